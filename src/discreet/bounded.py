@@ -1,0 +1,84 @@
+"""How far one privacy unit can move a result, and computations that know it.
+
+For neighbouring tables D, D' and a vector of lattice integers f, with d = f(D) − f(D'):
+
+    l0 = ‖d‖₀ ≤ cells touched,   l1 = ‖d‖₁,   l2² = ‖d‖₂²,   linf = ‖d‖_∞
+
+All four are upper bounds in lattice steps, exact integers or Fractions; they come from public caps and bounds only.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Generic, TypeVar
+
+from discreet.errors import bad
+from discreet.exact import count, decimal
+from discreet.relation import Relation, relation
+
+Exact = TypeVar("Exact")
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """Upper bounds on every norm of the change, for one relation.
+
+    >>> one_count = Sensitivity(1, 1, 1, 1)
+    >>> Sensitivity(3, 3, 9, 3).covers(one_count), one_count.covers(Sensitivity(3, 3, 9, 3))
+    (True, False)
+    """
+
+    l0: Fraction
+    l1: Fraction
+    l2_squared: Fraction
+    linf: Fraction
+    relation: Relation = Relation.ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        for name in ("l0", "l1", "l2_squared", "linf"):
+            given = getattr(self, name)
+            parsed = decimal(given, f"sensitivity {name}")
+            if parsed < 0:
+                raise bad(f"sensitivity {name}", "must not be negative", given, "Give 0 or more lattice steps.")
+            object.__setattr__(self, name, parsed)
+        object.__setattr__(self, "relation", relation(self.relation))
+
+    def covers(self, other: "Sensitivity") -> bool:
+        """Whether noise made for this is enough for `other`: same relation, and every norm at least as large."""
+        return (
+            self.relation == other.relation
+            and self.l0 >= other.l0
+            and self.l1 >= other.l1
+            and self.l2_squared >= other.l2_squared
+            and self.linf >= other.linf
+        )
+
+
+def scalar(step: Any, under: Any = Relation.ADD_REMOVE) -> Sensitivity:
+    """One number that a unit moves by at most `step`."""
+    moved = decimal(step, "sensitivity")
+    return Sensitivity(Fraction(1), moved, moved * moved, moved, under)
+
+
+def cells(touched: int, each: Any, under: Any = Relation.ADD_REMOVE) -> Sensitivity:
+    """A vector in which a unit moves at most `touched` cells by at most `each`: l1 = t·e, l2² = t·e².
+
+    >>> cells(4, 1).l1, cells(4, 1).l2_squared
+    (Fraction(4, 1), Fraction(4, 1))
+    """
+    moved = decimal(each, "sensitivity")
+    return Sensitivity(Fraction(touched), touched * moved, touched * moved * moved, moved, under)
+
+
+def rows(cap: int, under: Any = Relation.ADD_REMOVE) -> Sensitivity:
+    """Counts per cell when a unit has at most `cap` rows: all of them may lie in one cell, so l2 = cap, not √cap."""
+    most = Fraction(count(cap, "cap", 1))
+    return Sensitivity(most, most, most * most, most, under)
+
+
+@dataclass(frozen=True)
+class Bounded(Generic[Exact]):
+    """A computation with a leash: lazy, so making one touches nothing; only library code makes one."""
+
+    compute: Callable[[], Exact]
+    sensitivity: Sensitivity
