@@ -1,0 +1,1 @@
+"""What a promise costs: no data, no randomness."""

@@ -1,0 +1,140 @@
+"""The Gaussian mechanism's exact price (Balle & Wang 2018, Theorem 8), and the classic formula's narrow range.
+
+With μ = Δ₂/σ,  δ(ε) = Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ);  both terms are enclosed by balls, so nothing cancels unseen.
+It holds for the continuous Gaussian and for the rounded one (post-processing), never for the discrete Gaussian.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from flint import arb
+
+from discreet import exact
+from discreet.errors import bad
+from discreet.privacy.certify import down, up
+from discreet.real import ball, normal_tail
+
+_FAR = 10**5  # standard deviations beyond which a tail is only bounded
+_LEAST_SEARCHED, _MOST_SEARCHED = Fraction(1, 10**200), Fraction(10**9)
+_TINY = Fraction(1, 2**4000)
+
+
+def delta(sigma: Any, epsilon: Fraction) -> Fraction:
+    """δ at ε of Gaussian noise with `sigma` per unit of l2 sensitivity, rounded up.
+
+    >>> round(float(delta(Fraction(10834, 1000), Fraction(1, 10))), 4)
+    0.0069
+    """
+    scale = exact.positive(sigma, "sigma")
+    return delta_of_square(1 / (scale * scale), epsilon)
+
+
+def delta_of_square(mu_squared: Fraction, epsilon: Fraction) -> Fraction:
+    """The same from μ², which adds up exactly under composition: μ² = Σ 1/σ_i²."""
+    if mu_squared == 0:
+        return Fraction(0)
+    if epsilon > mu_squared / 2 and (epsilon - mu_squared / 2) ** 2 > mu_squared * _FAR**2:
+        return _TINY
+
+    def value() -> arb:
+        mu = ball(mu_squared).sqrt()
+        near, far = ball(epsilon) / mu - mu / 2, ball(epsilon) / mu + mu / 2
+        return normal_tail(near) - ball(epsilon).exp() * normal_tail(far)
+
+    return min(Fraction(1), max(Fraction(0), up(value)))
+
+
+def epsilon(sigma: Any, delta: Fraction) -> Fraction:
+    """The least ε at which the noise is (ε, δ)-DP, rounded up.
+
+    >>> round(float(epsilon(1, Fraction(1, 10**5))), 4)
+    4.3772
+    """
+    scale = exact.positive(sigma, "sigma")
+    return epsilon_of_square(1 / (scale * scale), delta)
+
+
+def epsilon_of_square(mu_squared: Fraction, delta: Fraction) -> Fraction:
+    """The same from μ², for 0 < δ < 1."""
+    if delta_of_square(mu_squared, Fraction(0)) <= delta:
+        return Fraction(0)
+    # P[loss > ε] ≤ δ is enough, and the loss is N(μ²/2, μ²): a bound at once, and where the search begins.
+    bound = mu_squared / 2 + up(lambda: (-2 * ball(mu_squared) * ball(delta).log()).sqrt())
+    if not _LEAST_SEARCHED < bound < _MOST_SEARCHED:
+        return bound
+    return least(lambda at: delta_of_square(mu_squared, at) <= delta, exact.float_up(bound))
+
+
+def sigma(epsilon: Any, delta: Any) -> Fraction:
+    """The least σ, per unit of l2 sensitivity, whose noise is (ε, δ)-DP: 12 digits, rounded to the noisier side.
+
+    >>> float(sigma("0.1", "1e-5")), float(sigma(1, "1e-5"))
+    (30.749566132, 3.73063163482)
+    """
+    at, most = exact.epsilon(epsilon), open_delta(delta)
+
+    def enough(noise: Fraction) -> bool:
+        return delta_of_square(1 / (noise * noise), at) <= most
+
+    found = least(enough, max(1.0, 1 / float(at)))
+    return Fraction(exact.rounded_up(found, 12))
+
+
+def least(enough: Callable[[Fraction], bool], start: float) -> Fraction:
+    """The least positive x, within 2⁻⁴⁴ relatively and never below, with `enough(x)`, which must be monotone."""
+    high = start
+    while not enough(Fraction(high)):
+        high *= 2
+    low = high / 2
+    while low > 1e-300 and enough(Fraction(low)):
+        low, high = low / 2, low
+    while high - low > high * 2**-44:
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(Fraction(middle)) else (middle, high)
+    return Fraction(high)
+
+
+def classic_sigma(epsilon: Any, delta: Any) -> Fraction:
+    """σ = √(2 ln(1.25/δ))/ε, rounded up; proven for ε < 1 only (Dwork & Roth 2014, Theorem A.1), so refused above.
+
+    At ε = 10, δ = 1e-5 it would give 0.484 where 0.500 is needed.
+
+    >>> round(float(classic_sigma("0.1", "1e-5")), 1)
+    48.4
+    """
+    at, most = exact.epsilon(epsilon), open_delta(delta)
+    if at >= 1:
+        rule = "must be below 1 for the classic Gaussian formula, which is not private above"
+        raise bad("epsilon", rule, epsilon, "Use analytic.sigma, which is right at every epsilon and smaller.")
+    return up(lambda: (2 * (ball(Fraction(5, 4)) / ball(most)).log()).sqrt() / ball(at))
+
+
+def open_delta(value: Any, name: str = "delta") -> Fraction:
+    """A δ strictly between 0 and 1: Gaussian noise has no ε at δ = 0."""
+    rule, fix = "must be a decimal number above 0 and below 1", "Give a number such as Decimal('1e-7')."
+    parsed = exact.decimal(value, name, rule, fix)
+    if not 0 < parsed < 1:
+        raise bad(name, rule, value, fix)
+    return parsed
+
+
+def catch_rate(mu_squared: Fraction, false_alarm: Fraction) -> Fraction:
+    """Φ(Φ⁻¹(a) + μ), rounded up: the best test's power at false-alarm rate a (Dong, Roth & Su 2022)."""
+    if false_alarm in (0, 1) or mu_squared == 0:
+        return false_alarm
+    point = _quantile_above(false_alarm)
+    return min(Fraction(1), up(lambda: normal_tail(ball(point) - ball(mu_squared).sqrt())))
+
+
+def _quantile_above(chance: Fraction) -> Fraction:
+    """A point x with P[N(0,1) > x] ≥ chance, as large as the search finds: its catch rate is not too small."""
+    low, high = -40.0, 40.0
+    for _ in range(70):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _surely_above(middle, chance) else (low, middle)
+    return Fraction(low)
+
+
+def _surely_above(point: float, chance: Fraction) -> bool:
+    return down(lambda: normal_tail(arb(point))) >= chance

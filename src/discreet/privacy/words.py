@@ -1,0 +1,129 @@
+"""Privacy in sentences: the same denominator (of 100), the same worst case, no verdict.
+
+Numbers are rounded to the worse side for privacy, an excess of 10⁻⁹ aside: ¾, known only from above, is 75 of 100.
+Nothing here says "safe", "anonymous" or "cannot".
+"""
+
+import math
+from fractions import Fraction
+
+from discreet import exact
+from discreet.privacy.certify import up
+from discreet.real import ball
+
+_STRONG, _MODERATE, _WEAK = 1, 3, 10
+_LARGEST_FACTOR = 20  # e²⁰ is about 485 million
+_ASIDE = Fraction(1, 10**9)
+_COUNTED = 10**15  # chances rarer than one in so many are not counted out
+
+
+def strength(loss: Fraction) -> str:
+    """A neutral word for ε: a convention, not a theorem.
+
+    >>> [strength(Fraction(e)) for e in (1, 3, 10, 11)]
+    ['strong', 'moderate', 'weak', 'needs justification']
+    """
+    if loss <= _STRONG:
+        return "strong"
+    if loss <= _MODERATE:
+        return "moderate"
+    return "weak" if loss <= _WEAK else "needs justification"
+
+
+def factor(loss: Fraction) -> str:
+    """e^ε in digits, rounded up; past e²⁰ it is only called large.
+
+    >>> factor(Fraction(1)), factor(Fraction(8)), factor(Fraction(1000))
+    ('at most 2.72', 'at most 2,981', 'more than 400 million')
+    """
+    if loss > _LARGEST_FACTOR:
+        return "more than 400 million"
+    times = up(lambda: ball(loss).exp())
+    digits = 4 if times < Fraction(101, 100) else 2 if times < 10 else 1 if times < 100 else 0
+    return f"at most {_ceiling(times * 10**digits) / 10**digits:,.{digits}f}"
+
+
+def at_most(share: Fraction) -> str:
+    """A share as so many of 100, rounded up to a tenth, or to two digits where a tenth is too coarse.
+
+    >>> at_most(Fraction(1, 3)), at_most(Fraction(1, 2)), at_most(Fraction(1, 10**6))
+    ('33.4', '50', '0.0001')
+    """
+    if share < Fraction(1, 1000):
+        return exact.shown(exact.rounded_up(share * 100, 2))
+    return _tenths(_ceiling(share * 1000))
+
+
+def at_least(share: Fraction) -> str:
+    """A share as so many of 100, rounded down to a tenth."""
+    return _tenths(math.floor(share * 1000 + _ASIDE))
+
+
+def chance(rare: Fraction) -> str:
+    """A small probability in words, rounded up; 0 is "never".
+
+    >>> chance(Fraction(1, 10**6)), chance(Fraction(0))
+    ('at most one in 1,000,000', 'never')
+    """
+    if rare == 0:
+        return "never"
+    return f"at most one in {min(math.floor(1 / rare), _COUNTED):,}"
+
+
+def person(best_guess: Fraction, *, seen_by: str) -> str:
+    """To someone deciding whether to take part: the best observer's yeses with and without them."""
+    yes = _ceiling(best_guess * 100)
+    return (
+        f"Suppose someone suspects you are in this data. Of 100 results this system could publish, {100 - yes} would "
+        f"make them say yes if you stay out and {yes} if you take part. Your exact record is seen by {seen_by}."
+    )
+
+
+def person_value(best_guess: Fraction, *, seen_by: str) -> str:
+    """The same to someone whose presence is known and whose value is not."""
+    yes = _ceiling(best_guess * 100)
+    return (
+        f"Suppose someone suspects which of two values is yours. Of 100 results this system could publish, {100 - yes} "
+        f"would make them say so if it is not and {yes} if it is. Your exact record is seen by {seen_by}."
+    )
+
+
+def custodian(today: Fraction, total: Fraction | None = None) -> str:
+    """To who answers for the data: the factor on anyone's odds, today's and, if known, the year's."""
+    this = f"Whatever an outsider believed, this release can multiply the odds by {factor(today)}"
+    return f"{this}." if total is None else f"{this}; all releases this year by {factor(total)}."
+
+
+def reviewer(caught: Fraction, false_alarms: Fraction, measured: Fraction | None = None) -> str:
+    """To who checks the claim: an ideal attacker's catch, and what real attacks reached."""
+    bound = f"At {accusations(false_alarms)} per 100, an ideal attacker names at most {at_most(caught)} of 100 members."
+    return bound if measured is None else f"{bound} Our attacks reached {at_most(measured)}."
+
+
+def public(unit: str) -> str:
+    """To everyone."""
+    return (
+        f"Results barely depend on any one {unit}. General facts can still be learned, and may say something about you "
+        "even if you stay out."
+    )
+
+
+def composition(losses: tuple[Fraction, ...] = ()) -> str:
+    """Why answers add up; with losses, by how much."""
+    rule = "Each answer spends a little; spending multiplies the odds, it never comes back."
+    if not losses:
+        return rule
+    return f"{rule} {len(losses)} answers together: {factor(sum(losses, Fraction(0)))}."
+
+
+def accusations(rate: Fraction) -> str:
+    """So many false accusations, of 100."""
+    return "one false accusation" if rate == Fraction(1, 100) else f"{exact.shown(rate * 100)} false accusations"
+
+
+def _ceiling(value: Fraction) -> int:
+    return math.ceil(value - _ASIDE)
+
+
+def _tenths(tenths: int) -> str:
+    return str(tenths // 10) if tenths % 10 == 0 else f"{tenths // 10}.{tenths % 10}"

@@ -1,0 +1,134 @@
+"""Each theorem against a high-precision twin, and optimal composition against brute force."""
+
+import itertools
+from fractions import Fraction as F
+
+import mpmath
+import pytest
+
+from discreet.errors import NotPriced
+from discreet.privacy import convert
+
+CLOSE = F(1, 10**12)
+
+
+@pytest.fixture(autouse=True)
+def digits():
+    with mpmath.workdps(60):
+        yield
+
+
+def above(value, truth):
+    """Not below the truth (to the 50 digits it is known), and not above by more than 1e-12, relatively."""
+    exact = mpmath.mpf(value.numerator) / value.denominator
+    return truth - mpmath.mpf(10) ** -50 <= exact <= truth * (1 + mpmath.mpf(10) ** -12) + mpmath.mpf(10) ** -40
+
+
+@pytest.mark.parametrize("order", [F(101, 100), F(3, 2), F(2), F(17), F(10**6)])
+@pytest.mark.parametrize("delta", [F(1, 2), F(1, 10**5), F(1, 10**30)])
+def test_renyi_to_epsilon_is_the_rounded_up_formula(order, delta):
+    r, a, d = mpmath.mpf(3), mpmath.mpf(order.numerator) / order.denominator, mpmath.mpf(1) / delta.denominator
+    truth = max(mpmath.mpf(0), r + mpmath.log(1 - 1 / a) - (mpmath.log(d) + mpmath.log(a)) / (a - 1))
+    assert above(convert.epsilon_of_renyi(F(3), order, delta), truth)
+
+
+@pytest.mark.parametrize("epsilon", [F(0), F(1), F(5), F(100)])
+def test_renyi_to_delta_inverts_renyi_to_epsilon(epsilon):
+    a = mpmath.mpf(5)
+    truth = mpmath.exp((a - 1) * (2 - mpmath.mpf(int(epsilon)))) * (1 - 1 / a) ** a / (a - 1)
+    assert above(convert.delta_of_renyi(F(2), F(5), epsilon), min(mpmath.mpf(1), truth))
+
+
+@pytest.mark.parametrize("rho", ["1/1000000", "1/100", "1/2", "30"])
+@pytest.mark.parametrize("delta", ["1/100", "1/1000000", "1/1000000000000000"])
+def test_zcdp_conversion_finds_the_best_order(rho, delta):
+    found = convert.epsilon_of_zcdp(F(rho), F(delta))
+    r, d = mpmath.mpf(F(rho).numerator) / F(rho).denominator, mpmath.mpf(1) / F(delta).denominator
+    grid = [1 + mpmath.exp(mpmath.mpf(x) / 50) for x in range(-400, 900)]
+    best = min(a * r + mpmath.log(1 - 1 / a) - (mpmath.log(d) + mpmath.log(a)) / (a - 1) for a in grid)
+    assert float(found) <= float(max(best, mpmath.mpf(0))) * (1 + 1e-9) + 1e-12
+    assert float(found) >= float(best) * (1 - 1e-3)
+    assert convert.delta_of_zcdp(F(rho), found) <= F(delta) * (1 + F(1, 10**6)) or found == 0
+
+
+def test_zcdp_conversion_beats_the_first_published_one():
+    rho, delta = F(1, 2), F(1, 10**6)
+    plain = 0.5 + 2 * (0.5 * 13.815510557964274) ** 0.5  # ρ + 2√(ρ ln(1/δ)), Bun & Steinke 2016
+    assert float(convert.epsilon_of_zcdp(rho, delta)) < plain - 0.5
+
+
+def brute_force_delta(epsilons, at):
+    """Σ over all 2^k outcomes of max(0, P − e^ε' Q), for randomized responses."""
+    total = mpmath.mpf(0)
+    for truths in itertools.product([0, 1], repeat=len(epsilons)):
+        p = q = mpmath.mpf(1)
+        for e, truth in zip(epsilons, truths, strict=True):
+            keep = 1 / (1 + mpmath.exp(-e))
+            p, q = p * (keep if truth else 1 - keep), q * (1 - keep if truth else keep)
+        total += max(mpmath.mpf(0), p - mpmath.exp(at) * q)
+    return total
+
+
+@pytest.mark.parametrize(("epsilon", "times"), [(F(1), 1), (F(1, 2), 2), (F(3, 10), 7), (F(2), 5), (F(1, 10), 9)])
+@pytest.mark.parametrize("at", [F(0), F(1, 3), F(1)])
+@pytest.mark.parametrize("delta", [F(0), F(1, 1000)])
+def test_optimal_composition_equals_brute_force(epsilon, times, at, delta):
+    e, d = mpmath.mpf(epsilon.numerator) / epsilon.denominator, mpmath.mpf(delta.numerator) / delta.denominator
+    pure = brute_force_delta([e] * times, mpmath.mpf(at.numerator) / at.denominator)
+    assert above(convert.optimal_delta(epsilon, delta, times, at), 1 - (1 - d) ** times * (1 - pure))
+
+
+@pytest.mark.parametrize("at", [F(1, 10), F(1, 1000), F(1, 10**6)])
+def test_optimal_epsilon_is_the_least_with_that_delta(at):
+    for epsilon, delta, times in [(F(1, 2), F(0), 9), (F(1, 10), F(1, 10**8), 30), (F(2), F(0), 3)]:
+        found = convert.optimal_epsilon(epsilon, delta, times, at)
+        assert convert.optimal_delta(epsilon, delta, times, found) <= at * (1 + CLOSE)
+        assert convert.optimal_delta(epsilon, delta, times, found * (1 - F(1, 10**6))) > at
+
+
+def test_unequal_mechanisms_compose_as_brute_force_says():
+    shares = (convert.Share(F(1, 2), F(0), 2), convert.Share(F(1, 5), F(0), 3), convert.Share(F(1), F(0), 1))
+    epsilons = [mpmath.mpf(1) / 2] * 2 + [mpmath.mpf(1) / 5] * 3 + [mpmath.mpf(1)]
+    for at in (F(0), F(1, 2), F(2)):
+        truth = brute_force_delta(epsilons, mpmath.mpf(at.numerator) / at.denominator)
+        assert above(convert.mixed_delta(shares, at), truth)
+
+
+def test_optimal_composition_has_no_epsilon_below_its_own_delta():
+    assert convert.optimal_epsilon(F(1), F(1, 100), 3, F(1, 100)) is None
+    with pytest.raises(NotPriced, match="at most"):
+        convert.optimal_delta(F(1), F(0), 10**6, F(1))
+
+
+def test_advanced_is_looser_than_optimal_and_basic_is_exact():
+    advanced, delta = convert.advanced(F(1, 10), F(0), 100, F(1, 10**5))
+    assert 5.85 < advanced < 5.851
+    assert delta == F(1, 10**5)
+    assert convert.optimal_epsilon(F(1, 10), F(0), 100, F(1, 10**5)) < advanced
+    assert convert.basic([F(1, 10)] * 10, [F(1, 10**6)] * 10) == (F(1), F(1, 10**5))
+
+
+def test_group_privacy_of_each_kind():
+    assert convert.group_pure(F(1, 2), 3) == F(3, 2)
+    assert convert.group_zcdp(F(1, 2), 3) == F(9, 2)
+    assert convert.group_gaussian(F(6), 3) == 2
+    e, d = convert.group_approx(F(1), F(1, 10**6), 3)
+    assert e == 3
+    assert above(d, mpmath.mpf(10) ** -6 * (1 + mpmath.e + mpmath.e**2))
+    assert convert.group_approx(F(1), F(1, 10**6), 10**9) == (10**9, 1)
+
+
+@pytest.mark.parametrize("rate", [F(1, 10**6), F(1, 100), F(1, 2)])
+def test_sampling_and_its_inverse(rate):
+    p = mpmath.mpf(rate.numerator) / rate.denominator
+    found = convert.sampled_epsilon(F(2), rate)
+    assert above(found, mpmath.log(1 + p * (mpmath.e**2 - 1)))
+    assert 0 <= 2 - convert.unsampled_epsilon(found, rate) + CLOSE < 2 * CLOSE
+
+
+@pytest.mark.parametrize("at", [F(0), F(1, 2), F(1), F(3, 2)])
+def test_curve_of_pure_is_randomized_response(at):
+    truth = brute_force_delta([mpmath.mpf(1)], mpmath.mpf(at.numerator) / at.denominator)
+    assert above(convert.delta_of_pure(F(1), at), truth)
+    back = convert.epsilon_of_pure(F(1), convert.delta_of_pure(F(1), at))
+    assert min(at, F(1)) - CLOSE <= back <= min(at, F(1)) + CLOSE

@@ -1,0 +1,305 @@
+"""Beliefs, guesses and catches against attackers written out."""
+
+import math
+from fractions import Fraction
+from statistics import NormalDist
+
+import pytest
+
+from discreet.errors import BadValue, NotPriced
+from discreet.privacy import odds, price, words
+from discreet.privacy.cost import Approx, Cost, Exponential, Gaussian, Pure, Repeated, Response, Together, Zcdp
+
+NORMAL = NormalDist()
+
+
+def best_attacker(prior: float, p: list[float], q: list[float]) -> float:
+    """How often the more likely story is the true one, outcome by outcome."""
+    return sum(max(prior * a, (1 - prior) * b) for a, b in zip(p, q, strict=True))
+
+
+def response_laws(epsilon: float, leak: float = 0.0) -> tuple[list[float], list[float]]:
+    """The worst (ε, δ) mechanism: an outcome that gives all away, and randomized response."""
+    e = math.exp(epsilon)
+    p = [leak, (1 - leak) * e / (1 + e), (1 - leak) / (1 + e), 0.0]
+    return p, p[::-1]
+
+
+# --- relations and groups ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "under", "group", "units"),
+    [
+        ("presence", "add-remove", 1, 1),
+        ("value", "add-remove", 1, 2),
+        ("value", "replace-one", 1, 1),
+        ("presence", "add-remove", 4, 4),
+        ("value", "add-remove", 4, 8),
+        ("value", "replace-one", 4, 4),
+    ],
+)
+def test_steps_between_two_stories(question: str, under: str, group: int, units: int) -> None:
+    assert odds.units_at_once(question, under, group) == units
+
+
+def test_value_under_add_remove_really_moves_by_twice_epsilon() -> None:
+    # Two cells, one unit in either: each noisy cell is a response to "is it here?", and the two stories differ in both.
+    e = math.exp(0.7)
+    here, gone = [e / (1 + e), 1 / (1 + e)], [1 / (1 + e), e / (1 + e)]
+    left = [a * b for a in here for b in gone]
+    right = [a * b for a in gone for b in here]
+    assert max(a / b for a, b in zip(left, right, strict=True)) == pytest.approx(math.exp(1.4))
+    assert max(a / b for a, b in zip(left, [x * y for x in gone for y in gone], strict=True)) == pytest.approx(e)
+
+
+def test_presence_under_replace_one_is_refused() -> None:
+    with pytest.raises(BadValue, match="number of units is public"):
+        odds.units_at_once("presence", "replace-one")
+
+
+@pytest.mark.parametrize("group", [0, -1, 1.5, "2", 10**7, True])
+def test_bad_groups_are_refused(group: object) -> None:
+    with pytest.raises(BadValue, match="group"):
+        odds.units_at_once("presence", "add-remove", group)
+
+
+@pytest.mark.parametrize("units", [0, -1, 1.5, 10**9, None])
+def test_bad_numbers_of_steps_are_refused(units: int) -> None:
+    for ask in (lambda: odds.guess(Pure(1), units=units), lambda: odds.loss_bound(Pure(1), 0, units=units)):
+        with pytest.raises(BadValue, match="units"):
+            ask()
+    with pytest.raises(BadValue, match="units"):
+        odds.catch_rate(Pure(1), "0.1", units=units)
+
+
+@pytest.mark.parametrize("question", ["", "Value", None, 3])
+def test_unknown_questions_are_refused(question: object) -> None:
+    with pytest.raises(BadValue, match="question"):
+        odds.units_at_once(question, "add-remove")
+
+
+# --- beliefs -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prior", ["0.001", "0.02", "0.5", "0.9", "1e-300"])
+@pytest.mark.parametrize("loss", ["1e-9", "0.1", "1", "20", "900"])
+def test_posterior_is_bayes_rule_at_the_extreme_odds(prior: str, loss: str) -> None:
+    before, e = Fraction(prior), Fraction(loss)
+    found = odds.posterior(e, prior)
+    ratio = math.exp(float(e)) if e < 700 else math.inf
+    assert float(found.high) == pytest.approx(1 / (1 + float((1 - before) / before) / ratio), rel=1e-12)
+    assert float(found.low) == pytest.approx(1 / (1 + float((1 - before) / before) * ratio), rel=1e-12)
+    assert 0 <= found.low <= before <= found.high <= 1
+
+
+def test_no_loss_leaves_the_prior_and_an_endless_one_leaves_nothing() -> None:
+    assert odds.posterior(Fraction(0), "0.25") == odds.Belief(Fraction(1, 4), Fraction(1, 4))
+    assert odds.posterior(Fraction(10**12), "0.25") == odds.Belief(Fraction(0), Fraction(1))
+
+
+@pytest.mark.parametrize("prior", [0, 1, "nan", float("inf"), -0.1, "1.5", None, True, "9" * 5000])
+def test_bad_priors_are_refused(prior: object) -> None:
+    with pytest.raises(BadValue, match="prior"):
+        odds.posterior(Fraction(1), prior)
+    with pytest.raises(BadValue, match="prior"):
+        odds.guess(Pure(1), prior)
+
+
+def test_response_posterior_counts_people() -> None:
+    # Of 10,000 people 200 would say yes truly; 150 of them and 2,450 of the others answer yes.
+    assert odds.response_posterior("0.02", "0.75", "0.25") == Fraction(150, 150 + 2450)
+    assert odds.response_posterior("0.5", 1, 0) == 1
+    with pytest.raises(BadValue, match="yes_if_true"):
+        odds.response_posterior("0.5", 0, 0)
+
+
+# --- how far one answer can move the odds ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cost", [Pure("0.3"), Response("0.3"), Exponential("0.3"), Approx("0.3", 0)])
+def test_pure_promises_need_no_exception(cost: Cost) -> None:
+    assert odds.loss_bound(cost, 0) == Fraction(3, 10)
+    assert odds.loss_bound(cost, 0, units=6) == Fraction(18, 10)
+
+
+@pytest.mark.parametrize("cost", [Gaussian(1), Zcdp("0.1"), Approx(1, "1e-6")])
+@pytest.mark.parametrize("chance", [0, 1])
+def test_other_promises_need_one(cost: Cost, chance: int) -> None:
+    with pytest.raises(BadValue, match="chance"):
+        odds.loss_bound(cost, chance)
+
+
+@pytest.mark.parametrize("sigma", ["0.5", "3", "100"])
+@pytest.mark.parametrize("chance", ["0.4", "1e-6", "1e-30"])
+@pytest.mark.parametrize("units", [1, 3])
+def test_gaussian_odds_exceed_their_bound_exactly_as_often_as_allowed(sigma: str, chance: str, units: int) -> None:
+    bound, mu = float(odds.loss_bound(Gaussian(sigma), chance, units=units)), units / float(sigma)
+    exceeds = NORMAL.cdf(-(bound - mu * mu / 2) / mu)
+    assert exceeds <= float(chance) * (1 + 1e-6)
+    assert exceeds == pytest.approx(float(chance), rel=1e-5)
+
+
+def test_gaussian_chances_too_rare_for_floats_still_have_a_bound() -> None:
+    assert odds.loss_bound(Gaussian(1), "1e-350") > odds.loss_bound(Gaussian(1), "1e-290")
+
+
+@pytest.mark.parametrize("rho", ["0.01", "0.5"])
+def test_concentrated_promise_covers_the_gaussian_that_keeps_it(rho: str) -> None:
+    sigma = Fraction(1 / math.sqrt(2 * float(rho)))
+    assert odds.loss_bound(Zcdp(rho), "1e-6") >= odds.loss_bound(Gaussian(sigma), "1e-6")
+    assert odds.guess(Zcdp(rho)) >= odds.guess(Gaussian(sigma))
+    assert odds.catch_rate(Zcdp(rho), "0.01") >= odds.catch_rate(Gaussian(sigma), "0.01")
+
+
+def test_approximate_promise_allows_a_hundred_delta_one_percent_beyond_epsilon() -> None:
+    assert float(odds.loss_bound(Approx(1, "1e-8"), "1e-6")) == pytest.approx(1 - math.log(0.99))
+    assert float(odds.loss_bound(Approx(1, "1e-8"), "2e-8")) == pytest.approx(1 + math.log(2))
+    with pytest.raises(BadValue, match="twice the promise's own"):
+        odds.loss_bound(Approx(1, "1e-8"), "1.9e-8")
+
+
+def test_approximate_promise_is_met_by_a_mechanism_that_needs_the_extra() -> None:
+    # An outcome of chance δ/(1 − s) with odds e^(ε − ln(1−s)) is allowed by (ε, δ); the bound may not be smaller.
+    epsilon, delta, s = 1.0, 1e-3, 0.5
+    mass = delta / s
+    assert mass - math.exp(epsilon) * mass * (1 - s) / math.exp(epsilon) == pytest.approx(delta)
+    assert float(odds.loss_bound(Approx(1, "0.001"), "0.002")) == pytest.approx(epsilon - math.log(1 - s))
+
+
+# --- guesses and catches -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prior", ["0.01", "0.4", "0.5", "0.97"])
+@pytest.mark.parametrize(("epsilon", "delta"), [("0.1", "0"), ("1", "0"), ("1", "0.01"), ("3", "1e-6")])
+def test_guess_is_the_best_attackers(prior: str, epsilon: str, delta: str) -> None:
+    p, q = response_laws(float(epsilon), float(delta))
+    found = float(odds.guess(Approx(epsilon, delta), prior))
+    assert found == pytest.approx(best_attacker(float(prior), p, q), rel=1e-12)
+
+
+@pytest.mark.parametrize("units", [1, 2, 5])
+def test_guess_for_groups_multiplies_epsilon(units: int) -> None:
+    e = math.exp(units * 0.4)
+    assert float(odds.guess(Pure("0.4"), units=units)) == pytest.approx(e / (1 + e))
+    assert float(odds.guess(Gaussian(5), units=units)) == pytest.approx(NORMAL.cdf(units / 10))
+
+
+def test_integer_noise_is_guessed_a_little_better_than_continuous_laplace() -> None:
+    a = math.exp(-1)
+    right = sum((1 - a) / (1 + a) * a ** abs(k) for k in range(-60, 1))  # "without" answers 0 or less
+    assert float(odds.guess(Pure(1))) == pytest.approx(right, rel=1e-9)
+    assert odds.laplace_guess(1) < odds.guess(Pure(1))
+
+
+@pytest.mark.parametrize("alarms", ["0.001", "0.01", "0.3", "0.9"])
+@pytest.mark.parametrize(("epsilon", "delta"), [("0.5", "0"), ("2", "1e-3"), ("8", "1e-6")])
+def test_catch_rate_is_the_best_tests_power(alarms: str, epsilon: str, delta: str) -> None:
+    p, q = response_laws(float(epsilon), float(delta))
+    room, power = float(alarms), 0.0
+    for a, b in sorted(zip(p, q, strict=True), key=lambda cell: -math.inf if cell[1] == 0 else -cell[0] / cell[1]):
+        share = 1.0 if b <= room else room / b  # most telling outcomes first, the last one by a coin
+        room, power = room - share * b, power + share * a
+    assert float(odds.catch_rate(Approx(epsilon, delta), alarms)) == pytest.approx(power, rel=1e-9)
+
+
+@pytest.mark.parametrize("alarms", [0, 1, "nan", -1, None])
+def test_bad_false_alarm_rates_are_refused(alarms: object) -> None:
+    with pytest.raises(BadValue, match="false_alarms"):
+        odds.catch_rate(Pure(1), alarms)
+
+
+def test_everything_grows_with_epsilon_and_with_the_group() -> None:
+    sizes = [odds.guess(Pure(e), "0.3", units=k) for k in (1, 2) for e in ("1e-9", "0.1", "1", "10", "1e6")]
+    assert sizes[:5] == sorted(sizes[:5])
+    assert all(a <= b for a, b in zip(sizes[:5], sizes[5:], strict=True))
+    assert odds.catch_rate(Pure("1e6"), "0.01", units=10**6) == 1
+
+
+# --- costs that only price.py knows ------------------------------------------------------------------------------
+
+
+FOUR = Repeated(Gaussian(2), 4)  # exactly one Gaussian with σ = 1
+
+
+@pytest.mark.parametrize("units", [1, 3])
+def test_whole_curve_of_a_composed_cost_is_used(units: int) -> None:
+    for prior in ("0.1", "0.5", "0.4999999999"):
+        one = float(odds.guess(Gaussian(1), prior, units=units))
+        assert float(odds.guess(FOUR, prior, units=units)) == pytest.approx(one, rel=1e-9)
+    tight = odds.loss_bound(Gaussian(1), "1e-6", units=units)
+    assert tight <= odds.loss_bound(FOUR, "1e-6", units=units) <= tight + Fraction(4, 5)
+    caught = float(odds.catch_rate(Gaussian(1), "0.01", units=units))
+    assert float(odds.catch_rate(FOUR, "0.01", units=units)) == pytest.approx(caught, rel=1e-9)
+
+
+def test_composed_pure_promises_need_no_exception() -> None:
+    cost = Together((Pure("0.25"), Response("0.5")))
+    assert odds.loss_bound(cost, 0) == Fraction(3, 4)
+    assert odds.loss_bound(cost, 0, units=2) == Fraction(3, 2)
+    assert odds.loss_bound(cost, "1e-9") <= Fraction(3, 4)
+
+
+def test_cost_without_a_price_has_no_odds(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> price.Price:
+        raise NotPriced("No.", "None.", "Stop.")
+
+    monkeypatch.setattr(price, "epsilon", refuse)
+    with pytest.raises(BadValue, match="chance"):
+        odds.loss_bound(FOUR, "1e-6")
+
+
+# --- sentences ---------------------------------------------------------------------------------------------------
+
+
+def test_person_hears_the_best_observers_yeses_of_a_hundred() -> None:
+    said = words.person(odds.guess(Pure(1)), seen_by="the survey office")
+    assert "26 would make them say yes if you stay out and 74 if you take part" in said
+    assert said.endswith("Your exact record is seen by the survey office.")
+    assert "25 would make them say so if it is not and 75 if it is" in words.person_value(Fraction(3, 4), seen_by="you")
+
+
+def test_custodian_hears_factors() -> None:
+    assert words.custodian(Fraction(1), Fraction(2)).endswith(
+        "by at most 2.72; all releases this year by at most 7.39."
+    )
+    assert words.custodian(Fraction(100)).endswith("the odds by more than 400 million.")
+
+
+def test_reviewer_hears_bound_and_measurement() -> None:
+    said = words.reviewer(Fraction(28, 1000), Fraction(1, 100), Fraction(12, 1000))
+    assert said == (
+        "At one false accusation per 100, an ideal attacker names at most 2.8 of 100 members. Our attacks reached 1.2."
+    )
+    assert words.reviewer(Fraction(1, 2), Fraction(1, 10**4)).startswith("At 0.01 false accusations per 100")
+
+
+def test_composition_multiplies_factors() -> None:
+    assert words.composition((Fraction(1, 2), Fraction(1, 2))).endswith("2 answers together: at most 2.72.")
+
+
+def test_public_sentence_names_the_unit() -> None:
+    assert words.public("household").startswith("Results barely depend on any one household.")
+
+
+def test_small_numbers_do_not_vanish_and_large_ones_round_to_the_worse_side() -> None:
+    assert words.at_most(Fraction(1, 10**9)) == "1e-7"
+    assert words.at_most(Fraction(9997, 10000)) == "100"
+    assert words.at_least(Fraction(9, 10000)) == "0"
+    assert words.factor(Fraction(1, 10**9)) == "at most 1.0001"
+    assert words.chance(Fraction(1, 3)) == "at most one in 3"
+
+
+def test_no_sentence_makes_a_promise_privacy_cannot_keep() -> None:
+    half, one = Fraction(1, 2), Fraction(1)
+    said = [
+        words.person(half, seen_by="x"),
+        words.person_value(half, seen_by="x"),
+        words.custodian(one),
+        words.reviewer(half, half),
+        words.public("person"),
+        words.composition(),
+        *(words.strength(Fraction(e)) for e in (1, 2, 5, 50)),
+    ]
+    for banned in ("anonymous", "safe", "guarantee", "cannot be", "gold standard", "impossible"):
+        assert all(banned not in text.lower() for text in said)
