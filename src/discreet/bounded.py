@@ -66,7 +66,7 @@ def cells(touched: int, each: Any, under: Any = Relation.ADD_REMOVE) -> Sensitiv
     >>> cells(4, 1).l1, cells(4, 1).l2_squared
     (Fraction(4, 1), Fraction(4, 1))
     """
-    moved = decimal(each, "sensitivity")
+    moved, touched = decimal(each, "sensitivity"), count(touched, "touched", 0)
     return Sensitivity(Fraction(touched), touched * moved, touched * moved * moved, moved, under)
 
 

@@ -6,6 +6,7 @@ take a float's exact binary value.  Each parser names its parameter, its rule, w
 
 import math
 import re
+import sys
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -196,18 +197,18 @@ def rounded_up(value: Fraction, digits: int = 12) -> Decimal:
     if value == 0:
         return Decimal(0)
     size = abs(value)
-    exponent = len(str(size.numerator)) - len(str(size.denominator)) - digits
+    bits = size.numerator.bit_length() - size.denominator.bit_length()
+    exponent = math.floor(bits * math.log10(2)) - digits
     unit = Fraction(10) ** exponent
     while size / unit >= 10**digits:
         exponent, unit = exponent + 1, unit * 10
     while size / unit < 10 ** (digits - 1):
         exponent, unit = exponent - 1, unit / 10
     whole = math.ceil(value / unit)
-    if whole % 10 == 0 and whole:
-        kept = len(str(abs(whole)).rstrip("0"))
-        dropped = len(str(abs(whole))) - kept
-        whole, exponent = whole // 10**dropped, exponent + dropped
-    return Decimal(whole).scaleb(exponent)
+    text = str(abs(whole)).rstrip("0") or "0"
+    exponent += len(str(abs(whole))) - len(text) if whole else 0
+    # Made from its digits: arithmetic on Decimals rounds by the caller's context, and not always up.
+    return Decimal((int(whole < 0), tuple(map(int, text)), exponent))
 
 
 def shown(value: Fraction | Decimal) -> str:
@@ -226,11 +227,17 @@ def shown(value: Fraction | Decimal) -> str:
 
 def float_up(value: Fraction) -> float:
     """The smallest float at or above: the safe side for a cost."""
-    nearest = float(value)
-    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+    nearest = _nearest(value)
+    return nearest if nearest == math.inf or Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
 def float_down(value: Fraction) -> float:
     """The largest float at or below."""
-    nearest = float(value)
-    return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
+    return -float_up(-value)
+
+
+def _nearest(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -sys.float_info.max

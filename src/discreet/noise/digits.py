@@ -1,0 +1,56 @@
+"""A uniform real number on [0, 1), known to as many binary digits as have been asked for.
+
+    value / 2^bits  ≤  U  <  (value + 1) / 2^bits
+
+This is the slow, obvious form behind every sampler: a decision is made when the known digits force it, and more digits
+are drawn when they do not.
+"""
+
+from dataclasses import dataclass
+
+from flint import arb
+
+from discreet import real
+from discreet.noise.source import Source
+
+MORE = 64
+
+
+@dataclass
+class Digits:
+    """The digits so far; they only ever grow."""
+
+    value: int = 0
+    bits: int = 0
+
+    def grow(self, source: Source) -> None:
+        """64 further digits."""
+        self.value = (self.value << MORE) | int(source.words(1)[0])
+        self.bits += MORE
+
+    def ball(self) -> arb:
+        """All numbers with these digits, as one enclosure."""
+        unit = arb(2) ** -self.bits
+        return (arb(self.value) * unit).union(arb(self.value + 1) * unit)
+
+
+def below(uniform: Digits, bound: real.Real, source: Source) -> bool:
+    """Whether U < bound, drawing as many digits as that takes."""
+    while True:
+        with real.precision(uniform.bits + 64):
+            u, b = uniform.ball(), bound()
+            if u < b:
+                return True
+            if u >= b:
+                return False
+        uniform.grow(source)
+
+
+def floor_of(affine: real.Real, grow: Digits, source: Source) -> int:
+    """⌊x⌋ for an x that depends on the digits of `grow`, drawing as many as that takes."""
+    while True:
+        with real.precision(grow.bits + 128):
+            whole = affine().floor().unique_fmpz()
+        if whole is not None:
+            return int(whole)
+        grow.grow(source)

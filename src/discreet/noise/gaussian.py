@@ -1,0 +1,208 @@
+"""Gaussian noise on the integers, in the two forms whose prices are proven.
+
+    rounded    P[K = k] = Φ((k + ½)/σ) − Φ((k − ½)/σ)      a continuous Gaussian, drawn exactly and rounded
+    discrete   P[K = k] ∝ exp(−k²/2σ²)                     (Canonne, Kamath & Steinke 2020)
+
+The rounded form is post-processing of the continuous mechanism on a lattice point, so every continuous accountant holds
+for it.  The discrete form is ½σ⁻²-zCDP and is priced by zCDP only.
+"""
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from discreet import exact, real
+from discreet.noise.cells import NORMAL
+from discreet.noise.digits import Digits, below
+from discreet.noise.laplace import DiscreteLaplace
+from discreet.noise.lattice import FEWEST, Rounding, drawn
+from discreet.noise.powers import Floats, exp_minus
+from discreet.noise.source import Ints, Source
+
+_SUMMED = 500  # up to this σ, moments and intervals of the discrete form are plain sums
+_CHUNK = 1 << 13
+_MOST_AT_ONCE = 1 << 20
+_COIN_MARGIN = 2.0**-35
+_LEAST = Fraction(1, 2**60)  # stands for every smaller σ in floats: all but k = 0 has mass 0 to all digits
+
+
+@dataclass(frozen=True)
+class RoundedGaussian:
+    """N(0, σ²) rounded to the nearest integer.
+
+    >>> RoundedGaussian(Fraction(10)).radius(Fraction(95, 100))
+    20
+    """
+
+    sigma: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sigma", exact.scale(self.sigma, "sigma"))
+
+    def drawn(self, n: int, source: Source) -> Ints:
+        """n independent draws."""
+        return drawn(Rounding(NORMAL, 2, self.sigma, Fraction(1, 2)), n, source)
+
+    @property
+    def variance(self) -> float:
+        """Σ k² P[k] = Σ over k ≥ 0 of (2k + 1)·P[|K| > k]; σ² + 1/12 once σ is beyond a few steps."""
+        s = float(self.sigma)
+        return s * s + 1 / 12 if s > 4 else sum((2 * k + 1) * self._outside(k) for k in range(math.ceil(40 * s) + 2))
+
+    @property
+    def mean_abs(self) -> float:
+        """E|K| = Σ over k ≥ 0 of P[|K| > k]; above 500 steps σ√(2/π), right to 2·10⁻⁷."""
+        s = float(self.sigma)
+        return s * math.sqrt(2 / math.pi) if s > _SUMMED else sum(map(self._outside, range(math.ceil(40 * s) + 2)))
+
+    def _outside(self, k: int) -> float:
+        return math.erfc((k + 0.5) / (float(max(self.sigma, _LEAST)) * math.sqrt(2)))
+
+    def radius(self, level: Any) -> int:
+        """The least t with P[|K| ≤ t] = 1 − 2·P[N > (t + ½)/σ] ≥ level."""
+        missed = (1 - exact.inner_probability(level, "level")) / 2
+        most = math.ceil(self.sigma)
+        while not self._enough(most, missed):
+            most *= 2
+        return bisect_left(range(most), True, key=lambda t: self._enough(t, missed))
+
+    def _enough(self, t: int, missed: Fraction) -> bool:
+        return real.less(lambda: self.above(t), lambda: real.ball(missed))
+
+    def mass(self, k: int) -> arb:
+        """P[K = k], as a ball at the working precision."""
+        return self.above(abs(k) - 1) - self.above(abs(k))
+
+    def above(self, t: int) -> arb:
+        """P[K > t], as a ball."""
+        return real.normal_tail(real.ball((t + Fraction(1, 2)) / self.sigma))
+
+
+@dataclass(frozen=True)
+class DiscreteGaussian:
+    """Mass proportional to exp(−k²/2σ²)."""
+
+    sigma: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sigma", exact.scale(self.sigma, "sigma"))
+
+    def drawn(self, n: int, source: Source) -> Ints:
+        """n independent draws: discrete Laplace noise Y of scale σ, kept with probability exp(−(|Y|/σ − 1)²/2).
+
+        e^(−|y|/σ)·e^(−(|y|/σ − 1)²/2) = e^(−y²/2σ²)·e^(−½): the kept values have the law wanted, for every σ > 0.
+        """
+        out = np.empty(max(n, FEWEST), dtype=np.int64)
+        filled = 0
+        while filled < out.size:
+            wanted = min(_MOST_AT_ONCE, (out.size - filled) * 27 // 20 + 64)  # about 3 of 4 are kept
+            proposed = DiscreteLaplace(self.sigma).drawn(wanted, source)
+            parts = (proposed[i : i + _CHUNK] for i in range(0, wanted, _CHUNK))
+            good = np.concatenate([part[self._kept(part, source)] for part in parts])[: out.size - filled]
+            out[filled : filled + good.size] = good
+            filled += good.size
+        return out[:n]
+
+    def _kept(self, proposed: Ints, source: Source) -> NDArray[np.bool_]:
+        """Float |y|/σ ≤ 60 errs by 2⁻⁴⁵, so the exponent by 2⁻³⁹, and the exponential by 2⁻⁴² more."""
+        p = self._probability(np.abs(proposed))
+        words = source.words(proposed.size)
+        u = (words >> np.uint64(11)).view(np.int64) * 2.0**-53
+        heads: NDArray[np.bool_] = u < p
+        u -= p
+        for i in np.flatnonzero(np.abs(u, out=u) <= _COIN_MARGIN):
+            exponent = (abs(int(proposed[i])) / self.sigma - 1) ** 2 / 2
+            heads[i] = below(Digits(int(words[i]), 64), real.exp(-exponent), source)
+        return heads
+
+    def _probability(self, size: Ints) -> Floats:
+        """exp(−(|y|/σ − 1)²/2), looked up where the table is short."""
+        if self.sigma > _SUMMED:
+            return _keep_probability(self.sigma, size)
+        table = _keep_table(self.sigma)
+        return table[np.minimum(size, table.size - 1)]
+
+    @property
+    def variance(self) -> float:
+        """Σ k² P[k]; equal to σ² to all digits of a float once σ > 4 (Poisson summation)."""
+        s = float(self.sigma)
+        return s * s if s > 4 else sum(k * k * p for k, p in enumerate(_discrete_masses(self.sigma))) * 2
+
+    @property
+    def mean_abs(self) -> float:
+        """E|K|; above 500 steps σ√(2/π), right to 10⁻⁶."""
+        s = float(self.sigma)
+        return (
+            s * math.sqrt(2 / math.pi)
+            if s > _SUMMED
+            else 2 * sum(k * p for k, p in enumerate(_discrete_masses(self.sigma)))
+        )
+
+    def radius(self, level: Any) -> int:
+        """The least t with P[|K| ≤ t] ≥ level by summation, with 10⁻¹² to spare; above 500 steps, or for a level
+        within 10⁻⁹ of 1, one step more than the rounded form, from P[K > t] ≤ P[N > t/σ] (Canonne, Kamath & Steinke
+        2020)."""
+        missed = 1 - exact.inner_probability(level, "level")
+        if self.sigma > _SUMMED or missed < Fraction(1, 10**9):
+            return RoundedGaussian(self.sigma).radius(level) + 1
+        masses = _discrete_masses(self.sigma)
+        outside, t = 1 - masses[0], 0
+        while outside > float(missed) - 1e-12:
+            t += 1
+            outside = max(0.0, outside - 2 * masses[t])
+        return t
+
+    def mass(self, k: int) -> arb:
+        """P[K = k], as a ball at the working precision."""
+        return self._weight(k) / self._total()
+
+    def _weight(self, k: int) -> arb:
+        return (-real.ball(Fraction(k * k) / (2 * self.sigma**2))).exp()
+
+    def _total(self) -> arb:
+        """Σ exp(−k²/2σ²); for σ ≥ 1 by Poisson summation σ√(2π)·Σ exp(−2π²σ²n²)."""
+        if self.sigma >= 1:
+            s, pi = real.ball(self.sigma), arb.pi()
+            return s * (2 * pi).sqrt() * _theta(lambda n: (-2 * pi * pi * s * s * n * n).exp())
+        return _theta(self._weight)
+
+
+def _keep_probability(sigma: Fraction, size: Ints) -> Floats:
+    gap = size.astype(np.float64) * (1 / float(max(sigma, _LEAST))) - 1.0
+    gap *= gap
+    gap *= 0.5
+    return exp_minus(gap)
+
+
+@lru_cache(maxsize=64)
+def _keep_table(sigma: Fraction) -> Floats:
+    """For |y| up to 60σ; at its end the probability is below 2⁻²⁵⁰⁰ and every larger |y| may stand for it."""
+    return _keep_probability(sigma, np.arange(math.ceil(60 * sigma) + 2))
+
+
+def _theta(term: Callable[[int], arb]) -> arb:
+    """1 + 2·Σ over n ≥ 1 of a term whose ratios are at most e^(−3/2) < ¼: a rest is below 4/3 of its first term."""
+    total, n = arb(1), 1
+    while True:
+        total += 2 * term(n)
+        after = term(n + 1)
+        if after < arb(2) ** -600 or n > 40:
+            return total + arb(0).union(8 * after / 3)
+        n += 1
+
+
+@lru_cache(maxsize=64)
+def _discrete_masses(sigma: Fraction) -> list[float]:
+    """P[K = k] for k = 0 … 40σ in floats, for stated errors only."""
+    s = float(max(sigma, _LEAST))
+    weights = [math.exp(-k * k / (2 * s * s)) for k in range(math.ceil(40 * s) + 2)]
+    total = 2 * math.fsum(weights) - 1
+    return [w / total for w in weights]
