@@ -1,0 +1,299 @@
+"""Sparse vector: the exact law of every pattern for neighbouring lists, the stop, and numbers with fresh noise."""
+
+import copy
+import pickle
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from fractions import Fraction as F
+from itertools import product
+
+import mpmath
+import numpy as np
+import pytest
+
+from discreet.bounded import scalar
+from discreet.errors import BadValue
+from discreet.mechanism.promise import LARGEST
+from discreet.mechanism.threshold import Run, Verdict, numeric_sparse_vector, sparse_vector
+from discreet.noise.source import SYSTEM
+from discreet.privacy.cost import Pure, Repeated, Together
+from mechanism.exact_laws import Batched, Fixed, assert_drawn_from, at_least, largest_loss, masses, number, within
+from replay import Refusing
+
+
+def patterns(questions, positives):
+    """Every list of verdicts a run can end with: it stops with the last positive or with the questions."""
+    found = []
+    for made in product((False, True), repeat=questions):
+        ends = [i for i, above in enumerate(made) if above][positives - 1 : positives]
+        found.append(made[: ends[0] + 1] if ends else made)
+    return sorted(set(found))
+
+
+def pattern_law(values, made, reach=120):
+    """P[pattern] = Σ over ρ of P[ρ]·∏ P[ν ≥ T + ρ − q] or its complement; floats, right to 10⁻¹² of each."""
+    rho = masses(made.threshold_noise, reach)
+    above = np.array([[float(at_least(made.question_noise, made.threshold + r - q)) for r in rho] for q in values])
+    chance, sides = np.array([float(p) for p in rho.values()]), np.stack([1 - above, above])
+    return {
+        pattern: float(chance @ np.prod([sides[int(up), i] for i, up in enumerate(pattern)], axis=0))
+        for pattern in patterns(len(values), made.positives)
+    }
+
+
+def verdicts(made, values, source=SYSTEM):
+    return tuple(v.above for v in made(values, source))
+
+
+def fixed(made, threshold, *questions, numbers=()):
+    """The mechanism with chosen noise."""
+    fresh = Fixed(*numbers) if numbers else None
+    return replace(made, threshold_noise=Fixed(threshold), question_noise=Fixed(*questions), number_noise=fresh)
+
+
+# --- the promise -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("positives", [1, 2])
+@pytest.mark.parametrize("epsilon", ["1", "4"])
+def test_verdicts_are_epsilon_private_for_all_neighbouring_lists(epsilon, positives):
+    made = sparse_vector(scalar(1), epsilon, threshold=1, positives=positives)
+    lists = list(product(range(2), repeat=4))
+    laws = {values: pattern_law(values, made, 60) for values in lists}
+    largest = max(largest_loss(laws[s], laws[t]) for s, t in within(lists, 1))
+    assert largest <= number(F(epsilon)) + 1e-9
+    assert largest > number(F(epsilon)) / 4
+    assert made.cost == Pure(epsilon)
+
+
+@pytest.mark.parametrize(
+    ("here", "there"),
+    [
+        ((0,) * 10, (1,) * 10),
+        ((0,) * 10, (-1,) * 10),
+        ((0,) * 10, (1,) * 5 + (-1,) * 5),
+        ((0,) * 10, (-1,) * 5 + (1,) * 5),
+        ((0,) * 10, (0,) * 9 + (1,)),
+    ],
+)
+def test_long_lists_cost_no_more_than_short_ones(here, there):
+    """Ten questions, five positives, the pairs that refute the wrong variants (Lyu, Su & Li 2017)."""
+    made = sparse_vector(scalar(1), 2, threshold=0, positives=5)
+    loss = largest_loss(pattern_law(here, made, 90), pattern_law(there, made, 90))
+    assert loss <= 2 + 1e-9
+
+
+def test_fifty_negatives_before_a_positive_cost_no_more():
+    made = sparse_vector(scalar(1), 1, threshold=3, positives=1)
+    laws = [pattern_law_of_one(made, q) for q in (0, 1)]
+    assert abs(mpmath.log(laws[0] / laws[1])) <= 1
+
+
+def pattern_law_of_one(made, q, negatives=50):
+    """P[⊥ fifty times, then ⊤] for equal questions."""
+    return mpmath.fsum(
+        chance
+        * (1 - at_least(made.question_noise, made.threshold + rho - q)) ** negatives
+        * at_least(made.question_noise, made.threshold + rho - q)
+        for rho, chance in masses(made.threshold_noise, 150).items()
+    )
+
+
+@pytest.mark.parametrize("positives", [1, 2, 10, 1000])
+@pytest.mark.parametrize("step", [1, "7/2"])
+def test_split_adds_up_exactly_and_is_the_one_of_least_spread(positives, step):
+    made = sparse_vector(scalar(step), "3/10", threshold=0, positives=positives)
+    first = F(step) / made.threshold_noise.scale
+    second = 2 * positives * F(step) / made.question_noise.scale
+    assert first + second == F(3, 10)
+
+    def spread(share):
+        return 1 / share**2 + (2 * positives) ** 2 / (F(3, 10) - share) ** 2
+
+    assert spread(first) <= spread(first * F(101, 100))
+    assert spread(first) <= spread(first * F(99, 100))
+
+
+def test_numbers_cost_extra_and_have_noise_of_their_own():
+    made = numeric_sparse_vector(scalar(2), 1, threshold=0, positives=4, numbers="1/2")
+    assert made.cost == Together((Pure(1), Repeated(Pure(F(1, 8)), 4)))
+    assert made.number_noise.scale == 16
+    plain = sparse_vector(scalar(2), 1, threshold=0, positives=4)
+    assert (made.threshold_noise, made.question_noise) == (plain.threshold_noise, plain.question_noise)
+    run = fixed(made, 0, 100, numbers=(-3,)).opened(SYSTEM)
+    assert run.ask(50) == Verdict(True, 47)  # not 150, the number that was compared
+
+
+def test_verdict_and_number_together_keep_the_whole_price():
+    made = numeric_sparse_vector(scalar(1), 1, threshold=0, positives=1, numbers=1)
+    fresh = masses(made.number_noise, 12)
+
+    def law(values):
+        joint = {}
+        for pattern, chance in pattern_law(values, made, 90).items():
+            if pattern[-1]:
+                joint |= {(pattern, y): chance * fresh[y - values[len(pattern) - 1]] for y in range(-8, 9)}
+            else:
+                joint[pattern] = chance
+        return joint
+
+    lists = list(product((-1, 0), repeat=2))
+    laws = {values: law(values) for values in lists}
+    largest = max(largest_loss(laws[s], laws[t]) for s, t in within(lists, 1))
+    assert 1 < largest <= 2  # more than the verdicts alone may cost
+
+
+# --- what runs ---------------------------------------------------------------------------------------------------
+
+
+def test_code_decides_by_the_law_it_states():
+    """All noise of the threshold and of two questions up to ±13 steps through the code, weighted by its exact mass."""
+    made = sparse_vector(scalar(1), 8, threshold=1, positives=1)
+    rho, nu = masses(made.threshold_noise, 13), masses(made.question_noise, 13)
+    found = dict.fromkeys(patterns(2, 1), mpmath.mpf(0))
+    for r, x, y in product(rho, nu, nu):
+        found[verdicts(fixed(made, r, x, y), [0, 1])] += rho[r] * nu[x] * nu[y]
+    stated = pattern_law([0, 1], made)
+    cut = 2 * at_least(made.threshold_noise, 14) + 4 * at_least(made.question_noise, 14)
+    assert cut < 1e-6
+    assert all(abs(found[pattern] - stated[pattern]) <= cut for pattern in found)
+
+
+def test_draws_follow_the_law():
+    """N = 30,000 runs of three questions."""
+    made = sparse_vector(scalar(1), 6, threshold=0, positives=2)
+    quick = replace(made, threshold_noise=Batched(made.threshold_noise), question_noise=Batched(made.question_noise))
+    values = (-3, 2, -2)
+    found = Counter(verdicts(quick, values) for _ in range(30_000))
+    wrong = replace(
+        made,
+        threshold_noise=replace(made.threshold_noise, scale=made.threshold_noise.scale * F(11, 10)),
+        question_noise=replace(made.question_noise, scale=made.question_noise.scale * F(11, 10)),
+    )
+    assert_drawn_from(found, pattern_law(values, made), pattern_law(values, wrong))
+
+
+def test_a_tie_counts_as_above():
+    made = sparse_vector(scalar(1), 1, threshold=5, positives=1)
+    assert verdicts(fixed(made, 2, 3), [4]) == (True,)
+    assert verdicts(fixed(made, 2, 2), [4]) == (False,)
+
+
+def test_nothing_is_answered_after_the_last_positive():
+    made = sparse_vector(scalar(1), 1, threshold=0, positives=2)
+    found = fixed(made, 0, 0, 0, 0, 0, 0)([-1, 5, -1, 5, 5, 5], SYSTEM)
+    assert [v.above for v in found] == [False, True, False, True]
+    run = fixed(made, 0, 0, 0).opened(SYSTEM)
+    assert [run.ask(1).above, run.ask(1).above] == [True, True]
+    run.source = Refusing()
+    for _ in range(3):
+        with pytest.raises(BadValue, match="must stop after the last positive"):
+            run.ask(1)
+
+
+def test_no_list_has_more_positives_than_were_paid_for():
+    made = sparse_vector(scalar(1), 1, threshold=0, positives=3)
+    for _ in range(20):
+        found = verdicts(made, [10**6] * 10)
+        assert sum(found) == len(found) == 3
+
+
+def test_threads_share_the_positives():
+    run = sparse_vector(scalar(1), 1, threshold=0, positives=50).opened(SYSTEM)
+
+    def ask(_):
+        try:
+            return run.ask(10**9).above
+        except BadValue:
+            return None
+
+    with ThreadPoolExecutor(8) as pool:
+        found = Counter(pool.map(ask, range(200)))
+    assert found == {True: 50, None: 150}
+
+
+def test_an_open_run_neither_shows_nor_copies_its_threshold():
+    run = sparse_vector(scalar(1), 1, threshold=10**9, positives=1).opened(SYSTEM)
+    assert repr(run) == "Run(left=1)"
+    for copied in (pickle.dumps, copy.deepcopy):
+        with pytest.raises(TypeError, match="lock"):
+            copied(run)
+    assert isinstance(run, Run)
+
+
+# --- slack -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("missed", ["0.5", "0.05", "1e-6"])
+@pytest.mark.parametrize("questions", [1, 20])
+def test_values_beyond_the_slack_are_judged_right(questions, missed):
+    made = sparse_vector(scalar(1), 2, threshold=7, positives=1)
+    slack = made.slack(questions, missed)
+    rho = masses(made.threshold_noise, 150)
+    for side in (-1, 1):
+        value = 7 + side * slack
+        wrong = [1 - _right(made, value, r, side) ** questions for r in rho]
+        assert mpmath.fsum(p * w for p, w in zip(rho.values(), wrong, strict=True)) <= mpmath.mpf(missed)
+
+
+def _right(made, value, rho, side):
+    above = at_least(made.question_noise, made.threshold + rho - value)
+    return above if side > 0 else 1 - above
+
+
+def test_slack_holds_at_the_edge_of_both_radii():
+    made = sparse_vector(scalar(1), 2, threshold=0, positives=1)
+    a = made.threshold_noise.radius(F(39, 40))
+    b = made.question_noise.radius(F(39, 40))
+    slack = made.slack(1, "0.05")
+    assert slack == a + b + 1
+    assert verdicts(fixed(made, -a, b), [-slack]) == (False,)
+    assert verdicts(fixed(made, a, -b), [slack]) == (True,)
+    assert verdicts(fixed(made, -a, b), [-(a + b)]) == (True,)  # without the one step more: a tie, judged wrong
+
+
+# --- refusals ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", [0.5, 1000.5, float("nan"), True, None, "1", [1], [1, 2]])
+def test_a_question_is_one_whole_number(given):
+    run = numeric_sparse_vector(scalar(1), 1, threshold=0, positives=1, numbers=1).opened(SYSTEM)
+    run.source = Refusing()
+    with pytest.raises(BadValue, match="value must"):
+        run.ask(given)
+    assert run.left == 1
+
+
+def test_questions_saturate_like_everything_else():
+    made = sparse_vector(scalar(1), 1, threshold=LARGEST, positives=1)
+    assert verdicts(fixed(made, 0, 0), [10**40]) == (True,)
+    assert verdicts(fixed(made, 1, 0), [10**40]) == (False,)
+
+
+@pytest.mark.parametrize("given", [2**62, -(2**62), 0.5, None, True, float("nan"), "0"])
+def test_bad_threshold_is_refused(given):
+    with pytest.raises(BadValue, match="threshold must be a whole number"):
+        sparse_vector(scalar(1), 1, threshold=given, positives=1)
+
+
+@pytest.mark.parametrize("given", [0, -1, 1.0, None, True, 10**7])
+def test_bad_number_of_positives_is_refused(given):
+    with pytest.raises(BadValue, match="positives must be a whole number"):
+        sparse_vector(scalar(1), 1, threshold=0, positives=given)
+
+
+@pytest.mark.parametrize("given", [0, -1, None, True, float("nan"), "9" * 5000])
+def test_bad_price_of_numbers_is_refused(given):
+    with pytest.raises(BadValue, match="numbers must be"):
+        numeric_sparse_vector(scalar(1), 1, threshold=0, positives=1, numbers=given)
+
+
+@pytest.mark.parametrize("given", [0, 1, None, True, float("nan")])
+def test_bad_slack_is_refused(given):
+    made = sparse_vector(scalar(1), 1, threshold=0, positives=1)
+    with pytest.raises(BadValue, match="missed must be"):
+        made.slack(5, given)
+    if given not in (1, True):
+        with pytest.raises(BadValue, match="questions must be"):
+            made.slack(given, "0.1")
