@@ -12,6 +12,7 @@ from discreet import real
 from discreet.noise import gaussian as module
 from discreet.noise.digits import Digits, below
 from discreet.noise.gaussian import DiscreteGaussian, RoundedGaussian
+from discreet.noise.laplace import DiscreteLaplace
 from replay import Replay, fair, then_system
 
 LAST = 2**64 - 1
@@ -115,6 +116,12 @@ def test_tiny_scales_have_no_error_to_state(law, sigma):
         assert abs(made.mass(1)) < 1e-300
 
 
+def keep_bias(sigma, y):
+    """exp(c − (y/σ − 1)²/2) with c the least such square over the whole numbers, found by trying those near σ."""
+    spared = min((m / sigma - 1) ** 2 for m in (int(sigma), int(sigma) + 1))
+    return real.exp((spared - (y / sigma - 1) ** 2) / 2)
+
+
 @pytest.mark.parametrize("sigma", [Fraction(1, 2), Fraction(3), Fraction(700), Fraction(10**12)], ids=str)
 def test_the_keep_coin_agrees_with_the_slow_twin(sigma):
     """2,000 proposals out to 12σ, each coin read by floats and by certified digits from the same word."""
@@ -122,16 +129,13 @@ def test_the_keep_coin_agrees_with_the_slow_twin(sigma):
     sizes = (fair(2000, 61) % np.uint64(int(12 * sigma) + 1)).astype(np.int64)
     words = fair(2000, 62)
     fast = law._kept(sizes, Replay([*words.tolist(), *([1] * 9)]))
-    slow = [
-        below(Digits(int(w), 64), real.exp(-((int(y) / sigma - 1) ** 2) / 2), Replay([1]))
-        for y, w in zip(sizes, words, strict=True)
-    ]
+    slow = [below(Digits(int(w), 64), keep_bias(sigma, int(y)), Replay([1])) for y, w in zip(sizes, words, strict=True)]
     assert fast.tolist() == slow
 
 
 def keep_edge_is_answered_right(sigma, y):
     """Whether the coin is right on both sides when its word equals the first 64 digits of the keep probability."""
-    bias = real.exp(-((Fraction(y) / sigma - 1) ** 2) / 2)
+    bias = keep_bias(sigma, y)
     edge = real.floor(bias, 64)
     after = real.floor(bias, 128) - (edge << 64)
     cases = [([edge, after - 1], True), ([edge, after + 1], False), ([edge + 1, 0], False), ([edge - 1, LAST], True)]
@@ -150,9 +154,18 @@ def test_a_keep_coin_that_trusts_its_floats_is_caught(monkeypatch):
     assert not keep_edge_is_answered_right(Fraction(3), 7)
 
 
-def test_at_one_sigma_every_proposal_is_kept():
+@pytest.mark.parametrize(("sigma", "y"), [(5, 5), ("1/2", 0), ("1/2", 1), ("1/100", 0), ("7/3", 2)])
+def test_nearest_to_sigma_every_proposal_is_kept(sigma, y):
     """exp(0) = 1, whatever the word."""
-    assert DiscreteGaussian(5)._kept(np.array([5, -5, 5]), Replay([0, LAST, LAST - 1, 3, 3])).all()
+    assert DiscreteGaussian(sigma)._kept(np.array([y, -y, y]), Replay([0, LAST, LAST - 1, 3, 3])).all()
+
+
+@pytest.mark.parametrize("sigma", [Fraction(1, 100), Fraction(1, 2), Fraction(7, 3), Fraction(60)], ids=str)
+def test_the_share_of_kept_proposals_is_planned_right(sigma):
+    law, proposal = DiscreteGaussian(sigma), DiscreteLaplace(sigma)
+    with real.precision(128):
+        truth = sum(float(proposal.mass(y) * keep_bias(sigma, abs(y))()) for y in range(-600, 601))
+    assert law._kept_share() == pytest.approx(truth, rel=1e-6)
 
 
 @pytest.mark.parametrize("sigma", [Fraction(1, 2), Fraction(3), Fraction(101, 7)], ids=str)

@@ -28,6 +28,7 @@ from discreet.noise.powers import Floats, exp_minus
 from discreet.noise.source import Ints, Source
 
 _SUMMED = 500  # up to this σ, moments and intervals of the discrete form are plain sums
+_TABLED = 2000  # up to this σ, the keep probabilities are looked up
 _CHUNK = 1 << 13
 _MOST_AT_ONCE = 1 << 20
 _COIN_MARGIN = 2.0**-35
@@ -96,14 +97,15 @@ class DiscreteGaussian:
         object.__setattr__(self, "sigma", exact.scale(self.sigma, "sigma"))
 
     def drawn(self, n: int, source: Source) -> Ints:
-        """n independent draws: discrete Laplace noise Y of scale σ, kept with probability exp(−(|Y|/σ − 1)²/2).
+        """n independent draws: discrete Laplace noise Y of scale σ, kept with probability exp(c − (|Y|/σ − 1)²/2).
 
-        e^(−|y|/σ)·e^(−(|y|/σ − 1)²/2) = e^(−y²/2σ²)·e^(−½): the kept values have the law wanted, for every σ > 0.
+        e^(−|y|/σ)·e^(c − (|y|/σ − 1)²/2) = e^(−y²/2σ²)·e^(c − ½): the kept values have the law wanted, for every σ > 0.
+        c is the least of (|y|/σ − 1)²/2 over whole y, so that nothing is refused without need.
         """
         out = np.empty(max(n, FEWEST), dtype=np.int64)
-        filled = 0
+        filled, each = 0, 1.02 / self._kept_share()
         while filled < out.size:
-            wanted = min(_MOST_AT_ONCE, (out.size - filled) * 27 // 20 + 64)  # about 3 of 4 are kept
+            wanted = min(_MOST_AT_ONCE, math.ceil((out.size - filled) * each) + 64)
             proposed = DiscreteLaplace(self.sigma).drawn(wanted, source)
             parts = (proposed[i : i + _CHUNK] for i in range(0, wanted, _CHUNK))
             good = np.concatenate([part[self._kept(part, source)] for part in parts])[: out.size - filled]
@@ -119,13 +121,21 @@ class DiscreteGaussian:
         heads: NDArray[np.bool_] = u < p
         u -= p
         for i in np.flatnonzero(np.abs(u, out=u) <= _COIN_MARGIN):
-            exponent = (abs(int(proposed[i])) / self.sigma - 1) ** 2 / 2
+            exponent = _exponent(self.sigma, abs(int(proposed[i])))
             heads[i] = below(Digits(int(words[i]), 64), real.exp(-exponent), source)
         return heads
 
+    def _kept_share(self) -> float:
+        """P[kept] = e^(c − ½)·Σ e^(−k²/2σ²)·tanh(1/2σ), near enough to plan by: ¾ for large σ, 1 for small."""
+        s = float(max(self.sigma, _LEAST))
+        total = (
+            s * math.sqrt(2 * math.pi) if s > 1 else 1 + 2 * sum(math.exp(-k * k / (2 * s * s)) for k in range(1, 9))
+        )
+        return math.exp(float(_spared(self.sigma)) - 0.5) * total * math.tanh(1 / (2 * s))
+
     def _probability(self, size: Ints) -> Floats:
-        """exp(−(|y|/σ − 1)²/2), looked up where the table is short."""
-        if self.sigma > _SUMMED:
+        """exp(c − (|y|/σ − 1)²/2), looked up where the table is short."""
+        if self.sigma > _TABLED:
             return _keep_probability(self.sigma, size)
         table = _keep_table(self.sigma)
         return table[np.minimum(size, table.size - 1)]
@@ -179,7 +189,18 @@ def _keep_probability(sigma: Fraction, size: Ints) -> Floats:
     gap = size.astype(np.float64) * (1 / float(max(sigma, _LEAST))) - 1.0
     gap *= gap
     gap *= 0.5
-    return exp_minus(gap)
+    gap -= float(_spared(sigma))
+    return exp_minus(np.maximum(gap, 0.0))
+
+
+def _exponent(sigma: Fraction, size: int) -> Fraction:
+    """(|y|/σ − 1)²/2 − c ≥ 0, exactly."""
+    return (size / sigma - 1) ** 2 / 2 - _spared(sigma)
+
+
+def _spared(sigma: Fraction) -> Fraction:
+    """c = (m/σ − 1)²/2 at the whole number m nearest to σ."""
+    return (math.floor(sigma + Fraction(1, 2)) / sigma - 1) ** 2 / 2
 
 
 @lru_cache(maxsize=64)
