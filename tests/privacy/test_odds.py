@@ -303,3 +303,16 @@ def test_no_sentence_makes_a_promise_privacy_cannot_keep() -> None:
     ]
     for banned in ("anonymous", "safe", "guarantee", "cannot be", "gold standard", "impossible"):
         assert all(banned not in text.lower() for text in said)
+
+
+def test_a_loss_may_be_typed_and_nonsense_is_refused() -> None:
+    assert odds.posterior("0.1", "0.4") == odds.posterior(Fraction(1, 10), "0.4")
+    for nonsense in ("abc", -1, "-0.1", Fraction(-1), None, True, float("nan")):
+        with pytest.raises(BadValue, match="loss"):
+            odds.posterior(nonsense, "0.4")
+
+
+def test_a_loss_longer_than_anyone_may_type_is_taken() -> None:
+    tiny = odds.loss_bound(Gaussian("1e300"), "1e-6")
+    assert odds.posterior(tiny, "0.4").high >= Fraction(2, 5)
+    assert odds.posterior(Fraction(1, 2**4000), "0.4").high >= Fraction(2, 5)

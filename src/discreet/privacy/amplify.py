@@ -5,9 +5,10 @@
     shuffled_response      behind a shuffler, k-ary randomized response for any k ≥ 2: numeric, clone rate 2/(e^ε₀+1)
     shuffled_closed_form   behind a shuffler, any ε₀-randomizer: a formula, looser
 
-Every shuffling bound needs: one report per privacy unit; `reports` = n, the reports that reached the shuffler, a public
-number; neighbours by replace-one; and a reader who sees only the shuffler's output.  Against the shuffler itself, and
-against anyone on the line before it, the local ε₀ is all there is.  Proof page: docs/proofs/amplify.md.
+Every shuffling bound needs: one report per privacy unit; the same randomizer for every unit; `reports` = n, the reports
+that reached the shuffler, a public number; neighbours by replace-one; and a reader who sees only the shuffler's output.
+Against the shuffler itself, and against anyone on the line before it, the local ε₀ is all there is.  Proof page:
+docs/proofs/amplify.md.
 """
 
 import math
@@ -68,7 +69,7 @@ def sampled(
 
 
 def shuffled_any(epsilon: Any, reports: Any, delta: Any) -> Amplified:
-    """The (ε, δ) of shuffled reports of any ε₀-randomizers, `epsilon` = ε₀.
+    """The (ε, δ) of shuffled reports of any one ε₀-randomizer, the same for every unit, `epsilon` = ε₀.
 
     Pair: C ~ Bin(n−1, e^(−ε₀)), A ~ Bin(C, ½), Δ ~ Bern(e^ε₀/(e^ε₀+1)), (A+Δ, C−A+1−Δ) against its mirror image
     (Feldman, McMillan & Talwar 2021).  Mass cut off numerically is added to δ.  The sharper pair of the same authors'

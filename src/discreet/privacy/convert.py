@@ -16,6 +16,7 @@ from discreet.privacy.certify import down, up
 from discreet.real import ball, precision
 
 MOST_OPTIMAL = 4096  # repetitions summed term by term
+MOST_SUMMED = 10**30  # the largest ε whose e^ε is worked with; beyond it the safe side is returned
 
 
 def zcdp_of_pure(epsilon: Fraction) -> Fraction:
@@ -110,6 +111,8 @@ def delta_of_pure(epsilon: Fraction, at: Fraction) -> Fraction:
     """δ = (e^ε − e^{ε'})/(1 + e^ε), at least 0: what ε-DP promises at ε' (the worst is randomized response)."""
     if at >= epsilon:
         return Fraction(0)
+    if epsilon - at > MOST_SUMMED:
+        return Fraction(1)
     return up(lambda: (-(ball(at - epsilon).expm1())) / (1 + (-ball(epsilon)).exp()))
 
 
@@ -127,6 +130,8 @@ def sampled_epsilon(epsilon: Fraction, rate: Fraction) -> Fraction:
     """ln(1 + p(e^ε − 1)), and δ becomes pδ, on a Poisson sample, add-remove (Balle, Barthe & Gaboardi 2018)."""
     if rate in (0, 1) or epsilon == 0:
         return epsilon * rate
+    if epsilon > MOST_SUMMED:
+        return epsilon
     exact = up(lambda: (ball(rate) * ball(epsilon).expm1()).log1p())
     return min(epsilon, exact)
 

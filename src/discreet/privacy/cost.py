@@ -84,7 +84,7 @@ class Sampled:
     cost: "Cost"
 
     def __post_init__(self) -> None:
-        _set(self, rate=exact.probability(self.rate, "rate"), cost=checked(self.cost))
+        _set(self, rate=exact.probability(self.rate, "rate"), cost=_inside(self.cost))
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Repeated:
     times: int
 
     def __post_init__(self) -> None:
-        _set(self, cost=checked(self.cost), times=exact.count(self.times, "times", 1, _MOST_TIMES))
+        _set(self, cost=_inside(self.cost), times=exact.count(self.times, "times", 1, _MOST_TIMES))
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Group:
     size: int
 
     def __post_init__(self) -> None:
-        _set(self, cost=checked(self.cost), size=exact.count(self.size, "size", 1, _MOST_TIMES))
+        _set(self, cost=_inside(self.cost), size=exact.count(self.size, "size", 1, _MOST_TIMES))
 
 
 Cost = Pure | Response | Exponential | Approx | Zcdp | Gaussian | Sampled | Repeated | Together | Apart | Group
@@ -195,18 +195,24 @@ def _set(built: Any, /, **values: Any) -> None:
 
 
 def checked(value: Any) -> "Cost":
-    """The value itself if it is a cost, nested at most 50 deep."""
+    """The value itself if it is a cost; every cost that was built is nested at most 50 deep."""
     if not isinstance(value, Cost):
         raise bad("cost", "must be a Cost", value, "Give Pure(1), Gaussian(2), Together((…)) and so on.")
-    if _depth(value) >= _DEEPEST:
-        raise bad("cost", f"must be nested at most {_DEEPEST} deep", type(value).__name__, "Flatten it by Together.")
     return value
+
+
+def _inside(value: Any) -> "Cost":
+    """A cost that one more layer may hold."""
+    found = checked(value)
+    if _depth(found) >= _DEEPEST:
+        raise bad("cost", f"must be nested at most {_DEEPEST} deep", type(value).__name__, "Flatten it by Together.")
+    return found
 
 
 def _costs(values: Any) -> "tuple[Cost, ...]":
     if not isinstance(values, (tuple, list)):
         raise bad("costs", "must be a tuple of costs", values, "Give (Pure(1), Gaussian(2)) and so on.")
-    return tuple(checked(value) for value in values)
+    return tuple(_inside(value) for value in values)
 
 
 def _depth(cost: "Cost") -> int:

@@ -76,10 +76,17 @@ def terms(cost: Cost) -> Terms:
 
 def dominant(parts: "tuple[Terms, ...]") -> "Terms | None":
     """The part that promises no more than any other, if there is one: it prices them all."""
-    for part in parts:
-        if all(dominates(part, other) for other in parts):
-            return part
-    return None
+    worst = parts[0]
+    for part in parts:  # one that dominates all takes the lead when it is met and keeps it
+        worst = part if dominates(part, worst) else worst
+    return worst if all(dominates(worst, other) for other in parts) else None
+
+
+def worst_parts(costs: "tuple[Cost, ...]") -> "tuple[Cost, ...]":
+    """The one cost that prices them all, if there is one, else all that differ."""
+    distinct = {terms(cost): cost for cost in costs}
+    worst = dominant(tuple(distinct))
+    return tuple(distinct.values()) if worst is None else (distinct[worst],)
 
 
 def dominates(worse: Terms, better: Terms) -> bool:

@@ -65,18 +65,18 @@ def units_at_once(question: Any, under: Any, group: Any = 1) -> int:
             raise bad("question", rule, str(asked), "Ask about the value, or use the relation add-remove.")
 
 
-def posterior(loss: Fraction, prior: Any) -> Belief:
+def posterior(loss: Any, prior: Any) -> Belief:
     """[p/(p + (1−p)e^ε), p·e^ε/(p·e^ε + 1−p)]: where a belief p can go when odds move by at most e^ε, ε = `loss` ≥ 0.
 
     >>> found = posterior(Fraction(1, 10), "0.4")
     >>> round(float(found.low), 4), round(float(found.high), 4)
     (0.3763, 0.4242)
     """
-    p = exact.inner_probability(prior, "prior")
-    if loss > _FAR:
+    p, moved = exact.inner_probability(prior, "prior"), _loss(loss)
+    if moved > _FAR:
         return Belief(Fraction(0), Fraction(1))
-    low = down(lambda: 1 / (1 + ball((1 - p) / p) * ball(loss).exp()))
-    high = up(lambda: 1 / (1 + ball((1 - p) / p) * ball(-loss).exp()))
+    low = down(lambda: 1 / (1 + ball((1 - p) / p) * ball(moved).exp()))
+    high = up(lambda: 1 / (1 + ball((1 - p) / p) * ball(-moved).exp()))
     return Belief(low, min(Fraction(1), high))
 
 
@@ -96,11 +96,12 @@ def response_posterior(prior: Any, yes_if_true: Any, yes_if_false: Any) -> Fract
 
 
 def loss_bound(cost: Cost, chance: Any, *, units: int = 1) -> Fraction:
-    """ε such that, except with probability ≤ `chance`, no answer moves the odds of `units` units by more than e^±ε.
+    """ε such that, except with probability ≤ `chance`, no answer moves the odds of `units` units by more than e^ε.
 
     Pure promises need no exception.  Gaussian: the loss is N(μ²/2, μ²), so ε = μ²/2 + μ·z, μ = units/σ, Pr[N > z] ≤
     chance.  Otherwise δ(ε') ≥ Pr[loss > ε]·(1 − e^(ε'−ε)): with δ(ε') = s·chance, ε = ε' − ln(1 − s), the best of a
-    few shares s.  The chance is that of moving the odds towards the truth; away from it, it is e^(−ε) times smaller.
+    few shares s.  The chance is that of moving the odds towards the truth; that of moving them as far away from it is
+    at most e^(−ε) times as large and comes on top.
 
     >>> loss_bound(Pure(1), 0, units=2)
     Fraction(2, 1)
@@ -241,6 +242,15 @@ def _normal_point(chance: Fraction) -> Fraction:
         if up(lambda: normal_tail(ball(Fraction(near)))) <= chance:
             return Fraction(near)
     return up(lambda: (-2 * ball(chance).log()).sqrt())
+
+
+def _loss(value: Any) -> Fraction:
+    """A loss as typed or as `loss_bound` made it, whose Fractions may be longer than what anyone may type."""
+    rule, fix = "must be a decimal number of at least 0", "Give a number such as 1, or what `loss_bound` returned."
+    parsed = value if isinstance(value, Fraction) else exact.decimal(value, "loss", rule, fix)
+    if parsed < 0:
+        raise bad("loss", rule, value, fix)
+    return parsed
 
 
 def _steps(units: Any) -> int:

@@ -10,7 +10,18 @@ from fractions import Fraction
 from discreet.privacy import analytic, convert, pld
 from discreet.privacy import renyi as curves
 from discreet.privacy.cost import Apart, Cost, Group, Sampled
-from discreet.privacy.flat import Choice, Concentrated, Normal, Odds, Terms, Thinned, bare, promises_groups, terms
+from discreet.privacy.flat import (
+    Choice,
+    Concentrated,
+    Normal,
+    Odds,
+    Terms,
+    Thinned,
+    bare,
+    promises_groups,
+    terms,
+    worst_parts,
+)
 
 _BISECTIONS, _SPLITS = 24, 6  # inner ε tried for a group, for its ε and for its δ
 
@@ -78,15 +89,16 @@ def _outer_epsilon(cost: Cost, at: Fraction) -> Iterator[Price]:
     """Routes that look at the outermost layer alone."""
     match cost:
         case Sampled() if not promises_groups(cost.cost):
-            if at >= cost.rate:
+            rate, whole = _one_sample(cost)
+            if at >= rate:
                 yield Price(Fraction(0), "sampling: the unit is out with probability 1 − rate ≥ 1 − δ")
             else:
-                inner = least(epsilon_routes(cost.cost, at / cost.rate))
+                inner = least(epsilon_routes(whole, at / rate))
                 if inner is not None:
-                    value = convert.sampled_epsilon(inner.value, cost.rate)
+                    value = convert.sampled_epsilon(inner.value, rate)
                     yield replace(inner, value=value, route=f"amplified by sampling: {inner.route}")
         case Apart():
-            parts = [least(epsilon_routes(c, at)) for c in cost.costs]
+            parts = [least(epsilon_routes(c, at)) for c in worst_parts(cost.costs)]
             if all(part is not None for part in parts):
                 worst = max((part for part in parts if part is not None), key=value_of)
                 yield replace(worst, route=f"worst part: {worst.route}")
@@ -170,11 +182,12 @@ def _searched_delta(found: Terms, at: Fraction) -> Iterator[Price]:
 def _outer_delta(cost: Cost, at: Fraction) -> Iterator[Price]:
     match cost:
         case Sampled() if not promises_groups(cost.cost):
-            inner = least(delta_routes(cost.cost, convert.unsampled_epsilon(at, cost.rate)))
+            rate, whole = _one_sample(cost)
+            inner = least(delta_routes(whole, convert.unsampled_epsilon(at, rate)))
             if inner is not None:
-                yield replace(inner, value=cost.rate * inner.value, route=f"amplified by sampling: {inner.route}")
+                yield replace(inner, value=rate * inner.value, route=f"amplified by sampling: {inner.route}")
         case Apart():
-            parts = [least(delta_routes(c, at)) for c in cost.costs]
+            parts = [least(delta_routes(c, at)) for c in worst_parts(cost.costs)]
             worst = max((part for part in parts if part is not None), key=value_of)
             yield replace(worst, route=f"worst part: {worst.route}")
         case Group() if group_of_samples(cost):
@@ -186,6 +199,14 @@ def _outer_delta(cost: Cost, at: Fraction) -> Iterator[Price]:
 
 
 # --- what the routes ask ------------------------------------------------------------------------------------------
+
+
+def _one_sample(cost: Sampled) -> tuple[Fraction, Cost]:
+    """The rate and the inside of samples of samples as one sample: priced once, not once a layer."""
+    rate, inner = cost.rate, bare(cost.cost)
+    while isinstance(inner, Sampled):
+        rate, inner = rate * inner.rate, bare(inner.cost)
+    return rate, inner
 
 
 def _inner_curve(cost: Cost) -> Callable[[Fraction], Price]:
@@ -206,7 +227,8 @@ def _closed_is_best(found: Terms) -> bool:
 def _shares(found: Terms) -> tuple[convert.Share, ...]:
     """The terms of an optimal composition, if all are pure or approximate and few enough to sum; otherwise none."""
     shares = tuple(convert.Share(a.epsilon, a.delta, times) for a, times in found if isinstance(a, Odds))
-    whole = len(shares) == len(found) and convert.combinations(shares) <= convert.MOST_OPTIMAL
+    small = all(share.epsilon <= convert.MOST_SUMMED for share in shares)
+    whole = small and len(shares) == len(found) and convert.combinations(shares) <= convert.MOST_OPTIMAL
     return shares if whole else ()
 
 
