@@ -2,13 +2,22 @@
 
     DiscreetError                 what happened, why, how to fix it; `code` is a stable slug, `exit` the CLI's status
     ├── BadValue                  2   a number, name or shape the caller gave breaks a stated rule
+    ├── MetadataError             3   the TOML or the header it describes breaks a stated rule; no row was read
     ├── NotPriced                 4   no accountant can bound this cost; nothing was spent
+    ├── BudgetExceeded            5   the charge does not fit any more; nothing was spent
+    ├── Conflict                  2   a key that already stands for another question or another answer
+    ├── IntegrityError            6   a ledger that was edited, cut, swapped or restored, or is not the one asked for
+    ├── LedgerUnavailable         7   the ledger cannot be read or written now
+    │   └── Closed                7   too many failures: only the curator opens the dataset again
+    ├── SourceUnavailable         7   the private table is not there or may not be opened
+    ├── CannotWrite               7   a file could not be written; what was there before still is
     └── Refuted                   6   an audit found a lower bound above the claim
 
 A message quotes only what the caller typed and what is public: never a row, a count, a score or an exact answer.
 For the same reason an error keeps its own sentences as attributes and nothing else.
 """
 
+from fractions import Fraction
 from typing import Any
 
 _LONGEST_QUOTE = 40
@@ -47,11 +56,73 @@ class BadValue(DiscreetError, ValueError):
     exit = 2
 
 
+class MetadataError(DiscreetError):
+    """The public facts about a table, as written down, break a rule."""
+
+    code = "metadata"
+    exit = 3
+
+
 class NotPriced(DiscreetError):
     """A cost outside every accountant's proven range."""
 
     code = "not-priced"
     exit = 4
+
+
+class BudgetExceeded(DiscreetError):
+    """A charge that does not fit; `remaining` is the largest pure ε that would, `requested` the ε that was asked."""
+
+    code = "budget-exceeded"
+    exit = 5
+
+    def __init__(self, what: str, why: str, fix: str, remaining: Fraction, requested: Fraction) -> None:
+        super().__init__(what, why, fix)
+        self.remaining, self.requested = remaining, requested  # sums of public amounts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.what, self.why, self.fix, self.remaining, self.requested)
+
+
+class Conflict(DiscreetError):
+    """An idempotency key that already stands for something else."""
+
+    code = "conflict"
+    exit = 2
+
+
+class IntegrityError(DiscreetError):
+    """A ledger that is not what was written, or not the one that was asked for."""
+
+    code = "integrity"
+    exit = 6
+
+
+class LedgerUnavailable(DiscreetError):
+    """A ledger that cannot be read or written now; without it nothing is answered."""
+
+    code = "ledger-unavailable"
+    exit = 7
+
+
+class Closed(LedgerUnavailable):
+    """A dataset closed after too many failed answers."""
+
+    code = "closed"
+
+
+class SourceUnavailable(DiscreetError):
+    """The private table cannot be opened."""
+
+    code = "source-unavailable"
+    exit = 7
+
+
+class CannotWrite(DiscreetError):
+    """A file that a verb makes cannot be written."""
+
+    code = "cannot-write"
+    exit = 7
 
 
 class Refuted(DiscreetError):
@@ -79,7 +150,10 @@ def quoted(value: object) -> str:
     """The caller's value, short enough for a sentence; a long one is cut and its length named."""
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
         return f"an integer of {value.bit_length()} bits"
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python prints no integer of more than 4,300 digits
+        return f"a {type(value).__name__} too long to print"
     if len(text) <= _LONGEST_QUOTE:
         return text
     return f"{text[:_LONGEST_QUOTE]}… ({len(text)} characters)"

@@ -3,15 +3,12 @@
 from collections.abc import Callable
 from fractions import Fraction
 from functools import reduce
-from time import perf_counter
 
 import pytest
 
 from discreet.errors import BadValue
 from discreet.privacy import flat, price
 from discreet.privacy.cost import Apart, Approx, Cost, Gaussian, Group, Pure, Repeated, Sampled
-
-_MOST = 40.0  # seconds on a busy machine, where a few are needed
 
 
 def nested(inner: Cost, layer: Callable[[Cost], Cost], layers: int) -> Cost:
@@ -40,21 +37,17 @@ def test_a_cost_fifty_deep_can_be_priced_and_one_deeper_cannot_be_built() -> Non
 
 
 def test_samples_of_samples_are_priced_once_as_one_sample() -> None:
-    started = perf_counter()
     many = nested(Gaussian(1), lambda c: Sampled("0.5", c), 40)
     one = Sampled(Fraction(1, 2**40), Gaussian(1))
     assert price.delta(many, 1).value == price.delta(one, 1).value
     assert price.epsilon(many, "1e-14").value == price.epsilon(one, "1e-14").value
-    assert perf_counter() - started < _MOST
 
 
 def test_many_comparable_parts_cost_the_worst_in_either_order() -> None:
-    started = perf_counter()
     parts = tuple(Pure(Fraction(n, 1000)) for n in range(1, 2001))
     for costs in (parts, parts[::-1]):
         assert price.epsilon(Apart(costs), 0).value == 2
         assert price.delta(Apart(costs), "0.5").value == price.delta(Pure(2), "0.5").value
-    assert perf_counter() - started < _MOST
 
 
 def test_the_dominant_part_is_found_wherever_it_stands_and_only_if_there_is_one() -> None:

@@ -1,0 +1,174 @@
+"""TOML → Schema, Budget and source.  Strict: an unknown key, a wrong type or a broken rule stops the reading."""
+
+import contextlib
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import BadValue, MetadataError
+from discreet.exact import DELTA_CEILING
+from discreet.metadata import files
+from discreet.metadata.keys import NAMED, missing, require_known, require_table
+from discreet.schema import Budget, Column, Hierarchy, Schema, Unit
+from discreet.schema.unit import FORMAT
+from discreet.schema.words import key, name, refusal
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """What one TOML says.  `said` are the keys that were written down, as far as a default hides it."""
+
+    schema: Schema
+    budget: Budget | None = None
+    source: str | None = None
+    folder: Path = Path()
+    values_from: tuple[tuple[str, str], ...] = ()
+    said: frozenset[str] = frozenset()
+
+    @property
+    def source_path(self) -> Path | None:
+        """Where the private table lies, seen from the folder of the TOML; None for none and for an address."""
+        if self.source is None or "://" in self.source:
+            return None
+        return self.folder / self.source
+
+
+def load(path: str | Path) -> Metadata:
+    """The metadata in a TOML file; relative names in it start from its folder."""
+    given = Path(path)
+    return parse(files.toml_text(given), file=given.name, folder=given.parent)
+
+
+def parse(text: str, *, file: str = "metadata.toml", folder: Path = Path()) -> Metadata:
+    """The metadata in a TOML text.
+
+    >>> parse('[dataset]\\nname = "people"\\n[budget]\\nepsilon = 0.1').budget.epsilon
+    Fraction(1, 10)
+    """
+    document = _document(text, file)
+    require_known(file, (), document)
+    for kind in document:
+        _require_known_below(file, kind, document[kind])
+    if "dataset" not in document:
+        raise missing(file, ("dataset",), "name")
+    with _naming(file):
+        return _metadata(document, file, folder)
+
+
+def delta_ceiling(population: int | None) -> Fraction:
+    """The largest δ without a `max_delta`: 1/population where a public one is declared, else 10⁻⁶."""
+    return DELTA_CEILING if population is None else Fraction(1, population)
+
+
+def _document(text: str, file: str) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(text, parse_float=Decimal)
+    except tomllib.TOMLDecodeError as error:
+        said, place = str(error), re.search(r" \((at .+)\)$", str(error))
+        where = f", {place[1]}" if place else ""
+        why = f"{said[: place.start()] if place else said}."
+        fix = 'Put text in quotes, and write one key = value on a line, for example: name = "people"'
+        if "overwrite" in said or "twice" in said or "mutate" in said:
+            fix = "Write each key and each [table] once."
+        raise MetadataError(f"{file}{where}: this is not TOML.", why, fix) from None
+    except (RecursionError, ValueError):
+        why, fix = "It nests too deeply or holds too long a number.", "Write plain tables of keys and values."
+        raise MetadataError(f"{file}: this is not TOML.", why, fix) from None
+
+
+def _require_known_below(file: str, kind: str, content: Any) -> None:
+    table = require_table(file, (kind,), content)
+    if kind not in NAMED:
+        require_known(file, (kind,), table)
+        return
+    for named, below in table.items():
+        require_known(file, (kind, named), require_table(file, (kind, named), below))
+
+
+@contextlib.contextmanager
+def _naming(file: str) -> Iterator[None]:
+    """Refusals inside get the file's name in front."""
+    try:
+        yield
+    except BadValue as error:
+        raise MetadataError(f"{file}: {error.what}", error.why, error.fix) from None
+    except MetadataError as error:
+        known = error.what.startswith(f"{file}: ")
+        raise error if known else MetadataError(f"{file}: {error.what}", error.why, error.fix) from None
+
+
+def _metadata(document: Mapping[str, Any], file: str, folder: Path) -> Metadata:
+    dataset = document["dataset"]
+    if "name" not in dataset:
+        raise missing(file, ("dataset",), "name")
+    if (given := dataset.get("format", FORMAT)) != FORMAT or isinstance(given, bool):
+        raise refusal("dataset.format", "must be 1, the only format so far", given, f"Write: format = {FORMAT}")
+    source = dataset.get("source")
+    if source is not None:
+        source = name(source, "dataset.source", 'Write, for example: source = "people.csv"')
+    table = None if source is None or "://" in source else folder / source
+    columns = document.get("columns", {})
+    schema = Schema(
+        dataset["name"],
+        tuple(_column(named, facts, file, folder, table) for named, facts in columns.items()),
+        _unit(document, file),
+        dataset.get("neighbours", "add-remove"),
+        dataset.get("population"),
+        tuple(_hierarchy(named, facts, file, folder, table) for named, facts in document.get("hierarchy", {}).items()),
+    )
+    return Metadata(
+        schema,
+        _budget(document, file, schema.population),
+        source,
+        folder,
+        tuple((named, facts["values_from"]) for named, facts in columns.items() if "values_from" in facts),
+        frozenset(key("budget", given) for given in document.get("budget", {})),
+    )
+
+
+def _unit(document: Mapping[str, Any], file: str) -> Unit | None:
+    if "unit" not in document:
+        return None
+    for needed in ("key", "max_rows"):
+        if needed not in document["unit"]:
+            raise missing(file, ("unit",), needed)
+    return Unit(**document["unit"])
+
+
+def _column(named: str, facts: Mapping[str, Any], file: str, folder: Path, source: Path | None) -> Column:
+    if "type" not in facts:
+        raise missing(file, ("columns", named), "type")
+    rest = {field: value for field, value in facts.items() if field != "values_from"}
+    if "values_from" not in facts:
+        return Column(named, **rest)
+    where = key("columns", named, "values_from")
+    if "values" in facts:
+        raise refusal(where, "must not stand beside values", facts["values_from"], "Keep one of the two.")
+    cells = files.column(folder, facts["values_from"], where, heading=named, source=source)
+    return Column(named, **rest, values=cells)  # type: ignore[arg-type]
+
+
+def _budget(document: Mapping[str, Any], file: str, population: int | None) -> Budget | None:
+    if "budget" not in document:
+        return None
+    if "epsilon" not in document["budget"]:
+        raise missing(file, ("budget",), "epsilon")
+    return Budget(**{"max_delta": delta_ceiling(population), **document["budget"]})
+
+
+def _hierarchy(named: str, facts: Mapping[str, Any], file: str, folder: Path, source: Path | None) -> Hierarchy:
+    if "levels" not in facts:
+        raise missing(file, ("hierarchy", named), "levels")
+    plain = Hierarchy(named, facts["levels"], facts.get("tree"), facts.get("branches", ()))
+    if plain.tree is None:
+        return plain
+    where = plain.key("tree")
+    if plain.branches:
+        raise refusal(where, "must not stand beside branches", plain.tree, "Keep one of the two.")
+    rows = files.branches(folder, plain.tree, where, levels=plain.levels, source=source)
+    return Hierarchy(named, plain.levels, plain.tree, tuple(map(tuple, rows)))

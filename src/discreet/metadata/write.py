@@ -1,0 +1,178 @@
+"""Schema → TOML that reads back equal, with comments that teach; and files that are never half written."""
+
+import os
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from discreet.metadata.read import Metadata, delta_ceiling
+from discreet.schema import Column, Null
+from discreet.schema.column import default_step
+from discreet.schema.words import key, written
+
+_WIDTH = 86
+_TOP = """\
+# Public facts about a private table. Nothing here may be read off the data: take bounds and values from law, tariffs,
+# maps or common knowledge, and say so in why_public. `discreet check` lists what is missing.
+"""
+_NO_UNIT = """\
+# Without this table each row is protected on its own. If a person can have several rows, name the column that says
+# whose they are, and how many of them may count.
+# [unit]
+# key = "person_id"
+# max_rows = 5
+"""
+_NO_BUDGET = """\
+# Until there is a budget nothing can be asked. See what an epsilon means: discreet odds --eps 3
+# [budget]
+# epsilon = 3
+# delta = 1e-7
+"""
+_DECLARE = "# A column that is not declared does not exist for any question.\n"
+_EXAMPLE = """\
+# [columns.age]
+# type = "integer"                  # category | integer | number | boolean | date | datetime | text
+# bounds = [0, 110]                 # for category: values = ["north", "south"]
+# why_public = "common knowledge"
+"""
+
+
+def dumps(metadata: Metadata, undeclared: Sequence[str] = ()) -> str:
+    """The TOML of the metadata; `undeclared` column names of the header are listed in a comment."""
+    schema = metadata.schema
+    files = dict(metadata.values_from)
+    parts = [_TOP, _dataset(metadata), _unit(metadata)]
+    parts += [_column(column, files.get(column.name)) for column in schema.columns]
+    if not schema.columns:
+        parts.append(_DECLARE + _EXAMPLE)
+    if undeclared:
+        parts.append((_DECLARE if schema.columns else "") + _listed(undeclared))
+    parts += _hierarchies(metadata)
+    parts.append(_budget(metadata))
+    return "\n".join(parts)
+
+
+def create(path: Path, text: str) -> None:
+    """A new file with the text; FileExistsError if there is one, and no file if the disk is full."""
+    with path.open("x", encoding="utf-8") as handle:
+        try:
+            handle.write(text)
+            handle.flush()
+        except OSError:
+            path.unlink()
+            raise
+
+
+def replace(path: Path, text: str) -> None:
+    """The text in place of the file's; until it is all on disk the old file stays."""
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        fresh.write_text(text, encoding="utf-8")
+        fresh.replace(path)
+    except OSError:
+        fresh.unlink(missing_ok=True)
+        raise
+
+
+def _table(heading: str, lines: Iterable[tuple[str, str, str]]) -> str:
+    """A heading and `key = value` lines, their comments in one column."""
+    body = []
+    for left, value, comment in lines:
+        plain = f"{left} = {value}"
+        body.append(f"{plain:<33} # {comment}" if comment and "\n" not in value else plain)
+    return "\n".join([f"[{heading}]", *body, ""])
+
+
+def _dataset(metadata: Metadata) -> str:
+    schema = metadata.schema
+    lines = [("format", "1", ""), ("name", written(schema.name), "what questions call it: FROM …")]
+    if metadata.source is not None:
+        lines.append(("source", written(metadata.source), "the private table, seen from this file's folder"))
+    lines.append(("neighbours", written(str(schema.relation)), "or replace-one, when the number of units is public"))
+    if schema.population is not None:
+        lines.append(("population", str(schema.population), "how many units there are, as published"))
+    return _table("dataset", lines)
+
+
+def _unit(metadata: Metadata) -> str:
+    unit = metadata.schema.unit
+    if unit is None:
+        return _NO_UNIT
+    lines = [
+        ("key", written(unit.key), "whose row it is: who is protected"),
+        ("max_rows", str(unit.max_rows), "more rows of one unit are left out; a lower cap means less noise"),
+    ]
+    return _table("unit", lines)
+
+
+def _column(column: Column, file: str | None) -> str:
+    lines = [("type", written(str(column.type)), "")]
+    if column.bounds is not None:
+        lines.append(("bounds", written(column.bounds), "values beyond count as the nearer end"))
+    if file is not None:
+        lines.append(("values_from", written(file), "a public file"))
+    elif column.values is not None:
+        lines.append(("values", _list(column.values), ""))
+    if column.step is not None and column.step != default_step(column):
+        lines.append(("step", written(column.step), "the lattice numbers are rounded to"))
+    if column.bins is not None:
+        lines.append(("bins", _list(column.bins), ""))
+    if column.fixed_per_unit:
+        lines.append(("fixed_per_unit", "true", "one value per unit"))
+    if column.null is not Null.DROP:
+        lines.append(("null", written(str(column.null)), "empty cells are a group"))
+    if column.why_public is not None:
+        lines.append(("why_public", written(column.why_public), ""))
+    elif column.bounds or column.values:
+        lines.append(("# why_public", '"…"', "where the bounds or values come from; never the data"))
+    return _table(key("columns", column.name), lines)
+
+
+def _list(items: Sequence[Any]) -> str:
+    """A list on one line if it is short, else on several."""
+    whole = written(items)
+    if len(whole) <= _WIDTH:
+        return whole
+    lines = [""]
+    for item in map(written, items):
+        if len(lines[-1]) + len(item) > _WIDTH:
+            lines.append("")
+        lines[-1] += f"{item}, "
+    return "\n".join(["[", *(f"    {line.rstrip()}" for line in lines if line), "]"])
+
+
+def _listed(names: Sequence[str]) -> str:
+    whole = "In the header, not declared: " + ", ".join(names)
+    lines = textwrap.wrap(whole, 118, initial_indent="# ", subsequent_indent="#   ", break_on_hyphens=False)
+    return "\n".join([*lines, ""])
+
+
+def _hierarchies(metadata: Metadata) -> Iterator[str]:
+    for one in metadata.schema.hierarchies:
+        lines = [("levels", written(one.levels), "top first; the last is a column")]
+        if one.tree is not None:
+            lines.append(("tree", written(one.tree), "a public CSV with these columns"))
+        elif one.branches:
+            lines.append(("branches", _list(one.branches), ""))
+        yield _table(key("hierarchy", one.name), lines)
+
+
+def _budget(metadata: Metadata) -> str:
+    budget = metadata.budget
+    if budget is None:
+        return _NO_BUDGET
+    lines = [("epsilon", written(budget.epsilon), "for all questions together; fixed once the ledger is open")]
+    if budget.delta or "budget.delta" in metadata.said:
+        lines.append(("delta", written(budget.delta), "for Gaussian noise and keys that are not public"))
+    if budget.max_epsilon_per_question is not None:
+        lines.append(("max_epsilon_per_question", written(budget.max_epsilon_per_question), ""))
+    if budget.max_delta != delta_ceiling(metadata.schema.population):
+        lines.append(("max_delta", written(budget.max_delta), "the ceiling of every delta"))
+    if budget.share_answers:
+        lines.append(("share_answers", "true", "an answer paid for once is free for all"))
+    text = _table("budget", lines)
+    if not budget.analysts:
+        return text
+    caps = [(key(analyst), written(cap), "") for analyst, cap in budget.analysts]
+    return "\n".join([text, _table(key("budget", "analysts"), caps)])

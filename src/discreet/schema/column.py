@@ -1,0 +1,245 @@
+"""A column as the public knows it, and the lattice its numbers lie on: value = steps · step."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from discreet import exact
+from discreet.schema.kind import LISTED, ORDERED, SYNONYMS, Type, Value, measured, parsed
+from discreet.schema.words import choice, first_twice, flag, key, name, number, refusal, text, written
+
+LARGEST = 2**62  # rows · |bound| in steps: what one unit can add to a sum
+MOST_VALUES = 10**6
+RESERVED_ENDING = "_moe"  # the ± that an answer puts beside each of its columns
+RESERVED_NAMES = ("rowid",)  # the engine's own
+RESERVED_START = "discreet_"  # the prepared table's own
+
+
+class Null(StrEnum):
+    """What happens to an empty cell in a grouping: it belongs to no group, or to one of its own."""
+
+    DROP = "drop"
+    KEY = "key"
+
+
+_EXAMPLE = {
+    Type.INTEGER: "[0, 110]",
+    Type.NUMBER: "[0, 5000]",
+    Type.DATE: "[2020-01-01, 2029-12-31]",
+    Type.DATETIME: "[2020-01-01T00:00:00, 2029-12-31T23:59:59]",
+}
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """The integers `low … high`, each meaning that many steps.
+
+    >>> Lattice(0, 110, Fraction(1)).points
+    111
+    """
+
+    low: int
+    high: int
+    step: Fraction
+
+    @property
+    def points(self) -> int:
+        """How many grid points there are."""
+        return self.high - self.low + 1
+
+    @property
+    def largest(self) -> int:
+        """The furthest any clamped value is from 0: max(|low|, |high|)."""
+        return max(abs(self.low), abs(self.high))
+
+
+@dataclass(frozen=True)
+class Column:
+    """One public column.  `step` is filled in: 1 for integers, days and seconds, else `exact.default_step`.
+
+    >>> Column("age", "integer", bounds=(0, 110)).lattice
+    Lattice(low=0, high=110, step=Fraction(1, 1))
+    """
+
+    name: str
+    type: Type
+    bounds: tuple[Value, Value] | None = None
+    values: tuple[str | int, ...] | None = None
+    step: Fraction | None = None
+    bins: tuple[Value, ...] | None = None
+    why_public: str | None = None
+    fixed_per_unit: bool = False
+    null: Null = Null.DROP
+
+    def __post_init__(self) -> None:
+        self._set("name", _column_name(self.name))
+        self._set("type", Type(choice(self.type, self.key("type"), tuple(Type), SYNONYMS)))
+        self._set("bounds", _bounds(self))
+        self._set("values", _values(self))
+        self._set("step", _step(self))
+        self._set("bins", _bins(self))
+        self._set("fixed_per_unit", flag(self.fixed_per_unit, self.key("fixed_per_unit")))
+        self._set("null", Null(choice(self.null, self.key("null"), tuple(Null))))
+        if self.why_public is not None:
+            fix = 'Write: why_public = "published map"'
+            self._set("why_public", name(self.why_public, self.key("why_public"), fix))
+        require_room(self, 1)
+
+    def _set(self, field: str, value: Any) -> None:
+        object.__setattr__(self, field, value)
+
+    def key(self, field: str) -> str:
+        """Where the TOML says it."""
+        return key("columns", self.name, field)
+
+    @property
+    def lattice(self) -> Lattice | None:
+        """The bounds in steps, rounded outward; None without bounds.
+
+        A boolean is 0 or 1, and integers with `values` need no bounds: every other cell counts as empty.
+        """
+        if self.type is Type.BOOLEAN:
+            return Lattice(0, 1, Fraction(1))
+        if self.type is Type.INTEGER and self.bounds is None and self.values is not None:
+            listed = [int(value) for value in self.values]
+            return Lattice(min(listed), max(listed), Fraction(1))
+        if self.bounds is None or self.step is None:
+            return None
+        low, high = (measured(end) for end in self.bounds)
+        return Lattice(exact.steps_down(low, self.step), exact.steps_up(high, self.step), self.step)
+
+
+def default_step(column: Column) -> Fraction | None:
+    """The step of a column that declares none."""
+    if column.bounds is None:
+        return None
+    if column.type is not Type.NUMBER:
+        return Fraction(1)
+    low, high = (measured(end) for end in column.bounds)
+    return exact.default_step(low, high)
+
+
+def require_room(column: Column, rows: int) -> None:
+    """Refuses a lattice on which `rows` rows of one unit could pass 2⁶² steps."""
+    lattice = column.lattice
+    if lattice is None or lattice.largest * rows <= LARGEST:
+        return
+    rule = f"must keep {rows} row{'s' * (rows > 1)} of one unit within 2^62 steps of {written(lattice.step)}"
+    if column.bounds is None:
+        fix = 'For codes that nobody adds up write: type = "category"'
+        raise refusal(column.key("values"), rule, column.values, fix)
+    low, high = (measured(end) for end in column.bounds)
+    # rounding outward may add a step, hence LARGEST − rows and the factor 2
+    coarser = 2 * exact.power_of_two_below(max(abs(low), abs(high)) * rows / (LARGEST - rows))
+    fix = "Store the column as a distance from a public middle value."
+    if coarser <= high - low:
+        fix = f"Write: step = {written(coarser)}"
+    raise refusal(column.key("bounds"), rule, column.bounds, fix)
+
+
+def reserved(given: str) -> bool:
+    """Whether an answer or the engine needs this name for itself."""
+    low = given.casefold()
+    return low.endswith(RESERVED_ENDING) or low.startswith(RESERVED_START) or low in RESERVED_NAMES
+
+
+def _column_name(given: Any) -> str:
+    where = "columns" if not isinstance(given, str) else key("columns", given)
+    named = name(given, where, "Write, for example: [columns.age]")
+    if reserved(named):
+        rule = (
+            f"must not end in {RESERVED_ENDING}, begin with {RESERVED_START} or be rowid: Discreet writes those itself"
+        )
+        raise refusal(where, rule, named, "Rename the column in the source, then here.")
+    return named
+
+
+def _bounds(column: Column) -> tuple[Value, Value] | None:
+    if column.bounds is None:
+        return None
+    where = column.key("bounds")
+    if column.type not in ORDERED:
+        rule = f"must be left out of a {column.type} column; it has no order"
+        raise refusal(where, rule, column.bounds, "Remove the bounds, or give a type such as integer.")
+    fix = f"Write, for example: bounds = {_EXAMPLE[column.type]}"
+    if not isinstance(column.bounds, (list, tuple)) or len(column.bounds) != 2:
+        raise refusal(where, "must be a pair [low, high]", column.bounds, fix)
+    low, high = (parsed(end, column.type, where, fix) for end in column.bounds)
+    if not measured(low) < measured(high):
+        swapped = f"Write: bounds = {written((high, low))}" if low != high else fix
+        raise refusal(where, "must have the upper end above the lower", column.bounds, swapped)
+    return low, high
+
+
+def _values(column: Column) -> tuple[str | int, ...] | None:
+    given, where = column.values, column.key("values")
+    if given is None:
+        return None
+    if column.type not in LISTED:
+        known = "it has two already" if column.type is Type.BOOLEAN else "its keys are bins"
+        fix = "Remove the values." if column.type is Type.BOOLEAN else 'Use bounds and bins, or type = "category".'
+        raise refusal(where, f"must be left out of a {column.type} column; {known}", given, fix)
+    fix = "Write: values = [1, 2, 3]" if column.type is Type.INTEGER else 'Write: values = ["north", "south"]'
+    if not isinstance(given, (list, tuple)) or not 0 < len(given) <= MOST_VALUES:
+        raise refusal(where, f"must be a list of 1 to {MOST_VALUES} values", given, fix)
+    listed = tuple(_listed(item, column, where, fix) for item in given)
+    twice = first_twice(listed)
+    if twice is not None:
+        raise refusal(where, "must be different from each other", twice, f"Write {written(twice)} once.")
+    return listed
+
+
+def _listed(item: Any, column: Column, where: str, fix: str) -> str | int:
+    if column.type is not Type.INTEGER:
+        if not isinstance(item, (str, bool)):
+            fix = f"Write the values in quotes: values = [{written(written(item))}]"
+        return text(item, where, fix)
+    whole = measured(parsed(item, Type.INTEGER, where, fix))
+    if column.bounds is not None and not measured(column.bounds[0]) <= whole <= measured(column.bounds[1]):
+        raise refusal(where, "must lie within the bounds", whole, "Widen the bounds, or remove the value.")
+    return int(whole)
+
+
+def _step(column: Column) -> Fraction | None:
+    if column.step is None:
+        return default_step(column)
+    where, fix = column.key("step"), "Write, for example: step = 1"
+    if column.bounds is None:
+        kind = "Remove the step" if column.type not in ORDERED else "Add bounds"
+        raise refusal(where, "must come with bounds", column.step, f"{kind}, or write: bounds = [0, 110]")
+    step = number(column.step, where, "must be a positive number", fix)
+    if step <= 0:
+        raise refusal(where, "must be a positive number", column.step, fix)
+    if column.type is not Type.NUMBER and step.denominator != 1:
+        unit = {Type.DATE: "days", Type.DATETIME: "seconds"}.get(column.type, "integers")
+        raise refusal(where, f"must be a whole number of {unit}", column.step, fix)
+    low, high = (measured(end) for end in column.bounds)
+    if step > high - low:
+        rule = f"must be at most the width of the bounds, {written(high - low)}"
+        raise refusal(where, rule, column.step, f"Write: step = {written(default_step(column))}, or leave it out.")
+    return step
+
+
+def _bins(column: Column) -> tuple[Value, ...] | None:
+    given, where = column.bins, column.key("bins")
+    if given is None:
+        return None
+    if column.type not in ORDERED:
+        rule = f"must be left out of a {column.type} column; its keys are its values"
+        raise refusal(where, rule, given, "Remove the bins.")
+    fix = "Write the edges of the bins, for example: bins = [0, 18, 65, 110]"
+    if not isinstance(given, (list, tuple)) or not 2 <= len(given) <= MOST_VALUES:
+        raise refusal(where, f"must be a list of 2 to {MOST_VALUES} edges", given, fix)
+    edges = tuple(parsed(edge, column.type, where, fix) for edge in given)
+    places = [measured(edge) for edge in edges]
+    if any(left >= right for left, right in pairwise(places)):
+        ordered = written(tuple(sorted(set(edges), key=measured)))
+        raise refusal(where, "must increase from edge to edge", given, f"Write: bins = {ordered}")
+    if column.bounds is not None:
+        low, high = (measured(end) for end in column.bounds)
+        if places[0] < low or places[-1] > high:
+            rule = f"must lie within the bounds {written(column.bounds)}"
+            raise refusal(where, rule, given, "Widen the bounds, or move the outer edges inside them.")
+    return edges

@@ -1,0 +1,147 @@
+"""How a public value is written in TOML, and how a refusal says it."""
+
+import difflib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from discreet import exact
+from discreet.errors import BadValue
+
+Item = TypeVar("Item")
+
+MOST_CHARACTERS = 200
+LONGEST_NUMBER = 80  # what `exact.decimal` reads back
+_LONGEST_QUOTE = 60
+_MOST_BITS = 10_000
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def written(value: Any) -> str:
+    """The TOML that reads back as `value`.
+
+    >>> written((Fraction(1, 4), 3, Fraction(1, 3), "a", True))
+    '[0.25, 3, "1/3", "a", true]'
+    """
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value) if value.bit_length() <= _MOST_BITS else f"an integer of {value.bit_length()} bits"
+        case Fraction() | Decimal():
+            return _number(value)
+        case str():
+            return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+        case list() | tuple():
+            return f"[{', '.join(map(written, value))}]"
+        case date():
+            return value.isoformat()  # a datetime is a date too
+        case _:
+            return repr(value)
+
+
+def key(*parts: str) -> str:
+    """A dotted TOML key.
+
+    >>> key("columns", "first name", "type")
+    'columns."first name".type'
+    """
+    return ".".join(part if _BARE_KEY.fullmatch(part) else written(part) for part in parts)
+
+
+def refusal(where: str, rule: str, given: Any, fix: str) -> BadValue:
+    """The refusal of the public fact at the key `where`; what was given is quoted as TOML, cut short."""
+    text = _CONTROL.sub("�", written(given))
+    short = text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}… ({len(text)} characters)"
+    return BadValue(f"{where} {rule}.", f"You gave {short}.", fix)
+
+
+def suggestion(given: str, known: Iterable[str], synonyms: Mapping[str, str] | None = None) -> str | None:
+    """The known word that `given` was probably meant to be.
+
+    >>> suggestion("bouns", ["bounds", "bins"]), suggestion("int", ["integer"]), suggestion("x", ["bins"])
+    ('bounds', 'integer', None)
+    """
+    word = given.strip().lower().replace("-", "_").replace(" ", "_")
+    if synonyms and word in synonyms:
+        return synonyms[word]
+    spelt = {name.lower().replace("-", "_"): name for name in known}
+    close = difflib.get_close_matches(word[:MOST_CHARACTERS], spelt, n=1, cutoff=0.6)
+    return spelt[close[0]] if close else None
+
+
+def text(value: Any, where: str, fix: str) -> str:
+    """A text of 1 to 200 printable characters."""
+    printable = isinstance(value, str) and 0 < len(value) <= MOST_CHARACTERS and not _CONTROL.search(value)
+    if not printable:
+        raise refusal(where, f"must be text of 1 to {MOST_CHARACTERS} printable characters", value, fix)
+    return str(value)
+
+
+def name(value: Any, where: str, fix: str) -> str:
+    """A text without spaces around it."""
+    named = text(value, where, fix)
+    if named != named.strip():
+        raise refusal(where, "must have no spaces around it", value, fix)
+    return named
+
+
+def first_twice(items: Iterable[Item]) -> Item | None:
+    """The first item that was there before."""
+    seen: set[Item] = set()
+    for item in items:
+        if item in seen:
+            return item
+        seen.add(item)
+    return None
+
+
+def choice(value: Any, where: str, known: tuple[str, ...], synonyms: Mapping[str, str] | None = None) -> str:
+    """One of the known words; a near miss is named in the fix."""
+    if isinstance(value, str) and value in known:
+        return str(value)
+    meant = suggestion(value, known, synonyms) if isinstance(value, str) else None
+    here = where.rpartition(".")[2]
+    fix = f"Did you mean {meant!r}? Write: " if meant else "Write, for example: "
+    raise refusal(where, f"must be one of {', '.join(known)}", value, f"{fix}{here} = {written(meant or known[0])}")
+
+
+def flag(value: Any, where: str) -> bool:
+    """true or false, and nothing that merely looks like it."""
+    if not isinstance(value, bool):
+        here = where.rpartition(".")[2]
+        raise refusal(where, "must be true or false, without quotes", value, f"Write: {here} = true")
+    return value
+
+
+def number(value: Any, where: str, rule: str, fix: str) -> Fraction:
+    """An exact number that TOML can hold: an int, a decimal, or a text such as "1/3"."""
+    try:
+        parsed = exact.decimal(value, where)
+    except BadValue:
+        raise refusal(where, rule, value, fix) from None
+    if parsed.denominator != 1 and len(written(parsed)) > LONGEST_NUMBER:
+        raise refusal(where, f"{rule}, of at most {LONGEST_NUMBER} characters", value, fix)
+    return parsed
+
+
+def _number(value: Fraction | Decimal) -> str:
+    if isinstance(value, Decimal):
+        return str(value).lower()
+    if value.denominator == 1:
+        return str(value.numerator)
+    twos = (value.denominator & -value.denominator).bit_length() - 1
+    rest, fives = value.denominator >> twos, 0
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    if rest != 1:
+        return written(str(value))
+    places = max(twos, fives)
+    digits = tuple(int(digit) for digit in str(abs(value) * 10**places))
+    text = str(Decimal((int(value < 0), digits, -places))).lower()
+    return text if len(text) <= LONGEST_NUMBER else written(str(value))

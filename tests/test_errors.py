@@ -1,0 +1,79 @@
+"""An error has its sentences, its code and its exit, survives pickling, and holds nothing else."""
+
+import copy
+import json
+import pickle
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discreet import errors
+from discreet.errors import BadValue, DiscreetError, bad, bad_private, quoted
+
+KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, DiscreetError)]
+EACH = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+SECRET = "secret-4711"
+PUBLIC_AMOUNTS = {"BudgetExceeded": {"remaining": Fraction(1), "requested": Fraction(2)}}
+
+
+def made(kind):
+    return kind("A.", "B.", "C.", **PUBLIC_AMOUNTS.get(kind.__name__, {}))
+
+
+@EACH
+def test_an_error_keeps_its_sentences_and_nothing_private(kind):
+    error = made(kind)
+    assert str(error) == "A. B. C."
+    assert vars(error) == {"what": "A.", "why": "B.", "fix": "C."} | PUBLIC_AMOUNTS.get(kind.__name__, {})
+
+
+@EACH
+@pytest.mark.parametrize(
+    "through", [lambda e: pickle.loads(pickle.dumps(e)), copy.copy, copy.deepcopy], ids=["pickle", "copy", "deep"]
+)
+def test_an_error_survives_the_way_between_processes(kind, through):
+    error = made(kind)
+    again = through(error)
+    assert (type(again), str(again), vars(again)) == (kind, str(error), vars(error))
+
+
+@EACH
+def test_an_error_is_one_json_object(kind):
+    told = json.loads(json.dumps(made(kind).as_json()))
+    assert told == {
+        "ok": False, "code": kind.code, "exit": kind.exit, "what": "A.", "why": "B.", "fix": "C.", "position": None
+    }  # fmt: skip
+
+
+def test_codes_are_distinct_and_bad_values_are_value_errors():
+    assert len({kind.code for kind in KINDS}) == len(KINDS)
+    assert issubclass(BadValue, ValueError)
+    assert BadValue.exit == 2
+
+
+def test_a_public_refusal_names_parameter_rule_value_and_fix():
+    error = bad("scale", "must be positive", -1, "Give a scale such as 10.")
+    assert (error.what, error.why, error.fix) == ("scale must be positive.", "You gave -1.", "Give a scale such as 10.")
+
+
+def test_a_private_refusal_never_quotes_the_value():
+    error = bad_private("scores", "must be whole numbers", "Round them first.")
+    assert error.why == "What was given is private and not repeated here."
+    with pytest.raises(TypeError):
+        bad_private("scores", "must be whole numbers", SECRET, "Round them first.")
+
+
+@given(st.one_of(st.text(), st.binary(), st.integers(), st.floats(), st.lists(st.integers())))
+def test_a_quotation_is_short(value):
+    text = quoted(value)
+    assert len(text) < 100
+    assert text == repr(value) if len(repr(value)) <= 40 else "characters)" in text or "bits" in text
+
+
+def test_a_long_integer_is_named_by_its_size():
+    assert quoted(10**5000) == "an integer of 16610 bits"
+    assert quoted(-(10**5000)) == "an integer of 16610 bits"
+    assert quoted("9" * 5000).endswith("… (5002 characters)")
+    assert quoted(True) == "True"
