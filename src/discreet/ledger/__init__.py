@@ -1,0 +1,1 @@
+"""What has been spent: accounts, filters, and a book that survives crashes."""

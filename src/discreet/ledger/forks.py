@@ -1,0 +1,46 @@
+"""Forking with a ledger open: SQLite's connections and locks do not survive a fork, so none is open during one.
+
+Before a fork every member is held still and puts its files away; afterwards parent and child go on, each with its own.
+"""
+
+import os
+import weakref
+from typing import Any, Protocol
+
+
+class Forkable(Protocol):
+    """Something with files that must not be open in two processes at once."""
+
+    def before_fork(self) -> None: ...
+
+    def after_fork_in_parent(self) -> None: ...
+
+    def after_fork_in_child(self) -> None: ...
+
+
+_members: "weakref.WeakSet[Any]" = weakref.WeakSet()
+_still: list[Forkable] = []
+
+
+def watch(member: Forkable) -> None:
+    """Have the three methods called around every fork, for as long as the member lives."""
+    _members.add(member)
+
+
+def _before() -> None:
+    _still[:] = list(_members)
+    for member in _still:
+        member.before_fork()
+
+
+def _in_parent() -> None:
+    while _still:
+        _still.pop().after_fork_in_parent()
+
+
+def _in_child() -> None:
+    while _still:
+        _still.pop().after_fork_in_child()
+
+
+os.register_at_fork(before=_before, after_in_parent=_in_parent, after_in_child=_in_child)

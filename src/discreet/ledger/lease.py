@@ -1,0 +1,91 @@
+"""Whether whoever holds a reservation is still at work: a locked file per holder, let go by the system when it dies.
+
+A process number says little (it is given out again); a lock on a file of one's own says it exactly, after any kill.
+"""
+
+import contextlib
+import fcntl
+import itertools
+import os
+import time
+from pathlib import Path
+
+from discreet.ledger import forks
+from discreet.ledger.head import unavailable
+
+_numbers = itertools.count()
+
+
+class Lease:
+    """This holder's own file, made when first needed, and a look at others'."""
+
+    def __init__(self, beside: Path) -> None:
+        self._beside = beside
+        self._handle: int | None = None
+        self._name = ""
+        forks.watch(self)
+
+    def before_fork(self) -> None:
+        """Nothing: the parent keeps its lock."""
+
+    def after_fork_in_parent(self) -> None:
+        """Nothing."""
+
+    def after_fork_in_child(self) -> None:
+        """The lock is the parent's: a copy kept here would outlive it."""
+        self._forget()
+
+    def name(self) -> str:
+        """The holder's name, its lock held from now on; called while the ledger is held."""
+        if self._handle is None:
+            name = f"{os.getpid()}-{time.time_ns()}-{next(_numbers)}"
+            try:
+                handle = os.open(self._place(name), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                why = f"The system says: {error.strerror or 'input/output error'}."
+                fix = "Make that folder writable and free some space."
+                raise unavailable(f"No reservation can be marked in {self._beside.parent}.", why, fix) from None
+            self._handle, self._name = handle, name
+        return self._name
+
+    def is_held(self, name: str) -> bool:
+        """Whether the holder of that name is alive, this one included."""
+        if name == self._name:
+            return True
+        try:
+            handle = os.open(self._place(name), os.O_RDWR)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        else:
+            with contextlib.suppress(OSError):
+                self._place(name).unlink()
+            return False
+        finally:
+            os.close(handle)
+
+    def sweep(self) -> None:
+        """Remove what the dead have left; the ledger must be held, so that nobody is just making one."""
+        start, end = f"{self._beside.name}.", ".run"
+        for found in self._beside.parent.glob(f"*{end}"):
+            if found.name.startswith(start):
+                self.is_held(found.name[len(start) : -len(end)])
+
+    def close(self) -> None:
+        """Let go and remove the file."""
+        if self._handle is not None:
+            with contextlib.suppress(OSError):
+                self._place(self._name).unlink()
+        self._forget()
+
+    def _forget(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+        self._handle, self._name = None, ""
+
+    def _place(self, name: str) -> Path:
+        return self._beside.with_name(f"{self._beside.name}.{Path(name).name}.run")

@@ -1,0 +1,72 @@
+"""What is written down about a charge: public words only, in one shape, so that two of them can be compared."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from discreet.errors import bad
+from discreet.ledger.account import Path
+from discreet.ledger.chain import canonical
+from discreet.ledger.rules import text
+from discreet.privacy import cost as costs
+from discreet.privacy.cost import Cost
+
+_LONGEST_MEMO = 2**16
+_DEEPEST_MEMO = 40
+
+
+def entry(kind: str, **facts: Any) -> dict[str, Any]:
+    """An entry with the clock's word, which nothing depends on: order is by number."""
+    return {"kind": kind, "time": datetime.now(UTC).isoformat(timespec="milliseconds"), **facts}
+
+
+def asked(
+    kind: str,
+    cost: Cost,
+    *,
+    path: Path,
+    memo: Any,
+    key: str,
+    analyst: str | None,
+    snapshot: str,
+    purse: int | None = None,
+) -> dict[str, Any]:
+    """The charge as it will be stored, all but its typed ε and δ and its weight."""
+    return {
+        "kind": kind,
+        "key": text(key, "key"),
+        "analyst": None if analyst is None else text(analyst, "analyst"),
+        "path": [list(pair) for pair in path],
+        "snapshot": snapshot_name(snapshot),
+        "cost": costs.to_json(costs.checked(cost)),
+        "memo": _memo(memo),
+        "purse": purse,
+    }
+
+
+def snapshot_name(value: Any) -> str:
+    """The table's snapshot, or no word about it."""
+    return "" if value == "" else text(value, "snapshot")
+
+
+def reason(why: Any) -> str:
+    """Why a curator did something."""
+    return text(why, "why", 2000)
+
+
+def _memo(memo: Any) -> Any:
+    """A memo as JSON gives it back: public words about the question, short and flat enough to keep for ever."""
+    rule, fix = "must be JSON of at most 64 KiB, nested 40 deep at most", "Give the question's text or a small dict."
+    try:
+        body = canonical(memo)
+    except (TypeError, ValueError, RecursionError):
+        raise bad("memo", rule, type(memo).__name__, fix) from None
+    if len(body) > _LONGEST_MEMO or _depth(memo) > _DEEPEST_MEMO:
+        raise bad("memo", rule, f"{len(body)} bytes", fix)
+    return json.loads(body)
+
+
+def _depth(value: Any) -> int:
+    if isinstance(value, dict):
+        return 1 + max(map(_depth, value.values()), default=0)
+    return 1 + max(map(_depth, value), default=0) if isinstance(value, (list, tuple)) else 0

@@ -1,0 +1,72 @@
+"""What callers see of a ledger: receipts, where it stands, and whether it is the one they mean."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.errors import IntegrityError
+from discreet.ledger import filter as filters
+from discreet.ledger.account import Amounts
+from discreet.ledger.books import Books
+from discreet.ledger.rules import Opening, Rules
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Proof of one charge: its entry, which attempt this is, and whether its answer is stored already."""
+
+    number: int
+    name: str
+    key: str
+    attempt: int
+    stored: bool
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where the ledger stands: public facts that move only with an entry."""
+
+    opening: Opening
+    rules: Rules
+    spent: Amounts
+    remaining: Fraction
+    remaining_delta: Fraction
+    remaining_keys: Fraction
+    analysts: dict[str, Fraction]
+    charges: int
+    failures: int
+    closed: bool
+    entries: int
+    head: str
+
+
+def check_binding(books: Books, opening: Opening | None) -> None:
+    if opening is None:
+        return
+    for name in ("dataset", "unit", "relation"):
+        if getattr(opening, name) != getattr(books.opening, name):
+            what = f"The ledger is bound to another {name}: {getattr(books.opening, name)}."
+            why = f"You gave {getattr(opening, name)}; what was spent for one says nothing about the other."
+            raise IntegrityError(what, why, f"Put the {name} back, or start a new ledger for a new table.")
+    if opening.rules != books.rules:
+        what = "The budget or a cap is not the one in the ledger."
+        why = "It was fixed when the ledger was opened or last set; editing the metadata does not change it."
+        raise IntegrityError(what, why, "Put it back, or set it with a reason: discreet budget set … --why …")
+
+
+def standing(books: Books) -> Standing:
+    rules, last = books.rules, books.last
+    delta, keys = filters.remaining_delta(rules.budget, books.account)
+    return Standing(
+        opening=books.opening,
+        rules=rules,
+        spent=books.account.spent,
+        remaining=Fraction(0) if books.closed else filters.remaining(rules.budget, books.account),
+        remaining_delta=delta,
+        remaining_keys=keys,
+        analysts={name: own.spent.epsilon for name, own in sorted(books.analysts.items())},
+        charges=sum(charge.entry["kind"] != "part" for charge in books.charges.values()),
+        failures=books.failures,
+        closed=books.closed,
+        entries=0 if last is None else last.number,
+        head="" if last is None else last.hash.hex(),
+    )

@@ -1,0 +1,350 @@
+"""Where entries lie: one small protocol, and SQLite behind it.
+
+A store appends rows and never changes one.  SQLite: WAL with synchronous=FULL (a commit survives the loss of power),
+BEGIN IMMEDIATE (one writer, nothing checked that can change before it is acted on), STRICT tables, triggers against
+UPDATE and DELETE, a file for its owner alone.  The head goes to its second place around every commit.
+"""
+
+import contextlib
+import hashlib
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+from discreet.errors import Conflict, IntegrityError
+from discreet.ledger import forks
+from discreet.ledger.chain import Row, broken, grown
+from discreet.ledger.files import checked_file, is_empty, make_file
+from discreet.ledger.head import Head, HeadFile, unavailable
+
+VERSION = 1
+APPLICATION = 0x44504C47  # "DPLG" in the file's header
+WAIT = 30.0  # seconds
+_OLDEST = (3, 38, 0)  # STRICT tables and JSON functions
+
+SCHEMA = {
+    "entries": "CREATE TABLE entries (n INTEGER PRIMARY KEY CHECK (n >= 1), "
+    "body TEXT NOT NULL CHECK (json_valid(body) AND json_extract(body, '$.n') = n), "
+    "hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32)) STRICT",
+    "answers": "CREATE TABLE answers (charge INTEGER PRIMARY KEY REFERENCES entries (n), "
+    "entry INTEGER NOT NULL UNIQUE REFERENCES entries (n) CHECK (entry > charge), bytes BLOB NOT NULL) STRICT",
+    "one_charge_per_key": "CREATE UNIQUE INDEX one_charge_per_key ON entries (json_extract(body, '$.key')) "
+    "WHERE json_extract(body, '$.key') IS NOT NULL",
+    **{
+        f"{table}_{verb.lower()}": f"CREATE TRIGGER {table}_{verb.lower()} BEFORE {verb} ON {table} "
+        "BEGIN SELECT RAISE(ABORT, 'append only'); END"
+        for table in ("entries", "answers")
+        for verb in ("UPDATE", "DELETE")
+    },
+}
+
+
+class Pen(Protocol):
+    """The one writer, while the ledger is held."""
+
+    def last(self) -> Row | None: ...
+
+    def rows(self, after: int) -> list[Row]: ...
+
+    def append(self, entry: dict[str, Any], answer: tuple[int, bytes] | None = None) -> Row: ...
+
+
+class Store(Protocol):
+    """All that a ledger needs of a database; a thread holds `lock` while it uses the store or what it read there."""
+
+    lock: Any
+
+    def rows(self, after: int) -> list[Row]: ...
+
+    def answer(self, charge: int) -> bytes | None: ...
+
+    def digests(self) -> dict[int, tuple[int, str]]: ...
+
+    def writing(self) -> AbstractContextManager[Pen]: ...
+
+    def checked(self) -> None: ...
+
+    def head_checked(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class _Pen:
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self.written: Row | None = None
+
+    def last(self) -> Row | None:
+        return _last(self._connection)
+
+    def rows(self, after: int) -> list[Row]:
+        return _rows(self._connection, after)
+
+    def append(self, entry: dict[str, Any], answer: tuple[int, bytes] | None = None) -> Row:
+        row = grown(self.last(), entry)
+        self._connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (row.number, row.body, row.hash))
+        if answer is not None:
+            charge, content = answer
+            self._connection.execute("INSERT INTO answers VALUES (?, ?, ?)", (charge, row.number, content))
+        self.written = row
+        return row
+
+
+class SqliteStore:
+    """A ledger's file.  One connection, put away during a fork and opened again when the file was replaced."""
+
+    def __init__(self, path: Path, head: HeadFile, wait: float = WAIT) -> None:
+        self.path, self.head, self._wait = path, head, wait
+        self.lock: Any = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._opened_as: tuple[int, int] | None = None  # device and inode
+        forks.watch(self)
+
+    def before_fork(self) -> None:
+        """Wait for other threads to finish and put the connection away."""
+        self.lock.acquire()
+        if self._connection is not None and not self._connection.in_transaction:
+            self.close()
+
+    def after_fork_in_parent(self) -> None:
+        """Let the other threads go on."""
+        self.lock.release()
+
+    def after_fork_in_child(self) -> None:
+        """There are no other threads; the connection is opened again when needed."""
+        self.lock = threading.RLock()
+
+    # --- reading ---------------------------------------------------------------------------------------------------
+
+    def rows(self, after: int) -> list[Row]:
+        """The entries after that number."""
+        with self.lock, _translated(self.path):
+            return _rows(self._connected(), after)
+
+    def answer(self, charge: int) -> bytes | None:
+        """The bytes stored for a charge."""
+        with self.lock, _translated(self.path):
+            query = "SELECT bytes FROM answers WHERE charge = ?"
+            found = self._connected().execute(query, (charge,)).fetchone()
+        return None if found is None else bytes(found[0])
+
+    def digests(self) -> dict[int, tuple[int, str]]:
+        """Per charge that has an answer, the entry that stored it and the SHA-256 of its bytes."""
+        with self.lock, _translated(self.path):
+            rows = self._connected().execute("SELECT charge, entry, bytes FROM answers")
+            return {charge: (entry, hashlib.sha256(content).hexdigest()) for charge, entry, content in rows}
+
+    # --- writing ---------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Pen]:
+        """Hold the ledger for one writer; what the block appended is durable when it has ended, or none of it is."""
+        with self._held():
+            connection = self._connected()
+            with self._transaction(connection) as pen:
+                self._checked_head(connection)
+                yield pen
+
+    def create(self, first: dict[str, Any]) -> None:
+        """Make the file, its tables and its first entry; refused if any ledger was here, even one now gone."""
+        self.head.prepare_folder()
+        with self._held():
+            recorded = self.head.read() is not None
+            if recorded and is_empty(self.path):
+                raise _gone(self.path)
+            make_file(self.path)
+            connection = self._connected(_unchecked)
+            with self._transaction(connection) as pen:
+                if recorded or _names(connection):
+                    what = f"There is a ledger at {self.path} already."
+                    raise Conflict(what, "A ledger is made once.", "Open it instead.")
+                for statement in SCHEMA.values():
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA application_id = {APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {VERSION}")
+                pen.append(first)
+
+    def adopt(self, entry: dict[str, Any]) -> None:
+        """Take the ledger as it lies, whatever the second place says: a curator's act, and an entry of its own."""
+        self.head.prepare_folder()
+        with self._held(), self._transaction(self._connected()) as pen:
+            pen.append(entry)
+
+    @contextlib.contextmanager
+    def _held(self) -> Iterator[None]:
+        with self.lock, _translated(self.path), self.head.locked(self._wait):
+            yield
+
+    @contextlib.contextmanager
+    def _transaction(self, connection: sqlite3.Connection) -> Iterator["_Pen"]:
+        connection.execute("BEGIN IMMEDIATE")
+        pen = _Pen(connection)
+        try:
+            yield pen
+            if pen.written is not None:
+                self.head.prepare(Head(pen.written.number, pen.written.hash))
+            connection.execute("COMMIT")
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+            raise
+        if pen.written is not None:
+            self.head.publish()
+
+    # --- checks ----------------------------------------------------------------------------------------------------
+
+    def head_checked(self) -> None:
+        """Refuse a ledger behind its head or off its chain; bring a head that lags up to date."""
+        with self._held():
+            if is_empty(self.path) and self.head.read() is not None:
+                raise _gone(self.path)
+            connection = self._connected()
+            self._checked_head(connection)
+            last = _last(connection)
+            if last is not None and self.head.read() != Head(last.number, last.hash):
+                self.head.prepare(Head(last.number, last.hash))
+                self.head.publish()
+
+    def checked(self) -> None:
+        """SQLite's own check of every page, index and reference."""
+        with self.lock, _translated(self.path):
+            connection = self._connected()
+            _checked_schema(connection)
+            found = connection.execute("PRAGMA integrity_check(1)").fetchall()
+            if found != [("ok",)] or connection.execute("PRAGMA foreign_key_check").fetchall():
+                raise broken("The ledger's file is damaged.")
+
+    def _checked_head(self, connection: sqlite3.Connection) -> None:
+        head, last = self.head.read(), _last(connection)
+        if last is None:
+            raise broken("The ledger has no entries.")
+        if head is None:
+            if last.number == 1:  # a crash between making the ledger and recording its head: nothing is spent yet
+                return
+            why = "It was moved or copied here, or the second place was cleared: nobody can tell how much was spent."
+            fix = f'Compare it with an export you trust, then adopt it: Ledger.adopt("{self.path}", why="…").'
+            raise IntegrityError(f"No head is recorded for the ledger at {self.path}.", why, fix)
+        if head.count > last.number:
+            why = f"It has {last.number} entries and its recorded head has {head.count}."
+            raise IntegrityError("The ledger was cut or restored from an old copy.", why, _RESTORE)
+        if connection.execute("SELECT hash FROM entries WHERE n = ?", (head.count,)).fetchone() != (head.hash,):
+            why = f"Entry {head.count} is not the one its recorded head names."
+            raise IntegrityError("The ledger is not the one that was used last.", why, _RESTORE)
+
+    # --- the connection ----------------------------------------------------------------------------------------------
+
+    def _connected(self, check: Callable[[sqlite3.Connection], None] | None = None) -> sqlite3.Connection:
+        here = checked_file(self.path)
+        if self._connection is not None and self._opened_as == here:
+            return self._connection
+        if self._connection is not None:  # the file was replaced under us; what is there now must prove itself
+            self._connection.close()
+            self._connection = None
+        connection = _opened(self.path, self._wait)
+        try:
+            (check or _checked_schema)(connection)
+        except BaseException:
+            connection.close()
+            raise
+        self._connection, self._opened_as = connection, here
+        return connection
+
+    def close(self) -> None:
+        """Let go of the file; the next use opens it again."""
+        with self.lock:
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+
+
+_RESTORE = "Put the newest copy back; if there is none, only the curator can decide: Ledger.adopt(path, why=…)."
+
+
+def _opened(path: Path, wait: float) -> sqlite3.Connection:
+    if sqlite3.sqlite_version_info < _OLDEST:
+        why = f"This Python has {sqlite3.sqlite_version}."
+        raise unavailable("The ledger needs SQLite 3.38 or newer.", why, "Use a newer Python.")
+    connection = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
+    try:
+        for pragma in (
+            f"busy_timeout = {int(wait * 1000)}",
+            "synchronous = FULL",
+            "fullfsync = ON",
+            "checkpoint_fullfsync = ON",
+            "foreign_keys = ON",
+            "cell_size_check = ON",
+            "mmap_size = 0",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+        if connection.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
+            why = "This file system does not give SQLite the write-ahead log it needs."
+            raise unavailable(f"The ledger at {path} cannot be used.", why, "Put it on a local disk.")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _unchecked(connection: sqlite3.Connection) -> None:
+    """A file that is about to become a ledger has no tables yet."""
+
+
+def _names(connection: sqlite3.Connection) -> dict[str, str]:
+    query = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
+    return dict(connection.execute(query).fetchall())
+
+
+def _checked_schema(connection: sqlite3.Connection) -> None:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > VERSION:
+        what = f"The ledger has format {version}."
+        raise unavailable(
+            what, f"This Discreet knows formats up to {VERSION}.", "Use the newer Discreet that wrote it."
+        )
+    if version == 0 and not _names(connection):
+        why = "Its making did not finish; nothing was ever charged to it."
+        raise unavailable("The ledger is empty.", why, "Make it again.")
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    if application != APPLICATION or version != VERSION or _names(connection) != SCHEMA:
+        raise broken("The file is not a ledger, or its tables were changed.")
+
+
+def _rows(connection: sqlite3.Connection, after: int) -> list[Row]:
+    query = "SELECT n, body, hash FROM entries WHERE n > ? ORDER BY n"
+    return [Row(n, body, bytes(digest)) for n, body, digest in connection.execute(query, (after,))]
+
+
+def _last(connection: sqlite3.Connection) -> Row | None:
+    found = connection.execute("SELECT n, body, hash FROM entries ORDER BY n DESC LIMIT 1").fetchone()
+    return None if found is None else Row(found[0], found[1], bytes(found[2]))
+
+
+def _gone(path: Path) -> IntegrityError:
+    why = "A head is recorded for a ledger at this place, so a new one would forget what was spent."
+    fix = "Put the ledger back; for a new dataset use another file name."
+    return IntegrityError(f"A ledger was made at {path} before.", why, fix)
+
+
+@contextlib.contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    """SQLite's and the system's errors in our words; none of them carries data."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH):
+            raise broken("The ledger's file is damaged.") from None
+        why = f"The database says: {_reason(error)}."
+        fix = "Free some disk space, make the folder writable, and ask again: what was charged stays charged."
+        raise unavailable(f"The ledger at {path} cannot be used.", why, fix) from None
+    except OSError as error:
+        why = f"The system says: {error.strerror or 'input/output error'}."
+        raise unavailable(f"The ledger at {path} cannot be used.", why, "Check the folder and its rights.") from None
+
+
+def _reason(error: sqlite3.Error) -> str:
+    name = getattr(error, "sqlite_errorname", "") or type(error).__name__
+    return name.removeprefix("SQLITE_").lower().replace("_", " ")

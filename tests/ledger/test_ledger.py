@@ -1,0 +1,620 @@
+"""The ledger's promises: charge first, store before handing out, repeat for free, never overspend."""
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from fractions import Fraction as F
+
+import pytest
+
+from discreet.errors import BadValue, BudgetExceeded, Closed, Conflict, IntegrityError, LedgerUnavailable
+from discreet.ledger.chain import imported
+from discreet.ledger.filter import UNITS, budget
+from discreet.ledger.ledger import Ledger, Receipt
+from discreet.ledger.rules import Opening, Rules
+from discreet.privacy import analytic
+from discreet.privacy.cost import Apart, Approx, Exponential, Gaussian, Pure, Repeated, Together, Zcdp
+
+from .book import again, made, opening, places
+
+NORTH, SOUTH = (("region", "north"),), (("region", "south"),)
+
+
+def ask(ledger, key, cost=None, answer=b"42", **kw):
+    """One question as the gate asks it."""
+    receipt = ledger.charge((), cost or Pure("0.1"), "how many?", key, **kw)
+    if not receipt.stored:
+        ledger.commit(receipt, answer)
+    return ledger.stored(key)
+
+
+# --- the thinnest path ----------------------------------------------------------------------
+
+
+def test_ten_tenths_and_not_the_smallest_more(tmp_path):
+    ledger = made(tmp_path, 1)
+    for n in range(10):
+        ask(ledger, f"q{n}")
+    with pytest.raises(BudgetExceeded) as refused:
+        ledger.charge((), Pure("1e-9"), "", "one more")
+    assert (refused.value.exit, refused.value.remaining, refused.value.requested) == (5, 0, F(1, 10**9))
+    with pytest.raises(BadValue, match="epsilon must be"):
+        ledger.charge((), Pure("0.1"), "", "tiny", epsilon="1e-15")
+    assert ledger.standing().spent.epsilon == 1
+
+
+def test_refusal_says_what_was_asked_and_what_is_left(tmp_path):
+    ledger = made(tmp_path, 1)
+    ask(ledger, "a", Pure("0.7"))
+    with pytest.raises(BudgetExceeded) as refused:
+        ledger.charge((), Pure("0.5"), "", "b")
+    assert str(refused.value) == (
+        "The question costs ε = 0.5, δ = 0 and the largest pure ε that still fits is 0.3. "
+        "The budget is ε = 1, δ = 0 in all. Ask with epsilon at most 0.3, or let the curator raise the budget."
+    )
+    copy = pickle.loads(pickle.dumps(refused.value))
+    assert (copy.remaining, copy.requested, str(copy)) == (F("0.3"), F("0.5"), str(refused.value))
+    ask(ledger, "c", Pure(refused.value.remaining))
+
+
+def test_refused_charge_leaves_the_ledger_as_it_was(tmp_path):
+    ledger = made(tmp_path, 1)
+    before = ledger.standing()
+    for cost, kw in [(Pure(2), {}), (Approx("0.1", "1e-9"), {}), (Pure("0.1"), {"epsilon": "0.05"})]:
+        with pytest.raises((BudgetExceeded, BadValue)):
+            ledger.charge((), cost, "", "k", **kw)
+    assert ledger.standing() == before
+
+
+def test_the_reservation_is_durable_before_it_returns(tmp_path):
+    ledger = made(tmp_path, 1)
+    ledger.charge((), Pure("0.4"), "", "k")
+    other = again(tmp_path)
+    assert other.remaining() == F("0.6")
+    assert other.entries()[-1]["state"] == "RESERVED"
+    assert other.stored("k") is None
+
+
+def test_answer_and_state_come_together(tmp_path):
+    ledger = made(tmp_path, 1)
+    receipt = ledger.charge((), Pure("0.4"), "", "k")
+    ledger.commit(receipt, b"\x00 any bytes \xff")
+    assert again(tmp_path).stored("k") == b"\x00 any bytes \xff"
+    assert [e.get("state") for e in ledger.entries()] == [None, "COMMITTED", None]
+
+
+def test_empty_and_large_answers_are_kept(tmp_path):
+    ledger = made(tmp_path, 1)
+    assert ask(ledger, "empty", answer=b"") == b""
+    assert ask(ledger, "large", answer=b"x" * 3_000_000) == b"x" * 3_000_000
+    for wrong in ("text", None, bytearray(b"x"), memoryview(b"x")):
+        with pytest.raises(BadValue, match="answer must be bytes"):
+            ledger.commit(ledger.charge((), Pure("0.1"), "", f"{type(wrong)}"), wrong)
+
+
+# --- replay and keys ----------------------------------------------------------------------
+
+
+def test_the_same_key_and_question_cost_nothing_more(tmp_path):
+    ledger = made(tmp_path, 1)
+    ask(ledger, "k", Pure(1), b"first", analyst="ana")
+    before = ledger.standing()
+    for _ in range(5):
+        assert ask(ledger, "k", Pure(1), b"other bytes", analyst="ana") == b"first"
+    assert ledger.standing() == before
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"analyst": "ben"},
+        {"analyst": None},
+        {"cost": Pure("0.2")},
+        {"memo": "how many more?"},
+        {"path": NORTH},
+        {"epsilon": "0.2"},
+        {"snapshot": "2"},
+    ],
+)
+def test_the_same_key_for_anything_else_is_a_conflict(tmp_path, other):
+    ledger = made(tmp_path, 1, fixed=["region"])
+    asked = {"path": (), "cost": Pure("0.1"), "memo": "how many?", "key": "k", "analyst": "ana"}
+    ledger.commit(ledger.charge(**asked), b"ana's")
+    before = ledger.standing()
+    with pytest.raises(Conflict, match="is taken"):
+        ledger.charge(**(asked | other))
+    assert ledger.standing() == before
+
+
+def test_a_charge_and_a_purse_do_not_share_a_key(tmp_path):
+    ledger = made(tmp_path, 1)
+    ledger.charge((), Pure("0.1"), "", "k")
+    with pytest.raises(Conflict):
+        ledger.purse((), Pure("0.1"), "", "k")
+
+
+def test_a_second_answer_is_refused_and_the_first_one_stays(tmp_path):
+    ledger = made(tmp_path, 1)
+    receipt = ledger.charge((), Pure("0.1"), "", "k")
+    ledger.commit(receipt, b"first")
+    ledger.commit(receipt, b"first")
+    with pytest.raises(Conflict, match="answered already"):
+        ledger.commit(receipt, b"second")
+    assert ledger.stored("k") == b"first"
+
+
+@pytest.mark.parametrize(
+    "receipt", [None, "2", Receipt(2, "2-000000000000", "k", 1, False), Receipt(1, "x", "k", 1, False)]
+)
+def test_a_receipt_of_another_ledger_is_refused(tmp_path, receipt):
+    ledger = made(tmp_path, 1)
+    ledger.charge((), Pure("0.1"), "", "k")
+    with pytest.raises(BadValue, match="receipt must come from this ledger"):
+        ledger.commit(receipt, b"x")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("key", ""),
+        ("key", "x" * 201),
+        ("key", "a\nb"),
+        ("key", "\ud800"),
+        ("key", None),
+        ("key", 5),
+        ("analyst", ""),
+        ("analyst", 5),
+        ("memo", object()),
+        ("memo", float("nan")),
+        ("memo", "x" * 70_000),
+        ("memo", {1, 2}),
+        ("snapshot", 5),
+        ("path", "north"),
+        ("path", NORTH),
+        ("cost", 1),
+        ("epsilon", "nan"),
+        ("epsilon", -1),
+        ("delta", "inf"),
+    ],
+)
+def test_what_is_not_a_charge_is_refused_and_nothing_is_spent(tmp_path, name, value):
+    ledger = made(tmp_path, 1)
+    asked = {"path": (), "cost": Pure("0.1"), "memo": "", "key": "k"}
+    with pytest.raises(BadValue):
+        ledger.charge(**(asked | {name: value}))
+    assert ledger.standing().entries == 1
+
+
+def test_deep_memos_are_refused(tmp_path):
+    deep = []
+    for _ in range(5000):
+        deep = [deep]
+    with pytest.raises(BadValue, match="memo"):
+        made(tmp_path, 1).charge((), Pure("0.1"), deep, "k")
+
+
+# --- failures ----------------------------------------------------------------------
+
+
+def test_a_failed_attempt_keeps_its_charge_and_may_be_repeated_once(tmp_path):
+    ledger = made(tmp_path, 1)
+    first = ledger.charge((), Pure("0.4"), "", "k")
+    ledger.fail(first)
+    ledger.fail(first)
+    second = ledger.charge((), Pure("0.4"), "", "k")
+    assert (second.number, second.attempt, ledger.standing().failures) == (first.number, 2, 1)
+    with pytest.raises(Conflict, match="given up"):
+        ledger.commit(first, b"too late")
+    ledger.commit(second, b"in time")
+    assert ledger.stored("k") == b"in time"
+    assert ledger.remaining() == F("0.6")
+
+
+def test_a_third_attempt_is_a_new_charge(tmp_path):
+    ledger = made(tmp_path, 1)
+    for _ in range(2):
+        ledger.fail(ledger.charge((), Pure("0.4"), "", "k"))
+    with pytest.raises(Conflict, match="no answer after 2 attempts"):
+        ledger.charge((), Pure("0.4"), "", "k")
+    assert ledger.remaining() == F("0.6")
+
+
+def test_an_attempt_at_work_is_not_repeated_nor_counted(tmp_path):
+    ledger, other = made(tmp_path, 1), again(tmp_path)
+    receipt = ledger.charge((), Pure("0.4"), "", "k")
+    for one in (ledger, other):
+        with pytest.raises(LedgerUnavailable, match="being computed"):
+            one.charge((), Pure("0.4"), "", "k")
+    ledger.commit(receipt, b"done")
+    assert other.charge((), Pure("0.4"), "", "k").stored
+    assert ledger.standing().failures == 0
+
+
+def test_an_attempt_whose_holder_went_away_counts_as_failed(tmp_path):
+    ledger = made(tmp_path, 1)
+    ledger.charge((), Pure("0.4"), "", "k")
+    ledger.close()
+    ledger = again(tmp_path)
+    assert ledger.charge((), Pure("0.4"), "", "k").attempt == 2
+    assert ledger.standing().failures == 1
+
+
+def test_failures_close_the_dataset_until_the_curator_reopens_it(tmp_path):
+    ledger = made(tmp_path, 10, failures=3)
+    ask(ledger, "early")
+    for n in range(3):
+        ledger.fail(ledger.charge((), Pure("0.1"), "", f"bad {n}"))
+    with pytest.raises(Closed, match="is closed") as refused:
+        ask(ledger, "next")
+    assert refused.value.exit == 7
+    with pytest.raises(Closed):
+        ledger.charge((), Pure("0.1"), "", "bad 0")
+    assert ledger.stored("early") == b"42"
+    assert ledger.charge((), Pure("0.1"), "how many?", "early").stored
+    assert ledger.remaining() == 0
+    assert ledger.standing().closed
+    ledger.reopen("the worker's memory limit was too small")
+    ask(ledger, "next")
+    assert ledger.verify().spent.epsilon == F("0.5")
+
+
+def test_the_failure_found_on_retry_is_kept_even_if_it_closes_the_dataset(tmp_path):
+    ledger = made(tmp_path, 10, failures=1)
+    ledger.charge((), Pure("0.1"), "", "k")
+    ledger.close()
+    ledger = again(tmp_path)
+    with pytest.raises(Closed):
+        ledger.charge((), Pure("0.1"), "", "k")
+    assert ledger.standing().failures == 1
+
+
+# --- what a ledger is bound to ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        opening(2),
+        opening(1, "1e-7"),
+        opening(1, max_epsilon="0.5"),
+        opening(1, analysts={"ana": "0.5"}),
+        opening(1, failures=50),
+        opening(1, dataset="others"),
+        opening(1, unit="row"),
+        opening(1, under="replace-one"),
+    ],
+)
+def test_another_budget_unit_relation_or_dataset_is_refused(tmp_path, other):
+    made(tmp_path, 1).close()
+    with pytest.raises(IntegrityError) as refused:
+        again(tmp_path, other)
+    assert refused.value.exit == 6
+    again(tmp_path, opening(1)).close()
+
+
+def test_only_set_budget_changes_the_budget_and_it_is_an_entry(tmp_path):
+    ledger = made(tmp_path, 1)
+    ask(ledger, "a", Pure(1))
+    with pytest.raises(BudgetExceeded):
+        ask(ledger, "b")
+    ledger.set_budget(Rules(budget(2)), why="the board agreed")
+    ask(ledger, "b")
+    assert [e["kind"] for e in ledger.entries()].count("budget") == 1
+    assert ledger.entries()[-3]["why"] == "the board agreed"
+    with pytest.raises(IntegrityError):
+        again(tmp_path, opening(1))
+    assert again(tmp_path, opening(2)).remaining() == F("0.9")
+    for wrong in ("", None, 5):
+        with pytest.raises(BadValue, match="why"):
+            ledger.set_budget(Rules(budget(3)), why=wrong)
+
+
+def test_a_budget_below_what_is_spent_leaves_nothing(tmp_path):
+    ledger = made(tmp_path, 1)
+    ask(ledger, "a", Pure("0.9"))
+    ledger.set_budget(Rules(budget("0.5")), why="less")
+    assert ledger.remaining() == 0
+    with pytest.raises(BudgetExceeded):
+        ask(ledger, "b", Pure("1e-9"))
+    ledger.verify()
+
+
+def test_a_changed_budget_weighs_old_charges_in_its_own_orders(tmp_path):
+    ledger = made(tmp_path, 1, "1e-7")
+    sigma = analytic.sigma("0.05", "1e-9")
+    for n in range(5):
+        ask(ledger, f"{n}", Gaussian(sigma), epsilon="0.05", delta="1e-9")
+    ledger.set_budget(Rules(budget(3, "1e-6")), why="more")
+    new = budget(3, "1e-6")
+    spent = ledger.standing().spent
+    for one, value in zip(new.orders, spent.renyi, strict=True):
+        assert value / UNITS == pytest.approx(float(5 * one.order / 2 / sigma**2))
+    assert again(tmp_path).standing().spent == spent
+    with pytest.raises(BadValue, match="delta must stay above 0"):
+        ledger.set_budget(Rules(budget(3)), why="no δ")
+
+
+def test_a_budget_changed_by_another_process_counts_at_once(tmp_path):
+    ledger, other = made(tmp_path, 1), again(tmp_path)
+    other.set_budget(Rules(budget(5, "1e-7")), why="more")
+    ask(ledger, "a", Pure(4))
+    assert len(ledger.standing().spent.renyi) == 4
+
+
+# --- caps ----------------------------------------------------------------------
+
+
+def test_caps_of_question_delta_and_analyst(tmp_path):
+    ledger = made(tmp_path, 3, "1e-7", max_epsilon=1, max_delta="1e-9", analysts={"ana": "1.5"})
+    with pytest.raises(BudgetExceeded, match="One question may take at most ε = 1"):
+        ledger.charge((), Pure(2), "", "a")
+    with pytest.raises(BudgetExceeded, match="One question may take at most δ"):
+        ledger.charge((), Approx("0.1", "2e-9"), "", "a")
+    ask(ledger, "a", Pure(1), analyst="ana")
+    with pytest.raises(BudgetExceeded, match=r"ana has ε = 0.5 left") as refused:
+        ledger.charge((), Pure(1), "", "b", analyst="ana")
+    assert refused.value.remaining == F("0.5")
+    assert ledger.remaining(analyst="ana") == F("0.5")
+    assert ledger.remaining(analyst="ben") == 1
+    ask(ledger, "b", Pure("0.5"), analyst="ana")
+    ask(ledger, "c", Pure(1), analyst="ben")
+    assert ledger.standing().analysts == {"ana": F("1.5"), "ben": F(1)}
+    assert ledger.remaining(analyst="ana") == 0
+
+
+def test_the_datasets_budget_holds_for_colluding_analysts(tmp_path):
+    ledger = made(tmp_path, 1, analysts={"ana": 1, "ben": 1})
+    ask(ledger, "a", Pure("0.6"), analyst="ana")
+    with pytest.raises(BudgetExceeded):
+        ledger.charge((), Pure("0.6"), "", "b", analyst="ben")
+
+
+# --- budgets with a δ ----------------------------------------------------------------------
+
+
+def test_small_gaussian_questions_go_on_past_the_sum_of_epsilons(tmp_path):
+    ledger = made(tmp_path, 1, "1e-7")
+    sigma = analytic.sigma("0.2", "1e-9")
+    for n in range(12):
+        ask(ledger, f"{n}", Gaussian(sigma), epsilon="0.2", delta="1e-9")
+    standing = ledger.standing()
+    assert standing.spent.epsilon == F("2.4")
+    assert standing.remaining > F("0.25")
+    ask(ledger, "pure", Pure(standing.remaining))
+    ledger.verify()
+
+
+def test_key_selection_has_a_part_of_delta_of_its_own(tmp_path):
+    ledger = made(tmp_path, 100, "1e-7")
+    for n in range(50):
+        ask(ledger, f"{n}", Approx("0.01", "1e-9"))
+    with pytest.raises(BudgetExceeded, match="key selection 0 is left") as refused:
+        ledger.charge((), Approx("0.01", "1e-9"), "", "one more")
+    assert "public" in refused.value.fix
+    ask(ledger, "without keys")
+    assert ledger.standing().remaining_keys == 0
+
+
+def test_epsilon_only_names_the_delta_it_cannot_take(tmp_path):
+    ledger = made(tmp_path, 1)
+    with pytest.raises(BudgetExceeded, match="without any δ"):
+        ledger.charge((), Approx("0.1", "1e-9"), "", "k")
+    with pytest.raises(BudgetExceeded, match="without any δ"):
+        ledger.charge((), Gaussian(100), "", "k", epsilon="0.5", delta="1e-9")
+
+
+# --- parts ----------------------------------------------------------------------
+
+
+def test_parts_fixed_per_unit_are_paid_side_by_side(tmp_path):
+    ledger = made(tmp_path, 1, fixed=["region"])
+    for path in (NORTH, SOUTH):
+        ledger.charge(path, Pure("0.7"), "", f"{path}")
+    assert ledger.standing().spent.epsilon == F("0.7")
+    assert ledger.remaining(NORTH) == ledger.remaining() == F("0.3")
+    assert ledger.remaining((("region", "east"),)) == 1
+    with pytest.raises(BudgetExceeded):
+        ledger.charge(NORTH, Pure("0.4"), "", "more")
+    assert again(tmp_path, fixed=["region"]).verify().spent.epsilon == F("0.7")
+
+
+def test_columns_that_may_change_within_a_unit_carry_no_parts(tmp_path):
+    with pytest.raises(BadValue, match="fixed per unit"):
+        made(tmp_path, 1, fixed=["sex"]).charge(NORTH, Pure("0.7"), "", "k")
+
+
+def test_replace_one_pays_for_every_part(tmp_path):
+    ledger = made(tmp_path, 1, under="replace-one", fixed=["region"])
+    ledger.charge(NORTH, Pure("0.5"), "", "a")
+    ledger.charge(SOUTH, Pure("0.5"), "", "b")
+    assert ledger.remaining() == ledger.remaining((("region", "east"),)) == 0
+    with pytest.raises(BudgetExceeded):
+        ledger.charge((("region", "east"),), Pure("0.1"), "", "c")
+
+
+def test_replace_one_pays_for_every_part_of_a_cost(tmp_path):
+    ledger = made(tmp_path, 1, under="replace-one")
+    ledger.charge((), Apart((Pure("0.5"), Pure("0.5"))), "", "a")
+    assert ledger.remaining() == 0
+
+
+def test_a_unit_may_have_moved_between_snapshots(tmp_path):
+    ledger = made(tmp_path, 1, fixed=["region"])
+    ledger.charge(NORTH, Pure("0.5"), "", "a", snapshot="monday")
+    ledger.charge(SOUTH, Pure("0.5"), "", "b", snapshot="monday")
+    assert ledger.remaining() == F("0.5")
+    ledger.charge((("region", "east"),), Pure("0.5"), "", "c", snapshot="tuesday")
+    assert ledger.remaining() == 0
+
+
+def test_analysts_caps_count_parts_the_same_way(tmp_path):
+    ledger = made(tmp_path, 3, fixed=["region"], analysts={"ana": 1})
+    ledger.charge(NORTH, Pure(1), "", "a", analyst="ana")
+    ledger.charge(SOUTH, Pure(1), "", "b", analyst="ana")
+    with pytest.raises(BudgetExceeded):
+        ledger.charge((), Pure("0.1"), "", "c", analyst="ana")
+
+
+# --- purses ----------------------------------------------------------------------
+
+
+def test_a_purse_is_paid_once_and_spent_inside(tmp_path):
+    ledger = made(tmp_path, 1)
+    purse = ledger.purse((), Pure("0.5"), "an adaptive run", "run")
+    assert ledger.remaining() == F("0.5")
+    for n in range(5):
+        receipt = purse.charge((), Pure("0.1"), "a step", f"run {n}")
+        purse.commit(receipt, b"step %d" % n)
+    with pytest.raises(BudgetExceeded, match="does not fit into its purse"):
+        purse.charge((), Pure("1e-9"), "a step too far", "run 5")
+    assert ledger.remaining() == F("0.5")
+    assert purse.stored("run 3") == b"step 3"
+    assert ledger.verify().charges == 1
+
+
+def test_a_purse_is_found_again_under_its_key(tmp_path):
+    ledger = made(tmp_path, 1)
+    ledger.purse((), Pure("0.5"), "run", "run").charge((), Pure("0.3"), "", "step 1")
+    ledger.close()
+    ledger = again(tmp_path)
+    purse = ledger.purse((), Pure("0.5"), "run", "run")
+    with pytest.raises(BudgetExceeded):
+        purse.charge((), Pure("0.3"), "", "step 2")
+    assert purse.charge((), Pure("0.3"), "", "step 1").attempt == 2
+    purse.charge((), Pure("0.2"), "", "step 2")
+    assert ledger.remaining() == F("0.5")
+
+
+def test_purses_of_other_kinds(tmp_path):
+    ledger = made(tmp_path, 3, "1e-7")
+    purse = ledger.purse((), Zcdp("0.01"), "", "zcdp", epsilon="1.2", delta="1e-9")
+    for n in range(4):
+        purse.charge((), Gaussian(20), "", f"g{n}", epsilon="0.4", delta="1e-9")
+    purse.charge((), Exponential("0.1"), "", "e")
+    with pytest.raises(BudgetExceeded):
+        purse.charge((), Exponential("0.25"), "", "e2")
+    with pytest.raises(BadValue, match="must cover"):
+        purse.charge((), Exponential("0.1"), "", "e3", epsilon="0.05")
+    slots = ledger.purse((), Together((Repeated(Pure("0.1"), 2), Approx("0.2", "1e-10"))), "", "slots")
+    for n, cost in enumerate([Approx("0.2", "1e-10"), Pure("0.1"), Pure("0.1")]):
+        slots.charge((), cost, "", f"s{n}")
+    with pytest.raises(BudgetExceeded):
+        slots.charge((), Pure("0.1"), "", "s3")
+    ledger.verify()
+
+
+def test_purses_close_with_the_dataset(tmp_path):
+    ledger = made(tmp_path, 1, failures=1)
+    purse = ledger.purse((), Pure("0.5"), "", "run")
+    purse.fail(purse.charge((), Pure("0.1"), "", "step"))
+    with pytest.raises(Closed):
+        purse.charge((), Pure("0.1"), "", "step 2")
+
+
+# --- looking ----------------------------------------------------------------------
+
+
+def test_export_is_checked_without_the_database(tmp_path):
+    ledger = made(tmp_path, 1)
+    ask(ledger, "a")
+    lines = list(ledger.export())
+    rows = imported(lines)
+    assert rows[-1].hash.hex() == ledger.standing().head
+    assert all(json.loads(line) for line in lines)
+
+
+def test_nothing_but_public_words_is_stored(tmp_path):
+    ledger = made(tmp_path, 1)
+    ask(ledger, "a", answer=b"noisy 17")
+    fields = {name for entry in ledger.entries() for name in entry}
+    assert fields == {
+        "amounts", "analyst", "attempt", "charge", "cost", "dataset", "delta", "epsilon", "format", "hash", "holder",
+        "key", "kind", "memo", "n", "path", "purse", "relation", "rules", "sha256", "size", "snapshot", "state", "time",
+        "unit",
+    }  # fmt: skip
+
+
+def test_repr_shows_the_dataset_alone(tmp_path):
+    assert repr(made(tmp_path, 1)) == "Ledger('people')"
+
+
+def test_ledger_is_a_context(tmp_path):
+    with made(tmp_path, 1) as ledger:
+        ask(ledger, "a")
+    with again(tmp_path) as ledger:
+        assert ledger.stored("a") == b"42"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("dataset", ""), ("unit", None), ("relation", "both"), ("rules", 1), ("dataset", "a\0b")]
+)
+def test_an_opening_is_checked(name, value):
+    facts = {"dataset": "people", "unit": "person", "relation": "add-remove", "rules": Rules(budget(1))}
+    with pytest.raises(BadValue):
+        Opening(**(facts | {name: value}))
+
+
+@pytest.mark.parametrize(
+    "caps",
+    [
+        {"max_epsilon": 0},
+        {"max_delta": 2},
+        {"analysts": {"": 1}},
+        {"analysts": {"ana": -1}},
+        {"failures": 0},
+        {"failures": 1.5},
+    ],
+)
+def test_caps_are_checked(caps):
+    with pytest.raises(BadValue):
+        Rules(budget(1), **caps)
+
+
+# --- threads, and Ctrl-C ----------------------------------------------------------------------
+
+
+def test_threads_of_one_process_never_overspend(tmp_path):
+    ledger = made(tmp_path, 1)
+    outcomes = []
+
+    def run(who):
+        for n in range(6):
+            try:
+                ask(ledger, f"{who} {n}", analyst=f"a{who}")
+                outcomes.append("answered")
+            except BudgetExceeded:
+                outcomes.append("refused")
+
+    threads = [threading.Thread(target=run, args=(who,)) for who in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert outcomes.count("answered") == 10
+    assert ledger.verify().spent.epsilon == 1
+
+
+def test_ctrl_c_leaves_a_reservation_that_counts(tmp_path):
+    path, head = places(tmp_path)
+    made(tmp_path, 1).close()
+    script = f"""
+import time
+from discreet.ledger.ledger import Ledger
+from discreet.privacy.cost import Pure
+ledger = Ledger.open({str(path)!r}, head={str(head)!r})
+ledger.charge((), Pure("0.4"), "", "k")
+print("charged", flush=True)
+time.sleep(60)
+"""
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
+        assert child.stdout.readline() == b"charged\n"
+        os.kill(child.pid, signal.SIGINT)
+        child.wait(timeout=10)
+    ledger = Ledger.open(path, head=head)
+    assert ledger.remaining() == F("0.6")
+    assert ledger.entries()[-1]["state"] == "RESERVED"
+    assert ledger.charge((), Pure("0.4"), "", "k").attempt == 2

@@ -1,0 +1,216 @@
+"""What charges weigh, that typed (ε, δ) must cover them, and what fits into a purse."""
+
+import subprocess
+import sys
+from fractions import Fraction as F
+
+import pytest
+
+from discreet.errors import BadValue
+from discreet.ledger.filter import UNITS, budget
+from discreet.ledger.purse import fits
+from discreet.ledger.weigh import amounts, covered, promise, typed
+from discreet.privacy import analytic, price, renyi
+from discreet.privacy.cost import (
+    FREE,
+    Apart,
+    Approx,
+    Exponential,
+    Gaussian,
+    Group,
+    Pure,
+    Repeated,
+    Response,
+    Sampled,
+    Together,
+    Zcdp,
+)
+from discreet.relation import Relation
+
+ADD, REPLACE = Relation.ADD_REMOVE, Relation.REPLACE_ONE
+SMALL = F(1, 10**9)
+
+
+@pytest.mark.parametrize(
+    ("cost", "apart"),
+    [
+        (Pure(1), 0),
+        (Approx(1, SMALL), SMALL),
+        (Approx(0, SMALL), SMALL),
+        (Repeated(Approx(1, SMALL), 5), 5 * SMALL),
+        (Together((Approx(1, SMALL), Gaussian(2), Approx(2, SMALL))), 2 * SMALL),
+        (Apart((Approx(1, SMALL), Approx(2, 3 * SMALL))), 3 * SMALL),
+        (Sampled("0.1", Approx(1, SMALL)), SMALL / 10),
+        (Sampled("0.1", Together((Approx(1, SMALL), Gaussian(1)))), SMALL),
+        (Sampled(0, Approx(1, SMALL)), 0),
+        (Group(Approx(0, SMALL), 3), 3 * SMALL),
+    ],
+)
+def test_every_delta_is_paid_apart(cost, apart):
+    found = promise(cost, ADD)
+    assert found.apart == apart
+    for order in (F(3, 2), F(8), F(40)):
+        assert renyi.curve(found.cost, order).delta == 0
+
+
+def test_group_delta_grows_with_the_group():
+    assert promise(Group(Approx(1, SMALL), 3), ADD).apart > 3 * SMALL
+
+
+def test_replace_one_pays_for_every_part_and_for_the_whole_sample():
+    parts = Apart((Pure(1), Pure(2)))
+    assert typed(parts, ADD).epsilon == 2
+    assert typed(parts, REPLACE).epsilon == 3
+    assert typed(Sampled("0.01", Pure(1)), ADD).epsilon < F(1, 50)
+    assert typed(Sampled("0.01", Pure(1)), REPLACE).epsilon == 1
+
+
+def test_costs_enter_the_orders_as_the_design_says():
+    allowed = budget(1, "1e-7")
+    orders = [one.order for one in allowed.orders]
+
+    def curve(cost, **typed_as):
+        return [r / UNITS for r in amounts(typed(cost, ADD, **typed_as), allowed).renyi]
+
+    assert curve(Pure("0.1")) == pytest.approx([float(renyi.response(F("0.1"), a)) for a in orders])
+    exponential = [min(float(renyi.response(F("0.1"), a)), float(a) / 800) for a in orders]
+    assert curve(Exponential("0.1")) == pytest.approx(exponential)
+    assert curve(Gaussian(60), epsilon="0.1", delta=SMALL) == pytest.approx([float(a) / 7200 for a in orders])
+    assert curve(Approx("0.1", SMALL)) == curve(Pure("0.1"))
+    assert curve(Zcdp("0.001"), epsilon="0.4", delta=SMALL) == pytest.approx([float(a) / 1000 for a in orders])
+
+
+def test_weights_are_rounded_up():
+    allowed = budget(1, "1e-7")
+    made = amounts(typed(Gaussian(F(10**9 + 7, 10**7)), ADD, epsilon=1, delta=SMALL), allowed)
+    for one, value in zip(allowed.orders, made.renyi, strict=True):
+        truth = one.order / 2 / F(10**9 + 7, 10**7) ** 2
+        assert truth <= F(value, UNITS) <= truth + F(1, UNITS)
+
+
+# --- typed (ε, δ) covers the cost --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cost", "epsilon", "delta"),
+    [
+        (Pure(1), 1, 0),
+        (Pure(1), 2, 0),
+        (Together((Pure("0.1"), Exponential("0.2"))), "0.3", 0),
+        (Approx(1, SMALL), 1, SMALL),
+        (Gaussian(analytic.sigma("0.1", SMALL)), "0.1", SMALL),
+        (Together((Gaussian(analytic.sigma("0.1", SMALL)), Approx("0.2", SMALL))), "0.3", 2 * SMALL),
+        (Zcdp("0.001"), "0.4", SMALL),
+        (Repeated(Gaussian(20), 4), "0.7", SMALL),
+        (Apart((Gaussian(60), Pure("0.1"))), "0.1", SMALL),
+    ],
+)
+def test_enough_was_typed(cost, epsilon, delta):
+    assert typed(cost, ADD, epsilon=epsilon, delta=delta).epsilon == F(epsilon)
+
+
+@pytest.mark.parametrize(
+    ("cost", "epsilon", "delta"),
+    [
+        (Pure(1), "0.999999999", 0),
+        (Pure(1), "0.9", SMALL),
+        (Approx(1, SMALL), 1, SMALL / 2),
+        (Approx(1, SMALL), 1, 0),
+        (Gaussian(1), 1, 0),
+        (Gaussian(analytic.sigma("0.1", SMALL) * F(999, 1000)), "0.1", SMALL),
+        (Together((Gaussian(analytic.sigma("0.1", SMALL)), Approx("0.2", SMALL))), "0.2", 2 * SMALL),
+        (Zcdp(1), 1, SMALL),
+        (Apart((Gaussian(1), Pure("0.1"))), "0.1", SMALL),
+        (Repeated(Pure("0.1"), 11), 1, 0),
+    ],
+)
+def test_too_little_was_typed(cost, epsilon, delta):
+    with pytest.raises(BadValue, match="must cover"):
+        typed(cost, ADD, epsilon=epsilon, delta=delta)
+
+
+@pytest.mark.parametrize("bad_amount", ["nan", "inf", -1, True, "", "0x1", [1], "1e-400", 10**9])
+def test_amounts_that_are_none_are_refused(bad_amount):
+    with pytest.raises(BadValue):
+        typed(Pure("0.1"), ADD, epsilon=bad_amount)
+    with pytest.raises(BadValue):
+        typed(Pure("0.1"), ADD, epsilon=1, delta="nan" if bad_amount == "1e-400" else bad_amount)
+
+
+def test_a_cost_without_epsilon_must_be_typed():
+    with pytest.raises(BadValue, match="must be typed"):
+        typed(Gaussian(1), ADD)
+
+
+def test_training_calibrated_by_the_full_accountant_is_covered():
+    cost = Repeated(Sampled("0.01", Gaussian(1)), 100)
+    least = price.epsilon(cost, SMALL).value
+    assert covered(cost, least, SMALL)
+    assert not covered(cost, least * F(9, 10), SMALL)
+
+
+def test_nothing_is_free():
+    assert typed(FREE, ADD).epsilon == 0
+
+
+def test_questions_of_the_planner_need_no_other_accountant():
+    script = """
+import sys
+from discreet.ledger.weigh import typed, amounts
+from discreet.ledger.filter import UNITS, budget
+from discreet.privacy.cost import *
+q = typed(Together((Gaussian(60), Pure("0.1"), Approx("0.05", "1e-10"))), "add-remove", epsilon="0.25", delta="1.1e-9")
+amounts(q, budget(1, "1e-7"))
+import discreet.ledger.ledger
+assert "dp_accounting" not in sys.modules and "scipy" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+
+
+# --- purses --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("reserved", "inside"),
+    [
+        (Pure(1), [Pure("0.5"), Exponential("0.5")]),
+        (Response(1), [Pure(1)]),
+        (Approx(1, SMALL), [Pure("0.5"), Approx("0.5", SMALL)]),
+        (Zcdp(1), [Gaussian(1), Exponential(2)]),
+        (Zcdp(1), []),
+        (Gaussian(1), [Gaussian(2)] * 4),
+        (Gaussian(1), []),
+        (Repeated(Pure("0.1"), 3), [Pure("0.1"), Pure("0.05"), Pure("0.1")]),
+        (Together((Gaussian(1), Approx(1, SMALL))), [Approx(1, SMALL), Gaussian(2), Gaussian(2)]),
+        (Exponential(1), [Exponential(1)]),
+    ],
+)
+def test_what_fits_into_a_purse(reserved, inside):
+    assert fits(reserved, inside, ADD)
+
+
+@pytest.mark.parametrize(
+    ("reserved", "inside"),
+    [
+        (Pure(1), [Pure("0.5"), Pure("0.5"), Pure("1e-9")]),
+        (Pure(1), [Approx("0.5", SMALL)]),
+        (Pure(1), [Gaussian(1000)]),
+        (Approx(1, SMALL), [Approx("0.5", SMALL), Approx("0.5", SMALL)]),
+        (Zcdp(1), [Gaussian(1), Exponential(2), Pure("1e-9")]),
+        (Zcdp(1), [Approx("0.1", SMALL)]),
+        (Gaussian(1), [Gaussian(2)] * 5),
+        (Gaussian(1), [Pure("1e-9")]),
+        (Repeated(Pure("0.1"), 3), [Pure("0.05")] * 4),
+        (Exponential(1), [Exponential("0.5")] * 2),
+        (Exponential(1), [Pure(1)]),
+        (FREE, [Pure("1e-9")]),
+    ],
+)
+def test_what_does_not(reserved, inside):
+    assert not fits(reserved, inside, ADD)
+
+
+def test_a_purse_under_replace_one_pays_for_every_part():
+    both = Apart((Pure("0.6"), Pure("0.6")))
+    assert fits(Pure(1), [both], ADD)
+    assert not fits(Pure(1), [both], REPLACE)
