@@ -1,0 +1,152 @@
+"""What an event looks at: one number, read off every output.
+
+Outputs are an array of n runs, or an n × k matrix for mechanisms that answer with k numbers (verdicts of a sparse
+vector are −1 for not asked, 0 for below, 1 for above).  A feature is any function of one output: events made from it
+are post-processing, so every choice is sound and only the power depends on it.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Outputs = NDArray[Any]
+Values = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """The number itself, or the one in that place."""
+
+    place: int
+
+    def of(self, outputs: Outputs) -> Values:
+        return _column(outputs, self.place)
+
+    def __str__(self) -> str:
+        return f"y{_index(self.place)}"
+
+
+@dataclass(frozen=True)
+class Total:
+    """The sum over all places."""
+
+    def of(self, outputs: Outputs) -> Values:
+        total: Values = outputs.reshape(len(outputs), -1).sum(axis=1)
+        return total
+
+    def __str__(self) -> str:
+        return "sum of y"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One place minus another: what is left when two answers share their noise."""
+
+    place: int
+    other: int
+
+    def of(self, outputs: Outputs) -> Values:
+        apart: Values = _column(outputs, self.place) - _column(outputs, self.other)
+        return apart
+
+    def __str__(self) -> str:
+        return f"y{_index(self.place)} − y{_index(self.other)}"
+
+
+@dataclass(frozen=True)
+class Residue:
+    """The lattice residue: y mod m, of whole parts where y is a float."""
+
+    place: int
+    modulus: int
+
+    def of(self, outputs: Outputs) -> Values:
+        column = _column(outputs, self.place)
+        if column.dtype.kind == "f":
+            column = np.floor(np.nan_to_num(column, posinf=0, neginf=0))
+        rest: Values = np.mod(column, self.modulus)
+        return rest
+
+    def __str__(self) -> str:
+        return f"y{_index(self.place)} mod {self.modulus}"
+
+
+@dataclass(frozen=True)
+class LowestBit:
+    """The exponent of the lowest set bit: b with y an odd multiple of 2^b, and 1024 for y = 0 or no number.
+
+    Noise added in floats leaves digits whose place depends on the exact value (Mironov 2012).
+    """
+
+    place: int
+
+    def of(self, outputs: Outputs) -> Values:
+        column = _column(outputs, self.place)
+        if column.dtype.kind != "f":
+            low = column & -column
+            return np.where(low == 0, 1024.0, np.frexp(np.abs(low.astype(np.float64)))[1] - 1)
+        mantissa, exponent = np.frexp(np.nan_to_num(column, posinf=0, neginf=0))
+        whole = np.ldexp(mantissa, 53).astype(np.int64)
+        low = (whole & -whole).astype(np.float64)
+        return np.where(low == 0, 1024.0, np.frexp(low)[1] - 1 + exponent - 53)
+
+    def __str__(self) -> str:
+        return f"lowest set bit of y{_index(self.place)}"
+
+
+@dataclass(frozen=True)
+class NoNumber:
+    """1 where the output is NaN."""
+
+    place: int
+
+    def of(self, outputs: Outputs) -> Values:
+        return np.isnan(_column(outputs, self.place)).astype(np.int64)
+
+    def __str__(self) -> str:
+        return f"y{_index(self.place)} is no number"
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """1 where the first places of the output are exactly these."""
+
+    wanted: tuple[float, ...]
+
+    def of(self, outputs: Outputs) -> Values:
+        rows = outputs.reshape(len(outputs), -1)[:, : len(self.wanted)]
+        same: Values = (rows == np.array(self.wanted)).all(axis=1).astype(np.int64)
+        return same
+
+    def __str__(self) -> str:
+        return f"y is ({', '.join(f'{v:g}' for v in self.wanted)})"
+
+
+Plain = Coordinate | Total | Difference | Residue | LowestBit | NoNumber
+
+
+def plain_features(outputs: Outputs) -> list[Plain]:
+    """The features that need no training; of many places the first four stand for all."""
+    width = 1 if outputs.ndim == 1 else outputs.shape[1]
+    shown = range(min(width, _PLACES))
+    found: list[Plain] = [Coordinate(i) for i in shown]
+    if width > 1:
+        found += [Total(), *(Difference(i, i + 1) for i in shown[:-1])]
+    found += [LowestBit(i) for i in shown[:2]]
+    found += [Residue(i, m) for i in shown[:2] for m in (2, 3)]
+    if outputs.dtype.kind == "f":
+        found += [NoNumber(i) for i in shown]
+    return found
+
+
+_PLACES = 4
+
+
+def _column(outputs: Outputs, place: int) -> Outputs:
+    return outputs.reshape(len(outputs), -1)[:, place]
+
+
+def _index(place: int) -> str:
+    return "" if place == 0 else f"[{place}]"

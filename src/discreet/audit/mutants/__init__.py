@@ -1,0 +1,15 @@
+"""Wrong on purpose: an audit that lets one of these pass is worth nothing."""
+
+from functools import cache
+
+from discreet.audit.mutants import additive, prices, response, select, sources, sparse
+from discreet.audit.mutants.planted import Drawn, Planted, Proven, caught, power
+
+__all__ = ["Drawn", "Planted", "Proven", "caught", "mutants", "power"]
+
+
+@cache
+def mutants() -> tuple[Planted, ...]:
+    """Every planted bug."""
+    rooms = (additive, select, response, sparse, sources, prices)
+    return tuple(bug for room in rooms for bug in room.planted())

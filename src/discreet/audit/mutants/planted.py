@@ -1,0 +1,71 @@
+"""A bug planted on purpose: what is wrong, what it pretends to promise, and how it is caught.
+
+Those with a small exact law are caught by proof.  The others are drawn, with one event fixed beforehand and enough runs
+that the binomial law of its true chances makes a miss rarer than 10⁻⁶.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.audit.bounds import ALPHA, Test, lower_bound, refutes, sure_power
+from discreet.audit.brute import Pairs, brute
+from discreet.audit.events import Event
+from discreet.audit.laws import OutputLaw
+from discreet.audit.report import Row, verdict
+from discreet.audit.trial import Draw, Pair
+from discreet.noise.source import SYSTEM, Source
+from discreet.privacy.cost import Cost
+
+
+@dataclass(frozen=True)
+class Proven:
+    """A bug whose exact law breaks the pretended cost on one of the pairs."""
+
+    name: str
+    wrong: str
+    cost: Cost
+    pairs: Pairs
+    law: Callable[[Any], OutputLaw]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A bug seen in draws: the event is likelier on the first of the pair than the pretended test allows."""
+
+    name: str
+    wrong: str
+    test: Test
+    pair: Pair
+    draw: Draw
+    event: Event
+    chances: tuple[float, float]  # of the event on either side: the first rounded down, the second up
+    runs: int
+
+
+Planted = Proven | Drawn
+
+
+def caught(planted: Planted, *, alpha: float = ALPHA, source: Source = SYSTEM) -> Row:
+    """The row of a planted bug; it must say "refuted"."""
+    match planted:
+        case Proven():
+            return brute(planted.name, planted.cost, pairs=planted.pairs, law=planted.law)
+        case Drawn():
+            first, second = (planted.draw(side, planted.runs, source) for side in planted.pair)
+            bound = lower_bound(planted.test, planted.event.hits(first, second), alpha)
+            said = verdict(refutes(planted.test, bound))
+            return Row(planted.name, str(planted.test), bound, planted.runs, str(planted.event), said)
+        case _:
+            raise TypeError("not a planted bug")
+
+
+def power(planted: Planted, *, alpha: float = ALPHA) -> float:
+    """A lower bound on the probability of catching it: 1 by proof, else from the binomial law."""
+    match planted:
+        case Proven():
+            return 1.0
+        case Drawn():
+            return sure_power(planted.test, planted.chances, planted.runs, alpha)
+        case _:
+            raise TypeError("not a planted bug")

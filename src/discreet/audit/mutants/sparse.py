@@ -1,0 +1,132 @@
+"""Wrong sparse vectors: the published variants of Lyu, Su & Li (2017), Algorithms 3 to 6, and two of our own.
+
+All pretend ε with ε₁ = ε₂ = ε/2 (ε/4 and 3ε/4 in Algorithm 4), Δ = 1 and threshold 0.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+from discreet.audit.bounds import Odds
+from discreet.audit.brute import Pairs
+from discreet.audit.events import Event
+from discreet.audit.features import Outputs, Pattern
+from discreet.audit.laws import OutputLaw, above, mass, verdicts
+from discreet.audit.mutants.planted import Drawn, Planted, Proven
+from discreet.noise.laplace import DiscreteLaplace
+from discreet.noise.source import Source
+from discreet.privacy.cost import Pure
+from discreet.real import lower, upper
+
+_ONE = Pure(Fraction(1))
+_NO_END = 100
+_REACH = 60  # scales of threshold noise summed; what is left out is added as a ball
+
+
+def planted() -> Iterator[Planted]:
+    """All of this room."""
+    yield from _published()
+    yield from _own()
+
+
+def _published() -> Iterator[Planted]:
+    wrong = "The value above is told with the noise that was compared (Algorithm 3)."
+    last: Pairs = [((0,) * 5 + (1,), (1,) * 5 + (0,))]
+    yield Proven("sparse-tells-value", wrong, _ONE, last, _told(_laplace(2), _laplace(2)))
+    wrong = "The questions' noise has no factor c for c positives (Algorithm 4)."
+    questions: Pairs = [((0,) * 4 + (1,) * 4, (1,) * 4 + (0,) * 4)]
+    yield Proven("sparse-without-c", wrong, _ONE, questions, _patterns(_laplace(4), Fraction(4, 3), 4))
+    wrong = "The questions get no noise and positives have no end (Algorithm 5)."
+    cross: Pairs = [((0, 1), (1, 0))]
+    yield Proven("sparse-without-question-noise", wrong, _ONE, cross, _patterns(_laplace(2), None, _NO_END))
+    wrong = "Positives have no end (Algorithm 6)."
+    yield Proven("sparse-without-end", wrong, _ONE, questions, _patterns(_laplace(2), Fraction(2), _NO_END))
+    yield _drawn_without_end()
+
+
+def _drawn_without_end() -> Drawn:
+    """Four below and four above, at ε = 2 so that the pattern is common enough to be counted."""
+    pair = ((0,) * 4 + (1,) * 4, (1,) * 4 + (0,) * 4)
+    ours = _laplace(1)
+
+    def draw(questions: tuple[int, ...], n: int, source: Source) -> Outputs:
+        level = ours.drawn(n, source)[:, None]
+        noise = ours.drawn(n * len(questions), source).reshape(n, -1)
+        return (np.array(questions) + noise >= level).astype(np.int64)
+
+    law, pattern = _patterns(ours, Fraction(1), _NO_END), "⊥" * 4 + "⊤" * 4
+    chances = (
+        float(lower(lambda: law(pair[0])[pattern])) - 1e-15,
+        float(upper(lambda: law(pair[1])[pattern])) + 1e-15,
+    )
+    event = Event(Pattern((0,) * 4 + (1,) * 4), "=", 1)
+    wrong = "The same, seen in verdicts, at ε = 2."
+    return Drawn("sparse-without-end-drawn", wrong, Odds(Fraction(2)), pair, draw, event, chances, 40_000)
+
+
+def _own() -> Iterator[Planted]:
+    wrong = "The threshold gets no noise, so every answer below costs anew."
+    questions = [((0,) * 8, (1,) * 8)]
+    yield Proven("sparse-without-threshold-noise", wrong, _ONE, questions, _patterns(None, Fraction(4), 1))
+    wrong = "The threshold's noise has scale ε₁, not Δ/ε₁."
+    yield Proven("sparse-threshold-scale", wrong, _ONE, questions, _patterns(_laplace(Fraction(1, 2)), Fraction(4), 1))
+
+
+def _laplace(scale: int | Fraction) -> DiscreteLaplace:
+    return DiscreteLaplace(Fraction(scale))
+
+
+def _patterns(
+    ours: DiscreteLaplace | None, theirs: Fraction | None, positives: int
+) -> Callable[[tuple[int, ...]], OutputLaw]:
+    """The law of verdicts; a missing noise is 0."""
+    noise = None if theirs is None else DiscreteLaplace(theirs)
+
+    def found(questions: tuple[int, ...]) -> OutputLaw:
+        said: OutputLaw = {}
+        for level, chance in _levels(ours):
+            ups = [_above(noise, level - 1 - q) for q in questions]
+            for pattern, more in verdicts(ups, positives):
+                said[pattern] = said.get(pattern, arb(0)) + chance * more
+        return said if ours is None else _widened(said, ours)
+
+    return found
+
+
+def _told(ours: DiscreteLaplace, theirs: DiscreteLaplace) -> Callable[[tuple[int, ...]], OutputLaw]:
+    """All below but the last, whose noisy value is told: the output is that value."""
+
+    def found(questions: tuple[int, ...]) -> OutputLaw:
+        said: dict[Any, arb] = {value: arb(0) for value in range(-4, 4)}
+        for level, chance in _levels(ours):
+            below = chance
+            for q in questions[:-1]:
+                below *= 1 - above(theirs, level - 1 - q)
+            for value in said:
+                if value >= level:
+                    said[value] += below * mass(theirs, value - questions[-1])
+        return _widened(said, ours)
+
+    return found
+
+
+def _levels(ours: DiscreteLaplace | None) -> Iterator[tuple[int, arb]]:
+    if ours is None:
+        yield 0, arb(1)
+        return
+    reach = math.ceil(ours.scale * _REACH)
+    for level in range(-reach, reach + 1):
+        yield level, mass(ours, level)
+
+
+def _widened(law: OutputLaw, ours: DiscreteLaplace) -> OutputLaw:
+    rest = arb(0).union(2 * above(ours, math.ceil(ours.scale * _REACH)))
+    return {output: chance + rest for output, chance in law.items()}
+
+
+def _above(noise: DiscreteLaplace | None, t: int) -> arb:
+    return above(noise, t) if noise is not None else arb(1 if t < 0 else 0)

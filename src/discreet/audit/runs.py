@@ -1,0 +1,79 @@
+"""Many outputs of the real mechanism: its own code, asked for many independent copies at once where it can be.
+
+Additive noise and randomized answers treat every number of an array alike, so an array of n equal inputs is n runs.
+Choices have `many`, through which their single call goes.  A sparse vector draws its noise one number at a time; here
+the very same code takes those numbers from a large batch of the same law.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import numpy as np
+
+from discreet.audit.features import Outputs
+from discreet.mechanism.additive import Additive
+from discreet.mechanism.demonstration import AllOrNothing, NameAndShame
+from discreet.mechanism.response import KaryResponse, Survey
+from discreet.mechanism.select import PermuteAndFlip
+from discreet.mechanism.threshold import SparseVector
+from discreet.noise.laplace import DiscreteLaplace
+from discreet.noise.source import Ints, Source
+
+NOT_ASKED = -1
+_BATCH = 1 << 14
+
+
+@dataclass
+class Pool:
+    """A law that hands out its draws from batches: the same independent numbers without the price of small requests."""
+
+    law: DiscreteLaplace
+    left: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    at: int = 0
+
+    def drawn(self, n: int, source: Source) -> Ints:
+        if self.at + n > self.left.size:
+            self.left, self.at = self.law.drawn(max(n, _BATCH), source), 0
+        self.at += n
+        return self.left[self.at - n : self.at]
+
+
+def outputs(mechanism: Any, exact: Any, n: int, source: Source) -> Outputs:
+    """n independent outputs on one input, one a row."""
+    match mechanism:
+        case Additive() | KaryResponse() | Survey():
+            flat = np.asarray(exact, dtype=np.int64).reshape(-1)
+            said = mechanism(np.tile(flat, n), source)
+            return said if flat.size == 1 else said.reshape(n, flat.size)
+        case SparseVector():
+            return _verdicts(mechanism, exact, n, source)
+        case PermuteAndFlip():
+            return np.array([mechanism(exact, source) for _ in range(n)], dtype=np.int64)
+        case NameAndShame() | AllOrNothing():
+            return _published(mechanism, exact, n, source)
+        case _:
+            return cast(Outputs, mechanism.many(exact, n, source))
+
+
+def _verdicts(mechanism: SparseVector, exact: Any, n: int, source: Source) -> Ints:
+    """A row of verdicts a run, then a row of numbers where they are paid for (0 where there is none)."""
+    pools: dict[str, Any] = {
+        "threshold_noise": Pool(mechanism.threshold_noise),
+        "question_noise": Pool(mechanism.question_noise),
+    }
+    if mechanism.number_noise is not None:
+        pools["number_noise"] = Pool(mechanism.number_noise)
+    pooled = replace(mechanism, **pools)
+    asked = len(exact)
+    above = np.full((n, asked), NOT_ASKED, dtype=np.int64)
+    numbers = np.zeros((n, asked), dtype=np.int64)
+    for i in range(n):
+        for j, verdict in enumerate(pooled(exact, source)):
+            above[i, j], numbers[i, j] = verdict.above, verdict.number or 0
+    return above if mechanism.number_noise is None else np.hstack([above, numbers])
+
+
+def _published(mechanism: NameAndShame | AllOrNothing, exact: Any, n: int, source: Source) -> Ints:
+    """How many rows were published, and the first and the last of them."""
+    runs = [mechanism(exact, source) for _ in range(n)]
+    return np.array([(len(rows), *(rows[:1] or [NOT_ASKED]), *(rows[-1:] or [NOT_ASKED])) for rows in runs])

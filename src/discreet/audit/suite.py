@@ -1,0 +1,77 @@
+"""The whole self-audit as a list of jobs: claims by draws and by exact law, and planted bugs that must be caught."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import partial
+
+from discreet import exact
+from discreet.audit.claims import audit_draws, audit_exactly, claims
+from discreet.audit.mutants import caught, mutants
+from discreet.audit.report import Row
+from discreet.audit.trial import LEAST_RUNS, RUNS
+from discreet.errors import Refuted, bad
+
+MOST_RUNS = 10**7
+
+
+@dataclass(frozen=True)
+class Job:
+    """One row to be made; `wrong` says what a planted bug does wrong and is empty for a claim."""
+
+    name: str
+    row: Callable[[], Row]
+    wrong: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All rows: of claims, and of planted bugs."""
+
+    claims: tuple[Row, ...]
+    planted: tuple[Row, ...]
+
+    def problem(self) -> Refuted | None:
+        """What must not have happened: a claim refuted, or a planted bug not refuted."""
+        broken = [row.name for row in self.claims if row.refuted]
+        missed = [row.name for row in self.planted if not row.refuted]
+        if broken:
+            why = f"A lower bound lies above the claim of {', '.join(dict.fromkeys(broken))}."
+            return Refuted(
+                "A claim is refuted.", why, "Do not use these mechanisms until their noise or price is fixed."
+            )
+        if missed:
+            why = f"The audit let {', '.join(missed)} pass."
+            return Refuted("A planted bug was not caught.", why, "Do not trust this audit until it catches them.")
+        return None
+
+
+def claim_jobs(names: Sequence[str] = (), runs: int = RUNS) -> list[Job]:
+    """The claims of these names (or beginnings of names), or all: by draws, and exactly where a law is known."""
+    size = exact.count(runs, "runs", LEAST_RUNS, MOST_RUNS)
+    jobs = []
+    for claim in claims():
+        if _wanted(claim.name, names):
+            jobs.append(Job(claim.name, partial(audit_draws, claim, runs=size)))
+            jobs += [Job(claim.name, partial(audit_exactly, claim))] if claim.world else []
+    return jobs
+
+
+def mutant_jobs(names: Sequence[str] = ()) -> list[Job]:
+    """The planted bugs of these names, or all."""
+    return [Job(bug.name, partial(caught, bug), bug.wrong) for bug in mutants() if _wanted(bug.name, names)]
+
+
+def checked_names(names: Sequence[str]) -> Sequence[str]:
+    """The names, if each is one of a claim or of a planted bug, or a beginning of one."""
+    known = [entry.name for entry in (*claims(), *mutants())]
+    for name in names:
+        if not any(_wanted(entry, [name]) for entry in known):
+            near = get_close_matches(name, known, 3, 0.4)
+            fix = f"Did you mean {', '.join(near)}?" if near else "Leave names out to see them all."
+            raise bad("NAME", "must be a claim or a planted bug", name, fix)
+    return names
+
+
+def _wanted(name: str, names: Sequence[str]) -> bool:
+    return not names or any(name == wanted or name.startswith(f"{wanted}-") for wanted in names)

@@ -1,0 +1,121 @@
+"""Every mechanism is registered, its pairs are neighbours, and no claim is refuted."""
+
+import ast
+import inspect
+from fractions import Fraction
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from discreet import mechanism
+from discreet.audit.bounds import Odds, Shift
+from discreet.audit.claims import Claim, audit_draws, audit_exactly, claims
+from discreet.audit.trial import readings
+from discreet.mechanism.additive import Additive
+from discreet.mechanism.beta import Bias
+from discreet.mechanism.demonstration import AllOrNothing, NameAndShame
+from discreet.mechanism.quantile import Quantile
+from discreet.mechanism.response import KaryResponse, Survey
+from discreet.privacy.cost import Approx, Exponential, Gaussian, Pure, Repeated, Together, Zcdp
+
+FEW = 600
+
+
+def constructors() -> set[object]:
+    """Every public function of mechanism/ that returns something with a cost, a sensitivity and a call."""
+    found = set()
+    for path in Path(mechanism.__file__).parent.glob("*.py"):
+        module = import_module(f"discreet.mechanism.{path.stem}")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
+                continue
+            function = getattr(module, node.name)
+            made = inspect.signature(function).return_annotation
+            if isinstance(made, type) and {"cost", "sensitivity", "__call__"} <= {*dir(made), *made.__annotations__}:
+                found.add(function)
+    return found
+
+
+def test_every_constructor_is_registered() -> None:
+    assert len(constructors()) >= 19
+    assert constructors() == {claim.made_by for claim in claims()}
+
+
+def test_every_claim_has_its_own_name_and_three_pairs() -> None:
+    names = [claim.name for claim in claims()]
+    assert len(set(names)) == len(names)
+    for claim in claims():
+        assert len(claim.pairs) >= 3, claim.name
+        assert all(one != other for one, other in claim.pairs), claim.name
+
+
+def flat(side: object) -> list[int]:
+    return list(side) if isinstance(side, tuple) else [side]  # type: ignore[list-item]
+
+
+def are_neighbours(claim: Claim, one: object, other: object) -> bool:
+    """Whether a pair is as near as the mechanism's sensitivity says."""
+    made, s = claim.mechanism, claim.mechanism.sensitivity
+    a, b = flat(one), flat(other)
+    match made:
+        case NameAndShame() | AllOrNothing():
+            return len(b) == len(a) + 1 and b[: len(a)] == a
+        case KaryResponse() | Survey():
+            return sum(x != y for x, y in zip(a, b, strict=True)) == 1
+        case Additive() | Quantile() | Bias():
+            moved = [abs(x - y) for x, y in zip(a, b, strict=True)]
+            square = sum(m * m for m in moved)
+            return sum(moved) <= s.l1 and square <= s.l2_squared and max(moved) <= s.linf
+        case _:
+            return max(abs(x - y) for x, y in zip(a, b, strict=True)) <= s.linf
+
+
+@pytest.mark.parametrize("claim", claims(), ids=lambda c: c.name)
+def test_pairs_are_neighbours(claim: Claim) -> None:
+    assert all(are_neighbours(claim, *pair) for pair in (*claim.pairs, *claim.world))
+    if claim.name.startswith("monotone"):
+        assert all(x <= y for one, other in (*claim.pairs, *claim.world) for x, y in zip(one, other, strict=True))
+
+
+@pytest.mark.parametrize("claim", claims(), ids=lambda c: c.name)
+def test_claim_is_not_refuted_by_draws(claim: Claim) -> None:
+    """20,000 runs a side, α = 10⁻⁶ a claim."""
+    row = audit_draws(claim)
+    assert row.verdict == "not refuted", row
+
+
+@pytest.mark.parametrize("claim", [c for c in claims() if c.world], ids=lambda c: c.name)
+def test_claim_is_not_refuted_by_its_exact_law(claim: Claim) -> None:
+    row = audit_exactly(claim)
+    assert row.verdict == "not refuted", row
+    assert row.lower_bound > 0
+
+
+@pytest.mark.parametrize("name", ["laplace-1", "exponential-1", "response-2", "permute-and-flip-1"])
+def test_audit_of_a_tight_claim_comes_near_it(name: str) -> None:
+    """The audit is not vacuous: exact laws reach these claims, and draws more than half of them where told apart."""
+    claim = next(c for c in claims() if c.name == name)
+    assert audit_exactly(claim).lower_bound > 0.999 * float(claim.mechanism.cost.epsilon)
+    if name in ("laplace-1", "response-2"):
+        assert audit_draws(claim).lower_bound > 0.8 * float(claim.mechanism.cost.epsilon)
+
+
+def test_costs_are_read_as_tests() -> None:
+    one = Fraction(1)
+    assert readings(Exponential(one)) == (Odds(one),)
+    assert readings(Together((Pure(one), Repeated(Pure(one), 2)))) == (Odds(Fraction(3)),)
+    assert readings(Approx(one, Fraction(1, 10))) == (Odds(one, Fraction(1, 10)),)
+    shift, odds = readings(Gaussian(2))
+    assert isinstance(shift, Shift)
+    assert shift.mu >= Fraction(1, 2)
+    assert isinstance(odds, Odds)
+    (odds,) = readings(Zcdp(one))
+    assert odds.delta == Fraction(1, 100)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("claim", claims(), ids=lambda c: c.name)
+def test_three_hundred_audits_raise_no_alarm(claim: Claim) -> None:
+    """300 audits at 600 runs a side, α = 10⁻⁶ each: one alarm in all would have odds of 1 to 60 at the very worst."""
+    assert [row for row in (audit_draws(claim, runs=FEW) for _ in range(300)) if row.refuted] == []
