@@ -1,0 +1,146 @@
+"""`discreet`: the verbs, and one envelope around all of them.
+
+    0 ok · 1 bug · 2 usage · 3 metadata · 4 not answerable · 5 budget · 6 integrity · 7 could not run · 130 interrupted
+
+A verb is a function that returns a `Reply` and raises `DiscreetError`; to add one, add one line under "verbs".
+"""
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from discreet.cli import audit, check, demo, init, odds
+from discreet.cli.reply import AsJson, Problem, Reply, envelope, show, show_problem
+from discreet.errors import DiscreetError
+
+OWN_CODES = {  # problems that are the command line's alone, beside those of errors.py
+    "usage": "The command line was not understood.",
+    "bug": "Something inside Discreet broke.",
+    "cannot-write": "The answer could not be written.",
+    "interrupted": "The command was stopped from the keyboard.",
+}
+
+_INTERRUPTED = 130
+
+app = typer.Typer(
+    name="discreet",
+    help="Answers about everyone, secrets about no one.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+# --- verbs, one line each ----------------------------------------------------------------------------------------
+app.command("demo")(demo.demo)
+app.command("init")(init.init)
+app.command("check")(check.check)
+app.command("odds")(odds.odds)
+app.command("audit")(audit.audit)
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Answers about everyone, secrets about no one."""
+    if version:
+        from importlib.metadata import version as installed
+
+        print(f"discreet {installed('discreet')}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def run(arguments: Sequence[str] | None = None) -> None:
+    """The entry point: never returns, never shows a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a sentence may quote what a terminal cannot show
+    sys.exit(status(sys.argv[1:] if arguments is None else arguments))
+
+
+def status(arguments: Sequence[str]) -> int:
+    """Run one command line and print its outcome; the exit code."""
+    as_json = "--json" in arguments
+    outcome = _outcome(list(arguments))
+    try:
+        if isinstance(outcome, Reply):
+            return _written(outcome, as_json=as_json)
+        return show_problem(outcome, as_json=as_json)
+    except OSError:
+        # Stdout is gone or full; without this the interpreter would complain once more while closing it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return show_problem(_unwritten().as_json(), as_json=False)
+
+
+def _outcome(arguments: list[str]) -> Reply | dict[str, Any]:
+    """What came of it: a reply, or an error object."""
+    try:
+        return _reply(arguments)
+    except DiscreetError as error:
+        return error.as_json()
+    except typer.TyperException as error:
+        return _usage(error).as_json()
+    except (KeyboardInterrupt, typer.Abort):
+        return _interrupted().as_json()
+    except Exception:
+        # The message and traceback of an unforeseen error may hold anything, rows included: neither is shown.
+        return _bug().as_json()
+
+
+def _reply(arguments: list[str]) -> Reply:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        result: Any = typer.main.get_command(app).main(args=arguments, prog_name="discreet", standalone_mode=False)
+    if isinstance(result, Reply):
+        return result
+    if result == _INTERRUPTED:
+        raise KeyboardInterrupt
+    text = printed.getvalue().rstrip()  # --help and --version print by themselves
+    return Reply(envelope(text=text), lambda: _plain(text))
+
+
+def _written(reply: Reply, *, as_json: bool) -> int:
+    try:
+        return show(reply, as_json=as_json)
+    except OSError:
+        if reply.file is None:
+            raise
+        return show_problem(_unwritten().as_json(), as_json=as_json)
+    except Exception:
+        return show_problem(_bug().as_json(), as_json=as_json)
+
+
+def _plain(text: str) -> Any:
+    from rich.text import Text
+
+    return Text(text)
+
+
+def _usage(error: typer.TyperException) -> Problem:
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "discreet"
+    message = error.format_message().rstrip(".")
+    return Problem("usage", 2, f"{message}.", OWN_CODES["usage"], f"See `{command} --help`.")
+
+
+def _interrupted() -> Problem:
+    return Problem("interrupted", _INTERRUPTED, "Stopped.", OWN_CODES["interrupted"], "What was charged stays charged.")
+
+
+def _unwritten() -> Problem:
+    fix = "Check that the file's folder exists and may be written to, and that the disk is not full."
+    return Problem("cannot-write", 7, "No answer was written.", OWN_CODES["cannot-write"], fix)
+
+
+def _bug() -> Problem:
+    fix = "Please report the command you typed; no data is shown here, and what was charged stays charged."
+    return Problem("bug", 1, "This should not have happened.", OWN_CODES["bug"], fix)

@@ -1,0 +1,239 @@
+"""`discreet odds`: what someone could conclude about you, before anything is spent."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Any
+
+import typer
+
+from discreet import exact
+from discreet.cli.reply import AsJson, OutFile, Reply, envelope
+from discreet.errors import NotPriced, bad
+from discreet.privacy import analytic, convert, words
+from discreet.privacy.certify import up
+from discreet.privacy.cost import Approx, Cost, Gaussian, Pure, Response, Zcdp, to_json
+from discreet.privacy.odds import Belief, Question, catch_rate, guess, loss_bound, posterior, units_at_once
+from discreet.real import ball
+from discreet.relation import Relation, relation
+
+_CHANCE = Fraction(1, 10**6)
+_LENIENCE = 100  # chance/δ of a plain (ε, δ): its odds bound is then ε + 0.0101
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All numbers of one reply, rounded to the worse side."""
+
+    cost: Cost
+    epsilon: Fraction
+    delta: Fraction
+    under: Relation
+    question: Question
+    group: int
+    prior: Fraction
+    chance: Fraction
+    loss: Fraction
+    belief: Belief
+    even_guess: Fraction
+    prior_guess: Fraction
+    false_alarms: Fraction
+    caught: Fraction
+
+
+def odds(
+    eps: Annotated[str | None, typer.Option("--eps", "--epsilon", metavar="ε", help="A promise of ε.")] = None,
+    delta: Annotated[str | None, typer.Option(metavar="δ", help="Its δ; with --sigma or --rho the chance.")] = None,
+    sigma: Annotated[str | None, typer.Option(metavar="σ", help="Gaussian noise of σ sensitivities.")] = None,
+    rho: Annotated[str | None, typer.Option(metavar="ρ", help="A ρ-zCDP promise.")] = None,
+    survey: Annotated[bool, typer.Option("--survey", help="Randomized answers; two fair coins without --eps.")] = False,
+    prior: Annotated[str, typer.Option(metavar="P", help="The attacker's belief before.")] = "0.5",
+    group: Annotated[int, typer.Option(metavar="K", help="Units at once, such as a family.")] = 1,
+    relation: Annotated[str | None, typer.Option(metavar="NAME", help="add-remove or replace-one.")] = None,
+    question: Annotated[str | None, typer.Option(metavar="NAME", help="presence or value.")] = None,
+    false_alarms: Annotated[str, typer.Option(metavar="A", help="False accusations accepted.")] = "0.01",
+    json: AsJson = False,
+    output: OutFile = None,
+) -> Reply:
+    """What a promise lets someone conclude about you: beliefs, guesses, catches.
+
+    Example: discreet odds --eps 1 --prior 0.4
+    """
+    cost, rare = _promise(eps, delta, sigma, rho, survey)
+    under = _relation(relation, survey)
+    asked = Question.PRESENCE if under is Relation.ADD_REMOVE else Question.VALUE
+    found = _findings(cost, rare, under, question or asked, group, prior, false_alarms)
+    return Reply(_data(found), lambda: _picture(found), output)
+
+
+def _promise(
+    eps: str | None, delta: str | None, sigma: str | None, rho: str | None, survey: bool
+) -> tuple[Cost, Fraction]:
+    """The cost that was typed, and the δ that goes with it."""
+    given = [name for name, text in (("--eps", eps), ("--sigma", sigma), ("--rho", rho)) if text is not None]
+    if len(given) > 1 or (survey and given not in ([], ["--eps"])) or not (given or survey):
+        typed = " ".join([*given, *(["--survey"] if survey else [])]) or "none of them"
+        raise bad("promise", "must be one of --eps, --sigma, --rho, --survey", typed, "Type, say, --eps 1.")
+    small = None if delta is None else exact.delta(delta)
+    if survey:
+        if small:
+            raise bad("delta", "must be left out with --survey, which is pure", delta, "Leave --delta out.")
+        return Response(_two_coins() if eps is None else exact.epsilon(eps)), Fraction(0)
+    if eps is not None:
+        epsilon = exact.epsilon(eps)
+        return (Approx(epsilon, small), small) if small else (Pure(epsilon), Fraction(0))
+    if small == 0:
+        raise bad("delta", "must be above 0 with --sigma or --rho", delta, "Give a number such as 1e-6.")
+    return Gaussian(_text(sigma)) if sigma is not None else Zcdp(_text(rho)), small or _CHANCE
+
+
+def _findings(
+    cost: Cost, rare: Fraction, under: Relation, question: Any, group: int, prior: str, false_alarms: str
+) -> Findings:
+    units = units_at_once(question, under, group)
+    chance = _chance(cost, rare, units)
+    before, alarms = exact.inner_probability(prior, "prior"), exact.inner_probability(false_alarms, "false-alarms")
+    loss = loss_bound(cost, chance, units=units)
+    epsilon, delta = _price(cost, rare)
+    return Findings(
+        cost=cost,
+        epsilon=epsilon,
+        delta=delta,
+        under=under,
+        question=Question(question),
+        group=group,
+        prior=before,
+        chance=chance,
+        loss=loss,
+        belief=posterior(loss, before),
+        even_guess=guess(cost, units=units),
+        prior_guess=guess(cost, before, units=units),
+        false_alarms=alarms,
+        caught=catch_rate(cost, alarms, units=units),
+    )
+
+
+def _chance(cost: Cost, rare: Fraction, units: int) -> Fraction:
+    """How often the odds bound may fail: the δ itself, or 100 times a plain (ε, δ)'s for so many units."""
+    if not isinstance(cost, Approx):
+        return rare
+    chance = _LENIENCE * convert.group_approx(cost.epsilon, cost.delta, units)[1]
+    if chance >= 1:
+        raise NotPriced(
+            f"No odds can be stated for {units} steps at once.",
+            "An (ε, δ) promise wears off for groups: δ grows by (e^{kε} − 1)/(e^ε − 1).",
+            "Give a smaller --delta or --group, or describe the noise itself by --sigma or --rho.",
+        )
+    return chance
+
+
+def _price(cost: Cost, chance: Fraction) -> tuple[Fraction, Fraction]:
+    """The (ε, δ) to print beside the promise."""
+    match cost:
+        case Approx(epsilon=epsilon, delta=delta):
+            return epsilon, delta
+        case Pure(epsilon=epsilon) | Response(epsilon=epsilon):
+            return epsilon, Fraction(0)
+        case Gaussian(sigma=sigma):
+            return analytic.epsilon(sigma, chance), chance
+        case Zcdp(rho=rho):
+            return convert.epsilon_of_zcdp(rho, chance), chance
+        case _:
+            raise bad("promise", "must be one of --eps, --sigma, --rho, --survey", cost, "Type, say, --eps 1.")
+
+
+def _data(found: Findings) -> dict[str, Any]:
+    cost = {
+        "epsilon": exact.shown(found.epsilon),
+        "delta": exact.shown(found.delta),
+        "neighbours": str(found.under),
+        "unit": None,
+    }
+    numbers = {
+        "promise": to_json(found.cost),
+        "question": str(found.question),
+        "group": found.group,
+        "prior": exact.shown(found.prior),
+        "belief": {"low": _down(found.belief.low), "high": _up(found.belief.high)},
+        "log_factor": exact.shown(found.loss),
+        "except_chance": exact.shown(found.chance),
+        "guess": _up(found.even_guess),
+        "guess_with_prior": _up(found.prior_guess),
+        "false_alarms": exact.shown(found.false_alarms),
+        "catch": _up(found.caught),
+        "strength": words.strength(found.loss),
+        "sentences": _sentences(found),
+    }
+    return envelope(cost=cost, odds=numbers, caveats=_caveats(found))
+
+
+def _sentences(found: Findings) -> list[str]:
+    person = words.person if found.question is Question.PRESENCE else words.person_value
+    seen_by = "nobody but you" if isinstance(found.cost, Response) else "whoever holds the data"
+    return [
+        person(found.even_guess, seen_by=seen_by),
+        words.custodian(found.loss),
+        words.reviewer(found.caught, found.false_alarms),
+    ]
+
+
+def _caveats(found: Findings) -> list[str]:
+    notes = []
+    if found.chance:
+        notes.append(f"The odds and beliefs hold except with a chance of {words.chance(found.chance)}.")
+    if found.question is Question.PRESENCE:
+        notes.append("Which of two values is yours can move twice as far: see --question value.")
+    elif found.under is Relation.ADD_REMOVE:
+        notes.append("Under add-remove a changed value is two steps, so this is twice the promise.")
+    notes.append("Everything else that was published about you adds up with this.")
+    return notes
+
+
+def _picture(found: Findings) -> Any:
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold")
+    table.add_column()
+    for name, line in _lines(found):
+        table.add_row(name, line)
+    notes = "\n".join(f"· {note}" for note in _caveats(found))
+    return Group(table, Padding(_sentences(found)[0], (1, 0)), Padding(notes, (0, 0), style="dim"))
+
+
+def _lines(found: Findings) -> list[tuple[str, str]]:
+    leak = f", δ = {exact.shown(found.delta)}" if found.delta else ""
+    several = f", {found.group} units at once" if found.group > 1 else ""
+    epsilon = f"{exact.rounded_up(found.epsilon, 6):f}"
+    low, high = words.at_least(found.belief.low), words.at_most(found.belief.high)
+    alarms = words.accusations(found.false_alarms)
+    return [
+        ("promise", f"ε = {epsilon}{leak}, neighbours by {found.under}{several}: {words.strength(found.loss)}"),
+        ("odds", f"multiplied by {words.factor(found.loss)}"),
+        ("belief", f"from {words.at_most(found.prior)} of 100 to between {low} and {high} of 100"),
+        ("best guess", f"right at most {words.at_most(found.even_guess)} times of 100, where a coin is right 50"),
+        ("catch", f"at most {words.at_most(found.caught)} of 100 members at {alarms} per 100"),
+    ]
+
+
+def _relation(typed: str | None, survey: bool) -> Relation:
+    default = Relation.REPLACE_ONE if survey else Relation.ADD_REMOVE
+    return default if typed is None else relation(typed)
+
+
+def _two_coins() -> Fraction:
+    """ln 3, rounded up: answer truly on heads, else as a second coin says."""
+    return up(lambda: ball(3).log())
+
+
+def _text(typed: str | None) -> Any:
+    return typed
+
+
+def _up(share: Fraction) -> float:
+    return float(exact.rounded_up(share, 6))
+
+
+def _down(share: Fraction) -> float:
+    return float(-exact.rounded_up(-share, 6))

@@ -1,0 +1,195 @@
+"""The tour as a terminal page and as a picture file."""
+
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from discreet import exact
+from discreet.demo import shares
+from discreet.demo.eyes import EPSILON, BlueEyes
+from discreet.demo.shares import Errors, ManyCounts
+from discreet.demo.survey import TaxSurvey
+from discreet.demo.tour import CAVEATS, Tour
+from discreet.errors import bad
+from discreet.plot.errors import Curve, alt_text, errors_picture
+from discreet.plot.style import write
+
+_INKS = ("dark_orange3", "dodger_blue2", "green4")
+_BAR = 32
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+_DECADES = (-5, 0)  # errors from 10⁻⁵ to 1: five decades share the width of a bar
+
+
+def drawn(figures: Tour, plot: str | None) -> Any:
+    """The whole page."""
+    from rich.console import Group
+    from rich.text import Text
+
+    marks = ("*", *"·" * len(CAVEATS))
+    notes = Text("\n".join(f"{mark} {note}" for mark, note in zip(marks, CAVEATS, strict=False)), style="dim")
+    return Group(
+        Text("Discreet: answers about everyone, secrets about no one.", style="bold"),
+        *_part("1", "How many people have blue eyes?", f"one count at ε = {exact.shown(EPSILON)}"),
+        *_eyes(figures.eyes),
+        *_part("2", "Did you dodge your tax?", "everybody throws two coins: ε = ln 3"),
+        *_survey(figures.survey),
+        *_part("3", "What is trust worth?", f"the typical error of a share at ε = {exact.shown(shares.EPSILON)}"),
+        *_errors(figures.errors, figures.many),
+        Text(),
+        notes,
+        Text(_next(plot), style="dim"),
+    )
+
+
+def picture(figures: Tour, path: Path) -> None:
+    """The errors drawn into a PNG or SVG file."""
+    curves = [_curve(errors) for errors in figures.errors]
+    delta = exact.shown(shares.DELTA)
+    caption = (
+        f"ε = {exact.shown(shares.EPSILON)} for each; the Gaussian also δ = {delta}. Lines: the formula. "
+        f"Points: root mean square of {shares.REPEATS} runs, bars 95 %.\n"
+        "Neighbours replace one answer. Invented people."
+    )
+    title = "Trusting nobody costs a factor √n: a curator's error shrinks with n"
+    try:
+        write(errors_picture(curves, title=title, caption=caption), path, alt=alt_text(curves))
+    except ImportError:
+        raise bad("plot", "needs matplotlib", str(path), "Install Discreet with its extra `plot`.") from None
+    except OSError:
+        raise bad("plot", "must be a file that can be written", str(path), "Choose another place.") from None
+
+
+def _part(number: str, question: str, promise: str) -> tuple[Any, Any]:
+    from rich.rule import Rule
+    from rich.text import Text
+
+    title = Text.assemble((f"{number}  ", "bold cyan"), (question, "bold"), (f"  {promise}", "dim"))
+    return Text(), Rule(title, align="left", style="dim")
+
+
+def _eyes(eyes: BlueEyes) -> list[Any]:
+    from rich.text import Text
+
+    table = _table("people", "exact*", "noise scale", "± before", "answer", "off by")
+    for town in eyes.towns:
+        answer = Text.assemble((f"{town.answer:,}", "bold"), f" ± {eyes.radius}")
+        off = f"{town.answer - town.exact:+,}"
+        exactly = Text(f"{town.exact:,}", style="dim")
+        table.add_row(f"{town.people:,}", exactly, exact.shown(eyes.scale), f"± {eyes.radius}", answer, off)
+    return [
+        table,
+        Text(f"One person moves a count by 1: noise of scale 1/ε = {exact.shown(eyes.scale)}, in village and city."),
+        Text(f"Stated before: 95 of 100 answers within ± {eyes.radius}, off by {eyes.mean_abs:.1f} on average."),
+        Text(f"Measured on {eyes.repeats:,} more: {100 * eyes.within:.1f} of 100, off by {eyes.measured_abs:.1f}."),
+    ]
+
+
+def _survey(survey: TaxSurvey) -> list[Any]:
+    from rich.text import Text
+
+    found = survey.estimate
+    table = _table("people", "exact*", "said yes", "± before", "estimate", "interval after")
+    table.add_row(
+        f"{survey.people:,}",
+        Text(_percent(survey.exact), style="dim"),
+        _percent(survey.said_yes / survey.people),
+        f"± {_points(survey.before)} points",
+        Text(_percent(found.value), style="bold"),
+        f"{_percent(found.low)} to {_percent(found.high)}",
+    )
+    return [
+        table,
+        Text("Heads: the truth.  Tails: a second coin answers.  Estimate = 2·yes − ½."),
+        Text.assemble(
+            f"Someone who suspects you with {_percent(survey.prior)}: ",
+            (f"{100 * float(survey.after_yes):.2f} %", "bold"),
+            f" after a yes, {100 * float(survey.after_no):.2f} % after a no.",
+        ),
+        Text(f"A trusted curator's count at the same ε: ± {_points(survey.central)} points."),
+    ]
+
+
+def _errors(curves: tuple[Errors, ...], many: tuple[ManyCounts, ...]) -> list[Any]:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("people", justify="right")
+    table.add_column("mechanism")
+    table.add_column(_axis())
+    table.add_column("points", justify="right")
+    for row, size in enumerate(shares.SIZES):
+        for place, (errors, ink) in enumerate(zip(curves, _INKS, strict=True)):
+            people, off = f"{size:,}" if place == 0 else "", errors.points[row].measured
+            table.add_row(people, Text(errors.name, style=ink), Text(_bar(off), style=ink), _points(off))
+    ratio = curves[0].points[-1].stated / curves[-1].points[-1].stated
+    return [
+        table,
+        Text(f"Each mark is ten times the last; measured on {shares.REPEATS} runs of every mechanism."),
+        Text("Errors are of order 1/(ε√n) with randomized response, 1/(εn) with a curator."),
+        Text(f"Among {shares.SIZES[-1]:,} people, trusting nobody costs {ratio:,.0f} times the error."),
+        Text(_many(many)),
+    ]
+
+
+def _many(many: tuple[ManyCounts, ...]) -> str:
+    first, last = many[0], many[-1]
+    wins = next(row.counts for row in many if row.gaussian < row.laplace)
+    one = f"A person in one count: Laplace errs less, {first.laplace:.1f} against {first.gaussian:.1f}."
+    more = f"In {wins} or more the Gaussian does (δ = {exact.shown(shares.DELTA)}): in {last.counts},"
+    return f"{one}\n{more} {last.gaussian:.0f} against {last.laplace:.0f} in each."
+
+
+def _next(plot: str | None) -> str:
+    drawing = "--plot errors.png draws part 3" if plot is None else f"part 3 is drawn in {plot}"
+    return f"\nNext: discreet odds --eps 0.1 --prior 0.02 · {drawing}"
+
+
+def _table(*names: str) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
+    for name in names:
+        table.add_column(name, justify="right")
+    return table
+
+
+def _axis() -> str:
+    """Powers of ten above the bars, each at its place."""
+    low, high = _DECADES
+    marks = [" "] * (_BAR + 4)
+    for power in range(low + 1, high + 1):
+        label = f"{100 * 10.0**power:g}"
+        at = round(_BAR * (power - low) / (high - low)) - 1
+        marks[at : at + len(label)] = label
+    return "".join(marks).rstrip()
+
+
+def _bar(error: float) -> str:
+    """A bar whose length is the logarithm of the error, in eighths of a cell."""
+    low, high = _DECADES
+    share = (math.log10(max(error, 10.0**low)) - low) / (high - low)
+    eighths = round(min(1.0, share) * _BAR * 8)
+    return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
+
+
+def _percent(share: float | Fraction) -> str:
+    return f"{100 * float(share):.3g} %"
+
+
+def _points(error: float) -> str:
+    return f"{100 * error:.2g}"
+
+
+def _curve(errors: Errors) -> Curve:
+    points = errors.points
+    return Curve(
+        name=errors.name,
+        order=errors.order,
+        people=tuple(p.people for p in points),
+        stated=tuple(p.stated for p in points),
+        measured=tuple(p.measured for p in points),
+        low=tuple(p.low for p in points),
+        high=tuple(p.high for p in points),
+    )

@@ -1,0 +1,126 @@
+"""`discreet audit`: one object, honest words, and exit 6 when a claim falls or a planted bug lives."""
+
+import dataclasses
+import json
+import sys
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from discreet.audit import suite
+from discreet.audit.claims import claims
+from discreet.audit.mutants import mutants
+from discreet.cli import audit, main
+from discreet.noise.laplace import DiscreteLaplace
+
+ROW_KEYS = {"name", "claim", "lower_bound", "runs", "event", "verdict"}
+
+
+def said(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
+    status = main.status(["audit", *arguments, "--json"])
+    text = capfd.readouterr().out
+    assert text.count("\n") == 1
+    return status, json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+
+
+def test_named_claim_is_one_object_of_rows(capfd: pytest.CaptureFixture[str]) -> None:
+    status, found = said(capfd, "laplace-1", "--runs", "2000")
+    assert status == 0
+    assert found["ok"] is True
+    drawn, exact = found["audit"]
+    assert set(drawn) == set(exact) == ROW_KEYS
+    assert (drawn["claim"], drawn["runs"], drawn["verdict"]) == ("ε = 1", 2000, "not refuted")
+    assert 0 < drawn["lower_bound"] < 1
+    assert (exact["runs"], exact["lower_bound"]) == (0, 1.0)
+    assert "mutants" not in found
+
+
+def test_beginning_of_a_name_stands_for_all_with_it(capfd: pytest.CaptureFixture[str]) -> None:
+    _, found = said(capfd, "response", "--runs", "200")
+    assert {row["name"] for row in found["audit"]} == {"response-0.5", "response-1", "response-2", "response-five"}
+
+
+def test_named_planted_bug_is_caught_and_that_is_well(capfd: pytest.CaptureFixture[str]) -> None:
+    status, found = said(capfd, "float-laplace", "exponential-without-2", "one-sided-noise")
+    assert status == 0
+    assert found["audit"] == []
+    assert all(row["verdict"] == "refuted" and row["wrong"] for row in found["mutants"])
+    assert next(row for row in found["mutants"] if row["name"] == "one-sided-noise")["lower_bound"] is None
+
+
+def test_all_runs_claims_and_planted_bugs(capfd: pytest.CaptureFixture[str]) -> None:
+    status, found = said(capfd, "--all", "--runs", "200")
+    assert status == 0
+    assert {row["name"] for row in found["audit"]} == {claim.name for claim in claims()}
+    assert [row["name"] for row in found["mutants"]] == [bug.name for bug in mutants()]
+
+
+def too_loud(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Registers a Laplace claim whose noise is half as wide as it says."""
+    true = next(claim for claim in claims() if claim.name == "laplace-1")
+    noise = DiscreteLaplace(Fraction(1, 2))
+    broken = dataclasses.replace(true, name="broken", mechanism=dataclasses.replace(true.mechanism, noise=noise))
+    monkeypatch.setattr(suite, "claims", lambda: (broken,))
+
+
+def test_refuted_claim_exits_6_with_its_rows(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    too_loud(monkeypatch)
+    status, found = said(capfd, "--runs", "4000")
+    assert status == 6
+    assert (found["ok"], found["code"], found["exit"]) == (False, "refuted", 6)
+    assert "broken" in found["why"]
+    assert {row["verdict"] for row in found["audit"]} == {"refuted"}
+    assert main.status(["audit", "--runs", "4000"]) == 6
+    assert "A claim is refuted." in capfd.readouterr().out
+
+
+def test_surviving_bug_exits_6(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    bug = next(b for b in mutants() if b.name == "laplace-half-scale")
+    dull = dataclasses.replace(bug, name="dull", pairs=((3, 3),))
+    monkeypatch.setattr(suite, "mutants", lambda: (dull,))
+    monkeypatch.setattr(suite, "claims", lambda: ())
+    status, found = said(capfd, "--all")
+    assert status == 6
+    assert "dull" in found["why"]
+
+
+@pytest.mark.parametrize("arguments", [["lapalce-1"], [""], ["--runs", "199"], ["--runs", "0"], ["--runs", "10000001"]])
+def test_bad_name_and_bad_runs_exit_2(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    status, found = said(capfd, *arguments)
+    assert status == 2
+    assert found["code"] == "bad-value"
+    assert found["fix"]
+
+
+def test_misspelt_name_gets_a_suggestion(capfd: pytest.CaptureFixture[str]) -> None:
+    _, found = said(capfd, "lapalce-1")
+    assert "laplace-1" in found["fix"]
+
+
+def test_table_says_not_refuted_and_what_that_means(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main.status(["audit", "two-coins", "fork-repeats-noise", "--runs", "400"]) == 0
+    text = capfd.readouterr().out
+    assert "not refuted" in text
+    assert "not that the claim is true" in text
+    assert "exact" in text
+    assert "1 of 1" in text
+    assert "verified" not in text
+
+
+def test_bar_appears_on_a_terminal_only_and_leaves_stdout_alone(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit, "_PATIENCE", -1.0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert main.status(["audit", "two-coins", "--runs", "200", "--json"]) == 0
+    out = capfd.readouterr()
+    assert json.loads(out.out)["ok"] is True
+    assert "two-coins" in out.err
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
+    assert main.status(["audit", "two-coins", "--runs", "200", "--json"]) == 0
+    assert capfd.readouterr().err == ""

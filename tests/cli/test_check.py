@@ -1,0 +1,159 @@
+"""`discreet check`, for people and for programs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discreet.cli import main
+
+GOOD = """
+[dataset]
+name = "people"
+source = "people.csv"
+[unit]
+key = "id"
+max_rows = 5
+[columns.age]
+type = "integer"
+bounds = [0, 110]
+why_public = "common knowledge"
+[budget]
+epsilon = 3
+delta = 1e-7
+"""
+CANARY = "canary-4711"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "people.csv").write_text(f"id,age,name\n1,2,{CANARY}\n")
+    (tmp_path / "people.toml").write_text(GOOD)
+    return tmp_path
+
+
+def checked(capfd: pytest.CaptureFixture[str], path: Path, exit_code: int) -> dict[str, Any]:
+    """The one JSON object of `discreet check PATH --json`."""
+    assert main.status(["check", str(path), "--json"]) == exit_code
+    said = capfd.readouterr()
+    assert said.out.count("\n") == 1
+    assert CANARY not in said.out + said.err
+    read: dict[str, Any] = json.loads(said.out)
+    return read
+
+
+def test_full_metadata_has_no_gaps_and_exit_0(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    found = checked(capfd, folder / "people.toml", 0)
+    assert found["ok"] is True
+    assert found["dataset"] == "people"
+    assert found["gaps"] == []
+    assert len(found["schema_hash"]) == 64
+    assert {"format", "cost", "remaining", "receipt", "caveats"} <= set(found)
+    assert main.status(["check", str(folder / "people.toml")]) == 0
+    assert capfd.readouterr().out.startswith("people: no gaps.")
+
+
+def test_gap_that_does_not_block_is_listed_with_exit_0(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (folder / "people.toml").write_text(GOOD.replace("delta = 1e-7", ""))
+    found = checked(capfd, folder / "people.toml", 0)
+    assert [gap["where"] for gap in found["gaps"]] == ["budget.delta"]
+    assert set(found["gaps"][0]) == {"where", "what", "fix", "blocks"}
+    assert main.status(["check", str(folder / "people.toml")]) == 0
+    said = capfd.readouterr().out
+    assert "1 gap, none of which stops a question" in said
+    assert "Under [budget] write: delta = 1e-7" in said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where"),
+    [
+        ("[budget]\nepsilon = 3\ndelta = 1e-7\n", "", "budget"),
+        ('key = "id"', 'key = "ident"', "unit.key"),
+        ("[columns.age]", "[columns.ages]", "columns.ages"),
+        ('"people.csv"', '"elsewhere.csv"', "dataset.source"),
+    ],
+)
+def test_gap_that_blocks_is_an_error_object_with_exit_3(
+    folder: Path, capfd: pytest.CaptureFixture[str], old: str, new: str, where: str
+) -> None:
+    (folder / "people.toml").write_text(GOOD.replace(old, new))
+    found = checked(capfd, folder / "people.toml", 3)
+    assert (found["ok"], found["code"], found["exit"]) == (False, "metadata", 3)
+    assert where in found["what"]
+    assert all(found[part] for part in ("why", "fix"))
+    assert found["gaps"][0]["where"] == where
+    assert found["gaps"][0]["blocks"] is True
+    assert main.status(["check", str(folder / "people.toml")]) == 3
+    said = capfd.readouterr()
+    assert f"must  {where}" in said.out
+
+
+@pytest.mark.parametrize(
+    ("content", "fix"),
+    [
+        (GOOD.replace("bounds", "bonds"), "bounds = [0, 110]"),
+        (GOOD.replace('"integer"', '"int"'), 'type = "integer"'),
+        ("", 'name = "people"'),
+        ("not toml", "key = value"),
+    ],
+)
+def test_invalid_file_ends_with_3_and_a_fix(
+    folder: Path, capfd: pytest.CaptureFixture[str], content: str, fix: str
+) -> None:
+    (folder / "people.toml").write_text(content)
+    found = checked(capfd, folder / "people.toml", 3)
+    assert found["what"].startswith("people.toml")
+    assert fix in found["fix"]
+    assert main.status(["check", str(folder / "people.toml")]) == 3
+    said = capfd.readouterr()
+    assert said.out == ""
+    assert fix in said.err
+    assert (folder / "people.toml").read_text() == content
+
+
+@pytest.mark.parametrize("name", ["none.toml", "people.csv", ".", "folder.toml", ""])
+def test_what_is_no_metadata_file_ends_with_3(folder: Path, capfd: pytest.CaptureFixture[str], name: str) -> None:
+    (folder / "folder.toml").mkdir()
+    assert checked(capfd, folder / name, 3)["fix"]
+
+
+def test_header_that_is_damaged_blocks_without_being_quoted(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for content in (b"", b"\xff", b"a\0", f"{CANARY},{CANARY}".encode(), f"1,{CANARY}".encode()):
+        (folder / "people.csv").write_bytes(content)
+        assert checked(capfd, folder / "people.toml", 3)["gaps"][0]["where"] == "dataset.source"
+
+
+def test_other_formats_are_left_unopened(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (folder / "people.toml").write_text(GOOD.replace("people.csv", "people.parquet"))
+    assert checked(capfd, folder / "people.toml", 0)["gaps"] == []
+
+
+def test_square_brackets_in_names_are_shown_as_they_are(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (folder / "people.toml").write_text(GOOD + '[columns."[red]x[/red]"]\ntype = "text"\n')
+    main.status(["check", str(folder / "people.toml")])
+    assert '[columns."[red]x[/red]"]' in capfd.readouterr().out
+
+
+def test_ten_thousand_gaps_fit_on_a_screen(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    many = "".join(f'[columns.c{number}]\ntype = "text"\n' for number in range(10**4))
+    (folder / "people.csv").write_text("id,age," + ",".join(f"c{number}" for number in range(10**4)) + "\n")
+    (folder / "people.toml").write_text(GOOD + many)
+    assert main.status(["check", str(folder / "people.toml")]) == 0
+    said = capfd.readouterr().out
+    assert len(said.splitlines()) < 100
+    assert "… and 9980 more: see --json." in said
+    assert len(checked(capfd, folder / "people.toml", 0)["gaps"]) == 10**4
+
+
+@pytest.mark.parametrize("name", ["people.toml", "people.csv"])
+def test_reply_never_replaces_what_it_is_about(folder: Path, capfd: pytest.CaptureFixture[str], name: str) -> None:
+    before = (folder / name).read_bytes()
+    assert main.status(["check", str(folder / "people.toml"), "-o", str(folder / name)]) == 2
+    assert "gaps.txt" in capfd.readouterr().err
+    assert (folder / name).read_bytes() == before
+
+
+def test_reply_can_go_to_a_file(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main.status(["check", str(folder / "people.toml"), "-o", str(folder / "said.txt")]) == 0
+    assert "no gaps" in (folder / "said.txt").read_text()

@@ -1,0 +1,82 @@
+"""`discreet demo`, for people and for programs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discreet.cli import main
+
+
+def shown(capfd: pytest.CaptureFixture[str], *arguments: str, exit_code: int = 0) -> dict[str, Any]:
+    """The JSON object that `discreet demo ARGUMENTS --json` prints."""
+    assert main.status(["demo", *arguments, "--json"]) == exit_code
+    said = capfd.readouterr()
+    assert said.out.count("\n") == 1
+    found: dict[str, Any] = json.loads(said.out)
+    return found
+
+
+def test_tour_answers_three_questions(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    assert main.status(["demo"]) == 0
+    page = capfd.readouterr().out
+    for words in ("blue eyes", "dodge your tax", "trust worth", "± 30", "5.77 %", "invented", "discreet odds"):
+        assert words in page
+    assert max(len(line) for line in page.splitlines()) <= 100
+
+
+def test_json_is_one_object_with_the_figures(capfd: pytest.CaptureFixture[str]) -> None:
+    found = shown(capfd)
+    assert found["ok"] is True
+    assert found["dataset"] == "invented"
+    assert found["receipt"] is None
+    assert found["demo"]["eyes"]["scale"] == "10"
+    assert round(found["demo"]["survey"]["after_yes"], 4) == 0.0577
+    assert len(found["demo"]["errors"]["curves"]) == 3
+    assert found["demo"]["plot"] is None
+    assert any("takes no seed" in note for note in found["caveats"])
+    assert any("invented" in note for note in found["caveats"])
+
+
+def test_seed_gives_the_same_people_again(capfd: pytest.CaptureFixture[str]) -> None:
+    exact = [[t["exact"] for t in shown(capfd, "--seed", "3")["demo"]["eyes"]["towns"]] for _ in range(2)]
+    assert exact[0] == exact[1]
+
+
+@pytest.mark.parametrize("name", ["errors.png", "errors.svg"])
+def test_plot_writes_the_picture_and_says_where(tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str) -> None:
+    file = tmp_path / name
+    assert shown(capfd, "--plot", str(file))["demo"]["plot"] == str(file)
+    assert file.stat().st_size > 10_000
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["--seed", "-1"], "seed must be a whole number"),
+        (["--plot", "errors.txt"], "plot must be a file ending in .png or .svg"),
+        (["--plot", "no/such/folder/errors.png"], "plot must lie in a folder that exists"),
+    ],
+)
+def test_bad_option_is_refused_by_name_and_draws_nothing(
+    capfd: pytest.CaptureFixture[str], arguments: list[str], what: str
+) -> None:
+    found = shown(capfd, *arguments, exit_code=2)
+    assert found["ok"] is False
+    assert found["what"].startswith(what)
+    assert found["fix"]
+
+
+def test_picture_that_cannot_be_written_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    taken = tmp_path / "errors.png"
+    taken.mkdir()
+    assert shown(capfd, "--plot", str(taken), exit_code=2)["what"] == "plot must be a file that can be written."
+
+
+def test_help_says_that_the_noise_takes_no_seed(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main.status(["demo", "--help"]) == 0
+    assert "the noise takes no" in " ".join(capfd.readouterr().out.split())

@@ -1,0 +1,331 @@
+"""`discreet init`: from a header and six answers to a file that reads back; nothing is read or lost."""
+
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discreet.cli import main
+from discreet.metadata import load
+from discreet.schema import Budget, Column, Hierarchy, Schema, Unit
+
+CANARY = "canary-4711"
+FLAGS = ["--unit", "person_id", "--max-rows", "5", "--column", "age:integer:0:110"]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "people.csv"
+    path.write_text(f"person_id,age,region,name\n1,2,north,{CANARY}\n")
+    return path
+
+
+def made(capfd: pytest.CaptureFixture[str], *arguments: str, exit_code: int = 0) -> dict[str, Any]:
+    """The one JSON object of `discreet init ARGUMENTS --json`."""
+    assert main.status(["init", *arguments, "--json"]) == exit_code
+    said = capfd.readouterr()
+    assert said.out.count("\n") == 1
+    assert CANARY not in said.out + said.err
+    read: dict[str, Any] = json.loads(said.out)
+    assert read["ok"] is (exit_code == 0)
+    assert exit_code == 0 or read["fix"]
+    return read
+
+
+def test_flags_become_a_file_that_reads_back(table: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    more = [
+        "--column",
+        "region:category:north|south",
+        "--epsilon",
+        "3",
+        "--delta",
+        "1e-7",
+        "--neighbours",
+        "replace-one",
+    ]
+    found = made(capfd, str(table), *FLAGS, *more, "--hierarchy", "geo:land>region")
+    file = table.with_suffix(".toml")
+    assert found["file"] == str(file)
+    assert found["text"] == file.read_text()
+    assert found["undeclared"] == ["name"]
+    assert [gap["where"] for gap in found["gaps"]][:1] == ["columns.age.why_public"]
+    known = load(file)
+    age, region = (
+        Column("age", "integer", bounds=(0, 110)),
+        Column("region", "category", values=("north", "south")),
+    )
+    nested = (Hierarchy("geo", ("land", "region")),)
+    unit = Unit("person_id", 5)
+    assert known.schema == Schema("people", (age, region), unit, "replace-one", hierarchies=nested)
+    assert known.budget == Budget(3, "1e-7")
+    assert known.source_path == table
+
+
+def test_next_command_that_is_shown_works(table: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main.status(["init", str(table), *FLAGS, "--eps", "3"]) == 0
+    said = capfd.readouterr()
+    assert CANARY not in said.out + said.err
+    line = next(line.strip() for line in said.out.splitlines() if line.strip().startswith("discreet check"))
+    assert main.status(line.split()[1:]) == 0
+
+
+def test_without_flags_everything_is_left_open_and_said(table: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    found = made(capfd, str(table))
+    assert [gap["where"] for gap in found["gaps"]] == ["budget", "unit", "columns"]
+    assert found["undeclared"] == ["person_id", "age", "region", "name"]
+    text = table.with_suffix(".toml").read_text()
+    for taught in ("# [unit]", "# [columns.age]", "# [budget]", "# In the header, not declared: person_id, age"):
+        assert taught in text
+
+
+def test_source_is_written_as_seen_from_the_file(table: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    folder = table.parent / "metadata"
+    folder.mkdir()
+    made(capfd, str(table), "-o", str(folder / "x.toml"), "--name", "folk")
+    known = load(folder / "x.toml")
+    assert known.source == "../people.csv"
+    assert known.schema.name == "folk"
+
+
+def test_odd_file_name_becomes_a_plain_word(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "2020 visits (final).csv"
+    path.write_text("a,b\n")
+    assert made(capfd, str(path))["dataset"] == "t_2020_visits__final_"
+
+
+# --- nothing written, nothing lost -------------------------------------------------------------------------------
+
+
+def test_file_that_is_there_is_kept_without_yes(table: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = table.with_suffix(".toml")
+    file.write_text("mine")
+    assert "--yes" in made(capfd, str(table), exit_code=2)["fix"]
+    assert file.read_text() == "mine"
+    made(capfd, str(table), "--column", "age:int", "--yes", exit_code=2)
+    assert file.read_text() == "mine"
+    made(capfd, str(table), "--yes")
+    assert load(file).schema.name == "people"
+    assert sorted(one.name for one in table.parent.iterdir()) == ["people.csv", "people.toml"]
+
+
+def test_dry_run_prints_and_writes_nothing(table: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert made(capfd, str(table), *FLAGS, "--dry-run")["file"] is None
+    assert main.status(["init", str(table), *FLAGS, "--dry-run"]) == 0
+    assert "[columns.age]\n" in capfd.readouterr().out
+    assert not table.with_suffix(".toml").exists()
+
+
+REFUSED: list[tuple[list[str], int, str]] = [
+    (["--unit", "person"], 2, "--max-rows 5"),
+    (["--max-rows", "5"], 2, "--unit person_id"),
+    (["--unit", "personid", "--max-rows", "5"], 3, '"person_id"'),
+    (["--unit", "zzz", "--max-rows", "5"], 3, "person_id, age, region, name"),
+    (["--unit", "person_id", "--max-rows", "0"], 2, "--max-rows 5"),
+    (["--unit", "person_id", "--max-rows", "x"], 2, "--max-rows 5"),
+    (["--unit", "person_id", "--max-rows", "9" * 5000], 2, "--max-rows 5"),
+    (["--unit", "age", "--max-rows", "5", "--column", "age:integer"], 2, "Remove [columns.age]"),
+    (["--column", "agee:integer:0:110"], 3, '"age"'),
+    (["--column", "age"], 2, "--column age:integer:0:110"),
+    (["--column", "age:int:0:110"], 2, "--column age:integer:0:110"),
+    (["--column", "age:decimal"], 2, "--column age:number:0:5000"),
+    (["--column", "age:integer:110:0"], 2, "--column age:integer:0:110"),
+    (["--column", "age:integer:0"], 2, "--column age:integer:0:110"),
+    (["--column", "age:integer:a:b"], 2, "--column age:integer:0:110"),
+    (["--column", "age:date:2020-01-01"], 2, "--column age:date:2020-01-01:2029-12-31"),
+    (["--column", "region:category:a|a"], 2, "--column region:category:north|south"),
+    (["--column", "region:category:a|"], 2, "--column region:category:north|south"),
+    (["--column", "age:integer", "--column", "age:number"], 2, "Remove"),
+    (["--hierarchy", "geo"], 2, "--hierarchy 'geo:country>region>ward'"),
+    (["--hierarchy", "geo:land>region"], 2, "[columns.region]"),
+    (["--epsilon", "0"], 2, "--epsilon 3"),
+    (["--epsilon", "x"], 2, "--epsilon 3"),
+    (["--epsilon", "1", "--delta", "0.5"], 2, "--delta 1e-7"),
+    (["--delta", "1e-7"], 2, "--epsilon 3"),
+    (["--neighbours", "swap"], 2, "replace-one"),
+    (["--name", "a b"], 2, "a_b"),
+    (["-o", "people.csv"], 2, "people.toml"),
+    (["-o", "nowhere/people.toml"], 2, "mkdir -p nowhere"),
+]
+
+
+@pytest.mark.parametrize(("flags", "exit_code", "fix"), REFUSED, ids=[" ".join(flags)[:40] for flags, _, _ in REFUSED])
+def test_bad_flag_writes_nothing_and_shows_the_right_one(
+    table: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    flags: list[str],
+    exit_code: int,
+    fix: str,
+) -> None:
+    monkeypatch.chdir(table.parent)
+    before = table.read_bytes()
+    assert fix in made(capfd, "people.csv", *flags, exit_code=exit_code)["fix"]
+    assert [one.name for one in table.parent.iterdir()] == ["people.csv"]
+    assert table.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "exit_code"),
+    [
+        ("none.csv", None, 7),
+        ("folder.csv", "folder", 7),
+        ("empty.csv", b"", 3),
+        ("blank.csv", b"\n\n", 3),
+        ("twice.csv", b"age,Age\n", 3),
+        ("nameless.csv", b"age,\n", 3),
+        ("latin.csv", "größe\n".encode("latin1"), 3),
+        ("nul.csv", b"a,b\0\n", 3),
+        ("rows.csv", CANARY.encode() + b",1234,north\n", 3),
+        ("table.parquet", b"PAR1", 3),
+        ("table.duckdb", b"DUCK", 3),
+        ("people", b"a,b\n", 3),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_bad_table_writes_nothing_and_has_a_fix(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str, content: Any, exit_code: int
+) -> None:
+    path = tmp_path / name
+    if content == "folder":
+        path.mkdir()
+    elif content is not None:
+        path.write_bytes(content)
+    assert made(capfd, str(path), exit_code=exit_code)["fix"]
+    assert [one.name for one in tmp_path.iterdir()] == ([name] if content is not None else [])
+
+
+def test_header_alone_is_enough(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "people.csv"
+    path.write_bytes(b"\xef\xbb\xbfperson_id,age")
+    made(capfd, str(path), *FLAGS, "--epsilon", "1")
+
+
+def test_other_formats_take_their_columns_from_flags(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "people.parquet"
+    path.write_bytes(b"\0")
+    assert "--column" in made(capfd, str(path), exit_code=3)["fix"]
+    made(capfd, str(path), *FLAGS)
+    assert load(tmp_path / "people.toml").source == "people.parquet"
+
+
+def test_ten_thousand_columns_are_fine(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "wide.csv"
+    path.write_text(",".join(f"column {number}" for number in range(10**4)) + "\n")
+    assert len(made(capfd, str(path), "--unit", "column 7", "--max-rows", "1")["undeclared"]) == 10**4 - 1
+    assert load(tmp_path / "wide.toml").schema.unit == Unit("column 7", 1)
+
+
+def test_folder_that_may_not_be_written_ends_with_7(
+    table: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from discreet.metadata import write
+
+    def full(path: Path, text: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(write, "create", full)
+    assert made(capfd, str(table), exit_code=7)["code"] == "cannot-write"
+
+
+# --- only the header ---------------------------------------------------------------------------------------------
+
+
+def test_second_line_is_never_taken(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The table is a pipe, and what is left in it after `init` is all but the header."""
+    pipe = tmp_path / "people.csv"
+    os.mkfifo(pipe)
+    ours = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    sender = os.open(pipe, os.O_WRONLY)
+    try:
+        os.write(sender, f"person_id,age\n{CANARY}\n".encode())
+        made(capfd, str(pipe), *FLAGS)
+        assert os.read(ours, 1000) == f"{CANARY}\n".encode()
+    finally:
+        os.close(sender)
+        os.close(ours)
+
+
+# --- on a terminal -----------------------------------------------------------------------------------------------
+
+
+def typed(folder: Path, answers: list[str], *flags: str) -> tuple[int, str]:
+    """The exit code and all that was shown when the answers are typed at a terminal, one per question."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-c", "from discreet.cli.main import run; run()", "init", "people.csv", *flags]
+    child = subprocess.Popen(command, cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    shown, asked, waiting, end = "", 0, list(answers), time.monotonic() + 60
+    try:
+        while time.monotonic() < end:
+            if not select.select([ours], [], [], 1)[0]:
+                continue
+            try:
+                new = os.read(ours, 4096).decode(errors="replace")
+            except OSError:  # the other end is closed
+                break
+            if not new:
+                break
+            shown += new
+            while shown.count("/6 ") > asked and shown.rstrip(" ").endswith(":"):
+                asked = shown.count("/6 ")
+                os.write(ours, (waiting.pop(0) + "\n").encode() if waiting else b"\x04")
+        return child.wait(30), shown
+    finally:
+        child.kill()
+        child.wait()
+        os.close(ours)
+
+
+def test_six_questions_make_the_file(table: Path) -> None:
+    answers = ["person_id", "5", "age:integer, region:category", "0:110", "north|south", "geo:land>region", "3 1e-7"]
+    status, shown = typed(table.parent, answers)
+    assert status == 0, shown
+    assert CANARY not in shown
+    known = load(table.with_suffix(".toml"))
+    assert known.schema.unit == Unit("person_id", 5)
+    assert [column.name for column in known.schema.columns] == ["age", "region"]
+    assert known.schema.columns[1].values == ("north", "south")
+    assert known.schema.hierarchies[0].levels == ("land", "region")
+    assert known.budget == Budget(3, "1e-7")
+
+
+def test_wrong_answer_is_asked_again_and_enter_leaves_it_open(table: Path) -> None:
+    answers = ["persn", "person_id", "many", "5", "age:int", "age:integer", "110:0", "", "", "0", "2"]
+    status, shown = typed(table.parent, answers)
+    assert status == 0, shown
+    for help_ in ('Did you mean "person_id"?', "--max-rows 5", "--column age:integer:0:110", "between 1e-9 and 1e6"):
+        assert help_ in " ".join(shown.split())
+    known = load(table.with_suffix(".toml"))
+    assert known.schema.columns == (Column("age", "integer"),)
+    assert known.budget == Budget(2)
+
+
+def test_flags_answer_their_questions_and_yes_answers_all(table: Path) -> None:
+    status, shown = typed(table.parent, ["", ""], *FLAGS)
+    assert status == 0, shown
+    assert "1/6" not in shown
+    assert "5/6" in shown
+    table.with_suffix(".toml").unlink()
+    status, shown = typed(table.parent, [], "--yes")
+    assert status == 0, shown
+    assert "/6" not in shown
+
+
+def test_file_that_is_there_is_said_before_any_question(table: Path) -> None:
+    table.with_suffix(".toml").write_text("mine")
+    status, shown = typed(table.parent, [])
+    assert status == 2, shown
+    assert "/6" not in shown
+
+
+def test_leaving_early_writes_nothing(table: Path) -> None:
+    status, shown = typed(table.parent, ["person_id"])
+    assert status == 130, shown
+    assert not table.with_suffix(".toml").exists()

@@ -1,0 +1,190 @@
+"""`discreet odds`, for people and for programs."""
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discreet.cli import main
+
+
+def asked(capfd: pytest.CaptureFixture[str], *arguments: str, exit_code: int = 0) -> dict[str, Any]:
+    """The JSON object that `discreet odds ARGUMENTS --json` prints."""
+    assert main.status(["odds", *arguments, "--json"]) == exit_code
+    said = capfd.readouterr()
+    assert said.out.count("\n") == 1
+    found: dict[str, Any] = json.loads(said.out)
+    return found
+
+
+def told(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """What a person reads."""
+    assert main.status(["odds", *arguments]) == 0
+    said = capfd.readouterr()
+    assert said.err == ""
+    return " ".join(said.out.split())
+
+
+def test_plain_epsilon(capfd: pytest.CaptureFixture[str]) -> None:
+    found = asked(capfd, "--eps", "1", "--prior", "0.4")
+    assert set(found) == {"ok", "format", "dataset", "cost", "remaining", "receipt", "caveats", "odds"}
+    assert found["cost"] == {"epsilon": "1", "delta": "0", "neighbours": "add-remove", "unit": None}
+    assert found["odds"]["promise"] == {"kind": "pure", "epsilon": "1"}
+    assert found["odds"]["belief"] == {"low": 0.19695, "high": 0.644405}
+    assert found["odds"]["guess"] == 0.731059
+    assert found["odds"]["catch"] == 0.0271829
+    assert found["odds"]["strength"] == "strong"
+
+
+def test_numbers_are_read_as_decimals_never_as_floats(capfd: pytest.CaptureFixture[str]) -> None:
+    assert asked(capfd, "--epsilon", "0.1")["odds"]["promise"]["epsilon"] == "1/10"
+    assert asked(capfd, "--eps", "1/3")["cost"]["epsilon"] == "0.333333333334"
+
+
+def test_words_for_a_person(capfd: pytest.CaptureFixture[str]) -> None:
+    said = told(capfd, "--eps", "1", "--prior", "0.4")
+    assert "ε = 1, neighbours by add-remove: strong" in said
+    assert "multiplied by at most 2.72" in said
+    assert "from 40 of 100 to between 19.6 and 64.5 of 100" in said
+    assert "right at most 73.2 times of 100" in said
+    assert "at most 2.8 of 100 members at one false accusation per 100" in said
+    assert "26 would make them say yes if you stay out and 74 if you take part" in said
+
+
+def test_two_fair_coins(capfd: pytest.CaptureFixture[str]) -> None:
+    found = asked(capfd, "--survey", "--prior", "0.02")
+    assert round(found["odds"]["belief"]["high"], 4) == 0.0577
+    assert found["cost"]["neighbours"] == "replace-one"
+    assert found["odds"]["question"] == "value"
+    said = told(capfd, "--survey", "--prior", "0.02")
+    assert "25 would make them say so if it is not and 75 if it is" in said
+    assert "seen by nobody but you" in said
+
+
+def test_value_under_add_remove_moves_by_twice_epsilon(capfd: pytest.CaptureFixture[str]) -> None:
+    presence, value = asked(capfd, "--eps", "1"), asked(capfd, "--eps", "1", "--question", "value")
+    replaced = asked(capfd, "--eps", "1", "--relation", "replace-one")
+    assert [found["odds"]["log_factor"] for found in (presence, value, replaced)] == ["1", "2", "1"]
+    assert any("twice as far" in note for note in presence["caveats"])
+    assert any("two steps" in note for note in value["caveats"])
+
+
+def test_groups_multiply(capfd: pytest.CaptureFixture[str]) -> None:
+    assert asked(capfd, "--eps", "0.5", "--group", "4")["odds"]["log_factor"] == "2"
+    assert "4 units at once" in told(capfd, "--eps", "0.5", "--group", "4")
+
+
+def test_promise_with_a_delta_names_the_chance_it_leaves_out(capfd: pytest.CaptureFixture[str]) -> None:
+    found = asked(capfd, "--eps", "1", "--delta", "1e-8")
+    assert found["odds"]["except_chance"] == "1e-6"
+    assert found["odds"]["log_factor"] == "1.01005033586"
+    assert any("one in 1,000,000" in note for note in found["caveats"])
+    assert asked(capfd, "--eps", "1", "--delta", "0")["odds"]["except_chance"] == "0"
+
+
+def test_gaussian_and_concentrated_promises(capfd: pytest.CaptureFixture[str]) -> None:
+    gaussian = asked(capfd, "--sigma", "10")
+    assert gaussian["cost"]["delta"] == "1e-6"
+    assert gaussian["odds"]["guess"] == 0.519939  # Φ(1/20)
+    concentrated = asked(capfd, "--rho", "0.005", "--delta", "1e-7")
+    assert concentrated["cost"]["delta"] == "1e-7"
+    assert concentrated["odds"]["guess"] > gaussian["odds"]["guess"]
+
+
+def test_promise_that_wears_off_for_groups_is_not_priced(capfd: pytest.CaptureFixture[str]) -> None:
+    found = asked(capfd, "--eps", "20", "--delta", "1e-6", "--question", "value", exit_code=4)
+    assert found["code"] == "not-priced"
+
+
+@pytest.mark.parametrize(
+    "epsilon", ["nan", "inf", "-1", "0", "1e999", "9" * 5000, "", "one", "1e-10", "1e7", "0x1", "１"]
+)
+def test_bad_epsilons_are_refused(epsilon: str, capfd: pytest.CaptureFixture[str]) -> None:
+    found = asked(capfd, "--eps", epsilon, exit_code=2)
+    assert (found["code"], found["exit"]) == ("bad-value", 2)
+    assert found["what"] == "epsilon must be a decimal number between 1e-9 and 1e6."
+    assert len(found["why"]) < 120
+    assert main.status(["odds", "--eps", epsilon]) == 2
+    said = capfd.readouterr()
+    assert said.out == ""
+    assert len(said.err.strip().splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (["--eps", "1", "--prior", "0"], "prior"),
+        (["--eps", "1", "--prior", "1"], "prior"),
+        (["--eps", "1", "--prior", "nan"], "prior"),
+        (["--eps", "1", "--prior", "-0.1"], "prior"),
+        (["--eps", "1", "--delta", "0.1"], "delta"),
+        (["--eps", "1", "--delta", "nan"], "delta"),
+        (["--sigma", "1", "--delta", "0"], "delta"),
+        (["--sigma", "0"], "sigma"),
+        (["--sigma", "nan"], "sigma"),
+        (["--rho", "-1"], "rho"),
+        (["--rho", "inf"], "rho"),
+        (["--eps", "1", "--group", "0"], "group"),
+        (["--eps", "1", "--group", "-3"], "group"),
+        (["--eps", "1", "--relation", "neighbours"], "relation"),
+        (["--eps", "1", "--question", "both"], "question"),
+        (["--eps", "1", "--relation", "replace-one", "--question", "presence"], "question"),
+        (["--eps", "1", "--false-alarms", "0"], "false-alarms"),
+        (["--survey", "--delta", "1e-7"], "delta"),
+        (["--survey", "--sigma", "1"], "promise"),
+        (["--eps", "1", "--sigma", "1"], "promise"),
+        ([], "promise"),
+    ],
+    ids=str,
+)
+def test_bad_values_are_refused_by_name(arguments: list[str], name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    found = asked(capfd, *arguments, exit_code=2)
+    assert found["code"] == "bad-value"
+    assert found["what"].startswith(f"{name} must ")
+    assert found["fix"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--eps", "1e6", "--group", "1000000", "--question", "value"],
+        ["--eps", "1e-9", "--prior", "1e-300"],
+        ["--sigma", "1e-9"],
+        ["--sigma", "1e300"],
+        ["--rho", "1e-300"],
+        ["--rho", "1e9"],
+        ["--eps", "1", "--prior", "0." + "9" * 70],
+    ],
+    ids=str,
+)
+def test_extreme_but_lawful_values_are_answered(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    found = asked(capfd, *arguments)["odds"]
+    assert 0 <= found["belief"]["low"] <= found["belief"]["high"] <= 1
+    assert 0.5 <= found["guess"] <= 1
+    assert 0 < found["catch"] <= 1
+    assert told(capfd, *arguments)
+
+
+def test_answer_goes_to_a_file(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "odds.txt"
+    assert main.status(["odds", "--eps", "1", "-o", str(target)]) == 0
+    said = capfd.readouterr()
+    assert said.out == ""
+    assert str(target) in said.err
+    assert "multiplied by at most 2.72" in target.read_text(encoding="utf-8")
+    assert "\x1b" not in target.read_text(encoding="utf-8")
+
+
+def test_json_goes_to_the_file_and_to_stdout(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "odds.json"
+    found = asked(capfd, "--eps", "1", "-o", str(target))
+    assert json.loads(target.read_text(encoding="utf-8")) == found
+
+
+def test_file_that_cannot_be_written_ends_with_7(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    found = asked(capfd, "--eps", "1", "-o", str(tmp_path / "missing" / "odds.txt"), exit_code=7)
+    assert found["code"] == "cannot-write"
+    assert stat.S_ISDIR(tmp_path.stat().st_mode)
+    assert asked(capfd, "--eps", "1", "-o", str(tmp_path), exit_code=7)["code"] == "cannot-write"
