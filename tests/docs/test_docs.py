@@ -1,0 +1,164 @@
+"""Documentation is tested: code runs, links resolve, verbs and modules have their place, nothing foreign is in it."""
+
+import doctest
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from discreet.cli import main
+
+ROOT = Path(__file__).parents[2]
+SRC = ROOT / "src" / "discreet"
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+RENAMED = {"mechanism/select": "selection"}  # noise/select has the page named select
+WITHOUT_CLAIM = {  # a contract, a cache that is never believed, sentences, and randomness that protects nothing
+    "__init__",
+    "promise",
+    "hints",
+    "words",
+    "public",
+}
+MODULES = sorted(
+    path.relative_to(SRC).with_suffix("").as_posix()
+    for folder in ("noise", "mechanism", "privacy")
+    for path in (SRC / folder).glob("*.py")
+    if path.stem not in WITHOUT_CLAIM
+)
+
+# Spelt in halves, so that this file does not hold what it looks for.
+FOREIGN = {
+    "a machine's path": r"(?<![\w.])/(?:wo" + r"rk|ro" + r"ot|t" + r"mp)/\w",
+    "a package index": r"(?i)\bpy"
+    + r"pi\b|python"
+    + r"hosted|artif"
+    + r"actory|jfr"
+    + r"og|dev"
+    + r"pi|index"
+    + r"-url",
+    "a number of some tracker": r"(?i)\biss" + r"ue #?\d",
+    "an unfinished thought": r"\bTO" + r"DO\b|\bFIX" + r"ME\b",
+}
+
+
+def name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def texts() -> list[Path]:
+    """Every text file that is, or would be, under version control."""
+    listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    names = subprocess.run(listing, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
+    files = [ROOT / n for n in names if n and (ROOT / n).is_file()]
+    return [file for file in files if b"\0" not in file.read_bytes()[:4096]]
+
+
+def examples(page: Path) -> list[str]:
+    """Blocks marked python."""
+    return [code for language, code in FENCE.findall(page.read_text(encoding="utf-8")) if language == "python"]
+
+
+def anchors(page: Path) -> set[str]:
+    """What a link may name after #, as forges make it from headings."""
+    headings = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
+
+
+def broken(page: Path, target: str) -> bool:
+    file, _, anchor = target.partition("#")
+    there = (page.parent / file).resolve() if file else page
+    return not there.exists() or bool(anchor and there.suffix == ".md" and anchor not in anchors(there))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if examples(page)], ids=name)
+def test_python_in_the_documentation_runs(page: Path) -> None:
+    code = "\n".join(examples(page))
+    test = doctest.DocTestParser().get_doctest(code, {}, name(page), str(page), 0)
+    assert test.examples, "a block marked python has a prompt"
+    told: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    assert runner.run(test, out=told.append).failed == 0, "".join(told)
+
+
+def test_readme_shows_python_and_the_two_commands_on_its_first_screen() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    first = "\n".join(readme.splitlines()[:12])
+    assert "make demo" in first
+    assert "make test" in first
+    assert len(examples(ROOT / "README.md")) >= 3
+
+
+def test_readme_names_every_verb() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    verbs = [command.name for command in main.app.registered_commands]
+    assert {"demo", "odds"} <= set(verbs)
+    assert [verb for verb in verbs if f"`discreet {verb}`" not in readme] == []
+
+
+def proof_pages(module: str) -> list[Path]:
+    """The page of the module's name, and pages that name it: `folder/module.py`, `module.py` or `module.function`."""
+    folder, stem = module.split("/")
+    shared = sum(other.endswith(f"/{stem}") for other in MODULES) > 1
+    named = re.compile(rf"`{folder}/{stem}\.py`" if shared else rf"`(?:{folder}/)?{stem}\.\w+`")
+    own = f"{RENAMED.get(module, stem)}.md"
+    pages = (ROOT / "docs" / "proofs").glob("*.md")
+    return [page for page in pages if page.name == own or named.search(page.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_module_has_a_proof_page(module: str) -> None:
+    assert proof_pages(module), f"write docs/proofs/{RENAMED.get(module, module.split('/')[1])}.md"
+
+
+def test_a_module_without_a_proof_would_be_found() -> None:
+    assert proof_pages("mechanism/select") == [ROOT / "docs" / "proofs" / "selection.md"]
+    assert proof_pages("mechanism/wishful") == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_relative_links_resolve(page: Path) -> None:
+    prose = FENCE.sub("", page.read_text(encoding="utf-8"))
+    targets = [t for t in LINK.findall(prose) if not t.startswith(("https://", "http://", "mailto:"))]
+    assert [t for t in targets if broken(page, t)] == []
+
+
+def test_a_broken_link_would_be_found() -> None:
+    readme = ROOT / "README.md"
+    assert broken(readme, "docs/nowhere.md")
+    assert broken(readme, "docs/design.md#no-such-heading")
+    assert not broken(readme, "docs/design.md#one-word-per-idea")
+
+
+@pytest.mark.parametrize("what", FOREIGN)
+def test_no_tracked_text_speaks_of_anything_but_the_project(what: str) -> None:
+    pattern = re.compile(FOREIGN[what])
+    found = [
+        f"{name(file)}:{number}"
+        for file in texts()
+        for number, line in enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
+        if pattern.search(line)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("what", "line"),
+    [
+        ("a machine's path", "see /wo" + "rk/notes"),
+        ("a machine's path", '"/t' + 'mp/x"'),
+        ("a package index", "https://py" + "pi.org/simple"),
+        ("a number of some tracker", "as in iss" + "ue 3"),
+        ("an unfinished thought", "# TO" + "DO later"),
+    ],
+)
+def test_what_is_foreign_would_be_found(what: str, line: str) -> None:
+    assert re.search(FOREIGN[what], line)
+
+
+def test_pages_are_written_in_plain_words() -> None:
+    banned = re.compile(r"(?i)\bguaranteed safe\b|\bcannot be identified\b|\bfully anonymous\b|\bgold standard\b")
+    assert [name(page) for page in PAGES if banned.search(page.read_text(encoding="utf-8"))] == []
