@@ -1,7 +1,8 @@
-# Discreet: `make demo` shows it, `make test` proves it.  Everything sets itself up.
+# Discreet: `make demo` shows it, `make test` tries to break it.  Everything sets itself up.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Real tables for tests and benchmarks; both also run without them.
 export DISCREET_DATA ?= ../shared/data
 
 .PHONY: help setup demo test test-long check bench clean
