@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import IntegrityError, LedgerUnavailable
-from discreet.ledger import question
+from discreet.ledger import question, store
 from discreet.ledger.chain import linked
 from discreet.ledger.filter import budget
 from discreet.ledger.ledger import Ledger
@@ -158,6 +158,59 @@ def test_an_error_before_the_commit_spends_nothing(tmp_path, monkeypatch, call, 
     assert ledger.standing() == standing
     ask(ledger, "after")
     assert ledger.verify().spent.epsilon == F("0.2")
+
+
+def test_a_head_written_in_part_spends_nothing(tmp_path, monkeypatch):
+    ledger, write = made(tmp_path), os.write
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "write", lambda handle, text: write(handle, text[:10]))
+        with pytest.raises(LedgerUnavailable, match="head of the ledger"):
+            ledger.charge((), Pure("0.1"), "", "during")
+    ask(ledger, "after")
+    assert ledger.verify().spent.epsilon == F("0.1")
+
+
+def test_a_head_is_not_written_through_a_link(tmp_path):
+    ledger, victim, head = made(tmp_path), tmp_path / "victim", places(tmp_path)[1]
+    victim.write_text("precious")
+    head.with_name(head.name + ".new").symlink_to(victim)
+    with pytest.raises(LedgerUnavailable, match="head of the ledger"):
+        ledger.charge((), Pure("0.1"), "", "k")
+    assert victim.read_text() == "precious"
+    assert ledger.standing().spent.epsilon == 0
+
+
+def test_too_many_open_files_are_no_sign_that_a_holder_died(tmp_path, monkeypatch):
+    ledger, other, opening = made(tmp_path), opened(tmp_path), os.open
+    receipt = ledger.charge((), Pure("0.1"), "", "k")
+
+    def fail(path, *rest):
+        if str(path).endswith(".run"):
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return opening(path, *rest)
+
+    other.charge((), Pure("0.1"), "", "other")  # so that it has its own mark
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "open", fail)
+        with pytest.raises(LedgerUnavailable, match="cannot be marked or looked up"):
+            other.charge((), Pure("0.1"), "", "k")
+    ledger.commit(receipt, b"in time")
+    assert other.standing().failures == 0
+
+
+def test_ctrl_c_at_the_start_of_a_transaction_blocks_nobody(tmp_path, monkeypatch):
+    ledger, other = made(tmp_path), opened(tmp_path)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr(store, "_Pen", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            ledger.charge((), Pure("0.1"), "", "k")
+    assert not ledger._store._connection.in_transaction
+    ask(other, "next")
+    ask(ledger, "and the next")
 
 
 def test_an_error_after_the_commit_gives_no_answer_and_keeps_the_charge(tmp_path, monkeypatch):

@@ -1,8 +1,10 @@
 """The ledger's promises: charge first, store before handing out, repeat for free, never overspend."""
 
+import itertools
 import json
 import os
 import pickle
+import random
 import signal
 import subprocess
 import sys
@@ -11,8 +13,10 @@ from fractions import Fraction as F
 
 import pytest
 
-from discreet.errors import BadValue, BudgetExceeded, Closed, Conflict, IntegrityError, LedgerUnavailable
-from discreet.ledger.chain import imported
+from discreet.errors import BadValue, BudgetExceeded, Closed, Conflict, IntegrityError, LedgerUnavailable, NotPriced
+from discreet.ledger import books
+from discreet.ledger.books import Books
+from discreet.ledger.chain import grown, imported
 from discreet.ledger.filter import UNITS, budget
 from discreet.ledger.ledger import Ledger, Receipt
 from discreet.ledger.rules import Opening, Rules
@@ -128,6 +132,15 @@ def test_the_same_key_for_anything_else_is_a_conflict(tmp_path, other):
     with pytest.raises(Conflict, match="is taken"):
         ledger.charge(**(asked | other))
     assert ledger.standing() == before
+
+
+@pytest.mark.parametrize(("first", "other"), [(1, True), ({"rows": 0}, {"rows": False}), ([1], [1.0])])
+def test_memos_that_python_calls_equal_are_still_different_questions(tmp_path, first, other):
+    ledger = made(tmp_path, 1)
+    ledger.commit(ledger.charge((), Pure("0.1"), first, "k"), b"first's")
+    assert ledger.charge((), Pure("0.1"), first, "k").stored
+    with pytest.raises(Conflict, match="is taken"):
+        ledger.charge((), Pure("0.1"), other, "k")
 
 
 def test_a_charge_and_a_purse_do_not_share_a_key(tmp_path):
@@ -338,6 +351,21 @@ def test_a_changed_budget_weighs_old_charges_in_its_own_orders(tmp_path):
         ledger.set_budget(Rules(budget(3)), why="no δ")
 
 
+def test_a_budget_in_which_old_charges_cannot_be_weighed_is_not_written(tmp_path, monkeypatch):
+    ledger = made(tmp_path, 1, "1e-7")
+    ask(ledger, "a")
+
+    def unknown(*_):
+        raise NotPriced("No price.", "There is none.", "Wait.")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(books, "amounts", unknown)
+        with pytest.raises(NotPriced):
+            ledger.set_budget(Rules(budget(2, "1e-7")), why="more")
+    ask(ledger, "b")
+    assert again(tmp_path, opening(1, "1e-7")).verify().spent.epsilon == F("0.2")
+
+
 def test_a_budget_changed_by_another_process_counts_at_once(tmp_path):
     ledger, other = made(tmp_path, 1), again(tmp_path)
     other.set_budget(Rules(budget(5, "1e-7")), why="more")
@@ -507,6 +535,85 @@ def test_purses_of_other_kinds(tmp_path):
     ledger.verify()
 
 
+def test_a_purse_for_one_part_pays_for_nothing_outside_it(tmp_path):
+    ledger = made(tmp_path, 1, fixed=["region"])
+    north = ledger.purse(NORTH, Pure(1), "", "run north")
+    for outside in ((), SOUTH, (("sex", "f"),)):
+        with pytest.raises(BadValue, match="must lie inside the path of its purse"):
+            north.charge(outside, Pure("0.1"), "", "outside")
+    north.charge(NORTH, Pure("0.5"), "", "inside")
+    north.charge((*NORTH, ("sex", "f")), Pure("0.5"), "", "further inside")
+    assert ledger.remaining(SOUTH) == 1
+    ledger.verify()
+
+
+def test_a_purse_has_no_answer_of_its_own(tmp_path):
+    ledger = made(tmp_path, 1)
+    purse = ledger.purse((), Pure(1), "", "run")
+    purse.commit(purse.charge((), Pure(1), "", "all of it"), b"a step")
+    for act in (lambda: ledger.commit(purse.receipt, b"for nothing"), lambda: ledger.fail(purse.receipt)):
+        with pytest.raises(BadValue, match="a purse has no answer of its own"):
+            act()
+    assert ledger.stored("run") is None
+    assert ledger.verify().failures == 0
+
+
+def test_nothing_is_charged_inside_a_charge(tmp_path):
+    ledger = made(tmp_path, 1)
+    receipt = ledger.charge((), Pure(1), "", "k")
+    with pytest.raises(BadValue, match="must be the receipt of a purse"):
+        ledger.charge_part(receipt, (), Pure(1), "", "inside")
+
+
+def test_a_chain_with_a_purse_spent_outside_or_answered_is_refused(tmp_path):
+    ledger = made(tmp_path, 1, fixed=["region"])
+    ledger.purse(NORTH, Pure(1), "", "run").charge(NORTH, Pure("0.5"), "", "inside")
+    rows = ledger._store.rows(0)
+    part = {**rows[-1].entry, "key": "forged"}
+    for forged in ({**part, "path": []}, {**part, "path": [["region", "south"]]}):
+        with pytest.raises(IntegrityError, match="overspends its purse"):
+            Books().read([*rows, grown(rows[-1], forged)])
+    with pytest.raises(IntegrityError, match="or a purse"):
+        Books().read([*rows, grown(rows[-1], {"kind": "answer", "charge": 2, "sha256": "", "size": 0})])
+    Books().read([*rows, grown(rows[-1], part)])
+
+
+def test_many_equal_steps_fill_a_purse_exactly(tmp_path):
+    ledger = made(tmp_path, 1, "1e-7")
+    purse = ledger.purse((), Repeated(Approx("0.001", "1e-12"), 300), "", "run")
+    for n in range(300):
+        purse.charge((), Approx("0.001", "1e-12"), "", f"{n}")
+    with pytest.raises(BudgetExceeded, match="purse"):
+        purse.charge((), Approx("0.001", "1e-12"), "", "one more")
+    assert again(tmp_path)._read().purses == {2: {Approx("0.001", "1e-12"): 300}}  # one term, however many steps
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_unit_meets_more_answers_than_the_budget_pays_for(tmp_path, seed):
+    """The obvious twin: every unit adds up for itself what it met, purses by the charges inside them."""
+    chance, columns = random.Random(seed), {"region": "ns", "sex": "fm"}
+    ledger = made(tmp_path, 1, fixed=columns)
+    met = dict.fromkeys(itertools.product(*columns.values()), F(0))
+    purses = []
+
+    def path():
+        return tuple((c, chance.choice(columns[c])) for c in columns if chance.random() < 0.5)
+
+    for n in range(60):
+        at, cost = path(), Pure(F(chance.randint(1, 30), 100))
+        try:
+            if chance.random() < 0.3:
+                purses.append(ledger.purse(at, cost, "", f"{n}"))
+                continue
+            (chance.choice(purses) if purses and chance.random() < 0.6 else ledger).charge(at, cost, "", f"{n}")
+        except (BudgetExceeded, BadValue):
+            continue
+        for unit in met:
+            if set(at) <= set(zip(columns, unit, strict=True)):
+                met[unit] += cost.epsilon
+    assert F("0.3") < max(met.values()) <= ledger.verify().spent.epsilon <= 1
+
+
 def test_purses_close_with_the_dataset(tmp_path):
     ledger = made(tmp_path, 1, failures=1)
     purse = ledger.purse((), Pure("0.5"), "", "run")
@@ -596,6 +703,20 @@ def test_threads_of_one_process_never_overspend(tmp_path):
         thread.join()
     assert outcomes.count("answered") == 10
     assert ledger.verify().spent.epsilon == 1
+
+
+def test_ctrl_c_while_reading_leaves_books_that_can_be_read(tmp_path, monkeypatch):
+    ledger, other = made(tmp_path, 1), again(tmp_path)
+    ask(other, "a", analyst="ana")
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Books, "_book", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            ledger.standing()
+    assert ledger.standing() == other.standing()
 
 
 def test_ctrl_c_leaves_a_reservation_that_counts(tmp_path):

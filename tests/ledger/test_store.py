@@ -13,6 +13,7 @@ import pytest
 from discreet.errors import Conflict, IntegrityError, LedgerUnavailable
 from discreet.ledger.chain import Row, canonical, checked, exported, grown, imported, linked
 from discreet.ledger.head import Head, HeadFile, default_place
+from discreet.ledger.lease import Lease
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.store import SCHEMA, SqliteStore
 from discreet.privacy.cost import Pure
@@ -436,6 +437,29 @@ def test_a_fork_waits_for_a_thread_in_the_middle_of_writing(tmp_path):
     thread.join()
     assert succeeded(child)
     assert ledger.stored("child") == b"from the child"
+
+
+def test_a_child_forked_while_a_ledger_is_opened_keeps_no_lock(tmp_path, monkeypatch):
+    used(tmp_path).close()
+    children, sweep = [], Lease.sweep
+
+    def slow(self):
+        thread = threading.Thread(target=lambda: children.append(in_child(lambda: time.sleep(15))))
+        thread.start()
+        thread.join(0.2)
+        sweep(self)
+        children.append(thread)
+
+    monkeypatch.setattr(Lease, "sweep", slow)
+    ledger = again(tmp_path)
+    thread = next(c for c in children if isinstance(c, threading.Thread))
+    thread.join()
+    try:
+        with HeadFile(places(tmp_path)[1]).locked(0.5):
+            pass
+    finally:
+        os.kill(next(c for c in children if isinstance(c, int)), signal.SIGKILL)
+    ledger.close()
 
 
 def test_a_childs_copy_of_the_lease_does_not_outlive_its_holder(tmp_path):

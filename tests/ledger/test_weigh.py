@@ -53,6 +53,16 @@ def test_every_delta_is_paid_apart(cost, apart):
         assert renyi.curve(found.cost, order).delta == 0
 
 
+def test_a_delta_apart_stays_short_and_is_rounded_up():
+    cost, exactly = Approx("0.01", "1e-9"), F(1, 10**9)
+    for _ in range(3):
+        rate = F(10**400 - 1, 10**400)
+        cost, exactly = Sampled(rate, cost), rate * exactly
+    apart = promise(cost, Relation.ADD_REMOVE).apart
+    assert 0 <= apart - exactly < F(1, 10**400)
+    assert len(str(apart)) < 1000
+
+
 def test_group_delta_grows_with_the_group():
     assert promise(Group(Approx(1, SMALL), 3), ADD).apart > 3 * SMALL
 

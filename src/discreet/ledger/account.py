@@ -124,6 +124,15 @@ def slack(account: Account, path: Path) -> Amounts:
     return split.worst - part.spent + slack(part, rest)
 
 
+def lies_in(path: Path, whole: Path) -> bool:
+    """Whether every unit of `path` is one of `whole`: it names all its parts, and maybe more.
+
+    >>> lies_in((("region", "north"), ("sex", "f")), (("region", "north"),)), lies_in((), (("region", "north"),))
+    (True, False)
+    """
+    return set(whole) <= set(path)
+
+
 def _is_name(text: Any) -> bool:
     return isinstance(text, str) and len(text) <= _LONGEST_NAME and text.isprintable()
 

@@ -4,6 +4,7 @@ Entries are the only truth; this is what follows from them, kept up to date as t
 charge the filter could not have accepted is refused, so a ledger that can be read was never overspent.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -18,7 +19,7 @@ from discreet.ledger.purse import fits
 from discreet.ledger.rules import Opening, Rules
 from discreet.ledger.weigh import Typed, amounts, promise
 from discreet.privacy import cost as costs
-from discreet.privacy.cost import Cost
+from discreet.privacy.cost import Cost, Repeated
 from discreet.relation import Relation, relation
 
 ATTEMPTS = 2  # the first, and one more after a failure
@@ -47,9 +48,14 @@ class Charge:
         return "RESERVED" if self.answer is None else "COMMITTED"
 
     @property
-    def identity(self) -> dict[str, Any]:
-        """What must be equal for a key to stand for the same question."""
-        return {name: self.entry[name] for name in IDENTITY}
+    def path(self) -> Path:
+        """Where it was charged."""
+        return tuple((column, part) for column, part in self.entry["path"])
+
+
+def identity(entry: dict[str, Any]) -> str:
+    """What must be equal for a key to stand for the same question: as text, since in Python 1 == True."""
+    return canonical({name: entry[name] for name in IDENTITY})
 
 
 class Books:
@@ -64,9 +70,8 @@ class Books:
         self.charges: dict[int, Charge] = {}
         self.keys: dict[str, int] = {}
         self.analysts: dict[str, Account] = {}
-        self.purses: dict[int, list[Cost]] = {}
+        self.purses: dict[int, Counter[Cost]] = {}
         self.failures = 0
-        self.budgets = 0  # how often the budget was set
 
     @property
     def closed(self) -> bool:
@@ -94,6 +99,12 @@ class Books:
         """The charge under that key."""
         number = self.keys.get(key)
         return None if number is None else self.charges[number]
+
+    def has_room(self, purse: int, cost: Cost) -> bool:
+        """Whether one more charge of `cost` fits into the purse."""
+        inside = self.purses[purse] + Counter([cost])
+        whole = [Repeated(one, times) for one, times in inside.items()]
+        return fits(self.charges[purse].cost, whole, self.opening.relation)
 
     def _take(self, row: Row, entry: dict[str, Any]) -> None:
         if (row.number == 1) != (entry["kind"] == "open"):
@@ -136,15 +147,14 @@ class Books:
         self.account = account
         self._book(entry, weight)
         if entry["kind"] == "purse":
-            self.purses[row.number] = []
+            self.purses[row.number] = Counter()
 
     def _part(self, row: Row, entry: dict[str, Any]) -> None:
         charge, purse = Charge(row, entry, entry["holder"]), entry["purse"]
-        whole = [*self.purses[purse], charge.cost]
-        if not fits(self.charges[purse].cost, whole, self.opening.relation):
+        if not accounts.lies_in(charge.path, self.charges[purse].path) or not self.has_room(purse, charge.cost):
             raise broken(f"Entry {row.number} overspends its purse.")
         self._enter(charge)
-        self.purses[purse] = whole
+        self.purses[purse][charge.cost] += 1
 
     def _enter(self, charge: Charge) -> None:
         if charge.entry["key"] in self.keys:
@@ -161,8 +171,8 @@ class Books:
 
     def _answer(self, entry: dict[str, Any]) -> None:
         charge = self.charges[entry["charge"]]
-        if charge.answer is not None:
-            raise broken(f"Entry {entry['n']} answers a second time.")
+        if charge.answer is not None or charge.entry["kind"] == "purse":
+            raise broken(f"Entry {entry['n']} answers a second time, or a purse.")
         self.charges[entry["charge"]] = replace(charge, answer=entry)
 
     def _fail(self, number: int) -> None:
@@ -180,7 +190,6 @@ class Books:
     def _set_rules(self, rules: Rules) -> None:
         """Weigh all charges again in the new budget's currencies."""
         self.rules = rules
-        self.budgets += 1
         self.account, self.analysts = accounts.opened(len(rules.budget.orders)), {}
         known: dict[str, Amounts] = {}
         for entry in [c.entry for c in self.charges.values() if c.entry["kind"] != "part"]:

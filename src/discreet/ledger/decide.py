@@ -7,8 +7,7 @@ from typing import Any
 from discreet.errors import DiscreetError
 from discreet.ledger import refusal
 from discreet.ledger.account import Amounts
-from discreet.ledger.books import ATTEMPTS, IDENTITY, Books, Charge, amounts_json
-from discreet.ledger.purse import fits
+from discreet.ledger.books import ATTEMPTS, Books, Charge, amounts_json, identity
 from discreet.ledger.question import entry
 from discreet.ledger.weigh import Typed
 from discreet.privacy.cost import Cost
@@ -48,15 +47,14 @@ def part(books: Books, asked: dict[str, Any], cost: Cost, *, holder: str, held: 
         return again(books, known, asked, holder=holder, held=held)
     if books.closed:
         return Decision(refused=refusal.closed(books))
-    purse = asked["purse"]
-    if not fits(books.charges[purse].cost, [*books.purses[purse], cost], books.opening.relation):
+    if not books.has_room(asked["purse"], cost):
         return Decision(refused=refusal.over_purse())
     return Decision((entry(**asked, holder=holder),))
 
 
 def again(books: Books, known: Charge, asked: dict[str, Any], *, holder: str, held: Held) -> Decision:
     """The receipt of a key used before, one more attempt where the first one died, or a refusal."""
-    if known.entry["kind"] != asked["kind"] or known.identity != {name: asked[name] for name in IDENTITY}:
+    if known.entry["kind"] != asked["kind"] or identity(known.entry) != identity(asked):
         return Decision(refused=refusal.other_question(asked["key"]))
     if known.answer is not None or asked["kind"] == "purse":
         return Decision(known=known, attempt=known.attempt)

@@ -5,8 +5,7 @@ import os
 import stat
 from pathlib import Path
 
-from discreet.errors import IntegrityError
-from discreet.ledger.head import unavailable
+from discreet.errors import IntegrityError, LedgerUnavailable
 
 
 def make_file(path: Path) -> None:
@@ -31,7 +30,8 @@ def checked_file(path: Path) -> tuple[int, int]:
         found, folder = path.lstat(), path.parent.stat()
     except FileNotFoundError:
         fix = "Name the right file, or make a ledger there first."
-        raise unavailable(f"There is no ledger at {path}.", "The file or its folder does not exist.", fix) from None
+        why = "The file or its folder does not exist."
+        raise LedgerUnavailable(f"There is no ledger at {path}.", why, fix) from None
     if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
         why = "It is a link, has a second name or is no regular file: two names for one ledger break its log."
         raise IntegrityError(f"{path} cannot be a ledger.", why, "Use the file itself, under one name.")

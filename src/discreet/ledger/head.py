@@ -6,6 +6,7 @@ but can never be ahead of a ledger that was not set back.
 """
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import json
@@ -39,7 +40,7 @@ def default_place(ledger: Path) -> Path:
         base = Path(named) if named and Path(named).is_absolute() else Path.home() / ".local" / "state"
     except RuntimeError:
         why = "It belongs in a second place, and no home directory is known."
-        raise unavailable("The head of the ledger has no place.", why, "Set XDG_STATE_HOME.") from None
+        raise LedgerUnavailable("The head of the ledger has no place.", why, "Set XDG_STATE_HOME.") from None
     name = hashlib.sha256(os.fsencode(ledger)).hexdigest()[:32]
     return base / "discreet" / "heads" / f"{ledger.stem}-{name}.json"
 
@@ -86,9 +87,10 @@ class HeadFile:
         """Write the coming head beside the present one, durably: all that can fail, before the ledger commits."""
         text = json.dumps({"count": head.count, "hash": head.hash.hex()}).encode()
         try:
-            handle = os.open(self._new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            handle = os.open(self._new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
             try:
-                os.write(handle, text)
+                if os.write(handle, text) != len(text):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 os.fsync(handle)
             finally:
                 os.close(handle)
@@ -105,7 +107,7 @@ class HeadFile:
     def _unwritable(self, error: OSError) -> LedgerUnavailable:
         what = f"The head of the ledger cannot be written or read at {self.place}."
         why = f"The system says: {error.strerror or 'input/output error'}."
-        return unavailable(what, why, "Make that folder writable and free some space, or name another place.")
+        return LedgerUnavailable(what, why, "Make that folder writable and free some space, or name another place.")
 
 
 def _lock(handle: int, seconds: float) -> None:
@@ -117,7 +119,8 @@ def _lock(handle: int, seconds: float) -> None:
         except OSError:
             if time.monotonic() >= deadline:
                 why = f"Another process has been writing to it for {seconds:g} s."
-                raise unavailable("The ledger is busy.", why, "Try again, or end the process that holds it.") from None
+                fix = "Try again, or end the process that holds it."
+                raise LedgerUnavailable("The ledger is busy.", why, fix) from None
         time.sleep(pause)
         pause = min(pause * 1.5, _LONGEST_PAUSE)
 
@@ -132,8 +135,3 @@ def _parsed(text: bytes) -> Head:
         pass
     fix = "Compare the ledger with an export you trust, then adopt it: Ledger.adopt(path, why=…)."
     raise IntegrityError("The recorded head of the ledger is unreadable.", "It was edited or damaged.", fix)
-
-
-def unavailable(what: str, why: str, fix: str) -> LedgerUnavailable:
-    """The refusal to go on without a ledger."""
-    return LedgerUnavailable(what, why, fix)

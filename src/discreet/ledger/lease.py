@@ -10,8 +10,8 @@ import os
 import time
 from pathlib import Path
 
+from discreet.errors import LedgerUnavailable
 from discreet.ledger import forks
-from discreet.ledger.head import unavailable
 
 _numbers = itertools.count()
 
@@ -43,9 +43,7 @@ class Lease:
                 handle = os.open(self._place(name), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
-                why = f"The system says: {error.strerror or 'input/output error'}."
-                fix = "Make that folder writable and free some space."
-                raise unavailable(f"No reservation can be marked in {self._beside.parent}.", why, fix) from None
+                raise self._unmarked(error) from None
             self._handle, self._name = handle, name
         return self._name
 
@@ -55,8 +53,10 @@ class Lease:
             return True
         try:
             handle = os.open(self._place(name), os.O_RDWR)
-        except OSError:
+        except FileNotFoundError:
             return False
+        except OSError as error:  # too many open files, say: not a sign of death
+            raise self._unmarked(error) from None
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -73,7 +73,8 @@ class Lease:
         start, end = f"{self._beside.name}.", ".run"
         for found in self._beside.parent.glob(f"*{end}"):
             if found.name.startswith(start):
-                self.is_held(found.name[len(start) : -len(end)])
+                with contextlib.suppress(LedgerUnavailable):
+                    self.is_held(found.name[len(start) : -len(end)])
 
     def close(self) -> None:
         """Let go and remove the file."""
@@ -86,6 +87,11 @@ class Lease:
         if self._handle is not None:
             os.close(self._handle)
         self._handle, self._name = None, ""
+
+    def _unmarked(self, error: OSError) -> LedgerUnavailable:
+        what = f"Reservations cannot be marked or looked up in {self._beside.parent}."
+        why = f"The system says: {error.strerror or 'input/output error'}."
+        return LedgerUnavailable(what, why, "Make that folder writable and free some space.")
 
     def _place(self, name: str) -> Path:
         return self._beside.with_name(f"{self._beside.name}.{Path(name).name}.run")

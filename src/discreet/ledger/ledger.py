@@ -69,7 +69,7 @@ class Ledger:
             store.head.prepare_folder()
             store.head_checked()
             ledger = cls(store, Lease(store.head.place), fixed)
-            with store.head.locked(wait):
+            with store.lock, store.head.locked(wait):  # a fork waits, so that no child keeps the lock
                 ledger._lease.sweep()
             check_binding(ledger._read(), opening)
         except BaseException:
@@ -147,10 +147,15 @@ class Ledger:
     def charge_part(
         self, purse: Receipt, path: Any, cost: Cost, memo: Any, key: str, *, epsilon: Any = None, delta: Any = None
     ) -> Receipt:
-        """A reservation inside a purse, or BudgetExceeded; its path is noted, parts of a purse all add up."""
-        whole = self._of(purse, self._read())
+        """A reservation inside a purse, or BudgetExceeded; its path is in the purse's, parts of a purse all add up."""
+        whole, place = self._of(purse, self._read()), accounts.parsed_path(path)
+        if whole.entry["kind"] != "purse":
+            raise bad("purse", "must be the receipt of a purse", whole.entry["kind"], "Use what purse returned.")
+        if not accounts.lies_in(place, whole.path):
+            fix = "Repeat the purse's parts in the path, or reserve a purse for the whole table."
+            raise bad("path", "must lie inside the path of its purse", path, fix)
         about = {"analyst": whole.entry["analyst"], "snapshot": whole.entry["snapshot"], "purse": purse.number}
-        facts = asked("part", cost, path=accounts.parsed_path(path), memo=memo, key=key, **about)
+        facts = asked("part", cost, path=place, memo=memo, key=key, **about)
         question = None if epsilon is None else typed(cost, self._relation, epsilon=epsilon, delta=delta)
         facts["epsilon"] = None if question is None else str(question.epsilon)
         facts["delta"] = None if question is None else str(question.delta)
@@ -165,7 +170,7 @@ class Ledger:
             raise bad("answer", "must be bytes, 64 MiB at most", type(answer).__name__, "Encode the answer first.")
         digest = hashlib.sha256(answer).hexdigest()
         with self._store.lock, self._store.writing() as pen:
-            charge = self._of(receipt, self._taken(pen))
+            charge = self._attempt(receipt, self._taken(pen))
             if charge.answer is None and charge.attempt == receipt.attempt and charge.failed < receipt.attempt:
                 stored = entry("answer", charge=receipt.number, sha256=digest, size=len(answer))
                 pen.append(stored, (receipt.number, answer))
@@ -178,7 +183,7 @@ class Ledger:
     def fail(self, receipt: Receipt) -> None:
         """Record that this attempt gave no answer; the charge stays, and enough failures close the dataset."""
         with self._store.lock, self._store.writing() as pen:
-            charge = self._of(receipt, self._taken(pen))
+            charge = self._attempt(receipt, self._taken(pen))
             if charge.answer is None and charge.failed < charge.attempt == receipt.attempt:
                 pen.append(entry("failure", charge=receipt.number))
         self._running.discard(receipt.number)
@@ -209,6 +214,7 @@ class Ledger:
                 rule = "must stay above 0 once something with a δ was charged"
                 raise bad("delta", rule, 0, "Keep the δ of the present budget.")
             pen.append(entry("budget", rules=stored_rules.to_json(rules), why=words))
+            Books().read(pen.rows(0))  # every charge weighed anew: what could not be read again is not written
 
     def reopen(self, why: str) -> None:
         """Open the dataset again after its failures; an entry of its own."""
@@ -326,7 +332,11 @@ class Ledger:
         rows = source.rows(0 if last is None else last.number - 1)
         if last is not None and rows[:1] != [last]:
             raise broken(f"Entry {last.number} changed while the ledger was in use.")
-        self._books.read(rows if last is None else rows[1:])
+        try:
+            self._books.read(rows if last is None else rows[1:])
+        except BaseException:
+            self._books = Books()  # interrupted half-way through an entry: read anew
+            raise
         if self._books.last is None:
             raise broken("The ledger has no entries.")
         return self._books
@@ -335,6 +345,13 @@ class Ledger:
         charge = books.charges.get(receipt.number) if isinstance(receipt, Receipt) else None
         if charge is None or _name(charge.row) != receipt.name:
             raise bad("receipt", "must come from this ledger", type(receipt).__name__, "Use what charge returned.")
+        return charge
+
+    def _attempt(self, receipt: Receipt, books: Books) -> Charge:
+        charge = self._of(receipt, books)
+        if charge.entry["kind"] == "purse":
+            fix = "Charge inside the purse, and commit or fail that."
+            raise bad("receipt", "must be of a charge: a purse has no answer of its own", charge.row.number, fix)
         return charge
 
 

@@ -14,11 +14,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
-from discreet.errors import Conflict, IntegrityError
+from discreet.errors import Conflict, IntegrityError, LedgerUnavailable
 from discreet.ledger import forks
 from discreet.ledger.chain import Row, broken, grown
 from discreet.ledger.files import checked_file, is_empty, make_file
-from discreet.ledger.head import Head, HeadFile, unavailable
+from discreet.ledger.head import Head, HeadFile
 
 VERSION = 1
 APPLICATION = 0x44504C47  # "DPLG" in the file's header
@@ -44,8 +44,6 @@ SCHEMA = {
 
 class Pen(Protocol):
     """The one writer, while the ledger is held."""
-
-    def last(self) -> Row | None: ...
 
     def rows(self, after: int) -> list[Row]: ...
 
@@ -77,14 +75,11 @@ class _Pen:
         self._connection = connection
         self.written: Row | None = None
 
-    def last(self) -> Row | None:
-        return _last(self._connection)
-
     def rows(self, after: int) -> list[Row]:
         return _rows(self._connection, after)
 
     def append(self, entry: dict[str, Any], answer: tuple[int, bytes] | None = None) -> Row:
-        row = grown(self.last(), entry)
+        row = grown(_last(self._connection), entry)
         self._connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (row.number, row.body, row.hash))
         if answer is not None:
             charge, content = answer
@@ -180,9 +175,9 @@ class SqliteStore:
 
     @contextlib.contextmanager
     def _transaction(self, connection: sqlite3.Connection) -> Iterator["_Pen"]:
-        connection.execute("BEGIN IMMEDIATE")
         pen = _Pen(connection)
         try:
+            connection.execute("BEGIN IMMEDIATE")
             yield pen
             if pen.written is not None:
                 self.head.prepare(Head(pen.written.number, pen.written.hash))
@@ -266,7 +261,7 @@ _RESTORE = "Put the newest copy back; if there is none, only the curator can dec
 def _opened(path: Path, wait: float) -> sqlite3.Connection:
     if sqlite3.sqlite_version_info < _OLDEST:
         why = f"This Python has {sqlite3.sqlite_version}."
-        raise unavailable("The ledger needs SQLite 3.38 or newer.", why, "Use a newer Python.")
+        raise LedgerUnavailable("The ledger needs SQLite 3.38 or newer.", why, "Use a newer Python.")
     connection = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
     try:
         for pragma in (
@@ -281,7 +276,7 @@ def _opened(path: Path, wait: float) -> sqlite3.Connection:
             connection.execute(f"PRAGMA {pragma}")
         if connection.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
             why = "This file system does not give SQLite the write-ahead log it needs."
-            raise unavailable(f"The ledger at {path} cannot be used.", why, "Put it on a local disk.")
+            raise LedgerUnavailable(f"The ledger at {path} cannot be used.", why, "Put it on a local disk.")
     except BaseException:
         connection.close()
         raise
@@ -301,12 +296,12 @@ def _checked_schema(connection: sqlite3.Connection) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > VERSION:
         what = f"The ledger has format {version}."
-        raise unavailable(
+        raise LedgerUnavailable(
             what, f"This Discreet knows formats up to {VERSION}.", "Use the newer Discreet that wrote it."
         )
     if version == 0 and not _names(connection):
         why = "Its making did not finish; nothing was ever charged to it."
-        raise unavailable("The ledger is empty.", why, "Make it again.")
+        raise LedgerUnavailable("The ledger is empty.", why, "Make it again.")
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION or version != VERSION or _names(connection) != SCHEMA:
         raise broken("The file is not a ledger, or its tables were changed.")
@@ -339,10 +334,11 @@ def _translated(path: Path) -> Iterator[None]:
             raise broken("The ledger's file is damaged.") from None
         why = f"The database says: {_reason(error)}."
         fix = "Free some disk space, make the folder writable, and ask again: what was charged stays charged."
-        raise unavailable(f"The ledger at {path} cannot be used.", why, fix) from None
+        raise LedgerUnavailable(f"The ledger at {path} cannot be used.", why, fix) from None
     except OSError as error:
         why = f"The system says: {error.strerror or 'input/output error'}."
-        raise unavailable(f"The ledger at {path} cannot be used.", why, "Check the folder and its rights.") from None
+        fix = "Check the folder and its rights."
+        raise LedgerUnavailable(f"The ledger at {path} cannot be used.", why, fix) from None
 
 
 def _reason(error: sqlite3.Error) -> str:

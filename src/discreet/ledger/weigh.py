@@ -45,7 +45,7 @@ def promise(cost: Cost, relation: Relation) -> Promise:
     Fraction(1, 1000000000)
     """
     found = _promise(checked(cost), 1, relation)
-    return Promise(found.cost, min(found.apart, Fraction(1)))
+    return Promise(found.cost, min(kept_delta(found.apart), Fraction(1)))
 
 
 def _promise(cost: Cost, size: int, relation: Relation) -> Promise:
