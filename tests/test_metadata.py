@@ -441,12 +441,28 @@ def test_full_file_has_no_gap() -> None:
         ('"category"\nvalues = ["north", "south"]\n', '"text"\n', "columns.region.values"),
         ("delta = 1e-7\n", "", "budget.delta"),
         ("delta = 1e-7\n", "delta = 0\nmax_delta = 1e-3\n", "budget.max_delta"),
+        ("delta = 1e-7\n", "delta = 1e-7\nmax_delta = 1e-5\n", "budget.max_delta"),
+        ("[unit]", "population = 60000\n[unit]", None),
+        ("[unit]", "population = 100000\n[unit]", None),
+        ("[unit]", "population = 100001\n[unit]", "budget.delta"),
+        ('"map"', '"…"', "columns.region.why_public"),
+        ('"map"', '"..."', "columns.region.why_public"),
         ("[budget]", '[hierarchy.geo]\nlevels = ["land", "region"]\n[budget]', "hierarchy.geo.tree"),
     ],
 )
-def test_each_gap_is_found_alone_and_does_not_block(old: str, new: str, where: str) -> None:
+def test_each_gap_is_found_alone_and_does_not_block(old: str, new: str, where: str | None) -> None:
     assert old in FULL
-    assert found(FULL.replace(old, new)) == {where: False}
+    assert found(FULL.replace(old, new)) == ({} if where is None else {where: False})
+
+
+def test_delta_and_its_ceiling_are_measured_against_a_hundredth_of_one_over_the_population() -> None:
+    text = FULL.replace("[unit]", "population = 1000\n[unit]")
+    both = text.replace("delta = 1e-7", "delta = 1e-4\nmax_delta = 1e-3")
+    assert found(both) == {"budget.delta": False, "budget.max_delta": False}
+    first, second = (gap.fix.partition("write: ")[2] for gap in gaps(parse(both)))
+    assert found(text.replace("delta = 1e-7", f"{first}\n{second}")) == {}
+    assert found(text.replace("delta = 1e-7", "delta = 1e-5")) == {}
+    assert found(text.replace("delta = 1e-7", "delta = 1.1e-5")) == {"budget.delta": False}
 
 
 def test_zero_delta_that_was_said_is_no_gap() -> None:

@@ -192,6 +192,7 @@ REFUSED: list[tuple[Any, str, str]] = [
     (lambda: Schema("t", relation="swap"), "dataset.neighbours", 'neighbours = "replace-one"'),
     (lambda: Schema("t", population=1), "dataset.population", "population = 60000"),
     (lambda: Schema("t", (REGION,), hierarchies=(Hierarchy("g", ("a", "regoin")),)), "end with", "mean 'region'"),
+    (lambda: Schema("t", (), hierarchies=(Hierarchy("g", ("a", "ward")),)), "end with", "Declare it:\n[columns.ward]"),
     (lambda: Schema("t", (AGE,), hierarchies=(Hierarchy("g", ("a", "age")),)), "category", 'type = "category"'),
     (
         lambda: Schema("t", (REGION,), hierarchies=(Hierarchy("g", ("a", "region"), branches=(("x", "north"),)),)),

@@ -41,6 +41,63 @@ def test_beginning_of_a_name_stands_for_all_with_it(capfd: pytest.CaptureFixture
     assert {row["name"] for row in found["audit"]} == {"response-0.5", "response-1", "response-2", "response-five"}
 
 
+def test_any_beginning_will_do_and_a_whole_name_is_that_one(capfd: pytest.CaptureFixture[str]) -> None:
+    _, found = said(capfd, "laplac", "--list")
+    assert {"laplace-0.5", "laplace-histogram"} <= set(found["claims"])
+    assert {bug["name"] for bug in found["mutants"]} == {"laplace-half-scale", "laplace-scale-epsilon", "laplace-by-l2"}
+    assert said(capfd, "quantile-0", "--list")[1]["claims"] == ["quantile-0"]
+
+
+def test_list_names_everything_and_runs_nothing(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit, "_made", lambda jobs: pytest.fail("it ran"))
+    status, found = said(capfd, "--list")
+    assert status == 0
+    assert set(found["claims"]) == {claim.name for claim in claims()}
+    assert [bug["name"] for bug in found["mutants"]] == [bug.name for bug in mutants()]
+    assert main.status(["audit", "--list"]) == 0
+    text = capfd.readouterr().out
+    assert all(name in text.split() for name in found["claims"])
+    assert all(bug["wrong"] in text for bug in found["mutants"])
+
+
+def test_help_is_plain_about_names(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main.status(["audit", "--help"]) == 0
+    text = " ".join(capfd.readouterr().out.split())
+    assert "list[str]" not in text
+    assert "planted bugs run when named" in text
+
+
+def test_runs_may_be_written_with_an_exponent(capfd: pytest.CaptureFixture[str]) -> None:
+    assert said(capfd, "laplace-1", "--runs", "1e3")[1]["audit"][0]["runs"] == 1000
+
+
+def test_difference_names_both_places(capfd: pytest.CaptureFixture[str]) -> None:
+    assert said(capfd, "fork-repeats-noise")[1]["mutants"][0]["event"].startswith("y[0] − y[1]")
+
+
+def test_names_stay_whole_on_a_narrow_terminal_and_in_a_file(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rich.console import Console
+
+    from discreet.audit.report import Row
+
+    names = ("replace-one-as-add-remove", "permute-and-flip-as-exponential")
+    rows = tuple(Row(name, "ε = 0.5 at δ = 1e-6", 1.25, 20_000, "y[0] − y[1] ≥ 3", "not refuted") for name in names)
+    for width in (40, 60, 200):
+        console = Console(width=width, color_system=None)
+        with console.capture() as drawn:
+            console.print(audit._table("claims", rows))
+        assert all(name in drawn.get() for name in names)
+        assert "…" not in drawn.get()
+        assert max(map(len, drawn.get().splitlines())) <= width
+    assert main.status(["audit", "permute", "--runs", "200"]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert any(line.startswith("permute-and-flip-as-exponential  ") and line.endswith("refuted") for line in lines)
+
+
 def test_named_planted_bug_is_caught_and_that_is_well(capfd: pytest.CaptureFixture[str]) -> None:
     status, found = said(capfd, "float-laplace", "exponential-without-2", "one-sided-noise")
     assert status == 0
@@ -87,12 +144,24 @@ def test_surviving_bug_exits_6(capfd: pytest.CaptureFixture[str], monkeypatch: p
     assert "dull" in found["why"]
 
 
-@pytest.mark.parametrize("arguments", [["lapalce-1"], [""], ["--runs", "199"], ["--runs", "0"], ["--runs", "10000001"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["lapalce-1"],
+        [""],
+        ["--runs", "199"],
+        ["--runs", "0"],
+        ["--runs", "10000001"],
+        ["--runs", "x"],
+        ["--runs", "200.5"],
+    ],
+)
 def test_bad_name_and_bad_runs_exit_2(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
     status, found = said(capfd, *arguments)
     assert status == 2
     assert found["code"] == "bad-value"
     assert found["fix"]
+    assert "nput should" not in found["what"]
 
 
 def test_misspelt_name_gets_a_suggestion(capfd: pytest.CaptureFixture[str]) -> None:

@@ -65,6 +65,36 @@ def test_gap_that_does_not_block_is_listed_with_exit_0(folder: Path, capfd: pyte
     assert "Under [budget] write: delta = 1e-7" in said
 
 
+@pytest.mark.parametrize(("population", "delta"), [(1000, "0.001"), (2, "0.5"), (60000, "1e-6")])
+def test_delta_near_one_over_the_population_is_a_gap_and_its_line_closes_it(
+    folder: Path, capfd: pytest.CaptureFixture[str], population: int, delta: str
+) -> None:
+    text = GOOD.replace("[unit]", f"population = {population}\n[unit]").replace("delta = 1e-7", f"delta = {delta}")
+    (folder / "people.toml").write_text(text)
+    assert main.status(["check", str(folder / "people.toml")]) == 0
+    said = capfd.readouterr().out
+    assert "may   budget.delta" in said
+    assert "no gaps" not in said
+    line = checked(capfd, folder / "people.toml", 0)["gaps"][0]["fix"].partition("write: ")[2]
+    (folder / "people.toml").write_text(text.replace(f"delta = {delta}", line))
+    assert checked(capfd, folder / "people.toml", 0)["gaps"] == []
+
+
+def test_delta_above_one_over_the_population_is_refused(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    text = GOOD.replace("[unit]", "population = 1000\n[unit]").replace("delta = 1e-7", "delta = 0.002")
+    (folder / "people.toml").write_text(text)
+    assert "ceiling" in checked(capfd, folder / "people.toml", 3)["what"]
+
+
+def test_line_for_why_public_pasted_unchanged_is_still_a_gap(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (folder / "people.toml").write_text(GOOD.replace('why_public = "common knowledge"\n', ""))
+    first = checked(capfd, folder / "people.toml", 0)["gaps"]
+    line = first[0]["fix"].partition("write: ")[2].splitlines()[0]
+    (folder / "people.toml").write_text(GOOD.replace('why_public = "common knowledge"', line))
+    assert checked(capfd, folder / "people.toml", 0)["gaps"] == first
+    assert [gap["where"] for gap in first] == ["columns.age.why_public"]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "where"),
     [
@@ -157,3 +187,13 @@ def test_reply_never_replaces_what_it_is_about(folder: Path, capfd: pytest.Captu
 def test_reply_can_go_to_a_file(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main.status(["check", str(folder / "people.toml"), "-o", str(folder / "said.txt")]) == 0
     assert "no gaps" in (folder / "said.txt").read_text()
+
+
+def test_an_existing_file_is_replaced_on_request_only(tmp_path: Path) -> None:
+    page, facts = tmp_path / "gaps.txt", tmp_path / "people.toml"
+    facts.write_text('[dataset]\nformat = 1\nname = "people"\nsource = "people.csv"\n')
+    page.write_text("kept")
+    assert main.status(["check", str(facts), "-o", str(page)]) == 2
+    assert page.read_text() == "kept"
+    assert main.status(["check", str(facts), "-o", str(page), "--yes"]) == 3
+    assert page.read_text() != "kept"

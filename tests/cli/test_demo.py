@@ -58,6 +58,7 @@ def test_plot_writes_the_picture_and_says_where(tmp_path: Path, capfd: pytest.Ca
     ("arguments", "what"),
     [
         (["--seed", "-1"], "seed must be a whole number"),
+        (["--seed", "x"], "seed must be a whole number"),
         (["--plot", "errors.txt"], "plot must be a file ending in .png or .svg"),
         (["--plot", "no/such/folder/errors.png"], "plot must lie in a folder that exists"),
     ],

@@ -1,11 +1,15 @@
-"""`discreet init`: from a header and six answers to a file that reads back; nothing is read or lost."""
+"""`discreet init`: from a header and a few answers to a file that reads back; nothing is read or lost."""
 
+import fcntl
 import json
 import os
 import pty
+import re
 import select
+import shlex
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 from typing import Any
@@ -73,7 +77,15 @@ def test_next_command_that_is_shown_works(table: Path, capfd: pytest.CaptureFixt
     said = capfd.readouterr()
     assert CANARY not in said.out + said.err
     line = next(line.strip() for line in said.out.splitlines() if line.strip().startswith("discreet check"))
-    assert main.status(line.split()[1:]) == 0
+    assert main.status(shlex.split(line)[1:]) == 0
+
+
+def test_next_command_is_quoted_for_the_shell(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "my table.csv"
+    path.write_text("person_id,age\n")
+    line = made(capfd, str(path), *FLAGS, "--eps", "3")["next"][0]
+    assert shlex.split(line) == ["discreet", "check", str(path.with_suffix(".toml"))]
+    assert main.status(shlex.split(line)[1:]) == 0
 
 
 def test_without_flags_everything_is_left_open_and_said(table: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -83,6 +95,35 @@ def test_without_flags_everything_is_left_open_and_said(table: Path, capfd: pyte
     text = table.with_suffix(".toml").read_text()
     for taught in ("# [unit]", "# [columns.age]", "# [budget]", "# In the header, not declared: person_id, age"):
         assert taught in text
+    assert found["gaps"][1]["fix"] == 'Write:\n[unit]\nkey = "person_id"\nmax_rows = 5'
+    assert found["gaps"][2]["fix"].startswith('Write:\n[columns.age]\ntype = "category"')
+
+
+def test_lines_to_paste_use_the_names_of_the_header(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "stays.csv"
+    path.write_text("ward,Patient ID,cost\n")
+    found = made(capfd, str(path))
+    assert 'key = "Patient ID"' in found["gaps"][1]["fix"]
+    assert "[columns.ward]" in found["gaps"][2]["fix"]
+    text = path.with_suffix(".toml").read_text()
+    assert '# key = "Patient ID"' in text
+    assert "# [columns.ward]" in text
+    assert "--unit 'Patient ID'" in made(capfd, str(path), "--max-rows", "5", "--yes", exit_code=2)["fix"]
+
+
+def test_without_a_terminal_it_says_so_and_shows_the_flags(
+    table: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(table.parent)
+    assert main.status(["init", "people.csv"]) == 0
+    said = capfd.readouterr().out
+    assert "Nothing was asked, because there is no terminal." in said
+    line = next(line.strip() for line in said.splitlines() if line.strip().startswith("discreet init"))
+    flags = "--unit person_id --max-rows 5 --column age:category --epsilon 3 --delta 1e-7 --yes"
+    assert line == f"discreet init people.csv {flags}"
+    assert main.status(shlex.split(line)[1:]) == 0
+    assert "Nothing was asked" not in capfd.readouterr().out
+    assert made(capfd, "people.csv", "--yes")["caveats"][0].endswith(line)
 
 
 def test_source_is_written_as_seen_from_the_file(table: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -123,14 +164,20 @@ def test_dry_run_prints_and_writes_nothing(table: Path, capfd: pytest.CaptureFix
 
 
 REFUSED: list[tuple[list[str], int, str]] = [
-    (["--unit", "person"], 2, "--max-rows 5"),
+    (["--unit", "person_id"], 2, "discreet init people.csv --unit person_id --max-rows 5"),
+    (["--unit", "persn_id"], 3, 'Did you mean "person_id"?'),
+    (
+        ["--unit", "person_id", "--column", "region:category:a|b", "--name", "folk", "--eps", "3"],
+        2,
+        "discreet init people.csv --name folk --unit person_id --max-rows 5 --column 'region:category:a|b' --epsilon 3",
+    ),
     (["--max-rows", "5"], 2, "--unit person_id"),
     (["--unit", "personid", "--max-rows", "5"], 3, '"person_id"'),
-    (["--unit", "zzz", "--max-rows", "5"], 3, "person_id, age, region, name"),
+    (["--unit", "zzz", "--max-rows", "5"], 3, "Give one of these names."),
     (["--unit", "person_id", "--max-rows", "0"], 2, "--max-rows 5"),
     (["--unit", "person_id", "--max-rows", "x"], 2, "--max-rows 5"),
     (["--unit", "person_id", "--max-rows", "9" * 5000], 2, "--max-rows 5"),
-    (["--unit", "age", "--max-rows", "5", "--column", "age:integer"], 2, "Remove [columns.age]"),
+    (["--unit", "age", "--max-rows", "5", "--column", "age:integer"], 2, "Remove --column age:"),
     (["--column", "agee:integer:0:110"], 3, '"age"'),
     (["--column", "age"], 2, "--column age:integer:0:110"),
     (["--column", "age:int:0:110"], 2, "--column age:integer:0:110"),
@@ -139,17 +186,26 @@ REFUSED: list[tuple[list[str], int, str]] = [
     (["--column", "age:integer:0"], 2, "--column age:integer:0:110"),
     (["--column", "age:integer:a:b"], 2, "--column age:integer:0:110"),
     (["--column", "age:date:2020-01-01"], 2, "--column age:date:2020-01-01:2029-12-31"),
-    (["--column", "region:category:a|a"], 2, "--column region:category:north|south"),
-    (["--column", "region:category:a|"], 2, "--column region:category:north|south"),
+    (["--column", "region:category:a|a"], 2, "--column 'region:category:north|south'"),
+    (["--column", "region:category:a|"], 2, "--column 'region:category:north|south'"),
     (["--column", "age:integer", "--column", "age:number"], 2, "Remove"),
     (["--hierarchy", "geo"], 2, "--hierarchy 'geo:country>region>ward'"),
-    (["--hierarchy", "geo:land>region"], 2, "[columns.region]"),
+    (["--column", "region:category:A,B"], 2, "Write: --column 'region:category:A|B'"),
+    (["--column", "region:text:A, B"], 2, "Write: --column 'region:text:A|B'"),
+    (["--hierarchy", "geo:land>region"], 2, "Add the column: --column region:category "),
+    (["--hierarchy", "geo:land>ward"], 3, "Give one of these names."),
+    (
+        ["--hierarchy", "geo:land>region", "--column", "region:integer"],
+        2,
+        "Write: --column region:category",
+    ),
     (["--epsilon", "0"], 2, "--epsilon 3"),
     (["--epsilon", "x"], 2, "--epsilon 3"),
     (["--epsilon", "1", "--delta", "0.5"], 2, "--delta 1e-7"),
     (["--delta", "1e-7"], 2, "--epsilon 3"),
-    (["--neighbours", "swap"], 2, "replace-one"),
-    (["--name", "a b"], 2, "a_b"),
+    (["--neighbours", "swap"], 2, "--neighbours replace-one"),
+    (["--neighbours", "foo"], 2, "--neighbours add-remove"),
+    (["--name", "a b"], 2, "--name a_b"),
     (["-o", "people.csv"], 2, "people.toml"),
     (["-o", "nowhere/people.toml"], 2, "mkdir -p nowhere"),
 ]
@@ -166,7 +222,10 @@ def test_bad_flag_writes_nothing_and_shows_the_right_one(
 ) -> None:
     monkeypatch.chdir(table.parent)
     before = table.read_bytes()
-    assert fix in made(capfd, "people.csv", *flags, exit_code=exit_code)["fix"]
+    found = made(capfd, "people.csv", *flags, exit_code=exit_code)
+    assert fix in found["fix"]
+    assert " = " not in found["fix"]
+    assert "You gave it as one" not in found["why"]
     assert [one.name for one in table.parent.iterdir()] == ["people.csv"]
     assert table.read_bytes() == before
 
@@ -199,6 +258,11 @@ def test_bad_table_writes_nothing_and_has_a_fix(
         path.write_bytes(content)
     assert made(capfd, str(path), exit_code=exit_code)["fix"]
     assert [one.name for one in tmp_path.iterdir()] == ([name] if content is not None else [])
+
+
+def test_comma_in_a_value_is_kept_where_a_bar_says_so(table: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    made(capfd, str(table), "--column", "region:category:north, far|south")
+    assert load(table.with_suffix(".toml")).schema.columns[0].values == ("north, far", "south")
 
 
 def test_header_alone_is_enough(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -255,16 +319,28 @@ def test_second_line_is_never_taken(tmp_path: Path, capfd: pytest.CaptureFixture
 # --- on a terminal -----------------------------------------------------------------------------------------------
 
 
-def typed(folder: Path, answers: list[str], *flags: str) -> tuple[int, str]:
+PROMPT = re.compile(r"^(\d+)\. ", re.MULTILINE)
+
+
+def _owned() -> None:
+    """The terminal on stdin becomes the child's own, so that Ctrl-C reaches it."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def typed(folder: Path, answers: list[str], *flags: str, left: bytes = b"\x04") -> tuple[int, str]:
     """The exit code and all that was shown when the answers are typed at a terminal, one per question."""
     ours, theirs = pty.openpty()
     command = [sys.executable, "-c", "from discreet.cli.main import run; run()", "init", "people.csv", *flags]
-    child = subprocess.Popen(command, cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs)
+    child = subprocess.Popen(
+        command, cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True, preexec_fn=_owned
+    )
     os.close(theirs)
-    shown, asked, waiting, end = "", 0, list(answers), time.monotonic() + 60
+    shown, asked, waiting, leaving, end = "", 0, list(answers), False, time.monotonic() + 60
     try:
         while time.monotonic() < end:
             if not select.select([ours], [], [], 1)[0]:
+                if leaving:  # a signal just before the child waits for a line is seen only at the next one
+                    os.write(ours, left)
                 continue
             try:
                 new = os.read(ours, 4096).decode(errors="replace")
@@ -273,9 +349,10 @@ def typed(folder: Path, answers: list[str], *flags: str) -> tuple[int, str]:
             if not new:
                 break
             shown += new
-            while shown.count("/6 ") > asked and shown.rstrip(" ").endswith(":"):
-                asked = shown.count("/6 ")
-                os.write(ours, (waiting.pop(0) + "\n").encode() if waiting else b"\x04")
+            while len(PROMPT.findall(shown)) > asked and shown.endswith(": "):
+                asked = len(PROMPT.findall(shown))
+                leaving = not waiting
+                os.write(ours, left if leaving else (waiting.pop(0) + "\n").encode())
         return child.wait(30), shown
     finally:
         child.kill()
@@ -283,7 +360,7 @@ def typed(folder: Path, answers: list[str], *flags: str) -> tuple[int, str]:
         os.close(ours)
 
 
-def test_six_questions_make_the_file(table: Path) -> None:
+def test_questions_make_the_file(table: Path) -> None:
     answers = ["person_id", "5", "age:integer, region:category", "0:110", "north|south", "geo:land>region", "3 1e-7"]
     status, shown = typed(table.parent, answers)
     assert status == 0, shown
@@ -294,38 +371,77 @@ def test_six_questions_make_the_file(table: Path) -> None:
     assert known.schema.columns[1].values == ("north", "south")
     assert known.schema.hierarchies[0].levels == ("land", "region")
     assert known.budget == Budget(3, "1e-7")
+    assert PROMPT.findall(shown) == list("1234567")
+
+
+def test_names_alone_are_enough_and_types_and_limits_are_asked_for(table: Path) -> None:
+    answers = ["", "age, region", "integer", "0 110", "category", "north, south", "north|south", "", "3 1e-7"]
+    status, shown = typed(table.parent, answers)
+    assert status == 0, shown
+    known = load(table.with_suffix(".toml"))
+    age, region = known.schema.columns
+    assert age.bounds == (0, 110)
+    assert region.values == ("north", "south")
+    assert "Type: north|south" in shown
+    assert PROMPT.findall(shown) == list("123456678")
+
+
+def test_what_could_not_be_together_is_said_at_its_question(table: Path) -> None:
+    answers = ["person_id", "5", "person_id", "region:category", "", "geo:land>town", "geo:land>region", ""]
+    status, shown = typed(table.parent, answers)
+    assert status == 0, shown
+    assert "It must not be declared as a column too" in shown
+    assert "It must end with a column that is declared" in shown
+    assert "--" not in shown.partition("Written")[0]
 
 
 def test_wrong_answer_is_asked_again_and_enter_leaves_it_open(table: Path) -> None:
-    answers = ["persn", "person_id", "many", "5", "age:int", "age:integer", "110:0", "", "", "0", "2"]
+    answers = ["persn", "person_id", "many", "5", "age:int", "age:integer", "110:0", "", "0", "2"]
     status, shown = typed(table.parent, answers)
     assert status == 0, shown
-    for help_ in ('Did you mean "person_id"?', "--max-rows 5", "--column age:integer:0:110", "between 1e-9 and 1e6"):
+    for help_ in (
+        'Did you mean "person_id"?',
+        "Type, for example: 5",
+        "Type, for example: 0:110",
+        "Type, for example: 3",
+    ):
         assert help_ in " ".join(shown.split())
+    assert "--" not in shown.partition("Written")[0]
+    assert PROMPT.findall(shown) == list("112233445566")[: len(PROMPT.findall(shown))]
     known = load(table.with_suffix(".toml"))
     assert known.schema.columns == (Column("age", "integer"),)
     assert known.budget == Budget(2)
 
 
 def test_flags_answer_their_questions_and_yes_answers_all(table: Path) -> None:
-    status, shown = typed(table.parent, ["", ""], *FLAGS)
+    status, shown = typed(table.parent, [""], *FLAGS)
     assert status == 0, shown
-    assert "1/6" not in shown
-    assert "5/6" in shown
+    assert PROMPT.findall(shown) == ["1"]
+    assert "1. Budget" in shown
     table.with_suffix(".toml").unlink()
     status, shown = typed(table.parent, [], "--yes")
     assert status == 0, shown
-    assert "/6" not in shown
+    assert not PROMPT.search(shown)
+
+
+@pytest.mark.parametrize("flags", [["--column", "age:int"], ["--epsilon", "0"], ["--hierarchy", "geo"]], ids=str)
+def test_bad_flag_is_said_before_any_question(table: Path, flags: list[str]) -> None:
+    status, shown = typed(table.parent, [], *flags)
+    assert status == 2, shown
+    assert not PROMPT.search(shown)
 
 
 def test_file_that_is_there_is_said_before_any_question(table: Path) -> None:
     table.with_suffix(".toml").write_text("mine")
     status, shown = typed(table.parent, [])
     assert status == 2, shown
-    assert "/6" not in shown
+    assert not PROMPT.search(shown)
 
 
-def test_leaving_early_writes_nothing(table: Path) -> None:
-    status, shown = typed(table.parent, ["person_id"])
+@pytest.mark.parametrize("left", [b"\x04", b"\x03"], ids=["Ctrl-D", "Ctrl-C"])
+def test_leaving_early_writes_nothing(table: Path, left: bytes) -> None:
+    status, shown = typed(table.parent, ["person_id"], left=left)
     assert status == 130, shown
+    assert "No file was written." in shown
+    assert "charged" not in shown
     assert not table.with_suffix(".toml").exists()

@@ -1,5 +1,6 @@
 """One envelope around every outcome."""
 
+import io
 import json
 import os
 import re
@@ -13,7 +14,7 @@ import typer
 
 from discreet import errors
 from discreet.cli import main
-from discreet.cli.reply import Reply
+from discreet.cli.reply import Reply, show
 from discreet.errors import BadValue, DiscreetError, NotPriced, Refuted
 
 ERROR_KEYS = {"ok", "code", "exit", "what", "why", "fix", "position"}
@@ -114,8 +115,6 @@ def test_what_a_verb_prints_by_mistake_never_reaches_stdout(verb: Any, capfd: py
         ["odds", "--bogus"],
         ["odds", "--eps"],
         ["odds", "stray"],
-        ["odds", "--eps", "1", "--group", "x"],
-        ["odds", "--eps", "1", "--group", "9" * 5000],
         ["--bogus" + "x" * 5000],
         ["\udcff"],
         ["odds", "--json=1"],
@@ -129,6 +128,50 @@ def test_usage_errors_are_one_object_and_exit_2(arguments: list[str], capfd: pyt
     assert (found["code"], found["exit"]) == ("usage", 2)
     assert len(found["what"]) < 500
     assert "--help" in found["fix"]
+
+
+def test_suggestion_ends_with_its_own_mark(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main.status(["odd", "--json"]) == 2
+    assert one_object(capfd.readouterr().out)["what"].endswith("Did you mean 'odds'?")
+
+
+def test_what_is_not_a_terminal_gets_whole_lines_without_trailing_spaces(
+    verb: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    line = "key = " + "x " * 300 + "[not markup] :smile: end"
+    table = Table.grid(padding=(0, 2))
+    table.add_row("n" * 300, "short")
+    pictures = [Text(line, no_wrap=True, overflow="ignore"), Group(Padding(line, (1, 0)), table)]
+    for picture in pictures:
+        verb(lambda picture=picture: Reply({"ok": True}, lambda: picture))
+        assert main.status(["lab"]) == 0
+        said = capfd.readouterr().out
+        assert line in said.splitlines()
+        assert all(part == part.rstrip() for part in said.splitlines())
+    assert f"{'n' * 300}  short" in said
+
+
+class Terminal(io.StringIO):
+    """A stream that calls itself a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_lines_to_paste_stay_whole_on_a_terminal_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rich.text import Text
+
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stdout", screen := Terminal())
+    line = "discreet check " + "long name " * 20 + ".toml"
+    assert show(Reply({}, lambda: Text(line, no_wrap=True, overflow="ignore")), as_json=False) == 0
+    assert line in screen.getvalue()
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"], ["odds", "--help"]], ids=str)
@@ -183,10 +226,19 @@ def test_reader_that_leaves_early_ends_it_quietly() -> None:
     assert "Traceback" not in ended.stderr
 
 
-def test_terminal_that_knows_only_ascii_is_no_obstacle() -> None:
-    ended = process("odds", "--eps", "1", env={**os.environ, "PYTHONIOENCODING": "ascii"})
-    assert ended.returncode == 0
-    assert "Traceback" not in ended.stderr
+def test_terminal_that_knows_only_ascii_reads_plain_words() -> None:
+    ascii_only = {"env": {**os.environ, "PYTHONIOENCODING": "ascii"}}
+    for arguments in (["odds", "--eps", "1", "--delta", "1e-6"], ["odds", "--help"], ["demo"]):
+        ended = process(*arguments, **ascii_only)
+        assert ended.returncode == 0
+        assert "\\u" not in ended.stdout
+        assert "\\x" not in ended.stdout
+        assert "eps" in ended.stdout
+    assert "+- 30" in ended.stdout
+    assert "####" in ended.stdout
+    refused = process("odds", "--eps", "1", "--delta", "0.5", **ascii_only)
+    assert "delta near" in refused.stderr
+    assert "\\u" not in refused.stderr
 
 
 LOADED = "import sys; print(sorted({m.partition('.')[0] for m in sys.modules}), file=sys.stderr)"
@@ -216,7 +268,7 @@ def test_table_of_codes_in_the_docs_is_complete_and_says_the_right_exit() -> Non
     page = (Path(__file__).parents[2] / "docs" / "errors.md").read_text(encoding="utf-8")
     table = dict(re.findall(r"^\| `([a-z-]+)` \| (\d+) \|", page, flags=re.MULTILINE))
     known = {kind.code: str(kind.exit) for kind in subclasses(DiscreetError) if kind.__module__ == errors.__name__}
-    own = [main._usage(typer.BadParameter("x")), main._bug(), main._unwritten(), main._interrupted()]
+    own = [main._usage(typer.BadParameter("x")), main._bug(), main._unwritten(None), main._interrupted()]
     assert {problem.code for problem in own} == set(main.OWN_CODES)
     assert table == known | {problem.code: str(problem.exit) for problem in own}
     assert len(known) == sum(kind.__module__ == errors.__name__ for kind in subclasses(DiscreetError))

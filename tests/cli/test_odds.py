@@ -1,13 +1,14 @@
 """`discreet odds`, for people and for programs."""
 
 import json
-import stat
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from discreet.cli import main
+from discreet.cli.reply import Reply, show
+from discreet.errors import BadValue
 
 
 def asked(capfd: pytest.CaptureFixture[str], *arguments: str, exit_code: int = 0) -> dict[str, Any]:
@@ -50,7 +51,7 @@ def test_words_for_a_person(capfd: pytest.CaptureFixture[str]) -> None:
     assert "from 40 of 100 to between 19.6 and 64.5 of 100" in said
     assert "right at most 73.2 times of 100" in said
     assert "at most 2.8 of 100 members at one false accusation per 100" in said
-    assert "26 would make them say yes if you stay out and 74 if you take part" in said
+    assert "26.8 would make them say yes if you stay out and 73.2 if you take part" in said
 
 
 def test_two_fair_coins(capfd: pytest.CaptureFixture[str]) -> None:
@@ -73,7 +74,53 @@ def test_value_under_add_remove_moves_by_twice_epsilon(capfd: pytest.CaptureFixt
 
 def test_groups_multiply(capfd: pytest.CaptureFixture[str]) -> None:
     assert asked(capfd, "--eps", "0.5", "--group", "4")["odds"]["log_factor"] == "2"
-    assert "4 units at once" in told(capfd, "--eps", "0.5", "--group", "4")
+    said = told(capfd, "--eps", "0.5", "--group", "4")
+    assert "you and 3 others at once" in said
+    assert "suspects you and 3 others are all" in said
+
+
+def test_prior_gets_its_own_best_guess(capfd: pytest.CaptureFixture[str]) -> None:
+    said = told(capfd, "--eps", "1", "--prior", "0.4")
+    assert "with prior right at most 73.2 times of 100, where the prior alone is right 60" in said
+    assert "right at most 90 times of 100, where the prior alone is right 90" in told(
+        capfd, "--eps", "1", "--prior", "0.1"
+    )
+    assert "with prior" not in told(capfd, "--eps", "1", "--prior", "1/2")
+
+
+def test_large_factor_is_not_called_a_bound(capfd: pytest.CaptureFixture[str]) -> None:
+    assert "can be multiplied by more than 400 million" in told(capfd, "--eps", "30")
+
+
+def test_word_follows_the_guess(capfd: pytest.CaptureFixture[str]) -> None:
+    found = asked(capfd, "--sigma", "2.5")["odds"]
+    assert (found["strength"], round(found["guess"], 2)) == ("strong", 0.58)
+    assert asked(capfd, "--eps", "1", "--delta", "1e-6")["odds"]["strength"] == "strong"
+
+
+def test_chance_says_where_its_factor_comes_from(capfd: pytest.CaptureFixture[str]) -> None:
+    said = told(capfd, "--eps", "1", "--delta", "1e-6")
+    assert "one in 10,000, which is 100 times δ: there the bound is ε + 0.0101" in said
+    assert "100 times the δ of 2 steps" in told(capfd, "--eps", "1", "--delta", "1e-6", "--group", "2")
+    assert "0.0101" not in told(capfd, "--sigma", "1")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fix"),
+    [
+        (["--prior", "40%"], "Give a number such as 0.4."),
+        (["--false-alarms", "0"], "Give a number such as 0.01."),
+        (["--group", "x"], "Give a number such as 4."),
+    ],
+)
+def test_fix_fits_the_flag(capfd: pytest.CaptureFixture[str], arguments: list[str], fix: str) -> None:
+    assert asked(capfd, "--eps", "1", *arguments, exit_code=2)["fix"] == fix
+
+
+def test_fix_of_delta_names_no_flag_that_is_not_there(capfd: pytest.CaptureFixture[str]) -> None:
+    fix = asked(capfd, "--eps", "1", "--delta", "0.5", exit_code=2)["fix"]
+    assert "1e-7" in fix
+    assert "declare" not in fix
 
 
 def test_promise_with_a_delta_names_the_chance_it_leaves_out(capfd: pytest.CaptureFixture[str]) -> None:
@@ -184,7 +231,41 @@ def test_json_goes_to_the_file_and_to_stdout(tmp_path: Path, capfd: pytest.Captu
 
 
 def test_file_that_cannot_be_written_ends_with_7(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    found = asked(capfd, "--eps", "1", "-o", str(tmp_path / "missing" / "odds.txt"), exit_code=7)
+    lost = tmp_path / "missing" / "odds.txt"
+    found = asked(capfd, "--eps", "1", "-o", str(lost), exit_code=7)
     assert found["code"] == "cannot-write"
-    assert stat.S_ISDIR(tmp_path.stat().st_mode)
-    assert asked(capfd, "--eps", "1", "-o", str(tmp_path), exit_code=7)["code"] == "cannot-write"
+    assert str(lost) in found["what"]
+    assert f"mkdir -p {lost.parent}" in found["fix"]
+    found = asked(capfd, "--eps", "1", "-o", str(tmp_path), exit_code=7)
+    assert found["code"] == "cannot-write"
+    assert str(tmp_path / "answer.txt") in found["fix"]
+
+
+@pytest.mark.parametrize(
+    "verb", [["odds", "--eps", "1"], ["audit", "two-coins", "--runs", "200"], ["audit", "--list"], ["demo"]], ids=str
+)
+def test_file_that_is_there_is_replaced_only_with_yes(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, verb: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = Path("mine.txt")
+    file.write_text("mine", encoding="utf-8")
+    assert main.status([*verb, "-o", str(file), "--json"]) == 2
+    found = json.loads(capfd.readouterr().out)
+    assert str(file) in found["why"]
+    assert "--yes" in found["fix"]
+    assert file.read_text(encoding="utf-8") == "mine"
+    assert main.status([*verb, "-o", str(file), "--yes"]) == 0
+    assert len(file.read_text(encoding="utf-8")) > 50
+
+
+def test_verb_without_yes_never_replaces_and_does_not_suggest_it(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mine.txt"
+    file.write_text("mine", encoding="utf-8")
+    with pytest.raises(BadValue, match="Give another name after -o") as refused:
+        show(Reply({}, lambda: "said", file), as_json=False)
+    assert "--yes" not in refused.value.fix
+    assert file.read_text(encoding="utf-8") == "mine"
+    assert show(Reply({}, lambda: "said", Path("/dev/null")), as_json=False) == 0

@@ -123,22 +123,58 @@ def test_json_holds_plain_values_and_decimal_text(figures: Tour) -> None:
     assert [c["name"] for c in plain["errors"]["curves"]] == ["randomized response", "Gaussian", "Laplace"]
 
 
-def test_bars_grow_by_the_logarithm_and_stay_on_the_page() -> None:
-    lengths = [len(_bar(error)) for error in (0.0, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 7.0)]
+@pytest.mark.parametrize("length", [10, 18, 32])
+def test_bars_grow_by_the_logarithm_and_stay_on_the_page(length: int) -> None:
+    lengths = [len(_bar(error, length)) for error in (0.0, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 7.0)]
     assert lengths == sorted(lengths)
-    assert (lengths[1], lengths[-2], lengths[-1]) == (0, 32, 32)
-    assert _axis().split() == ["0.01", "0.1", "1", "10", "100"]
+    assert (lengths[1], lengths[-2], lengths[-1]) == (0, length, length)
+
+
+def test_axis_leaves_out_marks_that_would_touch() -> None:
+    assert _axis(32).split() == ["0.01", "0.1", "1", "10", "100"]
+    assert _axis(18).split() == ["0.1", "1", "10", "100"]
+    assert len(_axis(18)) == 20
+
+
+def page(figures: Tour, width: int) -> str:
+    from rich.console import Console
+
+    console = Console(width=width, file=io.StringIO())
+    with console.capture() as found:
+        console.print(drawn(figures, None))
+    return found.get()
 
 
 def test_page_shows_the_three_answers_and_says_what_is_invented(figures: Tour) -> None:
-    from rich.console import Console
-
-    console = Console(width=100, file=io.StringIO())
-    with console.capture() as page_of:
-        console.print(drawn(figures, None))
-    page = page_of.get()
+    said = page(figures, 100)
     for words in ("blue eyes", "5.77 %", "0.68 %", "noise scale", "randomized response", "invented", "takes no seed"):
-        assert words in page
+        assert words in said
+
+
+def bars(said: str) -> list[int]:
+    return [len("".join(mark for mark in line if mark in "█▏▎▍▌▋▊▉")) for line in said.splitlines() if "█" in line]
+
+
+@pytest.mark.parametrize("width", [40, 50, 60, 80, 10_000])
+def test_no_number_is_cut_on_a_narrow_terminal(figures: Tour, width: int) -> None:
+    said = page(figures, width)
+    assert "…" not in said
+    assert max(len(line) for line in said.splitlines()) <= width
+    for town in figures.eyes.towns:
+        assert f"{town.people:,}" in said
+        assert f"{town.answer:,} ± {figures.eyes.radius}" in said
+    for errors in figures.errors:
+        for point in errors.points:
+            assert f"{100 * point.measured:.2g}" in said
+
+
+def test_bars_keep_their_proportions_on_a_narrow_terminal(figures: Tour) -> None:
+    wide, narrow = bars(page(figures, 100)), bars(page(figures, 60))
+    assert max(narrow) < max(wide)
+    assert len(set(narrow)) > 6  # cut bars would be equal
+    for short, long in zip(narrow, wide, strict=False):
+        assert abs(short / max(narrow) - long / max(wide)) < 0.12
+    assert bars(page(figures, 40)) == []
 
 
 def test_curves_for_the_picture_carry_the_same_numbers(figures: Tour) -> None:

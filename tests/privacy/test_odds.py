@@ -254,9 +254,46 @@ def test_cost_without_a_price_has_no_odds(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_person_hears_the_best_observers_yeses_of_a_hundred() -> None:
     said = words.person(odds.guess(Pure(1)), seen_by="the survey office")
-    assert "26 would make them say yes if you stay out and 74 if you take part" in said
+    assert "26.8 would make them say yes if you stay out and 73.2 if you take part" in said
     assert said.endswith("Your exact record is seen by the survey office.")
     assert "25 would make them say so if it is not and 75 if it is" in words.person_value(Fraction(3, 4), seen_by="you")
+
+
+def test_person_in_a_group_hears_of_the_others() -> None:
+    three = words.person(Fraction(3, 4), seen_by="x", others=3)
+    assert "suspects you and 3 others are all in this data" in three
+    assert "25 would make them say yes if you all stay out and 75 if you all take part" in three
+    assert "are both in" in (two := words.person(Fraction(3, 4), seen_by="x", others=1))
+    assert "if you both stay out and 75 if you both take part" in two
+    assert three.endswith("Your exact records are seen by x.")
+    assert "which of two values you and 1 other have" in words.person_value(Fraction(3, 4), seen_by="x", others=1)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "word"),
+    [
+        ("0.1", "strong"),
+        ("1", "strong"),
+        ("1.01", "moderate"),
+        ("3", "moderate"),
+        ("3.01", "weak"),
+        ("10", "weak"),
+        ("11", "needs justification"),
+        ("1e6", "needs justification"),
+    ],
+)
+def test_strength_of_a_pure_promise_follows_its_epsilon(epsilon: str, word: str) -> None:
+    assert words.strength(odds.guess(Pure(epsilon))) == word
+
+
+def test_strength_never_contradicts_the_best_guess() -> None:
+    costs = [Pure("0.3"), Pure(1), Pure(4), Gaussian("2.5"), Gaussian("0.7"), Gaussian("0.1"), Zcdp("0.1"), Zcdp(3)]
+    costs += [Approx(1, "1e-6"), Pure(20)]
+    order = ["strong", "moderate", "weak", "needs justification"]
+    ranked = [order.index(words.strength(right)) for right in sorted(map(odds.guess, costs))]
+    assert ranked == sorted(ranked)
+    assert set(ranked) == {0, 1, 2, 3}
+    assert words.strength(odds.guess(Gaussian("2.5"))) == words.strength(odds.guess(Approx(1, "1e-6"))) == "strong"
 
 
 def test_custodian_hears_factors() -> None:
@@ -299,7 +336,7 @@ def test_no_sentence_makes_a_promise_privacy_cannot_keep() -> None:
         words.reviewer(half, half),
         words.public("person"),
         words.composition(),
-        *(words.strength(Fraction(e)) for e in (1, 2, 5, 50)),
+        *(words.strength(Fraction(right)) for right in ("0.6", "0.9", "0.99", "1")),
     ]
     for banned in ("anonymous", "safe", "guarantee", "cannot be", "gold standard", "impossible"):
         assert all(banned not in text.lower() for text in said)

@@ -52,7 +52,7 @@ class Difference:
         return apart
 
     def __str__(self) -> str:
-        return f"y{_index(self.place)} − y{_index(self.other)}"
+        return f"y[{self.place}] − y[{self.other}]"
 
 
 @dataclass(frozen=True)

@@ -64,14 +64,22 @@ def mutant_jobs(names: Sequence[str] = ()) -> list[Job]:
 
 def checked_names(names: Sequence[str]) -> Sequence[str]:
     """The names, if each is one of a claim or of a planted bug, or a beginning of one."""
-    known = [entry.name for entry in (*claims(), *mutants())]
+    known = _names()
     for name in names:
         if not any(_wanted(entry, [name]) for entry in known):
             near = get_close_matches(name, known, 3, 0.4)
-            fix = f"Did you mean {', '.join(near)}?" if near else "Leave names out to see them all."
+            fix = f"Did you mean {', '.join(near)}?" if near else "See the names: discreet audit --list"
             raise bad("NAME", "must be a claim or a planted bug", name, fix)
     return names
 
 
+def _names() -> list[str]:
+    return [entry.name for entry in (*claims(), *mutants())]
+
+
 def _wanted(name: str, names: Sequence[str]) -> bool:
-    return not names or any(name == wanted or name.startswith(f"{wanted}-") for wanted in names)
+    """Whether one of the names is this one, or is nobody's and the beginning of this one."""
+    if not names or name in names:
+        return True
+    beginnings = tuple(set(names).difference(_names(), [""]))
+    return name.startswith(beginnings)

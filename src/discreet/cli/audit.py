@@ -4,11 +4,13 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli.reply import AsJson, OutFile, Reply, envelope
+from discreet.cli.reply import AsJson, Fitting, OutFile, Reply, Yes, envelope, require_new
+from discreet.cli.typed import whole
 
 if TYPE_CHECKING:
     from discreet.audit.report import Row
@@ -22,28 +24,55 @@ CAVEATS = (
 
 
 def audit(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]…", help="Claims or planted bugs.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Plant known bugs too; all must be caught.")] = False,
-    runs: Annotated[int, typer.Option(metavar="N", help="Runs per neighbour, half to choose events.")] = 20_000,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Claims and planted bugs, or how their names begin; see --list."),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every planted bug too; all must be caught.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the names and run nothing.")] = False,
+    runs: Annotated[str, typer.Option(metavar="N", help="Runs per neighbour, half to choose events.")] = "20000",
     json: AsJson = False,
     output: OutFile = None,
+    yes: Yes = False,
 ) -> Reply:
     """Look for a lower bound on ε above what each mechanism claims.
 
-    Example: discreet audit laplace --runs 100000
-    """
-    from discreet.audit.suite import Outcome, checked_names, claim_jobs, mutant_jobs
+    Without a name every claim is tried; planted bugs run when named, or with --all.
 
+    Example: discreet audit laplace --runs 1e5
+    """
+    from discreet.audit.suite import MOST_RUNS, Outcome, checked_names, claim_jobs, mutant_jobs
+    from discreet.audit.trial import LEAST_RUNS
+
+    require_new(output, yes)
+    size = whole(runs, "runs", LEAST_RUNS, MOST_RUNS, such_as=20_000)
     chosen = [] if everything else checked_names(names or [])
-    jobs = claim_jobs(chosen, runs)
-    planted = mutant_jobs(chosen) if chosen or everything else []
+    jobs = claim_jobs(chosen, size)
+    planted = mutant_jobs(chosen) if chosen or everything or listed else []
+    if listed:
+        return _listing(list(dict.fromkeys(job.name for job in jobs)), planted, output, yes)
     rows = list(_made([*jobs, *planted]))
     outcome = Outcome(tuple(rows[: len(jobs)]), tuple(rows[len(jobs) :]))
     problem = outcome.problem()
     data = _data(outcome, {job.name: job.wrong for job in planted})
     if problem is not None:
         data |= problem.as_json()
-    return Reply(data, lambda: _picture(outcome), output, exit=problem.exit if problem else 0)
+    return Reply(data, lambda: _picture(outcome), output, exit=problem.exit if problem else 0, replace=yes)
+
+
+def _listing(claims: list[str], planted: "list[Job]", output: Path | None, yes: bool) -> Reply:
+    """The names alone, each planted bug with what it does wrong."""
+    bugs = [{"name": job.name, "wrong": job.wrong} for job in planted]
+
+    def picture() -> Any:
+        from rich.text import Text
+
+        width = max((len(job.name) for job in planted), default=0)
+        lines = ["claims", *(f"  {name}" for name in claims)] if claims else []
+        lines += ["planted bugs", *(f"  {bug['name']:{width}}  {bug['wrong']}" for bug in bugs)] if bugs else []
+        return Text("\n".join(lines), no_wrap=True, overflow="ignore")
+
+    return Reply(envelope(claims=claims, mutants=bugs), picture, output, replace=yes)
 
 
 def _made(jobs: "list[Job]") -> "Iterator[Row]":
@@ -99,15 +128,26 @@ def _picture(outcome: "Outcome") -> Any:
 
 
 def _table(title: str, rows: "tuple[Row, ...]") -> Any:
+    """One line a row, or three where the terminal is too narrow for that."""
+    from rich.console import Group
+    from rich.padding import Padding
     from rich.table import Table
-
-    from discreet.audit.report import shown
+    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
+    stacked: list[Any] = [Text(title, style="bold")]
     for name in (title, "claimed", "at least", "runs", "event", "verdict"):
-        table.add_column(name, justify="right" if name in ("at least", "runs") else "left", overflow="fold")
+        table.add_column(name, justify="right" if name in ("at least", "runs") else "left", no_wrap=True)
     for row in rows:
-        bound = shown(row.lower_bound)
-        least = "∞" if bound == float("inf") else f"{bound:g}"
-        table.add_row(row.name, row.claim, least, f"{row.runs:,}" if row.runs else "exact", row.event, row.verdict)
-    return table
+        least, runs = _least(row), f"{row.runs:,}" if row.runs else "exact"
+        table.add_row(row.name, row.claim, least, runs, row.event, row.verdict)
+        details = f"{row.claim}, at least {least}, {runs if runs == 'exact' else f'{runs} runs'}: {row.verdict}"
+        stacked += [Text(row.name), Padding(Text(f"{details}\n{row.event}"), (0, 0, 0, 2))]
+    return Fitting(table, Group(*stacked))
+
+
+def _least(row: "Row") -> str:
+    from discreet.audit.report import shown
+
+    bound = shown(row.lower_bound)
+    return "∞" if bound == float("inf") else f"{bound:g}"

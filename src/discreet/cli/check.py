@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.reply import AsJson, OutFile, Reply, envelope
+from discreet.cli.reply import AsJson, OutFile, Reply, Yes, envelope
 from discreet.errors import DiscreetError, MetadataError, bad
 from discreet.metadata import Gap, Metadata, gaps, load
 from discreet.metadata.header import SUFFIXES, names
@@ -17,6 +17,7 @@ def check(
     metadata: Annotated[Path, typer.Argument(metavar="TOML", help="The metadata file, such as people.toml.")],
     json: AsJson = False,
     output: OutFile = None,
+    yes: Yes = False,
 ) -> Reply:
     """What the metadata leaves open: each gap with a line to paste. Reads no row.
 
@@ -25,7 +26,7 @@ def check(
     known = load(metadata)
     _require_apart(output, metadata, known.source_path)
     found = all_gaps(known)
-    return Reply(_data(known, found, metadata), lambda: picture(known, found), output, exit=_exit(found))
+    return Reply(_data(known, found, metadata), lambda: picture(known, found), output, exit=_exit(found), replace=yes)
 
 
 def _require_apart(output: Path | None, *kept: Path | None) -> None:

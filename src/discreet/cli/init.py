@@ -1,8 +1,9 @@
-"""`discreet init`: a first metadata file from a CSV's header and six answers.  Reads no row."""
+"""`discreet init`: a first metadata file from a CSV's header and a few answers.  Reads no row."""
 
 import os
+import shlex
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,18 +15,21 @@ from discreet.cli.questions import Answers
 from discreet.cli.reply import AsJson, Reply, envelope
 from discreet.errors import BadValue, CannotWrite, bad
 from discreet.metadata import Gap, Metadata, dumps, gaps, header, parse, write
+from discreet.relation import Relation
 from discreet.schema import Schema
 
 
 @dataclass(frozen=True)
 class Draft:
-    """The file to write, its text, what the text means and what it leaves open."""
+    """The file to write, its text, what the text means, what it leaves open, and a command that leaves less open."""
 
     file: Path
     text: str
     metadata: Metadata
     gaps: tuple[Gap, ...]
     undeclared: tuple[str, ...]
+    caveats: tuple[str, ...] = ()
+    fuller: str | None = None
 
 
 def init(
@@ -33,10 +37,11 @@ def init(
     unit: Annotated[str | None, typer.Option(metavar="COLUMN", help="Whose row it is: who is protected.")] = None,
     max_rows: Annotated[str | None, typer.Option(metavar="N", help="Rows of one unit that may count.")] = None,
     column: Annotated[
-        list[str] | None, typer.Option(metavar="SPEC", help="age:integer:0:110 or region:category:north|south; repeat.")
+        list[str] | None,
+        typer.Option(metavar="SPEC", help="age:integer:0:110 or 'region:category:north|south'; repeat."),
     ] = None,
     hierarchy: Annotated[
-        list[str] | None, typer.Option(metavar="SPEC", help="Levels that nest: geo:country>region>ward; repeat.")
+        list[str] | None, typer.Option(metavar="SPEC", help="Levels that nest: 'geo:country>region>ward'; repeat.")
     ] = None,
     epsilon: Annotated[str | None, typer.Option("--epsilon", "--eps", metavar="ε", help="The whole budget.")] = None,
     delta: Annotated[str | None, typer.Option(metavar="δ", help="Its δ, such as 1e-7.")] = None,
@@ -47,7 +52,7 @@ def init(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the file instead of writing it.")] = False,
     json: AsJson = False,
 ) -> Reply:
-    """Write the metadata of a table: reads only its header, asks six questions on a terminal.
+    """Write the metadata of a table: reads only its header, asks on a terminal for what the flags leave open.
 
     Example: discreet init people.csv --unit person_id --max-rows 5 --column age:integer:0:110 --epsilon 3
     """
@@ -55,10 +60,15 @@ def init(
     if file.exists() and not (yes or dry_run):
         raise _taken(file)
     given = Answers(unit, max_rows, tuple(column or ()), tuple(hierarchy or ()), epsilon, delta)
+    given = replace(given, command=_command(data, output=output, name=name, neighbours=neighbours))
+    called = questions.plain_name(data.stem) if name is None else questions.called(name)
+    related = questions.relation(neighbours)
     names = _names(data, given)
+    silent = "of --yes" if yes else "of --json" if json else "there is no terminal"
     if not (yes or json) and sys.stdin.isatty() and sys.stderr.isatty():
-        given = questions.asked(given, names)
-    draft = _draft(given, data, file, names=names, neighbours=neighbours, called=name)
+        given, silent = questions.asked(given, names), ""
+    draft = _draft(given, data, file, names=names, related=related, called=called)
+    draft = _noted(draft, given, names=names, silent=silent)
     if not dry_run:
         _save(draft, write.replace if yes else write.create)
     return Reply(_data(draft, dry_run), lambda: _drawn(draft, dry_run))
@@ -69,10 +79,23 @@ def _file(output: Path | None, data: Path) -> Path:
         raise bad("CSV", "must be the name of a file", str(data), "Write, for example: discreet init people.csv")
     file = data.with_suffix(".toml") if output is None else output
     if file.suffix.lower() != ".toml":
-        raise bad("output", "must end in .toml", str(file), f"Write: -o {file.stem or 'people'}.toml")
+        raise bad("output", "must end in .toml", str(file), f"Write: -o {shlex.quote(f'{file.stem}.toml')}")
     if not file.parent.is_dir():
-        raise bad("output", "must lie in a folder that exists", str(file), f"Make it first: mkdir -p {file.parent}")
+        raise bad(
+            "output",
+            "must lie in a folder that exists",
+            str(file),
+            f"Make it first: mkdir -p {shlex.quote(str(file.parent))}",
+        )
     return file
+
+
+def _command(data: Path, *, output: Path | None, name: str | None, neighbours: str) -> tuple[str, ...]:
+    """The words before the answers, as they were typed."""
+    more = [] if name is None else ["--name", name]
+    more += [] if neighbours == Relation.ADD_REMOVE else ["--neighbours", neighbours]
+    more += [] if output is None else ["-o", str(output)]
+    return ("discreet", "init", str(data), *more)
 
 
 def _taken(file: Path) -> BadValue:
@@ -87,19 +110,16 @@ def _names(data: Path, given: Answers) -> tuple[str, ...] | None:
 
 
 def _draft(
-    given: Answers, data: Path, file: Path, *, names: tuple[str, ...] | None, neighbours: str, called: str | None
+    given: Answers, data: Path, file: Path, *, names: tuple[str, ...] | None, related: Relation, called: str
 ) -> Draft:
     columns = tuple(map(questions.column, given.columns))
-    protected = questions.unit(given)
-    wanted = [*(one.name for one in columns), *([protected.key] if protected else [])]
+    wanted = [*([] if given.unit is None else [given.unit]), *(one.name for one in columns)]
     questions.require_there(wanted, names)
-    schema = Schema(
-        _called(data) if called is None else called,
-        columns,
-        protected,
-        neighbours,  # type: ignore[arg-type]
-        hierarchies=tuple(map(questions.hierarchy, given.hierarchies)),
-    )
+    protected = questions.unit(given, names)
+    nested = tuple(map(questions.hierarchy, given.hierarchies))
+    questions.require_there([one.levels[-1] for one in nested], names)
+    questions.require_together(columns, protected, nested)
+    schema = Schema(called, columns, protected, related, hierarchies=nested)
     said = frozenset({"budget.delta"} if given.delta is not None else ())
     source = Path(os.path.relpath(data, file.parent)).as_posix()
     metadata = Metadata(schema, questions.budget(given), source, file.parent, said=said)
@@ -110,10 +130,13 @@ def _draft(
     return Draft(file, text, metadata, gaps(metadata, names), undeclared)
 
 
-def _called(data: Path) -> str:
-    """The file's name as a plain word that SQL needs no quotes for."""
-    plain = "".join(letter if letter.isalnum() else "_" for letter in data.stem)[:60]
-    return plain if plain.isidentifier() else f"t_{plain}"
+def _noted(draft: Draft, given: Answers, *, names: tuple[str, ...] | None, silent: str) -> Draft:
+    """The draft, and where nothing was asked and something is open, why so and the command that would fill it."""
+    fuller = questions.filled(given, names)
+    if not silent or fuller == given:
+        return draft
+    note = f"Nothing was asked, because {silent}. With your own answers in it, this command fills the gaps:"
+    return replace(draft, caveats=(note,), fuller=questions.again(fuller, "--yes"))
 
 
 def _save(draft: Draft, write_text: Any) -> None:
@@ -127,7 +150,7 @@ def _save(draft: Draft, write_text: Any) -> None:
 
 
 def _next(draft: Draft) -> list[str]:
-    return [f"discreet check {draft.file}"]
+    return [shlex.join(["discreet", "check", str(draft.file)])]
 
 
 def _data(draft: Draft, dry_run: bool) -> dict[str, Any]:
@@ -137,6 +160,7 @@ def _data(draft: Draft, dry_run: bool) -> dict[str, Any]:
         text=draft.text,
         undeclared=list(draft.undeclared),
         gaps=[gap.as_json() for gap in draft.gaps],
+        caveats=[f"{note} {draft.fuller}" for note in draft.caveats],
         next=_next(draft),
     )
 
@@ -147,7 +171,8 @@ def _drawn(draft: Draft, dry_run: bool) -> Any:
 
     if dry_run:
         return _pasteable(draft.text.rstrip())
-    following = "\n".join(["", "Next:", *(f"  {line}" for line in _next(draft))])
+    fuller = [] if draft.fuller is None else ["", *draft.caveats, f"  {draft.fuller}"]
+    following = "\n".join([*fuller, "", "Next:", *(f"  {line}" for line in _next(draft))])
     return Group(Text(f"Written: {draft.file}\n"), picture(draft.metadata, draft.gaps), _pasteable(following))
 
 

@@ -10,6 +10,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -78,7 +79,7 @@ def status(arguments: Sequence[str]) -> int:
     except OSError:
         # Stdout is gone or full; without this the interpreter would complain once more while closing it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return show_problem(_unwritten().as_json(), as_json=False)
+        return show_problem(_unwritten(None).as_json(), as_json=False)
 
 
 def _outcome(arguments: list[str]) -> Reply | dict[str, Any]:
@@ -99,7 +100,7 @@ def _outcome(arguments: list[str]) -> Reply | dict[str, Any]:
 def _reply(arguments: list[str]) -> Reply:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        result: Any = typer.main.get_command(app).main(args=arguments, prog_name="discreet", standalone_mode=False)
+        result: Any = _command().main(args=arguments, prog_name="discreet", standalone_mode=False)
     if isinstance(result, Reply):
         return result
     if result == _INTERRUPTED:
@@ -108,13 +109,29 @@ def _reply(arguments: list[str]) -> Reply:
     return Reply(envelope(text=text), lambda: _plain(text))
 
 
+def _command() -> Any:
+    """The verbs, parsed; beside NAME the help of an argument shall not say <list[str]>."""
+    command: Any = typer.main.get_command(app)
+    for verb in command.commands.values():
+        for parameter in verb.params:
+            if parameter.param_type_name == "argument":
+                parameter.display_type_rich = _nothing
+    return command
+
+
+def _nothing(ctx: Any) -> None:
+    """No words."""
+
+
 def _written(reply: Reply, *, as_json: bool) -> int:
     try:
         return show(reply, as_json=as_json)
+    except DiscreetError as error:
+        return show_problem(error.as_json(), as_json=as_json)
     except OSError:
         if reply.file is None:
             raise
-        return show_problem(_unwritten().as_json(), as_json=as_json)
+        return show_problem(_unwritten(reply.file).as_json(), as_json=as_json)
     except Exception:
         return show_problem(_bug().as_json(), as_json=as_json)
 
@@ -129,16 +146,26 @@ def _usage(error: typer.TyperException) -> Problem:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "discreet"
     message = error.format_message().rstrip(".")
-    return Problem("usage", 2, f"{message}.", OWN_CODES["usage"], f"See `{command} --help`.")
+    ended = message if message.endswith("?") else f"{message}."
+    return Problem("usage", 2, ended, OWN_CODES["usage"], f"See `{command} --help`.")
 
 
 def _interrupted() -> Problem:
     return Problem("interrupted", _INTERRUPTED, "Stopped.", OWN_CODES["interrupted"], "What was charged stays charged.")
 
 
-def _unwritten() -> Problem:
-    fix = "Check that the file's folder exists and may be written to, and that the disk is not full."
-    return Problem("cannot-write", 7, "No answer was written.", OWN_CODES["cannot-write"], fix)
+def _unwritten(file: Path | None) -> Problem:
+    if file is None:
+        fix = "Check that whatever reads it is still there and that the disk is not full, or write to a file: -o FILE"
+        return Problem("cannot-write", 7, "No answer was written to stdout.", OWN_CODES["cannot-write"], fix)
+    if file.is_dir():
+        why, fix = "That is a folder.", f"Name a file in it, for example: -o {file / 'answer.txt'}"
+    elif not file.parent.is_dir():
+        why, fix = "Its folder is not there.", f"Make it first: mkdir -p {file.parent}"
+    else:
+        why = "The file could not be opened, or not all of the answer fitted."
+        fix = "Check that you may write there and that the disk is not full, or give another name after -o."
+    return Problem("cannot-write", 7, f"The answer could not be written to {str(file)!r}.", why, fix)
 
 
 def _bug() -> Problem:

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from discreet import exact
-from discreet.cli.reply import AsJson, OutFile, Reply, envelope
+from discreet.cli.reply import AsJson, OutFile, Reply, Yes, envelope, require_new
+from discreet.cli.typed import refitted, whole
 from discreet.errors import NotPriced, bad
 from discreet.privacy import analytic, convert, words
 from discreet.privacy.certify import up
@@ -17,6 +18,8 @@ from discreet.real import ball
 from discreet.relation import Relation, relation
 
 _CHANCE = Fraction(1, 10**6)
+_EVEN = Fraction(1, 2)
+_MOST_UNITS = 10**6
 _LENIENCE = 100  # chance/δ of a plain (ε, δ): its odds bound is then ε + 0.0101
 
 
@@ -30,6 +33,7 @@ class Findings:
     under: Relation
     question: Question
     group: int
+    units: int
     prior: Fraction
     chance: Fraction
     loss: Fraction
@@ -47,22 +51,28 @@ def odds(
     rho: Annotated[str | None, typer.Option(metavar="ρ", help="A ρ-zCDP promise.")] = None,
     survey: Annotated[bool, typer.Option("--survey", help="Randomized answers; two fair coins without --eps.")] = False,
     prior: Annotated[str, typer.Option(metavar="P", help="The attacker's belief before.")] = "0.5",
-    group: Annotated[int, typer.Option(metavar="K", help="Units at once, such as a family.")] = 1,
+    group: Annotated[str, typer.Option(metavar="K", help="You and K - 1 others, such as a family.")] = "1",
     relation: Annotated[str | None, typer.Option(metavar="NAME", help="add-remove or replace-one.")] = None,
     question: Annotated[str | None, typer.Option(metavar="NAME", help="presence or value.")] = None,
     false_alarms: Annotated[str, typer.Option(metavar="A", help="False accusations accepted.")] = "0.01",
     json: AsJson = False,
     output: OutFile = None,
+    yes: Yes = False,
 ) -> Reply:
     """What a promise lets someone conclude about you: beliefs, guesses, catches.
 
+    The promise is called strong if the best 50/50 guess is right at most 73.11 times of 100 (as with a pure ε of 1),
+    moderate up to 95.26 (ε = 3), weak up to 99.996 (ε = 10): a convention.
+
     Example: discreet odds --eps 1 --prior 0.4
     """
+    require_new(output, yes)
     cost, rare = _promise(eps, delta, sigma, rho, survey)
     under = _relation(relation, survey)
     asked = Question.PRESENCE if under is Relation.ADD_REMOVE else Question.VALUE
-    found = _findings(cost, rare, under, question or asked, group, prior, false_alarms)
-    return Reply(_data(found), lambda: _picture(found), output)
+    size = whole(group, "group", 1, _MOST_UNITS, such_as=4)
+    found = _findings(cost, rare, under, question or asked, size, prior, false_alarms)
+    return Reply(_data(found), lambda: _picture(found), output, replace=yes)
 
 
 def _promise(
@@ -73,7 +83,7 @@ def _promise(
     if len(given) > 1 or (survey and given not in ([], ["--eps"])) or not (given or survey):
         typed = " ".join([*given, *(["--survey"] if survey else [])]) or "none of them"
         raise bad("promise", "must be one of --eps, --sigma, --rho, --survey", typed, "Type, say, --eps 1.")
-    small = None if delta is None else exact.delta(delta)
+    small = None if delta is None else _delta(delta)
     if survey:
         if small:
             raise bad("delta", "must be left out with --survey, which is pure", delta, "Leave --delta out.")
@@ -86,12 +96,20 @@ def _promise(
     return Gaussian(_text(sigma)) if sigma is not None else Zcdp(_text(rho)), small or _CHANCE
 
 
+def _delta(typed: str) -> Fraction:
+    fix = (
+        "Give a number such as 1e-7: a δ near one over the number of people lets a person's row be published outright."
+    )
+    return refitted(lambda: exact.delta(typed), fix)
+
+
 def _findings(
     cost: Cost, rare: Fraction, under: Relation, question: Any, group: int, prior: str, false_alarms: str
 ) -> Findings:
     units = units_at_once(question, under, group)
     chance = _chance(cost, rare, units)
-    before, alarms = exact.inner_probability(prior, "prior"), exact.inner_probability(false_alarms, "false-alarms")
+    before = refitted(lambda: exact.inner_probability(prior, "prior"), "Give a number such as 0.4.")
+    alarms = refitted(lambda: exact.inner_probability(false_alarms, "false-alarms"), "Give a number such as 0.01.")
     loss = loss_bound(cost, chance, units=units)
     epsilon, delta = _price(cost, rare)
     return Findings(
@@ -101,6 +119,7 @@ def _findings(
         under=under,
         question=Question(question),
         group=group,
+        units=units,
         prior=before,
         chance=chance,
         loss=loss,
@@ -160,7 +179,7 @@ def _data(found: Findings) -> dict[str, Any]:
         "guess_with_prior": _up(found.prior_guess),
         "false_alarms": exact.shown(found.false_alarms),
         "catch": _up(found.caught),
-        "strength": words.strength(found.loss),
+        "strength": words.strength(found.even_guess),
         "sentences": _sentences(found),
     }
     return envelope(cost=cost, odds=numbers, caveats=_caveats(found))
@@ -168,9 +187,10 @@ def _data(found: Findings) -> dict[str, Any]:
 
 def _sentences(found: Findings) -> list[str]:
     person = words.person if found.question is Question.PRESENCE else words.person_value
-    seen_by = "nobody but you" if isinstance(found.cost, Response) else "whoever holds the data"
+    yourself = "nobody but you" if found.group == 1 else "nobody but each of you"
+    seen_by = yourself if isinstance(found.cost, Response) else "whoever holds the data"
     return [
-        person(found.even_guess, seen_by=seen_by),
+        person(found.even_guess, seen_by=seen_by, others=found.group - 1),
         words.custodian(found.loss),
         words.reviewer(found.caught, found.false_alarms),
     ]
@@ -179,13 +199,21 @@ def _sentences(found: Findings) -> list[str]:
 def _caveats(found: Findings) -> list[str]:
     notes = []
     if found.chance:
-        notes.append(f"The odds and beliefs hold except with a chance of {words.chance(found.chance)}.")
+        notes.append(f"The odds and beliefs hold except with a chance of {words.chance(found.chance)}{_factor(found)}.")
     if found.question is Question.PRESENCE:
         notes.append("Which of two values is yours can move twice as far: see --question value.")
     elif found.under is Relation.ADD_REMOVE:
         notes.append("Under add-remove a changed value is two steps, so this is twice the promise.")
     notes.append("Everything else that was published about you adds up with this.")
     return notes
+
+
+def _factor(found: Findings) -> str:
+    """Where the chance comes from, if it is not the δ that was typed."""
+    if not isinstance(found.cost, Approx):
+        return ""
+    leak, steps = ("δ", "ε") if found.units == 1 else (f"the δ of {found.units} steps", f"{found.units}ε")
+    return f", which is {_LENIENCE} times {leak}: there the bound is {steps} + 0.0101; at δ itself there is none"
 
 
 def _picture(found: Findings) -> Any:
@@ -204,15 +232,19 @@ def _picture(found: Findings) -> Any:
 
 def _lines(found: Findings) -> list[tuple[str, str]]:
     leak = f", δ = {exact.shown(found.delta)}" if found.delta else ""
-    several = f", {found.group} units at once" if found.group > 1 else ""
+    several = f", {words.together(found.group - 1)} at once" if found.group > 1 else ""
     epsilon = f"{exact.rounded_up(found.epsilon, 6):f}"
     low, high = words.at_least(found.belief.low), words.at_most(found.belief.high)
     alarms = words.accusations(found.false_alarms)
+    may = "can be multiplied by" if found.loss > words.LARGEST_FACTOR else "multiplied by"
+    informed = f"right at most {words.at_most(found.prior_guess)} times of 100, where the prior alone is right"
+    alone = words.at_least(max(found.prior, 1 - found.prior))
     return [
-        ("promise", f"ε = {epsilon}{leak}, neighbours by {found.under}{several}: {words.strength(found.loss)}"),
-        ("odds", f"multiplied by {words.factor(found.loss)}"),
+        ("promise", f"ε = {epsilon}{leak}, neighbours by {found.under}{several}: {words.strength(found.even_guess)}"),
+        ("odds", f"{may} {words.factor(found.loss)}"),
         ("belief", f"from {words.at_most(found.prior)} of 100 to between {low} and {high} of 100"),
         ("best guess", f"right at most {words.at_most(found.even_guess)} times of 100, where a coin is right 50"),
+        *([("with prior", f"{informed} {alone}")] if found.prior != _EVEN else []),
         ("catch", f"at most {words.at_most(found.caught)} of 100 members at {alarms} per 100"),
     ]
 

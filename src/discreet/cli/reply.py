@@ -12,12 +12,25 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
+from discreet.errors import bad
+
 # Declared for --help; main reads it off the command line itself, so that it holds when parsing fails.
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for errors too.")]
-OutFile = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the answer to FILE.")]
+OutFile = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Write to FILE; with --json to stdout as well."),
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Replace FILE if it is there.")]
 
 _LONGEST = 400
-_WIDTH = 100
+_UNWRAPPED = 10_000  # columns: a file or a pipe has no edge
+_PLAIN = {  # for streams that know no such letter
+    **{"ε": "eps", "δ": "delta", "σ": "sigma", "ρ": "rho", "μ": "mu", "±": "+-", "−": "-", "·": "*", "…": "..."},
+    **{"≥": ">=", "≤": "<=", "∞": "inf", "√": "sqrt ", "½": "1/2", "×": "x", "→": "->", "─": "-", "█": "#"},
+    **dict.fromkeys("▌▋▊▉", "#"),
+    **dict.fromkeys("▏▎▍", " "),
+    **{"′": "'", "‖": "||", "²": "^2", "⁻": "^-", "–": "-", "—": "-", "’": "'", "‘": "'", "“": '"', "”": '"'},
+}
 
 
 @dataclass(frozen=True)
@@ -28,6 +41,21 @@ class Reply:
     picture: Callable[[], Any]
     file: Path | None = None
     exit: int = 0
+    replace: bool | None = None  # whether --yes was given; None where a verb has no --yes
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """Draws `wide` where all of it fits, else `narrow`."""
+
+    wide: Any
+    narrow: Any
+
+    def __rich_console__(self, console: Any, options: Any) -> Any:
+        from rich.measure import Measurement
+
+        needs = Measurement.get(console, options.update(width=_UNWRAPPED), self.wide).maximum
+        yield self.wide if needs <= options.max_width else self.narrow
 
 
 @dataclass(frozen=True)
@@ -60,12 +88,20 @@ def envelope(**parts: Any) -> dict[str, Any]:
     return {"ok": True, "format": 1, **absent, "caveats": []} | parts
 
 
+def require_new(file: Path | None, replace: bool | None) -> None:
+    """Refuses a file that is there already, unless it may be replaced; devices are no files."""
+    if file is not None and file.is_file() and not replace:
+        fix = "Give another name after -o." if replace is None else "Add --yes to replace it, or give another name."
+        raise bad("output", "must not be there yet", str(file), fix)
+
+
 def show(reply: Reply, *, as_json: bool) -> int:
     """Print or write the reply; the exit code."""
     if reply.file is not None:
+        require_new(reply.file, reply.replace)
         with reply.file.open("w", encoding="utf-8") as handle:
             _write(reply, handle, as_json)
-        print(f"Written to {reply.file}.", file=sys.stderr)
+        print(plain(f"Written to {reply.file}.", sys.stderr.encoding), file=sys.stderr)
     if reply.file is None or as_json:
         _write(reply, sys.stdout, as_json)
         sys.stdout.flush()
@@ -77,20 +113,42 @@ def show_problem(problem: dict[str, Any], *, as_json: bool) -> int:
     if as_json:
         print(json.dumps(problem), flush=True)
     else:
-        print("\n".join(problem[part] for part in ("what", "why", "fix")), file=sys.stderr)
+        said = "\n".join(problem[part] for part in ("what", "why", "fix"))
+        print(plain(said, sys.stderr.encoding), file=sys.stderr)
     return int(problem["exit"])
+
+
+def plain(text: str, encoding: str | None) -> str:
+    """The text with a stand-in for each letter the encoding lacks.
+
+    >>> plain("ε = 1 ± 2", "ascii"), plain("ε = 1 ± 2", "latin-1"), plain("ε = 1 ± 2", "utf-8")
+    ('eps = 1 +- 2', 'eps = 1 ± 2', 'ε = 1 ± 2')
+    """
+    lacking = {ord(letter): instead for letter, instead in _PLAIN.items() if not _known(letter, encoding or "ascii")}
+    return text.translate(lacking)
+
+
+def _known(letter: str, encoding: str) -> bool:
+    try:
+        letter.encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
 
 
 def _write(reply: Reply, stream: TextIO, as_json: bool) -> None:
     if as_json:
         stream.write(json.dumps(reply.data, allow_nan=False) + "\n")
         return
-    from rich.console import Console
+    from rich.console import Console, Group
 
-    console = Console(file=stream, width=None if stream.isatty() else _WIDTH, highlight=False)
+    seen = stream.isatty()
+    console = Console(file=stream, width=None if seen else _UNWRAPPED, highlight=False, markup=False, emoji=False)
     with console.capture() as drawn:  # rich would end the process itself when nobody reads
-        console.print(reply.picture(), crop=False)
-    stream.write(drawn.get())
+        # In a Group, because a bare Text is joined into a new one that forgets its no_wrap.
+        console.print(Group(reply.picture()), crop=False)
+    text = drawn.get() if seen else "".join(f"{line.rstrip()}\n" for line in drawn.get().splitlines())
+    stream.write(plain(text, stream.encoding))
 
 
 def _short(text: str) -> str:

@@ -1,6 +1,8 @@
 """The tour as a terminal page and as a picture file."""
 
 import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,10 @@ from discreet.plot.errors import Curve, alt_text, errors_picture
 from discreet.plot.style import write
 
 _INKS = ("dark_orange3", "dodger_blue2", "green4")
-_BAR = 32
+_BAR, _SHORTEST_BAR = 32, 10
+_OVERHANG = 2  # columns by which the last mark of the axis stands out over the longest bar
+_ENDLESS = 10_000
+_PAGE = 100  # columns a rule is drawn across at most
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _DECADES = (-5, 0)  # errors from 10⁻⁵ to 1: five decades share the width of a bar
 
@@ -60,25 +65,50 @@ def picture(figures: Tour, path: Path) -> None:
         raise bad("plot", "must be a file that can be written", str(path), "Choose another place.") from None
 
 
+@dataclass(frozen=True)
+class _ByWidth:
+    """Whatever `drawn` makes of the number of columns there are."""
+
+    drawn: Callable[[int], Any]
+
+    def __rich_console__(self, console: Any, options: Any) -> Any:
+        yield self.drawn(options.max_width)
+
+
 def _part(number: str, question: str, promise: str) -> tuple[Any, Any]:
-    from rich.rule import Rule
     from rich.text import Text
 
     title = Text.assemble((f"{number}  ", "bold cyan"), (question, "bold"), (f"  {promise}", "dim"))
-    return Text(), Rule(title, align="left", style="dim")
+    return Text(), _ByWidth(lambda columns: _ruled(title, columns))
+
+
+def _ruled(title: Any, columns: int) -> Any:
+    """The title with a rule after it, or alone where it needs the whole line."""
+    from rich.constrain import Constrain
+    from rich.rule import Rule
+
+    if title.cell_len + 2 > columns:
+        return title
+    return Constrain(Rule(title, align="left", style="dim"), min(columns, _PAGE))
 
 
 def _eyes(eyes: BlueEyes) -> list[Any]:
     from rich.text import Text
 
-    table = _table("people", "exact*", "noise scale", "± before", "answer", "off by")
-    for town in eyes.towns:
-        answer = Text.assemble((f"{town.answer:,}", "bold"), f" ± {eyes.radius}")
-        off = f"{town.answer - town.exact:+,}"
-        exactly = Text(f"{town.exact:,}", style="dim")
-        table.add_row(f"{town.people:,}", exactly, exact.shown(eyes.scale), f"± {eyes.radius}", answer, off)
+    names = ("people", "exact*", "noise scale", "± before", "answer", "off by")
+    rows = [
+        (
+            f"{town.people:,}",
+            Text(f"{town.exact:,}", style="dim"),
+            exact.shown(eyes.scale),
+            f"± {eyes.radius}",
+            Text.assemble((f"{town.answer:,}", "bold"), f" ± {eyes.radius}"),
+            f"{town.answer - town.exact:+,}",
+        )
+        for town in eyes.towns
+    ]
     return [
-        table,
+        _table(names, rows),
         Text(f"One person moves a count by 1: noise of scale 1/ε = {exact.shown(eyes.scale)}, in village and city."),
         Text(f"Stated before: 95 of 100 answers within ± {eyes.radius}, off by {eyes.mean_abs:.1f} on average."),
         Text(f"Measured on {eyes.repeats:,} more: {100 * eyes.within:.1f} of 100, off by {eyes.measured_abs:.1f}."),
@@ -89,8 +119,8 @@ def _survey(survey: TaxSurvey) -> list[Any]:
     from rich.text import Text
 
     found = survey.estimate
-    table = _table("people", "exact*", "said yes", "± before", "estimate", "interval after")
-    table.add_row(
+    names = ("people", "exact*", "said yes", "± before", "estimate", "interval after")
+    row = (
         f"{survey.people:,}",
         Text(_percent(survey.exact), style="dim"),
         _percent(survey.said_yes / survey.people),
@@ -99,7 +129,7 @@ def _survey(survey: TaxSurvey) -> list[Any]:
         f"{_percent(found.low)} to {_percent(found.high)}",
     )
     return [
-        table,
+        _table(names, [row]),
         Text("Heads: the truth.  Tails: a second coin answers.  Estimate = 2·yes − ½."),
         Text.assemble(
             f"Someone who suspects you with {_percent(survey.prior)}: ",
@@ -111,26 +141,44 @@ def _survey(survey: TaxSurvey) -> list[Any]:
 
 
 def _errors(curves: tuple[Errors, ...], many: tuple[ManyCounts, ...]) -> list[Any]:
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("people", justify="right")
-    table.add_column("mechanism")
-    table.add_column(_axis())
-    table.add_column("points", justify="right")
-    for row, size in enumerate(shares.SIZES):
-        for place, (errors, ink) in enumerate(zip(curves, _INKS, strict=True)):
-            people, off = f"{size:,}" if place == 0 else "", errors.points[row].measured
-            table.add_row(people, Text(errors.name, style=ink), Text(_bar(off), style=ink), _points(off))
     ratio = curves[0].points[-1].stated / curves[-1].points[-1].stated
     return [
-        table,
-        Text(f"Each mark is ten times the last; measured on {shares.REPEATS} runs of every mechanism."),
-        Text("Errors are of order 1/(ε√n) with randomized response, 1/(εn) with a curator."),
+        _ByWidth(lambda columns: _bars(curves, columns)),
+        Text("Errors are of order 1/(ε·√n) with randomized response, 1/(ε·n) with a curator."),
         Text(f"Among {shares.SIZES[-1]:,} people, trusting nobody costs {ratio:,.0f} times the error."),
         Text(_many(many)),
     ]
+
+
+def _bars(curves: tuple[Errors, ...], columns: int) -> Any:
+    """The errors as a table; its bars share what the numbers leave over, and give way where that is too little."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    points = [_points(point.measured) for errors in curves for point in errors.points]
+    taken = [
+        max(len(f"{size:,}") for size in shares.SIZES),
+        max(len(errors.name) for errors in curves),
+        max(map(len, ("points", *points))),
+    ]
+    length = min(_BAR, columns - sum(taken) - 4 * 2 - _OVERHANG)
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("people", justify="right", no_wrap=True)
+    table.add_column("mechanism", no_wrap=True)
+    if length >= _SHORTEST_BAR:
+        table.add_column(_axis(length), no_wrap=True)
+    table.add_column("points", justify="right", no_wrap=True)
+    for row, size in enumerate(shares.SIZES):
+        for place, (errors, ink) in enumerate(zip(curves, _INKS, strict=True)):
+            people, off = f"{size:,}" if place == 0 else "", errors.points[row].measured
+            bar = [Text(_bar(off, length), style=ink)] if length >= _SHORTEST_BAR else []
+            table.add_row(people, Text(errors.name, style=ink), *bar, _points(off))
+    measured = f"measured on {shares.REPEATS} runs of every mechanism."
+    said = f"Each mark is ten times the last; {measured}" if length >= _SHORTEST_BAR else measured.capitalize()
+    return Group(table, Text(said))
 
 
 def _many(many: tuple[ManyCounts, ...]) -> str:
@@ -146,31 +194,68 @@ def _next(plot: str | None) -> str:
     return f"\nNext: discreet odds --eps 0.1 --prior 0.02 · {drawing}"
 
 
-def _table(*names: str) -> Any:
+def _table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Any:
+    """A column a name; where that does not fit a line a name, and at last such lines for each row by itself."""
+    from rich.console import Group
+
+    def fitting(columns: int) -> Any:
+        tables = (_upright(names, rows), _turned(names, rows))
+        single = Group(*(_turned(names, [row]) for row in rows))
+        return next((table for table in tables if _full_width(table) <= columns), single)
+
+    return _ByWidth(fitting)
+
+
+def _upright(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Any:
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
     for name in names:
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
-def _axis() -> str:
-    """Powers of ten above the bars, each at its place."""
+def _turned(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column(names[0], style="dim", no_wrap=True)
+    for row in rows:
+        table.add_column(row[0], justify="right", no_wrap=True)
+    for place, name in enumerate(names[1:], start=1):
+        table.add_row(name, *(row[place] for row in rows))
+    return table
+
+
+def _full_width(table: Any) -> int:
+    from rich.console import Console
+    from rich.measure import Measurement
+
+    console = Console(width=_ENDLESS)
+    return Measurement.get(console, console.options, table).maximum
+
+
+def _axis(length: int) -> str:
+    """Powers of ten above bars of that length, each at its place; where two would touch, the larger one."""
     low, high = _DECADES
-    marks = [" "] * (_BAR + 4)
-    for power in range(low + 1, high + 1):
+    marks = [" "] * (length + _OVERHANG + 1)
+    free = len(marks)
+    for power in range(high, low, -1):
         label = f"{100 * 10.0**power:g}"
-        at = round(_BAR * (power - low) / (high - low)) - 1
-        marks[at : at + len(label)] = label
+        at = max(0, round(length * (power - low) / (high - low)) - 1)
+        if at + len(label) < free:
+            marks[at : at + len(label)] = label
+            free = at
     return "".join(marks).rstrip()
 
 
-def _bar(error: float) -> str:
-    """A bar whose length is the logarithm of the error, in eighths of a cell."""
+def _bar(error: float, length: int) -> str:
+    """A bar that grows with the logarithm of the error up to `length` cells, in eighths of a cell."""
     low, high = _DECADES
     share = (math.log10(max(error, 10.0**low)) - low) / (high - low)
-    eighths = round(min(1.0, share) * _BAR * 8)
+    eighths = round(min(1.0, share) * length * 8)
     return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
 
 

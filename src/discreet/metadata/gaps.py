@@ -2,12 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any
 
-from discreet.metadata.read import Metadata, delta_ceiling
+from discreet.metadata.header import like_column, like_unit
+from discreet.metadata.read import Metadata, delta_advised, delta_ceiling
 from discreet.schema import Column, Type
 from discreet.schema.kind import ORDERED
 from discreet.schema.words import key, suggestion, written
+
+_BLANK = " .…"  # a why_public of nothing else is the placeholder of the line to paste
+_WHERE_FROM = "Put in place of … where they come from: which law, tariff, map, form or register."
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class Gap:
 
 def gaps(metadata: Metadata, header: Sequence[str] | None = None) -> tuple[Gap, ...]:
     """Every gap, those that block first; with the header of the table also what does not match it."""
-    found = [*_of_dataset(metadata), *_of_budget(metadata)]
+    found = [*_of_dataset(metadata, header or ()), *_of_budget(metadata)]
     for column in metadata.schema.columns:
         found += _of_column(column)
     for hierarchy in metadata.schema.hierarchies:
@@ -39,16 +44,28 @@ def gaps(metadata: Metadata, header: Sequence[str] | None = None) -> tuple[Gap, 
     return tuple(sorted(found, key=lambda gap: not gap.blocks))
 
 
-def _of_dataset(metadata: Metadata) -> Iterator[Gap]:
+def _of_dataset(metadata: Metadata, header: Sequence[str]) -> Iterator[Gap]:
     if metadata.source is None:
         what = "Nothing says where the table lies, so it must be handed over in Python."
         yield Gap("dataset.source", what, 'Under [dataset] write: source = "people.csv"')
     if metadata.schema.unit is None:
         what = "Each row is protected on its own; a person with several rows is not."
-        yield Gap("unit", what, 'Write:\n[unit]\nkey = "person_id"\nmax_rows = 5')
+        declared = {column.name.casefold() for column in metadata.schema.columns}
+        named = like_unit([name for name in header if name.casefold() not in declared]) or "person_id"
+        yield Gap("unit", what, f"Write:\n[unit]\nkey = {written(named)}\nmax_rows = 5")
     if not metadata.schema.columns:
         what = "No column is declared, so only the number of rows can be asked for."
-        yield Gap("columns", what, 'Write:\n[columns.age]\ntype = "integer"\nbounds = [0, 110]')
+        yield Gap("columns", what, _column_to_paste(metadata, header))
+
+
+def _column_to_paste(metadata: Metadata, header: Sequence[str]) -> str:
+    """Lines that declare a column of the header; its type is not known, and a category is right for any."""
+    unit = metadata.schema.unit
+    free = [name for name in header if unit is None or name.casefold() != unit.key.casefold()]
+    named = like_column(free) if unit is None else next(iter(free), None)
+    if named is None:
+        return 'Write:\n[columns.age]\ntype = "integer"\nbounds = [0, 110]'
+    return f'Write:\n[{key("columns", named)}]\ntype = "category"  # or integer, number, boolean, date, datetime, text'
 
 
 def _of_budget(metadata: Metadata) -> Iterator[Gap]:
@@ -60,10 +77,23 @@ def _of_budget(metadata: Metadata) -> Iterator[Gap]:
     if "budget.delta" not in metadata.said:
         what = "Without δ there are only Laplace noise and public keys."
         yield Gap("budget.delta", what, "Under [budget] write: delta = 1e-7, or delta = 0 if that is meant.")
-    ceiling = delta_ceiling(metadata.schema.population)
-    if budget.max_delta > ceiling:
-        what = f"A δ above {written(ceiling)} may let one random unit be published."
-        yield Gap("budget.max_delta", what, f"Under [budget] write: max_delta = {written(ceiling)}")
+    population = metadata.schema.population
+    advised = delta_advised(population)
+    limit = written(advised) if population is None else f"1/(100·population) = {advised}"
+    what = f"It is above {limit}. A δ near one over the number of units may let one random unit be published."
+    if budget.delta > advised:
+        yield Gap("budget.delta", what, f"Under [budget] write: delta = {written(_round_delta(advised))}")
+    chosen = "budget.max_delta" in metadata.said or budget.max_delta > delta_ceiling(population)
+    if chosen and budget.max_delta > advised:
+        yield Gap("budget.max_delta", what, f"Under [budget] write: max_delta = {written(advised)}")
+
+
+def _round_delta(most: Fraction) -> Fraction:
+    """The largest power of ten that is at most `most` and at most 10⁻⁷."""
+    power = Fraction(1, 10**7)
+    while power > most:
+        power /= 10
+    return power
 
 
 def _of_column(column: Column) -> Iterator[Gap]:
@@ -75,9 +105,9 @@ def _of_column(column: Column) -> Iterator[Gap]:
         example = "[2020-01-01, 2029-12-31]" if column.type in (Type.DATE, Type.DATETIME) else "[0, 110]"
         yield Gap(column.key("bounds"), "Without bounds it can only be counted.", f"{heading} bounds = {example}")
     limits = column.bounds or column.values or column.bins
-    if limits is not None and column.why_public is None:
+    if limits is not None and not (column.why_public or "").strip(_BLANK):
         what = "Nothing says where its bounds or values come from; read off the data, they would leak."
-        yield Gap(column.key("why_public"), what, f'{heading} why_public = "published map"')
+        yield Gap(column.key("why_public"), what, f'{heading} why_public = "…"\n{_WHERE_FROM}')
 
 
 def _of_header(metadata: Metadata, header: Sequence[str]) -> Iterator[Gap]:

@@ -2,6 +2,7 @@
 
 import csv
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -32,6 +33,21 @@ def names(path: Path) -> tuple[str, ...]:
         fix = "Check that you may read it."
         raise SourceUnavailable("The table could not be read.", f"You gave {shown}.", fix) from None
     return _names(_decoded(line, shown), shown)
+
+
+def like_unit(header: Sequence[str]) -> str | None:
+    """The name that most looks like whose row it is: the first that ends in id, else the first of all.
+
+    >>> like_unit(["age", "person_id"]), like_unit(["who", "age"]), like_unit([])
+    ('person_id', 'who', None)
+    """
+    ids = (name for name in header if name.casefold().replace(" ", "_").endswith(("_id", "id")))
+    return next(ids, header[0] if header else None)
+
+
+def like_column(header: Sequence[str]) -> str | None:
+    """The first name that is not the one that looks like the unit's."""
+    return next((name for name in header if name != like_unit(header)), None)
 
 
 def first_line(handle: BinaryIO) -> bytes:

@@ -23,7 +23,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         "values_from": 'values_from = "regions.csv"',
         "step": "step = 1",
         "bins": "bins = [0, 18, 65, 110]",
-        "why_public": 'why_public = "published map"',
+        "why_public": 'why_public = "…"',
         "fixed_per_unit": "fixed_per_unit = true",
         "null": 'null = "key"',
     },

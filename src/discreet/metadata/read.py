@@ -65,6 +65,14 @@ def delta_ceiling(population: int | None) -> Fraction:
     return DELTA_CEILING if population is None else Fraction(1, population)
 
 
+def delta_advised(population: int | None) -> Fraction:
+    """The largest δ that `check` lets pass in silence: 1/(100·population) where one is declared, else 10⁻⁶.
+
+    At δ = 1/n a mechanism may publish one random unit of n (docs/why/delta.md); a hundredth of that is far below.
+    """
+    return DELTA_CEILING if population is None else Fraction(1, 100 * population)
+
+
 def _document(text: str, file: str) -> Mapping[str, Any]:
     try:
         return tomllib.loads(text, parse_float=Decimal)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from discreet.metadata.header import like_column, like_unit
 from discreet.metadata.read import Metadata, delta_ceiling
 from discreet.schema import Column, Null
 from discreet.schema.column import default_step
@@ -20,7 +21,7 @@ _NO_UNIT = """\
 # Without this table each row is protected on its own. If a person can have several rows, name the column that says
 # whose they are, and how many of them may count.
 # [unit]
-# key = "person_id"
+# key = {}
 # max_rows = 5
 """
 _NO_BUDGET = """\
@@ -31,10 +32,10 @@ _NO_BUDGET = """\
 """
 _DECLARE = "# A column that is not declared does not exist for any question.\n"
 _EXAMPLE = """\
-# [columns.age]
+# [{}]
 # type = "integer"                  # category | integer | number | boolean | date | datetime | text
 # bounds = [0, 110]                 # for category: values = ["north", "south"]
-# why_public = "common knowledge"
+# why_public = "…"                  # where the bounds or values come from; never the data
 """
 
 
@@ -42,10 +43,11 @@ def dumps(metadata: Metadata, undeclared: Sequence[str] = ()) -> str:
     """The TOML of the metadata; `undeclared` column names of the header are listed in a comment."""
     schema = metadata.schema
     files = dict(metadata.values_from)
-    parts = [_TOP, _dataset(metadata), _unit(metadata)]
+    parts = [_TOP, _dataset(metadata), _unit(metadata, undeclared)]
     parts += [_column(column, files.get(column.name)) for column in schema.columns]
     if not schema.columns:
-        parts.append(_DECLARE + _EXAMPLE)
+        named = next(iter(undeclared), "age") if schema.unit else like_column(undeclared) or "age"
+        parts.append(_DECLARE + _EXAMPLE.format(key("columns", named)))
     if undeclared:
         parts.append((_DECLARE if schema.columns else "") + _listed(undeclared))
     parts += _hierarchies(metadata)
@@ -95,10 +97,10 @@ def _dataset(metadata: Metadata) -> str:
     return _table("dataset", lines)
 
 
-def _unit(metadata: Metadata) -> str:
+def _unit(metadata: Metadata, undeclared: Sequence[str]) -> str:
     unit = metadata.schema.unit
     if unit is None:
-        return _NO_UNIT
+        return _NO_UNIT.format(written(like_unit(undeclared) or "person_id"))
     lines = [
         ("key", written(unit.key), "whose row it is: who is protected"),
         ("max_rows", str(unit.max_rows), "more rows of one unit are left out; a lower cap means less noise"),

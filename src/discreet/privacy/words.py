@@ -11,23 +11,22 @@ from discreet import exact
 from discreet.privacy.certify import up
 from discreet.real import ball
 
-_STRONG, _MODERATE, _WEAK = 1, 3, 10
-_LARGEST_FACTOR = 20  # e²⁰ is about 485 million
+STRENGTHS = (("strong", Fraction("0.7311")), ("moderate", Fraction("0.9526")), ("weak", Fraction("0.99996")))
+LARGEST_FACTOR = 20  # e²⁰ is about 485 million
 _ASIDE = Fraction(1, 10**9)
 _COUNTED = 10**15  # chances rarer than one in so many are not counted out
 
 
-def strength(loss: Fraction) -> str:
-    """A neutral word for ε: a convention, not a theorem.
+def strength(best_guess: Fraction) -> str:
+    """A neutral word for how often the best 50/50 guess is right: a convention, not a theorem.
 
-    >>> [strength(Fraction(e)) for e in (1, 3, 10, 11)]
+    The ends are e^ε/(1+e^ε) at ε = 1, 3, 10, rounded up: a pure ε of 1 is strong, and so is all noise that allows no
+    better a guess.
+
+    >>> [strength(Fraction(right)) for right in ("0.7311", "0.9526", "0.99996", "1")]
     ['strong', 'moderate', 'weak', 'needs justification']
     """
-    if loss <= _STRONG:
-        return "strong"
-    if loss <= _MODERATE:
-        return "moderate"
-    return "weak" if loss <= _WEAK else "needs justification"
+    return next((word for word, most in STRENGTHS if best_guess <= most), "needs justification")
 
 
 def factor(loss: Fraction) -> str:
@@ -36,7 +35,7 @@ def factor(loss: Fraction) -> str:
     >>> factor(Fraction(1)), factor(Fraction(8)), factor(Fraction(1000))
     ('at most 2.72', 'at most 2,981', 'more than 400 million')
     """
-    if loss > _LARGEST_FACTOR:
+    if loss > LARGEST_FACTOR:
         return "more than 400 million"
     times = up(lambda: ball(loss).exp())
     digits = 4 if times < Fraction(101, 100) else 2 if times < 10 else 1 if times < 100 else 0
@@ -70,22 +69,44 @@ def chance(rare: Fraction) -> str:
     return f"at most one in {min(math.floor(1 / rare), _COUNTED):,}"
 
 
-def person(best_guess: Fraction, *, seen_by: str) -> str:
-    """To someone deciding whether to take part: the best observer's yeses with and without them."""
-    yes = _ceiling(best_guess * 100)
+def person(best_guess: Fraction, *, seen_by: str, others: int = 0) -> str:
+    """To someone deciding whether to take part, with so many others: the best observer's yeses with and without."""
+    whom = together(others)
     return (
-        f"Suppose someone suspects you are in this data. Of 100 results this system could publish, {100 - yes} would "
-        f"make them say yes if you stay out and {yes} if you take part. Your exact record is seen by {seen_by}."
+        f"Suppose someone suspects {whom} are {_every(others)}in this data. Of 100 results this system could "
+        f"publish, {at_least(1 - best_guess)} would make them say yes if {_all(others)} stay out and "
+        f"{at_most(best_guess)} if {_all(others)} take part. {_seen(others, seen_by)}"
     )
 
 
-def person_value(best_guess: Fraction, *, seen_by: str) -> str:
+def person_value(best_guess: Fraction, *, seen_by: str, others: int = 0) -> str:
     """The same to someone whose presence is known and whose value is not."""
-    yes = _ceiling(best_guess * 100)
+    whose = f"which of two values {together(others)} have" if others else "which of two values is yours"
     return (
-        f"Suppose someone suspects which of two values is yours. Of 100 results this system could publish, {100 - yes} "
-        f"would make them say so if it is not and {yes} if it is. Your exact record is seen by {seen_by}."
+        f"Suppose someone suspects {whose}. Of 100 results this system could publish, {at_least(1 - best_guess)} "
+        f"would make them say so if it is not and {at_most(best_guess)} if it is. {_seen(others, seen_by)}"
     )
+
+
+def together(others: int) -> str:
+    """You, and so many others.
+
+    >>> together(0), together(1), together(3)
+    ('you', 'you and 1 other', 'you and 3 others')
+    """
+    return "you" if others == 0 else "you and 1 other" if others == 1 else f"you and {others:,} others"
+
+
+def _every(others: int) -> str:
+    return "" if others == 0 else "both " if others == 1 else "all "
+
+
+def _all(others: int) -> str:
+    return f"you {_every(others)}".rstrip()
+
+
+def _seen(others: int, seen_by: str) -> str:
+    return f"Your exact {'records are' if others else 'record is'} seen by {seen_by}."
 
 
 def custodian(today: Fraction, total: Fraction | None = None) -> str:

@@ -83,7 +83,7 @@ class Column:
         self._set("fixed_per_unit", flag(self.fixed_per_unit, self.key("fixed_per_unit")))
         self._set("null", Null(choice(self.null, self.key("null"), tuple(Null))))
         if self.why_public is not None:
-            fix = 'Write: why_public = "published map"'
+            fix = 'Write, with the source in place of …: why_public = "…"'
             self._set("why_public", name(self.why_public, self.key("why_public"), fix))
         require_room(self, 1)
 

@@ -156,8 +156,8 @@ def _require_leaf(schema: Schema, hierarchy: Hierarchy) -> None:
     column = schema.find(lowest)
     if column is None:
         meant = suggestion(lowest, [one.name for one in schema.columns])
-        hint = f"Did you mean {meant!r}? " if meant else ""
-        fix = f"{hint}Otherwise declare it: [{key('columns', lowest)}]"
+        hint = f"Did you mean {meant!r}? Otherwise declare" if meant else "Declare"
+        fix = f'{hint} it:\n[{key("columns", lowest)}]\ntype = "category"'
         raise refusal(hierarchy.key("levels"), "must end with a declared column", lowest, fix)
     if column.type not in (Type.CATEGORY, Type.TEXT):
         rule = "must end with a category column"
