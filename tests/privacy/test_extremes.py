@@ -55,3 +55,11 @@ def test_the_dominant_part_is_found_wherever_it_stands_and_only_if_there_is_one(
     assert flat.dominant((weak, strong)) == flat.dominant((strong, weak)) == weak
     for parts in ((weak, other), (other, weak, strong), (strong, other, weak)):
         assert flat.dominant(parts) is None
+
+
+def test_nested_samples_with_long_rates_are_priced_no_cheaper() -> None:
+    """Eleven rates of 400 digits once made a number that Python refuses to print, and the price failed."""
+    rate = 1 - Fraction(1, 10**400)
+    cost = nested(Gaussian(1), lambda c: Sampled(rate, c), 12)
+    most = Fraction(1, 10**390)  # how much less than 1 the true rate, rate**12, surely is not
+    assert price.delta(cost, 1).value >= price.delta(Sampled(1 - most, Gaussian(1)), 1).value

@@ -4,6 +4,7 @@ Every step replaces a cost by one that it implies, or by an equal one; docs/proo
 Numbers here are bare Fractions, because a group's ε may exceed what anyone may type.
 """
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,6 +25,8 @@ from discreet.privacy.cost import (
     Together,
     Zcdp,
 )
+
+_LONGEST_RATE = 4000  # bits
 
 
 @dataclass(frozen=True)
@@ -184,11 +187,18 @@ def _thinned(cost: Sampled, size: int, times: int) -> "list[tuple[Atom, int]]":
     inner = terms(cost.cost)
     match inner:
         case ((Thinned() as deeper, 1),):
-            return [(Thinned(cost.rate * deeper.rate, deeper.terms), times)]
+            return [(Thinned(_short(cost.rate * deeper.rate), deeper.terms), times)]
         case ():
             return []
         case _:
             return [(Thinned(cost.rate, inner), times)]
+
+
+def _short(rate: Fraction) -> Fraction:
+    """The rate, or a little more where nested samples would make its digits grow without end: dearer, never cheaper."""
+    if rate.denominator.bit_length() <= _LONGEST_RATE:
+        return rate
+    return Fraction(math.ceil(rate * 2**_LONGEST_RATE), 2**_LONGEST_RATE)
 
 
 def _chosen(cost: Apart, size: int, times: int) -> "list[tuple[Atom, int]]":
