@@ -56,7 +56,7 @@ def picture(figures: Tour, path: Path) -> None:
         f"Points: root mean square of {shares.REPEATS} runs, bars 95 %.\n"
         "Neighbours replace one answer. Invented people."
     )
-    title = "Trusting nobody costs a factor √n: a curator's error shrinks with n"
+    title = "Trusting nobody costs a factor √n: a curator's error shrinks like 1/n"
     try:
         write(errors_picture(curves, title=title, caption=caption), path, alt=alt_text(curves))
     except ImportError:
