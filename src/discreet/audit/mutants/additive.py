@@ -31,6 +31,7 @@ def planted() -> Iterator[Planted]:
     yield from _scales()
     yield from _norms()
     yield from _clamps()
+    yield from _off_lattice()
     yield _key_threshold()
 
 
@@ -76,6 +77,15 @@ def _clamps() -> Iterator[Planted]:
     event = Event(NoNumber(0), "=", 1)
     rows = ((0.5, float("nan")), (0.5,))
     yield Drawn("nan-through-clamp", wrong, Odds(Fraction(1)), rows, _float_sum(unit), event, (1.0, 0.0), 200)
+
+
+def _off_lattice() -> Iterator[Planted]:
+    unit = DiscreteLaplace(Fraction(1))
+    wrong = "A number off the lattice is taken, and whole noise leaves its fraction as it was."
+    pair = ((Fraction(0), Fraction(1, 2)),)
+    yield Proven("fraction-kept", wrong, _ONE, pair, lambda x: {x + k: mass(unit, k) for k in _WINDOW})
+    wrong = "The noise is added to a masked array, whose mask goes out with it."
+    yield Proven("mask-kept", wrong, _ONE, ((0, 1),), lambda mask: {(k, mask): mass(unit, k) for k in _WINDOW})
 
 
 def _key_threshold() -> Planted:

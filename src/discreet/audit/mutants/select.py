@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from flint import arb
 
 from discreet.audit import laws
 from discreet.audit.bounds import Odds
@@ -69,6 +70,9 @@ def _noise() -> Iterator[Planted]:
     wrong = "The winner's noisy score is told too, with the noise that was compared."
     all_up = [((0,) * 4, (1,) * 4)]
     yield Proven("noisy-max-tells-score", wrong, Pure(_ONE), all_up, _told(DiscreteLaplace(Fraction(2))))
+    wrong = "Noisy scores saturate at the largest score, where they tie and the first of them wins."
+    tied = [((0,) * 10, (-1,) * 9 + (0,))]
+    yield Proven("noisy-max-saturated", wrong, Pure(_ONE), tied, _saturated(DiscreteLaplace(Fraction(2))))
 
 
 def _grids() -> Iterator[Planted]:
@@ -112,6 +116,27 @@ def _told(noise: DiscreteLaplace) -> Callable[[tuple[int, ...]], OutputLaw]:
         return said
 
     return found
+
+
+def _saturated(noise: DiscreteLaplace) -> Callable[[tuple[int, ...]], OutputLaw]:
+    """P[the last of them wins] when sums above 0 count as 0: the others stay below, or all are below and it leads."""
+
+    def found(scores: tuple[int, ...]) -> OutputLaw:
+        *others, last = scores
+        wins = _all_below(noise, others, 0) * laws.above(noise, -1 - last)
+        for top in range(-60, 0):
+            wins += _all_below(noise, others, top) * laws.mass(noise, top - last)
+        wins += arb(0).union(1 - laws.above(noise, -61 - last))
+        return {len(others): wins, "another": 1 - wins}
+
+    return found
+
+
+def _all_below(noise: DiscreteLaplace, scores: list[int], top: int) -> arb:
+    product = arb(1)
+    for own in scores:
+        product *= 1 - laws.above(noise, top - 1 - own)
+    return product
 
 
 def _quantile(q: Fraction, rate: Fraction) -> Callable[[tuple[int, ...]], OutputLaw]:
