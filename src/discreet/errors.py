@@ -4,12 +4,14 @@
     ├── BadValue                  2   a number, name or shape the caller gave breaks a stated rule
     ├── MetadataError             3   the TOML or the header it describes breaks a stated rule; no row was read
     ├── NotPriced                 4   no accountant can bound this cost; nothing was spent
+    ├── NotAnswerable             4   a question outside what can be answered privately; nothing was spent
     ├── BudgetExceeded            5   the charge does not fit any more; nothing was spent
     ├── Conflict                  2   a key that already stands for another question or another answer
     ├── IntegrityError            6   a ledger that was edited, cut, swapped or restored, or is not the one asked for
     ├── LedgerUnavailable         7   the ledger cannot be read or written now
     │   └── Closed                7   too many failures: only the curator opens the dataset again
     ├── SourceUnavailable         7   the private table is not there or may not be opened
+    ├── EngineFailed              7   the engine gave no answer: one fixed reply whatever the cause; the charge stays
     ├── CannotWrite               7   a file could not be written; what was there before still is
     └── Refuted                   6   an audit found a lower bound above the claim
 
@@ -70,6 +72,25 @@ class NotPriced(DiscreetError):
     exit = 4
 
 
+class NotAnswerable(DiscreetError):
+    """A question that cannot be answered, and a rewrite that can; `position` is a line and column of its text."""
+
+    code = "not-answerable"
+    exit = 4
+
+    def __init__(self, what: str, why: str, fix: str, position: tuple[int, int] | None = None) -> None:
+        super().__init__(what, why, fix)
+        self.position = position
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.what, self.why, self.fix, self.position)
+
+    def as_json(self) -> dict[str, Any]:
+        """The error object, with the place where the question went wrong."""
+        place = None if self.position is None else dict(zip(("line", "column"), self.position, strict=True))
+        return super().as_json() | {"position": place}
+
+
 class BudgetExceeded(DiscreetError):
     """A charge that does not fit; `remaining` is the largest pure ε that would, `requested` the ε that was asked."""
 
@@ -118,6 +139,13 @@ class SourceUnavailable(DiscreetError):
     exit = 7
 
 
+class EngineFailed(DiscreetError):
+    """No answer came back; raised by `engine_failed` alone, so that its words never follow the cause."""
+
+    code = "engine-failed"
+    exit = 7
+
+
 class CannotWrite(DiscreetError):
     """A file that a verb makes cannot be written."""
 
@@ -139,6 +167,13 @@ def bad(name: str, rule: str, value: object, fix: str) -> BadValue:
     'scale must be positive. You gave -1. Give a scale such as 10.'
     """
     return BadValue(f"{name} {rule}.", f"You gave {quoted(value)}.", fix)
+
+
+def engine_failed() -> EngineFailed:
+    """The one reply to every failure of the engine: its cause may depend on rows."""
+    what = "The engine gave no answer within its limits of time and memory."
+    why = "The reason may depend on the data, so it is not told; what was charged stays charged."
+    return EngineFailed(what, why, "Ask the same question once more, which costs nothing new, or a simpler one.")
 
 
 def bad_private(name: str, rule: str, fix: str) -> BadValue:
