@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 from flint import arb
@@ -93,8 +93,16 @@ def _points(cost: Cost) -> list[Fraction]:
         case Approx():
             return [cost.epsilon]
         case _:
-            points = [price.epsilon(cost, delta).value for delta in _DELTAS]
+            points = [p for delta in _DELTAS for p in _epsilons(cost, delta)]
             return [Fraction(round(p * 10**6), 10**6) for p in points if p > Fraction(1, 10**3)]
+
+
+def _epsilons(cost: Cost, delta: Fraction) -> list[Fraction]:
+    """The ε at that δ; none where more than δ stands apart."""
+    try:
+        return [price.epsilon(cost, delta).value]
+    except NotPriced:
+        return []
 
 
 def brute(name: str, cost: Cost, *, pairs: Pairs, law: Callable[[Any], OutputLaw]) -> Row:
@@ -185,12 +193,36 @@ def one_row_other(values: int = 3, rows: int = 4) -> list[tuple[tuple[int, ...],
     return [(_plus(h, v), _plus(h, w)) for h in tables(values, rows - 1) for v in range(values) for w in range(v)]
 
 
+def keys_entered(values: Sequence[int], keys: int, groups: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """All counts per key over the values, and those with a unit more in 1 to `groups` of the keys."""
+    return [(h, _in(h, new)) for h in product(values, repeat=keys) for new in _some(keys, groups) if new]
+
+
+def keys_exchanged(values: Sequence[int], keys: int, groups: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """All counts per key in which a unit leaves up to `groups` keys and enters up to `groups` others."""
+    moves = [
+        (old, new)
+        for old in _some(keys, groups)
+        for new in _some(keys, groups)
+        if not old & new and sorted(old) < sorted(new)
+    ]
+    return [(_in(h, old), _in(h, new)) for h in product(values, repeat=keys) for old, new in moves]
+
+
 def nearby(values: Sequence[int], length: int, step: int = 1) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """All pairs of vectors over the values that differ by at most `step` in every place: scores and questions."""
     points = list(product(values, repeat=length))
     return [
         (x, y) for x in points for y in points if x < y and all(abs(a - b) <= step for a, b in zip(x, y, strict=True))
     ]
+
+
+def _some(keys: int, groups: int) -> list[frozenset[int]]:
+    return [frozenset(some) for size in range(groups + 1) for some in combinations(range(keys), size)]
+
+
+def _in(table: tuple[int, ...], keys: frozenset[int]) -> tuple[int, ...]:
+    return tuple(count + (1 if key in keys else 0) for key, count in enumerate(table))
 
 
 def _plus(table: tuple[int, ...], value: int) -> tuple[int, ...]:

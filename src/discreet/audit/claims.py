@@ -11,13 +11,13 @@ from functools import cache
 from typing import Any
 
 from discreet.audit.bounds import ALPHA
-from discreet.audit.brute import brute, nearby, one_row_more, one_row_other
+from discreet.audit.brute import brute, keys_entered, keys_exchanged, nearby, one_row_more, one_row_other
 from discreet.audit.laws import OutputLaw, law
 from discreet.audit.report import Row
 from discreet.audit.runs import outputs
 from discreet.audit.trial import RUNS, Pair, audited
 from discreet.bounded import cells, rows, scalar
-from discreet.mechanism import additive, beta, demonstration, quantile, response, select, threshold
+from discreet.mechanism import additive, beta, demonstration, keys, quantile, response, select, threshold
 from discreet.mechanism.promise import LARGEST, Mechanism
 from discreet.noise.source import SYSTEM, Source
 from discreet.relation import Relation
@@ -70,7 +70,7 @@ def claims() -> tuple[Claim, ...]:
     """Every registered claim, in the order of the modules."""
     return tuple(
         claim
-        for family in (_additive, _gaussian, _choices, _responses, _sparse, _grids, _demonstrations)
+        for family in (_additive, _gaussian, _choices, _responses, _sparse, _grids, _keys, _demonstrations)
         for claim in family()
     )
 
@@ -139,6 +139,8 @@ def _choices() -> Iterator[Claim]:
         yield Claim(f"noisy-max-{e}", select.noisy_max, loudest, _SCORES, tuple(nearby(range(2), 3)))
     for k in (2, 3):
         yield Claim(f"top-{k}", select.top_k, select.top_k(any_scores, 1, k), _SCORES, tuple(nearby(range(2), 4)))
+        made_top = select.monotone_top_k(any_scores, 1, k)
+        yield Claim(f"monotone-top-{k}", select.monotone_top_k, made_top, _RISING, tuple(one_row_more(4, 3)))
 
 
 def _responses() -> Iterator[Claim]:
@@ -184,6 +186,49 @@ def _grids() -> Iterator[Claim]:
     turned: tuple[Pair, ...] = (((3, 4), (4, 3)), ((1, 0), (0, 1)), ((12, 0), (11, 1)))
     made_bias = beta.bias(1, low="0.01", high="0.9", points=9, under=Relation.REPLACE_ONE)
     yield Claim("bias-replace-one", beta.bias, made_bias, turned, tuple(one_row_other(2)))
+
+
+def _keys() -> Iterator[Claim]:
+    for e in EPSILONS:
+        made = keys.key_selection(1, e, "0.01")
+        at = made.threshold
+        pairs = (((0,), (1,)), ((at,), (at + 1,)), ((0, at, 1), (0, at - 1, 1)), ((0, 0, 5), (0, 1, 5)))
+        yield Claim(f"keys-{e}", keys.key_selection, made, pairs, tuple(keys_entered(range(at + 3), 2, 1)))
+    many = keys.key_selection(3, 2, "0.01")
+    yield Claim("keys-three-groups", keys.key_selection, many, _entered(many), _all_entered(many))
+    normal = keys.gaussian_key_selection(3, 3, "0.001")
+    yield Claim("gaussian-keys", keys.gaussian_key_selection, normal, _entered(normal), _all_entered(normal))
+    yield from _keys_by_replacement()
+
+
+def _keys_by_replacement() -> Iterator[Claim]:
+    for groups, name in ((1, "one-group"), (2, "two-groups")):
+        made = keys.key_selection(groups, 2, "0.01", relation=Relation.REPLACE_ONE)
+        world = tuple(keys_exchanged((0, made.threshold), 2 * groups, groups))
+        yield Claim(f"keys-replace-one-{name}", keys.key_selection, made, _exchanged(made, groups), world)
+    normal = keys.gaussian_key_selection(2, 3, "0.001", relation=Relation.REPLACE_ONE)
+    world = tuple(keys_exchanged((0, normal.threshold), 4, 2))
+    yield Claim("gaussian-keys-replace-one", keys.gaussian_key_selection, normal, _exchanged(normal, 2), world)
+
+
+def _entered(made: keys.KeySelection) -> tuple[Pair, ...]:
+    """Three keys nobody had, three near the threshold, and some of each."""
+    at = made.threshold
+    return ((0, 0, 0), (1, 1, 1)), ((at,) * 3, (at + 1,) * 3), ((0, 1, at), (1, 2, at + 1)), ((1, 0, 0), (2, 0, 0))
+
+
+def _all_entered(made: keys.KeySelection) -> tuple[Pair, ...]:
+    """Three keys that nobody has, or one unit, or about as many as the threshold."""
+    return tuple(keys_entered((0, 1, made.threshold - 1, made.threshold), 3, 3))
+
+
+def _exchanged(made: keys.KeySelection, groups: int) -> tuple[Pair, ...]:
+    """Keys left and entered: only there for one of the tables, near the threshold, and one of each."""
+    at, sides = made.threshold, (1,) * groups + (0,) * groups
+    near, mixed = tuple(at + s for s in sides), tuple(at * (i % 2) + s for i, s in enumerate(sides))
+    turned = [tuple(first[(i + groups) % (2 * groups)] for i in range(2 * groups)) for first in (sides, near)]
+    other = tuple(m + 1 - 2 * s for m, s in zip(mixed, sides, strict=True))
+    return (sides, turned[0]), (near, turned[1]), (mixed, other)
 
 
 def _demonstrations() -> Iterator[Claim]:

@@ -19,6 +19,7 @@ from discreet.mechanism.additive import Additive
 from discreet.mechanism.additive import Law as Noise
 from discreet.mechanism.beta import Bias
 from discreet.mechanism.demonstration import AllOrNothing, NameAndShame
+from discreet.mechanism.keys import KeySelection
 from discreet.mechanism.quantile import Quantile
 from discreet.mechanism.response import KaryResponse, Survey
 from discreet.mechanism.select import ExponentialMechanism, NoisyMax, PermuteAndFlip, TopK
@@ -55,6 +56,8 @@ def law(mechanism: Any, exact: Any, window: range) -> OutputLaw:
             return independent([_coin(ball(mechanism.said_yes(int(x)))) for x in _flat(exact)])
         case SparseVector():
             return sparse(mechanism, exact)
+        case KeySelection():
+            return released(exact, mechanism.threshold, mechanism.noise)
         case NameAndShame():
             return _named(tuple(exact), mechanism.delta)
         case AllOrNothing():
@@ -148,6 +151,11 @@ def verdicts(ups: Sequence[arb], positives: int) -> Iterator[tuple[str, arb]]:
                 after += [(pattern + "⊤", chance * up), (pattern + "⊥", chance * (1 - up))]
         open_ = after
     yield from open_
+
+
+def released(counts: Sequence[int], threshold: int, noise: Noise) -> OutputLaw:
+    """1 for each key with count + noise > threshold, else 0; a key nobody has, count 0, is never released."""
+    return _tuples([_coin(above(noise, threshold - c) if c >= 1 else arb(0)) for c in map(int, counts)])
 
 
 def independent(parts: Sequence[OutputLaw]) -> OutputLaw:

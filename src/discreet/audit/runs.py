@@ -1,6 +1,6 @@
 """Many outputs of the real mechanism: its own code, asked for many independent copies at once where it can be.
 
-Additive noise and randomized answers treat every number of an array alike, so an array of n equal inputs is n runs.
+Additive noise, randomized answers and key selection treat every number of an array alike, so n equal inputs are n runs.
 Choices have `many`, through which their single call goes.  A sparse vector draws its noise one number at a time; here
 the very same code takes those numbers from a large batch of the same law.
 """
@@ -13,6 +13,7 @@ import numpy as np
 from discreet.audit.features import Outputs
 from discreet.mechanism.additive import Additive
 from discreet.mechanism.demonstration import AllOrNothing, NameAndShame
+from discreet.mechanism.keys import KeySelection
 from discreet.mechanism.response import KaryResponse, Survey
 from discreet.mechanism.select import PermuteAndFlip
 from discreet.mechanism.threshold import SparseVector
@@ -45,6 +46,9 @@ def outputs(mechanism: Any, exact: Any, n: int, source: Source) -> Outputs:
             flat = np.asarray(exact, dtype=np.int64).reshape(-1)
             said = mechanism(np.tile(flat, n), source)
             return said if flat.size == 1 else said.reshape(n, flat.size)
+        case KeySelection():
+            flat = np.asarray(exact, dtype=np.int64)
+            return mechanism(np.tile(flat, n), source).astype(np.int64).reshape(n, flat.size)
         case SparseVector():
             return _verdicts(mechanism, exact, n, source)
         case PermuteAndFlip():

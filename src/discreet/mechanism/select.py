@@ -4,7 +4,7 @@
     … monotone        P[i] ∝ e^(ε·s_i/Δ)                    the same, if a unit moves all scores in one direction only
     permute-and-flip  never worse in expectation; not bounded-range, so Pure(ε)
     noisy max         argmax of s_i + two-sided geometric noise of scale 2Δ/ε; Pure(ε)
-    top k             k exponential choices without replacement at ε/k each
+    top k             k exponential choices without replacement at ε/k each, monotone or not
 
 s are whole lattice steps, Δ = `sensitivity.linf`.  McSherry & Talwar (2007); McKenna & Sheldon (2020).
 """
@@ -153,6 +153,20 @@ def top_k(sensitivity: Sensitivity, epsilon: Any, k: int) -> TopK:
     """ε-DP in total: k exponential mechanisms at ε/k, each on what is left."""
     times = exactly.count(k, "k", 1, 10**6)
     one = exponential(sensitivity, exactly.epsilon(epsilon) / times)
+    return TopK(sensitivity, Repeated(one.cost, times), times, one)
+
+
+def monotone_top_k(sensitivity: Sensitivity, epsilon: Any, k: int) -> TopK:
+    """ε-DP in total for scores that one unit moves all in the same direction, such as counts under add-remove.
+
+    What is left after a choice still moves one way only, so every round is a monotone exponential mechanism at ε/k.
+
+    >>> from discreet.bounded import cells
+    >>> monotone_top_k(cells(4, 1), 1, 2).one.rate, top_k(cells(4, 1), 1, 2).one.rate
+    (Fraction(1, 2), Fraction(1, 4))
+    """
+    times = exactly.count(k, "k", 1, 10**6)
+    one = monotone_exponential(sensitivity, exactly.epsilon(epsilon) / times)
     return TopK(sensitivity, Repeated(one.cost, times), times, one)
 
 

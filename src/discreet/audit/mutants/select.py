@@ -97,6 +97,9 @@ def _wrong_steps() -> Iterator[Planted]:
     wrong = "A row is replaced, so one count falls while another rises; the exponent is that of monotone scores."
     moved = [((1, 0, 0), (0, 1, 0)), ((2, 1, 1), (1, 2, 1)), ((0, 1, 1), (1, 0, 1))]
     yield Proven("monotone-by-replacement", wrong, _PROMISE, moved, lambda s: laws.exponential(s, _ONE))
+    wrong = "The same for two choices at ε/2 each: a unit leaves two counts and enters two others."
+    twice = [((1, 1, 0, 0), (0, 0, 1, 1)), ((2, 2, 1, 1), (1, 1, 2, 2))]
+    yield Proven("monotone-top-k-by-replacement", wrong, Pure(_ONE), twice, lambda s: laws.top(s, Fraction(1, 2), 2))
 
 
 def _own_step(scores: tuple[int, ...]) -> OutputLaw:
