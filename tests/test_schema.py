@@ -290,3 +290,9 @@ def test_dates_are_measured_in_days_and_moments_in_seconds() -> None:
     assert measured(date(2000, 1, 1)) == 10957
     assert measured(datetime(2000, 1, 1)) == 10957 * 86400
     assert measured(datetime(1969, 12, 31, 23, 59, 59, 500000)) == Fraction(-1, 2)
+
+
+def test_a_step_that_does_not_divide_the_values_is_refused():
+    with pytest.raises(BadValue, match="must divide every one of the values; 7 lies between two steps"):
+        Column("c", "integer", bounds=(0, 10), step=5, values=(0, 7))
+    assert Column("c", "integer", bounds=(0, 10), step=5, values=(0, 10)).lattice.points == 3

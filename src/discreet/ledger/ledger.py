@@ -23,6 +23,7 @@ from discreet.ledger.chain import Row, broken, exported
 from discreet.ledger.decide import Decision
 from discreet.ledger.head import HeadFile, default_place
 from discreet.ledger.lease import Lease
+from discreet.ledger.purse import Purse
 from discreet.ledger.question import asked, entry, reason, snapshot_name
 from discreet.ledger.rules import Opening, Rules
 from discreet.ledger.standing import Receipt, Standing, check_binding, standing
@@ -138,7 +139,7 @@ class Ledger:
         epsilon: Any = None,
         delta: Any = None,
         snapshot: str = "",
-    ) -> "Purse":
+    ) -> Purse:
         """`cost` set aside for an adaptive algorithm, whose charges must fit inside; the same purse under its key."""
         place = self._path(path)
         facts = asked("purse", cost, path=place, memo=memo, key=key, analyst=analyst, snapshot=snapshot)
@@ -231,6 +232,23 @@ class Ledger:
             books = self._read()
             place = books.place({"path": self._path(path), "snapshot": snapshot_name(snapshot)})
             return Fraction(0) if books.closed else refusal.left_for(books, place, analyst)
+
+    def remaining_after(
+        self, path: Any, cost: Cost, *, epsilon: Any, delta: Any, analyst: str | None = None, snapshot: str = ""
+    ) -> Fraction:
+        """What `remaining` would say of the whole table after such a charge, whether or not it fits; writes nothing."""
+        with self._store.lock:
+            books = self._read()
+            question = typed(cost, self._relation, epsilon=epsilon, delta=delta)
+            place = books.place({"path": self._path(path), "snapshot": snapshot_name(snapshot)})
+            return refusal.left_after(books, place, analyst, amounts(question, books.rules.budget))
+
+    def receipt(self, key: str) -> Receipt | None:
+        """The receipt of the charge under that key, None where there is none."""
+        charge = self._read().charge_of(key)
+        if charge is None:
+            return None
+        return Receipt(charge.row.number, _name(charge.row), key, charge.attempt, charge.answer is not None)
 
     def standing(self) -> Standing:
         """Everything `discreet budget` shows."""
@@ -353,29 +371,6 @@ class Ledger:
             fix = "Charge inside the purse, and commit or fail that."
             raise bad("receipt", "must be of a charge: a purse has no answer of its own", charge.row.number, fix)
         return charge
-
-
-class Purse:
-    """A sub-ledger: its charges are durable entries of their own and cost nothing more, as long as they fit."""
-
-    def __init__(self, ledger: Ledger, receipt: Receipt) -> None:
-        self._ledger, self.receipt = ledger, receipt
-
-    def charge(self, path: Any, cost: Cost, memo: Any, key: str, *, epsilon: Any = None, delta: Any = None) -> Receipt:
-        """A reservation inside the purse, or BudgetExceeded; keys are the ledger's, so name the run in them."""
-        return self._ledger.charge_part(self.receipt, path, cost, memo, key, epsilon=epsilon, delta=delta)
-
-    def commit(self, receipt: Receipt, answer: bytes) -> None:
-        """As `Ledger.commit`."""
-        self._ledger.commit(receipt, answer)
-
-    def fail(self, receipt: Receipt) -> None:
-        """As `Ledger.fail`."""
-        self._ledger.fail(receipt)
-
-    def stored(self, key: str) -> bytes | None:
-        """As `Ledger.stored`."""
-        return self._ledger.stored(key)
 
 
 def _appended(pen: Pen, decision: Decision) -> Row | None:

@@ -7,6 +7,7 @@ One rule per kind of reserved cost, each a fully adaptive filter by itself: Σε
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 from discreet.errors import NotPriced
 from discreet.ledger.weigh import promise
@@ -14,6 +15,10 @@ from discreet.privacy import price, renyi
 from discreet.privacy.cost import Approx, Cost, Gaussian, Pure, Response, Together, Zcdp
 from discreet.privacy.flat import Normal, dominates, terms
 from discreet.relation import Relation
+
+if TYPE_CHECKING:
+    from discreet.ledger.ledger import Ledger
+    from discreet.ledger.standing import Receipt
 
 
 def fits(reserved: Cost, charged: Sequence[Cost], under: Relation) -> bool:
@@ -57,3 +62,28 @@ def _concentration(whole: Cost, rho: Fraction) -> bool:
         return price.zcdp(whole).value <= rho
     except NotPriced:
         return False
+
+
+class Purse:
+    """A sub-ledger: its charges are durable entries of their own and cost nothing more, as long as they fit."""
+
+    def __init__(self, ledger: "Ledger", receipt: "Receipt") -> None:
+        self._ledger, self.receipt = ledger, receipt
+
+    def charge(
+        self, path: Any, cost: Cost, memo: Any, key: str, *, epsilon: Any = None, delta: Any = None
+    ) -> "Receipt":
+        """A reservation inside the purse, or BudgetExceeded; keys are the ledger's, so name the run in them."""
+        return self._ledger.charge_part(self.receipt, path, cost, memo, key, epsilon=epsilon, delta=delta)
+
+    def commit(self, receipt: "Receipt", answer: bytes) -> None:
+        """As `Ledger.commit`."""
+        self._ledger.commit(receipt, answer)
+
+    def fail(self, receipt: "Receipt") -> None:
+        """As `Ledger.fail`."""
+        self._ledger.fail(receipt)
+
+    def stored(self, key: str) -> bytes | None:
+        """As `Ledger.stored`."""
+        return self._ledger.stored(key)

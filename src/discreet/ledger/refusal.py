@@ -6,7 +6,7 @@ from discreet import exact
 from discreet.errors import BudgetExceeded, Closed, Conflict, LedgerUnavailable
 from discreet.ledger import account as accounts
 from discreet.ledger import filter as filters
-from discreet.ledger.account import Amounts, Path
+from discreet.ledger.account import Account, Amounts, Path
 from discreet.ledger.books import Books, Charge
 from discreet.ledger.filter import EpsilonDelta, EpsilonOnly
 from discreet.ledger.weigh import Typed
@@ -25,17 +25,28 @@ def over_budget(
 
 def left_for(books: Books, path: Path, analyst: str | None) -> Fraction:
     """The largest single pure ε that would still be accepted there, from that analyst."""
-    left = filters.remaining(books.rules.budget, books.account, path)
+    own = accounts.opened(0) if analyst is None else books.analysts.get(analyst, accounts.opened(0))
+    return _left(books, books.account, own, path=path, analyst=analyst)
+
+
+def left_after(books: Books, path: Path, analyst: str | None, weight: Amounts) -> Fraction:
+    """What `left_for` would say of the whole table after a charge of that weight at the path; 0 if it does not fit."""
+    own = accounts.opened(0) if analyst is None else books.analysts.get(analyst, accounts.opened(0))
+    spent = accounts.charged(books.account, path, weight)
+    if not filters.accepts(books.rules.budget, spent.spent):
+        return Fraction(0)
+    return _left(books, spent, accounts.charged(own, path, Amounts(weight.epsilon)), path=(), analyst=analyst)
+
+
+def _left(books: Books, account: Account, own: Account, *, path: Path, analyst: str | None) -> Fraction:
+    left = filters.remaining(books.rules.budget, account, path)
     if books.rules.max_epsilon is not None:
         left = min(left, books.rules.max_epsilon)
     cap = books.rules.cap(analyst)
-    return left if cap is None or analyst is None else min(left, _left_of(books, cap, path, analyst))
-
-
-def _left_of(books: Books, cap: Fraction, path: Path, analyst: str) -> Fraction:
-    own = books.analysts.get(analyst, accounts.opened(0))
-    left = filters.kept_down(cap - own.spent.epsilon + accounts.slack(own, path).epsilon)
-    return left if left >= exact.MIN_EPSILON else Fraction(0)
+    if cap is None:
+        return left
+    mine = filters.kept_down(cap - own.spent.epsilon + accounts.slack(own, path).epsilon)
+    return min(left, mine) if mine >= exact.MIN_EPSILON else Fraction(0)
 
 
 def _over_question(books: Books, question: Typed, *, path: Path, analyst: str | None) -> BudgetExceeded | None:

@@ -333,7 +333,11 @@ def _translated(path: Path) -> Iterator[None]:
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH):
             raise broken("The ledger's file is damaged.") from None
         why = f"The database says: {_reason(error)}."
-        fix = "Free some disk space, make the folder writable, and ask again: what was charged stays charged."
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            why = "Another process has held it the whole time."
+            fix = "Wait until that one is done or stop it, and ask again: what was charged stays charged."
+        else:
+            fix = "Free some disk space, make the folder writable, and ask again: what was charged stays charged."
         raise LedgerUnavailable(f"The ledger at {path} cannot be used.", why, fix) from None
     except OSError as error:
         why = f"The system says: {error.strerror or 'input/output error'}."

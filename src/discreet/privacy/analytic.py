@@ -4,6 +4,7 @@ With μ = Δ₂/σ,  δ(ε) = Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ)
 It holds for the continuous Gaussian and for the rounded one (post-processing), never for the discrete Gaussian.
 """
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -18,6 +19,7 @@ from discreet.real import ball, normal_tail
 _FAR = 10**5  # standard deviations beyond which a tail is only bounded
 _LEAST_SEARCHED, _MOST_SEARCHED = Fraction(1, 10**200), Fraction(10**9)
 _TINY = Fraction(1, 2**4000)
+_ROOT2, _HALVINGS, _NEAR = math.sqrt(2), 80, 1e-9
 
 
 def delta(sigma: Any, epsilon: Fraction) -> Fraction:
@@ -77,16 +79,37 @@ def sigma(epsilon: Any, delta: Any) -> Fraction:
     def enough(noise: Fraction) -> bool:
         return delta_of_square(1 / (noise * noise), at) <= most
 
-    found = least(enough, max(1.0, 1 / float(at)))
+    found = least(enough, rough_sigma(float(at), float(most)))
     return Fraction(exact.rounded_up(found, 12))
 
 
+def rough_sigma(epsilon: float, delta: float) -> float:
+    """σ in floats, by halving: a guess for who certifies it, and for choices that no promise depends on.
+
+    >>> round(rough_sigma(1.0, 1e-5), 6)
+    3.730632
+    """
+
+    def price(noise: float) -> float:
+        half, far = 1 / (2 * noise), epsilon * noise
+        other = math.erfc((half + far) / _ROOT2)
+        return (math.erfc((far - half) / _ROOT2) - (math.exp(epsilon + math.log(other)) if other else 0.0)) / 2
+
+    low, high = 1e-6, 1e9
+    for _ in range(_HALVINGS):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if price(middle) <= delta else (middle, high)
+    return high
+
+
 def least(enough: Callable[[Fraction], bool], start: float) -> Fraction:
-    """The least positive x, within 2⁻⁴⁴ relatively and never below, with `enough(x)`, which must be monotone."""
-    high = start
+    """The least positive x, within 2⁻⁴⁴ relatively and never below, with `enough(x)`, which must be monotone.
+
+    Quick where it lies near `start`.
+    """
+    low, high = start * (1 - _NEAR), start * (1 + _NEAR)
     while not enough(Fraction(high)):
-        high *= 2
-    low = high / 2
+        low, high = high, high * 2
     while low > 1e-300 and enough(Fraction(low)):
         low, high = low / 2, low
     while high - low > high * 2**-44:

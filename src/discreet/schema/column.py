@@ -219,6 +219,10 @@ def _step(column: Column) -> Fraction | None:
     if step > high - low:
         rule = f"must be at most the width of the bounds, {written(high - low)}"
         raise refusal(where, rule, column.step, f"Write: step = {written(default_step(column))}, or leave it out.")
+    off = [value for value in column.values or () if isinstance(value, int) and value % step]
+    if off:
+        rule = f"must divide every one of the values; {off[0]} lies between two steps"
+        raise refusal(where, rule, column.step, "Write: step = 1, or leave it out.")
     return step
 
 
