@@ -1,0 +1,1 @@
+"""What is done with released rows: HAVING, ORDER BY, LIMIT; it costs nothing."""

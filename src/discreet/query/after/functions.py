@@ -1,0 +1,186 @@
+"""Operators, functions and casts on released values: total, NULL (None) wherever they are not defined.
+
+They mean what the engine's mean on private rows; here they see released rows alone.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from fractions import Fraction
+from typing import Any
+
+from discreet.query.after.logic import Value, compared, moment, plain
+from discreet.query.meaning import texts
+from discreet.schema import Type
+
+_LONGEST = 2_000  # bits of an exact number; beyond, it is a float
+_CURVES: Mapping[str, Callable[[float], float]] = {"sqrt": math.sqrt, "ln": math.log, "exp": math.exp}
+
+
+def arith(op: str, left: Value, right: Value) -> Value:
+    """left op right on numbers; a division by 0 is NULL."""
+    if not isinstance(left, (Fraction, float)) or not isinstance(right, (Fraction, float)):
+        return None
+    a: Any = left
+    b: Any = right
+    if op in ("/", "%") and b == 0:
+        return None
+    try:
+        match op:
+            case "+":
+                return _exact(a + b)
+            case "-":
+                return _exact(a - b)
+            case "*":
+                return _exact(a * b)
+            case "/":
+                return _exact(a / b)
+            case "%":  # the sign of the left, as in SQL
+                return _exact(a - b * math.trunc(a / b))
+            case _:
+                raise TypeError(f"{op} is no operator")
+    except (ArithmeticError, ValueError):  # ∞ − ∞ and its like
+        return None
+
+
+def _exact(number: Any) -> Value:
+    if isinstance(number, float):
+        return plain(number)
+    if max(number.numerator.bit_length(), number.denominator.bit_length()) <= _LONGEST:
+        return Fraction(number)
+    return plain(_nearest(number))
+
+
+def _nearest(number: Fraction) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def called(name: str, items: list[Value]) -> Value:
+    """One of `nodes.FUNCTIONS`; NULL where it is not defined."""
+    match name:
+        case "coalesce":
+            return next((item for item in items if item is not None), None)
+        case "nullif":
+            return None if compared("=", items[0], items[1]) else items[0]
+        case "least" | "greatest" | "clamp":
+            return _chosen(name, items)
+        case "lower" | "upper" | "trim" | "length":
+            return _of_text(name, items[0])
+        case _:
+            return _of_number(name, items[0])
+
+
+def _chosen(name: str, items: list[Value]) -> Value:
+    if name == "clamp":
+        lifted = _chosen("greatest", items[:2])
+        return _chosen("least", [lifted, items[2]])
+    best = items[0]
+    for item in items[1:]:
+        smaller = compared("<" if name == "least" else ">", item, best)
+        if smaller is None:
+            return None
+        best = item if smaller else best
+    return best
+
+
+def _of_text(name: str, item: Value) -> Value:
+    return plain(texts.FUNCTIONS[name](item)) if isinstance(item, str) else None
+
+
+def _of_number(name: str, item: Value) -> Value:
+    if not isinstance(item, (Fraction, float)):
+        return None
+    try:
+        match name:
+            case "abs":
+                return -item if item < 0 else item
+            case "floor":
+                return Fraction(math.floor(item))
+            case "ceil":
+                return Fraction(math.ceil(item))
+            case "round":
+                return Fraction(math.floor(item + Fraction(1, 2)))
+            case "sqrt" | "ln" | "exp":
+                return plain(_CURVES[name](float(item)))
+            case _:
+                raise TypeError(f"{name} is no function")
+    except OverflowError:  # ±∞, or an exact number beyond every float
+        if name != "exp":
+            return item
+        return math.inf if item > 0 else Fraction(0)
+    except ValueError:
+        return None
+
+
+def date_part(part: str, item: Value) -> Value:
+    """A whole number read off a date; NULL for what is none."""
+    when = moment(item)
+    if when is None:
+        return None
+    match part:
+        case "quarter":
+            return Fraction((when.month + 2) // 3)
+        case "week":
+            return Fraction(when.isocalendar().week)
+        case "weekday":
+            return Fraction(when.isoweekday())
+        case "year" | "month" | "day" | "hour" | "minute" | "second":
+            return Fraction(getattr(when, part))
+        case _:
+            raise TypeError(f"{part} is no part of a date")
+
+
+def cast(item: Value, kind: Type) -> Value:
+    """The item as another type; NULL where it does not fit."""
+    match kind, item:
+        case (_, None):
+            return None
+        case (Type.TEXT | Type.CATEGORY, _):
+            return _text(item)
+        case (Type.DATE, _):
+            when = moment(item)
+            return None if when is None else when.date()
+        case (Type.DATETIME, _):
+            return moment(item)
+        case (Type.BOOLEAN, bool()):
+            return item
+        case (Type.BOOLEAN, str()):
+            return texts.boolean(item)
+        case (Type.BOOLEAN, Fraction()):
+            return item != 0
+        case (Type.INTEGER, str()):
+            return plain(texts.integer(item))
+        case (Type.NUMBER | Type.INTEGER, _):
+            number = _as_number(item)
+            return _of_number("round", number) if kind is Type.INTEGER else number
+        case _:
+            return None
+
+
+def _as_number(item: Value) -> Value:
+    match item:
+        case bool():
+            return Fraction(item)
+        case str():
+            return texts.number(item)
+        case Fraction() | float():
+            return item
+        case _:
+            return None
+
+
+def _text(item: Value) -> str | None:
+    match item:
+        case bool():
+            return "true" if item else "false"
+        case Fraction():
+            return str(item.numerator) if item.denominator == 1 else repr(_nearest(item))
+        case date():
+            return item.isoformat(" ") if isinstance(item, datetime) else item.isoformat()
+        case str():
+            return item
+        case _:
+            return None

@@ -1,0 +1,146 @@
+"""From a question to what must be measured and how far one unit can move it: no data, no ε yet.
+
+Refuses what cannot be bounded, saying where and how to fix it.  A charge can be made at a part of the table only where
+a unit cannot change sides: `path` names columns that are fixed per unit, with a public value each.
+"""
+
+from dataclasses import dataclass, fields, is_dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.bounded import Sensitivity
+from discreet.errors import NotAnswerable
+from discreet.query.aggregate import recipe
+from discreet.query.compile.spelling import rounded
+from discreet.query.meaning.cells import MOST_CELLS, Cells, cells
+from discreet.query.meaning.domain import domain
+from discreet.query.meaning.resolve import resolved
+from discreet.query.nodes import And, Caps, Col, Compare, Constant, Expr, In, Literal, Question
+from discreet.query.parts import Part, Present
+from discreet.query.recipe import Recipe
+from discreet.query.sensitivity import Reach, sensitivity
+from discreet.query.split import weights
+from discreet.relation import Relation
+from discreet.schema import Schema
+
+Path = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Need:
+    """A part, how much its noise matters, and how far one unit can move it."""
+
+    part: Part
+    weight: Fraction
+    sensitivity: Sensitivity
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A bounded question: all that a plan needs but its price."""
+
+    question: Question
+    schema: Schema
+    cells: Cells
+    caps: Caps  # as compiled: `groups` is None where nothing needs to be ranked
+    reach: Reach
+    recipes: tuple[Recipe, ...]  # one an output
+    needs: tuple[Need, ...]
+    path: Path
+
+
+def bound(question: Question, schema: Schema) -> Draft:
+    """The question with its caps, parts and sensitivities; refused where one unit could move it without limit."""
+    asked = resolved(question, schema)
+    grouped = cells(asked, schema)
+    _require_storable(asked, grouped)
+    caps, reach = _caps(asked, schema, grouped)
+    recipes = tuple(recipe(output.aggregate, asked, schema) for output in asked.outputs)
+    weighed = weights(recipes)
+    if not grouped.public:
+        weighed[Present()] = Fraction(1, reach.groups**2)  # as dear as one count, however many groups a unit is in
+    needs = tuple(Need(part, weight, sensitivity(part, reach)) for part, weight in weighed.items())
+    return Draft(asked, schema, grouped, caps, reach, recipes, needs, path(asked.where, schema))
+
+
+def _require_storable(question: Question, grouped: Cells) -> None:
+    """Refuses an answer too long to be stored, which would be known only after the charge."""
+    numbers = grouped.size * len(question.outputs)
+    if numbers > MOST_CELLS:
+        why = f"All public groups appear in every column, and {numbers:,} numbers are more than {MOST_CELLS:,}."
+        raise NotAnswerable("The answer would be too long.", why, "Ask for fewer columns at once, or for fewer groups.")
+
+
+def _caps(question: Question, schema: Schema, grouped: Cells) -> tuple[Caps, Reach]:
+    rows = _cap(question.caps.rows, schema.max_rows, "rows", "max_rows in the metadata")
+    if not question.keys or all(is_fixed(key.item, schema) for key in question.keys):
+        natural = 1
+    else:
+        natural = min(rows, grouped.size) if grouped.public else rows
+    groups = min(natural, _cap(question.caps.groups, 10**9, "groups", "the largest number there is"))
+    single = grouped.public and grouped.size == 1
+    return Caps(rows, groups if groups < natural else None), Reach(rows, groups, single, schema.relation)
+
+
+def _cap(asked: int | None, most: int, what: str, limit: str) -> int:
+    if asked is None:
+        return most
+    if not 1 <= asked <= most:
+        why = f"A cap on {what} of one unit is at least 1 and at most {limit}, {most}."
+        raise NotAnswerable(f"A cap of {asked} {what} cannot be kept.", why, f"Give a cap between 1 and {most}.")
+    return asked
+
+
+def is_fixed(item: Any, schema: Schema) -> bool:
+    """Whether an expression is the same in all rows of a unit, because every column in it is."""
+    return all((found := schema.find(name)) is not None and found.fixed_per_unit for name in columns(item))
+
+
+def columns(node: Any) -> set[str]:
+    """The columns an expression looks at."""
+    if isinstance(node, Col):
+        return {node.name}
+    if isinstance(node, tuple):
+        return set().union(*map(columns, node))
+    if is_dataclass(node):
+        return set().union(*(columns(getattr(node, field.name)) for field in fields(node)))
+    return set()
+
+
+def path(where: Expr | None, schema: Schema) -> Path:
+    """The parts of the table a question is confined to: `column = public value`, all of them ANDed, columns fixed.
+
+    A part is named by what is stored, so that conditions that the same cells satisfy have one name, and never by the
+    order in which the metadata lists values.  Under replace-one a unit may change sides.
+    """
+    if where is None or schema.relation is not Relation.ADD_REMOVE:
+        return ()
+    found: dict[str, str] = {}
+    for condition in where.parts if isinstance(where, And) else (where,):
+        named = _part(condition, schema)
+        if named is not None:
+            found.setdefault(*named)
+    return tuple(sorted(found.items()))
+
+
+def _part(condition: Expr, schema: Schema) -> tuple[str, str] | None:
+    match condition:
+        case Compare("=", Col(name), Literal(value)) | In(Col(name), (Literal(value),)):
+            return _named(name, value, schema)
+        case Col(name):
+            return _named(name, True, schema)
+    return None
+
+
+def _named(name: str, value: Constant, schema: Schema) -> tuple[str, str] | None:
+    """The column and its part: the place of a text among all sorted, the step at which a number is stored."""
+    column, known = schema.find(name), domain(Col(name), schema).values
+    if column is None or not column.fixed_per_unit or known is None or value not in known:
+        return None
+    match value:
+        case str():
+            return column.name, str(sorted(map(str, known)).index(value))
+        case bool() | int():
+            return column.name, str(rounded(Fraction(value) / (column.step or 1)))
+        case _:
+            return None

@@ -1,0 +1,213 @@
+"""Groups in SQL: what rows are grouped by, and the place of each group among the labels.
+
+Rows are grouped by what is stored wherever possible; places are worked out on groups, of which there are few.  No two
+groups have one place, so no unit is counted twice in a cell.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil, floor
+from typing import Any
+
+from discreet.query.compile import spelling
+from discreet.query.compile.piece import Kind, constant
+from discreet.query.compile.render import on_lattice, rendered, value
+from discreet.query.layout import Store, Stored, stored
+from discreet.query.meaning.cells import KeyCells, ends_in_steps
+from discreet.query.meaning.dates import DAY, FIRST_DAY, LAST_DAY
+from discreet.query.meaning.domain import Domain, domain
+from discreet.query.nodes import Bins, Call, Case, Col, Expr, Literal
+from discreet.schema import Column, Schema, Type
+from discreet.schema.kind import measured
+
+_FAR = 2**62
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """`group` is SQL over a row; `place` turns the name of its value into a BIGINT place, or a private value."""
+
+    group: str
+    place: Callable[[str], str]
+
+
+def grouped(key: KeyCells, schema: Schema) -> Grouped:
+    """How a key is grouped by; a NULL place belongs to no group unless the key has one for it."""
+    if isinstance(key.key.item, Bins):
+        return binned(key.key.item, schema)
+    if key.labels is None:
+        return Grouped(_private(key.key.item, schema), lambda name: name)
+    labels = key.labels[:-1] if key.with_null else key.labels
+    found = placed(key.key.item, labels, schema)
+    if not key.with_null:
+        return found
+    # not coalesce(place, …): a value without a place is no NULL, and two groups must not share a place
+    return Grouped(
+        found.group, lambda name: f"CASE WHEN {name} IS NULL THEN {len(labels)} ELSE {found.place(name)} END"
+    )
+
+
+def placed(expr: Expr, labels: tuple[Any, ...], schema: Schema) -> Grouped:
+    """The place of the expression's value among public labels."""
+    known = domain(expr, schema)
+    if isinstance(expr, Col):
+        return _column_place(expr, labels, known, schema)
+    if known.type is Type.BOOLEAN and labels == (False, True):
+        return Grouped(value(expr, schema), lambda name: f"CAST({name} AS BIGINT)")
+    kind = rendered(expr, schema).kind
+    if known.values is None and known.step is not None and kind is Kind.REAL:
+        return Grouped(_rounded_place(value(expr, schema), known), lambda name: name)
+    if known.values is None:
+        return Grouped(value(expr, schema), _offset(known))
+    codes = _numbered(expr, labels)
+    if codes is not None:
+        return Grouped(value(codes, schema), lambda name: f"CAST({name} AS BIGINT)")
+    return Grouped(value(expr, schema), _position(labels, kind))
+
+
+def _column_place(expr: Col, labels: tuple[Any, ...], known: Domain, schema: Schema) -> Grouped:
+    column = schema.find(expr.name)
+    if column is None:
+        raise KeyError("only resolved keys are grouped by")
+    cell = stored(schema, column)
+    match cell.store:
+        case Store.CODE if labels == column.values:
+            return Grouped(cell.name, lambda name: f"CAST(enum_code({name}) AS BIGINT)")
+        case Store.CODE:
+            return Grouped(cell.name, _position(labels, Kind.TEXT, "CAST({} AS VARCHAR)"))
+        case Store.FLAG:
+            return Grouped(cell.name, lambda name: f"CAST({name} AS BIGINT)")
+        case Store.STEPS if known.values is None:
+            return Grouped(cell.name, _offset(Domain(Type.INTEGER, _in_steps(known), None, Fraction(1))))
+        case _:
+            return Grouped(cell.name, _position(tuple(_steps(label, cell) for label in labels), Kind.WHOLE))
+
+
+def _steps(label: int, cell: Stored) -> int | None:
+    """A value in stored steps, which never overflow; None, which equals no cell, where it lies between two."""
+    steps = Fraction(label) / cell.step
+    return int(steps) if steps.denominator == 1 else None
+
+
+def _in_steps(known: Domain) -> tuple[Fraction, Fraction]:
+    low, high = ends_in_steps(known)
+    return Fraction(low), Fraction(high)
+
+
+def _offset(known: Domain) -> Callable[[str], str]:
+    """Of an integer between public ends, a whole multiple of the step: nothing else has a place."""
+    low, high = ends_in_steps(known)
+    step = int(known.step or 1)
+    first, last = spelling.whole(low * step), spelling.whole(high * step)
+
+    def place(name: str) -> str:
+        fits = f"{name} BETWEEN {first} AND {last} AND ({name} - {first}) % {step} = 0"
+        return f"TRY(CASE WHEN {fits} THEN ({name} - {first}) // {step} END)"
+
+    return place
+
+
+def _rounded_place(made: str, known: Domain) -> str:
+    low, high = ends_in_steps(known)
+    step = known.step or Fraction(1)
+    nearest = f"floor(({made} - {spelling.real(low * step)}) / {spelling.real(step)} + 0.5e0)"
+    inside = f"{nearest} BETWEEN 0 AND {high - low}"
+    return spelling.short(f"TRY(CASE WHEN {inside} THEN CAST({nearest} AS BIGINT) END)")
+
+
+def _position(labels: tuple[Any, ...], kind: Kind, shape: str = "{}") -> Callable[[str], str]:
+    pieces = [constant(label) for label in labels]
+    listed = ", ".join(piece.real if kind is Kind.REAL else piece.text for piece in pieces)  # NULL equals no value
+    return lambda name: f"CAST(nullif(list_position([{listed}], {shape.format(name)}), 0) - 1 AS BIGINT)"
+
+
+def _numbered(expr: Expr, labels: tuple[Any, ...]) -> Expr | None:
+    """The expression with every constant result as its place; None if a result is no constant."""
+    match expr:
+        case Literal(None):
+            return expr
+        case Literal(found):
+            return Literal(labels.index(found))
+        case Case(branches, otherwise):
+            results = [_numbered(branch, labels) for _, branch in branches]
+            last = _numbered(otherwise, labels)
+            if last is None or any(result is None for result in results):
+                return None
+            pairs = zip(branches, results, strict=True)
+            return Case(tuple((test, result) for (test, _), result in pairs if result is not None), last)
+        case Call("coalesce", parts):
+            made = [_numbered(part, labels) for part in parts]
+            return None if None in made else Call("coalesce", tuple(part for part in made if part is not None))
+        case _:
+            return None
+
+
+# --- private keys --------------------------------------------------------------------------------------------------
+
+
+def _private(expr: Expr, schema: Schema) -> str:
+    """A private key as it is shown later: text, or an integer of steps, days or seconds."""
+    column = schema.find(expr.name) if isinstance(expr, Col) else None
+    cell = None if column is None else stored(schema, column)
+    made = rendered(expr, schema)
+    if cell is not None and cell.store is Store.FLOAT:
+        return f"CASE WHEN isfinite({cell.name}) THEN {cell.name} + 0.0e0 END"  # −0 and 0 are one key
+    text = cell.name if cell is not None else value(expr, schema)
+    step = 1 if cell is None else int(cell.step) or 1
+    match made.kind:
+        case Kind.DAYS:
+            return f"CASE WHEN {text} BETWEEN {-(-FIRST_DAY // step)} AND {LAST_DAY // step} THEN {text} END"
+        case Kind.SECONDS:
+            last = (LAST_DAY * DAY + DAY - 1) // step
+            return f"CASE WHEN {text} BETWEEN {-(-FIRST_DAY * DAY // step)} AND {last} THEN {text} END"
+        case Kind.REAL if cell is None:
+            return f"TRY_CAST({text} AS BIGINT)"
+        case _:
+            return text
+
+
+# --- bins ----------------------------------------------------------------------------------------------------------
+
+
+def binned(bins: Bins, schema: Schema) -> Grouped:
+    """The number of the bin, counted from 0; the last bin is closed, outside of all there is none."""
+    edges = [measured(edge) for edge in bins.edges or ()]
+    column = schema.find(bins.item.name) if isinstance(bins.item, Col) else None
+    cell = None if column is None else stored(schema, column)
+    if column is not None and cell is not None and cell.store is Store.STEPS:
+        return Grouped(_stepped_bins(column, cell, edges), lambda name: f"CAST({name} AS BIGINT)")
+    made = rendered(bins.item, schema)
+    item = value(bins.item, schema)
+    item = f"CAST({item} AS DOUBLE)" if made.kind is not Kind.REAL else item
+    inner = [spelling.real(edge) for edge in edges]
+    tree = _tree(item, inner[1:-1], 0)
+    sql = f"CASE WHEN {item} BETWEEN {inner[0]} AND {inner[-1]} THEN {tree} END"
+    return Grouped(spelling.short(sql), lambda name: f"CAST({name} AS BIGINT)")
+
+
+def _stepped_bins(column: Column, cell: Stored, edges: list[Fraction]) -> str:
+    """In steps; edges beside a number's lattice are rounded to it as constants are."""
+    places = [edge / cell.step for edge in edges]
+    if on_lattice(column, cell):
+        places = [Fraction(spelling.rounded(place)) for place in places]
+    starts, last = [ceil(place) for place in places], floor(places[-1])
+    widths = {high - low for low, high in pairwise(starts)}
+    inside = f"{cell.name} BETWEEN {spelling.whole(starts[0])} AND {spelling.whole(last)}"
+    near = max(map(abs, starts)) < _FAR  # beyond, `spelling.whole` cuts them, which only comparisons bear
+    if near and len(widths) == 1 and (width := widths.pop()) > 0:
+        tree = f"least(({cell.name} - {spelling.whole(starts[0])}) // {width}, {len(edges) - 2})"
+    else:
+        tree = _tree(cell.name, [spelling.whole(start) for start in starts[1:-1]], 0)
+    made = f"CASE WHEN {inside} THEN {tree} END"
+    return made if column.lattice is not None else f"TRY({made})"  # far outside of the edges a difference may overflow
+
+
+def _tree(item: str, inner: list[str], first: int) -> str:
+    """Halving: which of the bins between the inner edges the item lies in."""
+    if not inner:
+        return str(first)
+    middle = len(inner) // 2
+    below, above = _tree(item, inner[:middle], first), _tree(item, inner[middle + 1 :], first + middle + 1)
+    return f"CASE WHEN {item} < {inner[middle]} THEN {below} ELSE {above} END"

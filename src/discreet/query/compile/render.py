@@ -1,0 +1,267 @@
+"""Expressions as DuckDB SQL over the prepared table: total functions only, so no cell of any row can raise an error.
+
+Numbers are computed in doubles, which never fail: ±∞ is kept, and NaN counts as NULL wherever a number is looked at.
+Whole numbers, days and seconds that are merely read stay BIGINT.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil, floor
+
+from discreet.query.compile import spelling
+from discreet.query.compile.calendar import cast, date_part
+from discreet.query.compile.calls import called
+from discreet.query.compile.piece import ENGINE_TYPES, KINDS, Kind, Sql, alike, constant
+from discreet.query.layout import Store, Stored, stored
+from discreet.query.meaning.domain import domain
+from discreet.query.meaning.fold import MOST_FOLDED, Folded, folded
+from discreet.query.meaning.interval import has_zero
+from discreet.query.meaning.known import is_null
+from discreet.query.nodes import (
+    And,
+    Arith,
+    Call,
+    Case,
+    Col,
+    Compare,
+    Constant,
+    DatePart,
+    Expr,
+    In,
+    IsNull,
+    Like,
+    Literal,
+    Not,
+    Or,
+    TryCast,
+)
+from discreet.schema import Column, Schema, Type
+from discreet.schema.kind import measured
+
+
+def value(expr: Expr, schema: Schema) -> str:
+    """The SQL of an expression: NULL for NaN, and NULL instead of any error.
+
+    >>> from discreet.schema import Column
+    >>> people = Schema("people", [Column("age", "integer", bounds=(0, 110))])
+    >>> value(Compare(">=", Col("age"), Literal(18)), people)
+    '(c0 >= 18)'
+    """
+    made = rendered(expr, schema)
+    return made.known if made.plain else f"TRY({made.known})"
+
+
+def rendered(expr: Expr, schema: Schema) -> Sql:
+    """The SQL of an expression and what it may hold."""
+    table = None if isinstance(expr, Col | Literal) else folded(expr, schema)
+    if table is not None:
+        return _looked_up(table, KINDS[domain(expr, schema).type], schema)
+    match expr:
+        case Col(name):
+            return column_value(_column(name, schema), schema)
+        case Literal(given):
+            return constant(given)
+        case Compare(op, left, right):
+            return _compared(op, left, right, schema)
+        case In(item, options):
+            return _chosen(item, options, schema)
+        case Like(item, pattern):
+            return Sql(f"({rendered(item, schema).text} LIKE {spelling.text(pattern)})", Kind.FLAG)
+        case IsNull(item):
+            inner = rendered(item, schema)
+            return Sql(f"({inner.known} IS NULL)", Kind.FLAG, plain=inner.plain)
+        case Not(item):
+            inner = rendered(item, schema)
+            return replace(inner, text=f"(NOT {inner.text})")
+        case And(parts) | Or(parts):
+            inner_parts = [rendered(part, schema) for part in parts]
+            joined = f" {type(expr).__name__.upper()} ".join(part.text for part in inner_parts)
+            return Sql(f"({joined})", Kind.FLAG, plain=all(part.plain for part in inner_parts))
+        case Case():
+            return _case(expr, schema)
+        case _:
+            return _computed(expr, schema)
+
+
+def _computed(expr: Expr, schema: Schema) -> Sql:
+    match expr:
+        case Arith():
+            return _arithmetic(expr, schema)
+        case Call("nullif", (item, other)):
+            made, same = rendered(item, schema), _compared("=", item, other, schema)
+            return Sql(f"(CASE WHEN {same.text} THEN NULL ELSE {made.text} END)", made.kind, made.nan)
+        case Call(name, parts):
+            bounded = all(is_null(part) or domain(part, schema).interval is not None for part in parts)
+            return called(name, [rendered(part, schema) for part in parts], bounded=bounded)
+        case DatePart(part, item):
+            return date_part(part, rendered(item, schema))
+        case TryCast(item, kind):
+            return cast(rendered(item, schema), kind)
+        case _:
+            raise TypeError(f"{type(expr).__name__} is no expression")
+
+
+def _column(name: str, schema: Schema) -> Column:
+    column = schema.find(name)
+    if column is None:
+        raise KeyError("only resolved expressions are rendered")
+    return column
+
+
+def column_value(column: Column, schema: Schema) -> Sql:
+    """A stored cell as the value that it means."""
+    cell = stored(schema, column)
+    kind = KINDS[column.type]
+    match cell.store:
+        case Store.CODE:
+            return Sql(f"CAST({cell.name} AS VARCHAR)", kind, plain=True)
+        case Store.STEPS if column.type is Type.NUMBER:
+            return Sql(spelling.scaled(cell.name, cell.step), kind, plain=True)
+        case Store.STEPS if column.lattice is not None and column.lattice.largest * cell.step > spelling.LARGEST_WHOLE:
+            return Sql(spelling.scaled(cell.name, cell.step), Kind.REAL, plain=True)  # as BIGINT it would overflow
+        case Store.STEPS if cell.step != 1:
+            return Sql(f"({cell.name} * {spelling.whole(int(cell.step))})", kind)
+        case _:
+            return Sql(cell.name, kind, plain=True)
+
+
+# --- what is worked out on public values ---------------------------------------------------------------------------
+
+
+def _looked_up(table: Folded, kind: Kind, schema: Schema) -> Sql:
+    cell = stored(schema, _column(table.column.name, schema)).name
+    if kind is Kind.FLAG:
+        return Sql(_flags(table, cell), kind, plain=True)
+    if kind is Kind.WHOLE and any(constant(found).kind is Kind.REAL for found in (*table.results, table.empty)):
+        kind = Kind.REAL  # a whole number beyond BIGINT
+    listed = ", ".join("NULL" if result is None else constant(result).text for result in table.results)
+    found = f"CAST([{listed}] AS {ENGINE_TYPES.get(kind, 'BIGINT')}[])[CAST(enum_code({cell}) AS INTEGER) + 1]"
+    if table.empty is not None:
+        found = f"CASE WHEN {cell} IS NULL THEN {constant(table.empty).text} ELSE {found} END"
+    return Sql(f"({found})", kind)
+
+
+def _flags(table: Folded, cell: str) -> str:
+    """A condition on the codes; NULL, TRUE and FALSE each where SQL has them."""
+    chosen = {
+        flag: [v for v, found in zip(table.column.values or (), table.results, strict=True) if found is flag]
+        for flag in (True, False, None)
+    }
+    if not chosen[None] and table.empty is None and chosen[True] and chosen[False]:
+        if len(chosen[True]) <= len(chosen[False]):
+            return _among(cell, chosen[True], "=", "IN")
+        return _among(cell, chosen[False], "!=", "NOT IN")
+    if not chosen[None] and not chosen[True] and table.empty is True:
+        return f"({cell} IS NULL)"
+    branches = [f"WHEN {cell} IS NULL THEN {_flag(table.empty)}"]
+    branches += [
+        f"WHEN {_among(cell, chosen[flag], '=', 'IN')} THEN {_flag(flag)}" for flag in (None, True) if chosen[flag]
+    ]
+    return f"(CASE {' '.join(branches)} ELSE FALSE END)"
+
+
+def _among(cell: str, values: list[str | int], one: str, several: str) -> str:
+    listed = [spelling.text(str(value)) for value in values]
+    return f"({cell} {one} {listed[0]})" if len(listed) == 1 else f"({cell} {several} ({', '.join(listed)}))"
+
+
+def _flag(found: Constant) -> str:
+    return "CAST(NULL AS BOOLEAN)" if found is None else "TRUE" if found else "FALSE"
+
+
+# --- comparisons ---------------------------------------------------------------------------------------------------
+
+
+def _stepped(expr: Expr, schema: Schema) -> tuple[Column, Stored] | None:
+    """The column, if the expression is a bare one that is stored in steps."""
+    column = schema.find(expr.name) if isinstance(expr, Col) else None
+    cell = None if column is None else stored(schema, column)
+    return (column, cell) if column is not None and cell is not None and cell.store is Store.STEPS else None
+
+
+def _compared(op: str, left: Expr, right: Expr, schema: Schema) -> Sql:
+    one, other = _stepped(left, schema), _stepped(right, schema)
+    if one is not None and isinstance(right, Literal):
+        return Sql(_against(one[0], one[1], op, _measure(right.value)), Kind.FLAG, plain=True)
+    if one is not None and other is not None and one[0].type is other[0].type and one[1].step == other[1].step:
+        return Sql(f"({one[1].name} {op} {other[1].name})", Kind.FLAG, plain=True)
+    coded = _coded(left, right, schema)
+    if coded is not None and op in ("=", "!="):
+        return Sql(_among(coded[0], [coded[1]], op, ""), Kind.FLAG, plain=True)
+    _, (a, b) = alike(rendered(left, schema), rendered(right, schema))
+    return Sql(f"({a.known} {op} {b.known})", Kind.FLAG, plain=a.plain and b.plain)
+
+
+def _coded(left: Expr, right: Expr, schema: Schema) -> tuple[str, str] | None:
+    """A coded column of too many values to fold, and one of its values."""
+    column = schema.find(left.name) if isinstance(left, Col) else None
+    text = right.value if isinstance(right, Literal) else None
+    if column is None or column.values is None or len(column.values) <= MOST_FOLDED or text not in column.values:
+        return None
+    return (stored(schema, column).name, text) if isinstance(text, str) else None
+
+
+def _measure(given: Constant) -> Fraction:
+    if given is None or isinstance(given, str):
+        raise TypeError("only numbers and dates are measured")
+    return measured(given)
+
+
+def on_lattice(column: Column, cell: Stored) -> bool:
+    """Whether a constant beside the column is rounded to its lattice, as the column's own cells were.
+
+    Where every integer, day or second has its own step there is nothing to round: 17.5 lies between 17 and 18.
+    """
+    return column.type is Type.NUMBER or cell.step != 1
+
+
+def _against(column: Column, cell: Stored, op: str, given: Fraction) -> str:
+    """A stored number beside a constant, in steps."""
+    place = given / cell.step
+    if on_lattice(column, cell):
+        place = Fraction(spelling.rounded(place))
+    if place.denominator != 1 and op in ("=", "!="):
+        return f"(CASE WHEN {cell.name} IS NULL THEN NULL ELSE {'FALSE' if op == '=' else 'TRUE'} END)"
+    whole = ceil(place) if op in ("<", ">=") else floor(place)
+    return f"({cell.name} {op} {spelling.whole(whole)})"
+
+
+def _chosen(item: Expr, options: tuple[Literal, ...], schema: Schema) -> Sql:
+    bare = _stepped(item, schema)
+    if bare is not None:
+        column, cell = bare
+        places = [_measure(option.value) / cell.step for option in options]
+        if on_lattice(column, cell):
+            places = [Fraction(spelling.rounded(place)) for place in places]
+        listed = ", ".join(spelling.whole(int(place)) for place in places if place.denominator == 1)
+        if not listed:
+            return Sql(
+                _against(column, cell, "=", (floor(places[0]) + Fraction(1, 2)) * cell.step), Kind.FLAG, plain=True
+            )
+        return Sql(f"({cell.name} IN ({listed}))", Kind.FLAG, plain=True)
+    _, (made, *others) = alike(rendered(item, schema), *(constant(option.value) for option in options))
+    listed = ", ".join(other.text for other in others)
+    return Sql(f"({made.known} IN ({listed}))", Kind.FLAG, plain=made.plain)
+
+
+# --- numbers -------------------------------------------------------------------------------------------------------
+
+
+def _case(expr: Case, schema: Schema) -> Sql:
+    branches = [rendered(branch, schema) for _, branch in expr.branches]
+    kind, (*made, last) = alike(*branches, rendered(expr.otherwise, schema))
+    tests = [rendered(condition, schema).text for condition, _ in expr.branches]
+    pieces = " ".join(f"WHEN {test} THEN {one.text}" for test, one in zip(tests, made, strict=True))
+    nan = last.nan or any(one.nan for one in made)
+    return Sql(f"(CASE {pieces} ELSE {last.text} END)", kind, nan)
+
+
+def _arithmetic(expr: Arith, schema: Schema) -> Sql:
+    left, right = rendered(expr.left, schema), rendered(expr.right, schema)
+    if left.kind in (Kind.DAYS, Kind.SECONDS):
+        return Sql(f"TRY({left.text} - {right.text})", Kind.WHOLE)
+    a, b = domain(expr.left, schema).interval, domain(expr.right, schema).interval
+    divisor, nan = right.real, left.nan or right.nan or a is None or b is None
+    if expr.op in ("/", "%") and has_zero(b):
+        divisor = f"CASE WHEN {right.real} = 0 THEN NULL ELSE {right.real} END"
+    return Sql(f"({left.real} {expr.op} {divisor})", Kind.REAL, nan)

@@ -1,0 +1,140 @@
+"""From parts to SQL over the prepared table: one statement for all that adds up, one for each choice.
+
+The order of the caps: rows of a unit (`discreet_rank`), then WHERE, then groups of a unit.  Ranking groups after WHERE
+is as safe as before it, for which groups a unit keeps is a function of that unit's rows and salt, the question and the
+secret word alone; and no group is spent on rows that the question leaves out.  The unit's code takes no part in it: a
+code depends on which other units there are, and would move their groups when one unit leaves.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from discreet.query.compile.measures import Named, bucket, measure, unit_count
+from discreet.query.compile.places import Grouped, grouped, placed
+from discreet.query.compile.render import value
+from discreet.query.layout import RANK, SALT, SECRET, TABLE, UNIT
+from discreet.query.meaning.cells import Cells
+from discreet.query.nodes import And, Caps, Expr
+from discreet.query.parts import Part, Ranks, Tops
+from discreet.schema import Schema
+
+
+@dataclass(frozen=True)
+class Statement:
+    """SQL whose columns are the groups, a bucket for choices, and one BIGINT a part."""
+
+    sql: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """What all statements of a question share."""
+
+    schema: Schema
+    cells: Cells
+    where: Expr | None
+    caps: Caps
+    keys: tuple[Grouped, ...]
+
+    @property
+    def rows(self) -> int:
+        """The row cap of one unit."""
+        most = self.schema.max_rows
+        return most if self.caps.rows is None else min(self.caps.rows, most)
+
+    @property
+    def ranked(self) -> bool:
+        """Whether a unit's groups must be ranked: it could be in more than the cap."""
+        return bool(self.keys) and self.caps.groups is not None and self.caps.groups < self.rows
+
+
+def statements(
+    schema: Schema, cells: Cells, where: Expr | None, caps: Caps, parts: Sequence[Part]
+) -> tuple[Statement, ...]:
+    """The statements that measure all parts, each part once.
+
+    Columns, in this order: `cell` (public groups, row-major) or `k0`, `k1`, … (private: what is stored, or the place of
+    a public label); `bucket` for a choice; `p0`, `p1`, …
+    """
+    frame = _Frame(schema, cells, where, caps, tuple(grouped(key, schema) for key in cells.keys))
+    adding = tuple(part for part in parts if not isinstance(part, Ranks | Tops))
+    first = (_added(frame, adding),) if adding else ()
+    return first + tuple(_chosen(frame, part) for part in parts if isinstance(part, Ranks | Tops))
+
+
+def _added(frame: _Frame, parts: tuple[Part, ...]) -> Statement:
+    named = Named(frame.schema)
+    keys = tuple(key.key.item for key in frame.cells.keys)
+    nodes = keys if frame.where is None else (*keys, frame.where)
+    units = unit_count(frame.schema, nodes, frame.rows)
+    measured = [measure(part, named, units=units) for part in parts]
+    source = _source(frame, named)
+    columns = [f"{sql} AS p{place}" for place, sql in enumerate(measured)]
+    shown = [f"p{place}" for place in range(len(parts))]
+    return Statement(_by_group(frame, source, columns, shown, None), parts)
+
+
+def _chosen(frame: _Frame, part: Ranks | Tops) -> Statement:
+    named = Named(frame.schema)
+    match part:
+        case Ranks(item, grid, _):
+            choice = bucket(item, grid, named)
+        case Tops(item, values, _):
+            choice = placed(item, values, frame.schema)
+    return Statement(_by_group(frame, _source(frame, named), ["count(*) AS p0"], ["p0"], choice), (part,))
+
+
+def _by_group(frame: _Frame, source: str, columns: list[str], shown: list[str], choice: Grouped | None) -> str:
+    """Aggregates by stored keys, then the place of every group; what has no place is left out."""
+    groups = [f"{key.group} AS g{i}" for i, key in enumerate(frame.keys)]
+    if frame.ranked:
+        groups = [f"discreet_g{i} AS g{i}" for i in range(len(frame.keys))]
+    groups += [] if choice is None else [f"{choice.group} AS b"]
+    grouping = f" GROUP BY {', '.join(str(place + 1) for place in range(len(groups)))}" if groups else ""
+    inner = f"SELECT {', '.join(groups + columns)} FROM {source}{grouping}"
+    places = [f"{key.place(f'g{i}')} AS k{i}" for i, key in enumerate(frame.keys)]
+    places += [] if choice is None else [f"CAST({choice.place('b')} AS BIGINT) AS bucket"]
+    middle = f"SELECT {', '.join(places + shown)} FROM ({inner})"
+    kept = [f"k{i} IS NOT NULL" for i, key in enumerate(frame.cells.keys) if not (key.with_null and key.labels is None)]
+    kept += [] if choice is None else ["bucket IS NOT NULL"]
+    tail = f" WHERE {' AND '.join(kept)}" if kept else ""
+    last = ([] if choice is None else ["bucket"]) + shown
+    return f"SELECT {', '.join(_cell(frame) + last)} FROM ({middle}){tail}"
+
+
+def _cell(frame: _Frame) -> list[str]:
+    if not frame.cells.public:
+        return [f"k{i}" for i in range(len(frame.keys))]
+    row_major = "0"
+    for i, size in enumerate(frame.cells.sizes):
+        row_major = f"k{i}" if i == 0 else f"({row_major}) * {size} + k{i}"
+    return [f"CAST({row_major} AS BIGINT) AS cell"]
+
+
+# --- rows ----------------------------------------------------------------------------------------------------------
+
+
+def _source(frame: _Frame, named: Named) -> str:
+    """The rows that count, with computed columns, as what follows FROM."""
+    computed = [f"{sql} AS {name}" for sql, name in named.found.items()]
+    tail = _where(frame)
+    if not frame.ranked:
+        return f"(SELECT *, {', '.join(computed)} FROM {TABLE}{tail})" if computed else f"{TABLE}{tail}"
+    computed += [f"{key.group} AS discreet_g{i}" for i, key in enumerate(frame.keys)]
+    rows = f"(SELECT *, {', '.join(computed)} FROM {TABLE}{tail})"
+    names = [f"discreet_g{i}" for i in range(len(frame.keys))]
+    listed = ", ".join(names)
+    kept = [f"{name} IS NOT NULL" for name, key in zip(names, frame.cells.keys, strict=True) if not key.with_null]
+    present = f" WHERE {' AND '.join(kept)}" if kept else ""
+    order = f"hash((SELECT word FROM {SECRET}), {SALT}, {listed}), {listed}"
+    rank = f"dense_rank() OVER (PARTITION BY {UNIT} ORDER BY {order}) AS discreet_group"
+    return f"(SELECT * FROM (SELECT *, {rank} FROM {rows}{present}) WHERE discreet_group <= {frame.caps.groups})"
+
+
+def _where(frame: _Frame) -> str:
+    conditions = [f"{RANK} <= {frame.rows}"] if frame.rows < frame.schema.max_rows else []
+    if frame.where is not None:
+        joined = frame.where.parts if isinstance(frame.where, And) else (frame.where,)
+        conditions += [value(part, frame.schema) for part in joined]
+    return f" WHERE {' AND '.join(conditions)}" if conditions else ""

@@ -1,0 +1,251 @@
+"""A plan in words and as JSON: caps, sensitivity and its rule, mechanism, scale, step, split.  Public facts only."""
+
+from fractions import Fraction
+from typing import Any
+
+from discreet import exact
+from discreet.mechanism.additive import Additive
+from discreet.mechanism.keys import KeySelection
+from discreet.noise.laplace import DiscreteLaplace
+from discreet.privacy import cost as costs
+from discreet.query.aggregate import EXTREMES
+from discreet.query.bound import columns
+from discreet.query.joint import Measured
+from discreet.query.nodes import End, Extreme, canonical
+from discreet.query.parts import Distinct, Part, Present, Ranks, Rows, RowSum, Tops, Units
+from discreet.query.plan import Plan
+from discreet.query.recipe import MeanAmong, Recipe, Single, parts
+from discreet.query.sensitivity import rule
+from discreet.relation import Relation
+from discreet.schema import Schema, Type
+
+
+def as_json(plan: Plan) -> dict[str, Any]:
+    """The whole path for programs; exact numbers as text, in the units of their columns."""
+    draft = plan.draft
+    places = {one.part: place for place, one in enumerate(plan.measured)}
+    return {
+        "question": canonical(draft.question),
+        "unit": unit(draft.schema),
+        "neighbours": str(draft.schema.relation),
+        "row_cap": draft.reach.rows,
+        "group_cap": draft.reach.groups,
+        "path": [list(pair) for pair in draft.path],
+        "epsilon": exact.shown(plan.epsilon),
+        "delta": exact.shown(plan.delta),
+        "level": exact.shown(plan.level),
+        "noise": plan.why,
+        "parts": [_part_json(one) for one in plan.measured],
+        "columns": [
+            {
+                "name": output.name,
+                "parts": [places[part] for part in parts(recipe)],
+                "sensitivity": _column_sensitivity(recipe, plan),
+            }
+            for output, recipe in zip(draft.question.outputs, draft.recipes, strict=True)
+        ],
+        "cost": costs.to_json(plan.cost),
+    }
+
+
+def words(plan: Plan) -> list[str]:
+    """The same for people, a sentence or two a line."""
+    draft = plan.draft
+    who, rows = unit(draft.schema), _plural(draft.reach.rows, "row")
+    lines = [
+        f"Protected: {who}. Neighbouring tables differ by {_neighbours(draft.schema.relation, who)}.",
+        f"Cap: at most {rows} of one {who} {'counts' if draft.reach.rows == 1 else 'count'}"
+        + (f", in at most {_plural(draft.reach.groups, 'group')}." if draft.question.keys else "."),
+    ]
+    if draft.path:
+        named = " and ".join(column for column, _ in draft.path)
+        lines.append(f"Charged only to the part of the table named by {named}: other parts can be asked beside it.")
+    for one in plan.measured:
+        lines += _part_words(one)
+    lines.append(plan.why)
+    lines.append(f"Cost: epsilon {exact.shown(plan.epsilon)}, delta {exact.shown(plan.delta)} for the whole question.")
+    return lines
+
+
+def caveats(plan: Plan) -> list[str]:
+    """What a reader of the numbers must know: the same for every table with this schema."""
+    draft, who = plan.draft, unit(plan.draft.schema)
+    found = []
+    if draft.schema.unit is not None:
+        found.append(
+            f"At most {_plural(draft.reach.rows, 'row')} of one {who} can count; of more, a fixed choice of them does. "
+            "± does not cover what is left out."
+        )
+    if draft.caps.groups is not None:
+        most = _plural(draft.caps.groups, "group")
+        found.append(f"One {who} counts in at most {most}; ± does not cover what is left out.")
+    for output in draft.question.outputs:
+        if isinstance(output.aggregate, Extreme):
+            q, end = EXTREMES[output.aggregate.end], "largest" if output.aggregate.end is End.MAX else "smallest"
+            found.append(f"{output.name} is the {exact.shown(q)}-quantile: the {end} value itself belongs to one unit.")
+    for output, recipe in zip(draft.question.outputs, draft.recipes, strict=True):
+        if isinstance(recipe, MeanAmong):
+            found.append(
+                f"{output.name} divides by the public number of rows, {recipe.n:,}; an empty cell counts as the middle "
+                "of its bounds."
+            )
+    for one in plan.measured:
+        if isinstance(one.mechanism, KeySelection):
+            least = _plural(one.mechanism.kept_from(plan.level), "unit")
+            chance = exact.shown(100 * plan.level)
+            found.append(f"Small groups are missing: one of {least} or more appears in {chance} of 100 answers.")
+    if any(isinstance(one.part, RowSum | Ranks) for one in plan.measured):
+        found.append("Values outside their public bounds count as the nearer end.")
+    found += _readable(plan)
+    after = draft.question.after
+    if after.having is not None or (after.order and after.limit is not None):
+        found.append("Rows were chosen by their noisy numbers, which favours lucky ones; ± does not know of that.")
+    return found
+
+
+_WRITTEN = {
+    Type.INTEGER: "whole numbers as 1234",
+    Type.NUMBER: "numbers as 1234.5",
+    Type.BOOLEAN: "booleans as true or false",
+    Type.DATE: "dates as 2020-12-31",
+    Type.DATETIME: "datetimes as 2020-12-31 23:59:59",
+}
+
+
+def _readable(plan: Plan) -> list[str]:
+    """How cells must be written to be read at all, for the types that the question looks at."""
+    schema, question = plan.draft.schema, plan.draft.question
+    found = [schema.find(name) for name in sorted(columns((question.outputs, question.keys, question.where)))]
+    types = dict.fromkeys(column.type for column in found if column is not None and column.type in _WRITTEN)
+    said = ", ".join(_WRITTEN[kind] for kind in types)
+    return [f"A cell that cannot be read counts as empty: {said}."] if types else []
+
+
+def unit(schema: Schema) -> str:
+    """Who is protected, in one word."""
+    return "row" if schema.unit is None else schema.unit.key
+
+
+def mechanism_name(one: Measured) -> str:
+    """The mechanism of a part, in one or two words."""
+    match one.mechanism:
+        case Additive():
+            return "Laplace" if isinstance(one.mechanism.noise, DiscreteLaplace) else "Gaussian"
+        case KeySelection():
+            return "threshold"
+        case _:
+            return "exponential"
+
+
+def step(part: Part) -> Fraction:
+    """What one lattice step of the part means."""
+    match part:
+        case RowSum():
+            return part.lattice.step
+        case Ranks():
+            return part.grid.step
+        case _:
+            return Fraction(1)
+
+
+def scale(one: Measured) -> Fraction | None:
+    """The width of additive noise in units of the column; None where a value is chosen."""
+    noise = one.mechanism.noise if isinstance(one.mechanism, Additive | KeySelection) else None
+    if noise is None:
+        return None
+    wide = noise.scale if isinstance(noise, DiscreteLaplace) else noise.sigma
+    return wide * step(one.part) if isinstance(one.part, RowSum) else wide
+
+
+def measures(part: Part) -> str:
+    """What a part is, in words."""
+    match part:
+        case Rows(of=()):
+            return "rows"
+        case Rows():
+            return "rows whose value is not empty"
+        case Units():
+            return "units"
+        case Distinct():
+            return "different values"
+        case RowSum():
+            return "a sum"
+        case Ranks(q=q):
+            return f"the {exact.shown(q)}-quantile"
+        case Tops(k=k):
+            return "the most frequent value" if k == 1 else f"the {k} most frequent values"
+        case Present():
+            return "which groups there are"
+
+
+def _part_json(one: Measured) -> dict[str, Any]:
+    unit_step = step(one.part) if isinstance(one.part, RowSum) else Fraction(1)
+    moved, wide = one.sensitivity, scale(one)
+    found: dict[str, Any] = {
+        "measures": measures(one.part),
+        "rule": rule(one.part),
+        "sensitivity": {
+            "l0": exact.shown(moved.l0),
+            "l1": exact.shown(moved.l1 * unit_step),
+            "l2_squared": exact.shown(moved.l2_squared * unit_step**2),
+            "linf": exact.shown(moved.linf * unit_step),
+        },
+        "mechanism": mechanism_name(one),
+        "scale": None if wide is None else exact.shown(wide),
+        "step": exact.shown(step(one.part)),
+        "epsilon": None if one.epsilon is None else exact.shown(one.epsilon),
+        "cost": costs.to_json(one.mechanism.cost),
+    }
+    if isinstance(one.mechanism, KeySelection):
+        found["threshold"] = one.mechanism.threshold
+    if isinstance(one.part, Ranks):
+        found["grid_points"] = one.part.grid.points
+    return found
+
+
+def _column_sensitivity(recipe: Recipe, plan: Plan) -> str | None:
+    """How far one unit moves the exact column in all, where that is one number: Σ over groups of the changes."""
+    moved = {one.part: one.sensitivity for one in plan.measured}
+    match recipe:
+        case Single():
+            return exact.shown(moved[recipe.part].l1 * recipe.step)
+        case MeanAmong():
+            return exact.shown(moved[recipe.total].l1 * recipe.total.lattice.step / recipe.n)
+        case _:
+            return None
+
+
+def _part_words(one: Measured) -> list[str]:
+    unit_step = step(one.part) if isinstance(one.part, RowSum) else Fraction(1)
+    moved = exact.shown(one.sensitivity.l1 * unit_step)
+    share = "" if one.epsilon is None else f", epsilon {exact.shown(one.epsilon)}"
+    return [f"Measured: {measures(one.part)}. Sensitivity {moved}: {rule(one.part)}.", f"  {_noise_words(one)}{share}."]
+
+
+def _noise_words(one: Measured) -> str:
+    match one.mechanism:
+        case Additive():
+            width = "scale" if isinstance(one.mechanism.noise, DiscreteLaplace) else "sigma"
+            steps = f"drawn in steps of {exact.shown(step(one.part))}"
+            return f"{mechanism_name(one)} noise of {width} {_short(scale(one))}, {steps}"
+        case KeySelection():
+            flat = isinstance(one.mechanism.noise, DiscreteLaplace)
+            noise = f"{'Laplace noise of scale' if flat else 'Gaussian noise of sigma'} {_short(scale(one))}"
+            return f"Released if its units and {noise} are above {one.mechanism.threshold}"
+        case _ if isinstance(one.part, Ranks):
+            grid = one.part.grid
+            return f"Chosen by the exponential mechanism among {grid.points:,} points {exact.shown(grid.step)} apart"
+        case _:
+            return "Chosen by the exponential mechanism among public values"
+
+
+def _short(value: Fraction | None) -> str:
+    return "" if value is None else f"{float(value):.6g}"
+
+
+def _plural(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _neighbours(relation: Relation, who: str) -> str:
+    return f"one whole {who}, there or not" if relation is Relation.ADD_REMOVE else f"the rows of one {who}, replaced"

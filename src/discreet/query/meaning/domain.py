@@ -1,0 +1,250 @@
+"""What an expression can be, from public facts alone: its type, its range, its values, its step."""
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+
+from discreet.errors import NotAnswerable, quoted
+from discreet.query.meaning import texts
+from discreet.query.meaning.interval import applied, combined, common_step, hull
+from discreet.query.meaning.known import (
+    BOOLEAN,
+    COUNTED,
+    NUMBERS,
+    TIMES,
+    Domain,
+    cast_domain,
+    constant_domain,
+    date_part_domain,
+    family,
+    is_null,
+    mapped,
+    named,
+    refused,
+    require_alike,
+    union,
+)
+from discreet.query.meaning.names import in_sql
+from discreet.query.nodes import (
+    COMPARISONS,
+    FUNCTIONS,
+    OPERATORS,
+    And,
+    Arith,
+    Call,
+    Case,
+    Col,
+    Compare,
+    DatePart,
+    Expr,
+    In,
+    IsNull,
+    Like,
+    Literal,
+    Not,
+    Or,
+    TryCast,
+)
+from discreet.schema import Schema, Type
+from discreet.schema.words import suggestion
+
+__all__ = ["Domain", "domain", "require", "unknown"]
+
+
+def domain(expr: Expr, schema: Schema) -> Domain:
+    """The domain of an expression; refused where it has none.
+
+    >>> from discreet.schema import Column
+    >>> people = Schema("people", [Column("age", "integer", bounds=(0, 110))])
+    >>> domain(Call("floor", (Arith("/", Col("age"), Literal(10)),)), people).interval
+    (Fraction(0, 1), Fraction(11, 1))
+    """
+    match expr:
+        case Col(name):
+            return _column(name, schema)
+        case Literal(value):
+            return constant_domain(value)
+        case Compare() | In() | Like() | IsNull() | Not() | And() | Or():
+            _require_condition(expr, schema)
+            return BOOLEAN
+        case Case(branches, otherwise):
+            for condition, _ in branches:
+                require(condition, schema, (Type.BOOLEAN,), "WHEN takes a condition", "Write, for example: WHEN x > 1")
+            return _one_of([value for _, value in branches] + [otherwise], schema, "The branches of CASE")
+        case Arith():
+            return _arithmetic(expr, schema)
+        case Call():
+            return _call(expr, schema)
+        case DatePart(part, item):
+            return date_part_domain(
+                part, require(item, schema, TIMES, f"{part.upper()} reads a date", "Give a date column.")
+            )
+        case TryCast(item, kind):
+            return cast_domain(domain(item, schema), kind)
+        case _:
+            raise TypeError(f"{type(expr).__name__} is no expression")
+
+
+def require(expr: Expr, schema: Schema, kinds: tuple[Type, ...], rule: str, fix: str) -> Domain:
+    """The domain of an expression that must be of one of these types."""
+    known = domain(expr, schema)
+    if known.type not in kinds:
+        raise refused(f"{rule}, not a {known.type} such as {named(expr)}.", "Types are not mixed silently.", fix)
+    return known
+
+
+def _column(name: str, schema: Schema) -> Domain:
+    column = schema.find(name)
+    if column is None:
+        raise unknown(name, schema)
+    lattice = column.lattice
+    ends = None if lattice is None else (lattice.low * lattice.step, lattice.high * lattice.step)
+    match column.type:
+        case Type.BOOLEAN:
+            return BOOLEAN
+        case Type.CATEGORY | Type.TEXT:
+            return Domain(Type.TEXT, values=column.values)
+        case Type.NUMBER:
+            return Domain(Type.NUMBER, ends, None, None if lattice is None else lattice.step)
+        case _:
+            return Domain(column.type, ends, column.values, Fraction(1) if lattice is None else lattice.step)
+
+
+def unknown(name: str, schema: Schema) -> NotAnswerable:
+    """The refusal of a column that is not declared."""
+    meant = suggestion(name, [column.name for column in schema.columns])
+    listed = ", ".join(in_sql(column.name) for column in schema.columns[:12])
+    fix = f"Did you mean {in_sql(meant)}?" if meant else f"Its columns are: {listed}."
+    return refused(f"{schema.name} has no column {quoted(name)}.", "Only declared columns exist.", fix)
+
+
+# --- conditions ----------------------------------------------------------------------------------------------------
+
+
+def _require_condition(expr: Expr, schema: Schema) -> None:
+    match expr:
+        case Compare(op, left, right):
+            if op not in COMPARISONS:
+                raise refused(f"{op} is no comparison.", f"Known are {' '.join(COMPARISONS)}.", "Use one of them.")
+            require_alike(domain(left, schema), domain(right, schema), op, expr)
+        case In(item, options):
+            known = domain(item, schema)
+            for option in options:
+                require_alike(known, domain(option, schema), "=", Compare("=", item, option))
+        case Like(item, _):
+            require(item, schema, (Type.TEXT,), "LIKE reads text", "Compare numbers and dates with =, < or BETWEEN.")
+        case IsNull(item):
+            domain(item, schema)
+        case Not(item):
+            require(item, schema, (Type.BOOLEAN,), "NOT takes a condition", "Write, for example: NOT x = 1")
+        case And(parts) | Or(parts):
+            for part in parts:
+                fix = "Write a comparison, for example: x > 1 AND y = 2"
+                require(part, schema, (Type.BOOLEAN,), f"{type(expr).__name__.upper()} takes conditions", fix)
+
+
+# --- choices -------------------------------------------------------------------------------------------------------
+
+
+def _one_of(items: Iterable[Expr], schema: Schema, what: str) -> Domain:
+    """The domain of a value that is one of several; constants NULL add nothing."""
+    known = [domain(item, schema) for item in items if not is_null(item)]
+    if not known:
+        raise refused(f"{what} are all NULL.", "The result would say nothing.", "Give at least one value.")
+    kinds = {one.type for one in known}
+    if kinds == set(NUMBERS):
+        kinds = {Type.NUMBER}
+    if len(kinds) > 1:
+        why = f"They are {', '.join(sorted(kinds))}."
+        raise refused(f"{what} must be of one type.", why, "Make all of them numbers, or all text.")
+    kind = kinds.pop()
+    steps = [one.step for one in known]
+    step = steps[0]
+    for other in steps[1:]:
+        step = None if step is None or other is None else common_step(step, other)
+    ends = hull(*(one.interval for one in known))
+    return Domain(kind, ends, union(one.values for one in known), step if kind is not Type.NUMBER else None)
+
+
+# --- numbers -------------------------------------------------------------------------------------------------------
+
+
+def _arithmetic(expr: Arith, schema: Schema) -> Domain:
+    op = expr.op
+    if op not in OPERATORS:
+        raise refused(f"{op} is no operation.", f"Known are {' '.join(OPERATORS)}.", "Use one of them.")
+    left, right = domain(expr.left, schema), domain(expr.right, schema)
+    if op == "-" and left.type in TIMES and left.type is right.type:
+        return Domain(Type.INTEGER, combined(op, left.interval, right.interval), None, Fraction(1))
+    for side, known in ((expr.left, left), (expr.right, right)):
+        if known.type not in COUNTED:
+            fix = "Change text with TRY_CAST(… AS INTEGER); of dates only the difference of two alike is known."
+            raise refused(f"{named(side)} is a {known.type}: {op} takes numbers.", "Types are not mixed.", fix)
+    ends = combined(op, left.interval, right.interval)
+    if op == "/" or Type.NUMBER in (left.type, right.type):
+        return Domain(Type.NUMBER, ends)
+    one, other = left.step or Fraction(1), right.step or Fraction(1)
+    return Domain(Type.INTEGER, ends, None, one * other if op == "*" else common_step(one, other))
+
+
+def _call(expr: Call, schema: Schema) -> Domain:
+    name, parts = expr.name, expr.parts
+    if name not in FUNCTIONS:
+        meant = suggestion(name, FUNCTIONS)
+        fix = f"Did you mean {meant}?" if meant else f"Known are: {', '.join(FUNCTIONS)}."
+        raise refused(f"There is no function {quoted(name)}.", "Only functions that never fail on a row exist.", fix)
+    least, most = FUNCTIONS[name]
+    if not least <= len(parts) <= most:
+        takes = f"{least}" if least == most else f"{least} to {most}"
+        raise refused(f"{name} takes {takes} arguments.", f"You gave {len(parts)}.", f"Write {name} with {takes}.")
+    match name:
+        case "coalesce":
+            return _one_of(parts, schema, "The arguments of coalesce")
+        case "nullif":
+            _require_condition(Compare("=", *parts), schema)
+            return domain(parts[0], schema)
+        case "least" | "greatest":
+            return _extreme(name, parts, schema)
+        case "clamp":
+            return _clamped(parts, schema)
+        case "lower" | "upper" | "trim" | "length":
+            known = require(parts[0], schema, (Type.TEXT,), f"{name} reads text", "Give a text column.")
+            values = mapped(known.values, texts.FUNCTIONS[name])
+            if name != "length":
+                return Domain(Type.TEXT, values=values)
+            ends = None if not values else (Fraction(min(values)), Fraction(max(values)))
+            return Domain(Type.INTEGER, ends, values, Fraction(1))
+        case _:
+            known = require(parts[0], schema, COUNTED, f"{name} reads a number", "Give a number.")
+            whole = name in ("floor", "ceil", "round") or (name == "abs" and known.type is not Type.NUMBER)
+            ends = applied(name, known.interval)
+            return Domain(Type.INTEGER, ends, None, Fraction(1)) if whole else Domain(Type.NUMBER, ends)
+
+
+def _extreme(name: str, parts: tuple[Expr, ...], schema: Schema) -> Domain:
+    for part in parts:
+        require(part, schema, (*NUMBERS, *TIMES), f"{name} compares numbers or dates", "Give numbers.")
+    known = _one_of(parts, schema, f"The arguments of {name}")
+    intervals = [domain(part, schema).interval for part in parts]
+    if known.interval is None:
+        return known
+    pick: Callable[..., Fraction] = min if name == "least" else max
+    low, high = (pick(ends[side] for ends in intervals if ends is not None) for side in (0, 1))
+    return Domain(known.type, (low, high), known.values, known.step)
+
+
+def _clamped(parts: tuple[Expr, ...], schema: Schema) -> Domain:
+    item = require(parts[0], schema, (*NUMBERS, *TIMES), "clamp bounds a number or a date", "Give a number.")
+    low, high = (domain(end, schema) for end in parts[1:])
+    constants = all(isinstance(end, Literal) for end in parts[1:])
+    if not constants or low.interval is None or high.interval is None or low.interval[0] > high.interval[0]:
+        why = "They are the public bounds of the result."
+        raise refused("clamp takes two constants, low and high.", why, "Write, for example: clamp(x, 0, 100)")
+    if {family(low.type), family(high.type)} != {family(item.type)}:
+        raise refused("clamp takes bounds of the item's type.", "Types are not mixed.", "Write: clamp(x, 0, 100)")
+    bottom, top = low.interval[0], high.interval[0]
+    ends = (bottom, top) if item.interval is None else tuple(min(max(end, bottom), top) for end in item.interval)
+    kind = Type.NUMBER if Type.NUMBER in (item.type, low.type, high.type) else item.type
+    step = item.step if kind is not Type.NUMBER else None
+    if step is not None:
+        step = common_step(step, common_step(bottom, top)) or step
+    return Domain(kind, (ends[0], ends[1]), None, step)

@@ -1,0 +1,217 @@
+"""What the public knows of a value, and the facts that follow from others without looking at an expression."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import date, datetime
+from fractions import Fraction
+from typing import Any, TypeGuard
+
+from discreet import exact
+from discreet.errors import NotAnswerable, quoted
+from discreet.query.meaning import dates
+from discreet.query.meaning.interval import Ends, applied
+from discreet.query.meaning.names import in_sql, text_in_sql
+from discreet.query.nodes import PARTS, Call, Col, Compare, Expr, Literal
+from discreet.schema import Type
+from discreet.schema.kind import measured
+
+TIMES = (Type.DATE, Type.DATETIME)
+NUMBERS = (Type.INTEGER, Type.NUMBER)
+COUNTED = (*NUMBERS, Type.BOOLEAN)  # what arithmetic takes: a boolean counts as 0 or 1
+_UNNAMED = "this expression"
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?")
+MOST_VALUES = 10_000  # of what is worked out from other values
+_CASTS = {
+    Type.INTEGER: (*COUNTED, Type.TEXT),
+    Type.NUMBER: (*COUNTED, Type.TEXT),
+    Type.BOOLEAN: (*COUNTED, Type.TEXT),
+    Type.DATE: (*TIMES, Type.TEXT),
+    Type.DATETIME: (*TIMES, Type.TEXT),
+    Type.TEXT: (Type.TEXT,),
+    Type.CATEGORY: (Type.TEXT,),
+}
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The public facts about an expression.
+
+    `type` is TEXT for categories too; `interval` the measured range (days and seconds for dates), None without public
+    bounds; `values` the finite public set of its non-NULL values in public order, where known; `step` what each of its
+    values is a whole multiple of, for bounded columns and whole-number expressions.
+    """
+
+    type: Type
+    interval: Ends | None = None
+    values: tuple[Any, ...] | None = None
+    step: Fraction | None = None
+
+
+BOOLEAN = Domain(Type.BOOLEAN, (Fraction(0), Fraction(1)), (False, True), Fraction(1))
+
+
+def refused(what: str, why: str, fix: str) -> NotAnswerable:
+    """A question outside of what can be answered, in three sentences."""
+    return NotAnswerable(what, why, fix)
+
+
+def is_null(expr: Expr) -> TypeGuard[Literal]:
+    """Whether it is the constant NULL."""
+    return isinstance(expr, Literal) and expr.value is None
+
+
+def named(expr: Expr) -> str:
+    """An expression in a sentence: a column by its name, as SQL spells it, a constant quoted."""
+    match expr:
+        case Col(name):
+            return in_sql(name)
+        case Literal(value):
+            return quoted(value) if isinstance(value, str) else str(value)
+        case Call(name, parts):
+            return f"{name}({', '.join(map(named, parts))})"
+        case _:
+            return _UNNAMED
+
+
+def constant_domain(value: Any) -> Domain:
+    match value:
+        case None:
+            why = "NULL has no type of its own."
+            raise refused("NULL cannot stand here.", why, "Write IS NULL, or leave the NULL out.")
+        case bool():
+            return Domain(Type.BOOLEAN, (Fraction(value), Fraction(value)), (value,), Fraction(1))
+        case int() | Fraction():
+            exact, kind = Fraction(value), Type.INTEGER if Fraction(value).denominator == 1 else Type.NUMBER
+            return Domain(kind, (exact, exact), (value,), abs(exact) or Fraction(1))
+        case str():
+            return Domain(Type.TEXT, values=(value,))
+        case datetime() | date():
+            kind = Type.DATETIME if isinstance(value, datetime) else Type.DATE
+            return Domain(kind, (measured(value), measured(value)), (value,), Fraction(1))
+        case _:
+            raise TypeError(f"{type(value).__name__} is no constant")
+
+
+def family(kind: Type) -> str:
+    """The types that may be compared with each other share a family."""
+    match kind:
+        case Type.INTEGER | Type.NUMBER:
+            return "number"
+        case Type.DATE | Type.DATETIME:
+            return "date"
+        case Type.CATEGORY | Type.TEXT:
+            return "text"
+        case _:
+            return str(kind)
+
+
+def require_alike(left: Domain, right: Domain, op: str, expr: Compare) -> None:
+    a, b = family(left.type), family(right.type)
+    if a != b:
+        what = f"{named(expr.left)} is a {a} and {named(expr.right)} a {b}: they cannot be compared."
+        raise refused(what, "Types are not mixed silently.", _likeness(a, left, expr))
+    if left.type is Type.BOOLEAN and op not in ("=", "!="):
+        why = "True and false have no order."
+        raise refused(f"{named(expr.left)} is a boolean and cannot be compared by {op}.", why, "Use = or !=.")
+
+
+def _likeness(kind: str, known: Domain, expr: Compare) -> str:
+    """What to write instead: the same constant in another dress, or a constant that the left side takes."""
+    left, value = named(expr.left), expr.right.value if isinstance(expr.right, Literal) else None
+    match kind, value:
+        case "number", str() if _NUMBER.fullmatch(value.strip()):
+            return f"Remove the quotes, for example: {left} {expr.op} {value.strip()}"
+        case "number", _ if value is not None:
+            return f"{left} takes numbers{_between(known)}, for example: {_example(expr, _inside(known))}"
+        case "text", bool() | int() | Fraction() if known.values is None or _plain_text(value) in known.values:
+            return f"Write the text in quotes: {left} {expr.op} {text_in_sql(_plain_text(value))}"
+        case "text", _ if value is not None:
+            example = text_in_sql(known.values[0] if known.values else "text")
+            return f"{left} takes texts in quotes, for example: {_example(expr, example)}"
+        case "boolean", _ if value is not None:
+            return f"Write: {left} = TRUE"
+        case "date", _ if value is not None:
+            return f"Write a date: {left} {expr.op} DATE '2020-01-31'"
+        case _:
+            return "Compare columns of one type, or change one with TRY_CAST(… AS …)."
+
+
+def _example(expr: Compare, constant: str) -> str:
+    """The comparison with that constant; the constant alone where the left side is too long to be said."""
+    left = named(expr.left)
+    return constant if left == _UNNAMED else f"{left} {expr.op} {constant}"
+
+
+def _plain_text(value: bool | int | Fraction) -> str:
+    return str(value).lower() if isinstance(value, bool) else exact.shown(Fraction(value))
+
+
+def _between(known: Domain) -> str:
+    return "" if known.interval is None else f" from {' to '.join(exact.shown(end) for end in known.interval)}"
+
+
+def _inside(known: Domain) -> str:
+    """A constant that the public facts allow: a listed value, or a short one near the middle of the bounds."""
+    if known.values:
+        return exact.shown(Fraction(known.values[len(known.values) // 2]))
+    if known.interval is None:
+        return "1"
+    low, high = known.interval
+    middle = Fraction(round((low + high) / 2))
+    return exact.shown(middle if low <= middle <= high else low)
+
+
+def union(sets: Iterable[tuple[Any, ...] | None]) -> tuple[Any, ...] | None:
+    """All values in order of appearance, if every set is known and they are not too many."""
+    found: dict[Any, None] = {}
+    for one in sets:
+        if one is None:
+            return None
+        found.update(dict.fromkeys(one))
+    return tuple(found)
+
+
+def mapped(values: tuple[Any, ...] | None, function: Callable[[Any], Any]) -> tuple[Any, ...] | None:
+    """The different results on public values, NULL left out."""
+    if values is None or len(values) > MOST_VALUES:
+        return None
+    return tuple(dict.fromkeys(result for value in values if (result := function(value)) is not None))
+
+
+def date_part_domain(part: str, item: Domain) -> Domain:
+    if part not in PARTS:
+        raise refused(f"There is no date part {quoted(part)}.", f"Known are {', '.join(PARTS)}.", "Use one of them.")
+    if part in dates.OF_TIME and item.type is Type.DATE:
+        raise refused(f"A date has no {part}.", "Only a datetime has.", "Ask for year, month, week, day or weekday.")
+    ends = dates.RANGES.get(part) or dates.years(item.interval, 1 if item.type is Type.DATE else dates.DAY)
+    if ends is None:
+        return Domain(Type.INTEGER, None, None, Fraction(1))
+    return Domain(Type.INTEGER, (Fraction(ends[0]), Fraction(ends[1])), tuple(range(ends[0], ends[1] + 1)), Fraction(1))
+
+
+def cast_domain(item: Domain, kind: Type) -> Domain:
+    if item.type not in _CASTS[kind]:
+        fix = "Leave the TRY_CAST out, or cast text."
+        raise refused(f"A {item.type} cannot become a {kind}.", "Only casts with one clear meaning exist.", fix)
+    if item.type is Type.TEXT and kind in (Type.TEXT, Type.CATEGORY):
+        return item
+    if kind is Type.BOOLEAN:
+        return BOOLEAN
+    step = None if kind is Type.NUMBER else Fraction(1)
+    if item.type is Type.TEXT:
+        return Domain(kind, None, None, step)
+    return Domain(kind, _cast_interval(item, kind), None, step)
+
+
+def _cast_interval(item: Domain, kind: Type) -> Ends | None:
+    if item.interval is None or item.type is kind or kind is Type.NUMBER:
+        return item.interval
+    low, high = item.interval
+    match kind:
+        case Type.INTEGER:
+            return applied("round", item.interval)
+        case Type.DATE:
+            return applied("floor", (low / dates.DAY, high / dates.DAY))
+        case _:
+            return low * dates.DAY, high * dates.DAY

@@ -1,0 +1,99 @@
+"""Names as SQL spells them, and the name that a column of the answer gets without AS."""
+
+import re
+from fractions import Fraction
+
+from discreet.query.nodes import (
+    Aggregate,
+    Bins,
+    Call,
+    Col,
+    Correlation,
+    Count,
+    CountDistinct,
+    CountRows,
+    Covariance,
+    DatePart,
+    Expr,
+    Extreme,
+    Mean,
+    Quantile,
+    Stddev,
+    Sum,
+    Top,
+    Variance,
+)
+
+_PLAIN = re.compile(r"[^\W\d]\w*")
+_TAKEN = frozenset(  # words that SQL reads as its own where a name should stand
+    """
+    all alter and as between by case create cross cube current_catalog current_date current_time current_timestamp
+    current_user distinct drop else end except false fetch for force from glob grant group having ilike in inner insert
+    install intersect into is join lateral like limit localtime localtimestamp lock not notnull null offset on only or
+    order outer partitioned_by positional qualify regexp returning revoke rlike rollback rollup select session_user
+    summarize tablesample then true uncache union using when where window with xor
+    """.split()  # noqa: SIM905
+)
+
+
+def in_sql(name: str) -> str:
+    """The name as a question must spell it: in double quotes unless it is a plain word.
+
+    >>> in_sql("age"), in_sql("Größe (cm)"), in_sql("order")
+    ('age', '"Größe (cm)"', '"order"')
+    """
+    if _PLAIN.fullmatch(name) and name.lower() not in _TAKEN:
+        return name
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text_in_sql(text: str) -> str:
+    """The text as a question must spell it: in single quotes."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def short_name(found: Aggregate | Bins | Expr) -> str:
+    """The name without AS: the aggregate and its columns, such as count, sum_age or corr_age_income."""
+    match found:
+        case CountRows():
+            return "count"
+        case Quantile(item, q):
+            return _joined("median" if q == Fraction(1, 2) else "quantile", item)
+        case Extreme(item, end):
+            return _joined(end.value, item)
+        case Variance(item, less) | Stddev(item, less):
+            stem = "variance" if isinstance(found, Variance) else "stddev"
+            return _joined(stem if less else f"{stem}_pop", item)
+        case Covariance(x, y, less):
+            return _joined("covar" if less else "covar_pop", x, y)
+        case Correlation(x, y):
+            return _joined("corr", x, y)
+        case Top(item, k):
+            return _joined("mode" if k == 1 else "top", item)
+        case Count() | CountDistinct() | Sum() | Mean() | Bins():
+            stems = {Count: "count", CountDistinct: "count_distinct", Sum: "sum", Mean: "avg", Bins: "bin"}
+            return _joined(stems[type(found)], found.item)
+        case Col(name):
+            return name
+        case DatePart(part, item):
+            return _joined(part, item)
+        case _:
+            return "key"
+
+
+def respelt(name: str, short: str) -> str:
+    """The name in the spelling of `short` where it differs from it in upper and lower case alone.
+
+    A number behind a name that was taken stays.
+
+    >>> respelt("sum_Age", "sum_age"), respelt("sum_AGE_2", "sum_age"), respelt("Total", "sum_age")
+    ('sum_age', 'sum_age_2', 'Total')
+    """
+    start, rest = name[: len(short)], name[len(short) :]
+    return short + rest if start.casefold() == short.casefold() and re.fullmatch(r"(_\d+)?", rest) else name
+
+
+def _joined(stem: str, *items: Expr) -> str:
+    bare = [item.parts[0] if isinstance(item, Call) and item.name == "clamp" else item for item in items]
+    columns = [re.sub(r"\W", "_", item.name) for item in bare if isinstance(item, Col)]
+    return "_".join([stem, *columns])

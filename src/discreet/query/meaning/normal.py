@@ -1,0 +1,205 @@
+"""Expressions in one form: the schema's spelling, constants typed, equal conditions written alike."""
+
+from datetime import date, datetime, time
+from fractions import Fraction
+
+from discreet.errors import quoted
+from discreet.query.meaning import dates
+from discreet.query.meaning.domain import domain, unknown
+from discreet.query.meaning.interval import LARGEST
+from discreet.query.meaning.known import TIMES, is_null, named, refused
+from discreet.query.meaning.names import in_sql, text_in_sql
+from discreet.query.nodes import (
+    COMPARISONS,
+    And,
+    Arith,
+    Call,
+    Case,
+    Col,
+    Compare,
+    DatePart,
+    Expr,
+    In,
+    IsNull,
+    Like,
+    Literal,
+    Not,
+    Or,
+    TryCast,
+    canonical,
+)
+from discreet.schema import Schema, Type
+from discreet.schema.words import suggestion
+
+_FLIPPED = dict(zip(COMPARISONS, ("=", "!=", ">", ">=", "<", "<="), strict=True))
+
+_MOST_COMPARED = 2_000  # values that a misspelt one is compared with
+
+
+def normal(expr: Expr, schema: Schema) -> Expr:
+    """The expression in its one form, columns spelled as in the schema; its types are checked."""
+    found = _normal(expr, schema)
+    if not is_null(found):
+        domain(found, schema)
+    return found
+
+
+def _normal(expr: Expr, schema: Schema) -> Expr:
+    match expr:
+        case Col(name):
+            return _spelled(name, schema)
+        case Literal():
+            return plain(expr)
+        case Compare(op, left, right):
+            return _compared(op, _normal(left, schema), _normal(right, schema), schema)
+        case In(item, options):
+            return _chosen(_normal(item, schema), options, schema)
+        case Like(item, pattern):
+            return Like(_normal(item, schema), _printable(pattern))
+        case IsNull(item):
+            return IsNull(_normal(item, schema))
+        case Not(item):
+            inner = _normal(item, schema)
+            return inner.item if isinstance(inner, Not) else Not(inner)
+        case And(parts) | Or(parts):
+            return flat(type(expr), tuple(_normal(part, schema) for part in parts))
+        case Case(branches, otherwise):
+            pairs = tuple((_normal(test, schema), _normal(value, schema)) for test, value in branches)
+            return Case(pairs, _normal(otherwise, schema))
+        case Arith(op, left, right):
+            return Arith(op, *_dated((_normal(left, schema), _normal(right, schema)), schema))
+        case Call(name, parts):
+            return Call(name, _dated(tuple(_normal(part, schema) for part in parts), schema))
+        case DatePart(part, item):
+            return DatePart(part, _normal(item, schema))
+        case TryCast(item, kind):
+            return TryCast(_normal(item, schema), kind)
+        case _:
+            raise TypeError(f"{type(expr).__name__} is no expression")
+
+
+def _spelled(name: str, schema: Schema) -> Col:
+    column = schema.find(name)
+    if column is not None:
+        return Col(column.name)
+    if is_unit(Col(name), schema):
+        what = f"{name} says which unit a row belongs to: no answer may be about one unit."
+        raise refused(what, "It can only be counted.", f"Write COUNT(DISTINCT {in_sql(name)}), or leave it out.")
+    raise unknown(name, schema)
+
+
+def is_unit(expr: Expr, schema: Schema) -> bool:
+    """Whether it is the key of the privacy units."""
+    return isinstance(expr, Col) and schema.unit is not None and expr.name.casefold() == schema.unit.key.casefold()
+
+
+def plain(constant: Literal) -> Literal:
+    """A constant in its one form: whole numbers as int."""
+    match constant.value:
+        case bool() | None:
+            return constant
+        case str():
+            return Literal(_printable(constant.value))
+        case int() | Fraction():
+            if abs(Fraction(constant.value)) > LARGEST:
+                why = "Numbers beyond 1e300 have no exact place in the engine."
+                raise refused(f"{quoted(constant.value)} is too large.", why, "Write a smaller number.")
+            return Literal(dates.whole(Fraction(constant.value)))
+        case datetime():
+            if constant.value.tzinfo is not None or constant.value.microsecond:
+                fix = "Write, for example: TIMESTAMP '2020-01-31 08:30:00'"
+                raise refused("A datetime has whole seconds and no offset.", "So has the table.", fix)
+            return constant
+        case date():
+            return constant
+        case _:
+            raise TypeError(f"{type(constant.value).__name__} is no constant")
+
+
+def _printable(text: str) -> str:
+    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise refused("Text must not hold NUL or half a letter.", "No cell holds them.", "Remove the character.")
+    return text
+
+
+def flat(node: type[And] | type[Or], parts: tuple[Expr, ...]) -> Expr:
+    """AND or OR of all parts, nested ones lifted, each once, in an order of its own."""
+    lifted: dict[str, Expr] = {}
+    for part in parts:
+        for inner in part.parts if isinstance(part, node) else (part,):
+            lifted[canonical(inner)] = inner
+    if not lifted:
+        raise refused("AND and OR join conditions.", "There are none.", "Write, for example: x > 1 AND y = 2")
+    ordered = tuple(lifted[text] for text in sorted(lifted))
+    return ordered[0] if len(ordered) == 1 else node(ordered)
+
+
+# --- comparisons ---------------------------------------------------------------------------------------------------
+
+
+def _compared(op: str, left: Expr, right: Expr, schema: Schema) -> Expr:
+    if isinstance(left, Literal) and not isinstance(right, Literal):
+        op, left, right = _FLIPPED.get(op, op), right, left
+    if is_null(left) or is_null(right):
+        other = named(left)
+        raise refused("Nothing is equal to NULL.", "A comparison with NULL is never true.", f"Write: {other} IS NULL")
+    if isinstance(right, Literal):
+        right = coerced(right, left, schema)
+        if op in ("=", "!="):
+            _require_among(right, left, schema)
+    return Compare(op, left, right)
+
+
+def _chosen(item: Expr, options: tuple[Literal, ...], schema: Schema) -> Expr:
+    if not options or any(option.value is None for option in options):
+        why = "NULL is equal to nothing." if options else "The list is empty."
+        raise refused("IN takes a list of constants.", why, f"Write, for example: {named(item)} IN (1, 2)")
+    found: dict[str, Literal] = {}
+    for option in options:
+        one = coerced(plain(option), item, schema)
+        _require_among(one, item, schema)
+        found[canonical(one)] = one
+    ordered = tuple(found[text] for text in sorted(found))
+    return Compare("=", item, ordered[0]) if len(ordered) == 1 else In(item, ordered)
+
+
+def coerced(constant: Literal, beside: Expr, schema: Schema) -> Literal:
+    """The constant as the type of the expression beside it has it: text and days become dates."""
+    kind, value = domain(beside, schema).type, constant.value
+    if kind not in TIMES or not isinstance(value, str | date):
+        return constant
+    read = dates.read(value) if isinstance(value, str) else value
+    if kind is Type.DATETIME and read is not None and not isinstance(read, datetime):
+        read = datetime.combine(read, time())
+    if kind is Type.DATE and isinstance(read, datetime):
+        read = read.date() if read.time() == time() else None
+    if read is None:
+        example = "DATE '2020-01-31'" if kind is Type.DATE else "TIMESTAMP '2020-01-31 08:30:00'"
+        raise refused(f"{named(constant)} is no {kind}.", f"{named(beside)} holds a {kind}.", f"Write: {example}")
+    return Literal(read)
+
+
+def _require_among(constant: Literal, item: Expr, schema: Schema) -> None:
+    """Refuses a text that the public values do not hold: a spelling mistake would be answered by noise alone."""
+    known, value = domain(item, schema), constant.value
+    if known.type is not Type.TEXT or known.values is None or not isinstance(value, str) or value in known.values:
+        return
+    if isinstance(item, Literal):
+        return
+    meant = suggestion(value, known.values[:_MOST_COMPARED])
+    begin = ", ".join(map(text_in_sql, known.values[:5]))
+    fix = f"Did you mean {text_in_sql(meant)}?" if meant else f"Its values begin: {begin}."
+    what = f"{quoted(value)} is not among the values of {named(item)}."
+    raise refused(what, "The values are public, so no row holds it.", fix)
+
+
+def _dated(parts: tuple[Expr, ...], schema: Schema) -> tuple[Expr, ...]:
+    """The arguments, text constants read as dates where another argument is a date."""
+    others = [part for part in parts if not isinstance(part, Literal)]
+    beside = next((part for part in others if domain(part, schema).type in TIMES), None)
+    if beside is None:
+        return parts
+    return tuple(
+        coerced(part, beside, schema) if isinstance(part, Literal) and isinstance(part.value, str | date) else part
+        for part in parts
+    )

@@ -1,0 +1,244 @@
+"""A question in the schema's own spelling, every expression typed, so that equal questions have equal text."""
+
+from dataclasses import fields, is_dataclass, replace
+from datetime import date, datetime
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from discreet.errors import quoted
+from discreet.query.meaning.domain import domain, require
+from discreet.query.meaning.known import COUNTED, NUMBERS, TIMES, is_null, named, refused
+from discreet.query.meaning.names import in_sql, respelt, short_name
+from discreet.query.meaning.normal import coerced, flat, is_unit, normal, plain
+from discreet.query.nodes import (
+    After,
+    Aggregate,
+    And,
+    Bins,
+    Col,
+    Correlation,
+    Count,
+    CountDistinct,
+    CountRows,
+    CountUnits,
+    Covariance,
+    Expr,
+    Extreme,
+    Key,
+    Literal,
+    Mean,
+    Not,
+    Or,
+    Order,
+    Output,
+    Quantile,
+    Question,
+    Stddev,
+    Sum,
+    Top,
+    Variance,
+)
+from discreet.schema import Schema, Type
+from discreet.schema.column import reserved
+from discreet.schema.kind import measured
+from discreet.schema.words import suggestion
+
+MOST_EDGES = 10_001
+MOST_POINTS = 10_000  # of a lattice whose every point is a key
+
+
+def resolved(question: Question, schema: Schema) -> Question:
+    """The question with every name as the schema spells it, every expression typed and in its one form.
+
+    >>> from discreet.schema import Column
+    >>> people = Schema("people", [Column("age", "integer", bounds=(0, 110))])
+    >>> resolved(Question("PEOPLE", (Output("n", Count(Col("AGE"))),)), people).outputs[0].aggregate
+    Count(item=Col(name='age'))
+    """
+    if question.table.casefold() != schema.name.casefold():
+        fix = f"Write: FROM {in_sql(schema.name)}"
+        raise refused(f"There is no table {quoted(question.table)} here.", f"It is {schema.name}.", fix)
+    if not question.outputs:
+        raise refused("A question needs an aggregate.", "Single rows are never shown.", "Write: SELECT COUNT(*) …")
+    keys = tuple(_named_key(key, schema) for key in question.keys)
+    outputs = tuple(_named_output(output, schema) for output in question.outputs)
+    names = _names([*(key.name for key in keys), *(output.name for output in outputs)])
+    where = None if question.where is None else _condition(question.where, schema)
+    return replace(
+        question,
+        table=schema.name,
+        keys=keys,
+        outputs=outputs,
+        where=where,
+        after=_after(question.after, names),
+    )
+
+
+def _named_key(key: Key, schema: Schema) -> Key:
+    """The key; a name that is its column's but for upper and lower case takes the schema's spelling."""
+    item = _key(key.item, schema)
+    bare = item.item if isinstance(key.item, Col) and isinstance(item, Bins) else item
+    return Key(respelt(key.name, short_name(bare)), item)
+
+
+def _named_output(output: Output, schema: Schema) -> Output:
+    """The same of an aggregate, whose made-up name holds those of its columns."""
+    found = aggregate(output.aggregate, schema)
+    unit = None if schema.unit is None else CountDistinct(Col(schema.unit.key))
+    short = short_name(unit if unit is not None and isinstance(found, CountUnits) else found)
+    return Output(respelt(output.name, short), found)
+
+
+def _condition(where: Expr, schema: Schema) -> Expr:
+    found = normal(where, schema)
+    require(found, schema, (Type.BOOLEAN,), "WHERE takes a condition", "Write, for example: WHERE x > 1")
+    return found
+
+
+# --- aggregates ----------------------------------------------------------------------------------------------------
+
+
+def aggregate(given: Aggregate, schema: Schema) -> Aggregate:
+    """The aggregate with its items typed: numbers for sums and moments, numbers or dates for quantiles."""
+    match given:
+        case CountRows() | CountUnits():
+            return given
+        case CountDistinct(item) if is_unit(item, schema):
+            return CountUnits()
+        case Count(item) | CountDistinct(item) | Top(item, _):
+            return replace(given, item=normal(item, schema))
+        case Sum(item) | Mean(item) | Variance(item, _) | Stddev(item, _):
+            return replace(given, item=_number(item, schema, _word(given)))
+        case Quantile(item, _) | Extreme(item, _):
+            found = normal(item, schema)
+            require(found, schema, (*COUNTED, *TIMES), f"{_word(given)} needs an order", "Give a number or a date.")
+            return replace(given, item=found)
+        case Covariance(x, y, _) | Correlation(x, y):
+            return replace(given, x=_number(x, schema, _word(given)), y=_number(y, schema, _word(given)))
+        case _:
+            raise TypeError(f"{type(given).__name__} is no aggregate")
+
+
+def _word(given: Aggregate) -> str:
+    """The aggregate as SQL calls it."""
+    match given:
+        case Mean():
+            return "AVG"
+        case Extreme(_, end):
+            return str(end).upper()
+        case Quantile(_, q):
+            return "MEDIAN" if q == Fraction(1, 2) else "QUANTILE"
+        case Covariance(_, _, less):
+            return "COVAR_SAMP" if less else "COVAR_POP"
+        case Correlation():
+            return "CORR"
+        case _:
+            return type(given).__name__.upper()
+
+
+def _number(item: Expr, schema: Schema, what: str) -> Expr:
+    found = normal(item, schema)
+    fix = f"Give a number column, or TRY_CAST({named(found)} AS INTEGER) within clamp(…, low, high)."
+    require(found, schema, COUNTED, f"{what} takes numbers", fix)
+    return found
+
+
+# --- keys ----------------------------------------------------------------------------------------------------------
+
+
+def _key(item: Expr | Bins, schema: Schema) -> Expr | Bins:
+    if isinstance(item, Bins):
+        return _bins(item, schema)
+    found = normal(item, schema)
+    if is_null(found):
+        raise refused("NULL is no key.", "It would be one group.", "Leave the GROUP BY out.")
+    column = schema.find(found.name) if isinstance(found, Col) else None
+    if column is None or column.bins is None or column.values is not None:
+        return found
+    lattice = column.lattice
+    if column.type is not Type.NUMBER and lattice is not None and lattice.points <= MOST_POINTS:
+        return found
+    return _bins(Bins(found), schema)
+
+
+def _bins(bins: Bins, schema: Schema) -> Bins:
+    """The bins with their edges, as numbers or as the dates that the item holds."""
+    item = normal(bins.item, schema)
+    known = require(item, schema, (*NUMBERS, *TIMES), "Bins need an order", "Give a number or a date.")
+    edges: Any = bins.edges
+    if edges is None:
+        column = schema.find(item.name) if isinstance(item, Col) else None
+        if column is None or column.bins is None:
+            why = "Edges are public: declared, or written in the question."
+            raise refused(f"{named(item)} declares no bins.", why, f"Give edges, such as 0, 18, 65 for {named(item)}.")
+        edges = column.bins
+    placed = tuple(_edge(edge, item, schema) for edge in edges)
+    rising = all(measured(left) < measured(right) for left, right in pairwise(placed))
+    if not 2 <= len(placed) <= MOST_EDGES or not rising:
+        why = f"They are 2 to {MOST_EDGES} in number and each is above the one before."
+        raise refused(f"Edges of bins of a {known.type} must rise.", why, "Write, for example: 0, 18, 65, 110")
+    return Bins(item, placed)
+
+
+def _edge(edge: Any, item: Expr, schema: Schema) -> Fraction | date | datetime:
+    timed = domain(item, schema).type in TIMES
+    placed = coerced(plain(Literal(edge)), item, schema).value
+    if timed and isinstance(placed, date):
+        return placed
+    if timed or isinstance(placed, bool) or not isinstance(placed, int | Fraction):
+        raise refused(f"{quoted(edge)} is no edge of {named(item)}.", "Edges are of its type.", "Write another edge.")
+    return Fraction(placed)
+
+
+# --- names ---------------------------------------------------------------------------------------------------------
+
+
+def _names(given: list[str]) -> dict[str, str]:
+    """Released names by their lower case; each once, and none that the answer needs for itself."""
+    found: dict[str, str] = {}
+    for name in given:
+        if reserved(name):
+            why = "Discreet writes names that end in _moe or begin with discreet_ itself."
+            raise refused(f"{quoted(name)} cannot name a column of the answer.", why, "Give another name with AS.")
+        if name.casefold() in found:
+            why = "Upper and lower case are alike."
+            raise refused(
+                f"Two columns of the answer are named {quoted(name)}.", why, f"Write: AS {in_sql(f'{name}_2')}"
+            )
+        found[name.casefold()] = name
+    return found
+
+
+def _after(after: After, names: dict[str, str]) -> After:
+    having = None if after.having is None else _released(after.having, names)
+    order = tuple(Order(_name(one.name, names), one.descending) for one in after.order)
+    return replace(after, having=having, order=order)
+
+
+def _name(given: str, names: dict[str, str]) -> str:
+    if given.casefold() in names:
+        return names[given.casefold()]
+    meant = suggestion(given, names.values())
+    fix = f"Did you mean {in_sql(meant)}?" if meant else f"Released are: {', '.join(map(in_sql, names.values()))}."
+    what = f"{quoted(given)} is not in the answer."
+    raise refused(what, "HAVING and ORDER BY speak of released columns only.", fix)
+
+
+def _released(node: Any, names: dict[str, str]) -> Any:
+    """The same expression about released names, spelled as the answer spells them."""
+    match node:
+        case Col(name):
+            return Col(_name(name, names))
+        case Literal():
+            return plain(node)
+        case And(parts) | Or(parts):
+            return flat(type(node), tuple(_released(part, names) for part in parts))
+        case Not(Not(item)):
+            return _released(item, names)
+        case tuple():
+            return tuple(_released(part, names) for part in node)
+        case _ if is_dataclass(node) and not isinstance(node, type):
+            return replace(node, **{field.name: _released(getattr(node, field.name), names) for field in fields(node)})
+        case _:
+            return node

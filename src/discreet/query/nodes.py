@@ -1,0 +1,366 @@
+"""What may be asked, as frozen values: expressions over one row, aggregates over rows, and the question around them.
+
+SQL and the Python form both end here; whatever has no node cannot be asked.  Nodes carry the caller's names and public
+constants only.  `canonical` spells a question so that equal questions have equal text: part of every replay key.
+"""
+
+import json
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import date, datetime
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+from discreet.schema import Type
+
+Constant = None | bool | int | Fraction | str | date | datetime
+
+
+# --- expressions over one row --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Col:
+    """A declared column; after grouping, a released name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Literal:
+    """A public constant; None is NULL."""
+
+    value: Constant
+
+
+@dataclass(frozen=True)
+class Compare:
+    """left op right, for op in = != < <= > >=; NULL on either side gives NULL."""
+
+    op: str
+    left: "Expr"
+    right: "Expr"
+
+
+@dataclass(frozen=True)
+class In:
+    """Whether the item is one of the constants."""
+
+    item: "Expr"
+    options: tuple[Literal, ...]
+
+
+@dataclass(frozen=True)
+class Like:
+    """SQL's LIKE: % is any text, _ one letter."""
+
+    item: "Expr"
+    pattern: str
+
+
+@dataclass(frozen=True)
+class IsNull:
+    """Whether the cell is empty."""
+
+    item: "Expr"
+
+
+@dataclass(frozen=True)
+class Not:
+    item: "Expr"
+
+
+@dataclass(frozen=True)
+class And:
+    parts: "tuple[Expr, ...]"
+
+
+@dataclass(frozen=True)
+class Or:
+    parts: "tuple[Expr, ...]"
+
+
+@dataclass(frozen=True)
+class Case:
+    """The value of the first branch whose condition holds."""
+
+    branches: "tuple[tuple[Expr, Expr], ...]"
+    otherwise: "Expr"
+
+
+@dataclass(frozen=True)
+class Arith:
+    """left op right, for op in + - * / %; a division by 0 gives NULL."""
+
+    op: str
+    left: "Expr"
+    right: "Expr"
+
+
+@dataclass(frozen=True)
+class Call:
+    """One of the total functions in FUNCTIONS."""
+
+    name: str
+    parts: "tuple[Expr, ...]"
+
+
+@dataclass(frozen=True)
+class DatePart:
+    """A whole number read off a date or datetime: one of PARTS."""
+
+    part: str
+    item: "Expr"
+
+
+@dataclass(frozen=True)
+class TryCast:
+    """The item as another type, NULL where it does not fit."""
+
+    item: "Expr"
+    type: Type
+
+
+Expr = Col | Literal | Compare | In | Like | IsNull | Not | And | Or | Case | Arith | Call | DatePart | TryCast
+
+COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
+OPERATORS = ("+", "-", "*", "/", "%")
+PARTS = (
+    "year",
+    "quarter",
+    "month",
+    "week",
+    "day",
+    "weekday",
+    "hour",
+    "minute",
+    "second",
+)  # weekday: 1 Monday … 7 Sunday
+FUNCTIONS = {  # name: least and most arguments
+    "abs": (1, 1),
+    "floor": (1, 1),
+    "ceil": (1, 1),
+    "round": (1, 1),  # halves upward: floor(x + 0.5)
+    "sqrt": (1, 1),  # NULL below 0
+    "ln": (1, 1),  # NULL at and below 0
+    "exp": (1, 1),
+    "least": (1, 20),  # NULL if any is NULL
+    "greatest": (1, 20),
+    "clamp": (3, 3),  # clamp(x, low, high), constants low ≤ high: gives a number public bounds
+    "coalesce": (1, 20),
+    "nullif": (2, 2),
+    "lower": (1, 1),
+    "upper": (1, 1),
+    "trim": (1, 1),
+    "length": (1, 1),
+}
+
+
+# --- aggregates over rows ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CountRows:
+    """COUNT(*)."""
+
+
+@dataclass(frozen=True)
+class Count:
+    """COUNT(item): rows whose item is not empty."""
+
+    item: Expr
+
+
+@dataclass(frozen=True)
+class CountUnits:
+    """COUNT(DISTINCT unit key): how many privacy units."""
+
+
+@dataclass(frozen=True)
+class CountDistinct:
+    """COUNT(DISTINCT item): how many different values."""
+
+    item: Expr
+
+
+@dataclass(frozen=True)
+class Sum:
+    item: Expr
+
+
+@dataclass(frozen=True)
+class Mean:
+    item: Expr
+
+
+@dataclass(frozen=True)
+class Variance:
+    """Divided by n − less, less = 0 or 1."""
+
+    item: Expr
+    less: int = 1
+
+
+@dataclass(frozen=True)
+class Stddev:
+    item: Expr
+    less: int = 1
+
+
+@dataclass(frozen=True)
+class Quantile:
+    item: Expr
+    q: Fraction
+
+
+class End(StrEnum):
+    MIN = "min"
+    MAX = "max"
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """MIN or MAX, answered as an extreme quantile: the true extreme is one unit's value."""
+
+    item: Expr
+    end: End
+
+
+@dataclass(frozen=True)
+class Top:
+    """The k most frequent public values, one after the other; MODE is k = 1."""
+
+    item: Expr
+    k: int = 1
+
+
+@dataclass(frozen=True)
+class Covariance:
+    x: Expr
+    y: Expr
+    less: int = 1
+
+
+@dataclass(frozen=True)
+class Correlation:
+    x: Expr
+    y: Expr
+
+
+Aggregate = (
+    CountRows
+    | Count
+    | CountUnits
+    | CountDistinct
+    | Sum
+    | Mean
+    | Variance
+    | Stddev
+    | Quantile
+    | Extreme
+    | Top
+    | Covariance
+    | Correlation
+)
+
+
+# --- the question --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Bins:
+    """A number by the public bin [edge, next edge) it lies in, the last bin closed; outside of all edges: NULL.
+
+    Without edges, the bins that the column declares.
+    """
+
+    item: Expr
+    edges: tuple[Fraction | date | datetime, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Key:
+    """What is grouped by, and the name of that column in the answer."""
+
+    name: str
+    item: Expr | Bins
+
+
+@dataclass(frozen=True)
+class Output:
+    """One answered column."""
+
+    name: str
+    aggregate: Aggregate
+
+
+@dataclass(frozen=True)
+class Order:
+    """A released column to sort by."""
+
+    name: str
+    descending: bool = False
+
+
+@dataclass(frozen=True)
+class After:
+    """What is done with *released* rows: free, for it reads nothing else.  `having` speaks of released names."""
+
+    having: Expr | None = None
+    order: tuple[Order, ...] = ()
+    limit: int | None = None
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Caps:
+    """Caps below the schema's: rows of one unit, groups one unit may count in."""
+
+    rows: int | None = None
+    groups: int | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question about one table."""
+
+    table: str
+    outputs: tuple[Output, ...]
+    keys: tuple[Key, ...] = ()
+    where: Expr | None = None
+    caps: Caps = Caps()
+    after: After = After()
+
+
+def canonical(node: Any) -> str:
+    """JSON that is equal for equal nodes; parts of AND and OR and options of IN are sorted.
+
+    >>> a, b = Compare("=", Col("x"), Literal(1)), IsNull(Col("y"))
+    >>> canonical(And((a, b))) == canonical(And((b, a)))
+    True
+    """
+    return json.dumps(_plain(node), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def _plain(node: Any) -> Any:
+    match node:
+        case And() | Or():
+            return [type(node).__name__, sorted((_plain(part) for part in node.parts), key=json.dumps)]
+        case In():
+            return ["In", _plain(node.item), sorted((_plain(option) for option in node.options), key=json.dumps)]
+        case Fraction():
+            return ["fraction", str(node)]
+        case datetime():
+            return ["datetime", node.isoformat()]
+        case date():
+            return ["date", node.isoformat()]
+        case tuple():
+            return [_plain(part) for part in node]
+        case StrEnum():
+            return str(node)
+        case None | bool() | int() | str():
+            return node
+        case _ if is_dataclass(node):
+            return [type(node).__name__, *(_plain(getattr(node, field.name)) for field in fields(node))]
+        case _:
+            raise TypeError(f"{type(node).__name__} is no node")

@@ -1,0 +1,170 @@
+"""A bounded question at a price: which noise, how wide, and who gets which share of ε.
+
+The typed (ε, δ) is the most the question can take.  Numbers get Laplace or Gaussian noise, whichever makes the total
+error smaller; δ is used by Gaussian noise and by key selection only, and where neither is used none is charged.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt, sqrt
+from typing import Any
+
+from discreet import exact
+from discreet.errors import NotAnswerable, bad
+from discreet.mechanism import additive
+from discreet.mechanism.keys import KeySelection, gaussian_key_selection, key_selection
+from discreet.mechanism.promise import Mechanism
+from discreet.mechanism.quantile import quantile
+from discreet.mechanism.select import monotone_top_k, top_k
+from discreet.privacy import analytic, calibrate
+from discreet.privacy.cost import Cost
+from discreet.query.bound import Draft, Need
+from discreet.query.joint import Joint, Measured
+from discreet.query.parts import Distinct, Part, Present, Ranks, Rows, RowSum, Tops, Units
+from discreet.query.sensitivity import Reach
+from discreet.query.split import gaussian_shares, laplace_shares
+from discreet.relation import Relation
+
+_SLACK = 1 + Fraction(1, 2**40)  # widens Gaussian noise by less than anyone sees, so that rounded roots still fit
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be done, and what it costs: (epsilon, delta) is what is charged."""
+
+    draft: Draft
+    joint: Joint
+    epsilon: Fraction
+    delta: Fraction
+    level: Fraction
+    why: str  # one noise and not the other
+
+    @property
+    def cost(self) -> Cost:
+        """Of all parts together."""
+        return self.joint.cost
+
+    @property
+    def measured(self) -> tuple[Measured, ...]:
+        """The parts with their promises."""
+        return self.joint.measured
+
+
+def plan(draft: Draft, *, epsilon: Any, delta: Any = 0, level: Any = Fraction(95, 100)) -> Plan:
+    """The plan with the smallest total error at (ε, δ)."""
+    price, small = exact.epsilon(epsilon), exact.delta(delta, ceiling=Fraction(1, 2))
+    near = exact.inner_probability(level, "level")
+    hidden = not draft.cells.public
+    if hidden and small == 0:
+        raise _needs_delta(draft)
+    shares = laplace_shares({need.part: (need.weight, need.sensitivity) for need in draft.needs})
+    _require_enough(draft, shares, price)
+    numbers = tuple(need for need in draft.needs if isinstance(need.part, Rows | Units | Distinct | RowSum))
+    others = tuple(need for need in draft.needs if need not in numbers)
+    laplace = tuple(
+        Measured(need.part, need.sensitivity, additive.laplace(need.sensitivity, price * shares[need.part]),
+                 price * shares[need.part])
+        for need in numbers
+    )  # fmt: skip
+    chosen, why, normal_delta = laplace, _why_laplace(numbers, small), Fraction(0)
+    if small and numbers:
+        apart = small / 2 if hidden else small
+        room = sum((price * shares[need.part] for need in numbers), Fraction(0))
+        if _gaussian_error(numbers, float(room), float(apart)) < _error(laplace, numbers):
+            chosen, normal_delta = _gaussian(numbers, room, apart), apart
+            why = f"Gaussian noise: at delta = {exact.shown(apart)} its total error is smaller than Laplace noise's."
+    keys_delta = small - normal_delta if hidden else Fraction(0)
+    picked = tuple(_picked(need, price * shares[need.part], keys_delta, draft) for need in others)
+    return Plan(draft, Joint(picked + chosen), price, normal_delta + keys_delta, near, why)
+
+
+def _require_enough(draft: Draft, shares: Mapping[Part, Fraction], price: Fraction) -> None:
+    """Refuses an ε whose shares are too small to be priced, or whose noise would be wider than any that is drawn."""
+    least = max(
+        max(exact.MIN_EPSILON, need.sensitivity.l1 / exact.MAX_SCALE) / shares[need.part] for need in draft.needs
+    )
+    if price < least:
+        fix = f"Give at least {exact.shown(Fraction(exact.rounded_up(least, 3)))}, or ask about fewer things at once."
+        raise bad("epsilon", "is too small for all parts of this question", exact.shown(price), fix)
+
+
+def _gaussian(numbers: tuple[Need, ...], epsilon: Fraction, delta: Fraction) -> tuple[Measured, ...]:
+    """One Gaussian mechanism on all parts side by side, each part scaled by its share of μ² = 1/σ²."""
+    sigma = calibrate.gaussian_sigma(epsilon, delta)
+    shares = gaussian_shares({need.part: (need.weight, need.sensitivity) for need in numbers})
+    built = []
+    for need in numbers:
+        spread = sigma * _root_up(need.sensitivity.l2_squared / shares[need.part]) * _SLACK
+        built.append(Measured(need.part, need.sensitivity, additive.gaussian(need.sensitivity, _short(spread)), None))
+    return tuple(built)
+
+
+def _gaussian_error(numbers: tuple[Need, ...], epsilon: float, delta: float) -> float:
+    """What `_error` would say of Gaussian noise: (Σ √(w·(l2/u)²))²·σ², since μ_i² is shared out by these roots.
+
+    In floats, which decide which noise is taken and never how much of it.
+    """
+    roots = sum(sqrt(float(need.weight * need.sensitivity.l2_squared / need.sensitivity.linf**2)) for need in numbers)
+    return (roots * analytic.rough_sigma(epsilon, delta)) ** 2
+
+
+def _picked(need: Need, epsilon: Fraction, delta: Fraction, draft: Draft) -> Measured:
+    """The promise of what is chosen rather than counted."""
+    mechanism: Mechanism
+    match need.part:
+        case Ranks(q=q):
+            mechanism = quantile(need.sensitivity, epsilon, q=q)
+        case Tops(k=k):
+            monotone = draft.reach.relation is Relation.ADD_REMOVE
+            mechanism = (monotone_top_k if monotone else top_k)(need.sensitivity, epsilon, k)
+        case Present():
+            mechanism = _keys(draft.reach, epsilon, delta)
+        case _:
+            raise TypeError(type(need.part).__name__)
+    return Measured(need.part, need.sensitivity, mechanism, epsilon)
+
+
+def _keys(reach: Reach, epsilon: Fraction, delta: Fraction) -> KeySelection:
+    """The selection with the lower threshold; Gaussian noise, with half of δ, wins where a unit is in many groups."""
+    laplace = key_selection(reach.groups, epsilon, delta, relation=reach.relation)
+    if reach.groups == 1:
+        return laplace
+    sigma = calibrate.gaussian_sigma(epsilon, delta / 2) * _root_up(laplace.sensitivity.l2_squared)
+    normal = gaussian_key_selection(reach.groups, _short(sigma), delta / 2, relation=reach.relation)
+    return min(laplace, normal, key=lambda one: one.threshold)
+
+
+def _error(measured: tuple[Measured, ...], needs: tuple[Need, ...]) -> float:
+    """Σ weight · variance, in squares of each part's own unit."""
+    total = 0.0
+    for one, need in zip(measured, needs, strict=True):
+        if isinstance(one.mechanism, additive.Additive):
+            total += float(need.weight) * one.mechanism.variance / float(need.sensitivity.linf) ** 2
+    return total
+
+
+def _why_laplace(numbers: tuple[Need, ...], delta: Fraction) -> str:
+    if not numbers:
+        return "Nothing is counted or added up, so no noise is added: values are chosen at random near the best."
+    if delta == 0:
+        return "Laplace noise: without a delta there is no other."
+    return f"Laplace noise: its total error is not larger than Gaussian noise's at delta = {exact.shown(delta)}."
+
+
+def _needs_delta(draft: Draft) -> NotAnswerable:
+    names = ", ".join(one.key.name for one in draft.cells.keys if one.labels is None)
+    why = f"The values of {names} are not public, and to find them privately takes a delta above 0."
+    fix = 'List them in the metadata: values = ["…"], or give --delta (the budget needs a delta too).'
+    return NotAnswerable("These groups cannot be found without a delta.", why, fix)
+
+
+def _root_up(square: Fraction) -> Fraction:
+    """√square rounded up at the 64th binary digit."""
+    shifted = square * 4**64
+    return Fraction(isqrt(shifted.numerator // shifted.denominator) + 1, 2**64)
+
+
+def _short(sigma: Fraction) -> Fraction:
+    """σ with 12 digits, rounded up: what is stored should be readable."""
+    return Fraction(exact.rounded_up(sigma, 12))

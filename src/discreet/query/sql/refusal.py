@@ -1,0 +1,181 @@
+"""Refusals that point at the caller's text, say why, and offer a rewrite."""
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import NotAnswerable
+from discreet.query.sql.dialect import fragment, sql_of
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_LONGEST_QUOTE = 60
+_LONGEST_REWRITE = 2_000
+
+_RAW = "It would hand out single rows or depend on their order."
+_ONE_TABLE = "A question is about one table, whose units are counted and capped beforehand."
+_UNBOUNDED = "How far one privacy unit can move it is not known, or a cell could make it fail."
+_PLAIN_FROM = "Write FROM and the table's name alone."
+_FIRST = "Ask the inner question first, and write its answer here as a constant."
+_PREPARED = "Join or stack the tables in the source, describe the result as one table, and ask that."
+
+REASONS: dict[str, tuple[str, str]] = {  # a node's class, or Class.argument: why not, and what instead
+    "Select.distinct": (_RAW, "Group by the columns instead."),
+    "Select.joins": (_ONE_TABLE, _PREPARED),
+    "Select.laterals": (_ONE_TABLE, _PREPARED),
+    "Select.qualify": (_RAW, "Use HAVING on an aggregate that is selected."),
+    "Select.windows": (_RAW, "Use GROUP BY."),
+    "Select.sample": ("A sample would be drawn anew for every question.", "Leave TABLESAMPLE out."),
+    "Select.into": ("A question changes nothing.", "Leave INTO out."),
+    "Select.locks": ("A question changes nothing.", "Leave FOR UPDATE out."),
+    "Table.sample": ("A sample would be drawn anew for every question.", "Leave TABLESAMPLE out."),
+    "Table.pivots": (_RAW, "Use GROUP BY."),
+    "Table.joins": (_ONE_TABLE, _PREPARED),
+    "Table.db": (_ONE_TABLE, _PLAIN_FROM),
+    "Table.catalog": (_ONE_TABLE, _PLAIN_FROM),
+    "Group.all": ("Keys are named, so that a question says what it asks.", "Write the columns after GROUP BY."),
+    "Group.rollup": ("Totals at several levels are several questions.", "Ask once per level, each with a GROUP BY."),
+    "Group.cube": ("Totals at several levels are several questions.", "Ask once per level, each with a GROUP BY."),
+    "Group.grouping_sets": ("Totals at several levels are several questions.", "Ask once per level."),
+    "Like.escape": ("A LIKE pattern has no escape here.", "Leave ESCAPE out; _ stands for any one letter."),
+    "In.query": (_ONE_TABLE, "Ask for them first, and list the constants: x IN (1, 2)."),
+    "Between.symmetric": ("Only the plain form is understood.", "Write the smaller end first, without SYMMETRIC."),
+    "Escape": ("A LIKE pattern has no escape here.", "Leave ESCAPE out; _ stands for any one letter."),
+    "Window": (_RAW, "Leave OVER (…) out and use GROUP BY."),
+    "Filter": ("FILTER is not understood.", "Put the condition into a CASE inside the aggregate."),
+    "IgnoreNulls": ("Empty cells are left out by every aggregate already.", "Leave IGNORE NULLS out."),
+    "RespectNulls": ("Empty cells are left out by every aggregate.", "Leave RESPECT NULLS out."),
+    "Subquery": (_ONE_TABLE, _FIRST),
+    "Select": (_ONE_TABLE, _FIRST),
+    "Exists": (_ONE_TABLE, _FIRST),
+    "Union": (_ONE_TABLE, "Ask each SELECT on its own."),
+    "Intersect": (_ONE_TABLE, "Ask each SELECT on its own."),
+    "Except": (_ONE_TABLE, "Ask each SELECT on its own."),
+    "Star": ("* stands for columns of single rows.", "Name aggregates, for example COUNT(*)."),
+    "Distinct": ("DISTINCT is understood in COUNT(DISTINCT x) alone.", "Leave DISTINCT out."),
+    "Order": ("The order of rows is private.", "Leave ORDER BY out of the aggregate."),
+    "Placeholder": ("Every constant must be in the text.", "Write the value itself."),
+    "Parameter": ("Every constant must be in the text.", "Write the value itself."),
+    "Tuple": ("A list stands only after IN.", "Write the expressions one by one."),
+    "Interval": ("Intervals are not understood.", "Compare with a date: d >= DATE '2020-01-31'."),
+    "CurrentDate": ("The answer would change with the day.", "Write the day itself: DATE '2020-01-31'."),
+    "CurrentTimestamp": ("The answer would change with the clock.", "Write it: TIMESTAMP '2020-01-31 00:00:00'."),
+    "IntDiv": ("A whole division fails on 0.", "Use floor(x / y)."),
+    "Pow": (_UNBOUNDED, "Use products: x * x."),
+    "SimilarTo": (_UNBOUNDED, "Use LIKE: % is any text, _ one letter."),
+    "Glob": (_UNBOUNDED, "Use LIKE: % is any text, _ one letter."),
+    "Concat": (_UNBOUNDED, "Write one string."),
+    "Dot": ("A column has at most the table's name before it.", "Write the column's name alone."),
+    "Alias": ("A name can be given to a selected column only.", "Leave AS out here."),
+    "Kwarg": ("This named argument is not understood.", "Leave it out."),
+}
+_OTHERWISE = (
+    "Only what is known to be safe for every row is understood.",
+    "Use comparisons, IN, BETWEEN, LIKE, IS NULL, AND, OR, NOT, CASE, + - * / % and functions of docs/howto/sql.md.",
+)
+
+
+_SPELT = {
+    **{"joins": "JOIN", "laterals": "LATERAL", "windows": "WINDOW", "sample": "TABLESAMPLE", "pivots": "PIVOT"},
+    **{
+        "query": "A subquery",
+        "Select": "A subquery",
+        "Subquery": "A subquery",
+        "with_": "WITH",
+        "Star": "*",
+        "Window": "OVER",
+    },
+    **{"IntDiv": "//", "DPipe": "||", "Pow": "A power", "NullSafeEQ": "IS NOT DISTINCT FROM"},
+    **{"NullSafeNEQ": "IS DISTINCT FROM", "db": "A schema's name", "catalog": "A catalogue's name"},
+}
+
+
+class Refusal(NotAnswerable):
+    """A refusal on its way out: where it starts, and a statement that may do instead."""
+
+    def __init__(self, what: str, why: str, fix: str, start: int, rewrite: str | None = None) -> None:
+        super().__init__(what, why, fix)
+        self.start, self.rewrite = start, rewrite
+
+    def placed(self, text: str, rewrite: str | None) -> NotAnswerable:
+        """What the caller gets: a line and column, and the rewrite that was seen to work."""
+        fix = self.fix if rewrite is None else f"{self.fix} Write: {rewrite}"
+        return NotAnswerable(self.what, self.why, fix, place(text, self.start) if text else None)
+
+
+def place(text: str, start: int) -> tuple[int, int]:
+    """The line and column, both from 1, of an offset; one behind the end counts as the last letter."""
+    start = max(0, min(start, len(text) - 1))
+    line_start = text.rfind("\n", 0, start) + 1
+    return text.count("\n", 0, start) + 1, start - line_start + 1
+
+
+def refused(at: "exp.Expr | int", what: str, why: str, fix: str, *, rewrite: str | None = None) -> Refusal:
+    """A refusal of the node, or of what stands at the offset."""
+    start = at if isinstance(at, int) else start_of(at)
+    short = rewrite if rewrite is not None and len(rewrite) <= _LONGEST_REWRITE else None
+    return Refusal(what, why, fix, start, short)
+
+
+def not_understood(node: "exp.Expr", argument: str = "", *, rewrite: str | None = None) -> Refusal:
+    """The refusal of a node, or of a set argument of it, that is on no list."""
+    name = type(node).__name__
+    key = f"{name}.{argument}" if argument else name
+    why, fix = REASONS.get(key, _OTHERWISE)
+    at = node
+    if argument:
+        value: Any = node.args.get(argument)
+        value = value[0] if isinstance(value, list) and value else value
+        at = value if hasattr(value, "args") else node
+    plain = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", argument.strip("_").replace("_", " ") if argument else name).upper()
+    word = _SPELT.get(argument or name, plain)
+    return refused(at, f"{word} is not understood in {shown(node)}.", why, fix, rewrite=rewrite)
+
+
+def known(node: "exp.Expr", *names: str) -> None:
+    """Refuses a node with any set argument other than those named."""
+    for name, value in node.args.items():
+        if name not in names and value is not None and value is not False and value != []:
+            raise not_understood(node, name)
+
+
+def start_of(node: "exp.Expr") -> int:
+    """Where the node's text begins: the least offset in it, or its parent's."""
+    at: exp.Expr | None = node
+    while at is not None:
+        parts = [part for part in at.walk(prune=_is_type) if not _is_type(part)]  # a type's text may be SQLGlot's own
+        starts = [found for part in parts if isinstance(found := part.meta.get("start"), int)]
+        if starts:
+            return min(starts)
+        at = at.parent
+    return 0
+
+
+def _is_type(node: "exp.Expr") -> bool:
+    return type(node).__name__ == "DataType"
+
+
+def shown(node: "exp.Expr") -> str:
+    """The node in a sentence, cut short."""
+    text = " ".join(sql_of(node).split())
+    return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}…"
+
+
+def swapped(node: "exp.Expr", text: str) -> str | None:
+    """The whole statement with the node written as `text`, if that is SQL."""
+    from sqlglot.errors import SqlglotError
+
+    path: list[tuple[str, int | None]] = []
+    root = node
+    while root.parent is not None:
+        path.append((root.arg_key or "", root.index))
+        root = root.parent
+    at = root = root.copy()
+    for key, index in reversed(path):
+        value = at.args[key]
+        at = value if index is None else value[index]
+    try:
+        at.replace(fragment(text))
+    except SqlglotError:
+        return None
+    return sql_of(root)

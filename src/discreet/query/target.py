@@ -1,0 +1,100 @@
+"""The ± of a plan before anything is spent, and the least ε that reaches a wanted ±.
+
+Counts and sums have a ± that follows from public facts alone.  That of a mean or a variance depends on how many rows
+there are, which is private; that of a quantile is known in ranks.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from discreet import exact
+from discreet.errors import BadValue, NotAnswerable, bad
+from discreet.mechanism.additive import Additive
+from discreet.query.bound import Draft
+from discreet.query.plan import Plan, plan
+from discreet.query.recipe import MeanAmong, Picked, PickedTop, Recipe, Single
+from discreet.schema.words import suggestion
+
+_DIGITS = 900  # steps a decade: three significant digits
+_DECADES = range(-9, 6)
+
+
+def half_widths(made: Plan) -> dict[str, Fraction | None]:
+    """The ± of every column at the plan's level; None where it is not known beforehand."""
+    outputs = made.draft.question.outputs
+    return {o.name: _half_width(r, made) for o, r in zip(outputs, made.draft.recipes, strict=True)}
+
+
+def least_epsilon(draft: Draft, errors: Mapping[str, Any], *, delta: Any, level: Any) -> Fraction:
+    """The least ε of three digits at which every named column is as exact as wanted."""
+    wanted = {_column(name, draft): exact.positive(error, f"error {name}") for name, error in errors.items()}
+    if not wanted:
+        raise bad("error", "must name a column", "nothing", "Give, for example: n=15")
+    for name in wanted:
+        _require_known(name, draft)
+
+    def widths(index: int) -> dict[str, Fraction | None]:
+        return half_widths(plan(draft, epsilon=_epsilon(index), delta=delta, level=level))
+
+    def enough(found: dict[str, Fraction | None]) -> bool:
+        return all((width := found[name]) is not None and width <= error for name, error in wanted.items())
+
+    def reached(index: int) -> bool:
+        try:
+            return enough(widths(index))
+        except BadValue:  # so small an ε that some part would need wider noise than is ever drawn
+            return False
+
+    low, high = -1, _DIGITS * len(_DECADES) - 1  # not reached, reached
+    if not enough(widths(high)):
+        name, error = min(wanted.items(), key=lambda pair: pair[1])
+        raise bad("error", "must be within reach of some epsilon", f"{name}={exact.shown(error)}", "Allow a wider ±.")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reached(middle) else (middle, high)
+    return _epsilon(high)
+
+
+def _epsilon(index: int) -> Fraction:
+    """The index-th number of three significant digits from 1.00e-9 on."""
+    decade, digits = divmod(index, _DIGITS)
+    return Fraction(100 + digits, 100) * Fraction(10) ** _DECADES[decade]
+
+
+def _half_width(recipe: Recipe, made: Plan) -> Fraction | None:
+    promises = {one.part: one.mechanism for one in made.measured}
+    match recipe:
+        case Single():
+            part, step = recipe.part, recipe.step
+        case MeanAmong():
+            part, step = recipe.total, recipe.total.lattice.step / recipe.n
+        case _:
+            return None
+    mechanism = promises[part]
+    return mechanism.radius(made.level) * step if isinstance(mechanism, Additive) else None
+
+
+def _column(name: str, draft: Draft) -> str:
+    names = [output.name for output in draft.question.outputs]
+    if name == "" and len(names) == 1:
+        return names[0]
+    if name in names:
+        return name
+    meant = suggestion(name, names)
+    fix = f"Did you mean {meant}={'…'}?" if meant else f"Name one of: {', '.join(names)}, as in {names[0]}=15."
+    rule = "must name a column of the answer" if name else "must name its column where there are several"
+    raise bad("error", rule, name, fix)
+
+
+def _require_known(name: str, draft: Draft) -> None:
+    place = [output.name for output in draft.question.outputs].index(name)
+    recipe = draft.recipes[place]
+    if isinstance(recipe, Single | MeanAmong):
+        return
+    if isinstance(recipe, Picked | PickedTop):
+        why = "It is chosen by ranks, and how far values lie apart is private."
+    else:
+        why = "It depends on how many rows there are, which is private."
+    fix = "Give an epsilon instead, for example --eps 1; a quote shows the ± at a size you name: --at-size 1000."
+    raise NotAnswerable(f"The ± of {name} is not known beforehand.", why, fix)

@@ -1,0 +1,288 @@
+"""Plans: shares that add up to ε, the noise with the smaller error, and a cost that the ledger accepts as typed."""
+
+from fractions import Fraction
+from itertools import product
+
+import pytest
+
+from discreet import exact
+from discreet.errors import BadValue, NotAnswerable
+from discreet.ledger.weigh import promise, typed
+from discreet.mechanism.additive import Additive
+from discreet.mechanism.keys import KeySelection
+from discreet.noise.laplace import DiscreteLaplace
+from discreet.privacy import price
+from discreet.query.bound import bound
+from discreet.query.explain import caveats
+from discreet.query.parts import Present, Rows, RowSum
+from discreet.query.plan import plan
+from discreet.query.sql import parsed
+from discreet.query.target import half_widths, least_epsilon
+from discreet.schema import Column, Schema, Unit
+
+COLUMNS = [
+    Column("region", "category", values=("north", "south", "east"), fixed_per_unit=True, null="key"),
+    Column("kind", "category", values=("a", "b")),
+    Column("age", "integer", bounds=(-5, 110), bins=(0, 18, 65, 110)),
+    Column("price", "number", bounds=(-1, 3), step="0.25"),
+    Column("pay", "number", bounds=(0, 200_000)),
+    Column("town", "text"),
+    Column("code", "integer"),
+    Column("vip", "boolean"),
+    Column("seen", "date", bounds=("2020-01-01", "2020-12-31")),
+]
+SELECTS = [
+    "COUNT(*) AS n",
+    "COUNT(age) AS n",
+    "COUNT(DISTINCT person) AS n",
+    "COUNT(DISTINCT town) AS n",
+    "SUM(age) AS s",
+    "SUM(pay) AS s, COUNT(*) AS n",
+    "AVG(price) AS m",
+    "VAR_SAMP(age) AS v, AVG(age) AS m, COUNT(age) AS n",
+    "STDDEV(price) AS d",
+    "COVAR_SAMP(age, price) AS c",
+    "CORR(age, pay) AS c",
+    "MEDIAN(age) AS q",
+    "MAX(seen) AS q, COUNT(*) AS n",
+    "MODE(kind) AS t",
+    "TOP_K(region, 2) AS t, AVG(age) AS m",
+    "COUNT(*) AS n, COUNT(DISTINCT person) AS u, SUM(age) AS s, AVG(pay) AS p, MEDIAN(price) AS q, MODE(kind) AS t",
+]
+TAILS = [
+    ("", ""),
+    ("region, ", " GROUP BY region"),
+    ("age, ", " WHERE kind = 'a' GROUP BY age"),
+    ("town, ", " GROUP BY town"),
+    ("town, vip, ", " WHERE region = 'north' GROUP BY town, vip"),
+]
+QUESTIONS = [f"SELECT {keys}{what} FROM people{tail}" for what in SELECTS for keys, tail in TAILS]
+PRICES = list(product(("0.001", "0.1", "1", "2.7", "30", "100000"), ("0", "1e-300", "1e-12", "1e-6", "0.01")))
+RELATIONS = ("add-remove", "replace-one")
+
+
+def schema(relation="add-remove", rows=3):
+    return Schema("people", COLUMNS, Unit("person", rows), relation)
+
+
+def draft(text, relation="add-remove", rows=3):
+    return bound(parsed(text).question, schema(relation, rows))
+
+
+def hidden(made):
+    return [one for one in made.measured if isinstance(one.part, Present)]
+
+
+def test_there_are_at_least_thirty_questions():
+    assert len(QUESTIONS) >= 30
+
+
+# --- what it costs ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("text", QUESTIONS)
+def test_the_ledger_accepts_the_cost_at_the_typed_epsilon_and_delta(text, relation):
+    asked = draft(text, relation)
+    for epsilon, delta in PRICES:
+        if not asked.cells.public and delta == "0":
+            continue
+        made = plan(asked, epsilon=epsilon, delta=delta)
+        assert made.epsilon == Fraction(epsilon)
+        assert made.delta <= Fraction(delta)
+        typed(made.cost, asked.schema.relation, epsilon=made.epsilon, delta=made.delta)
+
+
+@pytest.mark.parametrize("text", QUESTIONS)
+def test_shares_add_up_to_the_typed_epsilon_exactly(text):
+    asked = draft(text)
+    for epsilon in ("0.1", "1", "2.7"):
+        laplace = plan(asked, epsilon=epsilon, delta="0" if asked.cells.public else "1e-9")
+        shares = [one.epsilon for one in laplace.measured]
+        if None in shares:  # a Gaussian: what is chosen takes its own shares of what is left
+            assert sum((share for share in shares if share is not None), Fraction(0)) < Fraction(epsilon)
+        else:
+            assert sum(shares, Fraction(0)) == Fraction(epsilon)
+
+
+@pytest.mark.parametrize("text", ["SELECT COUNT(*) AS n FROM people", "SELECT AVG(age) AS m FROM people"])
+def test_the_ledger_refuses_the_same_cost_a_little_cheaper(text):
+    """The test above can fail: nothing is left over."""
+    made = plan(draft(text), epsilon=1)
+    with pytest.raises(BadValue, match="must cover the cost"):
+        typed(made.cost, made.draft.schema.relation, epsilon=Fraction(999, 1000), delta=0)
+
+
+def test_a_gaussian_plan_uses_nearly_all_of_its_epsilon():
+    made = plan(
+        draft("SELECT age, COUNT(DISTINCT person) AS n FROM people GROUP BY age", rows=50), epsilon=1, delta="1e-6"
+    )
+    assert made.measured[0].epsilon is None
+    paid = price.epsilon(promise(made.cost, made.draft.schema.relation).cost, "1e-6").value
+    assert Fraction(99, 100) < paid <= 1 + Fraction(1, 10**6)
+
+
+def test_equal_counts_get_equal_shares():
+    """D joint tables: each costs ε/D."""
+    columns = ", ".join(f"COUNT({name}) AS n{place}" for place, name in enumerate(("age", "kind", "price", "pay")))
+    made = plan(draft(f"SELECT {columns} FROM people", rows=1), epsilon=1)
+    assert [one.epsilon for one in made.measured] == [Fraction(1, 4)] * 4
+    assert all(one.mechanism.noise.scale == 4 for one in made.measured)
+
+
+def test_a_count_that_two_columns_need_is_measured_once():
+    made = plan(draft("SELECT AVG(age) AS m, COUNT(age) AS n, VAR_SAMP(age) AS v FROM people"), epsilon=1)
+    kinds = [type(one.part) for one in made.measured]
+    assert (kinds.count(Rows), kinds.count(RowSum)) == (1, 2)
+
+
+# --- which noise -----------------------------------------------------------------------------------------------------
+
+
+MANY = "SELECT age, COUNT(DISTINCT person) AS n FROM people GROUP BY age"
+
+
+def test_gaussian_noise_is_chosen_where_a_unit_is_in_many_groups_and_says_why():
+    made = plan(draft(MANY, rows=50), epsilon=1, delta="1e-6")
+    laplace = plan(draft(MANY, rows=50), epsilon=1)
+    assert made.why.startswith("Gaussian noise: at delta = 1e-6 its total error is smaller")
+    assert made.delta == Fraction("1e-6")
+    assert half_widths(made)["n"] < half_widths(laplace)["n"]
+    assert laplace.why == "Laplace noise: without a delta there is no other."
+
+
+def test_laplace_noise_is_kept_where_it_is_better_and_then_no_delta_is_charged():
+    made = plan(draft("SELECT COUNT(*) AS n FROM people"), epsilon=1, delta="1e-6")
+    assert isinstance(made.measured[0].mechanism.noise, DiscreteLaplace)
+    assert made.delta == 0
+    assert made.why.startswith("Laplace noise: its total error is not larger")
+
+
+@pytest.mark.parametrize("text", QUESTIONS[::3])
+def test_a_delta_never_makes_the_total_error_larger(text):
+    asked = draft(text, rows=20)
+    if not asked.cells.public:
+        return
+
+    def error(made):
+        weights = {need.part: (float(need.weight), float(need.sensitivity.linf)) for need in asked.needs}
+        noisy = [one for one in made.measured if isinstance(one.mechanism, Additive)]
+        return sum(weights[one.part][0] * one.mechanism.variance / weights[one.part][1] ** 2 for one in noisy)
+
+    assert error(plan(asked, epsilon=1, delta="1e-6")) <= error(plan(asked, epsilon=1)) * (1 + 1e-9)
+
+
+def test_what_is_only_chosen_says_that_no_noise_is_added():
+    assert plan(draft("SELECT MEDIAN(age) AS q FROM people"), epsilon=1).why.startswith("Nothing is counted")
+
+
+# --- private keys ----------------------------------------------------------------------------------------------------
+
+
+def test_private_keys_need_a_delta_and_the_refusal_names_the_column_and_the_way_out():
+    with pytest.raises(NotAnswerable) as refused:
+        plan(draft("SELECT town, region, COUNT(*) AS n FROM people GROUP BY town, region"), epsilon=1)
+    assert "town" in refused.value.why
+    assert "region" not in refused.value.why
+    assert "values = " in refused.value.fix
+
+
+@pytest.mark.parametrize("rows", [1, 3, 40])
+def test_the_delta_of_private_keys_is_all_charged_and_split_with_gaussian_noise(rows):
+    made = plan(
+        draft("SELECT town, COUNT(DISTINCT person) AS n FROM people GROUP BY town", rows=rows), epsilon=1, delta="1e-6"
+    )
+    (selection,) = hidden(made)
+    assert isinstance(selection.mechanism, KeySelection)
+    assert made.delta == Fraction("1e-6")
+    numbers = 2 if any(one.epsilon is None for one in made.measured) else 1  # halved with Gaussian noise of numbers
+    keys = 1 if isinstance(selection.mechanism.noise, DiscreteLaplace) else 2  # and halved again with that of keys
+    apart, wanted = promise(made.cost, made.draft.schema.relation).apart, Fraction("1e-6") / (numbers * keys)
+    assert wanted <= apart <= wanted + Fraction(1, 10**30)
+
+
+def test_public_keys_are_not_selected():
+    assert not hidden(plan(draft("SELECT region, COUNT(*) AS n FROM people GROUP BY region"), epsilon=1, delta="1e-6"))
+
+
+# --- what is refused -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, "1e-10", "1e7", "nan", True])
+def test_bad_epsilons_are_refused(epsilon):
+    with pytest.raises(BadValue, match="epsilon"):
+        plan(draft("SELECT COUNT(*) AS n FROM people"), epsilon=epsilon)
+
+
+@pytest.mark.parametrize("delta", [-1, "0.6", 1, "nan"])
+def test_bad_deltas_are_refused(delta):
+    with pytest.raises(BadValue, match="delta"):
+        plan(draft("SELECT COUNT(*) AS n FROM people"), epsilon=1, delta=delta)
+
+
+@pytest.mark.parametrize("level", [0, 1, "1.5", -1])
+def test_bad_levels_are_refused(level):
+    with pytest.raises(BadValue, match="level"):
+        plan(draft("SELECT COUNT(*) AS n FROM people"), epsilon=1, level=level)
+
+
+# --- the wanted ± ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("delta", ["0", "1e-6"])
+@pytest.mark.parametrize("wanted", [1, 15, 400])
+@pytest.mark.parametrize(
+    "text", [QUESTIONS[0], "SELECT region, COUNT(*) AS n, SUM(age) AS s FROM people GROUP BY region", MANY]
+)
+def test_the_least_epsilon_reaches_the_wanted_error_and_the_next_smaller_does_not(text, wanted, delta):
+    asked = draft(text)
+    found = least_epsilon(asked, {"n": wanted}, delta=delta, level="0.95")
+    below = Fraction(exact.rounded_up(found * Fraction(99, 100), 3))
+    assert half_widths(plan(asked, epsilon=found, delta=delta))["n"] <= wanted
+    assert below < found
+    assert half_widths(plan(asked, epsilon=below * Fraction(99, 100), delta=delta))["n"] > wanted
+
+
+def test_where_no_error_is_known_beforehand_the_refusal_says_why():
+    asked = draft("SELECT AVG(age) AS m, MEDIAN(age) AS q FROM people")
+    with pytest.raises(NotAnswerable, match="how many rows there are"):
+        least_epsilon(asked, {"m": 1}, delta=0, level="0.95")
+    with pytest.raises(NotAnswerable, match="chosen by ranks"):
+        least_epsilon(asked, {"q": 1}, delta=0, level="0.95")
+    with pytest.raises(BadValue, match="must name a column"):
+        least_epsilon(asked, {"x": 1}, delta=0, level="0.95")
+
+
+# --- caveats ---------------------------------------------------------------------------------------------------------
+
+
+def said(text, **kw):
+    return " ".join(caveats(plan(draft(text, **kw), epsilon=1, delta="1e-6")))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("SELECT COUNT(*) AS n FROM people", "At most 3 rows of one person can count"),
+        ("SELECT MAX(age) AS top FROM people", "top is the 0.99-quantile"),
+        ("SELECT MIN(age) AS low FROM people", "low is the 0.01-quantile"),
+        ("SELECT town, COUNT(*) AS n FROM people GROUP BY town", "Small groups are missing"),
+        ("SELECT SUM(age) AS s FROM people", "Values outside their public bounds"),
+        ("SELECT region, COUNT(*) AS n FROM people GROUP BY region HAVING n > 5", "Rows were chosen by their noisy"),
+        ("SELECT region, COUNT(*) AS n FROM people GROUP BY region ORDER BY n LIMIT 1", "Rows were chosen by their"),
+    ],
+)
+def test_caveats_say_what_a_reader_must_know(text, words):
+    assert words in said(text)
+
+
+def test_caveats_are_left_out_where_they_do_not_hold():
+    plain = said("SELECT region, COUNT(*) AS n FROM people GROUP BY region ORDER BY region")
+    assert "Small groups" not in plain
+    assert "chosen" not in plain.replace("a fixed choice", "")
+    assert "bounds" not in plain
+
+
+def test_caveats_are_the_same_whatever_the_epsilon_but_for_the_size_of_small_groups():
+    asked = draft("SELECT region, MAX(age) AS m, SUM(age) AS s FROM people GROUP BY region")
+    assert caveats(plan(asked, epsilon=1)) == caveats(plan(asked, epsilon=100))
