@@ -1,0 +1,23 @@
+"""The only door to rows: a table is prepared once, and questions on it come back as whole numbers or not at all.
+
+Engine      a source, the table prepared from it, and questions on that table
+Limits      memory, time and threads
+Prepared    what may be known of a prepared table
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discreet.engine.engine import Engine, Prepared
+    from discreet.engine.limits import Limits
+
+__all__ = ["Engine", "Limits", "Prepared"]
+
+_HOMES = {"Engine": "engine", "Limits": "limits", "Prepared": "engine"}  # fetched when used: the worker needs none
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'discreet.engine' has no attribute {name!r}")
+    return getattr(import_module(f"discreet.engine.{_HOMES[name]}"), name)

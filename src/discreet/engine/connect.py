@@ -1,0 +1,47 @@
+"""DuckDB behind locked doors: no extension, no other file, no Python object, no change of any setting."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from discreet.engine.prepare import quoted
+
+_SHUT = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "python_enable_replacements": "false",
+}
+
+
+def asking(path: str, *, memory: int, threads: int) -> Any:
+    """A connection that reads this prepared file and nothing else, and writes nowhere."""
+    import duckdb
+
+    config = _SHUT | _bounds(memory, threads) | {"enable_external_access": "false", "temp_directory": ""}
+    connection = duckdb.connect(path, read_only=True, config=config)
+    # The planner would try functions on the least and the largest stored value, outside every TRY: an error there is
+    # a word about one cell.
+    connection.execute("SET disabled_optimizers = 'statistics_propagation'")
+    connection.execute("SET lock_configuration = true")
+    return connection
+
+
+def preparing(path: str, sources: Sequence[str], *, memory: int, threads: int, spill: str) -> Any:
+    """A connection that writes this file, reads these and no others, and may put encrypted overflow in `spill`."""
+    import duckdb
+
+    order = {"preserve_insertion_order": "false", "temp_directory": spill}
+    connection = duckdb.connect(path, config=_SHUT | _bounds(memory, threads) | order)
+    allowed = ", ".join(map(quoted, sources))
+    for statement in (
+        "SET temp_file_encryption = true" if spill else "SET TimeZone = 'UTC'",
+        f"SET allowed_paths = [{allowed}]",
+        "SET enable_external_access = false",
+        "SET lock_configuration = true",
+    ):
+        connection.execute(statement)
+    return connection
+
+
+def _bounds(memory: int, threads: int) -> dict[str, Any]:
+    return {"memory_limit": f"{memory}B", "threads": threads}

@@ -1,0 +1,70 @@
+"""Files beside the ledger: for their owner alone from the first byte, and under their name only when complete."""
+
+import contextlib
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from discreet.errors import CannotWrite
+from discreet.schema.words import written
+
+Stamp = tuple[int, int, int]  # size, time of change in ns, inode
+
+
+def stamp(path: Path) -> Stamp:
+    """What changes when a file is written or replaced."""
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns, found.st_ino
+
+
+def cannot_write(path: Path) -> CannotWrite:
+    """The refusal when the disk is full or the folder may not be written."""
+    why = "The disk may be full, or its folder missing or not yours to write."
+    return CannotWrite(
+        f"The file {written(path.name)} could not be written.", why, "Free some space, or use a folder you own."
+    )
+
+
+def write_new(path: Path, content: bytes) -> None:
+    """The whole file under a name nobody had, durable and its owner's alone; raises FileExistsError otherwise."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb") as handle:
+        handle.write(content)
+        handle.flush()
+        os.fsync(handle.fileno())
+
+
+def put_in_place(new: Path, path: Path) -> None:
+    """`new` under the name `path`, both its bytes and its name durable."""
+    sync(new)
+    os.replace(new, path)
+    sync(path.parent)
+
+
+def sync(path: Path) -> None:
+    """What was written there outlives a power cut."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def remove(path: Path) -> None:
+    """No file or folder of that name any more."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """One process at a time; the lock goes with the process that holds it."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,137 @@
+"""The worker as its parent sees it: started when needed, killed when late, never shared by two processes."""
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from discreet.engine import wire
+from discreet.engine.limits import Limits
+
+_MOST_REPLY = 2**33
+_Pair = tuple[subprocess.Popen[bytes], socket.socket]
+
+
+class Gone(Exception):
+    """No result came: `cause` is a public word, of which only the curator's own errors make use."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(cause)
+        self.cause = cause
+
+
+class Process:
+    """One worker at a time behind one lock."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._lock = threading.RLock()
+        self._pair: list[_Pair] = []  # one worker or none
+        self._last = weakref.finalize(self, _end, self._pair)
+        _members.add(self)
+
+    def ask(self, verb: str, *arguments: Any, seconds: float, on_step: Callable[[str], None] | None = None) -> Any:
+        """The worker's result; `Gone` for every way in which there is none, with nothing of the reason attached."""
+        with self._lock:
+            try:
+                done, result = self._exchange((verb, seconds, arguments), time.monotonic() + seconds, on_step)
+            except (OSError, EOFError, ValueError, TypeError, MemoryError, AttributeError, ImportError):
+                done, result = False, "limit"
+            except BaseException:  # an interrupt leaves half a message behind
+                _end(self._pair)
+                raise
+            if not done:
+                _end(self._pair)
+        if not done:
+            raise Gone(result)
+        return result
+
+    def start(self) -> None:
+        """A worker on its way, if none is; whether that worked shows when it is asked."""
+        with self._lock, contextlib.suppress(OSError):
+            self._started()
+
+    def close(self) -> None:
+        """No worker any more."""
+        with self._lock:
+            _end(self._pair)
+
+    def forget(self) -> None:
+        """In a forked child: the worker is the parent's, so neither its pipe nor its lock is used here."""
+        self._lock = threading.RLock()
+        while self._pair:
+            child, channel = self._pair.pop()
+            channel.close()
+            child.returncode = 0  # not ours to wait for
+
+    def _exchange(self, request: Any, until: float, on_step: Callable[[str], None] | None) -> tuple[bool, Any]:
+        channel = self._started()
+        channel.settimeout(max(until - time.monotonic(), 1e-3))
+        wire.send(channel, request)
+        while True:
+            said, what = wire.receive(channel, _MOST_REPLY, until=until)
+            if said != "step":
+                return said == "done", what
+            if on_step is not None:
+                on_step(what)
+
+    def _started(self) -> socket.socket:
+        if self._pair and self._pair[0][0].poll() is None:
+            return self._pair[0][1]
+        _end(self._pair)
+        ours, theirs = socket.socketpair()
+        with theirs:
+            home = str(Path(__file__).parents[2])
+            paths = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
+            command = [sys.executable, "-P", "-m", "discreet.engine.worker"]  # -P: no module from the working folder
+            facts = [str(number) for number in (theirs.fileno(), self.limits.memory, self.limits.threads)]
+            child = subprocess.Popen(
+                command + facts,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(theirs.fileno(),),
+                env=os.environ | {"PYTHONPATH": paths, "TZ": "UTC", "OPENBLAS_NUM_THREADS": "1"},
+            )
+        self._pair.append((child, ours))
+        return ours
+
+
+def _end(pair: "list[_Pair]") -> None:
+    while pair:
+        child, channel = pair.pop()
+        channel.close()
+        with contextlib.suppress(OSError):
+            child.kill()
+        child.wait()
+
+
+_members: "weakref.WeakSet[Process]" = weakref.WeakSet()
+_spare: "list[Process]" = []
+
+
+def start_ahead(limits: Limits) -> None:
+    """A worker on its way before there is an engine for it: its start and that of its parent then go side by side."""
+    if not _spare:
+        _spare.append(Process(limits))
+        _spare[0].start()
+
+
+def process(limits: Limits) -> Process:
+    """The worker that was started ahead, if it has these limits, else one that starts when it is needed."""
+    return _spare.pop() if _spare and _spare[0].limits == limits else Process(limits)
+
+
+def _in_child() -> None:
+    for member in list(_members):
+        member.forget()
+
+
+os.register_at_fork(after_in_child=_in_child)

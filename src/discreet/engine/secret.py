@@ -1,0 +1,72 @@
+"""The dataset's key: it makes row ranks unforeseeable and snapshot ids meaningless to whoever lacks it."""
+
+import contextlib
+import hashlib
+import hmac
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from discreet.engine import files
+from discreet.errors import IntegrityError
+from discreet.noise.source import SYSTEM
+from discreet.schema.words import written
+
+_BYTES = 32
+
+
+@dataclass(frozen=True)
+class Secret:
+    """32 random bytes.
+
+    >>> Secret(bytes(32)).snapshot(b"content", "schema", 1)
+    '85bfbabc880f70c15442120f56e5193d'
+    """
+
+    key: bytes = field(repr=False)
+
+    @property
+    def word(self) -> int:
+        """64 bits derived from the key: the salt of every hash over rows."""
+        return int.from_bytes(hmac.digest(self.key, b"word", "sha256")[:8])
+
+    def snapshot(self, content: bytes, schema: str, layout: int) -> str:
+        """HMAC-SHA256(key, content ‖ schema ‖ layout), its first 32 hexadecimal digits: an id of one prepared state."""
+        parts = b"".join(hashlib.sha256(part).digest() for part in (content, schema.encode(), str(layout).encode()))
+        return hmac.new(self.key, b"snapshot" + parts, "sha256").hexdigest()[:32]
+
+
+def kept_secret(path: Path) -> Secret:
+    """The key in that file, made and written first where there is none; both only for the file's owner."""
+    try:
+        if not path.exists():
+            _make(path)
+        found = path.lstat()
+        text = path.read_text("ascii")
+    except (OSError, UnicodeDecodeError):
+        raise files.cannot_write(path) from None
+    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+        why = "Others can read or change it, it belongs to someone else, or it is no regular file."
+        raise IntegrityError(f"{written(path.name)} is not its owner's alone.", why, f"Run: chmod 600 {path.name}")
+    try:
+        key = bytes.fromhex(text)
+    except ValueError:
+        key = b""
+    if len(key) != _BYTES:
+        fix = f"Remove {path.name}; the table then becomes another snapshot, and replays of old answers end."
+        raise IntegrityError(f"{written(path.name)} is not a key.", "It was changed or cut short.", fix)
+    return Secret(key)
+
+
+def _make(path: Path) -> None:
+    """A key under its final name at once: never a half-written one, and never two."""
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    files.remove(new)
+    try:
+        files.write_new(new, SYSTEM.words(_BYTES // 8).tobytes().hex().encode())
+        with contextlib.suppress(FileExistsError):
+            os.link(new, path)
+    finally:
+        files.remove(new)
+    files.sync(path.parent)

@@ -1,0 +1,140 @@
+"""Which of the source's columns are wanted, and how its rows are read in SQL."""
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from discreet.engine.cells import Family, family
+from discreet.engine.prepare import Table, identifier, quoted, wanted
+from discreet.engine.source import File, Format, unreadable
+from discreet.errors import MetadataError, SourceUnavailable
+from discreet.metadata import header
+from discreet.schema import Schema
+from discreet.schema.words import suggestion, written
+
+_DELIMITERS, _QUOTE = ",;\t|", '"'
+_LONGEST_ROW = 2**26  # bytes; a longer one is a broken one and is left out
+SOURCE = "source"  # the name under which a DuckDB file is attached
+
+Look = Callable[[Sequence[str]], list[list[tuple[Any, ...]]]]  # runs statements where only the source can be read
+
+
+def table(source: File, schema: Schema, look: Look) -> Table:
+    """How to read the columns the schema names; MetadataError where one is absent."""
+    match source.format:
+        case Format.CSV:
+            return _csv(source, schema)
+        case Format.PARQUET:
+            return _parquet(source, schema, look)
+        case Format.DUCKDB:
+            return _duckdb(source, schema, look)
+
+
+def attachment(source: File) -> tuple[str, ...]:
+    """What must run before the rows of a DuckDB file can be named."""
+    if source.format is not Format.DUCKDB:
+        return ()
+    return (f"ATTACH {quoted(str(source.path))} AS {SOURCE} (READ_ONLY)",)
+
+
+def matched(found: Sequence[str], schema: Schema, shown: str) -> dict[str, int]:
+    """The place of each wanted column, by its exact name or else by one that differs in upper and lower case only."""
+    exact = {name: place for place, name in enumerate(found)}
+    loose = {name.casefold(): place for place, name in enumerate(found)}
+    if len(loose) < len(found):
+        _refuse_twins(found, shown)
+    places = {}
+    for name in wanted(schema):
+        place = exact.get(name, loose.get(name.casefold()))
+        if place is None:
+            raise _absent(name, found, schema, shown)
+        places[name] = place
+    return places
+
+
+def delimiter(line: str) -> str:
+    """The separator that the header has most of outside quotes, as `metadata.header` sees it.
+
+    >>> delimiter('person;"a,b,c";age')
+    ';'
+    """
+    return max(_DELIMITERS, key=re.sub('"[^"]*"', "", line).count)
+
+
+def _csv(source: File, schema: Schema) -> Table:
+    names = header.names(Path(source.path))
+    with source.path.open("rb") as handle:
+        line = header.first_line(handle).decode("utf-8-sig")
+    places = matched(names, schema, source.shown)
+    columns = ", ".join(f"s{place}: 'VARCHAR'" for place in range(len(names)))
+    options = (  # one thread: a chunk that starts inside a quoted cell would be read as other rows
+        f"auto_detect = false, header = true, delim = {quoted(delimiter(line))}, "
+        f"quote = {quoted(_QUOTE)}, escape = {quoted(_QUOTE)}, "
+        f"columns = {{{columns}}}, null_padding = true, ignore_errors = true, strict_mode = false, parallel = false, "
+        f"max_line_size = {_LONGEST_ROW}"
+    )
+    rows = f"read_csv({quoted(str(source.path))}, {options})"
+    return Table(rows, {name: (f"s{place}", Family.TEXT) for name, place in places.items()})
+
+
+def _parquet(source: File, schema: Schema, look: Look) -> Table:
+    path = quoted(str(source.path))
+    nodes, described = look(
+        [f"SELECT name, num_children FROM parquet_schema({path})", f"DESCRIBE SELECT * FROM read_parquet({path})"]
+    )
+    names = _top_level(nodes)
+    if len(names) != len(described):
+        raise unreadable(source.shown)
+    return _described(f"read_parquet({path})", names, described, schema, source.shown)
+
+
+def _duckdb(source: File, schema: Schema, look: Look) -> Table:
+    tables = f"SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = '{SOURCE}' AND NOT internal"
+    (found,) = look([*attachment(source), tables])[-1:]
+    named = [pair for pair in found if pair[1].casefold() == schema.name.casefold()]
+    if len(named) != 1 and len(found) != 1:
+        why = f"{source.shown} has none called {written(schema.name)}, or more than one."
+        fix = f"Name the table {schema.name} there, or keep only one table in the file."
+        raise SourceUnavailable("Which table is meant is not clear.", why, fix)
+    space, name = (named if len(named) == 1 else found)[0]
+    rows = ".".join(map(identifier, (SOURCE, space, name)))
+    described = look([*attachment(source), f"DESCRIBE SELECT * FROM {rows}"])[-1]
+    return _described(rows, [row[0] for row in described], described, schema, source.shown)
+
+
+def _described(
+    rows: str, names: Sequence[str], described: Sequence[tuple[Any, ...]], schema: Schema, shown: str
+) -> Table:
+    places = matched(names, schema, shown)
+    columns = {name: (identifier(described[place][0]), family(described[place][1])) for name, place in places.items()}
+    return Table(rows, columns)
+
+
+def _top_level(nodes: Sequence[tuple[Any, ...]]) -> list[str]:
+    """The names right below the root of a schema listed depth first; unlike the engine's own they may be twins."""
+    names, place = [], 1
+    while place < len(nodes):
+        names.append(str(nodes[place][0]))
+        below, place = nodes[place][1] or 0, place + 1
+        while below:
+            below += (nodes[place][1] or 0) - 1
+            place += 1
+    return names
+
+
+def _refuse_twins(found: Sequence[str], shown: str) -> None:
+    places: dict[str, int] = {}
+    for place, name in enumerate(found, 1):
+        other = places.setdefault(name.casefold(), place)
+        if other != place:
+            why = f"Columns {other} and {place} of {shown} have the same one, upper and lower case alike."
+            raise MetadataError("Column names must differ.", why, "Rename one of them in the source.")
+
+
+def _absent(name: str, found: Sequence[str], schema: Schema, shown: str) -> MetadataError:
+    where = "[unit] key" if schema.unit is not None and name == schema.unit.key else "[columns]"
+    meant = suggestion(name, found)
+    fix = f"Did you mean {written(meant)}? Write that name" if meant else "Correct or remove that name"
+    what = f"{where} names a column that the table does not have."
+    return MetadataError(what, f"{shown} has no {written(name)}.", f"{fix} in the TOML.")

@@ -1,0 +1,198 @@
+"""The process that meets the rows: bounded in memory and processor time, mute, gone when its parent is.
+
+Run as `python -m discreet.engine.worker FD MEMORY THREADS`; it serves requests on the socket FD.  A reply is
+("step", …), ("done", result) or ("failed", cause), the cause one of three public words; after a failure it ends.
+"""
+
+import contextlib
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from discreet.engine import connect, wire
+from discreet.engine.prepare import FACTS
+
+MOST_REQUEST = 2**31
+_ALLOWANCE = 2**30  # address space of threads and libraries that the engine's own limit does not count
+_PER_THREAD = 2**28
+_ENDED = 0
+_GRACE = 5  # seconds of processor time beyond what the parent waits
+
+
+@dataclass
+class Worker:
+    """What is kept warm between questions: one connection to one prepared file."""
+
+    channel: socket.socket
+    memory: int
+    threads: int
+    opened: tuple[Any, ...] = ()
+    connection: Any = field(default=None, repr=False)
+
+    def look(self, sources: list[str], statements: list[str]) -> list[list[tuple[Any, ...]]]:
+        """What the statements say about the source: names and types, not rows."""
+        with contextlib.closing(self._preparing(":memory:", sources, "")) as connection:
+            return [connection.execute(statement).fetchall() for statement in statements]
+
+    def prepare(self, path: str, sources: list[str], spill: str, steps: list[tuple[str, list[str]]]) -> None:
+        """The prepared file at `path`, complete and closed."""
+        self.close()
+        with contextlib.closing(self._preparing(path, sources, spill)) as connection:
+            for name, statements in steps:
+                wire.send(self.channel, ("step", name))
+                for statement in statements:
+                    connection.execute(statement)
+            connection.execute("CHECKPOINT")
+
+    def facts(self, path: str) -> dict[str, str]:
+        """What the file was made from; opened anew, since another may lie there now."""
+        self.close()
+        self.connection = connect.asking(path, memory=self.memory, threads=self.threads)
+        self.opened = (path, _facts(self.connection))
+        return dict(self.opened[1])
+
+    def record(self, path: str, statement: str) -> None:
+        """The facts in the file replaced."""
+        self.close()
+        with contextlib.closing(self._preparing(path, [], "")) as connection:
+            connection.execute(statement)
+
+    def run(self, path: str, expected: dict[str, str], statements: list[str]) -> list[dict[str, Any]]:
+        """The columns that each statement gives, if the file was made from what is expected."""
+        if self.opened[:1] != (path,) or not expected.items() <= self.opened[1].items():
+            self.facts(path)
+        if not expected.items() <= self.opened[1].items():
+            raise ValueError
+        return [_columns(self.connection, statement) for statement in statements]
+
+    def close(self) -> None:
+        """No file open."""
+        if self.connection is not None:
+            self.connection.close()
+        self.opened, self.connection = (), None
+
+    def _preparing(self, path: str, sources: list[str], spill: str) -> Any:
+        return connect.preparing(path, sources, memory=self.memory, threads=self.threads, spill=spill)
+
+
+def _columns(connection: Any, statement: str) -> dict[str, Any]:
+    """The columns of one SELECT: whole numbers as int64, a NULL among them refused; keys k0, k1, … as objects."""
+    import duckdb
+    import numpy as np
+
+    parsed = connection.extract_statements(statement)
+    if len(parsed) != 1 or parsed[0].type != duckdb.StatementType.SELECT:
+        raise ValueError
+    found = connection.execute(parsed[0])
+    kinds = [(column[0], str(column[1])) for column in found.description]
+    rows = found.fetchall() if any(_is_key(name) for name, _ in kinds) else None
+    plain = found.fetchnumpy() if rows is None else {}
+    columns = {}
+    for place, (name, kind) in enumerate(kinds):
+        if _is_key(name):
+            columns[name] = np.fromiter((row[place] for row in rows or ()), dtype=object, count=len(rows or ()))
+        elif kind != "BIGINT":
+            raise TypeError
+        elif rows is None:
+            if np.ma.is_masked(plain[name]):
+                raise TypeError
+            columns[name] = np.asarray(plain[name], dtype=np.int64)
+        else:
+            columns[name] = np.array([int(row[place]) for row in rows], dtype=np.int64)
+    if len(columns) != len(kinds):
+        raise ValueError
+    return columns
+
+
+def _facts(connection: Any) -> dict[str, str]:
+    found = connection.execute(f"SELECT * FROM {FACTS}")
+    names = [column[0] for column in found.description]
+    return dict(zip(names, found.fetchall()[0], strict=True))
+
+
+def _is_key(name: str) -> bool:
+    return name[:1] == "k" and name[1:].isdecimal()
+
+
+def _cause(error: BaseException) -> str:
+    """A public word for why preparing failed; questions get none."""
+    said = str(error)
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException":
+        return "limit"
+    return (
+        "write" if any(words in said for words in ("No space left", "Could not write", "Could not sync")) else "source"
+    )
+
+
+def _bound(memory: int, threads: int) -> None:
+    """No core dump, no file for others to read, and not much more address space than the engine may fill."""
+    os.umask(0o077)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    import duckdb  # noqa: F401  # loaded now, so that its own address space is not counted
+    import numpy as np  # noqa: F401
+
+    used = 0
+    with contextlib.suppress(OSError), open("/proc/self/statm") as pages:
+        used = int(pages.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    if used:  # elsewhere address space says nothing about memory
+        most = used + memory + _ALLOWANCE + _PER_THREAD * threads
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def _bound_time(seconds: float, threads: int) -> None:
+    """The process is killed some time after its parent should have done so, even if the parent is gone."""
+    spent = resource.getrusage(resource.RUSAGE_SELF)
+    most = spent.ru_utime + spent.ru_stime + (seconds + _GRACE) * (threads + 1)
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_CPU, (int(most) + 1, resource.RLIM_INFINITY))
+
+
+def _leave_with_parent(channel: socket.socket) -> None:
+    watch = select.poll()
+    watch.register(channel, 0)  # hang-up is reported unasked
+    while not watch.poll(1000):
+        pass
+    os._exit(_ENDED)
+
+
+def _serve(worker: Worker) -> None:
+    verbs: dict[str, Callable[..., Any]] = {
+        "look": worker.look,
+        "prepare": worker.prepare,
+        "facts": worker.facts,
+        "record": worker.record,
+        "run": worker.run,
+    }
+    while True:
+        verb, seconds, arguments = wire.receive(worker.channel, MOST_REQUEST)
+        _bound_time(seconds, worker.threads)
+        wire.send(worker.channel, ("done", verbs[verb](*arguments)))
+
+
+def main() -> None:
+    """Serves until the parent hangs up or something fails."""
+    number, memory, threads = map(int, sys.argv[1:4])
+    channel = socket.socket(fileno=number)
+    threading.Thread(target=_leave_with_parent, args=(channel,), daemon=True).start()
+    _bound(memory, threads)
+    try:
+        _serve(Worker(channel, memory, threads))
+    except EOFError:
+        os._exit(_ENDED)
+    except BaseException as error:
+        with contextlib.suppress(BaseException):
+            wire.send(channel, ("failed", _cause(error)))
+        os._exit(_ENDED)
+
+
+if __name__ == "__main__":
+    main()
