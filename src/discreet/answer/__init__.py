@@ -1,0 +1,10 @@
+"""Answers: values with an honest ±, their cost and receipt, in every form a reader may want."""
+
+from discreet.answer.answer import Answer
+from discreet.answer.column import Column, column
+from discreet.answer.derived import Derived
+from discreet.answer.estimate import estimated
+from discreet.answer.noisy import Estimates, Noisy
+from discreet.answer.show import table
+
+__all__ = ["Answer", "Column", "Derived", "Estimates", "Noisy", "column", "estimated", "table"]

@@ -1,0 +1,153 @@
+"""One answered column: its values, their ends, and how they were made; all of it plain enough for JSON."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+from discreet import exact
+from discreet.answer.noisy import Estimates
+from discreet.errors import bad
+from discreet.noise.gaussian import DiscreteGaussian, RoundedGaussian
+from discreet.noise.laplace import DiscreteLaplace
+
+Plain = None | bool | int | float | str
+
+LAWS = {"laplace": DiscreteLaplace, "gaussian": RoundedGaussian, "discrete-gaussian": DiscreteGaussian}
+_FRACTIONS = ("scale", "step")
+_LISTS = ("value", "low", "high", "moe")
+_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Column:
+    """Values row by row, each with its ends and `moe`, the larger distance to an end.
+
+    `kind` (one of LAWS), `scale` and `step` are those of the noise where the column is one noisy part, and `part` names
+    that part, so that columns made from the same draw are known as such.  `ranks` and `shortfall`, in rows, stand in
+    for ends where a value was chosen.
+    """
+
+    name: str
+    mechanism: str
+    value: tuple[Plain, ...]
+    low: tuple[Any, ...]
+    high: tuple[Any, ...]
+    moe: tuple[Any, ...]
+    epsilon: str | None = None
+    scale: Fraction | None = None
+    step: Fraction | None = None
+    kind: str | None = None
+    part: str | None = None
+    signed: bool = False  # whether exact values may lie below 0
+    ranks: float | None = None
+    shortfall: float | None = None
+
+    @property
+    def law(self) -> Any:
+        """The law of the noise in steps, or None where there is no single one."""
+        if self.kind is None or self.scale is None or self.step is None:
+            return None
+        return LAWS[self.kind](self.scale)
+
+    def kept(self, order: Sequence[int]) -> "Column":
+        """Only these rows, in this order."""
+        lists = {name: tuple(getattr(self, name)[i] for i in order) for name in _LISTS}
+        return Column(**{f.name: getattr(self, f.name) for f in fields(self)} | lists)
+
+    def as_json(self) -> dict[str, Any]:
+        """What the reply of `ask` says of a column; its values are in the rows."""
+        described = {"name": self.name, "mechanism": self.mechanism}
+        numbers = {name: _number(getattr(self, name)) for name in _FRACTIONS}
+        others = {name: getattr(self, name) for name in ("ranks", "shortfall") if getattr(self, name) is not None}
+        return {**described, **numbers, "epsilon": self.epsilon, **others}
+
+    def stored(self) -> dict[str, Any]:
+        """Every field, exactly, for the ledger."""
+        kept = {f.name: getattr(self, f.name) for f in fields(self)}
+        exactly = {name: None if kept[name] is None else str(kept[name]) for name in _FRACTIONS}
+        return kept | {name: list(kept[name]) for name in _LISTS} | exactly
+
+
+def column(
+    name: str,
+    estimates: Estimates,
+    *,
+    mechanism: str,
+    epsilon: str | None = None,
+    scale: Fraction | None = None,
+    step: Fraction | None = None,
+    kind: str | None = None,
+    part: str | None = None,
+    signed: bool = False,
+) -> Column:
+    """The column of such estimates; Fractions become floats, ends rounded outward, dates ISO text.
+
+    >>> made = column("n", Estimates([12], [2], [22]), mechanism="Laplace", kind="laplace", scale=Fraction(3))
+    >>> made.value, made.moe
+    ((12,), (10,))
+    """
+    if kind is not None and kind not in LAWS:
+        raise bad("kind", f"must be one of {', '.join(LAWS)}", kind, "Leave it out where a column has several noises.")
+    value = tuple(plain(v) for v in estimates.value)
+    low = tuple(None if v is None else _end(v, exact.float_down) for v in estimates.low)
+    high = tuple(None if v is None else _end(v, exact.float_up) for v in estimates.high)
+    moe = tuple(_moe(v, a, b) for v, a, b in zip(estimates.value, estimates.low, estimates.high, strict=True))
+    return Column(
+        name=name,
+        mechanism=mechanism,
+        value=value,
+        low=low,
+        high=high,
+        moe=moe,
+        epsilon=epsilon,
+        scale=scale,
+        step=step,
+        kind=kind,
+        part=part,
+        signed=signed,
+        ranks=estimates.ranks,
+        shortfall=estimates.shortfall,
+    )
+
+
+def from_stored(kept: dict[str, Any]) -> Column:
+    """The inverse of `Column.stored`."""
+    exactly = {name: None if kept[name] is None else Fraction(kept[name]) for name in _FRACTIONS}
+    return Column(**(kept | {name: tuple(kept[name]) for name in _LISTS} | exactly))
+
+
+def plain(value: Any) -> Plain:
+    """A released value as JSON can carry it."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case Fraction():
+            return _number(value)
+        case date():
+            return value.isoformat()
+        case _:
+            raise TypeError(f"{type(value).__name__} is no released value")
+
+
+def _number(value: Fraction | None) -> int | float | None:
+    if value is None:
+        return None
+    return value.numerator if value.denominator == 1 else float(value)
+
+
+def _end(value: Any, rounded: Any) -> Plain:
+    if isinstance(value, Fraction):
+        return value.numerator if value.denominator == 1 else float(rounded(value))
+    return plain(value)
+
+
+def _moe(value: Any, low: Any, high: Any) -> int | float | None:
+    """max(high − value, value − low): exact for whole numbers, else rounded up to six digits."""
+    if low is None or high is None:
+        return None
+    most = max(Fraction(high) - Fraction(value), Fraction(value) - Fraction(low))
+    if not any(isinstance(v, float) for v in (value, low, high)) and most.denominator == 1:
+        return most.numerator
+    return float(exact.rounded_up(most, _DIGITS))

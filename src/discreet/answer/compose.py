@@ -1,0 +1,137 @@
+"""From what a mechanism released to an answer: estimates, words and the clauses that look at released rows."""
+
+from datetime import date, datetime, timedelta
+from fractions import Fraction
+from typing import Any
+
+from discreet import exact
+from discreet.answer.answer import Answer
+from discreet.answer.column import Column, Plain, column, plain
+from discreet.answer.estimate import estimated
+from discreet.answer.noisy import Estimates, Noisy
+from discreet.mechanism.additive import Additive
+from discreet.noise.laplace import DiscreteLaplace
+from discreet.query import explain
+from discreet.query.after.rows import afterwards
+from discreet.query.joint import Measured, Released
+from discreet.query.meaning.domain import domain
+from discreet.query.nodes import Arith, Col, Literal
+from discreet.query.parts import Part, Ranks, RowSum
+from discreet.query.plan import Plan
+from discreet.query.readable import spelt
+from discreet.query.recipe import Picked, Recipe, Single, parts
+from discreet.schema import Type
+
+
+def answered(plan: Plan, released: Released) -> Answer:
+    """The whole answer, a function of the plan and of released numbers alone."""
+    draft = plan.draft
+    noisy = noisy_parts(plan, released.parts)
+    columns = [
+        _column(output.name, recipe, plan, noisy)
+        for output, recipe in zip(draft.question.outputs, draft.recipes, strict=True)
+    ]
+    whole = Answer(
+        dataset=draft.schema.name,
+        question=spelt(draft.question),
+        keys=tuple(key.name for key in draft.question.keys),
+        labels=tuple(tuple(_label(label) for label in key) for key in released.keys),
+        columns=tuple(columns),
+        level=plan.level,
+        cost=cost_json(plan),
+        caveats=tuple(explain.caveats(plan)),
+        plan=explain.as_json(plan) | {"words": explain.words(plan)},
+    )
+    places = {  # bins and the like sort by their public order, not by their letters
+        one.key.name: {_label(label): place for place, label in enumerate(one.labels)}
+        for one in draft.cells.keys
+        if one.labels is not None
+    }
+    return whole.kept(afterwards(whole.rows, draft.question.after, places=places))
+
+
+def _label(label: Any) -> Plain:
+    """A key as JSON and tables can carry it: a number beyond 64 bits as the double that it was."""
+    shown = plain(label)
+    return float(shown) if isinstance(shown, int) and not -(2**63) <= shown < 2**63 else shown
+
+
+def noisy_parts(plan: Plan, values: Any) -> dict[Part, Noisy]:
+    """Each part's released numbers beside the law of their noise."""
+    return {
+        one.part: Noisy(values[one.part], one.mechanism, _rounding(one.part))
+        for one in plan.measured
+        if one.part in values
+    }
+
+
+def cost_json(plan: Plan) -> dict[str, str]:
+    """What is charged, in the words of the public face."""
+    schema = plan.draft.schema
+    return {
+        "epsilon": exact.shown(plan.epsilon),
+        "delta": exact.shown(plan.delta),
+        "neighbours": str(schema.relation),
+        "unit": explain.unit(schema),
+    }
+
+
+def mechanism_words(recipe: Recipe, plan: Plan) -> str:
+    """The mechanisms behind a column."""
+    by_part = {one.part: one for one in plan.measured}
+    return " and ".join(dict.fromkeys(explain.mechanism_name(by_part[part]) for part in parts(recipe)))
+
+
+def _column(name: str, recipe: Recipe, plan: Plan, noisy: dict[Part, Noisy]) -> Column:
+    estimates = estimated(recipe, noisy, plan.level)
+    if isinstance(recipe, Picked):
+        estimates = _in_its_type(estimates, recipe.part, plan)
+    by_part = {one.part: one for one in plan.measured}
+    shares = [by_part[part].epsilon for part in parts(recipe)]
+    epsilon = None if None in shares else exact.shown(sum((s for s in shares if s is not None), Fraction(0)))
+    law = _law(by_part[recipe.part]) if isinstance(recipe, Single) else {}
+    return column(name, estimates, mechanism=mechanism_words(recipe, plan), epsilon=epsilon, **law)
+
+
+def _law(one: Measured) -> dict[str, Any]:
+    """What is known of a column that is one noisy part: its noise, in steps."""
+    if not isinstance(one.mechanism, Additive):
+        return {}
+    noise = one.mechanism.noise
+    flat = isinstance(noise, DiscreteLaplace)
+    return {
+        "kind": "laplace" if flat else "gaussian",
+        "scale": noise.scale if isinstance(noise, DiscreteLaplace) else noise.sigma,
+        "step": explain.step(one.part),
+        "part": repr(one.part),
+        "signed": isinstance(one.part, RowSum) and one.part.lattice.low < 0,
+    }
+
+
+def _rounding(part: Part) -> Fraction:
+    """How far, in steps, a row may be moved onto the lattice: a column's own cells lie on it already."""
+    match part:
+        case RowSum(item=Col()) | RowSum(item=Arith("-", Col(), Literal())):
+            return Fraction(0)
+        case RowSum():
+            return Fraction(1, 2)
+        case _:
+            return Fraction(0)
+
+
+def _in_its_type(estimates: Estimates, part: Ranks, plan: Plan) -> Estimates:
+    """Chosen grid points as the column has them: dates as dates, whole numbers as such."""
+    kind = domain(part.item, plan.draft.schema).type
+    values = [typed(Fraction(value), kind) for value in estimates.value]
+    return Estimates(values, estimates.low, estimates.high, estimates.ranks, estimates.shortfall)
+
+
+def typed(value: Fraction, kind: Type) -> Any:
+    """A measured value as its type shows it: days and seconds since 1970 as dates."""
+    match kind:
+        case Type.DATE:
+            return (date(1970, 1, 1) + timedelta(days=int(value))).isoformat()
+        case Type.DATETIME:
+            return (datetime(1970, 1, 1) + timedelta(seconds=int(value))).isoformat()
+        case _:
+            return value

@@ -1,0 +1,52 @@
+"""An answer as a frame: keys first, then each value beside its ±."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import bad
+
+if TYPE_CHECKING:
+    from discreet.answer.answer import Answer
+
+
+def to_pandas(answer: "Answer") -> Any:
+    """A pandas frame; `attrs["discreet"]` says where it comes from."""
+    try:
+        import pandas  # type: ignore[import-untyped]
+    except ImportError:
+        raise _absent("pandas") from None
+    frame = pandas.DataFrame(_lists(answer))
+    frame.attrs["discreet"] = answer.provenance()
+    return frame
+
+
+def to_polars(answer: "Answer") -> Any:
+    """A Polars frame."""
+    try:
+        import polars
+    except ImportError:
+        raise _absent("polars") from None
+    return polars.DataFrame(_lists(answer), strict=False)
+
+
+def to_arrow(answer: "Answer") -> Any:
+    """An Arrow table; the schema's metadata `discreet` says where it comes from, as JSON."""
+    try:
+        import pyarrow  # type: ignore[import-untyped]
+    except ImportError:
+        raise _absent("pyarrow") from None
+    provenance = json.dumps(answer.provenance(), sort_keys=True)
+    return pyarrow.table(_lists(answer)).replace_schema_metadata({"discreet": provenance})
+
+
+def _lists(answer: "Answer") -> dict[str, list[Any]]:
+    keys = {name: [label[i] for label in answer.labels] for i, name in enumerate(answer.keys)}
+    pairs = {}
+    for column in answer.columns:
+        pairs[column.name] = list(column.value)
+        pairs[f"{column.name}_moe"] = list(column.moe)
+    return keys | pairs
+
+
+def _absent(package: str) -> Exception:
+    return bad("frame", f"needs the package {package}", f"no {package} here", "Install discreet[frames].")

@@ -1,0 +1,115 @@
+"""From noisy parts to values with an honest ±: one rule per recipe.
+
+Every interval holds the exact value, the one the same formula gives without noise, with probability ≥ level: it is made
+of released numbers, public laws and public bounds only, so it costs nothing.  Where several noises meet, 1 − level is
+split over them by public shares.  Proofs on docs/proofs/interval.md.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet import exact
+from discreet.answer import moments
+from discreet.answer.noisy import Estimates, Noisy, Value, surely
+from discreet.query.parts import Part
+from discreet.query.recipe import (
+    CorrelationOf,
+    CovarianceOf,
+    MeanAmong,
+    MeanOf,
+    Picked,
+    PickedTop,
+    Recipe,
+    Single,
+    VarianceOf,
+)
+
+
+def estimated(recipe: Recipe, noisy: Mapping[Part, Noisy], level: Any) -> Estimates:
+    """Values and intervals at that level, for every cell.  Noisy counts are given as drawn, below 0 too.
+
+    >>> from discreet.noise.laplace import DiscreteLaplace
+    >>> from discreet.query.parts import Rows
+    >>> drawn = {Rows(): Noisy(np.array([1204, -3]), DiscreteLaplace(Fraction(10)))}
+    >>> estimated(Single(Rows(), Fraction(1)), drawn, "0.95")
+    Estimates(value=[1204, -3], low=[1174, -33], high=[1234, 27], ranks=None, shortfall=None)
+    """
+    sure = exact.inner_probability(level, "level")
+    match recipe:
+        case Single():
+            return _single(recipe, noisy[recipe.part], sure)
+        case MeanOf():
+            return moments.mean_of(recipe, noisy, sure)
+        case MeanAmong():
+            return _mean_among(recipe, noisy[recipe.total], sure)
+        case VarianceOf():
+            return moments.variance_of(recipe, noisy, sure)
+        case CovarianceOf():
+            return moments.covariance_of(recipe, noisy, sure)
+        case CorrelationOf():
+            return moments.correlation_of(recipe, noisy, sure)
+        case Picked():
+            return _picked(recipe, noisy[recipe.part], sure)
+        case PickedTop():
+            return _picked_top(recipe, noisy[recipe.part], sure)
+        case _:
+            raise TypeError(f"{type(recipe).__name__} is no recipe")
+
+
+# --- one noisy number ------------------------------------------------------------------------------------------------
+
+
+def _single(recipe: Single, noisy: Noisy, level: Fraction) -> Estimates:
+    """noisy·step ± radius·step: the shortest symmetric interval on the lattice."""
+    r, step = noisy.law.radius(level), recipe.step
+    by: int | Fraction = step.numerator if step.denominator == 1 else step
+    whole = np.asarray(noisy.values, dtype=np.int64).tolist()
+    return Estimates([v * by for v in whole], [(v - r) * by for v in whole], [(v + r) * by for v in whole])
+
+
+def _mean_among(recipe: MeanAmong, noisy: Noisy, level: Fraction) -> Estimates:
+    """middle + Σd/n for a public n: the sum's interval, scaled and cut to the bounds."""
+    lattice, centre, n = recipe.total.lattice, recipe.centre, recipe.n
+    r = noisy.law.radius(level) + n * noisy.rounding
+    least, most = surely(recipe)
+    value, low, high = [], [], []
+    for v in np.asarray(noisy.values, dtype=np.int64).tolist():
+        at = min(max(centre.middle + v * lattice.step / n, centre.middle - centre.half), centre.middle + centre.half)
+        ends = (min(max(centre.middle + end * lattice.step / n, least), most) for end in (v - r, v + r))
+        value.append(float(at))
+        low.append(min(exact.float_down(next(ends)), value[-1]))
+        high.append(max(exact.float_up(next(ends)), value[-1]))
+    return Estimates(list(value), list(low), list(high))
+
+
+# --- chosen ones -----------------------------------------------------------------------------------------------------
+
+
+def _picked(recipe: Picked, noisy: Noisy, level: Fraction) -> Estimates:
+    """A grid point; how far it is off is known in ranks only, for values far from it may hold few rows."""
+    grid = recipe.part.grid
+    values: list[Value] = []
+    for index in np.asarray(noisy.values, dtype=np.int64).tolist():
+        at = grid.first + index * grid.step
+        values.append(at.numerator if at.denominator == 1 else at)
+    none: list[None] = [None] * len(values)
+    ranks = None if noisy.law is None else noisy.law.rank_error(grid.points, 1 - level)
+    return Estimates(values, list(none), list(none), ranks=ranks)
+
+
+def _picked_top(recipe: PickedTop, noisy: Noisy, level: Fraction) -> Estimates:
+    """The chosen values, best guess first; all of them but for 1 − level less than `shortfall` rows behind the most
+    frequent one then left."""
+    part = recipe.part
+    chosen = np.asarray(noisy.values, dtype=np.int64).reshape(-1, part.k).tolist()
+    named = [[part.values[index] for index in row] for row in chosen]
+    values: list[Value] = [row[0] if part.k == 1 else ", ".join(map(str, row)) for row in named]
+    none: list[None] = [None] * len(values)
+    short = None
+    if noisy.law is not None:
+        one = getattr(noisy.law, "one", noisy.law)
+        short = one.shortfall(len(part.values), (1 - level) / part.k)
+    return Estimates(values, list(none), list(none), shortfall=short)

@@ -1,0 +1,144 @@
+"""Intervals for a quotient of two noisy numbers, and for what is made of quotients.
+
+With T = Στ + X and N = n + Y the noisy total and count, a true mean t = Στ/n makes T − t·N = X − t·Y.  So
+
+    {t : |T − t·N| ≤ q(t)},    P[|X − t·Y| ≤ q(t)] ≥ level for each t
+
+holds the true mean with probability ≥ level (Fieller 1954).  Its hull within the public range is what is returned.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.answer.spread import Floats, PairRadius
+
+_TURNS = 100
+_BOXES = 8
+_SETTLED = 1e-12
+_FLOAT = 2.0**-50  # rounding of T − t·N in floats, relative to |T| + |t·N|
+
+
+@dataclass(frozen=True)
+class Range:
+    """Low and high ends, cell by cell."""
+
+    low: Floats
+    high: Floats
+
+    def cut(self, low: Floats | float, high: Floats | float) -> "Range":
+        """Within the given ends, which must hold the true value for sure."""
+        return Range(np.clip(self.low, low, high), np.clip(self.high, low, high))
+
+    def wider(self, by: Floats | float) -> "Range":
+        return Range(self.low - by, self.high + by)
+
+    def scaled(self, by: float) -> "Range":
+        """Times a positive number, rounded outward."""
+        return outward(self.low * by, self.high * by)
+
+
+def outward(low: Floats, high: Floats) -> Range:
+    """Moved apart by more than a few roundings of floats."""
+    return Range(low - np.abs(low) * 1e-14, high + np.abs(high) * 1e-14)
+
+
+def quotient_range(total: Floats, count: Floats, radius: PairRadius, reach: Floats) -> Range:
+    """The hull of all t in [−reach, reach] with |total − t·count| ≤ radius(t); all of it where count ≤ 0 or none fits.
+
+    Each end is one that `radius` refuses, or the end of the range: outward at any number of turns.
+    """
+    flipped = total < 0
+    top, bottom = np.abs(total), np.where(count > 0, count, 1.0)
+
+    def allowed(t: Floats) -> Floats:
+        slack: Floats = _FLOAT * (top + np.abs(t) * bottom)
+        return radius(t) + slack
+
+    high = _falling(reach, lambda t: (top + allowed(t)) / bottom)
+    below = _falling(reach, lambda t: (allowed(t) - top) / bottom)
+    low, empty = _rising(top, bottom, allowed, reach)
+    low = np.where(below < 0, low, -below)
+    whole = (count <= 0) | (empty & (below < 0))
+    low, high = np.where(whole, -reach, low), np.where(whole, reach, high)
+    return Range(np.where(flipped, -high, low), np.where(flipped, -low, high))
+
+
+def _falling(start: Floats, step: PairRadius) -> Floats:
+    """The largest t ≤ start with t ≤ step(t), from above: each turn t ← min(t, step(t)) keeps all such t ≥ 0 below.
+
+    step grows with t, so t' ≤ t and t' ≤ step(t') give t' ≤ step(t).  Below 0 there is none: left there.
+    """
+    t = start.copy()
+    for _ in range(_TURNS):
+        after = np.where(t < 0, t, np.minimum(t, step(np.maximum(t, 0.0))))
+        moved = t - after
+        t = after
+        if not (moved > _SETTLED * (np.abs(t) + 1e-300)).any():
+            break
+    return t
+
+
+def _rising(top: Floats, bottom: Floats, allowed: PairRadius, reach: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """The least t in [0, reach] with top − t·bottom ≤ allowed(t), from below, and whether there is none.
+
+    The left side falls and the right grows, so one place parts refused from accepted.
+    """
+    low, high = np.zeros_like(top), np.minimum(top / bottom, reach)
+    empty = top - high * bottom > allowed(high)
+    for _ in range(60):
+        middle = (low + high) / 2
+        refused = top - middle * bottom > allowed(middle)
+        low, high = np.where(refused, middle, low), np.where(refused, high, middle)
+    return low, empty
+
+
+# --- moments ---------------------------------------------------------------------------------------------------------
+
+
+def moment_range(start: Range, at: Floats, bend: Range, radius: Callable[[Range], Floats]) -> Range:
+    """All v of `start` with at + bend.low − r ≤ v ≤ at + bend.high + r, r = radius(all v still held), turn by turn.
+
+    If the true v is held and its own noise is within radius(v) ≤ r, it stays held.  Where none is left: all of `start`.
+    """
+    ends = start
+    for _ in range(_BOXES):
+        r = radius(ends)
+        low, high = np.maximum(start.low, at + bend.low - r), np.minimum(start.high, at + bend.high + r)
+        none = ~(low <= high)
+        ends = Range(np.where(none, start.low, low), np.where(none, start.high, high))
+    return ends
+
+
+def squares(values: Range) -> Range:
+    """v² for all v of a range."""
+    near, far = sizes(values)
+    return Range(near**2, far**2)
+
+
+def products(x: Range, y: Range) -> Range:
+    """x·y for all x and y of two ranges."""
+    corners = np.stack([x.low * y.low, x.low * y.high, x.high * y.low, x.high * y.high])
+    return Range(corners.min(axis=0), corners.max(axis=0))
+
+
+def correlation_range(covariance: Range, x: Range, y: Range) -> Range:
+    """c/√(v_x·v_y) for all covariances and variances in the ranges, within ±1; a variance that may be 0 leaves the
+    whole range on the side of a covariance that is not."""
+    least, most = np.sqrt(x.low * y.low), np.sqrt(x.high * y.high)
+    low = _over(covariance.low, np.where(covariance.low < 0, least, most), -1.0)
+    high = _over(covariance.high, np.where(covariance.high > 0, least, most), 1.0)
+    return outward(low, high).cut(-1.0, 1.0)
+
+
+def _over(top: Floats, bottom: Floats, otherwise: float) -> Floats:
+    positive = bottom > 0
+    return np.where(positive, top / np.where(positive, bottom, 1.0), otherwise)
+
+
+def sizes(values: Range) -> tuple[Floats, Floats]:
+    """The least and the greatest |v| in the range."""
+    near = np.maximum(np.maximum(values.low, -values.high), 0.0)
+    return near, np.maximum(np.abs(values.low), np.abs(values.high))

@@ -1,0 +1,40 @@
+"""What goes into an estimate and what comes out."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.query.recipe import MeanAmong, MeanOf
+
+Value = int | float | Fraction | str | bool
+
+
+@dataclass(frozen=True)
+class Noisy:
+    """What a mechanism released for a part: a whole number per cell, a grid index (Ranks) or a row of value indices
+    (Tops), and the law of its error, a mechanism or a noise.
+
+    `rounding`: the most, in steps, by which one row was moved onto the lattice: ½, or 0 where all rows lie on it.
+    """
+
+    values: Any
+    law: Any
+    rounding: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """A value and the ends of its interval per cell; `ranks` and `shortfall` (in rows) where values have no ends."""
+
+    value: list[Value]
+    low: list[Any]
+    high: list[Any]
+    ranks: float | None = None
+    shortfall: float | None = None
+
+
+def surely(recipe: MeanOf | MeanAmong) -> tuple[Fraction, Fraction]:
+    """Where a mean surely lies: its bounds, and the lattice's ends where these were rounded outward."""
+    centre, lattice = recipe.centre, recipe.total.lattice
+    least = min(-centre.half, lattice.low * lattice.step)
+    return centre.middle + least, centre.middle + max(centre.half, lattice.high * lattice.step)

@@ -1,0 +1,41 @@
+"""From an answer to the plain data of its picture."""
+
+from typing import TYPE_CHECKING, Any
+
+from discreet.answer.show import caption, label
+from discreet.errors import bad
+
+if TYPE_CHECKING:
+    from discreet.answer.answer import Answer
+    from discreet.answer.column import Column
+
+
+def picture(answer: "Answer", name: str | None, *, ax: Any = None) -> Any:
+    """Bars from 0 for counts and sums, points for the rest, each with its interval."""
+    from discreet.plot.answer import Mark, bars_picture, points_picture
+
+    column = _drawable(answer) if name is None else answer.column(name)
+    if any(not _is_number(v) for v in column.value):
+        raise bad("column", "must hold numbers to be drawn", column.name, "Name a column of numbers.")
+    marks = [
+        Mark(", ".join(map(label, keys)) or column.name, value, low, high)
+        for keys, value, low, high in zip(answer.labels, _floats(column.value), column.low, column.high, strict=True)
+    ]
+    drawn = points_picture if column.law is None else bars_picture
+    title = f"{column.name} by {', '.join(answer.keys)}" if answer.keys else column.name
+    return drawn(marks, title=title, measure=column.name, caption=caption(answer), ax=ax)
+
+
+def _drawable(answer: "Answer") -> "Column":
+    for column in answer.columns:
+        if any(moe is not None for moe in column.moe):
+            return column
+    return answer.columns[0]
+
+
+def _floats(values: tuple[Any, ...]) -> list[float]:
+    return [float(value) for value in values]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -1,0 +1,122 @@
+"""An answer for people: a table of text or HTML, every number with its ± and no more digits than that ± allows."""
+
+import math
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from discreet.exact import shown
+
+if TYPE_CHECKING:
+    from discreet.answer.answer import Answer
+    from discreet.answer.column import Column
+
+_MOST_ROWS = 30
+_MOST_HTML_ROWS = 200
+
+
+def table(answer: "Answer") -> tuple[list[str], list[list[str]]]:
+    """The header, and the rows as text."""
+    header = [*answer.keys, *(c.name for c in answer.columns)]
+    return header, [_row(answer, i) for i in range(len(answer))]
+
+
+def text(answer: "Answer") -> str:
+    """Aligned columns, then what the ± means, what was paid and what remains."""
+    header, lines = _head(answer), [_row(answer, i) for i in range(min(len(answer), _MOST_ROWS))]
+    widths = [max(map(len, cells)) for cells in zip(header, *lines, strict=True)]
+    keys = len(answer.keys)
+
+    def drawn(cells: list[str]) -> str:
+        sides = (c.ljust(w) if i < keys else c.rjust(w) for i, (c, w) in enumerate(zip(cells, widths, strict=True)))
+        return "  ".join(sides).rstrip()
+
+    more = len(answer) - len(lines)
+    return "\n".join([*map(drawn, [header, *lines]), *([f"… {more:,} more rows"] if more else []), caption(answer)])
+
+
+def html(answer: "Answer") -> str:
+    """A table with a caption and headed rows and columns; every text is escaped."""
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in _head(answer))
+    body = "".join(_html_row(answer, i) for i in range(min(len(answer), _MOST_HTML_ROWS)))
+    more = len(answer) - _MOST_HTML_ROWS
+    rest = f" {more:,} more rows are not shown." if more > 0 else ""
+    notes = "".join(f"<li>{escape(caveat)}</li>" for caveat in answer.caveats)
+    notes = f"<ul>{notes}</ul>" if notes else ""
+    title = f"<caption>{escape(caption(answer))}{rest}</caption>"
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+
+
+def caption(answer: "Answer") -> str:
+    """One line: level, cost, unit, what remains."""
+    cost = answer.cost
+    paid = f"cost ε = {cost['epsilon']}" + ("" if cost["delta"] in ("0", None) else f", δ = {cost['delta']}")
+    if answer.replayed:
+        paid = f"replayed, nothing new charged (first {paid})"
+    who = f"per {cost['unit'] or 'row'} ({cost['neighbours']})"
+    left = "" if answer.remaining is None else f"; remaining ε = {answer.remaining['epsilon']}"
+    return f"± holds with probability {percent(answer.level)}; {paid} {who}{left}"
+
+
+def percent(level: Any) -> str:
+    """A share in points of a hundred.
+
+    >>> from fractions import Fraction
+    >>> percent(Fraction(19, 20))
+    '95 %'
+    """
+    return f"{shown(100 * level)} %"
+
+
+def cell(column: "Column", i: int) -> str:
+    """A value with its ±."""
+    value, moe = column.value[i], column.moe[i]
+    if value is None:
+        return "-"
+    if column.ranks is not None:
+        return f"{number(value, None)} ± {math.ceil(column.ranks):,} ranks"
+    if column.shortfall is not None:
+        return f"{label(value)} (short by < {math.ceil(column.shortfall):,} rows)"
+    return number(value, None) if moe is None else f"{number(value, moe)} ± {_size(moe)}"
+
+
+def number(value: Any, moe: Any) -> str:
+    """Thousands apart; a float to the two leading digits of its ±.
+
+    >>> number(1234567, 30), number(41.23456, 0.0123), number(41.23456, 12.3)
+    ('1,234,567', '41.235', '41')
+    """
+    if not isinstance(value, float):
+        return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else label(value)
+    return f"{value:,.10g}" if not moe else f"{value:,.{_decimals(moe)}f}"
+
+
+def label(value: Any) -> str:
+    """A key's value; an empty one is said to be so."""
+    return "(empty)" if value is None else str(value)
+
+
+def _size(moe: Any) -> str:
+    if not isinstance(moe, float) or moe == 0:
+        return f"{moe:,}"
+    places = _decimals(moe)
+    up = math.ceil(moe * 10**places * (1 - 1e-12)) / 10**places
+    return f"{up:,.{places}f}"
+
+
+def _decimals(moe: float) -> int:
+    return min(max(0, 1 - math.floor(math.log10(moe))), 15)
+
+
+def _head(answer: "Answer") -> list[str]:
+    return [*answer.keys, *(c.name for c in answer.columns)]
+
+
+def _row(answer: "Answer", i: int) -> list[str]:
+    return [*map(label, answer.labels[i]), *(cell(c, i) for c in answer.columns)]
+
+
+def _html_row(answer: "Answer", i: int) -> str:
+    cells = _row(answer, i)
+    keys = len(answer.keys)
+    heads = "".join(f'<th scope="row">{escape(c)}</th>' for c in cells[:keys])
+    return f"<tr>{heads}{''.join(f'<td>{escape(c)}</td>' for c in cells[keys:])}</tr>"
