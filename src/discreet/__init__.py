@@ -10,39 +10,121 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from discreet import noise
+    from discreet.answer.answer import Answer
     from discreet.bounded import Sensitivity
-    from discreet.errors import BadValue, DiscreetError, NotPriced, Refuted
+    from discreet.dataset import Dataset
+    from discreet.dataset import open_dataset as open
+    from discreet.engine import Limits
+    from discreet.errors import BadValue, BudgetExceeded, DiscreetError, NotAnswerable, NotPriced, Refuted
     from discreet.privacy import odds
+    from discreet.query.form.words import (
+        bins,
+        case,
+        col,
+        correlation,
+        count,
+        count_distinct,
+        covariance,
+        greatest,
+        least,
+        lit,
+        max,
+        mean,
+        median,
+        min,
+        mode,
+        quantile,
+        stddev,
+        sum,
+        top_k,
+        variance,
+        when,
+    )
     from discreet.relation import Relation
 
 __all__ = [
+    "Answer",
     "BadValue",
+    "BudgetExceeded",
+    "Dataset",
     "DiscreetError",
+    "Limits",
+    "NotAnswerable",
     "NotPriced",
     "Refuted",
     "Relation",
     "Sensitivity",
+    "bins",
+    "case",
+    "col",
+    "correlation",
+    "count",
+    "count_distinct",
+    "covariance",
+    "greatest",
+    "least",
+    "lit",
+    "max",
+    "mean",
+    "median",
+    "min",
+    "mode",
     "noise",
     "odds",
+    "open",
+    "quantile",
+    "stddev",
+    "sum",
+    "top_k",
+    "variance",
+    "when",
 ]
 
 _HOMES = {  # a name is fetched when first used, so that importing Discreet costs nothing (PEP 562)
+    "Answer": "discreet.answer.answer",
     "BadValue": "discreet.errors",
+    "BudgetExceeded": "discreet.errors",
+    "Dataset": "discreet.dataset",
     "DiscreetError": "discreet.errors",
+    "Limits": "discreet.engine",
+    "NotAnswerable": "discreet.errors",
     "NotPriced": "discreet.errors",
     "Refuted": "discreet.errors",
     "Relation": "discreet.relation",
     "Sensitivity": "discreet.bounded",
+    "bins": "discreet.query.form.words",
+    "case": "discreet.query.form.words",
+    "col": "discreet.query.form.words",
+    "correlation": "discreet.query.form.words",
+    "count": "discreet.query.form.words",
+    "count_distinct": "discreet.query.form.words",
+    "covariance": "discreet.query.form.words",
+    "greatest": "discreet.query.form.words",
+    "least": "discreet.query.form.words",
+    "lit": "discreet.query.form.words",
+    "max": "discreet.query.form.words",
+    "mean": "discreet.query.form.words",
+    "median": "discreet.query.form.words",
+    "min": "discreet.query.form.words",
+    "mode": "discreet.query.form.words",
     "noise": "discreet.noise",
     "odds": "discreet.privacy.odds",
+    "open": "discreet.dataset",
+    "quantile": "discreet.query.form.words",
+    "stddev": "discreet.query.form.words",
+    "sum": "discreet.query.form.words",
+    "top_k": "discreet.query.form.words",
+    "variance": "discreet.query.form.words",
+    "when": "discreet.query.form.words",
 }
+_THERE = {"open": "open_dataset"}  # what a name is called at home, where it is not the same
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'discreet' has no attribute {name!r}")
     home = import_module(_HOMES[name])
-    return home if home.__name__.endswith(f".{name}") else getattr(home, name)
+    return home if home.__name__.endswith(f".{name}") else getattr(home, _THERE.get(name, name))
 
 
 def __dir__() -> list[str]:
