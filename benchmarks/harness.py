@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from benchmarks.environment import ROOT
 
@@ -17,7 +17,7 @@ _WARM_SHARE = 10  # the untimed first run of a job makes this share of its sampl
 
 @dataclass(frozen=True)
 class Job:
-    """n samples of a law at a scale, by a worker."""
+    """n samples of a law at a scale, by a worker; or a question asked n times of a table of so many rows."""
 
     worker: str
     law: str
@@ -41,7 +41,11 @@ class Process:
     running: "subprocess.Popen[str]"
 
     def seconds(self, job: Job) -> float:
-        """CPU seconds by the worker's own clock; refused if it made another number of samples."""
+        """CPU seconds by the worker's own clock."""
+        return float(self.answer(job)["seconds"])
+
+    def answer(self, job: Job) -> dict[str, Any]:
+        """All that the worker tells, `seconds` of CPU and of `wall`; refused if it made another number of samples."""
         if self.running.stdin is None or self.running.stdout is None:
             raise RuntimeError("the worker has no pipes")
         with suppress(BrokenPipeError):  # then there is no answer either
@@ -49,10 +53,10 @@ class Process:
         line = self.running.stdout.readline()
         if not line:
             raise RuntimeError(f"the worker {job.worker} ended during {job.law} at scale {job.scale}")
-        answer = json.loads(line)
+        answer: dict[str, Any] = json.loads(line)
         if answer["drawn"] != job.n:
             raise RuntimeError(f"{job.worker} drew {answer['drawn']} samples for {job.n}")
-        return float(answer["seconds"])
+        return answer
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from benchmarks.harness import Job
 from benchmarks.report import Aim, Report, Table, verdict
 
 from benchmarks import __main__ as command
-from benchmarks import environment, harness, noise, serve, start
+from benchmarks import asking, environment, harness, noise, serve, start
 
 ROOT = Path(__file__).resolve().parents[2]
 PINS = sorted((ROOT / "benchmarks" / "peers").glob("*/requirements.txt"))
@@ -73,7 +74,7 @@ def test_range_pairs_the_rounds() -> None:
 
 
 def test_worker_times_the_draw_alone_and_counts_the_samples() -> None:
-    clock = iter([10.0, 12.5])
+    clock, wall = iter([10.0, 12.5]), iter([100.0, 107.0])
     ready: list[str] = []
 
     def law(scale: str) -> Callable[[int], list[int]]:
@@ -81,7 +82,8 @@ def test_worker_times_the_draw_alone_and_counts_the_samples() -> None:
         return lambda n: [0] * n
 
     line = json.dumps({"worker": "fake", "law": "zeros", "scale": "0.5", "n": 7})
-    assert json.loads(serve.answered(line, {"zeros": law}, lambda: next(clock))) == {"seconds": 2.5, "drawn": 7}
+    told = json.loads(serve.answered(line, {"zeros": law}, lambda: next(clock), lambda: next(wall)))
+    assert told == {"seconds": 2.5, "wall": 7.0, "drawn": 7}
     assert ready == ["0.5"]
 
 
@@ -122,7 +124,7 @@ def test_worker_that_ends_is_named(cheat: str) -> None:
 
 
 def test_every_peer_pins_every_part_and_nothing_else() -> None:
-    assert [path.parent.name for path in PINS] == ["diffprivlib", "numpy", "opendp"]
+    assert [path.parent.name for path in PINS] == ["diffprivlib", "numpy", "opendp", "opendp_polars", "smartnoise"]
     for path in PINS:
         for line in path.read_text().splitlines():
             assert re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][A-Za-z0-9.]*", line), f"{path}: {line}"
@@ -134,7 +136,7 @@ def test_numpy_is_compared_at_the_version_we_run() -> None:
 
 
 def test_every_peer_compared_has_its_pins() -> None:
-    peers = {worker for worker, _ in noise.LAWS} - {noise.OURS}
+    peers = {worker for worker, _ in noise.LAWS} - {noise.OURS} | asking.PEERS.keys()
     assert peers == {path.parent.name for path in PINS}
 
 
@@ -210,6 +212,23 @@ def test_packages_are_read_from_the_import_trace() -> None:
     assert start.packages(trace) == {"imported package", "scipy"}
 
 
+def test_each_run_of_a_start_has_its_own_number() -> None:
+    numbered = start.Start("ask", ["discreet", "ask", "--eps", "0.01{run}"], None)
+    assert [numbered.nth(run)[-1] for run in (1, 2)] == ["0.011", "0.012"]
+
+
+def test_start_leaves_out_a_demo_that_cannot_be_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(folder: Path) -> start.Start:
+        raise subprocess.CalledProcessError(1, ["discreet", "prepare"])
+
+    monkeypatch.setattr(start, "demo_ask", fails)
+    monkeypatch.setattr(start, "cpu_and_wall", lambda command: (0.1, 0.2))
+    monkeypatch.setattr(start, "imported", lambda command: {"scipy"})
+    made = start.report()
+    assert [each["command"] for each in made.figures] == [each.name for each in start.STARTS]
+    assert made.notes == ("Not measured: discreet ask; the demo table could not be prepared.",)
+
+
 def test_command_prints_one_json_object(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     table = Table("Title", "What [it] means", ("a", "b"), (("1", "2"),))
     monkeypatch.setattr(command, "_report", lambda topic: Report((table,), {"x": 1}, ("a note",)))
@@ -224,4 +243,4 @@ def test_command_prints_one_json_object(monkeypatch: pytest.MonkeyPatch, capsys:
 def test_unknown_topic_is_refused_with_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         command.main(["nosie"])
-    assert "no topic nosie; there are noise, privacy, timing, start" in capsys.readouterr().err
+    assert "no topic nosie; there are noise, privacy, queries, timing, start" in capsys.readouterr().err
