@@ -269,3 +269,13 @@ def test_the_prepared_file_holds_no_undeclared_column(folder, tmp_path):
         engine.prepare()
     assert CANARY.encode() not in engine.path.read_bytes()
     assert CANARY not in repr(engine)
+
+
+def test_a_relative_folder_is_that_of_the_start_wherever_one_goes_later(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(folder)
+    with Engine(Path(), "people", SCHEMA, Path("people.csv")) as near:
+        before = near.run([GOOD])[0]["p0"].tolist()
+        monkeypatch.chdir(tmp_path)
+        assert near.run([GOOD])[0]["p0"].tolist() == before
+        near.close()  # the next worker starts elsewhere
+        assert near.run([GOOD])[0]["p0"].tolist() == before

@@ -224,8 +224,9 @@ def test_a_locked_ledger_says_so_in_time(tmp_path):
     ledger = Ledger.open(path, head=head, wait=0.2)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(LedgerUnavailable, match="busy"):
+    with pytest.raises(LedgerUnavailable, match="held it the whole time") as caught:
         ledger.charge((), Pure(1), "", "k")
+    assert caught.value.fix.startswith("Wait until that one is done or stop it")
     other.execute("ROLLBACK")
     with HeadFile(head).locked(1), pytest.raises(LedgerUnavailable, match="busy"):
         ledger.charge((), Pure(1), "", "k")

@@ -62,11 +62,13 @@ class Engine:
     def __init__(self, folder: Path, name: str, schema: Schema, source: Any, limits: Limits | None = None) -> None:
         if not isinstance(name, str) or not name or Path(name).name != name:
             raise bad("name", "must be a file's name without its ending", name, 'Give a name such as "people".')
-        self.folder, self.name, self.schema = Path(folder), name, schema
+        # absolute: the worker may have been started in another working folder
+        self.folder, self.name, self.schema = Path(folder).absolute(), name, schema
         self.limits = limits or Limits()
         self.path = self.folder / f"{name}.prepared"
         self._key = self.folder / f"{name}.key"
-        self._given = Path(source) if isinstance(source, (str, os.PathLike)) else frames.require_frame(source)
+        named = isinstance(source, (str, os.PathLike))
+        self._given = Path(source).absolute() if named else frames.require_frame(source)
         self._layout = prepare.layout_hash(schema)
         self._known: _Known | None = None
         self._frame_digest: bytes | None = None

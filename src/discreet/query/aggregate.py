@@ -10,6 +10,7 @@ from math import ceil
 from discreet import exact
 from discreet.errors import NotAnswerable
 from discreet.query.meaning.domain import Domain, domain
+from discreet.query.meaning.names import in_sql
 from discreet.query.nodes import (
     Aggregate,
     Arith,
@@ -50,6 +51,7 @@ from discreet.query.recipe import (
 from discreet.relation import Relation
 from discreet.schema import Column, Lattice, Schema, Type
 from discreet.schema.column import LARGEST, default_step
+from discreet.schema.words import key
 
 EXTREMES = {End.MIN: Fraction(1, 100), End.MAX: Fraction(99, 100)}
 FINEST_GRID, DEFAULT_GRID = 2**16, 2**12  # points of a quantile's grid, with a step of one's own and without
@@ -84,9 +86,9 @@ def recipe(aggregate: Aggregate, question: Question, schema: Schema) -> Recipe:
         case Correlation(x, y):
             return _correlation(x, y, schema)
         case Quantile(item, q):
-            return Picked(Ranks(item, _grid(item, schema), q))
+            return Picked(Ranks(item, _grid(item, schema, "MEDIAN" if q == Fraction(1, 2) else "QUANTILE"), q))
         case Extreme(item, end):
-            return Picked(Ranks(item, _grid(item, schema), EXTREMES[end]))
+            return Picked(Ranks(item, _grid(item, schema, str(end).upper()), EXTREMES[end]))
         case Top(item, k):
             return PickedTop(_tops(item, k, schema))
 
@@ -188,15 +190,16 @@ def _interval(item: Expr, known: Domain, what: str, column: Column | None) -> tu
         return known.interval
     why = "How far one unit can move the answer would have to be read off the data."
     if column is not None:
-        fix = f"Under [columns.{column.name}] write limits from law or tariffs, not from the data: bounds = [0, 100]"
-        raise NotAnswerable(f"{what}({column.name}) needs public bounds.", why, fix)
+        here = key("columns", column.name)
+        fix = f"Under [{here}] write limits from law or tariffs, not from the data: bounds = [0, 100]"
+        raise NotAnswerable(f"{what}({in_sql(column.name)}) needs public bounds.", why, fix)
     fix = f"Say between what limits it counts, for example {what}(clamp(…, 0, 100))."
     raise NotAnswerable(f"{what} of this expression needs public bounds.", why, fix)
 
 
-def _grid(item: Expr, schema: Schema) -> Grid:
+def _grid(item: Expr, schema: Schema, what: str) -> Grid:
     """The public points a quantile is chosen from: the column's lattice, coarsened to a public number of points."""
-    column, lattice = _column(item, schema), _lattice(item, schema, "QUANTILE")
+    column, lattice = _column(item, schema), _lattice(item, schema, what)
     own = column is not None and (column.type is not Type.NUMBER or column.step != default_step(column))
     each = ceil(Fraction(lattice.points, FINEST_GRID if own else DEFAULT_GRID))
     return Grid(lattice.low * lattice.step, each * lattice.step, ceil(Fraction(lattice.points, each)))

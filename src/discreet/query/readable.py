@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet import exact
+from discreet.query.meaning.names import in_sql
 from discreet.query.nodes import (
     And,
     Arith,
@@ -51,7 +52,7 @@ def spelt(question: Question) -> str:
     if question.where is not None:
         words += ["WHERE", _item(question.where)]
     if question.keys:
-        words += ["GROUP BY", ", ".join(key.name for key in question.keys)]
+        words += ["GROUP BY", ", ".join(in_sql(key.name) for key in question.keys)]
     return " ".join(words + _after(question))
 
 
@@ -60,7 +61,7 @@ def _after(question: Question) -> list[str]:
     if after.having is not None:
         words += ["HAVING", _item(after.having)]
     if after.order:
-        words += ["ORDER BY", ", ".join(f"{one.name} DESC" if one.descending else one.name for one in after.order)]
+        words += ["ORDER BY", ", ".join(in_sql(one.name) + " DESC" * one.descending for one in after.order)]
     if after.limit is not None:
         words += ["LIMIT", str(after.limit)]
     if after.offset:
@@ -69,7 +70,7 @@ def _after(question: Question) -> list[str]:
 
 
 def _named(text: str, name: str) -> str:
-    return text if text == name else f"{text} AS {name}"
+    return text if text == in_sql(name) else f"{text} AS {in_sql(name)}"
 
 
 def _aggregate(node: Any) -> str:
@@ -104,7 +105,7 @@ def _aggregate(node: Any) -> str:
 def _item(node: Any) -> str:
     match node:
         case Col():
-            return node.name if node.name.isidentifier() else '"' + node.name.replace('"', '""') + '"'
+            return in_sql(node.name)
         case Literal():
             return _constant(node.value)
         case Compare() | Arith():
