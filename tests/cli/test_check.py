@@ -1,6 +1,7 @@
 """`discreet check`, for people and for programs."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -154,9 +155,40 @@ def test_header_that_is_damaged_blocks_without_being_quoted(folder: Path, capfd:
         assert checked(capfd, folder / "people.toml", 3)["gaps"][0]["where"] == "dataset.source"
 
 
-def test_other_formats_are_left_unopened(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (folder / "people.toml").write_text(GOOD.replace("people.csv", "people.parquet"))
+@pytest.mark.parametrize("name", ["people.parquet", "people.pq", "people.duckdb", "people.db"])
+def test_other_formats_are_left_unopened(folder: Path, capfd: pytest.CaptureFixture[str], name: str) -> None:
+    (folder / "people.toml").write_text(GOOD.replace("people.csv", name))
+    (folder / name).write_text(CANARY)
     assert checked(capfd, folder / "people.toml", 0)["gaps"] == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["gone.csv", "gone.parquet", "gone.duckdb", "gone.xlsx", "there.xlsx", "there.gz", "folder.parquet", "pipe.csv"],
+)
+def test_table_that_no_question_could_read_must_be_put_right(
+    folder: Path, capfd: pytest.CaptureFixture[str], name: str
+) -> None:
+    (folder / "people.toml").write_text(GOOD.replace("people.csv", name))
+    if name.startswith("there"):
+        (folder / name).write_text(CANARY)
+    elif name.startswith("folder"):
+        (folder / name).mkdir()
+    elif name.startswith("pipe"):
+        os.mkfifo(folder / name)
+    found = checked(capfd, folder / "people.toml", 3)["gaps"]
+    assert [(gap["where"], gap["blocks"]) for gap in found] == [("dataset.source", True)]
+    assert name in found[0]["what"]
+
+
+@pytest.mark.parametrize("verb", [["check"], ["budget"], ["ask"], ["budget", "set"]])
+def test_metadata_in_a_pipe_are_refused_at_once(
+    folder: Path, capfd: pytest.CaptureFixture[str], verb: list[str]
+) -> None:
+    os.mkfifo(folder / "pipe.toml")
+    more = {"ask": ["SELECT 1", "--eps", "1"], "set": ["--epsilon", "1", "--why", "x"]}.get(verb[-1], [])
+    assert main.status([*verb, str(folder / "pipe.toml"), *more]) == 3
+    assert "plain file" in capfd.readouterr().err
 
 
 def test_square_brackets_in_names_are_shown_as_they_are(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:

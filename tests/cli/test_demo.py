@@ -1,4 +1,4 @@
-"""`discreet demo`, for people and for programs."""
+"""`discreet demo` and `discreet demo lecture`, for people and for programs."""
 
 import json
 from pathlib import Path
@@ -10,8 +10,8 @@ from discreet.cli import main
 
 
 def shown(capfd: pytest.CaptureFixture[str], *arguments: str, exit_code: int = 0) -> dict[str, Any]:
-    """The JSON object that `discreet demo ARGUMENTS --json` prints."""
-    assert main.status(["demo", *arguments, "--json"]) == exit_code
+    """The JSON object that `discreet demo lecture ARGUMENTS --json` prints."""
+    assert main.status(["demo", "lecture", *arguments, "--json"]) == exit_code
     said = capfd.readouterr()
     assert said.out.count("\n") == 1
     found: dict[str, Any] = json.loads(said.out)
@@ -21,7 +21,7 @@ def shown(capfd: pytest.CaptureFixture[str], *arguments: str, exit_code: int = 0
 def test_tour_answers_three_questions(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    assert main.status(["demo"]) == 0
+    assert main.status(["demo", "lecture"]) == 0
     page = capfd.readouterr().out
     for words in ("blue eyes", "dodge your tax", "trust worth", "± 30", "5.77 %", "invented", "discreet odds"):
         assert words in page

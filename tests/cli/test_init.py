@@ -80,6 +80,17 @@ def test_next_command_that_is_shown_works(table: Path, capfd: pytest.CaptureFixt
     assert main.status(shlex.split(line)[1:]) == 0
 
 
+def test_first_quote_is_shown_where_nothing_stops_a_question_and_works(
+    table: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    lines = made(capfd, str(table), *FLAGS, "--eps", "0.5")["next"]
+    assert shlex.split(lines[1])[-3:] == ["SELECT COUNT(*) AS n FROM people", "--eps", "0.5"]
+    assert main.status(shlex.split(lines[1])[1:]) == 0
+    assert "± 30" in capfd.readouterr().out
+    assert [path.suffix for path in table.parent.iterdir() if path.stem == "people"].count(".ledger") == 0
+    assert len(made(capfd, str(table), *FLAGS, "--yes")["next"]) == 1  # without a budget
+
+
 def test_next_command_is_quoted_for_the_shell(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "my table.csv"
     path.write_text("person_id,age\n")

@@ -228,7 +228,7 @@ def test_reader_that_leaves_early_ends_it_quietly() -> None:
 
 def test_terminal_that_knows_only_ascii_reads_plain_words() -> None:
     ascii_only = {"env": {**os.environ, "PYTHONIOENCODING": "ascii"}}
-    for arguments in (["odds", "--eps", "1", "--delta", "1e-6"], ["odds", "--help"], ["demo"]):
+    for arguments in (["odds", "--eps", "1", "--delta", "1e-6"], ["odds", "--help"], ["demo", "lecture"]):
         ended = process(*arguments, **ascii_only)
         assert ended.returncode == 0
         assert "\\u" not in ended.stdout

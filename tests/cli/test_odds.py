@@ -242,7 +242,9 @@ def test_file_that_cannot_be_written_ends_with_7(tmp_path: Path, capfd: pytest.C
 
 
 @pytest.mark.parametrize(
-    "verb", [["odds", "--eps", "1"], ["audit", "two-coins", "--runs", "200"], ["audit", "--list"], ["demo"]], ids=str
+    "verb",
+    [["odds", "--eps", "1"], ["audit", "two-coins", "--runs", "200"], ["audit", "--list"], ["demo", "lecture"]],
+    ids=str,
 )
 def test_file_that_is_there_is_replaced_only_with_yes(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, verb: list[str]

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.places import require_metadata_file
 from discreet.cli.reply import AsJson, OutFile, Reply, Yes, envelope
 from discreet.errors import DiscreetError, MetadataError, bad
 from discreet.metadata import Gap, Metadata, gaps, load
@@ -14,15 +15,20 @@ _SHOWN = 20
 
 
 def check(
-    metadata: Annotated[Path, typer.Argument(metavar="TOML", help="The metadata file, such as people.toml.")],
+    metadata: Annotated[
+        Path, typer.Argument(metavar="TOML", readable=False, help="The metadata file, such as people.toml.")
+    ],
     json: AsJson = False,
     output: OutFile = None,
     yes: Yes = False,
 ) -> Reply:
-    """What the metadata leaves open: each gap with a line to paste. Reads no row.
+    """What the metadata leaves open: each gap with a line to paste.
+
+    Reads no row.
 
     Example: discreet check people.toml
     """
+    require_metadata_file(metadata)
     known = load(metadata)
     _require_apart(output, metadata, known.source_path)
     found = all_gaps(known)
@@ -38,12 +44,15 @@ def _require_apart(output: Path | None, *kept: Path | None) -> None:
 
 
 def all_gaps(known: Metadata) -> tuple[Gap, ...]:
-    """The gaps of the metadata, and how it differs from the header of a CSV that is there."""
+    """The gaps of the metadata, a table that cannot be used, and how a CSV's header differs from them."""
+    from discreet.engine.source import file
+
     table = known.source_path
-    if table is None or table.suffix.lower() not in SUFFIXES:
+    if table is None:
         return gaps(known)
     try:
-        return gaps(known, names(table))
+        file(table)
+        return gaps(known, names(table) if table.suffix.lower() in SUFFIXES else None)
     except DiscreetError as error:
         return (Gap("dataset.source", f"{error.what} {error.why}", error.fix, blocks=True), *gaps(known))
 

@@ -1,4 +1,4 @@
-"""`discreet demo`: three questions of a first lecture, answered by the real mechanisms on invented people."""
+"""`discreet demo`: the curator at an invented hospital; `discreet demo lecture`: three questions of a lecture."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,9 +10,39 @@ from discreet.cli.typed import whole
 
 _MOST_SEED = 2**63 - 1
 
+Seed = Annotated[str, typer.Option(metavar="N", help="Makes the invented tables; the noise takes no seed.")]
+
 
 def demo(
-    seed: Annotated[str, typer.Option(metavar="N", help="Makes the invented tables; the noise takes no seed.")] = "1",
+    folder: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where the table, its metadata and its ledger go.")
+    ] = None,
+    seed: Seed = "1",
+    json: AsJson = False,
+    output: OutFile = None,
+    yes: Yes = False,
+) -> Reply:
+    """An invented hospital: three questions through the gate, and what is left.
+
+    Example: discreet demo --folder hospital
+    """
+    from discreet.cli.terminal import bar
+    from discreet.demo.curator import CAVEATS, as_json, curated
+    from discreet.demo.page import page
+
+    require_new(output, yes)
+    people = whole(seed, "seed", 0, _MOST_SEED, such_as=1)
+    with bar() as progress:
+        done = curated(folder, people, progress)
+    last = done.asked[-1].answer
+    data = envelope(
+        dataset=last.dataset, remaining=last.remaining, receipt=last.receipt, demo=as_json(done), caveats=list(CAVEATS)
+    )
+    return Reply(data, lambda: page(done), file=output, replace=yes)
+
+
+def lecture(
+    seed: Seed = "1",
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the errors as .png or .svg.")] = None,
     json: AsJson = False,
     output: OutFile = None,
@@ -20,7 +50,7 @@ def demo(
 ) -> Reply:
     """A short tour: blue eyes, the tax survey, and what trust is worth.
 
-    Example: discreet demo --plot errors.png
+    Example: discreet demo lecture --plot errors.png
     """
     from discreet.demo import tour
     from discreet.demo.drawn import drawn, picture

@@ -4,13 +4,16 @@ import os
 import shlex
 import sys
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from discreet import exact
 from discreet.cli import questions
 from discreet.cli.check import picture
+from discreet.cli.places import require_no_device
 from discreet.cli.questions import Answers
 from discreet.cli.reply import AsJson, Reply, envelope
 from discreet.errors import BadValue, CannotWrite, bad
@@ -33,7 +36,9 @@ class Draft:
 
 
 def init(
-    data: Annotated[Path, typer.Argument(metavar="CSV", help="The private table; only its header is read.")],
+    data: Annotated[
+        Path, typer.Argument(metavar="CSV", readable=False, help="The private table; only its header is read.")
+    ],
     unit: Annotated[str | None, typer.Option(metavar="COLUMN", help="Whose row it is: who is protected.")] = None,
     max_rows: Annotated[str | None, typer.Option(metavar="N", help="Rows of one unit that may count.")] = None,
     column: Annotated[
@@ -52,7 +57,9 @@ def init(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the file instead of writing it.")] = False,
     json: AsJson = False,
 ) -> Reply:
-    """Write the metadata of a table: reads only its header, asks on a terminal for what the flags leave open.
+    """Write the metadata of a table from its header and a few answers.
+
+    Reads no row; asks on a terminal for what the flags leave open.
 
     Example: discreet init people.csv --unit person_id --max-rows 5 --column age:integer:0:110 --epsilon 3
     """
@@ -104,6 +111,7 @@ def _taken(file: Path) -> BadValue:
 
 def _names(data: Path, given: Answers) -> tuple[str, ...] | None:
     """The header of a CSV; None for another format whose columns were given as flags."""
+    require_no_device(data)
     if given.columns and data.suffix.lower() not in header.SUFFIXES:
         return None
     return header.names(data)
@@ -150,7 +158,13 @@ def _save(draft: Draft, write_text: Any) -> None:
 
 
 def _next(draft: Draft) -> list[str]:
-    return [shlex.join(["discreet", "check", str(draft.file)])]
+    """Commands that work now: the check, and a first quote where nothing stops a question."""
+    lines, budget = [shlex.join(["discreet", "check", str(draft.file)])], draft.metadata.budget
+    if budget is None or any(gap.blocks for gap in draft.gaps):
+        return lines
+    price = exact.shown(min(Fraction(1), budget.epsilon))
+    question = f"SELECT COUNT(*) AS n FROM {draft.metadata.schema.name}"
+    return [*lines, shlex.join(["discreet", "quote", str(draft.file), question, "--eps", price])]
 
 
 def _data(draft: Draft, dry_run: bool) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
     0 ok · 1 bug · 2 usage · 3 metadata · 4 not answerable · 5 budget · 6 integrity · 7 could not run · 130 interrupted
 
-A verb is a function that returns a `Reply` and raises `DiscreetError`; to add one, add one line under "verbs".
+A verb is a function that returns a `Reply` and raises `DiscreetError`; to add one, add one line to verbs.py.
 """
 
 import contextlib
@@ -15,8 +15,8 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli import audit, check, demo, init, odds
 from discreet.cli.reply import AsJson, Problem, Reply, envelope, show, show_problem
+from discreet.cli.verbs import VERBS, Verbs
 from discreet.errors import DiscreetError
 
 OWN_CODES = {  # problems that are the command line's alone, beside those of errors.py
@@ -30,18 +30,20 @@ _INTERRUPTED = 130
 
 app = typer.Typer(
     name="discreet",
+    cls=Verbs,
     help="Answers about everyone, secrets about no one.",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 
-# --- verbs, one line each ----------------------------------------------------------------------------------------
-app.command("demo")(demo.demo)
-app.command("init")(init.init)
-app.command("check")(check.check)
-app.command("odds")(odds.odds)
-app.command("audit")(audit.audit)
+
+def _not_loaded() -> None:
+    """Stands for a verb until it is called."""
+
+
+for _name, _verb in VERBS.items():
+    app.command(_name, help=_verb.help)(_not_loaded)
 
 
 @app.callback(invoke_without_command=True)
@@ -100,27 +102,14 @@ def _outcome(arguments: list[str]) -> Reply | dict[str, Any]:
 def _reply(arguments: list[str]) -> Reply:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        result: Any = _command().main(args=arguments, prog_name="discreet", standalone_mode=False)
+        command: Any = typer.main.get_command(app)
+        result: Any = command.main(args=arguments, prog_name="discreet", standalone_mode=False)
     if isinstance(result, Reply):
         return result
     if result == _INTERRUPTED:
         raise KeyboardInterrupt
     text = printed.getvalue().rstrip()  # --help and --version print by themselves
     return Reply(envelope(text=text), lambda: _plain(text))
-
-
-def _command() -> Any:
-    """The verbs, parsed; beside NAME the help of an argument shall not say <list[str]>."""
-    command: Any = typer.main.get_command(app)
-    for verb in command.commands.values():
-        for parameter in verb.params:
-            if parameter.param_type_name == "argument":
-                parameter.display_type_rich = _nothing
-    return command
-
-
-def _nothing(ctx: Any) -> None:
-    """No words."""
 
 
 def _written(reply: Reply, *, as_json: bool) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import typer
 
+from discreet.cli.terminal import Stopped
 from discreet.errors import BadValue, DiscreetError, MetadataError, bad, quoted
 from discreet.metadata.header import like_unit
 from discreet.relation import Relation
@@ -26,13 +27,6 @@ _EXAMPLE = {
     Type.DATE: ":2020-01-01:2029-12-31",
     Type.DATETIME: ":2020-01-01:2029-12-31",
 }
-
-
-class Stopped(DiscreetError):
-    """The questions were left from the keyboard: nothing was written, and nothing could be charged."""
-
-    code = "interrupted"
-    exit = 130
 
 
 @dataclass(frozen=True)

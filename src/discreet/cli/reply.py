@@ -42,6 +42,8 @@ class Reply:
     file: Path | None = None
     exit: int = 0
     replace: bool | None = None  # whether --yes was given; None where a verb has no --yes
+    said: Callable[[], Any] | None = None  # for people, on stderr: what belongs to the picture and is no data
+    content: bytes | None = None  # in place of the picture, byte for byte
 
 
 @dataclass(frozen=True)
@@ -98,13 +100,15 @@ def require_new(file: Path | None, replace: bool | None) -> None:
 def show(reply: Reply, *, as_json: bool) -> int:
     """Print or write the reply; the exit code."""
     if reply.file is not None:
-        require_new(reply.file, reply.replace)
-        with reply.file.open("w", encoding="utf-8") as handle:
-            _write(reply, handle, as_json)
+        _write_file(reply, reply.file, as_json)
         print(plain(f"Written to {reply.file}.", sys.stderr.encoding), file=sys.stderr)
-    if reply.file is None or as_json:
+    if as_json or (reply.file is None and reply.content is None):
         _write(reply, sys.stdout, as_json)
-        sys.stdout.flush()
+    elif reply.file is None and reply.content is not None:
+        sys.stdout.buffer.write(reply.content)
+    sys.stdout.flush()
+    if reply.said is not None and not as_json:
+        _draw(reply.said, sys.stderr)
     return reply.exit
 
 
@@ -136,17 +140,30 @@ def _known(letter: str, encoding: str) -> bool:
     return True
 
 
+def _write_file(reply: Reply, file: Path, as_json: bool) -> None:
+    require_new(file, reply.replace)
+    if reply.content is not None:
+        file.write_bytes(reply.content)
+        return
+    with file.open("w", encoding="utf-8") as handle:
+        _write(reply, handle, as_json)
+
+
 def _write(reply: Reply, stream: TextIO, as_json: bool) -> None:
     if as_json:
         stream.write(json.dumps(reply.data, allow_nan=False) + "\n")
         return
+    _draw(reply.picture, stream)
+
+
+def _draw(picture: Callable[[], Any], stream: TextIO) -> None:
     from rich.console import Console, Group
 
     seen = stream.isatty()
     console = Console(file=stream, width=None if seen else _UNWRAPPED, highlight=False, markup=False, emoji=False)
     with console.capture() as drawn:  # rich would end the process itself when nobody reads
         # In a Group, because a bare Text is joined into a new one that forgets its no_wrap.
-        console.print(Group(reply.picture()), crop=False)
+        console.print(Group(picture()), crop=False)
     text = drawn.get() if seen else "".join(f"{line.rstrip()}\n" for line in drawn.get().splitlines())
     stream.write(plain(text, stream.encoding))
 

@@ -82,14 +82,15 @@ def _of_budget(metadata: Metadata) -> Iterator[Gap]:
     limit = written(advised) if population is None else f"1/(100·population) = {advised}"
     what = f"It is above {limit}. A δ near one over the number of units may let one random unit be published."
     if budget.delta > advised:
-        yield Gap("budget.delta", what, f"Under [budget] write: delta = {written(_round_delta(advised))}")
+        yield Gap("budget.delta", what, f"Under [budget] write: delta = {written(round_delta(population))}")
     chosen = "budget.max_delta" in metadata.said or budget.max_delta > delta_ceiling(population)
     if chosen and budget.max_delta > advised:
         yield Gap("budget.max_delta", what, f"Under [budget] write: max_delta = {written(advised)}")
 
 
-def _round_delta(most: Fraction) -> Fraction:
-    """The largest power of ten that is at most `most` and at most 10⁻⁷."""
+def round_delta(population: int | None) -> Fraction:
+    """A δ to advise: the largest power of ten that is at most 10⁻⁷ and within what the population allows."""
+    most = delta_advised(population)
     power = Fraction(1, 10**7)
     while power > most:
         power /= 10

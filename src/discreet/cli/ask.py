@@ -1,0 +1,160 @@
+"""`discreet ask`: the quote, a yes, the charge, the answer."""
+
+import shlex
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from discreet.cli import quote as quotes
+from discreet.cli import terminal
+from discreet.cli.asking import (
+    As,
+    AtSize,
+    Delta,
+    Eps,
+    Error,
+    Level,
+    Sql,
+    Toml,
+    Wanted,
+    asking,
+    opened,
+    read_sql,
+)
+from discreet.cli.fixes import affordable
+from discreet.cli.formats import chosen_format, content, require_possible
+from discreet.cli.reply import AsJson, OutFile, Reply, envelope, require_new
+from discreet.engine.limits import Limits
+from discreet.engine.process import start_ahead
+from discreet.errors import DiscreetError, bad
+
+if TYPE_CHECKING:
+    from discreet.answer import Answer
+    from discreet.dataset import Asking
+
+
+def ask(
+    metadata: Toml,
+    sql: Sql,
+    eps: Eps = None,
+    error: Error = None,
+    delta: Delta = None,
+    level: Level = None,
+    analyst: As = None,
+    at_size: AtSize = None,
+    format: Annotated[
+        str | None, typer.Option(metavar="NAME", help="table, csv, tsv, json, jsonl, parquet, arrow, md or html.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the answer as .png or .svg.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Quote it and ask nothing.")] = False,
+    json: AsJson = False,
+    output: OutFile = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Ask without a question back; replace FILE.")] = False,
+) -> Reply:
+    """Ask a question: pay from the budget, get numbers with their ±.
+
+    On a terminal the quote is shown first and Enter agrees. The same question again costs nothing.
+
+    Example: discreet ask people.toml "SELECT region, COUNT(*) AS n FROM people GROUP BY region" --error n=15
+    """
+    wanted = Wanted("ask", metadata, read_sql(sql), eps, tuple(error or ()), delta, level, analyst, at_size)
+    form = chosen_format(format, output)
+    if not dry_run:
+        _require_place(form, output, plot, replace=yes)
+    if not dry_run:
+        start_ahead(Limits())
+    with opened(metadata) as dataset:
+        question = asking(dataset, wanted)
+        if dry_run:
+            quoted = quotes.quoted(question, wanted)
+            return Reply(quotes.data(quoted), lambda: "\n".join(quoted.lines()), output, replace=yes)
+        if not (yes or json) and terminal.is_terminal():
+            terminal.require_agreed(quotes.quoted(question, wanted).lines(), again=wanted.command("--yes"))
+        answer = _answered(question, wanted)
+    lost = None if plot is None else _not_drawn(answer, plot)
+    data = envelope(**answer.to_json()) | ({} if plot is None else {"plot": None if lost else str(plot)})
+    notes = [*_notes(answer), *([] if plot is None else [lost or f"Drawn: {plot}"])]
+    if lost:
+        data["caveats"] = [*data["caveats"], lost]
+    return Reply(
+        data,
+        lambda: _picture(answer),
+        output,
+        replace=yes,
+        said=lambda: _said(notes),
+        content=content(answer, form),
+    )
+
+
+def _require_place(form: str, output: Path | None, plot: Path | None, *, replace: bool) -> None:
+    """Refuses, before anything is spent, what could not be written afterwards."""
+    require_possible(form, output)
+    require_new(output, replace)
+    if output is not None and not output.parent.is_dir():
+        fix = f"Make it first: mkdir -p {shlex.quote(str(output.parent))}"
+        raise bad("output", "must lie in a folder that exists", str(output), fix)
+    if plot is not None:
+        from discreet.plot import style
+
+        style.checked_path(plot)
+        require_new(plot, replace)
+        if find_spec("matplotlib") is None:
+            raise bad("plot", "needs the package matplotlib", str(plot), "Install discreet[plot].")
+
+
+def _answered(question: "Asking", wanted: Wanted) -> "Answer":
+    with terminal.bar() as advance, affordable(wanted, question):
+        return question.ask(**wanted.price, analyst=wanted.analyst, progress=advance)
+
+
+def _not_drawn(answer: "Answer", file: Path) -> str | None:
+    """Draws the answer; why not, where it could not be: it is paid for and must be shown all the same."""
+    from discreet.answer.show import caption
+    from discreet.plot import style
+
+    try:
+        style.write(answer.plot(), file, alt=caption(answer))
+    except DiscreetError as error:
+        return f"Not drawn: {error.what} {error.fix}"
+    except OSError:
+        return f"Not drawn: {file} could not be written. Ask again with another name, which costs nothing."
+    return None
+
+
+def _notes(answer: "Answer") -> list[str]:
+    """What the ± means, what was paid, what is left."""
+    from discreet.answer.show import percent
+
+    cost, left = answer.cost, answer.remaining or {}
+    price = f"ε = {cost['epsilon']}" + ("" if cost["delta"] in ("0", None) else f", δ = {cost['delta']}")
+    paid = f"replayed: cost 0 (when first asked, {price})" if answer.replayed else f"cost: {price}"
+    notes = [
+        f"± holds with probability {percent(answer.level)}.",
+        f"{paid}, protecting each {cost['unit']} ({cost['neighbours']})",
+        f"remaining: ε = {left.get('epsilon')}, δ = {left.get('delta')}",
+        f"receipt: {answer.receipt}",
+    ]
+    return [*notes, *(f"· {caveat}" for caveat in answer.caveats)]
+
+
+def _said(notes: list[str]) -> Any:
+    from rich.text import Text
+
+    return Text("\n".join(["", *notes]), style="dim")
+
+
+def _picture(answer: "Answer") -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    from discreet.answer.show import table
+
+    header, rows = table(answer)
+    drawn = Table(box=None, pad_edge=False, header_style="bold")
+    for place, name in enumerate(header):
+        drawn.add_column(Text(name), justify="left" if place < len(answer.keys) else "right")
+    for row in rows:
+        drawn.add_row(*map(Text, row))
+    return drawn

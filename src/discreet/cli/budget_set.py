@@ -1,0 +1,158 @@
+"""`discreet budget set`: new numbers in the metadata and in the ledger, or in neither.
+
+    new TOML beside the old one → entry in the ledger → new TOML in place of the old one
+
+If it stops in between, the ledger and the metadata disagree, every question is refused, and the same command again
+finds the entry there and only puts the file in place.
+"""
+
+import contextlib
+import os
+import shlex
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from discreet import exact
+from discreet.cli.asking import Toml, Why, opened_table
+from discreet.cli.budget import overview, picture
+from discreet.cli.fixes import curated
+from discreet.cli.places import require_metadata_file
+from discreet.cli.reasons import require_why
+from discreet.cli.reply import AsJson, Reply
+from discreet.errors import BadValue, CannotWrite, bad
+
+if TYPE_CHECKING:
+    from discreet.ledger.rules import Opening
+    from discreet.table import Table
+
+_FLAGS = {"epsilon": "--epsilon", "delta": "--delta", "max_epsilon_per_question": "--max-eps-per-question"}
+
+
+def set_budget(
+    metadata: Toml,
+    epsilon: Annotated[str | None, typer.Option("--epsilon", "--eps", metavar="ε", help="The whole budget.")] = None,
+    delta: Annotated[str | None, typer.Option(metavar="δ", help="Its δ, such as 1e-7.")] = None,
+    analyst: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=ε", help="What one analyst may spend; repeat.")
+    ] = None,
+    max_eps_per_question: Annotated[
+        str | None,
+        typer.Option("--max-eps-per-question", "--max-epsilon-per-question", metavar="ε", help="Cap of one question."),
+    ] = None,
+    why: Why = None,
+    json: AsJson = False,
+) -> Reply:
+    """Change the budget or a cap, in the metadata and in the ledger.
+
+    What was spent stays spent. Comments in the file stay, and the reason is kept in the ledger.
+
+    Example: discreet budget set people.toml --epsilon 5 --why "second survey year"
+    """
+    typed = {"epsilon": epsilon, "delta": delta, "max_epsilon_per_question": max_eps_per_question}
+    numbers = {name: _number(name, value) for name, value in typed.items() if value is not None}
+    caps = dict(_cap(one) for one in analyst or ())
+    reason = require_why(why, *_command(metadata, typed, analyst or []))
+    if not numbers and not caps:
+        fix = f'Write, for example: discreet budget set {shlex.quote(str(metadata))} --epsilon 5 --why "…"'
+        raise BadValue("Nothing is to be changed.", "No number was given.", fix)
+    require_metadata_file(metadata)
+    with curated(metadata):
+        changed = _changed(metadata, numbers, caps, reason)
+    with opened_table(metadata) as table:
+        found = overview(table)
+    found.data["changed"] = changed
+    return Reply(found.data, lambda: picture(found))
+
+
+def _number(name: str, typed: str) -> Fraction:
+    """The number behind a flag; what no budget could be is a slip of the command line, not of the metadata."""
+    if name == "delta":
+        return exact.decimal(typed, _FLAGS[name], fix="Give a number such as 1e-7.")
+    return exact.epsilon(typed, _FLAGS[name])
+
+
+def _command(metadata: Path, typed: dict[str, str | None], analysts: list[str]) -> list[str]:
+    given = [word for name, value in typed.items() if value is not None for word in (_FLAGS[name], value)]
+    given += [word for one in analysts for word in ("--analyst", one)]
+    return ["discreet", "budget", "set", str(metadata), *(given or ["--epsilon", "5"])]
+
+
+def _cap(typed: str) -> tuple[str, Fraction]:
+    name, _, value = typed.rpartition("=")
+    if not name.strip() or not value.strip():
+        raise bad("analyst", "must be NAME=ε", typed, "Write, for example: --analyst ana=1")
+    return name.strip(), exact.epsilon(value.strip(), f"cap of {name.strip()}")
+
+
+def _changed(toml: Path, numbers: dict[str, Fraction], caps: dict[str, Fraction], reason: str) -> bool:
+    """Makes the change; whether there was any to make."""
+    from discreet import metadata
+    from discreet.metadata import edit, files
+    from discreet.table import Table
+
+    text = files.toml_text(toml)
+    before = metadata.parse(text, file=toml.name, folder=toml.parent)
+    new_text = edit.with_budget(text, numbers, caps, file=toml.name)
+    after = Table(metadata.parse(new_text, file=toml.name, folder=toml.parent), toml)
+    first = after.opening if before.budget is None else Table(before, toml).opening
+    with _beside(toml, new_text if new_text != text else None) as put_in_place:
+        noted = _noted(after, first, reason)
+        put_in_place()
+    return noted or new_text != text
+
+
+def _noted(after: "Table", first: "Opening", reason: str) -> bool:
+    """Writes the entry unless the ledger says the same already; a ledger that is not there yet is made with `first`."""
+    from discreet.ledger.ledger import Ledger
+
+    opening, path = after.opening, after.ledger_path
+    there = path.exists() and path.stat().st_size > 0
+    if not there:
+        with Ledger.create(path, first) as ledger:
+            ledger.set_budget(opening.rules, reason)
+        return True
+    with Ledger.open(path) as ledger:
+        rules = ledger.standing().rules
+        with Ledger.open(path, replace(opening, rules=rules)):  # the same dataset, unit and neighbours
+            pass
+        if rules == opening.rules:
+            return False
+        ledger.set_budget(replace(opening.rules, failures=rules.failures), reason)
+    return True
+
+
+@contextlib.contextmanager
+def _beside(toml: Path, text: str | None) -> Iterator[Any]:
+    """Writes the new file beside the old one, durably, and gives the function that puts it in place."""
+    if text is None:
+        yield lambda: None
+        return
+    place = toml.resolve()  # a link stays one
+    fresh = place.with_name(f".{place.name}.{os.getpid()}")
+    try:
+        try:
+            with fresh.open("w", encoding="utf-8", newline="") as handle:
+                handle.write(text)
+                handle.flush()
+                os.fsync(handle.fileno())
+            fresh.chmod(place.stat().st_mode & 0o777)
+        except OSError:
+            fix = "Check that you may write there and that the disk is not full."
+            raise CannotWrite("The metadata was not written.", f"The file is {str(toml)!r}.", fix) from None
+        yield lambda: _replace(fresh, place)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def _replace(fresh: Path, place: Path) -> None:
+    try:
+        fresh.replace(place)
+    except OSError:
+        why = "The ledger has the new budget and the metadata has the old one, so every question is refused."
+        fix = "Check that you may write in its folder, and give the same command again."
+        raise CannotWrite(f"{place.name} could not be replaced.", why, fix) from None

@@ -1,0 +1,153 @@
+"""`discreet ledger`: the entries, their check, their export; and taking over a ledger that was moved."""
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from discreet import exact
+from discreet.cli.asking import Toml, Why, opened_table
+from discreet.cli.fixes import curated
+from discreet.cli.reasons import require_why
+from discreet.cli.reply import AsJson, OutFile, Reply, Yes, envelope, require_new
+from discreet.errors import BadValue, CannotWrite, IntegrityError, LedgerUnavailable
+
+if TYPE_CHECKING:
+    from discreet.table import Table
+
+_LONGEST = 60
+
+
+def ledger(
+    metadata: Toml,
+    verify: Annotated[bool, typer.Option("--verify", help="Check file, chain, sums, answers and head.")] = False,
+    export: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write all entries as JSON lines, for auditors.")
+    ] = None,
+    json: AsJson = False,
+    output: OutFile = None,
+    yes: Yes = False,
+) -> Reply:
+    """Every charge and every act of the curator, oldest first.
+
+    A ledger that was edited, cut or put back from an old copy ends with exit code 6 and what differs. One that was
+    moved to another machine is taken over with: discreet ledger adopt TOML --why "…"
+
+    Example: discreet ledger people.toml --verify
+    """
+    require_new(output, yes)
+    require_new(export, yes)
+    with opened_table(metadata) as table:
+        data = _data(table, verify=verify)
+        if export is not None:
+            _export(table, export)
+    data["exported"] = None if export is None else str(export)
+    return Reply(data, lambda: _picture(data), output, replace=yes)
+
+
+def adopt(metadata: Toml, why: Why = None, json: AsJson = False) -> Reply:
+    """Take a ledger that was moved here as it lies.
+
+    Compare it with an export you trust first: nobody else can tell how much was spent since. The reason becomes an
+    entry.
+
+    Example: discreet ledger adopt people.toml --why "moved to the new server"
+    """
+    from discreet.ledger.ledger import Ledger
+
+    reason = require_why(why, "discreet", "ledger", "adopt", str(metadata))
+    with opened_table(metadata) as table:
+        path = table.ledger_path
+        if not path.exists():
+            fix = f'Copy it there, then: discreet ledger adopt {shlex.quote(str(metadata))} --why "…"'
+            raise LedgerUnavailable("There is no ledger to adopt.", f"It belongs at {str(path)!r}.", fix)
+        _require_orphan(path, metadata)
+        Ledger.adopt(path, why=reason).close()
+        data = _data(table, verify=True)
+    return Reply(data | {"exported": None}, lambda: _picture(data))
+
+
+def _require_orphan(path: Path, toml: Path) -> None:
+    """Refuses to adopt a ledger that opens as it is."""
+    from discreet.ledger.ledger import Ledger
+
+    try:
+        with curated(toml):
+            Ledger.open(path).close()
+    except IntegrityError:
+        return
+    raise BadValue("There is nothing to adopt.", "The ledger is the one that was used here last.", "Go on asking.")
+
+
+def _data(table: "Table", *, verify: bool) -> dict[str, Any]:
+    standing = table.standing()
+    if verify and standing is not None:
+        table.ledger.verify()
+    entries = [] if standing is None else [_entry(one) for one in table.ledger.entries()]
+    return envelope(
+        dataset=table.schema.name,
+        remaining=table.remaining(),
+        entries=entries,
+        head=None if standing is None else standing.head,
+        verified=verify,
+    )
+
+
+def _entry(entry: dict[str, Any]) -> dict[str, Any]:
+    """One entry for a list: who asked what, at which price, and how far it got."""
+    memo = entry.get("memo")
+    text = (memo.get("text") or memo.get("question")) if isinstance(memo, dict) else None
+    charged = "state" in entry
+    return {
+        "number": entry["n"],
+        "time": entry["time"],
+        "kind": entry["kind"],
+        "state": entry.get("state"),
+        "epsilon": _amount(entry.get("epsilon")),
+        "delta": _amount(entry.get("delta")),
+        "analyst": entry.get("analyst"),
+        "question": text,
+        "why": entry.get("why"),
+        "charge": entry.get("charge"),
+        "receipt": f"{entry['n']}-{entry['hash'][:12]}" if charged else None,
+        "hash": entry["hash"],
+    }
+
+
+def _amount(text: str | None) -> str | None:
+    from fractions import Fraction
+
+    return None if text is None else exact.shown(Fraction(text))
+
+
+def _export(table: "Table", file: Path) -> None:
+    lines = [] if table.standing() is None else list(table.ledger.export())
+    try:
+        file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    except OSError:
+        fix = "Check that you may write there and that the disk is not full, or give another name after --export."
+        raise CannotWrite("The entries were not exported.", f"The file is {str(file)!r}.", fix) from None
+
+
+def _picture(data: dict[str, Any]) -> Any:
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("n", "time", "kind", "state", "ε", "analyst", "question"):
+        table.add_column(name, justify="right" if name in ("n", "ε") else "left", no_wrap=name != "question")
+    for one in data["entries"]:
+        said = one["question"] or one["why"] or (f"of {one['charge']}" if one["charge"] else "")
+        row = (str(one["number"]), one["time"][:19].replace("T", " "), one["kind"], (one["state"] or "").lower())
+        table.add_row(*map(Text, (*row, one["epsilon"] or "", one["analyst"] or "", _short(said))))
+    head = data["head"]
+    ending = ["", f"head {head}" if head else "No entry yet: the ledger is made with the first charge."]
+    ending += ["Verified: file, chain, sums, answers and head agree."] if data["verified"] else []
+    return Group(*([table] if data["entries"] else []), Text("\n".join(ending)))
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _LONGEST else f"{flat[:_LONGEST]}…"

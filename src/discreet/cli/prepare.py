@@ -1,0 +1,38 @@
+"""`discreet prepare`: the typed, capped copy of the table, made beforehand or removed."""
+
+from typing import Annotated, Any
+
+import typer
+
+from discreet.cli.asking import Toml, opened_table
+from discreet.cli.reply import AsJson, OutFile, Reply, Yes, envelope, require_new
+from discreet.cli.terminal import bar
+
+
+def prepare(
+    metadata: Toml,
+    clean: Annotated[bool, typer.Option("--clean", help="Remove the copy; the source stays.")] = False,
+    json: AsJson = False,
+    output: OutFile = None,
+    yes: Yes = False,
+) -> Reply:
+    """Make the typed, capped copy of the table that questions run on.
+
+    Questions prepare it by themselves when the source or its facts have changed; this does so beforehand.
+
+    Example: discreet prepare people.toml
+    """
+    require_new(output, yes)
+    with opened_table(metadata) as table, bar() as advance:
+        name = table.schema.name
+        if clean:
+            table.engine.clean()
+        snapshot = None if clean else table.prepare(advance)
+    said = f"{name}: the prepared copy is removed." if clean else f"{name}: prepared, snapshot {snapshot}."
+    return Reply(envelope(dataset=name, snapshot=snapshot), lambda: _picture(said), output, replace=yes)
+
+
+def _picture(said: str) -> Any:
+    from rich.text import Text
+
+    return Text(said, no_wrap=True, overflow="ignore")

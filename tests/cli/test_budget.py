@@ -1,0 +1,264 @@
+"""`discreet budget`, `budget set` and `budget reopen`: what is allowed, changed only with a reason, in both places."""
+
+import os
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discreet.cli import budget_set
+from discreet.engine import Engine
+from discreet.ledger.ledger import Ledger
+from discreet.metadata import load
+
+Told = Callable[..., dict[str, Any]]
+Shown = Callable[..., tuple[str, str]]
+COUNT = "SELECT COUNT(*) AS n FROM people"
+SET = ("budget", "set", "people.toml")
+
+
+def kinds(told: Told) -> list[str]:
+    return [entry["kind"] for entry in told("ledger", "people.toml")["entries"]]
+
+
+def test_before_the_first_charge_all_is_left_and_no_file_appears(people: Path, told: Told, shown: Shown) -> None:
+    found = told("budget", "people.toml")
+    assert found["budget"]["epsilon"] == found["remaining"]["epsilon"] == "3"
+    assert (found["spent"]["epsilon"], found["entries"], found["head"]) == ("0", 0, None)
+    assert found["analysts"] == [{"name": "ana", "cap": "1", "spent": "0"}]
+    assert "no entry yet" in shown("budget", "people.toml")[0]
+    assert sorted(path.name for path in people.parent.iterdir()) == ["people.csv", "people.toml"]
+
+
+def test_charges_move_it_and_looking_does_not(people: Path, told: Told, shown: Shown) -> None:
+    told("ask", "people.toml", COUNT, "--eps", "0.5", "--as", "ana")
+    found = told("budget", "people.toml")
+    assert (found["spent"]["epsilon"], found["remaining"]["epsilon"], found["entries"]) == ("0.5", "2.5", 3)
+    assert told("budget", "people.toml") == found
+    drawn = shown("budget", "people.toml")[0]
+    assert "ana     has spent ε = 0.5 of 1" in drawn
+    assert found["head"][:16] in drawn
+
+
+def test_guarantee_is_told_of_100(people: Path, told: Told) -> None:
+    """e³/(1 + e³) = 0.9526: the best 50/50 guess under a pure ε of 3; the δ of 10⁻⁷ adds less than a digit."""
+    found = told("budget", "people.toml")["guarantee"]
+    assert found["guess"] == pytest.approx(0.95258, abs=1e-5)
+    assert found["strength"] == "moderate"
+    assert "Of 100 results" in found["sentences"][0]
+    assert "95.3" in found["sentences"][0]
+    assert "at most 20.3" in found["sentences"][1]  # e^3.0101
+
+
+def test_replaced_values_are_told_for_replace_one(people: Path, told: Told) -> None:
+    people.write_text(people.read_text().replace("[unit]", 'neighbours = "replace-one"\n[unit]'))
+    assert "which of two values is yours" in told("budget", "people.toml")["guarantee"]["sentences"][0]
+
+
+# --- set ---------------------------------------------------------------------------------------------------------
+
+
+def test_set_changes_text_and_ledger_and_keeps_comments(people: Path, told: Told) -> None:
+    before = people.read_text()
+    told("ask", "people.toml", COUNT, "--eps", "1")
+    more = ["--analyst", "ana=2", "--analyst", "ben=0.5", "--max-eps-per-question", "1.5"]
+    found = told(*SET, "--epsilon", "5", *more, "--why", "second year")
+    assert found["changed"] is True
+    assert (found["budget"]["epsilon"], found["remaining"]["epsilon"]) == ("5", "1.5")
+    wanted = before.replace("epsilon = 3        # for everyone", "epsilon = 5        # for everyone")
+    wanted = wanted.replace("delta = 1e-7\n", "delta = 1e-7\nmax_epsilon_per_question = 1.5\n")
+    assert people.read_text() == wanted.replace("ana = 1\n", "ana = 2\nben = 0.5\n")
+    entries = told("ledger", "people.toml", "--verify")["entries"]
+    assert (entries[-1]["kind"], entries[-1]["why"]) == ("budget", "second year")
+    told("ask", "people.toml", COUNT, "--eps", "1.5")
+    assert [path.name for path in people.parent.iterdir() if path.name.startswith(".")] == []
+
+
+def test_set_before_the_first_charge_is_an_entry_too(people: Path, told: Told) -> None:
+    told(*SET, "--epsilon", "5", "--why", "typo")
+    assert kinds(told) == ["open", "budget"]
+    told("ask", "people.toml", COUNT, "--eps", "4")
+
+
+def test_set_gives_a_file_without_a_budget_its_first(people: Path, told: Told) -> None:
+    people.write_text(people.read_text().partition("[budget]")[0])
+    told(*SET, "--epsilon", "2", "--why", "agreed with the board")
+    assert people.read_text().endswith("\n[budget]\nepsilon = 2\n")
+    told("ask", "people.toml", COUNT, "--eps", "2")
+
+
+def test_same_numbers_again_change_nothing(people: Path, told: Told) -> None:
+    told(*SET, "--epsilon", "5", "--why", "x")
+    assert told(*SET, "--epsilon", "5", "--why", "x")["changed"] is False
+    assert kinds(told) == ["open", "budget"]
+
+
+def test_without_a_reason_it_is_refused_and_the_line_with_one_runs(people: Path, told: Told) -> None:
+    before = people.read_text()
+    fix = told(*SET, "--epsilon", "5", "--analyst", "ana=2", exit_code=2)["fix"]
+    assert people.read_text() == before
+    assert not people.with_suffix(".ledger").exists()
+    command = shlex.split(fix.partition("Write: ")[2])
+    assert command[:4] == ["discreet", *SET]
+    told(*command[1:])
+    assert load(people).budget.analysts == (("ana", 2),)
+
+
+REFUSED: list[tuple[list[str], int]] = [
+    (["--epsilon", "x"], 2),
+    (["--epsilon", "0"], 2),
+    (["--epsilon=-1"], 2),
+    (["--epsilon", "nan"], 2),
+    (["--max-eps-per-question", "0"], 2),
+    (["--delta", "x"], 2),
+    (["--epsilon", "0.5"], 3),  # ana's cap is 1
+    (["--delta", "0.1"], 3),
+    (["--analyst", "ana"], 2),
+    (["--analyst", "=1"], 2),
+    (["--analyst", "ana=9"], 3),
+    ([], 2),
+]
+
+
+@pytest.mark.parametrize(("flags", "exit_code"), REFUSED, ids=[" ".join(flags) for flags, _ in REFUSED])
+def test_bad_number_leaves_both_as_they_are(people: Path, told: Told, flags: list[str], exit_code: int) -> None:
+    told("ask", "people.toml", COUNT, "--eps", "1")
+    before, entries = people.read_bytes(), told("ledger", "people.toml")["entries"]
+    refused = told(*SET, *flags, "--why", "x", exit_code=exit_code)
+    if exit_code == 2 and flags and "analyst" not in flags[0]:
+        assert refused["what"].startswith(f"{flags[0].partition('=')[0]} must be")
+    assert people.read_bytes() == before
+    assert told("ledger", "people.toml")["entries"] == entries
+
+
+def test_budget_written_as_an_inline_table_is_left_alone(people: Path, told: Told) -> None:
+    text = "budget = {epsilon = 3}\n" + people.read_text().partition("[budget]")[0]
+    people.write_text(text)
+    assert "[budget]\nepsilon = 5" in told(*SET, "--epsilon", "5", "--why", "x", exit_code=3)["fix"]
+    assert people.read_text() == text
+
+
+def test_hand_edited_budget_is_refused_until_it_is_set(people: Path, told: Told) -> None:
+    told("ask", "people.toml", COUNT, "--eps", "1")
+    people.write_text(people.read_text().replace("epsilon = 3 ", "epsilon = 9 "))
+    refused = told("ask", "people.toml", COUNT, "--eps", "1", exit_code=6)
+    told("budget", "people.toml", exit_code=6)
+    told(*command_in(refused["fix"]))
+    assert told("budget", "people.toml")["remaining"]["epsilon"] == "8"
+
+
+EDITS = {  # what is edited by hand, and the flags that say the same
+    "one number": ([("delta = 1e-7", "delta = 1e-8")], ["--delta", "1e-8"]),
+    "several": (
+        [("epsilon = 3 ", "epsilon = 9 "), ("ana = 1", 'ana = 2\n"ben c" = "1/3"')],
+        ["--epsilon", "9", "--analyst", "ana=2", "--analyst", "ben c=1/3"],
+    ),
+    "a cap that is gone": ([("ana = 1", "")], ["--epsilon", "3"]),
+    "a cap of one question": ([("delta =", "max_epsilon_per_question = 2\ndelta =")], ["--max-eps-per-question", "2"]),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_hand_edited_numbers_are_in_the_command_that_sets_them(people: Path, told: Told, name: str) -> None:
+    told("ask", "people.toml", COUNT, "--eps", "1")
+    edits, flags = EDITS[name]
+    for old, new in edits:
+        assert old in people.read_text()
+        people.write_text(people.read_text().replace(old, new))
+    command = command_in(told("ask", "people.toml", COUNT, "--eps", "0.5", exit_code=6)["fix"])
+    assert command == [*SET, *flags, "--why", "…"]
+    told(*command)
+    told("ask", "people.toml", COUNT, "--eps", "0.5")
+
+
+def command_in(fix: str) -> list[str]:
+    """The words after `discreet` in a fix that ends with a command."""
+    return shlex.split(fix.rpartition("discreet ")[2])
+
+
+def test_delta_is_parted_in_words(people: Path, told: Told, shown: Shown) -> None:
+    drawn = shown("budget", "people.toml")[0]
+    assert "1e-7 is parted: 5e-8 for groups that are not public, 2.5e-8 for noise, and 2.5e-8" in drawn
+    told(*SET, "--delta", "0", "--why", "x")
+    assert "parted" not in shown("budget", "people.toml")[0]
+
+
+class Crash(BaseException):
+    """The power goes."""
+
+
+@pytest.mark.parametrize("place", ["before the entry", "after the entry"])
+def test_crash_in_between_is_repaired_by_the_same_command(
+    people: Path, told: Told, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    told("ask", "people.toml", COUNT, "--eps", "1")
+    before = people.read_bytes()
+
+    def crash(*_: Any, **__: Any) -> None:
+        raise Crash
+
+    with monkeypatch.context() as patch:
+        where = (Ledger, "set_budget") if place == "before the entry" else (budget_set, "_replace")
+        patch.setattr(*where, crash)
+        with pytest.raises(Crash):
+            budget_set.set_budget(Path("people.toml"), epsilon="5", why="x")
+    assert people.read_bytes() == before
+    told("ask", "people.toml", COUNT, "--eps", "1", exit_code=0 if place == "before the entry" else 6)
+    told(*SET, "--epsilon", "5", "--why", "x")
+    assert kinds(told) == ["open", "charge", "answer", "budget"]
+    assert told("budget", "people.toml")["remaining"]["epsilon"] == "4"
+    told("ledger", "people.toml", "--verify")
+
+
+def test_file_that_cannot_be_replaced_ends_with_7_and_the_same_command_repairs_it(
+    people: Path, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(self: Path, target: Any) -> None:
+        raise OSError(13, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", refused)
+        assert "same command again" in told(*SET, "--epsilon", "5", "--why", "x", exit_code=7)["fix"]
+    told("budget", "people.toml", exit_code=6)
+    assert told(*SET, "--epsilon", "5", "--why", "x")["changed"] is True
+    assert told("budget", "people.toml")["budget"]["epsilon"] == "5"
+
+
+def test_rights_and_links_of_the_file_stay(people: Path, told: Told) -> None:
+    real = people.with_name("real.toml")
+    people.rename(real)
+    real.chmod(0o640)
+    people.symlink_to(real.name)
+    told(*SET, "--epsilon", "5", "--why", "x")
+    assert people.is_symlink()
+    assert os.stat(real).st_mode & 0o777 == 0o640
+    assert load(people).budget.epsilon == 5
+
+
+# --- reopen ------------------------------------------------------------------------------------------------------
+
+
+def test_closed_dataset_is_reopened_with_the_command_it_shows(
+    people: Path, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: Engine, *_: Any, **__: Any) -> Any:
+        raise ValueError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Engine, "run", broken)
+        for number in range(5):
+            told("ask", "people.toml", COUNT, "--eps", f"0.0{number + 1}", exit_code=7)
+    refused = told("ask", "people.toml", COUNT, "--eps", "1", exit_code=7)
+    assert refused["code"] == "closed"
+    assert told("budget", "people.toml")["closed"] is True
+    command = shlex.split(refused["fix"].partition("discreet ")[2])
+    assert told(*command)["closed"] is False
+    told("ask", "people.toml", COUNT, "--eps", "1")
+
+
+def test_open_dataset_is_not_reopened(people: Path, told: Told) -> None:
+    told("budget", "reopen", "people.toml", "--why", "x", exit_code=2)
+    assert not people.with_suffix(".ledger").exists()
+    assert '--why "…"' in told("budget", "reopen", "people.toml", exit_code=2)["fix"]

@@ -1,0 +1,126 @@
+"""`discreet quote`: price and error first; nothing is spent, nothing is touched."""
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Told = Callable[..., dict[str, Any]]
+COUNTS = "SELECT region, COUNT(*) AS n FROM people GROUP BY region"
+
+
+def test_quote_has_the_keys_of_the_public_face(people: Path, told: Told) -> None:
+    found = told("quote", "people.toml", COUNTS, "--eps", "1")
+    assert found["receipt"] is None
+    assert found["cost"] == {"epsilon": "1", "delta": "0", "neighbours": "add-remove", "unit": "person_id"}
+    assert found["remaining"]["epsilon"] == "3"
+    assert found["remaining_after"]["epsilon"] == "2"
+    assert [set(column) >= {"name", "mechanism", "moe"} for column in found["columns"]] == [True]
+    assert found["smallest_group"] == 10 * found["columns"][0]["moe"]
+    assert found["caveats"]
+
+
+def test_quote_makes_no_file_and_needs_no_table(people: Path, told: Told) -> None:
+    people.with_suffix(".csv").unlink()
+    told("quote", "people.toml", COUNTS, "--eps", "1")
+    told("ask", "people.toml", COUNTS, "--eps", "1", "--dry-run")
+    assert [path.name for path in people.parent.iterdir()] == ["people.toml"]
+
+
+def test_dry_run_of_ask_is_the_quote(people: Path, told: Told) -> None:
+    quoted = told("quote", "people.toml", COUNTS, "--error", "n=15")
+    assert quoted.pop("next")
+    assert told("ask", "people.toml", COUNTS, "--error", "n=15", "--dry-run") == quoted
+
+
+@pytest.mark.parametrize("error", [["n=15"], ["15"], ["n=15,n2=20"], ["n=15", "--error", "n2=20"]], ids=str)
+def test_wanted_error_finds_the_least_price_that_reaches_it(people: Path, told: Told, error: list[str]) -> None:
+    several = "n2" in " ".join(error)
+    sql = "SELECT COUNT(*) AS n" + (", COUNT(*) AS n2" if several else "") + " FROM people"
+    found = told("quote", "people.toml", sql, "--error", *error)
+    assert found["columns"][0]["moe"] <= 15
+    cheaper = f"{float(found['cost']['epsilon']) * 0.9:.6f}"
+    again = told("quote", "people.toml", sql, "--eps", cheaper)
+    assert max(column["moe"] for column in again["columns"]) > 15
+
+
+def test_level_delta_analyst_and_size_are_heard(people: Path, told: Told) -> None:
+    mean = "SELECT AVG(age) AS age FROM people"
+    wide = told("quote", "people.toml", COUNTS, "--eps", "1", "--level", "0.99")
+    assert wide["level"] == 0.99
+    assert wide["columns"][0]["moe"] > told("quote", "people.toml", COUNTS, "--eps", "1")["columns"][0]["moe"]
+    assert told("quote", "people.toml", COUNTS, "--eps", "1", "--as", "ana")["remaining"]["epsilon"] == "1"
+    small = told("quote", "people.toml", mean, "--eps", "1", "--at-size", "100")
+    large = told("quote", "people.toml", mean, "--eps", "1", "--at-size", "1e4")
+    assert small["columns"][0]["moe_at_size"] > large["columns"][0]["moe_at_size"]
+
+
+def test_price_in_the_question_is_enough(people: Path, told: Told) -> None:
+    sql = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5) COUNT(*) AS n FROM people"
+    assert told("quote", "people.toml", sql)["cost"]["epsilon"] == "0.5"
+
+
+def test_line_to_ask_it_is_shown_and_runs(people: Path, shown: Callable[..., tuple[str, str]]) -> None:
+    lines = shown("quote", "people.toml", COUNTS, "--eps", "1", "--level", "0.9")[0].splitlines()
+    command = shlex.split(lines[-1])
+    assert command == ["discreet", "ask", "people.toml", COUNTS, "--eps", "1", "--level", "0.9"]
+    shown(*command[1:], "--dry-run")
+
+
+REFUSED = [
+    (["SELECT COUNT(*) AS n FROM people WHERE agee > 3", "--eps", "1"], 4, "age"),
+    (["SELECT name FROM people", "--eps", "1"], 4, ""),
+    (["SELEC 1", "--eps", "1"], 4, ""),
+    ([COUNTS], 2, "--error n=15"),
+    (["SELECT AVG(age) AS age FROM people"], 2, "--eps 1"),
+    ([COUNTS, "--eps", "1", "--error", "n=3"], 2, "--eps 1"),
+    ([COUNTS, "--eps", "0"], 2, "0.1"),
+    ([COUNTS, "--eps", "x"], 2, "0.1"),
+    ([COUNTS, "--error", "m=3"], 2, "n=15"),
+    ([COUNTS, "--error", "n="], 2, "--error n=15"),
+    ([COUNTS, "--error", "n=0"], 2, "0.5"),
+    ([COUNTS, "--error", "n"], 2, "--error n=15"),
+    ([COUNTS, "--error", "nan"], 2, "--error n=15"),
+    ([COUNTS, "--eps", "1", "--level", "1"], 2, "0.95"),
+    ([COUNTS, "--eps", "1", "--delta", "0.5"], 2, "1e-7"),
+    ([COUNTS, "--eps", "1", "--at-size", "0"], 2, "1000"),
+    (["", "--eps", "1"], 4, ""),
+]
+
+
+@pytest.mark.parametrize(("arguments", "exit_code", "fix"), REFUSED, ids=[" ".join(r[0])[-40:] for r in REFUSED])
+def test_refusal_names_the_fix_and_makes_no_file(
+    people: Path, told: Told, arguments: list[str], exit_code: int, fix: str
+) -> None:
+    refused = told("quote", "people.toml", *arguments, exit_code=exit_code)
+    assert fix in refused["fix"]
+    assert "  " not in refused["what"] + refused["why"]
+    assert sorted(path.name for path in people.parent.iterdir()) == ["people.csv", "people.toml"]
+
+
+def test_missing_price_shows_the_users_own_line_twice_and_both_run(people: Path, told: Told) -> None:
+    fix = told("ask", "people.toml", COUNTS, "--level", "0.9", exit_code=2)["fix"]
+    lines = [line for line in fix.splitlines() if line.startswith("discreet ask")]
+    assert len(lines) == 2
+    for line in lines:
+        assert shlex.split(line)[2:4] == ["people.toml", COUNTS]
+        assert "--level 0.9" in line
+        told(*shlex.split(line)[1:], "--dry-run")
+
+
+def test_case_of_a_name_makes_no_other_question(people: Path, told: Told) -> None:
+    first = told("ask", "people.toml", COUNTS, "--eps", "1")
+    again = told("ask", "people.toml", COUNTS.replace("region", "Region"), "--eps", "1")
+    assert (again["replayed"], again["rows"]) == (True, first["rows"])
+
+
+def test_mistake_in_a_question_has_its_place(people: Path, told: Told) -> None:
+    found = told("quote", "people.toml", "SELECT COUNT(*) AS n\nFROM people JOIN x", "--eps", "1", exit_code=4)
+    assert found["position"]["line"] == 2
+
+
+def test_metadata_without_a_budget_ends_with_3(people: Path, told: Told) -> None:
+    people.write_text(people.read_text().partition("[budget]")[0])
+    assert "epsilon = 3" in told("quote", "people.toml", COUNTS, "--eps", "1", exit_code=3)["fix"]
