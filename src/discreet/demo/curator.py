@@ -1,0 +1,101 @@
+"""The curator at work on an invented hospital: a table, its public facts, three questions, one ledger.
+
+Everything is the real thing but the patients: questions go through the gate and are charged, and asking them again
+gives the stored answers for nothing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from discreet.answer import Answer
+from discreet.dataset import open_dataset
+from discreet.demo import hospital
+from discreet.errors import IntegrityError
+
+FOLDER = "discreet-demo"
+_MOST_FOLDERS = 100
+CAVEATS = (
+    "The patients are invented; the noise, the prices and the ledger are real.",
+    "Asked again, a question gives the same answer and costs nothing.",
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question of the demo, what it takes, and what came of it."""
+
+    title: str
+    sql: str
+    epsilon: str
+    answer: Answer
+
+
+@dataclass(frozen=True)
+class Curated:
+    """Where the table lies, what was asked, and what is left."""
+
+    toml: Path
+    asked: tuple[Asked, ...]
+
+    @property
+    def next_steps(self) -> tuple[str, ...]:
+        """Three commands to try."""
+        name = self.toml
+        return (
+            f'discreet quote {name} "SELECT sex, AVG(age) AS age FROM visits GROUP BY sex" --eps 0.5 --at-size 9000',
+            f'discreet ask {name} "SELECT region, COUNT(*) AS n FROM visits GROUP BY region" --error n=200',
+            f"discreet explain {name} last",
+        )
+
+
+QUESTIONS = (
+    (
+        "How many visits does each ward have?",
+        "SELECT ward, COUNT(*) AS visits, AVG(length_of_stay) AS nights FROM visits GROUP BY ward",
+        "0.5",
+    ),
+    (
+        "How many patients, and what does a visit cost in the middle?",
+        "SELECT sex, COUNT(DISTINCT patient_id) AS patients, MEDIAN(cost) AS cost FROM visits GROUP BY sex",
+        "0.5",
+    ),
+    (
+        "Which diagnoses are frequent?  (their list is not public)",
+        "SELECT diagnosis, COUNT(*) AS visits FROM visits GROUP BY diagnosis ORDER BY visits DESC LIMIT 5",
+        "0.5",
+    ),
+)
+
+
+def curated(folder: Path | None, seed: int, progress: Callable[[str, float], None] | None = None) -> Curated:
+    """The table made, prepared and asked; in `folder`, or in the first that no other ledger ever stood in."""
+    places = (
+        [folder] if folder is not None else [Path(FOLDER), *(Path(f"{FOLDER}-{n}") for n in range(2, _MOST_FOLDERS))]
+    )
+    for place in places[:-1]:
+        try:
+            return _curated(place, seed, progress)
+        except IntegrityError:  # the folder was deleted and its ledger with it: what was spent there is not forgotten
+            continue
+    return _curated(places[-1], seed, progress)
+
+
+def as_json(done: Curated) -> dict[str, Any]:
+    """Everything shown, for programs."""
+    asked = [
+        {"title": one.title, "sql": one.sql, "answer": one.answer.to_json() | {"plan": one.answer.plan}}
+        for one in done.asked
+    ]
+    return {"metadata": str(done.toml), "asked": asked, "next": list(done.next_steps)}
+
+
+def _curated(folder: Path, seed: int, progress: Callable[[str, float], None] | None) -> Curated:
+    toml = hospital.write(folder, seed=seed)
+    with open_dataset(toml) as visits:
+        asked = tuple(
+            Asked(title, sql, epsilon, visits.sql(sql).ask(epsilon=epsilon, progress=progress))
+            for title, sql, epsilon in QUESTIONS
+        )
+    return Curated(toml, asked)

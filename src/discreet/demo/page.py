@@ -1,0 +1,53 @@
+"""The curator's demo as a terminal page: questions, answers with their ±, what they cost, what to try next."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from discreet.answer import table
+from discreet.demo.curator import CAVEATS, Asked, Curated
+
+
+def page(done: Curated) -> Any:
+    """The whole page."""
+    from rich.console import Group
+    from rich.text import Text
+
+    parts: list[Any] = [
+        Text("Discreet: answers about everyone, secrets about no one.", style="bold"),
+        Text(
+            f"An invented hospital: {done.toml.with_suffix('.csv')}, with its public facts in {done.toml}.", style="dim"
+        ),
+    ]
+    for number, asked in enumerate(done.asked, 1):
+        parts += _question(number, asked)
+    last = done.asked[-1].answer
+    left = "" if last.remaining is None else f"Left of the budget: ε = {last.remaining['epsilon']}. "
+    parts += [
+        Text(),
+        Text(f"{left}± holds 95 times of 100.", style="bold"),
+        Text("\n".join(f"· {note}" for note in CAVEATS), style="dim"),
+        Text("\nNext, try:"),
+        *(Text(f"  {command}", no_wrap=True, overflow="ignore") for command in done.next_steps),
+    ]
+    return Group(*parts)
+
+
+def _question(number: int, asked: Asked) -> Iterator[Any]:
+    from rich.table import Table
+    from rich.text import Text
+
+    cost = asked.answer.cost
+    paid = f"cost ε = {cost['epsilon']}" + (f", δ = {cost['delta']}" if cost["delta"] != "0" else "")
+    yield Text()
+    yield Text.assemble((f"{number}  {asked.title}", "bold"))
+    yield Text(f"   {asked.sql}", style="dim", no_wrap=True, overflow="ignore")
+    header, rows = table(asked.answer)
+    drawn = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    for place, name in enumerate(["", *header]):
+        keys = 1 + len(asked.answer.keys)
+        drawn.add_column(name, justify="left" if place < keys else "right", no_wrap=True)
+    for row in rows:
+        drawn.add_row(" ", *row)
+    yield drawn
+    again = "asked before: nothing new is charged" if asked.answer.replayed else paid
+    yield Text(f"   {again}; receipt {asked.answer.receipt}", style="dim")

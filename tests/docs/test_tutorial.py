@@ -1,0 +1,59 @@
+"""The tutorial runs as it is written: every command, every line of Python, and what they print but for the noise."""
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+PAGE = Path(__file__).parents[2] / "docs" / "tutorial" / "first-answer.md"
+BLOCK = re.compile(r"^```(console|pycon)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def steps(text):
+    """Each command with what the page says it prints, and each block of Python."""
+    for language, block in BLOCK.findall(text):
+        if language == "pycon":
+            yield "python", block, ""
+            continue
+        for piece in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, printed = piece.partition("\n")
+            yield "shell", command, printed
+
+
+def masked(printed):
+    """The text without what noise, clocks and receipts change: numbers and the spaces that align them."""
+    named = re.sub(r"\b\d+-[0-9a-f]{12}\b|(?<=head )[0-9a-f]{16}", "NAME", printed)
+    numbers = re.sub(r"-?\d[\d,.]*(e-?\d+)?", "#", named)
+    return [re.sub(r"\s+", " ", line).strip() for line in numbers.splitlines() if line.strip()]
+
+
+def without_order(lines):
+    """Ranked groups may come in another order, and their names with them."""
+    return sorted(re.sub(r"^[\w#]+( #)", r"GROUP\1", line) for line in lines)
+
+
+def ran(command, folder, environment):
+    done = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    return done.stdout + done.stderr
+
+
+def test_the_tutorial_runs_as_it_is_written(tmp_path, monkeypatch):
+    environment = os.environ | {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "XDG_STATE_HOME": str(tmp_path / "state"),
+    }
+    commands = 0
+    for kind, written, printed in steps(PAGE.read_text(encoding="utf-8")):
+        commands += 1
+        if kind == "shell":
+            seen = ran(written, tmp_path, environment)
+            assert without_order(masked(seen)) == without_order(masked(printed)), f"{written}\n{seen}"
+            continue
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+        test = doctest.DocTestParser().get_doctest(written, {}, PAGE.name, str(PAGE), 0)
+        told = []
+        assert doctest.DocTestRunner().run(test, out=told.append).failed == 0, "".join(told)
+    assert commands >= 10
