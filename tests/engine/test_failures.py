@@ -8,6 +8,7 @@ import textwrap
 import threading
 import time
 import traceback
+from pathlib import Path
 
 import pytest
 
