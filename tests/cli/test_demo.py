@@ -81,3 +81,16 @@ def test_picture_that_cannot_be_written_is_refused(tmp_path: Path, capfd: pytest
 def test_help_says_that_the_noise_takes_no_seed(capfd: pytest.CaptureFixture[str]) -> None:
     assert main.status(["demo", "--help"]) == 0
     assert "the noise takes no" in " ".join(capfd.readouterr().out.split())
+
+
+def test_hospital_is_asked_and_the_next_commands_are_those_of_this_shell(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("PATH", "")
+    assert main.status(["demo", "--folder", str(tmp_path / "d"), "--json"]) == 0
+    first = json.loads(capfd.readouterr().out)
+    assert [len(one["answer"]["rows"]) for one in first["demo"]["asked"]] == [9, 3, 5]
+    assert all(one.split()[0].endswith("/discreet") for one in first["demo"]["next"])
+    assert main.status(["demo", "--folder", str(tmp_path / "d")]) == 0
+    assert capfd.readouterr().out.count("asked before: nothing new is charged") == 3

@@ -4,6 +4,9 @@ Everything is the real thing but the patients: questions go through the gate and
 gives the stored answers for nothing.
 """
 
+import shlex
+import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,12 +45,20 @@ class Curated:
     @property
     def next_steps(self) -> tuple[str, ...]:
         """Three commands to try."""
-        name = self.toml
+        run, name = command(), self.toml
         return (
-            f'discreet quote {name} "SELECT sex, AVG(age) AS age FROM visits GROUP BY sex" --eps 0.5 --at-size 9000',
-            f'discreet ask {name} "SELECT region, COUNT(*) AS n FROM visits GROUP BY region" --error n=200',
-            f"discreet explain {name} last",
+            f'{run} quote {name} "SELECT sex, AVG(age) AS age FROM visits GROUP BY sex" --eps 0.5 --at-size 9000',
+            f'{run} ask {name} "SELECT region, COUNT(*) AS n FROM visits GROUP BY region" --error n=200',
+            f"{run} explain {name} last",
         )
+
+
+def command() -> str:
+    """How a shell here calls this program: by its name where that is found, else by where it lies."""
+    beside = Path(sys.executable).with_name("discreet")
+    if shutil.which("discreet") is not None or not beside.exists():
+        return "discreet"
+    return shlex.quote(str(beside.relative_to(Path.cwd()) if beside.is_relative_to(Path.cwd()) else beside))
 
 
 QUESTIONS = (
