@@ -286,3 +286,17 @@ def test_caveats_are_left_out_where_they_do_not_hold():
 def test_caveats_are_the_same_whatever_the_epsilon_but_for_the_size_of_small_groups():
     asked = draft("SELECT region, MAX(age) AS m, SUM(age) AS s FROM people GROUP BY region")
     assert caveats(plan(asked, epsilon=1)) == caveats(plan(asked, epsilon=100))
+
+
+def test_values_are_chosen_in_at_most_so_many_groups():
+    columns = [Column("a", "integer", bounds=(0, 200)), Column("b", "integer", bounds=(0, 200))]
+    schema = Schema("people", columns, Unit("person", 3))
+    with pytest.raises(NotAnswerable, match="too many groups to choose values in"):
+        bound(parsed("SELECT a, b, MEDIAN(a) AS m FROM people GROUP BY a, b").question, schema)
+    assert bound(parsed("SELECT a, b, COUNT(*) AS n FROM people GROUP BY a, b").question, schema).cells.size == 201**2
+
+
+def test_bounds_too_many_steps_apart_for_any_noise_are_refused_with_the_way_out():
+    schema = Schema("people", [Column("big", "integer", bounds=(-(2**60), 2**60))], Unit("person", 3))
+    with pytest.raises(NotAnswerable, match="coarser step"):
+        plan(bound(parsed("SELECT SUM(big) AS s FROM people").question, schema), epsilon=1)

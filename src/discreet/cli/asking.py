@@ -101,7 +101,11 @@ def read_sql(typed: str) -> str:
     """The question's text, from stdin if a dash stands for it."""
     if typed != "-":
         return typed
-    text = sys.stdin.read().strip()
+    try:
+        text = sys.stdin.read().strip()
+    except UnicodeDecodeError:
+        fix = "Write it in UTF-8: iconv -f latin1 -t utf-8 question.sql | discreet ask people.toml - --eps 1"
+        raise BadValue("SQL must be text.", "What came from stdin is not UTF-8.", fix) from None
     if not text:
         fix = "Write, for example: echo 'SELECT COUNT(*) AS n FROM people' | discreet ask people.toml - --eps 1"
         raise BadValue("SQL must not be empty.", "Nothing came from stdin.", fix)

@@ -4,6 +4,7 @@ Refuses what cannot be bounded, saying where and how to fix it.  A charge can be
 a unit cannot change sides: `path` names columns that are fixed per unit, with a public value each.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,7 +17,7 @@ from discreet.query.meaning.cells import MOST_CELLS, Cells, cells
 from discreet.query.meaning.domain import domain
 from discreet.query.meaning.resolve import resolved
 from discreet.query.nodes import And, Caps, Col, Compare, Constant, Expr, In, Literal, Question
-from discreet.query.parts import Part, Present
+from discreet.query.parts import Part, Present, Ranks, Tops
 from discreet.query.recipe import Recipe
 from discreet.query.sensitivity import Reach, sensitivity
 from discreet.query.split import weights
@@ -24,6 +25,7 @@ from discreet.relation import Relation
 from discreet.schema import Schema
 
 Path = tuple[tuple[str, str], ...]
+MOST_CHOICES = 20_000
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ def bound(question: Question, schema: Schema) -> Draft:
     weighed = weights(recipes)
     if not grouped.public:
         weighed[Present()] = Fraction(1, reach.groups**2)  # as dear as one count, however many groups a unit is in
+    _require_choosable(grouped, weighed)
     needs = tuple(Need(part, weight, sensitivity(part, reach)) for part, weight in weighed.items())
     return Draft(asked, schema, grouped, caps, reach, recipes, needs, path(asked.where, schema))
 
@@ -69,6 +72,15 @@ def _require_storable(question: Question, grouped: Cells) -> None:
     if numbers > MOST_CELLS:
         why = f"All public groups appear in every column, and {numbers:,} numbers are more than {MOST_CELLS:,}."
         raise NotAnswerable("The answer would be too long.", why, "Ask for fewer columns at once, or for fewer groups.")
+
+
+def _require_choosable(grouped: Cells, measured: Iterable[Part]) -> None:
+    """Refuses quantiles and favourites of very many groups: each group's is a choice of its own and takes its time."""
+    if grouped.size > MOST_CHOICES and any(isinstance(part, Ranks | Tops) for part in measured):
+        why = (
+            f"A value is chosen in every one of {grouped.size:,} groups, and at most {MOST_CHOICES:,} choices are made."
+        )
+        raise NotAnswerable("There are too many groups to choose values in.", why, "Group by fewer or coarser columns.")
 
 
 def _caps(question: Question, schema: Schema, grouped: Cells) -> tuple[Caps, Reach]:

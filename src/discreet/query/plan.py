@@ -84,6 +84,10 @@ def _require_enough(draft: Draft, shares: Mapping[Part, Fraction], price: Fracti
     least = max(
         max(exact.MIN_EPSILON, need.sensitivity.l1 / exact.MAX_SCALE) / shares[need.part] for need in draft.needs
     )
+    if least > exact.MAX_EPSILON:
+        why = "One unit can move it by more steps than there is noise for, at any epsilon."
+        fix = "Under its column write narrower bounds or a coarser step, such as a thousandth of the bounds' width."
+        raise NotAnswerable("A column's bounds are too many steps apart.", why, fix)
     if price < least:
         fix = f"Give at least {exact.shown(Fraction(exact.rounded_up(least, 3)))}, or ask about fewer things at once."
         raise bad("epsilon", "is too small for all parts of this question", exact.shown(price), fix)

@@ -193,7 +193,9 @@ def date_part_domain(part: str, item: Domain) -> Domain:
 def cast_domain(item: Domain, kind: Type) -> Domain:
     if item.type not in _CASTS[kind]:
         fix = "Leave the TRY_CAST out, or cast text."
-        raise refused(f"A {item.type} cannot become a {kind}.", "Only casts with one clear meaning exist.", fix)
+        raise refused(
+            f"{str(item.type).capitalize()} cannot become {kind}.", "Only casts with one clear meaning exist.", fix
+        )
     if item.type is Type.TEXT and kind in (Type.TEXT, Type.CATEGORY):
         return item
     if kind is Type.BOOLEAN:
