@@ -1,0 +1,117 @@
+"""What must hold between neighbours: every norm of every part's change, the keys that show a unit, and the charge."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor, isqrt
+
+from flint import arb
+
+from discreet import real
+from discreet.mechanism.keys import KeySelection
+from discreet.privacy import price
+from discreet.privacy.cost import Approx, Cost, Exponential, Gaussian, Pure, Repeated, Together
+from discreet.query.joint import Measured
+from discreet.query.parts import Part, Present, Ranks, Rows, Tops
+from discreet.query.plan import Plan
+from discreet.query.recipe import MeanAmong
+from shapes.tables import Numbers
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A promise, what was found and what had been promised."""
+
+    promise: str
+    part: Part | None
+    found: object
+    claimed: object
+
+
+def change(before: Numbers, after: Numbers) -> dict:
+    """How far each number moved, over the union of groups, private ones too."""
+    moves = {place: before.get(place, 0) - after.get(place, 0) for place in before.keys() | after.keys()}
+    return {place: move for place, move in moves.items() if move}
+
+
+def norms(part: Part, moves: dict) -> dict[str, int]:
+    """The norms of a change; what is chosen by counts is in so many groups, each with cells of its own."""
+    sizes = [abs(move) for move in moves.values()]
+    chosen = isinstance(part, Ranks | Tops)
+    return {
+        "l0": len({group for group, _ in moves}) if chosen else len(sizes),
+        "l1": sum(sizes),
+        "l2_squared": sum(size * size for size in sizes),
+        "linf": max(sizes, default=0),
+    }
+
+
+def violations(made: Plan, before: dict[Part, Numbers], after: dict[Part, Numbers]) -> Iterator[Violation]:
+    """Whatever the plan promises that these neighbours break."""
+    for one in made.measured:
+        if one.sensitivity.relation is not made.draft.schema.relation:
+            yield Violation("relation", one.part, made.draft.schema.relation, one.sensitivity.relation)
+        if not one.mechanism.sensitivity.covers(one.sensitivity):
+            yield Violation("mechanism", one.part, one.sensitivity, one.mechanism.sensitivity)
+        for name, found in norms(one.part, change(before[one.part], after[one.part])).items():
+            if found > getattr(one.sensitivity, name):
+                yield Violation(name, one.part, found, getattr(one.sensitivity, name))
+        if isinstance(one.part, Present):
+            yield from _shown(one, before[one.part], after[one.part])
+            yield from _shown(one, after[one.part], before[one.part])
+    for recipe in made.draft.recipes:
+        if isinstance(recipe, MeanAmong) and change(before[Rows()], after[Rows()]):
+            yield Violation("public number of rows", recipe.total, change(before[Rows()], after[Rows()]), 0)
+
+
+def differences(made: Plan, before: dict[Part, Numbers], after: dict[Part, Numbers]) -> Iterator[Violation]:
+    """Parts that are not the same on tables that differ in nothing that counts."""
+    for part in (one.part for one in made.measured):
+        if moves := change(before[part], after[part]):
+            yield Violation("same", part, moves, 0)
+
+
+def _shown(one: Measured, before: Numbers, after: Numbers) -> Iterator[Violation]:
+    """Keys that only the first table has: that any is released must be within the δ of the cost, by the exact law."""
+    made = one.mechanism
+    assert isinstance(made, KeySelection)
+    counts = [number for place, number in before.items() if place not in after]
+
+    def any_released() -> arb:
+        hidden = sum(((-made.noise.above(made.threshold - count)).log1p() for count in counts), start=arb(0))
+        return -hidden.expm1()
+
+    charged = _flat(made.cost)[1]
+    if counts and not real.less(any_released, lambda: real.ball(charged)):
+        yield Violation("delta of keys", one.part, counts, charged)
+
+
+def overcharged(made: Plan) -> Iterator[Violation]:
+    """Whether the parts cost more than what is charged: ε and δ add up, Gaussians by μ² = Σ 1/σ²."""
+    epsilon, delta, mu_squared = _flat(made.cost)
+    room = made.epsilon - epsilon
+    if room < 0 or (mu_squared and room == 0):
+        yield Violation("epsilon", None, epsilon, made.epsilon)
+    elif mu_squared:
+        mu = Fraction(isqrt(floor(mu_squared * 10**60)) + 1, 10**30)  # rounded up: the dearer side
+        delta += price.delta(Gaussian(1 / mu), room).value
+    if delta > made.delta:
+        yield Violation("delta", None, delta, made.delta)
+
+
+def _flat(cost: Cost) -> tuple[Fraction, Fraction, Fraction]:
+    """ε and δ added up, and μ² of all that is Gaussian."""
+    match cost:
+        case Pure(epsilon) | Exponential(epsilon):
+            return epsilon, Fraction(0), Fraction(0)
+        case Approx(epsilon, delta):
+            return epsilon, delta, Fraction(0)
+        case Gaussian(sigma):
+            return Fraction(0), Fraction(0), 1 / sigma**2
+        case Repeated(once, times):
+            return _flat(Together((once,) * times))
+        case Together(costs):
+            flat = [_flat(one) for one in costs]
+            return tuple(sum(column, Fraction(0)) for column in zip(*flat, strict=True))
+        case _:
+            raise TypeError(type(cost).__name__)
