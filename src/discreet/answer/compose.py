@@ -1,6 +1,5 @@
 """From what a mechanism released to an answer: estimates, words and the clauses that look at released rows."""
 
-from datetime import date, datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +13,7 @@ from discreet.noise.laplace import DiscreteLaplace
 from discreet.query import explain
 from discreet.query.after.rows import afterwards
 from discreet.query.joint import Measured, Released
+from discreet.query.meaning import dates
 from discreet.query.meaning.domain import domain
 from discreet.query.nodes import Arith, Col, Literal
 from discreet.query.parts import Part, Ranks, RowSum
@@ -130,8 +130,8 @@ def typed(value: Fraction, kind: Type) -> Any:
     """A measured value as its type shows it: days and seconds since 1970 as dates."""
     match kind:
         case Type.DATE:
-            return (date(1970, 1, 1) + timedelta(days=int(value))).isoformat()
+            return dates.day(int(value))
         case Type.DATETIME:
-            return (datetime(1970, 1, 1) + timedelta(seconds=int(value))).isoformat()
+            return dates.moment(int(value))
         case _:
             return value

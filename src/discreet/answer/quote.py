@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from discreet import exact
+from discreet.answer.column import plain
 from discreet.answer.compose import cost_json, mechanism_words, noisy_parts
 from discreet.answer.estimate import estimated
 from discreet.mechanism.quantile import Quantile
 from discreet.query import explain
-from discreet.query.parts import Part, Rows
+from discreet.query.parts import Distinct, Part, Rows, Units
 from discreet.query.plan import Plan
 from discreet.query.recipe import CorrelationOf, CovarianceOf, MeanOf, Picked, Recipe, VarianceOf, parts
 from discreet.query.target import half_widths
@@ -30,9 +31,14 @@ class Expected:
     at_size: float | None = None
     ranks: float | None = None
 
+    @property
+    def unknown(self) -> bool:
+        """Whether nothing can be said of the ± beforehand."""
+        return self.moe is None and self.at_size is None and self.ranks is None
+
     def as_json(self) -> dict[str, Any]:
         """For `quote --json`."""
-        found: dict[str, Any] = {"name": self.name, "mechanism": self.mechanism, "moe": _number(self.moe)}
+        found: dict[str, Any] = {"name": self.name, "mechanism": self.mechanism, "moe": plain(self.moe)}
         if self.at_size is not None:
             found["moe_at_size"] = self.at_size
         if self.ranks is not None:
@@ -146,10 +152,4 @@ def _at_size(recipe: Recipe, plan: Plan, size: int) -> float:
 
 
 def _is_sum(recipe: Recipe) -> bool:
-    return not any(isinstance(part, Rows) or type(part).__name__ in {"Units", "Distinct"} for part in parts(recipe))
-
-
-def _number(value: Fraction | None) -> int | float | None:
-    if value is None:
-        return None
-    return value.numerator if value.denominator == 1 else float(value)
+    return not any(isinstance(part, Rows | Units | Distinct) for part in parts(recipe))

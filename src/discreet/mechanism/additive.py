@@ -72,7 +72,7 @@ def gaussian(sensitivity: Sensitivity, sigma: Any) -> Additive:
     σ per unit of sensitivity is rounded down in the cost (the dearer side) where l2 is irrational.
     """
     spread = exactly.scale(sigma, "sigma")
-    return Additive(sensitivity, Gaussian(spread / _root_up(sensitivity.l2_squared)), RoundedGaussian(spread))
+    return Additive(sensitivity, Gaussian(spread / root_up(sensitivity.l2_squared)), RoundedGaussian(spread))
 
 
 def discrete_gaussian(sensitivity: Sensitivity, sigma: Any) -> Additive:
@@ -108,7 +108,7 @@ def least_error(sensitivity: Sensitivity, epsilon: Any, delta: Any) -> Additive:
 
 def _at_sigma(sensitivity: Sensitivity, sigma: Fraction) -> Additive:
     """σ given per unit of l2, rounded up together with l2 to the noisier side."""
-    return gaussian(sensitivity, sigma * _root_up(sensitivity.l2_squared))
+    return gaussian(sensitivity, sigma * root_up(sensitivity.l2_squared))
 
 
 def _moved(norm: Fraction) -> Fraction:
@@ -118,7 +118,7 @@ def _moved(norm: Fraction) -> Fraction:
     return norm
 
 
-def _root_up(square: Fraction) -> Fraction:
+def root_up(square: Fraction) -> Fraction:
     """√square, exactly where rational, else rounded up at the 64th binary digit."""
     _moved(square)
     top, bottom = isqrt(square.numerator), isqrt(square.denominator)

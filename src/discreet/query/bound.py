@@ -5,9 +5,8 @@ a unit cannot change sides: `path` names columns that are fixed per unit, with a
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from discreet.bounded import Sensitivity
 from discreet.errors import NotAnswerable
@@ -15,6 +14,7 @@ from discreet.query.aggregate import recipe
 from discreet.query.compile.spelling import rounded
 from discreet.query.meaning.cells import MOST_CELLS, Cells, cells
 from discreet.query.meaning.domain import domain
+from discreet.query.meaning.fold import is_fixed
 from discreet.query.meaning.resolve import resolved
 from discreet.query.nodes import And, Caps, Col, Compare, Constant, Expr, In, Literal, Question
 from discreet.query.parts import Part, Present, Ranks, Tops
@@ -101,22 +101,6 @@ def _cap(asked: int | None, most: int, what: str, limit: str) -> int:
         why = f"A cap on {what} of one unit is at least 1 and at most {limit}, {most}."
         raise NotAnswerable(f"A cap of {asked} {what} cannot be kept.", why, f"Give a cap between 1 and {most}.")
     return asked
-
-
-def is_fixed(item: Any, schema: Schema) -> bool:
-    """Whether an expression is the same in all rows of a unit, because every column in it is."""
-    return all((found := schema.find(name)) is not None and found.fixed_per_unit for name in columns(item))
-
-
-def columns(node: Any) -> set[str]:
-    """The columns an expression looks at."""
-    if isinstance(node, Col):
-        return {node.name}
-    if isinstance(node, tuple):
-        return set().union(*map(columns, node))
-    if is_dataclass(node):
-        return set().union(*(columns(getattr(node, field.name)) for field in fields(node)))
-    return set()
 
 
 def path(where: Expr | None, schema: Schema) -> Path:

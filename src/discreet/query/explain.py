@@ -9,8 +9,8 @@ from discreet.mechanism.keys import KeySelection
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy import cost as costs
 from discreet.query.aggregate import EXTREMES
-from discreet.query.bound import columns
 from discreet.query.joint import Measured
+from discreet.query.meaning.fold import columns
 from discreet.query.nodes import End, Extreme, canonical
 from discreet.query.parts import Distinct, Part, Present, Ranks, Rows, RowSum, Tops, Units
 from discreet.query.plan import Plan

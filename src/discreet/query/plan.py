@@ -7,7 +7,7 @@ error smaller; δ is used by Gaussian noise and by key selection only, and where
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt, sqrt
+from math import sqrt
 from typing import Any
 
 from discreet import exact
@@ -99,7 +99,7 @@ def _gaussian(numbers: tuple[Need, ...], epsilon: Fraction, delta: Fraction) -> 
     shares = gaussian_shares({need.part: (need.weight, need.sensitivity) for need in numbers})
     built = []
     for need in numbers:
-        spread = sigma * _root_up(need.sensitivity.l2_squared / shares[need.part]) * _SLACK
+        spread = sigma * additive.root_up(need.sensitivity.l2_squared / shares[need.part]) * _SLACK
         built.append(Measured(need.part, need.sensitivity, additive.gaussian(need.sensitivity, _short(spread)), None))
     return tuple(built)
 
@@ -134,7 +134,7 @@ def _keys(reach: Reach, epsilon: Fraction, delta: Fraction) -> KeySelection:
     laplace = key_selection(reach.groups, epsilon, delta, relation=reach.relation)
     if reach.groups == 1:
         return laplace
-    sigma = calibrate.gaussian_sigma(epsilon, delta / 2) * _root_up(laplace.sensitivity.l2_squared)
+    sigma = calibrate.gaussian_sigma(epsilon, delta / 2) * additive.root_up(laplace.sensitivity.l2_squared)
     normal = gaussian_key_selection(reach.groups, _short(sigma), delta / 2, relation=reach.relation)
     return min(laplace, normal, key=lambda one: one.threshold)
 
@@ -161,12 +161,6 @@ def _needs_delta(draft: Draft) -> NotAnswerable:
     why = f"The values of {names} are not public, and to find them privately takes a delta above 0."
     fix = 'List them in the metadata: values = ["…"], or give --delta (the budget needs a delta too).'
     return NotAnswerable("These groups cannot be found without a delta.", why, fix)
-
-
-def _root_up(square: Fraction) -> Fraction:
-    """√square rounded up at the 64th binary digit."""
-    shifted = square * 4**64
-    return Fraction(isqrt(shifted.numerator // shifted.denominator) + 1, 2**64)
 
 
 def _short(sigma: Fraction) -> Fraction:

@@ -8,7 +8,7 @@ from discreet.query.compile import spelling
 from discreet.query.compile.places import Grouped
 from discreet.query.compile.render import rendered, value
 from discreet.query.layout import RANK, UNIT, Store, stored
-from discreet.query.meaning.fold import columns
+from discreet.query.meaning.fold import is_fixed
 from discreet.query.nodes import Arith, Case, Col, Expr, IsNull, Literal
 from discreet.query.parts import Distinct, Grid, Part, Present, Rows, RowSum, Units
 from discreet.schema import Lattice, Schema
@@ -67,8 +67,7 @@ def unit_count(schema: Schema, nodes: tuple[object, ...], rows: int) -> str:
     """How units are counted: by their first row where all their rows fare alike, for no unit has two of those."""
     if rows == 1:
         return "count(*)"
-    used = set().union(*map(columns, nodes)) if nodes else set()
-    if all((column := schema.find(name)) is not None and column.fixed_per_unit for name in used):
+    if is_fixed(nodes, schema):
         return f"count(*) FILTER (WHERE {RANK} = 1)"
     return f"count(DISTINCT {UNIT})"
 

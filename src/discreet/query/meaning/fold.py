@@ -70,6 +70,12 @@ def columns(node: Any) -> set[str]:
     return set()
 
 
+def is_fixed(node: Any, schema: Schema) -> bool:
+    """Whether a node is the same for all rows of a unit, because every column it looks at is."""
+    found = (schema.find(name) for name in columns(node))
+    return all(column is not None and column.fixed_per_unit for column in found)
+
+
 def folded(expr: Expr, schema: Schema) -> Folded | None:
     """The expression as a table of results, if it looks at one coded column only."""
     named = columns(expr)
