@@ -16,7 +16,7 @@ $(VENV)/.ok: pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[plot,frames,release,dev]'
 	touch $@
 
-demo: setup      ## a tour in the terminal
+demo: setup      ## an invented hospital, asked three questions
 	$(BIN)/discreet demo
 
 test: setup      ## every part, at the size of a coffee break
