@@ -53,6 +53,18 @@ def test_every_delta_is_paid_apart(cost, apart):
         assert renyi.curve(found.cost, order).delta == 0
 
 
+def test_a_delta_that_no_decimal_ends_covers_itself():
+    third = F(1, 3**17)
+    question = typed(Approx(1, third), ADD, epsilon=1, delta=third)
+    assert (question.delta, question.promise.apart) == (third, third)
+    weight = amounts(question, budget(3, "1e-6"))
+    assert weight.delta == 0
+    assert third < weight.keys < third + F(1, 10**399)
+    assert fits(Approx(1, third), [Approx(1, third)], ADD)
+    with pytest.raises(BadValue, match="must cover"):
+        typed(Approx(1, third), ADD, epsilon=1, delta=third - F(1, 10**410))
+
+
 def test_a_delta_apart_stays_short_and_is_rounded_up():
     cost, exactly = Approx("0.01", "1e-9"), F(1, 10**9)
     for _ in range(3):

@@ -18,6 +18,8 @@ from discreet.privacy.cost import FREE, Apart, Approx, Cost, Group, Pure, Repeat
 from discreet.privacy.flat import Choice, Concentrated, Normal, Odds, Terms, Thinned, promises_groups, terms
 from discreet.relation import Relation
 
+_FINEST = 10**400  # denominators up to here are kept: whoever types a δ can pay a δ apart that is all of it
+
 
 @dataclass(frozen=True)
 class Promise:
@@ -45,7 +47,8 @@ def promise(cost: Cost, relation: Relation) -> Promise:
     Fraction(1, 1000000000)
     """
     found = _promise(checked(cost), 1, relation)
-    return Promise(found.cost, min(kept_delta(found.apart), Fraction(1)))
+    apart = found.apart if found.apart.denominator <= _FINEST else kept_delta(found.apart)
+    return Promise(found.cost, min(apart, Fraction(1)))
 
 
 def _promise(cost: Cost, size: int, relation: Relation) -> Promise:
