@@ -332,6 +332,33 @@ class Question:
     after: After = After()
 
 
+MOST_NODES = 3_000  # of a question written out: about half a second of reading
+
+
+def weight(node: Any) -> int:
+    """How many nodes there are when all is written out; parts that are shared are counted each time, and of the options
+    of IN, which are read quickly, every sixteenth.
+
+    >>> x = Arith("+", Col("a"), Literal(1))
+    >>> weight(x), weight(Arith("*", x, x))
+    (3, 7)
+    """
+    known: dict[int, int] = {}  # by identity: what is shared is looked at once, however often it is written
+
+    def found(one: Any) -> int:
+        if isinstance(one, tuple):
+            return sum(map(found, one))
+        if not is_dataclass(one):
+            return 0
+        if isinstance(one, In):
+            return 1 + found(one.item) + len(one.options) // 16
+        if id(one) not in known:
+            known[id(one)] = 1 + sum(found(getattr(one, field.name)) for field in fields(one))
+        return known[id(one)]
+
+    return found(node)
+
+
 def canonical(node: Any) -> str:
     """JSON that is equal for equal nodes; parts of AND and OR and options of IN are sorted.
 

@@ -12,6 +12,7 @@ from discreet.query.meaning.known import COUNTED, NUMBERS, TIMES, is_null, named
 from discreet.query.meaning.names import in_sql, respelt, short_name
 from discreet.query.meaning.normal import coerced, flat, is_unit, normal, plain
 from discreet.query.nodes import (
+    MOST_NODES,
     After,
     Aggregate,
     And,
@@ -38,6 +39,7 @@ from discreet.query.nodes import (
     Sum,
     Top,
     Variance,
+    weight,
 )
 from discreet.schema import Schema, Type
 from discreet.schema.column import reserved
@@ -61,6 +63,9 @@ def resolved(question: Question, schema: Schema) -> Question:
         raise refused(f"There is no table {quoted(question.table)} here.", f"It is {schema.name}.", fix)
     if not question.outputs:
         raise refused("A question needs an aggregate.", "Single rows are never shown.", "Write: SELECT COUNT(*) …")
+    if weight(question) > MOST_NODES:
+        what = f"The question has more than {MOST_NODES:,} parts when written out."
+        raise refused(what, "How long it takes to read must not grow without bound.", "Ask several smaller questions.")
     keys = tuple(_named_key(key, schema) for key in question.keys)
     outputs = tuple(_named_output(output, schema) for output in question.outputs)
     names = _names([*(key.name for key in keys), *(output.name for output in outputs)])

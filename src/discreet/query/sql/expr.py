@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from discreet.errors import BadValue
 from discreet.exact import decimal
 from discreet.query.nodes import (
+    MOST_NODES,
     And,
     Arith,
     Call,
@@ -24,6 +25,7 @@ from discreet.query.nodes import (
     Not,
     Or,
     TryCast,
+    weight,
 )
 from discreet.query.sql.dialect import sql_of
 from discreet.query.sql.functions import call, date_part
@@ -188,7 +190,7 @@ def _between(node: "exp.Expr", source: Source) -> Expr:
     known(node, "this", "low", "high")
     item = expression(node.this, source)
     low, high = expression(node.args["low"], source), expression(node.args["high"], source)
-    return And((Compare(">=", item, low), Compare("<=", item, high)))
+    return _light(And((Compare(">=", item, low), Compare("<=", item, high))), node)
 
 
 def _like(node: "exp.Expr", source: Source) -> Expr:
@@ -212,7 +214,15 @@ def _case(node: "exp.Expr", source: Source) -> Expr:
         condition = test if against is None else Compare("=", against, test)
         branches.append((condition, expression(branch.args["true"], source)))
     default = node.args.get("default")
-    return Case(tuple(branches), Literal(None) if default is None else expression(default, source))
+    return _light(Case(tuple(branches), Literal(None) if default is None else expression(default, source)), node)
+
+
+def _light(made: Expr, node: "exp.Expr") -> Expr:
+    """What was made of the node; refused where what BETWEEN and CASE write twice, inside each other, has grown."""
+    if weight(made) > MOST_NODES:
+        why = "BETWEEN and CASE with a value write the value once for each comparison; nested, it doubles each time."
+        raise refused(node, f"An expression has more than {MOST_NODES:,} parts when written out.", why, "Nest less.")
+    return made
 
 
 def _cast(node: "exp.Expr", source: Source) -> Expr:
