@@ -3,7 +3,7 @@
 import io
 import json
 import re
-import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from discreet.cli.verbs import VERBS
 from discreet.noise.public import generator
 from fuzz.grammar import statement
 from fuzz.tokens import Secrets, laid, left_behind
+from fuzz.watch import ENGINE_WORDS, MOST_CPU, surrounded, watchdog, watched
 
 PIECE, SHORT, LONG = 200, 4, 60
 DOCUMENTED = Path(__file__).parents[2] / "docs" / "errors.md"
@@ -189,7 +190,7 @@ def documented() -> dict[str, int]:
     return {code: int(status) for code, status in rows}
 
 
-def wrong_with(line: list[str], out: str, err: str, status: int, secrets: Secrets) -> str | None:
+def wrong_with(out: str, err: str, status: int, secrets: Secrets) -> str | None:
     """What a reply breaks, if it breaks something."""
     if out.count("\n") != 1:
         return f"{out.count(chr(10))} lines: {out[:200]!r}"
@@ -202,20 +203,17 @@ def wrong_with(line: list[str], out: str, err: str, status: int, secrets: Secret
         fits = fits and all(isinstance(found[part], str) and found[part].strip() for part in ("what", "why", "fix"))
     if not fits:
         return f"status {status}: {out[:300]!r}"
-    if "Traceback" in out + err or secrets.found(out + err, " ".join(line)):
-        return f"tells {secrets.found(out + err, ' '.join(line))}: {out[:300]!r} {err[:300]!r}"
+    if "Traceback" in out + err or ENGINE_WORDS.search(out + err) or secrets.leaked(out + err):
+        return f"tells {secrets.leaked(out + err)}: {out[:300]!r} {err[:300]!r}"
     return None
 
 
 def desk(folder: Path, patch: pytest.MonkeyPatch) -> Secrets:
     """A folder with the table and what a careless name might meet; also the present one, with a scratch of its own."""
-    (folder / "scratch").mkdir()
+    surrounded(folder, patch)
     (folder / "folder").mkdir()
     (folder / "broken.toml").write_bytes(b"[dataset\n\xff")
     (folder / "link.toml").symlink_to("people.toml")
-    patch.setenv("XDG_STATE_HOME", str(folder / "state"))
-    patch.setenv("TMPDIR", str(folder / "scratch"))
-    patch.setattr(tempfile, "tempdir", str(folder / "scratch"))
     patch.chdir(folder)
     return laid(folder, seed=11)
 
@@ -226,22 +224,28 @@ def piped(content: bytes, errors: str = "surrogateescape") -> io.TextIOWrapper:
 
 
 def fuzzed(folder: Path, piece: int, capfd: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch) -> int:
-    secrets, wrong, fine = desk(folder, patch), [], 0
-    for number in range(piece * PIECE, (piece + 1) * PIECE):
-        typist = Typist(13_000_000 + number, secrets.known())
-        line = [*typist.line(), "--json"]
-        patch.setattr("sys.stdin", piped(typist.one(TYPED)))
-        capfd.readouterr()
-        status = main.status(line)
-        out, err = capfd.readouterr()
-        fine += status == 0
-        broken = wrong_with(line, out, err, status, secrets)
-        if broken is not None:
-            wrong.append(f"{number}: {[word[:200] for word in line]}: {broken}")
+    secrets, wrong, fine, slowest = desk(folder, patch), [], 0, (0.0, -1)
+    with watched(folder, secrets) as told_meanwhile:
+        for number in range(piece * PIECE, (piece + 1) * PIECE):
+            typist = Typist(13_000_000 + number, secrets.known())
+            line = [*typist.line(), "--json"]
+            secrets.typed.append(" ".join(line))
+            patch.setattr("sys.stdin", piped(typist.one(TYPED)))
+            capfd.readouterr()
+            begun = time.thread_time()
+            with watchdog():
+                status = main.status(line)
+            slowest = slowest if status == 0 else max(slowest, (time.thread_time() - begun, number))
+            out, err = capfd.readouterr()
+            fine += status == 0
+            broken = wrong_with(out, err, status, secrets)
+            if broken is not None:
+                wrong.append(f"{number}: {[word[:200] for word in line]}: {broken}")
     assert not wrong, "\n".join([f"{len(wrong)} of {PIECE}", *wrong])
+    assert told_meanwhile == []
     files = left_behind(folder, but=("people.csv", "people.prepared"))
-    typed = " ".join(secrets.known())
-    assert [name for name, content in files if secrets.found(name) or secrets.found(content, typed)] == []
+    assert [name for name, content in files if secrets.found(name) or secrets.leaked(content)] == []
+    assert slowest[0] < MOST_CPU, f"{slowest[1]} was refused after {slowest[0]:.2f} s of CPU"
     return fine
 
 
@@ -263,7 +267,7 @@ def test_a_question_from_stdin_that_is_not_utf_8_is_refused(verb, tmp_path, capf
     monkeypatch.setattr("sys.stdin", piped(b"SELECT COUNT(*) AS n FROM people \xff", errors="strict"))
     capfd.readouterr()
     status = main.status(line)
-    assert wrong_with(line, *capfd.readouterr(), status, secrets) is None
+    assert wrong_with(*capfd.readouterr(), status, secrets) is None
     assert status != 0
 
 

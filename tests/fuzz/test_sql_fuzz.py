@@ -11,14 +11,11 @@ statements alarms wrongly with probability below 10⁻⁶.
 import csv
 import io
 import json
-import signal
-import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -30,39 +27,33 @@ from discreet.cli.formats import FORMATS
 from discreet.dataset import Asking
 from discreet.errors import DiscreetError, EngineFailed
 from discreet.noise.source import SYSTEM
+from discreet.query import sql
 from discreet.query.compile.exacts import gathered
 from discreet.query.compile.statements import statements
+from discreet.query.explain import words
+from discreet.query.plan import Plan
 from fuzz.grammar import statement
 from fuzz.tokens import NEVER_FOUND, Secrets, chain, kept_apart, laid, left_behind, told_by
+from fuzz.watch import ENGINE_WORDS, MOST_CPU, Hang, surrounded, watchdog, watched
+from fuzz.words import HEAVY
 
 PIECE = 750  # statements of one test
 SHORT, LONG = 4, 160
 GATED = 12
 EPSILON = "0.01"
-PATIENCE = 60  # seconds: far beyond what any statement takes on a busy machine
 
 
-class Hang(BaseException):
-    """A statement that did not come back."""
+@dataclass
+class Replies:
+    """How many of each kind; what told or broke something; and the slowest refusal's seconds of CPU, of all, number."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+    slowest: tuple[float, float, int] = (0.0, 0.0, -1)
 
 
-@contextmanager
-def watchdog() -> Iterator[None]:
-    def bark(signum: int, frame: object) -> None:
-        raise Hang
-
-    before = signal.signal(signal.SIGALRM, bark)
-    signal.setitimer(signal.ITIMER_REAL, PATIENCE)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def ungated(asking: Asking) -> Answer:
+def ungated(asking: Asking, made: Plan) -> Answer:
     """What the gate would hand out, without a charge: exact numbers, real noise, the same bytes."""
-    made = asking.plan(epsilon=EPSILON, delta=NEVER_FOUND)
     draft, parts = made.draft, [one.part for one in made.measured]
     asked = statements(draft.schema, draft.cells, draft.question.where, draft.caps, parts)
     engine = asking.table.engine
@@ -82,9 +73,11 @@ def reply(dataset: dp.Dataset, text: str, *, gated: bool) -> tuple[str, str]:
     """What came of a statement, and all that was said."""
     try:
         asking = dataset.sql(text)
-        said = asking.explain(epsilon=EPSILON, delta=NEVER_FOUND)
-        answer = asking.ask(epsilon=EPSILON, delta=NEVER_FOUND) if gated else ungated(asking)
-        return "answered", said + told(answer)
+        if gated:
+            said = asking.explain(epsilon=EPSILON, delta=NEVER_FOUND)
+            return "answered", said + told(asking.ask(epsilon=EPSILON, delta=NEVER_FOUND))
+        made = asking.plan(epsilon=EPSILON, delta=NEVER_FOUND)
+        return "answered", "\n".join([*words(made), told(ungated(asking, made))])
     except DiscreetError as error:
         refusal = error
     assert not isinstance(refusal, EngineFailed), "the engine failed"
@@ -93,54 +86,61 @@ def reply(dataset: dp.Dataset, text: str, *, gated: bool) -> tuple[str, str]:
     return refusal.code, told_by(refusal) + json.dumps(refusal.as_json())
 
 
-def run(folder: Path, piece: int, secrets: Secrets) -> tuple[Counter[str], list[str]]:
-    """The replies of one piece, counted; and every statement that told something or broke something."""
-    counts: Counter[str] = Counter()
-    wrong: list[str] = []
+def run(folder: Path, piece: int, secrets: Secrets) -> Replies:
+    """The replies of one piece."""
+    found, known = Replies(), secrets.known()
     with dp.open(folder / "people.toml") as dataset:
         dataset.prepare()
         for number in range(piece * PIECE, (piece + 1) * PIECE):
-            text, begun = statement(number, secrets.known()), time.monotonic()
+            text = statement(number, known)
+            secrets.typed.append(text)
+            begun, cpu = time.monotonic(), time.thread_time()
             try:
                 with watchdog():
                     code, said = reply(dataset, text, gated=number % GATED == 0)
             except (Exception, Hang) as error:  # one report of all that went wrong, not of the first
-                wrong.append(f"{number}: {type(error).__name__}: {str(error)[:150]}: {text[:700]!r}")
+                found.wrong.append(f"{number}: {type(error).__name__}: {str(error)[:150]}: {text[:700]!r}")
                 continue
-            counts[code] += 1
-            counts["slow refusals"] += code != "answered" and time.monotonic() - begun > 1
-            if leaks := secrets.found(said, text):
-                wrong.append(f"{number} tells {leaks}: {text[:700]!r}")
-    return counts, wrong
+            found.counts[code] += 1
+            if code != "answered":
+                found.slowest = max(found.slowest, (time.thread_time() - cpu, time.monotonic() - begun, number))
+            leaks = secrets.found(said, text) or ENGINE_WORDS.findall(said)
+            if leaks:
+                found.wrong.append(f"{number} tells {leaks}: {text[:700]!r}")
+    return found
 
 
 def searched(folder: Path, secrets: Secrets) -> list[str]:
     """Files and names that hold a token which nobody typed."""
-    typed = " ".join(secrets.known())
     files = left_behind(folder, but=("people.csv", "people.prepared"))
-    return [name for name, content in files if secrets.found(name) or secrets.found(content, typed)]
+    return [name for name, content in files if secrets.found(name) or secrets.leaked(content)]
 
 
-def fuzzed(folder: Path, piece: int, capfd: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch) -> Counter[str]:
-    scratch = folder / "scratch"
-    scratch.mkdir()
-    patch.setenv("XDG_STATE_HOME", str(folder / "state"))
-    patch.setenv("TMPDIR", str(scratch))
-    patch.setattr(tempfile, "tempdir", str(scratch))
+def fuzzed(folder: Path, piece: int, capfd: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch) -> Replies:
+    surrounded(folder, patch)
     secrets = laid(folder, seed=5_000_000 + piece)
-    counts, wrong = run(folder, piece, secrets)
-    assert not wrong, "\n".join([f"{len(wrong)} of {PIECE}", *wrong])
+    with watched(folder, secrets) as told_meanwhile:
+        found = run(folder, piece, secrets)
+    assert not found.wrong, "\n".join([f"{len(found.wrong)} of {PIECE}", *found.wrong])
+    assert told_meanwhile == []
     assert searched(folder, secrets) == []
-    out, err = capfd.readouterr()
-    assert (out, err) == ("", "")
+    assert capfd.readouterr() == ("", "")
     assert all(kept_apart(folder / name) for name in ("people.prepared", "people.key", "people.ledger"))
-    return counts
+    cpu, wall, number = found.slowest
+    assert cpu < MOST_CPU, f"{number} was refused after {cpu:.2f} s of CPU, {wall:.2f} s in all"
+    return found
+
+
+def recorded(found: Replies, record_property: Callable[[str, object], None]) -> None:
+    record_property("replies", dict(found.counts))
+    record_property("slowest refusal", found.slowest)
 
 
 @pytest.mark.parametrize("piece", range(SHORT))
 def test_no_statement_tells_a_cell_breaks_or_hangs(piece, tmp_path, capfd, monkeypatch, record_property):
-    counts = fuzzed(tmp_path, piece, capfd, monkeypatch)
-    record_property("replies", dict(counts))
+    found = fuzzed(tmp_path, piece, capfd, monkeypatch)
+    recorded(found, record_property)
+    counts = found.counts
     assert counts["answered"] > PIECE // 10, counts  # a fuzz that is always refused would test the parser alone
     assert counts["not-answerable"] > PIECE // 10, counts
 
@@ -148,7 +148,7 @@ def test_no_statement_tells_a_cell_breaks_or_hangs(piece, tmp_path, capfd, monke
 @pytest.mark.long
 @pytest.mark.parametrize("piece", range(SHORT, LONG))
 def test_no_statement_of_a_long_run_tells_a_cell_breaks_or_hangs(piece, tmp_path, capfd, monkeypatch, record_property):
-    record_property("replies", dict(fuzzed(tmp_path, piece, capfd, monkeypatch)))
+    recorded(fuzzed(tmp_path, piece, capfd, monkeypatch), record_property)
 
 
 def test_the_search_finds_a_token_cut_short_in_other_case_or_inside_a_longer_number(tmp_path):
@@ -184,6 +184,38 @@ def test_a_planted_engine_error_is_reported(tmp_path, capfd, monkeypatch):
     monkeypatch.setattr("fuzz.test_sql_fuzz.statements", failing)
     with pytest.raises(AssertionError, match="the engine failed"):
         fuzzed(tmp_path, 1, capfd, monkeypatch)
+
+
+@pytest.mark.parametrize("text", HEAVY, ids=lambda text: f"{text[:30]} … {len(text)}")
+def test_a_long_or_deep_statement_is_refused_or_answered_within_a_second(text, quiet):
+    begun = time.thread_time()
+    with watchdog():
+        reply(quiet, text, gated=False)
+    assert time.thread_time() - begun < MOST_CPU
+
+
+@pytest.fixture(scope="module")
+def quiet(tmp_path_factory):
+    """A dataset that has been asked once, so that what is loaded at first is."""
+    folder = tmp_path_factory.mktemp("quiet")
+    laid(folder, seed=2)
+    with dp.open(folder / "people.toml") as dataset:
+        reply(dataset, "SELECT COUNT(*) AS n FROM people", gated=False)
+        yield dataset
+
+
+def test_a_slow_refusal_is_reported(tmp_path, capfd, monkeypatch):
+    def slow(text, read=sql.parsed):
+        until = time.thread_time() + 0.05
+        while time.thread_time() < until:
+            pass
+        return read(text)
+
+    monkeypatch.setattr("fuzz.test_sql_fuzz.PIECE", 24)
+    monkeypatch.setattr("fuzz.test_sql_fuzz.MOST_CPU", 0.05)
+    monkeypatch.setattr("discreet.dataset.parsed", slow)
+    with pytest.raises(AssertionError, match=r"was refused after 0\.[0-9]+ s of CPU"):
+        fuzzed(tmp_path, 0, capfd, monkeypatch)
 
 
 def test_a_statement_is_a_function_of_its_number():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -14,7 +15,8 @@ from discreet import metadata
 from discreet.errors import DiscreetError, MetadataError
 from discreet.metadata.keys import TABLES
 from discreet.noise.public import generator
-from fuzz.tokens import COLUMNS, TOML, Secrets, chain, laid, told_by
+from fuzz.tokens import COLUMNS, TOML, Secrets, chain, laid, left_behind, told_by
+from fuzz.watch import MOST_CPU, Hang, surrounded, watchdog, watched
 
 PIECE, SHORT, LONG = 750, 2, 40
 BASE = (
@@ -182,22 +184,31 @@ def outcome(path: Path) -> tuple[str, str]:
     return "read", "\n".join(said)
 
 
-def fuzzed(folder: Path, piece: int) -> dict[str, int]:
+def fuzzed(folder: Path, piece: int, patch: pytest.MonkeyPatch) -> dict[str, int]:
+    surrounded(folder, patch)
     secrets, path = surroundings(folder), folder / "mutated.toml"
-    counts, wrong = {"read": 0, "refused": 0}, []
-    for number in range(piece * PIECE, (piece + 1) * PIECE):
-        content = Mutator(9_000_000 + number).mutated()
-        path.write_bytes(content)
-        try:
-            which, said = outcome(path)
-        except Exception as error:  # one report of all that went wrong, not of the first
-            causes = [type(one).__name__ for one in chain(error)]
-            wrong.append(f"{number}: {causes} {str(error)[:200]}: {changed(content)}")
-            continue
-        counts[which] += 1
-        if leaks := secrets.found(said, content.decode("latin-1")):
-            wrong.append(f"{number} tells {leaks}: {changed(content)}")
+    counts, wrong, slowest = {"read": 0, "refused": 0}, [], (0.0, -1)
+    with watched(folder, secrets) as told_meanwhile:
+        for number in range(piece * PIECE, (piece + 1) * PIECE):
+            content = Mutator(9_000_000 + number).mutated()
+            path.write_bytes(content)
+            begun = time.thread_time()
+            try:
+                with watchdog():
+                    which, said = outcome(path)
+            except (Exception, Hang) as error:  # one report of all that went wrong, not of the first
+                causes = [type(one).__name__ for one in chain(error)]
+                wrong.append(f"{number}: {causes} {str(error)[:200]}: {changed(content)}")
+                continue
+            counts[which] += 1
+            slowest = max(slowest, (time.thread_time() - begun, number)) if which == "refused" else slowest
+            if leaks := secrets.found(said, content.decode("latin-1")):
+                wrong.append(f"{number} tells {leaks}: {changed(content)}")
     assert not wrong, "\n".join([f"{len(wrong)} of {PIECE}", *wrong])
+    assert told_meanwhile == []
+    files = left_behind(folder, but=("people.csv",))
+    assert [name for name, text in files if secrets.found(name) or secrets.found(text)] == []
+    assert slowest[0] < MOST_CPU, f"{slowest[1]} was refused after {slowest[0]:.2f} s of CPU"
     return counts
 
 
@@ -208,16 +219,16 @@ def changed(content: bytes) -> list[str]:
 
 
 @pytest.mark.parametrize("piece", range(SHORT))
-def test_a_mutated_file_is_read_or_refused_as_metadata(piece, tmp_path, capfd):
-    counts = fuzzed(tmp_path, piece)
+def test_a_mutated_file_is_read_or_refused_as_metadata(piece, tmp_path, capfd, monkeypatch):
+    counts = fuzzed(tmp_path, piece, monkeypatch)
     assert min(counts.values()) > PIECE // 20, counts
     assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("piece", range(SHORT, LONG))
-def test_a_mutated_file_of_a_long_run_is_read_or_refused_as_metadata(piece, tmp_path, capfd):
-    fuzzed(tmp_path, piece)
+def test_a_mutated_file_of_a_long_run_is_read_or_refused_as_metadata(piece, tmp_path, capfd, monkeypatch):
+    fuzzed(tmp_path, piece, monkeypatch)
     assert capfd.readouterr() == ("", "")
 
 

@@ -10,6 +10,7 @@ import os
 import re
 import traceback
 from collections.abc import Iterable, Iterator
+from heapq import nsmallest
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ delta = 1e-6
 ana = 1000
 """
 _WORD = re.compile(r"zqxjkv[a-z]*")
-_DIGITS = re.compile(r"\d{15,}")
+_DIGITS = re.compile("[0-9]{15,}")
 
 
 class Secrets:
@@ -82,6 +83,7 @@ class Secrets:
         self._made = generator(seed)
         self.words: list[str] = []
         self.numbers: set[str] = set()
+        self.typed: list[str] = []  # all that was asked so far, tokens and what is like them included
 
     def word(self) -> str:
         made = "zqxjkv" + "".join(chr(97 + int(letter)) for letter in self._made.integers(0, 26, 6))
@@ -102,7 +104,7 @@ class Secrets:
 
     def known(self) -> list[str]:
         """A few tokens that an attacker guessed and types."""
-        return [*self.words[20:23], *sorted(self.numbers)[:3]]
+        return [*self.words[20:23], *nsmallest(3, self.numbers)]
 
     def found(self, said: str, typed: str = "") -> list[str]:
         """The tokens in a text that the caller did not type."""
@@ -111,6 +113,10 @@ class Secrets:
         runs = _DIGITS.findall(said)
         numbers = {run[i : i + 15] for run in runs for i in range(len(run) - 14)} & self.numbers
         return sorted(words) + sorted(number for number in numbers if number not in typed)
+
+    def leaked(self, said: str) -> list[str]:
+        """The tokens in a text that nobody typed so far."""
+        return self.found(said) and self.found(said, "\n".join(self.typed))
 
 
 def table(seed: int) -> tuple[str, Secrets]:

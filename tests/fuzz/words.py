@@ -152,3 +152,39 @@ PIECES = (
     "0x1F",
     " ",
 )
+_COUNT = "SELECT COUNT(*) AS n FROM people "
+
+
+def _nested(pattern: str, inside: str, times: int) -> str:
+    for _ in range(times):
+        inside = pattern.replace("{}", inside)
+    return inside
+
+
+HEAVY = (  # long, deep, or growing when written out: what a slow reader would be slow on
+    *(_COUNT + "WHERE " + one * 60_000 for one in "([-~'"),
+    *(one * 60_000 for one in ("'", '"', "$", ";", "*")),
+    *(one * 20_000 for one in ("a.", "/*", "--\n", "👍")),
+    "SELECT " + "," * 60_000,
+    "SELECT " * 9_000,
+    "SELECT COUNT(*) FROM " + "(SELECT * FROM " * 3_000 + "people" + ")" * 3_000,
+    "SELECT COUNT(*) FROM people " + "JOIN people " * 5_000,
+    " UNION ".join(["SELECT 1"] * 4_000),
+    "WITH " + ",".join(f"a{i} AS (SELECT 1)" for i in range(3_000)) + " SELECT COUNT(*) FROM people",
+    "SELECT " + ", ".join(f"COUNT(*) AS n{i}" for i in range(3_000)) + " FROM people",
+    "SELECT BIN(free, " + ", ".join(map(str, range(9_000))) + ") AS k, COUNT(*) AS n FROM people GROUP BY k",
+    _COUNT + "WHERE age IN (" + ",".join(map(str, range(1_900))) + ") AND free > 'a'",
+    _COUNT + "WHERE note LIKE '" + "%a" * 20_000 + "'",
+    _COUNT + "WHERE " + "+".join(["age"] * 1_500) + " > 'a'",
+    _COUNT + "WHERE " + "*".join(["9e30"] * 300) + " > age",
+    _COUNT + "WHERE age > " + "9" * 60_000,
+    _COUNT + "WHERE age > 1e-999999999",
+    _COUNT + "HAVING " + " AND ".join(["n > 1"] * 900) + " AND m > 1",
+    _COUNT + "WHERE " + "age" + "::BIGINT" * 5_000 + " > 'a'",
+    _COUNT + "WHERE " + _nested("abs({})", "age", 22) + " > 'a'",
+    _COUNT + "WHERE " + _nested("least({}, {})", "age", 10) + " > 'a'",
+    _COUNT + "WHERE " + _nested("({} * {})", "99", 10) + " > note",
+    _COUNT + "WHERE " + _nested("CASE WHEN {} > 1 THEN {} ELSE 2 END", "age", 8) + " > 'a'",
+    _COUNT + "WHERE " + _nested("CASE WHEN {} BETWEEN 0 AND 1 THEN 1 END", "age", 20) + " > 'a'",
+    _COUNT + "WHERE " + _nested("CASE {} WHEN 1 THEN 2 WHEN 2 THEN 1 END", "age", 20) + " > 'a'",
+)

@@ -1,5 +1,6 @@
 """The audit of every shape, its deterministic half: no neighbouring table moves any part further than is promised."""
 
+from contextlib import ExitStack
 from dataclasses import fields, is_dataclass
 from itertools import chain, product
 from typing import get_args
@@ -8,6 +9,7 @@ import pytest
 
 from discreet.errors import NotAnswerable
 from discreet.query import nodes
+from discreet.query.compile.statements import statements
 from discreet.query.parts import Part, Units
 from discreet.relation import Relation
 from shapes.checks import change, differences, norms, overcharged, violations
@@ -24,22 +26,27 @@ from shapes.shapes import (
     every,
     plain,
     planned,
+    schema,
     wanted,
     with_population,
 )
-from shapes.tables import apart, measured, opened, together, with_units, without_units
+from shapes.tables import apart, measured, measured_parts, opened, together, with_units, without_units
 
 NORMS = ("l0", "l1", "l2_squared", "linf")
 CI_ROWS, LONG_ROWS = (500, 100), (10_000, 1_000)  # of the unit with the most, and in how many groups
+WITHOUT = without_units()
+CI_FAMILIES, LONG_FAMILIES = (with_units(*CI_ROWS), WITHOUT), (with_units(*LONG_ROWS), WITHOUT)
 
 
-def swept(folder, family, pairs, batches):
-    """By table, the exact parts of all plans."""
-    found = {}
-    for number, name in enumerate(dict.fromkeys(chain(*pairs))):
-        with opened(folder / str(number), family.tables[name], family.unit) as engine:
-            found[name] = measured(engine, batches)
-    return found
+@pytest.fixture(scope="module")
+def prepared(request, tmp_path_factory):
+    """A family and its tables by name, each prepared once for all the questions about it."""
+    family, folder = request.param, tmp_path_factory.mktemp("tables")
+    with ExitStack() as engines:
+        found = {}
+        for number, (name, rows) in enumerate(family.tables.items()):
+            found[name] = engines.enter_context(opened(folder / str(number), rows, family.unit))
+        yield family, found
 
 
 def broken_promises(family, plans, found):
@@ -52,43 +59,61 @@ def broken_promises(family, plans, found):
             yield from ((place, x) for x in differences(made, found[one][place], found[other][place]))
 
 
-def reached(pairs, plans, found):
-    """Where a norm of a change is as large as is promised: the kind of part and the norm."""
+def reached(family, plans, found):
+    """Where a norm of a change is as large as is promised: the relation, the kind of part and the norm."""
     reaches = set()
     for place, made in plans.items():
-        for (one, other), part in product(pairs, made.measured):
+        relation = made.draft.schema.relation
+        for (one, other), part in product(family.neighbours[relation], made.measured):
             moved = norms(part.part, change(found[one][place][part.part], found[other][place][part.part]))
-            reaches |= {(type(part.part), norm) for norm in NORMS if moved[norm] == getattr(part.sensitivity, norm)}
+            tight = [norm for norm in NORMS if moved[norm] == getattr(part.sensitivity, norm)]
+            reaches |= {(relation, type(part.part), norm) for norm in tight}
     return reaches
 
 
-def audited(folder, family, relation, shapes, batched):
-    """The shapes that break a promise, and which promises are reached."""
-    shapes = [shape for shape in shapes if shape.family == family.unit and shape.relation is relation]
+def audited(family, engines, shapes, batched):
+    """The shapes that break a promise; and the plans with their exact parts by table."""
     plans = {place: planned(shape) for place, shape in enumerate(shapes)}
-    pairs = family.neighbours[relation]
-    found = swept(folder, family, [*pairs, *family.same], batched(plans))
-    broken = [(shapes[place], one) for place, one in broken_promises(family, plans, found)]
-    return broken, reached(pairs, plans, found)
+    batches = batched(plans)
+    found = {name: measured(engine, _about(name, family, plans, batches)) for name, engine in engines.items()}
+    return [(shapes[place], one) for place, one in broken_promises(family, plans, found)], plans, found
 
 
-@pytest.mark.parametrize("relation", Relation)
-@pytest.mark.parametrize("family", [with_units(*CI_ROWS), without_units()], ids=lambda family: family.unit)
-def test_no_neighbour_moves_any_part_further_than_promised_and_every_promise_is_tight(tmp_path, family, relation):
-    shapes = covering() + plain() + with_population()
-    broken, reaches = audited(tmp_path, family, relation, shapes, apart)
+def _about(name, family, plans, batches):
+    """The batches with a plan under a relation that has the table of that name in a pair."""
+    pairs = {relation: {*chain(*family.neighbours[relation], *family.same)} for relation in Relation}
+    return [one for one in batches if any(name in pairs[plans[place].draft.schema.relation] for place in one.plans)]
+
+
+@pytest.mark.parametrize("prepared", CI_FAMILIES, ids=lambda family: family.unit, indirect=True)
+def test_no_neighbour_moves_any_part_further_than_promised_and_every_promise_is_tight(prepared):
+    family, engines = prepared
+    shapes = [shape for shape in covering() + plain() + with_population() if shape.family == family.unit]
+    broken, plans, found = audited(family, engines, shapes, apart)
     assert broken == []
     kinds_of_parts = [kind for kind in get_args(Part) if family.unit == "with" or kind is not Units]
-    assert set(product(kinds_of_parts, NORMS)) == reaches
+    assert set(product(Relation, kinds_of_parts, NORMS)) == reached(family, plans, found)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("relation", Relation)
 @pytest.mark.parametrize("grouping", GROUPINGS)
-@pytest.mark.parametrize("family", [with_units(*LONG_ROWS), without_units()], ids=lambda family: family.unit)
-def test_no_neighbour_moves_any_part_of_any_shape_further_than_promised(tmp_path, family, grouping, relation):
-    shapes = [shape for shape in every() if shape.grouping == grouping and accepted(shape)]
-    assert audited(tmp_path, family, relation, shapes, together)[0] == []
+@pytest.mark.parametrize("prepared", LONG_FAMILIES, ids=lambda family: family.unit, indirect=True)
+def test_no_neighbour_moves_any_part_of_any_shape_further_than_promised(prepared, grouping, record_property):
+    family, engines = prepared
+    wanted_here = (shape for shape in every() if (shape.grouping, shape.family) == (grouping, family.unit))
+    shapes = [shape for shape in wanted_here if accepted(shape)]
+    record_property("shapes", len(shapes))
+    assert audited(family, engines, shapes, together)[0] == []
+
+
+def test_the_statements_of_a_question_do_not_know_the_relation():
+    """Why plans under either relation may be measured together."""
+    for shape in covering():
+        made = planned(shape)
+        others = [schema(shape.unit, relation) for relation in Relation]
+        draft, parts = made.draft, measured_parts(made)
+        one, other = (statements(x, draft.cells, draft.question.where, draft.caps, parts) for x in others)
+        assert one == other
 
 
 def test_the_covering_handful_holds_every_combination_that_is_wanted():
