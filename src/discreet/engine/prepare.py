@@ -18,7 +18,7 @@ from discreet.engine.cells import Family, cell, text, unit_key, value
 from discreet.query.layout import RANK, SALT, SECRET, TABLE, UNIT, Store, stored
 from discreet.schema import Schema
 
-FORMAT = 1  # of the prepared file
+FORMAT = 2  # of the prepared file
 FACTS = "discreet_facts"  # a table of one row: what the file was made from
 _SALTS = 2**16
 
