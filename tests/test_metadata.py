@@ -17,6 +17,7 @@ from discreet.errors import DiscreetError, MetadataError, SourceUnavailable
 from discreet.metadata import Metadata, dumps, gaps, header, load, parse, write
 from discreet.metadata.keys import TABLES
 from discreet.schema import Budget, Column, Hierarchy, Schema, Unit
+from discreet.schema.limits import Limits
 
 PAGE = Path(__file__).parents[1] / "docs" / "metadata.md"
 START = '[dataset]\nname = "people"\n'
@@ -589,6 +590,32 @@ def test_table_that_is_not_there_is_told_from_one_that_is_odd(tmp_path: Path) ->
     with pytest.raises(DiscreetError, match="not built in yet") as other:
         header.names(tmp_path / "people.parquet")
     assert (other.value.exit, "--column" in other.value.fix) == (3, True)
+
+
+# --- limits ------------------------------------------------------------------------------------------------------
+
+
+def test_limits_read_back_as_they_were_written() -> None:
+    known = parse(START + "[limits]\nmemory_gib = 1.5\nseconds = 0.5\nthreads = 2")
+    assert known.limits == Limits(memory=3 * 2**29, seconds=0.5, threads=2)
+    text = dumps(known)
+    assert parse(text) == known
+    assert "prepare_seconds" not in text
+    assert parse(START).limits is None
+
+
+@pytest.mark.parametrize(
+    "line", ["memory_gib = 0", "memory_gib = 0.01", 'seconds = "soon"', "seconds = -1", "threads = 1.5"]
+)
+def test_limits_have_limits(line: str) -> None:
+    with pytest.raises(MetadataError, match=line.split()[0].partition("_gib")[0]):
+        parse(START + f"[limits]\n{line}")
+
+
+def test_what_memory_is_called_elsewhere_is_understood() -> None:
+    with pytest.raises(MetadataError) as refused:
+        parse(START + "[limits]\nram = 8")
+    assert "memory_gib = 6" in refused.value.fix
 
 
 # --- the page ----------------------------------------------------------------------------------------------------

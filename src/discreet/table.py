@@ -50,7 +50,7 @@ class Table:
 
     def __init__(self, metadata: Metadata, toml: Path, *, frame: Any = None, limits: Limits | None = None) -> None:
         self.metadata, self.toml = metadata, toml
-        self._frame, self._limits = frame, limits or Limits()
+        self._frame, self._limits = frame, limits or metadata.limits or Limits()
         self._engine: Engine | None = None
         self._ledger: Ledger | None = None
 

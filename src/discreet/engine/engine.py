@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 
 from discreet.engine import files, frames, prepare, tables
 from discreet.engine import source as origin
-from discreet.engine.limits import Limits
 from discreet.engine.process import Gone, process
 from discreet.engine.secret import Secret, kept_secret
 from discreet.errors import SourceUnavailable, bad, engine_failed
 from discreet.schema import Schema
+from discreet.schema.limits import Limits
 
 Progress = Callable[[str, float], None]
 Columns = dict[str, NDArray[Any]]
@@ -236,7 +236,7 @@ class Engine:
         if cause == "source":
             return origin.unreadable(file.shown)
         why = "How much it needs depends on the data, so it is not told."
-        fix = "Allow more memory or time, for example Limits(memory=8 * 2**30, prepare_seconds=7200)."
+        fix = "Allow more in the metadata, for example:\n[limits]\nmemory_gib = 8\nprepare_seconds = 7200"
         return SourceUnavailable("The table could not be prepared within the limits of memory and time.", why, fix)
 
     def _scratch(self) -> tuple[Path, ...]:
