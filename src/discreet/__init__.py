@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from discreet.bounded import Sensitivity
     from discreet.dataset import Dataset
     from discreet.dataset import open_dataset as open
-    from discreet.engine import Limits
     from discreet.errors import BadValue, BudgetExceeded, DiscreetError, NotAnswerable, NotPriced, Refuted
     from discreet.privacy import odds
     from discreet.query.form.words import (
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
         when,
     )
     from discreet.relation import Relation
+    from discreet.schema.limits import Limits
 
 __all__ = [
     "Answer",
@@ -86,7 +86,7 @@ _HOMES = {  # a name is fetched when first used, so that importing Discreet cost
     "BudgetExceeded": "discreet.errors",
     "Dataset": "discreet.dataset",
     "DiscreetError": "discreet.errors",
-    "Limits": "discreet.engine",
+    "Limits": "discreet.schema.limits",
     "NotAnswerable": "discreet.errors",
     "NotPriced": "discreet.errors",
     "Refuted": "discreet.errors",

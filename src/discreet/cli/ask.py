@@ -26,9 +26,9 @@ from discreet.cli.asking import (
 from discreet.cli.fixes import affordable
 from discreet.cli.formats import chosen_format, content, require_possible
 from discreet.cli.reply import AsJson, OutFile, Reply, envelope, require_new
-from discreet.engine.limits import Limits
 from discreet.engine.process import start_ahead
 from discreet.errors import DiscreetError, bad
+from discreet.schema.limits import Limits
 
 if TYPE_CHECKING:
     from discreet.answer import Answer

@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from discreet.engine.engine import Engine, Prepared
-    from discreet.engine.limits import Limits
+    from discreet.schema.limits import Limits
 
 __all__ = ["Engine", "Limits", "Prepared"]
 
-_HOMES = {"Engine": "engine", "Limits": "limits", "Prepared": "engine"}  # fetched when used: the worker needs none
+_HOMES = {  # fetched when used: the worker needs none
+    "Engine": "discreet.engine.engine",
+    "Limits": "discreet.schema.limits",
+    "Prepared": "discreet.engine.engine",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'discreet.engine' has no attribute {name!r}")
-    return getattr(import_module(f"discreet.engine.{_HOMES[name]}"), name)
+    return getattr(import_module(_HOMES[name]), name)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.engine import wire
-from discreet.engine.limits import Limits
+from discreet.schema.limits import Limits
 
 _MOST_REPLY = 2**33
 _Pair = tuple[subprocess.Popen[bytes], socket.socket]
@@ -126,7 +126,13 @@ def start_ahead(limits: Limits) -> None:
 
 def process(limits: Limits) -> Process:
     """The worker that was started ahead, if it has these limits, else one that starts when it is needed."""
-    return _spare.pop() if _spare and _spare[0].limits == limits else Process(limits)
+    if not _spare:
+        return Process(limits)
+    ahead = _spare.pop()
+    if ahead.limits != limits:
+        ahead.close()
+        return Process(limits)
+    return ahead
 
 
 def _in_child() -> None:

@@ -35,6 +35,12 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         "max_delta": "max_delta = 1e-6",
         "share_answers": "share_answers = true",
     },
+    "limits": {
+        "memory_gib": "memory_gib = 6",
+        "seconds": "seconds = 600",
+        "prepare_seconds": "prepare_seconds = 7200",
+        "threads": "threads = 2",
+    },
     "hierarchy": {
         "levels": 'levels = ["country", "region", "ward"]',
         "tree": 'tree = "geo.csv"',
@@ -47,6 +53,7 @@ HEADINGS = {
     "unit": "[unit]",
     "columns": "[columns.age]",
     "budget": "[budget]",
+    "limits": "[limits]",
     "hierarchy": "[hierarchy.geo]",
 }
 _OTHER_WORDS: Mapping[str, Mapping[str, str]] = {
@@ -68,6 +75,9 @@ _OTHER_WORDS: Mapping[str, Mapping[str, str]] = {
     | dict.fromkeys(("users", "people", "caps"), "analysts")
     | dict.fromkeys(("share", "shared", "publish"), "share_answers")
     | {"eps": "epsilon", "total": "epsilon", "delta_max": "max_delta"},
+    "limits": dict.fromkeys(("memory", "ram", "memory_gb", "max_memory", "gib"), "memory_gib")
+    | dict.fromkeys(("timeout", "time", "max_seconds"), "seconds")
+    | dict.fromkeys(("cores", "cpus", "processors"), "threads"),
     "hierarchy": dict.fromkeys(("columns", "order"), "levels")
     | dict.fromkeys(("file", "path", "csv"), "tree")
     | dict.fromkeys(("edges", "paths", "rows"), "branches"),
@@ -75,6 +85,7 @@ _OTHER_WORDS: Mapping[str, Mapping[str, str]] = {
     | dict.fromkeys(("privacy_unit", "person", "user", "protects"), "unit")
     | dict.fromkeys(("fields", "variables", "attributes"), "columns")
     | dict.fromkeys(("privacy", "spend", "allowance"), "budget")
+    | dict.fromkeys(("limit", "engine", "resources"), "limits")
     | dict.fromkeys(("tree", "geo", "geography", "nesting"), "hierarchy"),
 }
 

@@ -13,10 +13,11 @@ from typing import Any
 from discreet.errors import BadValue, MetadataError
 from discreet.exact import DELTA_CEILING
 from discreet.metadata import files
-from discreet.metadata.keys import NAMED, missing, require_known, require_table
+from discreet.metadata.keys import NAMED, TABLES, missing, require_known, require_table
 from discreet.schema import Budget, Column, Hierarchy, Schema, Unit
+from discreet.schema.limits import GIBIBYTE, Limits
 from discreet.schema.unit import FORMAT
-from discreet.schema.words import key, name, refusal
+from discreet.schema.words import key, name, number, refusal
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Metadata:
     folder: Path = Path()
     values_from: tuple[tuple[str, str], ...] = ()
     said: frozenset[str] = frozenset()
+    limits: Limits | None = None
 
     @property
     def source_path(self) -> Path | None:
@@ -135,7 +137,8 @@ def _metadata(document: Mapping[str, Any], file: str, folder: Path) -> Metadata:
         source,
         folder,
         tuple((named, facts["values_from"]) for named, facts in columns.items() if "values_from" in facts),
-        frozenset(key("budget", given) for given in document.get("budget", {})),
+        frozenset(key(table, given) for table in ("budget", "limits") for given in document.get(table, {})),
+        _limits(document["limits"]) if "limits" in document else None,
     )
 
 
@@ -167,6 +170,20 @@ def _budget(document: Mapping[str, Any], file: str, population: int | None) -> B
     if "epsilon" not in document["budget"]:
         raise missing(file, ("budget",), "epsilon")
     return Budget(**{"max_delta": delta_ceiling(population), **document["budget"]})
+
+
+def _limits(given: Mapping[str, Any]) -> Limits:
+    facts: dict[str, Any] = {}
+    for field, value in given.items():
+        where, fix = key("limits", field), f"Write, for example: {TABLES['limits'][field]}"
+        parsed = number(value, where, "must be a number above 0", fix)
+        if parsed <= 0:
+            raise refusal(where, "must be a number above 0", value, fix)
+        if field == "memory_gib":
+            facts["memory"] = int(parsed * GIBIBYTE)
+        else:
+            facts[field] = int(parsed) if parsed.denominator == 1 else float(parsed)
+    return Limits(**facts)
 
 
 def _hierarchy(named: str, facts: Mapping[str, Any], file: str, folder: Path, source: Path | None) -> Hierarchy:

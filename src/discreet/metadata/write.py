@@ -3,6 +3,7 @@
 import os
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from discreet.metadata.header import like_column, like_unit
 from discreet.metadata.read import Metadata, delta_ceiling
 from discreet.schema import Column, Null
 from discreet.schema.column import default_step
+from discreet.schema.limits import GIBIBYTE
 from discreet.schema.words import key, written
 
 _WIDTH = 86
@@ -51,7 +53,7 @@ def dumps(metadata: Metadata, undeclared: Sequence[str] = ()) -> str:
     if undeclared:
         parts.append((_DECLARE if schema.columns else "") + _listed(undeclared))
     parts += _hierarchies(metadata)
-    parts.append(_budget(metadata))
+    parts += [_budget(metadata), *_limits(metadata)]
     return "\n".join(parts)
 
 
@@ -178,3 +180,15 @@ def _budget(metadata: Metadata) -> str:
         return text
     caps = [(key(analyst), written(cap), "") for analyst, cap in budget.analysts]
     return "\n".join([text, _table(key("budget", "analysts"), caps)])
+
+
+def _limits(metadata: Metadata) -> Iterator[str]:
+    limits = metadata.limits
+    if limits is not None:
+        facts = {
+            "memory_gib": written(Fraction(limits.memory, GIBIBYTE)),
+            "seconds": written(Fraction(str(limits.seconds))),
+            "prepare_seconds": written(Fraction(str(limits.prepare_seconds))),
+            "threads": str(limits.threads),
+        }
+        yield _table("limits", [(named, facts[named], "") for named in facts if key("limits", named) in metadata.said])

@@ -1,4 +1,7 @@
-"""How much time and memory the engine may take: public numbers, fixed before any row is read."""
+"""How much time and memory the engine may take: public numbers, fixed before any row is read.
+
+Beyond them a question fails, and whether it does may depend on rows; so they are facts of the dataset, in its TOML.
+"""
 
 import os
 from dataclasses import dataclass
@@ -6,8 +9,8 @@ from dataclasses import dataclass
 from discreet import exact
 from discreet.errors import bad
 
-MEBIBYTE = 2**20
-LEAST_MEMORY = 64 * MEBIBYTE
+GIBIBYTE = 2**30
+LEAST_MEMORY = 2**26
 MOST_MEMORY = 2**46
 MOST_SECONDS = 10**7
 MOST_THREADS = 1024
