@@ -264,7 +264,7 @@ def test_an_interrupt_after_storing_loses_nothing(spied):
 
 def test_an_answer_too_long_to_be_stored_is_counted_as_a_failure(spied, monkeypatch):
     monkeypatch.setattr("discreet.ledger.ledger.LONGEST_ANSWER", 3)
-    with pytest.raises(BadValue, match="64 MiB"):
+    with pytest.raises(BadValue, match="256 MiB"):
         disclose(spied, order(), Noise([]), exactly(5, []), finish=lambda _: b"1234")
     assert (spied.ledger.standing().failures, spied.ledger.standing().spent.epsilon) == (1, 1)
 

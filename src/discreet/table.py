@@ -105,9 +105,7 @@ class Table:
         """The ledger, made at the first charge."""
         if self._ledger is None:
             fixed = [column.name for column in self.schema.columns if column.fixed_per_unit]
-            there = self.ledger_path.exists() and self.ledger_path.stat().st_size > 0
-            made = Ledger.open if there else Ledger.create
-            self._ledger = made(self.ledger_path, self.opening, fixed=fixed)
+            self._ledger = Ledger.kept(self.ledger_path, self.opening, fixed=fixed)
         return self._ledger
 
     def standing(self) -> Standing | None:
@@ -164,7 +162,7 @@ class Table:
 
     def ask(self, made: Plan, *, analyst: str | None = None, progress: Progress | None = None) -> Answer:
         """Charge, compute, add noise, store, hand out; or the stored answer again, for nothing."""
-        self._require_known(analyst)
+        self.require_known(analyst)
         order = self.order(made, analyst, self.prepare(progress))
         shared = self._shared(order.key)
         if shared is not None:
@@ -185,7 +183,7 @@ class Table:
         found = disclose(self.ledger, order, made.joint, bounded, finish=finish)
         return self.handed(found.stored, found.receipt.name, replayed=found.replayed, analyst=analyst)
 
-    def _require_known(self, analyst: str | None) -> None:
+    def require_known(self, analyst: str | None) -> None:
         """Refuses what looks like a misspelt analyst: under no cap, the name would spend the whole budget."""
         listed = [name for name, _ in self.budget.analysts]
         meant = suggestion(analyst, listed) if analyst is not None and analyst not in listed else None

@@ -272,3 +272,9 @@ def test_table_of_codes_in_the_docs_is_complete_and_says_the_right_exit() -> Non
     assert {problem.code for problem in own} == set(main.OWN_CODES)
     assert table == known | {problem.code: str(problem.exit) for problem in own}
     assert len(known) == sum(kind.__module__ == errors.__name__ for kind in subclasses(DiscreetError))
+
+
+def test_the_command_line_leaves_no_core_file() -> None:
+    asked = "import resource, sys; from discreet.cli import main; main.status = lambda given: print(resource.getrlimit(resource.RLIMIT_CORE)[0]) or 0; main.run(['--version'])"  # noqa: E501
+    told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, timeout=60)
+    assert told.stdout.strip() == "0"

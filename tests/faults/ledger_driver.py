@@ -1,6 +1,6 @@
 """Children that use a ledger and are killed: run as a process of its own, so that forking is safe.
 
-python ledger_driver.py kills FOLDER COUNT SEED | edges FOLDER | crowd FOLDER PROCESSES EACH FITS     → one JSON object
+python -m faults.ledger_driver kills FOLDER COUNT SEED | edges FOLDER | crowd FOLDER PROCESSES EACH FITS  → JSON
 """
 
 import json
@@ -17,6 +17,8 @@ from discreet.ledger.filter import budget
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.rules import Opening, Rules
 from discreet.privacy.cost import Pure
+from faults.common import forked
+from faults.edges import die
 
 EACH = Pure("0.1")
 
@@ -36,19 +38,6 @@ def created(folder, epsilon):
 def opened(folder):
     path, head = places(folder)
     return Ledger.open(path, head=head)
-
-
-def forked(work):
-    """A child that does `work` and ends, whatever happens."""
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            work()
-            status = 0
-        finally:
-            os._exit(status)
-    return child
 
 
 def hand_out(folder, key, answer):
@@ -143,10 +132,6 @@ def killed(folder, runs, chance):
 
 
 # --- the edges of the protocol ----------------------------------------------------------------------
-
-
-def die(*_):
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def at_statement(start):

@@ -1,8 +1,6 @@
 """Faults: kills, crowds, full disks, rights, clocks, stops and tampering.  None may cost an uncharged answer."""
 
-import contextlib
 import errno
-import json
 import os
 import random
 import resource
@@ -11,11 +9,9 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 from datetime import UTC, datetime
 from fractions import Fraction as F
-from pathlib import Path
 
 import pytest
 
@@ -27,16 +23,12 @@ from discreet.ledger.ledger import Ledger
 from discreet.ledger.rules import Opening, Rules
 from discreet.ledger.store import SCHEMA
 from discreet.privacy.cost import Pure
+from faults import common
+from faults.common import nobody, nobodys_folder
 
-DRIVER = Path(__file__).with_name("ledger_driver.py")
 
-
-def driven(*arguments):
-    ended = subprocess.run(
-        [sys.executable, DRIVER, *map(str, arguments)], capture_output=True, text=True, timeout=900, check=False
-    )
-    assert ended.returncode == 0, ended.stderr
-    return json.loads(ended.stdout)
+def driven(verb, folder, *arguments):
+    return common.driven("faults.ledger_driver", verb, folder, *arguments, folder=folder)
 
 
 def places(folder):
@@ -111,8 +103,9 @@ def test_a_full_disk_refuses_and_spends_nothing_that_was_not_written(tmp_path):
     made(tmp_path).close()
     script = f"""
 import resource, sys
-sys.path.insert(0, {str(DRIVER.parent)!r})
-from test_ledger_faults import Path, ask, opened
+sys.path.insert(0, {str(common.HERE)!r})
+from pathlib import Path
+from faults.test_ledger_faults import ask, opened
 from discreet.errors import LedgerUnavailable
 ledger = opened(Path({str(tmp_path)!r}))
 ask(ledger, "before")
@@ -245,30 +238,10 @@ def test_an_answer_that_cannot_be_stored_is_not_handed_out(tmp_path, monkeypatch
     assert ledger.stored("k") == b"answer"
 
 
-@contextlib.contextmanager
-def nobody():
-    """Without root's right to write anywhere."""
-    before = os.geteuid()
-    if before == 0:
-        os.seteuid(65534)
-    try:
-        yield
-    finally:
-        if before == 0:
-            os.seteuid(before)
-
-
 @pytest.fixture
 def anyones_folder():
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        place.chmod(0o755)
-        if os.geteuid() == 0:
-            os.chown(place, 65534, 65534)
+    with nobodys_folder() as place:
         yield place
-        for found in (place, *place.rglob("*")):
-            if found.is_dir():
-                found.chmod(0o755)
 
 
 @pytest.mark.parametrize("which", ["ledger", "state"])

@@ -8,6 +8,7 @@ A verb is a function that returns a `Reply` and raises `DiscreetError`; to add o
 import contextlib
 import io
 import os
+import resource
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -63,7 +64,8 @@ def root(
 
 
 def run(arguments: Sequence[str] | None = None) -> None:
-    """The entry point: never returns, never shows a traceback."""
+    """The entry point: never returns, never shows a traceback, never leaves its memory in a core file."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a sentence may quote what a terminal cannot show
@@ -117,6 +119,8 @@ def _written(reply: Reply, *, as_json: bool) -> int:
         return show(reply, as_json=as_json)
     except DiscreetError as error:
         return show_problem(error.as_json(), as_json=as_json)
+    except KeyboardInterrupt:
+        return show_problem(_interrupted().as_json(), as_json=as_json)
     except OSError:
         if reply.file is None:
             raise

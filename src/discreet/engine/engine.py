@@ -98,7 +98,7 @@ class Engine:
                 return Prepared(self._known.snapshot, anew=False)
             self._known = None
             secret = kept_secret(self._key)
-            with files.locked(self._key):
+            with files.locked(self._key, self.limits.prepare_seconds):
                 for _ in range(_TRIES):
                     found = self._prepared(secret, tell)
                     if found is not None:
@@ -167,6 +167,7 @@ class Engine:
             with self._fresh_scratch():
                 _written(incoming, partial(frames.write_parquet, table, incoming))
                 self._make(origin.File(incoming, origin.Format.PARQUET), secret, wanted, tell)
+                self._put_in_place(tell)
         return self._remember(wanted, anew=not _agree(facts, wanted))
 
     def _from_file(self, file: origin.File, secret: Secret, facts: dict[str, str], tell: Progress) -> Prepared | None:
@@ -179,6 +180,10 @@ class Engine:
         if anew:
             with self._fresh_scratch():
                 self._make(file, secret, wanted, tell)
+                # Before it gets its name: else rows of another state would stand under this one's id.
+                if file.stamps() != before or not (stamps or file.digest() == content):
+                    return None
+                self._put_in_place(tell)
         elif not known and stamps:
             with contextlib.suppress(Gone):  # only saves the next process a digest
                 self._ask("record", str(self.path), prepare.facts(wanted))
@@ -224,7 +229,9 @@ class Engine:
             refusal = origin.unreadable(file.shown)
         if refusal is not None:
             raise refusal
-        _written(self.path, partial(files.put_in_place, new, self.path))
+
+    def _put_in_place(self, tell: Progress) -> None:
+        _written(self.path, partial(files.put_in_place, self._scratch()[1], self.path))
         tell("writing", 1.0)
 
     def _ask(self, verb: str, *arguments: Any, on_step: Callable[[str], None] | None = None) -> Any:

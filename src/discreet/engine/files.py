@@ -4,13 +4,15 @@ import contextlib
 import fcntl
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from discreet.errors import CannotWrite
+from discreet.errors import CannotWrite, SourceUnavailable
 from discreet.schema.words import written
 
 Stamp = tuple[int, int, int]  # size, time of change in ns, inode
+_PAUSE = 0.005  # seconds
 
 
 def stamp(path: Path) -> Stamp:
@@ -60,11 +62,24 @@ def remove(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """One process at a time; the lock goes with the process that holds it."""
-    handle = os.open(path, os.O_RDONLY)
+def locked(path: Path, seconds: float) -> Iterator[None]:
+    """One process at a time; the lock goes with the process that holds it, and one that stands still is not waited
+    for beyond so many seconds."""
+    handle, until = os.open(path, os.O_RDONLY), time.monotonic() + seconds
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        while not _is_locked(handle):
+            if time.monotonic() > until:
+                why = f"Another process has been preparing it for {seconds:g} s."
+                raise SourceUnavailable("The table is being prepared.", why, "Wait for that process, or end it.")
+            time.sleep(_PAUSE)
         yield
     finally:
         os.close(handle)
+
+
+def _is_locked(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

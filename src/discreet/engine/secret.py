@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import os
 import stat
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -61,7 +62,7 @@ def kept_secret(path: Path) -> Secret:
 
 def _make(path: Path) -> None:
     """A key under its final name at once: never a half-written one, and never two."""
-    new = path.with_name(f".{path.name}.{os.getpid()}")
+    new = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     files.remove(new)
     try:
         files.write_new(new, SYSTEM.words(_BYTES // 8).tobytes().hex().encode())

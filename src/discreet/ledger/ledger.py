@@ -7,6 +7,7 @@ Every decision is taken inside one transaction on entries read in that transacti
 spend the same ε twice.  No exact value, noise or seed is ever an argument here.  Proof page: docs/proofs/ledger.md.
 """
 
+import contextlib
 import hashlib
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
@@ -14,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from discreet.errors import bad
+from discreet.errors import Conflict, bad
 from discreet.ledger import account as accounts
 from discreet.ledger import decide, refusal
 from discreet.ledger import rules as stored_rules
@@ -32,7 +33,7 @@ from discreet.ledger.weigh import amounts, typed
 from discreet.privacy.cost import Cost
 from discreet.relation import Relation
 
-LONGEST_ANSWER = 64 * 2**20
+LONGEST_ANSWER = 2**28
 
 
 class Ledger:
@@ -77,6 +78,14 @@ class Ledger:
             store.close()
             raise
         return ledger
+
+    @classmethod
+    def kept(cls, path: Any, opening: Opening, *, fixed: Iterable[str] = (), head: Any = None) -> "Ledger":
+        """The ledger at `path`, made first if it never was; whoever else is just making it makes it for both."""
+        if not _store(path, head, WAIT).is_made():
+            with contextlib.suppress(Conflict):
+                return cls.create(path, opening, fixed=fixed, head=head)
+        return cls.open(path, opening, fixed=fixed, head=head)
 
     @classmethod
     def adopt(cls, path: Any, *, why: str, head: Any = None, wait: float = WAIT) -> "Ledger":
@@ -168,7 +177,7 @@ class Ledger:
     def commit(self, receipt: Receipt, answer: bytes) -> None:
         """Store the answer and COMMITTED in one transaction; only then may it be handed out."""
         if not isinstance(answer, bytes) or len(answer) > LONGEST_ANSWER:
-            raise bad("answer", "must be bytes, 64 MiB at most", type(answer).__name__, "Encode the answer first.")
+            raise bad("answer", "must be bytes, 256 MiB at most", type(answer).__name__, "Encode the answer first.")
         digest = hashlib.sha256(answer).hexdigest()
         with self._store.lock, self._store.writing() as pen:
             charge = self._attempt(receipt, self._taken(pen))
@@ -183,11 +192,12 @@ class Ledger:
 
     def fail(self, receipt: Receipt) -> None:
         """Record that this attempt gave no answer; the charge stays, and enough failures close the dataset."""
+        if isinstance(receipt, Receipt):  # before what may fail: nobody computes it any more, written down or not
+            self._running.discard(receipt.number)
         with self._store.lock, self._store.writing() as pen:
             charge = self._attempt(receipt, self._taken(pen))
             if charge.answer is None and charge.failed < charge.attempt == receipt.attempt:
                 pen.append(entry("failure", charge=receipt.number))
-        self._running.discard(receipt.number)
 
     def stored(self, key: str) -> bytes | None:
         """The bytes once stored under the key: replay, free and identical; None where there are none.

@@ -143,6 +143,18 @@ class SqliteStore:
                 self._checked_head(connection)
                 yield pen
 
+    def is_made(self) -> bool:
+        """Whether a ledger was ever made here; False too for one whose making a crash cut short."""
+        self.head.prepare_folder()
+        with self._held():
+            if self.head.read() is not None:
+                return True
+            if is_empty(self.path):
+                return False
+            checked_file(self.path)
+            with contextlib.closing(_opened(self.path, self._wait)) as connection:
+                return bool(_names(connection))
+
     def create(self, first: dict[str, Any]) -> None:
         """Make the file, its tables and its first entry; refused if any ledger was here, even one now gone."""
         self.head.prepare_folder()
