@@ -1,0 +1,245 @@
+"""Planted faults of the gate and the ledger: each in a real function of the product, by `plant(patch)`."""
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from discreet import exact, gate, table
+from discreet.answer import compose, quote
+from discreet.bounded import Bounded
+from discreet.engine.engine import Engine
+from discreet.gate import Disclosed
+from discreet.ledger import account as accounts
+from discreet.ledger import books, decide, ledger, weigh
+from discreet.ledger.books import Books
+from discreet.ledger.refusal import down
+from discreet.query.compile import exacts
+from discreet.query.layout import TABLE
+from discreet.query.parts import Rows
+from discreet.table import Table
+from faults import promises
+from faults.promises import Promise
+
+Patch = pytest.MonkeyPatch
+Plant = Callable[[Patch], None]
+
+
+# --- charging --------------------------------------------------------------------------------------------------------
+
+
+def refund_on_error(patch: Patch) -> None:
+    real = Books._fail
+
+    def fail(held: Books, number: int) -> None:
+        real(held, number)
+        held.account = accounts.opened(len(held.rules.budget.orders))
+        for one in held.charges.values():
+            if one.failed == 0:
+                held.account = accounts.charged(held.account, one.path, books._amounts(one.entry["amounts"]))
+
+    patch.setattr(Books, "_fail", fail)
+
+
+def check_then_act(patch: Patch) -> None:
+    def charged(held: Any, facts: dict[str, Any], cost: Any, epsilon: Any, delta: Any) -> Any:
+        found = held._read()
+        question = weigh.typed(cost, held._relation, epsilon=epsilon, delta=delta)
+        weight = weigh.amounts(question, found.rules.budget)
+        facts |= {"epsilon": str(question.epsilon), "delta": str(question.delta)}
+        with held._store.lock, held._store.writing():
+            holder = held._lease.name()
+        decision = decide.charge(found, facts, question, weight, holder=holder, held=held._held)
+        with held._store.lock, held._store.writing() as pen:
+            last = ledger._appended(pen, decision)
+        return held._outcome(decision, last)
+
+    patch.setattr(ledger.Ledger, "_charged", charged)
+
+
+def charge_after_compute(patch: Patch) -> None:
+    real = table.disclose
+
+    def disclose(held: Any, order: Any, mechanism: Any, bounded: Any, **named: Any) -> Any:
+        found = bounded.compute()
+        return real(held, order, mechanism, Bounded(lambda: found, bounded.sensitivity), **named)
+
+    patch.setattr(table, "disclose", disclose)
+
+
+def nan_passes_the_guard(patch: Patch) -> None:
+    real = exact.epsilon
+
+    def epsilon(value: Any, name: str = "epsilon") -> Fraction:
+        if isinstance(value, float) and not (value < 1e-9 or value > 1e6):
+            return Fraction(1) if value != value else real(value, name)
+        return real(value, name)
+
+    patch.setattr(exact, "epsilon", epsilon)
+
+
+def true_is_one(patch: Patch) -> None:
+    real = exact.epsilon
+    patch.setattr(exact, "epsilon", lambda value, *named: real(int(value) if value is True else value, *named))
+
+
+def epsilon_rounded_down(patch: Patch) -> None:
+    patch.setattr(weigh, "kept", lambda epsilon: Fraction(int(epsilon * 10**30), 10**30))
+
+
+def delta_rounded_down(patch: Patch) -> None:
+    patch.setattr(weigh, "kept_delta", lambda delta: Fraction(int(delta * 10**400), 10**400))
+
+
+def shown_cost_rounded_down(patch: Patch) -> None:
+    real = compose.cost_json
+    patch.setattr(compose, "cost_json", lambda plan: real(plan) | {"epsilon": down(plan.epsilon)})
+
+
+def sums_in_floats(patch: Patch) -> None:
+    real = accounts.Amounts.__add__
+
+    def add(one: Any, other: Any) -> Any:
+        return replace(real(one, other), epsilon=Fraction(float(one.epsilon) + float(other.epsilon)))
+
+    patch.setattr(accounts.Amounts, "__add__", add)
+
+
+def private_keys_counted_in_the_cost(patch: Patch) -> None:
+    real = Table.order
+
+    def order(held: Table, made: Any, analyst: Any, snapshot: str) -> Any:
+        found, draft = real(held, made, analyst, snapshot), made.draft
+        asked = table.statements(draft.schema, draft.cells, draft.question.where, draft.caps, [Rows()])
+        keys = exacts.gathered(asked, held.engine.run([one.sql for one in asked]), draft.cells).keys
+        return replace(found, epsilon=found.epsilon * max(len(keys), 1))
+
+    patch.setattr(Table, "order", order)
+
+
+def delta_from_the_number_of_rows(patch: Patch) -> None:
+    real = Table.delta
+
+    def delta(held: Table, typed: Any = None) -> Fraction:
+        found = held.engine.run([f"SELECT count(*) AS p0 FROM {TABLE}"])[0]["p0"]
+        return real(held, typed) if typed is not None else Fraction(1, 10**8 + int(found[0]))
+
+    patch.setattr(Table, "delta", delta)
+
+
+def cheaper_quote(patch: Patch) -> None:
+    real = quote.cost_json
+    patch.setattr(quote, "cost_json", lambda plan: real(replace(plan, epsilon=plan.epsilon / 2)))
+
+
+def dearer_charge(patch: Patch) -> None:
+    real = Table.order
+    patch.setattr(Table, "order", lambda *given: replace(found := real(*given), epsilon=found.epsilon * 2))
+
+
+# --- handing out -----------------------------------------------------------------------------------------------------
+
+
+def third_attempt_for_nothing(patch: Patch) -> None:
+    patch.setattr(books, "ATTEMPTS", 10)
+    patch.setattr(decide, "ATTEMPTS", 10)
+
+
+def _handing_out(patch: Patch, change: Callable[[Disclosed, Callable[[], bytes]], Disclosed]) -> None:
+    """What the gate hands out changed, with a fresh answer at hand."""
+    real = table.disclose
+
+    def disclose(held: Any, order: Any, mechanism: Any, bounded: Any, *, finish: Any, source: Any = gate.SYSTEM) -> Any:
+        found = real(held, order, mechanism, bounded, finish=finish, source=source)
+        return change(found, lambda: finish(mechanism(bounded.compute(), source)))
+
+    patch.setattr(table, "disclose", disclose)
+
+
+def fresh_noise_at_every_replay(patch: Patch) -> None:
+    _handing_out(patch, lambda found, fresh: replace(found, stored=fresh()) if found.replayed else found)
+
+
+def noise_drawn_again_when_handed_out(patch: Patch) -> None:
+    _handing_out(patch, lambda found, fresh: found if found.replayed else replace(found, stored=fresh()))
+
+
+def handed_out_before_it_is_stored(patch: Patch) -> None:
+    def disclose(held: Any, order: Any, mechanism: Any, bounded: Any, *, finish: Any, source: Any = gate.SYSTEM) -> Any:
+        about = {name: getattr(order, name) for name in ("analyst", "epsilon", "delta", "snapshot")}
+        receipt = held.charge(order.path, mechanism.cost, order.memo, order.key, **about)
+        made = held.stored(order.key) or finish(mechanism(bounded.compute(), source))
+        with contextlib.suppress(Exception):  # "it can be stored later"
+            held.commit(receipt, made)
+        return Disclosed(made, receipt, receipt.stored)
+
+    patch.setattr(table, "disclose", disclose)
+
+
+def _key_without(patch: Patch, fact: str) -> None:
+    """Neither the replay key nor the ledger's idea of the same question knows that fact."""
+    real = Table.order
+
+    def order(held: Table, made: Any, analyst: Any, snapshot: str) -> Any:
+        if fact == "analyst":
+            return replace(real(held, made, None, snapshot), analyst=analyst)
+        return replace(real(held, made, analyst, "any"), snapshot=snapshot)
+
+    patch.setattr(Table, "order", order)
+    patch.setattr(books, "IDENTITY", tuple(name for name in books.IDENTITY if name != fact))
+
+
+def replay_across_analysts(patch: Patch) -> None:
+    _key_without(patch, "analyst")
+
+
+def key_shared_by_analysts(patch: Patch) -> None:
+    _key_without(patch, "analyst")
+    patch.setattr(books, "IDENTITY", (*books.IDENTITY, "analyst"))
+
+
+def replay_across_snapshots(patch: Patch) -> None:
+    _key_without(patch, "snapshot")
+
+
+def source_not_looked_at_again(patch: Patch) -> None:
+    patch.setattr(Engine, "_seen_again", lambda engine, known: known)
+
+
+def snapshot_of_the_charge_forgotten(patch: Patch) -> None:
+    real = Engine.run
+    patch.setattr(Engine, "run", lambda engine, asked, snapshot=None: real(engine, asked))
+
+
+Mutant = tuple[Plant, Promise, str]  # the fault, the promise it breaks, and what the check says of it
+ALWAYS: list[Mutant] = [
+    (refund_on_error, promises.failures_stay_charged, "gave its charge back"),
+    (check_then_act, promises.races_do_not_overspend, "overspent: 2 of 1"),
+    (charge_after_compute, promises.nothing_is_read_before_its_charge, "with 0 of 1 charged"),
+    (nan_passes_the_guard, promises.only_decimals_pay, "epsilon = nan (float) got: answered"),
+    (true_is_one, promises.only_decimals_pay, "epsilon = True (bool) got: answered"),
+    (epsilon_rounded_down, promises.charges_are_never_rounded_down, "epsilon charged is"),
+    (delta_rounded_down, promises.charges_are_never_rounded_down, "delta charged is too small"),
+    (shown_cost_rounded_down, promises.charges_are_never_rounded_down, "shown cost"),
+    (sums_in_floats, promises.charges_are_never_rounded_down, "three tenths"),
+    (private_keys_counted_in_the_cost, promises.charges_follow_no_row, "the charge differs on few rows"),
+    (delta_from_the_number_of_rows, promises.charges_follow_no_row, "the charge differs on none rows"),
+    (cheaper_quote, promises.quotes_are_what_is_charged, "quoted"),
+    (dearer_charge, promises.quotes_are_what_is_charged, "but charged"),
+    (third_attempt_for_nothing, promises.answers_are_computed_once, "failing question was computed 4 times"),
+    (fresh_noise_at_every_replay, promises.answers_are_computed_once, "answered question was computed 4 times"),
+    (handed_out_before_it_is_stored, promises.answers_are_stored_before_they_are_seen, "although the disk is full"),
+    (replay_across_analysts, promises.replays_are_their_analysts_own, "'ana': ('answered', 0, True"),
+    (key_shared_by_analysts, promises.replays_are_their_analysts_own, "'ana': ('conflict'"),
+    (replay_across_snapshots, promises.answers_are_of_their_snapshot, "a stale answer"),
+    (source_not_looked_at_again, promises.answers_are_of_their_snapshot, "a stale answer"),
+    (snapshot_of_the_charge_forgotten, promises.answers_are_of_their_snapshot, "than the one charged for: answered"),
+]
+BY_CHANCE: list[Mutant] = [
+    (fresh_noise_at_every_replay, promises.answers_are_followed_by_their_like, "answers to one charge"),
+    (noise_drawn_again_when_handed_out, promises.answers_are_followed_by_their_like, "answers to one charge"),
+    (noise_drawn_again_when_handed_out, promises.answers_are_stored_before_they_are_seen, "that is not stored"),
+]

@@ -1,0 +1,222 @@
+"""A small table asked through the product's own face, faults to put in its way, and its ledger's file read bare.
+
+What the file says is read by SQLite alone, so that no planted fault can hide it.
+"""
+
+import contextlib
+import itertools
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import discreet as dp
+from discreet import table
+from discreet.answer.answer import Answer
+from discreet.engine import Limits
+from discreet.engine.process import Process
+from discreet.errors import DiscreetError
+from discreet.query import layout
+from discreet.query.joint import Joint
+from fuzz.tokens import Secrets, laid
+
+LIMITS = Limits(memory=2**29, threads=1)
+TOWNS = ("oslo", "bern", "york", "cork", "lyon", "nice", "graz", "rome")
+HEADER = "person,region,age,pay,town"
+TOML = """\
+[dataset]
+name = "people"
+source = "people.csv"
+{dataset}
+[unit]
+key = "person"
+max_rows = 2
+[columns.region]
+type = "category"
+values = ["north", "south"]
+[columns.age]
+type = "integer"
+bounds = [0, 110]
+[columns.pay]
+type = "number"
+bounds = [-5, 20]
+step = 0.25
+[columns.town]
+type = "category"
+[budget]
+{budget}
+"""
+Row = tuple[Any, ...]
+WIDE = "epsilon = 1000\ndelta = 1e-6"
+
+
+def rows(units: int, *, turn: int = 0, towns: Sequence[str] = TOWNS) -> list[Row]:
+    """Two rows a unit, the units dealt out to the towns one after the other; nobody is over 99."""
+    made = []
+    for n in range(2 * units):
+        unit, other = n // 2, n + turn
+        region, pay = ("north", "south")[other % 3 % 2], (other * 13 % 100) / 4 - 5
+        made.append((f"p{unit}", region, other * 7 % 100, pay, towns[unit % len(towns)]))
+    return made
+
+
+ROWS, OTHERS = rows(64), rows(108, turn=5, towns=(*TOWNS, "bath"))
+OLD = [*ROWS, ("q", "north", 107, 3, "oslo")]  # one unit more, the only one over 100
+
+
+class Kept(Process):
+    """A worker that serves one dataset after the other, so that a hundred of them need not each start one."""
+
+    def close(self) -> None:
+        """Not yet."""
+
+    def end(self) -> None:
+        super().close()
+
+
+@dataclass
+class Maker:
+    """Datasets in folders of their own, each through `dp.open`; cleared away together."""
+
+    home: Path
+    numbers: Iterator[int] = field(default_factory=itertools.count)
+    made: list[dp.Dataset] = field(default_factory=list)
+
+    def __call__(self, found: Sequence[Row] = ROWS, *, budget: str = WIDE, dataset: str = "") -> dp.Dataset:
+        folder = self._folder()
+        (folder / "people.toml").write_text(TOML.format(budget=budget, dataset=dataset))
+        write(folder, found)
+        return self.opened(folder)
+
+    def secret(self, seed: int) -> tuple[dp.Dataset, Secrets]:
+        """The table whose every cell can be recognised."""
+        folder = self._folder()
+        secrets = laid(folder, seed)
+        return self.opened(folder), secrets
+
+    def opened(self, folder: Path) -> dp.Dataset:
+        """What lies there, opened once more: another ledger object, as another process would have."""
+        self.made.append(dp.open(folder / "people.toml", limits=LIMITS))
+        return self.made[-1]
+
+    def clear(self) -> None:
+        """None open and none left."""
+        while self.made:
+            people = self.made.pop()
+            people.close()
+            shutil.rmtree(folder_of(people), ignore_errors=True)
+
+    def _folder(self) -> Path:
+        folder = self.home / f"d{next(self.numbers)}"
+        folder.mkdir()
+        return folder
+
+
+def write(folder: Path, found: Sequence[Row]) -> None:
+    """people.csv, with a time of change long ago: it is looked at anew when that moves."""
+    place = folder / "people.csv"
+    place.write_text("\n".join([HEADER, *(",".join(map(str, row)) for row in found)]) + "\n")
+    then = place.stat().st_mtime_ns - 3_600 * 10**9
+    os.utime(place, ns=(then, then))
+
+
+def folder_of(people: dp.Dataset) -> Path:
+    return people.table.toml.parent
+
+
+# --- what lies in the ledger -----------------------------------------------------------------------------------------
+
+
+def _rows(people: dp.Dataset, query: str) -> list[Any]:
+    place = people.table.ledger_path
+    if not place.exists():
+        return []
+    with contextlib.closing(sqlite3.connect(f"file:{place}?mode=ro", uri=True)) as connection:
+        return connection.execute(query).fetchall()
+
+
+def entries(people: dp.Dataset, kind: str | None = None) -> list[dict[str, Any]]:
+    """The entries of that kind, oldest first."""
+    found = [json.loads(body) for (body,) in _rows(people, "SELECT body FROM entries ORDER BY n")]
+    return [one for one in found if kind in (None, one["kind"])]
+
+
+def stored(people: dp.Dataset) -> list[bytes]:
+    """Every answer that is kept."""
+    return [bytes(found) for (found,) in _rows(people, "SELECT bytes FROM answers ORDER BY charge")]
+
+
+def charged(people: dp.Dataset) -> Fraction:
+    """Σ ε of all charges, as written down."""
+    return sum((Fraction(one["amounts"]["epsilon"]) for one in entries(people, "charge")), Fraction(0))
+
+
+# --- asking ----------------------------------------------------------------------------------------------------------
+
+
+def reply(asking: Any, **terms: Any) -> tuple[str, Any]:
+    """("answered", the answer), or an error's code and the error."""
+    try:
+        return "answered", asking.ask(**terms)
+    except DiscreetError as error:
+        return error.code, error
+    except Exception as error:
+        return type(error).__name__, error
+
+
+def public(answer: Answer) -> str:
+    """All that a reader of an answer sees but for its receipt, whose hash covers the clock."""
+    bare = replace(answer, receipt=None)
+    return "\n".join([bare.to_bytes().decode(), json.dumps(bare.to_json()), repr(bare), bare.explain()])
+
+
+# --- faults ----------------------------------------------------------------------------------------------------------
+
+
+def _raising(error: Exception) -> Callable[..., Any]:
+    def raised(*_: Any, **__: Any) -> Any:
+        raise error
+
+    return raised
+
+
+def _stating(patch: pytest.MonkeyPatch, people: dp.Dataset, sql: str) -> None:
+    """Every statement that the engine sends replaced by another one."""
+    run = people.table.engine.run
+    patch.setattr(people.table.engine, "run", lambda asked, snapshot=None: run([sql] * len(asked), snapshot))
+
+
+def _late(patch: pytest.MonkeyPatch, people: dp.Dataset, _: str) -> None:
+    _stating(patch, people, "SELECT CAST(sum(hash(range) % 7) AS BIGINT) AS p0 FROM range(10000000000)")
+    patch.setattr(people.table.engine, "limits", replace(LIMITS, seconds=0.01))
+
+
+def _cell(patch: pytest.MonkeyPatch, people: dp.Dataset, _: str) -> None:
+    held = [layout.stored(people.table.schema, column) for column in people.table.schema.columns]
+    text = next(one.name for one in held if one.store is layout.Store.TEXT)
+    _stating(patch, people, f"SELECT CAST(sum(CAST({text} AS BIGINT)) AS BIGINT) AS p0 FROM {layout.TABLE}")
+
+
+FAULTS: dict[str, Callable[[pytest.MonkeyPatch, dp.Dataset, str], None]] = {
+    "a cell that cannot be cast": _cell,
+    "too late": _late,
+    "the engine": lambda patch, people, said: patch.setattr(people.table.engine, "run", _raising(ValueError(said))),
+    "the noise": lambda patch, people, said: patch.setattr(Joint, "__call__", _raising(MemoryError(said))),
+    "the answer's making": lambda patch, people, said: patch.setattr(table, "answered", _raising(KeyError(said))),
+}
+
+
+@contextlib.contextmanager
+def fault(people: dp.Dataset, name: str, said: str = "") -> Iterator[None]:
+    """That goes wrong on this dataset, and if it has words they are `said`."""
+    people.prepare()
+    with pytest.MonkeyPatch.context() as patch:
+        FAULTS[name](patch, people, said)
+        yield
