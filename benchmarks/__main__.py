@@ -1,4 +1,4 @@
-"""Run topics and print their tables: `python -m benchmarks [noise] [privacy] [queries] [timing] [start] [--json]`."""
+"""Run topics and print their tables: `python -m benchmarks [TOPIC …] [--json]`."""
 
 import argparse
 import contextlib
@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.report import Report, Table, machine
 
-TOPICS = ("noise", "privacy", "queries", "timing", "start")
+TOPICS = ("noise", "privacy", "queries", "scale", "channels", "timing", "start")
 _PRINTING = frozenset({"timing"})  # a topic that prints its own text
 
 
