@@ -648,3 +648,11 @@ def test_moments_and_dates_are_native_toml() -> None:
     assert known.schema.columns[0].bounds == (datetime(2020, 1, 1), datetime(2020, 1, 2, 3, 4, 5))
     known = parse(START + '[columns.d]\ntype = "date"\nbounds = ["2020-01-01", 2020-01-02]')
     assert known.schema.columns[0].bounds == (date(2020, 1, 1), date(2020, 1, 2))
+
+
+def test_values_of_the_lowest_level_are_the_leaves_of_its_tree() -> None:
+    geo = '[hierarchy.geo]\nlevels = ["region", "ward"]\nbranches = [["n", "n1"], ["n", "n2"]]\n'
+    known = parse(START + '[columns.ward]\ntype = "category"\n' + geo)
+    assert known.schema.columns[0].values == ("n1", "n2")
+    listed = parse(START + '[columns.ward]\ntype = "category"\nvalues = ["n2"]\n' + geo)
+    assert listed.schema.columns[0].values == ("n2",)

@@ -296,3 +296,12 @@ def test_a_step_that_does_not_divide_the_values_is_refused():
     with pytest.raises(BadValue, match="must divide every one of the values; 7 lies between two steps"):
         Column("c", "integer", bounds=(0, 10), step=5, values=(0, 7))
     assert Column("c", "integer", bounds=(0, 10), step=5, values=(0, 10)).lattice.points == 3
+
+
+def test_a_branch_may_end_above_the_lowest_level():
+    geo = Hierarchy("geo", ("region", "ward"), branches=(("north", "n1"), ("south", "")))
+    assert geo.leaves == ("n1", "south")
+    assert Schema("people", [Column("ward", "category")], hierarchies=[geo]).columns[0].values == ("n1", "south")
+    for branches in ((("", "n1"),), (("", ""),)):
+        with pytest.raises(BadValue, match="empty only at the end"):
+            Hierarchy("geo", ("region", "ward"), branches=branches)

@@ -1,5 +1,6 @@
 """Columns that nest, such as wards in regions in a country: public."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ MOST_LEVELS = 20
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """Levels from the top down, and one branch per leaf: its name on every level.
+    """Levels from the top down, and one branch per leaf: its name on every level, empty below a leaf that lies higher.
 
     `tree` is the public file the branches were read from; without branches the tree is not known yet.
 
@@ -37,8 +38,8 @@ class Hierarchy:
 
     @property
     def leaves(self) -> tuple[str, ...]:
-        """The names on the lowest level."""
-        return tuple(branch[-1] for branch in self.branches)
+        """The last name of each branch."""
+        return tuple(next(part for part in reversed(branch) if part) for branch in self.branches)
 
 
 def _levels(given: Any, where: str) -> tuple[str, ...]:
@@ -60,8 +61,9 @@ def _branches(hierarchy: Hierarchy) -> tuple[tuple[str, ...], ...]:
     for given in hierarchy.branches:
         if not isinstance(given, (list, tuple)) or len(given) != len(levels):
             raise refusal(where, rule, given, fix)
-        branch = tuple(text(part, where, fix) for part in given)
-        for depth in range(1, len(levels)):
+        length = _length(given, where, fix)
+        branch = tuple(text(part, where, fix) for part in given[:length]) + ("",) * (len(levels) - length)
+        for depth in range(1, length):
             if parents.setdefault((depth, branch[depth]), branch[depth - 1]) != branch[depth - 1]:
                 rule = f"must put each {levels[depth]} in one {levels[depth - 1]} only"
                 raise refusal(where, rule, branch[depth], "Give the two places different names.")
@@ -70,3 +72,11 @@ def _branches(hierarchy: Hierarchy) -> tuple[tuple[str, ...], ...]:
     if twice is not None:
         raise refusal(where, "must be different from each other", twice, "Remove one of the two.")
     return tuple(branches)
+
+
+def _length(branch: Sequence[Any], where: str, fix: str) -> int:
+    """How many levels a branch names; the others, all at its end, are empty."""
+    length = next((depth for depth, part in enumerate(branch) if part == ""), len(branch))
+    if length == 0 or any(part != "" for part in branch[length:]):
+        raise refusal(where, "must leave names empty only at the end of a branch", list(branch), fix)
+    return length

@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -64,8 +65,8 @@ class Schema:
     def __post_init__(self) -> None:
         for field, value in (
             ("name", _dataset_name(self.name)),
-            ("columns", tuple(self.columns)),
             ("hierarchies", tuple(self.hierarchies)),
+            ("columns", tuple(_with_leaves(column, self.hierarchies) for column in self.columns)),
             ("relation", Relation(choice(self.relation, key("dataset", "neighbours"), tuple(Relation), RELATIONS))),
         ):
             object.__setattr__(self, field, value)
@@ -110,6 +111,15 @@ class Schema:
     def hash(self) -> str:
         """SHA-256 of the canonical JSON, in hexadecimal: part of every replay key."""
         return hashlib.sha256(self.canonical().encode("ascii")).hexdigest()
+
+
+def _with_leaves(column: Column, hierarchies: Iterable[Hierarchy]) -> Column:
+    """The column; where a tree ends in it and it lists no values, they are the leaves of the tree."""
+    for one in hierarchies:
+        ends = one.levels[-1].casefold() == column.name.casefold() and bool(one.branches)
+        if ends and column.type is Type.CATEGORY and column.values is None:
+            return replace(column, values=one.leaves)
+    return column
 
 
 def _facts(column: Column) -> dict[str, Any]:
