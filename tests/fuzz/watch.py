@@ -29,9 +29,12 @@ from fuzz.tokens import Secrets
 PATIENCE = 60  # seconds: far beyond what any statement takes on a busy machine
 MOST_CPU = 1.0  # seconds of the refusing thread: what else the machine does is not counted
 ENGINE_WORDS = re.compile(r"(Binder|Parser|Catalog|Conversion|Invalid Input|Out of Range|Out of Memory|IO) Error")
-PREPARED = (  # the one private file, and what it is made of while it is made
-    *("people.prepared", ".people.preparing", ".people.preparing.wal", ".people.incoming.parquet"),
-    ".people.preparing.spill",
+PREPARED = (
+    tuple(  # the one private file, and what it is made of while it is made; `link` is another name of the metadata
+        name.format(stem)
+        for stem in ("people", "link")
+        for name in ("{}.prepared", ".{}.preparing", ".{}.preparing.wal", ".{}.incoming.parquet", ".{}.preparing.spill")
+    )
 )
 _MODIFY, _CLOSE, _FROM, _TO, _CREATE, _DELETE = 0x2, 0x8, 0x40, 0x80, 0x100, 0x200
 _LOST, _FOLDER, _UNWATCHED = 0x4000, 0x40000000, 0x8000
