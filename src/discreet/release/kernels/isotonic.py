@@ -1,0 +1,219 @@
+"""Inner loops over the rows of a table, compiled; each row is worked on alone, so nothing depends on threads.
+
+Import this module inside functions only: it loads Numba.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@njit(cache=True, nogil=True)
+def pooled(rows: Floats, weights: Floats, lowest: float, highest: Floats, fits: Floats) -> None:
+    """Into `fits`: per row the non-decreasing row nearest in squares, cut to lowest … highest of the row.
+
+    Pool adjacent violators: a stack of blocks (mean, weight, end); a new entry joins the block before it as long as
+    that block's mean is larger.  `weights` has one row for all rows, or one for each.
+    """
+    count, width = rows.shape
+    own = weights.shape[0] > 1
+    mean, mass, end = np.empty(width), np.empty(width), np.empty(width, np.int64)
+    for row in range(count):
+        weight = weights[row] if own else weights[0]
+        top = -1
+        for cell in range(width):
+            level, sum_here = rows[row, cell], weight[cell]
+            while top >= 0 and mean[top] >= level:
+                joined = mass[top] + sum_here
+                level += (mean[top] - level) * (mass[top] / joined)
+                sum_here = joined
+                top -= 1
+            top += 1
+            mean[top], mass[top], end[top] = level, sum_here, cell + 1
+        start = 0
+        for block in range(top + 1):
+            value = min(max(mean[block], lowest), highest[row])
+            for cell in range(start, end[block]):
+                fits[row, cell] = value
+            start = end[block]
+
+
+@njit(cache=True, nogil=True)
+def lower_medians(rows: Ints, fits: Ints) -> None:
+    """Into `fits`: per row the least of the non-decreasing rows nearest in absolute values.
+
+    A heap holds the points where the slope of f(v) = least cost so far with the last value ≤ v changes; its top is the
+    least minimiser of f.  Going back, each value is that minimiser or the value after it, whichever is smaller.
+    """
+    count, width = rows.shape
+    heap = np.empty(width + 1, np.int64)
+    for row in range(count):
+        size = 0
+        for cell in range(width):
+            value = rows[row, cell]
+            size = _pushed(heap, size, value)
+            if heap[0] > value:
+                _replaced(heap, size, value)
+            fits[row, cell] = heap[0]
+        for cell in range(width - 2, -1, -1):
+            fits[row, cell] = min(fits[row, cell], fits[row, cell + 1])
+
+
+@njit(cache=True, nogil=True)
+def _pushed(heap: Ints, size: int, value: int) -> int:
+    """The size of the max-heap with the value in it."""
+    place = size
+    while place > 0 and heap[(place - 1) // 2] < value:
+        heap[place] = heap[(place - 1) // 2]
+        place = (place - 1) // 2
+    heap[place] = value
+    return size + 1
+
+
+@njit(cache=True, nogil=True)
+def _replaced(heap: Ints, size: int, value: int) -> None:
+    """The value put in place of the top of the max-heap."""
+    place = 0
+    while True:
+        below = 2 * place + 1
+        if below + 1 < size and heap[below + 1] > heap[below]:
+            below += 1
+        if below >= size or heap[below] <= value:
+            break
+        heap[place] = heap[below]
+        place = below
+    heap[place] = value
+
+
+@njit(cache=True, nogil=True)
+def on_simplex(rows: Floats, allowed: NDArray[np.bool_], totals: Floats, fits: Floats) -> None:
+    """Into `fits`: per row the nearest x ≥ 0 with Σ x = the row's total and x = 0 where it is not allowed.
+
+    x = max(0, row − shift); the shift is found by taking out the cells it would make negative until none is left
+    (Michelot 1986).  Every row must have an allowed cell or the total 0.
+    """
+    count, width = rows.shape
+    active = np.empty(width, np.bool_)
+    for row in range(count):
+        left = 0
+        for cell in range(width):
+            active[cell] = allowed[row, cell]
+            left += active[cell]
+        shift, before = 0.0, -1
+        while left != before and left > 0:
+            before, over = left, 0.0
+            for cell in range(width):
+                if active[cell]:
+                    over += rows[row, cell]
+            shift = (over - totals[row]) / left
+            for cell in range(width):
+                if active[cell] and rows[row, cell] <= shift:
+                    if left == 1:
+                        break
+                    active[cell] = False
+                    left -= 1
+        for cell in range(width):
+            fits[row, cell] = max(0.0, rows[row, cell] - shift) if active[cell] else 0.0
+
+
+# --- whole curves ----------------------------------------------------------------------------------------------------
+
+NEAR = 1e-6  # reals this close to a whole number count as it
+
+
+@njit(cache=True, nogil=True)
+def handed_down(child: Ints, curves: Floats, most: Ints, table: Ints) -> None:
+    """Into `table`, whose first row is given: whole non-decreasing rows, each place the sum of its children in every
+    cell, none above its `most`, close to the `curves`; a parent's units go to its children in order of size."""
+    width = curves.shape[1]
+    for parent in range(len(child) - 1):
+        first, last = child[parent], child[parent + 1]
+        if first < last:
+            targets = np.empty((last - first, width))
+            bent(curves[first:last], table[parent], targets)
+            dealt(targets, table[parent], most[first:last], table[first:last])
+
+
+@njit(cache=True, nogil=True)
+def bent(curves: Floats, whole: Ints, targets: Floats) -> None:
+    """Into `targets`: the curves read at those points of their sum, between cells too, where it is `whole`."""
+    count, width = curves.shape
+    sums = np.zeros(width + 1)
+    for row in range(count):
+        for cell in range(width):
+            sums[cell + 1] += curves[row, cell]
+    at = 0  # the piece of the sum between cell at − 1 and cell at
+    for cell in range(width):
+        while at < width and sums[at + 1] < whole[cell]:
+            at += 1
+        over = whole[cell] - sums[min(at, width)]
+        for row in range(count):
+            if at == width:  # more units than the curves have
+                share = curves[row, -1] / sums[width] if sums[width] > 0 else 1 / count
+                targets[row, cell] = curves[row, -1] + over * share
+            else:
+                before = curves[row, at - 1] if at > 0 else 0.0
+                rise = sums[at + 1] - sums[at]
+                part = over / rise if rise > 0 else 1.0
+                targets[row, cell] = before + part * (curves[row, at] - before)
+
+
+@njit(cache=True, nogil=True)
+def dealt(targets: Floats, whole: Ints, most: Ints, table: Ints) -> None:
+    """Into `table`: rows that add up to `whole`, each entry less than 1 from its target, non-decreasing.
+
+    Cell after cell: what a row needs to reach ⌊target⌋, then one unit each, up to ⌈target⌉, to the rows that will need
+    it first (earliest deadline).
+    """
+    count, width = targets.shape
+    have, due, key, order = np.zeros(count, np.int64), np.zeros(count, np.int64), np.empty(count), np.arange(count)
+    given = 0
+    for cell in range(width):
+        left = whole[cell] - given
+        given = whole[cell]
+        for row in range(count):
+            lacks = min(left, min(np.int64(np.floor(targets[row, cell] + NEAR)), most[row]) - have[row])
+            if lacks > 0:
+                have[row] += lacks
+                left -= lacks
+        if left > 0:
+            for row in range(count):
+                while due[row] < width and targets[row, due[row]] < have[row] + 1 - NEAR:
+                    due[row] += 1
+                open_now = have[row] < most[row] and targets[row, cell] > have[row] + NEAR
+                key[row] = due[row] - (targets[row, cell] - have[row]) if open_now else np.inf
+            for place in range(count // 2 - 1, -1, -1):
+                _sifted(order, key, place)
+            while left > 0 and key[order[0]] < np.inf:
+                have[order[0]] += 1
+                left -= 1
+                key[order[0]] = np.inf
+                _sifted(order, key, 0)
+        for row in range(count):
+            extra = min(left, most[row] - have[row])  # not 0 only where rounding errors left something over
+            have[row] += extra
+            left -= extra
+            table[row, cell] = have[row]
+
+
+@njit(cache=True, nogil=True)
+def _sifted(order: Ints, key: Floats, place: int) -> None:
+    """The entry at a place of the heap moved down until no smaller key, or equal key of a lower row, is below it."""
+    row = order[place]
+    while True:
+        below = 2 * place + 1
+        if below + 1 < len(order) and _before(key, order[below + 1], order[below]):
+            below += 1
+        if below >= len(order) or not _before(key, order[below], row):
+            break
+        order[place] = order[below]
+        place = below
+    order[place] = row
+
+
+@njit(cache=True, nogil=True)
+def _before(key: Floats, row: int, other: int) -> bool:
+    return key[row] < key[other] or (key[row] == key[other] and row < other)

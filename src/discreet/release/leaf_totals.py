@@ -1,0 +1,271 @@
+"""Whole tables that add up over the tree where the number of units of every leaf is public.
+
+    arg min ∑_r w_r ∑ₛ (x_{r,s} − ñ_{r,s})²   x ≥ 0,  x_{parent} = ∑ x_{child} per cell s,  ∑ₛ x_{leaf,s} = t_leaf
+
+1. In real numbers: Dykstra's method between the tree (`joint.consistent`) and the simplex of every place.
+2. In whole numbers, from the top down: the row of the top, then for each parent the rows of its children, by least-cost
+   flow, with every total and every sum exact.  A solution exists at each step whatever the steps above it
+   chose, with structural zeros too (docs/proofs/leaf_totals.md).
+
+Each step of 2 is the best in whole numbers for its parent.  Together they need not be the best of the whole tree; the
+last level is, given the one above it.  Ties fall as the flow solver breaks them, a function of the input alone.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import bad
+from discreet.release.cumulative import totals_of
+from discreet.release.isotonic import LARGEST, Floats, Ints
+from discreet.release.joint import Pass, consistent, dykstra, shares
+from discreet.release.tree import Tree, summed
+
+Flags = NDArray[np.bool_]
+FINEST = 1024  # parts of a unit in which real targets, and weights of unequal siblings, enter the flows
+MOST_SCALE = 2**20
+BATCH = 1024  # cells of children settled by one flow
+MOST_COST = 2**60
+SWEEPS, TOLERANCE = 200, 0.01  # a poor real fit makes wide windows, which cost more than sweeps
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """How many units of a place lie in leaves that allow the cells of a pattern, where there are any; by place."""
+
+    place: Ints
+    pattern: Ints
+    units: Ints
+    patterns: Flags
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """What every row should be near to, in parts of a unit; how much that counts; and a real row to look around."""
+
+    targets: Ints
+    gains: Ints
+    starts: Floats
+    parts: int
+
+
+def fitted(
+    tree: Tree, noisy: Ints, weights: Ints, leaf_totals: Ints, *, scale: int = 1, allowed: Flags | None = None
+) -> Ints:
+    """Counts ≥ 0, each place the sum of its children in every cell, each leaf summing to its public total.
+
+    noisy/scale are the measured values, weights one positive whole number for each place, `allowed` False where a leaf
+    is known to have 0 in a cell.
+
+    >>> from discreet.release.tree import from_edges
+    >>> tree = from_edges([("x", "a"), ("x", "b")])
+    >>> noisy = np.array([[4, 2, 0], [3, -2, 1], [1, 4, 0]])
+    >>> fitted(tree, noisy, np.array([1, 1, 1]), np.array([2, 4])).tolist()
+    [[3, 3, 0], [2, 0, 0], [1, 3, 0]]
+    """
+    totals = _required(tree, noisy, leaf_totals, scale)
+    open_cells = _open_cells(tree, noisy.shape[1], totals, allowed)
+    shared = shares(tree, weights)
+    real = _real(tree, noisy / scale, totals, open_cells, shared)
+    wanted = _wanted(tree, noisy, weights, scale, real, shared.precision)
+    return _descended(tree, wanted, _held(tree, totals, open_cells))
+
+
+def _descended(tree: Tree, wanted: Wanted, held: Held) -> Ints:
+    """The whole table, from the top down, a batch of parents of one level at a time."""
+    table = np.zeros_like(wanted.targets)
+    table[:1] = _settled(wanted, held, slice(0, 1), np.zeros(1, dtype=np.int64), None)
+    children = np.diff(tree.child)
+    for level in range(tree.depth - 1):
+        inner = int(tree.first[level]) + np.flatnonzero(children[tree.places(level)] > 0)
+        filled = np.cumsum(children[inner] * table.shape[1]) // BATCH
+        for parents in np.split(inner, np.flatnonzero(np.diff(filled)) + 1):
+            rows = slice(int(tree.child[parents[0]]), int(tree.child[parents[-1] + 1]))
+            groups = np.searchsorted(parents, tree.parent[rows])
+            table[rows] = _settled(wanted, held, rows, groups, table[parents])
+    return table
+
+
+# --- one step: the rows of some places, given the sums they must have -----------------------------------------------
+
+
+def _settled(wanted: Wanted, held: Held, rows: slice, groups: Ints, columns: Ints | None) -> Ints:
+    """The rows of least cost ∑ gain·(parts·z − target)²/parts, z ≥ 0 whole, whose group g adds up to columns[g].
+
+    Outside a window of the start the cost goes on in a straight line, which never exceeds it: a solution inside the
+    window is therefore the best of all.  Else the window grows.
+    """
+    start, width = np.floor(_start(wanted, rows, groups, columns)).astype(np.int64), 1
+    while True:
+        low, high = np.maximum(0, start - width), start + 1 + width
+        values = _flow(wanted, held, rows, groups, columns, low, high)
+        if ((values >= low) & (values <= high)).all():
+            return values
+        width *= 2
+
+
+def _start(wanted: Wanted, rows: slice, groups: Ints, columns: Ints | None) -> Floats:
+    """The real rows, moved so that each group has its sums, as far as they stay ≥ 0."""
+    real = wanted.starts[rows]
+    if columns is None:
+        return real
+    short, spread = columns.astype(np.float64), np.zeros(len(columns))
+    np.subtract.at(short, groups, real)
+    np.add.at(spread, groups, 1 / wanted.gains[rows])
+    share = 1 / (wanted.gains[rows] * spread[groups])
+    return np.maximum(0, real + share[:, None] * short[groups])
+
+
+def _flow(wanted: Wanted, held: Held, rows: slice, groups: Ints, columns: Ints | None, low: Ints, high: Ints) -> Ints:
+    """Nodes: one for each (place, pattern) with its units, one for each (place, cell), one for each (group, cell) with
+    the sum it must have; without such sums one for all.  A unit goes place → cell allowed by its pattern → sum."""
+    from ortools.graph.python.min_cost_flow import SimpleMinCostFlow  # type: ignore[import-untyped]
+
+    first, last = np.searchsorted(held.place, [rows.start, rows.stop])
+    owner, units = held.place[first:last] - rows.start, held.units[first:last]
+    count, cells = low.shape
+    sums = groups[:, None] * cells + np.arange(cells) if columns is not None else np.zeros((count, cells), np.int64)
+    needs = columns.ravel() if columns is not None else units.sum(keepdims=True)
+    base = len(units) + count * cells  # of the sums' nodes
+    totals = np.bincount(owner, weights=units, minlength=count).astype(np.int64)
+    arcs = _steps(wanted, rows, low, high, totals, MOST_COST // (base + len(needs) + 1))
+    solver = SimpleMinCostFlow()
+    source, cell = np.nonzero(held.patterns[held.pattern[first:last]])
+    entered = len(units) + owner[source] * cells + cell
+    solver.add_arcs_with_capacity_and_unit_cost(source, entered, units[source], np.zeros(len(source), np.int64))
+    priced = solver.add_arcs_with_capacity_and_unit_cost(
+        len(units) + arcs.entry, base + sums.ravel()[arcs.entry], arcs.room, arcs.costs
+    )
+    solver.set_nodes_supplies(np.arange(len(units)), units)
+    solver.set_nodes_supplies(base + np.arange(len(needs)), -needs)
+    if solver.solve() != solver.OPTIMAL:
+        raise bad("weights", "must leave the flow's costs in range", None, "Divide the weights by a common factor.")
+    taken = np.bincount(arcs.entry, weights=solver.flows(priced), minlength=count * cells)
+    return taken.astype(np.int64).reshape(count, cells)
+
+
+class Arcs(NamedTuple):
+    """Steps that raise an entry: which entry, by how much at most, at what cost for each unit."""
+
+    entry: Ints
+    room: Ints
+    costs: Ints
+
+
+def _steps(wanted: Wanted, rows: slice, low: Ints, high: Ints, totals: Ints, most: int) -> Arcs:
+    """From 0 to low at the price of the last unit of it, units from low to high, from high on at the price of the next.
+
+    Raising z to z + 1 costs gain·(parts·(2z + 1) − 2·target).
+    """
+    gains, targets = wanted.gains[rows, None], wanted.targets[rows]
+
+    def cost(value: Ints) -> Ints:
+        slope = wanted.parts * (2 * value + 1) - 2 * targets
+        if int(np.abs(slope).max(initial=0)) * int(gains.max(initial=1)) > most:
+            raise bad("weights", "times noise must stay below 2⁶⁰", None, "Divide the weights by a common factor.")
+        return (gains * slope).ravel()
+
+    width = int((high - low).max(initial=1))
+    ones = low[..., None] + np.arange(width)
+    kept = (ones < high[..., None]).reshape(-1, width)
+    entries = np.arange(low.size)
+    unit_costs = np.stack([cost(ones[..., step]) for step in range(width)], axis=1)
+    below, above = low.ravel(), np.maximum(0, totals[:, None] - high).ravel()
+    entry = np.concatenate([entries[below > 0], np.repeat(entries, width)[kept.ravel()], entries[above > 0]])
+    room = np.concatenate([below[below > 0], np.ones(int(kept.sum()), np.int64), above[above > 0]])
+    costs = np.concatenate([cost(low - 1)[below > 0], unit_costs[kept], cost(high)[above > 0]])
+    return Arcs(entry, room, costs)
+
+
+# --- what the steps need -------------------------------------------------------------------------------------------
+
+
+def _real(tree: Tree, measured: Floats, totals: Ints, open_cells: Flags, shared: Pass) -> Floats:
+    """The real table near the best one: in the simplex of every place, the tree's sums within the tolerance."""
+    from discreet.release.kernels.isotonic import on_simplex
+
+    ends = totals.astype(np.float64)
+
+    def onto_simplices(table: Floats) -> Floats:
+        fits = np.empty_like(table)
+        on_simplex(table, open_cells, ends, fits)
+        return fits
+
+    def onto_tree(table: Floats) -> Floats:
+        return consistent(shared, table)
+
+    return dykstra(measured, onto_tree, onto_simplices, SWEEPS, TOLERANCE)
+
+
+def _wanted(tree: Tree, noisy: Ints, weights: Ints, scale: int, real: Floats, precision: Floats) -> Wanted:
+    """A leaf is to be near its noisy row, by its weight; a place with children near its real fit, by its precision,
+    which sums up what it and the places below it say."""
+    parts = scale * -(-FINEST // scale)
+    inner = np.diff(tree.child) > 0
+    targets = noisy * (parts // scale)
+    targets[inner] = np.rint(real[inner] * parts).astype(np.int64)
+    gains = np.ones_like(weights)
+    for parent in np.flatnonzero(inner):
+        rows = slice(int(tree.child[parent]), int(tree.child[parent + 1]))
+        if inner[rows].any():
+            fine = np.rint(precision[rows] / precision[rows].max() * FINEST)
+            gains[rows] = np.maximum(1, fine).astype(np.int64)
+        else:
+            gains[rows] = weights[rows] // np.gcd.reduce(weights[rows])
+    return Wanted(targets, gains, real, parts)
+
+
+def _held(tree: Tree, totals: Ints, open_cells: Flags) -> Held:
+    """The units of every place by the pattern of the leaf they lie in, added up level by level."""
+    patterns, which = np.unique(open_cells[tree.leaves], axis=0, return_inverse=True)
+    kinds, level_of = len(patterns), tree.level[tree.leaves]
+    own, units = tree.leaves * kinds + which.ravel(), totals[tree.leaves]
+    keys, amounts = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    found: list[tuple[Ints, Ints]] = []
+    for level in reversed(range(tree.depth)):
+        here = level_of == level
+        above = tree.parent[keys // kinds] * kinds + keys % kinds
+        keys, place = np.unique(np.concatenate([own[here], above]), return_inverse=True)
+        amounts = _added(place, np.concatenate([units[here], amounts]), len(keys))
+        found.append((keys[amounts > 0], amounts[amounts > 0]))
+    every = np.concatenate([keys for keys, _ in reversed(found)])
+    return Held(every // kinds, every % kinds, np.concatenate([units for _, units in reversed(found)]), patterns)
+
+
+def _added(place: Ints, amounts: Ints, count: int) -> Ints:
+    sums = np.zeros(count, dtype=np.int64)
+    np.add.at(sums, place, amounts)
+    return sums
+
+
+def _required(tree: Tree, noisy: Ints, leaf_totals: Ints, scale: int) -> Ints:
+    """The totals of all places, if everything public about the table fits together."""
+    if noisy.ndim != 2 or len(noisy) != len(tree) or not noisy.shape[1] or noisy.dtype != np.int64:
+        what = f"must be whole numbers with a row for each of the {len(tree)} places"
+        raise bad("noisy", what, (noisy.shape, str(noisy.dtype)), "Give what was measured.")
+    if not (isinstance(scale, int) and 1 <= scale <= MOST_SCALE):
+        raise bad("scale", "must be a whole number from 1 to 2²⁰", scale, "Use 1, or 1024 after a monotone fit.")
+    if max(int(noisy.max()), -int(noisy.min())) > LARGEST * min(scale, FINEST):
+        raise bad(
+            "noisy",
+            "must lie between −2⁴⁰ and 2⁴⁰ in units of the scale, up to 1/1,024",
+            None,
+            "Use less noise or count in larger units.",
+        )
+    return totals_of(tree, leaf_totals)
+
+
+def _open_cells(tree: Tree, cells: int, totals: Ints, allowed: Flags | None) -> Flags:
+    """Which cells of every place may hold something: those some leaf below it allows."""
+    if allowed is None:
+        return np.ones((len(tree), cells), dtype=np.bool_)
+    if allowed.shape != (len(tree.leaves), cells) or allowed.dtype != np.bool_:
+        what = f"must be True or False for each of {len(tree.leaves)} leaves and {cells} cells"
+        raise bad("allowed", what, (allowed.shape, str(allowed.dtype)), "Give None if every cell may hold something.")
+    stuck = (totals[tree.leaves] > 0) & ~allowed.any(axis=1)
+    if stuck.any():
+        name = tree.names[tree.leaves[int(np.argmax(stuck))]]
+        raise bad("leaf_totals", "must be 0 where no cell is allowed", name, "Allow a cell, or set the total to 0.")
+    return summed(tree, allowed.astype(np.int64)).astype(np.bool_)
