@@ -1,12 +1,12 @@
 """Dataset: the thin face.  It forwards to the rooms and holds nothing of its own."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet import metadata
 from discreet.answer.answer import Answer
@@ -22,6 +22,9 @@ from discreet.query.nodes import Question
 from discreet.query.plan import Plan
 from discreet.query.sql import Terms, parsed
 from discreet.table import Progress, Table
+
+if TYPE_CHECKING:
+    from discreet.release.face import Releasing
 
 
 @dataclass(frozen=True)
@@ -162,6 +165,23 @@ class Dataset:
 
     def _frame(self) -> Building:
         return Building(self._table, Frame(self._table.schema.name))
+
+    def release(
+        self,
+        hierarchy: str | None = None,
+        *,
+        by: str | Iterable[str] = (),
+        count: str = "units",
+        groups: str | None = None,
+        largest: int | None = None,
+        marginals: Iterable[Iterable[str]] | None = None,
+    ) -> "Releasing":
+        """Tables over a tree of places that add up: counts of units or rows by public columns, or sizes of groups."""
+        from discreet.release.face import releasing
+
+        return releasing(
+            self._table, hierarchy=hierarchy, by=by, count=count, groups=groups, largest=largest, marginals=marginals
+        )
 
     @property
     def budget(self) -> Standing | None:

@@ -56,7 +56,7 @@ def bound(question: Question, schema: Schema) -> Draft:
     asked = resolved(question, schema)
     grouped = cells(asked, schema)
     _require_storable(asked, grouped)
-    caps, reach = _caps(asked, schema, grouped)
+    caps, reach = reached(asked, schema, grouped)
     recipes = tuple(recipe(output.aggregate, asked, schema) for output in asked.outputs)
     weighed = weights(recipes)
     if not grouped.public:
@@ -83,7 +83,8 @@ def _require_choosable(grouped: Cells, measured: Iterable[Part]) -> None:
         raise NotAnswerable("There are too many groups to choose values in.", why, "Group by fewer or coarser columns.")
 
 
-def _caps(question: Question, schema: Schema, grouped: Cells) -> tuple[Caps, Reach]:
+def reached(question: Question, schema: Schema, grouped: Cells) -> tuple[Caps, Reach]:
+    """The caps as they are compiled, and where one unit can be under them."""
     rows = _cap(question.caps.rows, schema.max_rows, "rows", "max_rows in the metadata")
     if not question.keys or all(is_fixed(key.item, schema) for key in question.keys):
         natural = 1

@@ -14,7 +14,7 @@ from discreet.query.compile.places import Grouped, grouped, placed
 from discreet.query.compile.render import value
 from discreet.query.layout import RANK, SALT, SECRET, TABLE, UNIT
 from discreet.query.meaning.cells import Cells
-from discreet.query.nodes import And, Caps, Expr
+from discreet.query.nodes import And, Caps, Col, Expr
 from discreet.query.parts import Part, Ranks, Tops
 from discreet.schema import Schema
 
@@ -61,6 +61,27 @@ def statements(
     adding = tuple(part for part in parts if not isinstance(part, Ranks | Tops))
     first = (_added(frame, adding),) if adding else ()
     return first + tuple(_chosen(frame, part) for part in parts if isinstance(part, Ranks | Tops))
+
+
+def sizes(schema: Schema, cells: Cells, caps: Caps, *, group: str | None, largest: int) -> str:
+    """SQL with `cell`, `bucket` = size − 1 and `p0` = groups of that size; what is larger counts as `largest`.
+
+    A group is all rows of a cell with one value of the column `group`, or of one unit where it is None.
+    """
+    frame = _Frame(schema, cells, None, caps, tuple(grouped(key, schema) for key in cells.keys))
+    column = UNIT if group is None else Named(schema).of(Col(group))
+    keys = [f"discreet_g{i} AS g{i}" if frame.ranked else f"{key.group} AS g{i}" for i, key in enumerate(frame.keys)]
+    places = ", ".join(str(place + 1) for place in range(len(keys) + 1))
+    each = (
+        f"SELECT {', '.join([*keys, f'{column} AS discreet_of'])}, count(*) AS n FROM {_source(frame, Named(schema))}"
+    )
+    sized = f"SELECT *, least(n, {largest}) - 1 AS b FROM ({each} GROUP BY {places}) WHERE discreet_of IS NOT NULL"
+    names = [f"g{i}" for i in range(len(keys))]
+    counted = f"SELECT {', '.join([*names, 'b'])}, count(*) AS p0 FROM ({sized}) GROUP BY {places}"
+    placed_at = [f"{key.place(f'g{i}')} AS k{i}" for i, key in enumerate(frame.keys)]
+    middle = f"SELECT {', '.join(placed_at)}, CAST(b AS BIGINT) AS bucket, p0 FROM ({counted})"
+    kept = " AND ".join(f"k{i} IS NOT NULL" for i in range(len(keys)))
+    return f"SELECT {_cell(frame)[0]}, bucket, p0 FROM ({middle}) WHERE {kept}"
 
 
 def _added(frame: _Frame, parts: tuple[Part, ...]) -> Statement:

@@ -90,16 +90,16 @@ class Cells:
         return tuple(reversed(found))
 
 
-def cells(question: Question, schema: Schema) -> Cells:
+def cells(question: Question, schema: Schema, most: int = MOST_CELLS) -> Cells:
     """The groups of a resolved question.
 
     Public are values, booleans, bins, lattices of at most 10,000 points, date parts and CASE between constants; other
-    columns are private keys.  More than 10⁶ groups are refused.
+    columns are private keys.  More than `most` groups are refused.
     """
     found = Cells(tuple(_key(key, schema) for key in question.keys))
-    if found.size > MOST_CELLS:
+    if found.size > most:
         largest = max((key for key in found.keys if key.labels), key=lambda key: len(key.labels or ()))
-        why = f"All public groups appear in an answer, and {found.size:,} are more than {MOST_CELLS:,}."
+        why = f"All public groups appear in an answer, and {found.size:,} are more than {most:,}."
         fix = f"Group by fewer keys, or put {largest.key.name} ({len(largest.labels or ()):,} groups) into bins."
         raise refused("There are too many groups.", why, fix)
     return found

@@ -1,0 +1,212 @@
+"""A release at a price: the share of every level and marginal, the noise, the fit and the ± of each number beforehand.
+
+Nothing here reads a row; what is planned is what is charged.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discreet import exact
+from discreet.answer.spread import sum_radius
+from discreet.errors import bad
+from discreet.privacy import price as prices
+from discreet.privacy.cost import Together
+from discreet.release import fit
+from discreet.release.measure import Design, Form, Marginal, Measurement, gaussian, laplace, shares
+from discreet.release.subject import Subject
+from discreet.release.tree import Ints, Tree
+from discreet.schema.words import suggestion
+
+EVEN, LEAST = "even", "least"  # how what is not locked is shared among levels
+MOST_TOTAL = 2**40
+_POWER = {"laplace": 1 / 3, "gaussian": 1 / 2}
+_WEIGHTS = 2**20
+_PEOPLE = 2**34  # more than there are, in case a place has them all
+_ROOM = 2**62 // (4 * fit.SCALE)  # what a place's count times its weight may be, summed along a path
+_FAR = 64  # standard deviations that no noise exceeds, but for a chance of e^-64
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasePlan:
+    """What will be measured, what it costs, and how it is made to add up."""
+
+    subject: Subject
+    measurement: Measurement
+    epsilon: Fraction
+    delta: Fraction
+    level: Fraction  # of confidence
+    shares: tuple[Fraction, ...]  # of each level of the tree
+    method: str
+    why: str
+    total: int | None
+    locked: tuple[str, ...] = ()  # levels whose share was given
+
+    @cached_property
+    def weights(self) -> Ints:
+        """A whole number for each place, ∝ 1/variance of what is measured there, as fine as 64 bits leave room for."""
+        variances = np.array([max(level[-1].variance, fit.LEAST_VARIANCE) for level in self.measurement.mechanisms])
+        largest = max(_PEOPLE, self.total or 0) + _widest(self.measurement)
+        finest = min(_WEIGHTS, max(1, _ROOM // (self.subject.tree.depth * largest)))
+        by_level = np.maximum(1, np.rint(finest * variances.min() / variances)).astype(np.int64)
+        return np.asarray((by_level // np.gcd.reduce(by_level))[self.subject.tree.level], dtype=np.int64)
+
+    def radius(self, level: int) -> list[int]:
+        """± of each cell on a level of the tree, of the unbiased estimate, known before anything is spent."""
+        law, cells = self.measurement.mechanisms[level][-1].noise, self.subject.cells
+        alone = law.radius(self.level)
+        if self.measurement.form is Form.PLAIN:
+            return [alone] * cells
+        return [sum_radius(law, 2, self.level)] * (cells - 1) + [alone]  # n_s = g_s − g_{s+1}
+
+    def total_radius(self, level: int) -> int:
+        """± of the sum of a place's cells."""
+        law = self.measurement.mechanisms[level][-1].noise
+        return (
+            law.radius(self.level)
+            if self.measurement.form is Form.FROM_TOP
+            else sum_radius(law, self.subject.cells, self.level)
+        )
+
+    def epsilon_of(self, level: int) -> Fraction:
+        """What a level would cost by itself, at the plan's δ; under Laplace noise these add up to ε."""
+        costs = tuple(one.cost for one in self.measurement.mechanisms[level])
+        return prices.epsilon(Together(costs), self.delta).value
+
+    def quoted(self) -> list[dict[str, Any]]:
+        """A row for each level: its places and cells, its share of ε and the ± of a cell and of a place's total."""
+        tree = self.subject.tree
+        return [
+            {
+                "level": name,
+                "places": int(tree.first[at + 1] - tree.first[at]),
+                "cells": int(tree.first[at + 1] - tree.first[at]) * self.subject.cells,
+                "share": round(float(self.shares[at]), 4),
+                "locked": name in self.locked,
+                "epsilon": exact.shown(Fraction(exact.rounded_up(self.epsilon_of(at), 4))),
+                "moe": max(self.radius(at)),
+                "total_moe": self.total_radius(at),
+            }
+            for at, name in enumerate(tree.levels)
+        ]
+
+
+def planned(
+    subject: Subject,
+    *,
+    epsilon: Any,
+    delta: Any = 0,
+    level: Any = Fraction(95, 100),
+    share: Mapping[str, Any] | None = None,
+    sharing: str = EVEN,
+    method: str = "auto",
+    total: int | None = None,
+) -> ReleasePlan:
+    """The release at (ε, δ): Laplace noise, or Gaussian where δ allows it and the total error is smaller."""
+    price, small = exact.epsilon(epsilon), exact.delta(delta, ceiling=Fraction(1, 2))
+    near = exact.inner_probability(level, "level")
+    if sharing not in (EVEN, LEAST):
+        fix = f"Give {EVEN}, or {LEAST} for the least error summed over all numbers."
+        raise bad("sharing", f"must be {EVEN} or {LEAST}", sharing, fix)
+    locked = _locked(share or {}, subject.tree)
+    chosen, why = fit.chosen(method, subject, total)
+    known = _total(total)
+    kinds = ["laplace", "gaussian"] if small else ["laplace"]
+    made = {}
+    for kind in kinds:
+        levels = shares(subject.tree, _POWER[kind] if sharing == LEAST else 0, locked)
+        every = _shared(levels, subject.design.marginals)
+        _require_enough(subject.design, every, price)
+        measured = (
+            laplace(subject.design, price, every)
+            if kind == "laplace"
+            else gaussian(subject.design, price, small, every)
+        )
+        made[kind] = levels, measured
+    best = min(made, key=lambda kind: _error(made[kind][1]))
+    levels, measured = made[best]
+    _require_room(measured, price, known)
+    noise = f"{best.capitalize()} noise: " + (
+        "its total error is smaller." if len(made) > 1 else "without a delta there is no other."
+    )
+    charged = small if best == "gaussian" else Fraction(0)
+    said = f"{noise} {why}"
+    return ReleasePlan(subject, measured, price, charged, near, levels, chosen, said, known, tuple(locked))
+
+
+def _locked(share: Mapping[str, Any], tree: Tree) -> dict[str, Fraction]:
+    """The shares that were given, by level; refused where they cannot be kept."""
+    levels = ", ".join(tree.levels)
+    if not isinstance(share, Mapping):
+        raise bad("share", "must give a number for each level that it names", share, 'Give, for example: {"ward": 0.5}')
+    held: dict[str, Fraction] = {}
+    for name, value in share.items():
+        if name not in tree.levels:
+            meant = suggestion(str(name), tree.levels)
+            raise bad("share", f"must name one of the levels {levels}", name, f"Name {meant or tree.levels[-1]!r}.")
+        rule, fix = f"of {name} must be a number above 0 and below 1", "Give a number such as 0.5."
+        held[name] = exact.decimal(value, "share", rule, fix)
+        if not 0 < held[name] < 1:
+            raise bad("share", rule, value, fix)
+    taken, all_held = sum(held.values(), Fraction(0)), len(held) == tree.depth
+    if taken > 1 or (taken == 1) != all_held:
+        rule = "must add up to 1 over all levels" if all_held else "must leave something for levels that are not named"
+        fix = "Let them add up to 1, or leave a level out, which then gets the rest."
+        raise bad("share", rule, exact.shown(taken), fix if all_held else "Let them add up to less than 1.")
+    return held
+
+
+def _widest(measured: Measurement) -> int:
+    """A number that no noise of the measurement exceeds."""
+    return 1 + int(_FAR * max(one.variance for level in measured.mechanisms for one in level) ** 0.5)
+
+
+def _require_room(measured: Measurement, price: Fraction, total: int | None) -> None:
+    """Refuses what 64 bits could not hold the sums of, which the fit would find only after the charge."""
+    most = 2**60 // (fit.SCALE * max(len(measured.tree), measured.columns[-1].stop))
+    if _widest(measured) >= most:
+        raise bad(
+            "epsilon", "is too small for all places of this release", exact.shown(price), "Give a larger epsilon."
+        )
+    if total is not None and total > most:
+        fix = "Leave it out: the top is then measured like every other place."
+        raise bad("total", f"must be at most {most} over so many places", total, fix)
+
+
+def _shared(levels: Sequence[Fraction], marginals: Sequence[Marginal]) -> list[list[Fraction]]:
+    """Each level's share, evenly over its marginals."""
+    return [[share / len(marginals)] * len(marginals) for share in levels]
+
+
+def _require_enough(design: Design, every: Sequence[Sequence[Fraction]], price: Fraction) -> None:
+    least = max(exact.MIN_EPSILON, design.level.l1 / exact.MAX_SCALE) / min(min(each) for each in every)
+    if price < least:
+        fix = f"Give at least {exact.shown(Fraction(exact.rounded_up(least, 3)))}, or larger shares."
+        raise bad("epsilon", "is too small for all levels of this release", exact.shown(price), fix)
+
+
+def _error(measured: Measurement) -> float:
+    """Σ variance of all numbers measured."""
+    sizes = np.diff(measured.tree.first)
+    return float(
+        sum(
+            size * sum(one.variance * seen.size for one, seen in zip(level, measured.marginals, strict=True))
+            for size, level in zip(sizes, measured.mechanisms, strict=True)
+        )
+    )
+
+
+def _total(total: Any) -> int | None:
+    """The public number at the top, if it can be reached."""
+    if total is None:
+        return None
+    fix = "Give the number that is public, or leave it out: the top is then measured like every other place."
+    rule = f"must be a whole number between 0 and {MOST_TOTAL}"
+    number = exact.decimal(total, "total", rule, fix)
+    if number.denominator != 1 or not 0 <= number <= MOST_TOTAL:
+        raise bad("total", rule, total, fix)
+    return int(number)

@@ -1,0 +1,188 @@
+"""The public facts of a release as JSON: all that its files, its page and its report say beside the numbers."""
+
+from fractions import Fraction
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from discreet import exact
+from discreet.mechanism.additive import root_up
+from discreet.noise.gaussian import RoundedGaussian
+from discreet.privacy import odds, words
+from discreet.privacy.cost import Cost, Gaussian, Pure
+from discreet.relation import Relation
+from discreet.release.publish import tidy
+
+if TYPE_CHECKING:
+    from discreet.release.plan import ReleasePlan
+    from discreet.release.release import Release
+
+FORMAT = 1
+_NOISE_ONLY = "± counts the noise of privacy only, not what was wrong or missing in the data."
+_UNPROTECTED = "The total at the top was given as a public number and is not protected by this release."
+_SEEN_BY = "whoever holds the data"
+
+
+def facts(release: "Release") -> dict[str, Any]:
+    """What release.json holds; nothing in it comes from a row but through the noise."""
+    plan, about = release.plan, tidy.keys(release)
+    subject, wanted = plan.subject, plan.subject.wanted
+    unit, broken = subject.schema.unit, release.violations
+    return {
+        "format": FORMAT,
+        "kind": "release",
+        "software": software(),
+        "dataset": subject.schema.name,
+        "hierarchy": wanted.hierarchy,
+        "counts": "groups" if wanted.groups is not None else wanted.count if unit is not None else "rows",
+        "groups": wanted.groups,
+        "places": len(about.tree),
+        "cells": subject.cells,
+        "levels": levels(plan, about),
+        "attributes": [
+            {"name": name, "labels": list(labels)} for name, labels in zip(about.attributes, about.labels, strict=True)
+        ],
+        "form": str(about.form),
+        "marginals": [list(view) for view in about.views],
+        "columns": {"places": list(about.places), "attributes": list(about.labelled), "values": list(tidy.VALUES)},
+        "unit": None if unit is None else unit.key,
+        "neighbours": str(subject.schema.relation),
+        "protects": subject.protects,
+        "epsilon": exact.shown(plan.epsilon),
+        "delta": exact.shown(plan.delta),
+        "promise": promise(plan),
+        "method": plan.method,
+        "why": plan.why,
+        "level": str(plan.level),
+        "total": plan.total,
+        "violations": {name: getattr(broken, name) for name in ("sums", "signs", "fractions", "totals")},
+        "receipt": release.receipt,
+        "caveats": caveats(plan),
+    }
+
+
+def caveats(plan: "ReleasePlan") -> list[str]:
+    """What to know before using the numbers."""
+    from discreet.release import quote
+
+    found = [_NOISE_ONLY, *quote.caveats(plan)]
+    if plan.total is not None:
+        found.append(_UNPROTECTED)
+    return found
+
+
+def levels(plan: "ReleasePlan", about: tidy.Keys) -> list[dict[str, Any]]:
+    """For each level: its places and cells, its share, its noise, the ± of a cell and of a place's total."""
+    found = []
+    for at, quoted in enumerate(plan.quoted()):
+        noise = [
+            {"marginal": name, "law": law_name(one.noise), "scale": str(Fraction(tidy.width(one.noise)))}
+            for name, one in zip(about.marginals, plan.measurement.mechanisms[at], strict=True)
+        ]
+        radius = plan.radius(at)
+        several = {} if len(set(radius)) == 1 else {"cell_moe": radius}
+        found.append(quoted | {"noise": noise} | several)
+    return found
+
+
+def law_name(law: Any) -> str:
+    """Whose noise it is."""
+    return "Gaussian" if isinstance(law, RoundedGaussian) else "Laplace"
+
+
+def promise(plan: "ReleasePlan") -> dict[str, Any]:
+    """What this release, taken alone, lets the best observer conclude about one unit."""
+    cost, under = _cost(plan), plan.subject.schema.relation
+    right = odds.guess(cost)
+    person = words.person if under is Relation.ADD_REMOVE else words.person_value
+    times = words.factor(odds.loss_bound(cost, plan.delta))
+    rare = f", except with a chance of {words.chance(plan.delta)}" if plan.delta else ""
+    told = [
+        person(right, seen_by=_SEEN_BY),
+        f"This release can multiply anyone's odds about one unit by {times}{rare}; "
+        "whatever else is released from the same data comes on top.",
+    ]
+    return {"guess": float(exact.rounded_up(right, 6)), "strength": words.strength(right), "sentences": told}
+
+
+def _cost(plan: "ReleasePlan") -> Cost:
+    """One price for all levels: Laplace noise costs ε; many Gaussians are one with 1/σ² = Σ 1/σ_i²."""
+    every = [one.cost for level in plan.measurement.mechanisms for one in level]
+    sigmas = [cost.sigma for cost in every if isinstance(cost, Gaussian)]
+    if len(sigmas) < len(every):
+        return Pure(plan.epsilon)
+    inverse = root_up(sum((1 / sigma**2 for sigma in sigmas), Fraction(0)))
+    return Gaussian(1 / Fraction(exact.rounded_up(inverse)))
+
+
+def well_formed(facts: dict[str, Any]) -> bool:
+    """Whether facts that were read from a file have all that is told of a release, each of its kind."""
+    if facts.get("format") != FORMAT or facts.get("kind") != "release" or not _fits(facts, _KINDS):
+        return False
+    cells, levels = facts["cells"], facts["levels"]
+    noises = [noise for one in levels if _fits(one, _LEVEL) for noise in one["noise"]]
+    return (
+        all(_fits(one, _LEVEL) and one["noise"] for one in levels)
+        and all(_fits(noise, _NOISE) and _is_number(noise["scale"]) for noise in noises)
+        and all(_fits(one, {"name": str, "labels": list}) and _are_labels(one["labels"]) for one in facts["attributes"])
+        and all(isinstance(view, list) and all(isinstance(name, str) for name in view) for view in facts["marginals"])
+        and all("cell_moe" not in one or _are_margins(one["cell_moe"], cells) for one in levels)
+        and all(isinstance(count, int) for count in facts["violations"].values())
+        and _fits(facts["promise"], {"strength": str, "sentences": list})
+        and all(isinstance(line, str) for line in (*facts["promise"]["sentences"], *facts["caveats"]))
+        and _is_number(facts["level"])
+    )
+
+
+def _fits(value: Any, kinds: dict[str, Any]) -> bool:
+    return isinstance(value, dict) and all(isinstance(value.get(name, ...), kind) for name, kind in kinds.items())
+
+
+def _are_labels(labels: list[Any]) -> bool:
+    return bool(labels) and all(isinstance(label, str | int | float | None) for label in labels)
+
+
+def _are_margins(found: Any, cells: int) -> bool:
+    return isinstance(found, list) and len(found) == cells and all(isinstance(moe, int) for moe in found)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return Fraction(text) > 0
+    except (ValueError, ZeroDivisionError):
+        return False
+
+
+_TEXT = (
+    "dataset",
+    "hierarchy",
+    "counts",
+    "form",
+    "neighbours",
+    "protects",
+    "epsilon",
+    "delta",
+    "method",
+    "why",
+    "level",
+)
+_KINDS: dict[str, Any] = {
+    **dict.fromkeys((*_TEXT, "software"), str),
+    **dict.fromkeys(("groups", "unit", "receipt"), str | None),
+    **dict.fromkeys(("levels", "attributes", "marginals", "caveats"), list),
+    **dict.fromkeys(("places", "cells"), int),
+    **dict.fromkeys(("promise", "violations"), dict),
+    "total": int | None,
+}
+_LEVEL: dict[str, Any] = {
+    **dict.fromkeys(("places", "cells", "moe", "total_moe"), int),
+    **{"level": str, "epsilon": str, "share": int | float, "noise": list},
+}
+_NOISE = dict.fromkeys(("marginal", "law", "scale"), str)
+
+
+def software() -> str:
+    """What made the files."""
+    try:
+        return f"discreet {version('discreet')}"
+    except PackageNotFoundError:
+        return "discreet"

@@ -1,0 +1,160 @@
+"""The files of a release: written whole or not at all, and never over another one's unasked.
+
+    saved       release.json, table.parquet, noisy.parquet: the built release
+    published   the same, with CSV beside them, a page and a report; made from the built folder alone
+
+Files are made in a folder of their own beside the place they go to.  release.json is put there last and taken away
+first, so that a folder with it holds the whole release and one without holds none.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import BadValue, CannotWrite, IntegrityError
+from discreet.release.publish import tidy, words
+from discreet.release.publish.facts import facts as public_facts
+from discreet.release.publish.sheets import write_csv
+from discreet.schema import Schema
+from discreet.schema.words import written
+
+if TYPE_CHECKING:
+    from discreet.release.release import Release
+
+FACTS, TABLE, NOISY = "release.json", "table.parquet", "noisy.parquet"
+BUILT = (TABLE, NOISY, FACTS)
+PUBLISHED = ("index.html", "report.md", "table.csv", "noisy.csv", *BUILT)
+_BLOCK = 1 << 20
+
+
+def saved(release: "Release", folder: Path | str, *, replace: bool = False) -> tuple[Path, ...]:
+    """The paths of the built release: its facts, its table and its measurements."""
+    facts = public_facts(release)
+
+    def make(here: Path) -> None:
+        _write_parquet(tidy.table(release), here / TABLE, facts)
+        _write_parquet(tidy.noisy(release), here / NOISY, facts)
+        facts["files"] = {name: {"sha256": digest(here / name)} for name in (TABLE, NOISY)}
+        (here / FACTS).write_text(as_json(facts), encoding="utf-8")
+
+    return _placed(Path(folder), BUILT, make, replace)
+
+
+def published(folder: Path | str, schema: Schema, out: Path | str, *, replace: bool = False) -> tuple[Path, ...]:
+    """The paths of everything that is published; refused where the built folder does not check."""
+    from discreet.release import read
+    from discreet.release.publish.page import page
+
+    source = Path(folder)
+    checked, tables = read.found(source, schema)
+    if checked.problems or tables is None:
+        more = f" ({len(checked.problems) - 1:,} more)" if len(checked.problems) > 1 else ""
+        why = f"{checked.problems[0]}{more}" if checked.problems else "There is no table in it."
+        raise IntegrityError("The release does not check, so nothing was published.", why, "Build it again.")
+
+    def make(here: Path) -> None:
+        for name in BUILT:
+            shutil.copyfile(source / name, here / name)
+        write_csv(_parquet(here / TABLE), here / "table.csv")
+        write_csv(_parquet(here / NOISY), here / "noisy.csv")
+        text = page(checked.facts, tables.tree, tables.fitted, tables.estimate)
+        (here / "index.html").write_text(text, encoding="utf-8")
+        (here / "report.md").write_text(words.report(checked.facts), encoding="utf-8")
+
+    return _placed(Path(out), PUBLISHED, make, replace)
+
+
+def as_json(facts: dict[str, Any]) -> str:
+    """The facts as they are written."""
+    return json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
+    found = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            found.update(block)
+    return found.hexdigest()
+
+
+def _write_parquet(table: Any, path: Path, facts: dict[str, Any]) -> None:
+    tidy.pyarrow()
+    from pyarrow import parquet  # type: ignore[import-untyped]
+
+    about = {name: facts[name] for name in ("dataset", "epsilon", "delta", "neighbours", "unit", "level", "receipt")}
+    marked = table.replace_schema_metadata({"discreet": json.dumps(about)})
+    parquet.write_table(marked, path, compression="zstd")
+
+
+def _parquet(path: Path) -> Any:
+    from pyarrow import parquet
+
+    return parquet.read_table(path)
+
+
+# --- whole or not at all ---------------------------------------------------------------------------------------------
+
+
+def _placed(folder: Path, names: tuple[str, ...], make: Callable[[Path], None], replace: bool) -> tuple[Path, ...]:
+    """Files of these names in the folder, made by `make` in another one first."""
+    folder = folder.absolute()
+    draft = folder.parent / f".{folder.name}.{os.getpid()}.new"
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir()
+        make(draft)
+        _require_own(folder, draft, names, replace)
+        for name in names:
+            _sync(draft / name)
+        _move(draft, folder, names)
+        _sync(folder)
+        _sync(folder.parent)
+    except OSError:
+        why = "The disk may be full, or the folder not yours to write."
+        fix = "Free some space, or give a folder you own."
+        raise CannotWrite(f"The files of the release were not written to {written(folder.name)}.", why, fix) from None
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return tuple(folder / name for name in names)
+
+
+def _require_own(folder: Path, draft: Path, names: tuple[str, ...], replace: bool) -> None:
+    """Refuses to write over anything but the same release."""
+    there = [name for name in names if os.path.lexists(folder / name)]
+    if replace or not there or _same(folder / FACTS, draft / FACTS):
+        return
+    what = "folder must not hold another release."
+    why = f"{written(folder.name)} has a {there[0]} that is not of this one."
+    raise BadValue(what, why, "Give another folder, or let it be replaced: replace=True, --yes at the command line.")
+
+
+def _same(one: Path, other: Path) -> bool:
+    with suppress(OSError):
+        return one.read_bytes() == other.read_bytes()
+    return False
+
+
+def _move(draft: Path, folder: Path, names: tuple[str, ...]) -> None:
+    """The whole folder in one step where there is none; otherwise file by file, the facts last."""
+    if not os.path.lexists(folder):
+        os.rename(draft, folder)
+        return
+    (folder / FACTS).unlink(missing_ok=True)
+    for name in sorted(names, key=lambda name: name == FACTS):
+        os.replace(draft / name, folder / name)
+
+
+def _sync(path: Path) -> None:
+    """What was written there outlives a power cut."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,175 @@
+"""The page of a release: one HTML file that asks nothing of anyone, with its numbers inside.
+
+Texts from the release go in as text: escaped here, and by the script only as text nodes.  A policy in the page's head
+forbids every request and every script or style but the two whose digests it names.
+"""
+
+import json
+from base64 import b64encode
+from collections.abc import Iterable
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.release.publish import words
+from discreet.release.publish.tidy import label_text
+from discreet.release.publish.words import Facts
+from discreet.release.tree import Ints, Tree
+
+LARGEST = 6_000_000  # bytes of numbers and names in a page: more and it opens slowly
+_WIDTHS = (1, 2, 4)
+_TAGS = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})  # inside JSON strings, so that no tag ends it
+_FILES = ("table.csv", "table.parquet", "noisy.csv", "noisy.parquet", "release.json", "report.md")
+
+
+def page(facts: Facts, tree: Tree, fitted: Ints, estimate: Ints, *, largest: int = LARGEST) -> str:
+    """The whole page, with as many levels from the top as fit into `largest` bytes."""
+    style, script = (files(__package__).joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
+    inside = embedded(facts, tree, fitted, estimate, largest=largest)
+    shown = len(inside["levels"])
+    parts = [
+        "<!DOCTYPE html>",
+        '<html lang="en">',
+        "<head>",
+        '<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy(style, script))}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="referrer" content="no-referrer">',
+        f"<title>{escape(words.title(facts))}</title>",
+        f"<style>{style}</style>",
+        "</head>",
+        "<body>",
+        *_body(facts, shown),
+        f'<script type="application/json" id="data">{_json(inside)}</script>',
+        f"<script>{script}</script>",
+        "</body>",
+        "</html>",
+        "",
+    ]
+    return "\n".join(parts)
+
+
+def policy(style: str, script: str) -> str:
+    """Nothing is loaded, sent or run but this one style and this one script."""
+    own = (f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in (style, script))
+    return "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action 'none'".format(*own)
+
+
+# --- data ------------------------------------------------------------------------------------------------------------
+
+
+def embedded(facts: Facts, tree: Tree, fitted: Ints, estimate: Ints, *, largest: int = LARGEST) -> dict[str, Any]:
+    """The numbers and names of the upper levels, in as few bytes as they take."""
+    below = np.diff(tree.child)
+    names: list[str] = []
+    levels: list[dict[str, Any]] = []
+    labels = [{"name": one["name"], "labels": _labels(facts, one["labels"])} for one in facts["attributes"]]
+    used = len(_json(labels))
+    for at, told in enumerate(facts["levels"]):
+        rows = tree.places(at)
+        one = {
+            "name": told["level"],
+            "moe": told.get("cell_moe", [told["moe"]]),
+            "total_moe": told["total_moe"],
+            "n": packed(fitted[rows]),
+            "off": packed(estimate[rows] - fitted[rows]),
+            "below": packed(below[rows]),
+        }
+        here = list(tree.names[rows])
+        used += len(_json(one)) + len(_json(here).encode())
+        if used > largest:
+            break
+        names += here
+        levels.append(one)
+    return {
+        "title": words.title(facts),
+        "counted": words.counted(facts),
+        "counts": facts["counts"],
+        "of_100": words.of_100(facts),
+        "columns": words.columns(facts),
+        "hundredths": words.hundredths(facts),
+        "cells": facts["cells"],
+        "attributes": labels if levels else [],
+        "levels": levels,
+        "names": names,
+    }
+
+
+def _labels(facts: Facts, labels: list[Any]) -> list[str]:
+    """Labels as they are read; the last size stands for all above it."""
+    texts = ["(empty)" if label is None else label_text(label) for label in labels]
+    return [*texts[:-1], f"{texts[-1]} or more"] if facts["counts"] == "groups" else texts
+
+
+def packed(values: NDArray[np.int64]) -> dict[str, Any]:
+    """Whole numbers in base 64, little-endian, in 1, 2 or 4 bytes each as the largest needs, beyond that as doubles.
+
+    >>> packed(np.array([1, -2]))
+    {'bytes': 1, 'values': 'Af4='}
+    """
+    low, high = int(values.min(initial=0)), int(values.max(initial=0))
+    fitting = (width for width in _WIDTHS if -(2 ** (8 * width - 1)) <= low and high < 2 ** (8 * width - 1))
+    width = next(fitting, 8)
+    kind = "<f8" if width == 8 else f"<i{width}"
+    return {"bytes": width, "values": b64encode(values.astype(kind).tobytes()).decode()}
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(_TAGS)
+
+
+# --- what stands there without a script ------------------------------------------------------------------------------
+
+
+def _body(facts: Facts, shown: int) -> Iterable[str]:
+    yield '<a class="skip" href="#place">To the numbers</a>'
+    yield f"<header><h1>{escape(words.title(facts))}</h1>"
+    yield f"<p>{escape(words.what(facts))} {escape(words.of_100(facts))}</p>"
+    links = "".join(f'<li><a href="{name}" download>{name}</a></li>' for name in _FILES)
+    yield f'<nav aria-label="Downloads"><ul class="get">{links}</ul></nav></header>'
+    if shown < len(facts["levels"]):
+        left = ", ".join(one["level"] for one in facts["levels"][shown:])
+        yield f'<p class="note">Not on this page, for there are too many: {escape(left)}. They are in table.csv.</p>'
+    lacking = "The tree and the bars need JavaScript; the numbers are in table.csv."
+    yield f'<noscript><p class="note">{lacking}</p></noscript>'
+    yield '<div class="sides" data-needs-script hidden>'
+    yield '<nav class="places box" aria-label="Places">'
+    yield '<label for="search">Find a place</label>'
+    yield '<input type="search" id="search" autocomplete="off" spellcheck="false" aria-controls="hits">'
+    yield '<p id="found" class="soft" role="status"></p><ul id="hits" class="hits"></ul>'
+    yield '<div id="tree" class="tree"></div></nav>'
+    yield '<main class="box" id="place" tabindex="-1" aria-labelledby="chosen"></main></div>'
+    yield '<p id="said" class="unseen" role="status"></p>'
+    yield from _about(facts)
+    yield f"<footer><p class='soft'>{escape(words.cited(facts))}</p></footer>"
+    yield '<svg width="0" height="0" aria-hidden="true" focusable="false"><defs>'
+    yield '<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse"><path d="M0 6L6 0"/></pattern>'
+    yield "</defs></svg>"
+
+
+def _about(facts: Facts) -> Iterable[str]:
+    """How it was protected and how exact it is."""
+    yield '<section class="about" aria-labelledby="how"><h2 id="how">How it was protected</h2><dl>'
+    told = (
+        ("Who", words.protected(facts)),
+        ("What it means", " ".join(facts["promise"]["sentences"])),
+        ("Price", words.spent(facts)),
+        ("Noise", words.noise(facts)),
+        ("What adds up", words.adds_up(facts)),
+        ("Method", facts["why"]),
+    )
+    yield "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in told)
+    yield "</dl><h3>How exact each level is</h3>"
+    yield '<div class="scroll"><table class="shares"><thead><tr><th scope="col" class="key">Level</th>'
+    heads = ("Places", "Share of the price", "± of a number", "± of a place’s sum")
+    yield "".join(f'<th scope="col">{head}</th>' for head in heads) + "</tr></thead><tbody>"
+    for one in facts["levels"]:
+        cells = (f"{one['places']:,}", words.share(one), f"{one['moe']:,}", f"{one['total_moe']:,}")
+        yield f'<tr><th scope="row" class="key">{escape(one["level"])}</th>'
+        yield "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+    yield "</tbody></table></div><h3>What to know</h3><ul>"
+    yield "".join(f"<li>{escape(line)}</li>" for line in (*facts["caveats"], *words.NOT_TO_DO)) + "</ul></section>"

@@ -1,0 +1,227 @@
+"""A release as tidy tables: a row for each cell of each place, names in dictionaries, numbers as they are.
+
+    table   level, a column for each level of the tree, one for each attribute, then n and what is known of its error
+    noisy   level and places as above, the marginal, its cell, what was measured and the scale of its noise
+
+A name below the place's own level is empty.  A name that another column has already gets a `_` behind it.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.answer.column import Plain, plain
+from discreet.errors import bad
+from discreet.release.measure import Form
+from discreet.release.tree import Ints, Tree
+
+if TYPE_CHECKING:
+    from discreet.release.release import Release
+
+LEVEL, MARGINAL = "level", "marginal"
+VALUES = ("n", "n_moe", "n_low", "n_high", "n_estimate")
+MEASURED = ("measured", "scale")
+_RESERVED = (LEVEL, MARGINAL, *VALUES, *MEASURED)
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Keys:
+    """What the rows are about: places, attributes with their labels, and the views of them that were measured."""
+
+    tree: Tree
+    attributes: tuple[str, ...]
+    labels: tuple[tuple[Plain, ...], ...]
+    views: tuple[tuple[str, ...], ...]  # attributes of each marginal; the last has all of them
+    form: Form
+
+    @cached_property
+    def places(self) -> tuple[str, ...]:
+        """The column of each level of the tree."""
+        return self._columns[: self.tree.depth]
+
+    @cached_property
+    def labelled(self) -> tuple[str, ...]:
+        """The column of each attribute."""
+        return self._columns[self.tree.depth :]
+
+    @cached_property
+    def _columns(self) -> tuple[str, ...]:
+        return distinct((*self.tree.levels, *self.attributes), _RESERVED)
+
+    @cached_property
+    def marginals(self) -> tuple[str, ...]:
+        """What each view is called."""
+        if self.form is Form.FROM_TOP:
+            return distinct(f"{' × '.join(view)} or more" for view in self.views)
+        return distinct(" × ".join(view) or "total" for view in self.views)
+
+    def cells(self, view: Sequence[str]) -> int:
+        """How many cells a place has in a view."""
+        return prod(len(labels) for labels in self._labels(view))
+
+    def _labels(self, view: Sequence[str]) -> list[tuple[Plain, ...]]:
+        return [labels for name, labels in zip(self.attributes, self.labels, strict=True) if name in view]
+
+
+def keys(release: "Release") -> Keys:
+    """What the rows of a release are about."""
+    subject = release.plan.subject
+    labels = tuple(tuple(map(plain, each)) for each in subject.labels)
+    views = tuple(one.names for one in subject.design.marginals)
+    return Keys(subject.tree, subject.attributes, labels, views, subject.design.form)
+
+
+def distinct(names: Iterable[str], taken: Iterable[str] = ()) -> tuple[str, ...]:
+    """The names, each different from all before it and from those taken, upper and lower case alike.
+
+    >>> distinct(["country", "level", "Country"], ["level"])
+    ('country', 'level_', 'Country_')
+    """
+    seen, found = {name.casefold() for name in taken}, []
+    for name in names:
+        while name.casefold() in seen:
+            name += "_"
+        seen.add(name.casefold())
+        found.append(name)
+    return tuple(found)
+
+
+# --- the tables ------------------------------------------------------------------------------------------------------
+
+
+def table(release: "Release") -> Any:
+    """The tidy table that adds up, as an Arrow table: one row for each place and cell."""
+    about = keys(release)
+    numbers = (release.fitted, release.radius, release.low, release.high, release.estimate)
+    columns = _key_columns(about, [about.attributes])
+    return _arrow({**columns, **{name: each.ravel() for name, each in zip(VALUES, numbers, strict=True)}})
+
+
+def noisy(release: "Release") -> Any:
+    """The measurements, as an Arrow table: one row for each place and number of each marginal."""
+    about, measurement = keys(release), release.plan.measurement
+    columns = _key_columns(about, about.views)
+    counts = [len(about.tree) * about.cells(view) for view in about.views]
+    which = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+    columns[MARGINAL] = _named(which, about.marginals)
+    columns[MEASURED[0]] = np.concatenate([release.noisy[:, each].ravel() for each in measurement.columns])
+    widths = np.array([[float(width(one.noise)) for one in level] for level in measurement.mechanisms])
+    columns[MEASURED[1]] = np.concatenate(
+        [
+            np.repeat(widths[about.tree.level, at], about.cells(view))  # the noise is that of the place's level
+            for at, view in enumerate(about.views)
+        ]
+    )
+    order = [LEVEL, *about.places, MARGINAL, *about.labelled, *MEASURED]
+    return _arrow({name: columns[name] for name in order})
+
+
+def width(law: Any) -> Any:
+    """The scale of Laplace noise, the σ of Gaussian noise."""
+    return law.scale if hasattr(law, "scale") else law.sigma
+
+
+def _arrow(columns: dict[str, Any]) -> Any:
+    return pyarrow().table(columns)
+
+
+def _key_columns(about: Keys, views: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """Level, places and attributes of the rows of these views, one view after the other."""
+    coded = [codes(about, view) for view in views]
+    joined = [np.concatenate(each) if len(each) > 1 else each[0] for each in zip(*coded, strict=True)]
+    depth = about.tree.depth
+    columns = {LEVEL: _named(joined[0], about.tree.levels)}
+    for level, name in enumerate(about.places):
+        columns[name] = _named(joined[1 + level], place_names(about.tree, level))
+    for at, name in enumerate(about.labelled):
+        columns[name] = _labelled(joined[1 + depth + at], about.labels[at])
+    return columns
+
+
+def _named(code: Codes, names: Sequence[str]) -> Any:
+    """A dictionary column; −1 is empty."""
+    arrow = pyarrow()
+    indices = arrow.array(code, mask=code < 0)
+    return arrow.DictionaryArray.from_arrays(indices, arrow.array(list(names), arrow.string()))
+
+
+def _labelled(code: Codes, labels: Sequence[Plain]) -> Any:
+    """Whole numbers stay numbers, all else is named; an empty label is an empty cell."""
+    if are_whole(labels):
+        return pyarrow().array(np.array(labels, dtype=np.int64)[code], mask=code < 0)
+    texts = ["" if label is None else label_text(label) for label in labels]
+    empty = np.array([label is None for label in labels])
+    return _named(np.where(empty[code], np.int32(-1), code), texts)
+
+
+def are_whole(labels: Sequence[Plain]) -> bool:
+    """Whether an attribute's column holds numbers."""
+    return all(isinstance(label, int) and not isinstance(label, bool) for label in labels)
+
+
+def label_text(label: Plain) -> str:
+    """A label as text.
+
+    >>> label_text(True), label_text(0.5), label_text("f")
+    ('true', '0.5', 'f')
+    """
+    return str(label).lower() if isinstance(label, bool) else str(label)
+
+
+# --- rows in numbers -------------------------------------------------------------------------------------------------
+
+
+def codes(about: Keys, view: Sequence[str]) -> list[Codes]:
+    """For each row of a view, place by place: its level, its name on each level (−1 below), its labels (−1 unseen)."""
+    tree, cells = about.tree, about.cells(view)
+    found = [np.repeat(tree.level.astype(np.int32), cells)]
+    for level, ancestors in enumerate(ancestry(tree)):
+        found.append(np.repeat(name_codes(tree, level, ancestors), cells))
+    step = cells
+    for name, labels in zip(about.attributes, about.labels, strict=True):
+        if name not in view:
+            found.append(np.full(len(tree) * cells, -1, dtype=np.int32))
+            continue
+        step //= len(labels)
+        here = np.arange(cells, dtype=np.int32) // step % len(labels)
+        found.append(np.tile(here.astype(np.int32), len(tree)))
+    return found
+
+
+def ancestry(tree: Tree) -> list[Ints]:
+    """For each level, the place of it that every place lies in; −1 for places above."""
+    found = [np.full(len(tree), -1, dtype=np.int64) for _ in tree.levels]
+    here = np.arange(len(tree))
+    for level in reversed(range(tree.depth)):
+        start = int(tree.first[level])
+        found[level][start:] = here[start:]
+        here = np.where(np.arange(len(tree)) >= start, tree.parent[here], here)
+    return found
+
+
+def place_names(tree: Tree, level: int) -> list[str]:
+    """The names of a level, each once, in the order of the places."""
+    return list(dict.fromkeys(tree.names[tree.places(level)]))
+
+
+def name_codes(tree: Tree, level: int, ancestors: Ints) -> Codes:
+    """The number of each ancestor's name among `place_names`; −1 where there is none."""
+    rows = tree.places(level)
+    number = {name: at for at, name in enumerate(place_names(tree, level))}
+    code = np.array([number[name] for name in tree.names[rows]], dtype=np.int32)
+    return np.where(ancestors < 0, np.int32(-1), code[np.maximum(ancestors - rows.start, 0)])
+
+
+def pyarrow() -> Any:
+    """The package, or how to get it."""
+    try:
+        import pyarrow as found  # type: ignore[import-untyped]
+    except ImportError:
+        raise bad("frame", "needs the package pyarrow", "no pyarrow here", "Install discreet[frames].") from None
+    return found

@@ -1,0 +1,203 @@
+"""A release in words: what it is, who is protected, what was spent, how exact it is, and what not to do with it."""
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from discreet import exact
+
+Facts = Mapping[str, Any]
+_MARKS = re.compile(r"([\\`*\[\]<>|~&$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")  # what means something inside a line
+
+NOT_TO_DO = (
+    "Do not publish exact numbers of the same people beside these, nor take one from the other: what is left over is "
+    "the noise, or a small group without it.",
+    "Do not read a number smaller than its ± as more than “few”.",
+    "Do not add up n_estimate over small places; take n, or the n_estimate of the larger place.",
+    "Do not compare two numbers whose ranges overlap as if they differed.",
+)
+
+
+def title(facts: Facts) -> str:
+    """What the release is called."""
+    return f"{facts['dataset']} over {facts['hierarchy']}"
+
+
+def counted(facts: Facts) -> str:
+    """What the numbers count.
+
+    >>> counted({"counts": "groups", "groups": "household", "unit": "person"})
+    'groups (household) by size'
+    """
+    if facts["counts"] == "groups":
+        return f"groups ({facts['groups']}) by size"
+    return f"units ({facts['unit']})" if facts["counts"] == "units" else "rows"
+
+
+def what(facts: Facts) -> str:
+    """One sentence on what is there."""
+    levels = [f"{one['places']:,} × {one['level']}" for one in facts["levels"]]
+    names = [one["name"] for one in facts["attributes"]]
+    by = f", by {_listed(names)}" if names and facts["counts"] != "groups" else ""
+    return f"Numbers of {counted(facts)} in {facts['places']:,} places ({', '.join(levels)}){by}."
+
+
+def adds_up(facts: Facts) -> str:
+    """One sentence on the rules that hold."""
+    total = "" if facts["total"] is None else f" The numbers at the top add up to the public {facts['total']:,}."
+    return (
+        "Every place is the sum of the places in it, cell by cell; all numbers are whole and none is negative."
+        f"{total} Rules broken: {sum(facts['violations'].values()):,}."
+    )
+
+
+def protected(facts: Facts) -> str:
+    """One sentence on who is protected."""
+    apart = "one more or one fewer" if facts["neighbours"] == "add-remove" else "one of them replaced by another"
+    return f"Protected is {facts['protects']}; compared are tables with {apart} ({facts['neighbours']})."
+
+
+def spent(facts: Facts) -> str:
+    """One sentence on the price."""
+    delta = "" if facts["delta"] == "0" else f", δ = {facts['delta']}"
+    receipt = "" if facts["receipt"] is None else f", receipt {facts['receipt']}"
+    strength = facts["promise"]["strength"]
+    called = strength if strength.startswith("needs") else f"is called {strength}"
+    return f"ε = {facts['epsilon']}{delta} for all levels together{receipt}; a promise that {called}."
+
+
+def noise(facts: Facts) -> str:
+    """One sentence on the noise of all levels.
+
+    >>> noise({"levels": [{"level": "ward", "noise": [{"law": "Laplace", "scale": "10/3"}]}]})
+    'Laplace noise of scale 3.34 on every level.'
+    """
+    law = facts["levels"][0]["noise"][-1]["law"]
+    widths = _by_level([short(one["noise"][-1]["scale"]) for one in facts["levels"]], facts)
+    return f"{law} noise of {'σ' if law == 'Gaussian' else 'scale'} {widths}."
+
+
+def _by_level(values: list[str], facts: Facts) -> str:
+    """One value for all levels, or each with its level."""
+    if len(set(values)) == 1:
+        return f"{values[0]} on every level"
+    return ", ".join(f"{value} ({one['level']})" for value, one in zip(values, facts["levels"], strict=True))
+
+
+def of_100(facts: Facts) -> str:
+    """What a margin means."""
+    return f"Of 100 such margins, {hundredths(facts)} hold the exact number."
+
+
+def columns(facts: Facts) -> str:
+    """What the columns of numbers on the page are."""
+    return (
+        "Number (bar): adds up with all others. Measured ±: before that, on its own. "
+        f"Range (line): the same cut at 0; {hundredths(facts)} of 100 hold the exact number."
+    )
+
+
+def hundredths(facts: Facts) -> str:
+    """The level of confidence as so many of 100."""
+    return exact.shown(100 * Fraction(facts["level"]))
+
+
+def exactness(facts: Facts) -> list[str]:
+    """One sentence for each level, or for those that are equally exact."""
+    alike: dict[tuple[int, int], list[str]] = {}
+    for one in facts["levels"]:
+        alike.setdefault((one["moe"], one["total_moe"]), []).append(one["level"])
+    told = []
+    for (moe, total), names in alike.items():
+        sums = f"; of a place's sum, within {total:,}" if facts["cells"] > 1 else ""
+        told.append(f"{_listed(names)}: {hundredths(facts)} of 100 numbers lie within {moe:,} of the exact one{sums}.")
+    return told
+
+
+def shared(facts: Facts) -> str:
+    """One sentence on how the price was shared among levels."""
+    told = _by_level([share(one) for one in facts["levels"]], facts)
+    return f"Shares of it: {told}."
+
+
+def cited(facts: Facts) -> str:
+    """How to cite it."""
+    delta = "" if facts["delta"] == "0" else f", δ = {facts['delta']}"
+    receipt = "" if facts["receipt"] is None else f", receipt {facts['receipt']}"
+    return (
+        f"{title(facts)}: tables that add up, with noise for privacy (ε = {facts['epsilon']}{delta} per "
+        f"{facts['unit'] or 'row'}, {facts['neighbours']}{receipt}). Made with {facts['software']}."
+    )
+
+
+def share(level: Mapping[str, Any]) -> str:
+    """A level's share of the price in points of a hundred.
+
+    >>> share({"share": 0.3334})
+    '33.34 %'
+    """
+    return f"{round(100 * level['share'], 2):g} %"
+
+
+def short(fraction: str) -> str:
+    """A noise scale in three digits, rounded up."""
+    return exact.shown(exact.rounded_up(Fraction(fraction), 3))
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+# --- the report ------------------------------------------------------------------------------------------------------
+
+
+def report(facts: Facts) -> str:
+    """Half a page of Markdown; names are shown as they are, never as Markdown."""
+    return "\n".join(
+        [
+            f"# {marked(title(facts))}",
+            "",
+            marked(what(facts)),
+            "",
+            f"**Who is protected.** {marked(protected(facts))} {marked(' '.join(facts['promise']['sentences']))}",
+            "",
+            f"**What was spent.** {marked(spent(facts))} {marked(shared(facts))} {marked(noise(facts))}",
+            "",
+            f"**How exact.** {marked(of_100(facts))} In words:",
+            "",
+            *(f"- {marked(line)}" for line in exactness(facts)),
+            "",
+            f"**What adds up.** {marked(adds_up(facts))} {marked(facts['why'])}",
+            "",
+            "**What to know.**",
+            "",
+            *(f"- {marked(line)}" for line in facts["caveats"]),
+            "",
+            "**What not to do with it.**",
+            "",
+            *(f"- {marked(line)}" for line in NOT_TO_DO),
+            "",
+            f"**How to cite.** {marked(cited(facts))}",
+            "",
+            *_files(),
+        ]
+    )
+
+
+def _files() -> list[str]:
+    return [
+        "**Files.** `table.csv`, `table.parquet`: n adds up; n_low to n_high is n_estimate ± n_moe, cut at 0. "
+        "`noisy.csv`, `noisy.parquet`: the measurements, for statistics of your own. `release.json`: these facts. "
+        "`index.html`: a page to look around in.",
+        "",
+    ]
+
+
+def marked(text: str) -> str:
+    """Text that Markdown shows letter by letter.
+
+    >>> marked("a*b <i>")
+    'a\\\\*b \\\\<i\\\\>'
+    """
+    return _MARKS.sub(r"\\\1", " ".join(text.split()))

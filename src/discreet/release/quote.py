@@ -1,0 +1,169 @@
+"""What a release would cost and how exact every level would be: public facts only, nothing spent, nothing read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet import exact
+from discreet.ledger.refusal import down
+from discreet.query import explain
+from discreet.release.plan import ReleasePlan
+from discreet.table import Table
+
+_HEADINGS = ("level", "places", "cells", "share", "ε", "± cell", "± total")
+
+
+@dataclass(frozen=True)
+class ReleaseQuote:
+    """The price of a release and the ± of each level; printing it shows the table that `release plan` shows."""
+
+    dataset: str
+    title: str
+    protects: str
+    cost: dict[str, str]
+    level: Fraction
+    levels: tuple[dict[str, Any], ...]
+    method: str
+    why: str
+    total: int | None
+    remaining: dict[str, str]
+    remaining_after: dict[str, str]
+    caveats: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `release plan --json` prints."""
+        return {
+            "ok": True,
+            "format": 1,
+            "dataset": self.dataset,
+            "title": self.title,
+            "protects": self.protects,
+            "cost": self.cost,
+            "remaining": self.remaining,
+            "remaining_after": self.remaining_after,
+            "receipt": None,
+            "level": float(self.level),
+            "levels": list(self.levels),
+            "method": self.method,
+            "why": self.why,
+            "total": self.total,
+            "caveats": list(self.caveats),
+        }
+
+    def lines(self) -> list[str]:
+        """The same for people."""
+        lowest = self.levels[-1]
+        cost, left, after = self.cost, self.remaining["epsilon"], self.remaining_after["epsilon"]
+        spare = [] if self.total is None else [f"The top adds up to {self.total:,}, which is public and costs nothing."]
+        return [
+            f"{self.dataset}: {self.title}",
+            f"Protects {self.protects}, neighbours by {cost['neighbours']}.",
+            "",
+            *_aligned([_HEADINGS, *map(_shown, self.levels)]),
+            "",
+            f"± holds {exact.shown(100 * self.level)} times of 100 for each number by itself.",
+            f"{lowest['level']}: a number below {10 * lowest['moe']:,} will be off by more than 10 %.",
+            *_shared(self.levels),
+            *spare,
+            self.why,
+            f"Cost: epsilon {cost['epsilon']}, delta {cost['delta']}; nothing is spent yet.",
+            f"Left now: epsilon {left}; after it {after}.",
+            *(f"· {caveat}" for caveat in self.caveats),
+        ]
+
+    def __repr__(self) -> str:
+        return "\n".join(self.lines())
+
+
+def quoted(table: Table, plan: ReleasePlan, *, title: str, analyst: str | None = None) -> ReleaseQuote:
+    """The quote of a plan."""
+    table.require_known(analyst)
+    left = table.remaining(analyst)
+    return ReleaseQuote(
+        table.schema.name,
+        title,
+        plan.subject.protects,
+        cost(plan),
+        plan.level,
+        tuple(plan.quoted()),
+        plan.method,
+        plan.why,
+        plan.total,
+        left,
+        _remaining_after(table, plan, analyst, left),
+        tuple(caveats(plan)),
+    )
+
+
+def cost(plan: ReleasePlan) -> dict[str, str]:
+    """What is charged, in the words of the public face."""
+    schema = plan.subject.schema
+    return {
+        "epsilon": exact.shown(plan.epsilon),
+        "delta": exact.shown(plan.delta),
+        "neighbours": str(schema.relation),
+        "unit": explain.unit(schema),
+    }
+
+
+def caveats(plan: ReleasePlan) -> list[str]:
+    """What a reader of the tables must know: the same for every table with this schema."""
+    wanted, schema = plan.subject.wanted, plan.subject.schema
+    who, most = explain.unit(schema), schema.max_rows
+    lowest = plan.subject.tree.levels[-1]
+    listed = " or ".join([lowest, *wanted.by])
+    found = [f"Rows whose {listed} is empty or not listed in the metadata are left out; ± does not cover that."]
+    if most > 1 and schema.unit is not None:
+        rows = f"At most {most} rows of one {who} can count; of more, a fixed choice of them does."
+        once = f" A {who} with rows in several cells counts in one of them, a fixed choice."
+        counted = wanted.groups is None and wanted.count == "units"
+        found.append(rows + (once if counted or wanted.groups == who else ""))
+    if wanted.groups is not None:
+        found.append(f"Groups of more than {plan.subject.cells} count as {plan.subject.cells}.")
+        if wanted.groups != who:
+            found.append(f"A {wanted.groups} with rows in several places counts in each of them.")
+    found.append("Fitted numbers are whole, not negative and add up, so small ones lean upward; the estimates do not.")
+    return found
+
+
+def _remaining_after(table: Table, plan: ReleasePlan, analyst: str | None, left: dict[str, str]) -> dict[str, str]:
+    """What would be left, whether or not the release fits."""
+    if table.standing() is None:
+        budget = table.budget
+        cap = None if analyst is None else budget.cap(analyst)
+        rest = min(x for x in (budget.epsilon, cap) if x is not None) - plan.epsilon
+        after = max(min(rest, budget.max_epsilon_per_question or rest), Fraction(0))
+    else:
+        price = plan.measurement.cost
+        after = table.ledger.remaining_after((), price, epsilon=plan.epsilon, delta=plan.delta, analyst=analyst)
+    small = max(Fraction(left["delta"]) - plan.delta, Fraction(0))
+    return {"epsilon": down(after), "delta": down(small)}
+
+
+# --- words -----------------------------------------------------------------------------------------------------------
+
+
+def _shown(level: dict[str, Any]) -> tuple[str, ...]:
+    share = f"{100 * level['share']:.3g} %" + (" locked" if level["locked"] else "")
+    numbers = (f"{level[name]:,}" for name in ("places", "cells"))
+    return (level["level"], *numbers, share, level["epsilon"], f"{level['moe']:,}", f"{level['total_moe']:,}")
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The rows as lines with columns of one width, the first to the left."""
+    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join([row[0].ljust(wide[0]), *(cell.rjust(width) for cell, width in zip(row[1:], wide[1:], strict=True))])
+        for row in rows
+    ]
+
+
+def _shared(levels: Sequence[dict[str, Any]]) -> list[str]:
+    """Which shares were given and who got the rest."""
+    locked = [one["level"] for one in levels if one["locked"]]
+    if not locked:
+        return []
+    rest = [one["level"] for one in levels if not one["locked"]]
+    tail = f"; {', '.join(rest)} share{'s' if len(rest) == 1 else ''} the rest" if rest else ""
+    return [f"Locked: {', '.join(locked)}{tail}."]

@@ -1,0 +1,108 @@
+"""A release: what was measured, the fitted table and the ± of every number; made of released numbers and public facts.
+
+Three tables of one shape, a row for each place and a column for each cell:
+
+    estimate   unbiased: what was measured, or for sizes g_s − g_{s+1};  ± `radius` holds with the stated probability
+    fitted     whole, not negative, and every place the sum of those in it
+    noisy      the measurement itself, with a column for each number of each marginal
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import bad
+from discreet.release import fit
+from discreet.release.check import Violations, violations
+from discreet.release.measure import Form
+from discreet.release.plan import ReleasePlan
+from discreet.release.tree import Ints
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release:
+    """Tables that add up, with their errors and their cost."""
+
+    plan: ReleasePlan
+    noisy: Ints
+    receipt: str | None = None
+    replayed: bool = False
+    remaining: dict[str, Any] | None = None
+
+    @cached_property
+    def fitted(self) -> Ints:
+        """The table to publish; a function of what was measured, so computing it again gives it again."""
+        return fit.fitted(self.plan, self.noisy)
+
+    @cached_property
+    def estimate(self) -> Ints:
+        """The unbiased estimate of every cell."""
+        last = self.noisy[:, self.plan.measurement.columns[-1]]
+        if self.plan.measurement.form is Form.PLAIN:
+            return last
+        return np.concatenate([last[:, :-1] - last[:, 1:], last[:, -1:]], axis=1)
+
+    @cached_property
+    def radius(self) -> Ints:
+        """± of every estimate: `level` of all such intervals hold the exact number."""
+        tree = self.plan.subject.tree
+        by_level = np.array([self.plan.radius(level) for level in range(tree.depth)], dtype=np.int64)
+        return np.asarray(by_level[tree.level], dtype=np.int64)
+
+    @property
+    def low(self) -> Ints:
+        """The lower ends, cut at 0."""
+        return np.asarray(np.maximum(self.estimate - self.radius, 0), dtype=np.int64)
+
+    @property
+    def high(self) -> Ints:
+        """The upper ends, cut at 0."""
+        return np.asarray(np.maximum(self.estimate + self.radius, 0), dtype=np.int64)
+
+    @cached_property
+    def violations(self) -> Violations:
+        """How many sums, signs and totals the fitted table breaks: none."""
+        return violations(self.plan.subject.tree, self.fitted, total=self.plan.total)
+
+    # --- taking it along ---------------------------------------------------------------------------------------------
+
+    def to_arrow(self) -> Any:
+        """A row for each cell of each place: its level and path, its labels, n, n_moe, n_low, n_high, n_estimate."""
+        from discreet.release.publish import tidy
+
+        return tidy.table(self)
+
+    def to_pandas(self) -> Any:
+        """The same as a pandas table."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """The same as a Polars table."""
+        try:
+            import polars
+        except ImportError:
+            raise bad("frame", "needs the package polars", "no polars here", "Install discreet[frames].") from None
+        return polars.from_arrow(self.to_arrow())
+
+    def save(self, folder: Path | str, *, replace: bool = False) -> tuple[Path, ...]:
+        """The files of the built release: its facts, its table and its measurements."""
+        from discreet.release.publish import files
+
+        return files.saved(self, folder, replace=replace)
+
+    def publish(self, folder: Path | str, *, replace: bool = False) -> tuple[Path, ...]:
+        """Those files, CSV beside them, a page and a report: all that is ready to share."""
+        from discreet.release.publish import files
+
+        files.saved(self, folder, replace=replace)
+        return files.published(folder, self.plan.subject.schema, folder, replace=True)
+
+    def __repr__(self) -> str:
+        subject = self.plan.subject
+        return (
+            f"<release of {subject.schema.name} over {subject.wanted.hierarchy}: {len(subject.tree):,} places × "
+            f"{subject.cells:,} cells; epsilon {self.plan.epsilon}; receipt {self.receipt}>"
+        )

@@ -1,0 +1,284 @@
+"""What a release is about: a tree, the cells of each place, the exact table of its leaves, and how far a unit moves it.
+
+    counts        units (each counted once) or rows, by any public columns
+    group sizes   groups, such as households, by how many rows they have; protected is each person (the unit has a row
+                  for itself and the group is a column) or each group (the group is the unit)
+
+All of it follows from public facts; what cannot be bounded is refused before anything is charged.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import MetadataError, NotAnswerable, bad
+from discreet.query import explain
+from discreet.query.bound import reached
+from discreet.query.compile.statements import sizes as size_statement
+from discreet.query.compile.statements import statements
+from discreet.query.meaning.cells import Cells, Label, cells
+from discreet.query.meaning.resolve import resolved
+from discreet.query.nodes import Bins, Caps, Col, CountRows, CountUnits, Key, Output, Question
+from discreet.query.parts import Rows, Units
+from discreet.release.measure import Design, Form, Marginal, marginal, moved, sizes_moved, whole
+from discreet.release.tree import Ints, Tree, from_branches
+from discreet.schema import Hierarchy, Schema
+from discreet.schema.words import first_twice, suggestion
+
+MOST_CELLS = 2 * 10**7  # of all leaves together
+MOST_SIZE = 10**5
+SIZE = "size"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A release as it is asked for.
+
+    `hierarchy` may be left out where there is one only; `count` is "units" or "rows"; `groups` names the column of
+    groups whose sizes are wanted, up to `largest`; `marginals` are the sets of attributes that are measured beside all
+    of them together, each alone if None.
+    """
+
+    hierarchy: str | None = None
+    by: tuple[str, ...] = ()
+    count: str = "units"
+    groups: str | None = None
+    largest: int | None = None
+    marginals: tuple[tuple[str, ...], ...] | None = None
+    form: Form | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What is measured, and the SQL of its leaves with the function that reads its result."""
+
+    wanted: Wanted
+    schema: Schema
+    attributes: tuple[str, ...]
+    labels: tuple[tuple[Label, ...], ...]  # of each attribute, in order
+    design: Design
+    protects: str  # one sentence
+    sql: str
+    leaf_table: Callable[[Mapping[str, Any]], Ints]
+
+    @property
+    def tree(self) -> Tree:
+        """The places."""
+        return self.design.tree
+
+    @property
+    def cells(self) -> int:
+        """Cells of one place."""
+        return len(self.design.marginals[0].place)
+
+
+def subject(wanted: Wanted, schema: Schema) -> Subject:
+    """The release, bounded; refused where the tree, the columns or the unit do not fit it."""
+    found = _hierarchy(wanted.hierarchy, schema)
+    asked = replace(wanted, hierarchy=found.name, by=_attributes(wanted.by, found, schema))
+    tree = from_branches(found.levels, found.branches)
+    _require_apart(tree.levels, found)
+    leaf = found.levels[-1]
+    order = _order(tree, found, schema)
+    if asked.groups is not None:
+        return _sizes(asked, schema, tree, leaf, order)
+    if asked.largest is not None:
+        fix = "Leave it out, or name the column of groups whose sizes are wanted."
+        raise bad("largest", "goes with groups only", asked.largest, fix)
+    return _counts(asked, schema, tree, leaf, order)
+
+
+def _hierarchy(name: str | None, schema: Schema) -> Hierarchy:
+    """The hierarchy of that name; the only one if none is named."""
+    known = {one.name: one for one in schema.hierarchies}
+    if not known:
+        what, why = "No hierarchy is declared.", "A release is made over places that lie in each other."
+        lines = ["Declare one, with a public file of its places:", "[hierarchy.geo]", 'levels = ["region", "ward"]']
+        raise MetadataError(what, why, "\n".join([*lines, 'tree = "geo.csv"']))
+    if name is None and len(known) > 1:
+        raise bad("hierarchy", "must be named where there are several", name, f"Name one of: {', '.join(known)}")
+    named = next(iter(known)) if name is None else str(name)
+    if named not in known:
+        meant = suggestion(named, known) or next(iter(known))
+        raise bad("hierarchy", f"must be one of {', '.join(known)}", named, f"Did you mean {meant!r}?")
+    if not known[named].branches:
+        what, why = f"{known[named].key('tree')} must be given.", "Which place lies in which is not known yet."
+        header = ",".join(known[named].levels)
+        fix = f'Write: tree = "geo.csv", a public file with the first line {header} and a line for each lowest place.'
+        raise MetadataError(what, why, fix)
+    return known[named]
+
+
+def _attributes(by: Sequence[str], hierarchy: Hierarchy, schema: Schema) -> tuple[str, ...]:
+    """The columns to part places by, as the schema spells them."""
+    levels = {level.casefold() for level in hierarchy.levels}
+    found = []
+    for name in (by,) if isinstance(by, str) else by:
+        column = schema.find(str(name))
+        if str(name).casefold() in levels:
+            rule = "must not name a level of the tree, which is there already"
+            raise bad("by", rule, name, "Leave it out; places of every level are in the release.")
+        if column is None:
+            meant = suggestion(str(name), [one.name for one in schema.columns])
+            fix = f"Did you mean {meant!r}?" if meant else f"Declare it under [columns.{name}], with its public values."
+            raise bad("by", "must name declared columns", name, fix)
+        found.append(column.name)
+    if (twice := first_twice(found)) is not None:
+        raise bad("by", "must name each column once", twice, "Remove one of the two.")
+    return tuple(found)
+
+
+def _require_apart(levels: Sequence[str], hierarchy: Hierarchy) -> None:
+    """Refuses a level that is called like the one put above several tops."""
+    if (twice := first_twice(levels)) is not None:
+        what, why = f"No level can be called {twice!r}.", "The level put above several tops has that name."
+        raise MetadataError(what, why, f"Give it another name in {hierarchy.key('levels')} and in the tree.")
+
+
+def _order(tree: Tree, hierarchy: Hierarchy, schema: Schema) -> Ints:
+    """For each leaf of the tree, in order, the place of its name among the column's values."""
+    column = schema.find(hierarchy.levels[-1])
+    values = () if column is None or column.values is None else column.values
+    place = {str(value): number for number, value in enumerate(values)}
+    names = [tree.names[leaf] for leaf in tree.leaves]
+    twice = len(set(names)) < len(names)
+    if twice or set(names) != set(place):
+        odd = sorted(set(names) ^ set(place))
+        what = f"The tree of {hierarchy.name} does not match the values of {hierarchy.levels[-1]}."
+        why = "Two leaves have one name." if twice else f"{odd[0]!r} is in one of the two only ({len(odd):,} such)."
+        fix = f"Leave values out under [columns.{hierarchy.levels[-1]}], so that they are the leaves, or mend the tree."
+        raise MetadataError(what, why, fix)
+    return np.array([place[name] for name in names], dtype=np.int64)
+
+
+# --- counts ----------------------------------------------------------------------------------------------------------
+
+
+def _counts(wanted: Wanted, schema: Schema, tree: Tree, leaf: str, order: Ints) -> Subject:
+    if wanted.count not in ("units", "rows"):
+        raise bad("count", "must be units or rows", wanted.count, "Give units.")
+    units = wanted.count == "units" and schema.unit is not None
+    aggregate = CountUnits() if units else CountRows()
+    caps = Caps(groups=1) if units else Caps()
+    keys = (Key(leaf, Col(leaf)), *(Key(name, _binned(name, schema)) for name in wanted.by))
+    asked = resolved(Question(schema.name, (Output("discreet", aggregate),), keys, caps=caps), schema)
+    grouped = cells(asked, schema, MOST_CELLS)
+    _require_public(grouped)
+    kept, reach = reached(asked, schema, grouped)
+    level = moved(reach.groups if units else reach.rows, schema.relation)
+    names = tuple(key.key.name for key in grouped.keys[1:])
+    labels = tuple(key.labels or () for key in grouped.keys[1:])
+    design = Design(tree, Form.PLAIN, _marginals(wanted, names, labels), level, level)
+    (statement,) = statements(schema, grouped, None, kept, [Units() if units else Rows()])
+    once = ", counted once" if units else "" if schema.unit is None else _rows(reach.rows)
+    said = f"each {explain.unit(schema)}{once}"
+    shape = grouped.sizes[0], grouped.size // grouped.sizes[0]
+
+    def leaf_table(columns: Mapping[str, Any]) -> Ints:
+        return _dense(shape, columns["cell"], columns["p0"])[order]
+
+    return Subject(wanted, schema, names, labels, design, said, statement.sql, leaf_table)
+
+
+def _binned(name: str, schema: Schema) -> Col | Bins:
+    """The column, in the bins that it declares."""
+    column = schema.find(name)
+    return Bins(Col(name)) if column is not None and column.bins is not None and column.values is None else Col(name)
+
+
+def _rows(most: int) -> str:
+    return f", with at most {most} row{'' if most == 1 else 's'}"
+
+
+def _require_public(grouped: Cells) -> None:
+    for key in grouped.keys:
+        if key.labels is None:
+            why = "A table that adds up lists all its cells beforehand."
+            fix = f'Under [columns.{key.key.name}] list them: values = ["…"], or for numbers: bins = [0, 18, 65]'
+            raise NotAnswerable(f"The values of {key.key.name} are not public.", why, fix)
+
+
+def _marginals(wanted: Wanted, names: Sequence[str], labels: Sequence[Sequence[Label]]) -> tuple[Marginal, ...]:
+    """Those asked for and all attributes together; unasked, each alone beside them where there are several."""
+    sizes = [len(each) for each in labels]
+    chosen = wanted.marginals
+    if chosen is None:
+        chosen = () if len(names) < 2 else tuple((name,) for name in names)
+    spelt = {name.casefold(): name for name in names}
+    for one in chosen:
+        if isinstance(one, str) or (unknown := [name for name in one if str(name).casefold() not in spelt]):
+            listed = ", ".join(names) or "none, for by is empty"
+            rule = f"must be sets of attributes among: {listed}"
+            raise bad("marginals", rule, one if isinstance(one, str) else unknown[0], 'Give, for example: [("sex",)]')
+    chosen = tuple(tuple(spelt[str(name).casefold()] for name in one) for one in chosen)
+    views = [marginal(one, names, sizes) for one in dict.fromkeys(tuple(sorted(one)) for one in chosen)]
+    coarse = tuple(view for view in views if len(view.names) < len(names))
+    return (*coarse, whole(names, int(np.prod(sizes, dtype=np.int64))))
+
+
+def _dense(shape: tuple[int, int], places: Any, numbers: Any) -> Ints:
+    table = np.zeros(shape[0] * shape[1], dtype=np.int64)
+    table[np.asarray(places, dtype=np.int64)] = numbers
+    return table.reshape(shape)
+
+
+# --- sizes -----------------------------------------------------------------------------------------------------------
+
+
+def _sizes(wanted: Wanted, schema: Schema, tree: Tree, leaf: str, order: Ints) -> Subject:
+    largest = wanted.largest
+    if not isinstance(largest, int) or isinstance(largest, bool) or not 1 <= largest <= MOST_SIZE:
+        fix = "Give the largest size that is of interest, such as 8; larger groups count as that."
+        raise bad("largest", f"must be a whole number from 1 to {MOST_SIZE}", largest, fix)
+    if wanted.by:
+        raise bad("by", "cannot stand beside groups", wanted.by, "Release sizes and attributes one after the other.")
+    if wanted.count != "units":
+        raise bad(
+            "count", "cannot stand beside groups", wanted.count, "Leave it out: groups are counted by their size."
+        )
+    group = str(wanted.groups)
+    of_unit = schema.unit is not None and group.casefold() == schema.unit.key.casefold()
+    column = None if of_unit else schema.find(group)
+    _require_grouped(group, of_unit or column is not None, leaf, schema)
+    caps = Caps(groups=1) if of_unit else Caps()
+    asked = resolved(
+        Question(schema.name, (Output("discreet", CountRows()),), (Key(leaf, Col(leaf)),), caps=caps), schema
+    )
+    grouped = cells(asked, schema, MOST_CELLS // largest)
+    kept, reach = reached(asked, schema, grouped)
+    form = wanted.form or (Form.PLAIN if of_unit else Form.FROM_TOP)
+    plain = moved(1, schema.relation) if of_unit else sizes_moved(reach.rows, schema.relation)
+    if of_unit and form is Form.FROM_TOP:
+        fix = "Leave it out: a whole group moves one size only."
+        raise bad("form", "must be plain where groups are protected", str(form), fix)
+    level = plain if form is Form.PLAIN else moved(reach.rows, schema.relation)
+    design = Design(tree, form, (whole((SIZE,), largest),), plain, level)
+    sql = size_statement(schema, grouped, kept, group=None if column is None else column.name, largest=largest)
+    shape = (grouped.sizes[0], largest)
+
+    def leaf_table(columns: Mapping[str, Any]) -> Ints:
+        return _dense(shape, np.asarray(columns["cell"]) * largest + columns["bucket"], columns["p0"])[order]
+
+    who = explain.unit(schema)
+    said = f"each {who} as a whole" if of_unit else f"each {who}{_rows(reach.rows)}"
+    named = replace(wanted, groups=who if column is None else column.name)
+    return Subject(named, schema, (SIZE,), (tuple(range(1, largest + 1)),), design, said, sql, leaf_table)
+
+
+def _require_grouped(group: str, known: bool, leaf: str, schema: Schema) -> None:
+    """Refuses groups that no column names, that are the places themselves, or that nobody protects."""
+    if schema.unit is None:
+        what, why = (
+            "Sizes of groups need a unit.",
+            "Without one it is not known who is protected: each member, or a group.",
+        )
+        raise MetadataError(what, why, 'Say whose row it is:\n[unit]\nkey = "person_id"\nmax_rows = 1')
+    if not known:
+        meant = suggestion(group, [schema.unit.key, *(one.name for one in schema.columns)])
+        declared = f'Declare it:\n[columns.{group}]\ntype = "text"'
+        fix = f"Did you mean {meant!r}?" if meant else declared
+        raise bad("groups", "must be a declared column, or the unit's key", group, fix)
+    if group.casefold() == leaf.casefold():
+        raise bad("groups", "must not be the places themselves", group, "Name the column of households or the like.")

@@ -1,0 +1,185 @@
+"""What one unit can move, by brute force over all small tables; the promise of a measurement; shares of levels."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from discreet.errors import BadValue
+from discreet.noise.source import SYSTEM
+from discreet.privacy import price
+from discreet.privacy.cost import Pure
+from discreet.relation import Relation
+from discreet.release.measure import (
+    Design,
+    Form,
+    from_top,
+    gaussian,
+    laplace,
+    marginal,
+    moved,
+    shares,
+    sizes_moved,
+    whole,
+)
+from discreet.release.tree import from_branches, summed
+
+ADD, REPLACE = Relation.ADD_REMOVE, Relation.REPLACE_ONE
+TREE = from_branches(("country", "region", "ward"), [("x", "n", "n1"), ("x", "n", "n2"), ("x", "s", "s1")])
+LARGEST = 2  # sizes above count as this
+PLACES = list(product(range(3), range(2)))  # ward and group: all that one row can say
+
+
+def sizes(people):
+    """Groups by ward and size 1 … LARGEST, larger ones in the last."""
+    rows = [row for person in people for row in person]
+    table = np.zeros((3, LARGEST), dtype=np.int64)
+    for ward, group in set(rows):
+        table[ward, min(rows.count((ward, group)), LARGEST) - 1] += 1
+    return table
+
+
+def counts(people):
+    table = np.zeros((3, 1), dtype=np.int64)
+    for ward, _ in (row for person in people for row in person):
+        table[ward] += 1
+    return table
+
+
+def norms(change):
+    size = np.abs(change)
+    return int(np.count_nonzero(change)), int(size.sum()), int((size * size).sum()), int(size.max(initial=0))
+
+
+def furthest(measured, rows, relation):
+    """The largest norm of the change of any level, over small tables and all that one person can be."""
+    persons = [[], *([one] for one in PLACES)] if rows == 1 else [[], *map(list, product(PLACES, repeat=2))]
+    others = [[[one] for one in some] for size in range(3) for some in product(PLACES, repeat=size)]
+    largest = (0, 0, 0, 0)
+    for rest, old, new in product(others, persons, persons):
+        if relation is ADD and old and new:
+            continue
+        change = summed(TREE, measured([*rest, old])) - summed(TREE, measured([*rest, new]))
+        for level in range(TREE.depth):
+            largest = tuple(map(max, largest, norms(change[TREE.places(level)])))
+    return largest
+
+
+def claimed(sensitivity):
+    return sensitivity.l0, sensitivity.l1, sensitivity.l2_squared, sensitivity.linf
+
+
+@pytest.mark.parametrize("relation", Relation)
+@pytest.mark.parametrize(
+    ("measured", "claim"),
+    [
+        (counts, moved),
+        (sizes, sizes_moved),
+        (lambda people: from_top(sizes(people)), moved),
+    ],
+    ids=["counts", "sizes", "from the top"],
+)
+def test_no_person_moves_a_level_further_than_is_claimed(measured, claim, relation):
+    found, most = furthest(measured, 1, relation), claimed(claim(1, relation))
+    assert all(one <= other for one, other in zip(found, most, strict=True))
+    assert found[1] == most[1]  # l1, which Laplace noise is made for, is reached
+
+
+@pytest.mark.parametrize(("measured", "claim"), [(sizes, sizes_moved), (lambda x: from_top(sizes(x)), moved)])
+def test_no_person_with_two_rows_moves_a_level_further_than_is_claimed(measured, claim):
+    found, most = furthest(measured, 2, ADD), claimed(claim(2, ADD))
+    assert all(one <= other for one, other in zip(found, most, strict=True))
+    assert found[1] == most[1]
+
+
+def test_over_all_levels_a_person_moves_sizes_by_2l_and_from_the_top_by_l():
+    before, after = sizes([[(0, 0)]]), sizes([[(0, 0)], [(0, 0)]])
+    assert np.abs(summed(TREE, before) - summed(TREE, after)).sum() == 2 * TREE.depth
+    assert np.abs(summed(TREE, from_top(before)) - summed(TREE, from_top(after))).sum() == TREE.depth
+    full = [[(0, 0)]] * LARGEST
+    assert np.array_equal(sizes(full), sizes([*full, [(0, 0)]]))  # the largest size takes all above
+    first = np.abs(summed(TREE, from_top(sizes([]))) - summed(TREE, from_top(sizes([[(0, 0)]])))).sum()
+    assert first == TREE.depth  # a group that was not there
+
+
+def design(most=1):
+    return Design(TREE, Form.PLAIN, (whole((), 1),), moved(most, ADD), moved(most, ADD))
+
+
+def test_a_marginal_adds_up_the_cells_that_it_does_not_tell_apart():
+    table = np.arange(12).reshape(2, 6)
+    cube = table.reshape(2, 3, 2)
+    assert np.array_equal(marginal(["age"], ["age", "sex"], [3, 2]).of(table), cube.sum(axis=2))
+    assert np.array_equal(marginal(["sex"], ["age", "sex"], [3, 2]).of(table), cube.sum(axis=1))
+    assert np.array_equal(marginal([], ["age", "sex"], [3, 2]).of(table), table.sum(axis=1, keepdims=True))
+    assert np.array_equal(marginal(["age", "sex"], ["age", "sex"], [3, 2]).of(table), table)
+
+
+def test_marginals_are_measured_side_by_side_each_at_its_share():
+    views = (marginal(["sex"], ["age", "sex"], [3, 2]), whole(["age", "sex"], 6))
+    measured = Design(TREE, Form.PLAIN, views, moved(1, ADD), moved(1, ADD))
+    made = laplace(measured, Fraction(6 * 10**5), [[Fraction(1, 6), Fraction(1, 6)]] * 3)
+    assert sum(cost.epsilon for cost in made.cost.costs) == 6 * 10**5
+    exact = np.arange(18).reshape(3, 6)
+    table = summed(TREE, exact)
+    found = made(exact, SYSTEM)  # noise of scale 1e-5 is 0 but for e^-1e5
+    assert np.array_equal(found[:, made.columns[0]], table.reshape(-1, 3, 2).sum(axis=1))
+    assert np.array_equal(found[:, made.columns[1]], table)
+
+
+def test_noise_is_added_to_every_place_of_every_level():
+    made = laplace(design(), Fraction(3, 10), [[Fraction(1, 3)]] * 3)
+    assert made.cost.costs == (Pure(Fraction(1, 10)),) * 3
+    assert [level.noise.scale for (level,) in made.mechanisms] == [10, 10, 10]
+    exact = np.array([[1000], [2000], [4000]])
+    noisy = made(exact, SYSTEM)
+    assert noisy.shape == (len(TREE), 1)
+    assert (np.abs(noisy - summed(TREE, exact)) < 10 * 50).all()  # e^-50 each
+    assert len(set(map(int, (noisy - summed(TREE, exact))[:, 0]))) > 1  # six equal draws at scale 10: below 1e-6
+
+
+def test_from_the_top_measures_groups_of_at_least_each_size():
+    assert from_top(np.array([[3, 2, 1]])).tolist() == [[6, 3, 1]]
+    measured = Design(TREE, Form.FROM_TOP, (whole((), 2),), sizes_moved(1, ADD), moved(1, ADD))
+    made = laplace(measured, Fraction(3 * 10**5), [[Fraction(1, 3)]] * 3)
+    exact = np.array([[3, 2], [0, 1], [5, 0]])
+    assert np.array_equal(made(exact, SYSTEM), summed(TREE, from_top(exact)))  # noise of scale 1e-5 is 0 but for e^-1e5
+
+
+def test_gaussian_levels_cost_no_more_than_the_typed_price():
+    made = gaussian(design(2), 1, "1e-6", [[share] for share in shares(TREE, 0.5)])
+    assert price.delta(made.cost, 1).value <= Fraction(1, 10**6)
+    assert price.delta(made.cost, Fraction(99, 100)).value > Fraction(1, 10**6)  # and not much less
+    sigmas = [level.noise.sigma for (level,) in made.mechanisms]
+    assert sigmas == sorted(sigmas, reverse=True)
+
+
+def test_a_table_of_another_shape_is_refused_by_its_shape():
+    made = laplace(design(), Fraction(1), [[Fraction(1, 3)]] * 3)
+    with pytest.raises(BadValue, match="row for each leaf"):
+        made(np.zeros((2, 1), dtype=np.int64), SYSTEM)
+
+
+def test_shares_add_up_to_one_and_locked_ones_stay():
+    for power in (0, 1 / 3, 0.5):
+        assert sum(shares(TREE, power)) == 1
+    found = shares(TREE, 0.5, {"region": Fraction(1, 2)})
+    assert found[1] == Fraction(1, 2)
+    assert found[0] < found[2]
+    assert sum(found) == 1
+
+
+@pytest.mark.parametrize(
+    "locked",
+    [
+        {"city": Fraction(1, 2)},
+        {"ward": Fraction(0)},
+        {"ward": Fraction(1)},
+        {"ward": Fraction(3, 2)},
+        {"country": Fraction(1, 3), "region": Fraction(1, 3), "ward": Fraction(1, 4)},
+    ],
+)
+def test_shares_that_leave_nothing_are_refused(locked):
+    with pytest.raises(BadValue, match="share"):
+        shares(TREE, 0, locked)
