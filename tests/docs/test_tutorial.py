@@ -1,4 +1,4 @@
-"""The tutorial runs as it is written: every command, every line of Python, and what they print but for the noise."""
+"""The tutorials run as they are written: every command, every line of Python, and what they print but for the noise."""
 
 import doctest
 import os
@@ -7,7 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "tutorial" / "first-answer.md"
+import pytest
+
+PAGES = sorted((Path(__file__).parents[2] / "docs" / "tutorial").glob("*.md"))
 BLOCK = re.compile(r"^```(console|pycon)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -19,6 +21,9 @@ def steps(text):
             continue
         for piece in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, printed = piece.partition("\n")
+            if command.endswith("<<'END'"):  # a file, written line by line
+                lines, _, printed = printed.partition("\nEND\n")
+                command = f"{command}\n{lines}\nEND\n"
             yield "shell", command, printed
 
 
@@ -39,13 +44,26 @@ def ran(command, folder, environment):
     return done.stdout + done.stderr
 
 
-def test_the_tutorial_runs_as_it_is_written(tmp_path, monkeypatch):
+def test_there_is_a_tutorial_for_answers_and_one_for_tables():
+    assert {"first-answer.md", "publish-tables.md"} <= {page.name for page in PAGES}
+
+
+def test_files_that_a_page_writes_are_part_of_the_command():
+    text = "```console\n$ cat > a.csv <<'END'\nx\n1\nEND\n$ cat a.csv\nx\n1\n```\n"
+    assert list(steps(text)) == [
+        ("shell", "cat > a.csv <<'END'\nx\n1\nEND\n", ""),
+        ("shell", "cat a.csv", "x\n1\n"),
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_tutorial_runs_as_it_is_written(page, tmp_path, monkeypatch):
     environment = os.environ | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "XDG_STATE_HOME": str(tmp_path / "state"),
     }
     commands = 0
-    for kind, written, printed in steps(PAGE.read_text(encoding="utf-8")):
+    for kind, written, printed in steps(page.read_text(encoding="utf-8")):
         commands += 1
         if kind == "shell":
             seen = ran(written, tmp_path, environment)
@@ -53,7 +71,7 @@ def test_the_tutorial_runs_as_it_is_written(tmp_path, monkeypatch):
             continue
         monkeypatch.chdir(tmp_path)
         monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-        test = doctest.DocTestParser().get_doctest(written, {}, PAGE.name, str(PAGE), 0)
+        test = doctest.DocTestParser().get_doctest(written, {}, page.name, str(page), 0)
         told = []
         assert doctest.DocTestRunner().run(test, out=told.append).failed == 0, "".join(told)
     assert commands >= 10

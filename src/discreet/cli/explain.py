@@ -43,7 +43,10 @@ def explain(
     text = what.strip()
     if text == _LAST or _RECEIPT.fullmatch(text):
         with opened(metadata) as dataset:
-            answer = _stored(dataset.table, text, metadata)
+            entry = _entry(dataset.table, text, metadata)
+            if isinstance(entry["memo"], dict) and "words" in entry["memo"]:
+                return _released(dataset.table, entry, output, replace=yes)
+            answer = _stored(dataset.table, entry)
         told = f"{answer.question}\nReceipt {answer.receipt}.\n\n{answer.explain()}"
         return Reply(_answer_data(answer), lambda: _picture(told), output, replace=yes)
     wanted = Wanted("explain", metadata, read_sql(what), eps, tuple(error or ()), delta, level)
@@ -67,8 +70,8 @@ def _planned(dataset: "Dataset", wanted: Wanted) -> dict[str, Any]:
     return envelope(dataset=dataset.table.schema.name, cost=cost_json(made), explain=told, caveats=caveats)
 
 
-def _stored(table: "Table", receipt: str, toml: Path) -> "Answer":
-    """The stored answer of a receipt; of the newest one for `last`."""
+def _entry(table: "Table", receipt: str, toml: Path) -> dict[str, Any]:
+    """The charge of a receipt that was answered; the newest one for `last`."""
     there = table.standing() is not None
     charges = [one for one in table.ledger.entries() if one.get("state") == "COMMITTED"] if there else []
     if not charges:
@@ -82,10 +85,28 @@ def _stored(table: "Table", receipt: str, toml: Path) -> "Answer":
     if found is None:
         fix = f"Give one of: {', '.join(['last', *list(names)[:-4:-1]])}"
         raise bad("receipt", "must be that of an answered question", receipt, fix)
-    stored = table.ledger.stored(names[found]["key"])
+    return names[found] | {"receipt": found}
+
+
+def _stored(table: "Table", entry: dict[str, Any]) -> "Answer":
+    """The answer of a charge."""
+    stored = table.ledger.stored(entry["key"])
     if stored is None:
-        raise bad("receipt", "must be that of an answered question", receipt, "Give: last")
-    return table.handed(stored, found, replayed=True, analyst=names[found]["analyst"])
+        raise bad("receipt", "must be that of an answered question", entry["receipt"], "Give: last")
+    return table.handed(stored, entry["receipt"], replayed=True, analyst=entry["analyst"])
+
+
+def _released(table: "Table", entry: dict[str, Any], output: Path | None, *, replace: bool) -> Reply:
+    """How a release was measured, as the ledger keeps it."""
+    memo, receipt = entry["memo"], entry["receipt"]
+    data = envelope(
+        dataset=table.schema.name,
+        remaining=table.remaining(entry["analyst"]),
+        receipt=receipt,
+        explain={"question": memo["text"], "words": memo["words"]},
+    )
+    told = "\n".join([memo["text"], f"Receipt {receipt}.", "", *memo["words"]])
+    return Reply(data, lambda: _picture(told), output, replace=replace)
 
 
 def _answer_data(answer: "Answer") -> dict[str, Any]:

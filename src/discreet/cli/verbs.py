@@ -34,6 +34,14 @@ VERBS = {  # in the order of a first afternoon
     "budget reopen": Verb("budget", "reopen", "Open a dataset again that too many failures have closed."),
     "ledger": Verb("ledger", "ledger", "Every charge and every act of the curator, oldest first."),
     "ledger adopt": Verb("ledger", "adopt", "Take a ledger that was moved here as it lies."),
+    "release plan": Verb(
+        "release_plan", "plan", "What tables that add up would cost, and how exact each level would be."
+    ),
+    "release build": Verb(
+        "release_build", "build", "Build tables that add up: pay once, measure every level, fit, and write a folder."
+    ),
+    "release check": Verb("release_check", "check", "Whether a built release keeps every rule: sums, signs, margins."),
+    "release publish": Verb("release_publish", "publish", "Tables, measurements, a page and a report, ready to share."),
     "odds": Verb("odds", "odds", "What a promise lets someone conclude about you: beliefs, guesses, catches."),
     "audit": Verb("audit", "audit", "Look for a lower bound on ε above what each mechanism claims."),
 }
@@ -55,6 +63,9 @@ class Verbs(typer.core.TyperGroup):
             return both, loaded(both), [*args[1:place], *args[place + 1 :]]
         if args[0] in VERBS:
             _require_file(ctx, args[0], second)
+        elif parts := _parts(args[0]):
+            _refuse(ctx, second, parts, before=f"{args[0]} ")
+            ctx.fail(f"'{args[0]}' takes one more word: {', '.join(parts)}.")
         elif not args[0].startswith("-"):
             _refuse(ctx, args[0], [name for name in VERBS if " " not in name])
         return super().resolve_command(ctx, args)
@@ -79,9 +90,14 @@ def loaded(name: str) -> Any:
 
 def _require_file(ctx: Any, verb: str, word: str) -> None:
     """Refuses a second word that is a misspelt part of the verb rather than a file."""
-    parts = [name.partition(" ")[2] for name in VERBS if name.startswith(f"{verb} ")]
+    parts = _parts(verb)
     if parts and word and not word.startswith("-") and "." not in word:
         _refuse(ctx, word, parts, before=f"{verb} ")
+
+
+def _parts(verb: str) -> list[str]:
+    """The second words of a verb."""
+    return [name.partition(" ")[2] for name in VERBS if name.startswith(f"{verb} ")]
 
 
 def _refuse(ctx: Any, word: str, known: list[str], *, before: str = "") -> None:

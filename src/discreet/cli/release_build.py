@@ -1,0 +1,197 @@
+"""`discreet release build`: the quote, a yes, one charge, and a folder of tables that add up."""
+
+import shlex
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from discreet.cli import release_plan, terminal
+from discreet.cli.asking import As, Delta, Eps, Level, Toml, opened
+from discreet.cli.release_asking import (
+    By,
+    Count,
+    Groups,
+    Largest,
+    Method,
+    Over,
+    Share,
+    Sharing,
+    Total,
+    Wanted,
+    affordable,
+    default_folder,
+    quoted,
+    releasing,
+    require_usable,
+)
+from discreet.cli.reply import AsJson, Reply, envelope
+from discreet.errors import bad
+
+if TYPE_CHECKING:
+    from discreet.release.release import Release
+    from discreet.release.tree import Tree
+
+_LISTED = 12  # places that are shown at the end
+
+Out = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="DIR", help="The folder to write; NAME.release by default.")
+]
+
+
+def build(
+    metadata: Toml,
+    hierarchy: Over = None,
+    by: By = None,
+    count: Count = None,
+    groups: Groups = None,
+    largest: Largest = None,
+    share: Share = None,
+    sharing: Sharing = None,
+    method: Method = None,
+    total: Total = None,
+    eps: Eps = None,
+    delta: Delta = None,
+    level: Level = None,
+    analyst: As = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Plan it and build nothing.")] = False,
+    json: AsJson = False,
+    output: Out = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Build without a question back; replace DIR.")] = False,
+) -> Reply:
+    """Build tables that add up: pay once, measure every level, fit, and write a folder.
+
+    On a terminal the plan is shown first and Enter agrees. The same release again costs nothing, and so does another
+    --method or --total on what was measured.
+
+    Example: discreet release build people.toml --by sex --eps 1
+    """
+    columns, locks = tuple(by or ()), tuple(share or ())
+    wanted = Wanted("build", metadata, hierarchy, columns, count, groups, largest, locks, sharing, method, total)
+    wanted = replace(wanted, eps=eps, delta=delta, level=level, analyst=analyst)
+    with opened(metadata) as dataset:
+        folder = default_folder(metadata) if output is None else output
+        release = releasing(dataset, wanted)
+        found = quoted(release, wanted)
+        if dry_run:
+            return Reply(release_plan.data(found), lambda: "\n".join(found.lines()))
+        require_place(folder, replace=yes)
+        if not (yes or json) and terminal.is_terminal():
+            again = wanted.command(*([] if output is None else ["-o", str(output)]), "--yes")
+            terminal.require_agreed(found.lines(), again=again)
+        with terminal.bar() as advance, affordable(wanted):
+            built = release.build(**wanted.price, analyst=analyst, progress=advance)
+            files = _saved(built, folder)
+    data = _data(built, found.to_json(), files, metadata, folder)
+    return Reply(data, lambda: _picture(built), said=lambda: _said(data))
+
+
+def require_place(folder: Path, *, replace: bool) -> None:
+    """Refuses, before anything is spent, what could not be written afterwards."""
+    from discreet.release.publish.files import PUBLISHED
+
+    require_usable(folder, "output")
+    if not folder.absolute().parent.is_dir():
+        fix = f"Make it first: mkdir -p {shlex.quote(str(folder.parent))}"
+        raise bad("output", "must lie in a folder that exists", str(folder), fix)
+    if folder.exists() and not folder.is_dir():
+        raise bad("output", "must be a folder", str(folder), "Give another name after -o.")
+    if not replace and any((folder / name).exists() for name in PUBLISHED):
+        fix = "Add --yes to replace what is in it, or give another folder after -o."
+        raise bad("output", "must not hold a release yet", str(folder), fix)
+    if find_spec("pyarrow") is None:
+        raise bad("output", "needs the package pyarrow", str(folder), "Install discreet[frames].")
+
+
+def _saved(release: "Release", folder: Path) -> list[Path]:
+    """The files of the release; what was there is replaced, for that was asked beforehand."""
+    from discreet.release.publish import files
+
+    return [_near(path, folder) for path in files.saved(release, folder, replace=True)]
+
+
+def _near(path: Path, folder: Path) -> Path:
+    """The path as the folder was typed."""
+    return folder / path.name
+
+
+def _data(release: "Release", quote: dict[str, Any], files: list[Path], toml: Path, folder: Path) -> dict[str, Any]:
+    broken = release.violations
+    rules = ("sums", "signs", "fractions", "totals")
+    kept = {name: value for name, value in quote.items() if name not in ("remaining_after", "ok", "format")}
+    return envelope(**kept) | {
+        "remaining": release.remaining,
+        "receipt": release.receipt,
+        "replayed": release.replayed,
+        "violations": {name: getattr(broken, name) for name in rules},
+        "folder": str(folder),
+        "files": [str(path) for path in files],
+        "next": following(toml, folder),
+    }
+
+
+def following(toml: Path, folder: Path) -> list[str]:
+    """Commands that work now."""
+    place = [] if folder == default_folder(toml) else [str(folder)]
+    return [shlex.join(["discreet", "release", verb, str(toml), *place]) for verb in ("check", "publish")]
+
+
+# --- for people ------------------------------------------------------------------------------------------------------
+
+
+def _picture(release: "Release") -> Any:
+    """The totals of the first places, as they were fitted and as they were measured."""
+    from rich.table import Table
+    from rich.text import Text
+
+    tree, plan = release.plan.subject.tree, release.plan
+    drawn = Table(box=None, pad_edge=False, header_style="bold")
+    for name, side in (("place", "left"), ("n", "right"), ("measured", "right")):
+        drawn.add_column(Text(name), justify=side)  # type: ignore[arg-type]
+    fitted, estimate = release.fitted.sum(axis=1), release.estimate.sum(axis=1)
+    listed = _first(tree)
+    for place in listed:
+        level = int(tree.level[place])
+        moe = f"{int(estimate[place]):,} ± {plan.total_radius(level):,}"
+        drawn.add_row(Text("  " * level + tree.names[place]), Text(f"{int(fitted[place]):,}"), Text(moe))
+    if len(listed) < len(tree):
+        drawn.add_row(Text(f"… and {len(tree) - len(listed):,} places more"), Text(""), Text(""))
+    return drawn
+
+
+def _first(tree: "Tree") -> list[int]:
+    """Whole levels from the top while they are short, each place above those in it."""
+    deepest = max(level for level in range(tree.depth) if level == 0 or tree.first[level + 1] <= _LISTED)
+    found, waiting = [], [0]
+    while waiting:
+        place = waiting.pop()
+        found.append(place)
+        if tree.level[place] < deepest:
+            waiting += reversed(range(int(tree.child[place]), int(tree.child[place + 1])))
+    return found
+
+
+def _said(data: dict[str, Any]) -> Any:
+    from rich.console import Group
+    from rich.text import Text
+
+    cost, left, broken = data["cost"], data["remaining"], sum(data["violations"].values())
+    price = f"ε = {cost['epsilon']}" + ("" if cost["delta"] == "0" else f", δ = {cost['delta']}")
+    paid = f"replayed: cost 0 (when first built, {price})" if data["replayed"] else f"cost: {price}"
+    lines = [
+        "",
+        f"± of what was measured holds with probability {100 * data['level']:g} %; n adds up.",
+        f"{paid}, protecting {data['protects']} ({cost['neighbours']})",
+        f"remaining: ε = {left['epsilon']}, δ = {left['delta']}",
+        f"receipt: {data['receipt']}",
+        f"broken rules: {broken}",
+        *(f"· {caveat}" for caveat in data["caveats"]),
+    ]
+    listed = ["", "Written:", *(f"  {file}" for file in data["files"])]
+    listed += ["Next:", *(f"  {line}" for line in data["next"])]
+    return Group(
+        Text("\n".join(lines), style="dim"),
+        Text("\n".join(listed), style="dim", no_wrap=True, overflow="ignore"),
+    )

@@ -1,0 +1,72 @@
+"""`discreet release plan`: cost and the ± of every level.  Costs nothing, touches no data."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from discreet.cli.asking import As, Delta, Eps, Level, Toml, opened
+from discreet.cli.release_asking import (
+    By,
+    Count,
+    Groups,
+    Largest,
+    Method,
+    Over,
+    Share,
+    Sharing,
+    Total,
+    Wanted,
+    quoted,
+    releasing,
+)
+from discreet.cli.reply import AsJson, OutFile, Reply, Yes, envelope, require_new
+
+if TYPE_CHECKING:
+    from discreet.release.quote import ReleaseQuote
+
+
+def plan(
+    metadata: Toml,
+    hierarchy: Over = None,
+    by: By = None,
+    count: Count = None,
+    groups: Groups = None,
+    largest: Largest = None,
+    share: Share = None,
+    sharing: Sharing = None,
+    method: Method = None,
+    total: Total = None,
+    eps: Eps = None,
+    delta: Delta = None,
+    level: Level = None,
+    analyst: As = None,
+    json: AsJson = False,
+    output: OutFile = None,
+    yes: Yes = False,
+) -> Reply:
+    """What tables that add up would cost, and how exact each level would be.
+
+    Costs nothing and touches no data. --share locks a level's part of ε; what is not locked shares the rest.
+
+    Example: discreet release plan people.toml --by sex --eps 1 --share ward=0.5
+    """
+    require_new(output, yes)
+    columns, locks = tuple(by or ()), tuple(share or ())
+    wanted = Wanted("plan", metadata, hierarchy, columns, count, groups, largest, locks, sharing, method, total)
+    wanted = replace(wanted, eps=eps, delta=delta, level=level, analyst=analyst)
+    with opened(metadata) as dataset:
+        found = quoted(releasing(dataset, wanted), wanted)
+    to_build = replace(wanted, verb="build").command()
+    return Reply(data(found) | {"next": [to_build]}, lambda: _picture(found, to_build), output, replace=yes)
+
+
+def data(found: "ReleaseQuote") -> dict[str, Any]:
+    """The quote for programs."""
+    return envelope(**found.to_json())
+
+
+def _picture(found: "ReleaseQuote", to_build: str) -> Any:
+    from rich.console import Group
+    from rich.text import Text
+
+    command = Text(f"  {to_build}", no_wrap=True, overflow="ignore")
+    return Group(*map(Text, found.lines()), "", Text("To build it:"), command)
