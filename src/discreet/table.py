@@ -162,6 +162,7 @@ class Table:
 
     def ask(self, made: Plan, *, analyst: str | None = None, progress: Progress | None = None) -> Answer:
         """Charge, compute, add noise, store, hand out; or the stored answer again, for nothing."""
+        self.require_own(made.draft.schema)
         self.require_known(analyst)
         order = self.order(made, analyst, self.prepare(progress))
         shared = self._shared(order.key)
@@ -182,6 +183,11 @@ class Table:
         bounded = Bounded(compute, made.joint.sensitivity)
         found = disclose(self.ledger, order, made.joint, bounded, finish=finish)
         return self.handed(found.stored, found.receipt.name, replayed=found.replayed, analyst=analyst)
+
+    def require_own(self, schema: Schema) -> None:
+        """Refuses a plan that was made for other public facts: its caps and noise are not those of this table."""
+        if schema != self.schema:
+            raise bad("plan", "must be made for this table", schema.name, "Plan anew with the dataset that is asked.")
 
     def require_known(self, analyst: str | None) -> None:
         """Refuses what looks like a misspelt analyst: under no cap, the name would spend the whole budget."""

@@ -243,4 +243,4 @@ def test_command_prints_one_json_object(monkeypatch: pytest.MonkeyPatch, capsys:
 def test_unknown_topic_is_refused_with_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         command.main(["nosie"])
-    assert "no topic nosie; there are noise, privacy, queries, timing, start" in capsys.readouterr().err
+    assert f"no topic nosie; there are {', '.join(command.TOPICS)}" in capsys.readouterr().err

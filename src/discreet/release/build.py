@@ -26,6 +26,7 @@ _BYTES = 8  # of a number, before it is packed
 
 def built(table: Table, plan: ReleasePlan, *, analyst: str | None = None, progress: Progress | None = None) -> Release:
     """The release: charged, measured, stored; or the stored one again, for nothing."""
+    table.require_own(plan.subject.schema)
     _require_storable(plan)
     _require_installed(plan)
     table.require_known(analyst)
@@ -115,8 +116,9 @@ def described(plan: ReleasePlan) -> dict[str, Any]:
         "marginals": [list(one.names) for one in design.marginals],
         "noise": [[repr(one.noise) for one in level] for level in plan.measurement.mechanisms],
         "shares": [str(share) for share in plan.shares],
-        "epsilon": exact.shown(plan.epsilon),
-        "delta": exact.shown(plan.delta),
+        "labels": [list(map(str, each)) for each in plan.subject.labels],
+        "epsilon": str(plan.epsilon),
+        "delta": str(plan.delta),
         "relation": str(plan.subject.schema.relation),
     }
 

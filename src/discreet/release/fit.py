@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 SCALE = 1024
 LEAST_VARIANCE = 1e-9  # what no weight tells apart from none
 LARGE = 10**7  # cells above which the fast path is taken
+FAR = {"joint": 2**38, "cumulative": 2**38, "rounded": 2**30}  # the largest numbers that a method takes, if it says so
 PLAIN = ("integer", "topdown", "chebyshev", "rounded")
 FROM_TOP = ("cumulative", "joint")
 

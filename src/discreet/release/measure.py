@@ -140,13 +140,29 @@ def from_top(sizes: Ints) -> Ints:
 
 @dataclass(frozen=True)
 class Design:
-    """What is measured and how far one unit moves the leaves, and any one marginal of any one level."""
+    """What is measured and how far one unit moves the leaves, and any one marginal of any one level.
+
+    A level is a sum of leaves: measured plainly it can move as far as they do, and from the top half as far.
+    """
 
     tree: Tree
     form: Form
     marginals: tuple[Marginal, ...]
     leaf: Sensitivity
     level: Sensitivity
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "form", Form(self.form))
+        moves = self.level if self.form is Form.PLAIN else _twice(self.level)
+        if not moves.covers(self.leaf):
+            raise bad("level", "must cover what a unit can do to the leaves", self.level, "Derive both from one unit.")
+
+
+def _twice(level: Sensitivity) -> Sensitivity:
+    """How far sizes move where numbers of groups of at least each size move by this: one of them is two sizes."""
+    squared = 2 * level.l2_squared if level.relation is Relation.ADD_REMOVE else 4 * level.l2_squared
+    far = level.linf if level.relation is Relation.ADD_REMOVE else 2 * level.linf
+    return Sensitivity(2 * level.l0, 2 * level.l1, squared, far, level.relation)
 
 
 Shares = Sequence[Sequence[Fraction]]  # of the whole price, by level and marginal; they add up to 1

@@ -129,7 +129,7 @@ def planned(
         made[kind] = levels, measured
     best = min(made, key=lambda kind: _error(made[kind][1]))
     levels, measured = made[best]
-    _require_room(measured, price, known)
+    _require_room(measured, price, known, chosen)
     noise = f"{best.capitalize()} noise: " + (
         "its total error is smaller." if len(made) > 1 else "without a delta there is no other."
     )
@@ -165,9 +165,10 @@ def _widest(measured: Measurement) -> int:
     return 1 + int(_FAR * max(one.variance for level in measured.mechanisms for one in level) ** 0.5)
 
 
-def _require_room(measured: Measurement, price: Fraction, total: int | None) -> None:
+def _require_room(measured: Measurement, price: Fraction, total: int | None, method: str) -> None:
     """Refuses what 64 bits could not hold the sums of, which the fit would find only after the charge."""
     most = 2**60 // (fit.SCALE * max(len(measured.tree), measured.columns[-1].stop))
+    most = min(most, fit.FAR.get(method, most))
     if _widest(measured) >= most:
         raise bad(
             "epsilon", "is too small for all places of this release", exact.shown(price), "Give a larger epsilon."

@@ -112,7 +112,8 @@ def caveats(plan: ReleasePlan) -> list[str]:
     wanted, schema = plan.subject.wanted, plan.subject.schema
     who, most = explain.unit(schema), schema.max_rows
     lowest = plan.subject.tree.levels[-1]
-    listed = " or ".join([lowest, *wanted.by])
+    named = zip(wanted.by, plan.subject.labels, strict=False)
+    listed = " or ".join([lowest, *(name for name, labels in named if None not in labels)])
     found = [f"Rows whose {listed} is empty or not listed in the metadata are left out; ± does not cover that."]
     if most > 1 and schema.unit is not None:
         rows = f"At most {most} rows of one {who} can count; of more, a fixed choice of them does."

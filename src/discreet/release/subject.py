@@ -29,6 +29,7 @@ from discreet.schema.words import first_twice, suggestion
 
 MOST_CELLS = 2 * 10**7  # of all leaves together
 MOST_SIZE = 10**5
+MOST_TOGETHER = 2_000  # cells of a place that several marginals are combined for: a dense system of that size
 SIZE = "size"
 
 
@@ -213,14 +214,20 @@ def _marginals(wanted: Wanted, names: Sequence[str], labels: Sequence[Sequence[L
             rule = f"must be sets of attributes among: {listed}"
             raise bad("marginals", rule, one if isinstance(one, str) else unknown[0], 'Give, for example: [("sex",)]')
     chosen = tuple(tuple(spelt[str(name).casefold()] for name in one) for one in chosen)
-    views = [marginal(one, names, sizes) for one in dict.fromkeys(tuple(sorted(one)) for one in chosen)]
+    views = [marginal(one, names, sizes) for one in dict.fromkeys(tuple(sorted(set(one))) for one in chosen)]
     coarse = tuple(view for view in views if len(view.names) < len(names))
-    return (*coarse, whole(names, int(np.prod(sizes, dtype=np.int64))))
+    every = whole(names, int(np.prod(sizes, dtype=np.int64)))
+    if coarse and every.size > MOST_TOGETHER:
+        if wanted.marginals is None:
+            return (every,)
+        rule = f"must be left out above {MOST_TOGETHER:,} cells a place, which cannot be brought together"
+        raise bad("marginals", rule, f"{every.size:,} cells", "Release fewer attributes, or coarser bins.")
+    return (*coarse, every)
 
 
 def _dense(shape: tuple[int, int], places: Any, numbers: Any) -> Ints:
     table = np.zeros(shape[0] * shape[1], dtype=np.int64)
-    table[np.asarray(places, dtype=np.int64)] = numbers
+    np.add.at(table, np.asarray(places, dtype=np.int64), np.asarray(numbers, dtype=np.int64))
     return table.reshape(shape)
 
 
@@ -248,7 +255,7 @@ def _sizes(wanted: Wanted, schema: Schema, tree: Tree, leaf: str, order: Ints) -
     )
     grouped = cells(asked, schema, MOST_CELLS // largest)
     kept, reach = reached(asked, schema, grouped)
-    form = wanted.form or (Form.PLAIN if of_unit else Form.FROM_TOP)
+    form = _form(wanted.form, Form.PLAIN if of_unit else Form.FROM_TOP)
     plain = moved(1, schema.relation) if of_unit else sizes_moved(reach.rows, schema.relation)
     if of_unit and form is Form.FROM_TOP:
         fix = "Leave it out: a whole group moves one size only."
@@ -265,6 +272,14 @@ def _sizes(wanted: Wanted, schema: Schema, tree: Tree, leaf: str, order: Ints) -
     said = f"each {who} as a whole" if of_unit else f"each {who}{_rows(reach.rows)}"
     named = replace(wanted, groups=who if column is None else column.name)
     return Subject(named, schema, (SIZE,), (tuple(range(1, largest + 1)),), design, said, sql, leaf_table)
+
+
+def _form(given: Form | str | None, usual: Form) -> Form:
+    if given is None:
+        return usual
+    if given not in tuple(Form):
+        raise bad("form", f"must be {' or '.join(Form)}", given, "Leave it out.")
+    return Form(given)
 
 
 def _require_grouped(group: str, known: bool, leaf: str, schema: Schema) -> None:

@@ -1,0 +1,96 @@
+"""What a hostile second reading of releases found: each would have cost noise, or a charge for nothing."""
+
+import numpy as np
+import pytest
+
+import discreet as dp
+from discreet.errors import BadValue
+from discreet.noise.source import SYSTEM
+from discreet.relation import Relation
+from discreet.release import build
+from discreet.release.measure import Design, Form, moved, sizes_moved, whole
+from discreet.release.plan import planned
+from discreet.release.quote import caveats
+from discreet.release.release import Release
+from discreet.release.subject import Wanted, subject
+from discreet.release.tree import from_branches
+from discreet.schema import Column, Hierarchy, Schema, Unit
+from release import census
+
+GEO = Hierarchy("geo", ("country", "ward"), branches=(("x", "a"), ("x", "b")))
+
+
+def schema(rows=1, *more):
+    columns = [Column("ward", "category"), Column("household", "text"), *more]
+    return Schema("people", columns, Unit("person", rows), "add-remove", None, (GEO,))
+
+
+@pytest.mark.parametrize("asked", ["release", "question"])
+def test_a_plan_of_another_table_is_refused(tmp_path, monkeypatch, asked):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    for name in "ab":
+        (tmp_path / name).mkdir()
+    five = census.written(tmp_path / "a", max_rows=5, rows=[census.one(1, 1)] * 5)
+    single = census.written(tmp_path / "b", max_rows=1, rows=[census.one(1, 1)])
+    with dp.open(five) as loose, dp.open(single) as tight:
+        asking = {
+            "release": lambda: build.built(loose.table, tight.release(count="rows").plan(epsilon=1)),
+            "question": lambda: loose.table.ask(tight.agg(n=dp.count()).plan(epsilon=1)),
+        }
+        with pytest.raises(BadValue, match="must be made for this table"):
+            asking[asked]()
+
+
+@pytest.mark.parametrize("form", ["plain", "from the top"])
+def test_a_form_given_as_text_is_that_form(form):
+    found = [planned(subject(Wanted(groups="household", largest=3, form=one), schema()), epsilon=10**5)
+             for one in (form, Form(form))]  # fmt: skip
+    assert found[0].subject.design.level == found[1].subject.design.level
+    leaves = np.array([[3, 2, 1], [0, 0, 0]])
+    assert np.array_equal(*(one.measurement(leaves, SYSTEM) for one in found))
+    with pytest.raises(BadValue, match="form must be plain or from the top"):
+        subject(Wanted(groups="household", largest=3, form="sideways"), schema())
+
+
+@pytest.mark.parametrize("relation", Relation)
+def test_a_level_that_moves_less_than_its_leaves_is_refused(relation):
+    tree, views = from_branches(("x",), [("a",)]), (whole((), 2),)
+    Design(tree, Form.FROM_TOP, views, sizes_moved(3, relation), moved(3, relation))
+    for form, leaf in ((Form.PLAIN, sizes_moved(3, relation)), (Form.FROM_TOP, sizes_moved(4, relation))):
+        with pytest.raises(BadValue, match="must cover"):
+            Design(tree, form, views, leaf, moved(3, relation))
+
+
+@pytest.mark.parametrize("epsilon", ["4e-9", "1e-8", "1e-7"])
+def test_what_the_fit_cannot_hold_is_refused_before_the_charge(epsilon):
+    try:
+        made = planned(subject(Wanted(groups="household", largest=3), schema(1000)), epsilon=epsilon)
+    except BadValue:
+        return
+    for _ in range(20):
+        assert Release(made, made.measurement(np.zeros((2, 3), dtype=np.int64), SYSTEM)).violations.count == 0
+
+
+def test_more_cells_than_can_be_brought_together_are_measured_all_at_once():
+    wide = [Column(name, "integer", bounds=(0, 999)) for name in "pq"]
+    assert len(subject(Wanted(by=("p", "q")), schema(1, *wide)).design.marginals) == 1
+    with pytest.raises(BadValue, match="cannot be brought together"):
+        subject(Wanted(by=("p", "q"), marginals=(("p",),)), schema(1, *wide))
+
+
+def test_empty_cells_that_are_a_key_are_not_said_to_be_left_out():
+    sex = Column("sex", "category", values=("f", "m"), null="key")
+    made = planned(subject(Wanted(by=("sex",)), schema(1, sex)), epsilon=1)
+    assert None in made.subject.labels[0]
+    assert "sex" not in caveats(made)[0]
+
+
+def test_a_marginal_named_twice_is_measured_once():
+    more = [Column(name, "boolean") for name in ("p", "q")]
+    made = subject(Wanted(by=("p", "q"), marginals=(("p",), ("p", "p"))), schema(1, *more))
+    assert [one.names for one in made.design.marginals] == [("p",), ("p", "q")]
+
+
+def test_a_total_too_large_for_a_method_is_refused_before_the_charge():
+    with pytest.raises(BadValue, match="total must be at most"):
+        planned(subject(Wanted(), schema()), epsilon=1, method="rounded", total=2**40)
