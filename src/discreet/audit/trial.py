@@ -78,12 +78,13 @@ def audited(
     each = alpha / (2 * len(tests) * len(pairs))
     found: list[Finding] = []
     for one, other in pairs:
-        found += _both_orders(tests, draw(one, runs, source), draw(other, runs, source), each)
+        found += both_orders(tests, draw(one, runs, source), draw(other, runs, source), each)
     worst = max(found, key=lambda f: (f.refuted, f.excess))
     return Row(name, str(worst.test), worst.bound, runs, str(worst.event), verdict(worst.refuted))
 
 
-def _both_orders(tests: tuple[Test, ...], one: Outputs, other: Outputs, alpha: float) -> list[Finding]:
+def both_orders(tests: tuple[Test, ...], one: Outputs, other: Outputs, alpha: float) -> list[Finding]:
+    """What each test gives in either order: events chosen on the first halves, counted on the second at level alpha."""
     half = len(one) // 2
     found = candidates(one[:half], other[:half])
     orders = ((found, one, other), ([family.turned() for family in found], other, one))
