@@ -28,6 +28,7 @@ def made(rows: int, folder: Path | None = None) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         partial = target.with_suffix(f".{os.getpid()}")
         with duckdb.connect(config={"memory_limit": "2GiB", "preserve_insertion_order": "false"}) as connection:
+            connection.execute("SET enable_progress_bar = false")
             connection.execute(f"COPY ({_rows(rows)}) TO '{partial}' (FORMAT parquet)")
         partial.rename(target)  # a broken run leaves no half table under the name
     return target

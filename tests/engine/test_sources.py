@@ -168,6 +168,20 @@ def test_a_changed_source_is_another_snapshot_and_a_touched_one_is_not(tmp_path,
         assert engine.prepare().anew
 
 
+def test_a_prepared_file_that_was_written_over_is_made_anew_whenever_that_was(tmp_path):
+    source = tmp_path / "people.csv"
+    source.write_text("who,age\n1,5\n")
+    aged(source)
+    schema = Schema("people", [Column("age", "integer", bounds=(0, 9))], Unit("who", 1))
+    with Engine(tmp_path, "people", schema, source, LIMITS) as engine:
+        first = engine.prepare()
+        assert not engine.prepare().anew
+        (tmp_path / "people.prepared").write_bytes(b"broken")
+        again = engine.prepare()
+        assert again.anew
+        assert again.snapshot == first.snapshot
+
+
 def test_a_frame_is_the_same_snapshot_in_another_engine(tmp_path, pandas_frame):
     with Engine(tmp_path, "people", SCHEMA, pandas_frame, LIMITS) as engine:
         first = engine.snapshot

@@ -52,8 +52,8 @@ class _Known:
     """A state that was found good, and what would betray a change since."""
 
     snapshot: str
-    stamps: str
-    inode: int
+    stamps: str  # of the source
+    prepared: files.Stamp
 
 
 class Engine:
@@ -142,13 +142,13 @@ class Engine:
     # --- is what lies there still good? ----------------------------------------------------------------------------
 
     def _seen_again(self, known: _Known) -> _Known | None:
-        inode = _owned_inode(self.path)
-        if inode is None:
+        prepared = _owned_stamp(self.path)
+        if prepared is None:
             return None
         if not isinstance(self._given, Path):
-            return _Known(known.snapshot, "", inode)
+            return _Known(known.snapshot, "", prepared)
         stamps = _spelt(origin.file(self._given).stamps())
-        return _Known(known.snapshot, stamps, inode) if stamps else None
+        return _Known(known.snapshot, stamps, prepared) if stamps else None
 
     def _prepared(self, secret: Secret, tell: Progress) -> Prepared | None:
         """The table found good or made anew; None if the source changed meanwhile."""
@@ -191,7 +191,7 @@ class Engine:
 
     def _facts(self) -> dict[str, str]:
         """What the prepared file was made from; nothing if there is none of its owner's alone that opens."""
-        if _owned_inode(self.path) is None:
+        if _owned_stamp(self.path) is None:
             return {}
         try:
             found = self._ask("facts", str(self.path))
@@ -205,9 +205,9 @@ class Engine:
         return {"layout": self._layout, "snapshot": snapshot, "content": content.hex(), "stamps": stamps}
 
     def _remember(self, wanted: dict[str, str], *, anew: bool) -> Prepared:
-        inode = _owned_inode(self.path)
-        if inode is not None:
-            self._known = _Known(wanted["snapshot"], wanted["stamps"], inode)
+        prepared = _owned_stamp(self.path)
+        if prepared is not None:
+            self._known = _Known(wanted["snapshot"], wanted["stamps"], prepared)
         return Prepared(wanted["snapshot"], anew)
 
     # --- making it -------------------------------------------------------------------------------------------------
@@ -274,14 +274,14 @@ def _spelt(stamps: tuple[files.Stamp, ...]) -> str:
     return "" if recent else json.dumps(stamps)
 
 
-def _owned_inode(path: Path) -> int | None:
-    """The inode of a regular file that its owner alone can use; None for anything else."""
+def _owned_stamp(path: Path) -> files.Stamp | None:
+    """The stamp of a regular file that its owner alone can use; None for anything else."""
     try:
         found = path.lstat()
     except OSError:
         return None
     owned = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
-    return found.st_ino if owned else None
+    return (found.st_size, found.st_mtime_ns, found.st_ino) if owned else None
 
 
 def _written(path: Path, write: Callable[[], None]) -> None:
