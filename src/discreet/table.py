@@ -28,6 +28,7 @@ from discreet.ledger.refusal import down
 from discreet.ledger.rules import Opening, Rules
 from discreet.ledger.standing import Standing
 from discreet.metadata import Metadata
+from discreet.privacy.cost import Cost
 from discreet.query.bound import Draft, bound
 from discreet.query.compile.exacts import Exacts, gathered
 from discreet.query.compile.statements import statements
@@ -165,7 +166,7 @@ class Table:
         self.require_own(made.draft.schema)
         self.require_known(analyst)
         order = self.order(made, analyst, self.prepare(progress))
-        shared = self._shared(order.key)
+        shared = self.shared(order.key)
         if shared is not None:
             return self.handed(*shared, replayed=True, analyst=analyst)
 
@@ -198,7 +199,7 @@ class Table:
             fix = f"Did you mean {meant!r}? For someone new, set a cap: {new}"
             raise bad("analyst", "must be spelt as under [budget.analysts]", analyst, fix)
 
-    def _shared(self, key: str) -> tuple[bytes, str] | None:
+    def shared(self, key: str) -> tuple[bytes, str] | None:
         """An answer that the curator shares among analysts, and its receipt."""
         if not self.budget.share_answers or self.standing() is None:
             return None
@@ -230,19 +231,22 @@ class Table:
 
     def quote(self, made: Plan, *, analyst: str | None = None, at_size: int | None = None) -> Quote:
         """Cost, ± and what would remain: nothing is spent and no row is read."""
-        left = self.remaining(analyst)
-        return quoted(made, remaining=left, remaining_after=self._remaining_after(made, analyst, left), at_size=at_size)
+        after = self.remaining_after(
+            made.cost, epsilon=made.epsilon, delta=made.delta, analyst=analyst, path=made.draft.path
+        )
+        return quoted(made, remaining=self.remaining(analyst), remaining_after=after, at_size=at_size)
 
-    def _remaining_after(self, made: Plan, analyst: str | None, left: dict[str, str]) -> dict[str, str]:
+    def remaining_after(
+        self, cost: Cost, *, epsilon: Fraction, delta: Fraction, analyst: str | None, path: accounts.Path = ()
+    ) -> dict[str, str]:
+        """What `remaining` would say after such a charge, whether or not it fits."""
         if self.standing() is None:
             cap = None if analyst is None else self.budget.cap(analyst)
-            rest = min(x for x in (self.budget.epsilon, cap) if x is not None) - made.epsilon
+            rest = min(x for x in (self.budget.epsilon, cap) if x is not None) - epsilon
             after = max(min(rest, self.budget.max_epsilon_per_question or rest), Fraction(0))
         else:
-            after = self.ledger.remaining_after(
-                made.draft.path, made.cost, epsilon=made.epsilon, delta=made.delta, analyst=analyst
-            )
-        small = max(Fraction(left["delta"]) - made.delta, Fraction(0))
+            after = self.ledger.remaining_after(path, cost, epsilon=epsilon, delta=delta, analyst=analyst)
+        small = max(Fraction(self.remaining(analyst)["delta"]) - delta, Fraction(0))
         return {"epsilon": down(after), "delta": down(small)}
 
     def close(self) -> None:

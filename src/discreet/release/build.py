@@ -33,7 +33,8 @@ def built(table: Table, plan: ReleasePlan, *, analyst: str | None = None, progre
     order = ordered(table, plan, analyst, table.prepare(progress))
     told = progress or _untold
     told("measuring", 0.6)
-    stored, receipt, replayed = _shared(table, order.key) or _disclosed(table, plan, order)
+    shared = table.shared(order.key)
+    stored, receipt, replayed = _disclosed(table, plan, order) if shared is None else (*shared, True)
     release = Release(plan, unpacked(stored), receipt, replayed, table.remaining(analyst))
     told("making it add up", 0.8)
     _ = release.fitted
@@ -51,14 +52,6 @@ def _disclosed(table: Table, plan: ReleasePlan, order: Order) -> tuple[bytes, st
     bounded = Bounded(compute, subject.design.leaf)
     found = disclose(table.ledger, order, plan.measurement, bounded, finish=packed)
     return found.stored, found.receipt.name, found.replayed
-
-
-def _shared(table: Table, key: str) -> tuple[bytes, str, bool] | None:
-    """A release that the curator shares among analysts."""
-    if not table.budget.share_answers or table.standing() is None:
-        return None
-    stored, receipt = table.ledger.stored(key), table.ledger.receipt(key)
-    return None if stored is None or receipt is None else (stored, receipt.name, True)
 
 
 def _untold(step: str, share: float) -> None:

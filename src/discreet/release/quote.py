@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import Any
 
 from discreet import exact
-from discreet.ledger.refusal import down
 from discreet.query import explain
 from discreet.release.plan import ReleasePlan
 from discreet.table import Table
@@ -79,7 +78,7 @@ class ReleaseQuote:
 def quoted(table: Table, plan: ReleasePlan, *, title: str, analyst: str | None = None) -> ReleaseQuote:
     """The quote of a plan."""
     table.require_known(analyst)
-    left = table.remaining(analyst)
+    after = table.remaining_after(plan.measurement.cost, epsilon=plan.epsilon, delta=plan.delta, analyst=analyst)
     return ReleaseQuote(
         table.schema.name,
         title,
@@ -90,8 +89,8 @@ def quoted(table: Table, plan: ReleasePlan, *, title: str, analyst: str | None =
         plan.method,
         plan.why,
         plan.total,
-        left,
-        _remaining_after(table, plan, analyst, left),
+        table.remaining(analyst),
+        after,
         tuple(caveats(plan)),
     )
 
@@ -126,20 +125,6 @@ def caveats(plan: ReleasePlan) -> list[str]:
             found.append(f"A {wanted.groups} with rows in several places counts in each of them.")
     found.append("Fitted numbers are whole, not negative and add up, so small ones lean upward; the estimates do not.")
     return found
-
-
-def _remaining_after(table: Table, plan: ReleasePlan, analyst: str | None, left: dict[str, str]) -> dict[str, str]:
-    """What would be left, whether or not the release fits."""
-    if table.standing() is None:
-        budget = table.budget
-        cap = None if analyst is None else budget.cap(analyst)
-        rest = min(x for x in (budget.epsilon, cap) if x is not None) - plan.epsilon
-        after = max(min(rest, budget.max_epsilon_per_question or rest), Fraction(0))
-    else:
-        price = plan.measurement.cost
-        after = table.ledger.remaining_after((), price, epsilon=plan.epsilon, delta=plan.delta, analyst=analyst)
-    small = max(Fraction(left["delta"]) - plan.delta, Fraction(0))
-    return {"epsilon": down(after), "delta": down(small)}
 
 
 # --- words -----------------------------------------------------------------------------------------------------------
