@@ -8,9 +8,10 @@ from math import floor, isqrt
 from flint import arb
 
 from discreet import real
+from discreet.audit.answers import added_up
 from discreet.mechanism.keys import KeySelection
 from discreet.privacy import price
-from discreet.privacy.cost import Approx, Cost, Exponential, Gaussian, Pure, Repeated, Together
+from discreet.privacy.cost import Gaussian
 from discreet.query.joint import Measured
 from discreet.query.parts import Part, Present, Ranks, Rows, Tops
 from discreet.query.plan import Plan
@@ -81,14 +82,14 @@ def _shown(one: Measured, before: Numbers, after: Numbers) -> Iterator[Violation
         hidden = sum(((-made.noise.above(made.threshold - count)).log1p() for count in counts), start=arb(0))
         return -hidden.expm1()
 
-    charged = _flat(made.cost)[1]
+    charged = added_up(made.cost)[1]
     if counts and not real.less(any_released, lambda: real.ball(charged)):
         yield Violation("delta of keys", one.part, counts, charged)
 
 
 def overcharged(made: Plan) -> Iterator[Violation]:
     """Whether the parts cost more than what is charged: ε and δ add up, Gaussians by μ² = Σ 1/σ²."""
-    epsilon, delta, mu_squared = _flat(made.cost)
+    epsilon, delta, mu_squared = added_up(made.cost)
     room = made.epsilon - epsilon
     if room < 0 or (mu_squared and room == 0):
         yield Violation("epsilon", None, epsilon, made.epsilon)
@@ -97,21 +98,3 @@ def overcharged(made: Plan) -> Iterator[Violation]:
         delta += price.delta(Gaussian(1 / mu), room).value
     if delta > made.delta:
         yield Violation("delta", None, delta, made.delta)
-
-
-def _flat(cost: Cost) -> tuple[Fraction, Fraction, Fraction]:
-    """ε and δ added up, and μ² of all that is Gaussian."""
-    match cost:
-        case Pure(epsilon) | Exponential(epsilon):
-            return epsilon, Fraction(0), Fraction(0)
-        case Approx(epsilon, delta):
-            return epsilon, delta, Fraction(0)
-        case Gaussian(sigma):
-            return Fraction(0), Fraction(0), 1 / sigma**2
-        case Repeated(once, times):
-            return _flat(Together((once,) * times))
-        case Together(costs):
-            flat = [_flat(one) for one in costs]
-            return tuple(sum(column, Fraction(0)) for column in zip(*flat, strict=True))
-        case _:
-            raise TypeError(type(cost).__name__)

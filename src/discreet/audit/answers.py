@@ -90,18 +90,18 @@ def charged(made: Plan) -> tuple[Test, ...]:
     typed: Test = Odds(made.epsilon, made.delta)
     noises = [getattr(one.mechanism, "noise", None) for one in made.measured]
     gaussian = any(isinstance(noise, RoundedGaussian | DiscreteGaussian) for noise in noises)
-    return (typed, _added_up(made.cost)) if gaussian and made.delta < _SEEN else (typed,)
+    return (typed, _at_seen(made.cost)) if gaussian and made.delta < _SEEN else (typed,)
 
 
-def _added_up(cost: Cost) -> Test:
+def _at_seen(cost: Cost) -> Test:
     """The ε of a cost at δ = 1/100 by plain sums, ε and δ of its parts and μ² = Σ 1/σ²: quick, and never too small."""
-    epsilon, delta, mu_squared = _flat(cost)
+    epsilon, delta, mu_squared = added_up(cost)
     normal = Gaussian(1 / root_up(mu_squared))
     return Odds(epsilon + price.epsilon(normal, _SEEN - delta).value, _SEEN)
 
 
-def _flat(cost: Cost) -> tuple[Fraction, Fraction, Fraction]:
-    """ε, δ and μ²."""
+def added_up(cost: Cost) -> tuple[Fraction, Fraction, Fraction]:
+    """ε and δ of a plan's cost, added up, and μ² of all that is Gaussian: the plainest composition there is."""
     match cost:
         case Pure(epsilon) | Exponential(epsilon):
             return epsilon, Fraction(0), Fraction(0)
@@ -110,10 +110,10 @@ def _flat(cost: Cost) -> tuple[Fraction, Fraction, Fraction]:
         case Gaussian(sigma):
             return Fraction(0), Fraction(0), 1 / sigma**2
         case Repeated(once, times):
-            epsilon, delta, mu_squared = _flat(once)
+            epsilon, delta, mu_squared = added_up(once)
             return times * epsilon, times * delta, times * mu_squared
         case Together(costs):
-            columns = zip(*map(_flat, costs), strict=True)
+            columns = zip(*map(added_up, costs), strict=True)
             epsilon, delta, mu_squared = (sum(column, Fraction(0)) for column in columns)
             return epsilon, delta, mu_squared
         case _:
