@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.release_speed import even_tree
 from discreet.noise.public import generator
 from discreet.release.tree import Tree, from_branches, summed
 
@@ -81,25 +82,17 @@ def rhode_island() -> Exact:
 def invented(leaves: int, cells: int, branching: Sequence[int] = (30, 20), seed: int = 7) -> Exact:
     """A tree with so many leaves and skewed counts, made from its seed in no time."""
     draw = generator(seed)
-    tree = regular(leaves, branching)
+    tree = even_tree(_levels(leaves, branching))
     table = np.floor(draw.exponential(20, (leaves, cells)) * draw.random((leaves, 1)) * 2).astype(np.int64)
     return Exact(f"invented, {leaves:,} leaves", tree, summed(tree, table))
 
 
-def regular(leaves: int, branching: Sequence[int]) -> Tree:
-    """One place at the top, then levels that shrink upward by these factors, all leaves on the lowest."""
+def _levels(leaves: int, branching: Sequence[int]) -> tuple[int, ...]:
+    """How many places each level has: one at the top, then as many as these factors leave."""
     sizes = [leaves]
     for factor in reversed(branching):
         sizes.insert(0, max(1, sizes[0] // factor))
-    sizes = [1, *sizes] if sizes[0] > 1 else sizes
-    first = np.concatenate([[0], np.cumsum(sizes)])
-    parent = np.concatenate(
-        [[-1], *(first[level] + np.arange(size) * sizes[level] // size for level, size in enumerate(sizes[1:]))]
-    ).astype(np.int64)
-    child = 1 + np.concatenate([[0], np.cumsum(np.bincount(parent[1:], minlength=int(first[-1])))])
-    names = tuple(map(str, range(int(first[-1]))))
-    levels = tuple(f"level {level + 1}" for level in range(len(sizes)))
-    return Tree(levels, names, parent, first.astype(np.int64), child.astype(np.int64))
+    return (1, *sizes) if sizes[0] > 1 else tuple(sizes)
 
 
 def _file(name: str) -> Path:

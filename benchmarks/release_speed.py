@@ -8,7 +8,6 @@ import itertools
 import json
 import math
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -16,13 +15,13 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.environment import ROOT
+from benchmarks.memory import peak
 from benchmarks.report import Aim, Report, Table, verdict
 from discreet.release.tree import Tree, summed
 
@@ -190,18 +189,9 @@ def grown_here(method: str, levels: tuple[int, ...], cells: int) -> Growth:
     given = made(levels, cells)
     start, began = time.process_time(), time.perf_counter()
     table = getattr(given, method)()
-    passed, wall, memory = time.process_time() - start, time.perf_counter() - began, _peak()
+    passed, wall, memory = time.process_time() - start, time.perf_counter() - began, peak()
     broken = given.broken(table) if method == "whole" else 0
     return Growth(method, levels[-1] * cells, passed, wall, memory, broken)
-
-
-def _peak() -> int:
-    """Bytes; on Linux not by getrusage, where a new process starts with the peak of the one it came from."""
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    lines = status.read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
 
 
 def compiling() -> dict[str, float]:

@@ -6,7 +6,6 @@
 import json
 import math
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -16,9 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import cpu, crowd, people
+from benchmarks import cpu, crowd, curator, memory, people
 from benchmarks.environment import ROOT
-from benchmarks.people import AGES, CAP, INCOMES, REGIONS
 from benchmarks.report import Aim, Report, Table, verdict
 
 ROWS = (10**5, 10**6, 10**7, 10**8)
@@ -27,41 +25,18 @@ LINEAR = Aim(most=1.15)  # the power of rows by which CPU time grows
 GIBIBYTE = 2**30
 LIMIT = 6  # GiB for the engine, so that all processes stay below 8
 PREPARE = "prepare"
-QUESTIONS = {
-    "count": "SELECT COUNT(*) AS n FROM people",
-    "count by region": "SELECT region, COUNT(*) AS n FROM people GROUP BY region",
-    "sum by region": "SELECT region, SUM(income) AS total FROM people GROUP BY region",
+QUESTIONS = curator.SQL | {
     "mean of some": "SELECT AVG(income) AS mean FROM people WHERE age BETWEEN 30 AND 60 AND region <> 'region 00'",
-    "median": "SELECT MEDIAN(income) AS middle FROM people",
-    "units by region": "SELECT region, COUNT(DISTINCT person_id) AS n FROM people GROUP BY region",
     "private keys": "SELECT town, COUNT(*) AS n FROM people GROUP BY town",
     "one region each": "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(max_groups_contributed = 1) region, COUNT(*) AS n "
     "FROM people GROUP BY region",
 }
 TOML = f"""\
-[dataset]
-name = "people"
-source = "{{source}}"
-[unit]
-key = "person_id"
-max_rows = {CAP}
-[columns.region]
-type = "category"
-values = {list(REGIONS)}
-[columns.age]
-type = "integer"
-bounds = {list(AGES)}
-[columns.income]
-type = "number"
-bounds = {list(INCOMES)}
-step = 1
+{curator.TOML}\
 [columns.town]
 type = "text"
-[budget]
-epsilon = 1000
-delta = 1e-6
 [limits]
-memory_gib = {{memory}}
+memory_gib = {LIMIT}
 seconds = 600
 """
 
@@ -110,7 +85,7 @@ def measured(rows: int, source: Path, folder: Path) -> list[Step]:
     from discreet.dataset import open_dataset
 
     toml = folder / "people.toml"
-    toml.write_text(TOML.format(source=source, memory=LIMIT))
+    toml.write_text(TOML.format(source=source))
     with open_dataset(toml) as preparing:
         steps = [_step(PREPARE, rows, preparing.prepare)]
     for name, text in QUESTIONS.items():
@@ -131,13 +106,7 @@ def _step(what: str, rows: int, work: Callable[[], object]) -> Step:
 
 def _peak() -> int:
     """Bytes: the peaks of this process and of its running descendants, added."""
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1024 if sys.platform == "linux" else 1)
-    return own + sum(map(_peak_of, cpu.descendants(os.getpid())))
-
-
-def _peak_of(process: int) -> int:
-    lines = Path(f"/proc/{process}/status").read_text().splitlines()
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
+    return sum(map(memory.peak, ("self", *cpu.descendants(os.getpid()))))
 
 
 # --- the table -----------------------------------------------------------------------------------------------------
