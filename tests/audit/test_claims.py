@@ -3,42 +3,50 @@
 import ast
 import inspect
 from fractions import Fraction
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from discreet import mechanism
+from discreet import mechanism, release
 from discreet.audit.bounds import Odds, Shift
 from discreet.audit.claims import Claim, audit_draws, audit_exactly, claims
+from discreet.audit.forest import placed
 from discreet.audit.trial import readings
+from discreet.bounded import Sensitivity
 from discreet.mechanism.additive import Additive
 from discreet.mechanism.beta import Bias
 from discreet.mechanism.demonstration import AllOrNothing, NameAndShame
 from discreet.mechanism.quantile import Quantile
 from discreet.mechanism.response import KaryResponse, Survey
 from discreet.privacy.cost import Approx, Exponential, Gaussian, Pure, Repeated, Together, Zcdp
+from discreet.release.measure import Measurement
 
 FEW = 600
 
 
 def constructors() -> set[object]:
-    """Every public function of mechanism/ that returns something with a cost, a sensitivity and a call."""
+    """Every public function of mechanism/ and release/ that returns something with a cost, a sensitivity and a call."""
     found = set()
-    for path in Path(mechanism.__file__).parent.glob("*.py"):
-        module = import_module(f"discreet.mechanism.{path.stem}")
+    for path in (path for home in (mechanism, release) for path in Path(str(home.__file__)).parent.glob("*.py")):
+        module = import_module(f"discreet.{path.parent.name}.{path.stem}")
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
                 continue
             function = getattr(module, node.name)
             made = inspect.signature(function).return_annotation
-            if isinstance(made, type) and {"cost", "sensitivity", "__call__"} <= {*dir(made), *made.__annotations__}:
+            if isinstance(made, type) and {"cost", "sensitivity", "__call__"} <= {
+                *dir(made),
+                *getattr(made, "__annotations__", ()),
+            }:
                 found.add(function)
     return found
 
 
 def test_every_constructor_is_registered() -> None:
-    assert len(constructors()) >= 19
+    assert len(constructors()) >= 24
     assert constructors() == {claim.made_by for claim in claims()}
 
 
@@ -57,6 +65,8 @@ def flat(side: object) -> list[int]:
 def are_neighbours(claim: Claim, one: object, other: object) -> bool:
     """Whether a pair is as near as the mechanism's sensitivity says."""
     made, s = claim.mechanism, claim.mechanism.sensitivity
+    if isinstance(made, Measurement):
+        return table_moves_within(made, one, other)
     a, b = flat(one), flat(other)
     match made:
         case NameAndShame() | AllOrNothing():
@@ -64,11 +74,26 @@ def are_neighbours(claim: Claim, one: object, other: object) -> bool:
         case KaryResponse() | Survey():
             return sum(x != y for x, y in zip(a, b, strict=True)) == 1
         case Additive() | Quantile() | Bias():
-            moved = [abs(x - y) for x, y in zip(a, b, strict=True)]
-            square = sum(m * m for m in moved)
-            return sum(moved) <= s.l1 and square <= s.l2_squared and max(moved) <= s.linf
+            return within(s, [x - y for x, y in zip(a, b, strict=True)])
         case _:
             return max(abs(x - y) for x, y in zip(a, b, strict=True)) <= s.linf
+
+
+def within(s: Sensitivity, change: object) -> bool:
+    moved = np.abs(np.asarray(change)).ravel()
+    moved = moved[moved > 0]
+    return moved.sum() <= s.l1 and (moved * moved).sum() <= s.l2_squared and moved.max(initial=0) <= s.linf
+
+
+numbers = lru_cache(maxsize=1 << 12)(placed)
+
+
+def table_moves_within(made: Measurement, one: object, other: object) -> bool:
+    """The leaves within what is promised for them, and every level and view within what its noise is made for."""
+    (first, which), (second, _) = numbers(made, one), numbers(made, other)
+    noises = [one for level in made.mechanisms for one in level]
+    levels = [within(noise.sensitivity, (first - second)[which == i]) for i, noise in enumerate(noises)]
+    return all(levels) and within(made.sensitivity, np.subtract(one, other))
 
 
 @pytest.mark.parametrize("claim", claims(), ids=lambda c: c.name)

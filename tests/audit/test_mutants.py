@@ -48,7 +48,17 @@ def test_stated_chances_are_those_of_the_draws(bug: Drawn) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["laplace-scale-epsilon", "exponential-without-2-drawn", "float-laplace", "shared-noise"]
+    "name",
+    [
+        "laplace-scale-epsilon",
+        "exponential-without-2-drawn",
+        "float-laplace",
+        "shared-noise",
+        "release-level-not-counted-drawn",
+        "release-noise-of-levels-reused",
+        "release-noise-of-places-shared",
+        "release-noise-cancels",
+    ],
 )
 def test_general_audit_finds_the_event_by_itself(name: str) -> None:
     """Four times the runs, since half go to the choice of an event among all families."""

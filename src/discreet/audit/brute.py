@@ -18,7 +18,8 @@ from typing import Any
 from flint import arb
 
 from discreet import exact, real
-from discreet.audit.laws import OutputLaw
+from discreet.audit.joint import Loss, told_apart
+from discreet.audit.laws import OutputLaw, Told
 from discreet.audit.report import Row, verdict
 from discreet.errors import NotPriced
 from discreet.privacy import price
@@ -105,12 +106,13 @@ def _epsilons(cost: Cost, delta: Fraction) -> list[Fraction]:
         return []
 
 
-def brute(name: str, cost: Cost, *, pairs: Pairs, law: Callable[[Any], OutputLaw]) -> Row:
+def brute(name: str, cost: Cost, *, pairs: Pairs, law: Callable[[Any], Told]) -> Row:
     """The row of one claim: the pair and limit that come nearest to the promise, or break it by most."""
     held = limits(cost)
     with real.precision(BITS):
         laws = {inputs: law(inputs) for inputs in {side for pair in pairs for side in pair}}
-        found = [_measured(limit, laws[a], laws[b]) for one in pairs for a, b in (one, one[::-1]) for limit in held]
+        told = told_apart(laws, pairs)
+        found = [_measured(limit, p, q) for one in told for p, q in (one, one[::-1]) for limit in held]
     worst = max(found, key=lambda f: (f.refuted, f.refuted and f.limit.kind == "log odds", f.ratio))
     bound = math.inf if worst.value is None else exact.float_down(worst.value)
     return Row(name, str(worst.limit), bound, 0, worst.event, verdict(worst.refuted))
@@ -126,7 +128,7 @@ def _measured(limit: Limit, p: OutputLaw, q: OutputLaw) -> Found:
             return Found(limit, bounded_range(p, q), "two of y")
         case _:
             value, output = log_odds(p, q)
-            return Found(limit, value, f"y = {_named(output)}")
+            return Found(limit, value, f"y of {output}" if isinstance(output, Loss) else f"y = {_named(output)}")
 
 
 def log_odds(p: OutputLaw, q: OutputLaw) -> tuple[Fraction | None, Any]:

@@ -5,74 +5,28 @@ draw on, and a tiny world for brute force.  Pairs follow StatDP (Ding et al. 201
 all above, cross; and beside a typical input the empty one and the ends of the range.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
-from discreet.audit.bounds import ALPHA
-from discreet.audit.brute import brute, keys_entered, keys_exchanged, nearby, one_row_more, one_row_other
-from discreet.audit.laws import OutputLaw, law
-from discreet.audit.report import Row
-from discreet.audit.runs import outputs
-from discreet.audit.trial import RUNS, Pair, audited
+from discreet.audit import release_claims
+from discreet.audit.brute import keys_entered, keys_exchanged, nearby, one_row_more, one_row_other
+from discreet.audit.claim import EPSILONS, Claim
+from discreet.audit.claim import audit_draws as audit_draws
+from discreet.audit.claim import audit_exactly as audit_exactly
+from discreet.audit.trial import Pair
 from discreet.bounded import cells, rows, scalar
 from discreet.mechanism import additive, beta, demonstration, keys, quantile, response, select, threshold
-from discreet.mechanism.promise import LARGEST, Mechanism
-from discreet.noise.source import SYSTEM, Source
+from discreet.mechanism.promise import LARGEST
 from discreet.relation import Relation
 
-EPSILONS = ("0.5", "1", "2")
 _WIDE = 4_000  # of those with many numbers a run
 _FEWER = 2_000  # runs of mechanisms that must be asked one run at a time
-
-
-@dataclass(frozen=True)
-class Claim:
-    """One promise: what made the mechanism, and where it is tried."""
-
-    name: str
-    made_by: Callable[..., Mechanism]
-    mechanism: Any
-    pairs: tuple[Pair, ...]  # for draws
-    world: tuple[Pair, ...] = ()  # for exact laws; none where no exact law is small enough
-    most_runs: int = RUNS * 1000
-    margin: int = 2  # how far beyond its inputs noise is told apart in exact laws
-
-    @property
-    def window(self) -> range:
-        """The numbers told apart: from the least input of the world to the largest, and the margin."""
-        values = [v for pair in self.world for side in pair for v in (side if isinstance(side, tuple) else (side,))]
-        return range(min(values) - self.margin, max(values) + self.margin + 1)
-
-    def exact_law(self, inputs: Any) -> OutputLaw:
-        """The output law on one input of the world."""
-        return law(self.mechanism, inputs, self.window)
-
-
-def audit_draws(claim: Claim, *, runs: int = RUNS, alpha: float = ALPHA, source: Source = SYSTEM) -> Row:
-    """The claim against its own outputs."""
-
-    def draw(inputs: Any, n: int, words: Source) -> Any:
-        return outputs(claim.mechanism, inputs, n, words)
-
-    few = min(runs, claim.most_runs)
-    return audited(claim.name, claim.mechanism.cost, draw=draw, pairs=claim.pairs, runs=few, alpha=alpha, source=source)
-
-
-def audit_exactly(claim: Claim) -> Row:
-    """The claim against its exact laws, over the whole world."""
-    return brute(claim.name, claim.mechanism.cost, pairs=claim.world, law=claim.exact_law)
 
 
 @cache
 def claims() -> tuple[Claim, ...]:
     """Every registered claim, in the order of the modules."""
-    return tuple(
-        claim
-        for family in (_additive, _gaussian, _choices, _responses, _sparse, _grids, _keys, _demonstrations)
-        for claim in family()
-    )
+    return tuple(claim for family in (*_MECHANISMS, release_claims.family) for claim in family())
 
 
 _COUNTS: tuple[Pair, ...] = ((40, 41), (0, 1), (LARGEST - 1, LARGEST), (-LARGEST, 1 - LARGEST))
@@ -237,3 +191,6 @@ def _demonstrations() -> Iterator[Claim]:
     yield Claim("name-and-shame", demonstration.name_and_shame, shame, people, people, _FEWER)
     nothing = demonstration.all_or_nothing("0.1")
     yield Claim("all-or-nothing", demonstration.all_or_nothing, nothing, people, people, _FEWER)
+
+
+_MECHANISMS = (_additive, _gaussian, _choices, _responses, _sparse, _grids, _keys, _demonstrations)

@@ -42,7 +42,7 @@ def trained(first: Outputs, second: Outputs) -> Score:
     weights = np.zeros(x.shape[1])
     for _ in range(_STEPS):
         p = 1 / (1 + np.exp(-np.clip(_product(x, weights), -_FURTHEST, _FURTHEST)))
-        bend = np.einsum("ni,n,nj->ij", x, p * (1 - p), x) + _RIDGE * len(x) * np.eye(x.shape[1])
+        bend = np.einsum("ni,nj->ij", x * (p * (1 - p))[:, None], x) + _RIDGE * len(x) * np.eye(x.shape[1])
         slope = np.einsum("ni,n->i", x, y - p) - _RIDGE * len(x) * weights
         weights = weights + np.linalg.solve(bend, slope)
     return Score(tuple(middle.tolist()), tuple(spread.tolist()), tuple(weights.tolist()))

@@ -7,6 +7,7 @@ what the mechanism itself would use: its rate, its noise, its coins and its scor
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
@@ -14,6 +15,7 @@ from typing import Any
 
 from flint import arb, ctx
 
+from discreet.audit.forest import placed
 from discreet.mechanism import quantile
 from discreet.mechanism.additive import Additive
 from discreet.mechanism.additive import Law as Noise
@@ -27,8 +29,20 @@ from discreet.mechanism.threshold import SparseVector
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.real import ball
+from discreet.release.measure import Measurement
+
+
+@dataclass(frozen=True)
+class Number:
+    """`at` + noise, one of many that are independent of each other."""
+
+    noise: Noise
+    at: int
+
 
 OutputLaw = dict[Any, arb]
+Numbers = tuple[Number, ...]  # too many for one law of them all; joint.py makes it of those that differ
+Told = OutputLaw | Numbers
 _REACH = 90  # noise beyond 90 scales has less than 2⁻¹²⁸ of the mass and enters as a ball
 _NUMBERS = range(-2, 4)
 
@@ -73,6 +87,13 @@ def windowed(noise: Noise, at: int, window: range) -> OutputLaw:
     found[f"≥ {last + 1}"] = above(noise, last - at)
     found[f"≤ {window[0] - 1}"] = above(noise, at - window[0])
     return found
+
+
+def numbers(mechanism: Measurement, exact: Any) -> Numbers:
+    """All numbers of a table over a tree, as the mechanism's own code adds them up, each with its noise."""
+    noises = [one.noise for level in mechanism.mechanisms for one in level]
+    values, which = placed(mechanism, exact)
+    return tuple(Number(noises[i], at) for i, at in zip(which.tolist(), values.tolist(), strict=True))
 
 
 def exponential(scores: Sequence[int], rate: Fraction) -> OutputLaw:

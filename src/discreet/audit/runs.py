@@ -1,8 +1,9 @@
 """Many outputs of the real mechanism: its own code, asked for many independent copies at once where it can be.
 
 Additive noise, randomized answers and key selection treat every number of an array alike, so n equal inputs are n runs.
-Choices have `many`, through which their single call goes.  A sparse vector draws its noise one number at a time; here
-the very same code takes those numbers from a large batch of the same law.
+Choices have `many`, through which their single call goes.  A table over a tree is measured over many copies of the tree
+(forest.py).  A sparse vector draws its noise one number at a time; here the very same code takes those numbers from a
+large batch of the same law.
 """
 
 from dataclasses import dataclass, field, replace
@@ -10,6 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from discreet.audit import forest
 from discreet.audit.features import Outputs
 from discreet.mechanism.additive import Additive
 from discreet.mechanism.demonstration import AllOrNothing, NameAndShame
@@ -19,6 +21,7 @@ from discreet.mechanism.select import PermuteAndFlip
 from discreet.mechanism.threshold import SparseVector
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.source import Ints, Source
+from discreet.release.measure import Measurement
 
 NOT_ASKED = -1
 _BATCH = 1 << 14
@@ -49,6 +52,8 @@ def outputs(mechanism: Any, exact: Any, n: int, source: Source) -> Outputs:
         case KeySelection():
             flat = np.asarray(exact, dtype=np.int64)
             return mechanism(np.tile(flat, n), source).astype(np.int64).reshape(n, flat.size)
+        case Measurement():
+            return forest.measured(mechanism, exact, n, source)
         case SparseVector():
             return _verdicts(mechanism, exact, n, source)
         case PermuteAndFlip():

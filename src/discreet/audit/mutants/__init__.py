@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from discreet.audit.mutants import additive, keys, prices, response, select, sources, sparse
+from discreet.audit.mutants import additive, keys, prices, release, response, select, sources, sparse
 from discreet.audit.mutants.planted import Drawn, Planted, Proven, caught, power
 
 __all__ = ["Drawn", "Planted", "Proven", "caught", "mutants", "power"]
@@ -11,5 +11,5 @@ __all__ = ["Drawn", "Planted", "Proven", "caught", "mutants", "power"]
 @cache
 def mutants() -> tuple[Planted, ...]:
     """Every planted bug."""
-    rooms = (additive, select, response, sparse, keys, sources, prices)
+    rooms = (additive, select, response, sparse, keys, sources, prices, release)
     return tuple(bug for room in rooms for bug in room.planted())

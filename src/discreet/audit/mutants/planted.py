@@ -11,7 +11,7 @@ from typing import Any
 from discreet.audit.bounds import ALPHA, Test, lower_bound, refutes, sure_power
 from discreet.audit.brute import Pairs, brute
 from discreet.audit.events import Event
-from discreet.audit.laws import OutputLaw
+from discreet.audit.laws import Told
 from discreet.audit.report import Row, verdict
 from discreet.audit.trial import Draw, Pair
 from discreet.noise.source import SYSTEM, Source
@@ -26,7 +26,7 @@ class Proven:
     wrong: str
     cost: Cost
     pairs: Pairs
-    law: Callable[[Any], OutputLaw]
+    law: Callable[[Any], Told]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,76 @@
+"""A claim: what a mechanism promises, and where it is tried, by draws and by its exact laws."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from discreet.audit.bounds import ALPHA
+from discreet.audit.brute import brute
+from discreet.audit.laws import Told, law, numbers
+from discreet.audit.report import Row
+from discreet.audit.runs import outputs
+from discreet.audit.trial import RUNS, Pair, audited
+from discreet.mechanism.additive import root_up
+from discreet.mechanism.promise import Mechanism
+from discreet.noise.source import SYSTEM, Source
+from discreet.privacy.cost import Cost, Gaussian, Together
+from discreet.privacy.flat import Normal, terms
+from discreet.release.measure import Measurement
+
+EPSILONS = ("0.5", "1", "2")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One promise: what made the mechanism, and where it is tried."""
+
+    name: str
+    made_by: Callable[..., Mechanism]
+    mechanism: Any
+    pairs: tuple[Pair, ...]  # for draws
+    world: tuple[Pair, ...] = ()  # for exact laws; none where no exact law is small enough
+    most_runs: int = RUNS * 1000
+    margin: int = 2  # how far beyond its inputs noise is told apart in exact laws
+
+    @property
+    def cost(self) -> Cost:
+        """What the mechanism promises."""
+        promised: Cost = self.mechanism.cost
+        return as_one(promised)
+
+    @cached_property
+    def window(self) -> range:
+        """The numbers told apart: from the least input of the world to the largest, and the margin."""
+        values = [v for pair in self.world for side in pair for v in (side if isinstance(side, tuple) else (side,))]
+        return range(min(values) - self.margin, max(values) + self.margin + 1)
+
+    def exact_law(self, inputs: Any) -> Told:
+        """The output law on one input of the world."""
+        if isinstance(self.mechanism, Measurement):
+            return numbers(self.mechanism, inputs)
+        return law(self.mechanism, inputs, self.window)
+
+
+def audit_draws(claim: Claim, *, runs: int = RUNS, alpha: float = ALPHA, source: Source = SYSTEM) -> Row:
+    """The claim against its own outputs."""
+
+    def draw(inputs: Any, n: int, words: Source) -> Any:
+        return outputs(claim.mechanism, inputs, n, words)
+
+    few = min(runs, claim.most_runs)
+    return audited(claim.name, claim.cost, draw=draw, pairs=claim.pairs, runs=few, alpha=alpha, source=source)
+
+
+def audit_exactly(claim: Claim) -> Row:
+    """The claim against its exact laws, over the whole world."""
+    return brute(claim.name, claim.cost, pairs=claim.world, law=claim.exact_law)
+
+
+def as_one(cost: Cost) -> Cost:
+    """Gaussians on the same units are one Gaussian, which can be tested by its μ; μ² adds up and is rounded up."""
+    match cost, terms(cost):
+        case Together(), ((Normal(mu_squared=square), 1),):
+            return Gaussian(1 / root_up(square))
+        case _:
+            return cost
