@@ -133,7 +133,7 @@ def test_after_the_joint_fit_every_leaf_keeps_its_number_of_groups():
         ({"noisy": np.zeros((2, 3), dtype=np.int64)}, "noisy must be whole numbers with a row"),
         ({"noisy": np.zeros((3, 3))}, "noisy must be whole numbers with a row"),
         ({"noisy": np.full((3, 3), 2**41)}, "noisy must lie between"),
-        ({"weights": np.array([1, 0, 1])}, "weights must lie between"),
+        ({"weights": np.array([1, 0, 1])}, "weights must be from 1 to"),
         ({"totals": np.array([1, -1])}, "leaf_totals must not be negative"),
         ({"totals": np.array([1, 2, 3])}, "leaf_totals must be 2 whole numbers"),
         ({"scale": 0}, "scale must be"),

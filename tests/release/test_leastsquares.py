@@ -7,7 +7,7 @@ import pytest
 
 from discreet.errors import BadValue
 from discreet.release.check import violations
-from discreet.release.leastsquares import estimated, from_below
+from discreet.release.leastsquares import consistent, estimated, from_below, shares, variances
 from discreet.release.tree import from_branches, from_edges, summed
 from release.test_check import random_case, random_tree
 
@@ -53,6 +53,39 @@ def test_weights_of_any_size_keep_the_variances_exact(seed):
     weights = 2 ** chance.integers(0, 21, len(tree))
     found = estimated(tree, chance.integers(0, 9, (len(tree), 1)), weights)
     np.testing.assert_allclose(found.variance, exact_variances(tree, weights), rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_precisions_may_be_any_positive_numbers(seed):
+    chance = np.random.default_rng(seed)
+    tree = random_tree(seed, 2 + seed)
+    precision, table = 10.0 ** chance.uniform(-6, 3, len(tree)), chance.normal(0, 9, (len(tree), 2))
+    shared, (values, variance) = shares(tree, precision), dense(tree, table, precision, 1)
+    np.testing.assert_allclose(variances(shared)[:, 0], variance, rtol=1e-7)
+    np.testing.assert_allclose(consistent(shared, table), values, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_table_that_adds_up_comes_back_to_the_last_digit(seed):
+    chance = np.random.default_rng(seed)
+    tree = random_tree(seed, 30)
+    table = summed(tree, chance.integers(0, 2**40, (len(tree.leaves), 2))).astype(float)
+    assert np.array_equal(consistent(shares(tree, chance.uniform(0.1, 9, len(tree))), table), table)
+
+
+def test_a_public_top_is_kept_and_shared_out_by_variance():
+    tree = from_edges([("x", "a"), ("x", "b")])
+    shared = shares(tree, np.array([1.0, 1.0, 0.5]))
+    table = np.array([[9.0, 9.0], [2.0, 2.0], [4.0, 4.0]])
+    known = consistent(shared, table, np.array([12.0, np.nan]))
+    np.testing.assert_allclose(known[:, 0], [12.0, 4.0, 8.0])
+    np.testing.assert_allclose(known[:, 1], consistent(shared, table)[:, 1])
+
+
+@pytest.mark.parametrize("precision", [np.ones(2), np.zeros(3), -np.ones(3), np.full(3, np.nan), np.full(3, np.inf)])
+def test_precisions_that_are_none_are_refused(precision):
+    with pytest.raises(BadValue, match="precision must be 3 positive numbers"):
+        shares(TREE, precision)
 
 
 def test_a_chain_is_one_count_measured_often():

@@ -5,8 +5,8 @@
 
 by Dykstra's method (Boyle & Dykstra 1986): project on A and on B in turn, giving back before each projection on B what
 the last one took away.  A is affine and needs no such correction.  After any number of sweeps the weighted squared
-error is no larger than that of the noisy counts themselves (docs/proofs/joint.md).  The projection on A takes one pass
-up and one down (Hay et al. 2010), that on B pools adjacent violators row by row.
+error is no larger than that of the noisy counts themselves (docs/proofs/joint.md).  The projection on A is that of
+`leastsquares`, one pass up and one down; that on B pools adjacent violators row by row.
 
 Then either `differences`, for a least-squares step on counts, or `whole`, which deals the groups of each parent out to
 its children in order of size so that cumulative counts move by less than 1 a level.  The second ends much nearer in
@@ -14,7 +14,6 @@ sizes (EMD): a squared distance between counts does not see which sizes are neig
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,65 +21,8 @@ from discreet.errors import bad
 from discreet.release import isotonic
 from discreet.release.cumulative import Scaled, ends_of, required, scaled
 from discreet.release.isotonic import Floats, Ints
-from discreet.release.tree import Tree, of_children
-
-MOST_WEIGHT = 2**20
-
-
-@dataclass(frozen=True, eq=False)
-class Pass:
-    """How the tree shares out: `own` of a place's value comes from itself, the rest from its children's sum; `share` of
-    what a parent's sum is short of goes to this child; `precision` is 1/variance of a place's value going up."""
-
-    tree: Tree
-    own: Floats
-    share: Floats
-    precision: Floats
-
-
-def shares(tree: Tree, weights: Ints) -> Pass:
-    """With v = 1/w at a leaf and, going up, V = ∑ v of the children, v = V/(wV + 1): own = wV/(wV + 1), share = v/V."""
-    _require_weights(tree, weights)
-    variance, below = 1.0 / weights, np.zeros(len(tree))
-    own, share = np.ones(len(tree)), np.ones(len(tree))
-    for level in reversed(range(tree.depth - 1)):
-        here = tree.places(level)
-        spread = of_children(tree, variance, level).astype(np.float64)
-        inner = spread > 0
-        weighted = weights[here] * spread
-        below[here] = spread
-        own[here] = np.where(inner, weighted / (weighted + 1), 1.0)
-        variance[here] = np.where(inner, spread / (weighted + 1), variance[here])
-    share[1:] = variance[1:] / below[tree.parent[1:]]
-    return Pass(tree, own, share, 1 / variance)
-
-
-def consistent(shared: Pass, table: Floats, top: Floats | None = None) -> Floats:
-    """The nearest table, in squares weighted by place, whose places are the sums of their children.
-
-    Up: e = y at a leaf, own·y + (1 − own)·∑ e of the children elsewhere.  Down: x = e at the top (or `top`, where it is
-    not NaN), x = e + share·(x of the parent − ∑ e of the parent's children) below (Hay et al. 2010).
-
-    >>> from discreet.release.tree import from_edges
-    >>> tree = from_edges([("x", "a"), ("x", "b")])
-    >>> consistent(shares(tree, np.array([1, 1, 1])), np.array([[9.0], [2.0], [4.0]])).ravel().tolist()
-    [8.0, 3.0, 5.0]
-    """
-    tree, fits = shared.tree, table.copy()
-    sums: list[Floats] = []
-    for level in reversed(range(tree.depth - 1)):
-        here = tree.places(level)
-        own = shared.own[here, None]
-        sums.append(of_children(tree, fits, level).astype(np.float64, copy=False))
-        fits[here] = own * fits[here] + (1 - own) * sums[-1]
-    if top is not None:
-        fits[0] = np.where(np.isnan(top), fits[0], top)
-    for level in range(1, tree.depth):
-        here = tree.places(level)
-        short = fits[tree.places(level - 1)] - sums.pop()
-        above = tree.parent[here] - tree.first[level - 1]
-        fits[here] += shared.share[here, None] * short[above]
-    return fits
+from discreet.release.leastsquares import consistent, require_weights, shares
+from discreet.release.tree import Tree
 
 
 def dykstra(
@@ -176,7 +118,8 @@ def fitted(
 ) -> Floats:
     """The cumulative counts that `differences` takes the differences of: in A, and within the tolerance of B."""
     required(tree, noisy)
-    shared, ends = shares(tree, weights), ends_of(tree, total, leaf_totals)
+    require_weights(tree, weights)
+    shared, ends = shares(tree, weights.astype(np.float64)), ends_of(tree, total, leaf_totals)
     free = noisy.shape[1] - (ends.known is not None)
     top = np.full(free, np.nan)
     if ends.known is None and total is not None:
@@ -190,11 +133,3 @@ def fitted(
 
     fits = onto_a(dykstra(noisy[:, :free].astype(np.float64), onto_a, onto_b, sweeps, tolerance))
     return fits if ends.known is None else np.hstack([fits, ends.known[:, None].astype(np.float64)])
-
-
-def _require_weights(tree: Tree, weights: Ints) -> None:
-    given = np.asarray(weights)
-    if given.shape != (len(tree),) or given.dtype != np.int64:
-        raise bad("weights", f"must be {len(tree)} whole numbers, one for each place", given.shape, "Use 1 for each.")
-    if given.min() < 1 or given.max() > MOST_WEIGHT:
-        raise bad("weights", "must lie between 1 and 2²⁰", int(given.min()), "Scale them by a common factor.")

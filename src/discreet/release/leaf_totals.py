@@ -2,7 +2,7 @@
 
     arg min ∑_r w_r ∑ₛ (x_{r,s} − ñ_{r,s})²   x ≥ 0,  x_{parent} = ∑ x_{child} per cell s,  ∑ₛ x_{leaf,s} = t_leaf
 
-1. In real numbers: Dykstra's method between the tree (`joint.consistent`) and the simplex of every place.
+1. In real numbers: Dykstra's method between the tree (`leastsquares.consistent`) and the simplex of every place.
 2. In whole numbers, from the top down: the row of the top, then for each parent the rows of its children, by least-cost
    flow, with every total and every sum exact.  A solution exists at each step whatever the steps above it
    chose, with structural zeros too (docs/proofs/leaf_totals.md).
@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from discreet.errors import bad
 from discreet.release.cumulative import totals_of
 from discreet.release.isotonic import LARGEST, Floats, Ints
-from discreet.release.joint import Pass, consistent, dykstra, shares
+from discreet.release.joint import dykstra
+from discreet.release.leastsquares import Pass, consistent, require_weights, shares
 from discreet.release.tree import Tree, summed
 
 Flags = NDArray[np.bool_]
@@ -66,10 +67,11 @@ def fitted(
     [[3, 3, 0], [2, 0, 0], [1, 3, 0]]
     """
     totals = _required(tree, noisy, leaf_totals, scale)
+    require_weights(tree, weights)
     open_cells = _open_cells(tree, noisy.shape[1], totals, allowed)
-    shared = shares(tree, weights)
+    shared = shares(tree, weights.astype(np.float64))
     real = _real(tree, noisy / scale, totals, open_cells, shared)
-    wanted = _wanted(tree, noisy, weights, scale, real, shared.precision)
+    wanted = _wanted(tree, noisy, weights, scale, real, 1 / shared.below[:, 0])
     return _descended(tree, wanted, _held(tree, totals, open_cells))
 
 

@@ -1,19 +1,20 @@
 """The best unbiased table whose sums hold: least squares over the tree, with the exact variance of every place.
 
-With y the measured value of a place, w its weight and c its children,
+With y the measured value of a place, w its precision and c its children,
 
     arg min ∑ w·(x − y)²   over tables in which each place is the sum of its children
 
 takes two passes (Hay, Rastogi, Miklau & Suciu 2010).  Up, what a place and all below it say of it:
 
     leaf       e = y,                         v = 1/w
-    elsewhere  S = ∑ e_c,  V = ∑ v_c,         e = (wV·y + S)/(wV + 1),   v = V/(wV + 1)
+    elsewhere  S = ∑ e_c,  V = ∑ v_c,         e = S + own·(y − S),   own = wV/(wV + 1),   v = V/(wV + 1)
 
 Down, what the whole tree says:   x = e,  u = v at the top;   below a parent with x, u, S and V
 
-    x_c = e_c + (v_c/V)·(x − S),     u_c = v_c·(1 − v_c/V) + (v_c/V)²·u
+    x_c = e_c + share_c·(x − S),     u_c = v_c·(1 − share_c) + share_c²·u,     share_c = v_c/V
 
-u is the variance of x where a measurement of weight w has variance 1/w (docs/proofs/leastsquares.md).
+u is the variance of x where a measurement of precision w has variance 1/w (docs/proofs/leastsquares.md).  A table that
+adds up already comes back as it is, to the last digit, whatever the precisions.
 """
 
 from dataclasses import dataclass
@@ -31,11 +32,92 @@ MOST = 2**60
 
 
 @dataclass(frozen=True, eq=False)
+class Pass:
+    """How the tree shares out: `own` of a place's value comes from itself, the rest from its children's sum; `share` of
+    what a parent's sum is short of goes to this child; `below` is v.  All have one column, or one for each cell."""
+
+    tree: Tree
+    own: Reals
+    share: Reals
+    below: Reals
+
+
+@dataclass(frozen=True, eq=False)
 class Estimates:
     """Values by place and cell, and the variance of each place, the same in all its cells."""
 
     values: Reals
     variance: Reals
+
+
+def shares(tree: Tree, precision: Reals, *, allowed: Bools | None = None) -> Pass:
+    """own, share and v of every place; precisions are real, positive, one for each place.
+
+    `allowed` (places, cells): False is a 0 known without noise, v = 0, and its own column is kept for each cell.
+    """
+    if precision.shape != (len(tree),) or not (np.isfinite(precision) & (precision > 0)).all():
+        what = f"must be {len(tree)} positive numbers, one for each place"
+        raise bad("precision", what, precision.shape, "Give 1/variance of each place.")
+    weights = precision[:, None]
+    below = 1 / weights
+    if allowed is not None:
+        below = np.where(allowed, below, 0.0)
+    own, share = np.ones(below.shape), np.ones(below.shape)
+    for level in reversed(range(tree.depth - 1)):
+        here, under = tree.places(level), tree.places(level + 1)
+        spread = of_children(tree, below, level)
+        above = tree.parent[under] - tree.first[level]
+        np.divide(below[under], spread[above], out=share[under], where=spread[above] > 0)  # else nothing to share
+        inner = np.flatnonzero(np.diff(tree.child[here.start : here.stop + 1]))
+        weighted = weights[here][inner] * spread[inner]
+        own[here.start + inner] = weighted / (weighted + 1)
+        below[here.start + inner] = spread[inner] / (weighted + 1)
+    return Pass(tree, own, share, below)
+
+
+def variances(shared: Pass) -> Reals:
+    """u of every place, in columns as `shared` has them."""
+    tree, variance = shared.tree, shared.below.copy()
+    for level in range(1, tree.depth):
+        here = tree.places(level)
+        share = shared.share[here]
+        variance[here] = variance[here] * (1 - share) + share**2 * variance[tree.parent[here]]
+    return variance
+
+
+def consistent(shared: Pass, table: Reals, top: Reals | None = None) -> Reals:
+    """The nearest table, in squares weighted by place, whose places are the sums of their children; its top is `top`
+    where that is given and not NaN.
+
+    >>> from discreet.release.tree import from_edges
+    >>> tree = from_edges([("x", "a"), ("x", "b")])
+    >>> consistent(shares(tree, np.ones(3)), np.array([[9.0], [2.0], [4.0]])).ravel().tolist()
+    [8.0, 3.0, 5.0]
+    """
+    tree, fits = shared.tree, table.copy()
+    sums = _upward(shared, fits)
+    if top is not None:
+        fits[0] = np.where(np.isnan(top), fits[0], top)
+    for level in range(1, tree.depth):
+        here = tree.places(level)
+        short = fits[tree.places(level - 1)] - sums.pop()
+        added = short[tree.parent[here] - tree.first[level - 1]]
+        added *= shared.share[here]
+        fits[here] += added
+    return fits
+
+
+def _upward(shared: Pass, values: Reals) -> list[Reals]:
+    """Turns y into e in place, and gives back S by level, the top's last."""
+    tree, sums = shared.tree, []
+    for level in reversed(range(tree.depth - 1)):
+        here = tree.places(level)
+        sums.append(of_children(tree, values, level))
+        values[here] = sums[-1] + shared.own[here] * (values[here] - sums[-1])
+    return sums
+
+
+# --- weights that are whole numbers ----------------------------------------------------------------------------------
 
 
 def estimated(tree: Tree, noisy: Ints, weights: Ints, *, scale: int = 1) -> Estimates:
@@ -51,17 +133,8 @@ def estimated(tree: Tree, noisy: Ints, weights: Ints, *, scale: int = 1) -> Esti
     ([8.0, 3.0, 5.0], [0.6667, 0.6667, 0.6667])
     """
     require_measured(tree, noisy, weights, scale=scale)
-    below = from_below(tree, noisy, weights, scale=scale)
-    values, variance = below.values, below.variance
-    for level in range(tree.depth - 1):
-        here, under = tree.places(level), tree.places(level + 1)
-        above = tree.parent[under] - tree.first[level]
-        share = variance[under] / _spread(tree, variance, level)[above]
-        # The children of this level still hold e and v: only places above have been overwritten.
-        short = values[here] - _spread(tree, values, level)
-        values[under] += share * short[above]
-        variance[under] = variance[under] * (1 - share) + share**2 * variance[here][above]
-    return Estimates(values, variance[:, 0])
+    shared = shares(tree, weights.astype(np.float64))
+    return Estimates(consistent(shared, noisy / scale), variances(shared)[:, 0])
 
 
 def from_below(tree: Tree, noisy: Ints, weights: Ints, *, scale: int = 1, allowed: Bools | None = None) -> Estimates:
@@ -69,23 +142,10 @@ def from_below(tree: Tree, noisy: Ints, weights: Ints, *, scale: int = 1, allowe
 
     `allowed` (places, cells): False is a 0 known without noise, e = v = 0; v then has a column for each cell, else one.
     """
-    values = noisy / scale
-    precision = weights[:, None].astype(np.float64)
-    variance = 1 / precision
-    if allowed is not None:
-        values, variance = np.where(allowed, values, 0.0), np.where(allowed, variance, 0.0)
-    for level in reversed(range(tree.depth - 1)):
-        here = tree.places(level)
-        inner = np.flatnonzero(np.diff(tree.child[here.start : here.stop + 1])) + here.start
-        spread = _spread(tree, variance, level)[inner - here.start]
-        own = precision[inner] * spread
-        values[inner] = (own * values[inner] + _spread(tree, values, level)[inner - here.start]) / (own + 1)
-        variance[inner] = spread / (own + 1)
-    return Estimates(values, variance)
-
-
-def _spread(tree: Tree, table: Reals, level: int) -> Reals:
-    return of_children(tree, table, level).astype(np.float64, copy=False)
+    shared = shares(tree, weights.astype(np.float64), allowed=allowed)
+    values = noisy / scale if allowed is None else np.where(allowed, noisy / scale, 0.0)
+    _upward(shared, values)
+    return Estimates(values, shared.below)
 
 
 # --- what may be given -----------------------------------------------------------------------------------------------
@@ -99,12 +159,7 @@ def require_measured(tree: Tree, noisy: Ints, weights: Ints, *, scale: int = 1, 
         raise bad(
             "noisy", what, (noisy.dtype.name, noisy.shape), "Give a row for each place, in the order of the tree."
         )
-    if weights.shape != (len(tree),) or weights.dtype != np.int64:
-        what = f"must be {len(tree)} whole numbers (int64), one for each place"
-        raise bad("weights", what, (weights.dtype.name, weights.shape), "Repeat the weight of a level for its places.")
-    if weights.min() < 1 or weights.max() > MOST_WEIGHT:
-        wrong = int(weights.min()) if weights.min() < 1 else int(weights.max())
-        raise bad("weights", "must be from 1 to 2^20", wrong, "Divide or multiply them all by one number.")
+    require_weights(tree, weights)
     if isinstance(scale, bool) or not isinstance(scale, int | np.integer) or not 1 <= scale <= MOST_WEIGHT:
         raise bad("scale", "must be a whole number from 1 to 2^20", scale, "Give 1 if noisy is in whole counts.")
     require_size("noisy", max(int(noisy.max()), -int(noisy.min())), max(noisy.shape))
@@ -112,6 +167,16 @@ def require_measured(tree: Tree, noisy: Ints, weights: Ints, *, scale: int = 1, 
         if isinstance(total, bool) or not isinstance(total, int | np.integer) or total < 0:
             raise bad("total", "must be a whole number, 0 or more", total, "Give the public number at the top.")
         require_size("total", int(total) * int(scale), max(noisy.shape))
+
+
+def require_weights(tree: Tree, weights: Ints) -> None:
+    """Refuses weights that are not whole numbers from 1 to 2²⁰, one for each place."""
+    if weights.shape != (len(tree),) or weights.dtype != np.int64:
+        what = f"must be {len(tree)} whole numbers (int64), one for each place"
+        raise bad("weights", what, (weights.dtype.name, weights.shape), "Repeat the weight of a level for its places.")
+    if weights.min() < 1 or weights.max() > MOST_WEIGHT:
+        wrong = int(weights.min()) if weights.min() < 1 else int(weights.max())
+        raise bad("weights", "must be from 1 to 2^20", wrong, "Divide or multiply them all by one number.")
 
 
 def require_size(name: str, largest: int, terms: int) -> None:
