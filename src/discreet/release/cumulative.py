@@ -98,7 +98,7 @@ def totals_of(tree: Tree, leaf_totals: Ints) -> Ints:
     if given.shape != (len(tree.leaves),) or given.dtype != np.int64:
         what = f"must be {len(tree.leaves)} whole numbers, one for each leaf"
         raise bad("leaf_totals", what, (given.shape, str(given.dtype)), "Give them in the order of tree.leaves.")
-    if given.min() < 0 or int(given.max()) > LARGEST // len(given):
+    if given.min() < 0 or float(given.sum(dtype=np.float64)) > LARGEST:
         raise bad("leaf_totals", "must not be negative and add up to 2⁴⁰ at most", int(given.min()), "Check them.")
     known: Ints = summed(tree, given).astype(np.int64)
     return known

@@ -29,6 +29,7 @@ FINEST = 1024  # parts of a unit in which real targets, and weights of unequal s
 MOST_SCALE = 2**20
 BATCH = 1024  # cells of children settled by one flow
 MOST_COST = 2**60
+COARSER = 4  # how much longer a step is than the next
 SWEEPS, TOLERANCE = 200, 0.01  # a poor real fit makes wide windows, which cost more than sweeps
 
 
@@ -96,16 +97,37 @@ def _descended(tree: Tree, wanted: Wanted, held: Held) -> Ints:
 def _settled(wanted: Wanted, held: Held, rows: slice, groups: Ints, columns: Ints | None) -> Ints:
     """The rows of least cost ∑ gain·(parts·z − target)²/parts, z ≥ 0 whole, whose group g adds up to columns[g].
 
-    Outside a window of the start the cost goes on in a straight line, which never exceeds it: a solution inside the
-    window is therefore the best of all.  Else the window grows.
+    Looked for in a window around a start, by single units.  Outside it the cost goes on in a straight line, which never
+    exceeds it: a solution inside the window is therefore the best of all.  Else steps grow until the window holds the
+    solution, and shrink again around each that was found (the scaling of convex flows, Minoux 1986): the number of
+    flows grows with the logarithm of how far the start was.
     """
-    start, width = np.floor(_start(wanted, rows, groups, columns)).astype(np.int64), 1
-    while True:
-        low, high = np.maximum(0, start - width), start + 1 + width
-        values = _flow(wanted, held, rows, groups, columns, low, high)
-        if ((values >= low) & (values <= high)).all():
-            return values
-        width *= 2
+
+    def solved(start: Ints, step: int, width: int) -> tuple[Ints, bool]:
+        """The solution, cut to its window, and whether it lay there."""
+        low = np.maximum(0, start - width * step)
+        high = low + step * -(-(start + (1 + width) * step - low) // step)
+        values = _flow(wanted, held, rows, groups, columns, Window(low, high, step))
+        near = np.clip(values, low, high)
+        return near, np.array_equal(near, values)
+
+    start, step, width = np.floor(_start(wanted, rows, groups, columns)).astype(np.int64), 1, 1
+    values, inside = solved(start, step, width)
+    while not inside:
+        step *= COARSER
+        values, inside = solved(start, step, width)
+    while step > 1 or not inside:
+        step, width = (step // COARSER, COARSER) if inside else (step, 2 * width)
+        values, inside = solved(values, step, width)
+    return values
+
+
+class Window(NamedTuple):
+    """Where the cost is followed step by step: from low to high, a whole number of steps apart."""
+
+    low: Ints
+    high: Ints
+    step: int
 
 
 def _start(wanted: Wanted, rows: slice, groups: Ints, columns: Ints | None) -> Floats:
@@ -120,19 +142,19 @@ def _start(wanted: Wanted, rows: slice, groups: Ints, columns: Ints | None) -> F
     return np.maximum(0, real + share[:, None] * short[groups])
 
 
-def _flow(wanted: Wanted, held: Held, rows: slice, groups: Ints, columns: Ints | None, low: Ints, high: Ints) -> Ints:
+def _flow(wanted: Wanted, held: Held, rows: slice, groups: Ints, columns: Ints | None, window: Window) -> Ints:
     """Nodes: one for each (place, pattern) with its units, one for each (place, cell), one for each (group, cell) with
     the sum it must have; without such sums one for all.  A unit goes place → cell allowed by its pattern → sum."""
     from ortools.graph.python.min_cost_flow import SimpleMinCostFlow  # type: ignore[import-untyped]
 
     first, last = np.searchsorted(held.place, [rows.start, rows.stop])
     owner, units = held.place[first:last] - rows.start, held.units[first:last]
-    count, cells = low.shape
+    count, cells = window.low.shape
     sums = groups[:, None] * cells + np.arange(cells) if columns is not None else np.zeros((count, cells), np.int64)
     needs = columns.ravel() if columns is not None else units.sum(keepdims=True)
     base = len(units) + count * cells  # of the sums' nodes
     totals = np.bincount(owner, weights=units, minlength=count).astype(np.int64)
-    arcs = _steps(wanted, rows, low, high, totals, MOST_COST // (base + len(needs) + 1))
+    arcs = _steps(wanted, rows, window, totals, MOST_COST // (base + len(needs) + 1))
     solver = SimpleMinCostFlow()
     source, cell = np.nonzero(held.patterns[held.pattern[first:last]])
     entered = len(units) + owner[source] * cells + cell
@@ -156,28 +178,29 @@ class Arcs(NamedTuple):
     costs: Ints
 
 
-def _steps(wanted: Wanted, rows: slice, low: Ints, high: Ints, totals: Ints, most: int) -> Arcs:
-    """From 0 to low at the price of the last unit of it, units from low to high, from high on at the price of the next.
+def _steps(wanted: Wanted, rows: slice, window: Window, totals: Ints, most: int) -> Arcs:
+    """From 0 to low at the price of the last unit of it, then step by step, from high on at the price of the next unit.
 
-    Raising z to z + 1 costs gain·(parts·(2z + 1) − 2·target).
+    Raising z to z + d costs gain·(parts·(2z + d) − 2·target) a unit, cut at ±`most`: so far from every target that 64
+    bits do not hold it, as where public totals are far from what was measured, all units cost the same; sums hold.
     """
+    low, high, step = window
     gains, targets = wanted.gains[rows, None], wanted.targets[rows]
+    steepest = most // gains
 
-    def cost(value: Ints) -> Ints:
-        slope = wanted.parts * (2 * value + 1) - 2 * targets
-        if int(np.abs(slope).max(initial=0)) * int(gains.max(initial=1)) > most:
-            raise bad("weights", "times noise must stay below 2⁶⁰", None, "Divide the weights by a common factor.")
-        return (gains * slope).ravel()
+    def cost(value: Ints, more: int) -> Ints:
+        slope = wanted.parts * (2 * value + more) - 2 * targets
+        return np.asarray(gains * np.clip(slope, -steepest, steepest), dtype=np.int64).ravel()
 
-    width = int((high - low).max(initial=1))
-    ones = low[..., None] + np.arange(width)
-    kept = (ones < high[..., None]).reshape(-1, width)
+    width = int(((high - low) // step).max(initial=1))
+    at = low[..., None] + step * np.arange(width)
+    kept = (at < high[..., None]).reshape(-1, width)
     entries = np.arange(low.size)
-    unit_costs = np.stack([cost(ones[..., step]) for step in range(width)], axis=1)
+    step_costs = np.stack([cost(at[..., number], step) for number in range(width)], axis=1)
     below, above = low.ravel(), np.maximum(0, totals[:, None] - high).ravel()
     entry = np.concatenate([entries[below > 0], np.repeat(entries, width)[kept.ravel()], entries[above > 0]])
-    room = np.concatenate([below[below > 0], np.ones(int(kept.sum()), np.int64), above[above > 0]])
-    costs = np.concatenate([cost(low - 1)[below > 0], unit_costs[kept], cost(high)[above > 0]])
+    room = np.concatenate([below[below > 0], np.full(int(kept.sum()), step), above[above > 0]])
+    costs = np.concatenate([cost(low - 1, 1)[below > 0], step_costs[kept], cost(high, 1)[above > 0]])
     return Arcs(entry, room, costs)
 
 
