@@ -1,4 +1,8 @@
-"""The tables of `make bench release`: speed beside general solvers, growth, whole countries, and errors of methods."""
+"""The tables of `make bench release`: speed beside solvers, growth, whole countries, errors of methods and of totals,
+and margins.
+
+`python -m benchmarks.release` measures the margins alone.
+"""
 
 import time
 from dataclasses import asdict
@@ -7,12 +11,16 @@ from typing import Any
 import numpy as np
 
 from benchmarks import release_accuracy, release_data, release_speed
-from benchmarks.release_accuracy import Score
+from benchmarks.release_accuracy import Margin, Score, Top
 from benchmarks.release_data import Exact
-from benchmarks.report import Aim, Report, Table
+from benchmarks.report import Aim, Report, Table, machine
 
 RUNS = 30
 EPSILONS = ("0.1", "0.5", "1")
+DRAWS = 10
+TOTALS = 10  # runs without a public total
+ENDS = ("0.1", "1")  # ε of margins and of totals
+EVERY = 15  # districts of the UK
 COUNTRIES = {"uk": Aim(most=10), "us": Aim(most=60)}
 _ABSENT = "Not measured: real countries and errors on them; DISCREET_DATA names no folder."
 
@@ -34,7 +42,32 @@ def report(runs: int = RUNS) -> Report:
         scores = release_accuracy.scores(subject, EPSILONS, runs)
         tables.append(_scores_table(subject, scores, runs))
         figures[subject.name] = [asdict(score) for score in scores]
-    return Report(tuple(tables), figures, (*speed.notes, *([] if there else [_ABSENT])))
+    totals, held = without_total(), margins(max(2, runs // 10))
+    figures |= {"without a public total": totals.figures, "margins": held.figures}
+    return Report((*tables, *totals.tables, *held.tables), figures, (*speed.notes, *([] if there else [_ABSENT])))
+
+
+def without_total(runs: int = TOTALS) -> Report:
+    """What holding the top to the measured total does where none is public."""
+    subjects = [release_data.invented(2000, 8)]
+    if release_data.folder() is not None:
+        subjects = [release_data.uk(), release_data.rhode_island()]
+    found = [(subject, release_accuracy.without_total(subject, ENDS, runs)) for subject in subjects]
+    figures = {subject.name: [asdict(one) for one in each] for subject, each in found}
+    return Report(tuple(_totals_table(subject, each, runs) for subject, each in found), figures)
+
+
+def margins(draws: int = DRAWS) -> Report:
+    """How often the ± of a release hold: proven ones of estimates, re-simulated ones of fitted numbers."""
+    subjects = [release_data.invented(200, 8, (10,))]
+    if release_data.folder() is not None:
+        subjects = [
+            release_accuracy.part(release_data.uk(), EVERY),
+            release_accuracy.with_people(release_data.rhode_island()),
+        ]
+    found = [(subject, release_accuracy.margins(subject, ENDS, draws)) for subject in subjects]
+    figures = {subject.name: [asdict(one) for one in each] for subject, each in found}
+    return Report(tuple(_margins_table(subject, each, draws) for subject, each in found), figures)
 
 
 def _country(exact: Exact, aim: Aim) -> dict[str, Any]:
@@ -99,3 +132,38 @@ def _scores_table(exact: Exact, scores: list[Score], runs: int) -> Table:
         "a group; the number of groups at the top, for Kuo's of every leaf, is public."
     )
     return Table(f"How exact: {exact.name}", meaning, columns, tuple(rows))
+
+
+def _totals_table(exact: Exact, found: list[Top], runs: int) -> Table:
+    columns = ("ε", "top held to", *(f"L1 {level}" for level in exact.tree.levels), "total off by")
+    rows = []
+    for one in found:
+        sizes = [f"{number:,.0f}" for number in one.l1]
+        rows.append((one.epsilon, one.held, *sizes[:-1], f"{sizes[-1]} ± {one.error:,.0f}", f"{one.total:,.0f}"))
+    meaning = (
+        "The nearest whole table of all (M_H) and the nearest with the total measured at the top, or 0, as a release "
+        f"has it: means of {runs} runs, behind ± the standard error. The exact total is {exact.total:,}."
+    )
+    return Table(f"Without a public total: {exact.name}", meaning, columns, tuple(rows))
+
+
+def _margins_table(exact: Exact, found: list[Margin], draws: int) -> Table:
+    columns = ("form", "ε", "level", "interval", "held", "0", "1–9", "10 or more", "totals", "mean width")
+    rows = []
+    for one in found:
+        shares = ("–" if np.isnan(share) else f"{share:.1%}" for share in (one.empty, one.small, one.large, one.totals))
+        held = f"{one.held:.1%} ± {one.error:.1%}"
+        rows.append((one.form, one.epsilon, one.level, one.interval, held, *shares, f"{one.width:,.1f}"))
+    meaning = (
+        f"Of all cells of a level, and of those with such an exact number, the share whose interval of 95 % holds it: "
+        f"{draws} releases, behind ± the standard error. Widths are cut at 0. Proven: of the unbiased estimate. "
+        "Re-simulated: of the fitted number, 99 runs, approximate; of its own runs: by those of the cell alone, "
+        "without its level."
+    )
+    return Table(f"Margins: {exact.name}", meaning, columns, tuple(rows))
+
+
+if __name__ == "__main__":
+    from benchmarks.__main__ import _print
+
+    _print(machine(), margins())

@@ -192,6 +192,54 @@ def test_flag_that_makes_no_sense_is_refused(census: Desk, flags: list[str], fix
     assert fix in refused(census, "--eps", "1", *flags, exit_code=2, code="bad-value")
 
 
+GIVEN = {
+    "a leaf is missing": ("--leaf-totals", "ward,total\nn1,1\nn2,2\n", "every leaf"),
+    "a leaf is not in the tree": ("--leaf-totals", "ward,total\nn1,1\nn2,2\ns1,3\ns9,4\n", "add it to the tree"),
+    "negative": ("--leaf-totals", "ward,total\nn1,1\nn2,-2\ns1,3\n", "whole number"),
+    "no number": ("--leaf-totals", "ward,total\nn1,1\nn2,nan\ns1,3\n", "whole number"),
+    "a place that is none": ("--zeros", "ward\ns9\n", "n1, n2, s1"),
+    "a label that is none": ("--zeros", "sex\nd\n", "f, m"),
+    "a column that is none": ("--zeros", "age\n3\n", "level or attribute"),
+}
+
+
+@pytest.mark.parametrize(("flag", "text", "said"), GIVEN.values(), ids=GIVEN)
+def test_public_numbers_that_do_not_fit_the_tree_are_refused(census: Desk, flag: str, text: str, said: str) -> None:
+    Path("given.csv").write_text(text)
+    assert said in refused(census, "--eps", "1", "--by", "sex", flag, "given.csv", exit_code=2, code="bad-value")
+
+
+FILES = {
+    "not there": None,
+    "empty": b"",
+    "a header with a gap": b"ward\nn1,1\n",
+    "not UTF-8": b"ward,total\n\xff,1\n",
+    "no CSV": b'ward,total\n"n1,1\n',
+}
+
+
+@pytest.mark.parametrize("content", FILES.values(), ids=FILES)
+@pytest.mark.parametrize("flag", ["--leaf-totals", "--zeros"])
+def test_public_files_of_another_kind_are_refused(census: Desk, flag: str, content: bytes | None) -> None:
+    if content is not None:
+        Path("given.csv").write_bytes(content)
+    before = sorted(path.name for path in census.folder.iterdir())
+    for verb in VERBS:
+        said = census.refused(
+            "release", verb, "people.toml", "--eps", "1", flag, "given.csv", exit_code=3, code="metadata"
+        )
+        assert flag.strip("-").replace("-", "_") in said["what"] + said["why"]
+    assert sorted(path.name for path in census.folder.iterdir()) == before
+
+
+@pytest.mark.parametrize("flag", ["--leaf-totals", "--zeros"])
+def test_private_table_given_as_a_public_file_stays_unread(census: Desk, flag: str) -> None:
+    said = census.refused(
+        "release", "build", "people.toml", "--eps", "1", flag, "people.csv", exit_code=3, code="metadata"
+    )
+    assert "not the private table" in said["what"]
+
+
 @pytest.mark.parametrize("price", ["0", "-1", "nan", "inf", "x", "", "1e7", "1e-9"])
 def test_price_that_is_none_is_refused(census: Desk, price: str) -> None:
     refused(census, "--eps", price, exit_code=2, code="bad-value")

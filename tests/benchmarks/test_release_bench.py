@@ -4,6 +4,7 @@ import numpy as np
 from benchmarks.report import Aim
 
 from benchmarks import release, release_accuracy, release_data
+from discreet.release.measure import Form
 from discreet.release.tree import summed
 
 
@@ -34,3 +35,53 @@ def test_a_country_is_timed_and_adds_up():
     assert found["integer"]["violations"] == found["topdown"]["violations"] == 0
     table = release._countries_table([found])
     assert [row[2] for row in table.rows] == ["integer", "topdown"]
+
+
+def test_margins_are_scored_on_every_level():
+    exact = release_data.invented(40, 3, (8,))
+    found = release_accuracy.margins(exact, ("1",), 2, runs=19)
+    levels, intervals = exact.tree.levels, ("proven", "re-simulated", "of its own runs")
+    assert len(levels) == 3
+    assert [(one.form, one.level, one.interval) for one in found] == [
+        (str(form), level, interval) for form in Form for level in levels for interval in intervals
+    ]
+    proven, again, alone = (found[at::3] for at in range(3))
+    assert all(0.5 < one.held <= 1 for one in proven if one.level == levels[-1])  # of 240 numbers each
+    assert all(0 < narrow.width <= wide.width for narrow, wide in zip(alone, again, strict=True))
+    assert all(narrow.held <= wide.held for narrow, wide in zip(alone, again, strict=True))
+    table = release._margins_table(exact, found, 2)
+    assert len(table.rows) == len(found)
+    assert all(len(row) == len(table.columns) for row in table.rows)
+
+
+def test_shares_of_margins_are_of_the_cells_that_they_name():
+    tree = release_data.invented(2, 4, ()).tree
+    exact = release_data.Exact("two", tree, np.array([[0, 4, 30, 12], [0, 0, 20, 12], [0, 4, 10, 0]]))
+    totals = np.column_stack([exact.table, exact.table.sum(axis=1)])
+    low, high = totals.copy(), totals + 2
+    low[1, 2] = low[2, 1] = high[2, 1] = 21  # misses 20 of one place and 4 of the other
+    high[0, -1] = low[0, -1] = 0
+    top, leaves = (release_accuracy._margin(exact, ("", ""), at, "", [(low, high)]) for at in (0, 1))
+    assert (top.held, top.totals, top.width) == (1, 0, 2)
+    assert (leaves.held, leaves.empty, leaves.small, leaves.large) == (6 / 8, 1, 0, 2 / 3)
+    assert (leaves.totals, leaves.width) == (1, (6 * 2 + 1 + 0) / 8)
+
+
+def test_a_sparse_table_is_nearer_once_it_has_the_measured_total():
+    """200 leaves × 20 cells, 19 in 20 of them 0, and noise of scale 60: both differences are beyond any chance."""
+    tree = release_data.invented(200, 20, (10,)).tree
+    leaves = np.zeros((200, 20), dtype=np.int64)
+    leaves[:, 0] = 100
+    exact = release_data.Exact("sparse", tree, summed(tree, leaves))
+    found = release_accuracy.without_total(exact, ("0.1", "1"), 2)
+    assert [(one.epsilon, one.held) for one in found] == [
+        (epsilon, held) for epsilon in ("0.1", "1") for held in ("nothing", "the measured total")
+    ]
+    free, held = found[:2]
+    assert len(free.l1) == len(held.l1) == 3
+    assert held.total < free.total
+    assert held.l1[-1] < free.l1[-1]
+    assert found[2].l1[-1] < free.l1[-1]
+    table = release._totals_table(exact, found, 2)
+    assert len(table.rows) == 4
+    assert all(len(row) == len(table.columns) for row in table.rows)

@@ -99,7 +99,7 @@ def test_build_is_one_charge_and_a_folder_beside_the_metadata(people: Path, told
     planned = told(*PLAN, *BY_SEX)
     found = told(*BUILD, *BY_SEX)
     assert (found["cost"], found["remaining"]) == (planned["cost"], planned["remaining_after"])
-    assert found["violations"] == {"sums": 0, "signs": 0, "fractions": 0, "totals": 0}
+    assert found["violations"] == {"sums": 0, "signs": 0, "fractions": 0, "totals": 0, "zeros": 0}
     assert [Path(file).name for file in found["files"]] == FILES
     assert all(Path(file).is_file() for file in found["files"])
     assert (found["folder"], found["replayed"]) == ("people.release", False)
@@ -120,6 +120,23 @@ def test_built_again_it_is_free_and_the_same_bytes(people: Path, told: Told) -> 
     assert other["replayed"] is True
     assert other["next"][0].endswith("release check people.toml other.release")
     assert spent(told) == "1"
+
+
+def test_public_files_of_totals_and_zeros_are_held_to_for_nothing(people: Path, told: Told, shown: Shown) -> None:
+    Path("the totals.csv").write_text("ward,total\nn1,60\nn2,60\nn3,60\ns1,60\ns2,60\n")
+    Path("zeros.csv").write_text("ward,sex\nn1,m\n")
+    files = ("--leaf-totals", "the totals.csv", "--zeros", "zeros.csv")
+    planned = told(*PLAN, *BY_SEX, *files)
+    assert planned["known"] == {"total": 300, "leaf_totals": 5, "zeros": 1}
+    built = told(*shlex.split(planned["next"][0])[1:])
+    assert (built["method"], built["violations"]["totals"], built["violations"]["zeros"]) == ("flow", 0, 0)
+    assert told(*BUILD, *BY_SEX, "--yes")["replayed"] is True
+    out, err = shown(*BUILD, *BY_SEX, *files, "--yes")
+    assert [line.split()[1:] for line in out.splitlines()[1:3]] == [["300", "public"], ["180", "public"]]
+    assert "not protected here" in err
+    told(*CHECK, "people.toml")
+    told(*PUBLISH, "people.toml")
+    assert "lowest place (5 in all)" in Path("people.published/report.md").read_text()
 
 
 def test_table_is_on_stdout_and_all_else_on_stderr(people: Path, shown: Shown) -> None:

@@ -5,7 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.release import known as public
 from discreet.release.plan import planned
+from discreet.release.publish.page import Tables
 from discreet.release.release import Release
 from discreet.release.subject import Wanted, subject
 from discreet.schema import Column, Hierarchy, Schema, Unit
@@ -51,10 +53,17 @@ def known(names=TAME, *, tops=1, relation="add-remove", seed=0, sexes=("m", "f")
     return Schema("people", columns, Unit("person", 2), relation, hierarchies=(tree,))
 
 
-def made(schema, kind="sex", *, seed=0, receipt="3-ab", **price):
+def tables(release):
+    """The numbers that a page takes."""
+    numbers = (release.fitted, release.estimate, release.radius, release.totals, release.total_radius)
+    return Tables(release.plan.subject.tree, *numbers)
+
+
+def made(schema, kind="sex", *, seed=0, receipt="3-ab", total=None, leaf_totals=None, zeros=None, **price):
     """A release whose noise comes from a seed: it protects nobody, for nobody is in it."""
-    wanted = KINDS[kind]
-    plan = planned(subject(wanted, schema), **({"epsilon": Fraction(1)} | price))
+    about = subject(KINDS[kind], schema)
+    given = public.known(about, total=total, leaf_totals=leaf_totals, zeros=zeros)
+    plan = planned(about, **({"epsilon": Fraction(1), "known": given} | price))
     chance = np.random.default_rng(seed)
     width = plan.measurement.columns[-1].stop
     shape = (len(plan.subject.tree), width)

@@ -13,7 +13,7 @@ import pytest
 from discreet.release.publish import page as pages
 from discreet.release.publish.facts import facts
 from discreet.release.publish.page import embedded, packed, page
-from release.published import HOSTILE, KINDS, TAME, known, made
+from release.published import HOSTILE, KINDS, TAME, known, made, tables
 
 LOADING = {"link", "img", "iframe", "object", "embed", "base", "form", "audio", "video", "source", "use", "image"}
 VOID = {"meta", "input", "br", "link", "img"}
@@ -54,7 +54,7 @@ class Parsed(HTMLParser):
 
 
 def paged(release, **limits):
-    return page(facts(release), release.plan.subject.tree, release.fitted, release.estimate, **limits)
+    return page(facts(release), tables(release), **limits)
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -153,6 +153,11 @@ def unpacked(one):
     return np.frombuffer(b64decode(one["values"]), dtype=KIND[one["bytes"]]).astype(np.int64)
 
 
+def repeated(one, count):
+    """As the script does: a margin is there once for all, once for each cell, or for each place and cell."""
+    return np.resize(unpacked(one), count)
+
+
 def test_the_data_are_the_numbers_of_the_release(shown):
     release, _, parsed = shown
     tree, inside = release.plan.subject.tree, data(parsed)
@@ -162,9 +167,11 @@ def test_the_data_are_the_numbers_of_the_release(shown):
     assert np.array_equal(fitted + off, release.estimate)
     assert np.concatenate([unpacked(one["below"]) for one in inside["levels"]]).tolist() == np.diff(tree.child).tolist()
     for level, one in enumerate(inside["levels"]):
-        wanted = release.plan.radius(level)
-        assert one["moe"] == (wanted if len(set(wanted)) > 1 else wanted[:1])
-        assert one["total_moe"] == release.plan.total_radius(level)
+        rows = tree.places(level)
+        sums = release.fitted[rows].sum(axis=1)
+        assert np.array_equal(repeated(one["moe"], release.radius[rows].size), release.radius[rows].ravel())
+        assert np.array_equal(repeated(one["total_moe"], len(sums)), release.total_radius[rows])
+        assert np.array_equal(sums + unpacked(one["total_off"]), release.totals[rows])
     assert inside["cells"] == release.plan.subject.cells
     assert inside["of_100"] == "Of 100 such margins, 95 hold the exact number."
 
@@ -182,7 +189,7 @@ def test_numbers_are_packed_in_as_few_bytes_as_they_need(values, width):
 def test_a_large_release_shows_its_upper_levels_and_says_so():
     release = made(known(), "sex")
     told, tree = facts(release), release.plan.subject.tree
-    whole = len(json.dumps(embedded(told, tree, release.fitted, release.estimate)["names"]))
+    whole = len(json.dumps(embedded(told, tables(release))["names"]))
     sizes = []
     for largest in (0, 400, 700, 10**6):
         text = paged(release, largest=largest)

@@ -72,11 +72,11 @@ def test_gaussian_noise_is_taken_where_it_is_smaller_and_costs_what_was_typed():
 
 def test_margins_are_known_before_and_differ_by_form():
     counts, sizes = released(Wanted("geo")), released(Wanted("geo", groups="household", largest=3))
-    assert counts.radius(0) == [counts.measurement.mechanisms[0][0].noise.radius("0.95")]
-    two, one = sizes.radius(0)[0], sizes.radius(0)[-1]
-    assert sizes.radius(0) == [two, two, one]
+    assert counts.margins.radius[0].tolist() == [counts.measurement.mechanisms[0][0].noise.radius("0.95")]
+    two, _, one = sizes.margins.radius[0]
+    assert sizes.margins.radius[0].tolist() == [two, two, one]
     assert one < two < 2 * one
-    assert sizes.total_radius(0) == one  # groups of size 1 or more: measured as such
+    assert sizes.margins.total_radius[0] == one  # groups of size 1 or more: measured as such
     assert [row["places"] for row in counts.quoted()] == [1, 2, 12]
 
 
@@ -98,7 +98,6 @@ def test_weights_go_with_the_precision_of_the_levels():
         {"sharing": "fair"},
         {"method": "joint"},
         {"method": "magic"},
-        {"total": -1},
         {"epsilon": 0},
         {"epsilon": "1e-9"},
         {"level": 1},

@@ -117,7 +117,9 @@ def test_the_facts_are_json_well_formed_and_say_what_was_planned(kind):
     plan = release.plan
     assert (told["epsilon"], told["delta"], told["method"], told["receipt"]) == ("1", "0", plan.method, "3-ab")
     assert Fraction(told["level"]) == plan.level == Fraction(9, 10)
-    assert [one["moe"] for one in told["levels"]] == [max(plan.radius(at)) for at in range(plan.subject.tree.depth)]
+    for at, one in enumerate(told["levels"]):
+        rows = plan.subject.tree.places(at)
+        assert (one["moe"], one["total_moe"]) == (release.radius[rows].max(), release.total_radius[rows].max())
     scales = [[Fraction(noise["scale"]) for noise in one["noise"]] for one in told["levels"]]
     assert scales == [[one.noise.scale for one in level] for level in plan.measurement.mechanisms]
     assert sum(told["violations"].values()) == 0

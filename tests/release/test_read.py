@@ -15,7 +15,7 @@ from discreet.release.publish.facts import facts
 from discreet.release.publish.rows import located
 from release.published import HOSTILE, KINDS, known, made
 
-RULES = ("sums", "signs", "fractions", "totals", "places", "margins", "measured")
+RULES = ("sums", "signs", "fractions", "totals", "zeros", "places", "margins", "measured")
 
 
 @pytest.fixture
@@ -194,10 +194,10 @@ def test_a_folder_without_a_release_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "null", "[]", "{", '{"format": 2}', '{"format": 1, "kind": "release"}', "[" * 99999]
+    "text", ["", "null", "[]", "{", '{"format": 2}', '{"format": 1, "kind": "release"}', "[" * 99999, b"\xff{}"]
 )
 def test_facts_that_are_none_are_refused(tmp_path, text):
-    (tmp_path / "release.json").write_text(text)
+    (tmp_path / "release.json").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(IntegrityError, match=r"release.json is not that of a release"):
         read.checked(tmp_path, known())
 

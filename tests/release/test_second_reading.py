@@ -8,6 +8,7 @@ from discreet.errors import BadValue
 from discreet.noise.source import SYSTEM
 from discreet.relation import Relation
 from discreet.release import build
+from discreet.release.known import Known
 from discreet.release.measure import Design, Form, moved, sizes_moved, whole
 from discreet.release.plan import planned
 from discreet.release.quote import caveats
@@ -92,4 +93,4 @@ def test_a_marginal_named_twice_is_measured_once():
 
 def test_a_total_too_large_for_a_method_is_refused_before_the_charge():
     with pytest.raises(BadValue, match="total must be at most"):
-        planned(subject(Wanted(), schema()), epsilon=1, method="rounded", total=2**40)
+        planned(subject(Wanted(), schema()), epsilon=1, method="rounded", known=Known(total=2**40))

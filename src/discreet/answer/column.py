@@ -131,6 +131,15 @@ def plain(value: Any) -> Plain:
             raise TypeError(f"{type(value).__name__} is no released value")
 
 
+def label_text(label: Plain) -> str:
+    """A label as text.
+
+    >>> label_text(True), label_text(0.5), label_text("f")
+    ('true', '0.5', 'f')
+    """
+    return str(label).lower() if isinstance(label, bool) else str(label)
+
+
 def _number(value: Fraction | None) -> int | float | None:
     if value is None:
         return None

@@ -30,6 +30,19 @@ Share = Annotated[
 Sharing = Annotated[str | None, typer.Option(metavar="HOW", help="Share the rest: even, or least error in sum.")]
 Method = Annotated[str | None, typer.Option(metavar="NAME", help="How it is made to add up; auto by default.")]
 Total = Annotated[str | None, typer.Option(metavar="N", help="The number at the top, if it is public.")]
+LeafTotals = Annotated[
+    Path | None,
+    typer.Option("--leaf-totals", metavar="CSV", help="A public file with the total of every lowest place."),
+]
+Zeros = Annotated[
+    Path | None, typer.Option(metavar="CSV", help="A public file of what cannot be: a line for each combination.")
+]
+Runs = Annotated[
+    str | None,
+    typer.Option(
+        "--resimulate", metavar="RUNS", help="Add an approximate ± of n, by drawing the noise again; 99 does."
+    ),
+]
 Folder = Annotated[
     Path | None, typer.Argument(metavar="[DIR]", readable=False, help="The built release; NAME.release by default.")
 ]
@@ -52,6 +65,8 @@ class Wanted:
     sharing: str | None = None
     method: str | None = None
     total: str | None = None
+    leaf_totals: Path | None = None
+    zeros: Path | None = None
     eps: str | None = None
     delta: str | None = None
     level: str | None = None
@@ -62,7 +77,9 @@ class Wanted:
         flags = [("--hierarchy", self.hierarchy), *(("--by", one) for one in self.by), ("--count", self.count)]
         flags += [("--groups", self.groups), ("--largest", self.largest)]
         flags += [*(("--share", one) for one in self.share), ("--sharing", self.sharing), ("--method", self.method)]
-        flags += [("--total", self.total), ("--eps", self.eps), ("--delta", self.delta), ("--level", self.level)]
+        files = (("--leaf-totals", self.leaf_totals), ("--zeros", self.zeros))
+        flags += [("--total", self.total), *((flag, str(file)) for flag, file in files if file is not None)]
+        flags += [("--eps", self.eps), ("--delta", self.delta), ("--level", self.level)]
         flags += [("--as", self.analyst)]
         words = [word for flag, value in flags if value is not None for word in (flag, value)]
         return shlex.join(["discreet", "release", self.verb, str(self.toml), *words, *more])
@@ -82,7 +99,8 @@ class Wanted:
     def price(self) -> dict[str, Any]:
         """What a plan takes."""
         total = None if self.total is None else whole(self.total, "total", 0, _MOST, such_as=1000)
-        found: dict[str, Any] = {"epsilon": self.eps, "delta": self.delta, "level": self.level, "total": total}
+        found: dict[str, Any] = {"epsilon": self.eps, "delta": self.delta, "level": self.level}
+        found |= {"total": total, "leaf_totals": self.leaf_totals, "zeros": self.zeros}
         chosen = {"sharing": self.sharing, "method": self.method}
         found |= {name: value for name, value in chosen.items() if value is not None}
         return found | {"share": dict(map(_locked, self.share))}

@@ -1,7 +1,8 @@
 """`discreet release build`: the quote, a yes, one charge, and a folder of tables that add up."""
 
 import shlex
-from dataclasses import replace
+from dataclasses import asdict, replace
+from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,12 +16,15 @@ from discreet.cli.release_asking import (
     Count,
     Groups,
     Largest,
+    LeafTotals,
     Method,
     Over,
+    Runs,
     Share,
     Sharing,
     Total,
     Wanted,
+    Zeros,
     affordable,
     default_folder,
     quoted,
@@ -28,6 +32,7 @@ from discreet.cli.release_asking import (
     require_usable,
 )
 from discreet.cli.reply import AsJson, Reply, envelope
+from discreet.cli.typed import whole
 from discreet.errors import bad
 
 if TYPE_CHECKING:
@@ -52,10 +57,13 @@ def build(
     sharing: Sharing = None,
     method: Method = None,
     total: Total = None,
+    leaf_totals: LeafTotals = None,
+    zeros: Zeros = None,
     eps: Eps = None,
     delta: Delta = None,
     level: Level = None,
     analyst: As = None,
+    resimulate: Runs = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Plan it and build nothing.")] = False,
     json: AsJson = False,
     output: Out = None,
@@ -64,12 +72,13 @@ def build(
     """Build tables that add up: pay once, measure every level, fit, and write a folder.
 
     On a terminal the plan is shown first and Enter agrees. The same release again costs nothing, and so does another
-    --method or --total on what was measured.
+    --method, --total, --leaf-totals or --zeros on what was measured.
 
     Example: discreet release build people.toml --by sex --eps 1
     """
     columns, locks = tuple(by or ()), tuple(share or ())
     wanted = Wanted("build", metadata, hierarchy, columns, count, groups, largest, locks, sharing, method, total)
+    wanted = replace(wanted, leaf_totals=leaf_totals, zeros=zeros)
     wanted = replace(wanted, eps=eps, delta=delta, level=level, analyst=analyst)
     with opened(metadata) as dataset:
         folder = default_folder(metadata) if output is None else output
@@ -78,14 +87,23 @@ def build(
         if dry_run:
             return Reply(release_plan.data(found), lambda: "\n".join(found.lines()))
         require_place(folder, replace=yes)
+        runs = None if resimulate is None else required_runs(resimulate, found.level)
         if not (yes or json) and terminal.is_terminal():
             again = wanted.command(*([] if output is None else ["-o", str(output)]), "--yes")
             terminal.require_agreed(found.lines(), again=again)
         with terminal.bar() as advance, affordable(wanted):
             built = release.build(**wanted.price, analyst=analyst, progress=advance)
+            built = built if runs is None else built.resimulated(runs, progress=advance)
             files = _saved(built, folder)
     data = _data(built, found.to_json(), files, metadata, folder)
     return Reply(data, lambda: _picture(built), said=lambda: _said(data))
+
+
+def required_runs(typed: str, level: Fraction) -> int:
+    """How often to draw the noise again, refused before anything is spent."""
+    from discreet.release.resimulated import MOST_RUNS, least_runs
+
+    return whole(typed, "resimulate", least_runs(level), MOST_RUNS, such_as=99)
 
 
 def require_place(folder: Path, *, replace: bool) -> None:
@@ -118,14 +136,13 @@ def _near(path: Path, folder: Path) -> Path:
 
 
 def _data(release: "Release", quote: dict[str, Any], files: list[Path], toml: Path, folder: Path) -> dict[str, Any]:
-    broken = release.violations
-    rules = ("sums", "signs", "fractions", "totals")
     kept = {name: value for name, value in quote.items() if name not in ("remaining_after", "ok", "format")}
     return envelope(**kept) | {
         "remaining": release.remaining,
+        "caveats": [*quote["caveats"], *release.doubts],
         "receipt": release.receipt,
         "replayed": release.replayed,
-        "violations": {name: getattr(broken, name) for name in rules},
+        "violations": asdict(release.violations),
         "folder": str(folder),
         "files": [str(path) for path in files],
         "next": following(toml, folder),
@@ -146,15 +163,15 @@ def _picture(release: "Release") -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    tree, plan = release.plan.subject.tree, release.plan
+    tree = release.plan.subject.tree
     drawn = Table(box=None, pad_edge=False, header_style="bold")
     for name, side in (("place", "left"), ("n", "right"), ("measured", "right")):
         drawn.add_column(Text(name), justify=side)  # type: ignore[arg-type]
-    fitted, estimate = release.fitted.sum(axis=1), release.estimate.sum(axis=1)
-    listed = _first(tree)
+    fitted, measured, radius = release.fitted.sum(axis=1), release.totals, release.total_radius
+    listed, public = _first(tree), release.plan.margins.public
     for place in listed:
         level = int(tree.level[place])
-        moe = f"{int(estimate[place]):,} ± {plan.total_radius(level):,}"
+        moe = "public" if public[place] >= 0 else f"{int(measured[place]):,} ± {int(radius[place]):,}"
         drawn.add_row(Text("  " * level + tree.names[place]), Text(f"{int(fitted[place]):,}"), Text(moe))
     if len(listed) < len(tree):
         drawn.add_row(Text(f"… and {len(tree) - len(listed):,} places more"), Text(""), Text(""))

@@ -9,12 +9,14 @@ from discreet.cli.release_asking import (
     Count,
     Groups,
     Largest,
+    LeafTotals,
     Method,
     Over,
     Share,
     Sharing,
     Total,
     Wanted,
+    Zeros,
     quoted,
     releasing,
 )
@@ -35,6 +37,8 @@ def plan(
     sharing: Sharing = None,
     method: Method = None,
     total: Total = None,
+    leaf_totals: LeafTotals = None,
+    zeros: Zeros = None,
     eps: Eps = None,
     delta: Delta = None,
     level: Level = None,
@@ -52,6 +56,7 @@ def plan(
     require_new(output, yes)
     columns, locks = tuple(by or ()), tuple(share or ())
     wanted = Wanted("plan", metadata, hierarchy, columns, count, groups, largest, locks, sharing, method, total)
+    wanted = replace(wanted, leaf_totals=leaf_totals, zeros=zeros)
     wanted = replace(wanted, eps=eps, delta=delta, level=level, analyst=analyst)
     with opened(metadata) as dataset:
         found = quoted(releasing(dataset, wanted), wanted)

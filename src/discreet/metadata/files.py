@@ -51,16 +51,20 @@ def _rows(folder: Path, file: Any, where: str, *, source: Path | None) -> list[l
     given = PurePosixPath(name(file, where, fix))
     if given.is_absolute() or ".." in given.parts:
         raise MetadataError(f"{where} must lie in the folder of the TOML.", f"You gave {written(file)}.", fix)
-    path = folder / given
+    return public_rows(folder / given, where, shown=str(file), source=source, fix=fix)
+
+
+def public_rows(path: Path, where: str, *, shown: str, source: Path | None, fix: str) -> list[list[str]]:
+    """The rows of a public CSV, its header first; refused, unread, where it is the private table."""
     if source is not None and path.exists() and source.exists() and path.samefile(source):
         what = f"{where} must be a public file, not the private table."
-        raise MetadataError(what, f"You gave {written(file)}, which is the source.", fix)
-    text = _text(path, f"{where} = {written(file)}", fix)
+        raise MetadataError(what, f"You gave {written(shown)}, which is the source.", fix)
+    text = _text(path, f"{where} = {written(shown)}", fix)
     try:
         return [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
     except csv.Error:
         fix = 'Put values with commas in quotes and double the quotes inside: "a, ""b"""'
-        raise MetadataError(f"{where} must name a CSV.", f"{written(file)} is not one.", fix) from None
+        raise MetadataError(f"{where} must name a CSV.", f"{written(shown)} is not one.", fix) from None
 
 
 def _text(path: Path, shown: str, fix: str) -> str:

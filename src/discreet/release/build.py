@@ -127,7 +127,8 @@ def _require_storable(plan: ReleasePlan) -> None:
 
 def _require_installed(plan: ReleasePlan) -> None:
     """Refuses, before the charge, a method whose packages are not there."""
-    needed = ["numba", "ortools"] if plan.method == "rounded" else ["numba"]
+    flows = plan.method == "rounded" or (plan.known.leaf_totals is not None and plan.method != "joint")
+    needed = ["numba", "ortools"] if flows else ["numba"]
     for package in needed:
         if find_spec(package) is None:
             raise bad("method", f"needs the package {package}", plan.method, "Install discreet[release].")

@@ -4,10 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from discreet.errors import bad
-from discreet.release import build
+from discreet.release import build, given
+from discreet.release.known import Known, known
 from discreet.release.plan import EVEN, ReleasePlan, planned
 from discreet.release.quote import ReleaseQuote, quoted
 from discreet.release.release import Release
@@ -37,11 +39,15 @@ class Releasing:
         sharing: str = EVEN,
         method: str = "auto",
         total: int | None = None,
+        leaf_totals: Mapping[str, int] | Path | str | None = None,
+        zeros: Iterable[Mapping[str, str]] | Path | str | None = None,
     ) -> ReleasePlan:
         """What would be done at that price.
 
         `share` locks the part of ε that a level of the tree gets, `sharing` ("even" or "least" error) parts the rest;
-        `total` is the number at the top, if it is public; δ is a hundredth of the budget's unless given.
+        δ is a hundredth of the budget's unless given.  What is public is given here and costs nothing: `total`, the
+        number at the top; `leaf_totals`, that of every leaf; `zeros`, what cannot be, each line naming places and
+        labels that do not go together.  The last two may be names of public CSV files.
         """
         if epsilon is None:
             raise bad("epsilon", "must be given", epsilon, "Give a number such as 1 or 0.1.")
@@ -53,8 +59,13 @@ class Releasing:
             share=share,
             sharing=sharing,
             method=method,
-            total=total,
+            known=self._known(total, leaf_totals, zeros),
         )
+
+    def _known(self, total: Any, leaf_totals: Any, zeros: Any) -> Known:
+        about, source = self.subject, self.table.metadata.source_path
+        totals = given.leaf_totals(leaf_totals, about.tree.levels[-1], source=source)
+        return known(about, total=total, leaf_totals=totals, zeros=given.zeros(zeros, source=source))
 
     def quote(self, *, analyst: str | None = None, **price: Any) -> ReleaseQuote:
         """Cost, the ± of every level and what would remain; takes what `plan` takes."""

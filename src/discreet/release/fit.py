@@ -4,19 +4,25 @@
     topdown      place by place from the top, simplex and largest remainder: the fast path   counts
     chebyshev    place by place, the largest change least (InfTDA)                           counts
     rounded      least squares over the tree, then controlled rounding                       counts
+    flow         least squares, then least-cost flows that keep the public total of each leaf  counts
     cumulative   each place made monotone, then `integer` (M_c^dp)                           sizes from the top
     joint        monotone and additive at once, then groups dealt out whole (M_c^joint)      sizes from the top
+
+Without a public total the top is held to the measured one: else numbers that cannot be negative, many of them small,
+add up to units that are not there, and levels below have no use of them either.
 
 A method is chosen from public facts alone and everything here is free: it sees released numbers only.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.errors import bad
+from discreet.release.known import Bools, Known
 from discreet.release.measure import Form
 from discreet.release.subject import Subject
 from discreet.release.tree import Ints, Tree
@@ -27,33 +33,63 @@ if TYPE_CHECKING:
 SCALE = 1024
 LEAST_VARIANCE = 1e-9  # what no weight tells apart from none
 LARGE = 10**7  # cells above which the fast path is taken
-FAR = {"joint": 2**38, "cumulative": 2**38, "rounded": 2**30}  # the largest numbers that a method takes, if it says so
+FAR = {
+    "joint": 2**38,
+    "cumulative": 2**38,
+    "flow": 2**38,
+    "rounded": 2**30,
+}  # the largest numbers that a method takes, if it says so
 PLAIN = ("integer", "topdown", "chebyshev", "rounded")
 FROM_TOP = ("cumulative", "joint")
 
 
-def chosen(method: str, subject: Subject, total: int | None) -> tuple[str, str]:
+def chosen(method: str, subject: Subject, known: Known) -> tuple[str, str]:
     """The method's name and a sentence on why."""
-    known = PLAIN if subject.design.form is Form.PLAIN else FROM_TOP
+    usable = methods(subject, known)
     if method != "auto":
-        if method not in known:
-            raise bad("method", f"must be auto, {', '.join(known)} here", method, "Give auto.")
+        if method not in usable:
+            raise bad("method", f"must be auto or {' or '.join(usable)} here", method, "Give auto.")
         return method, f"Method {method}, as asked."
     if subject.design.form is Form.FROM_TOP:
-        return "joint", "Method joint: sizes are ordered, so that all curves can be made monotone and additive at once."
+        return _of_sizes(usable)
+    if known.leaf_totals is not None:
+        return "flow", "Method flow: the total of every leaf is public, and every step keeps all of them."
     cells = len(subject.tree) * subject.cells
     if cells > LARGE:
         return "topdown", f"Method topdown: {cells:,} cells are many, and it is the fast path."
     return "integer", "Method integer: the nearest table of whole numbers that adds up."
 
 
+def methods(subject: Subject, known: Known) -> tuple[str, ...]:
+    """Those that can keep what is known."""
+    if subject.design.form is Form.FROM_TOP:
+        return FROM_TOP if known.allowed is None else ("cumulative",)
+    return PLAIN if known.leaf_totals is None else ("flow",)
+
+
+def _of_sizes(usable: tuple[str, ...]) -> tuple[str, str]:
+    if "joint" in usable:
+        return "joint", "Method joint: sizes are ordered, so that all curves can be made monotone and additive at once."
+    return "cumulative", "Method cumulative: each place is made monotone by itself, for some sizes cannot be."
+
+
 def fitted(plan: "ReleasePlan", noisy: Ints) -> Ints:
-    """The table of all places and cells: sums hold, nothing is negative, all are whole."""
-    tree, weights, total = plan.subject.tree, plan.weights, plan.total
+    """The table of all places and cells: sums hold, nothing is negative, all are whole, and what is known is kept."""
+    held = replace(plan.known, total=total(plan, noisy))
     if plan.measurement.form is Form.FROM_TOP:
-        return _sizes(plan.method, tree, noisy, weights, total)
+        return _sizes(plan, noisy, held)
     values, scale = _cells(plan, noisy)
-    return _plain_method(plan.method)(tree, values, weights, scale=scale, total=total)
+    return _whole(plan, plan.method, held, values, scale)
+
+
+def total(plan: "ReleasePlan", noisy: Ints) -> int:
+    """What the top is held to: the public total, or else the unbiased estimate, 0 at least."""
+    known, possible = plan.known, plan.known.possible(plan.subject.tree)
+    if known.total is not None:
+        return known.total
+    if possible is not None and not possible[0].any():
+        return 0
+    return max(0, int(plan.margins.totals(noisy)[0]))
 
 
 def _cells(plan: "ReleasePlan", noisy: Ints) -> tuple[Ints, int]:
@@ -66,27 +102,35 @@ def _cells(plan: "ReleasePlan", noisy: Ints) -> tuple[Ints, int]:
     return np.rint(views(plan.measurement.marginals, weights).cells(noisy) * SCALE).astype(np.int64), SCALE
 
 
-def _sizes(method: str, tree: Tree, noisy: Ints, weights: Ints, total: int | None) -> Ints:
+def _sizes(plan: "ReleasePlan", noisy: Ints, held: Known) -> Ints:
     """Sizes from numbers of groups of at least each size: cumulative counts once the columns are turned round."""
     from discreet.release import cumulative, joint
 
+    tree, public = plan.subject.tree, held.leaf_totals
     turned = np.ascontiguousarray(noisy[:, ::-1])
-    if method == "joint":
-        return np.ascontiguousarray(joint.whole(tree, turned, weights, total=total)[:, ::-1])
-    found = cumulative.differences(tree, turned, total=total)
-    values = np.ascontiguousarray(found.values[:, ::-1])
-    return _plain_method("integer")(tree, values, weights, scale=found.scale, total=total)
+    if plan.method == "joint":
+        return np.ascontiguousarray(
+            joint.whole(tree, turned, plan.weights, total=held.total, leaf_totals=public)[:, ::-1]
+        )
+    found = cumulative.differences(tree, turned, total=held.total, leaf_totals=public)
+    method = "integer" if public is None else "flow"
+    return _whole(plan, method, held, np.ascontiguousarray(found.values[:, ::-1]), found.scale)
 
 
-def _plain_method(name: str) -> Callable[..., Ints]:
-    """The method, imported when it is needed: some bring a compiler or a solver with them."""
-    if name == "rounded":
-        return _rounded
-    method: Callable[..., Ints] = import_module(f"discreet.release.{name}").fitted
-    return method
+def _whole(plan: "ReleasePlan", method: str, held: Known, values: Ints, scale: int) -> Ints:
+    """The whole table near values/scale by a method, imported now: some bring a compiler or a solver with them."""
+    tree, weights = plan.subject.tree, plan.weights
+    if method == "flow":
+        from discreet.release import leaf_totals
+
+        assert held.leaf_totals is not None
+        return leaf_totals.fitted(tree, values, weights, held.leaf_totals, scale=scale, allowed=held.allowed)
+    made: Callable[..., Ints] = _rounded if method == "rounded" else import_module(f"discreet.release.{method}").fitted
+    return made(tree, values, weights, scale=scale, total=held.total, allowed=held.allowed)
 
 
-def _rounded(tree: Tree, noisy: Ints, weights: Ints, *, scale: int, total: int | None) -> Ints:
+def _rounded(tree: Tree, noisy: Ints, weights: Ints, *, scale: int, total: int | None, allowed: Bools | None) -> Ints:
     from discreet.release import prices, rounding
 
-    return rounding.rounded(tree, prices.projected(tree, noisy, weights, scale=scale, total=total))
+    real = prices.projected(tree, noisy, weights, scale=scale, total=total, allowed=allowed)
+    return rounding.rounded(tree, real, allowed=allowed)

@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 
 from discreet import exact
-from discreet.answer.spread import sum_radius
 from discreet.errors import bad
 from discreet.privacy import price as prices
 from discreet.privacy.cost import Together
 from discreet.release import fit
-from discreet.release.measure import Design, Form, Marginal, Measurement, gaussian, laplace, shares
+from discreet.release.known import NOTHING, Known
+from discreet.release.margins import Margins, margins
+from discreet.release.measure import Design, Marginal, Measurement, gaussian, laplace, shares
 from discreet.release.subject import Subject
 from discreet.release.tree import Ints, Tree
 from discreet.schema.words import suggestion
 
 EVEN, LEAST = "even", "least"  # how what is not locked is shared among levels
-MOST_TOTAL = 2**40
 _POWER = {"laplace": 1 / 3, "gaussian": 1 / 2}
 _WEIGHTS = 2**20
 _PEOPLE = 2**34  # more than there are, in case a place has them all
@@ -43,34 +43,28 @@ class ReleasePlan:
     shares: tuple[Fraction, ...]  # of each level of the tree
     method: str
     why: str
-    total: int | None
+    known: Known = NOTHING
     locked: tuple[str, ...] = ()  # levels whose share was given
 
     @cached_property
     def weights(self) -> Ints:
         """A whole number for each place, ∝ 1/variance of what is measured there, as fine as 64 bits leave room for."""
         variances = np.array([max(level[-1].variance, fit.LEAST_VARIANCE) for level in self.measurement.mechanisms])
-        largest = max(_PEOPLE, self.total or 0) + _widest(self.measurement)
+        largest = max(_PEOPLE, self.known.total or 0) + _widest(self.measurement)
         finest = min(_WEIGHTS, max(1, _ROOM // (self.subject.tree.depth * largest)))
         by_level = np.maximum(1, np.rint(finest * variances.min() / variances)).astype(np.int64)
         return np.asarray((by_level // np.gcd.reduce(by_level))[self.subject.tree.level], dtype=np.int64)
 
-    def radius(self, level: int) -> list[int]:
-        """± of each cell on a level of the tree, of the unbiased estimate, known before anything is spent."""
-        law, cells = self.measurement.mechanisms[level][-1].noise, self.subject.cells
-        alone = law.radius(self.level)
-        if self.measurement.form is Form.PLAIN:
-            return [alone] * cells
-        return [sum_radius(law, 2, self.level)] * (cells - 1) + [alone]  # n_s = g_s − g_{s+1}
+    @cached_property
+    def margins(self) -> Margins:
+        """How every number is estimated, and its ±, known before anything is spent."""
+        return self.margins_at(self.level, self.known)
 
-    def total_radius(self, level: int) -> int:
-        """± of the sum of a place's cells."""
-        law = self.measurement.mechanisms[level][-1].noise
-        return (
-            law.radius(self.level)
-            if self.measurement.form is Form.FROM_TOP
-            else sum_radius(law, self.subject.cells, self.level)
-        )
+    def margins_at(self, level: Fraction, known: Known) -> Margins:
+        """The same at another level of confidence, or with other public facts."""
+        measured = self.measurement
+        laws = [[one.noise for one in each] for each in measured.mechanisms]
+        return margins(measured.tree, measured.form, measured.marginals, laws, level=level, known=known)
 
     def epsilon_of(self, level: int) -> Fraction:
         """What a level would cost by itself, at the plan's δ; under Laplace noise these add up to ε."""
@@ -78,7 +72,7 @@ class ReleasePlan:
         return prices.epsilon(Together(costs), self.delta).value
 
     def quoted(self) -> list[dict[str, Any]]:
-        """A row for each level: its places and cells, its share of ε and the ± of a cell and of a place's total."""
+        """A row for each level: its places and cells, its share of ε and the largest ± of a cell and of a total."""
         tree = self.subject.tree
         return [
             {
@@ -88,8 +82,7 @@ class ReleasePlan:
                 "share": round(float(self.shares[at]), 4),
                 "locked": name in self.locked,
                 "epsilon": exact.shown(Fraction(exact.rounded_up(self.epsilon_of(at), 4))),
-                "moe": max(self.radius(at)),
-                "total_moe": self.total_radius(at),
+                **dict(zip(("moe", "total_moe"), self.margins.largest(at), strict=True)),
             }
             for at, name in enumerate(tree.levels)
         ]
@@ -104,7 +97,7 @@ def planned(
     share: Mapping[str, Any] | None = None,
     sharing: str = EVEN,
     method: str = "auto",
-    total: int | None = None,
+    known: Known = NOTHING,
 ) -> ReleasePlan:
     """The release at (ε, δ): Laplace noise, or Gaussian where δ allows it and the total error is smaller."""
     price, small = exact.epsilon(epsilon), exact.delta(delta, ceiling=Fraction(1, 2))
@@ -113,8 +106,7 @@ def planned(
         fix = f"Give {EVEN}, or {LEAST} for the least error summed over all numbers."
         raise bad("sharing", f"must be {EVEN} or {LEAST}", sharing, fix)
     locked = _locked(share or {}, subject.tree)
-    chosen, why = fit.chosen(method, subject, total)
-    known = _total(total)
+    chosen, why = fit.chosen(method, subject, known)
     kinds = ["laplace", "gaussian"] if small else ["laplace"]
     made = {}
     for kind in kinds:
@@ -129,7 +121,7 @@ def planned(
         made[kind] = levels, measured
     best = min(made, key=lambda kind: _error(made[kind][1]))
     levels, measured = made[best]
-    _require_room(measured, price, known, chosen)
+    _require_room(measured, price, known.total, chosen)
     noise = f"{best.capitalize()} noise: " + (
         "its total error is smaller." if len(made) > 1 else "without a delta there is no other."
     )
@@ -199,15 +191,3 @@ def _error(measured: Measurement) -> float:
             for size, level in zip(sizes, measured.mechanisms, strict=True)
         )
     )
-
-
-def _total(total: Any) -> int | None:
-    """The public number at the top, if it can be reached."""
-    if total is None:
-        return None
-    fix = "Give the number that is public, or leave it out: the top is then measured like every other place."
-    rule = f"must be a whole number between 0 and {MOST_TOTAL}"
-    number = exact.decimal(total, "total", rule, fix)
-    if number.denominator != 1 or not 0 <= number <= MOST_TOTAL:
-        raise bad("total", rule, total, fix)
-    return int(number)

@@ -25,7 +25,8 @@ class ReleaseQuote:
     levels: tuple[dict[str, Any], ...]
     method: str
     why: str
-    total: int | None
+    known: dict[str, Any]  # what was given as public: total, leaf_totals, zeros
+    known_words: tuple[str, ...]
     remaining: dict[str, str]
     remaining_after: dict[str, str]
     caveats: tuple[str, ...]
@@ -46,7 +47,7 @@ class ReleaseQuote:
             "levels": list(self.levels),
             "method": self.method,
             "why": self.why,
-            "total": self.total,
+            "known": self.known,
             "caveats": list(self.caveats),
         }
 
@@ -54,7 +55,6 @@ class ReleaseQuote:
         """The same for people."""
         lowest = self.levels[-1]
         cost, left, after = self.cost, self.remaining["epsilon"], self.remaining_after["epsilon"]
-        spare = [] if self.total is None else [f"The top adds up to {self.total:,}, which is public and costs nothing."]
         return [
             f"{self.dataset}: {self.title}",
             f"Protects {self.protects}, neighbours by {cost['neighbours']}.",
@@ -64,7 +64,7 @@ class ReleaseQuote:
             f"± holds {exact.shown(100 * self.level)} times of 100 for each number by itself.",
             f"{lowest['level']}: a number below {10 * lowest['moe']:,} will be off by more than 10 %.",
             *_shared(self.levels),
-            *spare,
+            *self.known_words,
             self.why,
             f"Cost: epsilon {cost['epsilon']}, delta {cost['delta']}; nothing is spent yet.",
             f"Left now: epsilon {left}; after it {after}.",
@@ -88,11 +88,20 @@ def quoted(table: Table, plan: ReleasePlan, *, title: str, analyst: str | None =
         tuple(plan.quoted()),
         plan.method,
         plan.why,
-        plan.total,
+        given(plan),
+        tuple(plan.known.words(plan.subject.tree)),
         table.remaining(analyst),
         after,
         tuple(caveats(plan)),
     )
+
+
+def given(plan: ReleasePlan) -> dict[str, Any]:
+    """What was given as public, in numbers."""
+    known = plan.known
+    leaves = None if known.leaf_totals is None else len(known.leaf_totals)
+    zeros = 0 if known.allowed is None else int((~known.allowed).sum())
+    return {"total": known.total, "leaf_totals": leaves, "zeros": zeros}
 
 
 def cost(plan: ReleasePlan) -> dict[str, str]:
@@ -123,6 +132,7 @@ def caveats(plan: ReleasePlan) -> list[str]:
         found.append(f"Groups of more than {plan.subject.cells} count as {plan.subject.cells}.")
         if wanted.groups != who:
             found.append(f"A {wanted.groups} with rows in several places counts in each of them.")
+    found += plan.known.caveats()
     found.append("Fitted numbers are whole, not negative and add up, so small ones lean upward; the estimates do not.")
     return found
 

@@ -2,21 +2,25 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from discreet.errors import BadValue, IntegrityError, bad
-from discreet.release.check import violations as broken_rules
-from discreet.release.measure import Form
+from discreet.release.known import Known, known
+from discreet.release.margins import Margins, margins
+from discreet.release.measure import Form, marginal, whole
 from discreet.release.publish import tidy
-from discreet.release.publish.facts import well_formed
+from discreet.release.publish.facts import LAWS, well_formed
 from discreet.release.publish.files import FACTS, NOISY, TABLE, digest
-from discreet.release.publish.rows import Located, Numbers, coded, located, numbers
+from discreet.release.publish.page import Tables
+from discreet.release.publish.rows import coded, located, numbers
 from discreet.release.publish.tidy import Keys
-from discreet.release.tree import Ints, Tree, from_branches
+from discreet.release.tree import Ints, from_branches
+from discreet.release.unbiased import Laws
 from discreet.schema import Schema
 
 _RULES = {
@@ -24,6 +28,7 @@ _RULES = {
     "signs": "numbers are negative",
     "fractions": "numbers are not whole",
     "totals": "totals are not the public ones",
+    "zeros": "cells are not 0 that must be",
     "places": "cells are missing, there twice or of no place in the tree",
     "margins": "margins or ranges are not as planned",
     "measured": "estimates are not what was measured",
@@ -39,15 +44,6 @@ class Checked:
     problems: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Tables:
-    """The numbers of a release, a row for each place of the tree."""
-
-    tree: Tree
-    fitted: Ints
-    estimate: Ints
-
-
 def checked(folder: Path | str, schema: Schema) -> Checked:
     """The release in a folder, checked with the schema's tree; refused only where there is none to check."""
     return found(Path(folder), schema)[0]
@@ -60,11 +56,21 @@ def found(folder: Path, schema: Schema) -> tuple[Checked, Tables | None]:
     problems = [*_strangers(facts, schema, about)]
     if about is None or problems:
         return Checked(facts, counts, tuple(problems)), None
+    known, planned = _planned(facts, about)
+    if known is None or planned is None:
+        return Checked(facts, counts, (f"{FACTS}: its totals, zeros or noise do not fit the tree.",)), None
     problems += _edited(folder, facts)
-    table = _table(folder, about, facts, counts, problems)
-    _measured(folder, about, table, counts, problems)
-    tables = None if table is None or problems else Tables(about.tree, *_whole(table["n"], table["n_estimate"]))
-    return Checked(facts, counts, tuple(problems)), tables
+    table = _table(folder, about, known, facts["resimulated"], counts, problems)
+    noisy = _measured(folder, about, counts, problems)
+    if table is not None and noisy is not None:
+        new = _compared(planned, table, noisy, facts)
+        counts.update(new)
+        problems += _told(TABLE, new)
+    if table is None or noisy is None or problems:
+        return Checked(facts, counts, tuple(problems)), None
+    fitted, estimate = (np.asarray(table[name], dtype=np.int64) for name in ("n", "n_estimate"))
+    totals = (planned.totals(noisy), planned.total_radius)
+    return Checked(facts, counts, ()), Tables(about.tree, fitted, estimate, planned.radius, *totals)
 
 
 # --- the facts -------------------------------------------------------------------------------------------------------
@@ -74,9 +80,9 @@ def _facts(folder: Path) -> dict[str, Any]:
     fix = "Build one: discreet release build …"
     try:
         facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError):
+    except OSError:
         raise bad("folder", f"must hold a built release with its {FACTS}", folder.name, fix) from None
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError):  # not UTF-8, not JSON, or nested without end
         facts = None
     if not isinstance(facts, dict) or not well_formed(facts):
         what, why = f"{FACTS} is not that of a release.", "It was edited, cut, or made by another version."
@@ -95,6 +101,25 @@ def _keys(facts: dict[str, Any], schema: Schema) -> Keys | None:
         return None
     about = Keys(from_branches(trees[0].levels, trees[0].branches), attributes, labels, views, Form(facts["form"]))
     return about if about.cells(attributes) == facts["cells"] else None
+
+
+def _planned(facts: dict[str, Any], about: Keys) -> tuple[Known | None, Margins | None]:
+    """What was given as public and how numbers are estimated; None where that does not fit the tree."""
+    tree, totals = about.tree, facts["leaf_totals"]
+    noises = [[(noise["law"], Fraction(noise["scale"])) for noise in one["noise"]] for one in facts["levels"]]
+    short = totals is not None and len(totals) != len(tree.leaves)
+    if short or any(len(each) != len(about.views) for each in noises):
+        return None, None
+    leaves = None if totals is None else dict(zip((tree.names[leaf] for leaf in tree.leaves), totals, strict=True))
+    sizes = [len(labels) for labels in about.labels]
+    coarse = [marginal(view, about.attributes, sizes) for view in about.views[:-1]]
+    seen = [*coarse, whole(about.attributes, about.cells(about.attributes))]
+    try:
+        given = known(about, total=facts["total"], leaf_totals=leaves, zeros=facts["zeros"])
+        laws: Laws = [[LAWS[law](scale) for law, scale in each] for each in noises]
+        return given, margins(tree, about.form, seen, laws, level=Fraction(facts["level"]), known=given)
+    except BadValue:
+        return None, None
 
 
 def _strangers(facts: dict[str, Any], schema: Schema, about: Keys | None) -> Iterator[str]:
@@ -125,76 +150,71 @@ def _edited(folder: Path, facts: dict[str, Any]) -> Iterator[str]:
 
 
 def _table(
-    folder: Path, about: Keys, facts: dict[str, Any], counts: dict[str, int], problems: list[str]
+    folder: Path, about: Keys, known: Known, runs: int | None, counts: dict[str, int], problems: list[str]
 ) -> dict[str, Any] | None:
     """Every column of numbers as a table over the tree; None if some cells are not there."""
-    names = (tidy.LEVEL, *about.places, *about.labelled, *tidy.VALUES)
-    rows = _read(folder / TABLE, names, problems)
+    values = tidy.VALUES if runs is None else (*tidy.VALUES, tidy.APPROXIMATE)
+    rows = _read(folder / TABLE, (tidy.LEVEL, *about.places, *about.labelled, *values), problems)
     if rows is None:
         return None
     where = located(about, about.attributes, rows)
-    columns = {name: numbers(rows[name]) for name in tidy.VALUES}
+    columns = {name: numbers(rows[name]) for name in values}
     counts["places"] += where.lost
     problems += _told(TABLE, {"places": where.lost})
     problems += [f"{TABLE}: {name} is not a column of numbers." for name, one in columns.items() if one is None]
     table = {name: where.table(one) for name, one in columns.items() if one is not None and not where.lost}
     if len(table) < len(columns):
         return None
-    new = {**_rules(about, table["n"], facts, problems), "margins": _margins(about, table, facts)}
+    try:
+        new = asdict(known.violations(about.tree, table["n"]))
+    except BadValue:
+        problems.append(f"{TABLE}: its numbers are too large to be added up.")
+        return table
     counts.update(new)
     problems += _told(TABLE, new)
     return table
 
 
-def _rules(about: Keys, fitted: Any, facts: dict[str, Any], problems: list[str]) -> dict[str, int]:
-    total = facts.get("total")
-    try:
-        broken = broken_rules(about.tree, fitted, total=total if isinstance(total, int) else None)
-    except BadValue:
-        problems.append(f"{TABLE}: its numbers are too large to be added up.")
-        return {}
-    return {name: getattr(broken, name) for name in ("sums", "signs", "fractions", "totals")}
-
-
-def _margins(about: Keys, table: dict[str, Any], facts: dict[str, Any]) -> int:
-    """Cells whose ± is not that of their level, or whose range is not estimate ± margin, cut at 0."""
-    levels = [one.get("cell_moe", [one["moe"]] * about.cells(about.attributes)) for one in facts["levels"]]
-    planned = np.array(levels)[about.tree.level]
-    estimate, moe = table["n_estimate"], table["n_moe"]
-    wrong = moe != planned
-    wrong |= table["n_low"] != np.maximum(estimate - moe, 0)
-    wrong |= table["n_high"] != np.maximum(estimate + moe, 0)
-    return int(np.sum(wrong))
-
-
-def _measured(
-    folder: Path, about: Keys, table: dict[str, Any] | None, counts: dict[str, int], problems: list[str]
-) -> None:
-    """Counts what noisy.parquet lacks, and estimates that are not what it says was measured."""
+def _measured(folder: Path, about: Keys, counts: dict[str, int], problems: list[str]) -> Ints | None:
+    """What was measured, a row for each place, the marginals side by side; None if some of it is not there."""
     names = (tidy.LEVEL, *about.places, tidy.MARGINAL, *about.labelled, *tidy.MEASURED)
     rows = _read(folder / NOISY, names, problems)
     if rows is None:
-        return
+        return None
     which = coded(rows[tidy.MARGINAL], about.marginals)
     lost = int(np.sum(which < 0))
+    tables: list[Any] = []
     for at, view in enumerate(about.views):
         part = rows.filter(tidy.pyarrow().array(which == at))
         where, measured = located(about, view, part), numbers(part["measured"])
         lost += where.lost
+        tables.append(None if measured is None or where.lost else where.table(measured))
     counts["places"] += lost
     problems += _told(NOISY, {"places": lost})
-    if measured is None:
-        problems.append(f"{NOISY}: measured is not a column of numbers.")
-    elif table is not None and not lost:
-        counts["measured"] = int(np.sum(_estimate(about, where, measured) != table["n_estimate"]))
-        problems += _told(NOISY, {"measured": counts["measured"]})
+    if lost:
+        return None
+    if any(one is None or one.dtype != np.int64 for one in tables):
+        problems.append(f"{NOISY}: measured is not a column of whole numbers.")
+        return None
+    return np.concatenate(tables, axis=1)
 
 
-def _estimate(about: Keys, where: Located, measured: Numbers) -> Any:
-    last = where.table(measured)
-    if about.form is Form.PLAIN:
-        return last
-    return np.concatenate([last[:, :-1] - last[:, 1:], last[:, -1:]], axis=1)
+def _compared(planned: Margins, table: dict[str, Any], noisy: Ints, facts: dict[str, Any]) -> dict[str, int]:
+    """Cells whose ± is not the planned one or whose range is not estimate ± margin, cut at 0; and cells whose estimate
+    is not that of what was measured."""
+    estimate, moe = table["n_estimate"], table["n_moe"]
+    wrong = moe != planned.radius
+    wrong |= table["n_low"] != np.maximum(estimate - moe, 0)
+    wrong |= table["n_high"] != np.maximum(estimate + moe, 0)
+    rough = table.get(tidy.APPROXIMATE, moe)
+    wrong |= ~((rough >= 0) & (rough == np.floor(rough)))
+    told = [planned.largest(at) != (one["moe"], one["total_moe"]) for at, one in enumerate(facts["levels"])]
+    told.append(planned.unbiased.way != facts["estimates"])
+    try:
+        measured = int(np.sum(planned.cells(noisy) != estimate))
+    except BadValue:  # so large that they cannot be added up: nobody measured that
+        measured = estimate.size
+    return {"margins": int(np.sum(wrong)) + sum(told), "measured": measured}
 
 
 def _read(path: Path, names: tuple[str, ...], problems: list[str]) -> Any:
@@ -217,7 +237,3 @@ def _read(path: Path, names: tuple[str, ...], problems: list[str]) -> Any:
 
 def _told(file: str, counts: dict[str, int]) -> list[str]:
     return [f"{file}: {count:,} {_RULES[rule]}." for rule, count in counts.items() if count]
-
-
-def _whole(*tables: Any) -> list[Ints]:
-    return [np.asarray(table, dtype=np.int64) for table in tables]

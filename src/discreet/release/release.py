@@ -2,24 +2,31 @@
 
 Three tables of one shape, a row for each place and a column for each cell:
 
-    estimate   unbiased: what was measured, or for sizes g_s − g_{s+1};  ± `radius` holds with the stated probability
+    estimate   unbiased, from what was measured (unbiased.py);  ± `radius` holds with the stated probability
     fitted     whole, not negative, and every place the sum of those in it
     noisy      the measurement itself, with a column for each number of each marginal
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.errors import bad
 from discreet.release import fit
-from discreet.release.check import Violations, violations
-from discreet.release.measure import Form
+from discreet.release.check import Violations
+from discreet.release.known import NOTHING
 from discreet.release.plan import ReleasePlan
 from discreet.release.tree import Ints
+from discreet.table import Progress
+
+if TYPE_CHECKING:
+    from discreet.release.resimulated import Resimulated
+
+SURE = 1 - Fraction(1, 10**9)  # beyond such a margin it is not the noise
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,6 +38,7 @@ class Release:
     receipt: str | None = None
     replayed: bool = False
     remaining: dict[str, Any] | None = None
+    approximate: "Resimulated | None" = None  # of `fitted`, beside the proven ± of `estimate`
 
     @cached_property
     def fitted(self) -> Ints:
@@ -39,18 +47,23 @@ class Release:
 
     @cached_property
     def estimate(self) -> Ints:
-        """The unbiased estimate of every cell."""
-        last = self.noisy[:, self.plan.measurement.columns[-1]]
-        if self.plan.measurement.form is Form.PLAIN:
-            return last
-        return np.concatenate([last[:, :-1] - last[:, 1:], last[:, -1:]], axis=1)
+        """The unbiased estimate of every cell; 0 where nothing can be."""
+        return self.plan.margins.cells(self.noisy)
 
-    @cached_property
+    @property
     def radius(self) -> Ints:
         """± of every estimate: `level` of all such intervals hold the exact number."""
-        tree = self.plan.subject.tree
-        by_level = np.array([self.plan.radius(level) for level in range(tree.depth)], dtype=np.int64)
-        return np.asarray(by_level[tree.level], dtype=np.int64)
+        return self.plan.margins.radius
+
+    @cached_property
+    def totals(self) -> Ints:
+        """The unbiased estimate of every place's total, nearer than the sum of its cells' estimates."""
+        return self.plan.margins.totals(self.noisy)
+
+    @property
+    def total_radius(self) -> Ints:
+        """± of every place's total."""
+        return self.plan.margins.total_radius
 
     @property
     def low(self) -> Ints:
@@ -65,7 +78,34 @@ class Release:
     @cached_property
     def violations(self) -> Violations:
         """How many sums, signs and totals the fitted table breaks: none."""
-        return violations(self.plan.subject.tree, self.fitted, total=self.plan.total)
+        return self.plan.known.violations(self.plan.subject.tree, self.fitted)
+
+    def resimulated(self, runs: int | None = None, *, progress: Progress | None = None) -> "Release":
+        """The same with an approximate ± of every fitted number, `n_moe_approx` in its tables: the noise is drawn again
+        so many times, as if the fitted table were the exact one.  Free, and no promise (docs/proofs/resimulated.md)."""
+        from discreet.release.resimulated import RUNS, resimulated
+
+        found = resimulated(self.plan, self.fitted, runs=RUNS if runs is None else runs, progress=progress)
+        return replace(self, approximate=found)
+
+    @cached_property
+    def doubts(self) -> list[str]:
+        """Where what was given as public does not fit what was measured: sentences made of released numbers alone."""
+        known, tree, found = self.plan.known, self.plan.subject.tree, []
+        sure = self.plan.margins_at(SURE, NOTHING)
+        if known.total is not None:
+            measured, far = int(sure.totals(self.noisy)[0]), int(sure.total_radius[0])
+            if abs(measured - known.total) > far:
+                found.append(
+                    f"The total was given as {known.total:,}, but {measured:,} ± {far:,} was measured at the top: "
+                    "check what it counts."
+                )
+        possible = known.possible(tree)
+        if possible is not None:
+            wrong = int(np.sum(~possible & (np.abs(sure.cells(self.noisy)) > sure.radius)))
+            if wrong:
+                found.append(f"{wrong:,} cells that were said to be empty were measured far from 0: check the zeros.")
+        return found
 
     # --- taking it along ---------------------------------------------------------------------------------------------
 

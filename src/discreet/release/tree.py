@@ -149,6 +149,17 @@ def _numbered(levels: tuple[str, ...], paths: set[tuple[str, ...]]) -> Tree:
     return Tree(levels, tuple(path[-1] for path in order), parent, first.astype(np.int64), child.astype(np.int64))
 
 
+def ancestry(tree: Tree) -> list[Ints]:
+    """For each level, the place of it that every place lies in; −1 for places above."""
+    found = [np.full(len(tree), -1, dtype=np.int64) for _ in tree.levels]
+    here = np.arange(len(tree))
+    for level in reversed(range(tree.depth)):
+        start = int(tree.first[level])
+        found[level][start:] = here[start:]
+        here = np.where(np.arange(len(tree)) >= start, tree.parent[here], here)
+    return found
+
+
 # --- sums ----------------------------------------------------------------------------------------------------------
 
 

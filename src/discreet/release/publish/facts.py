@@ -1,5 +1,6 @@
 """The public facts of a release as JSON: all that its files, its page and its report say beside the numbers."""
 
+from dataclasses import asdict
 from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from discreet import exact
 from discreet.mechanism.additive import root_up
 from discreet.noise.gaussian import RoundedGaussian
+from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy import odds, words
 from discreet.privacy.cost import Cost, Gaussian, Pure
 from discreet.relation import Relation
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
     from discreet.release.release import Release
 
 FORMAT = 1
+LAWS: dict[str, Any] = {"Laplace": DiscreteLaplace, "Gaussian": RoundedGaussian}
 _NOISE_ONLY = "± counts the noise of privacy only, not what was wrong or missing in the data."
-_UNPROTECTED = "The total at the top was given as a public number and is not protected by this release."
 _SEEN_BY = "whoever holds the data"
 
 
@@ -42,8 +44,10 @@ def facts(release: "Release") -> dict[str, Any]:
             {"name": name, "labels": list(labels)} for name, labels in zip(about.attributes, about.labels, strict=True)
         ],
         "form": str(about.form),
+        "estimates": plan.margins.unbiased.way,
         "marginals": [list(view) for view in about.views],
-        "columns": {"places": list(about.places), "attributes": list(about.labelled), "values": list(tidy.VALUES)},
+        "resimulated": None if release.approximate is None else release.approximate.runs,
+        "columns": {"places": list(about.places), "attributes": list(about.labelled), "values": values(release)},
         "unit": None if unit is None else unit.key,
         "neighbours": str(subject.schema.relation),
         "protects": subject.protects,
@@ -53,21 +57,26 @@ def facts(release: "Release") -> dict[str, Any]:
         "method": plan.method,
         "why": plan.why,
         "level": str(plan.level),
-        "total": plan.total,
-        "violations": {name: getattr(broken, name) for name in ("sums", "signs", "fractions", "totals")},
+        "total": plan.known.total,
+        "leaf_totals": None if plan.known.leaf_totals is None else plan.known.leaf_totals.tolist(),
+        "zeros": [dict(line) for line in plan.known.zeros],
+        "known": plan.known.words(subject.tree),
+        "violations": asdict(broken),
         "receipt": release.receipt,
-        "caveats": caveats(plan),
+        "caveats": [*caveats(plan), *release.doubts],
     }
+
+
+def values(release: "Release") -> list[str]:
+    """The columns of numbers in its table."""
+    return [*tidy.VALUES, *([] if release.approximate is None else [tidy.APPROXIMATE])]
 
 
 def caveats(plan: "ReleasePlan") -> list[str]:
     """What to know before using the numbers."""
     from discreet.release import quote
 
-    found = [_NOISE_ONLY, *quote.caveats(plan)]
-    if plan.total is not None:
-        found.append(_UNPROTECTED)
-    return found
+    return [_NOISE_ONLY, *quote.caveats(plan)]
 
 
 def levels(plan: "ReleasePlan", about: tidy.Keys) -> list[dict[str, Any]]:
@@ -78,15 +87,13 @@ def levels(plan: "ReleasePlan", about: tidy.Keys) -> list[dict[str, Any]]:
             {"marginal": name, "law": law_name(one.noise), "scale": str(Fraction(tidy.width(one.noise)))}
             for name, one in zip(about.marginals, plan.measurement.mechanisms[at], strict=True)
         ]
-        radius = plan.radius(at)
-        several = {} if len(set(radius)) == 1 else {"cell_moe": radius}
-        found.append(quoted | {"noise": noise} | several)
+        found.append(quoted | {"noise": noise})
     return found
 
 
 def law_name(law: Any) -> str:
     """Whose noise it is."""
-    return "Gaussian" if isinstance(law, RoundedGaussian) else "Laplace"
+    return next(name for name, kind in LAWS.items() if isinstance(law, kind))
 
 
 def promise(plan: "ReleasePlan") -> dict[str, Any]:
@@ -118,17 +125,17 @@ def well_formed(facts: dict[str, Any]) -> bool:
     """Whether facts that were read from a file have all that is told of a release, each of its kind."""
     if facts.get("format") != FORMAT or facts.get("kind") != "release" or not _fits(facts, _KINDS):
         return False
-    cells, levels = facts["cells"], facts["levels"]
+    levels = facts["levels"]
     noises = [noise for one in levels if _fits(one, _LEVEL) for noise in one["noise"]]
     return (
         all(_fits(one, _LEVEL) and one["noise"] for one in levels)
         and all(_fits(noise, _NOISE) and _is_number(noise["scale"]) for noise in noises)
         and all(_fits(one, {"name": str, "labels": list}) and _are_labels(one["labels"]) for one in facts["attributes"])
         and all(isinstance(view, list) and all(isinstance(name, str) for name in view) for view in facts["marginals"])
-        and all("cell_moe" not in one or _are_margins(one["cell_moe"], cells) for one in levels)
+        and all(noise["law"] in LAWS for noise in noises)
         and all(isinstance(count, int) for count in facts["violations"].values())
         and _fits(facts["promise"], {"strength": str, "sentences": list})
-        and all(isinstance(line, str) for line in (*facts["promise"]["sentences"], *facts["caveats"]))
+        and all(isinstance(line, str) for line in (*facts["promise"]["sentences"], *facts["known"], *facts["caveats"]))
         and _is_number(facts["level"])
     )
 
@@ -139,10 +146,6 @@ def _fits(value: Any, kinds: dict[str, Any]) -> bool:
 
 def _are_labels(labels: list[Any]) -> bool:
     return bool(labels) and all(isinstance(label, str | int | float | None) for label in labels)
-
-
-def _are_margins(found: Any, cells: int) -> bool:
-    return isinstance(found, list) and len(found) == cells and all(isinstance(moe, int) for moe in found)
 
 
 def _is_number(text: str) -> bool:
@@ -157,6 +160,7 @@ _TEXT = (
     "hierarchy",
     "counts",
     "form",
+    "estimates",
     "neighbours",
     "protects",
     "epsilon",
@@ -168,10 +172,11 @@ _TEXT = (
 _KINDS: dict[str, Any] = {
     **dict.fromkeys((*_TEXT, "software"), str),
     **dict.fromkeys(("groups", "unit", "receipt"), str | None),
-    **dict.fromkeys(("levels", "attributes", "marginals", "caveats"), list),
+    **dict.fromkeys(("levels", "attributes", "marginals", "zeros", "known", "caveats"), list),
     **dict.fromkeys(("places", "cells"), int),
     **dict.fromkeys(("promise", "violations"), dict),
-    "total": int | None,
+    **dict.fromkeys(("total", "resimulated"), int | None),
+    "leaf_totals": list | None,
 }
 _LEVEL: dict[str, Any] = {
     **dict.fromkeys(("places", "cells", "moe", "total_moe"), int),

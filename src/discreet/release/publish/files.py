@@ -62,8 +62,7 @@ def published(folder: Path | str, schema: Schema, out: Path | str, *, replace: b
             shutil.copyfile(source / name, here / name)
         write_csv(_parquet(here / TABLE), here / "table.csv")
         write_csv(_parquet(here / NOISY), here / "noisy.csv")
-        text = page(checked.facts, tables.tree, tables.fitted, tables.estimate)
-        (here / "index.html").write_text(text, encoding="utf-8")
+        (here / "index.html").write_text(page(checked.facts, tables), encoding="utf-8")
         (here / "report.md").write_text(words.report(checked.facts), encoding="utf-8")
 
     return _placed(Path(out), PUBLISHED, make, replace)

@@ -2,6 +2,7 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const KINDS = { 1: Int8Array, 2: Int16Array, 4: Int32Array, 8: Float64Array };
+  const PACKED = ["n", "off", "moe", "total_off", "total_moe", "below"];
   const SVG = document.querySelector("svg").namespaceURI;
   const WINDOW = 200, HITS = 50, ROWS = 100, CHOICES = 1000;
   const ROUGH = "rough, the margin is more than half of the number";
@@ -15,7 +16,7 @@
     return new KINDS[bytes](raw.buffer);
   };
   const levels = data.levels.map((one) => (
-    { ...one, n: unpacked(one.n), off: unpacked(one.off), below: unpacked(one.below) }));
+    { name: one.name, ...Object.fromEntries(PACKED.map((name) => [name, unpacked(one[name])])) }));
   const names = data.names, count = names.length, cells = data.cells;
   const level = new Uint8Array(count), first = []; // first: the first place of each level
   const child = new Int32Array(count + 1), parent = new Int32Array(count).fill(-1);
@@ -38,14 +39,12 @@
   const path = (p) => (p < 0 ? [] : [...path(parent[p]), p]);
   // What is told of a cell, or of all cells together (cell −1).
   const told = (p, cell) => {
-    const one = levels[level[p]], start = (p - first[level[p]]) * cells;
-    let n = 0, estimate = 0;
-    for (let c = cell < 0 ? 0 : cell; c < (cell < 0 ? cells : cell + 1); c += 1) {
-      n += one.n[start + c];
-      estimate += one.n[start + c] + one.off[start + c];
-    }
-    const alone = one.moe[one.moe.length > 1 ? Math.max(cell, 0) : 0];
-    const moe = cell < 0 && cells > 1 ? one.total_moe : alone;
+    const one = levels[level[p]], row = p - first[level[p]], start = row * cells;
+    let n = 0;
+    for (let c = cell < 0 ? 0 : cell; c < (cell < 0 ? cells : cell + 1); c += 1) n += one.n[start + c];
+    const estimate = n + (cell < 0 ? one.total_off[row] : one.off[start + cell]);
+    // a margin is there once for all, once for each cell, or for each place and cell
+    const moe = cell < 0 ? one.total_moe[row % one.total_moe.length] : one.moe[(start + cell) % one.moe.length];
     const low = Math.max(0, estimate - moe), high = Math.max(0, estimate + moe);
     return { n, estimate, moe, low, high, rough: 2 * moe > n };
   };

@@ -7,6 +7,7 @@ forbids every request and every script or style but the two whose digests it nam
 import json
 from base64 import b64encode
 from collections.abc import Iterable
+from dataclasses import dataclass
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
@@ -15,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.answer.column import label_text
 from discreet.release.publish import words
-from discreet.release.publish.tidy import label_text
 from discreet.release.publish.words import Facts
 from discreet.release.tree import Ints, Tree
 
@@ -26,10 +27,22 @@ _TAGS = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})  # insid
 _FILES = ("table.csv", "table.parquet", "noisy.csv", "noisy.parquet", "release.json", "report.md")
 
 
-def page(facts: Facts, tree: Tree, fitted: Ints, estimate: Ints, *, largest: int = LARGEST) -> str:
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """The numbers of a release, a row for each place of the tree: cells, and all cells of a place together."""
+
+    tree: Tree
+    fitted: Ints
+    estimate: Ints
+    radius: Ints
+    totals: Ints  # estimates
+    total_radius: Ints
+
+
+def page(facts: Facts, tables: Tables, *, largest: int = LARGEST) -> str:
     """The whole page, with as many levels from the top as fit into `largest` bytes."""
     style, script = (files(__package__).joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
-    inside = embedded(facts, tree, fitted, estimate, largest=largest)
+    inside = embedded(facts, tables, largest=largest)
     shown = len(inside["levels"])
     parts = [
         "<!DOCTYPE html>",
@@ -62,9 +75,9 @@ def policy(style: str, script: str) -> str:
 # --- data ------------------------------------------------------------------------------------------------------------
 
 
-def embedded(facts: Facts, tree: Tree, fitted: Ints, estimate: Ints, *, largest: int = LARGEST) -> dict[str, Any]:
+def embedded(facts: Facts, tables: Tables, *, largest: int = LARGEST) -> dict[str, Any]:
     """The numbers and names of the upper levels, in as few bytes as they take."""
-    below = np.diff(tree.child)
+    tree, fitted, below = tables.tree, tables.fitted, np.diff(tables.tree.child)
     names: list[str] = []
     levels: list[dict[str, Any]] = []
     labels = [{"name": one["name"], "labels": _labels(facts, one["labels"])} for one in facts["attributes"]]
@@ -73,10 +86,11 @@ def embedded(facts: Facts, tree: Tree, fitted: Ints, estimate: Ints, *, largest:
         rows = tree.places(at)
         one = {
             "name": told["level"],
-            "moe": told.get("cell_moe", [told["moe"]]),
-            "total_moe": told["total_moe"],
             "n": packed(fitted[rows]),
-            "off": packed(estimate[rows] - fitted[rows]),
+            "off": packed(tables.estimate[rows] - fitted[rows]),
+            "moe": packed(_once(tables.radius[rows])),
+            "total_off": packed(tables.totals[rows] - fitted[rows].sum(axis=1)),
+            "total_moe": packed(_once(tables.total_radius[rows, None])),
             "below": packed(below[rows]),
         }
         here = list(tree.names[rows])
@@ -103,6 +117,12 @@ def _labels(facts: Facts, labels: list[Any]) -> list[str]:
     """Labels as they are read; the last size stands for all above it."""
     texts = ["(empty)" if label is None else label_text(label) for label in labels]
     return [*texts[:-1], f"{texts[-1]} or more"] if facts["counts"] == "groups" else texts
+
+
+def _once(rows: Ints) -> Ints:
+    """One row if all are alike, and one number if that is all one; the script repeats them."""
+    one = rows[:1] if (rows == rows[:1]).all() else rows
+    return one[:, :1] if (one == one[0, 0]).all() else one
 
 
 def packed(values: NDArray[np.int64]) -> dict[str, Any]:

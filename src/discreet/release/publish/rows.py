@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.answer.column import Plain
-from discreet.release.publish.tidy import LEVEL, Codes, Keys, are_whole, label_text, place_names, pyarrow
+from discreet.answer.column import Plain, label_text
+from discreet.release.publish.tidy import LEVEL, Codes, Keys, are_whole, place_names, pyarrow
 from discreet.release.tree import Ints, Tree
 
 Numbers = NDArray[np.int64] | NDArray[np.float64]

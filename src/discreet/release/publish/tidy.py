@@ -15,18 +15,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.answer.column import Plain, plain
+from discreet.answer.column import Plain, label_text, plain
 from discreet.errors import bad
 from discreet.release.measure import Form
-from discreet.release.tree import Ints, Tree
+from discreet.release.tree import Ints, Tree, ancestry
 
 if TYPE_CHECKING:
     from discreet.release.release import Release
 
 LEVEL, MARGINAL = "level", "marginal"
 VALUES = ("n", "n_moe", "n_low", "n_high", "n_estimate")
+APPROXIMATE = "n_moe_approx"
 MEASURED = ("measured", "scale")
-_RESERVED = (LEVEL, MARGINAL, *VALUES, *MEASURED)
+_RESERVED = (LEVEL, MARGINAL, *VALUES, APPROXIMATE, *MEASURED)
 Codes = NDArray[np.int32]
 
 
@@ -100,7 +101,10 @@ def table(release: "Release") -> Any:
     about = keys(release)
     numbers = (release.fitted, release.radius, release.low, release.high, release.estimate)
     columns = _key_columns(about, [about.attributes])
-    return _arrow({**columns, **{name: each.ravel() for name, each in zip(VALUES, numbers, strict=True)}})
+    columns |= {name: each.ravel() for name, each in zip(VALUES, numbers, strict=True)}
+    if release.approximate is not None:
+        columns[APPROXIMATE] = release.approximate.radius.ravel()
+    return _arrow(columns)
 
 
 def noisy(release: "Release") -> Any:
@@ -165,15 +169,6 @@ def are_whole(labels: Sequence[Plain]) -> bool:
     return all(isinstance(label, int) and not isinstance(label, bool) for label in labels)
 
 
-def label_text(label: Plain) -> str:
-    """A label as text.
-
-    >>> label_text(True), label_text(0.5), label_text("f")
-    ('true', '0.5', 'f')
-    """
-    return str(label).lower() if isinstance(label, bool) else str(label)
-
-
 # --- rows in numbers -------------------------------------------------------------------------------------------------
 
 
@@ -191,17 +186,6 @@ def codes(about: Keys, view: Sequence[str]) -> list[Codes]:
         step //= len(labels)
         here = np.arange(cells, dtype=np.int32) // step % len(labels)
         found.append(np.tile(here.astype(np.int32), len(tree)))
-    return found
-
-
-def ancestry(tree: Tree) -> list[Ints]:
-    """For each level, the place of it that every place lies in; −1 for places above."""
-    found = [np.full(len(tree), -1, dtype=np.int64) for _ in tree.levels]
-    here = np.arange(len(tree))
-    for level in reversed(range(tree.depth)):
-        start = int(tree.first[level])
-        found[level][start:] = here[start:]
-        here = np.where(np.arange(len(tree)) >= start, tree.parent[here], here)
     return found
 
 

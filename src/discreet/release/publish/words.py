@@ -45,11 +45,8 @@ def what(facts: Facts) -> str:
 
 def adds_up(facts: Facts) -> str:
     """One sentence on the rules that hold."""
-    total = "" if facts["total"] is None else f" The numbers at the top add up to the public {facts['total']:,}."
-    return (
-        "Every place is the sum of the places in it, cell by cell; all numbers are whole and none is negative."
-        f"{total} Rules broken: {sum(facts['violations'].values()):,}."
-    )
+    rules = "Every place is the sum of the places in it, cell by cell; all numbers are whole and none is negative."
+    return " ".join([rules, *facts["known"], f"Rules broken: {sum(facts['violations'].values()):,}."])
 
 
 def protected(facts: Facts) -> str:
@@ -180,14 +177,25 @@ def report(facts: Facts) -> str:
             "",
             f"**How to cite.** {marked(cited(facts))}",
             "",
-            *_files(),
+            *_files(facts),
         ]
     )
 
 
-def _files() -> list[str]:
+def approximate(facts: Facts) -> str:
+    """What the re-simulated margins are, where there are any."""
+    if facts["resimulated"] is None:
+        return ""
+    return (
+        f"`n_moe_approx` is an approximate ± of n itself: the noise was drawn {facts['resimulated']:,} times more as "
+        "if n were exact. It promises nothing, least of all for small numbers; the range from n_low to n_high does. "
+    )
+
+
+def _files(facts: Facts) -> list[str]:
     return [
         "**Files.** `table.csv`, `table.parquet`: n adds up; n_low to n_high is n_estimate ± n_moe, cut at 0. "
+        f"{approximate(facts)}"
         "`noisy.csv`, `noisy.parquet`: the measurements, for statistics of your own. `release.json`: these facts. "
         "`index.html`: a page to look around in.",
         "",

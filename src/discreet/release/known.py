@@ -1,0 +1,221 @@
+"""What is public about the numbers themselves: the total at the top, that of every leaf, and cells that must be empty.
+
+    total         units (or groups) in the whole tree
+    leaf_totals   the same for every leaf
+    zeros         places and labels that do not go together: a line such as {age: 0-14, married: yes}; what a line does
+                  not name may be anything
+
+Given as arguments, never read off the data; nothing here is measured or protected, and all else is paid for.  They
+shape the fit, which is free: the same measurement serves with and without them.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet import exact
+from discreet.answer.column import label_text, plain
+from discreet.errors import bad
+from discreet.release.check import Table, Violations, allowed_places, require_reachable, violations
+from discreet.release.tree import Ints, Tree, ancestry, summed
+from discreet.schema.words import suggestion
+
+Bools = NDArray[np.bool_]
+Zero = Mapping[str, str]
+MOST_TOTAL = 2**40
+MOST_ZEROS = 10**5  # lines
+_FIX_TOTAL = "Give the number that is public, or leave it out: it is then measured like every other."
+_FIX_ZEROS = 'Give, for example: [{"age": "0-14", "married": "yes"}]'
+
+
+class About(Protocol):
+    """What the cells are: a `Subject`, or the `Keys` of tables that were read back."""
+
+    @property
+    def tree(self) -> Tree: ...
+    @property
+    def attributes(self) -> tuple[str, ...]: ...
+    @property
+    def labels(self) -> Sequence[Sequence[Any]]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """The public numbers, and for each leaf and cell whether anything can be there; None is nothing known."""
+
+    total: int | None = None
+    leaf_totals: Ints | None = None
+    zeros: tuple[Zero, ...] = ()
+    allowed: Bools | None = None
+
+    def totals(self, tree: Tree) -> Ints:
+        """For each place the public total; −1 where there is none."""
+        if self.leaf_totals is not None:
+            return summed(tree, self.leaf_totals)
+        found = np.full(len(tree), -1, dtype=np.int64)
+        if self.total is not None:
+            found[0] = self.total
+        return found
+
+    def possible(self, tree: Tree) -> Bools | None:
+        """For each place and cell whether anything can be there."""
+        return None if self.allowed is None else allowed_places(tree, self.allowed.shape[1], self.allowed)
+
+    def words(self, tree: Tree) -> list[str]:
+        """What is held to, in sentences."""
+        said = []
+        if self.leaf_totals is not None:
+            leaves = f"Each lowest place ({len(tree.leaves):,} in all) adds up to its public total"
+            said.append(f"{leaves}, {self.total:,} together; these cost nothing.")
+        elif self.total is not None:
+            said.append(f"The top adds up to {self.total:,}, which is public and costs nothing.")
+        if self.allowed is not None:
+            empty, cells = int(np.sum(~self.allowed)), self.allowed.size
+            said.append(f"{empty:,} of {cells:,} cells of the lowest places are 0 beforehand, as was given.")
+        return said
+
+    def caveats(self) -> list[str]:
+        """What a reader must know about them."""
+        said = []
+        if self.leaf_totals is not None:
+            said.append("The totals of all lowest places were given as public numbers and are not protected here.")
+        elif self.total is not None:
+            said.append("The total at the top was given as a public number and is not protected by this release.")
+        if self.allowed is not None:
+            said.append("Cells that were said to be empty are 0 whatever was measured there.")
+        return said
+
+    def violations(self, tree: Tree, table: Table) -> Violations:
+        """What a table breaks, these facts included."""
+        return violations(tree, table, total=self.total, leaf_totals=self.leaf_totals, allowed=self.allowed)
+
+
+NOTHING = Known()
+
+
+def known(about: About, *, total: Any = None, leaf_totals: Any = None, zeros: Iterable[Zero] | None = None) -> Known:
+    """All of it, or the refusal of numbers that cannot all be true of one table."""
+    tree = about.tree
+    top = None if total is None else _number(total, "total")
+    leaves = None if leaf_totals is None else _leaf_totals(leaf_totals, tree)
+    if leaves is not None:
+        summed_up = int(leaves.sum())
+        if top is not None and top != summed_up:
+            rule, fix = f"must be {summed_up}, the sum of the totals of all leaves", "Give one of the two."
+            raise bad("total", rule, top, fix)
+        top = summed_up
+    lines = () if zeros is None else _lines(zeros)
+    allowed = _allowed(about, lines) if lines else None
+    _require_possible(tree, top, leaves, allowed)
+    return Known(top, leaves, lines, allowed)
+
+
+# --- totals ----------------------------------------------------------------------------------------------------------
+
+
+def _number(value: Any, name: str) -> int:
+    rule = f"must be a whole number between 0 and {MOST_TOTAL}"
+    number = exact.decimal(value, name, rule, _FIX_TOTAL)
+    if number.denominator != 1 or not 0 <= number <= MOST_TOTAL:
+        raise bad(name, rule, value, _FIX_TOTAL)
+    return int(number)
+
+
+def _leaf_totals(given: Any, tree: Tree) -> Ints:
+    """The numbers in the order of the leaves, from a mapping of each leaf's name."""
+    leaf = tree.levels[-1]
+    if not isinstance(given, Mapping):
+        fix = f"Give a mapping, or the name of a public CSV with the columns {leaf} and total."
+        raise bad("leaf_totals", f"must give a number for each {leaf}", type(given).__name__, fix)
+    names = [tree.names[place] for place in tree.leaves]
+    spare = [name for name in given if name not in set(names)]
+    if spare:
+        meant = suggestion(str(spare[0]), names)
+        fix = f"Did you mean {meant!r}?" if meant else "Leave it out, or add it to the tree."
+        raise bad("leaf_totals", "must name leaves of the tree only", spare[0], fix)
+    lacking = [name for name in names if name not in given]
+    if lacking:
+        fix = "Give the total of every leaf, or of none; totals that are not public are measured."
+        raise bad("leaf_totals", f"must have every leaf; {len(lacking):,} are missing", lacking[0], fix)
+    found = np.array([_number(given[name], "leaf_totals") for name in names], dtype=np.int64)
+    if int(found.sum()) > MOST_TOTAL:
+        raise bad("leaf_totals", f"must add up to {MOST_TOTAL} at most", int(found.sum()), "Check the numbers.")
+    return found
+
+
+# --- zeros -----------------------------------------------------------------------------------------------------------
+
+
+def _lines(zeros: Iterable[Zero]) -> tuple[Zero, ...]:
+    """The lines, without what they leave open."""
+    given = list(zeros) if isinstance(zeros, Iterable) and not isinstance(zeros, str | bytes | Mapping) else None
+    if given is None or not all(isinstance(line, Mapping) for line in given):
+        raise bad("zeros", "must be a list of lines that name what cannot be", zeros, _FIX_ZEROS)
+    if len(given) > MOST_ZEROS:
+        raise bad("zeros", f"must be at most {MOST_ZEROS:,} lines", len(given), "Name whole levels or labels at once.")
+    lines = tuple({str(name): str(value) for name, value in line.items() if str(value) != ""} for line in given)
+    if any(not line for line in lines):
+        raise bad("zeros", "must name something on every line", {}, "Leave empty lines out.")
+    return lines
+
+
+def _allowed(about: About, lines: Sequence[Zero]) -> Bools:
+    """For each leaf and cell whether no line rules it out."""
+    tree, names = about.tree, [*about.tree.levels, *about.attributes]
+    allowed = np.ones((len(tree.leaves), *map(len, about.labels)), dtype=np.bool_)
+    named = {name for line in lines for name in line}
+    below = {level: _below(tree, level) for level, name in enumerate(tree.levels) if name in named}
+    texts = dict(zip(about.attributes, map(_texts, about.labels), strict=True))
+    for line in lines:
+        leaves = np.arange(len(tree.leaves))
+        cell: list[Any] = [slice(None)] * len(texts)
+        for name, value in line.items():
+            if name in texts:
+                cell[about.attributes.index(name)] = texts[name].index(_one_of(texts[name], value, f"label of {name}"))
+            elif name in tree.levels:
+                here = below[tree.levels.index(name)]
+                leaves = np.intersect1d(leaves, here[_one_of(here, value, f"{name} of the tree")])
+            else:
+                _one_of(names, name, "level or attribute of this release")
+        if not len(leaves):
+            raise bad("zeros", "must name a place that there is", dict(line), "Name places that lie in each other.")
+        allowed[(leaves, *cell)] = False
+    return allowed.reshape(len(tree.leaves), -1)
+
+
+def _below(tree: Tree, level: int) -> dict[str, Ints]:
+    """Which leaves lie in the places of each name on a level, as numbers among the leaves."""
+    above = ancestry(tree)[level][tree.leaves]
+    found: dict[str, list[int]] = {}
+    for leaf, place in enumerate(above.tolist()):
+        if place >= 0:
+            found.setdefault(tree.names[place], []).append(leaf)
+    return {name: np.array(leaves) for name, leaves in found.items()}
+
+
+def _one_of(names: Collection[str], given: str, kind: str) -> str:
+    """The name, if it is one of these."""
+    if given in names:
+        return given
+    listed = list(names)
+    meant = suggestion(given, listed)
+    fix = f"Did you mean {meant!r}?" if meant else f"Name one such as: {', '.join(listed[:8])}"
+    raise bad("zeros", f"must name a {kind}", given, fix)
+
+
+def _texts(labels: Sequence[Any]) -> list[str]:
+    return ["" if label is None else label_text(plain(label)) for label in labels]
+
+
+def _require_possible(tree: Tree, total: int | None, leaf_totals: Ints | None, allowed: Bools | None) -> None:
+    """Refuses totals that no table with these zeros can have."""
+    if allowed is None:
+        return
+    require_reachable(total, np.asarray(allowed.any(axis=0)))
+    stuck = np.zeros(0) if leaf_totals is None else (leaf_totals > 0) & ~allowed.any(axis=1)
+    if stuck.any():
+        name = tree.names[tree.leaves[int(np.argmax(stuck))]]
+        raise bad("leaf_totals", "must be 0 where no cell is allowed", name, "Remove a line of zeros, or give 0.")

@@ -1,0 +1,328 @@
+"""The approximate ± of fitted numbers: order statistics as a slow twin finds them, what they hold, what is refused."""
+
+from fractions import Fraction
+from math import ceil, exp, log
+
+import numpy as np
+import pytest
+from scipy.special import entr
+
+from discreet.errors import BadValue
+from discreet.noise.source import SYSTEM
+from discreet.release import fit, resimulated
+from discreet.release.known import Known, known
+from discreet.release.plan import planned
+from discreet.release.resimulated import kept, largest, least_runs, radii
+from discreet.release.resimulated import resimulated as simulated
+from discreet.release.subject import Wanted, subject
+from discreet.release.tree import summed
+from discreet.schema import Column, Hierarchy, Schema, Unit
+from replay import Refusing
+
+BRANCHES = tuple(("x", f"r{region}", f"w{region}.{ward}") for region in range(3) for ward in range(2 + region))
+GEO = Hierarchy("geo", ("country", "region", "ward"), branches=BRANCHES)
+COLUMNS = [
+    Column("ward", "category", values=GEO.leaves),
+    Column("sex", "category", values=("m", "f")),
+    Column("old", "boolean"),
+    Column("band", "category", values=tuple(f"b{at}" for at in range(40))),
+    Column("home", "text"),
+]
+SCHEMA = Schema("people", COLUMNS, Unit("person", 1), "add-remove", None, (GEO,))
+COUNTS, SIZES = Wanted("geo", by=("sex",)), Wanted("geo", groups="home", largest=4)
+BANDS = Wanted("geo", by=("band",))
+METHODS = [(COUNTS, one) for one in fit.PLAIN] + [(SIZES, one) for one in fit.FROM_TOP]
+NAMES = [*fit.PLAIN, *fit.FROM_TOP]
+
+
+class Seeded:
+    """The same words again for the same seed, so that two ways see the same draws."""
+
+    def __init__(self, seed):
+        self.numbers = np.random.default_rng(seed)
+
+    def words(self, n):
+        return self.numbers.integers(0, 2**64, n, dtype=np.uint64)
+
+
+def release_plan(wanted, *, held=None, **terms):
+    about = subject(wanted, SCHEMA)
+    facts = Known() if held is None else known(about, **held)
+    return planned(about, known=facts, **({"epsilon": "0.5"} | terms))
+
+
+def table(plan, seed=5, most=9):
+    """A table that adds up, with many zeros."""
+    numbers = np.random.default_rng(seed)
+    shape = (len(plan.subject.tree.leaves), plan.subject.cells)
+    return summed(plan.subject.tree, numbers.integers(0, most, shape) * (numbers.random(shape) < 0.6))
+
+
+def all_errors(plan, fitted, runs, source):
+    """Every error of every run, kept; the totals in the last column."""
+    found = []
+    for _ in range(runs):
+        again = fit.fitted(plan, plan.measurement(fitted[plan.subject.tree.leaves], source))
+        found.append(np.column_stack([abs(again - fitted), abs(again.sum(axis=1) - fitted.sum(axis=1))]))
+    return np.stack(found)
+
+
+def slow(plan, errors, free):
+    """The larger of the two order statistics, cell by cell, from sorted lists of all errors."""
+    runs, places, width = errors.shape
+    alone, pooled = np.zeros((2, places, width), dtype=np.int64)
+    for place in range(places):
+        level = int(plan.subject.tree.level[place])
+        for cell in range(width):
+            alone[place, cell] = sorted(errors[:, place, cell])[ceil(plan.level * (runs + 1)) - 1]
+            peers = [r for r in range(places) if plan.subject.tree.level[r] == level and free[r, cell]]
+            if place in peers:
+                rank = ceil(plan.level * (runs + 1) * len(peers))
+                pooled[place, cell] = sorted(errors[:, peers, cell].ravel())[rank - 1]
+    return alone, pooled
+
+
+# --- order statistics ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("wanted", "method"), METHODS, ids=NAMES)
+@pytest.mark.parametrize(("runs", "level"), [(19, "0.95"), (47, "0.9"), (25, "2/3")])
+def test_radii_are_those_of_a_twin_that_keeps_every_run(wanted, method, runs, level):
+    plan = release_plan(wanted, method=method, level=level)
+    fitted = table(plan)
+    alone, pooled = slow(plan, all_errors(plan, fitted, runs, Seeded(1)), np.ones((13, 99), dtype=bool))
+    found = radii(plan, fitted, runs=runs, source=Seeded(1))
+    assert np.array_equal(found[0], alone)
+    assert np.array_equal(found[1], pooled)
+    made = simulated(plan, fitted, runs=runs, source=Seeded(1))
+    assert np.array_equal(np.column_stack([made.radius, made.total_radius]), np.maximum(alone, pooled))
+    assert made.radius.dtype == made.total_radius.dtype == np.int64
+    assert made.radius.shape == fitted.shape
+    assert (made.runs, made.level) == (runs, Fraction(level))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "held"),
+    [
+        (COUNTS, {"total": 30}),
+        (COUNTS, {"zeros": [{"region": "r2", "sex": "f"}, {"ward": "w0.1"}]}),
+        (COUNTS, {"leaf_totals": dict.fromkeys(GEO.leaves, 5)}),
+        (SIZES, {"leaf_totals": dict.fromkeys(GEO.leaves, 5)}),
+    ],
+    ids=["total", "zeros", "leaf totals", "leaf totals of sizes"],
+)
+def test_what_is_public_has_no_margin_and_is_in_no_pool(wanted, held):
+    plan = release_plan(wanted, held=held)
+    fitted = fit.fitted(plan, plan.measurement(table(plan)[plan.subject.tree.leaves], SYSTEM))
+    tree, facts = plan.subject.tree, plan.known
+    free = np.ones((len(tree), plan.subject.cells + 1), dtype=bool)
+    if facts.allowed is not None:
+        free[:, :-1] = facts.possible(tree)
+    free[:, -1] = facts.totals(tree) < 0
+    assert not free.all()
+    alone, pooled = slow(plan, all_errors(plan, fitted, 39, Seeded(3)), free)
+    found = radii(plan, fitted, runs=39, source=Seeded(3))
+    assert np.array_equal(found[0], alone)
+    assert np.array_equal(found[1], pooled)
+    assert not found[0][~free].any()
+    assert not found[1][~free].any()
+
+
+def test_the_largest_are_kept_whatever_their_order():
+    numbers = np.random.default_rng(2)
+    for few, many, step in [(1, 7, 1), (5, 99, 1), (4, 60, 3), (21, 40, 10)]:
+        seen = numbers.integers(0, 12, (6, many))
+        held = np.full((6, few), -1)
+        for at in range(0, many, step):
+            held = largest(held, seen[:, at : at + step])
+            assert held.shape == (6, few)
+        best = np.sort(seen, axis=1)[:, many - few :]
+        assert np.array_equal(np.sort(held, axis=1), best)
+        assert np.array_equal(held[:, 0], best[:, 0])
+
+
+@pytest.mark.parametrize("level", ["0.5", "2/3", "0.9", "0.95", "0.99", "0.999", "0.9999"])
+def test_the_fewest_runs_are_those_whose_rank_exists(level):
+    near = Fraction(level)
+    least = least_runs(near)
+    assert ceil(near * (least + 1)) <= least
+    assert ceil(near * least) > least - 1
+    assert kept(near, least, 1) >= 1
+    assert all(kept(near, least, places) >= 1 for places in (0, 2, 3, 1000))
+
+
+@pytest.mark.parametrize("runs", [19, 99, 1999])
+def test_no_more_is_held_than_a_few_errors_for_each_cell(monkeypatch, runs):
+    """Whatever is held is counted at each step: 2·⌈0.05·runs⌉ numbers and one run more for each cell and total."""
+    plan = release_plan(COUNTS)
+    fitted = table(plan)
+    monkeypatch.setattr(fit, "fitted", lambda *_: fitted)
+    monkeypatch.setattr(type(plan.measurement), "__call__", lambda *_: None)
+    sizes = {}
+
+    def watched(held, seen):
+        sizes[held.shape] = held.size
+        return largest(held, seen)
+
+    monkeypatch.setattr(resimulated, "largest", watched)
+    simulated(plan, fitted, runs=runs)
+    assert 0 < sum(sizes.values()) <= 2 * ceil(0.05 * runs) * (fitted.size + len(fitted))
+
+
+# --- what holds ------------------------------------------------------------------------------------------------------
+
+
+ALARM = 1e-8  # for each of 2 × 4 figures
+TRIED = [  # sets of runs, and of each figure whose shares vary little enough how much narrower is told
+    (BANDS, 150, {0: 0.4, 1: 0.3, 3: 0.2}),
+    (SIZES, 60, {0: 0.1}),
+]
+
+
+@pytest.fixture(scope="module", params=TRIED, ids=["counts", "sizes"])
+def sets(request):
+    """Errors of one release more and the radii of 5 runs at level 2/3, where the fitted table is the exact one.
+
+    Four figures of each set of runs: the cells of a region and those of a ward by their own errors, a region's total,
+    and the cells of all wards by their pools.  Sets are independent; the columns of one set meet in its total.
+    """
+    wanted, many, narrower = request.param
+    plan = release_plan(wanted, epsilon="0.3", level="2/3")
+    fitted, wards, found = table(plan), plan.subject.tree.places(2), [[], [], [], []]
+    for _ in range(many):
+        alone, pooled = radii(plan, fitted, runs=5)
+        (errors,) = all_errors(plan, fitted, 1, SYSTEM)
+        seen = [(2, slice(-1)), (-1, slice(-1)), (1, slice(-1, None)), (wards, slice(-1))]
+        for each, at, radius in zip(found, seen, (alone, alone, alone, pooled), strict=True):
+            each.append((errors[at].ravel(), radius[at].ravel()))
+    return [[np.stack(part) for part in zip(*figure, strict=True)] for figure in found], narrower
+
+
+def too_few(errors, radius):
+    """Whether shares so small would hardly come if each held with probability 2/3 or more.
+
+    For n independent shares of the mean m: P[mean ≤ m] ≤ exp(−n·KL(m, 2/3)), whatever their law (Hoeffding 1963).
+    """
+    mean = float(np.mean(errors <= radius))
+    chance = 2 / 3
+    far = entr(mean) + entr(1 - mean) + mean * log(chance) + (1 - mean) * log(1 - chance)
+    return mean < chance and exp(len(errors) * far) < ALARM
+
+
+def test_margins_hold_as_often_as_they_say_where_the_fitted_table_is_the_exact_one(sets):
+    """N = 150 sets of runs of counts, 60 of sizes; false alarms below 8·10⁻⁸ in all."""
+    figures, _ = sets
+    assert {len(errors) for errors, _ in figures} in ({150}, {60})
+    assert not any(too_few(*figure) for figure in figures)
+
+
+def test_narrower_margins_do_not(sets):
+    """Pools of few runs are wide: by the factor (R + 1)/R in rank.  Each is told but for a chance below 10⁻⁸."""
+    figures, narrower = sets
+    assert all(too_few(figures[at][0], factor * figures[at][1]) for at, factor in narrower.items())
+
+
+@pytest.mark.parametrize(("wanted", "method"), METHODS, ids=NAMES)
+def test_the_total_at_the_top_errs_by_what_each_run_measured_of_it(wanted, method):
+    plan = release_plan(wanted, method=method)
+    fitted, source = table(plan, most=300), Seeded(7)
+    total = int(fitted[0].sum())
+    again = [plan.measurement(fitted[plan.subject.tree.leaves], source) for _ in range(19)]
+    measured = [int(plan.margins.totals(noisy)[0]) for noisy in again]
+    made = simulated(plan, fitted, runs=19, source=Seeded(7))
+    assert made.total_radius[0] == max(abs(one - total) for one in measured) > 0
+
+
+@pytest.mark.parametrize(("wanted", "method"), METHODS, ids=NAMES)
+def test_without_noise_there_is_no_margin(wanted, method):
+    """At ε = 60,000 for three levels of one marginal, noise other than 0 has a chance below e^-10000."""
+    plan = release_plan(wanted, method=method, epsilon=60_000)
+    made = simulated(plan, table(plan), runs=19)
+    assert not made.radius.any()
+    assert not made.total_radius.any()
+
+
+def test_several_marginals_at_once_have_margins_too():
+    plan = release_plan(Wanted("geo", by=("sex", "old")))
+    assert len(plan.measurement.marginals) == 3
+    fitted = table(plan)
+    alone, pooled = slow(plan, all_errors(plan, fitted, 19, Seeded(6)), np.ones((13, 5), dtype=bool))
+    made = simulated(plan, fitted, runs=19, source=Seeded(6))
+    assert np.array_equal(made.radius, np.maximum(alone, pooled)[:, :-1])
+
+
+def test_a_cell_that_never_moves_takes_the_margin_of_its_level(monkeypatch):
+    """What the pool is for: the fit holds one ward at 0 in every run, and the other wards move."""
+    plan = release_plan(COUNTS)
+    fitted = table(plan)
+    numbers = iter(range(100))
+
+    def again(*_):
+        moved = fitted + 10 * (next(numbers) % 2) + 1
+        moved[-1] = fitted[-1]
+        return moved
+
+    monkeypatch.setattr(fit, "fitted", again)
+    alone, pooled = radii(plan, fitted, runs=19)
+    assert not alone[-1].any()
+    assert (pooled[-1, :-1] == 11).all()
+
+
+# --- progress and refusals -------------------------------------------------------------------------------------------
+
+
+def test_progress_is_told_after_each_run_up_to_the_whole():
+    plan, told = release_plan(COUNTS), []
+    simulated(plan, table(plan), runs=20, progress=lambda step, share: told.append((step, share)))
+    assert told == [("drawing the noise again", run / 20) for run in range(1, 21)]
+
+
+def test_the_table_that_is_given_stays_as_it_is_and_another_call_draws_anew():
+    plan = release_plan(BANDS, epsilon="0.01")
+    fitted = table(plan)
+    before = fitted.copy()
+    first, second = (simulated(plan, fitted, runs=19).radius for _ in range(2))
+    assert np.array_equal(fitted, before)
+    assert not np.array_equal(first, second)  # 520 maxima of noise of scale 300: equal less than once in 10¹⁰⁰
+
+
+@pytest.mark.parametrize("runs", [0, -1, 18, 10_001, 10**400, True, 99.0, "99", None, np.nan, [99]])
+def test_bad_runs_are_refused_before_any_noise(runs):
+    plan = release_plan(COUNTS)
+    with pytest.raises(BadValue, match=r"runs at the level 0\.95 must be a whole number between 19 and 10000"):
+        simulated(plan, table(plan), runs=runs, source=Refusing())
+
+
+def test_the_fewest_runs_follow_from_the_level():
+    plan = release_plan(COUNTS, level="0.99")
+    with pytest.raises(BadValue, match="between 99 and 10000"):
+        simulated(plan, table(plan), runs=98, source=Refusing())
+    assert simulated(plan, table(plan)).runs == 99
+    with pytest.raises(BadValue, match=r"level must not need more than 10,000 runs.*0\.99995.*at most 0\.9999\."):
+        simulated(release_plan(COUNTS, level="0.99995"), table(plan), runs=10_000, source=Refusing())
+
+
+def test_a_table_of_another_plan_is_refused():
+    plan = release_plan(COUNTS)
+    fitted = table(plan)
+    wrong = fitted.copy()
+    wrong[0, 0] += 1
+    negative = summed(
+        plan.subject.tree, np.where(np.arange(18).reshape(9, 2) == 3, -1, fitted[plan.subject.tree.leaves])
+    )
+    for given in (fitted[:, :1], fitted[1:], fitted.astype(float), fitted.tolist(), None):
+        with pytest.raises(BadValue, match="fitted must be int64 with 13 rows and 2 columns"):
+            simulated(plan, given, source=Refusing())
+    for given in (wrong, negative):
+        with pytest.raises(BadValue, match=r"fitted must add up, have nothing negative.*Give the fitted table"):
+            simulated(plan, given, source=Refusing())
+    with pytest.raises(BadValue, match="keep what is public"):
+        simulated(release_plan(COUNTS, held={"total": int(fitted[0].sum()) + 1}), fitted, source=Refusing())
+
+
+def test_more_errors_than_fit_into_memory_are_refused_before_any_noise(monkeypatch):
+    plan = release_plan(COUNTS)
+    monkeypatch.setattr(resimulated, "MOST_KEPT", 5 * 13 * 3)
+    assert simulated(plan, table(plan), runs=99).runs == 99
+    with pytest.raises(BadValue, match=r"runs must not hold more than 195 errors.*You gave 119\. Give fewer; 19 are"):
+        simulated(plan, table(plan), runs=119, source=Refusing())
