@@ -24,7 +24,7 @@ from discreet.release.error import measures
 from discreet.release.measure import Form, from_top
 from discreet.release.plan import ReleasePlan, planned
 from discreet.release.release import Release
-from discreet.release.resimulated import radii
+from discreet.release.resimulated import radii, tried
 from discreet.release.subject import Wanted, subject
 from discreet.release.tree import from_branches, summed
 from discreet.schema import Column, Hierarchy, Schema, Unit
@@ -209,8 +209,8 @@ def with_people(exact: Exact) -> Exact:
 def _intervals(exact: Exact, plan: ReleasePlan, runs: int) -> dict[str, tuple[Ints, Ints]]:
     """Lower and upper ends, the totals in the last column."""
     made = Release(plan, plan.measurement(exact.table[exact.tree.leaves], SYSTEM))
-    alone, pooled = radii(plan, made.fitted, runs=runs)
-    both = np.maximum(alone, pooled)
+    found = [radii(plan, table, runs=runs) for table in tried(plan, made.noisy)]
+    alone, both = found[0][0], np.max([np.maximum(*each) for each in found], axis=0)
     fitted, totals, wide = _with_totals(made.fitted), made.totals, made.total_radius
     return {
         "proven": (np.column_stack([made.low, totals - wide]), np.column_stack([made.high, totals + wide])),

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 import discreet as dp
+from discreet.answer.spread import sum_radius
 from discreet.errors import BadValue, MetadataError
+from discreet.noise.source import SYSTEM
 from discreet.release import read
 from discreet.release.known import NOTHING, known
+from discreet.release.plan import planned
 from discreet.release.publish.facts import facts
 from discreet.release.subject import Wanted, subject
 from discreet.release.tree import summed
@@ -127,6 +130,22 @@ def test_zeros_hold_in_counts_by_every_method_and_their_margin_is_zero(people, m
     assert release.violations.count == 0
 
 
+def test_totals_of_places_with_many_empty_cells_are_nearer():
+    """N = 2,000 draws; of 2,000 intervals that hold 95 in 100, more than 163 miss less than once in 10⁸ times."""
+    wide = subject(Wanted("geo", by=("sex", "old"), marginals=()), SCHEMA)
+    plain = planned(wide, epsilon=1)
+    plan = planned(wide, epsilon=1, known=known(wide, zeros=[{"sex": "f"}, {"region": "a", "old": "true"}]))
+    counts = plan.known.possible(wide.tree).sum(axis=1)
+    law = plan.measurement.mechanisms[0][0].noise
+    assert plan.margins.total_radius.tolist() == [sum_radius(law, int(few), plan.level) for few in counts]
+    assert (plan.margins.total_radius < plain.margins.total_radius).all()
+    leaves = np.where(plan.known.allowed, 5, 0)
+    exact = summed(wide.tree, leaves).sum(axis=1)
+    off = np.stack([np.abs(plan.margins.totals(plan.measurement(leaves, SYSTEM)) - exact) for _ in range(2_000)])
+    assert ((off > plan.margins.total_radius).sum(axis=0) <= 163).all()
+    assert ((off > plan.margins.total_radius // 2).sum(axis=0) > 163).all()
+
+
 @pytest.mark.parametrize(
     "asked", [{"by": ("sex", "age")}, {"by": "sex"}, {"groups": "household", "largest": 4}], ids=str
 )
@@ -135,7 +154,7 @@ def test_totals_of_leaves_hold_in_counts_and_sizes(people, asked):
     tree = release.plan.subject.tree
     assert release.fitted[tree.leaves].sum(axis=1).tolist() == [LEAVES[tree.names[leaf]] for leaf in tree.leaves]
     assert release.violations.count == 0
-    assert release.plan.method == ("joint" if "groups" in asked else "flow")
+    assert release.plan.method == {"sex": "flow", ("sex", "age"): "together"}.get(asked.get("by"), "joint")
 
 
 @pytest.mark.parametrize("totals", [None, LEAVES], ids=["measured", "public"])

@@ -11,8 +11,9 @@ from discreet.errors import BadValue
 from discreet.noise.source import SYSTEM
 from discreet.release import fit, resimulated
 from discreet.release.known import Known, known
+from discreet.release.measure import Form, from_top
 from discreet.release.plan import planned
-from discreet.release.resimulated import kept, largest, least_runs, radii
+from discreet.release.resimulated import kept, largest, least_runs, radii, tried
 from discreet.release.resimulated import resimulated as simulated
 from discreet.release.subject import Wanted, subject
 from discreet.release.tree import summed
@@ -58,6 +59,13 @@ def table(plan, seed=5, most=9):
     return summed(plan.subject.tree, numbers.integers(0, most, shape) * (numbers.random(shape) < 0.6))
 
 
+def noiseless(plan, exact):
+    """What would be measured without noise: the fit gives the table back."""
+    if plan.measurement.form is Form.FROM_TOP:
+        return from_top(exact)
+    return np.concatenate([view.of(exact) for view in plan.measurement.marginals], axis=1)
+
+
 def all_errors(plan, fitted, runs, source):
     """Every error of every run, kept; the totals in the last column."""
     found = []
@@ -94,7 +102,7 @@ def test_radii_are_those_of_a_twin_that_keeps_every_run(wanted, method, runs, le
     found = radii(plan, fitted, runs=runs, source=Seeded(1))
     assert np.array_equal(found[0], alone)
     assert np.array_equal(found[1], pooled)
-    made = simulated(plan, fitted, runs=runs, source=Seeded(1))
+    made = simulated(plan, noiseless(plan, fitted), runs=runs, source=Seeded(1))
     assert np.array_equal(np.column_stack([made.radius, made.total_radius]), np.maximum(alone, pooled))
     assert made.radius.dtype == made.total_radius.dtype == np.int64
     assert made.radius.shape == fitted.shape
@@ -165,7 +173,7 @@ def test_no_more_is_held_than_a_few_errors_for_each_cell(monkeypatch, runs):
         return largest(held, seen)
 
     monkeypatch.setattr(resimulated, "largest", watched)
-    simulated(plan, fitted, runs=runs)
+    simulated(plan, noiseless(plan, fitted), runs=runs)
     assert 0 < sum(sizes.values()) <= 2 * ceil(0.05 * runs) * (fitted.size + len(fitted))
 
 
@@ -229,7 +237,7 @@ def test_the_total_at_the_top_errs_by_what_each_run_measured_of_it(wanted, metho
     total = int(fitted[0].sum())
     again = [plan.measurement(fitted[plan.subject.tree.leaves], source) for _ in range(19)]
     measured = [int(plan.margins.totals(noisy)[0]) for noisy in again]
-    made = simulated(plan, fitted, runs=19, source=Seeded(7))
+    made = simulated(plan, noiseless(plan, fitted), runs=19, source=Seeded(7))
     assert made.total_radius[0] == max(abs(one - total) for one in measured) > 0
 
 
@@ -237,7 +245,7 @@ def test_the_total_at_the_top_errs_by_what_each_run_measured_of_it(wanted, metho
 def test_without_noise_there_is_no_margin(wanted, method):
     """At ε = 60,000 for three levels of one marginal, noise other than 0 has a chance below e^-10000."""
     plan = release_plan(wanted, method=method, epsilon=60_000)
-    made = simulated(plan, table(plan), runs=19)
+    made = simulated(plan, noiseless(plan, table(plan)), runs=19)
     assert not made.radius.any()
     assert not made.total_radius.any()
 
@@ -247,7 +255,7 @@ def test_several_marginals_at_once_have_margins_too():
     assert len(plan.measurement.marginals) == 3
     fitted = table(plan)
     alone, pooled = slow(plan, all_errors(plan, fitted, 19, Seeded(6)), np.ones((13, 5), dtype=bool))
-    made = simulated(plan, fitted, runs=19, source=Seeded(6))
+    made = simulated(plan, noiseless(plan, fitted), runs=19, source=Seeded(6))
     assert np.array_equal(made.radius, np.maximum(alone, pooled)[:, :-1])
 
 
@@ -268,12 +276,46 @@ def test_a_cell_that_never_moves_takes_the_margin_of_its_level(monkeypatch):
     assert (pooled[-1, :-1] == 11).all()
 
 
+# --- the nearest table of all ---------------------------------------------------------------------------------------
+
+
+def sparse(held=None):
+    """A plan, and measurements of a nearly empty table whose noise adds up to far more than there is."""
+    plan = release_plan(BANDS, epsilon="0.1", held=held)
+    leaves = np.zeros((len(plan.subject.tree.leaves), plan.subject.cells), dtype=np.int64)
+    leaves[:, 0] = 3
+    return plan, plan.measurement(leaves, Seeded(4))
+
+
+def test_where_the_nearest_table_has_too_many_it_is_tried_too_and_the_larger_radius_taken():
+    plan, noisy = sparse()
+    fitted, nearest = tried(plan, noisy)
+    assert np.array_equal(fitted, fit.fitted(plan, noisy))
+    assert nearest[0].sum() > plan.margins.totals(noisy)[0] + plan.margins.total_radius[0]
+    told, source = [], Seeded(9)
+    made = simulated(plan, noisy, runs=19, source=source, progress=lambda step, share: told.append(share))
+    again = Seeded(9)
+    one, two = (np.maximum(*radii(plan, each, runs=19, source=again)) for each in (fitted, nearest))
+    assert np.array_equal(made.radius, np.maximum(one, two)[:, :-1])
+    assert (two > one).mean() > 0.2
+    assert told == pytest.approx([run / 38 for run in range(1, 39)])
+
+
+def test_else_the_fitted_table_is_tried_alone():
+    plan, noisy = sparse({"total": 27})
+    assert len(tried(plan, noisy)) == 1
+    full = release_plan(COUNTS)
+    assert len(tried(full, noiseless(full, table(full, most=300)))) == 1
+    sizes = release_plan(SIZES)
+    assert len(tried(sizes, sizes.measurement(np.zeros((9, sizes.subject.cells), dtype=np.int64), Seeded(4)))) == 1
+
+
 # --- progress and refusals -------------------------------------------------------------------------------------------
 
 
 def test_progress_is_told_after_each_run_up_to_the_whole():
     plan, told = release_plan(COUNTS), []
-    simulated(plan, table(plan), runs=20, progress=lambda step, share: told.append((step, share)))
+    simulated(plan, noiseless(plan, table(plan)), runs=20, progress=lambda step, share: told.append((step, share)))
     assert told == [("drawing the noise again", run / 20) for run in range(1, 21)]
 
 
@@ -281,7 +323,7 @@ def test_the_table_that_is_given_stays_as_it_is_and_another_call_draws_anew():
     plan = release_plan(BANDS, epsilon="0.01")
     fitted = table(plan)
     before = fitted.copy()
-    first, second = (simulated(plan, fitted, runs=19).radius for _ in range(2))
+    first, second = (simulated(plan, noiseless(plan, fitted), runs=19).radius for _ in range(2))
     assert np.array_equal(fitted, before)
     assert not np.array_equal(first, second)  # 520 maxima of noise of scale 300: equal less than once in 10¹⁰⁰
 
@@ -290,39 +332,29 @@ def test_the_table_that_is_given_stays_as_it_is_and_another_call_draws_anew():
 def test_bad_runs_are_refused_before_any_noise(runs):
     plan = release_plan(COUNTS)
     with pytest.raises(BadValue, match=r"runs at the level 0\.95 must be a whole number between 19 and 10000"):
-        simulated(plan, table(plan), runs=runs, source=Refusing())
+        simulated(plan, noiseless(plan, table(plan)), runs=runs, source=Refusing())
 
 
 def test_the_fewest_runs_follow_from_the_level():
     plan = release_plan(COUNTS, level="0.99")
     with pytest.raises(BadValue, match="between 99 and 10000"):
-        simulated(plan, table(plan), runs=98, source=Refusing())
-    assert simulated(plan, table(plan)).runs == 99
+        simulated(plan, noiseless(plan, table(plan)), runs=98, source=Refusing())
+    assert simulated(plan, noiseless(plan, table(plan))).runs == 99
     with pytest.raises(BadValue, match=r"level must not need more than 10,000 runs.*0\.99995.*at most 0\.9999\."):
-        simulated(release_plan(COUNTS, level="0.99995"), table(plan), runs=10_000, source=Refusing())
+        simulated(release_plan(COUNTS, level="0.99995"), noiseless(plan, table(plan)), runs=10_000, source=Refusing())
 
 
-def test_a_table_of_another_plan_is_refused():
+def test_measurements_of_another_plan_are_refused():
     plan = release_plan(COUNTS)
-    fitted = table(plan)
-    wrong = fitted.copy()
-    wrong[0, 0] += 1
-    negative = summed(
-        plan.subject.tree, np.where(np.arange(18).reshape(9, 2) == 3, -1, fitted[plan.subject.tree.leaves])
-    )
-    for given in (fitted[:, :1], fitted[1:], fitted.astype(float), fitted.tolist(), None):
-        with pytest.raises(BadValue, match="fitted must be int64 with 13 rows and 2 columns"):
+    noisy = noiseless(plan, table(plan))
+    for given in (noisy[:, :1], noisy[1:], noisy.astype(float)):
+        with pytest.raises(BadValue, match="noisy must be 13 rows of 2 whole numbers"):
             simulated(plan, given, source=Refusing())
-    for given in (wrong, negative):
-        with pytest.raises(BadValue, match=r"fitted must add up, have nothing negative.*Give the fitted table"):
-            simulated(plan, given, source=Refusing())
-    with pytest.raises(BadValue, match="keep what is public"):
-        simulated(release_plan(COUNTS, held={"total": int(fitted[0].sum()) + 1}), fitted, source=Refusing())
 
 
 def test_more_errors_than_fit_into_memory_are_refused_before_any_noise(monkeypatch):
     plan = release_plan(COUNTS)
     monkeypatch.setattr(resimulated, "MOST_KEPT", 5 * 13 * 3)
-    assert simulated(plan, table(plan), runs=99).runs == 99
+    assert simulated(plan, noiseless(plan, table(plan)), runs=99).runs == 99
     with pytest.raises(BadValue, match=r"runs must not hold more than 195 errors.*You gave 119\. Give fewer; 19 are"):
-        simulated(plan, table(plan), runs=119, source=Refusing())
+        simulated(plan, noiseless(plan, table(plan)), runs=119, source=Refusing())

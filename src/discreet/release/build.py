@@ -127,7 +127,7 @@ def _require_storable(plan: ReleasePlan) -> None:
 
 def _require_installed(plan: ReleasePlan) -> None:
     """Refuses, before the charge, a method whose packages are not there."""
-    flows = plan.method == "rounded" or (plan.known.leaf_totals is not None and plan.method != "joint")
+    flows = plan.method in ("rounded", "together") or (plan.known.leaf_totals is not None and plan.method != "joint")
     needed = ["numba", "ortools"] if flows else ["numba"]
     for package in needed:
         if find_spec(package) is None:

@@ -1,6 +1,7 @@
 """From noisy numbers to a table that adds up: which method, and why.
 
     integer      the nearest whole table of all (weighted least squares), exactly            counts
+    together     cells and marginals at once: least squares with signs, then flows           counts, several marginals
     topdown      place by place from the top, simplex and largest remainder: the fast path   counts
     chebyshev    place by place, the largest change least (InfTDA)                           counts
     rounded      least squares over the tree, then controlled rounding                       counts
@@ -23,7 +24,7 @@ import numpy as np
 
 from discreet.errors import bad
 from discreet.release.known import Bools, Known
-from discreet.release.measure import Form
+from discreet.release.measure import Form, Marginal
 from discreet.release.subject import Subject
 from discreet.release.tree import Ints, Tree
 
@@ -37,6 +38,7 @@ FAR = {
     "joint": 2**38,
     "cumulative": 2**38,
     "flow": 2**38,
+    "together": 2**38,
     "rounded": 2**30,
 }  # the largest numbers that a method takes, if it says so
 PLAIN = ("integer", "topdown", "chebyshev", "rounded")
@@ -52,9 +54,11 @@ def chosen(method: str, subject: Subject, known: Known) -> tuple[str, str]:
         return method, f"Method {method}, as asked."
     if subject.design.form is Form.FROM_TOP:
         return _of_sizes(usable)
+    cells = len(subject.tree) * subject.cells
+    if "together" in usable and cells <= LARGE:
+        return "together", "Method together: several marginals were measured, and the table keeps near to all of them."
     if known.leaf_totals is not None:
         return "flow", "Method flow: the total of every leaf is public, and every step keeps all of them."
-    cells = len(subject.tree) * subject.cells
     if cells > LARGE:
         return "topdown", f"Method topdown: {cells:,} cells are many, and it is the fast path."
     return "integer", "Method integer: the nearest table of whole numbers that adds up."
@@ -64,7 +68,8 @@ def methods(subject: Subject, known: Known) -> tuple[str, ...]:
     """Those that can keep what is known."""
     if subject.design.form is Form.FROM_TOP:
         return FROM_TOP if known.allowed is None else ("cumulative",)
-    return PLAIN if known.leaf_totals is None else ("flow",)
+    several = ("together",) if len(subject.design.marginals) > 1 else ()
+    return (*several, *(PLAIN if known.leaf_totals is None else ("flow",)))
 
 
 def _of_sizes(usable: tuple[str, ...]) -> tuple[str, str]:
@@ -75,9 +80,18 @@ def _of_sizes(usable: tuple[str, ...]) -> tuple[str, str]:
 
 def fitted(plan: "ReleasePlan", noisy: Ints) -> Ints:
     """The table of all places and cells: sums hold, nothing is negative, all are whole, and what is known is kept."""
-    held = replace(plan.known, total=total(plan, noisy))
+    return held_to(plan, noisy, total(plan, noisy))
+
+
+def held_to(plan: "ReleasePlan", noisy: Ints, top: int | None) -> Ints:
+    """The same with another total at the top, or with none that it is held to."""
+    held = replace(plan.known, total=top)
     if plan.measurement.form is Form.FROM_TOP:
         return _sizes(plan, noisy, held)
+    if plan.method == "together":
+        from discreet.release import together
+
+        return together.fitted(plan.subject.tree, noisy, plan.weights, together.Seen(*_views(plan)), held)
     values, scale = _cells(plan, noisy)
     return _whole(plan, plan.method, held, values, scale)
 
@@ -98,8 +112,13 @@ def _cells(plan: "ReleasePlan", noisy: Ints) -> tuple[Ints, int]:
         return noisy, 1
     from discreet.release.attributes import views
 
-    weights = [1.0 / max(one.variance, LEAST_VARIANCE) for one in plan.measurement.mechanisms[-1]]
-    return np.rint(views(plan.measurement.marginals, weights).cells(noisy) * SCALE).astype(np.int64), SCALE
+    return np.rint(views(*_views(plan)).cells(noisy) * SCALE).astype(np.int64), SCALE
+
+
+def _views(plan: "ReleasePlan") -> tuple[tuple[Marginal, ...], list[float]]:
+    """The marginals and their weights ∝ 1/variance, the last of them 1; the ratios are the same on all levels."""
+    precision = [1.0 / max(one.variance, LEAST_VARIANCE) for one in plan.measurement.mechanisms[-1]]
+    return plan.measurement.marginals, [one / precision[-1] for one in precision]
 
 
 def _sizes(plan: "ReleasePlan", noisy: Ints, held: Known) -> Ints:

@@ -1,6 +1,7 @@
 """± of every number, with what is public put in: where a number is known it is that number, and its ± is 0.
 
-A cell that cannot hold anything is 0; a place's total that is public is that total.  All else is the unbiased estimate.
+A cell that cannot hold anything is 0, and a place's total the sum of the others where that is nearer; a total that is
+public is that total.  All else is the unbiased estimate.
 """
 
 from collections.abc import Sequence
@@ -10,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from discreet import exact
+from discreet.answer.spread import sum_radius
 from discreet.release.known import Bools, Known
 from discreet.release.measure import Form, Marginal
 from discreet.release.tree import Ints, Tree
-from discreet.release.unbiased import Laws, Unbiased, unbiased
+from discreet.release.unbiased import MEASURED, Laws, Unbiased, unbiased
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +26,7 @@ class Margins:
     tree: Tree
     unbiased: Unbiased
     possible: Bools | None  # by place and cell
+    added: Ints  # ± of each place's total as the sum of its possible cells; −1 where the unbiased one is nearer
     public: Ints  # the total of each place, −1 where it is not known
 
     @cached_property
@@ -33,7 +37,8 @@ class Margins:
     @cached_property
     def total_radius(self) -> Ints:
         """± of every place's total (places,)."""
-        return np.where(self.public >= 0, 0, self.unbiased.total_radius)
+        found = np.where(self.added >= 0, self.added, self.unbiased.total_radius)
+        return np.where(self.public >= 0, 0, found)
 
     def largest(self, level: int) -> tuple[int, int]:
         """The largest ± of a cell and of a total on a level of the tree."""
@@ -46,7 +51,10 @@ class Margins:
 
     def totals(self, noisy: Ints) -> Ints:
         """The estimate of every place's total (places,)."""
-        return np.where(self.public >= 0, self.public, self.unbiased.totals(noisy))
+        found = self.unbiased.totals(noisy)
+        if (self.added >= 0).any():
+            found = np.where(self.added >= 0, self.cells(noisy).sum(axis=1), found)
+        return np.where(self.public >= 0, self.public, found)
 
     def _cells(self, table: Ints, public: Ints) -> Ints:
         """The table with 0 where nothing can be, and with `public` where a known total is that of one cell."""
@@ -57,4 +65,19 @@ class Margins:
 
 def margins(tree: Tree, form: Form, marginals: Sequence[Marginal], laws: Laws, *, level: Any, known: Known) -> Margins:
     """How every number of a release is estimated and how exact that is, from public facts alone."""
-    return Margins(tree, unbiased(tree, form, marginals, laws, level), known.possible(tree), known.totals(tree))
+    found, possible = unbiased(tree, form, marginals, laws, level), known.possible(tree)
+    added = np.full(len(tree), -1, dtype=np.int64)
+    if possible is not None and form is Form.PLAIN and found.way == MEASURED:
+        added = _added(tree, possible, laws, level, found)
+    return Margins(tree, found, possible, added, known.totals(tree))
+
+
+def _added(tree: Tree, possible: Bools, laws: Laws, level: Any, found: Unbiased) -> Ints:
+    """Possible cells have independent noise of one law on each level."""
+    near, counts = exact.inner_probability(level, "level"), possible.sum(axis=1)
+    radius = np.empty(len(tree), dtype=np.int64)
+    for at, each in enumerate(laws):
+        rows = tree.places(at)
+        several, which = np.unique(counts[rows], return_inverse=True)
+        radius[rows] = np.array([sum_radius(each[-1], int(few), near) for few in several])[which.ravel()]
+    return np.where(radius < found.total_radius, radius, -1)

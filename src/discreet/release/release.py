@@ -85,7 +85,7 @@ class Release:
         so many times, as if the fitted table were the exact one.  Free, and no promise (docs/proofs/resimulated.md)."""
         from discreet.release.resimulated import RUNS, resimulated
 
-        found = resimulated(self.plan, self.fitted, runs=RUNS if runs is None else runs, progress=progress)
+        found = resimulated(self.plan, self.noisy, runs=RUNS if runs is None else runs, progress=progress)
         return replace(self, approximate=found)
 
     @cached_property

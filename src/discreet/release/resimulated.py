@@ -7,9 +7,13 @@ f*_1 … f*_R.  Of the errors |f*_i − f|, the smallest first,
     pooled    the ⌈level·(R + 1)·n⌉-th of the R·n of that cell in all n places of its level, whose noise has one law
     radius    the larger of the two; 0 where the number is public
 
-and the same for a place's total.  Were f the exact table, ± radius would hold with probability `level` or more.  But it
-is not, and near 0, where the fit meets its signs, no number of runs makes up for that: the margin is *approximate*.  It
-lies beside the proven interval of the unbiased estimate, never in its place.
+and the same for a place's total.  Counts that are mostly small are fitted to 0 nearly everywhere, and noise on such an
+f moves little: where the nearest table of all, held to no total, has a total outside the proven interval, it is tried
+as well, and the larger radius taken.
+
+Were a table that is tried the exact one, ± radius would hold with probability `level` or more.  But it is not, and near
+0, where the fit meets its signs, no number of runs makes up for that: the margin is *approximate*.  It lies beside the
+proven interval of the unbiased estimate, never in its place.
 
 All of it is made of released numbers, public facts and fresh noise: no row is read and nothing is charged.
 Proof page: docs/proofs/resimulated.md.
@@ -28,6 +32,7 @@ from discreet.errors import bad
 from discreet.noise.source import SYSTEM, Source
 from discreet.release import fit
 from discreet.release.known import Bools
+from discreet.release.measure import Form
 from discreet.release.plan import ReleasePlan
 from discreet.release.tree import Ints
 from discreet.table import Progress
@@ -49,17 +54,36 @@ class Resimulated:
 
 def resimulated(
     plan: ReleasePlan,
-    fitted: Ints,
+    noisy: Ints,
     *,
     runs: int = RUNS,
     source: Source = SYSTEM,
     progress: Progress | None = None,
 ) -> Resimulated:
-    """The approximate ± of a fitted table, at the level of its plan; free, for it sees released numbers only."""
+    """The approximate ± of the table fitted to these measurements, at the level of their plan; free, for it sees
+    released numbers only."""
     many = _runs(plan.level, runs)
-    _require_fitted(plan, fitted)
-    radius = np.maximum(*radii(plan, fitted, runs=many, source=source, progress=progress))
+    tables = tried(plan, noisy)
+    radius = np.zeros((len(noisy), plan.subject.cells + 1), dtype=np.int64)
+    for done, table in enumerate(tables):
+        told = None if progress is None else _part_of(progress, done, len(tables))
+        radius = np.maximum(radius, np.maximum(*radii(plan, table, runs=many, source=source, progress=told)))
     return Resimulated(np.ascontiguousarray(radius[:, :-1]), radius[:, -1].copy(), many, plan.level)
+
+
+def tried(plan: ReleasePlan, noisy: Ints) -> list[Ints]:
+    """The tables taken for the exact one: the fitted and, for counts without a public total, the nearest of all if its
+    total is outside the proven interval."""
+    fitted = fit.fitted(plan, noisy)
+    if plan.known.total is not None or plan.measurement.form is Form.FROM_TOP:
+        return [fitted]
+    nearest = fit.held_to(plan, noisy, None)
+    measured, far = int(plan.margins.totals(noisy)[0]), int(plan.margins.total_radius[0])
+    return [fitted, nearest] if abs(int(nearest[0].sum()) - measured) > far else [fitted]
+
+
+def _part_of(progress: Progress, done: int, parts: int) -> Progress:
+    return lambda step, share: progress(step, (done + share) / parts)
 
 
 def radii(
@@ -141,19 +165,6 @@ def _runs(level: Fraction, runs: Any) -> int:
         fix = "Plan with a level of at most 0.9999."
         raise bad("level", f"must not need more than {MOST_RUNS:,} runs to be simulated", said, fix)
     return exact.count(runs, f"runs at the level {said}", least, MOST_RUNS)
-
-
-def _require_fitted(plan: ReleasePlan, fitted: Any) -> None:
-    """Refuses what the plan's fit could not have given."""
-    fix = "Give the fitted table of a release of this plan."
-    shape = (len(plan.subject.tree), plan.subject.cells)
-    if not isinstance(fitted, np.ndarray) or fitted.dtype != np.int64 or fitted.shape != shape:
-        given = (fitted.dtype.name, fitted.shape) if isinstance(fitted, np.ndarray) else type(fitted).__name__
-        raise bad("fitted", f"must be int64 with {shape[0]:,} rows and {shape[1]:,} columns", given, fix)
-    if broken := plan.known.violations(plan.subject.tree, fitted).count:
-        raise bad(
-            "fitted", "must add up, have nothing negative and keep what is public", f"{broken:,} broken rules", fix
-        )
 
 
 def _require_room(level: Fraction, runs: int, numbers: int) -> None:
