@@ -1,26 +1,29 @@
 """Tables over a tree in the audit: many runs at once, joint laws, what a unit can do; and that it would find bugs."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
+from flint import arb
 
 from discreet import real
 from discreet.audit import brute, laws, places
 from discreet.audit.bounds import lower_end, upper_end
 from discreet.audit.claims import Claim, audit_draws, audit_exactly, claims
 from discreet.audit.forest import Filled, forest, measured, placed
-from discreet.audit.joint import Moves, joint, told_apart
-from discreet.audit.places import DEEP, FLAT
+from discreet.audit.joint import Loss, Moves, _loss, joint, told_apart
+from discreet.audit.places import DEEP, DEEP_SHARES, FLAT, plainly
 from discreet.mechanism.additive import Additive
-from discreet.noise.gaussian import RoundedGaussian
+from discreet.noise.gaussian import DiscreteGaussian, RoundedGaussian
 from discreet.noise.laplace import DiscreteLaplace
-from discreet.noise.source import SYSTEM
+from discreet.noise.source import SYSTEM, Ints, Source
 from discreet.privacy import price
 from discreet.privacy.cost import Gaussian
-from discreet.release.measure import Measurement
+from discreet.relation import Relation
+from discreet.release.measure import Measurement, laplace, moved
 
 CLAIMS = [claim for claim in claims() if isinstance(claim.mechanism, Measurement)]
 NAMED = {claim.name: claim for claim in CLAIMS}
@@ -74,6 +77,47 @@ def test_numbers_of_the_runs_follow_their_laws(name: str) -> None:
         assert not lower_end(hits, n, level) <= chance + 0.1 <= upper_end(hits, n, level)
 
 
+# --- numbers without noise ---
+
+
+@dataclass(frozen=True, eq=False)
+class Bare(Measurement):
+    """The top gets no noise where nobody is."""
+
+    def __call__(self, exact: Any, source: Source) -> Ints:
+        noisy = super().__call__(exact, source)
+        return noisy if np.asarray(exact).any() else np.concatenate([np.zeros_like(noisy[:1]), noisy[1:]])
+
+
+@dataclass(frozen=True, eq=False)
+class Lonely(Measurement):
+    """The top gets no noise where one unit is, and that of two levels elsewhere."""
+
+    def __call__(self, exact: Any, source: Source) -> Ints:
+        noisy, units = super().__call__(exact, source), int(np.asarray(exact).sum())
+        noisy[0] = 1 if units == 1 else noisy[0] + noisy[1]
+        return noisy
+
+
+@pytest.mark.parametrize(("wrong", "units"), [(Bare, 0), (Lonely, 1), (Lonely, 0)])
+def test_number_that_code_leaves_without_noise_is_refused_by_exact_laws(wrong: type[Measurement], units: int) -> None:
+    """An exact 0 is not the number of the first mechanism, nor 1 that of the second."""
+    right = laplace(plainly(DEEP, moved(1, Relation.ADD_REMOVE)), Fraction(1), DEEP_SHARES)
+    bare = wrong(right.tree, right.form, right.marginals, right.sensitivity, right.mechanisms)
+    world = places.entering([table for table in places.small(DEEP, 1, 1) if np.sum(table) == units], places.counted)
+    assert not audit_exactly(Claim("right", laplace, right, (), world)).refuted
+    with pytest.raises(TypeError, match="no exact law"):
+        audit_exactly(Claim("bare", laplace, bare, (), world))
+
+
+def test_counts_as_large_as_the_numbers_of_stand_ins_are_refused() -> None:
+    right = laplace(plainly(DEEP, moved(1, Relation.ADD_REMOVE)), Fraction(1), DEEP_SHARES)
+    most = 2**50 - 1
+    assert placed(right, ((most,), (0,), (0,), (0,)))[1].tolist() == [0, 1, 1, 1, 2, 2, 2]
+    with pytest.raises(TypeError, match="no exact law"):
+        placed(right, ((most,), (1,), (0,), (0,)))
+
+
 # --- joint laws ---
 
 
@@ -104,6 +148,42 @@ def test_joint_law_of_laplace_noise_loses_nothing() -> None:
                 assert apart[0] == pytest.approx(apart[1], rel=1e-12)
             divergence = [float(brute.renyi(*laws_, Fraction(4)) or 0) for laws_ in (found, truth)]
             assert divergence[0] == pytest.approx(divergence[1], rel=1e-12)
+
+
+@pytest.mark.parametrize("loss", [700, 720, 1_000, 10**5, 10**7, 10**30])
+def test_odds_beyond_floats_are_not_taken_for_even_ones(loss: int) -> None:
+    """Noise of scale 1/loss, moved by 1: e^loss is no float from 710 on, and no ball at last."""
+    with real.precision(brute.BITS):
+        sides = joint(((DiscreteLaplace(Fraction(1, loss)), 1),), brute.BITS)
+        for p, q in (sides, sides[::-1]):
+            found, _ = brute.log_odds(p, q)
+            assert found is None or 0.999 * min(loss, 10**15) < found <= loss
+
+
+def test_outputs_of_one_side_alone_keep_their_sign_and_are_not_even() -> None:
+    """Chances that may be 0, as balls or exactly, have no logarithm; odds past e^(10⁶) have a float for one."""
+    some, none, perhaps = arb(1) / 2, arb(0), arb(0, 1e-50)
+    for little in (none, perhaps):
+        assert _loss(({"y": some}, {"y": little}), "y") == 1e6
+        assert _loss(({"y": little}, {"y": some}), "y") == -1e6
+        assert abs(_loss(({"y": little}, {"y": little}), "y")) == 1e6
+    with real.precision(brute.BITS):
+        p, q = joint(((DiscreteGaussian(Fraction(1, 10)), 1),), brute.BITS)  # whose tails are differences
+        assert Loss(0) not in p
+        assert all(float(brute.log_odds(*sides)[0] or 0) == pytest.approx(550) for sides in ((p, q), (q, p)))
+
+
+def test_equal_losses_beyond_floats_are_joined_and_others_are_not() -> None:
+    """Losses ±800 and ±900 beside each other: ±1700, ±100; twice ±800 has one output of loss 0, not two."""
+    noises = [DiscreteLaplace(Fraction(1, size)) for size in (800, 900)]
+    with real.precision(brute.BITS):
+        other = joint(((noises[0], 1), (noises[1], -1)), brute.BITS)
+        twice = joint(((noises[0], 1), (noises[0], 1)), brute.BITS)
+        for sides, losses in ((other, (1700, 100, -100, -1700)), (twice, (1600, 0, -1600))):
+            assert set(sides[0]) == {Loss(loss * 2**30) for loss in losses}
+            for p, q in (sides, sides[::-1]):
+                assert float(brute.log_odds(p, q)[0] or 0) == pytest.approx(losses[0], abs=1e-9)
+                assert abs(sum(p.values()) - 1) < 1e-50
 
 
 def test_joint_law_of_gaussian_noise_loses_little_and_never_gains() -> None:

@@ -45,12 +45,21 @@ class Filled:
         return exact if self.number is None else np.full_like(exact, self.number)
 
 
+_FAR = 2**50  # beyond every count, so that none is taken for the number of a mechanism
+
+
 def placed(mechanism: Measurement, exact: Any) -> tuple[Ints, Ints]:
-    """The exact numbers as the mechanism's own code lays them out, and which of its mechanisms gives each its noise."""
+    """The exact numbers as the mechanism's own code lays them out, and which of its mechanisms gives each its noise.
+
+    Refused where a number is not what one of them gave: it is without noise, or its noise is of no known law.
+    """
     leaves = np.asarray(exact, dtype=np.int64)
     each = [len(level) for level in mechanism.mechanisms]
-    starts = np.cumsum([0, *each]).tolist()
+    starts = np.cumsum([_FAR, *each]).tolist()
     silent: Any = tuple((Filled(None),) * many for many in each)
     numbered: Any = tuple(tuple(map(Filled, range(start, start + n))) for start, n in zip(starts, each, strict=False))
     numbers, which = (replace(mechanism, mechanisms=stand_in)(leaves, SYSTEM) for stand_in in (silent, numbered))
-    return numbers.reshape(-1), which.reshape(-1)
+    own = which.reshape(-1) - _FAR
+    if np.abs(numbers).max() >= _FAR or own.min() < 0 or own.max() >= sum(each):
+        raise TypeError("no exact law is known: a number must be the output of one of the measurement's mechanisms")
+    return numbers.reshape(-1), own

@@ -25,6 +25,7 @@ Moves = tuple[tuple[Noise, int], ...]
 _FINE, _COARSE = 2**30, 2**3  # steps of loss in 1: all that are not equal told apart, and as many as are worth it
 _MOST = 300  # outputs
 _NONE = arb(0)
+_SURE = 1e6  # stands for the loss of outputs that only one side may have
 _REACH = 6  # standard deviations of Gaussian noise that are told apart
 
 
@@ -88,9 +89,16 @@ def _beside(found: Sides, one: Sides) -> Sides:
 
 
 def _loss(sides: Sides, output: Any) -> float:
-    """ln(P/Q), about: it only says what is joined, which may be anything."""
-    ratio = float((sides[0][output] / sides[1][output]).mid())
-    return math.log(ratio) if 0 < ratio < math.inf else 0.0
+    """ln(P/Q), about: it only says what is joined, which may be anything.
+
+    The logarithm is taken of the balls, for odds may lie beyond all floats.  Where a chance may be 0 there is none; the
+    larger chance then says on which side the output stands, apart from all outputs that both sides share.
+    """
+    p, q = sides[0][output], sides[1][output]
+    loss = float((p.log() - q.log()).mid())
+    if math.isfinite(loss):
+        return loss
+    return _SURE if p.mid() >= q.mid() else -_SURE
 
 
 def _window(noise: Noise, step: int) -> range:

@@ -17,7 +17,7 @@ from discreet.audit.brute import Pairs
 from discreet.audit.events import Event
 from discreet.audit.features import Difference, Outputs, Values
 from discreet.audit.forest import measured, placed
-from discreet.audit.laws import Numbers, OutputLaw, above, numbers, windowed
+from discreet.audit.laws import Numbers, OutputLaw, above, mass, numbers
 from discreet.audit.mutants.planted import Drawn, Planted, Proven
 from discreet.audit.places import DEEP, DEEP_SHARES, FLAT, FLAT_SHARES, VIEW_SHARES, VIEWS, plainly
 from discreet.audit.release_claims import from_top
@@ -30,6 +30,7 @@ from discreet.privacy.cost import Gaussian, Pure
 from discreet.real import lower, upper
 from discreet.relation import Relation
 from discreet.release.measure import Design, Measurement, Shares, gaussian, laplace, moved, sizes_moved
+from discreet.release.tree import summed
 
 _ADD, _REPLACE = Relation.ADD_REMOVE, Relation.REPLACE_ONE
 _EPSILON = Fraction(1)
@@ -103,8 +104,7 @@ def _without_noise() -> Iterator[Planted]:
     entered = [(nobody, places.with_more(nobody, (1, 0)))]
     wrong = "Noise goes to the top and to the leaves; the level between is their sums, taken before the noise."
     yield Proven("release-inner-level-exact", wrong, _ONE, entered, _bare(made, range(1, 4)))
-    wrong = "What is 0 gets no noise, so that empty places stay empty."
-    yield Proven("release-zeros-exact", wrong, _ONE, entered, _zero_or_noisy(made))
+    yield _drawn_zeros(made, entered[0])
     wrong = "The largest size, which stands for all above, gets no noise."
     sizes, groups = laplace(from_top(1, _ADD), _EPSILON, DEEP_SHARES), places.with_more(places.empty(DEEP, 3), (1, 1))
     largest, grown = range(2, 3 * len(DEEP), 3), [(groups, places.grown(groups, 1, 2))]
@@ -171,6 +171,28 @@ def _drawn_level() -> Drawn:
     return Drawn("release-level-not-counted-drawn", wrong, Odds(_EPSILON), _FIRST, draw, event, chances, 2_000)
 
 
+@dataclass(frozen=True, eq=False)
+class ZerosExact(Measurement):
+    """The noise of every number that is 0 is taken away again; for plain counts in one view."""
+
+    def __call__(self, exact: Any, source: Source) -> Ints:
+        noisy: Ints = np.where(summed(self.tree, exact) == 0, 0, super().__call__(exact, source))
+        return noisy
+
+
+def _drawn_zeros(made: Measurement, pair: places.Change) -> Drawn:
+    """Nobody against a unit: the top is surely 0, or 0 only where its noise is −1."""
+    zeros = ZerosExact(made.tree, made.form, made.marginals, made.sensitivity, made.mechanisms)
+    rare = float(upper(lambda: mass(made.mechanisms[0][0].noise, -1))) + 1e-15
+
+    def draw(exact: Any, n: int, source: Source) -> Outputs:
+        return measured(zeros, exact, n, source)
+
+    event = Event(OfPlaces((0,), "sum"), "=", 0)
+    wrong = "What is 0 gets no noise, so that empty places stay empty."
+    return Drawn("release-zeros-exact", wrong, Odds(_EPSILON), pair, draw, event, (1.0, rare), 1_000)
+
+
 def _proven(name: str, wrong: str, made: Measurement, pairs: Pairs) -> Proven:
     return Proven(name, wrong, _ONE, pairs, _numbers(made))
 
@@ -191,15 +213,5 @@ def _bare(made: Measurement, exact_ones: Sequence[int]) -> Callable[[Any], Outpu
     def found(exact: Any) -> OutputLaw:
         shown = numbers(made, exact)
         return {tuple(shown[place].at for place in exact_ones): arb(1)}
-
-    return found
-
-
-def _zero_or_noisy(made: Measurement) -> Callable[[Any], OutputLaw]:
-    """The top alone."""
-
-    def found(exact: Any) -> OutputLaw:
-        top = numbers(made, exact)[0]
-        return windowed(top.noise, top.at, range(-1, 3)) if top.at else {0: arb(1)}
 
     return found
