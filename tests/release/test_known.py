@@ -194,7 +194,16 @@ def test_public_numbers_that_do_not_fit_what_was_measured_are_doubted(people):
     assert doubt.startswith("The total was given as 3,000, but ")
     release = asked.build(epsilon=5, zeros=[{"sex": "f"}])
     assert "said to be empty" in release.doubts[0]
-    assert set(release.doubts) <= set(facts(release)["caveats"])
+    assert release.doubts == facts(release)["doubts"]
+
+
+def test_a_leaf_whose_public_total_is_wrong_is_named(people):
+    asked = people.release(by=("sex", "age"))
+    assert asked.build(epsilon=9, leaf_totals=LEAVES).doubts == []
+    (doubt,) = asked.build(epsilon=9, leaf_totals=LEAVES | {"n1": 950, "s2": 40}).doubts
+    assert doubt.startswith("n1 was given as 950, but ")
+    (swapped,) = asked.build(epsilon=9, leaf_totals=LEAVES | {"n1": 0, "n2": 120}).doubts
+    assert "So it is with 1 more of the lowest places." in swapped
 
 
 # --- files -----------------------------------------------------------------------------------------------------------

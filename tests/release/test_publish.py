@@ -329,7 +329,7 @@ def test_the_report_says_all_that_it_must(kind):
     assert "receipt 3-ab" in report
     assert "Of 100 such margins, 95 hold the exact number." in report
     for one in told["levels"]:
-        assert f"within {one['moe']:,} of the exact one" in report
+        assert f"within {one['moe']:,} of the exact number" in report
     assert not [word for word in BANNED if word in report.lower()]
     assert len(report) < 4_000
 

@@ -12,9 +12,10 @@ from discreet.errors import BadValue
 from discreet.noise.gaussian import DiscreteGaussian, RoundedGaussian
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.release.attributes import matrix
+from discreet.release.combined import Measured, reach, spreads
 from discreet.release.measure import Form, from_top, marginal, whole
 from discreet.release.tree import from_branches, from_edges, summed
-from discreet.release.unbiased import LEAST, MEASURED, Measured, as_measured, least, reach, spreads, unbiased
+from discreet.release.unbiased import LEAST, MEASURED, as_measured, least, unbiased
 from release.test_check import random_tree
 
 LEVEL = Fraction(95, 100)

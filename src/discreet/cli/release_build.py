@@ -2,7 +2,6 @@
 
 import shlex
 from dataclasses import asdict, replace
-from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -36,6 +35,7 @@ from discreet.cli.typed import whole
 from discreet.errors import bad
 
 if TYPE_CHECKING:
+    from discreet.release.plan import ReleasePlan
     from discreet.release.release import Release
     from discreet.release.tree import Tree
 
@@ -87,7 +87,7 @@ def build(
         if dry_run:
             return Reply(release_plan.data(found), lambda: "\n".join(found.lines()))
         require_place(folder, replace=yes)
-        runs = None if resimulate is None else required_runs(resimulate, found.level)
+        runs = None if resimulate is None else required_runs(resimulate, release.plan(**wanted.price))
         if not (yes or json) and terminal.is_terminal():
             again = wanted.command(*([] if output is None else ["-o", str(output)]), "--yes")
             terminal.require_agreed(found.lines(), again=again)
@@ -99,11 +99,13 @@ def build(
     return Reply(data, lambda: _picture(built), said=lambda: _said(data))
 
 
-def required_runs(typed: str, level: Fraction) -> int:
+def required_runs(typed: str, plan: "ReleasePlan") -> int:
     """How often to draw the noise again, refused before anything is spent."""
-    from discreet.release.resimulated import MOST_RUNS, least_runs
+    from discreet.release.resimulated import MOST_RUNS, least_runs, require_room
 
-    return whole(typed, "resimulate", least_runs(level), MOST_RUNS, such_as=99)
+    runs = whole(typed, "resimulate", least_runs(plan.level), MOST_RUNS, such_as=99)
+    require_room(plan.level, runs, len(plan.subject.tree) * (plan.subject.cells + 1))
+    return runs
 
 
 def require_place(folder: Path, *, replace: bool) -> None:
@@ -139,7 +141,7 @@ def _data(release: "Release", quote: dict[str, Any], files: list[Path], toml: Pa
     kept = {name: value for name, value in quote.items() if name not in ("remaining_after", "ok", "format")}
     return envelope(**kept) | {
         "remaining": release.remaining,
-        "caveats": [*quote["caveats"], *release.doubts],
+        "doubts": release.doubts,
         "receipt": release.receipt,
         "replayed": release.replayed,
         "violations": asdict(release.violations),
@@ -159,13 +161,13 @@ def following(toml: Path, folder: Path) -> list[str]:
 
 
 def _picture(release: "Release") -> Any:
-    """The totals of the first places, as they were fitted and as they were measured."""
+    """The totals of the first places, fitted and estimated."""
     from rich.table import Table
     from rich.text import Text
 
     tree = release.plan.subject.tree
     drawn = Table(box=None, pad_edge=False, header_style="bold")
-    for name, side in (("place", "left"), ("n", "right"), ("measured", "right")):
+    for name, side in (("place", "left"), ("n", "right"), ("estimate", "right")):
         drawn.add_column(Text(name), justify=side)  # type: ignore[arg-type]
     fitted, measured, radius = release.fitted.sum(axis=1), release.totals, release.total_radius
     listed, public = _first(tree), release.plan.margins.public
@@ -199,7 +201,8 @@ def _said(data: dict[str, Any]) -> Any:
     paid = f"replayed: cost 0 (when first built, {price})" if data["replayed"] else f"cost: {price}"
     lines = [
         "",
-        f"± of what was measured holds with probability {100 * data['level']:g} %; n adds up.",
+        *(f"! {doubt}" for doubt in data["doubts"]),
+        f"± of an estimate holds with probability {100 * data['level']:g} %; n adds up.",
         f"{paid}, protecting {data['protects']} ({cost['neighbours']})",
         f"remaining: ε = {left['epsilon']}, δ = {left['delta']}",
         f"receipt: {data['receipt']}",

@@ -65,6 +65,9 @@ class Verbs(typer.core.TyperGroup):
             _require_file(ctx, args[0], second)
         elif parts := _parts(args[0]):
             _refuse(ctx, second, parts, before=f"{args[0]} ")
+            if second in ctx.help_option_names:
+                typer.echo("\n".join(f"discreet {args[0]} {part}: {VERBS[f'{args[0]} {part}'].help}" for part in parts))
+                ctx.exit()
             ctx.fail(f"'{args[0]}' takes one more word: {', '.join(parts)}.")
         elif not args[0].startswith("-"):
             _refuse(ctx, args[0], [name for name in VERBS if " " not in name])

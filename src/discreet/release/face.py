@@ -32,7 +32,7 @@ class Releasing:
     def plan(
         self,
         *,
-        epsilon: Any,
+        epsilon: Any = None,
         delta: Any = None,
         level: Any = None,
         share: Mapping[str, Any] | None = None,

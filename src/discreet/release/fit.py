@@ -26,13 +26,14 @@ from discreet.errors import bad
 from discreet.release.known import Bools, Known
 from discreet.release.measure import Form, Marginal
 from discreet.release.subject import Subject
-from discreet.release.tree import Ints, Tree
+from discreet.release.tree import Ints, Tree, summed
 
 if TYPE_CHECKING:
     from discreet.release.plan import ReleasePlan
 
 SCALE = 1024
 LEAST_VARIANCE = 1e-9  # what no weight tells apart from none
+_NEAR = 2.0**-10  # of a whole number: there what is shared out could step over it
 LARGE = 10**7  # cells above which the fast path is taken
 FAR = {
     "joint": 2**38,
@@ -52,7 +53,7 @@ def chosen(method: str, subject: Subject, known: Known) -> tuple[str, str]:
         if method not in usable:
             raise bad("method", f"must be auto or {' or '.join(usable)} here", method, "Give auto.")
         return method, f"Method {method}, as asked."
-    if subject.design.form is Form.FROM_TOP:
+    if ordered(subject):
         return _of_sizes(usable)
     cells = len(subject.tree) * subject.cells
     if "together" in usable and cells <= LARGE:
@@ -64,9 +65,14 @@ def chosen(method: str, subject: Subject, known: Known) -> tuple[str, str]:
     return "integer", "Method integer: the nearest table of whole numbers that adds up."
 
 
+def ordered(subject: Subject) -> bool:
+    """Whether numbers of groups of at least each size are to be made monotone: with one size they are plain counts."""
+    return subject.design.form is Form.FROM_TOP and subject.cells > 1
+
+
 def methods(subject: Subject, known: Known) -> tuple[str, ...]:
     """Those that can keep what is known."""
-    if subject.design.form is Form.FROM_TOP:
+    if ordered(subject):
         return FROM_TOP if known.allowed is None else ("cumulative",)
     several = ("together",) if len(subject.design.marginals) > 1 else ()
     return (*several, *(PLAIN if known.leaf_totals is None else ("flow",)))
@@ -75,7 +81,10 @@ def methods(subject: Subject, known: Known) -> tuple[str, ...]:
 def _of_sizes(usable: tuple[str, ...]) -> tuple[str, str]:
     if "joint" in usable:
         return "joint", "Method joint: sizes are ordered, so that all curves can be made monotone and additive at once."
-    return "cumulative", "Method cumulative: each place is made monotone by itself, for some sizes cannot be."
+    return (
+        "cumulative",
+        "Method cumulative: each place is made monotone by itself, because some sizes were said to be impossible.",
+    )
 
 
 def fitted(plan: "ReleasePlan", noisy: Ints) -> Ints:
@@ -86,7 +95,7 @@ def fitted(plan: "ReleasePlan", noisy: Ints) -> Ints:
 def held_to(plan: "ReleasePlan", noisy: Ints, top: int | None) -> Ints:
     """The same with another total at the top, or with none that it is held to."""
     held = replace(plan.known, total=top)
-    if plan.measurement.form is Form.FROM_TOP:
+    if ordered(plan.subject):
         return _sizes(plan, noisy, held)
     if plan.method == "together":
         from discreet.release import together
@@ -149,7 +158,14 @@ def _whole(plan: "ReleasePlan", method: str, held: Known, values: Ints, scale: i
 
 
 def _rounded(tree: Tree, noisy: Ints, weights: Ints, *, scale: int, total: int | None, allowed: Bools | None) -> Ints:
+    """The real table, made whole by controlled rounding of what is above its leaves' whole parts: sums of parts below 1
+    are as exact as floats can be, and what they miss the total by is shared out."""
     from discreet.release import prices, rounding
 
-    real = prices.projected(tree, noisy, weights, scale=scale, total=total, allowed=allowed)
-    return rounding.rounded(tree, real, allowed=allowed)
+    real = prices.projected(tree, noisy, weights, scale=scale, total=total, allowed=allowed)[tree.leaves]
+    below = np.floor(real).astype(np.int64)
+    rest = real - below
+    inner = (rest > _NEAR) & (rest < 1 - _NEAR)
+    if total is not None and inner.any():
+        rest[inner] += (total - int(below.sum()) - rest.sum()) / inner.sum()
+    return summed(tree, below) + rounding.rounded(tree, summed(tree, rest), allowed=allowed)

@@ -23,7 +23,7 @@ def leaf_totals(given: Any, leaf: str, *, source: Path | None) -> Any:
     if rows[:1] != [[leaf, TOTAL]]:
         raise _refused("leaf_totals", f"with the columns {written(leaf)} and {written(TOTAL)}", given, fix)
     _require_even("leaf_totals", rows)
-    twice = first_twice([row[0] for row in rows])
+    twice = first_twice([row[0] for row in rows[1:]])
     if twice is not None:
         raise MetadataError("leaf_totals must name each leaf once.", f"{written(twice)} is there twice.", fix)
     return {name: number.strip() for name, number in rows[1:]}

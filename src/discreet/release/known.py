@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from discreet import exact
 from discreet.answer.column import label_text, plain
-from discreet.errors import bad
+from discreet.errors import BadValue, bad
 from discreet.release.check import Table, Violations, allowed_places, require_reachable, violations
 from discreet.release.tree import Ints, Tree, ancestry, summed
 from discreet.schema.words import suggestion
@@ -131,19 +131,22 @@ def _leaf_totals(given: Any, tree: Tree) -> Ints:
         fix = f"Give a mapping, or the name of a public CSV with the columns {leaf} and total."
         raise bad("leaf_totals", f"must give a number for each {leaf}", type(given).__name__, fix)
     names = [tree.names[place] for place in tree.leaves]
-    spare = [name for name in given if name not in set(names)]
+    leaves = set(names)
+    spare = [name for name in given if name not in leaves]
     if spare:
         meant = suggestion(str(spare[0]), names)
         fix = f"Did you mean {meant!r}?" if meant else "Leave it out, or add it to the tree."
         raise bad("leaf_totals", "must name leaves of the tree only", spare[0], fix)
     lacking = [name for name in names if name not in given]
     if lacking:
+        what = f"leaf_totals must have every {leaf} of the tree."
+        why = f"{len(lacking):,} {'is' if len(lacking) == 1 else 'are'} missing, the first {lacking[0]!r}."
         fix = "Give the total of every leaf, or of none; totals that are not public are measured."
-        raise bad("leaf_totals", f"must have every leaf; {len(lacking):,} are missing", lacking[0], fix)
-    found = np.array([_number(given[name], "leaf_totals") for name in names], dtype=np.int64)
-    if int(found.sum()) > MOST_TOTAL:
-        raise bad("leaf_totals", f"must add up to {MOST_TOTAL} at most", int(found.sum()), "Check the numbers.")
-    return found
+        raise BadValue(what, why, fix)
+    numbers = [_number(given[name], "leaf_totals") for name in names]
+    if sum(numbers) > MOST_TOTAL:
+        raise bad("leaf_totals", f"must add up to {MOST_TOTAL} at most", sum(numbers), "Check the numbers.")
+    return np.array(numbers, dtype=np.int64)
 
 
 # --- zeros -----------------------------------------------------------------------------------------------------------
@@ -156,6 +159,10 @@ def _lines(zeros: Iterable[Zero]) -> tuple[Zero, ...]:
         raise bad("zeros", "must be a list of lines that name what cannot be", zeros, _FIX_ZEROS)
     if len(given) > MOST_ZEROS:
         raise bad("zeros", f"must be at most {MOST_ZEROS:,} lines", len(given), "Name whole levels or labels at once.")
+    if any(value is None for line in given for value in line.values()):
+        raise bad(
+            "zeros", "must name what cannot be", None, "Leave the name out of the line: it then stands for anything."
+        )
     lines = tuple({str(name): str(value) for name, value in line.items() if str(value) != ""} for line in given)
     if any(not line for line in lines):
         raise bad("zeros", "must name something on every line", {}, "Leave empty lines out.")
@@ -169,18 +176,21 @@ def _allowed(about: About, lines: Sequence[Zero]) -> Bools:
     named = {name for line in lines for name in line}
     below = {level: _below(tree, level) for level, name in enumerate(tree.levels) if name in named}
     texts = dict(zip(about.attributes, map(_texts, about.labels), strict=True))
+    for name in set(tree.levels) & set(about.attributes) & named:
+        raise bad("zeros", "must not name what is a level and an attribute", name, "Name the lowest places instead.")
     for line in lines:
-        leaves = np.arange(len(tree.leaves))
+        leaves: Any = slice(None)
         cell: list[Any] = [slice(None)] * len(texts)
         for name, value in line.items():
             if name in texts:
                 cell[about.attributes.index(name)] = texts[name].index(_one_of(texts[name], value, f"label of {name}"))
             elif name in tree.levels:
                 here = below[tree.levels.index(name)]
-                leaves = np.intersect1d(leaves, here[_one_of(here, value, f"{name} of the tree")])
+                inside = here[_one_of(here, value, f"{name} of the tree")]
+                leaves = inside if isinstance(leaves, slice) else np.intersect1d(leaves, inside)
             else:
                 _one_of(names, name, "level or attribute of this release")
-        if not len(leaves):
+        if not isinstance(leaves, slice) and not len(leaves):
             raise bad("zeros", "must name a place that there is", dict(line), "Name places that lie in each other.")
         allowed[(leaves, *cell)] = False
     return allowed.reshape(len(tree.leaves), -1)

@@ -13,10 +13,11 @@ import numpy as np
 
 from discreet import exact
 from discreet.answer.spread import sum_radius
+from discreet.release.combined import Laws
 from discreet.release.known import Bools, Known
 from discreet.release.measure import Form, Marginal
 from discreet.release.tree import Ints, Tree
-from discreet.release.unbiased import MEASURED, Laws, Unbiased, unbiased
+from discreet.release.unbiased import MEASURED, Unbiased, unbiased
 
 
 @dataclass(frozen=True, eq=False)

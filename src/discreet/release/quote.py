@@ -42,6 +42,7 @@ class ReleaseQuote:
             "cost": self.cost,
             "remaining": self.remaining,
             "remaining_after": self.remaining_after,
+            "fits": self.fits,
             "receipt": None,
             "level": float(self.level),
             "levels": list(self.levels),
@@ -50,6 +51,11 @@ class ReleaseQuote:
             "known": self.known,
             "caveats": list(self.caveats),
         }
+
+    @property
+    def fits(self) -> bool:
+        """Whether so much ε is left."""
+        return Fraction(self.cost["epsilon"]) <= Fraction(self.remaining["epsilon"])
 
     def lines(self) -> list[str]:
         """The same for people."""
@@ -62,12 +68,14 @@ class ReleaseQuote:
             *_aligned([_HEADINGS, *map(_shown, self.levels)]),
             "",
             f"± holds {exact.shown(100 * self.level)} times of 100 for each number by itself.",
-            f"{lowest['level']}: a number below {10 * lowest['moe']:,} will be off by more than 10 %.",
+            f"{lowest['level']}: for numbers below {10 * lowest['moe']:,} the ± is more than 10 % of the number.",
             *_shared(self.levels),
             *self.known_words,
             self.why,
             f"Cost: epsilon {cost['epsilon']}, delta {cost['delta']}; nothing is spent yet.",
-            f"Left now: epsilon {left}; after it {after}.",
+            f"Left now: epsilon {left}; after it {after}."
+            if self.fits
+            else f"It does not fit: epsilon {left} is left.",
             *(f"· {caveat}" for caveat in self.caveats),
         ]
 
@@ -133,7 +141,10 @@ def caveats(plan: ReleasePlan) -> list[str]:
         if wanted.groups != who:
             found.append(f"A {wanted.groups} with rows in several places counts in each of them.")
     found += plan.known.caveats()
-    found.append("Fitted numbers are whole, not negative and add up, so small ones lean upward; the estimates do not.")
+    found.append(
+        "Fitted numbers (n) are whole, not negative and add up: small ones lean upward, large ones a little downward, "
+        "and the ± is not theirs but that of the estimates, which do not lean."
+    )
     return found
 
 

@@ -1,9 +1,10 @@
 """A built release read back from its folder and checked against the tree: the rules, the margins, every cell once."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,14 @@ from discreet.errors import BadValue, IntegrityError, bad
 from discreet.release.known import Known, known
 from discreet.release.margins import Margins, margins
 from discreet.release.measure import Form, marginal, whole
-from discreet.release.publish import tidy
-from discreet.release.publish.facts import LAWS, well_formed
-from discreet.release.publish.files import FACTS, NOISY, TABLE, digest
+from discreet.release.publish import stated, tidy
+from discreet.release.publish.facts import LAWS, columns, number, well_formed
+from discreet.release.publish.files import FACTS, NOISY, PUBLISHED, TABLE, digest
 from discreet.release.publish.page import Tables
-from discreet.release.publish.rows import coded, located, numbers
+from discreet.release.publish.rows import are_names, coded, located, numbers
 from discreet.release.publish.tidy import Keys
+from discreet.release.subject import MOST_CELLS, MOST_TOGETHER
 from discreet.release.tree import Ints, from_branches
-from discreet.release.unbiased import Laws
 from discreet.schema import Schema
 
 _RULES = {
@@ -53,15 +54,20 @@ def found(folder: Path, schema: Schema) -> tuple[Checked, Tables | None]:
     """The same with its numbers, which are there only if nothing is broken."""
     facts, counts = _facts(folder), dict.fromkeys(_RULES, 0)
     about = _keys(facts, schema)
-    problems = [*_strangers(facts, schema, about)]
+    problems = [f"{FACTS}: {problem}" for problem in stated.strangers(facts, schema, about)]
     if about is None or problems:
         return Checked(facts, counts, tuple(problems)), None
-    known, planned = _planned(facts, about)
-    if known is None or planned is None:
+    what = stated.meant(facts, schema, about)
+    if what is None:
+        return Checked(facts, counts, (f"{FACTS}: its cells or labels are not those of the metadata.",)), None
+    laws = stated.noises(facts, about)
+    given, planned = _planned(facts, about, laws)
+    if laws is None or given is None or planned is None:
         return Checked(facts, counts, (f"{FACTS}: its totals, zeros or noise do not fit the tree.",)), None
-    problems += _edited(folder, facts)
-    table = _table(folder, about, known, facts["resimulated"], counts, problems)
-    noisy = _measured(folder, about, counts, problems)
+    said = [*stated.misstated(facts, about, what, given), *stated.mispriced(facts, about, what.design.level, laws)]
+    problems = [*(f"{FACTS}: {problem}" for problem in said), *_edited(folder, facts)]
+    table = _table(folder, about, given, facts["resimulated"], counts, problems)
+    noisy = _measured(folder, about, [float(scale) for _, scale in laws], counts, problems)
     if table is not None and noisy is not None:
         new = _compared(planned, table, noisy, facts)
         counts.update(new)
@@ -91,24 +97,29 @@ def _facts(folder: Path) -> dict[str, Any]:
 
 
 def _keys(facts: dict[str, Any], schema: Schema) -> Keys | None:
-    """What the rows must be about, from the facts and the schema's tree; None where the two do not fit."""
+    """What the rows must be about, from the facts and the schema's tree; None where the two do not fit, or where there
+    are more cells than any release has."""
     trees = [one for one in schema.hierarchies if one.name == facts["hierarchy"] and one.branches]
     attributes = tuple(one["name"] for one in facts["attributes"])
     labels = tuple(tuple(one["labels"]) for one in facts["attributes"])
     views = tuple(tuple(view) for view in facts["marginals"])
-    known = views and views[-1] == attributes and all(set(view) <= set(attributes) for view in views)
-    if not trees or not known or facts["form"] not in tuple(Form):
+    known = views and views[-1] == attributes and all(tuple(dict.fromkeys(view)) == view for view in views)
+    known = known and len(set(views)) == len(views) and all(set(view) <= set(attributes) for view in views)
+    cells = prod(map(len, labels))  # before anything of that size is made
+    if not trees or not known or facts["form"] not in tuple(Form) or cells != facts["cells"]:
         return None
-    about = Keys(from_branches(trees[0].levels, trees[0].branches), attributes, labels, views, Form(facts["form"]))
-    return about if about.cells(attributes) == facts["cells"] else None
+    tree = from_branches(trees[0].levels, trees[0].branches)
+    if cells * len(tree.leaves) > MOST_CELLS or (len(views) > 1 and cells > MOST_TOGETHER):
+        return None
+    return Keys(tree, attributes, labels, views, Form(facts["form"]))
 
 
-def _planned(facts: dict[str, Any], about: Keys) -> tuple[Known | None, Margins | None]:
+def _planned(
+    facts: dict[str, Any], about: Keys, laws: list[tuple[str, Fraction]] | None
+) -> tuple[Known | None, Margins | None]:
     """What was given as public and how numbers are estimated; None where that does not fit the tree."""
     tree, totals = about.tree, facts["leaf_totals"]
-    noises = [[(noise["law"], Fraction(noise["scale"])) for noise in one["noise"]] for one in facts["levels"]]
-    short = totals is not None and len(totals) != len(tree.leaves)
-    if short or any(len(each) != len(about.views) for each in noises):
+    if laws is None or (totals is not None and len(totals) != len(tree.leaves)):
         return None, None
     leaves = None if totals is None else dict(zip((tree.names[leaf] for leaf in tree.leaves), totals, strict=True))
     sizes = [len(labels) for labels in about.labels]
@@ -116,33 +127,20 @@ def _planned(facts: dict[str, Any], about: Keys) -> tuple[Known | None, Margins 
     seen = [*coarse, whole(about.attributes, about.cells(about.attributes))]
     try:
         given = known(about, total=facts["total"], leaf_totals=leaves, zeros=facts["zeros"])
-        laws: Laws = [[LAWS[law](scale) for law, scale in each] for each in noises]
-        return given, margins(tree, about.form, seen, laws, level=Fraction(facts["level"]), known=given)
+        noise = [[LAWS[law](scale)] * len(seen) for law, scale in laws]
+        return given, margins(tree, about.form, seen, noise, level=number(facts["level"]), known=given)
     except BadValue:
         return None, None
-
-
-def _strangers(facts: dict[str, Any], schema: Schema, about: Keys | None) -> Iterator[str]:
-    """How the facts differ from the metadata they should be about."""
-    unit = None if schema.unit is None else schema.unit.key
-    for name, here in (("dataset", schema.name), ("unit", unit), ("neighbours", str(schema.relation))):
-        if facts[name] != here:
-            yield f"{FACTS}: {name} is not that of the metadata."
-    if about is None:
-        yield f"{FACTS}: its attributes or its hierarchy do not fit the metadata."
-        return
-    levels = [(one["level"], one["places"]) for one in facts["levels"]]
-    if levels != list(zip(about.tree.levels, np.diff(about.tree.first).tolist(), strict=True)):
-        yield f"{FACTS}: its levels are not those of the tree in the metadata."
 
 
 def _edited(folder: Path, facts: dict[str, Any]) -> Iterator[str]:
     """Files that are not the bytes that were written."""
     said = facts.get("files")
-    for name in (TABLE, NOISY):
+    listed = said if isinstance(said, dict) else {}
+    for name in dict.fromkeys((TABLE, NOISY, *(name for name in PUBLISHED if name in listed))):
         if not (folder / name).is_file():
             yield f"{name}: is missing."
-        elif not isinstance(said, dict) or said.get(name) != {"sha256": digest(folder / name)}:
+        elif listed.get(name) != {"sha256": digest(folder / name)}:
             yield f"{name}: was changed after it was built."
 
 
@@ -153,17 +151,17 @@ def _table(
     folder: Path, about: Keys, known: Known, runs: int | None, counts: dict[str, int], problems: list[str]
 ) -> dict[str, Any] | None:
     """Every column of numbers as a table over the tree; None if some cells are not there."""
-    values = tidy.VALUES if runs is None else (*tidy.VALUES, tidy.APPROXIMATE)
-    rows = _read(folder / TABLE, (tidy.LEVEL, *about.places, *about.labelled, *values), problems)
+    values = columns(about, runs)["values"]
+    rows = _read(folder / TABLE, (tidy.LEVEL, *about.places, *about.labelled), values, problems)
     if rows is None:
         return None
     where = located(about, about.attributes, rows)
-    columns = {name: numbers(rows[name]) for name in values}
+    found = {name: numbers(rows[name]) for name in values}
     counts["places"] += where.lost
     problems += _told(TABLE, {"places": where.lost})
-    problems += [f"{TABLE}: {name} is not a column of numbers." for name, one in columns.items() if one is None]
-    table = {name: where.table(one) for name, one in columns.items() if one is not None and not where.lost}
-    if len(table) < len(columns):
+    problems += [f"{TABLE}: {name} is not a column of numbers." for name, one in found.items() if one is None]
+    table = {name: where.table(one) for name, one in found.items() if one is not None and not where.lost}
+    if len(table) < len(found):
         return None
     try:
         new = asdict(known.violations(about.tree, table["n"]))
@@ -175,28 +173,33 @@ def _table(
     return table
 
 
-def _measured(folder: Path, about: Keys, counts: dict[str, int], problems: list[str]) -> Ints | None:
+def _measured(
+    folder: Path, about: Keys, scales: list[float], counts: dict[str, int], problems: list[str]
+) -> Ints | None:
     """What was measured, a row for each place, the marginals side by side; None if some of it is not there."""
-    names = (tidy.LEVEL, *about.places, tidy.MARGINAL, *about.labelled, *tidy.MEASURED)
-    rows = _read(folder / NOISY, names, problems)
+    keys = (tidy.LEVEL, *about.places, tidy.MARGINAL, *about.labelled)
+    rows = _read(folder / NOISY, keys, tidy.MEASURED, problems)
     if rows is None:
         return None
+    measured, widths = (numbers(rows[name]) for name in tidy.MEASURED)
+    if measured is None or measured.dtype != np.int64 or widths is None:
+        problems.append(f"{NOISY}: measured is not a column of whole numbers, or scale none of numbers.")
+        return None
     which = coded(rows[tidy.MARGINAL], about.marginals)
-    lost = int(np.sum(which < 0))
+    lost, wrong = int(np.sum(which < 0)), 0
     tables: list[Any] = []
     for at, view in enumerate(about.views):
-        part = rows.filter(tidy.pyarrow().array(which == at))
-        where, measured = located(about, view, part), numbers(part["measured"])
+        here = which == at
+        where = located(about, view, rows.select(keys).filter(tidy.pyarrow().array(here)))
         lost += where.lost
-        tables.append(None if measured is None or where.lost else where.table(measured))
+        if not where.lost:
+            tables.append(where.table(measured[here]))
+            wrong += int(np.sum(where.table(widths[here]) != np.array(scales)[about.tree.level, None]))
     counts["places"] += lost
     problems += _told(NOISY, {"places": lost})
-    if lost:
-        return None
-    if any(one is None or one.dtype != np.int64 for one in tables):
-        problems.append(f"{NOISY}: measured is not a column of whole numbers.")
-        return None
-    return np.concatenate(tables, axis=1)
+    if wrong:
+        problems.append(f"{NOISY}: {wrong:,} scales are not those of the noise.")
+    return None if lost else np.concatenate(tables, axis=1)
 
 
 def _compared(planned: Margins, table: dict[str, Any], noisy: Ints, facts: dict[str, Any]) -> dict[str, int]:
@@ -217,8 +220,8 @@ def _compared(planned: Margins, table: dict[str, Any], noisy: Ints, facts: dict[
     return {"margins": int(np.sum(wrong)) + sum(told), "measured": measured}
 
 
-def _read(path: Path, names: tuple[str, ...], problems: list[str]) -> Any:
-    """The rows of a file with these columns; None, and a problem told, where it has not."""
+def _read(path: Path, keys: Sequence[str], values: Sequence[str], problems: list[str]) -> Any:
+    """The rows of a file with these columns; None, and a problem told, where it has not, or has others."""
     arrow = tidy.pyarrow()
     from pyarrow import parquet  # type: ignore[import-untyped]
 
@@ -229,10 +232,16 @@ def _read(path: Path, names: tuple[str, ...], problems: list[str]) -> Any:
     except (OSError, ValueError, arrow.ArrowException):
         problems.append(f"{path.name}: cannot be read as Parquet.")
         return None
-    if lacking := [name for name in names if table.column_names.count(name) != 1]:
+    there, names = table.column_names, (*keys, *values)
+    if lacking := [name for name in names if there.count(name) != 1]:
         problems.append(f"{path.name}: {len(lacking):,} columns are missing or there twice.")
-        return None
-    return table
+    elif len(there) > len(names):
+        problems.append(f"{path.name}: {len(there) - len(names):,} columns are not those of a release.")
+    elif not all(are_names(table[name]) for name in keys):
+        problems.append(f"{path.name}: a column is of another kind.")
+    else:
+        return table
+    return None
 
 
 def _told(file: str, counts: dict[str, int]) -> list[str]:

@@ -8,7 +8,6 @@ Three tables of one shape, a row for each place and a column for each cell:
 """
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,15 +17,13 @@ import numpy as np
 from discreet.errors import bad
 from discreet.release import fit
 from discreet.release.check import Violations
-from discreet.release.known import NOTHING
+from discreet.release.doubts import doubts
 from discreet.release.plan import ReleasePlan
 from discreet.release.tree import Ints
 from discreet.table import Progress
 
 if TYPE_CHECKING:
     from discreet.release.resimulated import Resimulated
-
-SURE = 1 - Fraction(1, 10**9)  # beyond such a margin it is not the noise
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,22 +87,8 @@ class Release:
 
     @cached_property
     def doubts(self) -> list[str]:
-        """Where what was given as public does not fit what was measured: sentences made of released numbers alone."""
-        known, tree, found = self.plan.known, self.plan.subject.tree, []
-        sure = self.plan.margins_at(SURE, NOTHING)
-        if known.total is not None:
-            measured, far = int(sure.totals(self.noisy)[0]), int(sure.total_radius[0])
-            if abs(measured - known.total) > far:
-                found.append(
-                    f"The total was given as {known.total:,}, but {measured:,} ± {far:,} was measured at the top: "
-                    "check what it counts."
-                )
-        possible = known.possible(tree)
-        if possible is not None:
-            wrong = int(np.sum(~possible & (np.abs(sure.cells(self.noisy)) > sure.radius)))
-            if wrong:
-                found.append(f"{wrong:,} cells that were said to be empty were measured far from 0: check the zeros.")
-        return found
+        """Where what was given as public does not fit what was measured."""
+        return doubts(self.plan, self.noisy)
 
     # --- taking it along ---------------------------------------------------------------------------------------------
 

@@ -92,7 +92,7 @@ def radii(
     """Where this table is the exact one, the radius of each cell by its own errors and by those of its level; the last
     column is the places' totals."""
     tree, unknown = plan.subject.tree, _unknown(plan)
-    _require_room(plan.level, runs, unknown.size)
+    require_room(plan.level, runs, unknown.size)
     levels = [tree.places(level) for level in range(tree.depth)]
     alone = _none(unknown.size, kept(plan.level, runs, 1))
     pooled = [_none(unknown.shape[1], kept(plan.level, runs, here.stop - here.start)) for here in levels]
@@ -167,7 +167,7 @@ def _runs(level: Fraction, runs: Any) -> int:
     return exact.count(runs, f"runs at the level {said}", least, MOST_RUNS)
 
 
-def _require_room(level: Fraction, runs: int, numbers: int) -> None:
+def require_room(level: Fraction, runs: int, numbers: int) -> None:
     if kept(level, runs, 1) * numbers > MOST_KEPT:
         fix = f"Give fewer; {least_runs(level)} are enough for a margin."
         raise bad("runs", f"must not hold more than {MOST_KEPT:,} errors of so many cells at once", runs, fix)

@@ -215,8 +215,9 @@ def _marginals(wanted: Wanted, names: Sequence[str], labels: Sequence[Sequence[L
             raise bad("marginals", rule, one if isinstance(one, str) else unknown[0], 'Give, for example: [("sex",)]')
     chosen = tuple(tuple(spelt[str(name).casefold()] for name in one) for one in chosen)
     views = [marginal(one, names, sizes) for one in dict.fromkeys(tuple(sorted(set(one))) for one in chosen)]
-    coarse = tuple(view for view in views if len(view.names) < len(names))
     every = whole(names, int(np.prod(sizes, dtype=np.int64)))
+    different = {view.place.tobytes(): view for view in reversed(views)}  # an attribute of one label parts nothing
+    coarse = tuple(view for view in reversed(different.values()) if view.size < every.size)
     if coarse and every.size > MOST_TOGETHER:
         if wanted.marginals is None:
             return (every,)

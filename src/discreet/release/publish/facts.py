@@ -1,11 +1,15 @@
 """The public facts of a release as JSON: all that its files, its page and its report say beside the numbers."""
 
+import re
+from collections.abc import Iterable
 from dataclasses import asdict
 from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from discreet import exact
+from discreet.errors import BadValue
 from discreet.mechanism.additive import root_up
 from discreet.noise.gaussian import RoundedGaussian
 from discreet.noise.laplace import DiscreteLaplace
@@ -17,11 +21,14 @@ from discreet.release.publish import tidy
 if TYPE_CHECKING:
     from discreet.release.plan import ReleasePlan
     from discreet.release.release import Release
+    from discreet.release.subject import Subject
 
 FORMAT = 1
 LAWS: dict[str, Any] = {"Laplace": DiscreteLaplace, "Gaussian": RoundedGaussian}
 _NOISE_ONLY = "± counts the noise of privacy only, not what was wrong or missing in the data."
 _SEEN_BY = "whoever holds the data"
+_DEEPEST = 12  # lists and objects in each other; facts have five
+_FRACTION = re.compile(r"([0-9]{1,422})(?:/([0-9]{1,422}))?")  # the digits that a number of `exact` can have
 
 
 def facts(release: "Release") -> dict[str, Any]:
@@ -35,7 +42,7 @@ def facts(release: "Release") -> dict[str, Any]:
         "software": software(),
         "dataset": subject.schema.name,
         "hierarchy": wanted.hierarchy,
-        "counts": "groups" if wanted.groups is not None else wanted.count if unit is not None else "rows",
+        "counts": counts(subject),
         "groups": wanted.groups,
         "places": len(about.tree),
         "cells": subject.cells,
@@ -47,7 +54,7 @@ def facts(release: "Release") -> dict[str, Any]:
         "estimates": plan.margins.unbiased.way,
         "marginals": [list(view) for view in about.views],
         "resimulated": None if release.approximate is None else release.approximate.runs,
-        "columns": {"places": list(about.places), "attributes": list(about.labelled), "values": values(release)},
+        "columns": columns(about, None if release.approximate is None else release.approximate.runs),
         "unit": None if unit is None else unit.key,
         "neighbours": str(subject.schema.relation),
         "protects": subject.protects,
@@ -63,13 +70,22 @@ def facts(release: "Release") -> dict[str, Any]:
         "known": plan.known.words(subject.tree),
         "violations": asdict(broken),
         "receipt": release.receipt,
-        "caveats": [*caveats(plan), *release.doubts],
+        "caveats": caveats(plan),
+        "doubts": release.doubts,
     }
 
 
-def values(release: "Release") -> list[str]:
-    """The columns of numbers in its table."""
-    return [*tidy.VALUES, *([] if release.approximate is None else [tidy.APPROXIMATE])]
+def counts(subject: "Subject") -> str:
+    """What is counted, in one word."""
+    if subject.wanted.groups is not None:
+        return "groups"
+    return subject.wanted.count if subject.schema.unit is not None else "rows"
+
+
+def columns(about: tidy.Keys, runs: int | None) -> dict[str, list[str]]:
+    """The columns of its table: places, attributes and numbers, of which one is there only if noise was drawn again."""
+    values = [*tidy.VALUES, *([] if runs is None else [tidy.APPROXIMATE])]
+    return {"places": list(about.places), "attributes": list(about.labelled), "values": values}
 
 
 def caveats(plan: "ReleasePlan") -> list[str]:
@@ -121,9 +137,26 @@ def _cost(plan: "ReleasePlan") -> Cost:
     return Gaussian(1 / Fraction(exact.rounded_up(inverse)))
 
 
+# --- read back -------------------------------------------------------------------------------------------------------
+
+
+def number(text: str) -> Fraction:
+    """A number above 0 as facts hold it: n, n/m or a short decimal; what is too long is refused before it is built.
+
+    >>> number("10/3"), number("0.95")
+    (Fraction(10, 3), Fraction(19, 20))
+    """
+    whole = _FRACTION.fullmatch(text)
+    if whole is not None and int(whole[2] or 1):
+        return exact.positive(Fraction(int(whole[1]), int(whole[2] or 1)), "number")
+    return exact.positive(text, "number")
+
+
 def well_formed(facts: dict[str, Any]) -> bool:
     """Whether facts that were read from a file have all that is told of a release, each of its kind."""
     if facts.get("format") != FORMAT or facts.get("kind") != "release" or not _fits(facts, _KINDS):
+        return False
+    if not _can_be_written(facts):
         return False
     levels = facts["levels"]
     noises = [noise for one in levels if _fits(one, _LEVEL) for noise in one["noise"]]
@@ -135,9 +168,13 @@ def well_formed(facts: dict[str, Any]) -> bool:
         and all(noise["law"] in LAWS for noise in noises)
         and all(isinstance(count, int) for count in facts["violations"].values())
         and _fits(facts["promise"], {"strength": str, "sentences": list})
-        and all(isinstance(line, str) for line in (*facts["promise"]["sentences"], *facts["known"], *facts["caveats"]))
+        and all(isinstance(line, str) for line in _sentences(facts))
         and _is_number(facts["level"])
     )
+
+
+def _sentences(facts: dict[str, Any]) -> list[Any]:
+    return [*facts["promise"]["sentences"], *facts["known"], *facts["caveats"], *facts["doubts"]]
 
 
 def _fits(value: Any, kinds: dict[str, Any]) -> bool:
@@ -150,8 +187,36 @@ def _are_labels(labels: list[Any]) -> bool:
 
 def _is_number(text: str) -> bool:
     try:
-        return Fraction(text) > 0
-    except (ValueError, ZeroDivisionError):
+        return number(text) > 0
+    except BadValue:
+        return False
+
+
+def _can_be_written(facts: dict[str, Any]) -> bool:
+    """Whether every text is one in UTF-8 and every number is finite, in no more lists than facts have."""
+    here: list[Any] = [facts]
+    for _ in range(_DEEPEST):
+        if not all(map(_is_plain, here)):
+            return False
+        here = [inner for one in here for inner in _inside(one)]
+        if not here:
+            return True
+    return False
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return (*value, *value.values())
+    return value if isinstance(value, list) else ()
+
+
+def _is_plain(value: Any) -> bool:
+    """A half of a pair of surrogates is no text, and what is above all floats no number."""
+    try:
+        if isinstance(value, str):
+            value.encode()
+        return not isinstance(value, int | float) or isfinite(value)
+    except (UnicodeEncodeError, OverflowError):
         return False
 
 
@@ -172,7 +237,7 @@ _TEXT = (
 _KINDS: dict[str, Any] = {
     **dict.fromkeys((*_TEXT, "software"), str),
     **dict.fromkeys(("groups", "unit", "receipt"), str | None),
-    **dict.fromkeys(("levels", "attributes", "marginals", "zeros", "known", "caveats"), list),
+    **dict.fromkeys(("levels", "attributes", "marginals", "zeros", "known", "caveats", "doubts"), list),
     **dict.fromkeys(("places", "cells"), int),
     **dict.fromkeys(("promise", "violations"), dict),
     **dict.fromkeys(("total", "resimulated"), int | None),

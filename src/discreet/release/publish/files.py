@@ -58,12 +58,15 @@ def published(folder: Path | str, schema: Schema, out: Path | str, *, replace: b
         raise IntegrityError("The release does not check, so nothing was published.", why, "Build it again.")
 
     def make(here: Path) -> None:
-        for name in BUILT:
+        for name in (TABLE, NOISY):
             shutil.copyfile(source / name, here / name)
         write_csv(_parquet(here / TABLE), here / "table.csv")
         write_csv(_parquet(here / NOISY), here / "noisy.csv")
         (here / "index.html").write_text(page(checked.facts, tables), encoding="utf-8")
         (here / "report.md").write_text(words.report(checked.facts), encoding="utf-8")
+        written = [name for name in PUBLISHED if name != FACTS]
+        facts = checked.facts | {"files": {name: {"sha256": digest(here / name)} for name in written}}
+        (here / FACTS).write_text(as_json(facts), encoding="utf-8")
 
     return _placed(Path(out), PUBLISHED, make, replace)
 

@@ -46,7 +46,7 @@
     // a margin is there once for all, once for each cell, or for each place and cell
     const moe = cell < 0 ? one.total_moe[row % one.total_moe.length] : one.moe[(start + cell) % one.moe.length];
     const low = Math.max(0, estimate - moe), high = Math.max(0, estimate + moe);
-    return { n, estimate, moe, low, high, rough: 2 * moe > n };
+    return { n, estimate, moe, low, high, rough: 2 * moe > n, given: data.known && moe === 0 };
   };
   const labels = (cell) => {
     const found = [];
@@ -87,14 +87,14 @@
     const n = made("td", { class: "n" }, whole.format(one.n));
     if (one.rough) n.prepend(rough());
     return [n,
-      made("td", { class: "measured" }, `${whole.format(one.estimate)} ± ${whole.format(one.moe)}`),
+      made("td", { class: "measured" }, one.given ? "public" : `${whole.format(one.estimate)} ± ${whole.format(one.moe)}`),
       made("td", {}, `${whole.format(one.low)} – ${whole.format(one.high)}`),
       made("td", { class: "picture" }, ...(most > 0 ? [bar(one, most)] : []))];
   };
   const head = (keys, most) => made("thead", {}, made("tr", {},
     ...keys.map((name) => made("th", { scope: "col", class: "key" }, name)),
     made("th", { scope: "col" }, "Number"),
-    made("th", { scope: "col", class: "measured" }, "Measured ±"),
+    made("th", { scope: "col", class: "measured" }, "Estimate ±"),
     made("th", { scope: "col" }, `Range, ${data.hundredths} of 100`),
     made("th", { scope: "col", class: "picture" }, made("div", { class: "ends", "aria-hidden": "true" },
       made("span", {}, "0"), made("span", {}, most > 0 ? whole.format(most) : "")), unseen("Picture"))));
@@ -111,7 +111,8 @@
   const sentence = (p) => {
     const one = told(p, -1);
     const [n, estimate, moe, low, high] = [one.n, one.estimate, one.moe, one.low, one.high].map(whole.format);
-    return `${apart(names[p])} has ${n} ${data.counts} in all; measured were ${estimate} ± ${moe}, `
+    if (one.given) return `${apart(names[p])} has ${n} ${data.counts} in all, a public number that was given.`;
+    return `${apart(names[p])} has ${n} ${data.counts} in all; the estimate is ${estimate} ± ${moe}, `
       + `so the exact number probably lies between ${low} and ${high}. ${data.of_100}`;
   };
 
@@ -199,7 +200,8 @@
     reveal(p);
     const one = told(p, -1);
     const [n, estimate, moe] = [one.n, one.estimate, one.moe].map(whole.format);
-    said.textContent = `${apart(names[p])}: ${n}, measured ${estimate} plus or minus ${moe}.`;
+    said.textContent = one.given ? `${apart(names[p])}: ${n}, public.`
+      : `${apart(names[p])}: ${n}, estimated ${estimate} plus or minus ${moe}.`;
   };
   const go = (p) => {
     choose(p);

@@ -107,6 +107,7 @@ def embedded(facts: Facts, tables: Tables, *, largest: int = LARGEST) -> dict[st
         "columns": words.columns(facts),
         "hundredths": words.hundredths(facts),
         "cells": facts["cells"],
+        "known": bool(facts["known"]),
         "attributes": labels if levels else [],
         "levels": levels,
         "names": names,
@@ -149,6 +150,7 @@ def _body(facts: Facts, shown: int) -> Iterable[str]:
     yield '<a class="skip" href="#place">To the numbers</a>'
     yield f"<header><h1>{escape(words.title(facts))}</h1>"
     yield f"<p>{escape(words.what(facts))} {escape(words.of_100(facts))}</p>"
+    yield from (f'<p class="note">{escape(doubt)}</p>' for doubt in facts["doubts"])
     links = "".join(f'<li><a href="{name}" download>{name}</a></li>' for name in _FILES)
     yield f'<nav aria-label="Downloads"><ul class="get">{links}</ul></nav></header>'
     if shown < len(facts["levels"]):

@@ -41,13 +41,27 @@ def located(about: Keys, view: Sequence[str], table: Any) -> Located:
 
 
 def numbers(column: Any) -> Numbers | None:
-    """A column without gaps as int64 or float64; None if it is none."""
+    """A column without gaps as int64 or float64; None if it is none, or has whole numbers beyond those."""
     arrow = pyarrow()
     if column.null_count or not (arrow.types.is_integer(column.type) or arrow.types.is_floating(column.type)):
         return None
     if arrow.types.is_floating(column.type):
         return np.asarray(column.to_numpy(), dtype=np.float64)
-    return np.asarray(column.to_numpy(), dtype=np.int64)
+    whole = np.asarray(column.to_numpy())
+    if whole.dtype == np.uint64 and whole.max(initial=0) > np.iinfo(np.int64).max:
+        return None
+    return np.asarray(whole, dtype=np.int64)
+
+
+def are_names(column: Any) -> bool:
+    """Whether a column is of a kind that names can be read from."""
+    kinds, kind = pyarrow().types, column.type
+    if kinds.is_dictionary(kind):
+        kind = kind.value_type
+        return bool(kinds.is_string(kind) or kinds.is_large_string(kind))
+    of_text = (kinds.is_string, kinds.is_large_string)
+    others = (kinds.is_integer, kinds.is_floating, kinds.is_boolean, kinds.is_null)
+    return any(fits(kind) for fits in (*of_text, *others))
 
 
 def _place(about: Keys, table: Any) -> Ints:
@@ -113,5 +127,6 @@ def coded(column: Any, names: Sequence[str]) -> Codes:
     number = {name: at for at, name in enumerate(names)}
     values = [label_text(value) for value in whole.dictionary.to_pylist()]
     known = np.array([*(number.get(value, UNKNOWN) for value in values), EMPTY], dtype=np.int32)
-    spots = np.asarray(whole.indices.fill_null(len(values)).to_numpy(zero_copy_only=False), dtype=np.int64)
+    places = whole.indices.cast(arrow.int64())  # in fewer bits there may be no room for one number more
+    spots = np.asarray(places.fill_null(len(values)).to_numpy(zero_copy_only=False), dtype=np.int64)
     return np.asarray(known[spots], dtype=np.int32)

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 from discreet import exact
+from discreet.release.publish.facts import number
 
 Facts = Mapping[str, Any]
 _MARKS = re.compile(r"([\\`*\[\]<>|~&$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")  # what means something inside a line
@@ -90,14 +90,14 @@ def of_100(facts: Facts) -> str:
 def columns(facts: Facts) -> str:
     """What the columns of numbers on the page are."""
     return (
-        "Number (bar): adds up with all others. Measured ±: before that, on its own. "
+        "Number (bar): adds up with all others, and may lie outside its range. Estimate ±: unbiased, before that. "
         f"Range (line): the same cut at 0; {hundredths(facts)} of 100 hold the exact number."
     )
 
 
 def hundredths(facts: Facts) -> str:
     """The level of confidence as so many of 100."""
-    return exact.shown(100 * Fraction(facts["level"]))
+    return exact.shown(100 * number(facts["level"]))
 
 
 def exactness(facts: Facts) -> list[str]:
@@ -107,8 +107,9 @@ def exactness(facts: Facts) -> list[str]:
         alike.setdefault((one["moe"], one["total_moe"]), []).append(one["level"])
     told = []
     for (moe, total), names in alike.items():
-        sums = f"; of a place's sum, within {total:,}" if facts["cells"] > 1 else ""
-        told.append(f"{_listed(names)}: {hundredths(facts)} of 100 numbers lie within {moe:,} of the exact one{sums}.")
+        sums = f"; of a place's sum, within {total:,}" if facts["cells"] > 1 and total else ""
+        near = f"{hundredths(facts)} of 100 estimates (n_estimate) lie within {moe:,} of the exact number"
+        told.append(f"{_listed(names)}: {near}{sums}.")
     return told
 
 
@@ -139,7 +140,7 @@ def share(level: Mapping[str, Any]) -> str:
 
 def short(fraction: str) -> str:
     """A noise scale in three digits, rounded up."""
-    return exact.shown(exact.rounded_up(Fraction(fraction), 3))
+    return exact.shown(exact.rounded_up(number(fraction), 3))
 
 
 def _listed(names: list[str]) -> str:
@@ -165,6 +166,7 @@ def report(facts: Facts) -> str:
             "",
             *(f"- {marked(line)}" for line in exactness(facts)),
             "",
+            *(f"**In doubt.** {marked(line)}\n" for line in facts["doubts"]),
             f"**What adds up.** {marked(adds_up(facts))} {marked(facts['why'])}",
             "",
             "**What to know.**",
