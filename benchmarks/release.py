@@ -74,7 +74,8 @@ def _country(exact: Exact, aim: Aim) -> dict[str, Any]:
     """CPU and wall seconds of measuring and fitting one whole country at ε = 1, each method once."""
     from discreet.noise.laplace import DiscreteLaplace
     from discreet.noise.source import SYSTEM
-    from discreet.release import check, integer, topdown
+    from discreet.release import check
+    from discreet.release.fit import integer, topdown
 
     weights = np.ones(len(exact.tree), dtype=np.int64)
     found: dict[str, Any] = {

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from benchmarks.release_data import Exact
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.source import SYSTEM
-from discreet.release import chebyshev, countofcounts, cumulative, integer, joint, leastsquares, prices, topdown
+from discreet.release import leastsquares
 from discreet.release.error import measures
+from discreet.release.fit import chebyshev, countofcounts, cumulative, integer, joint, prices, topdown
 from discreet.release.measure import Form, from_top
 from discreet.release.plan import ReleasePlan, planned
 from discreet.release.release import Release

@@ -51,25 +51,25 @@ class Measured:
 
     def real(self) -> object:
         """Our real table."""
-        from discreet.release import prices
+        from discreet.release.fit import prices
 
         return prices.projected(self.tree, self.noisy, self.weights, total=self.total)
 
     def whole(self) -> Ints:
         """Our whole-number table, with the real one it is looked for around."""
-        from discreet.release import integer
+        from discreet.release.fit import integer
 
         return integer.fitted(self.tree, self.noisy, self.weights, total=self.total)
 
     def rounded(self, solver: str) -> Ints:
         """The solver's table with each value rounded."""
-        from discreet.release import relaxed
+        from discreet.release.fit import relaxed
 
         return relaxed.fitted(self.tree, self.noisy, self.weights, total=self.total, solver=solver)[1]
 
     def broken(self, table: Ints) -> int:
         """How many sums do not hold."""
-        from discreet.release import relaxed
+        from discreet.release.fit import relaxed
 
         return relaxed.broken_sums(self.tree, table, self.total)
 
@@ -143,7 +143,7 @@ def timed(levels: tuple[int, ...], cells: int, rounds: int = ROUNDS) -> Timing:
 
 def _solver_seconds(given: Measured) -> dict[str, float]:
     """CPU seconds of the solvers alone, once, on a program that CVXPY has already built."""
-    from discreet.release import prices, relaxed
+    from discreet.release.fit import prices, relaxed
 
     checked = prices.measured(given.tree, given.noisy, given.weights, scale=1, total=given.total, allowed=None)
     seconds = {}

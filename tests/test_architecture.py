@@ -45,7 +45,7 @@ def home(path):
 
 def compiled(path):
     """Whether a module is compiled code, which may import its compiler and is itself imported lazily."""
-    return path.is_relative_to(SRC / "release" / "kernels")
+    return path.is_relative_to(SRC / "release" / "fit" / "kernels")
 
 
 def imports(tree, *, lazy):
@@ -78,7 +78,7 @@ def test_module_keeps_the_house_rules(path):
     for name in imports(tree, lazy=False):
         package = name.partition(".")[0]
         assert package not in HEAVY or here in {"plot", "cli"} or compiled(path), f"{name} must be imported lazily"
-        assert not name.startswith("discreet.release.kernels") or compiled(path), f"{name} brings a compiler"
+        assert not name.startswith("discreet.release.fit.kernels") or compiled(path), f"{name} brings a compiler"
     source = path.read_text()
     if here != "noise":
         assert "np.random" not in source

@@ -8,7 +8,8 @@ import pytest
 
 from bad_input.desk import CELL, Desk
 from discreet.errors import BadValue
-from discreet.release import chebyshev, integer, joint, leastsquares, prices, topdown
+from discreet.release import leastsquares
+from discreet.release.fit import chebyshev, integer, joint, prices, topdown
 from discreet.release.tree import from_branches, from_edges
 
 TREE = "country,region,ward\nx,north,n1\nx,north,n2\nx,south,s1\n"

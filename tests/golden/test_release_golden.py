@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from discreet.release import integer, prices, tables
+from discreet.release.fit import integer, prices, tables
 from discreet.release.tree import from_edges
 
 TREE = from_edges([("US", "GA"), ("US", "MI")])

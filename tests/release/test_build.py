@@ -165,7 +165,7 @@ def test_fit_that_fails_keeps_what_was_measured(opened, monkeypatch):
         raise BadValue("The fit", "failed.", "Try another.")
 
     with monkeypatch.context() as patch:
-        patch.setattr("discreet.release.fit.fitted", broken)
+        patch.setattr("discreet.release.fit.choice.fitted", broken)
         with pytest.raises(BadValue, match="Try another"):
             people.release().build(epsilon=1)
     assert people.release().build(epsilon=1).replayed

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from discreet.release import chebyshev
-from discreet.release.kernels.topdown import chebyshev as step
+from discreet.release.fit import chebyshev
+from discreet.release.fit.kernels.topdown import chebyshev as step
 from discreet.release.tree import from_edges, summed
 from release.test_check import random_case
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadValue
-from discreet.release import countofcounts
-from discreet.release.countofcounts import Sizes, matched, shared_out
+from discreet.release.fit import countofcounts
+from discreet.release.fit.countofcounts import Sizes, matched, shared_out
 from discreet.release.tree import summed
 from release.test_cumulative import case
 

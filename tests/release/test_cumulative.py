@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadValue
-from discreet.release import cumulative, integer, isotonic
+from discreet.release.fit import cumulative, integer, isotonic
 from discreet.release.tree import summed
 from release.test_tree import random_tree
 

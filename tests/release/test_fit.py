@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.noise.source import SYSTEM
-from discreet.release import fit, integer
+from discreet.release.fit import choice, integer
 from discreet.release.known import NOTHING, known
 from discreet.release.measure import Form
 from discreet.release.plan import planned
@@ -26,10 +26,10 @@ SCHEMA = Schema("people", COLUMNS, Unit("person", 1), "add-remove", None, (GEO,)
 COUNTS, BOTH, BANDS = (Wanted("geo", by=by) for by in (("sex",), ("sex", "old"), ("band",)))
 SIZES = Wanted("geo", groups="home", largest=6)
 PLAIN_SIZES = Wanted("geo", groups="home", largest=6, form=Form.PLAIN)
-METHODS = [(wanted, one) for wanted in (COUNTS, BOTH, PLAIN_SIZES) for one in fit.PLAIN]
-METHODS += [(SIZES, one) for one in fit.FROM_TOP]
-NAMES = [f"{what} {one}" for what in ("counts", "several", "sizes") for one in fit.PLAIN]
-NAMES += [f"from the top {one}" for one in fit.FROM_TOP]
+METHODS = [(wanted, one) for wanted in (COUNTS, BOTH, PLAIN_SIZES) for one in choice.PLAIN]
+METHODS += [(SIZES, one) for one in choice.FROM_TOP]
+NAMES = [f"{what} {one}" for what in ("counts", "several", "sizes") for one in choice.PLAIN]
+NAMES += [f"from the top {one}" for one in choice.FROM_TOP]
 every_method = pytest.mark.parametrize(("wanted", "method"), METHODS, ids=NAMES)
 
 
@@ -63,11 +63,11 @@ def require_total(plan, table, total):
 def test_without_a_public_total_the_top_adds_up_to_the_measured_one(wanted, method, delta):
     plan = release_plan(wanted, method=method, delta=delta, epsilon="0.05")
     noisy = plan.measurement(sparse(plan) + 200, SYSTEM)
-    total = fit.total(plan, noisy)
+    total = choice.total(plan, noisy)
     if len(plan.measurement.marginals) == 1 and not plan.delta:
         assert total == measured_total(plan, noisy)
     assert total == plan.margins.totals(noisy)[0] > 0
-    require_total(plan, fit.fitted(plan, noisy), total)
+    require_total(plan, choice.fitted(plan, noisy), total)
 
 
 @every_method
@@ -75,17 +75,17 @@ def test_a_public_total_is_kept_whatever_was_measured(wanted, method):
     plan = release_plan(wanted, method=method, held={"total": 1234})
     noisy = plan.measurement(sparse(plan), SYSTEM)
     for shift in (0, 10**5, -(10**5)):
-        assert fit.total(plan, noisy + shift) == 1234
-        require_total(plan, fit.fitted(plan, noisy + shift), 1234)
+        assert choice.total(plan, noisy + shift) == 1234
+        require_total(plan, choice.fitted(plan, noisy + shift), 1234)
 
 
-@pytest.mark.parametrize(("wanted", "methods"), [(COUNTS, ["flow"]), (SIZES, fit.FROM_TOP)], ids=["counts", "sizes"])
+@pytest.mark.parametrize(("wanted", "methods"), [(COUNTS, ["flow"]), (SIZES, choice.FROM_TOP)], ids=["counts", "sizes"])
 def test_public_totals_of_leaves_are_the_total(wanted, methods):
     for method in methods:
         plan = release_plan(wanted, method=method, held={"leaf_totals": dict.fromkeys(GEO.leaves, 7)})
         noisy = plan.measurement(sparse(plan), SYSTEM)
-        assert fit.total(plan, noisy) == 280
-        require_total(plan, fit.fitted(plan, noisy), 280)
+        assert choice.total(plan, noisy) == 280
+        require_total(plan, choice.fitted(plan, noisy), 280)
 
 
 @every_method
@@ -93,8 +93,8 @@ def test_a_measured_total_below_0_is_0(wanted, method):
     plan = release_plan(wanted, method=method)
     noisy = plan.measurement(sparse(plan), SYSTEM) - 10**5
     assert plan.margins.totals(noisy)[0] < 0
-    assert fit.total(plan, noisy) == 0
-    assert not fit.fitted(plan, noisy).any()
+    assert choice.total(plan, noisy) == 0
+    assert not choice.fitted(plan, noisy).any()
 
 
 ZEROS = [each for each in METHODS if each[1] != "joint"]  # which keeps none
@@ -104,16 +104,16 @@ ZEROS = [each for each in METHODS if each[1] != "joint"]  # which keeps none
 def test_where_nothing_can_be_the_total_is_0_whatever_was_measured(wanted, method):
     plan = release_plan(wanted, method=method, held={"zeros": [{"country": "x"}]})
     noisy = plan.measurement(np.zeros((40, plan.subject.cells), dtype=np.int64), SYSTEM) + 10**4
-    assert fit.total(plan, noisy) == 0
-    assert not fit.fitted(plan, noisy).any()
+    assert choice.total(plan, noisy) == 0
+    assert not choice.fitted(plan, noisy).any()
 
 
 @pytest.mark.parametrize(("wanted", "method"), ZEROS, ids=[name for name in NAMES if "joint" not in name])
 def test_zeros_elsewhere_leave_the_measured_total(wanted, method):
     plan = release_plan(wanted, method=method, held={"zeros": [{"region": "r1"}]})
     noisy = plan.measurement(sparse(plan) + 200, SYSTEM)
-    table = fit.fitted(plan, noisy)
-    require_total(plan, table, fit.total(plan, noisy))
+    table = choice.fitted(plan, noisy)
+    require_total(plan, table, choice.total(plan, noisy))
     assert table[0].any()
     assert not table[plan.subject.tree.leaves][8:16].any()
 
@@ -129,7 +129,7 @@ def test_a_sparse_table_is_nearer_than_the_nearest_of_all(seed):
     tree = plan.subject.tree
     exact = summed(tree, sparse(plan, filled=0.03))
     noisy = plan.measurement(exact[tree.leaves], Replay(fair(10**6, seed)))
-    held, free = fit.fitted(plan, noisy), integer.fitted(tree, noisy, plan.weights, total=None)
+    held, free = choice.fitted(plan, noisy), integer.fitted(tree, noisy, plan.weights, total=None)
     off = [[int(np.abs(table - exact)[tree.places(level)].sum()) for level in range(3)] for table in (held, free)]
     people = [abs(int(table[0].sum() - exact[0].sum())) for table in (held, free)]
     assert off[0][2] < 0.7 * off[1][2]

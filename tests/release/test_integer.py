@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadValue
-from discreet.release import integer, prices, tables
-from discreet.release.kernels import windows as kernels
+from discreet.release.fit import integer, prices, tables
+from discreet.release.fit.kernels import windows as kernels
 from discreet.release.tree import from_branches, from_edges, summed
 from release.cases import Case, census, require_adds_up, small_case
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import isotonic_regression
 
 from discreet.errors import BadValue
-from discreet.release import isotonic
+from discreet.release.fit import isotonic
 
 
 def slow_fit(row, weights):

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadValue
-from discreet.release import integer, joint, leastsquares
-from discreet.release.kernels import isotonic as kernels
+from discreet.release import leastsquares
+from discreet.release.fit import integer, joint
+from discreet.release.fit.kernels import isotonic as kernels
 from discreet.release.tree import from_branches, summed
 from release.test_cumulative import case
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadValue
-from discreet.release import joint, leaf_totals
-from discreet.release.kernels.isotonic import on_simplex
+from discreet.release.fit import joint, leaf_totals
+from discreet.release.fit.kernels.isotonic import on_simplex
 from discreet.release.tree import from_branches, summed
 from release.test_tree import random_tree
 

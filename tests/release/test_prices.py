@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadValue
-from discreet.release import prices, relaxed
-from discreet.release.kernels import prices as kernels
+from discreet.release.fit import prices, relaxed
+from discreet.release.fit.kernels import prices as kernels
 from discreet.release.tree import from_branches, from_edges, summed
 from release.cases import Case, census, exactly_projected, require_adds_up, small_case
 
@@ -156,6 +156,6 @@ def test_what_cannot_be_fitted_is_refused(changed, rule):
 
 def test_the_modules_load_no_compiler_and_no_solver():
     names = ["prices", "integer", "tables", "relaxed"]
-    code = "".join(f"import discreet.release.{name}\n" for name in names)
+    code = "".join(f"import discreet.release.fit.{name}\n" for name in names)
     code += "import sys\nassert not {'numba', 'cvxpy', 'scipy'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadValue
-from discreet.release import integer, prices, relaxed
+from discreet.release.fit import integer, prices, relaxed
 from discreet.release.tree import from_branches, from_edges
 from release.cases import census
 

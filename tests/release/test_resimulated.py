@@ -9,7 +9,8 @@ from scipy.special import entr
 
 from discreet.errors import BadValue
 from discreet.noise.source import SYSTEM
-from discreet.release import fit, resimulated
+from discreet.release import resimulated
+from discreet.release.fit import choice
 from discreet.release.known import Known, known
 from discreet.release.measure import Form, from_top
 from discreet.release.plan import planned
@@ -32,8 +33,8 @@ COLUMNS = [
 SCHEMA = Schema("people", COLUMNS, Unit("person", 1), "add-remove", None, (GEO,))
 COUNTS, SIZES = Wanted("geo", by=("sex",)), Wanted("geo", groups="home", largest=4)
 BANDS = Wanted("geo", by=("band",))
-METHODS = [(COUNTS, one) for one in fit.PLAIN] + [(SIZES, one) for one in fit.FROM_TOP]
-NAMES = [*fit.PLAIN, *fit.FROM_TOP]
+METHODS = [(COUNTS, one) for one in choice.PLAIN] + [(SIZES, one) for one in choice.FROM_TOP]
+NAMES = [*choice.PLAIN, *choice.FROM_TOP]
 
 
 class Seeded:
@@ -70,7 +71,7 @@ def all_errors(plan, fitted, runs, source):
     """Every error of every run, kept; the totals in the last column."""
     found = []
     for _ in range(runs):
-        again = fit.fitted(plan, plan.measurement(fitted[plan.subject.tree.leaves], source))
+        again = choice.fitted(plan, plan.measurement(fitted[plan.subject.tree.leaves], source))
         found.append(np.column_stack([abs(again - fitted), abs(again.sum(axis=1) - fitted.sum(axis=1))]))
     return np.stack(found)
 
@@ -121,7 +122,7 @@ def test_radii_are_those_of_a_twin_that_keeps_every_run(wanted, method, runs, le
 )
 def test_what_is_public_has_no_margin_and_is_in_no_pool(wanted, held):
     plan = release_plan(wanted, held=held)
-    fitted = fit.fitted(plan, plan.measurement(table(plan)[plan.subject.tree.leaves], SYSTEM))
+    fitted = choice.fitted(plan, plan.measurement(table(plan)[plan.subject.tree.leaves], SYSTEM))
     tree, facts = plan.subject.tree, plan.known
     free = np.ones((len(tree), plan.subject.cells + 1), dtype=bool)
     if facts.allowed is not None:
@@ -164,7 +165,7 @@ def test_no_more_is_held_than_a_few_errors_for_each_cell(monkeypatch, runs):
     """Whatever is held is counted at each step: 2·⌈0.05·runs⌉ numbers and one run more for each cell and total."""
     plan = release_plan(COUNTS)
     fitted = table(plan)
-    monkeypatch.setattr(fit, "fitted", lambda *_: fitted)
+    monkeypatch.setattr(choice, "fitted", lambda *_: fitted)
     monkeypatch.setattr(type(plan.measurement), "__call__", lambda *_: None)
     sizes = {}
 
@@ -270,7 +271,7 @@ def test_a_cell_that_never_moves_takes_the_margin_of_its_level(monkeypatch):
         moved[-1] = fitted[-1]
         return moved
 
-    monkeypatch.setattr(fit, "fitted", again)
+    monkeypatch.setattr(choice, "fitted", again)
     alone, pooled = radii(plan, fitted, runs=19)
     assert not alone[-1].any()
     assert (pooled[-1, :-1] == 11).all()
@@ -290,7 +291,7 @@ def sparse(held=None):
 def test_where_the_nearest_table_has_too_many_it_is_tried_too_and_the_larger_radius_taken():
     plan, noisy = sparse()
     fitted, nearest = tried(plan, noisy)
-    assert np.array_equal(fitted, fit.fitted(plan, noisy))
+    assert np.array_equal(fitted, choice.fitted(plan, noisy))
     assert nearest[0].sum() > plan.margins.totals(noisy)[0] + plan.margins.total_radius[0]
     told, source = [], Seeded(9)
     made = simulated(plan, noisy, runs=19, source=source, progress=lambda step, share: told.append(share))

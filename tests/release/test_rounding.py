@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadValue
-from discreet.release import rounding
 from discreet.release.check import violations
+from discreet.release.fit import rounding
+from discreet.release.fit.rounding import _by_flow, _one_cell, bounds_of, rounded
 from discreet.release.leastsquares import estimated
-from discreet.release.rounding import _by_flow, _one_cell, bounds_of, rounded
 from discreet.release.tree import from_branches, from_edges, summed
 from release.test_check import random_case, random_tree
 

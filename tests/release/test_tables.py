@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadValue
-from discreet.release import tables
+from discreet.release.fit import tables
 from discreet.release.tree import from_edges, summed
 from release.cases import require_adds_up, small_case
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from discreet.release import check, fit, together
+from discreet.release import check
 from discreet.release.attributes import matrix
+from discreet.release.fit import choice, together
 from discreet.release.known import Known
 from discreet.release.measure import marginal, whole
 from discreet.release.plan import planned
@@ -123,7 +124,7 @@ def test_totals_and_marginals_of_places_are_far_nearer_than_cell_by_cell():
         [chance.multinomial(int(size), share) for size in np.geomspace(20, 2_000, len(about.tree.leaves))]
     )
     exact, noisy = summed(about.tree, leaves), plan.measurement(leaves, Seeded(2))
-    near, far = (fit.fitted(each, noisy) - exact for each in (plan, alone))
+    near, far = (choice.fitted(each, noisy) - exact for each in (plan, alone))
     wards = about.tree.places(2)
     for off in (lambda table: table.sum(axis=1), plan.measurement.marginals[0].of):
         assert np.square(off(near[wards])).mean() < 0.3 * np.square(off(far[wards])).mean()

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadValue
-from discreet.release import chebyshev, topdown
 from discreet.release.check import violations
-from discreet.release.kernels.topdown import simplex
+from discreet.release.fit import chebyshev, topdown
+from discreet.release.fit.kernels.topdown import simplex
 from discreet.release.leastsquares import estimated
 from discreet.release.tree import from_edges
 from release.test_check import random_case

@@ -15,7 +15,7 @@ from discreet import exact
 from discreet.errors import bad
 from discreet.privacy import price as prices
 from discreet.privacy.cost import Together
-from discreet.release import fit
+from discreet.release.fit import choice
 from discreet.release.known import NOTHING, Known
 from discreet.release.margins import Margins, margins
 from discreet.release.measure import Design, Marginal, Measurement, gaussian, laplace, shares
@@ -27,7 +27,7 @@ EVEN, LEAST = "even", "least"  # how what is not locked is shared among levels
 _POWER = {"laplace": 1 / 3, "gaussian": 1 / 2}
 _WEIGHTS = 2**20
 _PEOPLE = 2**34  # more than there are, in case a place has them all
-_ROOM = 2**62 // (4 * fit.SCALE)  # what a place's count times its weight may be, summed along a path
+_ROOM = 2**62 // (4 * choice.SCALE)  # what a place's count times its weight may be, summed along a path
 _FAR = 64  # standard deviations that no noise exceeds, but for a chance of e^-64
 
 
@@ -49,7 +49,7 @@ class ReleasePlan:
     @cached_property
     def weights(self) -> Ints:
         """A whole number for each place, ∝ 1/variance of what is measured there, as fine as 64 bits leave room for."""
-        variances = np.array([max(level[-1].variance, fit.LEAST_VARIANCE) for level in self.measurement.mechanisms])
+        variances = np.array([max(level[-1].variance, choice.LEAST_VARIANCE) for level in self.measurement.mechanisms])
         largest = max(_PEOPLE, self.known.total or 0) + _widest(self.measurement)
         finest = min(_WEIGHTS, max(1, _ROOM // (self.subject.tree.depth * largest)))
         by_level = np.maximum(1, np.rint(finest * variances.min() / variances)).astype(np.int64)
@@ -106,7 +106,7 @@ def planned(
         fix = f"Give {EVEN}, or {LEAST} for the least error summed over all numbers."
         raise bad("sharing", f"must be {EVEN} or {LEAST}", sharing, fix)
     locked = _locked(share or {}, subject.tree)
-    chosen, why = fit.chosen(method, subject, known)
+    chosen, why = choice.chosen(method, subject, known)
     kinds = ["laplace", "gaussian"] if small else ["laplace"]
     made = {}
     for kind in kinds:
@@ -159,8 +159,8 @@ def _widest(measured: Measurement) -> int:
 
 def _require_room(measured: Measurement, price: Fraction, total: int | None, method: str) -> None:
     """Refuses what 64 bits could not hold the sums of, which the fit would find only after the charge."""
-    most = 2**60 // (fit.SCALE * max(len(measured.tree), measured.columns[-1].stop))
-    most = min(most, fit.FAR.get(method, most))
+    most = 2**60 // (choice.SCALE * max(len(measured.tree), measured.columns[-1].stop))
+    most = min(most, choice.FAR.get(method, most))
     if _widest(measured) >= most:
         raise bad(
             "epsilon", "is too small for all places of this release", exact.shown(price), "Give a larger epsilon."

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import bad
-from discreet.release import fit
 from discreet.release.check import Violations
 from discreet.release.doubts import doubts
+from discreet.release.fit import choice
 from discreet.release.plan import ReleasePlan
 from discreet.release.tree import Ints
 from discreet.table import Progress
@@ -40,7 +40,7 @@ class Release:
     @cached_property
     def fitted(self) -> Ints:
         """The table to publish; a function of what was measured, so computing it again gives it again."""
-        return fit.fitted(self.plan, self.noisy)
+        return choice.fitted(self.plan, self.noisy)
 
     @cached_property
     def estimate(self) -> Ints:

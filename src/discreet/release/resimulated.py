@@ -30,7 +30,7 @@ import numpy as np
 from discreet import exact
 from discreet.errors import bad
 from discreet.noise.source import SYSTEM, Source
-from discreet.release import fit
+from discreet.release.fit import choice
 from discreet.release.known import Bools
 from discreet.release.measure import Form
 from discreet.release.plan import ReleasePlan
@@ -74,10 +74,10 @@ def resimulated(
 def tried(plan: ReleasePlan, noisy: Ints) -> list[Ints]:
     """The tables taken for the exact one: the fitted and, for counts without a public total, the nearest of all if its
     total is outside the proven interval."""
-    fitted = fit.fitted(plan, noisy)
+    fitted = choice.fitted(plan, noisy)
     if plan.known.total is not None or plan.measurement.form is Form.FROM_TOP:
         return [fitted]
-    nearest = fit.held_to(plan, noisy, None)
+    nearest = choice.held_to(plan, noisy, None)
     measured, far = int(plan.margins.totals(noisy)[0]), int(plan.margins.total_radius[0])
     return [fitted, nearest] if abs(int(nearest[0].sum()) - measured) > far else [fitted]
 
@@ -152,7 +152,7 @@ def _errors(plan: ReleasePlan, table: Ints, runs: int, source: Source) -> Iterat
     """
     leaves = table[plan.subject.tree.leaves]
     for _ in range(runs):
-        off = fit.fitted(plan, plan.measurement(leaves, source)) - table
+        off = choice.fitted(plan, plan.measurement(leaves, source)) - table
         yield np.abs(np.concatenate([off, off.sum(axis=1, keepdims=True)], axis=1))
 
 

@@ -18,9 +18,9 @@ from collections.abc import Callable
 import numpy as np
 
 from discreet.errors import bad
-from discreet.release import isotonic
-from discreet.release.cumulative import Scaled, ends_of, required, scaled
-from discreet.release.isotonic import Floats, Ints
+from discreet.release.fit import isotonic
+from discreet.release.fit.cumulative import Scaled, ends_of, required, scaled
+from discreet.release.fit.isotonic import Floats, Ints
 from discreet.release.leastsquares import consistent, require_weights, shares
 from discreet.release.tree import Tree
 
@@ -90,7 +90,7 @@ def whole(
     >>> whole(tree, np.array([[1, 5, 4], [2, 1, 2], [0, 3, 3]]), np.array([1, 1, 1]), total=5).tolist()
     [[1, 4, 0], [1, 1, 0], [0, 3, 0]]
     """
-    from discreet.release.kernels import isotonic as kernels
+    from discreet.release.fit.kernels import isotonic as kernels
 
     fits = fitted(tree, noisy, weights, total=total, leaf_totals=leaf_totals, sweeps=sweeps, tolerance=tolerance)
     ends = ends_of(tree, total, leaf_totals)

@@ -34,7 +34,7 @@ def fitted(
     >>> fitted(tree, np.array([[9], [-2], [5], [8]]), np.ones(4, dtype=np.int64)).ravel().tolist()
     [9, 0, 3, 6]
     """
-    from discreet.release.kernels import topdown as kernels
+    from discreet.release.fit.kernels import topdown as kernels
 
     require_measured(tree, noisy, weights, scale=scale, total=total)
     possible = allowed_places(tree, noisy.shape[1], allowed)

@@ -41,7 +41,7 @@ def fitted(
 
 def shared_out(tree: Tree, below: Estimates, *, total: int | None = None) -> Ints:
     """The whole table from the top down of these estimates and variances; a variance of 0 is a cell that stays 0."""
-    from discreet.release.kernels import topdown as kernels
+    from discreet.release.fit.kernels import topdown as kernels
 
     fits = np.zeros(below.values.shape, dtype=np.int64)
     if total is None:

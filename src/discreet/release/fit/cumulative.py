@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import bad
-from discreet.release import isotonic
-from discreet.release.isotonic import LARGEST, Floats, Ints
+from discreet.release.fit import isotonic
+from discreet.release.fit.isotonic import LARGEST, Floats, Ints
 from discreet.release.tree import Tree, summed
 
 SCALE = 1024

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.release import integer, leaf_totals
 from discreet.release.attributes import matrix, views
+from discreet.release.fit import integer, leaf_totals
 from discreet.release.known import Bools, Known
 from discreet.release.leastsquares import consistent, shares
 from discreet.release.measure import Marginal

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import bad
-from discreet.release.prices import Bools, Floats, Ints, Measured, measured, real_table
+from discreet.release.fit.prices import Bools, Floats, Ints, Measured, measured, real_table
 from discreet.release.tree import Tree
 
 _FIRST_WINDOW, _WIDER = 2, 4
@@ -54,7 +54,7 @@ def whole_table(given: Measured, real: Floats) -> Ints:
 
 def _within(given: Measured, real: Floats, windows: Ints) -> tuple[Ints, Bools]:
     """The optimum within the windows, and which places touch an end of theirs: all, if no table lies within."""
-    from discreet.release.kernels import windows as kernels
+    from discreet.release.fit.kernels import windows as kernels
 
     cells, inner = given.noisy.shape[1], np.flatnonzero(given.slot >= 0)
     low, high = np.zeros((len(inner), cells), dtype=np.int64), np.zeros((len(inner), cells), dtype=np.int64)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import bad
-from discreet.release.prices import Ints, Measured, measured, require_number
+from discreet.release.fit.prices import Ints, Measured, measured, require_number
 from discreet.release.tree import Tree
 
 NEVER = 2**60  # the cost of a value that is not allowed

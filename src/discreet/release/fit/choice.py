@@ -98,7 +98,7 @@ def held_to(plan: "ReleasePlan", noisy: Ints, top: int | None) -> Ints:
     if ordered(plan.subject):
         return _sizes(plan, noisy, held)
     if plan.method == "together":
-        from discreet.release import together
+        from discreet.release.fit import together
 
         return together.fitted(plan.subject.tree, noisy, plan.weights, together.Seen(*_views(plan)), held)
     values, scale = _cells(plan, noisy)
@@ -132,7 +132,7 @@ def _views(plan: "ReleasePlan") -> tuple[tuple[Marginal, ...], list[float]]:
 
 def _sizes(plan: "ReleasePlan", noisy: Ints, held: Known) -> Ints:
     """Sizes from numbers of groups of at least each size: cumulative counts once the columns are turned round."""
-    from discreet.release import cumulative, joint
+    from discreet.release.fit import cumulative, joint
 
     tree, public = plan.subject.tree, held.leaf_totals
     turned = np.ascontiguousarray(noisy[:, ::-1])
@@ -149,18 +149,20 @@ def _whole(plan: "ReleasePlan", method: str, held: Known, values: Ints, scale: i
     """The whole table near values/scale by a method, imported now: some bring a compiler or a solver with them."""
     tree, weights = plan.subject.tree, plan.weights
     if method == "flow":
-        from discreet.release import leaf_totals
+        from discreet.release.fit import leaf_totals
 
         assert held.leaf_totals is not None
         return leaf_totals.fitted(tree, values, weights, held.leaf_totals, scale=scale, allowed=held.allowed)
-    made: Callable[..., Ints] = _rounded if method == "rounded" else import_module(f"discreet.release.{method}").fitted
+    made: Callable[..., Ints] = (
+        _rounded if method == "rounded" else import_module(f"discreet.release.fit.{method}").fitted
+    )
     return made(tree, values, weights, scale=scale, total=held.total, allowed=held.allowed)
 
 
 def _rounded(tree: Tree, noisy: Ints, weights: Ints, *, scale: int, total: int | None, allowed: Bools | None) -> Ints:
     """The real table, made whole by controlled rounding of what is above its leaves' whole parts: sums of parts below 1
     are as exact as floats can be, and what they miss the total by is shared out."""
-    from discreet.release import prices, rounding
+    from discreet.release.fit import prices, rounding
 
     real = prices.projected(tree, noisy, weights, scale=scale, total=total, allowed=allowed)[tree.leaves]
     below = np.floor(real).astype(np.int64)

@@ -69,7 +69,7 @@ def measured(
     tree: Tree, noisy: ArrayLike, weights: ArrayLike, *, scale: int, total: int | None, allowed: Bools | None
 ) -> Measured:
     """The checked inputs of one fit; whatever cannot be fitted is refused here, before any work."""
-    from discreet.release.kernels import prices as kernels
+    from discreet.release.fit.kernels import prices as kernels
 
     counts = _whole("noisy", noisy)
     if counts.ndim != 2 or len(counts) != len(tree) or not counts.shape[1]:
@@ -125,7 +125,7 @@ def _free(tree: Tree, cells: int, allowed: Bools | None) -> Bools:
 
 def real_table(given: Measured) -> Floats:
     """The nearest real table of checked inputs."""
-    from discreet.release.kernels import prices as kernels
+    from discreet.release.fit.kernels import prices as kernels
 
     if len(given.tree) == 1:
         return _single(given)

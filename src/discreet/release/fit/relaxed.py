@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import bad
-from discreet.release.prices import Floats, Ints, Measured, measured
+from discreet.release.fit.prices import Floats, Ints, Measured, measured
 from discreet.release.tree import Tree, of_children
 
 SOLVERS = ("OSQP", "CLARABEL")

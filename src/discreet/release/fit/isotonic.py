@@ -42,7 +42,7 @@ def bounded(
     >>> bounded(np.array([[-2, 3, 2, 4]]), lowest=0, highest=np.array([3.0])).tolist()
     [[0.0, 2.5, 2.5, 3.0]]
     """
-    from discreet.release.kernels import isotonic as kernels
+    from discreet.release.fit.kernels import isotonic as kernels
 
     values = np.ascontiguousarray(_rows(rows), dtype=np.float64)
     counts = np.ones((1, values.shape[1])) if weights is None else np.atleast_2d(np.asarray(weights, dtype=np.float64))
@@ -64,7 +64,7 @@ def medians(rows: Ints) -> Ints:
     >>> medians(np.array([[1, 3, 2, 4], [9, 0, 0, 1]])).tolist()
     [[1, 2, 2, 4], [0, 0, 0, 1]]
     """
-    from discreet.release.kernels import isotonic as kernels
+    from discreet.release.fit.kernels import isotonic as kernels
 
     values = np.ascontiguousarray(_rows(rows), dtype=np.int64)
     least, flipped = np.empty_like(values), np.empty_like(values)

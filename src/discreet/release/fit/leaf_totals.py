@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import bad
-from discreet.release.cumulative import totals_of
-from discreet.release.isotonic import LARGEST, Floats, Ints
-from discreet.release.joint import dykstra
+from discreet.release.fit.cumulative import totals_of
+from discreet.release.fit.isotonic import LARGEST, Floats, Ints
+from discreet.release.fit.joint import dykstra
 from discreet.release.leastsquares import Pass, consistent, require_weights, shares
 from discreet.release.tree import Tree, summed
 
@@ -209,7 +209,7 @@ def _steps(wanted: Wanted, rows: slice, window: Window, totals: Ints, most: int)
 
 def _real(tree: Tree, measured: Floats, totals: Ints, open_cells: Flags, shared: Pass) -> Floats:
     """The real table near the best one: in the simplex of every place, the tree's sums within the tolerance."""
-    from discreet.release.kernels.isotonic import on_simplex
+    from discreet.release.fit.kernels.isotonic import on_simplex
 
     ends = totals.astype(np.float64)
 
