@@ -139,7 +139,8 @@ def caveats(plan: ReleasePlan) -> list[str]:
     if wanted.groups is not None:
         found.append(f"Groups of more than {plan.subject.cells} count as {plan.subject.cells}.")
         if wanted.groups != who:
-            found.append(f"A {wanted.groups} with rows in several places counts in each of them.")
+            apart = f"A {wanted.groups} with rows in several places counts in each of them"
+            found.append(f"{apart}; rows without a {wanted.groups} are left out.")
     found += plan.known.caveats()
     found.append(
         "Fitted numbers (n) are whole, not negative and add up: small ones lean upward, large ones a little downward, "

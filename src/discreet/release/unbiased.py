@@ -80,6 +80,7 @@ def unbiased(tree: Tree, form: Form, marginals: Sequence[Marginal], laws: Laws, 
     """Least squares where the sum of its ± over all cells is smaller, else what was measured; no ± exceeds that of the
     number as measured.
 
+    >>> from discreet.noise.gaussian import RoundedGaussian
     >>> from discreet.release.measure import whole
     >>> from discreet.release.tree import from_edges
     >>> tree = from_edges([("x", "a"), ("x", "b")])
