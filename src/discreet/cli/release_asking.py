@@ -1,8 +1,9 @@
 """What the verbs about a release share: their flags, the release they mean, its folder, and command lines to paste."""
 
 import contextlib
+import inspect
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from discreet.cli.asking import As, Delta, Eps, Level, Toml
 from discreet.cli.fixes import refitted
+from discreet.cli.reply import Reply
 from discreet.cli.typed import whole
 from discreet.errors import BadValue, BudgetExceeded, bad
 
@@ -104,6 +107,49 @@ class Wanted:
         chosen = {"sharing": self.sharing, "method": self.method}
         found |= {name: value for name, value in chosen.items() if value is not None}
         return found | {"share": dict(map(_locked, self.share))}
+
+
+def _flags(
+    metadata: Toml,
+    hierarchy: Over = None,
+    by: By = None,
+    count: Count = None,
+    groups: Groups = None,
+    largest: Largest = None,
+    share: Share = None,
+    sharing: Sharing = None,
+    method: Method = None,
+    total: Total = None,
+    leaf_totals: LeafTotals = None,
+    zeros: Zeros = None,
+    eps: Eps = None,
+    delta: Delta = None,
+    level: Level = None,
+    analyst: As = None,
+) -> dict[str, Any]:
+    """What was typed, by the names of `Wanted`."""
+    given = dict(locals())
+    return given | {"toml": given.pop("metadata"), "by": tuple(by or ()), "share": tuple(share or ())}
+
+
+def asking(verb: str) -> Callable[[Callable[..., Reply]], Callable[..., Reply]]:
+    """A verb that has these flags before its own, and takes them as one `Wanted`."""
+
+    def with_flags(function: Callable[..., Reply]) -> Callable[..., Reply]:
+        shared = inspect.signature(_flags).parameters
+        own = inspect.signature(function).parameters
+        every = [*shared.values(), *(own[name] for name in own if name != "wanted")]
+
+        def run(**typed: Any) -> Reply:
+            flags = _flags(**{name: typed.pop(name) for name in shared})
+            return function(Wanted(verb, **flags), **typed)
+
+        run.__name__, run.__doc__ = function.__name__, function.__doc__
+        run.__annotations__ = {one.name: one.annotation for one in every} | {"return": Reply}
+        run.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]  # what the command line is made of
+        return run
+
+    return with_flags
 
 
 def _locked(typed: str) -> tuple[str, str]:

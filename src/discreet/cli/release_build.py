@@ -1,7 +1,7 @@
 """`discreet release build`: the quote, a yes, one charge, and a folder of tables that add up."""
 
 import shlex
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,22 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import release_plan, terminal
-from discreet.cli.asking import As, Delta, Eps, Level, Toml, opened
+from discreet.cli.asking import opened
 from discreet.cli.release_asking import (
-    By,
-    Count,
-    Groups,
-    Largest,
-    LeafTotals,
-    Method,
-    Over,
     Runs,
-    Share,
-    Sharing,
-    Total,
     Wanted,
-    Zeros,
     affordable,
+    asking,
     default_folder,
     quoted,
     releasing,
@@ -46,23 +36,10 @@ Out = Annotated[
 ]
 
 
+@asking("build")
 def build(
-    metadata: Toml,
-    hierarchy: Over = None,
-    by: By = None,
-    count: Count = None,
-    groups: Groups = None,
-    largest: Largest = None,
-    share: Share = None,
-    sharing: Sharing = None,
-    method: Method = None,
-    total: Total = None,
-    leaf_totals: LeafTotals = None,
-    zeros: Zeros = None,
-    eps: Eps = None,
-    delta: Delta = None,
-    level: Level = None,
-    analyst: As = None,
+    wanted: Wanted,
+    *,
     resimulate: Runs = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Plan it and build nothing.")] = False,
     json: AsJson = False,
@@ -76,12 +53,8 @@ def build(
 
     Example: discreet release build people.toml --by sex --eps 1
     """
-    columns, locks = tuple(by or ()), tuple(share or ())
-    wanted = Wanted("build", metadata, hierarchy, columns, count, groups, largest, locks, sharing, method, total)
-    wanted = replace(wanted, leaf_totals=leaf_totals, zeros=zeros)
-    wanted = replace(wanted, eps=eps, delta=delta, level=level, analyst=analyst)
-    with opened(metadata) as dataset:
-        folder = default_folder(metadata) if output is None else output
+    with opened(wanted.toml) as dataset:
+        folder = default_folder(wanted.toml) if output is None else output
         release = releasing(dataset, wanted)
         found = quoted(release, wanted)
         if dry_run:
@@ -89,13 +62,15 @@ def build(
         require_place(folder, replace=yes)
         runs = None if resimulate is None else required_runs(resimulate, release.plan(**wanted.price))
         if not (yes or json) and terminal.is_terminal():
-            again = wanted.command(*([] if output is None else ["-o", str(output)]), "--yes")
+            more = [] if resimulate is None else ["--resimulate", resimulate]
+            more += [] if output is None else ["-o", str(output)]
+            again = wanted.command(*more, "--yes")
             terminal.require_agreed(found.lines(), again=again)
         with terminal.bar() as advance, affordable(wanted):
-            built = release.build(**wanted.price, analyst=analyst, progress=advance)
+            built = release.build(**wanted.price, analyst=wanted.analyst, progress=advance)
             built = built if runs is None else built.resimulated(runs, progress=advance)
             files = _saved(built, folder)
-    data = _data(built, found.to_json(), files, metadata, folder)
+    data = _data(built, found.to_json(), files, wanted.toml, folder)
     return Reply(data, lambda: _picture(built), said=lambda: _said(data))
 
 

@@ -3,46 +3,18 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from discreet.cli.asking import As, Delta, Eps, Level, Toml, opened
-from discreet.cli.release_asking import (
-    By,
-    Count,
-    Groups,
-    Largest,
-    LeafTotals,
-    Method,
-    Over,
-    Share,
-    Sharing,
-    Total,
-    Wanted,
-    Zeros,
-    quoted,
-    releasing,
-)
+from discreet.cli.asking import opened
+from discreet.cli.release_asking import Wanted, asking, quoted, releasing
 from discreet.cli.reply import AsJson, OutFile, Reply, Yes, envelope, require_new
 
 if TYPE_CHECKING:
     from discreet.release.quote import ReleaseQuote
 
 
+@asking("plan")
 def plan(
-    metadata: Toml,
-    hierarchy: Over = None,
-    by: By = None,
-    count: Count = None,
-    groups: Groups = None,
-    largest: Largest = None,
-    share: Share = None,
-    sharing: Sharing = None,
-    method: Method = None,
-    total: Total = None,
-    leaf_totals: LeafTotals = None,
-    zeros: Zeros = None,
-    eps: Eps = None,
-    delta: Delta = None,
-    level: Level = None,
-    analyst: As = None,
+    wanted: Wanted,
+    *,
     json: AsJson = False,
     output: OutFile = None,
     yes: Yes = False,
@@ -54,11 +26,7 @@ def plan(
     Example: discreet release plan people.toml --by sex --eps 1 --share ward=0.5
     """
     require_new(output, yes)
-    columns, locks = tuple(by or ()), tuple(share or ())
-    wanted = Wanted("plan", metadata, hierarchy, columns, count, groups, largest, locks, sharing, method, total)
-    wanted = replace(wanted, leaf_totals=leaf_totals, zeros=zeros)
-    wanted = replace(wanted, eps=eps, delta=delta, level=level, analyst=analyst)
-    with opened(metadata) as dataset:
+    with opened(wanted.toml) as dataset:
         found = quoted(releasing(dataset, wanted), wanted)
     to_build = replace(wanted, verb="build").command()
     return Reply(data(found) | {"next": [to_build]}, lambda: _picture(found, to_build), output, replace=yes)
