@@ -29,6 +29,16 @@ class Replay:
         return np.concatenate([given, self.after.words(n - given.size)])
 
 
+class Seeded:
+    """The same words again for the same seed: for draws that a test must see twice, or must not leave to chance."""
+
+    def __init__(self, seed: int) -> None:
+        self.numbers = np.random.default_rng(seed)
+
+    def words(self, n: int) -> Words:
+        return self.numbers.integers(0, 2**64, n, dtype=np.uint64)
+
+
 class Refusing:
     """Fails at the first request: what a test uses to show that no noise is drawn."""
 

@@ -384,10 +384,11 @@ def test_enter_agrees_to_the_plan(people: Path, told: Told) -> None:
 
 @pytest.mark.parametrize("answer", [b"n\n", b"\x03", b"\x04"], ids=["n", "ctrl-c", "ctrl-d"])
 def test_anything_else_leaves_it_unbuilt_and_uncharged(people: Path, answer: bytes) -> None:
-    status, screen = typed(people.parent, [*BUILD, *BY_SEX, "-o", "b.release"], answer=answer)
+    more = ["--resimulate", "19", "-o", "b.release"]
+    status, screen = typed(people.parent, [*BUILD, *BY_SEX, *more], answer=answer)
     assert status == 130, screen
     assert "nothing was charged" in screen
-    assert "-o b.release --yes" in screen.replace("\r\n", "")
+    assert "--resimulate 19 -o b.release --yes" in screen.replace("\r\n", "")
     assert not people.with_suffix(".ledger").exists()
 
 

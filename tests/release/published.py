@@ -1,12 +1,15 @@
 """Generated releases for the tests of what is published: small trees with tame or hostile names, no private table."""
 
+import json
 import random
 from fractions import Fraction
 
 import numpy as np
+import pyarrow.parquet
 
 from discreet.release import known as public
 from discreet.release.plan import planned
+from discreet.release.publish import files
 from discreet.release.publish.page import Tables
 from discreet.release.release import Release
 from discreet.release.subject import Wanted, subject
@@ -70,3 +73,30 @@ def made(schema, kind="sex", *, seed=0, receipt="3-ab", total=None, leaf_totals=
     exact = np.cumsum(chance.integers(0, 60, shape), axis=1)[:, ::-1]
     larger = (1 + 5 * (plan.subject.tree.level == 0))[:, None]
     return Release(plan, exact * larger + chance.integers(-9, 10, shape), receipt)
+
+
+# --- in a folder ---------------------------------------------------------------------------------------------------
+
+
+def saved(folder):
+    """A folder with a release by sex under a public total, its schema and the release."""
+    schema = known(HOSTILE)
+    release = made(schema, "sex", total=4_000)
+    files.saved(release, folder / "r")
+    return folder / "r", schema, release
+
+
+def rewritten(folder, name, change):
+    """The file with its rows changed, and its digest with it: as careful an editor would."""
+    path = folder / name
+    pyarrow.parquet.write_table(change(pyarrow.parquet.read_table(path)), path)
+    told = json.loads((folder / "release.json").read_text())
+    told["files"][name]["sha256"] = files.digest(path)
+    (folder / "release.json").write_text(json.dumps(told))
+
+
+def restated(folder, **changes):
+    """Facts changed, each to a value or by a function of the one that was there."""
+    told = json.loads((folder / "release.json").read_text())
+    told |= {name: change(told[name]) if callable(change) else change for name, change in changes.items()}
+    (folder / "release.json").write_text(json.dumps(told))

@@ -19,7 +19,7 @@ from discreet.release.resimulated import resimulated as simulated
 from discreet.release.subject import Wanted, subject
 from discreet.release.tree import summed
 from discreet.schema import Column, Hierarchy, Schema, Unit
-from replay import Refusing
+from replay import Refusing, Seeded
 
 BRANCHES = tuple(("x", f"r{region}", f"w{region}.{ward}") for region in range(3) for ward in range(2 + region))
 GEO = Hierarchy("geo", ("country", "region", "ward"), branches=BRANCHES)
@@ -35,16 +35,6 @@ COUNTS, SIZES = Wanted("geo", by=("sex",)), Wanted("geo", groups="home", largest
 BANDS = Wanted("geo", by=("band",))
 METHODS = [(COUNTS, one) for one in choice.PLAIN] + [(SIZES, one) for one in choice.FROM_TOP]
 NAMES = [*choice.PLAIN, *choice.FROM_TOP]
-
-
-class Seeded:
-    """The same words again for the same seed, so that two ways see the same draws."""
-
-    def __init__(self, seed):
-        self.numbers = np.random.default_rng(seed)
-
-    def words(self, n):
-        return self.numbers.integers(0, 2**64, n, dtype=np.uint64)
 
 
 def release_plan(wanted, *, held=None, **terms):

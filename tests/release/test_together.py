@@ -13,6 +13,7 @@ from discreet.release.subject import Wanted, subject
 from discreet.release.tree import from_branches, summed
 from discreet.schema import Column, Hierarchy, Schema, Unit
 from release.test_tree import random_tree
+from replay import Seeded
 
 NAMES, SIZES = ("sex", "age", "home"), (2, 3, 2)
 VIEWS = (*(marginal([name], NAMES, SIZES) for name in NAMES), whole(NAMES, 12))
@@ -103,14 +104,6 @@ COLUMNS = [
     Column("state", "category", values=tuple("smdw")),
 ]
 SCHEMA = Schema("people", COLUMNS, Unit("person", 1), "add-remove", None, (GEO,))
-
-
-class Seeded:
-    def __init__(self, seed):
-        self.numbers = np.random.default_rng(seed)
-
-    def words(self, n):
-        return self.numbers.integers(0, 2**64, n, dtype=np.uint64)
 
 
 def test_totals_and_marginals_of_places_are_far_nearer_than_cell_by_cell():

@@ -21,7 +21,6 @@ from discreet.mechanism import additive
 from discreet.mechanism.keys import KeySelection
 from discreet.mechanism.quantile import scores
 from discreet.noise.laplace import DiscreteLaplace
-from discreet.noise.public import generator
 from discreet.noise.source import SYSTEM
 from discreet.privacy.cost import Pure
 from discreet.query import joint
@@ -30,6 +29,7 @@ from discreet.query.bound import bound
 from discreet.query.parts import Rows, RowSum
 from discreet.query.sql import parsed
 from discreet.relation import Relation
+from replay import Seeded
 from shapes.shapes import schema
 from shapes.tables import EMPTY, HIGH, LOW, opened
 
@@ -129,16 +129,6 @@ def choice_without_its_factor(patch):
         return replace(made, choice=replace(made.choice, rate=2 * made.choice.rate))
 
     patch.setattr(planning, "quantile", mutant)
-
-
-class Seeded:
-    """The same words again for whoever makes another one of it."""
-
-    def __init__(self, seed):
-        self.chance = generator(seed)
-
-    def words(self, n):
-        return self.chance.integers(0, 2**64, n, dtype=np.uint64)
 
 
 # --- events and their chances -----------------------------------------------------------------------------------------
