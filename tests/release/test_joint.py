@@ -164,4 +164,4 @@ def test_result_does_not_depend_on_threads():
 def test_what_breaks_a_rule_is_refused(weights, options, rule):
     tree, _, noisy, _, _ = case(1)
     with pytest.raises(BadValue, match=rule):
-        joint.differences(tree, noisy, weights, **options)
+        joint.fitted(tree, noisy, weights, **options)

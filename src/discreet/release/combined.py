@@ -14,7 +14,6 @@ N standard normal, h its hazard at z, c the largest |a|·σ, n how many numbers 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +26,7 @@ from discreet.mechanism.additive import Law
 from discreet.noise.gaussian import RoundedGaussian
 from discreet.release.attributes import matrix, views
 from discreet.release.leastsquares import consistent, require_size, shares, variances
-from discreet.release.measure import Form, Marginal
+from discreet.release.measure import Form, Marginal, columns
 from discreet.release.tree import Floats, Ints, Tree, summed
 
 Laws = Sequence[Sequence[Law]]  # by level of the tree, then by marginal
@@ -53,7 +52,7 @@ class Measured:
     @property
     def columns(self) -> tuple[slice, ...]:
         """Where each marginal's numbers lie in a row."""
-        return tuple(slice(*pair) for pair in pairwise(np.cumsum([0, *(one.size for one in self.marginals)]).tolist()))
+        return columns(self.marginals)
 
     @property
     def numbers(self) -> int:
@@ -122,8 +121,8 @@ class Combined:
         if self.weights is None:
             return (self.measured.cells(noisy) - near).astype(np.float64)
         beyond = np.empty(noisy.shape)
-        for view, columns in zip(self.measured.marginals, self.measured.columns, strict=True):
-            beyond[:, columns] = noisy[:, columns] - view.of(near)
+        for view, at in zip(self.measured.marginals, self.measured.columns, strict=True):
+            beyond[:, at] = noisy[:, at] - view.of(near)
         return beyond
 
     def _swept(self, rest: Floats) -> Ints:

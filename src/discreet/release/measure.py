@@ -94,6 +94,12 @@ def marginal(kept: Sequence[str], names: Sequence[str], sizes: Sequence[int]) ->
     return Marginal(tuple(name for name in names if name in kept), place, int(place.max()) + 1)
 
 
+def columns(marginals: Sequence[Marginal]) -> tuple[slice, ...]:
+    """Where the numbers of each marginal lie, side by side in a row."""
+    ends = np.cumsum([0, *(one.size for one in marginals)]).tolist()
+    return tuple(slice(*pair) for pair in pairwise(ends))
+
+
 @dataclass(frozen=True, eq=False)
 class Measurement:
     """The promise of a whole table: leaves in, noisy views of all places out.
@@ -116,8 +122,7 @@ class Measurement:
     @property
     def columns(self) -> tuple[slice, ...]:
         """Where each marginal's numbers lie in a row of what is measured."""
-        ends = np.cumsum([0, *(marginal.size for marginal in self.marginals)]).tolist()
-        return tuple(slice(*pair) for pair in pairwise(ends))
+        return columns(self.marginals)
 
     def __call__(self, exact: Any, source: Source) -> Ints:
         """A row for each place, the marginals side by side."""

@@ -50,8 +50,6 @@ def differences(
     *,
     total: int | None = None,
     leaf_totals: Ints | None = None,
-    sweeps: int = 25,
-    tolerance: float = 0.01,
 ) -> Scaled:
     """Counts of groups by size from cumulative counts fitted to the tree and to monotony together, in units of 1/1,024.
 
@@ -64,9 +62,7 @@ def differences(
     >>> values.sum(axis=1).tolist(), scale
     ([5120, 1916, 3204], 1024)
     """
-    return scaled(
-        fitted(tree, noisy, weights, total=total, leaf_totals=leaf_totals, sweeps=sweeps, tolerance=tolerance)
-    )
+    return scaled(fitted(tree, noisy, weights, total=total, leaf_totals=leaf_totals))
 
 
 def whole(
@@ -76,8 +72,6 @@ def whole(
     *,
     total: int | None = None,
     leaf_totals: Ints | None = None,
-    sweeps: int = 25,
-    tolerance: float = 0.01,
 ) -> Ints:
     """Whole counts of groups by size, ≥ 0, each place the sum of its children, with the public numbers of groups.
 
@@ -92,7 +86,7 @@ def whole(
     """
     from discreet.release.fit.kernels import isotonic as kernels
 
-    fits = fitted(tree, noisy, weights, total=total, leaf_totals=leaf_totals, sweeps=sweeps, tolerance=tolerance)
+    fits = fitted(tree, noisy, weights, total=total, leaf_totals=leaf_totals)
     ends = ends_of(tree, total, leaf_totals)
     curves = isotonic.bounded(fits, lowest=0, highest=ends.most)
     table = np.zeros(curves.shape, dtype=np.int64)
