@@ -123,6 +123,17 @@ def test_fix_of_delta_names_no_flag_that_is_not_there(capfd: pytest.CaptureFixtu
     assert "declare" not in fix
 
 
+def test_odds_are_told_for_presence_and_for_a_value(capfd: pytest.CaptureFixture[str]) -> None:
+    said = told(capfd, "--eps", "1")
+    assert "whether you are in this data by at most 2.72, and on which of two values is yours by at most 7.39" in said
+    found = asked(capfd, "--eps", "1")["odds"]["about"]
+    assert [(one["question"], one["steps"], one["log_factor"]) for one in found] == [
+        ("presence", 1, "1"),
+        ("value", 2, "2"),
+    ]
+    assert "is not hidden" in told(capfd, "--eps", "1", "--relation", "replace-one")
+
+
 def test_promise_with_a_delta_names_the_chance_it_leaves_out(capfd: pytest.CaptureFixture[str]) -> None:
     found = asked(capfd, "--eps", "1", "--delta", "1e-8")
     assert found["odds"]["except_chance"] == "1e-6"

@@ -75,6 +75,16 @@ def test_gaussian_contrast(rho: float, guess: int, caught: float) -> None:
     assert round(100 * float(odds.catch_rate(cost, "0.01")), decimals(caught)) == caught
 
 
+def test_gaussian_noise_of_two_moves_odds_by_e_to_the_2_595_but_once_in_a_million() -> None:
+    # ln(Φ(−4.7534)/Φ(−5.2534)); the continuous loss alone, N(1/8, 1/4), would give 2.5017.
+    assert round(float(odds.loss_bound(Gaussian(2), "1e-6")), 3) == 2.595
+
+
+def test_a_value_moves_odds_by_7_39_where_presence_moves_them_by_2_72() -> None:
+    losses = [float(one.loss or 0) for one in odds.reaches(Pure(1), "add-remove")]
+    assert [round(math.exp(loss), 2) for loss in losses] == [2.72, 7.39]
+
+
 def test_two_releases_at_a_half_multiply_to_e() -> None:
     assert math.exp(0.5) ** 2 == pytest.approx(math.exp(float(odds.loss_bound(Pure("0.5"), 0, units=2))))
 

@@ -13,14 +13,13 @@ from discreet.errors import NotPriced, bad
 from discreet.privacy import analytic, convert, words
 from discreet.privacy.certify import up
 from discreet.privacy.cost import Approx, Cost, Gaussian, Pure, Response, Zcdp, to_json
-from discreet.privacy.odds import Belief, Question, catch_rate, guess, loss_bound, posterior, units_at_once
+from discreet.privacy.odds import LENIENCE, Belief, Question, Reach, catch_rate, guess, posterior, reach, reaches
 from discreet.real import ball
 from discreet.relation import Relation, relation
 
 _CHANCE = Fraction(1, 10**6)
 _EVEN = Fraction(1, 2)
 _MOST_UNITS = 10**6
-_LENIENCE = 100  # chance/δ of a plain (ε, δ): its odds bound is then ε + 0.0101
 
 
 @dataclass(frozen=True)
@@ -37,6 +36,7 @@ class Findings:
     prior: Fraction
     chance: Fraction
     loss: Fraction
+    every: tuple[Reach, ...]
     belief: Belief
     even_guess: Fraction
     prior_guess: Fraction
@@ -106,43 +106,39 @@ def _delta(typed: str) -> Fraction:
 def _findings(
     cost: Cost, rare: Fraction, under: Relation, question: Any, group: int, prior: str, false_alarms: str
 ) -> Findings:
-    units = units_at_once(question, under, group)
-    chance = _chance(cost, rare, units)
+    own = reach(cost, under, rare, question=question, group=group)
+    loss = _stated(own)
     before = refitted(lambda: exact.inner_probability(prior, "prior"), "Give a number such as 0.4.")
     alarms = refitted(lambda: exact.inner_probability(false_alarms, "false-alarms"), "Give a number such as 0.01.")
-    loss = loss_bound(cost, chance, units=units)
     epsilon, delta = _price(cost, rare)
     return Findings(
         cost=cost,
         epsilon=epsilon,
         delta=delta,
         under=under,
-        question=Question(question),
+        question=own.question,
         group=group,
-        units=units,
+        units=own.steps,
         prior=before,
-        chance=chance,
+        chance=own.chance,
         loss=loss,
+        every=reaches(cost, under, rare, group=group),
         belief=posterior(loss, before),
-        even_guess=guess(cost, units=units),
-        prior_guess=guess(cost, before, units=units),
+        even_guess=own.best_guess,
+        prior_guess=guess(cost, before, units=own.steps),
         false_alarms=alarms,
-        caught=catch_rate(cost, alarms, units=units),
+        caught=catch_rate(cost, alarms, units=own.steps),
     )
 
 
-def _chance(cost: Cost, rare: Fraction, units: int) -> Fraction:
-    """How often the odds bound may fail: the δ itself, or 100 times a plain (ε, δ)'s for so many units."""
-    if not isinstance(cost, Approx):
-        return rare
-    chance = _LENIENCE * convert.group_approx(cost.epsilon, cost.delta, units)[1]
-    if chance >= 1:
+def _stated(own: Reach) -> Fraction:
+    if own.loss is None:
         raise NotPriced(
-            f"No odds can be stated for {units} steps at once.",
+            f"No odds can be stated for {own.steps} steps at once.",
             "An (ε, δ) promise wears off for groups: δ grows by (e^{kε} − 1)/(e^ε − 1).",
             "Give a smaller --delta or --group, or describe the noise itself by --sigma or --rho.",
         )
-    return chance
+    return own.loss
 
 
 def _price(cost: Cost, chance: Fraction) -> tuple[Fraction, Fraction]:
@@ -175,6 +171,7 @@ def _data(found: Findings) -> dict[str, Any]:
         "belief": {"low": _down(found.belief.low), "high": _up(found.belief.high)},
         "log_factor": exact.shown(found.loss),
         "except_chance": exact.shown(found.chance),
+        "about": [one.as_json() for one in found.every],
         "guess": _up(found.even_guess),
         "guess_with_prior": _up(found.prior_guess),
         "false_alarms": exact.shown(found.false_alarms),
@@ -191,7 +188,7 @@ def _sentences(found: Findings) -> list[str]:
     seen_by = yourself if isinstance(found.cost, Response) else "whoever holds the data"
     return [
         person(found.even_guess, seen_by=seen_by, others=found.group - 1),
-        words.custodian(found.loss),
+        words.odds_moved("This", found.every, others=found.group - 1),
         words.reviewer(found.caught, found.false_alarms),
     ]
 
@@ -201,9 +198,11 @@ def _caveats(found: Findings) -> list[str]:
     if found.chance:
         notes.append(f"The odds and beliefs hold except with a chance of {words.chance(found.chance)}{_factor(found)}.")
     if found.question is Question.PRESENCE:
-        notes.append("Which of two values is yours can move twice as far: see --question value.")
+        notes.append(f"{_sentences(found)[1]} See --question value.")
     elif found.under is Relation.ADD_REMOVE:
         notes.append("Under add-remove a changed value is two steps, so this is twice the promise.")
+    else:
+        notes.append(_sentences(found)[1])
     notes.append("Everything else that was published about you adds up with this.")
     return notes
 
@@ -213,7 +212,7 @@ def _factor(found: Findings) -> str:
     if not isinstance(found.cost, Approx):
         return ""
     leak, steps = ("δ", "ε") if found.units == 1 else (f"the δ of {found.units} steps", f"{found.units}ε")
-    return f", which is {_LENIENCE} times {leak}: there the bound is {steps} + 0.0101; at δ itself there is none"
+    return f", which is {LENIENCE} times {leak}: there the bound is {steps} + 0.0101; at δ itself there is none"
 
 
 def _picture(found: Findings) -> Any:

@@ -135,10 +135,10 @@ class Group:
 
 Cost = Pure | Response | Exponential | Approx | Zcdp | Gaussian | Sampled | Repeated | Together | Apart | Group
 
-_KINDS: dict[str, type[Any]] = {
-    kind.__name__.lower(): kind
-    for kind in (Pure, Response, Exponential, Approx, Zcdp, Gaussian, Sampled, Repeated, Together, Apart, Group)
-}
+KINDS = (Pure, Response, Exponential, Approx, Zcdp, Gaussian, Sampled, Repeated, Together, Apart, Group)
+_NAMES = "pure response exponential approx zcdp gaussian sampled repeated together apart group"  # as they are stored
+_KINDS: dict[str, type[Any]] = dict(zip(_NAMES.split(), KINDS, strict=True))
+_NAMED = {kind: name for name, kind in _KINDS.items()}
 _DEEPEST = 50
 _STORED = re.compile(r"\d+(/\d*[1-9]\d*)?", re.ASCII)
 _LONGEST_STORED = 1000
@@ -150,7 +150,7 @@ def to_json(cost: Cost) -> dict[str, Any]:
     >>> to_json(Repeated(Sampled("0.01", Gaussian(1)), 1000))["cost"]["rate"]
     '1/100'
     """
-    return {"kind": type(cost).__name__.lower()} | {f.name: _plain(getattr(cost, f.name)) for f in fields(cost)}
+    return {"kind": _NAMED[type(cost)]} | {f.name: _plain(getattr(cost, f.name)) for f in fields(cost)}
 
 
 def from_json(data: Any, depth: int = 0) -> Cost:

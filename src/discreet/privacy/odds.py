@@ -1,6 +1,7 @@
 """What a promise lets an attacker conclude: beliefs, guesses and catches, each rounded to the worse side for privacy.
 
     units_at_once   how many steps of the relation a question spans
+    reaches         for each question that the relation protects: how far odds about one unit can move
     loss_bound      ε such that no answer moves the odds by more than e^ε, except with a stated chance
     posterior       the belief such odds leave from a prior
     guess           how often the best guess is right
@@ -16,6 +17,8 @@ from fractions import Fraction
 from statistics import NormalDist
 from typing import Any
 
+from flint import arb
+
 from discreet import exact
 from discreet.errors import NotPriced, bad
 from discreet.privacy import analytic, convert
@@ -26,6 +29,8 @@ from discreet.relation import Relation, relation
 
 _MOST_UNITS = 10**6
 _FAR = 4000  # e^4000 outweighs any prior that can be typed
+LENIENCE = 100  # chance/δ of a plain (ε, δ): its odds bound is then ε + 0.0101
+_WIDE = 1000  # μ beyond which a tail is only bounded
 _SHARES = (Fraction(1, 100), Fraction(1, 8), Fraction(1, 2))
 _GRID = tuple(Fraction(step, 8) for step in (0, 1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128))
 
@@ -43,6 +48,27 @@ class Belief:
 
     low: Fraction
     high: Fraction
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far odds about one question can move: by e^loss at most, but for `chance`; no loss where nothing is known."""
+
+    question: Question
+    steps: int
+    loss: Fraction | None
+    chance: Fraction
+    best_guess: Fraction
+
+    def as_json(self) -> dict[str, Any]:
+        """Numbers as text, rounded up."""
+        return {
+            "question": str(self.question),
+            "steps": self.steps,
+            "log_factor": None if self.loss is None else exact.shown(exact.rounded_up(self.loss, 6)),
+            "except_chance": exact.shown(self.chance),
+            "guess": float(exact.rounded_up(self.best_guess, 6)),
+        }
 
 
 def units_at_once(question: Any, under: Any, group: Any = 1) -> int:
@@ -63,6 +89,38 @@ def units_at_once(question: Any, under: Any, group: Any = 1) -> int:
         case _:
             rule = "must be 'value' under replace-one, where the number of units is public"
             raise bad("question", rule, str(asked), "Ask about the value, or use the relation add-remove.")
+
+
+def reaches(cost: Cost, under: Any, rare: Any = 0, *, group: Any = 1) -> tuple[Reach, ...]:
+    """Every question about `group` units that the relation protects, in the order of `Question`: under add-remove
+    presence, one step, and a value, two; under replace-one a value alone, one step.
+
+    `rare` is the chance that an answer may move odds further; a plain (ε, δ) has its own.
+
+    >>> [(each.question.value, each.loss) for each in reaches(Pure(1), "add-remove")]
+    [('presence', Fraction(1, 1)), ('value', Fraction(2, 1))]
+    """
+    kinds = list(Question) if relation(under) is Relation.ADD_REMOVE else [Question.VALUE]
+    return tuple(reach(cost, under, rare, question=kind, group=group) for kind in kinds)
+
+
+def reach(cost: Cost, under: Any, rare: Any = 0, *, question: Any, group: Any = 1) -> Reach:
+    """The same for one question."""
+    steps = units_at_once(question, under, group)
+    chance = exception_chance(cost, rare, units=steps)
+    loss = loss_bound(cost, chance, units=steps) if chance < 1 else None
+    return Reach(_question(question), steps, loss, chance, guess(cost, units=steps))
+
+
+def exception_chance(cost: Cost, rare: Any, *, units: int = 1) -> Fraction:
+    """How often a bound on odds may fail: `rare`, but for a plain (ε, δ) 100 times its δ for so many units, at most 1.
+
+    >>> float(exception_chance(Approx(0, "1e-6"), 0, units=2))
+    0.0002
+    """
+    if not isinstance(cost, Approx):
+        return exact.probability(rare, "chance")
+    return min(Fraction(1), LENIENCE * convert.group_approx(cost.epsilon, cost.delta, units)[1])
 
 
 def posterior(loss: Any, prior: Any) -> Belief:
@@ -98,10 +156,11 @@ def response_posterior(prior: Any, yes_if_true: Any, yes_if_false: Any) -> Fract
 def loss_bound(cost: Cost, chance: Any, *, units: int = 1) -> Fraction:
     """ε such that, except with probability ≤ `chance`, no answer moves the odds of `units` units by more than e^ε.
 
-    Pure promises need no exception.  Gaussian: the loss is N(μ²/2, μ²), so ε = μ²/2 + μ·z, μ = units/σ, Pr[N > z] ≤
-    chance.  Otherwise δ(ε') ≥ Pr[loss > ε]·(1 − e^(ε'−ε)): with δ(ε') = s·chance, ε = ε' − ln(1 − s), the best of a
-    few shares s.  The chance is that of moving the odds towards the truth; that of moving them as far away from it is
-    at most e^(−ε) times as large and comes on top.
+    Pure promises need no exception.  Otherwise δ(ε') ≥ Pr[loss > ε]·(1 − e^(ε'−ε)) for every ε' < ε, whatever is done
+    to the outcome: with δ(ε') = s·chance, ε = ε' − ln(1 − s), the best of a few shares s.  For a Gaussian the best of
+    all is ln(Pr[N > z]/Pr[N > z + μ]), μ = units/σ, Pr[N > z] ≤ chance, rounded or not; the law of the continuous loss,
+    μ²/2 + μ·z, is too small for the rounded one.  The chance is that of moving the odds towards the truth; that of
+    moving them as far away from it is at most e^(−ε) times as large and comes on top.
 
     >>> loss_bound(Pure(1), 0, units=2)
     Fraction(2, 1)
@@ -114,8 +173,7 @@ def loss_bound(cost: Cost, chance: Any, *, units: int = 1) -> Fraction:
         rule = "must be above 0 and below 1 for a promise with a δ: some rare answers may move the odds further"
         raise bad("chance", rule, chance, "Give a number such as 1e-6.")
     if isinstance(cost, Gaussian):
-        point, mu = _normal_point(allowed), Fraction(units) / cost.sigma
-        return mu * mu / 2 + mu * point
+        return _normal_loss(_normal_point(allowed), Fraction(units) / cost.sigma)
     found = [_beyond(epsilon, share) for share in _SHARES for epsilon in _epsilons(cost, share * allowed, units)]
     if not found:
         rule = "must be at least twice the promise's own δ: nothing is known about rarer answers"
@@ -242,6 +300,15 @@ def _normal_point(chance: Fraction) -> Fraction:
         if up(lambda: normal_tail(ball(Fraction(near)))) <= chance:
             return Fraction(near)
     return up(lambda: (-2 * ball(chance).log()).sqrt())
+
+
+def _normal_loss(z: Fraction, mu: Fraction) -> Fraction:
+    """ln(Pr[N > z]/Pr[N > z + μ]) for z ≥ 0, rounded up; where the second is too small to be enclosed, by Pr[N > z] ≤
+    e^(−z²/2)/2 and Pr[N > x] ≥ x·e^(−x²/2)/((x² + 1)·√2π)."""
+    far = z + mu
+    if mu > _WIDE:
+        return mu * mu / 2 + mu * z + up(lambda: ball(far + 1 / far).log() + (arb.pi() / 2).log() / 2)
+    return up(lambda: (normal_tail(ball(z)) / normal_tail(ball(far))).log())
 
 
 def _loss(value: Any) -> Fraction:

@@ -5,10 +5,12 @@ Nothing here says "safe", "anonymous" or "cannot".
 """
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 from discreet import exact
 from discreet.privacy.certify import up
+from discreet.privacy.odds import Question, Reach
 from discreet.real import ball
 
 STRENGTHS = (("strong", Fraction("0.7311")), ("moderate", Fraction("0.9526")), ("weak", Fraction("0.99996")))
@@ -71,20 +73,19 @@ def chance(rare: Fraction) -> str:
 
 def person(best_guess: Fraction, *, seen_by: str, others: int = 0) -> str:
     """To someone deciding whether to take part, with so many others: the best observer's yeses with and without."""
-    whom = together(others)
     return (
-        f"Suppose someone suspects {whom} are {_every(others)}in this data. Of 100 results this system could "
-        f"publish, {at_least(1 - best_guess)} would make them say yes if {_all(others)} stay out and "
+        f"Suppose someone suspects {together(others)} are {_every(others)}in this data. Of 100 results this system "
+        f"could publish, {at_least(1 - best_guess)} would make them say yes if {_all(others)} stay out and "
         f"{at_most(best_guess)} if {_all(others)} take part. {_seen(others, seen_by)}"
     )
 
 
 def person_value(best_guess: Fraction, *, seen_by: str, others: int = 0) -> str:
     """The same to someone whose presence is known and whose value is not."""
-    whose = f"which of two values {together(others)} have" if others else "which of two values is yours"
     return (
-        f"Suppose someone suspects {whose}. Of 100 results this system could publish, {at_least(1 - best_guess)} "
-        f"would make them say so if it is not and {at_most(best_guess)} if it is. {_seen(others, seen_by)}"
+        f"Suppose someone suspects {_asked(Question.VALUE, others)}. Of 100 results this system could publish, "
+        f"{at_least(1 - best_guess)} would make them say so if it is not and {at_most(best_guess)} if it is. "
+        f"{_seen(others, seen_by)}"
     )
 
 
@@ -109,10 +110,35 @@ def _seen(others: int, seen_by: str) -> str:
     return f"Your exact {'records are' if others else 'record is'} seen by {seen_by}."
 
 
-def custodian(today: Fraction, total: Fraction | None = None) -> str:
-    """To who answers for the data: the factor on anyone's odds, today's and, if known, the year's."""
-    this = f"Whatever an outsider believed, this release can multiply the odds by {factor(today)}"
-    return f"{this}." if total is None else f"{this}; all releases this year by {factor(total)}."
+def odds_moved(doer: str, reaches: Sequence[Reach], *, others: int = 0) -> str:
+    """By how much something multiplies anyone's odds, for every question that is protected; `odds.reaches` has them.
+
+    >>> one = Reach(Question.VALUE, 1, Fraction(1), Fraction(0), Fraction(3, 4))
+    >>> odds_moved("This", [one]).partition(". ")[0]
+    "This can multiply anyone's odds on which of two values is yours by at most 2.72"
+    """
+    stated = [(one, one.loss) for one in reaches if one.loss is not None]
+    told = [f"on {_asked(one.question, others)} by {factor(loss)}{_except(one)}" for one, loss in stated]
+    sentences = [f"{doer} can multiply anyone's odds {', and '.join(told)}."] if told else []
+    silent = [_asked(one.question, others) for one in reaches if one.loss is None]
+    sentences += [f"With so large a δ no factor can be stated on {asked}." for asked in silent]
+    if len(reaches) > 1:
+        sentences.append("A changed value is twice as far, being a removal and an addition.")
+    else:
+        sentences.append(
+            f"How many there are is public under replace-one, so that {together(others)} are among them is not hidden."
+        )
+    return " ".join(sentences)
+
+
+def _asked(question: Question, others: int) -> str:
+    if question is Question.PRESENCE:
+        return f"whether {together(others)} are {_every(others)}in this data"
+    return f"which of two values {together(others)} have" if others else "which of two values is yours"
+
+
+def _except(reach: Reach) -> str:
+    return f", except with a chance of {chance(reach.chance)}" if reach.chance else ""
 
 
 def reviewer(caught: Fraction, false_alarms: Fraction, measured: Fraction | None = None) -> str:
