@@ -152,3 +152,34 @@ def test_permute_and_flip_is_a_uniform_choice_among_the_heads():
     for digit, expected in [(0, 0), (1, 1)]:
         assert first_flipped(gaps, rate, Replay([2**63, 1 << 60, LAST, digit << 63])) == expected
     assert first_flipped(gaps, rate, Replay([2**63, LAST, LAST, 0])) == 0
+
+
+# --- candidates that stand for several -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 50), Fraction(1, 2), Fraction(7)])
+def test_candidates_that_stand_for_several_are_chosen_as_often_as_all_of_them(rate: Fraction) -> None:
+    """The same words pick the run in which the candidate that they pick of all lies, certified cases included."""
+    numbers = np.random.default_rng(5)
+    for _ in range(40):
+        gaps, times = numbers.integers(0, 60, 8), numbers.integers(1, 2000, 8)
+        gaps[numbers.integers(8)] = 0
+        words = numbers.integers(0, 2**64, 200, dtype=np.uint64)
+        one_by_one = np.repeat(gaps, times)
+        single = exponential_choice(one_by_one, rate, 60, Replay(words.tolist()))
+        alike = exponential_choice(gaps, rate, 60, Replay(words.tolist()), times)
+        assert np.array_equal(np.repeat(np.arange(8), times)[single], alike)
+
+
+def test_certified_weights_count_candidates_as_often_as_they_stand_there() -> None:
+    gaps, times, rate = np.array([0, 3, 1]), np.array([2, 5, 3]), Fraction(1, 3)
+    for word in range(0, 2**44, 2**44 // 200):
+        digits = [Digits(word, 44) for _ in range(2)]
+        single = module._certain(np.repeat(gaps, times), rate, digits[0], 44, Replay([5]))
+        alike = module._certain(gaps, rate, digits[1], 44, Replay([5]), times)
+        assert alike == (None if single is None else np.repeat(np.arange(3), times)[single])
+
+
+def test_candidates_are_counted_as_often_as_they_stand_there() -> None:
+    with pytest.raises(ArithmeticError, match="2²¹"):
+        exponential_choice(np.zeros(2, dtype=np.int64), Fraction(1), 1, Replay([]), np.array([2**21, 1]))

@@ -1,28 +1,41 @@
 """Quantiles on a public grid, by the exponential mechanism.
 
-For q = a/b and grid points t₀ < t₁ < …, with counts of values at each grid point,
+For q = a/b and grid points t₀ < t₁ < …, with the count of the n values at each grid point,
 
-    score(t) = −|(b − a)·#{x < t} − a·#{x > t}|          Δ = l1·max(a, b − a)         P[t] ∝ e^(ε·score/(2Δ))
+    score(t) = −b·max(0, #{x < t} − q·n, #{x > t} − (1 − q)·n)      Δ = l1·max(a, b − a)      P[t] ∝ e^(ε·score/(2Δ))
 
-One row moves #{x < t} or #{x > t} by one, so the score by at most max(a, b − a); l1 rows by l1 times that (Smith 2011).
+It is 0 where t is a q-quantile (at most qn values below, at most (1 − q)n above), however many values are tied at t.
+One row moves b·#{x < t} − a·n and b·#{x > t} − (b − a)·n by at most max(a, b − a), so the score; l1 rows by l1 times
+that (Smith 2011, whose score −|(b − a)·#{x < t} − a·#{x > t}| this is wherever no value lies at t).
+Between two points that hold values all scores are equal, so a run of points is chosen and then a point of it: the work
+follows the points that hold values, not the grid.
 No values at all give the uniform law over the grid, never an error.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from discreet import exact as exactly
 from discreet.bounded import Sensitivity
 from discreet.errors import bad
-from discreet.mechanism.promise import scores_vector
+from discreet.mechanism.promise import MOST_CANDIDATES, lattice_vector, scores_vector
 from discreet.mechanism.select import ExponentialMechanism, exponential
+from discreet.noise.select import exponential_choice, uniforms
 from discreet.noise.source import Ints, Source
 from discreet.privacy.cost import Cost
 
 _FINEST = 10**4  # quantiles are read in ten-thousandths, so that scores stay whole and small
+
+
+class Runs(NamedTuple):
+    """Neighbouring grid points with one score: where they begin, how many they are, and the score."""
+
+    starts: Ints
+    lengths: Ints
+    scores: Ints
 
 
 @dataclass(frozen=True)
@@ -48,12 +61,26 @@ class Quantile:
 
     def many(self, exact: Any, n: int, source: Source) -> Ints:
         """n independent grid indices, which cost n times as much: what an audit looks at."""
-        return self.choice.many(scores(exact, self.q), n, source)
+        counts = scores_vector(exact)
+        held = np.flatnonzero(counts)
+        return self._drawn(runs(held, counts[held], counts.size, self.q), n, source)
+
+    def of_held(self, points: Ints, counts: Ints, grid: int, source: Source) -> int:
+        """The chosen index of a grid of so many points, from the rising points that hold values and their counts."""
+        return int(self._drawn(runs(points, counts, grid, self.q), 1, source)[0])
+
+    def _drawn(self, among: Runs, n: int, source: Source) -> Ints:
+        chosen = exponential_choice(among.scores.max() - among.scores, self.choice.rate, n, source, among.lengths)
+        indices: Ints = among.starts[chosen]
+        for run in sorted(set(chosen.tolist())):
+            here = np.flatnonzero(chosen == run)
+            indices[here] += uniforms(int(among.lengths[run]), here.size, source)
+        return indices
 
     def rank_error(self, grid: int, missed: Any) -> float:
-        """R: but for that probability, the chosen point's rank error is less than R rows above the best grid point's.
+        """R: but for that probability, the chosen point is less than R rows from being a q-quantile of the n values.
 
-        The rank error of t is |(1 − q)·#{x < t} − q·#{x > t}|, in rows.
+        It is max(0, #{x < t} − q·n, #{x > t} − (1 − q)·n) rows from that; some grid point always is one.
         """
         return self.choice.shortfall(grid, missed) / self.q.denominator
 
@@ -76,8 +103,36 @@ def scores(exact: Any, q: Fraction) -> Ints:
     counts = np.maximum(scores_vector(exact), 0)
     counts = np.minimum(counts, _most(counts.size, q))
     up_to = np.cumsum(counts)
-    below, above = up_to - counts, up_to[-1] - up_to
-    scored: Ints = -np.abs((q.denominator - q.numerator) * below - q.numerator * above)
+    total = int(up_to[-1]) if counts.size else 0
+    return _scored(up_to - counts, total - up_to, total, q)
+
+
+def runs(points: Ints, counts: Ints, grid: int, q: Fraction) -> Runs:
+    """The same scores in runs, from the rising points that hold values: each of them, and what lies between.
+
+    >>> [part.tolist() for part in runs(np.array([2, 3]), np.array([5, 5]), 6, Fraction(1, 2))]
+    [[0, 2, 3, 4], [2, 1, 1, 2], [-10, 0, 0, -10]]
+    """
+    exactly.count(grid, "grid", 1, MOST_CANDIDATES)
+    held = np.minimum(np.maximum(lattice_vector(counts, "scores"), 0), _most(grid, q))
+    up_to = held.cumsum()
+    total = int(up_to[-1]) if held.size else 0
+    # before the first, at it, after it, at the second, …: even places lie between points, odd ones are points
+    ends, below = np.empty(2 * held.size + 2, dtype=np.int64), np.empty(2 * held.size + 1, dtype=np.int64)
+    ends[0], ends[1:-1:2], ends[2:-1:2], ends[-1] = 0, points, points + 1, grid
+    below[0], below[1::2], below[2::2] = 0, up_to - held, up_to
+    above = total - below
+    above[1::2] -= held
+    lengths = ends[1:] - ends[:-1]
+    some = lengths > 0
+    return Runs(ends[:-1][some], lengths[some], _scored(below, above, total, q)[some])
+
+
+def _scored(below: Ints, above: Ints, total: int, q: Fraction) -> Ints:
+    """Scores from the values below and above each point, of so many in all: no product passes b·total."""
+    a, b = q.numerator, q.denominator
+    too_high, too_low = b * below - a * total, b * above - (b - a) * total
+    scored: Ints = -np.maximum(0, np.maximum(too_high, too_low))
     return scored
 
 

@@ -21,13 +21,17 @@ _WEIGHT_BITS = 40
 _MOST = 1 << 21  # candidates: 2²¹·2⁴⁰ < 2⁶²
 
 
-def exponential_choice(gaps: Ints, rate: Fraction, n: int, source: Source) -> Ints:
-    """n independent indices i with P[i] ∝ exp(−rate·gaps[i]), for gaps ≥ 0 with a least gap of 0."""
-    if gaps.size > _MOST:
+def exponential_choice(gaps: Ints, rate: Fraction, n: int, source: Source, times: Ints | None = None) -> Ints:
+    """n independent indices i with P[i] ∝ times[i]·exp(−rate·gaps[i]), for gaps ≥ 0 with a least gap of 0.
+
+    `times` are whole numbers of at least 1, of how many equal candidates each index stands for; 1 without them.
+    """
+    alike = np.ones(gaps.size, dtype=np.int64) if times is None else times
+    if int(alike.sum()) > _MOST:
         raise ArithmeticError("at most 2²¹ candidates")
     # γ̃ errs by γ·2⁻⁵¹ ≤ 2⁻⁴⁵ where it matters (γ ≤ 48), the exponential by 2⁻⁴²: one unit of 2⁻⁴⁰ each way is ample.
     weight = np.floor(exp_minus(exponents(gaps, rate)) * 2.0**_WEIGHT_BITS).astype(np.int64)
-    low, high = np.cumsum(np.maximum(weight - 1, 0)), np.cumsum(weight + 2)
+    low, high = np.cumsum(alike * np.maximum(weight - 1, 0)), np.cumsum(alike * (weight + 2))
     bits = int(high[-1]).bit_length()
     chosen = np.empty(n, dtype=np.int64)
     open_ = np.arange(n)
@@ -39,7 +43,7 @@ def exponential_choice(gaps: Ints, rate: Fraction, n: int, source: Source) -> In
         chosen[open_[clear]] = index[clear]
         again = [open_[beyond]]
         for i in np.flatnonzero(~clear & ~beyond):
-            exact = _certain(gaps, rate, Digits(int(x[i]), bits), bits, source)
+            exact = _certain(gaps, rate, Digits(int(x[i]), bits), bits, source, alike)
             if exact is None:
                 again.append(open_[i : i + 1])
             else:
@@ -48,8 +52,9 @@ def exponential_choice(gaps: Ints, rate: Fraction, n: int, source: Source) -> In
     return chosen
 
 
-def _certain(gaps: Ints, rate: Fraction, x: Digits, bits: int, source: Source) -> int | None:
+def _certain(gaps: Ints, rate: Fraction, x: Digits, bits: int, source: Source, times: Ints | None = None) -> int | None:
     """The slow twin: the index by certified weights, None if x lies beyond their sum."""
+    alike = [1] * gaps.size if times is None else times.tolist()
     values, where = np.unique(gaps, return_inverse=True)
     while True:
         with real.precision(x.bits + 64):
@@ -57,7 +62,7 @@ def _certain(gaps: Ints, rate: Fraction, x: Digits, bits: int, source: Source) -
             place = x.ball() * arb(2) ** (bits - _WEIGHT_BITS)
             reached = arb(0)
             for index, value in enumerate(where):
-                reached += weights[value]
+                reached += weights[value] * alike[index]
                 if place < reached:
                     return index
                 if not place >= reached:

@@ -82,6 +82,8 @@ def _grids() -> Iterator[Planted]:
     wrong = "A unit has three rows and Δ counts one."
     three = [(h, (h[0] + 3, *h[1:])) for h, _ in counts]
     yield Proven("quantile-without-cap", wrong, _PROMISE, three, _quantile(Fraction(1, 2), Fraction(1, 2)))
+    wrong = "Values tied at a point are credited to both of its sides, so one row moves the score by b."
+    yield Proven("quantile-ties-twice", wrong, _PROMISE, counts, _ties_twice)
     yield from _wrong_steps()
 
 
@@ -140,6 +142,16 @@ def _all_below(noise: DiscreteLaplace, scores: list[int], top: int) -> arb:
     for own in scores:
         product *= 1 - laws.above(noise, top - 1 - own)
     return product
+
+
+def _ties_twice(counts: tuple[int, ...]) -> OutputLaw:
+    """The median's score with #{x = t} taken from both #{x < t} and #{x > t} first."""
+    n = sum(counts)
+    scores = []
+    for t, tied in enumerate(counts):
+        below, above = sum(counts[:t]) - tied, sum(counts[t + 1 :]) - tied
+        scores.append(-max(0, 2 * below - n, 2 * above - n))
+    return laws.exponential(scores, Fraction(1, 2))
 
 
 def _quantile(q: Fraction, rate: Fraction) -> Callable[[tuple[int, ...]], OutputLaw]:
