@@ -1,6 +1,7 @@
 """Sparse vector: the exact law of every pattern for neighbouring lists, the stop, and numbers with fresh noise."""
 
 import copy
+import os
 import pickle
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,7 @@ import pytest
 from discreet.bounded import scalar
 from discreet.errors import BadValue
 from discreet.mechanism.promise import LARGEST
-from discreet.mechanism.threshold import Run, Verdict, numeric_sparse_vector, sparse_vector
+from discreet.mechanism.threshold import Verdict, numeric_sparse_vector, sparse_vector
 from discreet.noise.source import SYSTEM
 from discreet.privacy.cost import Pure, Repeated, Together
 from mechanism.exact_laws import Batched, Fixed, assert_drawn_from, at_least, largest_loss, masses, number, within
@@ -186,7 +187,7 @@ def test_nothing_is_answered_after_the_last_positive():
     assert [v.above for v in found] == [False, True, False, True]
     run = fixed(made, 0, 0, 0).opened(SYSTEM)
     assert [run.ask(1).above, run.ask(1).above] == [True, True]
-    run.source = Refusing()
+    run._source = Refusing()
     for _ in range(3):
         with pytest.raises(BadValue, match="must stop after the last positive"):
             run.ask(1)
@@ -213,13 +214,77 @@ def test_threads_share_the_positives():
     assert found == {True: 50, None: 150}
 
 
-def test_an_open_run_neither_shows_nor_copies_its_threshold():
+DUPLICATES = {
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda run: pickle.loads(pickle.dumps(run)),
+    "old pickle": lambda run: pickle.loads(pickle.dumps(run, protocol=0)),
+    "__replace__": lambda run: run.__replace__(),
+    "in a list": lambda run: copy.deepcopy([run]),
+}
+
+
+def test_an_open_run_does_not_show_its_threshold():
     run = sparse_vector(scalar(1), 1, threshold=10**9, positives=1).opened(SYSTEM)
     assert repr(run) == "Run(left=1)"
-    for copied in (pickle.dumps, copy.deepcopy):
-        with pytest.raises(TypeError, match="lock"):
-            copied(run)
-    assert isinstance(run, Run)
+    assert not hasattr(run, "__dict__")
+
+
+@pytest.mark.parametrize("duplicate", DUPLICATES.values(), ids=DUPLICATES.keys())
+def test_an_open_run_cannot_be_duplicated(duplicate):
+    run = sparse_vector(scalar(1), 1, threshold=-(10**9), positives=1).opened(SYSTEM)
+    with pytest.raises(BadValue, match="cannot be copied"):
+        duplicate(run)
+    assert run.ask(0).above
+
+
+def test_an_open_run_cannot_be_replaced():
+    run = sparse_vector(scalar(1), 1, threshold=0, positives=1).opened(SYSTEM)
+    with pytest.raises(TypeError, match="dataclass"):
+        replace(run, left=100)
+
+
+def _said_in_a_child(run):
+    """What a forked child hears from the run, or the name of the error it gets."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            told = f"above: {run.ask(0).above}"
+        except BadValue as error:
+            told = str(error)
+        os.write(writer, told.encode())
+        os._exit(0)
+    os.close(writer)
+    with open(reader, "rb") as said:
+        told = said.read().decode()
+    os.waitpid(child, 0)
+    return told
+
+
+def test_a_forked_childs_copy_of_a_run_refuses_and_the_parents_goes_on():
+    run = sparse_vector(scalar(1), 1, threshold=-(10**9), positives=2).opened(SYSTEM)
+    assert run.ask(0).above
+    assert "process that opened it" in _said_in_a_child(run)
+    assert run.ask(0).above
+    assert run.left == 0
+
+
+def test_a_forked_child_is_refused_even_under_its_parents_number(monkeypatch):
+    run = sparse_vector(scalar(1), 1, threshold=-(10**9), positives=1).opened(SYSTEM)
+    number = os.getpid()
+    monkeypatch.setattr("discreet.mechanism.threshold.os.getpid", lambda: number)
+    assert "process that opened it" in _said_in_a_child(run)
+
+
+def test_a_child_may_open_a_run_of_its_own():
+    made = sparse_vector(scalar(1), 1, threshold=-(10**9), positives=1)
+
+    class Late:
+        def ask(self, value):
+            return made.opened(SYSTEM).ask(value)
+
+    assert _said_in_a_child(Late()) == "above: True"
 
 
 # --- slack -------------------------------------------------------------------------------------------------------
@@ -259,7 +324,7 @@ def test_slack_holds_at_the_edge_of_both_radii():
 @pytest.mark.parametrize("given", [0.5, 1000.5, float("nan"), True, None, "1", [1], [1, 2]])
 def test_a_question_is_one_whole_number(given):
     run = numeric_sparse_vector(scalar(1), 1, threshold=0, positives=1, numbers=1).opened(SYSTEM)
-    run.source = Refusing()
+    run._source = Refusing()
     with pytest.raises(BadValue, match="value must"):
         run.ask(given)
     assert run.left == 1

@@ -7,15 +7,15 @@ noise is two-sided geometric and T, q whole lattice steps.  The split ε₁ : ε
 A number for what was above costs extra: fresh noise Laplace(cΔ/ε₃), never the noise that was compared.
 """
 
-from _thread import LockType
-from dataclasses import dataclass, field
+import os
+from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
-from typing import Any
+from typing import Any, NoReturn
 
 from discreet import exact as exactly
 from discreet.bounded import Sensitivity
-from discreet.errors import bad, bad_private
+from discreet.errors import BadValue, bad, bad_private
 from discreet.mechanism.promise import LARGEST, lattice_vector
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.source import Source
@@ -55,7 +55,7 @@ class SparseVector:
 
     def opened(self, source: Source) -> "Run":
         """A run for questions chosen one after the other."""
-        return Run(self, source, self.threshold + int(self.threshold_noise.drawn(1, source)[0]), self.positives)
+        return Run(self, source)
 
     def slack(self, questions: int, missed: Any) -> int:
         """t such that, but for that probability, every verdict is right for all values t or more off the threshold.
@@ -67,40 +67,81 @@ class SparseVector:
         return 1 + self.threshold_noise.radius(1 - half) + self.question_noise.radius(1 - half / asked)
 
 
-@dataclass
 class Run:
     """An open run: the noisy threshold, which must never be shown, and how many positives are left.
 
-    It belongs to one process: two copies of it would each spend the positives paid for once.  The lock keeps threads in
-    line and makes pickling and deep copies fail.
+    It belongs to the process that opened it: two copies would each spend the positives paid for once.  So it refuses to
+    be copied, replaced or pickled, and in a forked child it refuses to answer.  The lock keeps threads in line.
     """
 
-    promise: SparseVector
-    source: Source
-    noisy_threshold: int
-    left: int
-    lock: LockType = field(default_factory=Lock, repr=False)
+    __slots__ = ("_left", "_lock", "_noisy_threshold", "_opened_in", "_promise", "_source")
+
+    def __init__(self, promise: SparseVector, source: Source) -> None:
+        self._promise, self._source, self._lock = promise, source, Lock()
+        self._noisy_threshold = promise.threshold + int(promise.threshold_noise.drawn(1, source)[0])
+        self._left, self._opened_in = promise.positives, _this_process()
 
     def __repr__(self) -> str:
-        return f"Run(left={self.left})"
+        return f"Run(left={self._left})"
+
+    @property
+    def left(self) -> int:
+        """How many positives are left."""
+        return self._left
+
+    def __copy__(self) -> NoReturn:
+        raise _not_copied()
+
+    def __deepcopy__(self, memo: object) -> NoReturn:
+        raise _not_copied()
+
+    def __replace__(self, /, **changes: object) -> NoReturn:
+        raise _not_copied()
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise _not_copied()
 
     def ask(self, value: Any) -> Verdict:
-        """Whether the value is above; refused once all positives are used."""
+        """Whether the value is above; refused once all positives are used, and in a forked child."""
         step = lattice_vector(value, "value")
         if step.ndim != 0:
             raise bad_private("value", "must be one whole number of lattice steps", "Ask about one value at a time.")
-        with self.lock:
+        if self._opened_in != _this_process():  # before the lock, which may have been held when it was forked
+            what = "An open run of sparse vector answers in the process that opened it alone."
+            raise BadValue(what, "Parent and child would each spend the positives paid for once.", _NEW_RUN)
+        with self._lock:
             return self._answered(int(step))
 
     def _answered(self, value: int) -> Verdict:
-        if self.left == 0:
-            fix = "Open a new run, which is a new charge."
-            raise bad("questions", "must stop after the last positive paid for", self.promise.positives, fix)
-        if value + int(self.promise.question_noise.drawn(1, self.source)[0]) < self.noisy_threshold:
+        if self._left == 0:
+            raise bad("questions", "must stop after the last positive paid for", self._promise.positives, _NEW_RUN)
+        if value + int(self._promise.question_noise.drawn(1, self._source)[0]) < self._noisy_threshold:
             return Verdict(above=False)
-        self.left -= 1
-        fresh = self.promise.number_noise
-        return Verdict(True, None if fresh is None else value + int(fresh.drawn(1, self.source)[0]))
+        self._left -= 1
+        fresh = self._promise.number_noise
+        return Verdict(True, None if fresh is None else value + int(fresh.drawn(1, self._source)[0]))
+
+
+_NEW_RUN = "Open a new run, which is a new charge."
+_forks = 0  # between the first process and this one
+
+
+def _this_process() -> tuple[int, int]:
+    """The process id, and the number of forks, in which a child differs even if the id comes round again."""
+    return os.getpid(), _forks
+
+
+def _in_child() -> None:
+    global _forks
+    _forks += 1
+
+
+os.register_at_fork(after_in_child=_in_child)
+
+
+def _not_copied() -> BadValue:
+    what = "An open run of sparse vector cannot be copied, replaced or pickled."
+    return BadValue(what, "Two copies would each spend the positives paid for once.", _NEW_RUN)
 
 
 def sparse_vector(sensitivity: Sensitivity, epsilon: Any, *, threshold: int, positives: int) -> SparseVector:

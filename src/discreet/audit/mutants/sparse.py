@@ -1,4 +1,4 @@
-"""Wrong sparse vectors: the published variants of Lyu, Su & Li (2017), Algorithms 3 to 6, and two of our own.
+"""Wrong sparse vectors: the published variants of Lyu, Su & Li (2017), Algorithms 3 to 6, and three of our own.
 
 All pretend ε with ε₁ = ε₂ = ε/2 (ε/4 and 3ε/4 in Algorithm 4), Δ = 1 and threshold 0.
 """
@@ -6,6 +6,7 @@ All pretend ε with ε₁ = ε₂ = ε/2 (ε/4 and 3ε/4 in Algorithm 4), Δ = 1
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from discreet.audit.events import Event
 from discreet.audit.features import Outputs, Pattern
 from discreet.audit.laws import OutputLaw, above, mass, verdicts
 from discreet.audit.mutants.planted import Drawn, Planted, Proven
+from discreet.bounded import scalar
+from discreet.mechanism.threshold import SparseVector, sparse_vector
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.source import Source
 from discreet.privacy.cost import Pure
@@ -74,6 +77,9 @@ def _own() -> Iterator[Planted]:
     yield Proven("sparse-without-threshold-noise", wrong, _ONE, questions, _patterns(None, Fraction(4), 1))
     wrong = "The threshold's noise has scale ε₁, not Δ/ε₁."
     yield Proven("sparse-threshold-scale", wrong, _ONE, questions, _patterns(_laplace(Fraction(1, 2)), Fraction(4), 1))
+    wrong = "An open run is copied, and each copy spends the positive paid for once."
+    last: Pairs = [((0,) * 5 + (1,), (1,) * 5 + (0,))]
+    yield Proven("sparse-run-copied", wrong, _ONE, last, _copied(sparse_vector(scalar(1), 1, threshold=0, positives=1)))
 
 
 def _laplace(scale: int | Fraction) -> DiscreteLaplace:
@@ -93,6 +99,21 @@ def _patterns(
             for pattern, more in verdicts(ups, positives):
                 said[pattern] = said.get(pattern, arb(0)) + chance * more
         return said if ours is None else _widened(said, ours)
+
+    return found
+
+
+def _copied(run: SparseVector) -> Callable[[tuple[int, ...]], OutputLaw]:
+    """The law of both copies' verdicts: one noisy threshold, and noise of their own for the questions."""
+
+    def found(questions: tuple[int, ...]) -> OutputLaw:
+        said: dict[Any, arb] = {}
+        for level, chance in _levels(run.threshold_noise):
+            ups = [above(run.question_noise, run.threshold + level - 1 - q) for q in questions]
+            own = list(verdicts(ups, run.positives))
+            for (first, once), (second, again) in product(own, own):
+                said[first, second] = said.get((first, second), arb(0)) + chance * once * again
+        return _widened(said, run.threshold_noise)
 
     return found
 
