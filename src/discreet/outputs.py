@@ -1,0 +1,219 @@
+"""Where outputs may go: beside what a dataset is made of, and never onto it, whatever the flags.
+
+    by what they are   source and public files of the dataset at hand and of those whose metadata lie in the same
+                       folder; through links of both kinds too
+    by what they were  every file in the registry of sources: a table that was once asked, wherever it lies
+    by their names     *.ledger, *.key, *.prepared, and any *.toml that is there, whosever they are
+    by their place     the state folder with its heads and its registry
+
+What may be written is made beside its place and put there whole.
+"""
+
+import contextlib
+import functools
+import os
+import re
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import LedgerUnavailable, MetadataError, bad
+from discreet.state import state_folder
+
+METADATA, TABLE = "the metadata of a dataset", "a private table"
+_NAMES = {
+    "a ledger": re.compile(r".*\.ledger(-wal|-shm|-journal)?", re.IGNORECASE),
+    "the key of a dataset": re.compile(r".*\.key", re.IGNORECASE),
+    "a prepared table": re.compile(r".*\.prepared(\.wal)?|\..*\.preparing(\.wal)?", re.IGNORECASE),
+}
+_TOML = ".toml"
+_STREAMS = ("/dev/", "/proc/")  # written themselves: there is nothing to put in their place
+
+
+def require_harmless(path: Path, toml: Path | None = None, *, flag: str = "output") -> None:
+    """Refuses an output that would replace an input of the dataset at hand or of another."""
+    kind = input_kind(path, toml)
+    if kind is not None:
+        raise bad(flag, f"must not replace {kind}", str(path), "Give another name, such as answer.csv.")
+
+
+@contextlib.contextmanager
+def replacing(path: Path, toml: Path | None = None, *, flag: str = "output") -> Iterator[Path]:
+    """A file to write, which stands whole at `path` when the block has ended; a pipe or a device is written itself."""
+    require_harmless(path, toml, flag=flag)
+    if str(path.absolute()).startswith(_STREAMS) or (path.exists() and not path.is_file()):
+        yield path
+        return
+    place = path.resolve()  # a link stays one
+    draft = place.with_name(f".discreet-{os.getpid()}-{threading.get_ident()}{place.suffix}")
+    os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o666))
+    try:
+        yield draft
+        if place.exists():
+            draft.chmod(place.stat().st_mode & 0o777)
+        _sync(draft)
+        draft.replace(place)
+        _sync(place.parent)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def input_kind(path: Path, toml: Path | None = None) -> str | None:
+    """What of a dataset lies there, or would; None where nothing of the kind does."""
+    spelt, place = path.absolute(), _resolved(path)
+    for kind, names in _NAMES.items():
+        if names.fullmatch(spelt.name) or names.fullmatch(place.name):
+            return kind
+    with contextlib.suppress(LedgerUnavailable):  # no home, so no state
+        state = _resolved(state_folder())
+        if place == state or state in place.parents:
+            return "what is remembered of ledgers"
+    files = {} if toml is None else {toml: None}
+    for folder in dict.fromkeys((spelt.parent, place.parent)):
+        files |= dict.fromkeys(_tomls(folder))
+    for kind, kept in (pair for file in files for pair in _inputs(file)):
+        if _is_same(place, _resolved(kept)):
+            return kind
+    if _is_registered(place):
+        return TABLE
+    return METADATA if _is_toml(spelt) or _is_toml(place) else None
+
+
+def _is_registered(place: Path) -> bool:
+    """Whether a ledger stands over that file, or over the one whose log it is; where nobody can tell, this raises."""
+    if not os.path.lexists(place) and place.suffix != ".wal":
+        return False
+    from discreet.ledger.identity import file_mark
+    from discreet.ledger.registry import Registry
+
+    marks = []
+    for file in (place, *([place.with_suffix("")] if place.suffix == ".wal" else [])):
+        with contextlib.suppress(OSError, ValueError):  # no file there
+            marks += [file_mark(file)] if file.is_file() else []
+    try:
+        state = state_folder()
+    except LedgerUnavailable:  # no home, so no registry
+        return False
+    return any(Registry(state).others({"file": mark}) for mark in marks)
+
+
+def _is_toml(path: Path) -> bool:
+    with contextlib.suppress(OSError, ValueError):
+        return path.suffix.lower() == _TOML and path.is_file()
+    return False
+
+
+def _tomls(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if _is_toml(path)) if folder.is_dir() else []
+    except (OSError, ValueError):  # no name a folder can have, or one where nobody may look
+        return []
+
+
+def sources(toml: Path) -> list[Path] | None:
+    """The private tables that metadata name; None for a TOML of something else, or a broken one without the word."""
+    named = _named(toml)
+    if named is _UNREAD and not _has_the_word(toml):
+        return None
+    return None if named is None else [toml.parent / source for source in named.sources]
+
+
+@dataclass(frozen=True)
+class _Named:
+    """The files that metadata name, as they are written there."""
+
+    sources: tuple[str, ...] = ()
+    public: tuple[str, ...] = ()
+
+
+_UNREAD = _Named()
+
+
+def _has_the_word(toml: Path) -> bool:
+    try:
+        return b"dataset" in toml.read_bytes()
+    except OSError:
+        return True
+
+
+def _inputs(toml: Path) -> Iterator[tuple[str, Path]]:
+    """The files that metadata name, and themselves last; nothing for a TOML of something else."""
+    import glob
+
+    named = _named(toml)
+    if named is None:
+        return
+    for source in named.sources:
+        for file in (toml.parent / source, *map(Path, glob.glob(str(toml.parent / source)))):
+            yield TABLE, file
+            yield TABLE, Path(f"{file}.wal")
+    for public in named.public:
+        yield "a public file that metadata name", toml.parent / public
+    yield METADATA, toml
+
+
+_PUBLIC = (("columns", "values_from"), ("hierarchy", "tree"))
+
+
+def _named(toml: Path) -> _Named | None:
+    if not _is_toml(toml):
+        return None
+    try:
+        seen = toml.stat()
+    except OSError:
+        return _UNREAD
+    return _read(toml, (seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns))
+
+
+@functools.lru_cache(maxsize=256)  # a release looks at nine places, and metadata may have megabytes
+def _read(toml: Path, _stamp: tuple[int, ...]) -> _Named | None:
+    """What the reader of metadata finds there; no names where it can read nothing, None where no dataset is meant."""
+    from discreet.metadata.read import document
+
+    try:
+        said = dict(document(toml))
+    except MetadataError:
+        return _UNREAD
+    if "dataset" not in said:
+        return None
+    named = [_part(said, kind, name).get(key) for kind, key in _PUBLIC for name in _part(said, kind)]
+    public = (text for value in named for text in _texts(value))
+    return _Named(tuple(_texts(_part(said, "dataset").get("source"))), tuple(public))
+
+
+def _part(document: dict[str, Any], *names: str) -> dict[str, Any]:
+    for name in names:
+        inner = document.get(name)
+        document = inner if isinstance(inner, dict) else {}
+    return document
+
+
+def _texts(value: Any) -> list[str]:
+    several: Iterable[Any] = value if isinstance(value, list) else [value]
+    return [one for one in several if isinstance(one, str) and one and "\0" not in one]
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):  # a circle of links, or no name a file can have
+        return path.absolute()
+
+
+def _is_same(place: Path, kept: Path) -> bool:
+    """Whether both are one file, or one would lie in the other."""
+    if place == kept or (kept in place.parents and kept.is_dir()):
+        return True
+    with contextlib.suppress(OSError, ValueError):
+        return place.samefile(kept)
+    return False
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
