@@ -58,7 +58,7 @@ def act(ledger, what, asked, path, analyst, n):
         return
     key = f"{n} {analyst} {path} {cost}"[:200]
     try:
-        receipt = ledger.charge(path, cost, "q", key, analyst=analyst, **typed_as)
+        receipt = ledger.charge(path, cost, "q", key, analyst=analyst, patience=0, **typed_as)
     except (BudgetExceeded, Closed, Conflict):
         return
     except LedgerUnavailable as busy:

@@ -9,19 +9,31 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from fractions import Fraction as F
 
 import pytest
 
-from discreet.errors import BadValue, BudgetExceeded, Closed, Conflict, IntegrityError, LedgerUnavailable, NotPriced
+from discreet.errors import (
+    BadValue,
+    BudgetExceeded,
+    Closed,
+    Conflict,
+    DiscreetError,
+    IntegrityError,
+    LedgerUnavailable,
+    NotPriced,
+)
 from discreet.ledger import books
 from discreet.ledger.books import Books
 from discreet.ledger.chain import grown, imported
 from discreet.ledger.filter import UNITS, budget
+from discreet.ledger.inside import Inside
 from discreet.ledger.ledger import Ledger, Receipt
 from discreet.ledger.rules import Opening, Rules
 from discreet.privacy import analytic
 from discreet.privacy.cost import Apart, Approx, Exponential, Gaussian, Pure, Repeated, Together, Zcdp
+from discreet.privacy.flat import Odds
 
 from .book import again, made, opening, places
 
@@ -112,35 +124,87 @@ def test_the_same_key_and_question_cost_nothing_more(tmp_path):
     assert ledger.standing() == before
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"analyst": "ben"},
-        {"analyst": None},
-        {"cost": Pure("0.2")},
-        {"memo": "how many more?"},
-        {"path": NORTH},
-        {"epsilon": "0.2"},
-        {"snapshot": "2"},
-    ],
-)
-def test_the_same_key_for_anything_else_is_a_conflict(tmp_path, other):
+OTHERS = [
+    {"analyst": "ben"},
+    {"cost": Pure("0.2")},
+    {"cost": Together((Pure("0.05"), Pure("0.05")))},
+    {"memo": "how many more?"},
+    {"path": NORTH},
+    {"epsilon": "0.2"},
+    {"snapshot": "2"},
+]
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_a_stored_answer_is_replayed_whatever_the_question_would_cost_today(tmp_path, other):
     ledger = made(tmp_path, 1, fixed=["region"])
     asked = {"path": (), "cost": Pure("0.1"), "memo": "how many?", "key": "k", "analyst": "ana"}
-    ledger.commit(ledger.charge(**asked), b"ana's")
+    first = ledger.charge(**asked)
+    ledger.commit(first, b"first's")
     before = ledger.standing()
-    with pytest.raises(Conflict, match="is taken"):
-        ledger.charge(**(asked | other))
+    again_ = ledger.charge(**(asked | other))
+    assert (again_.name, again_.stored, ledger.stored("k")) == (first.name, True, b"first's")
     assert ledger.standing() == before
 
 
-@pytest.mark.parametrize(("first", "other"), [(1, True), ({"rows": 0}, {"rows": False}), ([1], [1.0])])
-def test_memos_that_python_calls_equal_are_still_different_questions(tmp_path, first, other):
+def test_replay_weighs_nothing_and_writes_nothing(tmp_path, monkeypatch):
     ledger = made(tmp_path, 1)
-    ledger.commit(ledger.charge((), Pure("0.1"), first, "k"), b"first's")
-    assert ledger.charge((), Pure("0.1"), first, "k").stored
-    with pytest.raises(Conflict, match="is taken"):
-        ledger.charge((), Pure("0.1"), other, "k")
+    ask(ledger, "k")
+    monkeypatch.setattr(Ledger, "_writing", None)
+    monkeypatch.setattr("discreet.ledger.ledger.typed", None)
+    assert ask(ledger, "k", Gaussian(1)) == b"42"
+
+
+@pytest.mark.parametrize("other", [one for one in OTHERS if "memo" not in one])
+def test_an_attempt_that_failed_is_not_repeated_under_a_charge_that_paid_for_something_else(tmp_path, other):
+    ledger = made(tmp_path, 1, fixed=["region"])
+    asked = {"path": (), "cost": Pure("0.1"), "memo": "how many?", "key": "k", "analyst": "ana"}
+    first = ledger.charge(**asked)
+    ledger.fail(first)
+    second = ledger.charge(**(asked | other))
+    assert (second.number > first.number, second.attempt, ledger.standing().charges) == (True, 1, 2)
+    with pytest.raises(Conflict, match="given up"):
+        ledger.commit(first, b"too late")
+    ledger.commit(second, b"second's")
+    assert (ledger.stored("k"), ledger.charge(**asked).name) == (b"second's", second.name)
+    assert ledger.verify().spent.epsilon == ledger.standing().spent.epsilon >= F("0.2")
+
+
+def test_another_memo_alone_is_still_the_second_attempt(tmp_path):
+    ledger = made(tmp_path, 1)
+    ledger.fail(ledger.charge((), Pure("0.1"), "how many?", "k"))
+    assert ledger.charge((), Pure("0.1"), "how many are there?", "k").attempt == 2
+    assert ledger.standing().charges == 1
+
+
+def test_a_new_charge_under_a_failed_key_must_fit_like_any_other(tmp_path):
+    ledger = made(tmp_path, 1)
+    ledger.fail(ledger.charge((), Pure("0.6"), "", "k"))
+    with pytest.raises(BudgetExceeded):
+        ledger.charge((), Pure("0.5"), "", "k")
+    assert ledger.charge((), Pure("0.6"), "", "k").attempt == 2
+
+
+def test_a_purse_is_found_by_its_key_whatever_it_would_cost_today(tmp_path):
+    ledger = made(tmp_path, 1)
+    first = ledger.purse((), Pure("0.5"), "a run", "run")
+    other = ledger.purse((), Pure("0.9"), "the same run, planned better", "run")
+    assert (other.receipt.number, ledger.remaining()) == (first.receipt.number, F("0.5"))
+    with pytest.raises(BudgetExceeded, match="its purse"):
+        other.charge((), Pure("0.6"), "", "step")
+
+
+def test_a_step_in_flight_with_another_cost_is_a_new_part(tmp_path):
+    ledger = made(tmp_path, 3, "1e-7")
+    purse = ledger.purse((), Gaussian(20), "run", "run", epsilon="0.5", delta="1e-9")
+    purse.charge((), Gaussian(40), "", "step")
+    ledger.close()
+    ledger = again(tmp_path)
+    purse = ledger.purse((), Gaussian(20), "run", "run", epsilon="0.5", delta="1e-9")
+    second = purse.charge((), Gaussian("40.000000000001"), "", "step")
+    purse.commit(second, b"step")
+    assert (second.attempt, purse.stored("step"), ledger.standing().failures) == (1, b"step", 1)
+    ledger.verify()
 
 
 def test_a_charge_and_a_purse_do_not_share_a_key(tmp_path):
@@ -231,9 +295,11 @@ def test_a_third_attempt_is_a_new_charge(tmp_path):
     ledger = made(tmp_path, 1)
     for _ in range(2):
         ledger.fail(ledger.charge((), Pure("0.4"), "", "k"))
-    with pytest.raises(Conflict, match="no answer after 2 attempts"):
-        ledger.charge((), Pure("0.4"), "", "k")
-    assert ledger.remaining() == F("0.6")
+    third = ledger.charge((), Pure("0.4"), "", "k")
+    assert (third.attempt, ledger.remaining()) == (1, F("0.2"))
+    ledger.commit(third, b"third")
+    assert ledger.stored("k") == b"third"
+    assert ledger.verify().charges == 2
 
 
 def test_an_attempt_at_work_is_not_repeated_nor_counted(tmp_path):
@@ -241,7 +307,7 @@ def test_an_attempt_at_work_is_not_repeated_nor_counted(tmp_path):
     receipt = ledger.charge((), Pure("0.4"), "", "k")
     for one in (ledger, other):
         with pytest.raises(LedgerUnavailable, match="being computed"):
-            one.charge((), Pure("0.4"), "", "k")
+            one.charge((), Pure("0.4"), "", "k", patience=0)
     ledger.commit(receipt, b"done")
     assert other.charge((), Pure("0.4"), "", "k").stored
     assert ledger.standing().failures == 0
@@ -317,7 +383,7 @@ def test_only_set_budget_changes_the_budget_and_it_is_an_entry(tmp_path):
     ledger.set_budget(Rules(budget(2)), why="the board agreed")
     ask(ledger, "b")
     assert [e["kind"] for e in ledger.entries()].count("budget") == 1
-    assert ledger.entries()[-3]["why"] == "the board agreed"
+    assert ledger.entries()[-4]["why"] == "the board agreed"
     with pytest.raises(IntegrityError):
         again(tmp_path, opening(1))
     assert again(tmp_path, opening(2)).remaining() == F("0.9")
@@ -585,7 +651,8 @@ def test_many_equal_steps_fill_a_purse_exactly(tmp_path):
         purse.charge((), Approx("0.001", "1e-12"), "", f"{n}")
     with pytest.raises(BudgetExceeded, match="purse"):
         purse.charge((), Approx("0.001", "1e-12"), "", "one more")
-    assert again(tmp_path)._read().purses == {2: {Approx("0.001", "1e-12"): 300}}  # one term, however many steps
+    inside = again(tmp_path)._read().purses[2].inside
+    assert inside == Inside((("delta", F("3e-10")),), ((Odds(F("0.001")), 300),))  # one slot, however many steps
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -739,3 +806,155 @@ time.sleep(60)
     assert ledger.remaining() == F("0.6")
     assert ledger.entries()[-1]["state"] == "RESERVED"
     assert ledger.charge((), Pure("0.4"), "", "k").attempt == 2
+
+
+# --- deaths ----------------------------------------------------------------------
+
+
+def test_the_death_of_one_holder_is_one_failure_however_much_was_in_flight(tmp_path):
+    ledger = made(tmp_path, 10, failures=3)
+    for n in range(8):
+        ledger.charge((), Pure("0.1"), "", f"k{n}")
+    ledger.close()
+    ledger = again(tmp_path)
+    for n in range(8):
+        receipt = ledger.charge((), Pure("0.1"), "", f"k{n}")
+        assert receipt.attempt == 2
+        ledger.commit(receipt, b"in the end")
+    assert (ledger.standing().failures, ledger.standing().closed) == (1, False)
+    ledger.close()
+    assert again(tmp_path).verify().failures == 1
+
+
+def test_each_holder_that_dies_counts_and_so_does_each_failure_that_is_told(tmp_path):
+    ledger = made(tmp_path, 10, failures=4)
+    for n in range(2):
+        for m in range(3):
+            ledger.charge((), Pure("0.1"), "", f"k{n}{m}")
+        ledger.close()
+        ledger = again(tmp_path)
+    for n in range(2):
+        for m in range(3):
+            ledger.commit(ledger.charge((), Pure("0.1"), "", f"k{n}{m}"), b"x")
+    assert ledger.standing().failures == 2
+    for n in range(2):
+        ledger.fail(ledger.charge((), Pure("0.1"), "", f"told {n}"))
+    assert (ledger.standing().failures, ledger.standing().closed) == (4, True)
+
+
+def test_a_death_gives_each_charge_one_more_attempt_and_no_third(tmp_path):
+    ledger = made(tmp_path, 1, failures=100)
+    for _ in range(2):
+        for n in range(3):
+            ledger.charge((), Pure("0.1"), "", f"k{n}")
+        ledger.close()
+        ledger = again(tmp_path)
+    assert [ledger.charge((), Pure("0.1"), "", f"k{n}").attempt for n in range(3)] == [1, 1, 1]
+    assert (ledger.standing().failures, ledger.remaining()) == (2, F("0.4"))
+
+
+def test_a_death_is_counted_anew_after_the_curator_reopened(tmp_path):
+    ledger = made(tmp_path, 10, failures=1)
+    for n in range(2):
+        ledger.charge((), Pure("0.1"), "", f"k{n}")
+    ledger.close()
+    ledger = again(tmp_path)
+    for n in range(2):
+        with pytest.raises(Closed):
+            ledger.charge((), Pure("0.1"), "", f"k{n}")
+        ledger.reopen("found the cause")
+    assert ledger.charge((), Pure("0.1"), "", "k0").attempt == 2
+
+
+# --- waiting ----------------------------------------------------------------------
+
+
+def in_threads(count, work):
+    outcomes = []
+
+    def run():
+        try:
+            outcomes.append(work())
+        except DiscreetError as error:
+            outcomes.append(type(error).__name__)
+
+    threads = [threading.Thread(target=run) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return outcomes
+
+
+def test_whoever_asks_what_is_being_computed_waits_and_replays(tmp_path):
+    ledger, computed = made(tmp_path, 1), []
+
+    def work():
+        with again(tmp_path) as own:
+            receipt = own.charge((), Pure("0.4"), "", "k")
+            if not receipt.stored:
+                computed.append(receipt.attempt)
+                time.sleep(0.3)
+                own.commit(receipt, b"once")
+            return own.stored("k")
+
+    assert in_threads(6, work) == [b"once"] * 6
+    assert computed == [1]
+    assert (ledger.standing().failures, ledger.remaining()) == (0, F("0.6"))
+
+
+def test_one_of_those_who_wait_takes_over_from_a_holder_that_dies(tmp_path):
+    made(tmp_path, 1).close()
+    first, computed = again(tmp_path), []
+    first.charge((), Pure("0.4"), "", "k")
+    threading.Timer(0.2, first.close).start()
+
+    def work():
+        with again(tmp_path) as own:
+            receipt = own.charge((), Pure("0.4"), "", "k")
+            if not receipt.stored:
+                computed.append(receipt.attempt)
+                own.commit(receipt, b"second")
+            return own.stored("k")
+
+    assert in_threads(4, work) == [b"second"] * 4
+    assert computed == [2]
+    assert again(tmp_path).verify().failures == 1
+
+
+def test_those_who_waited_for_what_failed_twice_are_not_charged_again(tmp_path, monkeypatch):
+    ledger, computed, waits, wait = made(tmp_path, 1), [], [], Ledger._wait_for
+
+    def waiting(self, *given):
+        waits.append(self)
+        wait(self, *given)
+
+    def work():
+        with again(tmp_path) as own:
+            receipt = own.charge((), Pure("0.4"), "", "k")
+            computed.append(receipt.attempt)
+            while receipt.attempt == 1 and len(waits) < 3:  # until all others wait
+                time.sleep(0.01)
+            own.fail(receipt)
+            return "failed"
+
+    monkeypatch.setattr(Ledger, "_wait_for", waiting)
+    outcomes = in_threads(4, work)
+    assert (sorted(outcomes), computed) == (["Conflict"] * 2 + ["failed"] * 2, [1, 2])
+    assert (ledger.standing().failures, ledger.remaining()) == (2, F("0.6"))
+
+
+def test_waiting_holds_nothing_and_ends_in_time(tmp_path):
+    ledger, other = made(tmp_path, 1), again(tmp_path)
+    receipt = ledger.charge((), Pure("0.4"), "", "k")
+    began = time.monotonic()
+    with pytest.raises(LedgerUnavailable, match="being computed"):
+        other.charge((), Pure("0.4"), "", "k", patience=0.3)
+    assert 0.3 <= time.monotonic() - began < 5
+    thread = threading.Thread(target=lambda: other.charge((), Pure("0.4"), "", "k"))
+    thread.start()
+    ask(ledger, "meanwhile")
+    assert thread.is_alive()
+    ledger.commit(receipt, b"done")
+    thread.join(5)
+    assert not thread.is_alive()

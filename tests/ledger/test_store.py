@@ -15,7 +15,8 @@ from discreet.ledger.chain import Row, canonical, checked, exported, grown, impo
 from discreet.ledger.head import Head, HeadFile, default_place
 from discreet.ledger.lease import Lease
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.store import SCHEMA, SqliteStore
+from discreet.ledger.schema import SCHEMA
+from discreet.ledger.store import SqliteStore
 from discreet.privacy.cost import Pure
 
 from .book import again, made, opening, places
@@ -191,9 +192,9 @@ def test_another_database_is_refused(tmp_path):
 def test_a_newer_format_is_refused(tmp_path):
     used(tmp_path).close()
     connection = sqlite3.connect(places(tmp_path)[0])
-    connection.execute("PRAGMA user_version = 2")
+    connection.execute("PRAGMA user_version = 3")
     connection.close()
-    with pytest.raises(LedgerUnavailable, match="format 2"):
+    with pytest.raises(LedgerUnavailable, match="format 3"):
         again(tmp_path)
 
 
@@ -413,7 +414,7 @@ def test_a_forked_child_has_its_own_connection_and_lease(tmp_path):
         assert ledger._store._connection is None
         assert ledger._lease._handle is None
         with pytest.raises(LedgerUnavailable, match="being computed"):
-            ledger.charge((), Pure(1), "", "before")
+            ledger.charge((), Pure(1), "", "before", patience=0)
         ledger.commit(ledger.charge((), Pure(1), "", "child"), b"from the child")
 
     child = in_child(work)

@@ -8,7 +8,7 @@ import pytest
 
 from discreet.errors import BadValue
 from discreet.ledger.filter import UNITS, budget
-from discreet.ledger.purse import fits
+from discreet.ledger.inside import fits
 from discreet.ledger.weigh import amounts, covered, promise, typed
 from discreet.privacy import analytic, price, renyi
 from discreet.privacy.cost import (

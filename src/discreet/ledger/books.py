@@ -1,61 +1,69 @@
-"""The ledger as a fold over its entries: who spent what, what was answered, what failed.
+"""The ledger as a fold over its entries: who spent what, what is unanswered, what failed.
 
-Entries are the only truth; this is what follows from them, kept up to date as they come.  A chain that tells of a
-charge the filter could not have accepted is refused, so a ledger that can be read was never overspent.
+Entries are the only truth; this is what follows from them, kept up to date as they come.  Reading starts at the first
+entry or at a checkpoint, an entry that states the sums before it.  A chain that tells of a charge the filter could not
+have accepted, or of sums that are not those of its entries, is refused.
 """
 
-from collections import Counter
+import hashlib
+import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+from discreet.envelope import FAILED
 from discreet.ledger import account as accounts
 from discreet.ledger import filter as filters
+from discreet.ledger import inside as insides
 from discreet.ledger import rules as stored_rules
 from discreet.ledger.account import Account, Amounts, Path
 from discreet.ledger.chain import Row, broken, canonical, checked
-from discreet.ledger.purse import fits
+from discreet.ledger.inside import Inside
 from discreet.ledger.rules import Opening, Rules
 from discreet.ledger.weigh import Typed, amounts, promise
+from discreet.ledger.written import account_json, account_of, amounts_of
 from discreet.privacy import cost as costs
-from discreet.privacy.cost import Cost, Repeated
+from discreet.privacy.cost import Cost
 from discreet.relation import Relation, relation
 
 ATTEMPTS = 2  # the first, and one more after a failure
-IDENTITY = ("analyst", "path", "snapshot", "cost", "epsilon", "delta", "memo", "purse")  # what makes two charges one
+FACTS = ("analyst", "path", "snapshot", "cost", "epsilon", "delta", "memo", "purse")  # what every charge says
+_MALFORMED = (KeyError, ValueError, TypeError, AttributeError, ZeroDivisionError, IndexError)
+
+_FAILED = hashlib.sha256(FAILED).hexdigest()
 
 
 @dataclass(frozen=True)
-class Charge:
-    """One charge and how far it got: RESERVED until `answer` names the entry that stored it."""
+class Attempt:
+    """How far a charge without an answer got: whose attempt it is, which one, and the last known to have failed."""
 
-    row: Row
-    entry: dict[str, Any]
-    holder: str = ""  # whose attempt it is
+    holder: str
     attempt: int = 1
-    failed: int = 0  # the last attempt known to have failed
-    answer: dict[str, Any] | None = None
-
-    @property
-    def cost(self) -> Cost:
-        """What was charged."""
-        return costs.from_json(self.entry["cost"])
-
-    @property
-    def state(self) -> str:
-        """RESERVED or COMMITTED; both count as spent."""
-        return "RESERVED" if self.answer is None else "COMMITTED"
-
-    @property
-    def path(self) -> Path:
-        """Where it was charged."""
-        return tuple((column, part) for column, part in self.entry["path"])
+    failed: int = 0
 
 
-def identity(entry: dict[str, Any]) -> str:
-    """What must be equal for a key to stand for the same question: as text, since in Python 1 == True."""
-    return canonical({name: entry[name] for name in IDENTITY})
+@dataclass(frozen=True)
+class Reserve:
+    """A purse: what was set aside, where, and what was taken from it."""
+
+    cost: Cost
+    path: Path
+    inside: Inside = field(default_factory=Inside)
+
+
+class History:
+    """What only a reading from the first entry knows: every key, every weight's origin, every answer."""
+
+    def __init__(self) -> None:
+        self.keys: dict[str, tuple[str, int]] = {}  # the kind and number of the last charge under each
+        self.weights: list[tuple[str, Path, str | None]] = []  # cost, ε and δ as text, where, and whose
+        self.answers: dict[int, tuple[int, str]] = {}  # by charge, the entry that stored it and its SHA-256
+        self._words: dict[str, str] = {}
+
+    def weigh(self, words: str, place: Path, analyst: str | None) -> None:
+        """Note a charge; equal ones share their words."""
+        self.weights.append((self._words.setdefault(words, words), place, analyst))
 
 
 class Books:
@@ -67,11 +75,15 @@ class Books:
 
     def __init__(self) -> None:
         self.last: Row | None = None
-        self.charges: dict[int, Charge] = {}
-        self.keys: dict[str, int] = {}
+        self.unanswered: dict[int, Attempt] = {}
         self.analysts: dict[str, Account] = {}
-        self.purses: dict[int, Counter[Cost]] = {}
-        self.failures = 0
+        self.purses: dict[int, Reserve] = {}
+        self.deaths: set[str] = set()  # holders whose death was counted
+        self.carried: dict[str, list[str]] = {}  # by snapshot, ids that earlier versions gave the same content
+        self.charges = self.failures = 0
+        self.since = (0, 0)  # entries after the last checkpoint, and their characters
+        self.stated = 0  # characters of the last checkpoint
+        self.history: History | None = History()
 
     @property
     def closed(self) -> bool:
@@ -83,28 +95,30 @@ class Books:
         for row in checked(rows, self.last):
             try:
                 self._take(row, row.entry)
-            except (KeyError, ValueError, TypeError, AttributeError, ZeroDivisionError):
+            except _MALFORMED:
                 raise broken(f"Entry {row.number} is not an entry this ledger could hold.") from None
             self.last = row
+            if row.entry["kind"] == "checkpoint":
+                self.since, self.stated = (0, 0), len(row.body)
+            else:
+                self.since = self.since[0] + 1, self.since[1] + len(row.body)
 
-    def check_costs(self) -> None:
-        """Refuse a ledger with a charge whose cost cannot be read; only a full check looks at all of them."""
-        for number, charge in self.charges.items():
-            try:
-                costs.from_json(charge.entry["cost"])
-            except (KeyError, ValueError, TypeError):
-                raise broken(f"Entry {number} has no cost that can be read.") from None
+    def room(self, purse: int, more: Inside | None) -> Inside | None:
+        """What will have been taken from the purse after one more charge; None if that does not fit."""
+        reserve = self.purses[purse]
+        after = None if more is None else reserve.inside + more
+        return after if after is not None and insides.holds(reserve.cost, after, self.opening.relation) else None
 
-    def charge_of(self, key: str) -> Charge | None:
-        """The charge under that key."""
-        number = self.keys.get(key)
-        return None if number is None else self.charges[number]
+    def place(self, entry: dict[str, Any]) -> Path:
+        """Where in the account an entry counts: under replace-one, and without a path, at the whole table.
 
-    def has_room(self, purse: int, cost: Cost) -> bool:
-        """Whether one more charge of `cost` fits into the purse."""
-        inside = self.purses[purse] + Counter([cost])
-        whole = [Repeated(one, times) for one, times in inside.items()]
-        return fits(self.charges[purse].cost, whole, self.opening.relation)
+        A unit may have moved to another part when the table changed, so a split belongs to one snapshot.
+        """
+        if self.opening.relation is not Relation.ADD_REMOVE:
+            return ()
+        return tuple((canonical([column, entry["snapshot"]]), part) for column, part in entry["path"])
+
+    # --- one entry ---------------------------------------------------------------------------------------------------
 
     def _take(self, row: Row, entry: dict[str, Any]) -> None:
         if (row.number == 1) != (entry["kind"] == "open"):
@@ -117,16 +131,20 @@ class Books:
             case "part":
                 self._part(row, entry)
             case "answer":
-                self._answer(entry)
+                self._answer(row, entry)
             case "failure":
-                self._fail(entry["charge"])
+                self._fail(entry["charge"], entry.get("died"))
             case "retry":
                 self._retry(entry["charge"], entry["holder"])
             case "budget":
                 self._set_rules(stored_rules.from_json(entry["rules"]))
             case "reopen":
-                self.failures = 0
-            case "adopt":
+                self.failures, self.deaths = 0, set()
+            case "checkpoint":
+                self._compare(row, entry)
+            case "carried":
+                self.carried.setdefault(entry["snapshot"], []).extend(map(str, entry["older"]))
+            case "adopt" | "format" | "second":
                 pass
             case _:
                 raise broken(f"Entry {row.number} is of a kind this Discreet does not know.")
@@ -138,101 +156,158 @@ class Books:
         self.account = accounts.opened(len(rules.budget.orders))
 
     def _charge(self, row: Row, entry: dict[str, Any]) -> None:
-        charge = Charge(row, entry, entry["holder"])
-        weight = _amounts(entry["amounts"])
+        weight = amounts_of(entry["amounts"])
         account = accounts.charged(self.account, self.place(entry), weight)
         if not filters.accepts(self.rules.budget, account.spent):
             raise broken(f"Entry {row.number} overspends the budget.")
-        self._enter(charge)
+        self._enter(row, entry)
         self.account = account
-        self._book(entry, weight)
+        self.charges += 1
+        self._book(self.place(entry), entry["analyst"], weight)
+        if self.history is not None:
+            words = canonical([entry["cost"], entry["epsilon"], entry["delta"]])
+            self.history.weigh(words, self.place(entry), entry["analyst"])
         if entry["kind"] == "purse":
-            self.purses[row.number] = Counter()
+            self.purses[row.number] = Reserve(costs.from_json(entry["cost"]), path_of(entry))
 
     def _part(self, row: Row, entry: dict[str, Any]) -> None:
-        charge, purse = Charge(row, entry, entry["holder"]), entry["purse"]
-        if not accounts.lies_in(charge.path, self.charges[purse].path) or not self.has_room(purse, charge.cost):
+        purse = self.purses[entry["purse"]]
+        after = self.room(entry["purse"], self._taken(purse, entry))
+        if after is None or not accounts.lies_in(path_of(entry), purse.path):
             raise broken(f"Entry {row.number} overspends its purse.")
-        self._enter(charge)
-        self.purses[purse][charge.cost] += 1
+        self._enter(row, entry)
+        self.purses[entry["purse"]] = replace(purse, inside=after)
 
-    def _enter(self, charge: Charge) -> None:
-        if charge.entry["key"] in self.keys:
-            raise broken(f"Entry {charge.row.number} repeats a key.")
-        if not charge.entry.keys() >= set(IDENTITY):
+    def _taken(self, purse: Reserve, entry: dict[str, Any]) -> Inside | None:
+        """What a part took, as its entry says; entries of format 1 say nothing and are priced here."""
+        if "amounts" in entry:
+            return insides.from_json(entry["amounts"])
+        return insides.taken(purse.cost, costs.from_json(entry["cost"]), self.opening.relation)
+
+    def _enter(self, row: Row, entry: dict[str, Any]) -> None:
+        if not entry.keys() >= set(FACTS):
             raise KeyError("a field is missing")
-        self.keys[charge.entry["key"]] = charge.row.number
-        self.charges[charge.row.number] = charge
+        if self.history is not None:
+            kind, number = self.history.keys.get(entry["key"], (entry["kind"], 0))
+            before = self.unanswered.get(number)
+            if kind != entry["kind"] or (number and (before is None or before.failed < before.attempt)):
+                raise broken(f"Entry {row.number} repeats a key.")
+            self.history.keys[entry["key"]] = entry["kind"], row.number
+        if entry["kind"] != "purse":
+            self.unanswered[row.number] = Attempt(entry["holder"])
 
-    def _book(self, entry: dict[str, Any], weight: Amounts) -> None:
-        if entry["analyst"] is not None:
-            own = self.analysts.get(entry["analyst"], accounts.opened(0))
-            self.analysts[entry["analyst"]] = accounts.charged(own, self.place(entry), Amounts(weight.epsilon))
+    def _book(self, place: Path, analyst: str | None, weight: Amounts) -> None:
+        if analyst is not None:
+            own = self.analysts.get(analyst, accounts.opened(0))
+            self.analysts[analyst] = accounts.charged(own, place, Amounts(weight.epsilon))
 
-    def _answer(self, entry: dict[str, Any]) -> None:
-        charge = self.charges[entry["charge"]]
-        if charge.answer is not None or charge.entry["kind"] == "purse":
-            raise broken(f"Entry {entry['n']} answers a second time, or a purse.")
-        self.charges[entry["charge"]] = replace(charge, answer=entry)
-
-    def _fail(self, number: int) -> None:
-        charge = self.charges[number]
-        if charge.answer is None and charge.failed < charge.attempt:
+    def _answer(self, row: Row, entry: dict[str, Any]) -> None:
+        if self.unanswered.pop(entry["charge"], None) is None:
+            raise broken(f"Entry {row.number} answers a second time, or a purse.")
+        if self.history is not None:
+            self.history.answers[entry["charge"]] = row.number, entry["sha256"]
+        if entry["sha256"] == _FAILED:  # stored so that it is not drawn again, and a failure all the same
             self.failures += 1
-            self.charges[number] = replace(charge, failed=charge.attempt)
+
+    def _fail(self, number: int, died: str | None) -> None:
+        """Count a failure: each that a living holder reports, and of one that died its death alone."""
+        before = self.unanswered.get(number)
+        if before is None or before.failed >= before.attempt:
+            return
+        if died not in self.deaths:
+            self.failures += 1
+        if died is not None:
+            self.deaths.add(died)
+        self.unanswered[number] = replace(before, failed=before.attempt)
 
     def _retry(self, number: int, holder: str) -> None:
-        charge = self.charges[number]
-        if charge.answer is not None or charge.attempt >= ATTEMPTS or charge.failed < charge.attempt:
+        before = self.unanswered.get(number)
+        if before is None or before.attempt >= ATTEMPTS or before.failed < before.attempt:
             raise broken("A charge was tried more often than allowed.")
-        self.charges[number] = replace(charge, attempt=charge.attempt + 1, holder=holder)
+        self.unanswered[number] = replace(before, attempt=before.attempt + 1, holder=holder)
 
     def _set_rules(self, rules: Rules) -> None:
-        """Weigh all charges again in the new budget's currencies."""
+        """Weigh all charges again in the new budget's currencies, equal ones once."""
+        if self.history is None:
+            raise broken("A budget was set and no checkpoint follows it.")
         self.rules = rules
         self.account, self.analysts = accounts.opened(len(rules.budget.orders)), {}
         known: dict[str, Amounts] = {}
-        for entry in [c.entry for c in self.charges.values() if c.entry["kind"] != "part"]:
-            words = canonical([entry["cost"], entry["epsilon"], entry["delta"]])
+        for words, place, analyst in self.history.weights:
             if words not in known:
-                question = typed_of(entry, costs.from_json(entry["cost"]), self.opening.relation)
-                known[words] = amounts(question, rules.budget)
-            self.account = accounts.charged(self.account, self.place(entry), known[words])
-            self._book(entry, known[words])
+                known[words] = amounts(typed_of(words, self.opening.relation), rules.budget)
+            self.account = accounts.charged(self.account, place, known[words])
+            self._book(place, analyst, known[words])
 
-    def place(self, entry: dict[str, Any]) -> Path:
-        """Where in the account an entry counts: under replace-one, and without a path, at the whole table.
+    # --- checkpoints -------------------------------------------------------------------------------------------------
 
-        A unit may have moved to another part when the table changed, so a split belongs to one snapshot.
-        """
-        if self.opening.relation is not Relation.ADD_REMOVE:
-            return ()
-        return tuple((canonical([column, entry["snapshot"]]), part) for column, part in entry["path"])
+    def state(self) -> dict[str, Any]:
+        """The sums, as a checkpoint states them."""
+        opening = self.opening
+        bound = {"dataset": opening.dataset, "unit": opening.unit, "relation": str(opening.relation)}
+        return {
+            "opening": {**bound, "rules": stored_rules.to_json(opening.rules)},
+            "rules": stored_rules.to_json(self.rules),
+            "account": account_json(self.account),
+            "analysts": {name: account_json(own) for name, own in self.analysts.items()},
+            "purses": {
+                str(number): [costs.to_json(purse.cost), list(map(list, purse.path)), insides.to_json(purse.inside)]
+                for number, purse in self.purses.items()
+            },
+            "unanswered": {
+                str(number): [one.holder, one.attempt, one.failed] for number, one in self.unanswered.items()
+            },
+            "deaths": sorted(self.deaths),
+            "charges": self.charges,
+            "failures": self.failures,
+            **({"carried": self.carried} if self.carried else {}),
+        }
+
+    @classmethod
+    def restored(cls, before: Row, row: Row) -> "Books":
+        """The books that a checkpoint states; `before` is the row that it must follow."""
+        (row,) = checked([row], before)
+        books = cls()
+        try:
+            if row.entry["kind"] != "checkpoint":
+                raise ValueError("not a checkpoint")
+            books._restore(row.entry["sums"])
+        except _MALFORMED:
+            raise broken(f"Entry {row.number} is not a checkpoint this ledger could hold.") from None
+        books.last, books.stated, books.history = row, len(row.body), None
+        return books
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        self._open(state["opening"])
+        self.rules = stored_rules.from_json(state["rules"])
+        self.account = account_of(state["account"])
+        self.analysts = {name: account_of(own) for name, own in state["analysts"].items()}
+        for number, (cost, path, inside) in state["purses"].items():
+            where = tuple((column, part) for column, part in path)
+            self.purses[int(number)] = Reserve(costs.from_json(cost), where, insides.from_json(inside))
+        for number, (holder, attempt, failed) in state["unanswered"].items():
+            self.unanswered[int(number)] = Attempt(holder, int(attempt), int(failed))
+        self.deaths = set(state["deaths"])
+        self.carried = {name: list(map(str, older)) for name, older in state.get("carried", {}).items()}
+        self.charges, self.failures = int(state["charges"]), int(state["failures"])
+
+    def _compare(self, row: Row, entry: dict[str, Any]) -> None:
+        if canonical(entry["sums"]) != canonical(self.state()):
+            raise broken(f"Entry {row.number} states sums that are not those of the entries before it.")
 
 
-def typed_of(entry: dict[str, Any], cost: Cost, under: Relation) -> Typed:
-    """The question as it was typed, from its entry."""
-    return Typed(Fraction(entry["epsilon"]), Fraction(entry["delta"]), promise(cost, under))
+def path_of(entry: dict[str, Any]) -> Path:
+    """Where a charge was made."""
+    return tuple((column, part) for column, part in entry["path"])
 
 
-def amounts_json(weight: Amounts) -> dict[str, Any]:
-    """Amounts as they are stored."""
-    parts = {name: str(getattr(weight, name)) for name in ("epsilon", "delta", "keys")}
-    return {**parts, "renyi": [str(value) for value in weight.renyi]}
+def typed_of(words: str, under: Relation) -> Typed:
+    """The question as it was typed, from the text of its cost, ε and δ."""
+    cost, epsilon, delta = costs_of(words)
+    return Typed(epsilon, delta, promise(cost, under))
 
 
-def _amounts(data: dict[str, Any]) -> Amounts:
-    found = Amounts(
-        _fraction(data["epsilon"]),
-        _fraction(data["delta"]),
-        _fraction(data["keys"]),
-        tuple(int(value) for value in data["renyi"]),
-    )
-    if found.epsilon < 0 or found.delta < 0 or found.keys < 0 or min(found.renyi, default=0) < 0:
-        raise ValueError("a negative amount")
-    return found
-
-
-def _fraction(stored: str) -> Fraction:
-    top, _, bottom = stored.partition("/")
-    return Fraction(int(top), int(bottom or 1))
+def costs_of(words: str) -> tuple[Cost, Fraction, Fraction]:
+    """Cost, ε and δ from their text."""
+    cost, epsilon, delta = json.loads(words)
+    return costs.from_json(cost), Fraction(epsilon), Fraction(delta)

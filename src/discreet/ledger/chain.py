@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from discreet.errors import IntegrityError
@@ -26,9 +27,9 @@ class Row:
     body: str
     hash: bytes
 
-    @property
+    @cached_property
     def entry(self) -> dict[str, Any]:
-        """The entry as a value."""
+        """The entry as a value, parsed once."""
         return parsed(self.body, self.number)
 
 

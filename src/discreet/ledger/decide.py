@@ -1,71 +1,121 @@
-"""Yes or no, and what is written down either way: functions of the books alone, called while the ledger is held."""
+"""Accept, repeat or refuse one charge and list the entries to append.  Pure functions, called under the lock."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from discreet.errors import DiscreetError
+from discreet.ledger import inside as insides
 from discreet.ledger import refusal
 from discreet.ledger.account import Amounts
-from discreet.ledger.books import ATTEMPTS, Books, Charge, amounts_json, identity
+from discreet.ledger.books import ATTEMPTS, Books
+from discreet.ledger.chain import Row, canonical
+from discreet.ledger.inside import Inside
 from discreet.ledger.question import entry
 from discreet.ledger.weigh import Typed
-from discreet.privacy.cost import Cost
+from discreet.ledger.written import amounts_json
+
+_SAME = ("analyst", "path", "snapshot", "cost", "epsilon", "delta", "purse")  # what a second attempt must share
+
+
+@dataclass(frozen=True)
+class Charge:
+    """One charge and how far it got: RESERVED until `answer` names the entry that stored it."""
+
+    row: Row
+    holder: str = ""  # whose attempt it is
+    attempt: int = 1
+    failed: int = 0  # the last attempt known to have failed
+    answer: dict[str, Any] | None = None
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """What was charged."""
+        return self.row.entry
+
 
 Held = Callable[[Charge], bool]  # whether an attempt is still being computed by someone alive
 
 
 @dataclass(frozen=True)
+class Asker:
+    """Who asks: the holder's name, who else is alive, and the charge that was waited for."""
+
+    holder: str
+    held: Held
+    awaited: int | None = None
+
+
+@dataclass(frozen=True)
 class Decision:
-    """Entries to append, and then the refusal, or the charge known before (None: the entry appended last)."""
+    """Entries to append, and then the refusal, or the charge known before (None: the entry appended last).
+
+    `working` is the charge whose answer someone is computing: wait for it, and decide again.
+    """
 
     entries: tuple[dict[str, Any], ...] = ()
     refused: DiscreetError | None = None
     known: Charge | None = None
     attempt: int = 1
+    working: Charge | None = None
 
 
 def charge(
-    books: Books, asked: dict[str, Any], question: Typed, weight: Amounts, *, holder: str, held: Held
+    books: Books, known: Charge | None, asked: dict[str, Any], question: Typed, weight: Amounts, asker: Asker
 ) -> Decision:
-    """A new reservation if it fits; under a known key what `again` says."""
-    known = books.charge_of(asked["key"])
-    if known is not None:
-        return again(books, known, asked, holder=holder, held=held)
-    if books.closed:
-        return Decision(refused=refusal.closed(books))
+    """A new reservation if it fits; under a known key what `repeat` says."""
+    before = repeat(books, known, asked, asker)
+    if isinstance(before, Decision):
+        return before
     refused = refusal.over_budget(books, question, weight, path=books.place(asked), analyst=asked["analyst"])
     if refused is not None:
-        return Decision(refused=refused)
-    return Decision((entry(**asked, amounts=amounts_json(weight), holder=holder),))
+        return Decision(before, refused=refused)
+    return Decision((*before, entry(**asked, amounts=amounts_json(weight), holder=asker.holder)))
 
 
-def part(books: Books, asked: dict[str, Any], cost: Cost, *, holder: str, held: Held) -> Decision:
+def part(books: Books, known: Charge | None, asked: dict[str, Any], taken: Inside | None, asker: Asker) -> Decision:
     """A new reservation inside a purse if it fits there."""
-    known = books.charge_of(asked["key"])
-    if known is not None:
-        return again(books, known, asked, holder=holder, held=held)
-    if books.closed:
-        return Decision(refused=refusal.closed(books))
-    if not books.has_room(asked["purse"], cost):
-        return Decision(refused=refusal.over_purse())
-    return Decision((entry(**asked, holder=holder),))
+    before = repeat(books, known, asked, asker)
+    if isinstance(before, Decision):
+        return before
+    if taken is None or books.room(asked["purse"], taken) is None:
+        return Decision(before, refused=refusal.over_purse())
+    return Decision((*before, entry(**asked, amounts=insides.to_json(taken), holder=asker.holder)))
 
 
-def again(books: Books, known: Charge, asked: dict[str, Any], *, holder: str, held: Held) -> Decision:
-    """The receipt of a key used before, one more attempt where the first one died, or a refusal."""
-    if known.entry["kind"] != asked["kind"] or identity(known.entry) != identity(asked):
-        return Decision(refused=refusal.other_question(asked["key"]))
+def repeat(
+    books: Books, known: Charge | None, asked: dict[str, Any], asker: Asker
+) -> Decision | tuple[dict[str, Any], ...]:
+    """What a key used before still gives; else the entries that go before a new charge under it.
+
+    A stored answer and a purse are found by kind and key alone, whatever the question would cost today.  An attempt
+    that failed is made again once, under its charge, if that charge pays for exactly what is asked now.
+    """
+    if known is None:
+        return Decision(refused=refusal.closed(books)) if books.closed else ()
+    if known.entry["kind"] != asked["kind"]:
+        return Decision(refused=refusal.other_kind(asked["key"]))
     if known.answer is not None or asked["kind"] == "purse":
         return Decision(known=known, attempt=known.attempt)
     died: tuple[dict[str, Any], ...] = ()
+    failures = books.failures
     if known.failed < known.attempt:  # nobody said that it failed
-        if held(known):
-            return Decision(refused=refusal.at_work(known))
-        died = (entry("failure", charge=known.row.number),)
-    if books.failures + len(died) >= books.rules.failures:
+        if asker.held(known):
+            return Decision(working=known)
+        gone = {} if known.holder == asker.holder else {"died": known.holder}  # an interrupt is not a death
+        died = (entry("failure", charge=known.row.number, **gone),)
+        failures += known.holder not in books.deaths or not gone
+    if failures >= books.rules.failures:
         return Decision(died, refused=refusal.closed(books))
+    if not same(known.entry, asked):
+        return died
     if known.attempt >= ATTEMPTS:
-        return Decision(died, refused=refusal.tried_enough(known))
-    retry = entry("retry", charge=known.row.number, holder=holder)
+        waited = asker.awaited == known.row.number
+        return Decision(died, refused=refusal.tried_enough(known.row.number, known.attempt)) if waited else died
+    retry = entry("retry", charge=known.row.number, holder=asker.holder)
     return Decision((*died, retry), known=known, attempt=known.attempt + 1)
+
+
+def same(charged: dict[str, Any], asked: dict[str, Any]) -> bool:
+    """Whether what was charged pays for what is asked: as text, since in Python 1 == True."""
+    return all(canonical(charged[name]) == canonical(asked[name]) for name in _SAME)

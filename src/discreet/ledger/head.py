@@ -14,35 +14,33 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from discreet.errors import IntegrityError, LedgerUnavailable
+from discreet.state import state_folder
 
 _LARGEST = 4096  # bytes
 _HASH = re.compile(r"[0-9a-f]{64}")
+_AMOUNT = re.compile(r"\d{1,2000}(/[1-9]\d{0,1999})?")
 _PAUSE, _LONGEST_PAUSE = 0.0005, 0.01
 
 
 @dataclass(frozen=True)
 class Head:
-    """How many entries there are, and the hash of the last."""
+    """How many entries there are, the hash of the last, and the typed ε of all charges added up, where it is known."""
 
     count: int
     hash: bytes
+    charged: Fraction | None = field(default=None, compare=False)
 
 
 def default_place(ledger: Path) -> Path:
-    """$XDG_STATE_HOME (or ~/.local/state)/discreet/heads, one file per place of a ledger."""
-    named = os.environ.get("XDG_STATE_HOME")
-    try:
-        base = Path(named) if named and Path(named).is_absolute() else Path.home() / ".local" / "state"
-    except RuntimeError:
-        why = "It belongs in a second place, and no home directory is known."
-        raise LedgerUnavailable("The head of the ledger has no place.", why, "Set XDG_STATE_HOME.") from None
+    """In the state folder's `heads`, one file per place of a ledger."""
     name = hashlib.sha256(os.fsencode(ledger)).hexdigest()[:32]
-    return base / "discreet" / "heads" / f"{ledger.stem}-{name}.json"
+    return state_folder() / "heads" / f"{ledger.stem}-{name}.json"
 
 
 class HeadFile:
@@ -85,7 +83,8 @@ class HeadFile:
 
     def prepare(self, head: Head) -> None:
         """Write the coming head beside the present one, durably: all that can fail, before the ledger commits."""
-        text = json.dumps({"count": head.count, "hash": head.hash.hex()}).encode()
+        charged = {} if head.charged is None else {"charged": str(head.charged)}
+        text = json.dumps({"count": head.count, "hash": head.hash.hex(), **charged}).encode()
         try:
             handle = os.open(self._new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
             try:
@@ -130,8 +129,10 @@ def _parsed(text: bytes) -> Head:
         value: Any = json.loads(text) if len(text) <= _LARGEST else None
         count, digest = value["count"], value["hash"]
         if type(count) is int and count >= 1 and isinstance(digest, str) and _HASH.fullmatch(digest):
-            return Head(count, bytes.fromhex(digest))
-    except (ValueError, KeyError, TypeError, RecursionError):
+            charged = value.get("charged")
+            known = isinstance(charged, str) and _AMOUNT.fullmatch(charged)
+            return Head(count, bytes.fromhex(digest), Fraction(charged) if known else None)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass
     fix = "Compare the ledger with an export you trust, then adopt it: Ledger.adopt(path, why=…)."
     raise IntegrityError("The recorded head of the ledger is unreadable.", "It was edited or damaged.", fix)

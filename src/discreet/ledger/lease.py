@@ -47,6 +47,11 @@ class Lease:
             self._handle, self._name = handle, name
         return self._name
 
+    @property
+    def known(self) -> str:
+        """The holder's name, empty as long as it was never needed."""
+        return self._name
+
     def is_held(self, name: str) -> bool:
         """Whether the holder of that name is alive, this one included."""
         if name == self._name:

@@ -9,39 +9,43 @@ spend the same ε twice.  No exact value, noise or seed is ever an argument here
 
 import contextlib
 import hashlib
-from collections.abc import Iterable, Iterator
-from fractions import Fraction
+import time
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from discreet.errors import Conflict, bad
 from discreet.ledger import account as accounts
-from discreet.ledger import decide, refusal
+from discreet.ledger import adoption, decide, refusal
+from discreet.ledger import inside as insides
 from discreet.ledger import rules as stored_rules
-from discreet.ledger.books import Books, Charge
-from discreet.ledger.chain import Row, broken, exported
-from discreet.ledger.decide import Decision
+from discreet.ledger.books import Books, path_of
+from discreet.ledger.decide import Asker, Charge, Decision
 from discreet.ledger.head import HeadFile, default_place
 from discreet.ledger.lease import Lease
 from discreet.ledger.purse import Purse
 from discreet.ledger.question import asked, entry, reason, snapshot_name
+from discreet.ledger.reader import Reader, charge_in, charge_of, name_of, opened
 from discreet.ledger.rules import Opening, Rules
-from discreet.ledger.standing import Receipt, Standing, check_binding, standing
-from discreet.ledger.store import WAIT, Pen, SqliteStore, Store
+from discreet.ledger.schema import VERSION
+from discreet.ledger.standing import Receipt, check_binding
+from discreet.ledger.store import WAIT, Look, Pen, SqliteStore, Store
 from discreet.ledger.weigh import amounts, typed
 from discreet.privacy.cost import Cost
-from discreet.relation import Relation
 
 LONGEST_ANSWER = 2**28
+PATIENCE = 90.0  # seconds: the default limit of a question, and a margin
+CHECKPOINT = 64  # entries at least from one checkpoint to the next
+_PAUSE, _LONGEST_PAUSE = 0.005, 0.25  # seconds between two looks at a charge that someone is computing
 
 
-class Ledger:
+class Ledger(Reader):
     """One dataset's ledger, shared by any number of threads and processes."""
 
     def __init__(self, store: Store, lease: Lease, fixed: Iterable[str] = ()) -> None:
-        self._store, self._lease, self._fixed = store, lease, frozenset(fixed)
-        self._books, self._running = Books(), set[int]()
+        super().__init__(store, frozenset(fixed))
+        self._lease, self._running = lease, set[int]()
 
     # --- opening -----------------------------------------------------------------------------------------------------
 
@@ -52,7 +56,7 @@ class Ledger:
         """A new ledger, bound to `opening`; `fixed` are the columns that cannot change within a unit."""
         store = _store(path, head, wait)
         facts = {"dataset": opening.dataset, "unit": opening.unit, "relation": str(opening.relation)}
-        store.create(entry("open", format=1, **facts, rules=stored_rules.to_json(opening.rules)))
+        store.create(entry("open", format=VERSION, **facts, rules=stored_rules.to_json(opening.rules)))
         return cls(store, Lease(store.head.place), fixed)
 
     @classmethod
@@ -65,11 +69,14 @@ class Ledger:
         head: Any = None,
         wait: float = WAIT,
     ) -> "Ledger":
-        """The ledger at `path`, its chain and head checked; refused if it is bound to anything but `opening`."""
+        """The ledger at `path`, its chain from the last checkpoint on, and its head, checked.
+
+        Refused if it is bound to anything but `opening`.
+        """
         store = _store(path, head, wait)
         try:
             store.head.prepare_folder()
-            store.head_checked()
+            store.head_checked(opened)
             ledger = cls(store, Lease(store.head.place), fixed)
             with store.lock, store.head.locked(wait):  # a fork waits, so that no child keeps the lock
                 ledger._lease.sweep()
@@ -90,12 +97,8 @@ class Ledger:
     @classmethod
     def adopt(cls, path: Any, *, why: str, head: Any = None, wait: float = WAIT) -> "Ledger":
         """Take a ledger that was moved, or restored for good reason, as it lies; the reason becomes an entry."""
-        store = _store(path, head, wait)
-        try:
-            Books().read(store.rows(0))
-            store.adopt(entry("adopt", why=reason(why)))
-        finally:
-            store.close()
+        with contextlib.closing(_store(path, head, wait)) as store:
+            adoption.adopt(store, reason(why))
         return cls.open(path, head=head, wait=wait)
 
     def __enter__(self) -> "Ledger":
@@ -103,9 +106,6 @@ class Ledger:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
-
-    def __repr__(self) -> str:
-        return f"Ledger({self._read().opening.dataset!r})"
 
     def close(self) -> None:
         """Let go of the file; what is reserved and not answered counts as failed if it is tried again."""
@@ -127,15 +127,17 @@ class Ledger:
         epsilon: Any = None,
         delta: Any = None,
         snapshot: str = "",
+        patience: float = PATIENCE,
     ) -> Receipt:
         """A durable reservation, or a refusal that spends nothing.
 
-        Under a key that was charged before for the same question: the same receipt, for nothing.  If that one has no
-        answer and whoever computed it failed or died, it may be computed once more.
+        Under a key whose answer is stored: its receipt, for nothing, whatever the question would cost today.  While
+        someone computes it, this waits up to `patience` seconds.  If that one failed or died, it may be computed once
+        more under its charge if it costs the same; otherwise it is a new charge.
         """
         place = self._path(path)
         facts = asked("charge", cost, path=place, memo=memo, key=key, analyst=analyst, snapshot=snapshot)
-        return self._charged(facts, cost, epsilon, delta)
+        return self._replayed("charge", key) or self._charged(facts, cost, epsilon, delta, patience)
 
     def purse(
         self,
@@ -152,38 +154,52 @@ class Ledger:
         """`cost` set aside for an adaptive algorithm, whose charges must fit inside; the same purse under its key."""
         place = self._path(path)
         facts = asked("purse", cost, path=place, memo=memo, key=key, analyst=analyst, snapshot=snapshot)
-        return Purse(self, self._charged(facts, cost, epsilon, delta))
+        return Purse(self, self._charged(facts, cost, epsilon, delta, PATIENCE))
 
     def charge_part(
-        self, purse: Receipt, path: Any, cost: Cost, memo: Any, key: str, *, epsilon: Any = None, delta: Any = None
+        self,
+        purse: Receipt,
+        path: Any,
+        cost: Cost,
+        memo: Any,
+        key: str,
+        *,
+        epsilon: Any = None,
+        delta: Any = None,
+        patience: float = PATIENCE,
     ) -> Receipt:
         """A reservation inside a purse, or BudgetExceeded; its path is in the purse's, parts of a purse all add up."""
-        whole, place = self._of(purse, self._read()), accounts.parsed_path(path)
+        with self._store.lock:
+            books = self._read()
+            with self._store.reading() as look:
+                whole = self._of(purse, look, books)
+        place = accounts.parsed_path(path)
         if whole.entry["kind"] != "purse":
             raise bad("purse", "must be the receipt of a purse", whole.entry["kind"], "Use what purse returned.")
-        if not accounts.lies_in(place, whole.path):
+        if not accounts.lies_in(place, path_of(whole.entry)):
             fix = "Repeat the purse's parts in the path, or reserve a purse for the whole table."
             raise bad("path", "must lie inside the path of its purse", path, fix)
         about = {"analyst": whole.entry["analyst"], "snapshot": whole.entry["snapshot"], "purse": purse.number}
         facts = asked("part", cost, path=place, memo=memo, key=key, **about)
+        replayed = self._replayed("part", key)
+        if replayed is not None:
+            return replayed
         question = None if epsilon is None else typed(cost, self._relation, epsilon=epsilon, delta=delta)
         facts["epsilon"] = None if question is None else str(question.epsilon)
         facts["delta"] = None if question is None else str(question.delta)
-        with self._store.lock, self._store.writing() as pen:
-            decision = decide.part(self._taken(pen), facts, cost, holder=self._lease.name(), held=self._held)
-            last = _appended(pen, decision)
-        return self._outcome(decision, last)
+        taken = insides.taken(books.purses[purse.number].cost, cost, self._relation)
+        return self._reserved(key, patience, lambda books, known, by: decide.part(books, known, facts, taken, by))
 
     def commit(self, receipt: Receipt, answer: bytes) -> None:
         """Store the answer and COMMITTED in one transaction; only then may it be handed out."""
         if not isinstance(answer, bytes) or len(answer) > LONGEST_ANSWER:
             raise bad("answer", "must be bytes, 256 MiB at most", type(answer).__name__, "Encode the answer first.")
         digest = hashlib.sha256(answer).hexdigest()
-        with self._store.lock, self._store.writing() as pen:
-            charge = self._attempt(receipt, self._taken(pen))
+        with self._writing() as (pen, books):
+            charge = self._attempt(receipt, pen, books)
             if charge.answer is None and charge.attempt == receipt.attempt and charge.failed < receipt.attempt:
-                stored = entry("answer", charge=receipt.number, sha256=digest, size=len(answer))
-                pen.append(stored, (receipt.number, answer))
+                facts = {"charge": receipt.number, "attempt": charge.attempt, "sha256": digest, "size": len(answer)}
+                pen.append(entry("answer", **facts), (receipt.number, answer))
             elif charge.answer is None:
                 raise refusal.given_up(receipt.number)
             elif charge.answer["sha256"] != digest:
@@ -194,23 +210,10 @@ class Ledger:
         """Record that this attempt gave no answer; the charge stays, and enough failures close the dataset."""
         if isinstance(receipt, Receipt):  # before what may fail: nobody computes it any more, written down or not
             self._running.discard(receipt.number)
-        with self._store.lock, self._store.writing() as pen:
-            charge = self._attempt(receipt, self._taken(pen))
+        with self._writing() as (pen, books):
+            charge = self._attempt(receipt, pen, books)
             if charge.answer is None and charge.failed < charge.attempt == receipt.attempt:
                 pen.append(entry("failure", charge=receipt.number))
-
-    def stored(self, key: str) -> bytes | None:
-        """The bytes once stored under the key: replay, free and identical; None where there are none.
-
-        A key must itself name the analyst and the question; `charge` refuses it for any other.
-        """
-        charge = self._read().charge_of(key)
-        if charge is None or charge.answer is None:
-            return None
-        found = self._store.answer(charge.row.number)
-        if found is None or hashlib.sha256(found).hexdigest() != charge.answer["sha256"]:
-            raise broken(f"The answer of charge {charge.row.number} is not what was stored.")
-        return found
 
     # --- the curator's acts ------------------------------------------------------------------------------------------
 
@@ -219,182 +222,157 @@ class Ledger:
         if not isinstance(rules, Rules):
             raise bad("rules", "must be Rules", rules, "Give Rules(budget(5)).")
         words = reason(why)
-        with self._store.lock, self._store.writing() as pen:
-            spent = self._taken(pen).account.spent
+        with self._writing() as (pen, books):
+            spent = books.account.spent
             if rules.budget.delta == 0 and (spent.delta or spent.keys):
                 rule = "must stay above 0 once something with a δ was charged"
                 raise bad("delta", rule, 0, "Keep the δ of the present budget.")
             pen.append(entry("budget", rules=stored_rules.to_json(rules), why=words))
-            Books().read(pen.rows(0))  # every charge weighed anew: what could not be read again is not written
+            weighed = Books()
+            weighed.read(pen.rows(0))  # every charge weighed anew: what could not be read again is not written
+            pen.append(entry("checkpoint", sums=weighed.state()))  # so that nobody else has to
 
     def reopen(self, why: str) -> None:
         """Open the dataset again after its failures; an entry of its own."""
-        words = reason(why)
-        with self._store.lock, self._store.writing() as pen:
-            self._taken(pen)
-            pen.append(entry("reopen", why=words))
+        self.note(entry("reopen", why=reason(why)))
 
-    # --- looking -----------------------------------------------------------------------------------------------------
+    def carry(self, snapshot: str, older: Iterable[str]) -> None:
+        """Write down, once, which ids earlier versions gave this content, so that their answers are found."""
+        with self._writing() as (pen, books):
+            new = [name for name in older if name not in books.carried.get(snapshot, ())]
+            if new:
+                pen.append(entry("carried", snapshot=snapshot_name(snapshot), older=list(map(snapshot_name, new))))
 
-    def remaining(self, path: Any = (), *, analyst: str | None = None, snapshot: str = "") -> Fraction:
-        """The largest single pure ε that would still be accepted there, from that analyst."""
-        with self._store.lock:
-            books = self._read()
-            place = books.place({"path": self._path(path), "snapshot": snapshot_name(snapshot)})
-            return Fraction(0) if books.closed else refusal.left_for(books, place, analyst)
-
-    def remaining_after(
-        self, path: Any, cost: Cost, *, epsilon: Any, delta: Any, analyst: str | None = None, snapshot: str = ""
-    ) -> Fraction:
-        """What `remaining` would say of the whole table after such a charge, whether or not it fits; writes nothing."""
-        with self._store.lock:
-            books = self._read()
-            question = typed(cost, self._relation, epsilon=epsilon, delta=delta)
-            place = books.place({"path": self._path(path), "snapshot": snapshot_name(snapshot)})
-            return refusal.left_after(books, place, analyst, amounts(question, books.rules.budget))
-
-    def receipt(self, key: str) -> Receipt | None:
-        """The receipt of the charge under that key, None where there is none."""
-        charge = self._read().charge_of(key)
-        if charge is None:
-            return None
-        return Receipt(charge.row.number, _name(charge.row), key, charge.attempt, charge.answer is not None)
-
-    def standing(self) -> Standing:
-        """Everything `discreet budget` shows."""
-        with self._store.lock:
-            return standing(self._read())
-
-    def entries(self) -> list[dict[str, Any]]:
-        """Every entry, oldest first, with its hash and, for charges, its state."""
-        with self._store.lock:
-            books, rows = self._read(), self._store.rows(0)
-        found = []
-        for row in rows:
-            charge = books.charges.get(row.number)
-            state = {} if charge is None else {"state": charge.state, "attempt": charge.attempt}
-            found.append({**row.entry, "hash": row.hash.hex(), **state})
-        return found
-
-    def export(self) -> Iterator[str]:
-        """The entries as JSON lines; `chain.imported` checks them without the database."""
-        yield from exported(self._store.rows(0))
-
-    def verify(self) -> Standing:
-        """Check all again from the first entry: file, chain, sums, answers, head; refused where anything differs."""
-        with self._store.lock:
-            self._store.checked()
-            self._store.head_checked()
-            books = Books()
-            books.read(self._store.rows(0))
-            books.check_costs()
-            self._verify_answers(books)
-            self._books = books
-            return standing(books)
-
-    def _verify_answers(self, books: Books) -> None:
-        wanted = {
-            number: (charge.answer["n"], charge.answer["sha256"])
-            for number, charge in books.charges.items()
-            if charge.answer is not None
-        }
-        found = self._store.digests()
-        for number in sorted(wanted.keys() | found.keys()):
-            if wanted.get(number) != found.get(number):
-                raise broken(f"The answer of charge {number} is not what was stored.")
+    def note(self, act: dict[str, Any]) -> None:
+        """Append a curator's act that moves no sum."""
+        with self._writing() as (pen, _):
+            pen.append(act)
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
-    def _charged(self, facts: dict[str, Any], cost: Cost, epsilon: Any, delta: Any) -> Receipt:
-        """Weigh outside the transaction, decide inside; weigh again if the budget was changed in between."""
-        while True:
-            budget = self._read().rules.budget
-            question = typed(cost, self._relation, epsilon=epsilon, delta=delta)
-            weight = amounts(question, budget)
-            facts |= {"epsilon": str(question.epsilon), "delta": str(question.delta)}
-            with self._store.lock, self._store.writing() as pen:
-                books = self._taken(pen)
-                if books.rules.budget != budget:
-                    continue
-                holder = self._lease.name()
-                decision = decide.charge(books, facts, question, weight, holder=holder, held=self._held)
-                last = _appended(pen, decision)
-            return self._outcome(decision, last)
+    def _replayed(self, kind: str, key: str) -> Receipt | None:
+        """The receipt of an answer that is stored: it stays for ever, so nothing need be held or weighed."""
+        with self._store.lock:
+            books = self._read()
+            with self._store.reading() as look:
+                charge = charge_of(look, books, key)
+        if charge is None or charge.answer is None or charge.entry["kind"] != kind:
+            return None
+        return Receipt(charge.row.number, name_of(charge.row), key, charge.attempt, stored=True)
 
-    def _outcome(self, decision: Decision, last: Row | None) -> Receipt:
+    def _charged(self, facts: dict[str, Any], cost: Cost, epsilon: Any, delta: Any, patience: float) -> Receipt:
+        """Weigh outside the transaction, decide inside; weigh again if the budget was changed in between."""
+        question = typed(cost, self._relation, epsilon=epsilon, delta=delta)
+        facts |= {"epsilon": str(question.epsilon), "delta": str(question.delta)}
+        budget = self._read().rules.budget
+        weights = {budget: amounts(question, budget)}
+
+        def decided(books: Books, known: Charge | None, asker: Asker) -> Decision | None:
+            weight = weights.get(books.rules.budget)
+            return None if weight is None else decide.charge(books, known, facts, question, weight, asker)
+
+        def reweighed() -> None:
+            now = self._read().rules.budget
+            weights[now] = amounts(question, now)
+
+        return self._reserved(facts["key"], patience, decided, reweighed)
+
+    def _reserved(
+        self,
+        key: str,
+        patience: float,
+        decided: Callable[[Books, Charge | None, Asker], Decision | None],
+        prepare: Callable[[], None] = lambda: None,
+    ) -> Receipt:
+        """Decide in one transaction, as often as it takes: after `prepare` where nothing could be decided yet, and
+        after whoever is computing the same answer has stored it, failed or died."""
+        deadline, awaited = time.monotonic() + patience, None
+        while True:
+            with self._writing() as (pen, books):
+                asker = Asker(self._lease.name(), self._held, awaited)
+                decision = decided(books, charge_of(pen, books, key), asker)
+                last = None
+                for one in () if decision is None else decision.entries:
+                    last = pen.append(one)
+            if decision is None:
+                prepare()
+            elif decision.working is None:
+                return self._outcome(decision, last)
+            else:
+                awaited = decision.working.row.number
+                self._wait_for(awaited, deadline)
+
+    def _wait_for(self, number: int, deadline: float) -> None:
+        """Wait until that charge is answered, failed or held by nobody; refuse at the deadline."""
+        pause = _PAUSE
+        while True:
+            with self._store.lock:
+                attempt = self._read().unanswered.get(number)
+                if attempt is None or attempt.failed >= attempt.attempt or not self._is_held(number, attempt.holder):
+                    return
+            if time.monotonic() >= deadline:
+                raise refusal.at_work(number)
+            time.sleep(min(pause, max(deadline - time.monotonic(), 0)))
+            pause = min(pause * 1.5, _LONGEST_PAUSE)
+
+    def _outcome(self, decision: Decision, last: Any) -> Receipt:
         """The receipt, or the refusal raised: after the transaction, so that a failure counted in it is kept."""
         if decision.refused is not None:
             raise decision.refused
         row = last if decision.known is None else decision.known.row
-        if row is None:
-            raise TypeError("a decision without a charge")
         answered = decision.known is not None and decision.known.answer is not None
         if not answered:
             self._running.add(row.number)
-        return Receipt(row.number, _name(row), row.entry["key"], decision.attempt, answered)
+        return Receipt(row.number, name_of(row), row.entry["key"], decision.attempt, answered)
 
     def _held(self, charge: Charge) -> bool:
-        if charge.holder == self._lease.name():
-            return charge.row.number in self._running
-        return self._lease.is_held(charge.holder)
+        return self._is_held(charge.row.number, charge.holder)
 
-    def _path(self, path: Any) -> accounts.Path:
-        found = accounts.parsed_path(path)
-        loose = [column for column, _ in found if column not in self._fixed]
-        if loose and self._relation is Relation.ADD_REMOVE:
-            fix = "Declare fixed_per_unit = true for it, or charge the whole table: path ()."
-            raise bad("path", "must use columns that are fixed per unit", loose[0], fix)
-        return found
+    def _is_held(self, number: int, holder: str) -> bool:
+        return number in self._running if holder == self._lease.known else self._lease.is_held(holder)
 
-    @property
-    def _relation(self) -> Relation:
-        return self._read().opening.relation
-
-    def _read(self) -> Books:
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[tuple[Pen, Books]]:
+        """The pen and the books up to date; where enough was written, a checkpoint follows in the same transaction."""
         with self._store.lock:
-            return self._taken(self._store)
+            try:
+                with self._store.writing() as pen:
+                    books = self._taken(pen)
+                    due = checkpoint_is_due(books)
+                    yield pen, books
+                    if due and pen.written is not None:
+                        now = self._taken(pen)
+                        if now.since[0]:  # the block has written none itself
+                            pen.append(entry("checkpoint", sums=now.state()))
+            except BaseException:
+                self._books = None  # it may have read what was not kept
+                raise
 
-    def _taken(self, source: Store | Pen) -> Books:
-        """The books, up to date; the last row read before must still be there."""
-        last = self._books.last
-        rows = source.rows(0 if last is None else last.number - 1)
-        if last is not None and rows[:1] != [last]:
-            raise broken(f"Entry {last.number} changed while the ledger was in use.")
-        try:
-            self._books.read(rows if last is None else rows[1:])
-        except BaseException:
-            self._books = Books()  # interrupted half-way through an entry: read anew
-            raise
-        if self._books.last is None:
-            raise broken("The ledger has no entries.")
-        return self._books
-
-    def _of(self, receipt: Receipt, books: Books) -> Charge:
-        charge = books.charges.get(receipt.number) if isinstance(receipt, Receipt) else None
-        if charge is None or _name(charge.row) != receipt.name:
+    def _of(self, receipt: Receipt, look: Look, books: Books) -> Charge:
+        row = look.row(receipt.number) if isinstance(receipt, Receipt) else None
+        if row is None or name_of(row) != receipt.name or "key" not in row.entry:
             raise bad("receipt", "must come from this ledger", type(receipt).__name__, "Use what charge returned.")
-        return charge
+        return charge_in(look, books, row)
 
-    def _attempt(self, receipt: Receipt, books: Books) -> Charge:
-        charge = self._of(receipt, books)
+    def _attempt(self, receipt: Receipt, look: Look, books: Books) -> Charge:
+        charge = self._of(receipt, look, books)
         if charge.entry["kind"] == "purse":
             fix = "Charge inside the purse, and commit or fail that."
             raise bad("receipt", "must be of a charge: a purse has no answer of its own", charge.row.number, fix)
         return charge
 
 
-def _appended(pen: Pen, decision: Decision) -> Row | None:
-    last = None
-    for one in decision.entries:
-        last = pen.append(one)
-    return last
+def checkpoint_is_due(books: Books) -> bool:
+    """Whether enough entries follow the last checkpoint, and at least as much text as it took.
+
+    So all checkpoints but the last, those after a budget apart, take no more room than the entries, however many parts
+    and purses they list.
+    """
+    entries, characters = books.since
+    return entries >= CHECKPOINT and characters >= books.stated
 
 
 def _store(path: Any, head: Any, wait: float) -> SqliteStore:
     given = Path(path)
     place = given.parent.resolve() / given.name
     return SqliteStore(place, HeadFile(default_place(place) if head is None else Path(head).resolve()), wait)
-
-
-def _name(row: Row) -> str:
-    return f"{row.number}-{row.hash.hex()[:12]}"

@@ -7,7 +7,7 @@ from discreet.errors import BudgetExceeded, Closed, Conflict, LedgerUnavailable
 from discreet.ledger import account as accounts
 from discreet.ledger import filter as filters
 from discreet.ledger.account import Account, Amounts, Path
-from discreet.ledger.books import Books, Charge
+from discreet.ledger.books import Books
 from discreet.ledger.filter import EpsilonDelta, EpsilonOnly
 from discreet.ledger.weigh import Typed
 
@@ -116,21 +116,21 @@ def closed(books: Books) -> Closed:
     return Closed(what, why, "The curator finds the cause and reopens it: Ledger.reopen(why=…).")
 
 
-def other_question(key: str) -> Conflict:
-    """A key that stands for another charge."""
-    why = "It was charged for another question, another analyst or another cost."
+def other_kind(key: str) -> Conflict:
+    """A key that stands for a purse where a charge is meant, or the other way round."""
+    why = "It was used for another kind of charge: a purse, a part of one, or a question."
     return Conflict(f"The key {key[:40]!r} is taken.", why, "Use a new key for a new question.")
 
 
-def tried_enough(charge: Charge) -> Conflict:
-    """A charge whose attempts are used up."""
-    what = f"The charge {charge.row.number} has no answer after {charge.attempt} attempts."
-    return Conflict(what, "A reservation is computed at most twice.", "Ask under a new key, which is a new charge.")
+def tried_enough(number: int, attempts: int) -> Conflict:
+    """A charge that was waited for, and whose attempts are used up."""
+    what = f"The charge {number} has no answer after {attempts} attempts."
+    return Conflict(what, "A reservation is computed at most twice.", "Ask again, which is a new charge.")
 
 
-def at_work(charge: Charge) -> LedgerUnavailable:
-    """A charge whose answer someone is computing right now."""
-    what = f"The answer of charge {charge.row.number} is being computed."
+def at_work(number: int) -> LedgerUnavailable:
+    """A charge whose answer someone has been computing for longer than was waited."""
+    what = f"The answer of charge {number} is being computed."
     return LedgerUnavailable(what, "The same question was asked under the same key.", "Ask again in a moment.")
 
 

@@ -64,7 +64,7 @@ def standing(books: Books) -> Standing:
         remaining_delta=delta,
         remaining_keys=keys,
         analysts={name: own.spent.epsilon for name, own in sorted(books.analysts.items())},
-        charges=sum(charge.entry["kind"] != "part" for charge in books.charges.values()),
+        charges=books.charges,
         failures=books.failures,
         closed=books.closed,
         entries=0 if last is None else last.number,

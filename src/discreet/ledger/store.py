@@ -15,37 +15,34 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from discreet.errors import Conflict, IntegrityError, LedgerUnavailable
-from discreet.ledger import forks
+from discreet.ledger import forks, question, schema
 from discreet.ledger.chain import Row, broken, grown
 from discreet.ledger.files import checked_file, is_empty, make_file
 from discreet.ledger.head import Head, HeadFile
+from discreet.ledger.view import View
 
-VERSION = 1
-APPLICATION = 0x44504C47  # "DPLG" in the file's header
 WAIT = 30.0  # seconds
 _OLDEST = (3, 38, 0)  # STRICT tables and JSON functions
 
-SCHEMA = {
-    "entries": "CREATE TABLE entries (n INTEGER PRIMARY KEY CHECK (n >= 1), "
-    "body TEXT NOT NULL CHECK (json_valid(body) AND json_extract(body, '$.n') = n), "
-    "hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32)) STRICT",
-    "answers": "CREATE TABLE answers (charge INTEGER PRIMARY KEY REFERENCES entries (n), "
-    "entry INTEGER NOT NULL UNIQUE REFERENCES entries (n) CHECK (entry > charge), bytes BLOB NOT NULL) STRICT",
-    "one_charge_per_key": "CREATE UNIQUE INDEX one_charge_per_key ON entries (json_extract(body, '$.key')) "
-    "WHERE json_extract(body, '$.key') IS NOT NULL",
-    **{
-        f"{table}_{verb.lower()}": f"CREATE TRIGGER {table}_{verb.lower()} BEFORE {verb} ON {table} "
-        "BEGIN SELECT RAISE(ABORT, 'append only'); END"
-        for table in ("entries", "answers")
-        for verb in ("UPDATE", "DELETE")
-    },
-}
 
-
-class Pen(Protocol):
-    """The one writer, while the ledger is held."""
+class Look(Protocol):
+    """Entries and answers as they lie, looked up one by one or in order."""
 
     def rows(self, after: int) -> list[Row]: ...
+
+    def row(self, number: int) -> Row | None: ...
+
+    def of_key(self, key: str) -> list[Row]: ...
+
+    def last_checkpoint(self, up_to: int) -> int | None: ...
+
+    def answer(self, charge: int) -> tuple[int, bytes] | None: ...
+
+
+class Pen(Look, Protocol):
+    """The one writer, while the ledger is held."""
+
+    written: Row | None  # the entry appended last
 
     def append(self, entry: dict[str, Any], answer: tuple[int, bytes] | None = None) -> Row: ...
 
@@ -57,35 +54,47 @@ class Store(Protocol):
 
     def rows(self, after: int) -> list[Row]: ...
 
-    def answer(self, charge: int) -> bytes | None: ...
+    def first(self) -> Row: ...
 
     def digests(self) -> dict[int, tuple[int, str]]: ...
 
+    def reading(self) -> AbstractContextManager[Look]: ...
+
     def writing(self) -> AbstractContextManager[Pen]: ...
+
+    def state(self) -> Any: ...
 
     def checked(self) -> None: ...
 
-    def head_checked(self) -> None: ...
+    def recorded(self) -> int: ...
+
+    def head_checked(self, fold: Callable[[Look, int], object]) -> None: ...
 
     def close(self) -> None: ...
 
 
-class _Pen:
+class _Pen(View):
     def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+        super().__init__(connection)
         self.written: Row | None = None
 
-    def rows(self, after: int) -> list[Row]:
-        return _rows(self._connection, after)
-
     def append(self, entry: dict[str, Any], answer: tuple[int, bytes] | None = None) -> Row:
-        row = grown(_last(self._connection), entry)
+        if self.written is None and schema.version(self._connection) < schema.VERSION:
+            self._migrate()
+        row = grown(self.last(), entry)
         self._connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (row.number, row.body, row.hash))
         if answer is not None:
             charge, content = answer
             self._connection.execute("INSERT INTO answers VALUES (?, ?, ?)", (charge, row.number, content))
         self.written = row
         return row
+
+    def _migrate(self) -> None:
+        """Bring an older file to the present format with its next entry, and say so by an entry of its own."""
+        old = schema.version(self._connection)
+        schema.migrate(self._connection)
+        row = grown(self.last(), question.entry("format", before=old, format=schema.VERSION))
+        self._connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (row.number, row.body, row.hash))
 
 
 class SqliteStore:
@@ -96,6 +105,7 @@ class SqliteStore:
         self.lock: Any = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._opened_as: tuple[int, int] | None = None  # device and inode
+        self._times = 0  # how often a connection was opened, and something written
         forks.watch(self)
 
     def before_fork(self) -> None:
@@ -114,17 +124,30 @@ class SqliteStore:
 
     # --- reading ---------------------------------------------------------------------------------------------------
 
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Look]:
+        """The entries as they lie now; hold no result beyond the block but rows."""
+        with self.lock, _translated(self.path):
+            yield View(self._connected())
+
     def rows(self, after: int) -> list[Row]:
         """The entries after that number."""
-        with self.lock, _translated(self.path):
-            return _rows(self._connected(), after)
+        with self.reading() as look:
+            return look.rows(after)
 
-    def answer(self, charge: int) -> bytes | None:
-        """The bytes stored for a charge."""
+    def first(self) -> Row:
+        """The entry that opened the ledger."""
         with self.lock, _translated(self.path):
-            query = "SELECT bytes FROM answers WHERE charge = ?"
-            found = self._connected().execute(query, (charge,)).fetchone()
-        return None if found is None else bytes(found[0])
+            row = View(self._connected()).row(1)
+        if row is None:
+            raise broken("The ledger has no entries.")
+        return row
+
+    def state(self) -> Any:
+        """Equal as long as nothing was written by anyone."""
+        with self.lock, _translated(self.path):
+            changes = View(self._connected()).changes()
+            return self._times, changes
 
     def digests(self) -> dict[int, tuple[int, str]]:
         """Per charge that has an answer, the entry that stored it and the SHA-256 of its bytes."""
@@ -153,7 +176,7 @@ class SqliteStore:
                 return False
             checked_file(self.path)
             with contextlib.closing(_opened(self.path, self._wait)) as connection:
-                return bool(_names(connection))
+                return bool(schema.names(connection))
 
     def create(self, first: dict[str, Any]) -> None:
         """Make the file, its tables and its first entry; refused if any ledger was here, even one now gone."""
@@ -165,13 +188,10 @@ class SqliteStore:
             make_file(self.path)
             connection = self._connected(_unchecked)
             with self._transaction(connection) as pen:
-                if recorded or _names(connection):
+                if recorded or schema.names(connection):
                     what = f"There is a ledger at {self.path} already."
                     raise Conflict(what, "A ledger is made once.", "Open it instead.")
-                for statement in SCHEMA.values():
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA application_id = {APPLICATION}")
-                connection.execute(f"PRAGMA user_version = {VERSION}")
+                schema.make(connection)
                 pen.append(first)
 
     def adopt(self, entry: dict[str, Any]) -> None:
@@ -192,40 +212,60 @@ class SqliteStore:
             connection.execute("BEGIN IMMEDIATE")
             yield pen
             if pen.written is not None:
-                self.head.prepare(Head(pen.written.number, pen.written.hash))
+                self.head.prepare(self._next_head(connection, pen.written))
             connection.execute("COMMIT")
         except BaseException:
             with contextlib.suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
             raise
+        finally:
+            self._times += 1
         if pen.written is not None:
             self.head.publish()
 
+    def _next_head(self, connection: sqlite3.Connection, last: Row) -> Head:
+        """The head at that row; the ε charged before it is taken from the present head where it is known there."""
+        known = self.head.read()
+        view = View(connection)
+        if known is None or known.charged is None or known.count > last.number:
+            return Head(last.number, last.hash, view.charged(0))
+        return Head(last.number, last.hash, known.charged + view.charged(known.count))
+
     # --- checks ----------------------------------------------------------------------------------------------------
 
-    def head_checked(self) -> None:
-        """Refuse a ledger behind its head or off its chain; bring a head that lags up to date."""
+    def recorded(self) -> int:
+        """How many entries the recorded head vouches for."""
+        head = self.head.read()
+        return 0 if head is None else head.count
+
+    def head_checked(self, fold: Callable[[Look, int], object]) -> None:
+        """Refuse a ledger behind its head or off its chain; bring a head that lags up to date.
+
+        What lies behind the head is taken as a crash's, but for the sums that it states: `fold` reads all from a
+        checkpoint up to the head on, and refuses others.
+        """
         with self._held():
             if is_empty(self.path) and self.head.read() is not None:
                 raise _gone(self.path)
             connection = self._connected()
             self._checked_head(connection)
-            last = _last(connection)
+            last = View(connection).last()
             if last is not None and self.head.read() != Head(last.number, last.hash):
-                self.head.prepare(Head(last.number, last.hash))
+                fold(View(connection), self.recorded())
+                self.head.prepare(self._next_head(connection, last))
                 self.head.publish()
 
     def checked(self) -> None:
         """SQLite's own check of every page, index and reference."""
         with self.lock, _translated(self.path):
             connection = self._connected()
-            _checked_schema(connection)
+            schema.require_ledger(connection)
             found = connection.execute("PRAGMA integrity_check(1)").fetchall()
             if found != [("ok",)] or connection.execute("PRAGMA foreign_key_check").fetchall():
                 raise broken("The ledger's file is damaged.")
 
     def _checked_head(self, connection: sqlite3.Connection) -> None:
-        head, last = self.head.read(), _last(connection)
+        head, last = self.head.read(), View(connection).last()
         if last is None:
             raise broken("The ledger has no entries.")
         if head is None:
@@ -252,11 +292,12 @@ class SqliteStore:
             self._connection = None
         connection = _opened(self.path, self._wait)
         try:
-            (check or _checked_schema)(connection)
+            (check or schema.require_ledger)(connection)
         except BaseException:
             connection.close()
             raise
         self._connection, self._opened_as = connection, here
+        self._times += 1
         return connection
 
     def close(self) -> None:
@@ -297,36 +338,6 @@ def _opened(path: Path, wait: float) -> sqlite3.Connection:
 
 def _unchecked(connection: sqlite3.Connection) -> None:
     """A file that is about to become a ledger has no tables yet."""
-
-
-def _names(connection: sqlite3.Connection) -> dict[str, str]:
-    query = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
-    return dict(connection.execute(query).fetchall())
-
-
-def _checked_schema(connection: sqlite3.Connection) -> None:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version > VERSION:
-        what = f"The ledger has format {version}."
-        raise LedgerUnavailable(
-            what, f"This Discreet knows formats up to {VERSION}.", "Use the newer Discreet that wrote it."
-        )
-    if version == 0 and not _names(connection):
-        why = "Its making did not finish; nothing was ever charged to it."
-        raise LedgerUnavailable("The ledger is empty.", why, "Make it again.")
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    if application != APPLICATION or version != VERSION or _names(connection) != SCHEMA:
-        raise broken("The file is not a ledger, or its tables were changed.")
-
-
-def _rows(connection: sqlite3.Connection, after: int) -> list[Row]:
-    query = "SELECT n, body, hash FROM entries WHERE n > ? ORDER BY n"
-    return [Row(n, body, bytes(digest)) for n, body, digest in connection.execute(query, (after,))]
-
-
-def _last(connection: sqlite3.Connection) -> Row | None:
-    found = connection.execute("SELECT n, body, hash FROM entries ORDER BY n DESC LIMIT 1").fetchone()
-    return None if found is None else Row(found[0], found[1], bytes(found[2]))
 
 
 def _gone(path: Path) -> IntegrityError:

@@ -1,0 +1,229 @@
+"""What was taken from a purse, in the purse's own currency, so that nothing is priced twice.
+
+Σε and Σδ from a pure or approximate purse (Rogers et al. 2016), Σρ from a zCDP purse (Feldman & Zrnic 2021), Σ1/σ² from
+a Gaussian purse spent on Gaussians only (Smith & Thakurta 2022), and from any other cost Σδ and the slots taken by the
+rest.  All four add up charge by charge; the room that is left follows from the reserved cost and the sum alone.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from discreet.errors import NotPriced
+from discreet.ledger.weigh import promise
+from discreet.ledger.written import fraction
+from discreet.privacy import price, renyi
+from discreet.privacy.cost import Approx, Cost, Gaussian, Pure, Response, Together, Zcdp
+from discreet.privacy.flat import Atom, Choice, Concentrated, Normal, Odds, Terms, Thinned, dominates, terms
+from discreet.relation import Relation
+
+_LONGEST = 2**4096  # sums are exact up to this denominator, then rounded up to it: digits must not grow without end
+
+
+@dataclass(frozen=True)
+class Inside:
+    """What was taken from one purse: amounts by name, or slots."""
+
+    sums: tuple[tuple[str, Fraction], ...] = ()
+    slots: Terms = ()
+
+    def __add__(self, other: "Inside") -> "Inside":
+        mine, more = dict(self.sums), dict(other.sums)
+        names = sorted(mine.keys() | more.keys())
+        sums = tuple((name, _short(mine.get(name, Fraction(0)) + more.get(name, Fraction(0)))) for name in names)
+        return Inside(sums, _joined(self.slots, other.slots))
+
+    def covers(self, other: "Inside") -> bool:
+        """Whether this is at least as much, name by name and slot by slot."""
+        mine = dict(self.sums)
+        return all(mine.get(name, 0) >= value for name, value in other.sums) and _slots_hold(self.slots, other.slots)
+
+
+def taken(reserved: Cost, cost: Cost, under: Relation) -> Inside | None:
+    """What a charge of `cost` takes from a purse of `reserved`; None if such a purse has no room for it at all.
+
+    >>> taken(Zcdp(1), Gaussian(2), Relation.ADD_REMOVE).sums
+    (('rho', Fraction(1, 8)),)
+    """
+    plain = _plain(cost, under)
+    match reserved:
+        case Pure() | Response() | Approx():
+            odds = renyi.whole_odds(terms(plain))
+            return None if odds is None else Inside((("delta", odds.delta), ("epsilon", odds.epsilon)))
+        case Zcdp():
+            try:
+                return Inside((("rho", price.zcdp(plain).value),))
+            except NotPriced:
+                return None
+        case Gaussian():
+            match terms(plain):
+                case ():
+                    return Inside((("mu_squared", Fraction(0)),))
+                case ((Normal() as normal, 1),):
+                    return Inside((("mu_squared", normal.mu_squared),))
+                case _:
+                    return None
+        case _:
+            found = promise(cost, under)
+            return Inside((("delta", found.apart),), terms(found.cost))
+
+
+def holds(reserved: Cost, inside: Inside, under: Relation) -> bool:
+    """Whether all that was taken is inside what was reserved."""
+    sums = dict(inside.sums)
+    match reserved:
+        case Pure() | Response():
+            return sums.get("epsilon", 0) <= reserved.epsilon and sums.get("delta", 0) == 0
+        case Approx():
+            return sums.get("epsilon", 0) <= reserved.epsilon and min(sums.get("delta", 0), 1) <= reserved.delta
+        case Zcdp():
+            return sums.get("rho", 0) <= reserved.rho
+        case Gaussian():
+            return sums.get("mu_squared", 0) <= reserved.sigma**-2
+        case _:
+            apart, slots = _whole(reserved, under)
+            return sums.get("delta", 0) <= apart and _slots_hold(slots, inside.slots)
+
+
+def fits(reserved: Cost, charged: Sequence[Cost], under: Relation) -> bool:
+    """Whether charges of those costs all fit into a purse.
+
+    >>> fits(Pure(1), [Pure("0.5"), Pure("0.5")], Relation.ADD_REMOVE)
+    True
+    >>> fits(Zcdp(1), [Gaussian(1), Gaussian(1), Pure("0.1")], Relation.ADD_REMOVE)
+    False
+    """
+    inside = Inside()
+    for cost in charged:
+        more = taken(reserved, cost, under)
+        if more is None:
+            return False
+        inside += more
+    return holds(reserved, inside, under)
+
+
+def _plain(cost: Cost, under: Relation) -> Cost:
+    """The cost under the ledger's relation, each δ as a failure of its own."""
+    found = promise(cost, under)
+    return Together((found.cost, Approx(Fraction(0), found.apart))) if found.apart else found.cost
+
+
+@lru_cache(maxsize=64)
+def _whole(reserved: Cost, under: Relation) -> tuple[Fraction, Terms]:
+    found = promise(reserved, under)
+    return found.apart, terms(found.cost)
+
+
+def _short(total: Fraction) -> Fraction:
+    return total if total.denominator <= _LONGEST else Fraction(math.ceil(total * _LONGEST), _LONGEST)
+
+
+def _joined(some: Terms, more: Terms) -> Terms:
+    """Both compositions as one, in no order: Gaussians add up, and so does zCDP; anything else is counted."""
+    counts: Counter[Atom] = Counter()
+    mu_squared = rho = Fraction(0)
+    for atom, times in (*some, *more):
+        match atom:
+            case Normal():
+                mu_squared += times * atom.mu_squared
+            case Concentrated():
+                rho += times * atom.rho
+            case _:
+                counts[atom] += times
+    if mu_squared:
+        counts[Normal(_short(mu_squared))] = 1
+    if rho:
+        counts[Concentrated(_short(rho))] = 1
+    return tuple(counts.items())
+
+
+def _slots_hold(slots: Terms, inside: Terms) -> bool:
+    """Whether each term has a slot: equal ones cancel first, which loses no assignment and leaves few to compare.
+
+    What is compared is put in one order, so that every reader comes to the same answer.
+    """
+    left, rest = dict(slots), []
+    for atom, times in inside:
+        same = min(times, left.get(atom, 0))
+        if same:
+            left[atom] -= same
+        if times > same:
+            rest.append((atom, times - same))
+    free = tuple((atom, times) for atom, times in left.items() if times)
+    return not rest or dominates(free, _sorted(rest)) or dominates(slots, _sorted(inside))
+
+
+def _sorted(found: Iterable[tuple[Atom, int]]) -> Terms:
+    return tuple(sorted(found, key=repr))
+
+
+# --- JSON both ways --------------------------------------------------------------------------------------------------
+
+
+def to_json(inside: Inside) -> dict[str, Any]:
+    """A JSON object with exact numbers as text."""
+    sums = {name: str(value) for name, value in inside.sums}
+    return {**sums, "slots": _terms_json(_sorted(inside.slots))} if inside.slots else sums
+
+
+def from_json(data: dict[str, Any]) -> Inside:
+    """What `to_json` described.
+
+    >>> some = taken(Together((Pure(1), Gaussian(2))), Together((Pure("0.5"), Gaussian(4))), Relation.ADD_REMOVE)
+    >>> from_json(to_json(some)) == some
+    True
+    """
+    sums = tuple(sorted((name, fraction(value)) for name, value in data.items() if name != "slots"))
+    if any(value < 0 for _, value in sums):
+        raise ValueError("a negative amount")
+    return Inside(sums, _terms(data.get("slots", [])))
+
+
+def _terms_json(found: Terms) -> list[Any]:
+    return [[times, *_atom_json(atom)] for atom, times in found]
+
+
+def _atom_json(atom: Atom) -> list[Any]:
+    match atom:
+        case Odds():
+            return ["odds", str(atom.epsilon), str(atom.delta), atom.range_bounded]
+        case Normal():
+            return ["gaussian", str(atom.mu_squared)]
+        case Concentrated():
+            return ["zcdp", str(atom.rho)]
+        case Thinned():
+            return ["sampled", str(atom.rate), _terms_json(atom.terms)]
+        case Choice():
+            return ["choice", *map(_terms_json, atom.parts)]
+        case _:
+            raise TypeError("not an atom")
+
+
+def _terms(data: list[Any]) -> Terms:
+    return tuple((_atom(*atom), _times(times)) for times, *atom in data)
+
+
+def _times(value: Any) -> int:
+    if type(value) is not int or value < 1:
+        raise ValueError("not a number of times")
+    return value
+
+
+def _atom(kind: str, *parts: Any) -> Atom:
+    match kind, parts:
+        case "odds", (epsilon, delta, bounded):
+            return Odds(fraction(epsilon), fraction(delta), int(bounded))
+        case "gaussian", (mu_squared,):
+            return Normal(fraction(mu_squared))
+        case "zcdp", (rho,):
+            return Concentrated(fraction(rho))
+        case "sampled", (rate, inner):
+            return Thinned(fraction(rate), _terms(inner))
+        case "choice", _:
+            return Choice(tuple(_terms(part) for part in parts))
+        case _:
+            raise ValueError("not an atom")

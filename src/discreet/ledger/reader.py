@@ -1,0 +1,221 @@
+"""Looking at a ledger: where it stands, what is stored, what every entry says; nothing here writes.
+
+The books are read from the last checkpoint on and kept; as long as nobody has written, they are not read again.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from discreet.errors import bad
+from discreet.ledger import account as accounts
+from discreet.ledger import refusal
+from discreet.ledger.books import Books
+from discreet.ledger.chain import Row, broken, exported
+from discreet.ledger.decide import Charge
+from discreet.ledger.question import snapshot_name
+from discreet.ledger.standing import Receipt, Standing, standing
+from discreet.ledger.store import Look, Store
+from discreet.ledger.verify import verified
+from discreet.ledger.weigh import amounts, typed
+from discreet.privacy.cost import Cost
+from discreet.relation import Relation
+
+_CHARGES = frozenset({"charge", "purse", "part"})
+
+
+class Reader:
+    """One dataset's ledger, as whoever may look at it sees it."""
+
+    def __init__(self, store: Store, fixed: frozenset[str]) -> None:
+        self._store, self._fixed = store, fixed
+        self._books: Books | None = None
+        self._state: Any = None  # of the store, when the books were last brought up to date
+
+    def __repr__(self) -> str:
+        return f"Ledger({self._read().opening.dataset!r})"
+
+    def stored(self, key: str) -> bytes | None:
+        """The bytes once stored under the key: replay, free and identical; None where there are none.
+
+        A key must itself name the analyst and the question.
+        """
+        with self._store.lock:
+            books = self._read()
+            with self._store.reading() as look:
+                charge = charge_of(look, books, key)
+                found = None if charge is None else look.answer(charge.row.number)
+        if charge is None or charge.answer is None:
+            return None
+        if found is None or hashlib.sha256(found[1]).hexdigest() != charge.answer["sha256"]:
+            raise broken(f"The answer of charge {charge.row.number} is not what was stored.")
+        return found[1]
+
+    def receipt(self, key: str) -> Receipt | None:
+        """The receipt of the charge under that key, None where there is none."""
+        with self._store.lock:
+            books = self._read()
+            with self._store.reading() as look:
+                charge = charge_of(look, books, key)
+        if charge is None:
+            return None
+        return Receipt(charge.row.number, name_of(charge.row), key, charge.attempt, charge.answer is not None)
+
+    def remaining(self, path: Any = (), *, analyst: str | None = None, snapshot: str = "") -> Fraction:
+        """The largest single pure ε that would still be accepted there, from that analyst."""
+        with self._store.lock:
+            books = self._read()
+            place = books.place({"path": self._path(path), "snapshot": snapshot_name(snapshot)})
+            return Fraction(0) if books.closed else refusal.left_for(books, place, analyst)
+
+    def remaining_after(
+        self, path: Any, cost: Cost, *, epsilon: Any, delta: Any, analyst: str | None = None, snapshot: str = ""
+    ) -> Fraction:
+        """What `remaining` would say of the whole table after such a charge, whether or not it fits; writes nothing."""
+        with self._store.lock:
+            books = self._read()
+            question = typed(cost, self._relation, epsilon=epsilon, delta=delta)
+            place = books.place({"path": self._path(path), "snapshot": snapshot_name(snapshot)})
+            return refusal.left_after(books, place, analyst, amounts(question, books.rules.budget))
+
+    def carried(self, snapshot: str) -> tuple[str, ...]:
+        """Ids that earlier versions gave the same content: for finding their answers, never for splits."""
+        return tuple(self._read().carried.get(snapshot, ()))
+
+    @property
+    def origin(self) -> str:
+        """The hash of the first entry, which stays the same wherever the ledger is moved."""
+        return self._store.first().hash.hex()
+
+    def standing(self) -> Standing:
+        """Everything `discreet budget` shows."""
+        with self._store.lock:
+            return standing(self._read())
+
+    def entries(self, last: int | None = None) -> list[dict[str, Any]]:
+        """Every entry, oldest first, or only the last so many, with its hash and, for charges, its state."""
+        with self._store.lock:
+            books = self._read()
+            total = 0 if books.last is None else books.last.number
+            rows = self._store.rows(0 if last is None else max(total - last, 0))
+        attempts: dict[int, int] = {}
+        for row in rows:
+            if row.entry["kind"] == "retry":
+                attempts[row.entry["charge"]] = attempts.get(row.entry["charge"], 1) + 1
+        found = []
+        for row in rows:
+            state: dict[str, Any] = {}
+            if row.entry["kind"] in _CHARGES:
+                open_ = row.entry["kind"] == "purse" or row.number in books.unanswered
+                state = {"state": "RESERVED" if open_ else "COMMITTED", "attempt": attempts.get(row.number, 1)}
+            found.append({**row.entry, "hash": row.hash.hex(), **state})
+        return found
+
+    def export(self) -> Iterator[str]:
+        """The entries as JSON lines; `chain.imported` checks them without the database."""
+        yield from exported(self._store.rows(0))
+
+    def verify(self) -> Standing:
+        """Check all again from the first entry: file, chain, prices, sums, decisions, answers and head."""
+        with self._store.lock:
+            self._store.checked()
+            self._store.head_checked(opened)
+            return standing(verified(self._store.rows(0), self._store.digests()))
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _path(self, path: Any) -> accounts.Path:
+        found = accounts.parsed_path(path)
+        loose = [column for column, _ in found if column not in self._fixed]
+        if loose and self._relation is Relation.ADD_REMOVE:
+            fix = "Declare fixed_per_unit = true for it, or charge the whole table: path ()."
+            raise bad("path", "must use columns that are fixed per unit", loose[0], fix)
+        return found
+
+    @property
+    def _relation(self) -> Relation:
+        return self._read().opening.relation
+
+    def _read(self) -> Books:
+        with self._store.lock:
+            state = self._store.state()
+            if self._books is not None and self._state == state:
+                return self._books
+            with self._store.reading() as look:
+                books = self._taken(look)
+            self._state = state
+            return books
+
+    def _taken(self, look: Look) -> Books:
+        """The books, up to date; the last row read before must still be there."""
+        books, self._books, self._state = self._books, None, None  # whatever interrupts this: they are read anew
+        if books is None or books.last is None:
+            books = opened(look, self._store.recorded())
+        else:
+            rows = look.rows(books.last.number - 1)
+            if rows[:1] != [books.last]:
+                raise broken(f"Entry {books.last.number} changed while the ledger was in use.")
+            if books.history is None and _sets_budget(rows[1:]):
+                books = opened(look, self._store.recorded())
+            else:
+                books.read(rows[1:])
+        self._books = books
+        return books
+
+
+def opened(look: Look, recorded: int) -> Books:
+    """The books from the last checkpoint that the recorded head covers, or from the first entry where there is none.
+
+    A checkpoint behind the head may be anyone's: like every other that is met on the way, it is compared with the sums.
+    """
+    start = look.last_checkpoint(recorded)
+    if start is not None:
+        rows = look.rows(start - 2)
+        if len(rows) < 2 or rows[1].number != start:
+            raise broken(f"Entry {start - 1} is missing.")
+        if not _sets_budget(rows[2:]):
+            books = Books.restored(rows[0], rows[1])
+            books.read(rows[2:])
+            return books
+    books = Books()
+    books.read(look.rows(0))
+    if books.last is None:
+        raise broken("The ledger has no entries.")
+    return books
+
+
+def _sets_budget(rows: list[Row]) -> bool:
+    """Whether a reading that starts at a checkpoint cannot take them in: all charges have to be weighed again."""
+    return any(row.entry.get("kind") == "budget" for row in rows)
+
+
+def charge_of(look: Look, books: Books, key: str) -> Charge | None:
+    """The charge that a key stands for: the one with the answer, else the last."""
+    charges = [charge_in(look, books, row) for row in look.of_key(key)]
+    answered = [charge for charge in charges if charge.answer is not None]
+    return (answered or charges)[-1] if charges else None
+
+
+def charge_in(look: Look, books: Books, row: Row) -> Charge:
+    """A charge and how far it got, by the books and, for an answer, by the entry that stored it."""
+    kind, number = row.entry.get("kind"), row.number
+    if kind not in _CHARGES:
+        raise broken(f"Entry {number} is no charge.")
+    if kind == "purse":
+        if number not in books.purses:
+            raise broken(f"The purse {number} is not in the books.")
+        return Charge(row, row.entry["holder"])
+    attempt = books.unanswered.get(number)
+    if attempt is not None:
+        return Charge(row, attempt.holder, attempt.attempt, attempt.failed)
+    stored = look.answer(number)
+    said = None if stored is None else look.row(stored[0])
+    if said is None or said.entry.get("kind") != "answer" or said.entry.get("charge") != number:
+        raise broken(f"The answer of charge {number} is not what was stored.")
+    return Charge(row, row.entry["holder"], said.entry.get("attempt", 1), 0, said.entry)
+
+
+def name_of(row: Row) -> str:
+    """The name of a receipt."""
+    return f"{row.number}-{row.hash.hex()[:12]}"
