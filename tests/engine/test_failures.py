@@ -19,14 +19,14 @@ from discreet.schema import Column, Schema, Unit
 CANARY = "zq7canary"
 LIMITS = Limits(memory=2**28, seconds=20, prepare_seconds=60, threads=1)
 SCHEMA = Schema("people", [Column("note", "text"), Column("age", "integer", bounds=(0, 9))], Unit("who", 100))
-GOOD = "SELECT CAST(0 AS BIGINT) AS cell, count(*) AS p0, CAST(sum(c1) AS BIGINT) AS p1 FROM prepared"
+GOOD = "SELECT CAST(0 AS BIGINT) AS cell, count(*) AS p0, CAST(sum(c0) AS BIGINT) AS p1 FROM prepared"
 ENDLESS = "SELECT count(*) AS p0 FROM range(100000000) a, range(100000000) b WHERE (a.range * b.range) % 7 = 3"
 SELECTS = [
-    "SELECT CAST(c0 AS INTEGER) AS p0 FROM prepared",
-    "SELECT CAST(error(c0) AS BIGINT) AS p0 FROM prepared",
-    "SELECT 1 // 0 AS p0, CAST(c0 AS BIGINT) AS p1 FROM prepared",
+    "SELECT CAST(c1 AS INTEGER) AS p0 FROM prepared",
+    "SELECT CAST(error(c1) AS BIGINT) AS p0 FROM prepared",
+    "SELECT 1 // 0 AS p0, CAST(c1 AS BIGINT) AS p1 FROM prepared",
     "SELECT CAST(NULL AS BIGINT) AS p0",
-    "SELECT c0 AS p0 FROM prepared",
+    "SELECT c1 AS p0 FROM prepared",
     "SELECT 1.5 AS p0",
     "SELECT CAST(1 AS INTEGER) AS p0",
     "SELECT CAST(1 AS BIGINT) AS p0, CAST(2 AS BIGINT) AS p0",
@@ -149,7 +149,7 @@ def test_nothing_but_the_prepared_table_can_be_reached(folder, engine):
 
 
 def test_results_are_columns_in_order(engine):
-    keys = "SELECT c0 AS k0, c1 > 3 AS k1, c1 AS p0 FROM prepared WHERE c1 < 2 UNION ALL SELECT NULL, NULL, 7"
+    keys = "SELECT c1 AS k0, c0 > 3 AS k1, c0 AS p0 FROM prepared WHERE c0 < 2 UNION ALL SELECT NULL, NULL, 7"
     first, second = engine.run([GOOD, keys])
     assert list(first) == ["cell", "p0", "p1"]
     assert {array.dtype.name for array in first.values()} == {"int64"}
@@ -159,7 +159,7 @@ def test_results_are_columns_in_order(engine):
     assert set(second["k0"].tolist()[:-1]) == {f"{CANARY}0", f"{CANARY}1"}
     assert second["k1"].tolist()[0] is False
     assert engine.run([]) == []
-    empty = engine.run(["SELECT c0 AS k0, c1 AS p0 FROM prepared WHERE false"])[0]
+    empty = engine.run(["SELECT c1 AS k0, c0 AS p0 FROM prepared WHERE false"])[0]
     assert {name: len(array) for name, array in empty.items()} == {"k0": 0, "p0": 0}
 
 
@@ -187,7 +187,7 @@ def test_too_slow_and_too_large_give_the_same_error(folder):
         small.prepare()
         wide = "SELECT CAST(count(DISTINCT range || 'x' || (range * 7)) AS BIGINT) AS p0 FROM range(20000000)"
         assert failure(small, [wide]) == SAME
-        large = "SELECT CAST(length(repeat(c0, 900000000)) AS BIGINT) AS p0 FROM prepared"
+        large = "SELECT CAST(length(repeat(c1, 900000000)) AS BIGINT) AS p0 FROM prepared"
         assert failure(small, [large]) == SAME
 
 
@@ -196,11 +196,11 @@ def test_a_missing_or_swapped_prepared_file_is_a_failure(folder, engine, tmp_pat
     (tmp_path / "people.key").write_text("cd" * 32)
     (tmp_path / "people.key").chmod(0o600)
     with Engine(tmp_path, "people", SCHEMA, tmp_path / "people.csv", LIMITS) as mine:
-        mine.prepare()
+        path = mine.path
         mine.close()
-        (tmp_path / "people.prepared").write_bytes(engine.path.read_bytes())
+        path.write_bytes(engine.path.read_bytes())
         assert failure(mine, [GOOD]) == SAME
-        (tmp_path / "people.prepared").unlink()
+        path.unlink()
         assert failure(mine, [GOOD]) == SAME
 
 

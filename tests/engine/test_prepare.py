@@ -1,16 +1,19 @@
 """A unit's kept rows are a function of that unit's rows and the key alone."""
 
 from collections import Counter, defaultdict
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.engine import prepare
 from discreet.engine.cells import Family
-from discreet.engine.prepare import Table, layout_hash, steps
+from discreet.engine.prepare import FORMAT, Table, layout, steps
+from discreet.engine.secret import Secret
+from discreet.query.layout import stored
 from discreet.schema import Column, Schema, Unit
 
-from .twin import SCHEMA, WORD, as_row, sql_rows
+from .twin import SCHEMA, SECRET, UNITS, as_row, id64, order64, part, sql_rows, words
 
 SMALL = Schema(
     "people",
@@ -41,14 +44,12 @@ ROWS = st.lists(rows_of(PEOPLE), max_size=25)
 OTHERS = st.lists(rows_of(["t", "u", "v"]), max_size=25)
 
 
-def kept(schema, rows, word=WORD):
-    """For each person the kept rows with rank and salt; and one code for each person, no two alike."""
-    found, codes = defaultdict(Counter), defaultdict(set)
-    for unit, *row in sql_rows(schema, rows, word=word):
-        found[row[2]][tuple(row)] += 1
-        codes[row[2]].add(unit)
-    assert all(len(code) == 1 for code in codes.values())
-    assert len(set.union(set(), *codes.values())) == len(codes)
+def kept(schema, rows, secret=SECRET):
+    """For each person the kept rows with their rank; every row carries its person's id."""
+    found = defaultdict(Counter)
+    for unit, *row in sql_rows(schema, rows, secret=secret):
+        assert unit == id64(row[1], secret=secret)
+        found[row[1]][tuple(row)] += 1
     return dict(found)
 
 
@@ -64,29 +65,61 @@ def test_other_units_and_file_order_change_nobodys_rows(rows, others, dice):
 @settings(max_examples=20, deadline=None)
 @given(ROWS)
 def test_ranking_is_what_the_twin_says(rows):
-    everything = replace(LOOSE, unit=Unit("person", 10**9))
-    cells = "c0, c1, c2, c3, c4"  # c0 repeats the person's key, which is hashed before the cells
-    hashed = sql_rows(everything, rows, only=f"{cells}, hash(hash(CAST({WORD} AS UBIGINT), c0, {cells}))")
-    h = {row[:5]: row[5] for row in hashed}
     expected = Counter()
     for who in PEOPLE:
         mine = [as_row(SMALL, row) for row in rows if row[0] == who]
-        ranked = sorted(mine, key=lambda row: (h[row], _order(row)))[: SMALL.max_rows]
+        ranked = sorted(mine, key=lambda row, who=who: _order(row, who))[: SMALL.max_rows]
         for rank, row in enumerate(ranked, 1):
-            expected[(rank, *row)] += row[3] == ranked[0][3]
-    found = Counter((row[1], *row[3:]) for row in sql_rows(SMALL, rows))
-    assert found == +expected
+            expected[(id64(who), rank, *row)] += row[3] == ranked[0][3]
+    assert Counter(sql_rows(SMALL, rows)) == +expected
 
 
-def _order(row):
-    return tuple((cell is None, "" if cell is None else cell) for cell in row)
+def _order(row, who):
+    own = words(SMALL, row)
+    return order64(*map(part, own), who), [(word is None, "" if word is None else word) for word in own]
+
+
+@settings(max_examples=20, deadline=None)
+@given(ROWS)
+def test_units_are_what_the_twin_says(rows):
+    narrow = [replace(column, bounds=(2, 5)) if column.name == "age" else column for column in LOOSE.columns]
+    expected = []
+    for who in PEOPLE:
+        ages = [row[3] for row in rows if row[0] == who]
+        if ages:
+            sides = [ages.count("1"), ages.count("99")]
+            expected.append((id64(who), min(len(ages), 2), len(ages).bit_length() - 1, *sides))
+    assert sql_rows(replace(LOOSE, columns=narrow), rows, only="*", table=UNITS) == sorted(expected)
+
+
+def test_sketches_saturate_and_see_every_kind_of_bound():
+    beyond = {
+        "age": "-1",
+        "cents": "9999",
+        "income": "-inf",
+        "price": "nan",
+        "born": "1949-12-31",
+        "seen": "2021-01-02",
+    }
+    row = ("p", *(beyond.get(column.name) for column in SCHEMA.columns))
+    places = [stored(SCHEMA, SCHEMA.find(name)).name for name in beyond]
+    sides = ", ".join(f"below_{place}, above_{place}" for place in places)
+    found = sql_rows(SCHEMA, [row] * 300, only=f"discreet_kept, discreet_bucket, {sides}", table=UNITS)
+    assert found == [(3, 8, 255, 0, 0, 255, 255, 0, 0, 0, 255, 0, 0, 255)]
+
+
+def test_rows_lie_in_the_order_of_units_and_ranks():
+    rows = [(str(who), str(who), "a", str(age), "f", "1") for age in range(4) for who in range(3000)]
+    found = sql_rows(SMALL, rows, only="discreet_unit, discreet_rank")
+    assert found == sorted(found)
+    assert len(found) == 6000
 
 
 @settings(max_examples=10, deadline=None)
 @given(ROWS)
 def test_fixed_columns_have_one_value_per_unit(rows):
     for mine in kept(SMALL, rows).values():
-        assert len({row[5] for row in mine}) == 1
+        assert len({row[4] for row in mine}) == 1
         assert 1 in {row[0] for row in mine}
 
 
@@ -109,46 +142,84 @@ def test_wide_rows_are_what_the_twin_says():
         "T",
     )
     found = sql_rows(SCHEMA, [row, (None, *row[1:]), ("", *row[1:])])
-    assert [(1, *entry[3:]) for entry in found] == [(1, *as_row(SCHEMA, row))]
+    assert found == [(id64("7"), 1, *as_row(SCHEMA, row))]
 
 
 def test_another_key_keeps_other_rows():
     rows = [("p", "p", "a", str(age), "f", str(age)) for age in range(9)]
-    assert len({str(kept(SMALL, rows, word)) for word in range(8)}) > 3
+    secrets = [Secret(bytes([number]) * 32) for number in range(8)]
+    assert len({str(kept(SMALL, rows, secret)) for secret in secrets}) > 3
 
 
 def test_every_row_is_equally_likely_to_be_kept():
     """400 units, 8 rows of which 2 are kept: each is kept 100 times ± 5.5 σ (σ = 8.7), false alarm below 1e-6."""
     rows = [(str(who), str(who), "a", str(age), "f", "1") for age in range(8) for who in range(400)]
-    times = Counter(row[0] for row in sql_rows(SMALL, rows, only="c2"))
+    times = Counter(row[0] for row in sql_rows(SMALL, rows, only="c0"))
     assert len(times) == 8
     assert all(abs(count - 100) < 48 for count in times.values())
 
 
 def test_without_units_every_row_is_its_own():
     schema = replace(LOOSE, unit=None)
-    found = sql_rows(schema, [("p", "a", "1", "f", "2")] * 3 + [("q", None, None, None, None)])
-    assert sorted(row[0] for row in found) == [1, 2, 3, 4]
+    rows = [("p", "a", "1", "f", "2"), ("q", *[None] * 4), ("p", "a", "1", "f", "2"), ("p", "a", "99", "f", "2")]
+    found = sql_rows(schema, rows)
+    equal, clamped, empty = (
+        [part(word) for word in words(schema, cells)]
+        for cells in (("p", 0, 1, 0, 2.0), ("p", 0, 9, 0, 2.0), ("q", *[None] * 4))
+    )
+    ids = [id64(*equal, 0, 1), id64(*equal, 0, 2), id64(*clamped, 2**32, 1), id64(*empty, 0, 1)]
+    assert [row[0] for row in found] == sorted(ids)
     assert {row[1] for row in found} == {1}
+    units = sql_rows(schema, rows, only="*", table=UNITS)
+    assert units == sorted((unit, 1, 0, 0, int(unit == ids[2])) for unit in ids)
 
 
 def test_a_table_without_columns_still_has_units():
     assert len(sql_rows(Schema("t", [], Unit("who", 2)), [("a",), ("a",), ("a",), ("b",)])) == 3
 
 
-def test_layout_sees_the_order_of_values_and_columns():
-    turned = replace(SMALL, columns=[replace(SMALL.columns[1], values=["b", "a", "c"])])
-    straight = replace(SMALL, columns=[SMALL.columns[1]])
-    assert turned.hash == straight.hash
-    assert layout_hash(turned) != layout_hash(straight)
-    swapped = replace(SMALL, columns=SMALL.columns[::-1])
-    assert swapped.hash == SMALL.hash
-    assert layout_hash(swapped) != layout_hash(SMALL)
+def test_layout_sees_what_decides_and_no_spelling():
+    age = SMALL.columns[2]
+
+    def alone(column):
+        return layout(replace(SMALL, columns=[column]))
+
+    assert alone(replace(SMALL.columns[1], values=["b", "a", "c"])) != alone(SMALL.columns[1])
+    assert layout(replace(SMALL, columns=SMALL.columns[::-1])) == layout(SMALL)
+    assert layout(replace(SMALL, population=5000, relation="replace-one")) == layout(SMALL)
+    spelt = replace(age, bounds=("0", "9.0"), step="1", null="key", bins=(0, 9), why_public="known")
+    assert alone(spelt) == alone(age)
+    changes = (
+        {"bounds": (0, 8)},
+        {"bounds": (0, 10), "step": 5},
+        {"name": "years"},
+        {"type": "number", "step": 1},
+        {"fixed_per_unit": True},
+        {"values": (1, 2)},
+    )
+    assert len({alone(replace(age, **change)) for change in changes} | {alone(age)}) == 7
+    assert layout(replace(SMALL, unit=Unit("person", 3))) != layout(SMALL) != layout(replace(SMALL, unit=None))
+
+
+def test_snapshots_are_what_they_were():
+    """Of a fixed key, content and schema: whoever changes one on purpose raises FORMAT."""
+    assert SECRET.snapshot(b"content", layout(SMALL), FORMAT) == "f2ccdb93206c19ca6bd3e357f4d55c81"
+    assert SECRET.snapshot(b"content", layout(SCHEMA), FORMAT) == "3ed6957ec21ee543a0795fbd763f2948"
+    assert id64("p") == sql_rows(SMALL, [("p", "p", "a", "1", "f", "1")])[0][0] == -5880979907692977085
+
+
+def test_other_words_in_the_sql_are_the_same_snapshot(monkeypatch):
+    before = layout(SMALL)
+    monkeypatch.setattr(prepare, "_ranked", lambda schema: "SELECT 1")
+    renamed = type("Other", (Column,), {})
+    given = [{field.name: getattr(column, field.name) for field in fields(column)} for column in SMALL.columns]
+    columns = [renamed(**facts) for facts in given]
+    assert layout(replace(SMALL, columns=columns)) == before
 
 
 def test_quotes_in_names_and_values_stay_text():
     schema = Schema("t", [Column('a"; DROP TABLE x; --', "category", values=["it's", "'; --"])])
     table = Table("source", {schema.columns[0].name: ("s0", Family.TEXT)})
-    assert "('it''s', '''; --')" in steps(schema, table, WORD)[0].statements[0]
+    assert "('it''s', '''; --')" in steps(schema, table)[0].statements[0]
     found = sql_rows(schema, [("it's",), ("'; --",), ("its",)], only="c0")
-    assert sorted(found, key=str) == [("'; --",), ("it's",), (None,)]
+    assert sorted(found, key=str) == [(0,), (1,), (None,)]

@@ -1,18 +1,22 @@
 """A slow, obvious twin of preparing: Python over rows of text, and the engine's SQL over the same rows."""
 
+import hashlib
 import math
-from datetime import datetime, timedelta
+import struct
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
 import duckdb
 
 from discreet.engine.cells import Family
-from discreet.engine.prepare import RANK, SALT, TABLE, UNIT, Table, steps, wanted
-from discreet.query.layout import stored
+from discreet.engine.prepare import ID_KEY, KEYS, ROW_KEY, Table, steps, wanted
+from discreet.engine.secret import Secret
+from discreet.query.layout import RANK, TABLE, UNIT, UNITS, Store, stored
 from discreet.schema import Column, Schema, Type, Unit
 
 _CONNECTION = duckdb.connect(config={"threads": 1})
-WORD = 0x9E3779B97F4A7C15
+SECRET = Secret(bytes(range(32)))
+_CONNECTION.execute("SET TimeZone = 'UTC'")
 SCHEMA = Schema(
     "people",
     [
@@ -35,20 +39,22 @@ SCHEMA = Schema(
 )
 
 
-def sql_rows(schema, rows, *, word=WORD, only=None):
-    """The prepared rows, each a tuple (unit, rank, salt, c0, …), from rows of text in the order of `wanted`."""
+def sql_rows(schema, rows, *, secret=SECRET, only=None, table=TABLE):
+    """The prepared rows, each a tuple (unit, rank, cells …), from rows of text in the order of `wanted`."""
     names = wanted(schema)
     connection = _CONNECTION.cursor()
     connection.execute("BEGIN")
     try:
         lists = [f"unnest(CAST(? AS VARCHAR[])) AS s{place}" for place in range(len(names))]
         connection.execute(f"CREATE TABLE source AS SELECT {', '.join(lists)}", [list(c) for c in _turned(rows, names)])
-        table = Table("source", {name: (f"s{place}", Family.TEXT) for place, name in enumerate(names)})
-        for step in steps(schema, table, word):
+        source = Table("source", {name: (f"s{place}", Family.TEXT) for place, name in enumerate(names)})
+        for name, digits in KEYS.items():
+            connection.execute(f"SET VARIABLE {name} = ?", [secret.derived(name, digits)])
+        for step in steps(schema, source):
             for statement in step.statements:
                 connection.execute(statement)
-        chosen = only or f"{UNIT}, {RANK}, {SALT}" + "".join(f", {stored(schema, c).name}" for c in schema.columns)
-        return connection.execute(f"SELECT {chosen} FROM {TABLE}").fetchall()
+        chosen = only or f"{UNIT}, {RANK}" + "".join(f", {stored(schema, c).name}" for c in schema.columns)
+        return connection.execute(f"SELECT {chosen} FROM {table}").fetchall()
     finally:
         connection.execute("ROLLBACK")
 
@@ -59,11 +65,13 @@ def _turned(rows, names):
 
 def cell(column, text):
     """One prepared cell by the book."""
-    if text in (None, ""):
+    if text is None:
         return None
     match column.type:
         case Type.TEXT | Type.CATEGORY:
-            return text if column.values is None or text in column.values else None
+            if column.values is None:
+                return text
+            return column.values.index(text) if text in column.values else None
         case Type.BOOLEAN:
             known = {"true": True, "t": True, "1": True, "yes": True, "y": True}
             known |= {"false": False, "f": False, "0": False, "no": False, "n": False}
@@ -80,7 +88,7 @@ def cell(column, text):
 
 def _float(text):
     try:
-        value = float(text)
+        value = float("" if "_" in text else text)
     except ValueError:
         return None
     return None if math.isnan(value) else value
@@ -89,7 +97,7 @@ def _float(text):
 def _number(column, value):
     lattice = column.lattice
     if value is None or lattice is None:
-        return value
+        return None if value is None else value + 0.0  # −0 is stored as 0
     if math.isinf(value):
         return lattice.low if value < 0 else lattice.high
     scaled = value * lattice.step.denominator / lattice.step.numerator  # in doubles, as stated
@@ -102,7 +110,7 @@ def _integer(column, text):
         return None
     if math.isinf(value):
         return lattice.low if value < 0 else lattice.high
-    whole = math.floor(value + 0.5) if abs(value) < 2**53 else math.floor(Fraction(text.strip()) + Fraction(1, 2))
+    whole = math.floor(value + 0.5) if abs(value) < 2**52 else math.floor(Fraction(text.strip()) + Fraction(1, 2))
     if column.values is not None:
         return whole if whole in column.values else None
     if lattice is None:
@@ -115,7 +123,8 @@ def _moment(text):
     if text.strip().lower().removeprefix("-") in ("inf", "infinity"):
         return -math.inf if "-" in text else math.inf
     try:
-        return datetime.fromisoformat(text.strip())
+        moment = datetime.fromisoformat(text.strip())
+        return moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
     except ValueError:
         return None
 
@@ -137,4 +146,51 @@ def as_row(schema, row):
     return tuple(cell(column, text) for column, text in zip(schema.columns, row[1:], strict=True))
 
 
-__all__ = ["SCHEMA", "WORD", "as_row", "cell", "sql_rows"]
+# --- hashes, by the book of `query.compile.keyed` and `engine.packing` ---------------------------------------------
+
+
+def part(value):
+    """A value as a part of a message."""
+    match value:
+        case None:
+            return ""
+        case str():
+            return f"{len(value.encode())}:{value}"
+        case float():
+            return str(struct.unpack(">q", struct.pack(">d", value))[0])
+        case _:
+            return str(int(value))
+
+
+def words(schema, cells):
+    """A row's words: digits of public range packed until 2⁶³, then all other cells."""
+    packed, loose, product = [], [], 2**63
+    pairs = dict(zip((column.name for column in schema.columns), cells, strict=True))
+    for column in sorted(schema.columns, key=lambda column: column.name):
+        value, store, lattice = pairs[column.name], stored(schema, column).store, column.lattice
+        known = {Store.CODE: (0, len(column.values or ()) - 1), Store.FLAG: (0, 1)}.get(store)
+        if store is Store.STEPS and lattice is not None and lattice.points + 1 < 2**63:
+            known = (lattice.low, lattice.high)
+        if known is None:
+            loose.append(value)
+            continue
+        base = known[1] - known[0] + 2
+        if product * base >= 2**63:
+            packed.append(0)
+            product = 1
+        packed[-1] += product * (0 if value is None else value - known[0] + 1)
+        product *= base
+    return [*packed, *loose]
+
+
+def order64(*parts, secret=SECRET, key=ROW_KEY):
+    message = secret.derived(key, KEYS[key]) + "|".join(map(str, parts))
+    return int.from_bytes(hashlib.md5(message.encode()).digest()[8:], "little")
+
+
+def id64(*parts, secret=SECRET):
+    message = secret.derived(ID_KEY, KEYS[ID_KEY]) + "|".join(map(str, parts))
+    return int.from_bytes(hashlib.sha256(message.encode()).digest()[:8], "big", signed=True)
+
+
+__all__ = ["SCHEMA", "SECRET", "UNITS", "as_row", "cell", "id64", "order64", "part", "sql_rows", "words"]

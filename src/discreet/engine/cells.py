@@ -1,21 +1,25 @@
 """One cell in SQL: whatever the source holds, as the prepared table keeps it.
 
-Every expression is total: TRY_CAST throughout, no divisor but a public constant, every cast behind a clamp.  What
-breaks its column's rule is NULL; NaN is NULL; infinities clamp to the bounds, and are NULL for whole numbers without.
+A cell has one text, whatever its column's type, scale, unit or zone: `text`.  Every expression is total: TRY_CAST
+throughout, no divisor but a public constant, every cast behind a clamp.  What breaks its column's rule is NULL; NaN is
+NULL; infinities clamp to the bounds, and are NULL for whole numbers without.
 Numbers and integers go to the nearest step, ⌊v/step + ½⌋; dates and datetimes to the step they lie in, ⌊v/step⌋.
 """
 
+from collections.abc import Callable
 from enum import Enum
 from fractions import Fraction
 
 from discreet.query.layout import Store, stored
-from discreet.schema import Column, Lattice, Schema, Type
+from discreet.schema import Column, Empty, Lattice, Schema, Type
 
 _EXACT = 2**53  # every whole number below is a double
+_HALVES = 2**52  # doubles from here on are whole; one half added to an odd one would be rounded up
 _FAR = 2**63 - 1  # past the ends of every lattice of step 1, which stays within 2⁶²
 _FURTHEST = 10**38  # past the ends of one with a wider step; ends from 10³⁷ on are left to doubles
 _MICROSECONDS = 10**6
 _DAY = 86_400 * _MICROSECONDS
+_FIRST_MOMENT = "TIMESTAMP '290000-01-01 (BC) 00:00:00'"  # this engine cannot spell some that are earlier
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 
 
@@ -29,6 +33,19 @@ class Family(Enum):
     DAY = "day"
     MOMENT = "moment"
     TEXT = "text"  # and everything else, by its text
+    MIXED = "mixed"  # a struct of the others, one of which holds the cell: `columns.mixed`
+
+
+_PARTS = {  # of a mixed column, under the names that `columns.mixed` gives them
+    "discreet_flag": Family.FLAG,
+    "discreet_whole": Family.WHOLE,
+    "discreet_real": Family.REAL,
+    "discreet_day": Family.DAY,
+    "discreet_moment": Family.MOMENT,
+    "discreet_text": Family.TEXT,
+}
+_MIXED_KINDS = ("BOOLEAN", "BIGINT", "DOUBLE", "DATE", "TIMESTAMP", "VARCHAR")
+_MIXED = f"STRUCT({', '.join(f'{part} {kind}' for part, kind in zip(_PARTS, _MIXED_KINDS, strict=True))})"
 
 
 def family(kind: str) -> Family:
@@ -37,6 +54,8 @@ def family(kind: str) -> Family:
     >>> family("UBIGINT").name, family("DECIMAL(18,3)").name, family("STRUCT(a INTEGER)").name
     ('WHOLE', 'DECIMAL', 'TEXT')
     """
+    if kind == _MIXED:
+        return Family.MIXED
     if kind in _WHOLE or kind.removeprefix("U") in _WHOLE:
         return Family.WHOLE
     if kind in ("FLOAT", "DOUBLE"):
@@ -53,38 +72,75 @@ def family(kind: str) -> Family:
 
 
 def text(raw: str, held: Family) -> str:
-    """The cell as text, an empty one NULL, a whole float without its .0: alike from CSV, Parquet and frames."""
+    """The cell's one text: no .0 at a whole float, no zeros of a scale, moments in UTC to the microsecond."""
     match held:
+        case Family.MIXED:
+            return _of_parts(raw, text)
         case Family.REAL:
+            real = f"CAST({raw} AS DOUBLE)"  # 0.1 as a FLOAT is another number than as a DOUBLE
             whole = f"abs({raw}) < {_EXACT} AND {raw} = trunc({raw})"
-            number = f"CASE WHEN {whole} THEN CAST(CAST({raw} AS BIGINT) AS VARCHAR) ELSE CAST({raw} AS VARCHAR) END"
+            number = (
+                f"CASE WHEN {whole} THEN CAST(TRY_CAST({raw} AS BIGINT) AS VARCHAR) ELSE CAST({real} AS VARCHAR) END"
+            )
             return f"CASE WHEN isnan({raw}) THEN NULL ELSE {number} END"
+        case Family.DECIMAL:
+            spelt = f"CAST({raw} AS VARCHAR)"
+            return f"CASE WHEN contains({spelt}, '.') THEN rtrim(rtrim({spelt}, '0'), '.') ELSE {spelt} END"
+        case Family.MOMENT:
+            # Clamped inside of the cast: the engine may try both branches of a CASE on every row.
+            moment = f"TRY_CAST({raw} AS TIMESTAMP)"
+            spelt = f"CASE WHEN {moment} < {_FIRST_MOMENT} THEN TIMESTAMP '-infinity' ELSE {moment} END"
+            return f"CAST({spelt} AS VARCHAR)"
         case Family.TEXT:
-            return f"nullif(TRY_CAST({raw} AS VARCHAR), '')"
+            return f"TRY_CAST({raw} AS VARCHAR)"
         case _:
             return f"CAST({raw} AS VARCHAR)"
 
 
 def unit_key(raw: str, held: Family) -> str:
-    """What rows of one unit share: the whole number itself, which is quicker, or the text."""
-    return raw if held is Family.WHOLE else text(raw, held)
+    """What rows of one unit share: the whole number itself, which is quicker, or the text; an empty one is nobody's."""
+    return raw if held is Family.WHOLE else f"nullif({text(raw, held)}, '')"
 
 
-def value(column: Column, raw: str, held: Family) -> str:
-    """The source's cell `raw` read as the column's type: text, flag, double, whole number, days or microseconds."""
+def reused(column: Column, raw: str, held: Family) -> str | None:
+    """What `value` needs more than once of most cells, to be made in a layer of its own; None if there is nothing."""
+    match column.type:
+        case Type.INTEGER if held not in (Family.WHOLE, Family.MIXED) and not _too_wide(column.lattice):
+            return _double(raw, held)
+        case Type.DATE if held not in (Family.MOMENT, Family.DAY, Family.MIXED):
+            return f"epoch_us(TRY_CAST(trim({text(raw, held)}) AS TIMESTAMPTZ))"
+        case _:
+            return None
+
+
+def value(column: Column, raw: str, held: Family, made: str | None = None) -> str:
+    """The source's cell `raw` read as the column's type: text, flag, double, whole number, days or microseconds.
+
+    Where there is something `reused`, `made` is the name of the column that holds it; without one it is written out.
+    """
+    twice = made or reused(column, raw, held) or ""
+    if held is Family.MIXED:
+        return _of_parts(raw, lambda part, kind: value(column, part, kind))
     match column.type:
         case Type.CATEGORY | Type.TEXT:
-            return text(raw, held)
+            spelt = text(raw, held)
+            return spelt if column.empty is Empty.VALUE else f"nullif({spelt}, '')"
         case Type.BOOLEAN:
             return raw if held is Family.FLAG else f"TRY_CAST(trim({text(raw, held)}) AS BOOLEAN)"
         case Type.INTEGER if not _too_wide(column.lattice):
-            return _whole(raw, held, column.lattice)
+            return _whole(raw, held, column.lattice, twice)
         case Type.NUMBER | Type.INTEGER:
             return _double(raw, held)
         case Type.DATE:
-            return _days(raw, held, column.lattice)
+            return _days(raw, held, column.lattice, twice)
         case Type.DATETIME:
             return _microseconds(raw, held, column.lattice)
+
+
+def _of_parts(raw: str, read: Callable[[str, Family], str]) -> str:
+    """The one part that holds the cell, read by its own family; all others are NULL, and so is what they give."""
+    parts = ", ".join(read(f"struct_extract({raw}, '{name}')", held) for name, held in _PARTS.items())
+    return f"coalesce({parts})"
 
 
 def cell(schema: Schema, column: Column, read: str) -> str:
@@ -106,9 +162,9 @@ def cell(schema: Schema, column: Column, read: str) -> str:
 
 
 def _double(raw: str, held: Family) -> str:
-    if held in (Family.WHOLE, Family.REAL, Family.DECIMAL, Family.FLAG):
+    if held in (Family.WHOLE, Family.REAL, Family.FLAG):
         return f"TRY_CAST({raw} AS DOUBLE)"
-    return f"TRY_CAST({text(raw, held)} AS DOUBLE)"
+    return f"TRY_CAST(replace({text(raw, held)}, '_', '?') AS DOUBLE)"  # 1_000 is no number
 
 
 def _number(read: str, lattice: Lattice | None) -> str:
@@ -132,19 +188,18 @@ def _scaled(read: str, step: Fraction) -> str:
     return read + times + (f" / {_literal(Fraction(down))}" if down > 1 else "")
 
 
-def _whole(raw: str, held: Family, lattice: Lattice | None) -> str:
+def _whole(raw: str, held: Family, lattice: Lattice | None, double: str) -> str:
     """⌊v + ½⌋, exact beyond 2⁵³ too; past every lattice's end, or NULL without bounds, where its type ends."""
     kind, far = ("BIGINT", _FAR) if lattice is None or lattice.step == 1 else ("HUGEINT", _FURTHEST)
     if held is Family.WHOLE:
         beyond = f"CASE WHEN {raw} > 0 THEN {far} WHEN {raw} < 0 THEN -{far} END"
         return f"TRY_CAST({raw} AS {kind})" if lattice is None else f"coalesce(TRY_CAST({raw} AS {kind}), {beyond})"
-    double = _double(raw, held)
     large = f"TRY_CAST(TRY_CAST({raw if held is Family.REAL else text(raw, held)} AS HUGEINT) AS {kind})"
     if lattice is not None:
         large = f"coalesce({large}, CASE WHEN {double} > 0 THEN {far} ELSE -{far} END)"
     return (
-        f"CASE WHEN {double} IS NULL OR isnan({double}) THEN NULL "
-        f"WHEN abs({double}) < {_EXACT} THEN TRY_CAST(floor({double} + 0.5) AS {kind}) ELSE {large} END"
+        f"CASE WHEN abs({double}) < {_HALVES} THEN TRY_CAST(floor({double} + 0.5) AS {kind}) "
+        f"WHEN NOT isnan({double}) THEN {large} END"  # no branch takes NULL, and no number is below NaN
     )
 
 
@@ -161,22 +216,26 @@ def _nearest(read: str, lattice: Lattice) -> str:
     step = lattice.step.numerator
     low, high = (f"CAST('{end * step}' AS HUGEINT)" if step > 1 else str(end) for end in (lattice.low, lattice.high))
     inside = read if step == 1 else f"CAST((2 * ({read} - {low}) + {step}) // {2 * step} + {lattice.low} AS BIGINT)"
-    return (
-        f"CASE WHEN {read} IS NULL THEN NULL WHEN {read} <= {low} THEN {lattice.low} "
-        f"WHEN {read} >= {high} THEN {lattice.high} ELSE {inside} END"
-    )
+    return f"CASE WHEN {read} <= {low} THEN {lattice.low} WHEN {read} >= {high} THEN {lattice.high} ELSE {inside} END"
 
 
-def _days(raw: str, held: Family, lattice: Lattice | None) -> str:
+def _days(raw: str, held: Family, lattice: Lattice | None, moment: str) -> str:
     if held is Family.MOMENT:
         return _or_endless(raw, _floored(f"epoch_us({raw})", None, _DAY), lattice)
     day = raw if held is Family.DAY else f"TRY_CAST({text(raw, held)} AS DATE)"
-    return _or_endless(day, f"date_diff('day', DATE '1970-01-01', {day})", lattice)
+    since = f"date_diff('day', DATE '1970-01-01', {day})"
+    if held is not Family.DAY:  # a text with an hour is of the day that it is in UTC, as a moment is
+        since = f"coalesce({_floored(moment, None, _DAY)}, {since})"
+    return _or_endless(day, since, lattice)
 
 
 def _microseconds(raw: str, held: Family, lattice: Lattice | None) -> str:
-    source = raw if held is Family.DAY else f"trim({text(raw, held)})"
-    moment = raw if held is Family.MOMENT else f"TRY_CAST({source} AS TIMESTAMP)"
+    if held is Family.MOMENT:
+        moment = raw
+    elif held is Family.DAY:
+        moment = f"TRY_CAST({raw} AS TIMESTAMP)"
+    else:  # in UTC, whatever offset it has; without one it is on the table's own clock already
+        moment = f"TRY_CAST(trim({text(raw, held)}) AS TIMESTAMPTZ)"
     return _or_endless(moment, f"epoch_us({moment})", lattice)
 
 
@@ -195,7 +254,7 @@ def _floored(read: str, lattice: Lattice | None, unit: int) -> str:
     width = lattice.step.numerator * unit
     low, high = lattice.low * width, lattice.high * width
     return (
-        f"CASE WHEN {read} IS NULL THEN NULL WHEN {read} <= {low} THEN {lattice.low} "
+        f"CASE WHEN {read} <= {low} THEN {lattice.low} "
         f"WHEN {read} >= {high} THEN {lattice.high} ELSE ({read} - {low}) // {width} + {lattice.low} END"
     )
 

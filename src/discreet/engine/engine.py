@@ -1,16 +1,15 @@
 """The engine: a source, the table prepared from it beside the ledger, and questions on that table.
 
-    {name}.key        32 random bytes, made once
-    {name}.prepared   the prepared table, a second copy of the declared columns
+    {name}.key                   32 random bytes, made once
+    {name}.{snapshot}.prepared   a prepared state, a second copy of the declared columns
 
-Both are their owner's alone.  What a question gets back is whole numbers and keys, or `engine_failed`, the same
-whatever went wrong.
+Both are their owner's alone.  States lie side by side while one is in use, and go when nobody holds them.  What a
+question gets back is whole numbers and keys, or `engine_failed`, the same whatever went wrong.
 """
 
 import contextlib
 import json
 import os
-import stat
 import threading
 import time
 import weakref
@@ -18,21 +17,24 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.engine import files, frames, prepare, tables
+from discreet.engine import files, frames, legacy, prepare, states, tables
 from discreet.engine import source as origin
 from discreet.engine.process import Gone, process
 from discreet.engine.secret import Secret, kept_secret
 from discreet.errors import SourceUnavailable, bad, engine_failed
+from discreet.ledger.identity import file_mark
 from discreet.schema import Schema
 from discreet.schema.limits import Limits
+from discreet.schema.words import written
 
 Progress = Callable[[str, float], None]
 Columns = dict[str, NDArray[Any]]
+_T = TypeVar("_T")
 
 _SHARE = {"reading": 0.0, "ranking": 0.1, "writing": 0.7}  # of the whole, roughly; never counted in rows
 _SETTLED = 2 * 10**9  # ns after which a file's time of change can be trusted to move with the next change
@@ -41,10 +43,14 @@ _TRIES = 3
 
 @dataclass(frozen=True)
 class Prepared:
-    """What may be known of a prepared table: which state it is, and whether it was made just now."""
+    """What may be known of a prepared table: which state it is, and whether it was made just now.
+
+    `carried` are the ids that this content had in older formats: for finding stored answers again, and nothing else.
+    """
 
     snapshot: str
     anew: bool
+    carried: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,7 @@ class _Known:
     """A state that was found good, and what would betray a change since."""
 
     snapshot: str
+    carried: tuple[str, ...]
     stamps: str  # of the source
     prepared: files.Stamp
 
@@ -65,13 +72,14 @@ class Engine:
         # absolute: the worker may have been started in another working folder
         self.folder, self.name, self.schema = Path(folder).absolute(), name, schema
         self.limits = limits or Limits()
-        self.path = self.folder / f"{name}.prepared"
         self._key = self.folder / f"{name}.key"
         named = isinstance(source, (str, os.PathLike))
         self._given = Path(source).absolute() if named else frames.require_frame(source)
-        self._layout = prepare.layout_hash(schema)
+        self._layout = prepare.layout(schema)
         self._known: _Known | None = None
-        self._frame_digest: bytes | None = None
+        self._content = ""  # the digest of what was prepared last
+        self._holds = states.Holds()
+        weakref.finalize(self, self._holds.release)
         self._lock = threading.RLock()
         self._process = process(self.limits)
         _members.add(self)
@@ -90,12 +98,17 @@ class Engine:
         """The id of the table's present state; prepared first if it changed."""
         return self.prepare().snapshot
 
+    @property
+    def path(self) -> Path:
+        """Where the table's present state lies; prepared first if it changed."""
+        return states.path(self.folder, self.name, self.snapshot)
+
     def prepare(self, progress: Progress | None = None) -> Prepared:
         """The table prepared from the source as it is now; at once if it already is."""
         tell = progress or (lambda _name, _share: None)
         with self._lock:
-            if self._known is not None and self._known == self._seen_again(self._known):
-                return Prepared(self._known.snapshot, anew=False)
+            if self._known is not None and self._is_good(self._known):
+                return Prepared(self._known.snapshot, anew=False, carried=self._known.carried)
             self._known = None
             secret = kept_secret(self._key)
             with files.locked(self._key, self.limits.prepare_seconds):
@@ -106,23 +119,27 @@ class Engine:
         why = "Someone wrote to it each time it was being read."
         raise SourceUnavailable("The table keeps changing.", why, "Wait until it is complete, then prepare it again.")
 
+    def identity(self) -> dict[str, str]:
+        """What the source is, under whatever name: the file that it is, and the digest of its content."""
+        with self._lock:
+            if not self._content:
+                self.prepare()
+            if not isinstance(self._given, Path):
+                return {"content": self._content}
+            try:
+                return {"content": self._content, "file": file_mark(self._given)}
+            except OSError:
+                raise origin.unreadable(written(self._given.name)) from None
+
     def run(self, statements: Sequence[str], snapshot: str | None = None) -> list[Columns]:
         """The columns each statement gives on the prepared table: int64 arrays, and objects for the keys k0, k1, …
 
         With a `snapshot`, the one that was charged for, nothing is read of any other.
         """
         with self._lock:
-            if self._known is None and snapshot is None:
-                self.prepare()
-            known = self._known
-            found = known.snapshot if known else ""
-            expected = {"snapshot": found if snapshot in (None, found) else "none", "layout": self._layout}
-            try:
-                columns = self._process.ask(
-                    "run", str(self.path), expected, list(statements), seconds=self.limits.seconds
-                )
-            except Gone:
-                columns = None
+            if snapshot is None:
+                snapshot = self._known.snapshot if self._known is not None else self.prepare().snapshot
+            columns = self._columns(list(statements), snapshot)
         if not _is_answer(columns, len(statements)):
             raise engine_failed() from None
         return columns  # type: ignore[no-any-return]
@@ -132,106 +149,158 @@ class Engine:
         with self._lock:
             self._known = None
             self._process.close()
-            for leftover in (self.path, Path(f"{self.path}.wal"), *self._scratch()):
+            self._holds.release()
+            own = [legacy.path(self.folder, self.name), *states.paths(self.folder, self.name)]
+            for leftover in self._scratch():
                 _written(leftover, partial(files.remove, leftover))
+            held = [path for path in own if not _written(path, partial(states.remove_unheld, path))]
+            if held:
+                why, fix = "Another process is asking it.", "Wait for that process, or end it; then do this again."
+                raise SourceUnavailable("The prepared copy is in use and was left there.", why, fix)
 
     def close(self) -> None:
-        """No worker any more; the next question starts one."""
+        """No worker any more, and no state held; the next question starts one and holds one."""
+        with self._lock:
+            self._holds.release()
         self._process.close()
+
+    def _columns(self, statements: list[str], snapshot: str) -> Any:
+        """What the worker gives on that state; None for every way in which there is nothing."""
+        path = states.path(self.folder, self.name, snapshot)
+        if not states.is_snapshot(snapshot) or states.owned_stamp(path) is None:
+            return None
+        expected = {"snapshot": snapshot, "layout": self._layout}
+        with contextlib.suppress(Gone):
+            return self._process.ask("run", str(path), expected, statements, seconds=self.limits.seconds)
+        return None
 
     # --- is what lies there still good? ----------------------------------------------------------------------------
 
-    def _seen_again(self, known: _Known) -> _Known | None:
-        prepared = _owned_stamp(self.path)
-        if prepared is None:
-            return None
+    def _is_good(self, known: _Known) -> bool:
+        """Whether source and state are as they were, and the state is held."""
         if not isinstance(self._given, Path):
-            return _Known(known.snapshot, "", prepared)
-        stamps = _spelt(origin.file(self._given).stamps())
-        return _Known(known.snapshot, stamps, prepared) if stamps else None
+            return False  # only its content tells whether a table in memory was changed in place
+        path = states.path(self.folder, self.name, known.snapshot)
+        with contextlib.suppress(OSError):
+            self._holds.hold(path)
+            stamps = _spelt(origin.file(self._given).stamps())
+            return bool(stamps) and (stamps, states.owned_stamp(path)) == (known.stamps, known.prepared)
+        return False
 
     def _prepared(self, secret: Secret, tell: Progress) -> Prepared | None:
         """The table found good or made anew; None if the source changed meanwhile."""
         tell("reading", _SHARE["reading"])
-        facts = self._facts()
         if isinstance(self._given, Path):
-            return self._from_file(origin.file(self._given), secret, facts, tell)
-        table = None
-        if self._frame_digest is None:
-            table = frames.arrow_table(self._given, self.schema)
-            self._frame_digest = frames.digest(table)
-        wanted = self._wanted(secret, self._frame_digest, "")
-        if not _agree(facts, wanted):
-            table = frames.arrow_table(self._given, self.schema) if table is None else table
+            return self._from_file(origin.file(self._given), secret, tell)
+        table = frames.arrow_table(self._given, self.schema)
+        content = frames.digest(table)
+        wanted = self._wanted(secret, content, "")
+        facts = self._facts(self._path(wanted))
+        if anew := not _agree(facts, wanted):
             incoming = self._scratch()[0]
             with self._fresh_scratch():
                 _written(incoming, partial(frames.write_parquet, table, incoming))
-                self._make(origin.File(incoming, origin.Format.PARQUET), secret, wanted, tell)
-                self._put_in_place(tell)
-        return self._remember(wanted, anew=not _agree(facts, wanted))
+                if frames.digest(table) != content:  # it may share memory with the frame, which another thread changes
+                    return None
+                facts = self._make(origin.File(incoming, origin.Format.PARQUET), secret, wanted, tell)
+                self._put_in_place(wanted, tell)
+        return self._remember(facts, anew=anew)
 
-    def _from_file(self, file: origin.File, secret: Secret, facts: dict[str, str], tell: Progress) -> Prepared | None:
+    def _from_file(self, file: origin.File, secret: Secret, tell: Progress) -> Prepared | None:
         before = file.stamps()
         stamps = _spelt(before)
-        known = stamps != "" and facts.get("stamps") == stamps
-        content = bytes.fromhex(facts["content"]) if known else file.digest()
+        known = self._seen_before(stamps)
+        content = bytes.fromhex(known["content"]) if known else file.digest()
         wanted = self._wanted(secret, content, stamps)
+        facts = known if _agree(known, wanted) else self._facts(self._path(wanted))
         anew = not _agree(facts, wanted)
         if anew:
             with self._fresh_scratch():
-                self._make(file, secret, wanted, tell)
+                facts = self._make(file, secret, wanted, tell)
                 # Before it gets its name: else rows of another state would stand under this one's id.
                 if file.stamps() != before or not (stamps or file.digest() == content):
                     return None
-                self._put_in_place(tell)
+                self._put_in_place(wanted, tell)
         elif not known and stamps:
+            facts |= {"stamps": stamps}
             with contextlib.suppress(Gone):  # only saves the next process a digest
-                self._ask("record", str(self.path), prepare.facts(wanted))
-        return None if file.stamps() != before else self._remember(wanted, anew=anew)
+                self._ask("record", str(self._path(wanted)), prepare.facts(facts))
+        return None if file.stamps() != before else self._remember(facts, anew=anew)
 
-    def _facts(self) -> dict[str, str]:
-        """What the prepared file was made from; nothing if there is none of its owner's alone that opens."""
-        if _owned_stamp(self.path) is None:
+    def _seen_before(self, stamps: str) -> dict[str, str]:
+        """The facts of a state that was made from a source with these stamps: its content need not be read again."""
+        for path in reversed(states.paths(self.folder, self.name) if stamps else []):
+            facts = self._facts(path)
+            if facts.get("stamps") == stamps and facts.get("format") == str(prepare.FORMAT):
+                return facts
+        return {}
+
+    def _facts(self, path: Path) -> dict[str, str]:
+        """What a prepared file was made from; nothing if there is none of its owner's alone that opens."""
+        if states.owned_stamp(path) is None:
             return {}
         try:
-            found = self._ask("facts", str(self.path))
+            found = self._ask("facts", str(path))
         except Gone:
             return {}
         return found if all(isinstance(value, str) for value in found.values()) else {}
 
     def _wanted(self, secret: Secret, content: bytes, stamps: str) -> dict[str, str]:
-        # The layout too: the order of columns decides which rows of a unit count.
-        snapshot = secret.snapshot(content, self.schema.hash + self._layout, prepare.FORMAT)
-        return {"layout": self._layout, "snapshot": snapshot, "content": content.hex(), "stamps": stamps}
+        snapshot = secret.snapshot(content, self._layout, prepare.FORMAT)
+        facts = {"snapshot": snapshot, "content": content.hex(), "layout": self._layout, "stamps": stamps}
+        return {"format": str(prepare.FORMAT), **facts}
 
-    def _remember(self, wanted: dict[str, str], *, anew: bool) -> Prepared:
-        prepared = _owned_stamp(self.path)
+    def _path(self, wanted: dict[str, str]) -> Path:
+        return states.path(self.folder, self.name, wanted["snapshot"])
+
+    def _remember(self, facts: dict[str, str], *, anew: bool) -> Prepared | None:
+        """The state held and known; None if it went away meanwhile."""
+        path, carried = self._path(facts), tuple(json.loads(facts["carried"]))
+        self._content = facts["content"]
+        try:
+            self._holds.hold(path)
+        except OSError:
+            return None
+        prepared = states.owned_stamp(path)
         if prepared is not None:
-            self._known = _Known(wanted["snapshot"], wanted["stamps"], prepared)
-        return Prepared(wanted["snapshot"], anew)
+            self._known = _Known(facts["snapshot"], carried, facts["stamps"], prepared)
+        return Prepared(facts["snapshot"], anew, carried)
 
     # --- making it -------------------------------------------------------------------------------------------------
 
-    def _make(self, file: origin.File, secret: Secret, wanted: dict[str, str], tell: Progress) -> None:
+    def _make(self, file: origin.File, secret: Secret, wanted: dict[str, str], tell: Progress) -> dict[str, str]:
+        """The new file beside, complete, and its facts."""
+        old = self._facts(legacy.path(self.folder, self.name))
+        carried = legacy.carried(old, secret, self.schema, bytes.fromhex(wanted["content"]))
+        facts = wanted | {"carried": json.dumps(carried)}
+        keys = {name: secret.derived(name, digits) for name, digits in prepare.KEYS.items()}
         sources, new, spill = [str(path) for path in file.paths], self._scratch()[1], self._scratch()[3]
         refusal: Exception | None = None
         try:
             table = tables.table(file, self.schema, lambda asked: self._ask("look", sources, list(asked)))
-            steps = [(step.name, list(step.statements)) for step in prepare.steps(self.schema, table, secret.word)]
+            steps = [(step.name, list(step.statements)) for step in prepare.steps(self.schema, table)]
             steps[0][1][:0] = tables.attachment(file)
-            steps[-1][1].append(prepare.facts(wanted))
-            self._ask(
-                "prepare", str(new), sources, str(spill), steps, on_step=lambda name: tell(name, _SHARE.get(name, 0.0))
-            )
+            steps[-1][1].append(prepare.facts(facts))
+            advance: Callable[[str], None] = lambda name: tell(name, _SHARE.get(name, 0.0))  # noqa: E731
+            self._ask("prepare", str(new), sources, str(spill), keys, steps, on_step=advance)
         except Gone as gone:
             refusal = self._refusal(gone.cause, file)
         except OSError:
             refusal = origin.unreadable(file.shown)
         if refusal is not None:
             raise refusal
+        return facts
 
-    def _put_in_place(self, tell: Progress) -> None:
-        _written(self.path, partial(files.put_in_place, self._scratch()[1], self.path))
+    def _put_in_place(self, wanted: dict[str, str], tell: Progress) -> None:
+        """The new file under its name, and the states that nobody holds gone."""
+        path = self._path(wanted)
+        _written(path, partial(files.put_in_place, self._scratch()[1], path))
+        with contextlib.suppress(OSError):  # what stays takes space and harms nothing
+            self._holds.hold(path)
+            legacy.remove_unheld(legacy.path(self.folder, self.name))
+            for other in states.paths(self.folder, self.name):
+                if other != path:
+                    states.remove_unheld(other)
         tell("writing", 1.0)
 
     def _ask(self, verb: str, *arguments: Any, on_step: Callable[[str], None] | None = None) -> Any:
@@ -239,7 +308,7 @@ class Engine:
 
     def _refusal(self, cause: str, file: origin.File) -> Exception:
         if cause == "write":
-            return files.cannot_write(self.path)
+            return files.cannot_write(self._scratch()[1])
         if cause == "source":
             return origin.unreadable(file.shown)
         why = "How much it needs depends on the data, so it is not told."
@@ -257,11 +326,11 @@ class Engine:
             for leftover in self._scratch():
                 files.remove(leftover)
 
-        _written(self.path, removed)
+        _written(self._scratch()[1], removed)
         try:
             yield
         finally:
-            _written(self.path, removed)
+            _written(self._scratch()[1], removed)
 
 
 def _agree(facts: dict[str, str], wanted: dict[str, str]) -> bool:
@@ -274,21 +343,10 @@ def _spelt(stamps: tuple[files.Stamp, ...]) -> str:
     return "" if recent else json.dumps(stamps)
 
 
-def _owned_stamp(path: Path) -> files.Stamp | None:
-    """The stamp of a regular file that its owner alone can use; None for anything else."""
-    try:
-        found = path.lstat()
-    except OSError:
-        return None
-    owned = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
-    return (found.st_size, found.st_mtime_ns, found.st_ino) if owned else None
-
-
-def _written(path: Path, write: Callable[[], None]) -> None:
+def _written(path: Path, write: Callable[[], _T]) -> _T:
     """Does it, or says that it cannot be done."""
     try:
-        write()
-        return
+        return write()
     except OSError:
         pass
     raise files.cannot_write(path)

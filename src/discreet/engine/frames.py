@@ -1,14 +1,15 @@
 """Tables in memory: those of pandas, Polars and Arrow become an Arrow table of the wanted columns, and then a file."""
 
 import hashlib
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from discreet.engine import files
+from discreet.engine import columns, files
+from discreet.engine.columns import arrow
 from discreet.engine.tables import matched
 from discreet.errors import SourceUnavailable, bad
-from discreet.schema import Schema
+from discreet.schema import Column, Schema, Type
+from discreet.schema.words import written
 
 _KINDS = ("pandas", "polars", "pyarrow")
 _UNFIT = (
@@ -21,14 +22,16 @@ _EXACT = 2**53  # every whole number below is a double
 
 def arrow_table(frame: Any, schema: Schema) -> Any:
     """The wanted columns under the schema's names as an Arrow table in one piece, free of the frame's own metadata."""
-    pa = _arrow()
+    pa = arrow()
 
     names = _column_names(frame)
     places = matched(names, schema, "The table in memory")
-    columns = {name: _arrow_column(frame, place) for name, place in places.items()}
-    if not columns:
+    for name, place in places.items():
+        _require_exact(name, _dtype(frame, place), schema)
+    found = {name: _arrow_column(frame, place) for name, place in places.items()}
+    if not found:
         return pa.table({"discreet_nothing": pa.nulls(len(frame))})
-    return pa.table(columns).combine_chunks()
+    return pa.table(found).combine_chunks()
 
 
 def require_frame(given: Any) -> Any:
@@ -41,7 +44,7 @@ def require_frame(given: Any) -> Any:
 
 def digest(table: Any) -> bytes:
     """SHA-256 of the table's Arrow stream: equal for equal content, also in another process."""
-    pa = _arrow()
+    pa = arrow()
 
     sink = _Digest()
     with pa.ipc.new_stream(pa.PythonFile(sink, mode="w"), table.schema) as stream:
@@ -51,7 +54,7 @@ def digest(table: Any) -> bytes:
 
 def write_parquet(table: Any, path: Path) -> None:
     """The table as a Parquet file of its owner's alone."""
-    pq = _arrow("pyarrow.parquet")
+    pq = arrow("pyarrow.parquet")
 
     files.write_new(path, b"")
     with path.open("r+b") as handle:
@@ -92,55 +95,60 @@ def _column_names(frame: Any) -> list[str]:
 
 
 def _arrow_column(frame: Any, place: int) -> Any:
-    pa, kind = _arrow(), _kind(frame)
-    if kind == "pyarrow":
-        return frame.column(place)
-    column = frame.to_series(place) if kind == "polars" else frame.iloc[:, place]
-    if str(column.dtype).casefold() == "object":
-        return _text_column(column)
     try:
-        return column.to_arrow() if kind == "polars" else pa.Array.from_pandas(column)
-    except Exception:  # the reason would quote a cell
-        return _text_column(column)
+        match _kind(frame):
+            case "pyarrow":
+                return columns.from_arrow(frame.column(place))
+            case "polars":
+                return columns.from_polars(frame.to_series(place))
+            case _:
+                return columns.from_pandas(frame.iloc[:, place])
+    except SourceUnavailable:
+        raise
+    except Exception:  # no cell does this, but a library that is other than it was; its reason may quote one
+        pass
+    raise SourceUnavailable(*_UNFIT)
 
 
-def _text_column(column: Any) -> Any:
-    """Cells of any type, each as its own text: a type found for all of them would let one cell change the others."""
-    pa = _arrow()
-    try:
-        return pa.array(column, type=pa.string(), from_pandas=True)  # quick, and refused unless all are text or empty
-    except Exception:
-        cells = [None if _is_nothing(cell) else _spelt(cell) for cell in column]
-    return pa.array(cells, type=pa.string())
+def _dtype(frame: Any, place: int) -> Any:
+    match _kind(frame):
+        case "pyarrow":
+            return frame.column(place).type
+        case "polars":
+            return frame.dtypes[place]
+        case _:
+            return frame.dtypes.iloc[place]
 
 
-def _arrow(name: str = "pyarrow") -> Any:
-    try:
-        return import_module(name)
-    except ImportError:
-        why, fix = "PyArrow is not installed.", 'Run: pip install "discreet[frames]"'
-        raise SourceUnavailable("A table in memory is read through PyArrow.", why, fix) from None
+def _require_exact(name: str, dtype: Any, schema: Schema) -> None:
+    """Refuses floats where whole numbers above 2⁵³ would count: one missing cell makes floats of a column of whole
+    numbers, and other people's change with it.  Told by the dtype, never by what the column holds."""
+    if not columns.is_float(dtype) or not _tells_large_apart(schema.find(name)):
+        return
+    what = f"Column {written(name)} must not hold floats."
+    why = (
+        f"It is {dtype}, and whole numbers that became floats, as pandas makes them where one is missing, are rounded."
+    )
+    fix = f"Hand over whole numbers or text, for example: df[{name!r}] = df[{name!r}].astype('Int64')"
+    raise SourceUnavailable(what, why, f"{fix}, best when it is read: dtype={{{name!r}: 'Int64'}}")
 
 
-def _is_nothing(cell: Any) -> bool:
-    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
+def _tells_large_apart(column: Column | None) -> bool:
+    """Whether whole numbers that are one double can be two cells; a column that is not declared is the unit's key."""
+    if column is None:
         return True
-    return _is_float(cell) and cell != cell
+    match column.type:
+        case Type.INTEGER:
+            lattice = column.lattice
+            return lattice is None or lattice.largest * lattice.step > _EXACT
+        case Type.TEXT | Type.CATEGORY:
+            return column.values is None or any(_is_large(str(value)) for value in column.values)
+        case _:
+            return False
 
 
-def _is_float(cell: Any) -> bool:
-    return type(cell).__name__ in ("float", "float16", "float32", "float64")
-
-
-def _spelt(cell: Any) -> str | None:
-    """The cell's text as `cells.text` has it from a typed column: true, and 1 for 1.0."""
+def _is_large(text: str) -> bool:
     try:
-        if type(cell).__name__ in ("bool", "bool_"):
-            return "true" if cell else "false"
-        if isinstance(cell, (bytes, bytearray)):
-            return cell.decode("utf-8", "replace")
-        if _is_float(cell) and cell.is_integer() and abs(cell) < _EXACT:
-            return str(int(cell))
-        return str(cell).encode("utf-8", "replace").decode()
-    except Exception:  # a cell's own code may raise anything, and a bad cell is an empty one
-        return None
+        return abs(float(text)) >= _EXACT
+    except ValueError:
+        return False

@@ -1,26 +1,46 @@
-"""The SQL that makes the prepared table from a source: text built from public facts, two names and the dataset's key.
+"""The SQL that makes the prepared tables from a source: text built from public facts and two names; keys are variables.
 
-    typed    every row whose unit key is not NULL, its cells as the layout keeps them
-    ranked   row_number over each unit's rows, ordered by a keyed hash of the row and then by all its cells
-    kept     rank ≤ max_rows, and equal to the unit's first row in every column that is fixed per unit
-    units    one code and one salt for each unit
+    typed    every row whose unit key is not NULL: the key u, its cells in words, and for each bounded column which side
+    units    for each u its id, its number of rows, and how many cells lay beyond each bound
+    ranked   row_number over each unit's rows, ordered by a keyed hash of the row and then by its words;
+             kept if rank ≤ max_rows and equal to the unit's first row in every column that is fixed per unit
 
-`discreet_unit` is for telling units apart and nothing else: which code a unit gets depends on the other units.  What a
-question ranks by must be a function of the unit alone, and that is `discreet_salt`.
+Then both tables of `query.layout` are written in the order of ids.  Without a unit each row is one: its id is a hash of
+its own cells and of how many equal rows come before it, so that a row more adds an id and moves no other.
+
+Whoever changes what a cell is read as, which rows are kept or what a table holds raises FORMAT: it is part of every
+snapshot, and the words of the SQL are not.
 """
 
-import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 
-from discreet.engine.cells import Family, cell, text, unit_key, value
-from discreet.query.layout import RANK, SALT, SECRET, TABLE, UNIT, Store, stored
-from discreet.schema import Schema
+from discreet.engine import packing
+from discreet.engine.beyond import sides
+from discreet.engine.cells import Family, cell, reused, unit_key, value
+from discreet.query.compile.keyed import id64, order64
+from discreet.query.layout import (
+    BUCKET,
+    KEPT,
+    MOST_BEYOND,
+    MOST_BUCKET,
+    RANK,
+    SECRET,
+    TABLE,
+    UNIT,
+    UNITS,
+    Store,
+    engine_type,
+    stored,
+)
+from discreet.schema import Column, Empty, Schema
 
-FORMAT = 2  # of the prepared file
+FORMAT = 3  # of the prepared file
 FACTS = "discreet_facts"  # a table of one row: what the file was made from
-_SALTS = 2**16
+ID_KEY, ROW_KEY, GROUP_KEY = "discreet_id_key", "discreet_row_key", "discreet_group_key"  # variables of the session
+KEYS = {ID_KEY: 32, ROW_KEY: 16, GROUP_KEY: 16}  # their hexadecimal digits
+_ABOVE = 2**32  # in a sum of sides: what one cell above counts, and one below counts 1
 
 
 @dataclass(frozen=True)
@@ -39,23 +59,43 @@ class Step:
     statements: tuple[str, ...]
 
 
-def steps(schema: Schema, table: Table, word: int) -> tuple[Step, ...]:
+def steps(schema: Schema, table: Table) -> tuple[Step, ...]:
     """Everything from the source to the finished tables, except the facts."""
-    secret = f"CREATE TABLE {SECRET} AS SELECT {_word(word)} AS word"
+    secret = f"CREATE TABLE {SECRET} AS SELECT getvariable('{GROUP_KEY}') AS word"
+    typed = f"CREATE TEMP TABLE typed AS {_typed(schema, table)}"
     if schema.unit is None:
-        return Step("ranking", tuple(_types(schema))), Step("writing", (_each_row(schema, table, word), secret))
-    ranked = _ranked(schema, table, word)
-    return Step("ranking", (*_types(schema), ranked)), Step("writing", (*_with_units(schema, word), secret))
+        ranking, writing = (*_types(schema), typed, _numbered(schema)), _each_row(schema)
+    else:
+        ranking, writing = (*_types(schema), typed, _units(schema), _ranked(schema)), _with_units(schema)
+    return Step("ranking", ranking), Step("writing", (*writing, secret))
 
 
-def layout_hash(schema: Schema) -> str:
-    """SHA-256 of what the file's columns mean and which engine hashed its rows.
+def layout(schema: Schema) -> str:
+    """JSON of the public facts that decide how rows are read and kept: equal wherever the prepared tables must be.
 
-    Unlike the schema's hash it sees the order of columns and of values, on which it depends which rows of a unit count.
+    Names and kinds are spelt out, defaults left out, numbers exact, columns in the order of their places.
+
+    >>> layout(Schema("people", [Column("age", "integer", bounds=("0", "110.0"))]))
+    '{"columns":[{"high":110,"low":0,"name":"age","step":"1","type":"integer"}],"format":3,"name":"people"}'
     """
-    sight = Table("source", {name: (name, Family.TEXT) for name in wanted(schema)})
-    whole = repr((FORMAT, version("duckdb"), steps(schema, sight, 0)))
-    return hashlib.sha256(whole.encode()).hexdigest()
+    ordered = sorted(schema.columns, key=lambda column: schema.places[column.name])
+    facts: dict[str, object] = {"format": FORMAT, "name": schema.name, "columns": [_facts(one) for one in ordered]}
+    if schema.unit is not None:
+        facts["unit"] = {"key": schema.unit.key, "max_rows": schema.unit.max_rows}
+    return json.dumps(facts, sort_keys=True, separators=(",", ":"))
+
+
+def _facts(column: Column) -> dict[str, object]:
+    facts: dict[str, object] = {"name": column.name, "type": str(column.type)}
+    if column.lattice is not None:
+        facts |= {"low": column.lattice.low, "high": column.lattice.high, "step": str(column.lattice.step)}
+    if column.values is not None:
+        facts["values"] = list(column.values)
+    if column.fixed_per_unit:
+        facts["fixed_per_unit"] = True
+    if column.empty is not Empty.VALUE:
+        facts["empty"] = str(column.empty)
+    return facts
 
 
 def wanted(schema: Schema) -> tuple[str, ...]:
@@ -65,8 +105,13 @@ def wanted(schema: Schema) -> tuple[str, ...]:
 
 
 def facts(entries: Mapping[str, str]) -> str:
-    """The statement that records what the file was made from."""
-    return f"CREATE OR REPLACE TABLE {FACTS} AS SELECT " + ", ".join(f"{quoted(v)} AS {k}" for k, v in entries.items())
+    """The statement that records what the file was made from, and how many rows and units it holds."""
+    counted = [f"(SELECT CAST(count(*) AS VARCHAR) FROM {table}) AS {name}" for name, table in COUNTED.items()]
+    given = [f"{quoted(v)} AS {k}" for k, v in entries.items() if k not in COUNTED]
+    return f"CREATE OR REPLACE TABLE {FACTS} AS SELECT {_listed([*given, *counted])}"
+
+
+COUNTED = {"rows": TABLE, "units": UNITS}  # facts that every opening compares with the tables
 
 
 def quoted(given: str) -> str:
@@ -79,42 +124,61 @@ def identifier(given: str) -> str:
     return '"' + given.replace('"', '""') + '"'
 
 
-def _names(schema: Schema) -> list[str]:
-    return [stored(schema, column).name for column in schema.columns]
-
-
 def _types(schema: Schema) -> list[str]:
-    listed = [(stored(schema, column), column.values or ()) for column in schema.columns]
+    placed = [(stored(schema, column), column.values or ()) for column in schema.columns]
     return [
         f"CREATE TYPE t{place.name} AS ENUM ({', '.join(quoted(str(value)) for value in values)})"
-        for place, values in listed
+        for place, values in placed
         if place.store is Store.CODE
     ]
 
 
 def _typed(schema: Schema, table: Table) -> str:
-    """SELECT u, c0, c1, …: two layers, so that no cell is read twice."""
-    reads, cells = [], []
-    for number, column in enumerate(schema.columns):
+    """SELECT u, words, sides: four layers, so that no cell is read or made twice."""
+    raws, reads, cells = [], [], []
+    for column in schema.columns:
         raw, held = table.columns[column.name]
-        reads.append(f"{value(column, raw, held)} AS v{number}")
-        cells.append(f"{cell(schema, column, f'v{number}')} AS {stored(schema, column).name}")
-    if schema.unit is None:
-        return f"SELECT {_listed(cells) or '1 AS nothing'} FROM (SELECT {_listed(reads) or '1'} FROM {table.rows})"
-    raw, held = table.columns[schema.unit.key]
-    inner = f"SELECT {_listed([f'{unit_key(raw, held)} AS u', *reads])} FROM {table.rows}"
-    return f"SELECT {_listed(['u', *cells])} FROM ({inner}) WHERE u IS NOT NULL"
+        place = stored(schema, column).name
+        twice = reused(column, raw, held)
+        raws += [f"{raw} AS r{place}", *([] if twice is None else [f"{twice} AS m{place}"])]
+        reads.append(f"{value(column, f'r{place}', held, twice and f'm{place}')} AS v{place}")
+        cells.append(f"{_cell(schema, column, f'v{place}')} AS {place}")
+    beyond = [f"{sql} AS {name}" for name, sql in sides(schema, low="1", high=str(_ABOVE)).items()]
+    kept = [f"{word.packed} AS {word.name}" for word in packing.words(schema)] + list(sides(schema))
+    unit = "1" if schema.unit is None else unit_key(*table.columns[schema.unit.key])
+    rows = f"SELECT {_listed([f'{unit} AS u', *raws])} FROM {table.rows}"
+    source = f"SELECT {_listed(['u', *reads])} FROM ({rows}) WHERE u IS NOT NULL"
+    inner = f"SELECT {_listed(['u', *cells, *beyond])} FROM ({source})"
+    own = [] if schema.unit is None and kept else ["u"]
+    return f"SELECT {_listed([*own, *kept])} FROM ({inner})"
 
 
-def _ranked(schema: Schema, table: Table, word: int) -> str:
-    """Kept rows with their rank r.  Rows that tie in the hash and in every cell are equal, so either may come first."""
-    names = _names(schema)
-    spelt = text("u", Family.TEXT)
-    hashed = f"SELECT *, hash(hash({_listed([_word(word), spelt, *names])})) AS h FROM ({_typed(schema, table)})"
+def _cell(schema: Schema, column: Column, read: str) -> str:
+    made = cell(schema, column, read)
+    coded = stored(schema, column).store is Store.CODE
+    return f"CAST(enum_code({made}) AS {engine_type(schema, column)})" if coded else made
+
+
+# --- units of several rows -----------------------------------------------------------------------------------------
+
+
+def _units(schema: Schema) -> str:
+    sums = "".join(f", sum({name}) AS {name}" for name in sides(schema))
+    made = id64(f"getvariable('{ID_KEY}')", ["u"])
+    return (
+        f"CREATE TEMP TABLE units AS SELECT *, {made} AS id FROM (SELECT u, count(*) AS n{sums} FROM typed GROUP BY u)"
+    )
+
+
+def _ranked(schema: Schema) -> str:
+    """Kept rows with their rank r.  Rows that tie in the hash and in every word are equal, so either may come first."""
+    words = packing.words(schema)
+    names = packing.listed(words)
+    made = order64(f"getvariable('{ROW_KEY}')", [*(word.part for word in words), "u"])
+    hashed = f"SELECT {_listed(['u', *names, f'{made} AS h'])} FROM typed"
     order = f"PARTITION BY u ORDER BY {_listed(['h', *names])}"
-    fixed = [stored(schema, column).name for column in schema.columns if column.fixed_per_unit]
-    firsts = [f"first_value({name}) OVER w AS first_{name}" for name in fixed]
-    same = "".join(f" AND {name} IS NOT DISTINCT FROM first_{name}" for name in fixed)
+    firsts = [f"first_value({word.name}) OVER w AS first_{word.name}" for word in words if word.agrees]
+    same = "".join(f" AND {agreement}" for word in words for agreement in word.agrees)
     window = f"SELECT *, {_listed(['row_number() OVER w AS r', *firsts])} FROM ({hashed}) WINDOW w AS ({order})"
     return (
         f"CREATE TEMP TABLE ranked AS SELECT {_listed(['u', 'r', *names])} FROM ({window}) "
@@ -122,25 +186,58 @@ def _ranked(schema: Schema, table: Table, word: int) -> str:
     )
 
 
-def _with_units(schema: Schema, word: int) -> tuple[str, ...]:
-    salt = f"CAST(hash(hash({_word(word)}, {text('u', Family.TEXT)})) % {_SALTS} AS INTEGER) AS salt"
-    columns = [f"code AS {UNIT}", f"CAST(r AS INTEGER) AS {RANK}", f"salt AS {SALT}", *_names(schema)]
+def _with_units(schema: Schema) -> tuple[str, ...]:
+    columns = [f"id AS {UNIT}", f"CAST(r AS INTEGER) AS {RANK}", *_cells(schema)]
+    bucket = f"CAST(least({MOST_BUCKET}, length(bin(n)) - 1) AS UTINYINT) AS {BUCKET}"
+    about = [f"id AS {UNIT}", f"CAST(kept AS INTEGER) AS {KEPT}", bucket, *_beyond(schema)]
+    counted = "SELECT u, count(*) AS kept FROM ranked GROUP BY u"
     return (
-        f"CREATE TEMP TABLE units AS SELECT u, row_number() OVER () AS code, {salt} FROM ranked WHERE r = 1",
-        f"CREATE TABLE {TABLE} AS SELECT {_listed(columns)} FROM ranked JOIN units USING (u)",
-        "DROP TABLE ranked",
-        "DROP TABLE units",
+        f"CREATE TABLE {TABLE} AS SELECT {_listed(columns)} FROM ranked JOIN units USING (u) ORDER BY id, r",
+        f"CREATE TABLE {UNITS} AS SELECT {_listed(about)} FROM units JOIN ({counted}) USING (u) ORDER BY id",
+        *(f"DROP TABLE {name}" for name in ("ranked", "units", "typed")),
     )
 
 
-def _each_row(schema: Schema, table: Table, word: int) -> str:
-    salt = f"CAST(hash(hash({_listed([_word(word), *_names(schema)])})) % {_SALTS} AS INTEGER) AS {SALT}"
-    columns = [f"row_number() OVER () AS {UNIT}", f"CAST(1 AS INTEGER) AS {RANK}", salt, *_names(schema)]
-    return f"CREATE TABLE {TABLE} AS SELECT {_listed(columns)} FROM ({_typed(schema, table)})"
+# --- every row a unit ----------------------------------------------------------------------------------------------
 
 
-def _word(word: int) -> str:
-    return f"CAST({word} AS UBIGINT)"
+def _numbered(schema: Schema) -> str:
+    """Rows with the number n of each among its equals, those that lay beyond other bounds apart."""
+    own = [*packing.listed(packing.words(schema)), *sides(schema)]
+    window = f"PARTITION BY {_listed(own)}" if own else ""
+    parts = [*(word.part for word in packing.words(schema)), *sides(schema), "n"]
+    made = id64(f"getvariable('{ID_KEY}')", parts)
+    numbered = f"SELECT *, row_number() OVER ({window}) AS n FROM typed"
+    return f"CREATE TEMP TABLE numbered AS SELECT *, {made} AS id FROM ({numbered})"
+
+
+def _each_row(schema: Schema) -> tuple[str, ...]:
+    columns = [f"id AS {UNIT}", f"CAST(1 AS INTEGER) AS {RANK}", *_cells(schema)]
+    about = [f"id AS {UNIT}", f"CAST(1 AS INTEGER) AS {KEPT}", f"CAST(0 AS UTINYINT) AS {BUCKET}", *_beyond(schema)]
+    return (
+        f"CREATE TABLE {TABLE} AS SELECT {_listed(columns)} FROM numbered ORDER BY id",
+        f"CREATE TABLE {UNITS} AS SELECT {_listed(about)} FROM numbered ORDER BY id",
+        *(f"DROP TABLE {name}" for name in ("numbered", "typed")),
+    )
+
+
+# --- both ----------------------------------------------------------------------------------------------------------
+
+
+def _cells(schema: Schema) -> list[str]:
+    made = {one.rpartition(" ")[2]: one for word in packing.words(schema) for one in word.cells}
+    return [made[f"c{place}"] for place in range(len(schema.columns))]
+
+
+def _beyond(schema: Schema) -> list[str]:
+    found = []
+    for name in sides(schema):
+        parts = {"below": f"{name} % {_ABOVE}", "above": f"{name} // {_ABOVE}"}
+        found += [
+            f"CAST(least({MOST_BEYOND}, {sql}) AS UTINYINT) AS {name.replace('s', f'{side}_c', 1)}"
+            for side, sql in parts.items()
+        ]
+    return found
 
 
 def _listed(parts: Sequence[str]) -> str:

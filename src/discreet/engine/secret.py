@@ -27,14 +27,16 @@ class Secret:
 
     key: bytes = field(repr=False)
 
-    @property
-    def word(self) -> int:
-        """64 bits derived from the key: the salt of every hash over rows."""
-        return int.from_bytes(hmac.digest(self.key, b"word", "sha256")[:8])
+    def derived(self, purpose: str, digits: int) -> str:
+        """The key of one purpose: the first hexadecimal digits of HMAC-SHA256(key, purpose)."""
+        return hmac.new(self.key, purpose.encode(), "sha256").hexdigest()[:digits]
 
-    def snapshot(self, content: bytes, schema: str, layout: int) -> str:
-        """HMAC-SHA256(key, content ‖ schema ‖ layout), its first 32 hexadecimal digits: an id of one prepared state."""
-        parts = b"".join(hashlib.sha256(part).digest() for part in (content, schema.encode(), str(layout).encode()))
+    def snapshot(self, content: bytes, layout: str, version: int) -> str:
+        """HMAC-SHA256(key, content ‖ layout ‖ version), its first 32 hexadecimal digits: an id of one prepared state.
+
+        Each part enters by its SHA-256, so that no part can be taken for the end of another.
+        """
+        parts = b"".join(hashlib.sha256(part).digest() for part in (content, layout.encode(), str(version).encode()))
         return hmac.new(self.key, b"snapshot" + parts, "sha256").hexdigest()[:32]
 
 

@@ -125,11 +125,15 @@ def _digest(path: Path, source: File) -> bytes:
         why = f"{source.shown} has a carriage return outside of quotes: what follows it would be another row."
         fix = "Write it again with texts in quotes: df.to_csv(path, index=False, quoting=csv.QUOTE_NONNUMERIC)"
         raise SourceUnavailable("Line ends within the cells of a CSV must be in quotes.", why, fix)
+    if returns.unclosed:
+        why = f"{source.shown} has an odd number of quotes: one that is not closed would join other rows to its cell."
+        fix = "Write it again with quotes doubled: df.to_csv(path, index=False, quoting=csv.QUOTE_NONNUMERIC)"
+        raise SourceUnavailable("Quotes in a CSV must come in pairs.", why, fix)
     return digest.digest()
 
 
 class _Returns:
-    """Whether a carriage return ends a line by itself although the header's line ends otherwise.
+    """Whether a carriage return ends a line by itself although the header's line ends otherwise; and an open quote.
 
     Many programs leave one in a cell without quotes, while the engine starts a row behind it: one person's cell could
     make rows of other people.
@@ -140,6 +144,11 @@ class _Returns:
         self._alone: bool | None = None  # whether the header's line ends so
         self._quoted = 0
         self._held = b""
+
+    @property
+    def unclosed(self) -> bool:
+        """Whether a quote is open where the file ends, or so far."""
+        return self._quoted == 1
 
     def see(self, chunk: bytes) -> None:
         """The next part of the file; quotes come in pairs, so their number tells what lies between them."""

@@ -72,6 +72,7 @@ def _csv(source: File, schema: Schema) -> Table:
         f"auto_detect = false, header = true, delim = {quoted(delimiter(line))}, "
         f"quote = {quoted(_QUOTE)}, escape = {quoted(_QUOTE)}, "
         f"columns = {{{columns}}}, null_padding = true, ignore_errors = true, strict_mode = false, parallel = false, "
+        f"allow_quoted_nulls = false, "  # "" is a text, nothing at all is NULL
         f"max_line_size = {_LONGEST_ROW}"
     )
     rows = f"read_csv({quoted(str(source.path))}, {options})"

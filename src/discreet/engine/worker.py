@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.engine import connect, wire
-from discreet.engine.prepare import FACTS
+from discreet.engine.prepare import COUNTED, FACTS
 
 MOST_REQUEST = 2**31
 _ALLOWANCE = 2**30  # address space of threads and libraries that the engine's own limit does not count
@@ -41,10 +41,14 @@ class Worker:
         with contextlib.closing(self._preparing(":memory:", sources, "")) as connection:
             return [connection.execute(statement).fetchall() for statement in statements]
 
-    def prepare(self, path: str, sources: list[str], spill: str, steps: list[tuple[str, list[str]]]) -> None:
-        """The prepared file at `path`, complete and closed."""
+    def prepare(
+        self, path: str, sources: list[str], spill: str, keys: dict[str, str], steps: list[tuple[str, list[str]]]
+    ) -> None:
+        """The prepared file at `path`, complete and closed; keys are variables, so that no SQL holds one."""
         self.close()
         with contextlib.closing(self._preparing(path, sources, spill)) as connection:
+            for name, key in keys.items():
+                connection.execute(f"SET VARIABLE {name} = ?", [key])
             for name, statements in steps:
                 wire.send(self.channel, ("step", name))
                 for statement in statements:
@@ -112,9 +116,14 @@ def _columns(connection: Any, statement: str) -> dict[str, Any]:
 
 
 def _facts(connection: Any) -> dict[str, str]:
+    """The facts in the file, refused where its tables no longer hold as many rows as they say."""
     found = connection.execute(f"SELECT * FROM {FACTS}")
     names = [column[0] for column in found.description]
-    return dict(zip(names, found.fetchall()[0], strict=True))
+    facts = dict(zip(names, found.fetchall()[0], strict=True))
+    for name, table in COUNTED.items() if "format" in facts else ():  # files of format 2 say nothing of either
+        if facts.pop(name, None) != str(connection.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0]):
+            raise ValueError
+    return facts
 
 
 def _is_key(name: str) -> bool:

@@ -1,11 +1,17 @@
 """The prepared table, as planning and engine both know it.
 
-    discreet_unit   BIGINT    which privacy unit, in a code that depends on the other units: for equality only
-    discreet_rank   INTEGER   1 … max_rows within the unit, by keyed hash
-    discreet_salt   INTEGER   a keyed hash of the unit and of nothing else, for ranking a unit's groups in a question
-    c0, c1, …       the declared columns in their order, each as `Stored` says
+    prepared          discreet_unit   BIGINT    the unit's id, a keyed hash of its key alone
+                      discreet_rank   INTEGER   1 … max_rows within the unit, by keyed hash
+                      c0, c1, …       the declared columns in the order of their names, each as `Stored` says
+    discreet_units    discreet_unit   BIGINT    one row for each unit
+                      discreet_kept   INTEGER   how many rows it kept
+                      discreet_bucket UTINYINT  b for 2ᵇ ≤ rows before capping < 2ᵇ⁺¹, at most `MOST_BUCKET`
+                      below_c0, above_c0, …     UTINYINT, for each column with bounds: how many of its cells lay beyond
+                                                them, before capping, at most `MOST_BEYOND`
+    discreet_secret   word            VARCHAR   the key of every hash in a question
 
-Every cell is already typed, clamped and NULL where it broke its column's rule, so questions meet no surprise.
+Rows lie in the order of units, then of ranks.  Every cell is already typed, clamped and NULL where it broke its
+column's rule, so questions meet no surprise.  `discreet_units` is as private as the rows; no question reads it yet.
 """
 
 from dataclasses import dataclass
@@ -14,14 +20,15 @@ from fractions import Fraction
 
 from discreet.schema import Column, Schema, Type
 
-TABLE, UNIT, RANK, SALT = "prepared", "discreet_unit", "discreet_rank", "discreet_salt"
-SECRET = "discreet_secret"  # a table of one row and one UBIGINT column, `word`: the key of every hash in a question
+TABLE, UNITS, SECRET = "prepared", "discreet_units", "discreet_secret"
+UNIT, RANK, KEPT, BUCKET = "discreet_unit", "discreet_rank", "discreet_kept", "discreet_bucket"
+MOST_BUCKET, MOST_BEYOND = 31, 255
 
 
 class Store(StrEnum):
     """How the engine keeps a cell."""
 
-    CODE = "enum"  # one of the public values, as an ENUM named like the column with a leading t: tc0, in public order
+    CODE = "code"  # the place among the public values, from 0; an ENUM of the labels is named like the column: tc0
     TEXT = "varchar"
     STEPS = "bigint"  # value = steps · step; dates in days, datetimes in seconds since 1970
     FLOAT = "double"  # a number without bounds: finite or infinite, never NaN
@@ -43,7 +50,7 @@ def stored(schema: Schema, column: Column) -> Stored:
     >>> stored(Schema("people", [Column("age", "integer", bounds=(0, 110))]), Column("age", "integer", bounds=(0, 110)))
     Stored(name='c0', store=<Store.STEPS: 'bigint'>, step=Fraction(1, 1))
     """
-    name = f"c{schema.columns.index(column)}"
+    name = f"c{schema.places[column.name]}"
     match column.type:
         case Type.BOOLEAN:
             return Stored(name, Store.FLAG)
@@ -53,3 +60,17 @@ def stored(schema: Schema, column: Column) -> Stored:
             return Stored(name, Store.FLOAT)
         case _:
             return Stored(name, Store.STEPS, column.step or Fraction(1))
+
+
+def engine_type(schema: Schema, column: Column) -> str:
+    """The type of its cells: for codes the smallest that holds them all.
+
+    >>> sex = Column("sex", "category", values=("f", "m"))
+    >>> engine_type(Schema("people", [sex]), sex)
+    'UTINYINT'
+    """
+    store = stored(schema, column).store
+    if store is not Store.CODE:
+        return store.upper()
+    last = len(column.values or ()) - 1
+    return "UTINYINT" if last < 2**8 else "USMALLINT" if last < 2**16 else "UINTEGER"

@@ -1,0 +1,120 @@
+"""A row's cells in few words: whole numbers that hold all cells of public range, and the rest one by one.
+
+A cell of public range, low … high, is the digit 0 for NULL and c − low + 1 otherwise, to the base high − low + 2.
+Columns go in the order of their places; a word takes digits as long as the product of their bases stays below 2⁶³.
+Words make the message of a row short, and break ties with few comparisons.  Text, doubles and whole numbers without
+bounds are words of their own, behind the others.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from discreet.query.compile import keyed
+from discreet.query.compile.piece import Kind
+from discreet.query.layout import Store, engine_type, stored
+from discreet.schema import Column, Schema
+
+_ROOM = 2**63
+
+
+@dataclass(frozen=True)
+class Digit:
+    """A cell within a word: (word // below) % base."""
+
+    cell: str
+    low: int
+    base: int
+    below: int
+    type: str
+    fixed: bool
+
+
+@dataclass(frozen=True)
+class Word:
+    """Packed digits, or one loose cell of that kind."""
+
+    name: str
+    digits: tuple[Digit, ...]
+    kind: Kind | None = None
+
+    @property
+    def packed(self) -> str:
+        """The word from cells."""
+        if self.kind is not None:
+            return self.digits[0].cell
+        terms = []
+        for digit in self.digits:
+            moved = f"CAST({digit.cell} AS BIGINT) + {1 - digit.low}"
+            terms.append(f"coalesce({moved}, 0)" + (f" * {digit.below}" if digit.below > 1 else ""))
+        return " + ".join(terms)
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The cells from the word."""
+        if self.kind is not None:
+            return (f"{self.name} AS {self.digits[0].cell}",)
+        return tuple(f"CAST(nullif({self._value(d)}, 0) + {d.low - 1} AS {d.type}) AS {d.cell}" for d in self.digits)
+
+    @property
+    def part(self) -> str:
+        """The word as a part of a message."""
+        return keyed.spelt(self.name, self.kind or Kind.WHOLE)
+
+    @property
+    def agrees(self) -> tuple[str, ...]:
+        """For each cell that is fixed per unit: that it is as in the unit's first row."""
+        fixed = [digit for digit in self.digits if digit.fixed]
+        if self.kind is not None:
+            return tuple(f"{self.name} IS NOT DISTINCT FROM first_{self.name}" for _ in fixed)
+        return tuple(f"{self._value(digit)} = {self._value(digit, 'first_')}" for digit in fixed)
+
+    def _value(self, digit: Digit, prefix: str = "") -> str:
+        moved = f"({prefix}{self.name} // {digit.below})" if digit.below > 1 else f"{prefix}{self.name}"
+        return f"{moved} % {digit.base}"
+
+
+def words(schema: Schema) -> tuple[Word, ...]:
+    """The words of a row.
+
+    >>> age = Column("age", "integer", bounds=(0, 110))
+    >>> words(Schema("people", [age, Column("vip", "boolean")]))[0].packed
+    'coalesce(CAST(c0 AS BIGINT) + 1, 0) + coalesce(CAST(c1 AS BIGINT) + 1, 0) * 112'
+    """
+    packed: list[list[Digit]] = []
+    loose: list[tuple[Kind, Digit]] = []
+    below = _ROOM
+    for column in sorted(schema.columns, key=lambda column: schema.places[column.name]):
+        known = _range(schema, column)
+        name, type_ = stored(schema, column).name, engine_type(schema, column)
+        if known is None:
+            loose.append((_KINDS[stored(schema, column).store], Digit(name, 0, 0, 1, type_, column.fixed_per_unit)))
+            continue
+        low, base = known[0], known[1] - known[0] + 2
+        if below * base >= _ROOM:
+            packed.append([])
+            below = 1
+        packed[-1].append(Digit(name, low, base, below, type_, column.fixed_per_unit))
+        below *= base
+    found = [Word(f"w{place}", tuple(digits)) for place, digits in enumerate(packed)]
+    return (*found, *(Word(f"w{len(found) + place}", (digit,), kind) for place, (kind, digit) in enumerate(loose)))
+
+
+def listed(given: Sequence[Word]) -> tuple[str, ...]:
+    """Their names."""
+    return tuple(word.name for word in given)
+
+
+_KINDS = {Store.TEXT: Kind.TEXT, Store.FLOAT: Kind.REAL, Store.STEPS: Kind.WHOLE}
+
+
+def _range(schema: Schema, column: Column) -> tuple[int, int] | None:
+    """The least and the most that a cell can be, where both are public and fit."""
+    match stored(schema, column).store:
+        case Store.CODE:
+            return 0, len(column.values or ()) - 1
+        case Store.FLAG:
+            return 0, 1
+        case Store.STEPS if column.lattice is not None and column.lattice.points + 1 < _ROOM:
+            return column.lattice.low, column.lattice.high
+        case _:
+            return None
