@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.bounded import Bounded, scalar
-from discreet.errors import BadValue, BudgetExceeded, Closed, Conflict, EngineFailed
+from discreet.bounded import Bounded, SideBySide, scalar
+from discreet.errors import BadValue, BudgetExceeded, Closed, EngineFailed
 from discreet.gate import Order, disclose
 from discreet.mechanism import additive
 from discreet.noise.source import SYSTEM
@@ -91,7 +91,7 @@ def spied(tmp_path):
 
 
 def test_the_order_is_charge_compute_noise_store_hand_out(spied):
-    found = disclose(spied, order(), Noise(spied.seen), exactly(5, spied.seen), finish=as_bytes)
+    found = disclose(spied, order(), Noise(spied.seen), exactly(5, spied.seen), pack=as_bytes)
     assert spied.seen == ["charged", "computed", "noisy", "stored", "handed out"]
     assert found.stored == spied.ledger.stored("k")
     assert not found.replayed
@@ -102,7 +102,7 @@ def test_the_charge_is_there_before_the_first_row_is_read(spied):
         assert spied.ledger.standing().spent.epsilon == 1
         return [5]
 
-    disclose(spied, order(), Noise(spied.seen), Bounded(compute, scalar(1)), finish=as_bytes)
+    disclose(spied, order(), Noise(spied.seen), Bounded(compute, scalar(1)), pack=as_bytes)
     assert "stored" in spied.seen
 
 
@@ -113,38 +113,39 @@ def test_what_is_handed_out_is_what_was_stored_and_not_what_was_computed(spied):
         def stored(self, key):
             return b"from the store"
 
-    found = disclose(Swapped(spied.ledger), order(), Noise([]), exactly(5, []), finish=as_bytes)
+    found = disclose(Swapped(spied.ledger), order(), Noise([]), exactly(5, []), pack=as_bytes)
     assert found.stored == b"from the store"
 
 
 def test_replay_is_free_and_identical_and_reads_nothing(spied):
-    first = disclose(spied, order(), Noise(spied.seen), exactly(5, spied.seen), finish=as_bytes)
+    first = disclose(spied, order(), Noise(spied.seen), exactly(5, spied.seen), pack=as_bytes)
     spied.seen.clear()
-    again = disclose(spied, order(), Noise(spied.seen), exactly(5_000_000, spied.seen), finish=as_bytes)
+    again = disclose(spied, order(), Noise(spied.seen), exactly(5_000_000, spied.seen), pack=as_bytes)
     assert (again.stored, again.receipt.name, again.replayed) == (first.stored, first.receipt.name, True)
     assert spied.seen == ["charged", "handed out"]
     assert spied.ledger.standing().spent.epsilon == 1
 
 
-def test_another_question_under_the_same_key_is_a_conflict_that_reads_nothing(spied):
-    disclose(spied, order(), Noise([]), exactly(5, []), finish=as_bytes)
-    for other in (order(memo="how old?"), order(analyst="ana"), order(epsilon=2)):
-        with pytest.raises(Conflict):
-            disclose(spied, other, Noise(spied.seen), exactly(5, spied.seen), finish=as_bytes)
+def test_a_stored_answer_is_replayed_by_its_key_alone_and_reads_nothing(spied):
+    first = disclose(spied, order(), Noise([]), exactly(5, []), pack=as_bytes)
+    for other in (order(memo="how old?"), order(epsilon=2)):
+        again = disclose(spied, other, Noise(spied.seen), exactly(5, spied.seen), pack=as_bytes)
+        assert (again.stored, again.replayed) == (first.stored, True)
     assert "computed" not in spied.seen
+    assert spied.ledger.standing().spent.epsilon == 1
 
 
 def test_refused_charge_leaves_data_untouched(spied):
     wide = additive.laplace(scalar(1), 4)
     with pytest.raises(BudgetExceeded):
-        disclose(spied, order(epsilon=4), wide, exactly(5, spied.seen), finish=as_bytes)
+        disclose(spied, order(epsilon=4), wide, exactly(5, spied.seen), pack=as_bytes)
     assert spied.seen == []
     assert spied.ledger.standing().spent.epsilon == 0
 
 
 def test_typed_epsilon_below_the_cost_is_refused_before_anything(spied):
     with pytest.raises(BadValue, match="must cover the cost"):
-        disclose(spied, order(epsilon=Fraction(1, 2)), Noise(spied.seen), exactly(5, spied.seen), finish=as_bytes)
+        disclose(spied, order(epsilon=Fraction(1, 2)), Noise(spied.seen), exactly(5, spied.seen), pack=as_bytes)
     assert spied.seen == []
 
 
@@ -154,7 +155,7 @@ def test_a_mechanism_that_does_not_cover_is_refused_before_the_charge(spied, sen
         raise AssertionError("no row may be read")
 
     with pytest.raises(BadValue, match="must cover the sensitivity"):
-        disclose(spied, order(), Noise(spied.seen), Bounded(compute, sensitivity), finish=as_bytes)
+        disclose(spied, order(), Noise(spied.seen), Bounded(compute, sensitivity), pack=as_bytes)
     assert spied.seen == []
     assert spied.ledger.standing().spent.epsilon == 0
 
@@ -183,49 +184,77 @@ def step(name, error, seen):
 def test_every_failure_after_the_charge_is_one_fixed_reply_that_tells_nothing(spied, where, error):
     mechanism, bounded, finish = step(where, error, [])
     with pytest.raises(EngineFailed) as failed:
-        disclose(spied, order(), mechanism, bounded, finish=finish)
+        disclose(spied, order(), mechanism, bounded, pack=finish)
     assert SECRET not in str(failed.value)
     assert failed.value.__cause__ is None
     assert failed.value.__context__ is None
 
 
-@pytest.mark.parametrize("where", ["compute", "noise", "finish"])
-def test_a_failure_keeps_the_charge_and_is_counted(spied, where):
+@pytest.mark.parametrize(
+    ("where", "then"),
+    [("compute", ["failed"]), ("noise", ["stored", "handed out"]), ("finish", ["stored", "handed out"])],
+)
+def test_a_failure_keeps_the_charge_and_is_counted(spied, where, then):
     mechanism, bounded, finish = step(where, ValueError(), [])
     with pytest.raises(EngineFailed):
-        disclose(spied, order(), mechanism, bounded, finish=finish)
-    assert spied.seen == ["charged", "failed"]
+        disclose(spied, order(), mechanism, bounded, pack=finish)
+    assert spied.seen == ["charged", *then]
     standing = spied.ledger.standing()
     assert (standing.spent.epsilon, standing.failures) == (1, 1)
 
 
-def test_a_failed_question_is_computed_once_more_for_nothing_and_then_never(spied):
-    for _ in range(2):
+@pytest.mark.parametrize("where", ["noise", "finish"])
+def test_a_failure_after_the_noise_never_earns_a_second_draw(spied, where):
+    """Two chances to fail would square the odds of "failed twice": a loss of 2ε under a charge of ε."""
+    mechanism, bounded, finish = step(where, ValueError(), [])
+    for _ in range(3):
         with pytest.raises(EngineFailed):
-            disclose(spied, order(), Noise([]), failing(ValueError(), spied.seen), finish=as_bytes)
-    with pytest.raises(Conflict, match="no answer after 2 attempts"):
-        disclose(spied, order(), Noise([]), exactly(5, spied.seen), finish=as_bytes)
-    assert spied.seen.count("computed") == 2
-    assert spied.ledger.standing().spent.epsilon == 1
+            disclose(spied, order(), mechanism, bounded, pack=finish)
+    with pytest.raises(EngineFailed):  # not even where nothing would fail any more
+        disclose(spied, order(), Noise(spied.seen), exactly(5, spied.seen), pack=as_bytes)
+    assert "noisy" not in spied.seen
+    assert "computed" not in spied.seen
+    assert spied.ledger.standing().failures == 1
+
+
+def test_a_mechanism_that_covers_the_whole_but_not_each_part_is_refused(spied):
+    """Norms that are only added up would let wide noise on one part hide narrow noise on another."""
+    narrow, wide = scalar(1), scalar(9)
+    needed = SideBySide({"a": scalar(5), "b": scalar(5)})
+
+    class Uneven(Noise):
+        sensitivity = SideBySide({"a": narrow, "b": wide})
+
+    with pytest.raises(BadValue, match="must cover the sensitivity"):
+        disclose(spied, order(), Uneven([]), Bounded(lambda: [0, 0], needed), pack=as_bytes)
+    assert spied.seen == []
+
+
+def test_a_failed_question_is_computed_once_more_for_nothing_and_then_charged_anew(spied):
+    for spent in (1, 1, 2):
+        with pytest.raises(EngineFailed):
+            disclose(spied, order(), Noise([]), failing(ValueError(), spied.seen), pack=as_bytes)
+        assert spied.ledger.standing().spent.epsilon == spent
+    assert spied.seen.count("computed") == 3
 
 
 def test_a_second_attempt_that_works_is_stored_at_no_further_cost(spied):
     with pytest.raises(EngineFailed):
-        disclose(spied, order(), Noise([]), failing(ValueError(), []), finish=as_bytes)
-    found = disclose(spied, order(), Noise([]), exactly(5, []), finish=as_bytes)
+        disclose(spied, order(), Noise([]), failing(ValueError(), []), pack=as_bytes)
+    found = disclose(spied, order(), Noise([]), exactly(5, []), pack=as_bytes)
     assert found.stored == spied.ledger.stored("k")
     assert spied.ledger.standing().spent.epsilon == 1
 
 
 def test_failures_close_the_dataset_and_answers_stay_readable(tmp_path):
     with made(tmp_path, 100) as ledger:
-        disclose(ledger, order("good"), Noise([]), exactly(5, []), finish=as_bytes)
+        disclose(ledger, order("good"), Noise([]), exactly(5, []), pack=as_bytes)
         for n in range(5):
             with pytest.raises(EngineFailed):
-                disclose(ledger, order(f"k{n}"), Noise([]), failing(ValueError(), []), finish=as_bytes)
+                disclose(ledger, order(f"k{n}"), Noise([]), failing(ValueError(), []), pack=as_bytes)
         with pytest.raises(Closed):
-            disclose(ledger, order("new"), Noise([]), exactly(5, []), finish=as_bytes)
-        assert disclose(ledger, order("good"), Noise([]), exactly(5, []), finish=as_bytes).replayed
+            disclose(ledger, order("new"), Noise([]), exactly(5, []), pack=as_bytes)
+        assert disclose(ledger, order("good"), Noise([]), exactly(5, []), pack=as_bytes).replayed
 
 
 @pytest.mark.parametrize("where", ["compute", "noise", "finish"])
@@ -233,7 +262,7 @@ def test_failures_close_the_dataset_and_answers_stay_readable(tmp_path):
 def test_an_interrupt_is_not_free(spied, where, stop):
     mechanism, bounded, finish = step(where, stop(), [])
     with pytest.raises(stop):
-        disclose(spied, order(), mechanism, bounded, finish=finish)
+        disclose(spied, order(), mechanism, bounded, pack=finish)
     assert spied.seen == ["charged", "failed"]
     assert spied.ledger.standing().spent.epsilon == 1
     assert spied.ledger.stored("k") is None
@@ -245,9 +274,9 @@ def test_an_interrupt_while_storing_is_counted_and_the_question_can_be_asked_aga
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        disclose(Interrupted(spied.ledger), order(), Noise([]), exactly(5, []), finish=as_bytes)
+        disclose(Interrupted(spied.ledger), order(), Noise([]), exactly(5, []), pack=as_bytes)
     assert spied.ledger.standing().failures == 1
-    assert not disclose(spied, order(), Noise([]), exactly(5, []), finish=as_bytes).replayed
+    assert not disclose(spied, order(), Noise([]), exactly(5, []), pack=as_bytes).replayed
 
 
 def test_an_interrupt_after_storing_loses_nothing(spied):
@@ -257,15 +286,15 @@ def test_an_interrupt_after_storing_loses_nothing(spied):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        disclose(Late(spied.ledger), order(), Noise([]), exactly(5, []), finish=as_bytes)
+        disclose(Late(spied.ledger), order(), Noise([]), exactly(5, []), pack=as_bytes)
     assert spied.ledger.standing().failures == 0
-    assert disclose(spied, order(), Noise([]), exactly(5, []), finish=as_bytes).replayed
+    assert disclose(spied, order(), Noise([]), exactly(5, []), pack=as_bytes).replayed
 
 
 def test_an_answer_too_long_to_be_stored_is_counted_as_a_failure(spied, monkeypatch):
-    monkeypatch.setattr("discreet.ledger.ledger.LONGEST_ANSWER", 3)
-    with pytest.raises(BadValue, match="256 MiB"):
-        disclose(spied, order(), Noise([]), exactly(5, []), finish=lambda _: b"1234")
+    monkeypatch.setattr("discreet.gate.LONGEST_ANSWER", 3)
+    with pytest.raises(EngineFailed):
+        disclose(spied, order(), Noise([]), exactly(5, []), pack=lambda _: b"1234")
     assert (spied.ledger.standing().failures, spied.ledger.standing().spent.epsilon) == (1, 1)
 
 
@@ -277,5 +306,5 @@ def test_noise_is_drawn_from_the_given_source(spied):
             drawn.append(name)
             return getattr(SYSTEM, name)
 
-    disclose(spied, order(), Noise([]), exactly(5, []), finish=as_bytes, source=Told())
+    disclose(spied, order(), Noise([]), exactly(5, []), pack=as_bytes, source=Told())
     assert drawn

@@ -379,11 +379,10 @@ def test_old_file_stays_when_the_new_one_cannot_be_written(tmp_path: Path, monke
     write.replace(path, "second")
     assert path.read_text() == "second"
 
-    def full(self: Path, *_: Any, **__: Any) -> int:
-        self.touch()
+    def full(_: int) -> None:
         raise OSError("full")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="full"):
         write.replace(path, "third")
     assert path.read_text() == "second"
@@ -656,3 +655,20 @@ def test_values_of_the_lowest_level_are_the_leaves_of_its_tree() -> None:
     assert known.schema.columns[0].values == ("n1", "n2")
     listed = parse(START + '[columns.ward]\ntype = "category"\nvalues = ["n2"]\n' + geo)
     assert listed.schema.columns[0].values == ("n2",)
+
+
+def test_an_address_as_source_is_a_gap_that_blocks():
+    known = parse(START + 'source = "http://host/people.csv"\n[budget]\nepsilon = 1')
+    gap = next(gap for gap in gaps(known) if gap.where == "dataset.source")
+    assert gap.blocks
+    assert "only files can be read" in gap.what
+
+
+def test_the_empty_text_can_be_listed_or_said_to_be_an_empty_cell():
+    listed = parse(START + '[columns.a]\ntype = "category"\nvalues = ["", "a"]').schema
+    assert listed.columns[0].values == ("", "a")
+    said = parse(START + '[columns.a]\ntype = "text"\nempty = "null"')
+    assert 'empty = "null"' in dumps(said)
+    plain = parse(START + '[columns.a]\ntype = "text"').schema
+    assert parse(dumps(said)).schema.hash == said.schema.hash != plain.hash
+    assert "empty" not in plain.canonical(), "a default leaves the fingerprint as it was"

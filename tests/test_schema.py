@@ -139,11 +139,19 @@ REFUSED: list[tuple[Any, str, str]] = [
     (lambda: Column("x", "number", step=2), "must come with bounds", "bounds = [0, 110]"),
     (lambda: Column("n", "integer", bounds=(0, 9), step="0.5"), "whole number of integers", "step = 1"),
     (lambda: Column("d", "date", bounds=("2020-01-01", "2021-01-01"), step="0.5"), "of days", "step = 1"),
+    (lambda: Column("x", "number", bounds=(0, "1.8e308")), "at most 1e280", "bounds = [0, 5000]"),
+    (lambda: Column("x", "number", bounds=("-1.7e308", "1.7e308")), "at most 1e280", "bounds = [0, 5000]"),
+    (lambda: Column("x", "integer", bounds=(0, 10**300), step=10**290), "at most 1e280", "bounds = [0, 110]"),
+    (lambda: Column("x", "number", bins=(0, "1e300")), "at most 1e280", "bounds = [0, 5000]"),
+    (lambda: Column("x", "number", bounds=(0, "1e-320")), "a step of at least 1e-300", "smaller unit"),
+    (lambda: Column("x", "number", bounds=(0, 1), step="1e-310"), "a step of at least 1e-300", "smaller unit"),
     (lambda: Column("r", "category", values=("a", "b", "a")), "different", '"a" once'),
     (lambda: Column("r", "category", values=()), "list of 1 to", "values = ["),
     (lambda: Column("r", "category", values="abc"), "list of 1 to", "values = ["),
     (lambda: Column("r", "category", values=(1, 2)), "text", 'quotes: values = ["1"]'),
-    (lambda: Column("r", "category", values=("",)), "text of 1 to 200", "values"),
+    (lambda: Column("r", "category", values=("",), empty="null"), "text of 1 to 200", "values"),
+    (lambda: Column("r", "integer", empty="null"), "left out of a integer column", "Remove"),
+    (lambda: Column("r", "text", empty="nul"), "one of value, null", "empty"),
     (lambda: Column("r", "category", values=("a\0",)), "printable", "values"),
     (lambda: Column("n", "integer", values=(1, 20), bounds=(0, 9)), "within the bounds", "Widen"),
     (lambda: Column("n", "integer", values=("one",)), "whole numbers", "values = [1, 2, 3]"),
@@ -153,6 +161,7 @@ REFUSED: list[tuple[Any, str, str]] = [
     (lambda: Column("n", "integer", bins=(0,)), "2 to", "bins = ["),
     (lambda: Column("n", "integer", bounds=(0, 9), bins=(0, 10)), "within the bounds [0, 9]", "Widen"),
     (lambda: Column("r", "text", bins=(0, 1)), "left out", "Remove"),
+    (lambda: Column("n", "txt"), "columns.n.type must be one of category, integer", "Did you mean 'text'?"),
     (lambda: Column("n", "int"), "columns.n.type must be one of category, integer", 'type = "integer"'),
     (lambda: Column("n", None), "must be one of", "type = "),
     (lambda: Column("n", "text", null="keep"), "columns.n.null must be one of drop, key", "null = "),
@@ -305,3 +314,8 @@ def test_a_branch_may_end_above_the_lowest_level():
     for branches in ((("", "n1"),), (("", ""),)):
         with pytest.raises(BadValue, match="empty only at the end"):
             Hierarchy("geo", ("region", "ward"), branches=branches)
+
+
+def test_places_go_by_name_whatever_the_order_of_the_columns():
+    for names in (("b", "A", "c"), ("c", "b", "A")):
+        assert Schema("people", [Column(name, "text") for name in names]).places == {"A": 0, "b": 1, "c": 2}

@@ -7,7 +7,7 @@ For neighbouring tables D, D' and a vector of lattice integers f, with d = f(D) 
 All four are upper bounds in lattice steps, exact integers or Fractions; they come from public caps and bounds only.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
@@ -43,14 +43,35 @@ class Sensitivity:
             object.__setattr__(self, name, parsed)
         object.__setattr__(self, "relation", relation(self.relation))
 
-    def covers(self, other: "Sensitivity") -> bool:
+    def covers(self, other: "Sensitivity | SideBySide") -> bool:
         """Whether noise made for this is enough for `other`: same relation, and every norm at least as large."""
         return (
-            self.relation == other.relation
+            isinstance(other, Sensitivity)
+            and self.relation == other.relation
             and self.l0 >= other.l0
             and self.l1 >= other.l1
             and self.l2_squared >= other.l2_squared
             and self.linf >= other.linf
+        )
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Results side by side, each with its own bounds: wide noise on one does not make up for narrow noise on another.
+
+    >>> narrow, wide = Sensitivity(1, 1, 1, 1), Sensitivity(5, 5, 25, 5)
+    >>> SideBySide({"a": narrow, "b": wide}).covers(SideBySide({"a": wide, "b": narrow}))
+    False
+    """
+
+    parts: Mapping[Any, Sensitivity]
+
+    def covers(self, other: "Sensitivity | SideBySide") -> bool:
+        """Whether both name the same results, and each of these covers its like."""
+        return (
+            isinstance(other, SideBySide)
+            and self.parts.keys() == other.parts.keys()
+            and all(own.covers(other.parts[name]) for name, own in self.parts.items())
         )
 
 
@@ -78,7 +99,11 @@ def rows(cap: int, under: Any = Relation.ADD_REMOVE) -> Sensitivity:
 
 @dataclass(frozen=True)
 class Bounded(Generic[Exact]):
-    """A computation with a leash: lazy, so making one touches nothing; only library code makes one."""
+    """A computation with a leash: lazy, so making one touches nothing; only library code makes one.
+
+    `sensitivity` comes from whoever derived how far one unit moves the result, never from the mechanism that will be
+    given it: the gate compares the two.
+    """
 
     compute: Callable[[], Exact]
-    sensitivity: Sensitivity
+    sensitivity: Sensitivity | SideBySide

@@ -211,10 +211,17 @@ class Dataset:
         )
 
 
-def open_dataset(path: str | Path, *, table: Any = None, limits: Limits | None = None) -> Dataset:
-    """The dataset that a TOML describes; `table` takes a pandas, Polars or Arrow table in place of its source."""
+def open_dataset(
+    path: str | Path, *, table: Any = None, limits: Limits | None = None, second_ledger: str | None = None
+) -> Dataset:
+    """The dataset that a TOML describes; `table` takes a pandas, Polars or Arrow table in place of its source.
+
+    `second_ledger` is the reason why these rows have two ledgers, which both then record: without one, rows that
+    another ledger stands over are refused.
+    """
     given = Path(path)
-    return Dataset(Table(metadata.load(given), given, frame=table, limits=limits))
+    opened = metadata.load(given)
+    return Dataset(Table(opened, given, frame=table, limits=limits, second_ledger=second_ledger))
 
 
 def _require_unit(terms: Terms, table: Table) -> None:

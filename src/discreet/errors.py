@@ -6,8 +6,9 @@
     ├── NotPriced                 4   no accountant can bound this cost; nothing was spent
     ├── NotAnswerable             4   a question outside what can be answered privately; nothing was spent
     ├── BudgetExceeded            5   the charge does not fit any more; nothing was spent
-    ├── Conflict                  2   a key that already stands for another question or another answer
+    ├── Conflict                  2   a key of another kind of charge, a second or late answer, a ledger made twice
     ├── IntegrityError            6   a ledger that was edited, cut, swapped or restored, or is not the one asked for
+    ├── SecondLedger              6   another ledger stands over the same rows; nothing was spent
     ├── LedgerUnavailable         7   the ledger cannot be read or written now
     │   └── Closed                7   too many failures: only the curator opens the dataset again
     ├── SourceUnavailable         7   the private table is not there or may not be opened
@@ -22,6 +23,8 @@ For the same reason an error keeps its own sentences as attributes and nothing e
 from fractions import Fraction
 from typing import Any
 
+from discreet.inert import visible_lines
+
 _LONGEST_QUOTE = 40
 
 
@@ -32,8 +35,8 @@ class DiscreetError(Exception):
     exit = 1
 
     def __init__(self, what: str, why: str, fix: str) -> None:
-        super().__init__(f"{what} {why} {fix}")
-        self.what, self.why, self.fix = what, why, fix
+        self.what, self.why, self.fix = map(visible_lines, (what, why, fix))  # they may quote what was typed
+        super().__init__(f"{self.what} {self.why} {self.fix}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.what, self.why, self.fix)
@@ -106,7 +109,7 @@ class BudgetExceeded(DiscreetError):
 
 
 class Conflict(DiscreetError):
-    """An idempotency key that already stands for something else."""
+    """A key of another kind of charge, an answer too many or too late, a ledger that is there already."""
 
     code = "conflict"
     exit = 2
@@ -116,6 +119,13 @@ class IntegrityError(DiscreetError):
     """A ledger that is not what was written, or not the one that was asked for."""
 
     code = "integrity"
+    exit = 6
+
+
+class SecondLedger(DiscreetError):
+    """A source that another ledger stands over already: a second one would be a fresh budget for the same rows."""
+
+    code = "second-ledger"
     exit = 6
 
 
@@ -173,7 +183,8 @@ def engine_failed() -> EngineFailed:
     """The one reply to every failure of the engine: its cause may depend on rows."""
     what = "The engine gave no answer within its limits of time and memory."
     why = "The reason may depend on the data, so it is not told; what was charged stays charged."
-    return EngineFailed(what, why, "Ask the same question once more, which costs nothing new, or a simpler one.")
+    again = "Ask it once more: a first failure is tried again under its charge, a second one is charged anew"
+    return EngineFailed(what, why, f"{again}; if it fails for good, ask at another epsilon or ask something simpler.")
 
 
 def bad_private(name: str, rule: str, fix: str) -> BadValue:
@@ -182,13 +193,31 @@ def bad_private(name: str, rule: str, fix: str) -> BadValue:
 
 
 def quoted(value: object) -> str:
-    """The caller's value, short enough for a sentence; a long one is cut and its length named."""
+    """The caller's value, short enough for a sentence; a long one is cut and its length named.
+
+    >>> quoted(Fraction(-5, 4)), quoted([Fraction(1, 3), Fraction(1, 100), 2])
+    ('-1.25', '[1/3, 0.01, 2]')
+    """
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
         return f"an integer of {value.bit_length()} bits"
     try:
-        text = repr(value)
+        text = _written(value)
     except ValueError:  # Python prints no integer of more than 4,300 digits
         return f"a {type(value).__name__} too long to print"
     if len(text) <= _LONGEST_QUOTE:
         return text
     return f"{text[:_LONGEST_QUOTE]}… ({len(text)} characters)"
+
+
+def _written(value: object) -> str:
+    """As Python writes it, but a Fraction as people do: 0.5, or 1/3 where no short decimal is equal."""
+    if isinstance(value, (list, tuple)) and any(isinstance(part, Fraction) for part in value):
+        inside = ", ".join(_written(part) if isinstance(part, Fraction) else repr(part) for part in value)
+        return f"[{inside}]" if isinstance(value, list) else f"({inside})"
+    if not isinstance(value, Fraction):
+        return repr(value)
+    places = next((places for places in range(16) if 10**places % value.denominator == 0), 0)
+    digits = str(abs(value.numerator) * 10**places // value.denominator).zfill(places + 1)
+    if 10**places % value.denominator or not places:
+        return str(value)
+    return f"{'-' if value < 0 else ''}{digits[:-places]}.{digits[-places:]}"

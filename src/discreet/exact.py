@@ -194,17 +194,19 @@ def rounded_up(value: Fraction, digits: int = 12) -> Decimal:
     >>> rounded_up(Fraction(1, 3), 3)
     Decimal('0.334')
     """
-    if value == 0:
+    size, below = abs(value.numerator), value.denominator  # whole numbers throughout: this runs for every shown number
+    if not size:
         return Decimal(0)
-    size = abs(value)
-    bits = size.numerator.bit_length() - size.denominator.bit_length()
-    exponent = math.floor(bits * math.log10(2)) - digits
-    unit = Fraction(10) ** exponent
-    while size / unit >= 10**digits:
-        exponent, unit = exponent + 1, unit * 10
-    while size / unit < 10 ** (digits - 1):
-        exponent, unit = exponent - 1, unit / 10
-    whole = math.ceil(value / unit)
+    exponent = math.floor((size.bit_length() - below.bit_length()) * math.log10(2)) - digits + 1
+    while True:
+        top, unit = (size * 10**-exponent, below) if exponent < 0 else (size, below * 10**exponent)
+        if top >= unit * 10**digits:
+            exponent += 1
+        elif top < unit * 10 ** (digits - 1):
+            exponent -= 1
+        else:
+            break
+    whole = -(-top // unit) if value > 0 else -(top // unit)
     text = str(abs(whole)).rstrip("0") or "0"
     exponent += len(str(abs(whole))) - len(text) if whole else 0
     # Made from its digits: arithmetic on Decimals rounds by the caller's context, and not always up.

@@ -2,20 +2,26 @@
 
     charge (durable) → compute → add noise → store (durable) → hand out what was stored
 
-A refusal before the charge costs nothing and has read nothing.  After it, whatever fails, the charge stays, the failure
-is recorded and counted, and the reply is one and the same: what went wrong may depend on rows.  The same key gives the
-same bytes again, for nothing.  Proof pages: docs/proofs/ledger.md, docs/proofs/query.md.
+A refusal before the charge costs nothing and has read nothing.  After it the charge stays, whatever happens:
+
+    rows could not be read       the failure is counted, and one more attempt is allowed; no noise was drawn
+    noise was drawn, then broke  a fixed record of failure is stored, and every retry gets that record: no second draw
+    could not be stored          counted like the first; one more attempt, and so one more draw
+    killed or interrupted        counted like the first: whatever was drawn, nobody has seen any of it
+
+The reply to a failure is one and the same, for what went wrong may depend on rows.  The same key gives the same bytes
+again, for nothing.  Proof pages: docs/proofs/ledger.md, docs/proofs/query.md.
 """
 
-import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeVar
 
 from discreet.bounded import Bounded
+from discreet.envelope import FAILED
 from discreet.errors import IntegrityError, bad, engine_failed
-from discreet.ledger.ledger import Ledger
+from discreet.ledger.ledger import LONGEST_ANSWER, Ledger
 from discreet.ledger.standing import Receipt
 from discreet.mechanism.promise import Mechanism
 from discreet.noise.source import SYSTEM, Source
@@ -51,10 +57,10 @@ def disclose(
     mechanism: Mechanism,
     bounded: Bounded[Exact],
     *,
-    finish: Callable[[Any], bytes],
+    pack: Callable[[Any], bytes],
     source: Source = SYSTEM,
 ) -> Disclosed:
-    """The noisy answer as bytes; `finish` turns what the mechanism released into them and sees nothing else."""
+    """The noisy answer as bytes; `pack` turns what the mechanism released into them and sees nothing else."""
     if not mechanism.sensitivity.covers(bounded.sensitivity):
         raise bad("mechanism", "must cover the sensitivity of what it is given", type(mechanism).__name__, "Plan anew.")
     receipt = ledger.charge(
@@ -68,27 +74,48 @@ def disclose(
         snapshot=order.snapshot,
     )
     if not receipt.stored:
-        _answer(ledger, receipt, lambda: finish(mechanism(bounded.compute(), source)))
+        _answer(ledger, receipt, bounded.compute, lambda exact: pack(mechanism(exact, source)))
     stored = ledger.stored(order.key)
     if stored is None:
         raise IntegrityError("An answer that was stored is gone.", "The ledger was changed meanwhile.", "Verify it.")
-    return Disclosed(stored, receipt, receipt.stored)
+    return Disclosed(handed_out(stored), receipt, receipt.stored)
 
 
-def _answer(ledger: Ledger, receipt: Receipt, answer: Callable[[], bytes]) -> None:
+def handed_out(stored: bytes) -> bytes:
+    """Stored bytes, or for a record of failure the fixed reply, each time it is asked for."""
+    if stored == FAILED:
+        raise engine_failed()
+    return stored
+
+
+def _answer(ledger: Ledger, receipt: Receipt, compute: Callable[[], Exact], released: Callable[[Exact], bytes]) -> None:
     """The answer stored, or the failure counted.
 
-    What went wrong on private values may depend on them, so it is one fixed reply with nothing of the cause attached.
+    What went wrong on private values may depend on them, so nothing of the cause is attached to the reply.
     """
-    made: bytes | None = None
     try:
-        with contextlib.suppress(Exception):
-            made = answer()
-        if made is not None:
-            ledger.commit(receipt, made)
+        read, exact = _attempted(compute)
+        if read:
+            drawn, answer = _attempted(lambda: _storable(released(exact)))
+            ledger.commit(receipt, answer if drawn else FAILED)
             return
     except BaseException:  # an interrupt too: when it comes is the caller's choice, so it must not be free
         ledger.fail(receipt)
         raise
     ledger.fail(receipt)
     raise engine_failed()
+
+
+def _storable(answer: bytes) -> bytes:
+    """The bytes, if the ledger takes them: whether it does must be known before it is asked to."""
+    if not isinstance(answer, bytes) or len(answer) > LONGEST_ANSWER:
+        raise ValueError
+    return answer
+
+
+def _attempted(action: Callable[[], Any]) -> tuple[bool, Any]:
+    """Whether it went well, and what it gave; an interrupt passes through."""
+    try:
+        return True, action()
+    except Exception:  # what it says may depend on rows
+        return False, None

@@ -1,27 +1,29 @@
 """Table: schema, engine and ledger of one dataset; what the rooms take.
 
-people.toml       public facts            people.ledger     what was spent
-people.prepared   typed, capped rows      people.key        the key of hashes and snapshots
+people.toml             public facts          people.ledger     what was spent
+people.*.prepared       typed, capped rows    people.key        the key of hashes and snapshots
 """
 
 import hashlib
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from discreet import exact
 from discreet.answer.answer import Answer
-from discreet.answer.compose import answered
+from discreet.answer.compose import recalled, shown
 from discreet.answer.quote import Quote, quoted
+from discreet.answer.stored import packed
 from discreet.bounded import Bounded
 from discreet.engine import Engine, Limits
 from discreet.errors import MetadataError, SourceUnavailable, bad
-from discreet.gate import Order, disclose
+from discreet.gate import Order, disclose, handed_out
 from discreet.ledger import account as accounts
 from discreet.ledger import filter as filters
+from discreet.ledger import second
 from discreet.ledger.head import default_place
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.refusal import down
@@ -30,11 +32,13 @@ from discreet.ledger.standing import Standing
 from discreet.metadata import Metadata
 from discreet.privacy.cost import Cost
 from discreet.query.bound import Draft, bound
+from discreet.query.canonical import canonical, meaning
+from discreet.query.canonical import spelt as spelt_json
 from discreet.query.compile.exacts import Exacts, gathered
 from discreet.query.compile.statements import statements
 from discreet.query.explain import unit
-from discreet.query.joint import Released
-from discreet.query.nodes import Question, canonical
+from discreet.query.first_form import first_digest, first_key
+from discreet.query.nodes import Question
 from discreet.query.plan import Plan, plan
 from discreet.query.readable import spelt
 from discreet.query.target import least_epsilon
@@ -49,11 +53,21 @@ Progress = Callable[[str, float], None]
 class Table:
     """One private table behind its gate.  Nothing is opened before it is needed."""
 
-    def __init__(self, metadata: Metadata, toml: Path, *, frame: Any = None, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        metadata: Metadata,
+        toml: Path,
+        *,
+        frame: Any = None,
+        limits: Limits | None = None,
+        second_ledger: str | None = None,
+    ) -> None:
         self.metadata, self.toml = metadata, toml
+        self._second, self._entered = second_ledger, dict[str, str]()
         self._frame, self._limits = frame, limits or metadata.limits or Limits()
         self._engine: Engine | None = None
         self._ledger: Ledger | None = None
+        self._drafts: dict[str, Draft] = {}
 
     @property
     def schema(self) -> Schema:
@@ -131,8 +145,12 @@ class Table:
     # --- asking --------------------------------------------------------------------------------------------------
 
     def draft(self, question: Question) -> Draft:
-        """The question, bounded."""
-        return bound(question, self.schema)
+        """The question, bounded by this table's own public facts."""
+        asked = canonical(question)  # not the value: 1 and True are equal in Python and two constants here
+        if asked not in self._drafts:
+            draft = bound(question, self.schema)
+            self._drafts = {asked: draft, canonical(draft.question): draft}  # the last one: planned, quoted and asked
+        return self._drafts[asked]
 
     def plan(
         self, draft: Draft, *, epsilon: Any = None, error: Any = None, delta: Any = None, level: Any = None
@@ -145,7 +163,8 @@ class Table:
             raise bad("epsilon", "or error must be given, and not both", epsilon, fix)
         if epsilon is None:
             epsilon = least_epsilon(draft, _errors(error), delta=small, level=near)
-        return plan(draft, epsilon=epsilon, delta=small, level=near)
+        planned = plan(draft, epsilon=epsilon, delta=small, level=near)
+        return planned if delta is None else replace(planned, typed_delta=small)
 
     def delta(self, typed: Any = None) -> Fraction:
         """A question's δ: as typed, or a hundredth of the budget's."""
@@ -161,16 +180,28 @@ class Table:
         """The snapshot, prepared if it is not yet."""
         return self.engine.prepare(progress).snapshot
 
+    def charged_snapshot(self, progress: Progress | None = None) -> str:
+        """The snapshot that will be charged for; refused where another ledger stands over the same rows."""
+        prepared, identity = self.engine.prepare(progress), self.engine.identity()
+        if identity != self._entered:
+            second.enter(self.ledger_path, identity, lambda: self.ledger, self.schema.name, why=self._second)
+            self._entered = identity
+        if prepared.carried and not set(prepared.carried) <= set(self.ledger.carried(prepared.snapshot)):
+            self.ledger.carry(prepared.snapshot, prepared.carried)
+        return prepared.snapshot
+
     def ask(self, made: Plan, *, analyst: str | None = None, progress: Progress | None = None) -> Answer:
         """Charge, compute, add noise, store, hand out; or the stored answer again, for nothing."""
         self.require_own(made.draft.schema)
         self.require_known(analyst)
-        order = self.order(made, analyst, self.prepare(progress))
-        shared = self.shared(order.key)
-        if shared is not None:
-            return self.handed(*shared, replayed=True, analyst=analyst)
+        draft = self.draft(made.draft.question)  # from this table's facts: the gate compares the plan's noise with it
+        made = replace(made, draft=draft)
+        order = self.order(made, analyst, self.charged_snapshot(progress))
+        known = self.shared(order.key) or self.first_stored(made, order)
+        if known is not None:
+            return self.handed(*known, made, replayed=True, analyst=analyst)
 
-        draft, parts = made.draft, [one.part for one in made.measured]
+        parts = [need.part for need in draft.needs]
         asked = statements(
             draft.schema, draft.cells, draft.question.where, draft.caps, parts
         )  # refused before a charge
@@ -178,12 +209,9 @@ class Table:
         def compute() -> Exacts:
             return gathered(asked, self.engine.run([one.sql for one in asked], order.snapshot), draft.cells)
 
-        def finish(released: Released) -> bytes:
-            return answered(made, released).to_bytes()
-
-        bounded = Bounded(compute, made.joint.sensitivity)
-        found = disclose(self.ledger, order, made.joint, bounded, finish=finish)
-        return self.handed(found.stored, found.receipt.name, replayed=found.replayed, analyst=analyst)
+        bounded = Bounded(compute, draft.sensitivity)
+        disclosed = disclose(self.ledger, order, made.joint, bounded, pack=partial(packed, made))
+        return self.handed(disclosed.stored, disclosed.receipt.name, made, replayed=disclosed.replayed, analyst=analyst)
 
     def require_own(self, schema: Schema) -> None:
         """Refuses a plan that was made for other public facts: its caps and noise are not those of this table."""
@@ -201,33 +229,73 @@ class Table:
 
     def shared(self, key: str) -> tuple[bytes, str] | None:
         """An answer that the curator shares among analysts, and its receipt."""
-        if not self.budget.share_answers or self.standing() is None:
+        return self.stored(key) if self.budget.share_answers else None
+
+    def stored(self, key: str) -> tuple[bytes, str] | None:
+        """What is stored under a key, and its receipt."""
+        if self.standing() is None:
             return None
         stored, receipt = self.ledger.stored(key), self.ledger.receipt(key)
-        return None if stored is None or receipt is None else (stored, receipt.name)
+        return None if stored is None or receipt is None else (handed_out(stored), receipt.name)
 
-    def handed(self, stored: bytes, receipt: str, *, replayed: bool, analyst: str | None) -> Answer:
-        """A stored answer as its reader gets it."""
-        answer = Answer.from_bytes(stored)
-        return replace(answer, receipt=receipt, replayed=replayed, remaining=self.remaining(analyst))
-
-    def order(self, made: Plan, analyst: str | None, snapshot: str) -> Order:
-        """Who pays for what; the key names all that an equal answer must share."""
-        asked = canonical(made.draft.question)
-        digest = hashlib.sha256(asked.encode()).hexdigest()
+    def first_stored(self, made: Plan, order: Order) -> tuple[bytes, str] | None:
+        """An answer that was stored under the key of the first ledgers, and its receipt."""
         facts = {
-            "analyst": None if self.budget.share_answers else analyst,
-            "question": digest,
+            "analyst": None if self.budget.share_answers else order.analyst,
+            "question": first_digest(made.draft.question),
             "epsilon": str(made.epsilon),
             "delta": str(made.delta),
             "level": str(made.level),
             "relation": str(self.schema.relation),
             "schema": self.schema.hash,
-            "snapshot": snapshot,
         }
-        key = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+        return self.first_of(lambda snapshot: first_key(facts | {"snapshot": snapshot}), order.snapshot)
+
+    def first_of(self, key: Callable[[str], str], snapshot: str) -> tuple[bytes, str] | None:
+        """What is stored under the key of one of the ids that the first versions gave this content."""
+        older = () if self.standing() is None else self.ledger.carried(snapshot)
+        return next((known for name in older if (known := self.stored(key(name))) is not None), None)
+
+    def recalled(self, stored: bytes, receipt: str, *, analyst: str | None) -> Answer:
+        """A stored answer without its question at hand: the one that was charged, if the public facts still stand."""
+        answer = recalled(stored, self.draft, schema=self.schema.hash)
+        return replace(answer, receipt=receipt, replayed=True, remaining=self.remaining(analyst))
+
+    def handed(self, stored: bytes, receipt: str, made: Plan, *, replayed: bool, analyst: str | None) -> Answer:
+        """A stored answer as its reader gets it: estimated, worded and sorted today, from the numbers released then."""
+        answer = shown(stored, made.draft, made.level)
+        return replace(answer, receipt=receipt, replayed=replayed, remaining=self.remaining(analyst))
+
+    def order(self, made: Plan, analyst: str | None, snapshot: str) -> Order:
+        """Who pays for what; the key names all that an equal answer must share."""
+        digest = hashlib.sha256(meaning(made.draft.question).encode()).hexdigest()
+        key = self.key({"question": digest}, made.epsilon, made.typed_delta, analyst=analyst, snapshot=snapshot)
         memo = {"question": digest, "text": spelt(made.draft.question)[:_LONGEST_MEMO]}
         return Order(made.draft.path, memo, key, analyst, made.epsilon, made.delta, snapshot)
+
+    def key(
+        self,
+        wanted: Mapping[str, Any],
+        epsilon: Fraction,
+        delta: Fraction | None,
+        *,
+        analyst: str | None,
+        snapshot: str,
+    ) -> str:
+        """The replay key: what is wanted, for how much, of which rows and by whom; nothing of how it is done.
+
+        What was not typed is left out, δ too: a better planner or another default asks for the same thing.
+        """
+        facts = {
+            **wanted,
+            "epsilon": str(epsilon),
+            "delta": None if delta is None else str(delta),
+            "schema": self.schema.hash,
+            "snapshot": snapshot,
+            "analyst": None if self.budget.share_answers else analyst,
+        }
+        given = {name: fact for name, fact in facts.items() if fact is not None}
+        return hashlib.sha256(f"discreet key 2 {spelt_json(given)}".encode()).hexdigest()
 
     def quote(self, made: Plan, *, analyst: str | None = None, at_size: int | None = None) -> Quote:
         """Cost, ± and what would remain: nothing is spent and no row is read."""

@@ -224,8 +224,8 @@ def test_rank_error_of_quantiles_holds_at_its_level():
     drawn = made.many(counts, DRAWS, SYSTEM)
     found = estimated(Picked(part), {part: Noisy(drawn, made)}, LEVEL)
     below = 4 * np.array(found.value, dtype=float)
-    error = np.abs(below / 2 - (196 - below) / 2)
-    assert (error < found.ranks + error.min()).sum() >= fewest()
+    error = np.maximum(below - 100, 96 - below)  # 4 rows are tied at the point itself
+    assert (error < found.ranks).sum() >= fewest()
 
 
 def test_top_values_are_named_and_their_shortfall_holds_for_all_places_at_once():

@@ -1,6 +1,7 @@
 """What every test of faults shares: a small table behind its gate, what must hold, and children that may be killed."""
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -11,19 +12,24 @@ import sys
 import tempfile
 import time
 from dataclasses import replace
+from fnmatch import fnmatch
 from fractions import Fraction
 from pathlib import Path
 
 import discreet as dp
+from discreet.answer.compose import recalled
 from discreet.errors import Closed
 from discreet.ledger.ledger import Ledger
+from discreet.metadata import load
+from discreet.query.bound import bound
 
 HERE = Path(__file__).parents[1]
 CELL = "zqcell"  # begins every text of the table, so that a copy of a cell is found
 LIMITS = dp.Limits(memory=2**28, seconds=30, prepare_seconds=60, threads=1)
 EACH = Fraction(1, 10)
 NOBODY = 65534
-OWN = {"people.csv", "people.toml", "people.key", "people.prepared", "people.ledger", "state", "seen"}
+OWN = {"people.csv", "people.toml", "people.key", "people.ledger", "state", "seen"}
+PREPARED = "people.*.prepared"
 OWN |= {"people.ledger-wal", "people.ledger-shm"}
 _TOML = """\
 [dataset]
@@ -68,8 +74,12 @@ def laid(folder, *, epsilon, rows=50):
 
 
 def filled(path, rows, *, code=1):
-    """The table written in place, its change long enough ago to be trusted."""
-    path.write_text("".join(["person,note,code\n", *(f"{n},{CELL}{n:07},{code}\n" for n in range(rows))]))
+    """The table written in place, its change long enough ago to be trusted.
+
+    Its last column is not declared: tables of equal rows in two folders are two tables, each with its own ledger.
+    """
+    ending = f",{hashlib.sha256(str(path.parent).encode()).hexdigest()[:8]}\n"
+    path.write_text("".join(["person,note,code,place\n", *(f"{n},{CELL}{n:07},{code}{ending}" for n in range(rows))]))
     settled(path)
 
 
@@ -97,6 +107,14 @@ def told(answer):
     """What an analyst sees, without what belongs to the handing out."""
     plain = replace(answer, remaining=None, receipt=None, replayed=False)
     return hashlib.sha256(plain.to_bytes()).hexdigest()
+
+
+@functools.cache
+def told_of(stored, schema):
+    """What an analyst would see of these stored bytes."""
+    answer = recalled(stored, lambda question: bound(question, schema), schema=schema.hash)
+    plan = {name: said for name, said in answer.plan.items() if name != "version"}  # only a recalled one states it
+    return told(replace(answer, plan=plan))
 
 
 def ask(folder, dataset, number, analyst=None):
@@ -129,23 +147,30 @@ def seen(folder):
 # --- what must hold --------------------------------------------------------------------------------------------------
 
 
+def charged_twice(charges):
+    """Whether a key was charged again although an earlier charge was answered, or could still be tried."""
+    last = {e["key"]: e["n"] for e in charges}
+    return any(e["n"] != last[e["key"]] and (e["state"] == "COMMITTED" or e["attempt"] < 2) for e in charges)
+
+
 def wrongs(folder):
     """All that is wrong with a ledger and what was seen of it, and its charges by key."""
-    wrong, shown = [], {}
+    wrong, shown, schema = [], {}, load(folder / "people.toml").schema
     with Ledger.open(folder / "people.ledger") as ledger:
         standing = ledger.verify()
-        charges = {e["key"]: e for e in ledger.entries() if e["kind"] == "charge"}
-        if len(charges) != standing.charges:
+        entries = [e for e in ledger.entries() if e["kind"] == "charge"]
+        charges = {e["key"]: e for e in entries}  # the last one under each key
+        if charged_twice(entries):
             wrong.append("a key was charged twice")
         if standing.spent.epsilon > standing.rules.budget.epsilon:
             wrong.append("overspent")
-        if standing.spent.epsilon != sum((Fraction(e["epsilon"]) for e in charges.values()), Fraction(0)):
+        if standing.spent.epsilon != sum((Fraction(e["epsilon"]) for e in entries), Fraction(0)):
             wrong.append("the sum is not that of the entries")
         for one, digest, *_ in seen(folder):
             stored = ledger.stored(one)
             if charges.get(one, {}).get("state") != "COMMITTED" or stored is None:
                 wrong.append("answered but not charged and stored")
-            elif hashlib.sha256(stored).hexdigest() != digest:
+            elif told_of(stored, schema) != digest:
                 wrong.append("what was seen is not what is stored")
             if shown.setdefault(one, digest) != digest:
                 wrong.append("one key, two answers")
@@ -173,9 +198,12 @@ def replayed(folder):
 
 def leftovers(folder):
     """What a prepared dataset must not leave beside itself: scratch files, and cells outside of the two tables."""
-    wrong = [f"left: {name}" for name in sorted({path.name for path in folder.iterdir()} - OWN)]
+    wrong = [f"left: {name}" for name in sorted({path.name for path in folder.iterdir()} - OWN)
+             if not fnmatch(name, PREPARED)]  # fmt: skip
     others = [
-        path for path in folder.rglob("*") if path.is_file() and path.name not in ("people.csv", "people.prepared")
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "people.csv" and not fnmatch(path.name, PREPARED)
     ]
     return wrong + [f"cells in {path.name}" for path in others if CELL.encode() in path.read_bytes()]
 

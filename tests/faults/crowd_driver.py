@@ -102,6 +102,22 @@ def command(folder):
     return {"wrong": wrong + common.leftovers(folder), "outcomes": dict(outcomes), "charged": len(charges)}
 
 
+def same(folder):
+    """One question in ten command lines at once."""
+    toml = laid(folder, epsilon=2 * EACH)
+    start = [sys.executable, "-c", "from discreet.cli.main import run; run()", "ask", str(toml)]
+    line = [*start, common.text(0), "--eps", str(float(EACH)), "--json"]
+    running = [subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) for _ in range(10)]
+    said = [(json.loads(child.communicate(timeout=240)[0]), child.returncode) for child in running]
+    wrong, charges = wrongs(folder)
+    return {
+        "wrong": wrong + common.leftovers(folder),
+        "exits": [status for _, status in said],
+        "receipts": len({found.get("receipt") for found, _ in said}),
+        "charged": len(charges),
+    }
+
+
 # --- one question, many times ----------------------------------------------------------------------------------------
 
 
@@ -174,7 +190,7 @@ def _tried(folder):
     return (folder / "tried").stat().st_size
 
 
-VERBS = {verb.__name__: verb for verb in (crowd, command, retries)}
+VERBS = {verb.__name__: verb for verb in (crowd, command, same, retries)}
 
 if __name__ == "__main__":
     mode, where, *numbers = sys.argv[1:]

@@ -1,6 +1,7 @@
 """Children that use a ledger and are killed: run as a process of its own, so that forking is safe.
 
-python -m faults.ledger_driver kills FOLDER COUNT SEED | edges FOLDER | crowd FOLDER PROCESSES EACH FITS  → JSON
+python -m faults.ledger_driver kills FOLDER COUNT SEED | edges FOLDER [1] | crowd FOLDER PROCESSES EACH FITS |
+    same FOLDER PROCESSES KILLED → JSON
 """
 
 import json
@@ -13,11 +14,12 @@ from fractions import Fraction
 from pathlib import Path
 
 from discreet.errors import BudgetExceeded, Conflict, LedgerUnavailable
+from discreet.ledger import ledger as ledgers
 from discreet.ledger.filter import budget
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.rules import Opening, Rules
 from discreet.privacy.cost import Pure
-from faults.common import forked
+from faults.common import charged_twice, forked
 from faults.edges import die
 
 EACH = Pure("0.1")
@@ -55,6 +57,39 @@ def ask(folder, ledger, key):
     hand_out(folder, key, ledger.stored(key))
 
 
+def same(folder, processes, killed):
+    """One question asked by many at once; the first so many who get to compute it are killed while they do."""
+    created(folder, 1)
+    gate = folder / "go"
+
+    def work():
+        ledger = opened(folder)
+        while not gate.exists():
+            time.sleep(0.005)
+        receipt = ledger.charge((), EACH, "a question", "key")
+        if not receipt.stored:
+            hand_out(folder, "computing", b"")
+            time.sleep(0.2)
+            if receipt.attempt <= killed:
+                die()
+            ledger.commit(receipt, b"the answer")
+        hand_out(folder, "key", ledger.stored("key"))
+
+    children = [forked(work) for _ in range(processes)]
+    gate.touch()
+    statuses = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+    told = [json.loads(line) for line in (folder / "seen").read_text().splitlines()]
+    with opened(folder) as ledger:
+        standing = ledger.verify()
+    return {
+        "statuses": sorted(statuses),
+        "computed": sum(key == "computing" for key, _ in told),
+        "answers": [answer for key, answer in told if key == "key"],
+        "charges": standing.charges,
+        "failures": standing.failures,
+    }
+
+
 def questions(folder, start, ready):
     """Ask on and on, beginning with what earlier children may have left unanswered."""
     ledger = opened(folder)
@@ -79,7 +114,7 @@ def checked(folder):
         wrong.append("overspent")
     if standing.spent.epsilon != sum((Fraction(e["epsilon"]) for e in charged), Fraction(0)):
         wrong.append("the sum is not that of the entries")
-    if len({e["key"] for e in charged}) != len(charged):
+    if charged_twice(charged):
         wrong.append("a key was charged twice")
     keys, seen = {e["key"]: e["state"] for e in charged}, {}
     log = folder / "seen"
@@ -134,11 +169,14 @@ def killed(folder, runs, chance):
 # --- the edges of the protocol ----------------------------------------------------------------------
 
 
-def at_statement(start):
-    """Die when SQLite is about to run a statement that begins so."""
+def at_statement(start, times=1):
+    """Die when SQLite is about to run a statement that begins so, for the first or for so manieth time."""
 
     def arm(ledger):
-        ledger._store._connected().set_trace_callback(lambda sql: die() if sql.startswith(start) else None)
+        calls = iter(range(1, 10**9))
+        ledger._store._connected().set_trace_callback(
+            lambda sql: die() if sql.startswith(start) and next(calls) == times else None
+        )
 
     return arm
 
@@ -172,11 +210,17 @@ EDGES = {
 }
 
 
-def edges(folder):
-    """Kill at each edge of charge, of commit, and of handing out; then ask the same again."""
-    outcomes, slowest = {}, 0.0
+def edges(folder, checkpoints=0):
+    """Kill at each edge of charge, of commit, and of handing out; then ask the same again.
+
+    With `checkpoints`, every entry is followed by one, and the place between the two is an edge too.
+    """
+    outcomes, slowest, places_ = {}, 0.0, dict(EDGES)
+    if checkpoints:
+        ledgers.checkpoint_is_due = lambda _: True
+        places_["before the checkpoint"] = at_statement("INSERT INTO entries", 2)
     for verb in ("charge", "commit"):
-        for n, (name, arm) in enumerate(EDGES.items()):
+        for n, (name, arm) in enumerate(places_.items()):
             place = folder / f"{verb} {n}"
             created(place, 1)
 
@@ -234,4 +278,6 @@ def crowd(folder, processes, each, fits):
 
 if __name__ == "__main__":
     mode, folder, *rest = sys.argv[1:]
-    print(json.dumps({"kills": kills, "edges": edges, "crowd": crowd}[mode](Path(folder), *map(int, rest))))
+    print(
+        json.dumps({"kills": kills, "edges": edges, "crowd": crowd, "same": same}[mode](Path(folder), *map(int, rest)))
+    )

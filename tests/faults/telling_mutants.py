@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet import gate, table
+from discreet import gate
 from discreet.answer import compose
 from discreet.answer.answer import Answer
 from discreet.answer.noisy import Estimates, Noisy
@@ -29,14 +29,14 @@ from faults.promises import Promise
 def _with_a_look(patch: Patch, change: Callable[[Answer, Any], Answer]) -> list[Any]:
     """Answers changed with a look at the exact numbers, which are kept in the list that is returned."""
     seen: list[Any] = []
-    call, answered = Joint.__call__, table.answered
+    call, answered = Joint.__call__, compose.answered
 
     def looking(joint: Joint, found: Any, source: Any) -> Any:
         seen[:] = [found]
         return call(joint, found, source)
 
     patch.setattr(Joint, "__call__", looking)
-    patch.setattr(table, "answered", lambda plan, released: change(answered(plan, released), seen[0]))
+    patch.setattr(compose, "answered", lambda plan, released: change(answered(plan, released), seen[0]))
     return seen
 
 
@@ -95,7 +95,7 @@ def caveat_when_no_row_matches(patch: Patch) -> None:
 
 
 def keys_as_they_were_stored(patch: Patch) -> None:
-    def appearing(labels: Any, cells: Any) -> Any:
+    def appearing(labels: Any) -> Any:
         place = {key: number for number, key in enumerate(dict.fromkeys(labels))}
         return tuple(place), np.array([place[key] for key in labels], dtype=np.int64)
 
@@ -105,10 +105,10 @@ def keys_as_they_were_stored(patch: Patch) -> None:
 def _replying(patch: Patch, refusal: Callable[[Exception], Exception]) -> None:
     """A gate that says more of a failure."""
 
-    def answer(held: Any, receipt: Any, made: Callable[[], bytes]) -> None:
+    def answer(held: Any, receipt: Any, compute: Callable[[], Any], released: Callable[[Any], bytes]) -> None:
         failed: list[Exception] = []
         try:
-            found = made()
+            found = released(compute())
         except Exception as error:
             failed.append(error)
         if failed:  # outside of the handler, so that nothing hangs on the reply but what the mutant puts there
@@ -185,7 +185,7 @@ ALWAYS: list[Mutant] = [
     (caveat_when_no_row_matches, _in("age > 100"), "age > 100"),
     (error_text_with_a_cell, telling.failures_tell_nothing, "cannot be cast: a cell is told"),
     (cause_hung_on_the_reply, telling.failures_tell_nothing, "the noise: a cell is told"),
-    (cause_logged, telling.failures_tell_nothing, "the answer's making: a cell is told"),
+    (cause_logged, telling.failures_tell_nothing, "the answer's packing: a cell is told"),
     (reply_that_names_its_cause, telling.failures_tell_nothing, "failures differ"),
 ]
 BY_CHANCE: list[Mutant] = [

@@ -39,6 +39,11 @@ def test_command_lines_at_once_spend_exactly_the_budget(tmp_path):
     assert outcome["charged"] == 2
 
 
+def test_ten_command_lines_with_one_question_all_get_its_answer(tmp_path):
+    outcome = driven(DRIVER, "same", tmp_path / "l", folder=tmp_path)
+    assert outcome == {"wrong": [], "exits": [0] * 10, "receipts": 1, "charged": 1}
+
+
 def test_a_question_asked_again_and_again_through_crashes_is_charged_once(tmp_path):
     retries(tmp_path, 200, 10, 20269)
 

@@ -21,7 +21,7 @@ from discreet.ledger.chain import linked
 from discreet.ledger.filter import budget
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.rules import Opening, Rules
-from discreet.ledger.store import SCHEMA
+from discreet.ledger.schema import SCHEMA
 from discreet.privacy.cost import Pure
 from faults import common
 from faults.common import nobody, nobodys_folder
@@ -72,6 +72,14 @@ def test_kills_at_every_edge_lose_nothing(tmp_path):
     assert all(count == 1 for name, count in charged.items() if name.startswith("commit"))
 
 
+def test_kills_at_every_edge_of_a_checkpoint_lose_nothing(tmp_path):
+    outcome = driven("edges", tmp_path / "l", 1)
+    assert len(outcome["edges"]) == 18
+    assert all(edge["wrong"] == [] for edge in outcome["edges"].values()), outcome
+    charged = {name: edge["charged"] for name, edge in outcome["edges"].items()}
+    assert (charged["charge, before the checkpoint"], charged["commit, before the checkpoint"]) == (0, 1)
+
+
 @pytest.mark.long
 def test_a_thousand_kills_lose_nothing(tmp_path):
     outcome = driven("kills", tmp_path / "l", 1000, 20262)
@@ -94,6 +102,14 @@ def test_a_hundred_processes_spend_exactly_the_cap(tmp_path):
     outcome = driven("crowd", tmp_path / "l", 96, 21, 500)
     assert outcome["wrong"] == []
     assert (outcome["charged"], outcome["seen"]) == (500, 500)
+
+
+@pytest.mark.parametrize("killed", [0, 1])
+def test_ten_processes_that_ask_the_same_at_once_wait_and_get_one_answer(tmp_path, killed):
+    outcome = driven("same", tmp_path / "l", 10, killed)
+    assert outcome["statuses"] == [-signal.SIGKILL] * killed + [0] * (10 - killed)
+    assert outcome["answers"] == ["the answer"] * (10 - killed)
+    assert (outcome["computed"], outcome["charges"], outcome["failures"]) == (1 + killed, 1, killed)
 
 
 # --- disks ----------------------------------------------------------------------

@@ -9,12 +9,12 @@ in a file with probability 1/8! = 2.5·10⁻⁵, which must happen three times. 
 import pytest
 
 from discreet.engine import engine as engines
-from faults import mutants, promises, telling, telling_mutants
+from faults import mutants, naming, promises, telling, telling_mutants
 from faults.world import LIMITS, Kept, Maker
 
 TIMES = 100
-PROMISES = promises.PROMISES + telling.PROMISES
-ALWAYS = mutants.ALWAYS + telling_mutants.ALWAYS
+PROMISES = promises.PROMISES + telling.PROMISES + naming.PROMISES
+ALWAYS = mutants.ALWAYS + telling_mutants.ALWAYS + naming.ALWAYS
 BY_CHANCE = mutants.BY_CHANCE + telling_mutants.BY_CHANCE
 
 

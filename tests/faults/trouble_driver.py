@@ -115,6 +115,7 @@ def stops(folder):
     """Whoever asks stands still at an edge; meanwhile others ask, and afterwards it goes on."""
     ledgers.WAIT = Ledger.open.__func__.__kwdefaults__["wait"] = 0.3  # seconds, for those who wait
     Ledger.create.__func__.__kwdefaults__["wait"] = 0.3
+    Ledger.charge.__kwdefaults__["patience"] = 0.3
     begun(folder)
     twins = ("head written beside", "head in place")  # the ledger is held there as at their neighbours
     armed = {name: arm for name, arm in edges_of_asking(stop).items() if not name.endswith(twins)}

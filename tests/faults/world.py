@@ -20,6 +20,7 @@ import pytest
 import discreet as dp
 from discreet import table
 from discreet.answer.answer import Answer
+from discreet.answer.compose import recalled
 from discreet.engine import Limits
 from discreet.engine.process import Process
 from discreet.errors import DiscreetError
@@ -120,9 +121,13 @@ class Maker:
 
 
 def write(folder: Path, found: Sequence[Row]) -> None:
-    """people.csv, with a time of change long ago: it is looked at anew when that moves."""
+    """people.csv, with a time of change long ago: it is looked at anew when that moves.
+
+    No question sees its last column: two worlds with the same people are two tables, each with its own ledger.
+    """
     place = folder / "people.csv"
-    place.write_text("\n".join([HEADER, *(",".join(map(str, row)) for row in found)]) + "\n")
+    lines = [f"{HEADER},world", *(",".join(map(str, (*row, folder.name))) for row in found)]
+    place.write_text("\n".join(lines) + "\n")
     then = place.stat().st_mtime_ns - 3_600 * 10**9
     os.utime(place, ns=(then, then))
 
@@ -149,8 +154,15 @@ def entries(people: dp.Dataset, kind: str | None = None) -> list[dict[str, Any]]
 
 
 def stored(people: dp.Dataset) -> list[bytes]:
-    """Every answer that is kept."""
-    return [bytes(found) for (found,) in _rows(people, "SELECT bytes FROM answers ORDER BY charge")]
+    """Every answer that is kept, as it is told."""
+    kept = [bytes(found) for (found,) in _rows(people, "SELECT bytes FROM answers ORDER BY charge")]
+    answers = [recalled(one, people.table.draft, schema=people.table.schema.hash) for one in kept]
+    return [bare(answer).to_bytes() for answer in answers]
+
+
+def bare(answer: Answer) -> Answer:
+    """The answer without the version that drew it, which only a recalled one states."""
+    return replace(answer, plan={name: said for name, said in answer.plan.items() if name != "version"})
 
 
 def charged(people: dp.Dataset) -> Fraction:
@@ -209,7 +221,7 @@ FAULTS: dict[str, Callable[[pytest.MonkeyPatch, dp.Dataset, str], None]] = {
     "too late": _late,
     "the engine": lambda patch, people, said: patch.setattr(people.table.engine, "run", _raising(ValueError(said))),
     "the noise": lambda patch, people, said: patch.setattr(Joint, "__call__", _raising(MemoryError(said))),
-    "the answer's making": lambda patch, people, said: patch.setattr(table, "answered", _raising(KeyError(said))),
+    "the answer's packing": lambda patch, people, said: patch.setattr(table, "packed", _raising(KeyError(said))),
 }
 
 

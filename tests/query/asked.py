@@ -107,6 +107,8 @@ def flag(depth):
     plain = st.one_of(
         st.just(Col("vip")),
         st.builds(Compare, compare, cols["num"], st.one_of(numbers, cols["num"])),
+        st.builds(Compare, compare, st.builds(Arith, st.sampled_from("+-*/"), cols["num"], numbers), numbers),
+        st.builds(Compare, compare, st.builds(Arith, st.sampled_from("+-*/"), numbers, cols["num"]), numbers),
         st.builds(Compare, compare, cols["text"], st.one_of(words, cols["text"])),
         st.builds(
             Compare, compare, st.sampled_from(["seen", "born", "weekly"]).map(Col), st.one_of(days, cols["date"])

@@ -117,6 +117,8 @@ def test_values_follow_from_the_schema(expr, values):
         (Compare("<", Col("vip"), Literal(True)), "no order"),
         (Compare("=", Col("vip"), Literal(1)), "vip = TRUE"),
         (Compare("=", AGE, Literal(None)), "age IS NULL"),
+        (Compare("!=", AGE, Literal(None)), "age IS NOT NULL"),
+        (Compare("!=", Literal(None), AGE), "age IS NOT NULL"),
         (Compare("~", AGE, Literal(1)), "no comparison"),
         (In(AGE, ()), "list of constants"),
         (In(AGE, (Literal(None),)), "NULL is equal to nothing"),

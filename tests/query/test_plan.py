@@ -12,6 +12,7 @@ from discreet.mechanism.additive import Additive
 from discreet.mechanism.keys import KeySelection
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy import price
+from discreet.query import explain
 from discreet.query.bound import bound
 from discreet.query.explain import caveats
 from discreet.query.parts import Present, Rows, RowSum
@@ -78,6 +79,13 @@ def test_there_are_at_least_thirty_questions():
 
 
 # --- what it costs ---------------------------------------------------------------------------------------------------
+
+
+def test_no_cap_is_told_where_every_row_is_a_unit():
+    asked = bound(
+        parsed("SELECT region, COUNT(*) AS n FROM people GROUP BY region").question, Schema("people", COLUMNS)
+    )
+    assert "Cap: none is needed, for every row is protected by itself." in explain.words(plan(asked, epsilon=1))
 
 
 @pytest.mark.parametrize("relation", RELATIONS)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 
 from discreet.errors import NotAnswerable
+from discreet.query.canonical import canonical
 from discreet.query.meaning.normal import normal
 from discreet.query.meaning.resolve import resolved
 from discreet.query.nodes import (
@@ -41,7 +42,6 @@ from discreet.query.nodes import (
     Sum,
     Top,
     Variance,
-    canonical,
 )
 from discreet.schema import Column, Schema
 from query import asked

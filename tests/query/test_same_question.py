@@ -6,10 +6,10 @@ import pytest
 
 from discreet.demo.hospital import TOML
 from discreet.metadata import parse
+from discreet.query.canonical import canonical
 from discreet.query.form import words as dp
 from discreet.query.form.frame import Frame
 from discreet.query.meaning.resolve import resolved
-from discreet.query.nodes import canonical
 from discreet.query.sql import parsed
 
 SCHEMA = parse(TOML).schema

@@ -3,8 +3,8 @@
 import pytest
 
 from discreet.errors import NotAnswerable
+from discreet.query.canonical import canonical
 from discreet.query.meaning.resolve import resolved
-from discreet.query.nodes import canonical
 from discreet.query.sql import parsed
 from discreet.schema import Column, Schema
 

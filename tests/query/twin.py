@@ -8,7 +8,8 @@ from fractions import Fraction
 
 import duckdb
 
-from discreet.query.layout import Store, stored
+from discreet.query.layout import Store, engine_type, stored
+from discreet.query.meaning.fold import columns
 from discreet.query.nodes import (
     And,
     Arith,
@@ -27,6 +28,7 @@ from discreet.query.nodes import (
     TryCast,
 )
 from discreet.schema import Column, Schema, Type, Unit
+from discreet.schema.column import default_step
 from discreet.schema.kind import measured
 
 EPOCH = datetime(1970, 1, 1)
@@ -113,28 +115,32 @@ def nasty_rows(number=60):
     return rows
 
 
-def connected(rows, schema=SCHEMA, word=0x5EC3E7, code=lambda unit: unit):
-    """A DuckDB with the prepared table of these rows; salts follow from the unit, codes from `code`."""
-    rows = [(code(unit), rank, unit * 40503 % 65536, *cells) for unit, rank, *cells in rows]
+def connected(rows, schema=SCHEMA, word="5ec3e75ec3e75ec3"):
+    """A DuckDB with the prepared table of these rows, whose cells of public values are labels."""
+    coded = [(unit, rank, *map(_code, schema.columns, cells)) for unit, rank, *cells in rows]
     con = duckdb.connect(config={"threads": 1})
     kinds = []
-    for place, column in enumerate(schema.columns):
-        store = stored(schema, column).store
-        if store is Store.CODE:
+    for column in schema.columns:
+        place = stored(schema, column)
+        if place.store is Store.CODE:
             listed = ", ".join("'" + value.replace("'", "''") + "'" for value in column.values)
-            con.execute(f"CREATE TYPE tc{place} AS ENUM ({listed})")
-        kinds.append(f"c{place} {f'tc{place}' if store is Store.CODE else store}")
-    con.execute(
-        f"CREATE TABLE prepared(discreet_unit BIGINT, discreet_rank INTEGER, discreet_salt INTEGER, {', '.join(kinds)})"
-    )
-    con.execute("CREATE TABLE discreet_secret(word UBIGINT)")
+            con.execute(f"CREATE TYPE t{place.name} AS ENUM ({listed})")
+        kinds.append(f"{place.name} {engine_type(schema, column)}")
+    con.execute(f"CREATE TABLE prepared(discreet_unit BIGINT, discreet_rank INTEGER, {', '.join(kinds)})")
+    con.execute("CREATE TABLE discreet_secret(word VARCHAR)")
     con.execute("INSERT INTO discreet_secret VALUES (?)", [word])
-    if rows:
-        one = f"({', '.join('?' * len(rows[0]))})"
+    if coded:
+        marks = f"({', '.join('?' * len(coded[0]))})"
         con.execute(
-            f"INSERT INTO prepared VALUES {', '.join([one] * len(rows))}", [cell for row in rows for cell in row]
+            f"INSERT INTO prepared VALUES {', '.join([marks] * len(coded))}", [cell for row in coded for cell in row]
         )
     return con
+
+
+def _code(column, cell):
+    """A label as its code; every other cell as it is."""
+    is_label = cell is not None and column.values is not None and isinstance(cell, str)
+    return column.values.index(cell) if is_label else cell
 
 
 def row_of(cells, schema=SCHEMA):
@@ -232,14 +238,45 @@ OPS = {
 
 
 def compared(op, left, right, row, schema):
-    column = schema.find(left.name) if isinstance(left, Col) else None
+    """Beside a constant, a stored number and + - * / of it with constants are compared as Fractions: exactly."""
+    names = set(columns(left))
+    column = schema.find(next(iter(names))) if len(names) == 1 else None
     if column is not None and isinstance(right, Literal) and stored(schema, column).store is Store.STEPS:
-        raw, step = row[column.name], stored(schema, column).step
-        place = measured(right.value) / step
-        if column.type is Type.NUMBER or step != 1:
-            place = math.floor(place + Fraction(1, 2))
-        return None if raw is None else OPS[op](raw, place)
+        raw, step, beside = row[column.name], stored(schema, column).step, measured(right.value)
+        found = exactly(left, raw * step if raw is not None else Fraction(1))
+        ends = [exactly(left, Fraction(x)) for x in (0, 1)]
+        if found is not None and ends[0] != ends[1]:
+            if column.type is Type.NUMBER and step == default_step(column):
+                beside = read_like_a_cell(beside, *ends, step)
+            return None if raw is None else OPS[op](found, beside)
     return both(op, evaluated(left, row, schema), evaluated(right, row, schema))
+
+
+def exactly(expr, cell):
+    """The expression in Fractions where its column holds `cell`; None where it is more than + - * / with constants."""
+    match expr:
+        case Col():
+            return cell
+        case Literal(int() | Fraction() as value) if not isinstance(value, bool):
+            return Fraction(value)
+        case Arith("+" | "-" | "*" | "/" as op, left, right) if Literal in (type(left), type(right)):
+            if op == "/" and (not isinstance(right, Literal) or right.value == 0):
+                return None
+            a, b = exactly(left, cell), exactly(right, cell)
+            if a is None or b is None:
+                return None
+            return {"+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b, "/": lambda: a / b}[op]()
+        case _:
+            return None
+
+
+def read_like_a_cell(beside, at_zero, at_one, step):
+    """Without a declared step a decimal is rounded as cells are, if decimals of its length keep apart."""
+    value = (beside - at_zero) / (at_one - at_zero)
+    digits = next((n for n in range(1100) if (value * 10**n).denominator == 1), None)
+    if digits is None or Fraction(1, 10**digits) < step:
+        return beside
+    return at_zero + (at_one - at_zero) * math.floor(value / step + Fraction(1, 2)) * step
 
 
 def both(op, a, b):

@@ -118,10 +118,11 @@ def with_units(rows: int, groups: int) -> Family:
         "different": different("double", HIGH, 1),
         "otherwise": different("double", LOW, 11),
         "nothing": [["double", *EMPTY]] * 4,
+        "kinds": [["double", "north", kind, *HIGH[2:]] for kind in "abc"],
     }
     added = [("all", name) for name in changed if name.startswith("less")]
     replaced = [("all", name) for name in changed if name.startswith("other")]
-    alone = ["many", "double", "another", "nothing", "different"]
+    alone = ["many", "double", "another", "nothing", "different", "kinds"]
     swapped = [("double", name) for name in ("another", "elsewhere", "nothing")]
     neighbours = {
         Relation.ADD_REMOVE: [*added, *(("empty", name) for name in alone)],

@@ -31,7 +31,7 @@ from discreet.query.sql import parsed
 from discreet.relation import Relation
 from replay import Seeded
 from shapes.shapes import schema
-from shapes.tables import EMPTY, HIGH, LOW, opened
+from shapes.tables import EMPTY, HIGH, opened
 
 NONE = Fraction(1, 10**6)  # the scale of noise that is never anything but 0
 CERTAIN = (1.0, 0.0)
@@ -43,16 +43,16 @@ def person(name, cells):
     return [[name, *cells]] * 3
 
 
-def low(cells):
-    return [*cells[:3], LOW[3], *cells[4:]]
+def young(cells):
+    return [*cells[:3], "3", *cells[4:]]  # eight ages, from -5 on, lie below
 
 
 TABLES = {
     "empty": [],
     "one": person("x", HIGH),
     "nothing": person("x", EMPTY),
-    "low": [row for i in range(6) for row in person(f"u{i}", low(HIGH))],
-    "low and one": [row for i in range(6) for row in person(f"u{i}", low(HIGH))] + person("x", HIGH),
+    "young": person("u", young(HIGH)),
+    "young and one": person("u", young(HIGH)) + person("x", HIGH),
     "town": [[f"u{i}", *HIGH] for i in range(THRESHOLD)],
     "town and one": [[f"u{i}", *HIGH] for i in range(THRESHOLD)] + person("x", HIGH),
 }
@@ -155,13 +155,13 @@ def above(noise, least):
     return float(str(noise.above(least).mid().str(20, radius=False)))
 
 
-def another_than_the_lowest(pair):
-    """{chosen ≥ 1} of the median: P ∝ e^(rate·score)."""
+def below_young(pair):
+    """{chosen ≤ 7} of the median, P ∝ e^(rate·score): one more old unit lowers these scores and lifts those above."""
     (one,) = pair.made.measured
     chances = []
     for side in (pair.first, pair.second):
         weights = np.exp(float(one.mechanism.choice.rate) * scores(side.parts[one.part].of(0, 26), Fraction(1, 2)))
-        chances.append(1 - weights[0] / weights.sum())
+        chances.append(weights[:8].sum() / weights.sum())
     return chances[0] * (1 - 1e-9), chances[1] * (1 + 1e-9)
 
 
@@ -234,8 +234,8 @@ MUTANTS = [
     Mutant(noise_the_same_every_time, ROWS, ("one", "empty"), first_ever, SAME, certain, FEW, one_by_one),
     Mutant(threshold_without_noise, TOWNS, ("town and one", "town"), shown, Event(Coordinate(0), "=", 1), certain, FEW,
            delta="1e-6"),
-    Mutant(choice_without_its_factor, MEDIAN, ("low and one", "low"), chosen, Event(Coordinate(0), "≥", 1),
-           another_than_the_lowest, 8_000),
+    Mutant(choice_without_its_factor, MEDIAN, ("young", "young and one"), chosen, Event(Coordinate(0), "≤", 7),
+           below_young, 8_000),
 ]  # fmt: skip
 IDS = [mutant.plant.__name__ for mutant in MUTANTS]
 

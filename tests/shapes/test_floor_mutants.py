@@ -11,13 +11,16 @@ from functools import cache
 import pytest
 
 from discreet.engine import cells as engine_cells
-from discreet.engine import prepare
+from discreet.engine import packing, prepare
 from discreet.query import aggregate, bound
 from discreet.query import plan as planning
+from discreet.query.compile import exacts
 from discreet.query.compile import statements as compiling
+from discreet.query.meaning.cells import Cells, KeyCells
 from discreet.query.parts import Present, Ranks, RowSum
 from discreet.query.sensitivity import sensitivity
 from discreet.relation import Relation
+from discreet.schema import Type
 from shapes.checks import differences, overcharged, violations
 from shapes.shapes import Shape, planned
 from shapes.tables import apart, measured, opened, with_units
@@ -46,6 +49,8 @@ WITNESSES = {
     "sum large": shape("sum large"),
     "mean": shape("mean"),
     "median": shape("median"),
+    "units by kind": shape("units", "category"),
+    "rows by town and kind": shape("rows", "private and public"),
 }
 
 
@@ -123,11 +128,11 @@ def rank_for_row_number(patch):
 
 
 def file_order_in_the_hash(patch):
-    edited(patch, prepare, "_ranked", r"\)\) AS h FROM", "), row_number() OVER ()) AS h FROM")
+    edited(patch, prepare, "_ranked", r"CAST\((.*) AS UBIGINT\) AS h FROM", r"hash(\1, row_number() OVER ()) AS h FROM")
 
 
 def fixed_per_unit_unenforced(patch):
-    edited(patch, prepare, "_ranked", r" AND c\d+ IS NOT DISTINCT FROM first_c\d+", "")
+    edited(patch, prepare, "_ranked", r"(r <= \d+) AND .*", r"\1")
 
 
 def every_row_without_an_id_a_unit(patch):
@@ -136,7 +141,10 @@ def every_row_without_an_id_a_unit(patch):
 
 
 def clamp_after_the_sum(patch):
+    real = packing._range
     patch.setattr(engine_cells, "_nearest", lambda read, lattice: f"TRY_CAST({read} AS BIGINT)")
+    # a digit keeps within its range by itself: a cell that passes its bounds must be a word of its own
+    patch.setattr(packing, "_range", lambda schema, one: None if one.type is Type.INTEGER else real(schema, one))
 
 
 def sum_in_floats(patch):
@@ -190,12 +198,35 @@ def cap_on_rows_forgotten(patch):
     patch.setattr(compiling._Frame, "rows", property(lambda frame: frame.schema.max_rows))
 
 
-def unit_code_for_salt(patch):
-    patch.setattr(compiling, "SALT", compiling.UNIT)
+def dense_codes_for_ids(patch):
+    edited(patch, prepare, "_units", r"CAST\(CAST\(unhex.*\) AS id", "row_number() OVER (ORDER BY u) AS id")
 
 
 def units_counted_as_rows(patch):
     patch.setattr(compiling, "unit_count", lambda *given: "count(*)")
+
+
+def groups_by_label(patch):
+    """Labels that two places share make one group of them, after the units of each were counted."""
+    real = exacts._sorted
+
+    def labelled(stored):
+        return real([tuple("a" if part in (0, 1, 2) else part for part in key) for key in stored])
+
+    patch.setattr(exacts, "_sorted", labelled)
+    patch.setattr(KeyCells, "label", lambda key, stored: stored)
+
+
+def groups_left_out_added_to_another(patch):
+    """All groups but one are said to be empty by the words of WHERE, and what is in them goes to that one."""
+    patch.setattr(bound, "with_kept", lambda cells, where, schema: replace(cells, kept=(0,)))
+    patch.setattr(Cells, "numbers", lambda cells, places: 0 * places)
+
+
+def groups_left_out_that_are_there(patch):
+    """The reach of a unit counts one group, and all groups are answered."""
+    real = bound.reached
+    patch.setattr(bound, "reached", lambda asked, schema, cells: real(asked, schema, replace(cells, kept=(0,))))
 
 
 MUTANTS = [  # the fault, between which tables it shows, and in which witness which promise breaks
@@ -218,8 +249,11 @@ MUTANTS = [  # the fault, between which tables it shows, and in which witness wh
     (delta_not_charged, ("empty", "many"), ("rows by town", "delta")),
     (groups_trusted_without_ranking, ("empty", "many"), ("rows by age, one group", "l0")),
     (cap_on_rows_forgotten, ("empty", "double"), ("rows, two each", "l1")),
-    (unit_code_for_salt, ("all", "less first"), ("rows by age, one group", "l0")),
+    (dense_codes_for_ids, ("all", "less first"), ("rows by age, one group", "l0")),
     (units_counted_as_rows, ("empty", "double"), ("units", "l1")),
+    (groups_by_label, ("empty", "kinds"), ("rows by town and kind", "linf")),
+    (groups_left_out_added_to_another, ("empty", "kinds"), ("units by kind", "linf")),
+    (groups_left_out_that_are_there, ("empty", "kinds"), ("units by kind", "l0")),
 ]
 
 

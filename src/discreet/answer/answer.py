@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from discreet.answer.column import Column, Plain, from_stored
+from discreet.answer.column import Column, Plain
+from discreet.answer.first_form import FORMAT, fields_of, unreadable
 from discreet.errors import bad, quoted
+from discreet.inert import visible_lines
 
 if TYPE_CHECKING:
     from discreet.answer.derived import Derived
-
-_FORMAT = 1
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,9 +81,17 @@ class Answer:
             raise bad("row", "must be the keys of one row of the answer", row, fix)
         return self.labels.index(wanted)
 
+    def of_name(self, column: Column) -> str:
+        """The name beside a column's own under which files without metadata say what it counts."""
+        taken = {*self.keys, *(name for c in self.columns for name in (c.name, f"{c.name}_moe"))}
+        name = f"{column.name}_of"
+        while name in taken:
+            name += "_"
+        return name
+
     def explain(self) -> str:
         """The path from the question to these numbers, in words."""
-        return "\n".join(self.plan.get("words", ()))
+        return visible_lines("\n".join(self.plan.get("words", ())))
 
     def __repr__(self) -> str:
         from discreet.answer.show import text
@@ -123,7 +131,7 @@ class Answer:
 
     def to_json(self) -> dict[str, Any]:
         """The object that `ask --json` prints."""
-        return {"ok": True, "format": _FORMAT} | self.provenance() | {"rows": _with_moe(self)}
+        return {"ok": True, "format": FORMAT} | self.provenance() | {"rows": _with_moe(self)}
 
     def provenance(self) -> dict[str, Any]:
         """Everything but the rows."""
@@ -141,7 +149,7 @@ class Answer:
     def to_bytes(self) -> bytes:
         """Canonical JSON: equal answers have equal bytes."""
         stored = {
-            "format": _FORMAT,
+            "format": FORMAT,
             "dataset": self.dataset,
             "question": self.question,
             "keys": list(self.keys),
@@ -156,19 +164,11 @@ class Answer:
 
     @classmethod
     def from_bytes(cls, stored: bytes) -> "Answer":
-        """The answer with these bytes, not yet handed out."""
-        kept = json.loads(stored)
-        return cls(
-            dataset=kept["dataset"],
-            question=kept["question"],
-            keys=tuple(kept["keys"]),
-            labels=tuple(tuple(label) for label in kept["labels"]),
-            columns=tuple(from_stored(c) for c in kept["columns"]),
-            level=Fraction(kept["level"]),
-            cost=kept["cost"],
-            caveats=tuple(kept["caveats"]),
-            plan=kept["plan"],
-        )
+        """The answer with these bytes, not yet handed out; whatever is not an answer is an IntegrityError."""
+        try:
+            return cls(**fields_of(stored))
+        except ValueError:  # fields that contradict each other
+            raise unreadable() from None
 
     # --- from answer to answer ---------------------------------------------------------------------------------------
 
@@ -179,27 +179,27 @@ class Answer:
 
     def share(self, column: str) -> "tuple[Derived, ...]":
         """Each row's part of the sum over all rows."""
-        from discreet.answer.derived import share
+        from discreet.answer.derived import share, with_caps
 
-        return share(self, column)
+        return tuple(with_caps(one, self.column(column)) for one in share(self, column))
 
     def difference(self, column: str, a: Any, b: Any) -> "Derived":
         """The value at row a less the value at row b; rows by their keys."""
-        from discreet.answer.derived import difference
+        from discreet.answer.derived import difference, with_caps
 
-        return difference(self, column, a, b)
+        return with_caps(difference(self, column, a, b), self.column(column))
 
     def column_difference(self, a: str, b: str) -> "tuple[Derived, ...]":
         """Column a less column b, row by row."""
-        from discreet.answer.derived import column_difference
+        from discreet.answer.derived import column_difference, with_caps
 
-        return column_difference(self, a, b)
+        return tuple(with_caps(one, self.column(a), self.column(b)) for one in column_difference(self, a, b))
 
     def ratio(self, a: str, b: str) -> "tuple[Derived, ...]":
         """Column a over column b, row by row."""
-        from discreet.answer.derived import ratio
+        from discreet.answer.derived import ratio, with_caps
 
-        return ratio(self, a, b)
+        return tuple(with_caps(one, self.column(a), self.column(b)) for one in ratio(self, a, b))
 
 
 def _with_moe(answer: Answer) -> list[dict[str, Plain]]:

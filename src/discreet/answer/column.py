@@ -26,7 +26,7 @@ class Column:
 
     `kind` (one of LAWS), `scale` and `step` are those of the noise where the column is one noisy part, and `part` names
     that part, so that columns made from the same draw are known as such.  `ranks` and `shortfall`, in rows, stand in
-    for ends where a value was chosen.
+    for ends where a value was chosen.  `of` says what a cap left to be counted, where one can bind.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Column:
     signed: bool = False  # whether exact values may lie below 0
     ranks: float | None = None
     shortfall: float | None = None
+    of: str | None = None
 
     @property
     def law(self) -> Any:
@@ -60,13 +61,15 @@ class Column:
         """What the reply of `ask` says of a column; its values are in the rows."""
         described = {"name": self.name, "mechanism": self.mechanism}
         numbers = {name: _number(getattr(self, name)) for name in _FRACTIONS}
-        others = {name: getattr(self, name) for name in ("ranks", "shortfall") if getattr(self, name) is not None}
+        others = {name: getattr(self, name) for name in ("ranks", "shortfall", "of") if getattr(self, name) is not None}
         return {**described, **numbers, "epsilon": self.epsilon, **others}
 
     def stored(self) -> dict[str, Any]:
         """Every field, exactly, for the ledger."""
         kept = {f.name: getattr(self, f.name) for f in fields(self)}
         exactly = {name: None if kept[name] is None else str(kept[name]) for name in _FRACTIONS}
+        if self.of is None:
+            del kept["of"]
         return kept | {name: list(kept[name]) for name in _LISTS} | exactly
 
 
@@ -81,6 +84,7 @@ def column(
     kind: str | None = None,
     part: str | None = None,
     signed: bool = False,
+    of: str | None = None,
 ) -> Column:
     """The column of such estimates; Fractions become floats, ends rounded outward, dates ISO text.
 
@@ -109,13 +113,8 @@ def column(
         signed=signed,
         ranks=estimates.ranks,
         shortfall=estimates.shortfall,
+        of=of,
     )
-
-
-def from_stored(kept: dict[str, Any]) -> Column:
-    """The inverse of `Column.stored`."""
-    exactly = {name: None if kept[name] is None else Fraction(kept[name]) for name in _FRACTIONS}
-    return Column(**(kept | {name: tuple(kept[name]) for name in _LISTS} | exactly))
 
 
 def plain(value: Any) -> Plain:

@@ -1,26 +1,33 @@
 """From what a mechanism released to an answer: estimates, words and the clauses that look at released rows."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from discreet import exact
+from discreet import envelope, exact
 from discreet.answer.answer import Answer
+from discreet.answer.caps import counted_of
 from discreet.answer.column import Column, Plain, column, plain
 from discreet.answer.estimate import estimated
 from discreet.answer.noisy import Estimates, Noisy
+from discreet.answer.stored import opened, question, replayed
 from discreet.mechanism.additive import Additive
 from discreet.noise.laplace import DiscreteLaplace
-from discreet.query import explain
+from discreet.query import canonical, explain
 from discreet.query.after.rows import afterwards
+from discreet.query.bound import Draft
+from discreet.query.compile.aligned import is_aligned
 from discreet.query.joint import Measured, Released
 from discreet.query.meaning import dates
 from discreet.query.meaning.domain import domain
-from discreet.query.nodes import Arith, Col, Literal
+from discreet.query.nodes import Question
 from discreet.query.parts import Part, Ranks, RowSum
 from discreet.query.plan import Plan
 from discreet.query.readable import spelt
 from discreet.query.recipe import Picked, Recipe, Single, parts
-from discreet.schema import Type
+from discreet.query.tags import TAGS
+from discreet.schema import Schema, Type
 
 
 def answered(plan: Plan, released: Released) -> Answer:
@@ -39,7 +46,7 @@ def answered(plan: Plan, released: Released) -> Answer:
         columns=tuple(columns),
         level=plan.level,
         cost=cost_json(plan),
-        caveats=tuple(explain.caveats(plan)),
+        caveats=(*explain.caveats(plan), *explain.shortened(plan, len(released.keys))),
         plan=explain.as_json(plan) | {"words": explain.words(plan)},
     )
     places = {  # bins and the like sort by their public order, not by their letters
@@ -48,6 +55,30 @@ def answered(plan: Plan, released: Released) -> Answer:
         if one.labels is not None
     }
     return whole.kept(afterwards(whole.rows, draft.question.after, places=places))
+
+
+def shown(stored: bytes, draft: Draft, level: Fraction) -> Answer:
+    """What the ledger keeps, as an answer to the question of today's draft; of the first ledgers as it was written."""
+    if not stored.startswith(envelope.HEAD):
+        return Answer.from_bytes(stored)
+    return answered(*replayed(opened(stored), draft, level))
+
+
+def recalled(stored: bytes, drafted: Callable[[Question], Draft], *, schema: str) -> Answer:
+    """The answer to the question that was charged; `drafted` bounds it by today's public facts.
+
+    Where these are not the facts of that day, all that is told is what was told then.
+    """
+    if not stored.startswith(envelope.HEAD):
+        return Answer.from_bytes(stored)
+    kept = opened(stored)
+    facts = kept.facts
+    if facts["schema"] == schema:
+        answer = shown(stored, drafted(question(kept)), Fraction(95, 100))
+    else:
+        price = {name: exact.shown(Fraction(facts[name])) for name in ("epsilon", "delta")}
+        answer = Answer("", facts["text"], (), (), (), Fraction(95, 100), price, plan={"words": facts["told"]})
+    return replace(answer, plan=answer.plan | {"version": kept.version})
 
 
 def _label(label: Any) -> Plain:
@@ -59,7 +90,7 @@ def _label(label: Any) -> Plain:
 def noisy_parts(plan: Plan, values: Any) -> dict[Part, Noisy]:
     """Each part's released numbers beside the law of their noise."""
     return {
-        one.part: Noisy(values[one.part], one.mechanism, _rounding(one.part))
+        one.part: Noisy(values[one.part], one.mechanism, _rounding(one.part, plan.draft.schema))
         for one in plan.measured
         if one.part in values
     }
@@ -90,7 +121,8 @@ def _column(name: str, recipe: Recipe, plan: Plan, noisy: dict[Part, Noisy]) -> 
     shares = [by_part[part].epsilon for part in parts(recipe)]
     epsilon = None if None in shares else exact.shown(sum((s for s in shares if s is not None), Fraction(0)))
     law = _law(by_part[recipe.part]) if isinstance(recipe, Single) else {}
-    return column(name, estimates, mechanism=mechanism_words(recipe, plan), epsilon=epsilon, **law)
+    of = counted_of(recipe, plan.draft)
+    return column(name, estimates, mechanism=mechanism_words(recipe, plan), epsilon=epsilon, of=of, **law)
 
 
 def _law(one: Measured) -> dict[str, Any]:
@@ -103,20 +135,15 @@ def _law(one: Measured) -> dict[str, Any]:
         "kind": "laplace" if flat else "gaussian",
         "scale": noise.scale if isinstance(noise, DiscreteLaplace) else noise.sigma,
         "step": explain.step(one.part),
-        "part": repr(one.part),
+        "part": canonical.spelt(TAGS.plain(one.part)),
         "signed": isinstance(one.part, RowSum) and one.part.lattice.low < 0,
     }
 
 
-def _rounding(part: Part) -> Fraction:
-    """How far, in steps, a row may be moved onto the lattice: a column's own cells lie on it already."""
-    match part:
-        case RowSum(item=Col()) | RowSum(item=Arith("-", Col(), Literal())):
-            return Fraction(0)
-        case RowSum():
-            return Fraction(1, 2)
-        case _:
-            return Fraction(0)
+def _rounding(part: Part, schema: Schema) -> Fraction:
+    """How far, in steps, a row may be moved onto the lattice: not at all where every row lies on it already."""
+    moved = isinstance(part, RowSum) and not is_aligned(part.item, part.lattice, schema)
+    return Fraction(1, 2) if moved else Fraction(0)
 
 
 def _in_its_type(estimates: Estimates, part: Ranks, plan: Plan) -> Estimates:

@@ -21,12 +21,13 @@ def to_pandas(answer: "Answer") -> Any:
 
 
 def to_polars(answer: "Answer") -> Any:
-    """A Polars frame."""
+    """A Polars frame.  It carries no metadata, so what a capped column counts stands in one beside it."""
     try:
         import polars
     except ImportError:
         raise _absent("polars") from None
-    return polars.DataFrame(_lists(answer), strict=False)
+    counted = {answer.of_name(c): [c.of] * len(answer) for c in answer.columns if c.of is not None}
+    return polars.DataFrame(_lists(answer) | counted, strict=False)
 
 
 def to_arrow(answer: "Answer") -> Any:

@@ -6,7 +6,7 @@ which the result says.  Rows that were picked by their noisy values (HAVING, ORD
 of noise: no interval here, nor the answer's own, makes up for that choice.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from discreet.answer.interval import quotient_range
 from discreet.answer.spread import pair_radius, sum_radius
 from discreet.errors import bad
 from discreet.exact import float_down, float_up
+from discreet.inert import visible
 
 if TYPE_CHECKING:
     from discreet.answer.answer import Answer
@@ -34,6 +35,7 @@ class Derived:
     low: int | float | None
     high: int | float | None
     level: Fraction
+    of: str | None = None  # what a cap leaves to be counted, as in the columns it is made from
 
     def __str__(self) -> str:
         from discreet.answer.show import number, percent
@@ -41,7 +43,15 @@ class Derived:
         wide = None if self.low is None or self.high is None else (self.high - self.low) / 2
         value, *ends = (None if v is None else number(v, wide) for v in (self.value, self.low, self.high))
         between = " to ".join(end or "no bound" for end in ends)
-        return f"{self.name}: {value or 'unknown'} ({between}, with probability {percent(self.level)})"
+        capped = "" if self.of is None else f", {self.of}"
+        said = f"{self.name}: {value or 'unknown'} ({between}, with probability {percent(self.level)}){capped}"
+        return visible(said)
+
+
+def with_caps(derived: Derived, *columns: "Column") -> Derived:
+    """The same, saying what its columns count."""
+    counted = dict.fromkeys(column.of for column in columns if column.of is not None)
+    return replace(derived, of=" and ".join(counted) or None)
 
 
 def share(answer: "Answer", column: str) -> tuple[Derived, ...]:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.answer.show import caption, label
 from discreet.errors import bad
+from discreet.inert import visible
 
 if TYPE_CHECKING:
     from discreet.answer.answer import Answer
@@ -18,12 +19,14 @@ def picture(answer: "Answer", name: str | None, *, ax: Any = None) -> Any:
     if any(not _is_number(v) for v in column.value):
         raise bad("column", "must hold numbers to be drawn", column.name, "Name a column of numbers.")
     marks = [
-        Mark(", ".join(map(label, keys)) or column.name, value, low, high)
+        Mark(", ".join(map(label, keys)) if keys else visible(column.name), value, low, high)
         for keys, value, low, high in zip(answer.labels, _floats(column.value), column.low, column.high, strict=True)
     ]
     drawn = points_picture if column.law is None else bars_picture
-    title = f"{column.name} by {', '.join(answer.keys)}" if answer.keys else column.name
-    return drawn(marks, title=title, measure=column.name, caption=caption(answer), ax=ax)
+    name, keys = visible(column.name), ", ".join(map(visible, answer.keys))
+    title = f"{name} by {keys}" if keys else name
+    measure = name if column.of is None else f"{name}, {visible(column.of)}"
+    return drawn(marks, title=title, measure=measure, caption=caption(answer), ax=ax)
 
 
 def _drawable(answer: "Answer") -> "Column":

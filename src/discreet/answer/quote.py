@@ -1,6 +1,6 @@
 """What a question would cost and how exact it would be: public facts only, nothing spent, nothing read."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
 from typing import Any
@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from discreet import exact
+from discreet.answer.caps import counted_of
 from discreet.answer.column import plain
 from discreet.answer.compose import cost_json, mechanism_words, noisy_parts
 from discreet.answer.estimate import estimated
+from discreet.inert import visible
 from discreet.mechanism.quantile import Quantile
 from discreet.query import explain
 from discreet.query.parts import Distinct, Part, Rows, Units
@@ -30,6 +32,7 @@ class Expected:
     moe: Fraction | None
     at_size: float | None = None
     ranks: float | None = None
+    of: str | None = None  # what a cap leaves to be counted
 
     @property
     def unknown(self) -> bool:
@@ -43,6 +46,8 @@ class Expected:
             found["moe_at_size"] = self.at_size
         if self.ranks is not None:
             found["ranks"] = self.ranks
+        if self.of is not None:
+            found["of"] = self.of
         return found
 
     def words(self, at_size: int | None) -> str:
@@ -91,12 +96,14 @@ class Quote:
         sure = exact.shown(100 * self.level)
         lines = [f"Cost: epsilon {self.cost['epsilon']}, delta {self.cost['delta']}; nothing is spent yet."]
         lines += [
-            f"{one.name}: {one.words(self.at_size)} ({one.mechanism}), {sure} times of 100" for one in self.columns
+            f"{visible(one.name)}: {one.words(self.at_size)} ({one.mechanism}), {sure} times of 100"
+            + ("" if one.of is None else f"; {one.of}")
+            for one in self.columns
         ]
         if self.smallest_group is not None:
             lines.append(f"A group of fewer than {self.smallest_group:,} will be off by more than 10 %.")
         lines.append(f"Left now: epsilon {self.remaining['epsilon']}; after it {self.remaining_after['epsilon']}.")
-        return lines + list(self.caveats)
+        return lines + [visible(caveat) for caveat in self.caveats]
 
     def __repr__(self) -> str:
         return "\n".join(self.lines())
@@ -109,7 +116,7 @@ def quoted(
     size = None if at_size is None else exact.count(at_size, "at_size", 1)
     known, draft = half_widths(plan), plan.draft
     columns = tuple(
-        _expected(output.name, recipe, plan, known[output.name], size)
+        replace(_expected(output.name, recipe, plan, known[output.name], size), of=counted_of(recipe, draft))
         for output, recipe in zip(draft.question.outputs, draft.recipes, strict=True)
     )
     counts = [

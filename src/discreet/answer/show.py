@@ -1,10 +1,14 @@
-"""An answer for people: a table of text or HTML, every number with its ± and no more digits than that ± allows."""
+"""An answer for people: a table of text or HTML, every number with its ± and no more digits than that ± allows.
+
+Keys, names and caveats may hold what rows or questions put there: they are made visible here and run nowhere.
+"""
 
 import math
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from discreet.exact import shown
+from discreet.inert import visible
 
 if TYPE_CHECKING:
     from discreet.answer.answer import Answer
@@ -16,12 +20,17 @@ _MOST_HTML_ROWS = 200
 
 def table(answer: "Answer") -> tuple[list[str], list[list[str]]]:
     """The header, and the rows as text."""
-    header = [*answer.keys, *(c.name for c in answer.columns)]
-    return header, [_row(answer, i) for i in range(len(answer))]
+    return _head(answer), [_row(answer, i) for i in range(len(answer))]
+
+
+def caps(answer: "Answer") -> list[str]:
+    """A line for each thing that a cap leaves to be counted, with the columns that count it."""
+    counted = dict.fromkeys(c.of for c in answer.columns if c.of is not None)
+    return [f"{', '.join(visible(c.name) for c in answer.columns if c.of == of)}: {visible(of)}" for of in counted]
 
 
 def text(answer: "Answer") -> str:
-    """Aligned columns, then what the ± means, what was paid and what remains."""
+    """Aligned columns, then what they count, what the ± means, what was paid and what remains."""
     header, lines = _head(answer), [_row(answer, i) for i in range(min(len(answer), _MOST_ROWS))]
     widths = [max(map(len, cells)) for cells in zip(header, *lines, strict=True)]
     keys = len(answer.keys)
@@ -31,16 +40,18 @@ def text(answer: "Answer") -> str:
         return "  ".join(sides).rstrip()
 
     more = len(answer) - len(lines)
-    return "\n".join([*map(drawn, [header, *lines]), *([f"… {more:,} more rows"] if more else []), caption(answer)])
+    rest = [f"… {more:,} more rows"] if more else []
+    return "\n".join([*map(drawn, [header, *lines]), *rest, *caps(answer), caption(answer)])
 
 
 def html(answer: "Answer") -> str:
     """A table with a caption and headed rows and columns; every text is escaped."""
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in _head(answer))
+    counted = [*(None for _ in answer.keys), *(c.of for c in answer.columns)]
+    head = "".join(_html_head(name, of) for name, of in zip(_head(answer), counted, strict=True))
     body = "".join(_html_row(answer, i) for i in range(min(len(answer), _MOST_HTML_ROWS)))
     more = len(answer) - _MOST_HTML_ROWS
     rest = f" {more:,} more rows are not shown." if more > 0 else ""
-    notes = "".join(f"<li>{escape(caveat)}</li>" for caveat in answer.caveats)
+    notes = "".join(f"<li>{escape(visible(caveat))}</li>" for caveat in answer.caveats)
     notes = f"<ul>{notes}</ul>" if notes else ""
     title = f"<caption>{escape(caption(answer))}{rest}</caption>"
     return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
@@ -54,7 +65,7 @@ def caption(answer: "Answer") -> str:
         paid = f"replayed, nothing new charged (first {paid})"
     who = f"per {cost['unit'] or 'row'} ({cost['neighbours']})"
     left = "" if answer.remaining is None else f"; remaining ε = {answer.remaining['epsilon']}"
-    return f"± holds with probability {percent(answer.level)}; {paid} {who}{left}"
+    return visible(f"± holds with probability {percent(answer.level)}; {paid} {who}{left}")
 
 
 def percent(level: Any) -> str:
@@ -91,8 +102,8 @@ def number(value: Any, moe: Any) -> str:
 
 
 def label(value: Any) -> str:
-    """A key's value; an empty one is said to be so."""
-    return "(empty)" if value is None else str(value)
+    """A key's value; an empty cell is said to be one, and the empty text stands in quotes."""
+    return "(empty)" if value is None else visible(str(value)) or '""'
 
 
 def _size(moe: Any) -> str:
@@ -108,11 +119,17 @@ def _decimals(moe: float) -> int:
 
 
 def _head(answer: "Answer") -> list[str]:
-    return [*answer.keys, *(c.name for c in answer.columns)]
+    return [*map(visible, answer.keys), *(visible(c.name) for c in answer.columns)]
 
 
 def _row(answer: "Answer", i: int) -> list[str]:
     return [*map(label, answer.labels[i]), *(cell(c, i) for c in answer.columns)]
+
+
+def _html_head(name: str, of: str | None) -> str:
+    """A column's name, and below it what it counts."""
+    counted = "" if of is None else f"<br><small>{escape(visible(of))}</small>"
+    return f'<th scope="col">{escape(name)}{counted}</th>'
 
 
 def _html_row(answer: "Answer", i: int) -> str:

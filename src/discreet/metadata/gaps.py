@@ -48,6 +48,10 @@ def _of_dataset(metadata: Metadata, header: Sequence[str]) -> Iterator[Gap]:
     if metadata.source is None:
         what = "Nothing says where the table lies, so it must be handed over in Python."
         yield Gap("dataset.source", what, 'Under [dataset] write: source = "people.csv"')
+    elif metadata.source_path is None:
+        what = f"{written(metadata.source)} is an address, and only files can be read."
+        fix = 'Fetch the table, and under [dataset] write: source = "people.csv"'
+        yield Gap("dataset.source", what, fix, blocks=True)
     if metadata.schema.unit is None:
         what = "Each row is protected on its own; a person with several rows is not."
         declared = {column.name.casefold() for column in metadata.schema.columns}

@@ -26,6 +26,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         "why_public": 'why_public = "…"',
         "fixed_per_unit": "fixed_per_unit = true",
         "null": 'null = "key"',
+        "empty": 'empty = "null"',
     },
     "budget": {
         "epsilon": "epsilon = 3",
@@ -69,7 +70,8 @@ _OTHER_WORDS: Mapping[str, Mapping[str, str]] = {
     | dict.fromkeys(("edges", "buckets", "breaks", "cuts"), "bins")
     | dict.fromkeys(("why", "reason", "because", "public"), "why_public")
     | dict.fromkeys(("fixed", "constant", "per_unit"), "fixed_per_unit")
-    | dict.fromkeys(("missing", "na", "nan", "empty", "nullable"), "null")
+    | dict.fromkeys(("missing", "na", "nan", "nullable"), "null")
+    | dict.fromkeys(("blank", "empty_text", "empty_string"), "empty")
     | dict.fromkeys(("dtype", "kind"), "type"),
     "budget": dict.fromkeys(("max_epsilon", "per_question", "max_per_question"), "max_epsilon_per_question")
     | dict.fromkeys(("users", "people", "caps"), "analysts")

@@ -46,20 +46,25 @@ def load(path: str | Path) -> Metadata:
     return parse(files.toml_text(given), file=given.name, folder=given.parent)
 
 
+def document(path: Path) -> Mapping[str, Any]:
+    """What a TOML file says, read as `load` reads it and held against no rule yet."""
+    return _document(files.toml_text(path), path.name)
+
+
 def parse(text: str, *, file: str = "metadata.toml", folder: Path = Path()) -> Metadata:
     """The metadata in a TOML text.
 
     >>> parse('[dataset]\\nname = "people"\\n[budget]\\nepsilon = 0.1').budget.epsilon
     Fraction(1, 10)
     """
-    document = _document(text, file)
-    require_known(file, (), document)
-    for kind in document:
-        _require_known_below(file, kind, document[kind])
-    if "dataset" not in document:
+    said = _document(text, file)
+    require_known(file, (), said)
+    for kind in said:
+        _require_known_below(file, kind, said[kind])
+    if "dataset" not in said:
         raise missing(file, ("dataset",), "name")
     with _naming(file):
-        return _metadata(document, file, folder)
+        return _metadata(said, file, folder)
 
 
 def delta_ceiling(population: int | None) -> Fraction:
@@ -86,7 +91,7 @@ def _document(text: str, file: str) -> Mapping[str, Any]:
         if "overwrite" in said or "twice" in said or "mutate" in said:
             fix = "Write each key and each [table] once."
         raise MetadataError(f"{file}{where}: this is not TOML.", why, fix) from None
-    except (RecursionError, ValueError):
+    except (RecursionError, ValueError, ArithmeticError):
         why, fix = "It nests too deeply or holds too long a number.", "Write plain tables of keys and values."
         raise MetadataError(f"{file}: this is not TOML.", why, fix) from None
 

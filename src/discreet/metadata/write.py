@@ -9,7 +9,7 @@ from typing import Any
 
 from discreet.metadata.header import like_column, like_unit
 from discreet.metadata.read import Metadata, delta_ceiling
-from discreet.schema import Column, Null
+from discreet.schema import Column, Empty, Null
 from discreet.schema.column import default_step
 from discreet.schema.limits import GIBIBYTE
 from discreet.schema.words import key, written
@@ -72,7 +72,10 @@ def replace(path: Path, text: str) -> None:
     """The text in place of the file's; until it is all on disk the old file stays."""
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        fresh.write_text(text, encoding="utf-8")
+        with fresh.open("w", encoding="utf-8") as handle:
+            handle.write(text)
+            handle.flush()
+            os.fsync(handle.fileno())
         fresh.replace(path)
     except OSError:
         fresh.unlink(missing_ok=True)
@@ -126,6 +129,8 @@ def _column(column: Column, file: str | None) -> str:
         lines.append(("fixed_per_unit", "true", "one value per unit"))
     if column.null is not Null.DROP:
         lines.append(("null", written(str(column.null)), "empty cells are a group"))
+    if column.empty is not Empty.VALUE:
+        lines.append(("empty", written(str(column.empty)), "an empty text is an empty cell"))
     if column.why_public is not None:
         lines.append(("why_public", written(column.why_public), ""))
     elif column.bounds or column.values:

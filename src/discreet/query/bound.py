@@ -8,11 +8,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.bounded import Sensitivity
+from discreet.bounded import Sensitivity, SideBySide
 from discreet.errors import NotAnswerable
 from discreet.query.aggregate import recipe
+from discreet.query.caps import require_storable
 from discreet.query.compile.spelling import rounded
-from discreet.query.meaning.cells import MOST_CELLS, Cells, cells
+from discreet.query.excluded import with_kept
+from discreet.query.meaning.cells import Cells, cells
 from discreet.query.meaning.domain import domain
 from discreet.query.meaning.fold import is_fixed
 from discreet.query.meaning.resolve import resolved
@@ -50,28 +52,25 @@ class Draft:
     needs: tuple[Need, ...]
     path: Path
 
+    @property
+    def sensitivity(self) -> SideBySide:
+        """How far one unit can move each part; what the gate compares a plan's noise with."""
+        return SideBySide({need.part: need.sensitivity for need in self.needs})
+
 
 def bound(question: Question, schema: Schema) -> Draft:
     """The question with its caps, parts and sensitivities; refused where one unit could move it without limit."""
     asked = resolved(question, schema)
-    grouped = cells(asked, schema)
-    _require_storable(asked, grouped)
+    grouped = with_kept(cells(asked, schema), asked.where, schema)
     caps, reach = reached(asked, schema, grouped)
     recipes = tuple(recipe(output.aggregate, asked, schema) for output in asked.outputs)
+    require_storable(grouped, recipes)
     weighed = weights(recipes)
     if not grouped.public:
         weighed[Present()] = Fraction(1, reach.groups**2)  # as dear as one count, however many groups a unit is in
     _require_choosable(grouped, weighed)
     needs = tuple(Need(part, weight, sensitivity(part, reach)) for part, weight in weighed.items())
     return Draft(asked, schema, grouped, caps, reach, recipes, needs, path(asked.where, schema))
-
-
-def _require_storable(question: Question, grouped: Cells) -> None:
-    """Refuses an answer too long to be stored, which would be known only after the charge."""
-    numbers = grouped.size * len(question.outputs)
-    if numbers > MOST_CELLS:
-        why = f"All public groups appear in every column, and {numbers:,} numbers are more than {MOST_CELLS:,}."
-        raise NotAnswerable("The answer would be too long.", why, "Ask for fewer columns at once, or for fewer groups.")
 
 
 def _require_choosable(grouped: Cells, measured: Iterable[Part]) -> None:

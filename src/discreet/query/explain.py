@@ -9,9 +9,10 @@ from discreet.mechanism.keys import KeySelection
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy import cost as costs
 from discreet.query.aggregate import EXTREMES
+from discreet.query.canonical import canonical
 from discreet.query.joint import Measured
 from discreet.query.meaning.fold import columns
-from discreet.query.nodes import End, Extreme, canonical
+from discreet.query.nodes import End, Extreme
 from discreet.query.parts import Distinct, Part, Present, Ranks, Rows, RowSum, Tops, Units
 from discreet.query.plan import Plan
 from discreet.query.recipe import MeanAmong, Recipe, Single, parts
@@ -51,11 +52,10 @@ def as_json(plan: Plan) -> dict[str, Any]:
 def words(plan: Plan) -> list[str]:
     """The same for people, a sentence or two a line."""
     draft = plan.draft
-    who, rows = unit(draft.schema), _plural(draft.reach.rows, "row")
+    who = unit(draft.schema)
     lines = [
         f"Protected: {who}. Neighbouring tables differ by {_neighbours(draft.schema.relation, who)}.",
-        f"Cap: at most {rows} of one {who} {'counts' if draft.reach.rows == 1 else 'count'}"
-        + (f", in at most {_plural(draft.reach.groups, 'group')}." if draft.question.keys else "."),
+        _cap(plan),
     ]
     if draft.path:
         named = " and ".join(column for column, _ in draft.path)
@@ -73,11 +73,11 @@ def caveats(plan: Plan) -> list[str]:
     found = []
     if draft.schema.unit is not None:
         found.append(
-            f"At most {_plural(draft.reach.rows, 'row')} of one {who} can count; of more, a fixed choice of them does. "
+            f"At most {plural(draft.reach.rows, 'row')} of one {who} can count; of more, a fixed choice of them does. "
             "± does not cover what is left out."
         )
     if draft.caps.groups is not None:
-        most = _plural(draft.caps.groups, "group")
+        most = plural(draft.caps.groups, "group")
         found.append(f"One {who} counts in at most {most}; ± does not cover what is left out.")
     for output in draft.question.outputs:
         if isinstance(output.aggregate, Extreme):
@@ -91,7 +91,7 @@ def caveats(plan: Plan) -> list[str]:
             )
     for one in plan.measured:
         if isinstance(one.mechanism, KeySelection):
-            least = _plural(one.mechanism.kept_from(plan.level), "unit")
+            least = plural(one.mechanism.kept_from(plan.level), "unit")
             chance = exact.shown(100 * plan.level)
             found.append(f"Small groups are missing: one of {least} or more appears in {chance} of 100 answers.")
     if any(isinstance(one.part, RowSum | Ranks) for one in plan.measured):
@@ -101,6 +101,14 @@ def caveats(plan: Plan) -> list[str]:
     if after.having is not None or (after.order and after.limit is not None):
         found.append("Rows were chosen by their noisy numbers, which favours lucky ones; ± does not know of that.")
     return found
+
+
+def shortened(plan: Plan, groups: int) -> list[str]:
+    """What to know of an answer with so many groups, where it holds no more: a function of what was released."""
+    most = plan.joint.most
+    if most is None or groups < most:
+        return []
+    return [f"An answer like this holds {most:,} groups, the first in the order of their keys; others may be missing."]
 
 
 _WRITTEN = {
@@ -119,6 +127,16 @@ def _readable(plan: Plan) -> list[str]:
     types = dict.fromkeys(column.type for column in found if column is not None and column.type in _WRITTEN)
     said = ", ".join(_WRITTEN[kind] for kind in types)
     return [f"A cell that cannot be read counts as empty: {said}."] if types else []
+
+
+def _cap(plan: Plan) -> str:
+    """How much of one unit counts."""
+    draft = plan.draft
+    if draft.schema.unit is None:
+        return "Cap: none is needed, for every row is protected by itself."
+    rows, groups = draft.reach.rows, plural(draft.reach.groups, "group")
+    counting = f"Cap: at most {plural(rows, 'row')} of one {unit(draft.schema)} {'counts' if rows == 1 else 'count'}"
+    return counting + (f", in at most {groups}." if draft.question.keys else ".")
 
 
 def unit(schema: Schema) -> str:
@@ -243,7 +261,8 @@ def _short(value: Fraction | None) -> str:
     return "" if value is None else f"{float(value):.6g}"
 
 
-def _plural(count: int, what: str) -> str:
+def plural(count: int, what: str) -> str:
+    """So many of something, with its s."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 

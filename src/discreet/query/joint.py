@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet.bounded import Sensitivity
+from discreet.bounded import Sensitivity, SideBySide
 from discreet.errors import bad
 from discreet.mechanism.promise import Mechanism
+from discreet.mechanism.quantile import Quantile
 from discreet.noise.source import Ints, Source
 from discreet.privacy.cost import Cost, Together
 from discreet.query.compile.exacts import Buckets, Exacts
@@ -43,14 +44,15 @@ class Released:
 
 @dataclass(frozen=True)
 class Joint:
-    """The mechanism of a whole question."""
+    """The mechanism of a whole question; of private groups that are selected the first `most` in order are shown."""
 
     measured: tuple[Measured, ...]
+    most: int | None = None
 
     @property
-    def sensitivity(self) -> Sensitivity:
-        """Of all parts side by side."""
-        return joined(tuple(one.sensitivity for one in self.measured))
+    def sensitivity(self) -> SideBySide:
+        """What the noise of each part is enough for."""
+        return SideBySide({measured.part: _covered(measured.mechanism) for measured in self.measured})
 
     @property
     def cost(self) -> Cost:
@@ -71,25 +73,22 @@ class Joint:
     def _kept(self, exact: Exacts, source: Source) -> Ints:
         for one in self.measured:
             if isinstance(one.part, Present):
-                return np.flatnonzero(one.mechanism(exact.parts[one.part], source))
+                return np.flatnonzero(one.mechanism(exact.parts[one.part], source))[: self.most]
         return np.arange(len(exact.keys))
 
 
-def joined(parts: tuple[Sensitivity, ...]) -> Sensitivity:
-    """The norms of vectors side by side: l0, l1 and l2² add up, linf is the largest."""
-    zero = Fraction(0)
-    return Sensitivity(
-        sum((part.l0 for part in parts), zero),
-        sum((part.l1 for part in parts), zero),
-        sum((part.l2_squared for part in parts), zero),
-        max((part.linf for part in parts), default=zero),
-        parts[0].relation,
-    )
+def _covered(mechanism: Mechanism) -> Sensitivity:
+    """What one part's mechanism covers: a part is one vector, with one sensitivity."""
+    if not isinstance(mechanism.sensitivity, Sensitivity):
+        raise bad("mechanism", "must cover one vector", type(mechanism).__name__, "Plan it anew.")
+    return mechanism.sensitivity
 
 
 def _noisy(one: Measured, exact: Any, kept: Ints, source: Source) -> Ints:
     """A part's noisy numbers at the places kept."""
     match one.part:
+        case Ranks() if isinstance(one.mechanism, Quantile):
+            return _ranked(one.mechanism, exact, one.part.grid.points, kept, source)
         case Ranks():
             return _chosen(one, exact, one.part.grid.points, kept, source)
         case Tops():
@@ -97,6 +96,12 @@ def _noisy(one: Measured, exact: Any, kept: Ints, source: Source) -> Ints:
         case _:
             noisy: Ints = one.mechanism(exact[kept], source)
             return noisy
+
+
+def _ranked(mechanism: Quantile, exact: Buckets, points: int, kept: Ints, source: Source) -> Ints:
+    """`_chosen` for a quantile, which needs only the buckets that are held."""
+    every = [mechanism.of_held(*exact.held(int(place)), points, source) for place in kept]
+    return np.array(every, dtype=np.int64)
 
 
 def _chosen(one: Measured, exact: Buckets, points: int, kept: Ints, source: Source) -> Ints:

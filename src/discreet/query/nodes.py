@@ -1,10 +1,9 @@
 """What may be asked, as frozen values: expressions over one row, aggregates over rows, and the question around them.
 
 SQL and the Python form both end here; whatever has no node cannot be asked.  Nodes carry the caller's names and public
-constants only.  `canonical` spells a question so that equal questions have equal text: part of every replay key.
+constants only.
 """
 
-import json
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime
 from enum import StrEnum
@@ -357,37 +356,3 @@ def weight(node: Any) -> int:
         return known[id(one)]
 
     return found(node)
-
-
-def canonical(node: Any) -> str:
-    """JSON that is equal for equal nodes; parts of AND and OR and options of IN are sorted.
-
-    >>> a, b = Compare("=", Col("x"), Literal(1)), IsNull(Col("y"))
-    >>> canonical(And((a, b))) == canonical(And((b, a)))
-    True
-    """
-    return json.dumps(_plain(node), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-
-
-def _plain(node: Any) -> Any:
-    match node:
-        case And() | Or():
-            return [type(node).__name__, sorted((_plain(part) for part in node.parts), key=json.dumps)]
-        case In():
-            return ["In", _plain(node.item), sorted((_plain(option) for option in node.options), key=json.dumps)]
-        case Fraction():
-            return ["fraction", str(node)]
-        case datetime():
-            return ["datetime", node.isoformat()]
-        case date():
-            return ["date", node.isoformat()]
-        case tuple():
-            return [_plain(part) for part in node]
-        case StrEnum():
-            return str(node)
-        case None | bool() | int() | str():
-            return node
-        case _ if is_dataclass(node):
-            return [type(node).__name__, *(_plain(getattr(node, field.name)) for field in fields(node))]
-        case _:
-            raise TypeError(f"{type(node).__name__} is no node")

@@ -20,6 +20,7 @@ from discreet.mechanism.select import monotone_top_k, top_k
 from discreet.privacy import analytic, calibrate
 from discreet.privacy.cost import Cost
 from discreet.query.bound import Draft, Need
+from discreet.query.caps import most_groups
 from discreet.query.joint import Joint, Measured
 from discreet.query.parts import Distinct, Part, Present, Ranks, Rows, RowSum, Tops, Units
 from discreet.query.sensitivity import Reach
@@ -39,6 +40,7 @@ class Plan:
     delta: Fraction
     level: Fraction
     why: str  # one noise and not the other
+    typed_delta: Fraction | None = None  # as it was asked for; None where it is the table's default
 
     @property
     def cost(self) -> Cost:
@@ -76,7 +78,8 @@ def plan(draft: Draft, *, epsilon: Any, delta: Any = 0, level: Any = Fraction(95
             why = f"Gaussian noise: at delta = {exact.shown(apart)} its total error is smaller than Laplace noise's."
     keys_delta = small - normal_delta if hidden else Fraction(0)
     picked = tuple(_picked(need, price * shares[need.part], keys_delta, draft) for need in others)
-    return Plan(draft, Joint(picked + chosen), price, normal_delta + keys_delta, near, why)
+    most = most_groups(draft.cells, draft.recipes) if hidden else None
+    return Plan(draft, Joint(picked + chosen, most), price, normal_delta + keys_delta, near, why)
 
 
 def _require_enough(draft: Draft, shares: Mapping[Part, Fraction], price: Fraction) -> None:

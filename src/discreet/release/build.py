@@ -1,57 +1,76 @@
 """One charge for a whole release: leaves from the engine, noise on every level, stored; the rest is post-processing."""
 
 import hashlib
-import json
-import zlib
+from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
-from typing import Any
-
-import numpy as np
 
 from discreet import exact
 from discreet.bounded import Bounded
-from discreet.errors import IntegrityError, NotAnswerable, bad
+from discreet.errors import NotAnswerable, bad
 from discreet.gate import Order, disclose
 from discreet.ledger.ledger import LONGEST_ANSWER
 from discreet.mechanism.additive import Additive
 from discreet.noise.laplace import DiscreteLaplace
+from discreet.query.canonical import spelt
+from discreet.release.measure import Measurement
 from discreet.release.plan import ReleasePlan
 from discreet.release.release import Release
+from discreet.release.stored import first_stored_key, packed, replayed, wanted
+from discreet.release.subject import subject
 from discreet.release.tree import Ints
 from discreet.table import Progress, Table
 
-_HEAD = b"discreet release 1 "
 _BYTES = 8  # of a number, before it is packed
 
 
 def built(table: Table, plan: ReleasePlan, *, analyst: str | None = None, progress: Progress | None = None) -> Release:
     """The release: charged, measured, stored; or the stored one again, for nothing."""
     table.require_own(plan.subject.schema)
+    plan = _on_own_subject(plan, table)
     _require_storable(plan)
     _require_installed(plan)
     table.require_known(analyst)
-    order = ordered(table, plan, analyst, table.prepare(progress))
+    order = ordered(table, plan, analyst, table.charged_snapshot(progress))
     told = progress or _untold
     told("measuring", 0.6)
-    shared = table.shared(order.key)
-    stored, receipt, replayed = _disclosed(table, plan, order) if shared is None else (*shared, True)
-    release = Release(plan, unpacked(stored), receipt, replayed, table.remaining(analyst))
+    known = table.shared(order.key) or _first_stored(table, plan, order)
+    stored, receipt, again = _disclosed(table, plan, order) if known is None else (*known, True)
+    release = Release(*replayed(stored, plan), receipt, again, table.remaining(analyst), table.toml)
     told("making it add up", 0.8)
     _ = release.fitted
     return release
 
 
+def _on_own_subject(plan: ReleasePlan, table: Table) -> ReleasePlan:
+    """The plan's noise on what this table's facts say is measured: the gate compares the two."""
+    own = subject(plan.subject.wanted, table.schema)
+    design = own.design
+    measurement = Measurement(design.tree, design.form, design.marginals, design.leaf, plan.measurement.mechanisms)
+    return replace(plan, subject=own, measurement=measurement)
+
+
 def _disclosed(table: Table, plan: ReleasePlan, order: Order) -> tuple[bytes, str, bool]:
     """What is stored, its receipt, and whether it was there already."""
-    subject = plan.subject
+    own = plan.subject
 
     def compute() -> Ints:
-        (columns,) = table.engine.run([subject.sql], order.snapshot)
-        return subject.leaf_table(columns)
+        (columns,) = table.engine.run([own.sql], order.snapshot)
+        return own.leaf_table(columns)
 
-    bounded = Bounded(compute, subject.design.leaf)
-    found = disclose(table.ledger, order, plan.measurement, bounded, finish=packed)
-    return found.stored, found.receipt.name, found.replayed
+    bounded = Bounded(compute, own.design.sensitivity)
+    disclosed = disclose(table.ledger, order, plan.measurement, bounded, pack=partial(packed, plan))
+    return disclosed.stored, disclosed.receipt.name, disclosed.replayed
+
+
+def _first_stored(table: Table, plan: ReleasePlan, order: Order) -> tuple[bytes, str] | None:
+    """A release that was stored under the key of the first ledgers, and its receipt."""
+    payer = None if table.budget.share_answers else order.analyst
+
+    def key(snapshot: str) -> str:
+        return first_stored_key(plan, schema=table.schema.hash, snapshot=snapshot, analyst=payer)
+
+    return table.first_of(key, order.snapshot)
 
 
 def _untold(step: str, share: float) -> None:
@@ -60,10 +79,9 @@ def _untold(step: str, share: float) -> None:
 
 def ordered(table: Table, plan: ReleasePlan, analyst: str | None, snapshot: str) -> Order:
     """Who pays for what; the key names all that an equal measurement must share."""
-    payer = None if table.budget.share_answers else analyst
-    facts = described(plan) | {"schema": table.schema.hash, "snapshot": snapshot, "analyst": payer}
-    key = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
-    digest = hashlib.sha256(plan.subject.sql.encode()).hexdigest()
+    asked = wanted(plan)
+    key = table.key(asked, plan.epsilon, plan.typed_delta, analyst=analyst, snapshot=snapshot)
+    digest = hashlib.sha256(spelt(asked).encode()).hexdigest()
     memo = {"question": digest, "text": titled(plan), "words": words(plan)}
     return Order((), memo, key, analyst, plan.epsilon, plan.delta, snapshot)
 
@@ -78,7 +96,7 @@ def titled(plan: ReleasePlan) -> str:
 
 
 def words(plan: ReleasePlan) -> list[str]:
-    """How it is measured, in sentences; like `described` without the fit."""
+    """How it is measured, in sentences."""
     schema, tree = plan.subject.schema, plan.subject.tree
     lines = [f"Protected: {plan.subject.protects}; neighbours by {schema.relation}."]
     for at, level in enumerate(plan.measurement.mechanisms):
@@ -98,24 +116,6 @@ def _noise(one: Additive) -> str:
     return f"Gaussian noise of sigma {exact.shown(exact.rounded_up(law.sigma, 6))}."
 
 
-def described(plan: ReleasePlan) -> dict[str, Any]:
-    """What is measured and for how much, as JSON; the fit is not in it, for it is free."""
-    wanted, design = plan.subject.wanted, plan.subject.design
-    return {
-        "hierarchy": wanted.hierarchy,
-        "by": list(plan.subject.attributes),
-        "count": wanted.count if wanted.groups is None else f"sizes of {wanted.groups} to {plan.subject.cells}",
-        "form": str(design.form),
-        "marginals": [list(one.names) for one in design.marginals],
-        "noise": [[repr(one.noise) for one in level] for level in plan.measurement.mechanisms],
-        "shares": [str(share) for share in plan.shares],
-        "labels": [list(map(str, each)) for each in plan.subject.labels],
-        "epsilon": str(plan.epsilon),
-        "delta": str(plan.delta),
-        "relation": str(plan.subject.schema.relation),
-    }
-
-
 def _require_storable(plan: ReleasePlan) -> None:
     """Refuses a release too large to be stored, which would be known only after the charge."""
     numbers = len(plan.subject.tree) * plan.measurement.columns[-1].stop
@@ -132,22 +132,3 @@ def _require_installed(plan: ReleasePlan) -> None:
     for package in needed:
         if find_spec(package) is None:
             raise bad("method", f"needs the package {package}", plan.method, "Install discreet[release].")
-
-
-# --- what the ledger keeps -------------------------------------------------------------------------------------------
-
-
-def packed(noisy: Ints) -> bytes:
-    """The measured numbers in as few bytes as they take."""
-    shape = " ".join(map(str, noisy.shape)).encode()
-    return _HEAD + shape + b"\n" + zlib.compress(noisy.astype("<i8").tobytes(), 6)
-
-
-def unpacked(stored: bytes) -> Ints:
-    """The numbers again."""
-    head, _, body = stored.partition(b"\n")
-    if not head.startswith(_HEAD):
-        what, why = "What is stored under this key is no release.", "The ledger holds another kind of answer there."
-        raise IntegrityError(what, why, "Verify the ledger: discreet ledger … --verify")
-    shape = tuple(map(int, head.removeprefix(_HEAD).split()))
-    return np.frombuffer(zlib.decompress(body), dtype="<i8").reshape(shape).astype(np.int64)

@@ -5,9 +5,9 @@ to paste there.
 """
 
 from discreet.schema.budget import Budget
-from discreet.schema.column import Column, Lattice, Null
+from discreet.schema.column import Column, Empty, Lattice, Null
 from discreet.schema.hierarchy import Hierarchy
 from discreet.schema.kind import Type
 from discreet.schema.unit import Schema, Unit
 
-__all__ = ["Budget", "Column", "Hierarchy", "Lattice", "Null", "Schema", "Type", "Unit"]
+__all__ = ["Budget", "Column", "Empty", "Hierarchy", "Lattice", "Null", "Schema", "Type", "Unit"]

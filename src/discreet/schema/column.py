@@ -1,8 +1,10 @@
 """A column as the public knows it, and the lattice its numbers lie on: value = steps · step."""
 
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -11,6 +13,9 @@ from discreet.schema.kind import LISTED, ORDERED, SYNONYMS, Type, Value, measure
 from discreet.schema.words import choice, first_twice, flag, key, name, number, refusal, text, written
 
 LARGEST = 2**62  # rows · |bound| in steps: what one unit can add to a sum
+# What doubles carry with room to spare: 10⁹ rows of each of 10¹² units add up to 10³⁰¹, a cell over a step is normal.
+FURTHEST = Fraction(10) ** 280
+FINEST = Fraction(10) ** -300
 MOST_VALUES = 10**6
 RESERVED_ENDING = "_moe"  # the ± that an answer puts beside each of its columns
 RESERVED_NAMES = ("rowid",)  # the engine's own
@@ -22,6 +27,13 @@ class Null(StrEnum):
 
     DROP = "drop"
     KEY = "key"
+
+
+class Empty(StrEnum):
+    """What a text of no characters is in a category or text column: a value like others, or an empty cell."""
+
+    VALUE = "value"
+    NULL = "null"
 
 
 _EXAMPLE = {
@@ -72,13 +84,16 @@ class Column:
     why_public: str | None = None
     fixed_per_unit: bool = False
     null: Null = Null.DROP
+    empty: Empty = Empty.VALUE
 
     def __post_init__(self) -> None:
         self._set("name", _column_name(self.name))
         self._set("type", Type(choice(self.type, self.key("type"), tuple(Type), SYNONYMS)))
+        self._set("empty", _empty(self))
         self._set("bounds", _bounds(self))
         self._set("values", _values(self))
         self._set("step", _step(self))
+        _require_fine(self)
         self._set("bins", _bins(self))
         self._set("fixed_per_unit", flag(self.fixed_per_unit, self.key("fixed_per_unit")))
         self._set("null", Null(choice(self.null, self.key("null"), tuple(Null))))
@@ -86,6 +101,7 @@ class Column:
             fix = 'Write, with the source in place of …: why_public = "…"'
             self._set("why_public", name(self.why_public, self.key("why_public"), fix))
         require_room(self, 1)
+        _require_dates(self)
 
     def _set(self, field: str, value: Any) -> None:
         object.__setattr__(self, field, value)
@@ -94,7 +110,7 @@ class Column:
         """Where the TOML says it."""
         return key("columns", self.name, field)
 
-    @property
+    @cached_property
     def lattice(self) -> Lattice | None:
         """The bounds in steps, rounded outward; None without bounds.
 
@@ -139,6 +155,19 @@ def require_room(column: Column, rows: int) -> None:
     raise refusal(column.key("bounds"), rule, column.bounds, fix)
 
 
+def _require_dates(column: Column) -> None:
+    """Refuses a lattice of dates with an end, rounded outward, that is no date: it would be a group without a name."""
+    if column.type not in (Type.DATE, Type.DATETIME) or column.lattice is None:
+        return
+    day = 1 if column.type is Type.DATE else 86_400
+    first, last = measured(date.min) * day, (measured(date.max) + 1) * day
+    lattice = column.lattice
+    if first <= lattice.low * lattice.step and lattice.high * lattice.step < last:
+        return
+    rule = f"must keep the bounds, rounded outward to whole steps, within {date.min} and {date.max}"
+    raise refusal(column.key("step"), rule, column.step, "Write: step = 1, or bounds further within.")
+
+
 def reserved(given: str) -> bool:
     """Whether an answer or the engine needs this name for itself."""
     low = given.casefold()
@@ -156,6 +185,14 @@ def _column_name(given: Any) -> str:
     return named
 
 
+def _empty(column: Column) -> Empty:
+    empty = Empty(choice(column.empty, column.key("empty"), tuple(Empty)))
+    if empty is Empty.NULL and column.type not in (Type.CATEGORY, Type.TEXT):
+        rule = f"must be left out of a {column.type} column; an empty text is an empty cell there anyway"
+        raise refusal(column.key("empty"), rule, str(empty), "Remove it.")
+    return empty
+
+
 def _bounds(column: Column) -> tuple[Value, Value] | None:
     if column.bounds is None:
         return None
@@ -170,7 +207,25 @@ def _bounds(column: Column) -> tuple[Value, Value] | None:
     if not measured(low) < measured(high):
         swapped = f"Write: bounds = {written((high, low))}" if low != high else fix
         raise refusal(where, "must have the upper end above the lower", column.bounds, swapped)
+    for end in (low, high):
+        _require_near(column, end, where, column.bounds)
     return low, high
+
+
+def _require_near(column: Column, value: Value, where: str, given: Any) -> None:
+    """Refuses a number that, added up, would leave the engine's doubles."""
+    if abs(measured(value)) > FURTHEST:
+        rule, fix = "must hold numbers of at most 1e280 in size", "Store the column in a larger unit, and write: bounds"
+        raise refusal(where, rule, given, f"{fix} = {_EXAMPLE[column.type]}")
+
+
+def _require_fine(column: Column) -> None:
+    """Refuses a lattice whose step is no normal double."""
+    if column.step is not None and column.step < FINEST:
+        named = f"step = {exact.shown(column.step)}"
+        rule = f"must be wide enough for a step of at least 1e-300, not {named}"
+        fix = "Store the column in a smaller unit, and write: bounds = [0, 5000]"
+        raise refusal(column.key("bounds"), rule, column.bounds, fix)
 
 
 def _values(column: Column) -> tuple[str | int, ...] | None:
@@ -195,6 +250,8 @@ def _listed(item: Any, column: Column, where: str, fix: str) -> str | int:
     if column.type is not Type.INTEGER:
         if not isinstance(item, (str, bool)):
             fix = f"Write the values in quotes: values = [{written(written(item))}]"
+        if item == "" and column.empty is Empty.VALUE:
+            return ""
         return text(item, where, fix)
     whole = measured(parsed(item, Type.INTEGER, where, fix))
     if column.bounds is not None and not measured(column.bounds[0]) <= whole <= measured(column.bounds[1]):
@@ -237,6 +294,8 @@ def _bins(column: Column) -> tuple[Value, ...] | None:
     if not isinstance(given, (list, tuple)) or not 2 <= len(given) <= MOST_VALUES:
         raise refusal(where, f"must be a list of 2 to {MOST_VALUES} edges", given, fix)
     edges = tuple(parsed(edge, column.type, where, fix) for edge in given)
+    for edge in edges:
+        _require_near(column, edge, where, given)
     places = [measured(edge) for edge in edges]
     if any(left >= right for left, right in pairwise(places)):
         ordered = written(tuple(sorted(set(edges), key=measured)))

@@ -10,7 +10,7 @@ from typing import Any
 from discreet import exact
 from discreet.errors import BadValue
 from discreet.relation import Relation
-from discreet.schema.column import Column, require_room
+from discreet.schema.column import Column, Empty, require_room
 from discreet.schema.hierarchy import Hierarchy
 from discreet.schema.kind import Type
 from discreet.schema.words import choice, key, name, refusal, suggestion, written
@@ -88,6 +88,11 @@ class Schema:
     def _by_name(self) -> dict[str, Column]:
         return {column.name.casefold(): column for column in self.columns}
 
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Each column's place in the order of their names, which no reordering of the TOML changes."""
+        return {name: place for place, name in enumerate(sorted(column.name for column in self.columns))}
+
     def find(self, column: str) -> Column | None:
         """The column of that name, upper and lower case alike; None if it is not declared, so does not exist."""
         return self._by_name.get(column.casefold())
@@ -123,7 +128,8 @@ def _with_leaves(column: Column, hierarchies: Iterable[Hierarchy]) -> Column:
 
 
 def _facts(column: Column) -> dict[str, Any]:
-    return {
+    said_otherwise = {} if column.empty is Empty.VALUE else {"empty": str(column.empty)}
+    return said_otherwise | {
         "type": str(column.type),
         "bounds": None if column.bounds is None else [written(end) for end in column.bounds],
         "values": None if column.values is None else sorted(written(value) for value in column.values),

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from discreet import exact
 from discreet.errors import BadValue
+from discreet.inert import visible
 
 Item = TypeVar("Item")
 
@@ -56,7 +57,7 @@ def key(*parts: str) -> str:
 
 def refusal(where: str, rule: str, given: Any, fix: str) -> BadValue:
     """The refusal of the public fact at the key `where`; what was given is quoted as TOML, cut short."""
-    text = _CONTROL.sub("�", written(given))
+    text = visible(written(given))
     short = text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}… ({len(text)} characters)"
     return BadValue(f"{where} {rule}.", f"You gave {short}.", fix)
 
@@ -84,8 +85,10 @@ def text(value: Any, where: str, fix: str) -> str:
 
 
 def name(value: Any, where: str, fix: str) -> str:
-    """A text without spaces around it."""
+    """A text without spaces around it and without hidden characters, such as those that turn the way of writing."""
     named = text(value, where, fix)
+    if visible(named) != named:
+        raise refusal(where, f"must be text of 1 to {MOST_CHARACTERS} printable characters", value, fix)
     if named != named.strip():
         raise refusal(where, "must have no spaces around it", value, fix)
     return named
@@ -107,7 +110,7 @@ def choice(value: Any, where: str, known: tuple[str, ...], synonyms: Mapping[str
         return str(value)
     meant = suggestion(value, known, synonyms) if isinstance(value, str) else None
     here = where.rpartition(".")[2]
-    fix = f"Did you mean {meant!r}? Write: " if meant else "Write, for example: "
+    fix = f"Did you mean {str(meant)!r}? Write: " if meant else "Write, for example: "
     raise refusal(where, f"must be one of {', '.join(known)}", value, f"{fix}{here} = {written(meant or known[0])}")
 
 

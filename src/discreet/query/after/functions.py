@@ -9,11 +9,11 @@ from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
 
-from discreet.query.after.logic import Value, compared, moment, plain
+from discreet.query.after.logic import Value, bounded, compared, moment, plain
 from discreet.query.meaning import texts
 from discreet.schema import Type
 
-_LONGEST = 2_000  # bits of an exact number; beyond, it is a float
+_LARGEST_WHOLE = 2**62  # what a cast to an integer gives, as in the engine
 _CURVES: Mapping[str, Callable[[float], float]] = {"sqrt": math.sqrt, "ln": math.log, "exp": math.exp}
 
 
@@ -44,18 +44,7 @@ def arith(op: str, left: Value, right: Value) -> Value:
 
 
 def _exact(number: Any) -> Value:
-    if isinstance(number, float):
-        return plain(number)
-    if max(number.numerator.bit_length(), number.denominator.bit_length()) <= _LONGEST:
-        return Fraction(number)
-    return plain(_nearest(number))
-
-
-def _nearest(number: Fraction) -> float:
-    try:
-        return float(number)
-    except OverflowError:
-        return math.inf if number > 0 else -math.inf
+    return plain(number) if isinstance(number, float) else bounded(Fraction(number))
 
 
 def called(name: str, items: list[Value]) -> Value:
@@ -108,9 +97,9 @@ def _of_number(name: str, item: Value) -> Value:
             case _:
                 raise TypeError(f"{name} is no function")
     except OverflowError:  # ±∞, or an exact number beyond every float
-        if name != "exp":
+        if name not in _CURVES:
             return item
-        return math.inf if item > 0 else Fraction(0)
+        return math.inf if item > 0 else Fraction(0) if name == "exp" else None
     except ValueError:
         return None
 
@@ -140,6 +129,8 @@ def cast(item: Value, kind: Type) -> Value:
             return None
         case (Type.TEXT | Type.CATEGORY, _):
             return _text(item)
+        case (Type.DATE, str()) if len(item) != len("2020-12-31"):
+            return None
         case (Type.DATE, _):
             when = moment(item)
             return None if when is None else when.date()
@@ -149,15 +140,23 @@ def cast(item: Value, kind: Type) -> Value:
             return item
         case (Type.BOOLEAN, str()):
             return texts.boolean(item)
-        case (Type.BOOLEAN, Fraction()):
+        case (Type.BOOLEAN, Fraction() | float()):
             return item != 0
         case (Type.INTEGER, str()):
             return plain(texts.integer(item))
         case (Type.NUMBER | Type.INTEGER, _):
             number = _as_number(item)
-            return _of_number("round", number) if kind is Type.INTEGER else number
+            return _rounded(number) if kind is Type.INTEGER else number
         case _:
             return None
+
+
+def _rounded(number: Value) -> Value:
+    """The nearest whole number, halves upward; NULL beyond what the engine's integers hold."""
+    if not isinstance(number, Fraction) or abs(number) > _LARGEST_WHOLE + 1:
+        return None
+    nearest = math.floor(number + Fraction(1, 2))
+    return Fraction(nearest) if abs(nearest) <= _LARGEST_WHOLE else None
 
 
 def _as_number(item: Value) -> Value:
@@ -165,7 +164,8 @@ def _as_number(item: Value) -> Value:
         case bool():
             return Fraction(item)
         case str():
-            return texts.number(item)
+            spelt = texts.number(item)
+            return None if spelt is None else bounded(spelt)
         case Fraction() | float():
             return item
         case _:
@@ -177,10 +177,17 @@ def _text(item: Value) -> str | None:
         case bool():
             return "true" if item else "false"
         case Fraction():
-            return str(item.numerator) if item.denominator == 1 else repr(_nearest(item))
+            return str(item.numerator) if item.denominator == 1 else _decimal(item)
         case date():
             return item.isoformat(" ") if isinstance(item, datetime) else item.isoformat()
         case str():
             return item
         case _:
             return None
+
+
+def _decimal(number: Fraction) -> str | None:
+    try:
+        return repr(float(number))
+    except OverflowError:
+        return None

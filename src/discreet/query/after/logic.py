@@ -11,6 +11,7 @@ from typing import Any
 
 from discreet.query.meaning import dates
 
+LONGEST = 2_000  # bits of an exact number; beyond, it is a float
 Value = None | bool | Fraction | float | str | date | datetime  # a float is ±∞
 
 
@@ -19,18 +20,29 @@ def plain(given: Any) -> Value:
     if getattr(given, "shape", None) == ():
         given = given.item()
     match given:
-        case None | bool() | Fraction() | date():  # a datetime is a date
+        case None | bool() | date():  # a datetime is a date
             return given
         case str():
             return str(given)
-        case int():
-            return Fraction(given)
+        case int() | Fraction():
+            return bounded(Fraction(given))
         case float() if math.isfinite(given):
             return Fraction(repr(given))
         case float() if math.isinf(given):
             return given
         case _:
             return None
+
+
+def bounded(number: Fraction) -> Fraction | float:
+    """The number, or where it is very long the nearest float, ±∞ beyond all of them: nothing grows without end."""
+    if max(number.numerator.bit_length(), number.denominator.bit_length()) <= LONGEST:
+        return number
+    try:
+        near = float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+    return Fraction(repr(near)) if math.isfinite(near) else near
 
 
 def negated(truth: Value) -> bool | None:

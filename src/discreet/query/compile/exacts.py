@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,20 @@ class Buckets:
     bucket: Ints
     count: Ints
 
+    def held(self, cell: int) -> tuple[Ints, Ints]:
+        """The buckets of one group that are held, each once and rising, and their counts.
+
+        >>> [part.tolist() for part in Buckets(np.array([0, 2, 2]), np.array([1, 3, 3]), np.array([5, 6, 7])).held(2)]
+        [[3], [13]]
+        """
+        first, last = np.searchsorted(self.cell, [cell, cell + 1])
+        order = first + np.argsort(self.bucket[first:last], kind="stable")  # in order already, which costs one look
+        buckets = self.bucket[order]
+        new = np.flatnonzero(np.diff(buckets, prepend=-1))
+        if new.size == buckets.size:
+            return buckets, self.count[order]
+        return buckets[new], np.add.reduceat(self.count[order], new)
+
     def of(self, cell: int, points: int) -> Ints:
         """The counts of all buckets of one group.
 
@@ -44,29 +57,37 @@ class Exacts:
     parts: Mapping[Part, Ints | Buckets]
 
 
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """The same with private groups by what is stored: a group is a place, and only what is shown has a label."""
+
+    places: tuple[KeyTuple, ...]
+    parts: Mapping[Part, Ints | Buckets]
+
+
 def exacts(statement: Statement, columns: Mapping[str, Any], cells: Cells) -> Exacts:
     """One statement's result as exact integers: public groups all of them in order, private ones those present.
 
-    Private groups are sorted by key, None last, so that the order in which rows are stored is not told.
+    Private groups are sorted by what is stored, None last, so that the order in which rows are stored is not told.
     """
+    return gathered([statement], [columns], cells)
+
+
+def _placed(statement: Statement, columns: Mapping[str, Any], cells: Cells) -> _Placed:
     if cells.public:
-        keys = _public(cells)
-        return Exacts(keys, _arranged(statement, columns, _ints(columns["cell"]), len(keys)))
-    raw = zip(*(_plain(columns[f"k{i}"]) for i in range(len(cells.keys))), strict=True)
-    labels = [tuple(one.label(part) for one, part in zip(cells.keys, key, strict=True)) for key in raw]
-    present, group = _sorted(labels, cells)
-    return Exacts(present, _arranged(statement, columns, group, len(present)))
-
-
-def _public(cells: Cells) -> tuple[KeyTuple, ...]:
-    """The labels of all public groups, row-major."""
-    return tuple(product(*(key.labels for key in cells.keys if key.labels is not None)))
+        return _Placed((), _arranged(statement, columns, cells.numbers(_ints(columns["cell"])), cells.size))
+    raw = list(zip(*(_plain(columns[f"k{i}"]) for i in range(len(cells.keys))), strict=True))
+    present, group = _sorted(raw)
+    return _Placed(present, _arranged(statement, columns, group, len(present)))
 
 
 def _arranged(statement: Statement, columns: Mapping[str, Any], group: Ints, groups: int) -> dict[Part, Ints | Buckets]:
+    """Every part by group; what belongs to no group, marked by −1, is left out."""
+    columns = {name: np.asarray(column)[group >= 0] for name, column in columns.items()}
+    group = group[group >= 0]
     if any(isinstance(part, Ranks | Tops) for part in statement.parts):
         bucket, count = _ints(columns["bucket"]), _ints(columns["p0"])
-        order = np.lexsort((bucket, group))
+        order = np.argsort(group * (1 + int(bucket.max(initial=0))) + bucket)  # below 2⁵³: groups are rows at most
         return {statement.parts[0]: Buckets(group[order], bucket[order], count[order])}
     found: dict[Part, Ints | Buckets] = {}
     for number, part in enumerate(statement.parts):
@@ -85,32 +106,30 @@ def _plain(column: Any) -> list[Any]:
     return [None if found is None or found is np.ma.masked else found for found in column.tolist()]
 
 
-def _sorted(labels: Sequence[KeyTuple], cells: Cells) -> tuple[tuple[KeyTuple, ...], Ints]:
-    """The different keys, public labels in public order and private ones by value, and the place of each given one."""
-    places = [None if one.labels is None else {label: i for i, label in enumerate(one.labels)} for one in cells.keys]
+def _sorted(stored: Sequence[KeyTuple]) -> tuple[tuple[KeyTuple, ...], Ints]:
+    """The different keys by what is stored, which for a public label is its place; and where each given one went."""
 
     def order(key: KeyTuple) -> list[tuple[bool, Any]]:
-        known = (part if place is None else place[part] for part, place in zip(key, places, strict=True))
-        return [(part is None, 0 if part is None else part) for part in known]
+        return [(part is None, 0 if part is None else part) for part in key]
 
-    present = tuple(sorted(set(labels), key=order))
+    present = tuple(sorted(set(stored), key=order))
     place = {key: number for number, key in enumerate(present)}
-    return present, np.array([place[key] for key in labels], dtype=np.int64)
+    return present, np.array([place[key] for key in stored], dtype=np.int64)
 
 
 def gathered(statements: Sequence[Statement], results: Sequence[Mapping[str, Any]], cells: Cells) -> Exacts:
     """All statements of a question side by side, on the same groups."""
-    read = [exacts(statement, columns, cells) for statement, columns in zip(statements, results, strict=True)]
+    read = [_placed(statement, columns, cells) for statement, columns in zip(statements, results, strict=True)]
     if cells.public:
-        keys = read[0].keys if read else _public(cells)
-        return Exacts(keys, {part: found for one in read for part, found in one.parts.items()})
-    every, place = _sorted([key for one in read for key in one.keys], cells)
+        return Exacts(cells.all_labels, {part: found for one in read for part, found in one.parts.items()})
+    every, place = _sorted([key for one in read for key in one.places])
     parts: dict[Part, Ints | Buckets] = {}
     first = 0
     for one in read:
-        moved, first = place[first : first + len(one.keys)], first + len(one.keys)
+        moved, first = place[first : first + len(one.places)], first + len(one.places)
         parts |= {part: _moved(found, moved, len(every)) for part, found in one.parts.items()}
-    return Exacts(every, parts)
+    labels = (tuple(one.label(part) for one, part in zip(cells.keys, key, strict=True)) for key in every)
+    return Exacts(tuple(labels), parts)
 
 
 def _moved(found: Ints | Buckets, moved: Ints, groups: int) -> Ints | Buckets:

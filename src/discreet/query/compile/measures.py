@@ -77,7 +77,7 @@ def unit_count(schema: Schema, nodes: tuple[object, ...], rows: int) -> str:
 
 def steps(item: Expr, lattice: Lattice, named: Named) -> str:
     """The item in lattice steps, within the lattice's ends; NULL adds nothing."""
-    exact = _stored_steps(item, lattice.step, named.schema)
+    exact = stored_steps(item, lattice.step, named.schema)
     low, high = spelling.whole(lattice.low), spelling.whole(lattice.high)
     if exact is not None:
         sql, bottom, top = exact
@@ -94,7 +94,7 @@ def steps(item: Expr, lattice: Lattice, named: Named) -> str:
     )
 
 
-def _stored_steps(item: Expr, step: Fraction, schema: Schema) -> tuple[str, int, int] | None:
+def stored_steps(item: Expr, step: Fraction, schema: Schema) -> tuple[str, int, int] | None:
     """Stored steps, moved by whole steps: exact, with their least and most; None for anything else."""
     match item:
         case Col(name):
@@ -106,14 +106,14 @@ def _stored_steps(item: Expr, step: Fraction, schema: Schema) -> tuple[str, int,
             sql = cell.name if cell.store is Store.STEPS else f"CAST({cell.name} AS BIGINT)"
             return sql, own.low, own.high
         case Arith("-", Col() as column, Literal(moved)) if isinstance(moved, int | Fraction):
-            inner = _stored_steps(column, step, schema)
+            inner = stored_steps(column, step, schema)
             places = Fraction(moved) / step
             if inner is None or places.denominator != 1 or abs(places) > _ROOM:
                 return None
             by = int(places)
             return f"({inner[0]} - {spelling.whole(by)})" if by else inner[0], inner[1] - by, inner[2] - by
         case Case(((IsNull(other), Literal(None)),), otherwise):
-            inner = _stored_steps(otherwise, step, schema)
+            inner = stored_steps(otherwise, step, schema)
             if inner is None:
                 return None
             empty = f"({value(other, schema)}) IS NULL"

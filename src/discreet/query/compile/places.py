@@ -11,15 +11,17 @@ from itertools import pairwise
 from math import ceil, floor
 from typing import Any
 
+from discreet.query.caps import MOST_LETTERS
 from discreet.query.compile import spelling
 from discreet.query.compile.piece import Kind, constant
-from discreet.query.compile.render import on_lattice, rendered, value
+from discreet.query.compile.render import rendered, value
 from discreet.query.layout import Store, Stored, stored
 from discreet.query.meaning.cells import KeyCells, ends_in_steps
 from discreet.query.meaning.dates import DAY, FIRST_DAY, LAST_DAY
 from discreet.query.meaning.domain import Domain, domain
+from discreet.query.meaning.steps import Line, line
 from discreet.query.nodes import Bins, Call, Case, Col, Expr, Literal
-from discreet.schema import Column, Schema, Type
+from discreet.schema import Schema, Type
 from discreet.schema.kind import measured
 
 _FAR = 2**62
@@ -27,10 +29,11 @@ _FAR = 2**62
 
 @dataclass(frozen=True)
 class Grouped:
-    """`group` is SQL over a row; `place` turns the name of its value into a BIGINT place, or a private value."""
+    """`group` is SQL over a row, of that kind; `place` turns the name of its value into a BIGINT place, or a key."""
 
     group: str
     place: Callable[[str], str]
+    kind: Kind = Kind.WHOLE
 
 
 def grouped(key: KeyCells, schema: Schema) -> Grouped:
@@ -38,14 +41,16 @@ def grouped(key: KeyCells, schema: Schema) -> Grouped:
     if isinstance(key.key.item, Bins):
         return binned(key.key.item, schema)
     if key.labels is None:
-        return Grouped(_private(key.key.item, schema), lambda name: name)
+        return Grouped(_private(key.key.item, schema), lambda name: name, _private_kind(key.key.item, schema))
     labels = key.labels[:-1] if key.with_null else key.labels
     found = placed(key.key.item, labels, schema)
     if not key.with_null:
         return found
     # not coalesce(place, …): a value without a place is no NULL, and two groups must not share a place
     return Grouped(
-        found.group, lambda name: f"CASE WHEN {name} IS NULL THEN {len(labels)} ELSE {found.place(name)} END"
+        found.group,
+        lambda name: f"CASE WHEN {name} IS NULL THEN {len(labels)} ELSE {found.place(name)} END",
+        found.kind,
     )
 
 
@@ -55,16 +60,16 @@ def placed(expr: Expr, labels: tuple[Any, ...], schema: Schema) -> Grouped:
     if isinstance(expr, Col):
         return _column_place(expr, labels, known, schema)
     if known.type is Type.BOOLEAN and labels == (False, True):
-        return Grouped(value(expr, schema), lambda name: f"CAST({name} AS BIGINT)")
+        return Grouped(value(expr, schema), lambda name: f"CAST({name} AS BIGINT)", Kind.FLAG)
     kind = rendered(expr, schema).kind
     if known.values is None and known.step is not None and kind is Kind.REAL:
         return Grouped(_rounded_place(value(expr, schema), known), lambda name: name)
     if known.values is None:
-        return Grouped(value(expr, schema), _offset(known))
+        return Grouped(value(expr, schema), _offset(known), kind)
     codes = _numbered(expr, labels)
     if codes is not None:
         return Grouped(value(codes, schema), lambda name: f"CAST({name} AS BIGINT)")
-    return Grouped(value(expr, schema), _position(labels, kind))
+    return Grouped(value(expr, schema), _position(labels, kind), kind)
 
 
 def _column_place(expr: Col, labels: tuple[Any, ...], known: Domain, schema: Schema) -> Grouped:
@@ -74,11 +79,12 @@ def _column_place(expr: Col, labels: tuple[Any, ...], known: Domain, schema: Sch
     cell = stored(schema, column)
     match cell.store:
         case Store.CODE if labels == column.values:
-            return Grouped(cell.name, lambda name: f"CAST(enum_code({name}) AS BIGINT)")
-        case Store.CODE:
-            return Grouped(cell.name, _position(labels, Kind.TEXT, "CAST({} AS VARCHAR)"))
-        case Store.FLAG:
             return Grouped(cell.name, lambda name: f"CAST({name} AS BIGINT)")
+        case Store.CODE:
+            codes = {label: code for code, label in enumerate(column.values or ())}
+            return Grouped(cell.name, _position(tuple(codes.get(label) for label in labels), Kind.WHOLE))
+        case Store.FLAG:
+            return Grouped(cell.name, lambda name: f"CAST({name} AS BIGINT)", Kind.FLAG)
         case Store.STEPS if known.values is None:
             return Grouped(cell.name, _offset(Domain(Type.INTEGER, _in_steps(known), None, Fraction(1))))
         case _:
@@ -117,10 +123,10 @@ def _rounded_place(made: str, known: Domain) -> str:
     return spelling.short(f"TRY(CASE WHEN {inside} THEN CAST({nearest} AS BIGINT) END)")
 
 
-def _position(labels: tuple[Any, ...], kind: Kind, shape: str = "{}") -> Callable[[str], str]:
+def _position(labels: tuple[Any, ...], kind: Kind) -> Callable[[str], str]:
     pieces = [constant(label) for label in labels]
     listed = ", ".join(piece.real if kind is Kind.REAL else piece.text for piece in pieces)  # NULL equals no value
-    return lambda name: f"CAST(nullif(list_position([{listed}], {shape.format(name)}), 0) - 1 AS BIGINT)"
+    return lambda name: f"CAST(nullif(list_position([{listed}], {name}), 0) - 1 AS BIGINT)"
 
 
 def _numbered(expr: Expr, labels: tuple[Any, ...]) -> Expr | None:
@@ -164,8 +170,19 @@ def _private(expr: Expr, schema: Schema) -> str:
             return f"CASE WHEN {text} BETWEEN {-(-FIRST_DAY * DAY // step)} AND {last} THEN {text} END"
         case Kind.REAL if cell is None:
             return f"TRY_CAST({text} AS BIGINT)"
+        case Kind.TEXT:
+            return f"CASE WHEN length({text}) <= {MOST_LETTERS} THEN {text} END"
         case _:
             return text
+
+
+def _private_kind(expr: Expr, schema: Schema) -> Kind:
+    """The kind of what `_private` gives: a computed number is a whole one, a stored one is not."""
+    kind = rendered(expr, schema).kind
+    column = schema.find(expr.name) if isinstance(expr, Col) else None
+    if kind is Kind.REAL and (column is None or stored(schema, column).store is not Store.FLOAT):
+        return Kind.WHOLE
+    return kind
 
 
 # --- bins ----------------------------------------------------------------------------------------------------------
@@ -174,10 +191,10 @@ def _private(expr: Expr, schema: Schema) -> str:
 def binned(bins: Bins, schema: Schema) -> Grouped:
     """The number of the bin, counted from 0; the last bin is closed, outside of all there is none."""
     edges = [measured(edge) for edge in bins.edges or ()]
-    column = schema.find(bins.item.name) if isinstance(bins.item, Col) else None
-    cell = None if column is None else stored(schema, column)
-    if column is not None and cell is not None and cell.store is Store.STEPS:
-        return Grouped(_stepped_bins(column, cell, edges), lambda name: f"CAST({name} AS BIGINT)")
+    axis = line(bins.item, schema)
+    if axis is not None and axis.factor > 0:
+        name = stored(schema, axis.column).name
+        return Grouped(_stepped_bins(axis, name, edges), lambda name: f"CAST({name} AS BIGINT)")
     made = rendered(bins.item, schema)
     item = value(bins.item, schema)
     item = f"CAST({item} AS DOUBLE)" if made.kind is not Kind.REAL else item
@@ -187,21 +204,20 @@ def binned(bins: Bins, schema: Schema) -> Grouped:
     return Grouped(spelling.short(sql), lambda name: f"CAST({name} AS BIGINT)")
 
 
-def _stepped_bins(column: Column, cell: Stored, edges: list[Fraction]) -> str:
-    """In steps; edges beside a number's lattice are rounded to it as constants are."""
-    places = [edge / cell.step for edge in edges]
-    if on_lattice(column, cell):
-        places = [Fraction(spelling.rounded(place)) for place in places]
+def _stepped_bins(axis: Line, name: str, edges: list[Fraction]) -> str:
+    """In steps; an edge between two of them parts them, as a constant in a comparison does."""
+    places = [axis.place(edge) for edge in edges]
     starts, last = [ceil(place) for place in places], floor(places[-1])
     widths = {high - low for low, high in pairwise(starts)}
-    inside = f"{cell.name} BETWEEN {spelling.whole(starts[0])} AND {spelling.whole(last)}"
+    inside = f"{name} BETWEEN {spelling.whole(starts[0])} AND {spelling.whole(last)}"
     near = max(map(abs, starts)) < _FAR  # beyond, `spelling.whole` cuts them, which only comparisons bear
     if near and len(widths) == 1 and (width := widths.pop()) > 0:
-        tree = f"least(({cell.name} - {spelling.whole(starts[0])}) // {width}, {len(edges) - 2})"
+        tree = f"least(({name} - {spelling.whole(starts[0])}) // {width}, {len(edges) - 2})"
     else:
-        tree = _tree(cell.name, [spelling.whole(start) for start in starts[1:-1]], 0)
+        tree = _tree(name, [spelling.whole(start) for start in starts[1:-1]], 0)
     made = f"CASE WHEN {inside} THEN {tree} END"
-    return made if column.lattice is not None else f"TRY({made})"  # far outside of the edges a difference may overflow
+    # without bounds, far outside of the edges, a difference may overflow
+    return made if axis.column.lattice is not None else f"TRY({made})"
 
 
 def _tree(item: str, inner: list[str], first: int) -> str:

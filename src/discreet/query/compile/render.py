@@ -12,11 +12,12 @@ from discreet.query.compile import spelling
 from discreet.query.compile.calendar import cast, date_part
 from discreet.query.compile.calls import called
 from discreet.query.compile.piece import ENGINE_TYPES, KINDS, Kind, Sql, alike, constant
-from discreet.query.layout import Store, Stored, stored
+from discreet.query.layout import Store, stored
 from discreet.query.meaning.domain import domain
 from discreet.query.meaning.fold import MOST_FOLDED, Folded, folded
 from discreet.query.meaning.interval import has_zero
 from discreet.query.meaning.known import is_null
+from discreet.query.meaning.steps import FLIPPED, Line, line
 from discreet.query.nodes import (
     And,
     Arith,
@@ -75,7 +76,7 @@ def rendered(expr: Expr, schema: Schema) -> Sql:
             return replace(inner, text=f"(NOT {inner.text})")
         case And(parts) | Or(parts):
             inner_parts = [rendered(part, schema) for part in parts]
-            joined = f" {type(expr).__name__.upper()} ".join(part.text for part in inner_parts)
+            joined = (" AND " if isinstance(expr, And) else " OR ").join(part.text for part in inner_parts)
             return Sql(f"({joined})", Kind.FLAG, plain=all(part.plain for part in inner_parts))
         case Case():
             return _case(expr, schema)
@@ -114,7 +115,7 @@ def column_value(column: Column, schema: Schema) -> Sql:
     kind = KINDS[column.type]
     match cell.store:
         case Store.CODE:
-            return Sql(f"CAST({cell.name} AS VARCHAR)", kind, plain=True)
+            return Sql(f"enum_range(CAST(NULL AS t{cell.name}))[CAST({cell.name} AS INTEGER) + 1]", kind, plain=True)
         case Store.STEPS if column.type is Type.NUMBER:
             return Sql(spelling.scaled(cell.name, cell.step), kind, plain=True)
         case Store.STEPS if column.lattice is not None and column.lattice.largest * cell.step > spelling.LARGEST_WHOLE:
@@ -135,7 +136,7 @@ def _looked_up(table: Folded, kind: Kind, schema: Schema) -> Sql:
     if kind is Kind.WHOLE and any(constant(found).kind is Kind.REAL for found in (*table.results, table.empty)):
         kind = Kind.REAL  # a whole number beyond BIGINT
     listed = ", ".join("NULL" if result is None else constant(result).text for result in table.results)
-    found = f"CAST([{listed}] AS {ENGINE_TYPES.get(kind, 'BIGINT')}[])[CAST(enum_code({cell}) AS INTEGER) + 1]"
+    found = f"CAST([{listed}] AS {ENGINE_TYPES.get(kind, 'BIGINT')}[])[CAST({cell} AS INTEGER) + 1]"
     if table.empty is not None:
         found = f"CASE WHEN {cell} IS NULL THEN {constant(table.empty).text} ELSE {found} END"
     return Sql(f"({found})", kind)
@@ -143,10 +144,7 @@ def _looked_up(table: Folded, kind: Kind, schema: Schema) -> Sql:
 
 def _flags(table: Folded, cell: str) -> str:
     """A condition on the codes; NULL, TRUE and FALSE each where SQL has them."""
-    chosen = {
-        flag: [v for v, found in zip(table.column.values or (), table.results, strict=True) if found is flag]
-        for flag in (True, False, None)
-    }
+    chosen = {flag: [code for code, found in enumerate(table.results) if found is flag] for flag in (True, False, None)}
     if not chosen[None] and table.empty is None and chosen[True] and chosen[False]:
         if len(chosen[True]) <= len(chosen[False]):
             return _among(cell, chosen[True], "=", "IN")
@@ -160,8 +158,8 @@ def _flags(table: Folded, cell: str) -> str:
     return f"(CASE {' '.join(branches)} ELSE FALSE END)"
 
 
-def _among(cell: str, values: list[str | int], one: str, several: str) -> str:
-    listed = [spelling.text(str(value)) for value in values]
+def _among(cell: str, codes: list[int], one: str, several: str) -> str:
+    listed = [str(code) for code in codes]
     return f"({cell} {one} {listed[0]})" if len(listed) == 1 else f"({cell} {several} ({', '.join(listed)}))"
 
 
@@ -172,19 +170,15 @@ def _flag(found: Constant) -> str:
 # --- comparisons ---------------------------------------------------------------------------------------------------
 
 
-def _stepped(expr: Expr, schema: Schema) -> tuple[Column, Stored] | None:
-    """The column, if the expression is a bare one that is stored in steps."""
-    column = schema.find(expr.name) if isinstance(expr, Col) else None
-    cell = None if column is None else stored(schema, column)
-    return (column, cell) if column is not None and cell is not None and cell.store is Store.STEPS else None
-
-
 def _compared(op: str, left: Expr, right: Expr, schema: Schema) -> Sql:
-    one, other = _stepped(left, schema), _stepped(right, schema)
+    one = line(left, schema)
     if one is not None and isinstance(right, Literal):
-        return Sql(_against(one[0], one[1], op, _measure(right.value)), Kind.FLAG, plain=True)
-    if one is not None and other is not None and one[0].type is other[0].type and one[1].step == other[1].step:
-        return Sql(f"({one[1].name} {op} {other[1].name})", Kind.FLAG, plain=True)
+        name = stored(schema, one.column).name
+        return Sql(_against(name, *one.compared(op, _measure(right.value))), Kind.FLAG, plain=True)
+    other = line(right, schema)
+    if one is not None and other is not None and _side_by_side(one, other):
+        a_name, b_name = (stored(schema, side.column).name for side in (one, other))
+        return Sql(f"({a_name} {op if one.factor > 0 else FLIPPED[op]} {b_name})", Kind.FLAG, plain=True)
     coded = _coded(left, right, schema)
     if coded is not None and op in ("=", "!="):
         return Sql(_among(coded[0], [coded[1]], op, ""), Kind.FLAG, plain=True)
@@ -192,13 +186,14 @@ def _compared(op: str, left: Expr, right: Expr, schema: Schema) -> Sql:
     return Sql(f"({a.known} {op} {b.known})", Kind.FLAG, plain=a.plain and b.plain)
 
 
-def _coded(left: Expr, right: Expr, schema: Schema) -> tuple[str, str] | None:
-    """A coded column of too many values to fold, and one of its values."""
+def _coded(left: Expr, right: Expr, schema: Schema) -> tuple[str, int] | None:
+    """A coded column of too many values to fold, and the code of one of them."""
     column = schema.find(left.name) if isinstance(left, Col) else None
     text = right.value if isinstance(right, Literal) else None
     if column is None or column.values is None or len(column.values) <= MOST_FOLDED or text not in column.values:
         return None
-    return (stored(schema, column).name, text) if isinstance(text, str) else None
+    cell = stored(schema, column)
+    return (cell.name, column.values.index(text)) if cell.store is Store.CODE and isinstance(text, str) else None
 
 
 def _measure(given: Constant) -> Fraction:
@@ -207,38 +202,27 @@ def _measure(given: Constant) -> Fraction:
     return measured(given)
 
 
-def on_lattice(column: Column, cell: Stored) -> bool:
-    """Whether a constant beside the column is rounded to its lattice, as the column's own cells were.
-
-    Where every integer, day or second has its own step there is nothing to round: 17.5 lies between 17 and 18.
-    """
-    return column.type is Type.NUMBER or cell.step != 1
+def _side_by_side(one: Line, other: Line) -> bool:
+    """Whether the two differ in their columns alone, so that their steps compare as they do."""
+    return replace(one, column=other.column) == other and one.column.type is other.column.type
 
 
-def _against(column: Column, cell: Stored, op: str, given: Fraction) -> str:
-    """A stored number beside a constant, in steps."""
-    place = given / cell.step
-    if on_lattice(column, cell):
-        place = Fraction(spelling.rounded(place))
+def _against(name: str, op: str, place: Fraction) -> str:
+    """A stored number of steps beside a place on their axis, exactly: 17.5 lies between 17 and 18."""
     if place.denominator != 1 and op in ("=", "!="):
-        return f"(CASE WHEN {cell.name} IS NULL THEN NULL ELSE {'FALSE' if op == '=' else 'TRUE'} END)"
+        return f"(CASE WHEN {name} IS NULL THEN NULL ELSE {'FALSE' if op == '=' else 'TRUE'} END)"
     whole = ceil(place) if op in ("<", ">=") else floor(place)
-    return f"({cell.name} {op} {spelling.whole(whole)})"
+    return f"({name} {op} {spelling.whole(whole)})"
 
 
 def _chosen(item: Expr, options: tuple[Literal, ...], schema: Schema) -> Sql:
-    bare = _stepped(item, schema)
+    bare = line(item, schema)
     if bare is not None:
-        column, cell = bare
-        places = [_measure(option.value) / cell.step for option in options]
-        if on_lattice(column, cell):
-            places = [Fraction(spelling.rounded(place)) for place in places]
+        name = stored(schema, bare.column).name
+        places = [bare.place(_measure(option.value)) for option in options]
         listed = ", ".join(spelling.whole(int(place)) for place in places if place.denominator == 1)
-        if not listed:
-            return Sql(
-                _against(column, cell, "=", (floor(places[0]) + Fraction(1, 2)) * cell.step), Kind.FLAG, plain=True
-            )
-        return Sql(f"({cell.name} IN ({listed}))", Kind.FLAG, plain=True)
+        among = f"({name} IN ({listed}))" if listed else _against(name, "=", Fraction(1, 2))
+        return Sql(among, Kind.FLAG, plain=True)
     _, (made, *others) = alike(rendered(item, schema), *(constant(option.value) for option in options))
     listed = ", ".join(other.text for other in others)
     return Sql(f"({made.known} IN ({listed}))", Kind.FLAG, plain=made.plain)

@@ -1,18 +1,18 @@
 """From parts to SQL over the prepared table: one statement for all that adds up, one for each choice.
 
 The order of the caps: rows of a unit (`discreet_rank`), then WHERE, then groups of a unit.  Ranking groups after WHERE
-is as safe as before it, for which groups a unit keeps is a function of that unit's rows and salt, the question and the
-secret word alone; and no group is spent on rows that the question leaves out.  The unit's code takes no part in it: a
-code depends on which other units there are, and would move their groups when one unit leaves.
+is as safe as before it, for which groups a unit keeps is a function of that unit's rows and id, the question and the
+secret word alone; and no group is spent on rows that the question leaves out.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from discreet.query.compile.keyed import order64, spelt
 from discreet.query.compile.measures import Named, bucket, measure, unit_count
 from discreet.query.compile.places import Grouped, grouped, placed
 from discreet.query.compile.render import value
-from discreet.query.layout import RANK, SALT, SECRET, TABLE, UNIT
+from discreet.query.layout import RANK, SECRET, TABLE, UNIT
 from discreet.query.meaning.cells import Cells
 from discreet.query.nodes import And, Caps, Col, Expr
 from discreet.query.parts import Part, Ranks, Tops
@@ -143,14 +143,29 @@ def _source(frame: _Frame, named: Named) -> str:
     if not frame.ranked:
         return f"(SELECT *, {', '.join(computed)} FROM {TABLE}{tail})" if computed else f"{TABLE}{tail}"
     computed += [f"{key.group} AS discreet_g{i}" for i, key in enumerate(frame.keys)]
-    rows = f"(SELECT *, {', '.join(computed)} FROM {TABLE}{tail})"
+    return _capped(frame, f"SELECT *, {', '.join(computed)} FROM {TABLE}{tail}")
+
+
+def _capped(frame: _Frame, rows: str) -> str:
+    """Rows without those in groups beyond the cap of their unit; hashed are only the groups of units with too many."""
     names = [f"discreet_g{i}" for i in range(len(frame.keys))]
-    listed = ", ".join(names)
+    listed, most = ", ".join(names), frame.caps.groups
     kept = [f"{name} IS NOT NULL" for name, key in zip(names, frame.cells.keys, strict=True) if not key.with_null]
     present = f" WHERE {' AND '.join(kept)}" if kept else ""
-    order = f"hash((SELECT word FROM {SECRET}), {SALT}, {listed}), {listed}"
-    rank = f"dense_rank() OVER (PARTITION BY {UNIT} ORDER BY {order}) AS discreet_group"
-    return f"(SELECT * FROM (SELECT *, {rank} FROM {rows}{present}) WHERE discreet_group <= {frame.caps.groups})"
+    parts = [*(spelt(name, key.kind) for name, key in zip(names, frame.keys, strict=True)), UNIT]
+    order = f"{order64(f'(SELECT word FROM {SECRET})', parts)}, {listed}"
+    crowded = f"SELECT {UNIT} FROM discreet_pairs GROUP BY {UNIT} HAVING count(*) > {most}"
+    ranked = (
+        f"SELECT *, row_number() OVER (PARTITION BY {UNIT} ORDER BY {order}) AS discreet_group "
+        f"FROM discreet_pairs SEMI JOIN ({crowded}) USING ({UNIT})"
+    )
+    same = "".join(f" AND a.{name} IS NOT DISTINCT FROM b.{name}" for name in names)
+    return (
+        f"(WITH discreet_rows AS (SELECT * FROM ({rows}){present}), "
+        f"discreet_pairs AS (SELECT DISTINCT {UNIT}, {listed} FROM discreet_rows) "
+        f"SELECT a.* FROM discreet_rows a ANTI JOIN (SELECT * FROM ({ranked}) WHERE discreet_group > {most}) b "
+        f"ON a.{UNIT} = b.{UNIT}{same})"
+    )
 
 
 def _where(frame: _Frame) -> str:

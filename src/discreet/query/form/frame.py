@@ -14,6 +14,7 @@ from discreet.errors import NotAnswerable, bad
 from discreet.query import nodes
 from discreet.query.form.term import Term, all_of, column, condition
 from discreet.query.form.words import Measure
+from discreet.query.meaning.names import unprintable
 from discreet.query.nodes import After, Bins, Caps, Expr, Key, Order, Output, Question
 
 MOST_NODES = 20_000
@@ -89,6 +90,7 @@ class Frame:
 
 
 def _output(name: str, given: Any) -> Output:
+    _require_name(name)
     if isinstance(given, Measure):
         return Output(name, given.aggregate)
     if isinstance(given, (Term, str)):
@@ -127,7 +129,15 @@ def _key_item(given: Any) -> Expr | Bins:
 
 def _named_keys(named: dict[str, Any]) -> Iterator[Key]:
     for name, given in named.items():
+        _require_name(name)
         yield Key(name, _key_item(given))
+
+
+def _require_name(name: str) -> None:
+    """Refuses what SQL could not have named a column of the answer."""
+    if not name.strip() or unprintable(name):
+        rule = "must have letters that can be seen, and no control characters or half of one"
+        raise bad("name", rule, name, "Write, for example: .agg(n=dp.count())")
 
 
 def _order(given: Any) -> Order:

@@ -4,10 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from math import ceil, floor, prod
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import quoted
 from discreet.query.meaning import dates
 from discreet.query.meaning.domain import Domain, domain
 from discreet.query.meaning.known import refused
@@ -56,13 +60,14 @@ class KeyCells:
 
 @dataclass(frozen=True)
 class Cells:
-    """All groups, row-major over the keys.
+    """All groups, row-major over the keys; `kept` are those that stay, where WHERE leaves some out by its own words.
 
     >>> Cells((KeyCells(Key("a", Col("a")), (1, 2)), KeyCells(Key("b", Col("b")), ("x", "y", "z")))).labels(4)
     (2, 'y')
     """
 
     keys: tuple[KeyCells, ...]
+    kept: tuple[int, ...] | None = None
 
     @property
     def public(self) -> bool:
@@ -72,22 +77,38 @@ class Cells:
     @property
     def size(self) -> int:
         """How many public groups there are."""
-        return prod(self.sizes)
+        return prod(self.sizes) if self.kept is None else len(self.kept)
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Groups of each public key."""
+        """Labels of each public key."""
         return tuple(len(key.labels) for key in self.keys if key.labels is not None)
 
     def labels(self, cell: int) -> tuple[Label, ...]:
         """The labels of one public group."""
+        place = cell if self.kept is None else self.kept[cell]
         found: list[Label] = []
         for key in reversed(self.keys):
             if key.labels is None:
                 raise ValueError("private groups have no labels before they are selected")
-            cell, place = divmod(cell, len(key.labels))
-            found.append(key.labels[place])
+            place, own = divmod(place, len(key.labels))
+            found.append(key.labels[own])
         return tuple(reversed(found))
+
+    @property
+    def all_labels(self) -> tuple[tuple[Label, ...], ...]:
+        """The labels of all public groups."""
+        if self.kept is not None:
+            return tuple(self.labels(cell) for cell in range(self.size))
+        return tuple(product(*(key.labels for key in self.keys if key.labels is not None)))
+
+    def numbers(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Which group each row-major place is; −1 for one that does not stay."""
+        if self.kept is None:
+            return places
+        number = np.full(prod(self.sizes), -1, dtype=np.int64)
+        number[list(self.kept)] = np.arange(len(self.kept))
+        return number[places]
 
 
 def cells(question: Question, schema: Schema, most: int = MOST_CELLS) -> Cells:
@@ -97,12 +118,40 @@ def cells(question: Question, schema: Schema, most: int = MOST_CELLS) -> Cells:
     columns are private keys.  More than `most` groups are refused.
     """
     found = Cells(tuple(_key(key, schema) for key in question.keys))
+    for one in found.keys:
+        _require_apart(one)
     if found.size > most:
         largest = max((key for key in found.keys if key.labels), key=lambda key: len(key.labels or ()))
         why = f"All public groups appear in an answer, and {found.size:,} are more than {most:,}."
         fix = f"Group by fewer keys, or put {largest.key.name} ({len(largest.labels or ()):,} groups) into bins."
         raise refused("There are too many groups.", why, fix)
     return found
+
+
+def _require_apart(key: KeyCells) -> None:
+    """Refuses labels of which two would be shown alike: whoever reads the answer takes them for one group."""
+    if key.type is Type.TEXT and len(set(key.labels or ())) == len(key.labels or ()):
+        return
+    shown: set[Any] = set()
+    for label in key.labels or ():
+        here = _double(label) if isinstance(label, Fraction) or _wide(label) else label
+        if here in shown or (label is None and not key.with_null):
+            what = f"Two groups of {key.key.name} would both be called {quoted(here)}."
+            why = "Groups are told apart by their labels."
+            raise refused(what, why, f"Group by coarser values of {key.key.name}, such as bins.")
+        shown.add(here)
+
+
+def _wide(label: Label) -> bool:
+    """Whether an integer is shown as a float, for JSON carries no more than 64 bits."""
+    return isinstance(label, int) and not -(2**63) <= label < 2**63
+
+
+def _double(label: Any) -> Any:
+    try:
+        return float(label)
+    except OverflowError:
+        return label
 
 
 def _key(key: Key, schema: Schema) -> KeyCells:

@@ -24,6 +24,7 @@ from discreet.query.meaning.known import (
     union,
 )
 from discreet.query.meaning.names import in_sql
+from discreet.query.meaning.released import Released, Scope
 from discreet.query.nodes import (
     COMPARISONS,
     FUNCTIONS,
@@ -50,7 +51,7 @@ from discreet.schema.words import suggestion
 __all__ = ["Domain", "domain", "require", "unknown"]
 
 
-def domain(expr: Expr, schema: Schema) -> Domain:
+def domain(expr: Expr, schema: Scope) -> Domain:
     """The domain of an expression; refused where it has none.
 
     >>> from discreet.schema import Column
@@ -84,7 +85,7 @@ def domain(expr: Expr, schema: Schema) -> Domain:
             raise TypeError(f"{type(expr).__name__} is no expression")
 
 
-def require(expr: Expr, schema: Schema, kinds: tuple[Type, ...], rule: str, fix: str) -> Domain:
+def require(expr: Expr, schema: Scope, kinds: tuple[Type, ...], rule: str, fix: str) -> Domain:
     """The domain of an expression that must be of one of these types."""
     known = domain(expr, schema)
     if known.type not in kinds:
@@ -92,7 +93,9 @@ def require(expr: Expr, schema: Schema, kinds: tuple[Type, ...], rule: str, fix:
     return known
 
 
-def _column(name: str, schema: Schema) -> Domain:
+def _column(name: str, schema: Scope) -> Domain:
+    if isinstance(schema, Released):
+        return schema.domains[schema.spelled(name)]
     column = schema.find(name)
     if column is None:
         raise unknown(name, schema)
@@ -120,7 +123,7 @@ def unknown(name: str, schema: Schema) -> NotAnswerable:
 # --- conditions ----------------------------------------------------------------------------------------------------
 
 
-def _require_condition(expr: Expr, schema: Schema) -> None:
+def _require_condition(expr: Expr, schema: Scope) -> None:
     match expr:
         case Compare(op, left, right):
             if op not in COMPARISONS:
@@ -145,7 +148,7 @@ def _require_condition(expr: Expr, schema: Schema) -> None:
 # --- choices -------------------------------------------------------------------------------------------------------
 
 
-def _one_of(items: Iterable[Expr], schema: Schema, what: str) -> Domain:
+def _one_of(items: Iterable[Expr], schema: Scope, what: str) -> Domain:
     """The domain of a value that is one of several; constants NULL add nothing."""
     known = [domain(item, schema) for item in items if not is_null(item)]
     if not known:
@@ -168,7 +171,7 @@ def _one_of(items: Iterable[Expr], schema: Schema, what: str) -> Domain:
 # --- numbers -------------------------------------------------------------------------------------------------------
 
 
-def _arithmetic(expr: Arith, schema: Schema) -> Domain:
+def _arithmetic(expr: Arith, schema: Scope) -> Domain:
     op = expr.op
     if op not in OPERATORS:
         raise refused(f"{op} is no operation.", f"Known are {' '.join(OPERATORS)}.", "Use one of them.")
@@ -186,7 +189,7 @@ def _arithmetic(expr: Arith, schema: Schema) -> Domain:
     return Domain(Type.INTEGER, ends, None, one * other if op == "*" else common_step(one, other))
 
 
-def _call(expr: Call, schema: Schema) -> Domain:
+def _call(expr: Call, schema: Scope) -> Domain:
     name, parts = expr.name, expr.parts
     if name not in FUNCTIONS:
         meant = suggestion(name, FUNCTIONS)
@@ -220,7 +223,7 @@ def _call(expr: Call, schema: Schema) -> Domain:
             return Domain(Type.INTEGER, ends, None, Fraction(1)) if whole else Domain(Type.NUMBER, ends)
 
 
-def _extreme(name: str, parts: tuple[Expr, ...], schema: Schema) -> Domain:
+def _extreme(name: str, parts: tuple[Expr, ...], schema: Scope) -> Domain:
     for part in parts:
         require(part, schema, (*NUMBERS, *TIMES), f"{name} compares numbers or dates", "Give numbers.")
     known = _one_of(parts, schema, f"The arguments of {name}")
@@ -232,7 +235,7 @@ def _extreme(name: str, parts: tuple[Expr, ...], schema: Schema) -> Domain:
     return Domain(known.type, (low, high), known.values, known.step)
 
 
-def _clamped(parts: tuple[Expr, ...], schema: Schema) -> Domain:
+def _clamped(parts: tuple[Expr, ...], schema: Scope) -> Domain:
     item = require(parts[0], schema, (*NUMBERS, *TIMES), "clamp bounds a number or a date", "Give a number.")
     low, high = (domain(end, schema) for end in parts[1:])
     constants = all(isinstance(end, Literal) for end in parts[1:])

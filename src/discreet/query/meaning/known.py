@@ -67,7 +67,7 @@ def named(expr: Expr) -> str:
         case Col(name):
             return in_sql(name)
         case Literal(value):
-            return quoted(value) if isinstance(value, str) else str(value)
+            return quoted(value) if isinstance(value, str | Fraction) else str(value)
         case Call(name, parts):
             return f"{name}({', '.join(map(named, parts))})"
         case _:

@@ -3,6 +3,7 @@
 import re
 from fractions import Fraction
 
+from discreet.inert import visible
 from discreet.query.nodes import (
     Aggregate,
     Bins,
@@ -45,6 +46,15 @@ def in_sql(name: str) -> str:
     if _PLAIN.fullmatch(name) and name.lower() not in _TAKEN:
         return name
     return '"' + name.replace('"', '""') + '"'
+
+
+def unprintable(name: str) -> bool:
+    """Whether a name holds something that is not seen: a control character, a line break, half a character.
+
+    >>> unprintable("n"), unprintable("a\\x1b[2Jb"), unprintable("\\ud800")
+    (False, True, True)
+    """
+    return visible(name) != name
 
 
 def text_in_sql(text: str) -> str:

@@ -3,14 +3,17 @@
 from datetime import date, datetime, time
 from fractions import Fraction
 
+from discreet import exact
 from discreet.errors import quoted
+from discreet.query.canonical import canonical
 from discreet.query.meaning import dates
 from discreet.query.meaning.domain import domain, unknown
 from discreet.query.meaning.interval import LARGEST
 from discreet.query.meaning.known import TIMES, is_null, named, refused
 from discreet.query.meaning.names import in_sql, text_in_sql
+from discreet.query.meaning.released import Released, Scope
+from discreet.query.meaning.steps import FLIPPED, line
 from discreet.query.nodes import (
-    COMPARISONS,
     And,
     Arith,
     Call,
@@ -26,17 +29,14 @@ from discreet.query.nodes import (
     Not,
     Or,
     TryCast,
-    canonical,
 )
 from discreet.schema import Schema, Type
-from discreet.schema.words import suggestion
-
-_FLIPPED = dict(zip(COMPARISONS, ("=", "!=", ">", ">=", "<", "<="), strict=True))
+from discreet.schema.words import key, suggestion
 
 _MOST_COMPARED = 2_000  # values that a misspelt one is compared with
 
 
-def normal(expr: Expr, schema: Schema) -> Expr:
+def normal(expr: Expr, schema: Scope) -> Expr:
     """The expression in its one form, columns spelled as in the schema; its types are checked."""
     found = _normal(expr, schema)
     if not is_null(found):
@@ -44,7 +44,7 @@ def normal(expr: Expr, schema: Schema) -> Expr:
     return found
 
 
-def _normal(expr: Expr, schema: Schema) -> Expr:
+def _normal(expr: Expr, schema: Scope) -> Expr:
     match expr:
         case Col(name):
             return _spelled(name, schema)
@@ -78,7 +78,9 @@ def _normal(expr: Expr, schema: Schema) -> Expr:
             raise TypeError(f"{type(expr).__name__} is no expression")
 
 
-def _spelled(name: str, schema: Schema) -> Col:
+def _spelled(name: str, schema: Scope) -> Col:
+    if isinstance(schema, Released):
+        return Col(schema.spelled(name))
     column = schema.find(name)
     if column is not None:
         return Col(column.name)
@@ -137,20 +139,21 @@ def flat(node: type[And] | type[Or], parts: tuple[Expr, ...]) -> Expr:
 # --- comparisons ---------------------------------------------------------------------------------------------------
 
 
-def _compared(op: str, left: Expr, right: Expr, schema: Schema) -> Expr:
+def _compared(op: str, left: Expr, right: Expr, schema: Scope) -> Expr:
     if isinstance(left, Literal) and not isinstance(right, Literal):
-        op, left, right = _FLIPPED.get(op, op), right, left
+        op, left, right = FLIPPED.get(op, op), right, left
     if is_null(left) or is_null(right):
-        other = named(left)
-        raise refused("Nothing is equal to NULL.", "A comparison with NULL is never true.", f"Write: {other} IS NULL")
+        instead = f"{named(left)} IS {'NOT NULL' if op == '!=' else 'NULL'}"
+        raise refused("Nothing is equal to NULL.", "A comparison with NULL is never true.", f"Write: {instead}")
     if isinstance(right, Literal):
         right = coerced(right, left, schema)
         if op in ("=", "!="):
             _require_among(right, left, schema)
+            _require_held(right, left, schema)
     return Compare(op, left, right)
 
 
-def _chosen(item: Expr, options: tuple[Literal, ...], schema: Schema) -> Expr:
+def _chosen(item: Expr, options: tuple[Literal, ...], schema: Scope) -> Expr:
     if not options or any(option.value is None for option in options):
         why = "NULL is equal to nothing." if options else "The list is empty."
         raise refused("IN takes a list of constants.", why, f"Write, for example: {named(item)} IN (1, 2)")
@@ -158,12 +161,13 @@ def _chosen(item: Expr, options: tuple[Literal, ...], schema: Schema) -> Expr:
     for option in options:
         one = coerced(plain(option), item, schema)
         _require_among(one, item, schema)
+        _require_held(one, item, schema)
         found[canonical(one)] = one
     ordered = tuple(found[text] for text in sorted(found))
     return Compare("=", item, ordered[0]) if len(ordered) == 1 else In(item, ordered)
 
 
-def coerced(constant: Literal, beside: Expr, schema: Schema) -> Literal:
+def coerced(constant: Literal, beside: Expr, schema: Scope) -> Literal:
     """The constant as the type of the expression beside it has it: text and days become dates."""
     kind, value = domain(beside, schema).type, constant.value
     if kind not in TIMES or not isinstance(value, str | date):
@@ -179,7 +183,7 @@ def coerced(constant: Literal, beside: Expr, schema: Schema) -> Literal:
     return Literal(read)
 
 
-def _require_among(constant: Literal, item: Expr, schema: Schema) -> None:
+def _require_among(constant: Literal, item: Expr, schema: Scope) -> None:
     """Refuses a text that the public values do not hold: a spelling mistake would be answered by noise alone."""
     known, value = domain(item, schema), constant.value
     if known.type is not Type.TEXT or known.values is None or not isinstance(value, str) or value in known.values:
@@ -193,7 +197,24 @@ def _require_among(constant: Literal, item: Expr, schema: Schema) -> None:
     raise refused(what, "The values are public, so no row holds it.", fix)
 
 
-def _dated(parts: tuple[Expr, ...], schema: Schema) -> tuple[Expr, ...]:
+def _require_held(constant: Literal, item: Expr, schema: Scope) -> None:
+    """Refuses to ask which cells equal a number where they were rounded to steps too coarse to tell."""
+    axis, value = None if isinstance(schema, Released) else line(item, schema), constant.value
+    if axis is None or not axis.undeclared or isinstance(value, bool) or not isinstance(value, int | Fraction):
+        return
+    place = axis.place(Fraction(value))
+    if place.denominator == 1:
+        return
+    name, step = in_sql(axis.column.name), exact.shown(axis.step)
+    what = f"{named(constant)} lies between two steps of {name}, which are {step} apart."
+    why = (
+        f"No step is declared for {name}, so its cells were rounded to the nearest of those; equal ones are not known."
+    )
+    fix = f"Under [{key('columns', axis.column.name)}] write a step, such as step = 1, or ask for a range with BETWEEN."
+    raise refused(what, why, fix)
+
+
+def _dated(parts: tuple[Expr, ...], schema: Scope) -> tuple[Expr, ...]:
     """The arguments, text constants read as dates where another argument is a date."""
     others = [part for part in parts if not isinstance(part, Literal)]
     beside = next((part for part in others if domain(part, schema).type in TIMES), None)

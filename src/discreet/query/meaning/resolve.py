@@ -1,21 +1,23 @@
 """A question in the schema's own spelling, every expression typed, so that equal questions have equal text."""
 
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
 from discreet.errors import quoted
-from discreet.query.meaning.domain import domain, require
+from discreet.query.meaning import released
+from discreet.query.meaning.cells import bin_labels
+from discreet.query.meaning.domain import Domain, domain, require
 from discreet.query.meaning.known import COUNTED, NUMBERS, TIMES, is_null, named, refused
-from discreet.query.meaning.names import in_sql, respelt, short_name
-from discreet.query.meaning.normal import coerced, flat, is_unit, normal, plain
+from discreet.query.meaning.names import in_sql, respelt, short_name, unprintable
+from discreet.query.meaning.normal import coerced, is_unit, normal, plain
+from discreet.query.meaning.released import Released, Scope
 from discreet.query.nodes import (
     MOST_NODES,
     After,
     Aggregate,
-    And,
     Bins,
     Col,
     Correlation,
@@ -29,8 +31,6 @@ from discreet.query.nodes import (
     Key,
     Literal,
     Mean,
-    Not,
-    Or,
     Order,
     Output,
     Quantile,
@@ -44,7 +44,6 @@ from discreet.query.nodes import (
 from discreet.schema import Schema, Type
 from discreet.schema.column import reserved
 from discreet.schema.kind import measured
-from discreet.schema.words import suggestion
 
 MOST_EDGES = 10_001
 MOST_POINTS = 10_000  # of a lattice whose every point is a key
@@ -68,15 +67,19 @@ def resolved(question: Question, schema: Schema) -> Question:
         raise refused(what, "How long it takes to read must not grow without bound.", "Ask several smaller questions.")
     keys = tuple(_named_key(key, schema) for key in question.keys)
     outputs = tuple(_named_output(output, schema) for output in question.outputs)
-    names = _names([*(key.name for key in keys), *(output.name for output in outputs)])
-    where = None if question.where is None else _condition(question.where, schema)
+    _require_names([*(key.name for key in keys), *(output.name for output in outputs)])
+    columns = Released(
+        {key.name: _key_domain(key.item, schema) for key in keys}
+        | {output.name: _output_domain(output.aggregate, schema) for output in outputs}
+    )
+    where = None if question.where is None else _condition(question.where, schema, "WHERE", "x > 1")
     return replace(
         question,
         table=schema.name,
         keys=keys,
         outputs=outputs,
         where=where,
-        after=_after(question.after, names),
+        after=_after(question.after, columns),
     )
 
 
@@ -95,9 +98,10 @@ def _named_output(output: Output, schema: Schema) -> Output:
     return Output(respelt(output.name, short), found)
 
 
-def _condition(where: Expr, schema: Schema) -> Expr:
-    found = normal(where, schema)
-    require(found, schema, (Type.BOOLEAN,), "WHERE takes a condition", "Write, for example: WHERE x > 1")
+def _condition(given: Expr, scope: Scope, clause: str, example: str) -> Expr:
+    """A condition on rows or on released rows: one rule for both, so that neither compares across types."""
+    found = normal(given, scope)
+    require(found, scope, (Type.BOOLEAN,), f"{clause} takes a condition", f"Write, for example: {clause} {example}")
     return found
 
 
@@ -199,51 +203,47 @@ def _edge(edge: Any, item: Expr, schema: Schema) -> Fraction | date | datetime:
 # --- names ---------------------------------------------------------------------------------------------------------
 
 
-def _names(given: list[str]) -> dict[str, str]:
-    """Released names by their lower case; each once, and none that the answer needs for itself."""
-    found: dict[str, str] = {}
+def _require_names(given: list[str]) -> None:
+    """Refuses a name that is there already, that cannot be shown, or that the answer needs for itself."""
+    seen: set[str] = set()
     for name in given:
+        if not name.strip() or unprintable(name):
+            what = f"{quoted(name)} cannot name a column of the answer."
+            why = "A name has letters that can be seen, and no control characters or half of one."
+            raise refused(what, why, "Give another name, such as n.")
         if reserved(name):
             why = "Discreet writes names that end in _moe or begin with discreet_ itself."
             raise refused(f"{quoted(name)} cannot name a column of the answer.", why, "Give another name with AS.")
-        if name.casefold() in found:
+        if name.casefold() in seen:
             why = "Upper and lower case are alike."
             raise refused(
                 f"Two columns of the answer are named {quoted(name)}.", why, f"Write: AS {in_sql(f'{name}_2')}"
             )
-        found[name.casefold()] = name
-    return found
+        seen.add(name.casefold())
 
 
-def _after(after: After, names: dict[str, str]) -> After:
-    having = None if after.having is None else _released(after.having, names)
-    order = tuple(Order(_name(one.name, names), one.descending) for one in after.order)
-    return replace(after, having=having, order=order)
+# --- what is done with released rows -------------------------------------------------------------------------------
 
 
-def _name(given: str, names: dict[str, str]) -> str:
-    if given.casefold() in names:
-        return names[given.casefold()]
-    meant = suggestion(given, names.values())
-    fix = f"Did you mean {in_sql(meant)}?" if meant else f"Released are: {', '.join(map(in_sql, names.values()))}."
-    what = f"{quoted(given)} is not in the answer."
-    raise refused(what, "HAVING and ORDER BY speak of released columns only.", fix)
+def _key_domain(item: Expr | Bins, schema: Schema) -> Domain:
+    return Domain(Type.TEXT, values=bin_labels(item)) if isinstance(item, Bins) else domain(item, schema)
 
 
-def _released(node: Any, names: dict[str, str]) -> Any:
-    """The same expression about released names, spelled as the answer spells them."""
-    match node:
-        case Col(name):
-            return Col(_name(name, names))
-        case Literal():
-            return plain(node)
-        case And(parts) | Or(parts):
-            return flat(type(node), tuple(_released(part, names) for part in parts))
-        case Not(Not(item)):
-            return _released(item, names)
-        case tuple():
-            return tuple(_released(part, names) for part in node)
-        case _ if is_dataclass(node) and not isinstance(node, type):
-            return replace(node, **{field.name: _released(getattr(node, field.name), names) for field in fields(node)})
+def _output_domain(given: Aggregate, schema: Schema) -> Domain:
+    match given:
+        case Quantile(item, _) | Extreme(item, _):
+            kind = domain(item, schema).type
+            return Domain(kind) if kind in TIMES else released.COUNTED
+        case Top(item, k):
+            return domain(item, schema) if k == 1 else released.LISTED
         case _:
-            return node
+            return released.COUNTED
+
+
+def _after(after: After, columns: Released) -> After:
+    if after.limit == 0:
+        why = "It would be charged in full, and nothing of it shown."
+        raise refused("LIMIT 0 asks for no row at all.", why, "Leave the LIMIT out, or ask for at least one row.")
+    having = None if after.having is None else _condition(after.having, columns, "HAVING", "n > 100")
+    order = tuple(Order(columns.spelled(one.name), one.descending) for one in after.order)
+    return replace(after, having=having, order=order)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -43,8 +44,14 @@ def integer(text: str) -> int | None:
 
 
 def number(text: str) -> Fraction | None:
-    """The number that the text spells, None if it spells none."""
-    return Fraction(text) if re.fullmatch(NUMBER, text) else None
+    """The number that the text spells, None if it spells none.
+
+    >>> number("2.50"), number("1e-3"), number("one"), number("9" * 5000) == 10**5000 - 1
+    (Fraction(5, 2), Fraction(1, 1000), None, True)
+    """
+    if not re.fullmatch(NUMBER, text):
+        return None
+    return Fraction(Decimal(text))  # by way of Decimal, for Python reads no int of more than 4,300 digits
 
 
 def boolean(text: str) -> bool | None:

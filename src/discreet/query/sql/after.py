@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from discreet.query.nodes import After, And, Arith, Col, Compare, Expr, In, Literal, Not, Or, Order, canonical
+from discreet.query.canonical import canonical
+from discreet.query.nodes import After, And, Arith, Col, Compare, Expr, In, Literal, Not, Or, Order
 from discreet.query.sql.aggregate import aggregate, bins, call_name, is_aggregate
 from discreet.query.sql.dialect import sql_of
 from discreet.query.sql.expr import expression, named, number

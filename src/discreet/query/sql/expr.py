@@ -87,6 +87,8 @@ def named(node: "exp.Expr | None", source: Source) -> str:
     if node.meta.get("start") in source.strings:
         what = f"'{node.this[:40]}' is a text, not a name."
         raise refused(node, what, "Single quotes are for texts.", "Write a name bare or in double quotes.")
+    if not str(node.this).strip():
+        raise refused(node, "A name is blank.", "Nobody could say what it names.", "Write a plain name, such as n.")
     return str(node.this)
 
 

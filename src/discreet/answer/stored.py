@@ -1,0 +1,99 @@
+"""A question's released numbers as the ledger keeps them, and the plan that they were drawn under."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet import envelope
+from discreet.envelope import Envelope, Part
+from discreet.query.bound import Draft
+from discreet.query.explain import words
+from discreet.query.joint import Joint, Measured, Released
+from discreet.query.nodes import Question
+from discreet.query.parts import Present
+from discreet.query.plan import Plan
+from discreet.query.readable import spelt
+from discreet.query.tags import TAGS
+
+KIND = "question"
+
+
+def packed(plan: Plan, released: Released) -> bytes:
+    """What leaves: the keys, and for each part what it counts, its promise and its noisy integers."""
+    draft = plan.draft
+    facts = {
+        "question": TAGS.plain(draft.question),
+        "text": spelt(draft.question),
+        "told": words(plan),
+        "schema": draft.schema.hash,
+        "labels": [TAGS.plain(list(column)) for column in zip(*released.keys, strict=True)],
+        "groups": len(released.keys),
+        "recipes": TAGS.plain(draft.recipes),
+        "epsilon": str(plan.epsilon),
+        "delta": str(plan.delta),
+        "why": plan.why,
+        "most": plan.joint.most,
+    }
+    parts = tuple(
+        Part(TAGS.plain(measured.part), _law(measured), _numbers(measured.part, released)) for measured in plan.measured
+    )
+    return Envelope(KIND, envelope.version(), facts, parts).to_bytes()
+
+
+def _law(measured: Measured) -> dict[str, Any]:
+    share = None if measured.epsilon is None else str(measured.epsilon)
+    return {
+        "sensitivity": TAGS.plain(measured.sensitivity),
+        "mechanism": TAGS.plain(measured.mechanism),
+        "epsilon": share,
+    }
+
+
+def _measured(part: Part) -> Measured:
+    law, share = part.law, part.law["epsilon"]
+    return Measured(
+        TAGS.value(part.tally),
+        TAGS.value(law["sensitivity"]),
+        TAGS.value(law["mechanism"]),
+        None if share is None else Fraction(share),
+    )
+
+
+def _numbers(part: Any, released: Released) -> envelope.Ints:
+    """A part's integers; of the selection of keys nothing but the keys is released."""
+    if isinstance(part, Present):
+        return np.zeros(0, dtype=np.int64)
+    return released.parts[part]
+
+
+def opened(stored: bytes) -> Envelope:
+    """The envelope of a question."""
+    return envelope.from_bytes(stored, KIND)
+
+
+def question(kept: Envelope) -> Question:
+    """The question as it was asked when it was charged."""
+    asked: Question = TAGS.value(kept.facts["question"])
+    return asked
+
+
+def replayed(kept: Envelope, draft: Draft, level: Fraction) -> tuple[Plan, Released]:
+    """The plan that was charged, with the names, the clauses and the level of today's question, and what it released.
+
+    Recipes, shares and laws are those of the day of the charge: today's planner may choose others.
+    """
+    measured = tuple(_measured(part) for part in kept.parts)
+    facts = kept.facts
+    drawn_under = replace(draft, recipes=TAGS.value(facts["recipes"]))
+    joint = Joint(measured, facts["most"])
+    plan = Plan(drawn_under, joint, Fraction(facts["epsilon"]), Fraction(facts["delta"]), level, facts["why"])
+    columns = [TAGS.value(column) for column in facts["labels"]]
+    keys = tuple(zip(*columns, strict=True)) if columns else ((),) * facts["groups"]
+    numbers: dict[Any, envelope.Ints] = {
+        promise.part: part.values
+        for promise, part in zip(measured, kept.parts, strict=True)
+        if not isinstance(promise.part, Present)
+    }
+    return plan, Released(keys, numbers)

@@ -1,0 +1,64 @@
+"""How long an answer can become, from public facts alone: what is charged for must fit into the ledger afterwards.
+
+    a private key of text         at most 250 characters; a longer one counts as empty, by a rule of its cell alone
+    private groups of an answer   at most 100,000, and fewer where rows are wide: the first in order of those selected
+    an answer                     at most 192 MiB, of the 256 MiB that the ledger takes; a longer one is refused
+
+Sizes are those of JSON at its widest.
+"""
+
+from discreet.errors import NotAnswerable
+from discreet.query.meaning.cells import MOST_CELLS, Cells, KeyCells, Label
+from discreet.query.recipe import PickedTop, Recipe
+from discreet.schema import Type
+
+MOST_LETTERS = 250
+MOST_PRIVATE_GROUPS = 100_000
+ROOM = 192 * 2**20
+_NUMBER = 128  # bytes of a value, both its ends and its ±
+_KEY = 40  # bytes of a number, a date or NULL
+_LETTER = 12  # bytes of a letter beyond 16 bits, escaped
+_MARKS = 4  # quotes, comma and space around a text
+
+
+def require_storable(cells: Cells, recipes: tuple[Recipe, ...]) -> None:
+    """Refuses an answer too long to be stored, which would be known only after the charge."""
+    if not cells.public:
+        return
+    numbers = cells.size * len(recipes)
+    if numbers > MOST_CELLS:
+        why = f"All public groups appear in every column, and {numbers:,} numbers are more than {MOST_CELLS:,}."
+        raise NotAnswerable("The answer would be too long.", why, "Ask for fewer columns at once, or for fewer groups.")
+    if cells.size * row_bytes(cells, recipes) > ROOM:
+        why = f"Its {cells.size:,} groups, with labels as long as theirs, may take more than {ROOM // 2**20} MiB."
+        raise NotAnswerable("The answer would be too long.", why, "Ask for fewer columns at once, or for fewer groups.")
+
+
+def most_groups(cells: Cells, recipes: tuple[Recipe, ...]) -> int:
+    """How many private groups an answer can have."""
+    return max(1, min(MOST_PRIVATE_GROUPS, MOST_CELLS // len(recipes), ROOM // row_bytes(cells, recipes)))
+
+
+def row_bytes(cells: Cells, recipes: tuple[Recipe, ...]) -> int:
+    """The most bytes that a row of the answer takes."""
+    return sum(map(_key_bytes, cells.keys)) + sum(map(_column_bytes, recipes))
+
+
+def _key_bytes(key: KeyCells) -> int:
+    if key.labels is not None:
+        return max(map(_label_bytes, key.labels), default=_KEY)
+    return MOST_LETTERS * _LETTER + _MARKS if key.type in (Type.TEXT, Type.CATEGORY) else _KEY
+
+
+def _column_bytes(recipe: Recipe) -> int:
+    if not isinstance(recipe, PickedTop):
+        return _NUMBER
+    return _NUMBER + recipe.part.k * max(map(_label_bytes, recipe.part.values))
+
+
+def _label_bytes(label: Label) -> int:
+    if isinstance(label, int) and -(2**63) <= label < 2**63:
+        return len(str(label)) + _MARKS
+    if not isinstance(label, str):
+        return _KEY
+    return len(label) * (2 if label.isascii() and label.isprintable() else _LETTER) + _MARKS

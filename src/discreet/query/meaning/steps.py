@@ -1,0 +1,103 @@
+"""A public constant beside a column that is stored in steps: compared exactly, on the column's own lattice.
+
+    factor · (steps · step) + shift  op  constant      ⇔      steps  op'  (constant − shift) / (factor · step)
+
+with op' turned round where the factor is negative.  Every number here is a Fraction, so nothing is rounded; only beside
+a `number` column whose metadata declare no step is a decimal read as the column's cells are, to the nearest step.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet import exact
+from discreet.query.layout import Store, stored
+from discreet.query.nodes import COMPARISONS, Arith, Col, Expr, Literal
+from discreet.schema import Column, Schema, Type
+from discreet.schema.column import default_step
+
+FLIPPED = dict(zip(COMPARISONS, ("=", "!=", ">", ">=", "<", "<="), strict=True))
+
+
+@dataclass(frozen=True)
+class Line:
+    """factor · column + shift, of a column stored in steps; the factor is not 0."""
+
+    column: Column
+    step: Fraction
+    factor: Fraction = Fraction(1)
+    shift: Fraction = Fraction(0)
+
+    def compared(self, op: str, constant: Fraction) -> tuple[str, Fraction]:
+        """The comparison with the constant as one of the stored steps: an operator, and a place on their axis."""
+        return (op if self.factor > 0 else FLIPPED[op]), self.place(constant)
+
+    def place(self, constant: Fraction) -> Fraction:
+        """Where the constant lies, in steps: a whole number where some cell could hold it.
+
+        Without a declared step the bounds are at least 2²⁰ steps apart and decimals rarely lie on one; cells were
+        rounded to the nearest, so the decimal is too, as long as decimals of so many digits keep steps of their own.
+        """
+        value = (constant - self.shift) / self.factor
+        place = value / self.step
+        if place.denominator == 1 or not self.undeclared or not _told_apart(value, self.step):
+            return place
+        return Fraction(exact.steps(value, self.step))
+
+    @property
+    def undeclared(self) -> bool:
+        """Whether the step is one that nobody chose, so that cells are rounded to it."""
+        return self.column.type is Type.NUMBER and self.step == default_step(self.column)
+
+
+def line(expr: Expr, schema: Schema) -> Line | None:
+    """The expression as a line over one stored column, if it is one: the column, and + − · / with constants.
+
+    >>> people = Schema("people", [Column("age", "integer", bounds=(0, 110))])
+    >>> found = line(Arith("-", Literal(20), Arith("*", Col("age"), Literal(2))), people)
+    >>> found.factor, found.shift, found.compared("<", Fraction(3))
+    (Fraction(-2, 1), Fraction(20, 1), ('>', Fraction(17, 2)))
+    """
+    match expr:
+        case Col(name):
+            column = schema.find(name)
+            cell = None if column is None else stored(schema, column)
+            if column is None or cell is None or cell.store is not Store.STEPS:
+                return None
+            return Line(column, cell.step)
+        case Arith(op, left, Literal(value)):
+            return _moved(line(left, schema), op, _number(value))
+        case Arith("+" | "*" as op, Literal(value), right):
+            return _moved(line(right, schema), op, _number(value))
+        case Arith("-", Literal(value), right):
+            return _moved(_moved(line(right, schema), "*", Fraction(-1)), "+", _number(value))
+        case _:
+            return None
+
+
+def _moved(found: Line | None, op: str, by: Fraction | None) -> Line | None:
+    """The line plus, minus, times or over a number; None where it is no line any more."""
+    if found is None or by is None or found.column.type not in (Type.INTEGER, Type.NUMBER):
+        return None
+    match op:
+        case "+":
+            return Line(found.column, found.step, found.factor, found.shift + by)
+        case "-":
+            return Line(found.column, found.step, found.factor, found.shift - by)
+        case "*" if by != 0:
+            return Line(found.column, found.step, found.factor * by, found.shift * by)
+        case "/" if by != 0:
+            return Line(found.column, found.step, found.factor / by, found.shift / by)
+        case _:
+            return None
+
+
+def _number(value: object) -> Fraction | None:
+    return Fraction(value) if isinstance(value, int | Fraction) and not isinstance(value, bool) else None
+
+
+def _told_apart(value: Fraction, step: Fraction) -> bool:
+    """Whether the value is a decimal and any two decimals of as many digits lie at least a step apart."""
+    rest, digits = value.denominator, 0
+    while rest % 10 == 0 or rest % 5 == 0 or rest % 2 == 0:
+        rest, digits = rest // (10 if rest % 10 == 0 else 5 if rest % 5 == 0 else 2), digits + 1
+    return rest == 1 and step <= Fraction(1, 10**digits)
