@@ -7,6 +7,7 @@ LAWS: Laws = {
     "discrete Laplace": lambda scale: lambda n: noise.discrete_laplace(scale, n),
     "rounded Gaussian": lambda scale: lambda n: noise.rounded_gaussian(scale, n),
     "discrete Gaussian": lambda scale: lambda n: noise.discrete_gaussian(scale, n),
+    "discrete Laplace, singly": lambda scale: lambda n: [noise.discrete_laplace(scale, 1) for _ in range(n)],
 }
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ SQL = {
     "count by region": "SELECT region, count(*) FROM {} GROUP BY region",
     "sum by region": "SELECT region, sum(income) FROM {} GROUP BY region",
     "median": "SELECT median(income) FROM {}",
+    "median by region": "SELECT region, median(income) FROM {} GROUP BY region",
     "units by region": "SELECT region, count(DISTINCT person_id) FROM {} GROUP BY region",
 }
 _CONNECTION = duckdb.connect()

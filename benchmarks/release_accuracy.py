@@ -3,14 +3,17 @@
     M_H…   noise of scale 2L/ε on the numbers of groups of each size
     M_c…   noise of scale L/ε on the numbers of groups of at least each size
 
-The unit is a person inside a group.  The tables are public, so errors may be shown.  `without_total` compares what the
+The unit is a person inside a group.  All is measured as the product measures it, every number of it noisy, and fitted
+by the product's own choice of method or by what it is compared with, each given the same public totals: none, the one
+at the top, or those of all leaves.  The tables are public, so errors may be shown.  `without_total` compares what the
 top is held to where no total is public.  `margins` tells how often the approximate ± of fitted numbers holds, beside
 the proven ± of the estimates.
 """
 
 import statistics
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from fractions import Fraction
 
 import numpy as np
@@ -20,8 +23,9 @@ from benchmarks.release_data import Exact
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.source import SYSTEM
 from discreet.release import leastsquares
-from discreet.release.error import measures
-from discreet.release.fit import chebyshev, countofcounts, cumulative, integer, joint, prices, topdown
+from discreet.release.error import Measures, measures
+from discreet.release.fit import choice, countofcounts, integer, prices
+from discreet.release.known import NOTHING, Known
 from discreet.release.measure import Form, from_top
 from discreet.release.plan import ReleasePlan, planned
 from discreet.release.release import Release
@@ -32,74 +36,108 @@ from discreet.schema import Column, Hierarchy, Schema, Unit
 
 Ints = NDArray[np.int64]
 SMALL = 10  # below this a count is called small
+PRODUCTS = (
+    ("M_c^joint, the default", Form.FROM_TOP, "joint"),
+    ("M_c^dp", Form.FROM_TOP, "cumulative"),
+    ("M_H^dp integer", Form.PLAIN, "integer"),
+    ("M_H^dp by flows", Form.PLAIN, "flow"),
+    ("top-down", Form.PLAIN, "topdown"),
+    ("InfTDA", Form.PLAIN, "chebyshev"),
+)
+
+
+class Public(StrEnum):
+    """What is public of the number of groups; every method is given the same."""
+
+    NOTHING = "nothing"
+    TOP = "the total"
+    LEAVES = "every leaf's total"
 
 
 @dataclass(frozen=True)
 class Score:
-    """A method's mean figures over runs, a number for each level, and the standard error of the lowest L1."""
+    """A method's mean figures over runs, a number for each level, and the standard errors of the lowest ones.
 
+    `emd` sums cells from the smallest size on, so that a group too few is one of the largest size; `people` sums the
+    lowest level's from the largest size on, so that it is one of nobody: how many people are in groups of a wrong size.
+    """
+
+    public: Public
     method: str
     epsilon: str
     l1: tuple[float, ...]
     emd: tuple[float, ...]
     false_positives: tuple[float, ...]
+    people: float
     violations: float
     error: float
+    emd_error: float
 
 
 def scores(exact: Exact, epsilons: tuple[str, ...], runs: int) -> list[Score]:
-    """Every method on the same draws."""
+    """Every method on the same draws, for each kind of public knowledge."""
     found = []
     for epsilon in epsilons:
-        results: dict[str, list[tuple[object, ...]]] = {}
+        results: dict[tuple[Public, str], list[tuple[Measures, ...]]] = {}
+        people: dict[tuple[Public, str], list[float]] = {}
+        plans = {form: plan_of(exact, epsilon, form) for form in Form}
         for _ in range(runs):
-            for name, table in _released(exact, Fraction(epsilon)):
-                results.setdefault(name, []).append(measures(exact.tree, exact.table, table, total=exact.total))
-        found += [_score(name, epsilon, each) for name, each in results.items()]
-    return found
+            draws = {form: plan.measurement(exact.table[exact.tree.leaves], SYSTEM) for form, plan in plans.items()}
+            for public in Public:
+                known = known_of(exact, public)
+                for name, table in _released(plans, draws, known):
+                    measured = measures(
+                        exact.tree, exact.table, table, total=known.total, leaf_totals=known.leaf_totals
+                    )
+                    results.setdefault((public, name), []).append(measured)
+                    people.setdefault((public, name), []).append(_people(exact, table))
+        found += [_score(*kind, epsilon, each, people[kind]) for kind, each in results.items()]
+    return sorted(found, key=lambda score: list(Public).index(score.public))
 
 
-def _score(method: str, epsilon: str, runs: list[tuple[object, ...]]) -> Score:
+def _people(exact: Exact, table: Ints) -> float:
+    lowest = exact.tree.leaves
+    return float(np.abs(from_top(table[lowest]) - from_top(exact.table[lowest])).sum())
+
+
+def known_of(exact: Exact, public: Public) -> Known:
+    """The exact numbers of groups that are public."""
+    if public is Public.NOTHING:
+        return NOTHING
+    leaf_totals = exact.table[exact.tree.leaves].sum(axis=1) if public is Public.LEAVES else None
+    return Known(total=exact.total, leaf_totals=leaf_totals)
+
+
+def _score(public: Public, method: str, epsilon: str, runs: list[tuple[Measures, ...]], people: list[float]) -> Score:
     def mean(field: str) -> tuple[float, ...]:
         return tuple(statistics.fmean(getattr(one, field) for one in level) for level in zip(*runs, strict=True))
 
-    lowest = [run[-1].l1 for run in runs]  # type: ignore[attr-defined]
-    broken = statistics.fmean(sum(one.violations.count for one in run) for run in runs)  # type: ignore[attr-defined]
-    return Score(method, epsilon, mean("l1"), mean("emd"), mean("false_positives"), broken, _error(lowest))
+    broken = statistics.fmean(sum(one.violations.count for one in run) for run in runs)
+    errors = _error([run[-1].l1 for run in runs]), _error([run[-1].emd for run in runs])
+    means = mean("l1"), mean("emd"), mean("false_positives"), statistics.fmean(people)
+    return Score(public, method, epsilon, *means, broken, *errors)
 
 
-def _released(exact: Exact, epsilon: Fraction) -> list[tuple[str, Ints]]:
-    """One draw of each measurement and all that is made of it."""
-    tree, total = exact.tree, exact.total
-    weights = np.ones(len(tree), dtype=np.int64)
-    plain = exact.table + _noise(2 * tree.depth / epsilon, exact.table.shape)
-    tail = from_top(exact.table)
-    above = tail + _noise(tree.depth / epsilon, tail.shape)
-    above[:, 0] = tail[:, 0]  # the number of groups of a place does not change with a person: public here
-    rising = np.ascontiguousarray(above[:, ::-1])
-    leaf_totals = tail[tree.leaves, 0]
-    methods: list[tuple[str, Callable[[], Ints]]] = [
-        ("M_H raw", lambda: plain),
-        ("M_H^r rounded", lambda: np.rint(prices.projected(tree, plain, weights, total=total)).astype(np.int64)),
-        ("M_H^dp integer", lambda: integer.fitted(tree, plain, weights, total=total)),
-        ("Hay, rounded", lambda: np.rint(leastsquares.estimated(tree, plain, weights).values).astype(np.int64)),
-        ("top-down", lambda: topdown.fitted(tree, plain, weights, total=total)),
-        ("InfTDA", lambda: chebyshev.fitted(tree, plain, weights, total=total)),
-        ("M_c^dp", lambda: _from_differences(exact, cumulative.differences(tree, rising, total=total), weights)),
-        ("M_c^joint", lambda: _from_differences(exact, joint.differences(tree, rising, weights, total=total), weights)),
-        ("M_c^joint, dealt", lambda: joint.whole(tree, rising, weights, total=total)[:, ::-1]),
-        ("Kuo-style", lambda: countofcounts.fitted(tree, rising, weights, leaf_totals)[:, ::-1]),
-    ]
-    return [(name, method()) for name, method in methods]
-
-
-def _from_differences(exact: Exact, found: cumulative.Scaled, weights: Ints) -> Ints:
-    values = np.ascontiguousarray(found.values[:, ::-1])
-    return integer.fitted(exact.tree, values, weights, scale=found.scale, total=exact.total)
-
-
-def _noise(scale: Fraction, shape: tuple[int, ...]) -> Ints:
-    return DiscreteLaplace(scale).drawn(int(np.prod(shape)), SYSTEM).reshape(shape)
+def _released(
+    plans: Mapping[Form, ReleasePlan], draws: Mapping[Form, Ints], known: Known
+) -> Iterator[tuple[str, Ints]]:
+    """All that is made of one draw of each measurement by whoever knows so much."""
+    plain, above = draws[Form.PLAIN], draws[Form.FROM_TOP]
+    for name, form, method in PRODUCTS:
+        plan = replace(plans[form], known=known, method=method)
+        if method in choice.methods(plan.subject, known):
+            yield name, choice.fitted(plan, draws[form])
+    tree, weights = plans[Form.PLAIN].subject.tree, plans[Form.PLAIN].weights
+    if known.leaf_totals is not None:
+        rising = np.ascontiguousarray(above[:, ::-1])
+        rising[:, -1] = known.totals(tree)
+        yield "Kuo-style", countofcounts.fitted(tree, rising, weights, known.leaf_totals)[:, ::-1]
+        return
+    held = choice.total(replace(plans[Form.PLAIN], known=known), plain)
+    yield "M_H^r rounded", np.rint(prices.projected(tree, plain, weights, total=held)).astype(np.int64)
+    if known.total is None:
+        yield "M_H raw", plain
+        yield "Hay, rounded", np.rint(leastsquares.estimated(tree, plain, weights).values).astype(np.int64)
 
 
 # --- without a public total ------------------------------------------------------------------------------------------
@@ -115,6 +153,10 @@ class Top:
     l1: tuple[float, ...]
     total: float
     error: float
+
+
+def _noise(scale: Fraction, shape: tuple[int, ...]) -> Ints:
+    return DiscreteLaplace(scale).drawn(int(np.prod(shape)), SYSTEM).reshape(shape)
 
 
 def without_total(exact: Exact, epsilons: tuple[str, ...], runs: int) -> list[Top]:

@@ -1,10 +1,16 @@
 """The release bench on invented places: its trees, its errors, its tables; no timing is asserted."""
 
+from dataclasses import replace
+
 import numpy as np
+from benchmarks.release_accuracy import Public
 from benchmarks.report import Aim
 
-from benchmarks import release, release_accuracy, release_data
+from benchmarks import release, release_accuracy, release_data, release_speed
+from discreet.noise.source import SYSTEM
+from discreet.release.fit import choice
 from discreet.release.measure import Form
+from discreet.release.subject import Wanted, subject
 from discreet.release.tree import summed
 
 
@@ -20,14 +26,51 @@ def test_a_regular_tree_is_a_tree():
 def test_every_method_is_scored_and_the_whole_ones_break_nothing():
     exact = release_data.invented(60, 5, (6,))
     scores = release_accuracy.scores(exact, ("1",), 2)
-    by_name = {score.method: score for score in scores}
-    assert len(by_name) == 10
-    whole = [name for name in by_name if name not in ("M_H raw", "M_H^r rounded", "Hay, rounded")]
-    assert all(by_name[name].violations == 0 for name in whole)
-    assert by_name["M_H raw"].violations > 0
-    table = release._scores_table(exact, scores, 2)
-    assert len(table.rows) == 10
-    assert all(len(row) == len(table.columns) for row in table.rows)
+    by_name = {(score.public, score.method): score for score in scores}
+    assert [sum(public is each for public, _ in by_name) for each in Public] == [8, 6, 4]
+    rounded = ("M_H raw", "M_H^r rounded", "Hay, rounded")
+    assert all(score.violations == 0 for (_, name), score in by_name.items() if name not in rounded)
+    assert by_name[Public.NOTHING, "M_H raw"].violations > 0
+    tables = [release._scores_table(exact, public, scores, 2) for public in Public]
+    assert [len(table.rows) for table in tables] == [8, 6, 4]
+    assert all(len(row) == len(table.columns) for table in tables for row in table.rows)
+
+
+def test_every_method_has_the_public_totals_of_its_table_and_no_others():
+    exact = release_data.invented(60, 5, (6,))
+    nothing, top, leaves = (release_accuracy.known_of(exact, public) for public in Public)
+    assert (nothing.total, nothing.leaf_totals) == (None, None)
+    assert (top.total, top.leaf_totals) == (exact.total, None)
+    assert leaves.leaf_totals.tolist() == exact.table[exact.tree.leaves].sum(axis=1).tolist()
+    plans = {form: release_accuracy.plan_of(exact, "0.01", form) for form in Form}
+    draws = {form: plan.measurement(exact.table[exact.tree.leaves], SYSTEM) for form, plan in plans.items()}
+    measured = {choice.total(plans[form], draws[form]) for form in Form}
+    products = {name for name, *_ in release_accuracy.PRODUCTS}
+    for name, table in release_accuracy._released(plans, draws, nothing):
+        assert name not in products or table[0].sum() in measured
+    for known in (top, leaves):
+        tables = dict(release_accuracy._released(plans, draws, known))
+        assert all(table[0].sum() == exact.total for name, table in tables.items() if "rounded" not in name)
+    assert all(np.array_equal(table[exact.tree.leaves].sum(axis=1), leaves.leaf_totals) for table in tables.values())
+
+
+def test_the_first_method_is_the_products_default():
+    exact = release_data.invented(60, 5, (6,))
+    name, form, method = release_accuracy.PRODUCTS[0]
+    assert name.endswith("the default")
+    places = release_accuracy.plan_of(exact, "1", form)
+    assert places.method == method
+    assert places.subject.wanted.form is form
+    default = replace(places.subject.wanted, form=Wanted("places", groups="group", largest=5).form)
+    assert subject(default, places.subject.schema).design.form is form
+
+
+def test_solvers_called_directly_find_the_table_of_our_real_fit():
+    given = release_speed.made((1, 4, 30), 3)
+    asked = release_speed.program(given)
+    ours = given.real().ravel()
+    assert np.abs(release_speed.by_clarabel(asked).table - ours).max() < 1e-3
+    assert np.abs(release_speed.by_osqp(asked).table - ours).max() < 0.5  # its own default tolerance is 10⁻³ of each
 
 
 def test_a_country_is_timed_and_adds_up():
