@@ -7,6 +7,21 @@ import pytest
 ABSENT = "data is absent"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def nobodys_state(tmp_path_factory):
+    """No test writes to the state folder of whoever runs it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield os.environ["XDG_STATE_HOME"]
+
+
+@pytest.fixture(autouse=True)
+def own_state(nobodys_state, tmp_path_factory, monkeypatch):
+    """Every test has heads and a registry of its own, unless its module set a folder for all of its tests."""
+    if os.environ["XDG_STATE_HOME"] == nobodys_state:
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+
+
 def _strict(report):
     if report.outcome == "skipped" and os.environ.get("DISCREET_CI") and ABSENT not in str(report.longrepr):
         report.outcome = "failed"

@@ -7,10 +7,10 @@ import pytest
 
 SRC = Path(__file__).parent.parent / "src" / "discreet"
 ROWS = [
-    "errors exact real relation",
-    "schema bounded noise privacy",
+    "errors exact inert real relation state tagged",
+    "schema bounded envelope noise privacy",
     "mechanism ledger metadata plot",
-    "query",
+    "query outputs",
     "engine answer",
     "gate",
     "table",
@@ -20,7 +20,7 @@ ROWS = [
     "cli service console",
 ]
 ROW = {name: row for row, names in enumerate(ROWS) for name in names.split()}
-INNER = {("exact", "errors"), ("relation", "errors")}  # within row 0: everyone may refuse
+INNER = {("exact", "errors"), ("relation", "errors"), ("state", "errors"), ("tagged", "errors"), ("errors", "inert")}
 RANDOM = {"random", "secrets", "numpy.random", "torch.random", "uuid"}
 DRIVERS = {"duckdb", "sqlalchemy", "psycopg", "pyspark"}
 HEAVY = {

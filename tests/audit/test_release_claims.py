@@ -103,7 +103,7 @@ class Lonely(Measurement):
 def test_number_that_code_leaves_without_noise_is_refused_by_exact_laws(wrong: type[Measurement], units: int) -> None:
     """An exact 0 is not the number of the first mechanism, nor 1 that of the second."""
     right = laplace(plainly(DEEP, moved(1, Relation.ADD_REMOVE)), Fraction(1), DEEP_SHARES)
-    bare = wrong(right.tree, right.form, right.marginals, right.sensitivity, right.mechanisms)
+    bare = wrong(right.tree, right.form, right.marginals, right.leaf, right.mechanisms)
     world = places.entering([table for table in places.small(DEEP, 1, 1) if np.sum(table) == units], places.counted)
     assert not audit_exactly(Claim("right", laplace, right, (), world)).refuted
     with pytest.raises(TypeError, match="no exact law"):

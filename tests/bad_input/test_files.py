@@ -145,7 +145,8 @@ def test_answer_that_could_not_be_written_is_not_asked_for(desk: Desk) -> None:
 
 
 def test_folder_in_the_place_of_the_prepared_copy_is_refused_before_a_charge(desk: Desk) -> None:
-    with swapped(desk.folder / "people.prepared", Path.mkdir):
+    (prepared,) = desk.folder.glob("people.*.prepared")
+    with swapped(prepared, Path.mkdir):
         desk.refused(*ASK, exit_code=7, code="cannot-write")
 
 

@@ -7,14 +7,17 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cli.screen import typed
+from discreet import inert
+from discreet.answer import Answer, Estimates, column
 from discreet.cli import main
-from discreet.cli.formats import FORMATS
+from discreet.cli.formats import FORMATS, content, exact_cell
 from discreet.engine import Engine
 
 Told = Callable[..., dict[str, Any]]
@@ -45,8 +48,10 @@ def test_answer_has_the_keys_of_the_public_face_and_is_charged_once(people: Path
 
 def test_table_is_on_stdout_and_all_else_on_stderr(people: Path, shown: Shown) -> None:
     out, err = shown("ask", "people.toml", COUNTS, "--eps", "1")
-    assert [line.split()[0] for line in out.splitlines()] == ["region", "north", "south", "east"]
-    assert all(" ± " in line for line in out.splitlines()[1:])
+    *lines, counted = out.splitlines()
+    assert [line.split()[0] for line in lines] == ["region", "north", "south", "east"]
+    assert all(" ± " in line for line in lines[1:])
+    assert counted == "n: of at most 2 rows per person_id"
     for said in ("95 %", "cost: ε = 1", "remaining: ε = 2", "receipt: 2-", "person_id", "· "):
         assert said in err
     out_again, err_again = shown("ask", "people.toml", COUNTS, "--eps", "1")
@@ -74,7 +79,8 @@ def test_every_format_holds_the_same_rows(people: Path, told: Told, capfd: Any) 
             case "json":
                 assert json.loads(content)["rows"] == rows
             case "jsonl":
-                assert [json.loads(line) for line in content.splitlines()] == rows
+                counted = [row | {"n_of": "of at most 2 rows per person_id"} for row in rows]
+                assert [json.loads(line) for line in content.splitlines()] == counted
             case "parquet" | "arrow":
                 read_table = pyarrow.parquet.read_table if name == "parquet" else _arrow
                 table = read_table(pyarrow.BufferReader(content))
@@ -89,6 +95,17 @@ def _arrow(source: Any) -> Any:
     import pyarrow
 
     return pyarrow.ipc.open_file(source).read_all()
+
+
+@pytest.mark.parametrize(("name", "separator"), [("csv", ","), ("tsv", "\t")])
+def test_the_empty_text_and_an_empty_cell_are_written_apart(name: str, separator: str) -> None:
+    counts = column("n", Estimates([1, 2, 3], [0, 1, 2], [2, 3, 4]), mechanism="")
+    cost = {"epsilon": "1", "delta": "0", "neighbours": "add-remove", "unit": "row"}
+    labels = (("",), (None,), ('a, "b',))
+    answer = Answer("people", "[]", ("town",), labels, (counts,), Fraction(95, 100), cost)
+    lines = [["town", "n", "n_moe"], ['""', "1", "1"], ["", "2", "1"], ['"a, ""b"', "3", "1"]]
+    for cell in (inert.cell, exact_cell):
+        assert (content(answer, name, cell) or b"").decode() == "".join(separator.join(line) + "\n" for line in lines)
 
 
 def test_format_goes_to_a_pipe_byte_for_byte(people: Path) -> None:
@@ -138,7 +155,8 @@ REFUSED = [
     (["--plot", "a.pdf"], ".png"),
     (["--plot", "nowhere/a.png"], "folder"),
     (["-o", "nowhere/a.csv"], "mkdir -p nowhere"),
-    (["-o", "people.csv"], "--yes"),
+    (["-o", "people.csv"], "another name"),
+    (["-o", "old.png"], "--yes"),
     (["--plot", "old.png"], "--yes"),
     (["--level", "2"], "0.95"),
 ]
@@ -152,7 +170,7 @@ def test_what_could_not_be_written_is_refused_before_the_charge(
     before = people.with_suffix(".csv").read_bytes()
     assert fix in told("ask", "people.toml", COUNTS, "--eps", "1", *more, exit_code=2)["fix"]
     assert not people.with_suffix(".ledger").exists()
-    assert not people.with_suffix(".prepared").exists()
+    assert not list(people.parent.glob("people.*.prepared"))
     assert people.with_suffix(".csv").read_bytes() == before
     assert (people.parent / "old.png").read_bytes() == b"mine"
 
@@ -303,4 +321,22 @@ def test_bytes_are_not_thrown_at_a_terminal(people: Path) -> None:
     status, screen = typed(people.parent, ["ask", "people.toml", COUNTS, "--eps", "1", "--format", "parquet"])
     assert status == 2, screen
     assert "-o answer.parquet" in screen
+    assert not people.with_suffix(".ledger").exists()
+
+
+@pytest.mark.parametrize("name", ["", " ", "\t"])
+@pytest.mark.parametrize("verb", [["ask"], ["quote"], ["release", "plan"], ["release", "build"]], ids=" ".join)
+def test_blank_analyst_is_refused_with_a_fix(verb: list[str], name: str, people: Path, told: Told) -> None:
+    sql = [COUNTS] if verb[0] != "release" else []
+    found = told(*verb, "people.toml", *sql, "--eps", "1", "--as", name, exit_code=2)
+    assert found["what"] == "--as must be a name."
+    assert "--as ana" in found["fix"]
+    assert not people.with_suffix(".ledger").exists()
+
+
+@pytest.mark.parametrize(
+    "sql", ['SELECT COUNT(*) AS "" FROM people', 'SELECT region AS " ", COUNT(*) AS n FROM people']
+)
+def test_blank_column_name_is_refused_before_a_charge(sql: str, people: Path, told: Told) -> None:
+    assert told("ask", "people.toml", sql, "--eps", "1", exit_code=4)["what"] == "A name is blank."
     assert not people.with_suffix(".ledger").exists()

@@ -20,7 +20,8 @@ SET = ("budget", "set", "people.toml")
 
 
 def kinds(told: Told) -> list[str]:
-    return [entry["kind"] for entry in told("ledger", "people.toml")["entries"]]
+    """What was written, but for the checkpoint that follows a budget."""
+    return [entry["kind"] for entry in told("ledger", "people.toml")["entries"] if entry["kind"] != "checkpoint"]
 
 
 def test_before_the_first_charge_all_is_left_and_no_file_appears(people: Path, told: Told, shown: Shown) -> None:
@@ -49,12 +50,21 @@ def test_guarantee_is_told_of_100(people: Path, told: Told) -> None:
     assert found["strength"] == "moderate"
     assert "Of 100 results" in found["sentences"][0]
     assert "95.3" in found["sentences"][0]
-    assert "at most 20.3" in found["sentences"][1]  # e^3.0101
+    assert "whether you are in this data by at most 20.3" in found["sentences"][1]  # e^3.0101
+    assert "which of two values is yours by at most 408" in found["sentences"][1]  # e^6.0101
+    assert [(one["question"], one["log_factor"]) for one in found["odds"]] == [
+        ("presence", "3.01006"),
+        ("value", "6.01006"),
+    ]
 
 
 def test_replaced_values_are_told_for_replace_one(people: Path, told: Told) -> None:
     people.write_text(people.read_text().replace("[unit]", 'neighbours = "replace-one"\n[unit]'))
-    assert "which of two values is yours" in told("budget", "people.toml")["guarantee"]["sentences"][0]
+    found = told("budget", "people.toml")["guarantee"]
+    assert "which of two values is yours" in found["sentences"][0]
+    assert "which of two values is yours by at most 20.3" in found["sentences"][1]
+    assert "is not hidden" in found["sentences"][1]
+    assert [one["question"] for one in found["odds"]] == ["value"]
 
 
 # --- set ---------------------------------------------------------------------------------------------------------
@@ -71,7 +81,7 @@ def test_set_changes_text_and_ledger_and_keeps_comments(people: Path, told: Told
     wanted = wanted.replace("delta = 1e-7\n", "delta = 1e-7\nmax_epsilon_per_question = 1.5\n")
     assert people.read_text() == wanted.replace("ana = 1\n", "ana = 2\nben = 0.5\n")
     entries = told("ledger", "people.toml", "--verify")["entries"]
-    assert (entries[-1]["kind"], entries[-1]["why"]) == ("budget", "second year")
+    assert (entries[-2]["kind"], entries[-2]["why"]) == ("budget", "second year")
     told("ask", "people.toml", COUNT, "--eps", "1.5")
     assert [path.name for path in people.parent.iterdir() if path.name.startswith(".")] == []
 

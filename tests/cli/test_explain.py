@@ -1,6 +1,7 @@
 """`discreet explain`: the same path before asking and from what was stored."""
 
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,11 @@ def test_answer_is_explained_as_its_question_was(people: Path, told: Told, shown
     last = told("explain", "people.toml", "last")
     assert last["cost"]["epsilon"] == "0.25"
     asked, newest, blank, *words = shown("explain", "people.toml", "last")[0].splitlines()
-    assert (asked, newest, blank) == (last["explain"]["question"], f"Receipt {last['receipt']}.", "")
+    assert (asked, newest, blank) == (
+        last["explain"]["question"],
+        f"Receipt {last['receipt']}, drawn by Discreet {version('discreet')}.",
+        "",
+    )
     assert words == last["explain"]["words"]
 
 

@@ -43,6 +43,21 @@ def test_entries_say_who_asked_what_at_which_price(asked: Path, told: Told, show
     assert "ana" in line
 
 
+def test_last_shows_the_end_alone_and_in_the_same_words(asked: Path, told: Told, shown: Shown) -> None:
+    told("ask", "people.toml", COUNT, "--eps", "0.1", "--as", "ana")
+    everything = told("ledger", "people.toml")["entries"]
+    assert told("ledger", "people.toml", "--last", "2")["entries"] == everything[-2:]
+    assert told("ledger", "people.toml", "--last", "99")["entries"] == everything
+    lines = shown("ledger", "people.toml", "--last", "1")[0].splitlines()
+    assert (lines[1].split()[0], len(lines)) == ("5", 4)
+
+
+def test_a_checkpoint_is_shown_like_any_entry(asked: Path, told: Told, shown: Shown) -> None:
+    told("budget", "set", "people.toml", "--epsilon", "4", "--why", "the board agreed")
+    assert [one["kind"] for one in told("ledger", "people.toml")["entries"]][-2:] == ["budget", "checkpoint"]
+    assert " checkpoint" in shown("ledger", "people.toml", "--verify")[0]
+
+
 def test_verify_says_so(asked: Path, told: Told, shown: Shown) -> None:
     assert told("ledger", "people.toml", "--verify")["verified"] is True
     assert "Verified" in shown("ledger", "people.toml", "--verify")[0]

@@ -11,7 +11,7 @@ Told = Callable[..., dict[str, Any]]
 
 def test_prepared_copy_is_made_once_and_its_snapshot_told(people: Path, told: Told) -> None:
     found = told("prepare", "people.toml")
-    copy = people.with_suffix(".prepared")
+    copy = people.with_suffix(f".{found['snapshot']}.prepared")
     made = copy.stat().st_ino
     assert (found["dataset"], found["cost"], found["receipt"]) == ("people", None, None)
     assert told("prepare", "people.toml")["snapshot"] == found["snapshot"]
@@ -22,7 +22,7 @@ def test_prepared_copy_is_made_once_and_its_snapshot_told(people: Path, told: To
 def test_clean_removes_the_copy_and_the_same_table_is_the_same_snapshot_again(people: Path, told: Told) -> None:
     before = told("prepare", "people.toml")["snapshot"]
     assert told("prepare", "people.toml", "--clean")["snapshot"] is None
-    assert not people.with_suffix(".prepared").exists()
+    assert not list(people.parent.glob("people.*.prepared"))
     assert people.with_suffix(".csv").exists()
     assert told("prepare", "people.toml", "--clean")["ok"] is True
     assert told("prepare", "people.toml")["snapshot"] == before

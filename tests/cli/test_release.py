@@ -143,8 +143,10 @@ def test_public_files_of_totals_and_zeros_are_held_to_for_nothing(people: Path, 
 def test_table_is_on_stdout_and_all_else_on_stderr(people: Path, shown: Shown) -> None:
     out, err = shown(*BUILD, *BY_SEX)
     assert out.splitlines()[0].split() == ["place", "n", "estimate"]
-    assert [line.split()[0] for line in out.splitlines()[1:]] == ["x", "north", "n1", "n2", "n3", "south", "s1", "s2"]
-    assert all(" ± " in line for line in out.splitlines()[1:])
+    *lines, counted = out.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == ["x", "north", "n1", "n2", "n3", "south", "s1", "s2"]
+    assert all(" ± " in line for line in lines[1:])
+    assert counted.startswith("n, estimate: seen in at most ")
     for said in ("cost: ε = 1", "remaining: ε = 2", "receipt: ", "broken rules: 0", "table.parquet", "release check"):
         assert said in err
 
@@ -318,7 +320,7 @@ def test_publish_lists_the_files_and_costs_nothing(people: Path, told: Told, sho
     page = Path("out/index.html").read_text()
     assert CANARY not in page
     header = Path("out/table.csv").read_text().splitlines()[0].replace('"', "").split(",")
-    assert header[-5:] == ["n", "n_moe", "n_low", "n_high", "n_estimate"]
+    assert header[-6:] == ["n", "n_moe", "n_low", "n_high", "n_estimate", "n_of"]
 
 
 @pytest.mark.parametrize("verb", ["check", "publish"])

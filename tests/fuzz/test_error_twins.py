@@ -109,10 +109,13 @@ TIMES = (
     *("1582-10-10", "290309-12-22 (BC)", "2020-01-01 00:00:00", "2020-13-01", "epoch", "x", "", "0000-01-01"),
 )
 LINES = (  # a row that is no row: how it is written, not what it says
-    *(b"t,north", b"t,north,a,1,1,true,2020-01-01,2020-01-01,more,and more", b't,north,a"b,1,1,true,,', b",,,,,,,"),
-    *(b"t,north,a\x00b,1,1,true,,", b"", b"t,north,'a,1,1,true,,", b't,north,"a ""b""",1,1,true,,', b'"t,north', b'""'),
+    *(b"t,north", b"t,north,a,1,1,true,2020-01-01,2020-01-01,more,and more", b",,,,,,,"),
+    *(b"t,north,a\x00b,1,1,true,,", b"", b"t,north,'a,1,1,true,,", b't,north,"a ""b""",1,1,true,,', b'""'),
 )
-NOT_UTF_8 = (b"t,north,\xff\xfe,1,1,true,,", b"t\xed\xa0\x80,north,a,1,1,,,")
+REFUSED = (  # what is not UTF-8, and quotes that are not pairs
+    *(b"t,north,\xff\xfe,1,1,true,,", b"t\xed\xa0\x80,north,a,1,1,,,"),
+    *(b't,north,a"b,1,1,true,,', b'"t,north'),
+)
 SPELT = [name for name in _TYPES if name != "TIMESTAMPNTZ"]  # that one is the parser's word for TIMESTAMP
 EXPRESSIONS = {  # every name of the language, with what it is tried on
     "abs": ("abs(free)", "abs(whole)"),
@@ -318,9 +321,9 @@ def test_a_malformed_line_and_no_line_look_the_same(line, tmp_path, monkeypatch)
     assert seen[0] == seen[1]
 
 
-@pytest.mark.parametrize("line", NOT_UTF_8)
-def test_a_table_that_is_not_utf_8_is_refused_whole_without_a_charge_or_a_cell(line, tmp_path, monkeypatch):
-    """The one thing about a row that a status tells: the file's encoding is checked before any question."""
+@pytest.mark.parametrize("line", REFUSED)
+def test_a_table_that_is_no_text_of_whole_cells_is_refused_without_a_charge_or_a_cell(line, tmp_path, monkeypatch):
+    """What a status tells about rows: encoding and pairs of quotes are checked before any question."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     with dp.open(laid(tmp_path / "present", written(ordinary()) + line + b"\n")) as dataset:
         seen = outcome(dataset, "SELECT COUNT(*) AS n FROM people")

@@ -19,6 +19,7 @@ MANY = """SELECT 'zqxjkv' || md5(i::VARCHAR) AS person, 'north' AS region, perso
     i AS code, i AS exact, i AS serial, i AS amount, i AS free, i % 99 AS age, TRUE AS flag, DATE '2020-02-29' AS day,
     DATE '2020-02-29' AS born, TIMESTAMP '2020-01-01 12:00:00' AS at, 1 AS hidden FROM range(250000) x(i)"""
 SECRET = "zqxjkvabcdef"
+PREPARED_NAME = f"people.{'ab' * 16}.prepared"
 
 
 @pytest.fixture
@@ -96,7 +97,7 @@ def name_of_a_folder(folder):
 
 
 def prepared_file_for_all(folder):
-    (folder / "people.prepared").touch(0o644)
+    (folder / PREPARED_NAME).touch(0o644)
 
 
 PLANTED = [
@@ -120,11 +121,11 @@ def test_what_nobody_leaked_is_not_reported(place):
     secrets.typed += ["name = 'zqxjkvbbbbbb'"]
     with watched(place, secrets) as told:
         logging.getLogger("x").debug("asked for zqxjkvbbbbbb")
-        (place / "people.prepared").touch(0o600)
-        (place / "people.prepared").write_text(SECRET)
+        (place / PREPARED_NAME).touch(0o600)
+        (place / PREPARED_NAME).write_text(SECRET)
         (place / "plain").write_text("nothing")
         os.mkfifo(place / "pipe")
-        (place / "link").symlink_to("people.prepared")
+        (place / "link").symlink_to(PREPARED_NAME)
     assert told == []
 
 
@@ -142,11 +143,11 @@ def test_what_preparing_puts_on_the_disk_is_its_owners_alone_and_gone_afterwards
     duckdb.sql(f"COPY ({MANY}) TO '{place / 'people.csv'}' (HEADER)")
     limits = dp.Limits(memory=2**27, threads=1)
     with Files(place, Secrets(1), PREPARED) as files, dp.open(place / "people.toml", limits=limits) as dataset:
-        dataset.prepare()
+        snapshot = dataset.prepare()
     assert [name for name in files.names if ".preparing.spill/" in name]
     assert files.told == []
     assert sorted(path.name for path in place.iterdir() if path.is_file()) == [
-        *("people.csv", "people.key", "people.prepared", "people.toml")
+        *(f"people.{snapshot}.prepared", "people.csv", "people.key", "people.toml")
     ]
 
 

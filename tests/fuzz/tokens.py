@@ -10,6 +10,7 @@ import os
 import re
 import traceback
 from collections.abc import Iterable, Iterator
+from fnmatch import fnmatch
 from heapq import nsmallest
 from pathlib import Path
 from typing import Any
@@ -187,9 +188,9 @@ def told_by(error: BaseException) -> str:
 
 def left_behind(folder: Path, *, but: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Every name below a folder with its file's bytes, except those whose content is private by purpose."""
-    private = set(but)
+    private = list(but)
     for path in sorted(folder.rglob("*")):
-        inside = path.is_file() and not path.is_symlink() and path.name not in private
+        inside = path.is_file() and not path.is_symlink() and not any(fnmatch(path.name, one) for one in private)
         yield str(path.relative_to(folder)), path.read_bytes().decode("latin-1") if inside else ""
 
 

@@ -20,6 +20,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,13 @@ PREPARED = (
     tuple(  # the one private file, and what it is made of while it is made; `link` is another name of the metadata
         name.format(stem)
         for stem in ("people", "link")
-        for name in ("{}.prepared", ".{}.preparing", ".{}.preparing.wal", ".{}.incoming.parquet", ".{}.preparing.spill")
+        for name in (
+            "{}.*.prepared",
+            ".{}.preparing",
+            ".{}.preparing.wal",
+            ".{}.incoming.parquet",
+            ".{}.preparing.spill",
+        )
     )
 )
 _MODIFY, _CLOSE, _FROM, _TO, _CREATE, _DELETE = 0x2, 0x8, 0x40, 0x80, 0x100, 0x200
@@ -230,7 +237,7 @@ class Files:
         with suppress(OSError):
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             mode = os.fstat(handle).st_mode
-            private = not {path.name, path.parent.name}.isdisjoint(self._private)
+            private = any(fnmatch(name, one) for name in (path.name, path.parent.name) for one in self._private)
             if private and mode & 0o077:
                 self.told.append(f"others can open {path.name}")
             if private or not stat.S_ISREG(mode):

@@ -1,5 +1,6 @@
 """The picture of an answer: every row once, with its interval, labelled and told in words."""
 
+from dataclasses import replace
 from fractions import Fraction as F
 from itertools import pairwise
 
@@ -94,5 +95,7 @@ def test_an_answer_draws_itself(tmp_path):
     assert spans(figure.axes[0]) == [(40.0, 42.0), (38.0, 41.0)]
     assert figure.axes[0].get_yticklabels()[1].get_text() == "(empty)"
     write(figure, tmp_path / "age.svg", alt="age by region")
+    unnamed = replace(answer, labels=(("north",), ("",)))
+    assert unnamed.plot("age").axes[0].get_yticklabels()[1].get_text() == '""'
     with pytest.raises(BadValue, match="must hold numbers"):
         answer.plot("top")

@@ -1,5 +1,6 @@
 """The gate path of a release: one charge, free replay, and leaves of the real engine that a row-by-row count finds."""
 
+import dataclasses
 import json
 from fractions import Fraction
 
@@ -7,11 +8,12 @@ import numpy as np
 import pytest
 
 import discreet as dp
+from discreet import envelope
 from discreet.engine import Engine
 from discreet.errors import BadValue, BudgetExceeded, EngineFailed, IntegrityError, NotAnswerable
 from discreet.relation import Relation
-from discreet.release import build
-from discreet.release.measure import Form
+from discreet.release import build, stored
+from discreet.release.measure import Form, laplace, moved, shares
 from discreet.release.subject import Wanted, subject
 from discreet.release.tree import summed
 from release import census
@@ -190,11 +192,42 @@ def test_release_too_large_to_store_is_refused_before_the_charge(opened, monkeyp
     assert people.budget is None
 
 
-def test_what_the_ledger_keeps_comes_back_and_nothing_else_does():
-    numbers = np.array([[1, -(2**62)], [2**62, 0], [3, -4]])
-    assert np.array_equal(build.unpacked(build.packed(numbers)), numbers)
-    with pytest.raises(IntegrityError, match="no release"):
-        build.unpacked(b'{"dataset": "people"}')
+def test_what_the_ledger_keeps_comes_back_and_nothing_else_does(opened):
+    plan = opened(rows=ROWS).release(by="sex").plan(epsilon=1)
+    shape = len(plan.subject.tree), plan.measurement.columns[-1].stop
+    numbers = np.arange(np.prod(shape), dtype=np.int64).reshape(shape) - 2**61
+    again, kept = stored.replayed(stored.packed(plan, numbers), plan)
+    assert np.array_equal(kept, numbers)
+    assert (again.measurement.mechanisms, again.shares) == (plan.measurement.mechanisms, plan.shares)
+    for other in (b'{"dataset": "people"}', b"", envelope.HEAD, envelope.FAILED):
+        with pytest.raises(IntegrityError, match="no release"):
+            stored.replayed(other, plan)
+
+
+def test_a_subject_that_says_less_than_the_table_does_not_loosen_the_gate(opened):
+    people = opened(rows=ROWS, max_rows=3)
+    plan = people.release(count="rows").plan(epsilon=1)
+    one_row = moved(1, Relation.ADD_REMOVE)
+    less = dataclasses.replace(plan.subject.design, leaf=one_row, level=one_row)
+    narrow = laplace(less, Fraction(1), [[share] for share in plan.shares])
+    forged = dataclasses.replace(plan, subject=dataclasses.replace(plan.subject, design=less), measurement=narrow)
+    with pytest.raises(BadValue, match="must cover the sensitivity"):
+        build.built(people.table, forged)
+    bare = dataclasses.replace(plan.subject, leaf_table=lambda columns: plan.subject.leaf_table(columns) * 10**6)
+    release = build.built(people.table, dataclasses.replace(plan, subject=bare))
+    assert abs(release.noisy).max() < 10**5
+
+
+def test_a_release_replays_with_the_noise_it_was_drawn_under_whatever_today_plans(opened, monkeypatch):
+    people = opened(rows=ROWS)
+    first = people.release(by="sex").build(epsilon=1)
+    monkeypatch.setattr("discreet.release.plan.shares", lambda tree, _, locked: shares(tree, 0.5, locked))
+    assert people.release(by="sex").plan(epsilon=1).shares != first.plan.shares
+    again = people.release(by="sex").build(epsilon=1)
+    assert again.replayed
+    assert np.array_equal(again.noisy, first.noisy)
+    assert np.array_equal(again.radius, first.radius)
+    assert again.plan.measurement.mechanisms == first.plan.measurement.mechanisms
 
 
 def test_the_ledger_keeps_no_word_of_the_fit_and_no_exact_number(opened):

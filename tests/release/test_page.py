@@ -131,7 +131,8 @@ def test_hostile_names_make_no_tag(kind):
 
 def test_names_in_the_data_are_those_of_the_tree(shown):
     release, text, parsed = shown
-    assert tuple(data(parsed)["names"]) == release.plan.subject.tree.names
+    names = [name.replace("\u202e", "\\u202e") for name in release.plan.subject.tree.names]
+    assert data(parsed)["names"] == names
     block = text[text.index('id="data">') : text.rindex("<script>")]
     assert block.count("<") == 1  # its own end
 
@@ -255,7 +256,7 @@ def test_what_it_means_stands_there_without_a_script(shown):
     release, _, parsed = shown
     text = " ".join(parsed.text)
     told = facts(release)
-    assert told["promise"]["sentences"][0] in text
+    assert all(line in text for line in told["promise"]["sentences"])
     assert "Rules broken: 0." in text
     assert "How it was protected" in text
     assert all(line in text for line in told["caveats"])

@@ -132,6 +132,20 @@ def test_a_total_is_named_as_unprotected():
     assert any("not protected" in line for line in told["caveats"])
 
 
+def test_odds_are_told_for_presence_and_for_a_value():
+    """At ε = 1: e for presence, e² for a value, in facts, report and page alike, which print these sentences."""
+    told = facts(made(known(), "plain", epsilon=1))
+    odds = told["promise"]["sentences"][1]
+    assert "whether you are in this data by at most 2.72, and on which of two values is yours by at most 7.39" in odds
+    assert [(one["question"], one["log_factor"]) for one in told["promise"]["odds"]] == [
+        ("presence", "1"),
+        ("value", "2"),
+    ]
+    replaced = facts(made(known(relation="replace-one"), "plain", epsilon=1))["promise"]
+    assert "which of two values is yours by at most 2.72." in replaced["sentences"][1]
+    assert [one["question"] for one in replaced["odds"]] == ["value"]
+
+
 def test_gaussian_noise_is_told_from_its_own_curve():
     release = made(known(), "sex and age", epsilon=1, delta="1e-6")
     told = facts(release)
@@ -200,7 +214,7 @@ def test_a_full_disk_leaves_everything_as_it_was(tmp_path, monkeypatch, there):
         files.published(tmp_path / "r", schema, out)
     before = contents(out) if there else None
 
-    def full(table, path):
+    def full(table, path, **_):
         path.write_bytes(b"half")
         raise OSError(28, "No space left on device")
 
@@ -289,19 +303,23 @@ def test_csv_holds_the_numbers_and_guarded_names(tmp_path, monkeypatch):
             header, *rows = csv.reader(file)
         assert header[:5] == ["level", "country", "n_moe_", "ward", "sex" if name == "table.csv" else "marginal"]
         assert len(rows) == len(wanted)
+        assert header[-1] == ("n_of" if name == "table.csv" else "measured_of")
+        assert {row[-1] for row in rows} == {"seen in at most 2 rows, in at most 1 cell, per person"}
         for row, line in zip(rows, wanted, strict=True):
-            assert [as_cell(value) for value in line] == row
-    cells = {cell for row in rows for cell in row[:-2]}
+            assert [as_cell(value) for value in line] == row[:-1]
+    cells = {cell for row in rows for cell in row[:-3]}
     assert "'=m" in cells
     assert not [cell for cell in cells if cell[:1] in ("=", "+", "-", "@")]
 
 
 def as_cell(value):
-    """As it is written; a name that looks like a formula with ' before it."""
+    """As it is written; a name that looks like a formula with ' before it, one that turns the writing spelt out."""
     if isinstance(value, float):
         return f"{value:g}"
     if isinstance(value, str) and value[:1] in ("=", "+", "-", "@"):
         return f"'{value}"
+    if isinstance(value, str):
+        return value.replace("\u202e", "\\u202e")
     return "" if value is None else str(value)
 
 

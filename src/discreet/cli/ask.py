@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from discreet import outputs
 from discreet.cli import quote as quotes
 from discreet.cli import terminal
 from discreet.cli.asking import (
@@ -24,8 +25,9 @@ from discreet.cli.asking import (
     read_sql,
 )
 from discreet.cli.fixes import affordable
-from discreet.cli.formats import chosen_format, content, require_possible
+from discreet.cli.formats import chosen_format, content, exact_cell, guard_caveat, require_possible, require_raw
 from discreet.cli.reply import AsJson, OutFile, Reply, envelope, require_new
+from discreet.cli.second import Second, WhySecond, reason, said_on_purpose
 from discreet.engine.process import start_ahead
 from discreet.errors import DiscreetError, bad
 from discreet.schema.limits import Limits
@@ -47,11 +49,14 @@ def ask(
     format: Annotated[
         str | None, typer.Option(metavar="NAME", help="table, csv, tsv, json, jsonl, parquet, arrow, md or html.")
     ] = None,
+    raw: Annotated[bool, typer.Option("--raw", help="Write texts of csv and tsv as they are, for machines.")] = False,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the answer as .png or .svg.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Quote it and ask nothing.")] = False,
     json: AsJson = False,
     output: OutFile = None,
     yes: Annotated[bool, typer.Option("--yes", help="Ask without a question back; replace FILE.")] = False,
+    second_ledger: Second = False,
+    why: WhySecond = None,
 ) -> Reply:
     """Ask a question: pay from the budget, get numbers with their ±.
 
@@ -60,38 +65,47 @@ def ask(
     Example: discreet ask people.toml "SELECT region, COUNT(*) AS n FROM people GROUP BY region" --error n=15
     """
     wanted = Wanted("ask", metadata, read_sql(sql), eps, tuple(error or ()), delta, level, analyst, at_size)
-    form = chosen_format(format, output)
+    form, second = chosen_format(format, output), reason(second_ledger, why, wanted.command())
+    require_new(output, yes, metadata)
+    if raw:
+        require_raw(form, output)
     if not dry_run:
-        _require_place(form, output, plot, replace=yes)
-    if not dry_run:
+        _require_place(wanted, form, output, plot, replace=yes)
         start_ahead(Limits())
-    with opened(metadata) as dataset:
+    with opened(metadata, second) as dataset:
         question = asking(dataset, wanted)
         if dry_run:
             quoted = quotes.quoted(question, wanted)
-            return Reply(quotes.data(quoted), lambda: "\n".join(quoted.lines()), output, replace=yes)
+            return Reply(quotes.data(quoted), lambda: "\n".join(quoted.lines()), output, replace=yes, toml=metadata)
         if not (yes or json) and terminal.is_terminal():
             terminal.require_agreed(quotes.quoted(question, wanted).lines(), again=wanted.command("--yes"))
         answer = _answered(question, wanted)
-    lost = None if plot is None else _not_drawn(answer, plot)
+    return _replied(answer, wanted.toml, form, output, plot, raw=raw, replace=yes)
+
+
+def _replied(
+    answer: "Answer", toml: Path, form: str, output: Path | None, plot: Path | None, *, raw: bool, replace: bool
+) -> Reply:
+    lost = None if plot is None else _not_drawn(answer, plot, toml)
+    guarded = None if raw else guard_caveat(answer, form)
     data = envelope(**answer.to_json()) | ({} if plot is None else {"plot": None if lost else str(plot)})
-    notes = [*_notes(answer), *([] if plot is None else [lost or f"Drawn: {plot}"])]
-    if lost:
-        data["caveats"] = [*data["caveats"], lost]
+    data["caveats"] = [*data["caveats"], *(said for said in (guarded, lost) if said is not None)]
+    notes = [*_notes(answer), *([] if guarded is None else [f"· {guarded}"])]
+    notes += [] if plot is None else [lost or f"Drawn: {plot}"]
     return Reply(
         data,
         lambda: _picture(answer),
         output,
-        replace=yes,
+        replace=replace,
         said=lambda: _said(notes),
-        content=content(answer, form),
+        content=content(answer, form, exact_cell) if raw else content(answer, form),
+        toml=toml,
     )
 
 
-def _require_place(form: str, output: Path | None, plot: Path | None, *, replace: bool) -> None:
+def _require_place(wanted: Wanted, form: str, output: Path | None, plot: Path | None, *, replace: bool) -> None:
     """Refuses, before anything is spent, what could not be written afterwards."""
     require_possible(form, output)
-    require_new(output, replace)
     if output is not None and not output.parent.is_dir():
         fix = f"Make it first: mkdir -p {shlex.quote(str(output.parent))}"
         raise bad("output", "must lie in a folder that exists", str(output), fix)
@@ -99,23 +113,24 @@ def _require_place(form: str, output: Path | None, plot: Path | None, *, replace
         from discreet.plot import style
 
         style.checked_path(plot)
-        require_new(plot, replace)
+        require_new(plot, replace, wanted.toml, flag="plot")
         if find_spec("matplotlib") is None:
             raise bad("plot", "needs the package matplotlib", str(plot), "Install discreet[plot].")
 
 
 def _answered(question: "Asking", wanted: Wanted) -> "Answer":
-    with terminal.bar() as advance, affordable(wanted, question):
+    with terminal.bar() as advance, affordable(wanted, question), said_on_purpose(wanted.command):
         return question.ask(**wanted.price, analyst=wanted.analyst, progress=advance)
 
 
-def _not_drawn(answer: "Answer", file: Path) -> str | None:
+def _not_drawn(answer: "Answer", file: Path, toml: Path) -> str | None:
     """Draws the answer; why not, where it could not be: it is paid for and must be shown all the same."""
     from discreet.answer.show import caption
     from discreet.plot import style
 
     try:
-        style.write(answer.plot(), file, alt=caption(answer))
+        with outputs.replacing(file, toml, flag="plot") as draft:
+            style.write(answer.plot(), draft, alt=caption(answer))
     except DiscreetError as error:
         return f"Not drawn: {error.what} {error.fix}"
     except OSError:
@@ -146,10 +161,11 @@ def _said(notes: list[str]) -> Any:
 
 
 def _picture(answer: "Answer") -> Any:
+    from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
-    from discreet.answer.show import table
+    from discreet.answer.show import caps, table
 
     header, rows = table(answer)
     drawn = Table(box=None, pad_edge=False, header_style="bold")
@@ -157,4 +173,4 @@ def _picture(answer: "Answer") -> Any:
         drawn.add_column(Text(name), justify="left" if place < len(answer.keys) else "right")
     for row in rows:
         drawn.add_row(*map(Text, row))
-    return drawn
+    return Group(drawn, *map(Text, caps(answer)))

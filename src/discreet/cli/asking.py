@@ -13,7 +13,7 @@ import typer
 from discreet import exact
 from discreet.cli.fixes import curated, require_delta
 from discreet.cli.places import require_metadata_file
-from discreet.cli.typed import refitted, whole
+from discreet.cli.typed import named, refitted, whole
 from discreet.errors import BadValue, bad
 
 if TYPE_CHECKING:
@@ -28,7 +28,12 @@ Error = Annotated[
 ]
 Delta = Annotated[str | None, typer.Option(metavar="δ", help="Its δ; by default a hundredth of the budget's.")]
 Level = Annotated[str | None, typer.Option(metavar="P", help="How often ± holds; 0.95 by default.")]
-As = Annotated[str | None, typer.Option("--as", metavar="NAME", help="Who asks, for caps of their own.")]
+As = Annotated[
+    str | None,
+    typer.Option(
+        "--as", metavar="NAME", help="Who asks, for caps of their own.", callback=lambda name: named(name, "--as")
+    ),
+]
 AtSize = Annotated[str | None, typer.Option(metavar="N", help="Show the ± of means for groups of N rows.")]
 Why = Annotated[str | None, typer.Option(metavar="TEXT", help="The reason, which the ledger keeps.")]
 
@@ -113,12 +118,12 @@ def read_sql(typed: str) -> str:
 
 
 @contextlib.contextmanager
-def opened(toml: Path) -> "Iterator[Dataset]":
+def opened(toml: Path, second_ledger: str | None = None) -> "Iterator[Dataset]":
     """The dataset, let go of at the end; what the ledger refuses ends with a command for its curator."""
     from discreet.dataset import open_dataset
 
     require_metadata_file(toml)
-    with curated(toml), open_dataset(toml) as dataset:
+    with curated(toml), open_dataset(toml, second_ledger=second_ledger) as dataset:
         yield dataset
 
 

@@ -12,15 +12,13 @@ from discreet.cli.reply import AsJson, OutFile, Reply, Yes, envelope, require_ne
 from discreet.errors import BadValue
 from discreet.privacy import words
 from discreet.privacy.cost import Approx, Cost, Pure
-from discreet.privacy.odds import guess, loss_bound
+from discreet.privacy.odds import reaches
 from discreet.relation import Relation
 
 if TYPE_CHECKING:
     from discreet.ledger.standing import Standing
     from discreet.schema import Budget
     from discreet.table import Table
-
-_LENIENCE = 100  # chance/δ at which the odds are stated: the bound is then ε + 0.0101
 
 
 @dataclass(frozen=True)
@@ -41,10 +39,10 @@ def budget(metadata: Toml, json: AsJson = False, output: OutFile = None, yes: Ye
 
     Example: discreet budget people.toml
     """
-    require_new(output, yes)
+    require_new(output, yes, metadata)
     with opened_table(metadata) as table:
         found = overview(table)
-    return Reply(found.data, lambda: picture(found), output, replace=yes)
+    return Reply(found.data, lambda: picture(found), output, replace=yes, toml=metadata)
 
 
 def reopen(metadata: Toml, why: Why = None, json: AsJson = False) -> Reply:
@@ -134,20 +132,19 @@ def _analysts(allowed: "Budget", standing: "Standing | None") -> list[dict[str, 
 def _guarantee(allowed: "Budget", under: Relation) -> dict[str, Any]:
     """What the whole budget lets someone conclude, once it is spent."""
     cost: Cost = Approx(allowed.epsilon, allowed.delta) if allowed.delta else Pure(allowed.epsilon)
-    right = guess(cost)
+    moved = reaches(cost, under)
+    right = moved[0].best_guess
     person = words.person if under is Relation.ADD_REMOVE else words.person_value
-    sentences = [person(right, seen_by="whoever holds the data")]
-    chance = _LENIENCE * allowed.delta
-    if chance < 1:
-        rare = f", except with a chance of {words.chance(chance)}" if chance else ""
-        times = words.factor(loss_bound(cost, chance))
-        sentences.append(f"All answers together can multiply anyone's odds about you by {times}{rare}.")
     return {
         "epsilon": exact.shown(allowed.epsilon),
         "delta": exact.shown(allowed.delta),
         "guess": float(exact.rounded_up(right, 6)),
         "strength": words.strength(right),
-        "sentences": sentences,
+        "odds": [one.as_json() for one in moved],
+        "sentences": [
+            person(right, seen_by="whoever holds the data"),
+            words.odds_moved("All answers together", moved),
+        ],
     }
 
 

@@ -32,7 +32,14 @@ def check(
     known = load(metadata)
     _require_apart(output, metadata, known.source_path)
     found = all_gaps(known)
-    return Reply(_data(known, found, metadata), lambda: picture(known, found), output, exit=_exit(found), replace=yes)
+    return Reply(
+        _data(known, found, metadata),
+        lambda: picture(known, found),
+        output,
+        exit=_exit(found),
+        replace=yes,
+        toml=metadata,
+    )
 
 
 def _require_apart(output: Path | None, *kept: Path | None) -> None:

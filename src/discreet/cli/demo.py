@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from discreet import outputs
 from discreet.cli.reply import AsJson, OutFile, Reply, Yes, envelope, require_new
 from discreet.cli.typed import whole
 
@@ -59,9 +60,12 @@ def lecture(
     require_new(output, yes)
     people = whole(seed, "seed", 0, _MOST_SEED, such_as=1)
     file = None if plot is None else style.checked_path(plot)
+    if file is not None:
+        outputs.require_harmless(file, flag="plot")
     figures = tour.tour(people)
     if file is not None:
-        picture(figures, file)
+        with outputs.replacing(file, flag="plot") as draft:
+            picture(figures, draft)
     shown = None if file is None else str(file)
     data = envelope(dataset="invented", demo=tour.as_json(figures) | {"plot": shown}, caveats=list(tour.CAVEATS))
     return Reply(data, lambda: drawn(figures, shown), file=output, replace=yes)

@@ -39,7 +39,7 @@ def explain(
 
     Example: discreet explain people.toml last
     """
-    require_new(output, yes)
+    require_new(output, yes, metadata)
     text = what.strip()
     if text == _LAST or _RECEIPT.fullmatch(text):
         with opened(metadata) as dataset:
@@ -47,13 +47,13 @@ def explain(
             if isinstance(entry["memo"], dict) and "words" in entry["memo"]:
                 return _released(dataset.table, entry, output, replace=yes)
             answer = _stored(dataset.table, entry)
-        told = f"{answer.question}\nReceipt {answer.receipt}.\n\n{answer.explain()}"
-        return Reply(_answer_data(answer), lambda: _picture(told), output, replace=yes)
+        told = f"{answer.question}\nReceipt {answer.receipt}{_drawn_by(answer)}.\n\n{answer.explain()}"
+        return Reply(_answer_data(answer), lambda: _picture(told), output, replace=yes, toml=metadata)
     wanted = Wanted("explain", metadata, read_sql(what), eps, tuple(error or ()), delta, level)
     with opened(metadata) as dataset:
         data = _planned(dataset, wanted)
     words: list[str] = data["explain"]["words"]
-    return Reply(data, lambda: _picture("\n".join(words)), output, replace=yes)
+    return Reply(data, lambda: _picture("\n".join(words)), output, replace=yes, toml=metadata)
 
 
 def _planned(dataset: "Dataset", wanted: Wanted) -> dict[str, Any]:
@@ -90,10 +90,18 @@ def _entry(table: "Table", receipt: str, toml: Path) -> dict[str, Any]:
 
 def _stored(table: "Table", entry: dict[str, Any]) -> "Answer":
     """The answer of a charge."""
+    from discreet.gate import handed_out
+
     stored = table.ledger.stored(entry["key"])
     if stored is None:
         raise bad("receipt", "must be that of an answered question", entry["receipt"], "Give: last")
-    return table.handed(stored, entry["receipt"], replayed=True, analyst=entry["analyst"])
+    return table.recalled(handed_out(stored), entry["receipt"], analyst=entry["analyst"])
+
+
+def _drawn_by(answer: "Answer") -> str:
+    """Which version drew the numbers; the first ledgers did not write it down."""
+    version = answer.plan.get("version")
+    return "" if version is None else f", drawn by Discreet {version}"
 
 
 def _released(table: "Table", entry: dict[str, Any], output: Path | None, *, replace: bool) -> Reply:
@@ -106,7 +114,7 @@ def _released(table: "Table", entry: dict[str, Any], output: Path | None, *, rep
         explain={"question": memo["text"], "words": memo["words"]},
     )
     told = "\n".join([memo["text"], f"Receipt {receipt}.", "", *memo["words"]])
-    return Reply(data, lambda: _picture(told), output, replace=replace)
+    return Reply(data, lambda: _picture(told), output, replace=replace, toml=table.toml)
 
 
 def _answer_data(answer: "Answer") -> dict[str, Any]:

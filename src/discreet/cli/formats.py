@@ -4,10 +4,11 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet import inert
 from discreet.errors import bad
 from discreet.schema.words import suggestion
 
@@ -20,6 +21,7 @@ SUFFIXES = {
     **{".html": "html", ".htm": "html", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"},
 }
 BINARY = {"parquet", "arrow"}
+SEPARATED = {"csv": ",", "tsv": "\t"}
 
 
 def chosen_format(typed: str | None, file: Path | None) -> str:
@@ -49,45 +51,94 @@ def require_possible(name: str, file: Path | None) -> None:
         raise bad("format", "needs the package pyarrow", name, fix) from None
 
 
-def content(answer: "Answer", name: str) -> bytes | None:
-    """The answer's bytes; None for the table, which is drawn."""
+def require_raw(name: str, file: Path | None) -> None:
+    """Refuses, before anything is spent, --raw where it means nothing, or where cells could steer a terminal."""
+    if name not in SEPARATED:
+        raise bad("raw", "goes with csv and tsv only", name, "Leave it out, or write --format csv")
+    if file is None and sys.__stdout__ is not None and sys.__stdout__.isatty():
+        fix = f"Name a file: -o answer.{name}"
+        raise bad("raw", "must not go to a terminal, which may act on what a cell holds", name, fix)
+
+
+def content(answer: "Answer", name: str, cell: Callable[[str], str] = inert.cell) -> bytes | None:
+    """The answer's bytes; None for the table, which is drawn.  `cell` writes a text of CSV or TSV."""
+    if name in SEPARATED:
+        return _separated(answer, SEPARATED[name], cell)
     return None if name == TABLE else FORMATS[name](answer)
 
 
-def _separated(answer: "Answer", separator: str) -> bytes:
+def exact_cell(text: str) -> str:
+    """A text as it is, for machines."""
+    return text
+
+
+def guard_caveat(answer: "Answer", name: str) -> str | None:
+    """What a reader must know of a file some of whose texts were changed so that nothing runs them."""
+    texts = [*_names(answer), *(text for row in _rows(answer) for text in row.values() if isinstance(text, str))]
+    if name not in SEPARATED or all(inert.cell(text) == text for text in texts):
+        return None
+    return (
+        "Texts that a spreadsheet would run have a ' before them, and characters that cannot be seen are spelt out; "
+        "--raw writes them as they are."
+    )
+
+
+def _separated(answer: "Answer", separator: str, cell: Callable[[str], str]) -> bytes:
+    rows = [_names(answer), *(row.values() for row in _rows(answer))]
+    texts = ((cell(value) if isinstance(value, str) else value for value in row) for row in rows)
+    return "".join(_line(row, separator) for row in texts).encode(errors="surrogatepass")
+
+
+def _line(cells: Iterable[Any], separator: str) -> str:
+    return separator.join("" if cell is None else _field(cell, separator) for cell in cells) + "\n"
+
+
+def _field(cell: Any, separator: str) -> str:
+    """One cell, in quotes where it must; the empty text as "", since nothing at all is NULL."""
     text = io.StringIO(newline="")
-    names = [*answer.keys, *(name for one in answer.columns for name in (one.name, f"{one.name}_moe"))]
-    writer = csv.DictWriter(text, names, delimiter=separator, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(_rows(answer))
-    return text.getvalue().encode()
+    csv.writer(text, delimiter=separator, lineterminator="\r\n").writerow([cell])  # \r too must stand in quotes
+    return text.getvalue().removesuffix("\r\n")
+
+
+def _names(answer: "Answer") -> list[str]:
+    """The columns of a file without metadata: each value, its ±, and what it counts where a cap can bind."""
+    names = [*answer.keys]
+    for column in answer.columns:
+        names += [column.name, f"{column.name}_moe", *([] if column.of is None else [answer.of_name(column)])]
+    return names
 
 
 def _rows(answer: "Answer") -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = answer.to_json()["rows"]
-    return rows
+    counted = {answer.of_name(column): column.of for column in answer.columns if column.of is not None}
+    names, rows = _names(answer), [row | counted for row in answer.to_json()["rows"]]
+    return [{name: row[name] for name in names} for row in rows]
 
 
 def _json(answer: "Answer") -> bytes:
-    return (json.dumps(answer.to_json(), allow_nan=False) + "\n").encode()
+    return _json_line(answer.to_json())
 
 
 def _jsonl(answer: "Answer") -> bytes:
-    return "".join(json.dumps(row, allow_nan=False) + "\n" for row in _rows(answer)).encode()
+    return b"".join(map(_json_line, _rows(answer)))
+
+
+def _json_line(value: Any) -> bytes:
+    return inert.in_json(json.dumps(value, allow_nan=False) + "\n").encode()
 
 
 def _markdown(answer: "Answer") -> bytes:
-    from discreet.answer.show import caption, table
+    from discreet.answer.show import caps, caption, table
 
     header, rows = table(answer)
     sides = ["---"] * len(answer.keys) + ["---:"] * len(answer.columns)
-    lines = [_barred(header), _barred(sides), *map(_barred, rows)]
-    return "\n".join([*lines, "", caption(answer), ""]).encode()
+    lines = [_barred(map(inert.markdown, header)), _barred(sides)]
+    lines += [_barred(map(inert.markdown, row)) for row in rows]
+    said = [f"{inert.markdown(line)}\n" for line in (*caps(answer), caption(answer))]
+    return "\n".join([*lines, "", *said]).encode()
 
 
-def _barred(cells: list[str]) -> str:
-    plain = (cell.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ") for cell in cells)
-    return f"| {' | '.join(plain)} |"
+def _barred(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def _html(answer: "Answer") -> bytes:
@@ -95,7 +146,7 @@ def _html(answer: "Answer") -> bytes:
 
     from discreet.answer.show import html
 
-    title = escape(answer.dataset)
+    title = escape(inert.visible(answer.dataset))
     head = f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>'
     return f"{head}<body>{html(answer)}</body></html>\n".encode()
 
@@ -119,8 +170,8 @@ def _arrow(answer: "Answer") -> bytes:
 
 
 FORMATS: dict[str, Callable[["Answer"], bytes]] = {
-    "csv": lambda answer: _separated(answer, ","),
-    "tsv": lambda answer: _separated(answer, "\t"),
+    "csv": lambda answer: _separated(answer, SEPARATED["csv"], inert.cell),
+    "tsv": lambda answer: _separated(answer, SEPARATED["tsv"], inert.cell),
     "json": _json,
     "jsonl": _jsonl,
     "parquet": _parquet,

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet import exact
+from discreet import exact, outputs
 from discreet.cli import questions
 from discreet.cli.check import picture
 from discreet.cli.places import require_no_device
@@ -64,6 +64,7 @@ def init(
     Example: discreet init people.csv --unit person_id --max-rows 5 --column age:integer:0:110 --epsilon 3
     """
     file = _file(output, data)
+    _require_harmless(file, data)
     if file.exists() and not (yes or dry_run):
         raise _taken(file)
     given = Answers(unit, max_rows, tuple(column or ()), tuple(hierarchy or ()), epsilon, delta)
@@ -95,6 +96,29 @@ def _file(output: Path | None, data: Path) -> Path:
             f"Make it first: mkdir -p {shlex.quote(str(file.parent))}",
         )
     return file
+
+
+def _require_harmless(file: Path, data: Path) -> None:
+    """Refuses to write over an input, metadata too unless they are of this very table and nothing was charged yet."""
+    if _is_same(file, data):
+        raise bad("output", f"must not replace {outputs.TABLE}", str(file), "Give another name: -o new.toml")
+    if outputs.input_kind(file) != outputs.METADATA:
+        outputs.require_harmless(file)
+        return
+    sources = outputs.sources(file)
+    if sources is None:
+        return
+    ledger = file.with_suffix(".ledger")
+    if ledger.exists() and ledger.stat().st_size > 0:
+        rule, fix = "must not replace metadata that a ledger stands on", "Edit them, or give another name: -o new.toml"
+        raise bad("output", rule, str(file), fix)
+    if file.is_file() and not any(_is_same(source, data) for source in sources):
+        rule, fix = "must not replace the metadata of another table", "Give another name: -o new.toml"
+        raise bad("output", rule, str(file), fix)
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)
 
 
 def _command(data: Path, *, output: Path | None, name: str | None, neighbours: str) -> tuple[str, ...]:

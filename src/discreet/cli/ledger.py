@@ -1,17 +1,20 @@
 """`discreet ledger`: the entries, their check, their export; and taking over a ledger that was moved."""
 
+import functools
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet import exact
+from discreet import exact, outputs
+from discreet.cli import terminal
 from discreet.cli.asking import Toml, Why, opened_table
 from discreet.cli.fixes import curated
 from discreet.cli.reasons import require_why
 from discreet.cli.reply import AsJson, OutFile, Reply, Yes, envelope, require_new
 from discreet.errors import BadValue, CannotWrite, IntegrityError, LedgerUnavailable
+from discreet.inert import visible
 
 if TYPE_CHECKING:
     from discreet.table import Table
@@ -21,9 +24,14 @@ _LONGEST = 60
 
 def ledger(
     metadata: Toml,
-    verify: Annotated[bool, typer.Option("--verify", help="Check file, chain, sums, answers and head.")] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Check file, chain, prices, sums, answers and head.")
+    ] = False,
     export: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write all entries as JSON lines, for auditors.")
+    ] = None,
+    last: Annotated[
+        int | None, typer.Option("--last", metavar="N", min=1, help="Show the last N entries only.")
     ] = None,
     json: AsJson = False,
     output: OutFile = None,
@@ -36,24 +44,30 @@ def ledger(
 
     Example: discreet ledger people.toml --verify
     """
-    require_new(output, yes)
-    require_new(export, yes)
+    require_new(output, yes, metadata)
+    require_new(export, yes, metadata, flag="export")
     with opened_table(metadata) as table:
-        data = _data(table, verify=verify)
+        data = _data(table, verify=verify, last=last)
         if export is not None:
             _export(table, export)
     data["exported"] = None if export is None else str(export)
-    return Reply(data, lambda: _picture(data), output, replace=yes)
+    return Reply(data, lambda: _picture(data), output, replace=yes, toml=metadata)
 
 
-def adopt(metadata: Toml, why: Why = None, json: AsJson = False) -> Reply:
+def adopt(
+    metadata: Toml,
+    why: Why = None,
+    json: AsJson = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Adopt without a question back.")] = False,
+) -> Reply:
     """Take a ledger that was moved here as it lies.
 
     Compare it with an export you trust first: nobody else can tell how much was spent since. The reason becomes an
-    entry.
+    entry, and so does what a recorded head knows and this copy does not; on a terminal that is shown before.
 
     Example: discreet ledger adopt people.toml --why "moved to the new server"
     """
+    from discreet.ledger.adoption import forgotten_at
     from discreet.ledger.ledger import Ledger
 
     reason = require_why(why, "discreet", "ledger", "adopt", str(metadata))
@@ -63,8 +77,14 @@ def adopt(metadata: Toml, why: Why = None, json: AsJson = False) -> Reply:
             fix = f'Copy it there, then: discreet ledger adopt {shlex.quote(str(metadata))} --why "…"'
             raise LedgerUnavailable("There is no ledger to adopt.", f"It belongs at {str(path)!r}.", fix)
         _require_orphan(path, metadata)
+        lost = forgotten_at(path)
+        if lost is not None and terminal.is_terminal() and not (yes or json):
+            command = ["discreet", "ledger", "adopt", str(metadata), "--why", reason, "--yes"]
+            terminal.require_agreed([f"This copy does not have {lost}."], again=shlex.join(command))
         Ledger.adopt(path, why=reason).close()
         data = _data(table, verify=True)
+    if lost is not None:
+        data["caveats"] = [f"Forgotten: {lost}. Answers that were paid with it may have been seen."]
     return Reply(data | {"exported": None}, lambda: _picture(data))
 
 
@@ -80,11 +100,11 @@ def _require_orphan(path: Path, toml: Path) -> None:
     raise BadValue("There is nothing to adopt.", "The ledger is the one that was used here last.", "Go on asking.")
 
 
-def _data(table: "Table", *, verify: bool) -> dict[str, Any]:
+def _data(table: "Table", *, verify: bool, last: int | None = None) -> dict[str, Any]:
     standing = table.standing()
     if verify and standing is not None:
         table.ledger.verify()
-    entries = [] if standing is None else [_entry(one) for one in table.ledger.entries()]
+    entries = [] if standing is None else [_entry(one) for one in table.ledger.entries(last)]
     return envelope(
         dataset=table.schema.name,
         remaining=table.remaining(),
@@ -110,11 +130,14 @@ def _entry(entry: dict[str, Any]) -> dict[str, Any]:
         "question": text,
         "why": entry.get("why"),
         "charge": entry.get("charge"),
+        "other": entry.get("ledger"),
+        "forgets": entry.get("forgets"),
         "receipt": f"{entry['n']}-{entry['hash'][:12]}" if charged else None,
         "hash": entry["hash"],
     }
 
 
+@functools.lru_cache(maxsize=4096)
 def _amount(text: str | None) -> str | None:
     from fractions import Fraction
 
@@ -124,30 +147,50 @@ def _amount(text: str | None) -> str | None:
 def _export(table: "Table", file: Path) -> None:
     lines = [] if table.standing() is None else list(table.ledger.export())
     try:
-        file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        with outputs.replacing(file, table.toml, flag="export") as draft:
+            draft.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     except OSError:
         fix = "Check that you may write there and that the disk is not full, or give another name after --export."
         raise CannotWrite("The entries were not exported.", f"The file is {str(file)!r}.", fix) from None
 
 
+class _Lines:
+    """Lines drawn as they are: a table of rich takes a millisecond a row, and a ledger has many."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+
+    def __rich_console__(self, console: Any, options: Any) -> Any:
+        from rich.segment import Segment
+
+        yield Segment("".join(f"{line}\n" for line in self._lines))
+
+
 def _picture(data: dict[str, Any]) -> Any:
     from rich.console import Group
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("n", "time", "kind", "state", "ε", "analyst", "question"):
-        table.add_column(name, justify="right" if name in ("n", "ε") else "left", no_wrap=name != "question")
-    for one in data["entries"]:
-        said = one["question"] or one["why"] or (f"of {one['charge']}" if one["charge"] else "")
-        row = (str(one["number"]), one["time"][:19].replace("T", " "), one["kind"], (one["state"] or "").lower())
-        table.add_row(*map(Text, (*row, one["epsilon"] or "", one["analyst"] or "", _short(said))))
+    rows = [("n", "time", "kind", "state", "ε", "analyst", "question"), *map(_row, data["entries"])]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    form = "  ".join(f"{{:{'>' if at in (0, 4) else '<'}{width}}}" for at, width in enumerate(widths))  # numbers right
+    lines = [form.format(*row).rstrip() for row in rows]
     head = data["head"]
     ending = ["", f"head {head}" if head else "No entry yet: the ledger is made with the first charge."]
-    ending += ["Verified: file, chain, sums, answers and head agree."] if data["verified"] else []
-    return Group(*([table] if data["entries"] else []), Text("\n".join(ending)))
+    ending += ["Verified: file, chain, prices, sums, answers and head agree."] if data["verified"] else []
+    ending += [f"· {caveat}" for caveat in data["caveats"]]
+    return Group(*([_Lines(lines)] if data["entries"] else []), Text("\n".join(ending)))
+
+
+def _row(one: dict[str, Any]) -> tuple[str, ...]:
+    said = one["question"] or one["why"] or (f"of {one['charge']}" if one["charge"] else "")
+    said += f" (beside {one['other']})" if one["other"] else ""
+    first = str(one["number"]), one["time"][:19].replace("T", " "), one["kind"], (one["state"] or "").lower()
+    row = (*first, one["epsilon"] or "", _short(one["analyst"] or ""), _short(said))
+    return tuple(map(visible, row))
 
 
 def _short(text: str) -> str:
     flat = " ".join(text.split())
+    if not flat.isprintable():
+        flat = "".join(letter if letter.isprintable() else "?" for letter in flat)
     return flat if len(flat) <= _LONGEST else f"{flat[:_LONGEST]}…"

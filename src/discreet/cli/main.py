@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.reply import AsJson, Problem, Reply, envelope, show, show_problem
+from discreet.cli.reply import AsJson, FileUnwritten, Problem, Reply, envelope, show, show_problem
 from discreet.cli.verbs import VERBS, Verbs
 from discreet.errors import DiscreetError
 
@@ -66,6 +66,7 @@ def root(
 def run(arguments: Sequence[str] | None = None) -> None:
     """The entry point: never returns, never shows a traceback, never leaves its memory in a core file."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    _replace_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a sentence may quote what a terminal cannot show
@@ -78,12 +79,42 @@ def status(arguments: Sequence[str]) -> int:
     outcome = _outcome(list(arguments))
     try:
         if isinstance(outcome, Reply):
-            return _written(outcome, as_json=as_json)
-        return show_problem(outcome, as_json=as_json)
+            code = _written(outcome, as_json=as_json)
+        else:
+            code = show_problem(outcome, as_json=as_json)
+        sys.stderr.flush()
+        return code
+    except OSError:  # stdout or stderr is gone or full
+        return _last_word(outcome)
+
+
+def _last_word(outcome: Reply | dict[str, Any]) -> int:
+    """Say on stderr, if that is left, what could not be shown: an error itself, or that the answer is stored."""
+    problem = _unwritten(None, outcome.data.get("receipt")).as_json() if isinstance(outcome, Reply) else outcome
+    _let_go(sys.stdout)
+    with contextlib.suppress(OSError):
+        show_problem(problem, as_json=False)
+    _let_go(sys.stderr)
+    return int(problem["exit"])
+
+
+def _let_go(stream: Any) -> None:
+    """Whatever a broken stream still holds goes nowhere: else the interpreter would complain while closing it."""
+    try:
+        stream.flush()
     except OSError:
-        # Stdout is gone or full; without this the interpreter would complain once more while closing it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return show_problem(_unwritten(None).as_json(), as_json=False)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _replace_closed_streams() -> None:
+    """A stream that was closed from the start becomes one that cannot be used.
+
+    Python has None in its place, and the next file that is opened, the ledger say, would get its number.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            handle = os.open(os.devnull, os.O_RDONLY)  # so that to write is an error, and to read is the end
+            setattr(sys, name, os.fdopen(handle, mode, encoding="utf-8"))
 
 
 def _outcome(arguments: list[str]) -> Reply | dict[str, Any]:
@@ -121,10 +152,10 @@ def _written(reply: Reply, *, as_json: bool) -> int:
         return show_problem(error.as_json(), as_json=as_json)
     except KeyboardInterrupt:
         return show_problem(_interrupted().as_json(), as_json=as_json)
+    except FileUnwritten:
+        return show_problem(_unwritten(reply.file, reply.data.get("receipt")).as_json(), as_json=as_json)
     except OSError:
-        if reply.file is None:
-            raise
-        return show_problem(_unwritten(reply.file).as_json(), as_json=as_json)
+        raise
     except Exception:
         return show_problem(_bug().as_json(), as_json=as_json)
 
@@ -147,10 +178,12 @@ def _interrupted() -> Problem:
     return Problem("interrupted", _INTERRUPTED, "Stopped.", OWN_CODES["interrupted"], "What was charged stays charged.")
 
 
-def _unwritten(file: Path | None) -> Problem:
+def _unwritten(file: Path | None, receipt: str | None = None) -> Problem:
+    kept = "" if receipt is None else f" The answer is stored, receipt {receipt}: the same again costs nothing."
     if file is None:
         fix = "Check that whatever reads it is still there and that the disk is not full, or write to a file: -o FILE"
-        return Problem("cannot-write", 7, "No answer was written to stdout.", OWN_CODES["cannot-write"], fix)
+        why = f"{OWN_CODES['cannot-write']}{kept}"
+        return Problem("cannot-write", 7, "Not all could be written to stdout and stderr.", why, fix)
     if file.is_dir():
         why, fix = "That is a folder.", f"Name a file in it, for example: -o {file / 'answer.txt'}"
     elif not file.parent.is_dir():
@@ -158,7 +191,7 @@ def _unwritten(file: Path | None) -> Problem:
     else:
         why = "The file could not be opened, or not all of the answer fitted."
         fix = "Check that you may write there and that the disk is not full, or give another name after -o."
-    return Problem("cannot-write", 7, f"The answer could not be written to {str(file)!r}.", why, fix)
+    return Problem("cannot-write", 7, f"The answer could not be written to {str(file)!r}.", f"{why}{kept}", fix)
 
 
 def _bug() -> Problem:

@@ -22,14 +22,14 @@ def prepare(
 
     Example: discreet prepare people.toml
     """
-    require_new(output, yes)
+    require_new(output, yes, metadata)
     with opened_table(metadata) as table, bar() as advance:
         name = table.schema.name
         if clean:
             table.engine.clean()
         snapshot = None if clean else table.prepare(advance)
     said = f"{name}: the prepared copy is removed." if clean else f"{name}: prepared, snapshot {snapshot}."
-    return Reply(envelope(dataset=name, snapshot=snapshot), lambda: _picture(said), output, replace=yes)
+    return Reply(envelope(dataset=name, snapshot=snapshot), lambda: _picture(said), output, replace=yes, toml=metadata)
 
 
 def _picture(said: str) -> Any:

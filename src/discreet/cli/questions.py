@@ -146,6 +146,8 @@ def column(spec: str) -> Column:
             half = len(parts) // 2  # the time of a datetime has colons of its own
             ends = (":".join(parts[:half]), ":".join(parts[half:]))
             return Column(name, known, bounds=ends if half else tuple(parts))  # type: ignore[arg-type]
+        if "" in limits.split("|"):  # a value that is meant to be empty is written into the TOML
+            raise bad("--column", "must have a value on both sides of each |", spec, "Leave the last | out.")
         if "," not in limits or "|" in limits:
             return Column(name, known, values=tuple(limits.split("|")))
     fix = f"Write: --column {shlex.quote(f'{name}:{kind}:{_barred(limits)}')}"

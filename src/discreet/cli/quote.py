@@ -29,13 +29,13 @@ def quote(
 
     Example: discreet quote people.toml "SELECT region, COUNT(*) AS n FROM people GROUP BY region" --eps 1
     """
-    require_new(output, yes)
+    require_new(output, yes, metadata)
     text = read_sql(sql)
     wanted = Wanted("quote", metadata, text, eps, tuple(error or ()), delta, level, analyst, at_size)
     with opened(metadata) as dataset:
         found = quoted(asking(dataset, wanted), wanted)
     to_ask = Wanted("ask", metadata, text, eps, wanted.error, delta, level, analyst).command()
-    return Reply(data(found) | {"next": [to_ask]}, lambda: _picture(found, to_ask), output, replace=yes)
+    return Reply(data(found) | {"next": [to_ask]}, lambda: _picture(found, to_ask), output, replace=yes, toml=metadata)
 
 
 def quoted(question: "Asking", wanted: Wanted) -> "Quote":

@@ -177,7 +177,7 @@ def quoted(release: "Releasing", wanted: Wanted) -> "ReleaseQuote":
 
 def default_folder(toml: Path) -> Path:
     """Where a built release lies: beside the metadata."""
-    return toml.with_suffix(".release")
+    return toml.parent / f"{toml.stem}.release"  # a name that no file can have is refused by its reader
 
 
 def require_usable(folder: Path, flag: str) -> None:

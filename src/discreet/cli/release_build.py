@@ -21,6 +21,7 @@ from discreet.cli.release_asking import (
     require_usable,
 )
 from discreet.cli.reply import AsJson, Reply, envelope
+from discreet.cli.second import Second, WhySecond, reason, said_on_purpose
 from discreet.cli.typed import whole
 from discreet.errors import bad
 
@@ -45,6 +46,8 @@ def build(
     json: AsJson = False,
     output: Out = None,
     yes: Annotated[bool, typer.Option("--yes", help="Build without a question back; replace DIR.")] = False,
+    second_ledger: Second = False,
+    why: WhySecond = None,
 ) -> Reply:
     """Build tables that add up: pay once, measure every level, fit, and write a folder.
 
@@ -53,8 +56,9 @@ def build(
 
     Example: discreet release build people.toml --by sex --eps 1
     """
-    with opened(wanted.toml) as dataset:
-        folder = default_folder(wanted.toml) if output is None else output
+    folder = default_folder(wanted.toml) if output is None else output
+    _require_harmless(folder, wanted.toml)
+    with opened(wanted.toml, reason(second_ledger, why, wanted.command())) as dataset:
         release = releasing(dataset, wanted)
         found = quoted(release, wanted)
         if dry_run:
@@ -66,7 +70,7 @@ def build(
             more += [] if output is None else ["-o", str(output)]
             again = wanted.command(*more, "--yes")
             terminal.require_agreed(found.lines(), again=again)
-        with terminal.bar() as advance, affordable(wanted):
+        with terminal.bar() as advance, affordable(wanted), said_on_purpose(wanted.command):
             built = release.build(**wanted.price, analyst=wanted.analyst, progress=advance)
             built = built if runs is None else built.resimulated(runs, progress=advance)
             files = _saved(built, folder)
@@ -81,6 +85,13 @@ def required_runs(typed: str, plan: "ReleasePlan") -> int:
     runs = whole(typed, "resimulate", least_runs(plan.level), MOST_RUNS, such_as=99)
     require_room(plan.level, runs, len(plan.subject.tree) * (plan.subject.cells + 1))
     return runs
+
+
+def _require_harmless(folder: Path, toml: Path) -> None:
+    """Refuses a folder where the release would replace an input of a dataset."""
+    from discreet.release.publish import files
+
+    files.require_harmless(folder, files.BUILT, toml)
 
 
 def require_place(folder: Path, *, replace: bool) -> None:
@@ -137,8 +148,11 @@ def following(toml: Path, folder: Path) -> list[str]:
 
 def _picture(release: "Release") -> Any:
     """The totals of the first places, fitted and estimated."""
+    from rich.console import Group
     from rich.table import Table
     from rich.text import Text
+
+    from discreet.release.caps import counted_of
 
     tree = release.plan.subject.tree
     drawn = Table(box=None, pad_edge=False, header_style="bold")
@@ -152,7 +166,8 @@ def _picture(release: "Release") -> Any:
         drawn.add_row(Text("  " * level + tree.names[place]), Text(f"{int(fitted[place]):,}"), Text(moe))
     if len(listed) < len(tree):
         drawn.add_row(Text(f"… and {len(tree) - len(listed):,} places more"), Text(""), Text(""))
-    return drawn
+    of = counted_of(release.plan.subject)
+    return Group(drawn, *([] if of is None else [Text(f"n, estimate: {of}")]))
 
 
 def _first(tree: "Tree") -> list[int]:

@@ -32,13 +32,20 @@ def check(
     """
     from discreet.release import read
 
-    require_new(output, yes)
+    require_new(output, yes, metadata)
     schema, place = known(metadata), folder or default_folder(metadata)
     require_built(place, metadata)
     with rebuilt(metadata):
         found = read.checked(place, schema)
     code = IntegrityError.exit if found.problems else 0
-    return Reply(_data(found, schema, metadata, place), lambda: _picture(found, place), output, exit=code, replace=yes)
+    return Reply(
+        _data(found, schema, metadata, place),
+        lambda: _picture(found, place),
+        output,
+        exit=code,
+        replace=yes,
+        toml=metadata,
+    )
 
 
 def known(toml: Path) -> "Schema":

@@ -25,11 +25,13 @@ def plan(
 
     Example: discreet release plan people.toml --by sex --eps 1 --share ward=0.5
     """
-    require_new(output, yes)
+    require_new(output, yes, wanted.toml)
     with opened(wanted.toml) as dataset:
         found = quoted(releasing(dataset, wanted), wanted)
     to_build = replace(wanted, verb="build").command()
-    return Reply(data(found) | {"next": [to_build]}, lambda: _picture(found, to_build), output, replace=yes)
+    return Reply(
+        data(found) | {"next": [to_build]}, lambda: _picture(found, to_build), output, replace=yes, toml=wanted.toml
+    )
 
 
 def data(found: "ReleaseQuote") -> dict[str, Any]:

@@ -42,8 +42,9 @@ def publish(
     """
     from discreet.release.publish import files
 
+    out = metadata.parent / f"{metadata.stem}.published" if output is None else output
+    files.require_harmless(out, files.PUBLISHED, metadata)
     schema, place = known(metadata), folder or default_folder(metadata)
-    out = metadata.with_suffix(".published") if output is None else output
     require_built(place, metadata)
     require_usable(out, "output")
     if out.exists() and not out.is_dir():
@@ -55,7 +56,7 @@ def publish(
         fix = f"Make it first: mkdir -p {shlex.quote(str(out.parent))}"
         raise bad("output", "must lie in a folder that exists", str(out), fix)
     with rebuilt(metadata):
-        made = [out / path.name for path in files.published(place, schema, out, replace=yes)]
+        made = [out / path.name for path in files.published(place, schema, out, replace=yes, toml=metadata)]
     data = envelope(dataset=schema.name, folder=str(out), files=[str(path) for path in made])
     return Reply(data, lambda: _picture(made))
 

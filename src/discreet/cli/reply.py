@@ -12,7 +12,9 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
+from discreet import outputs
 from discreet.errors import bad
+from discreet.inert import in_json, visible, visible_lines
 
 # Declared for --help; main reads it off the command line itself, so that it holds when parsing fails.
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for errors too.")]
@@ -44,6 +46,11 @@ class Reply:
     replace: bool | None = None  # whether --yes was given; None where a verb has no --yes
     said: Callable[[], Any] | None = None  # for people, on stderr: what belongs to the picture and is no data
     content: bytes | None = None  # in place of the picture, byte for byte
+    toml: Path | None = None  # of the dataset it is about, whose inputs the file must not replace
+
+
+class FileUnwritten(Exception):
+    """The file after -o could not be written; what fails on stdout or stderr is an OSError."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,19 @@ class Fitting:
 
         needs = Measurement.get(console, options.update(width=_UNWRAPPED), self.wide).maximum
         yield self.wide if needs <= options.max_width else self.narrow
+
+
+@dataclass(frozen=True)
+class _Inert:
+    """Draws `inside` with every text of it made visible: only rich's own styles may steer the terminal."""
+
+    inside: Any
+
+    def __rich_console__(self, console: Any, options: Any) -> Any:
+        from rich.segment import Segment
+
+        for segment in console.render(self.inside, options):
+            yield segment if segment.control else Segment(visible_lines(segment.text), segment.style)
 
 
 @dataclass(frozen=True)
@@ -90,18 +110,23 @@ def envelope(**parts: Any) -> dict[str, Any]:
     return {"ok": True, "format": 1, **absent, "caveats": []} | parts
 
 
-def require_new(file: Path | None, replace: bool | None) -> None:
-    """Refuses a file that is there already, unless it may be replaced; devices are no files."""
+def require_new(file: Path | None, replace: bool | None, metadata: Path | None = None, *, flag: str = "output") -> None:
+    """Refuses an input of a dataset, and a file that is there already unless it may be replaced; devices are none."""
+    if file is not None:
+        outputs.require_harmless(file, metadata, flag=flag)
     if file is not None and file.is_file() and not replace:
         fix = "Give another name after -o." if replace is None else "Add --yes to replace it, or give another name."
-        raise bad("output", "must not be there yet", str(file), fix)
+        raise bad(flag, "must not be there yet", str(file), fix)
 
 
 def show(reply: Reply, *, as_json: bool) -> int:
     """Print or write the reply; the exit code."""
     if reply.file is not None:
-        _write_file(reply, reply.file, as_json)
-        print(plain(f"Written to {reply.file}.", sys.stderr.encoding), file=sys.stderr)
+        try:
+            _write_file(reply, reply.file, as_json)
+        except OSError:
+            raise FileUnwritten from None
+        print(plain(visible(f"Written to {reply.file}."), sys.stderr.encoding), file=sys.stderr)
     if as_json or (reply.file is None and reply.content is None):
         _write(reply, sys.stdout, as_json)
     elif reply.file is None and reply.content is not None:
@@ -115,9 +140,9 @@ def show(reply: Reply, *, as_json: bool) -> int:
 def show_problem(problem: dict[str, Any], *, as_json: bool) -> int:
     """Print the error object, or its three sentences on stderr; the exit code."""
     if as_json:
-        print(json.dumps(problem), flush=True)
+        print(in_json(json.dumps(problem)), flush=True)
     else:
-        said = "\n".join(problem[part] for part in ("what", "why", "fix"))
+        said = visible_lines("\n".join(problem[part] for part in ("what", "why", "fix")))
         print(plain(said, sys.stderr.encoding), file=sys.stderr)
     return int(problem["exit"])
 
@@ -141,17 +166,18 @@ def _known(letter: str, encoding: str) -> bool:
 
 
 def _write_file(reply: Reply, file: Path, as_json: bool) -> None:
-    require_new(file, reply.replace)
-    if reply.content is not None:
-        file.write_bytes(reply.content)
-        return
-    with file.open("w", encoding="utf-8") as handle:
-        _write(reply, handle, as_json)
+    require_new(file, reply.replace, reply.toml)
+    with outputs.replacing(file, reply.toml) as draft:
+        if reply.content is not None:
+            draft.write_bytes(reply.content)
+            return
+        with draft.open("w", encoding="utf-8") as handle:
+            _write(reply, handle, as_json)
 
 
 def _write(reply: Reply, stream: TextIO, as_json: bool) -> None:
     if as_json:
-        stream.write(json.dumps(reply.data, allow_nan=False) + "\n")
+        stream.write(in_json(json.dumps(reply.data, allow_nan=False) + "\n"))
         return
     _draw(reply.picture, stream)
 
@@ -163,7 +189,7 @@ def _draw(picture: Callable[[], Any], stream: TextIO) -> None:
     console = Console(file=stream, width=None if seen else _UNWRAPPED, highlight=False, markup=False, emoji=False)
     with console.capture() as drawn:  # rich would end the process itself when nobody reads
         # In a Group, because a bare Text is joined into a new one that forgets its no_wrap.
-        console.print(Group(picture()), crop=False)
+        console.print(_Inert(Group(picture())), crop=False)
     text = drawn.get() if seen else "".join(f"{line.rstrip()}\n" for line in drawn.get().splitlines())
     stream.write(plain(text, stream.encoding))
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import typer
 
 from discreet.errors import DiscreetError
+from discreet.inert import visible, visible_lines
 
 PATIENCE = 2.0  # seconds without a bar
 Advance = Callable[[str, float], None]
@@ -31,7 +32,7 @@ def require_agreed(lines: Sequence[str], *, again: str) -> None:
 
     try:
         for line in [*lines, ""]:
-            typer.echo(plain(line, sys.stderr.encoding), err=True)
+            typer.echo(plain(visible_lines(line), sys.stderr.encoding), err=True)
         typer.echo("Enter asks it, n leaves it: ", nl=False, err=True)
         typed = input().strip().casefold()
     except (EOFError, KeyboardInterrupt):
@@ -50,14 +51,14 @@ def bar() -> Iterator[Advance]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn())
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn())
     drawn = Progress(*columns, console=Console(stderr=True), transient=True)
     task = drawn.add_task("starting", total=1.0)
     patience = threading.Timer(PATIENCE, drawn.start)
     patience.daemon = True
     patience.start()
     try:
-        yield lambda step, share: drawn.update(task, description=step, completed=share)
+        yield lambda step, share: drawn.update(task, description=visible(step), completed=share)
     finally:
         patience.cancel()
         patience.join()

@@ -20,6 +20,13 @@ def whole(text: str, name: str, least: int, most: int, *, such_as: int) -> int:
     return int(number)
 
 
+def named(text: str | None, flag: str) -> str | None:
+    """A name as typed, or none at all; a blank one is a slip, such as a variable of the shell that is not set."""
+    if text is not None and not text.strip():
+        raise bad(flag, "must be a name", text, f"Write, for example: {flag} ana; or leave {flag} out.")
+    return text
+
+
 def refitted(parse: Callable[[], Fraction], fix: str) -> Fraction:
     """What `parse` finds, or its refusal with the fix that fits this flag."""
     try:

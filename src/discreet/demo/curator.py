@@ -19,8 +19,10 @@ from discreet.errors import IntegrityError
 
 FOLDER = "discreet-demo"
 _MOST_FOLDERS = 100
+_INVENTED = "The demo's patients are invented, and every folder has the same ones."
 CAVEATS = (
     "The patients are invented; the noise, the prices and the ledger are real.",
+    "No patient has more than 10 visits in it, so the cap of 10 rows leaves none out.",
     "Asked again, a question gives the same answer and costs nothing.",
 )
 
@@ -104,7 +106,7 @@ def as_json(done: Curated) -> dict[str, Any]:
 
 def _curated(folder: Path, seed: int, progress: Callable[[str, float], None] | None) -> Curated:
     toml = hospital.write(folder, seed=seed)
-    with open_dataset(toml) as visits:
+    with open_dataset(toml, second_ledger=_INVENTED) as visits:
         asked = tuple(
             Asked(title, sql, epsilon, visits.sql(sql).ask(epsilon=epsilon, progress=progress))
             for title, sql, epsilon in QUESTIONS

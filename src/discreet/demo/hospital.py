@@ -26,7 +26,7 @@ neighbours = "add-remove"              # protects whether a patient is in the ta
 
 [unit]
 key = "patient_id"                     # all visits of one patient are protected together
-max_rows = 10                          # at most 10 of them count, chosen by a keyed hash
+max_rows = 10                          # the register keeps the last 10 of each, so that no visit is left out
 
 [columns.region]
 type = "category"
@@ -66,7 +66,7 @@ bounds = [0, 60]
 why_public = "longer stays move to another house by law"
 
 [columns.cost]
-type = "number"                        # EUR
+type = "number"                        # EUR, whole
 bounds = [0, 20000]
 step = 1
 why_public = "the most that the tariff pays for a visit"

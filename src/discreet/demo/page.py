@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from discreet.answer import table
+from discreet.answer.show import caps
 from discreet.demo.curator import CAVEATS, Asked, Curated
 
 
@@ -45,9 +46,10 @@ def _question(number: int, asked: Asked) -> Iterator[Any]:
     drawn = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     for place, name in enumerate(["", *header]):
         keys = 1 + len(asked.answer.keys)
-        drawn.add_column(name, justify="left" if place < keys else "right", no_wrap=True)
+        drawn.add_column(Text(name), justify="left" if place < keys else "right", no_wrap=True)
     for row in rows:
-        drawn.add_row(" ", *row)
+        drawn.add_row(" ", *map(Text, row))
     yield drawn
+    yield from (Text(f"    {line}") for line in caps(asked.answer))
     again = "asked before: nothing new is charged" if asked.answer.replayed else paid
     yield Text(f"   {again}; receipt {asked.answer.receipt}", style="dim")

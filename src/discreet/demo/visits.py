@@ -52,12 +52,12 @@ _DIAGNOSES = (  # ICD-10 codes by ward, the frequent first; the last ones are ra
 )
 _RARER = 0.42  # how often a code occurs beside the one before it
 FIRST, LAST = np.datetime64("2023-01-01"), np.datetime64("2024-12-31")
-MOST_VISITS, MOST_NIGHTS, MOST_COST = 40, 60, 20_000
+MOST_VISITS, MOST_NIGHTS, MOST_COST = 10, 60, 20_000
 OLDEST = 110
 
 
 def patients(number: int, chance: Chance) -> Table:
-    """Facts that stay with a patient; the older the more visits, and a few have very many."""
+    """Facts that stay with a patient; the older the more visits, of which the register keeps the last ten."""
     years = 100 * chance.beta(1.3, 1.5, number)
     born = LAST - (years * 365.25).astype("timedelta64[D]")
     often = chance.gamma(1.1, 0.8, number) * (1.4 + years / 20)
@@ -142,9 +142,9 @@ def nights(ward: Cells, age: Cells, chance: Chance) -> Cells:
 
 
 def costs(ward: Cells, nights: Cells, chance: Chance) -> Cells:
-    """EUR: the ward's rate and nights, skewed, cut at the most that is paid."""
+    """Whole EUR: the ward's rate and nights, skewed, cut at the most that is paid."""
     usual = np.array(_WARD_COST)[ward] + np.array(_WARD_NIGHT)[ward] * nights
-    drawn: Cells = np.round(np.minimum(usual * chance.lognormal(-0.06, 0.35, len(ward)), MOST_COST), 2)
+    drawn: Cells = np.round(np.minimum(usual * chance.lognormal(-0.06, 0.35, len(ward)), MOST_COST))
     return drawn
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from discreet.errors import bad
-from discreet.plot.style import FAINT, PENS, empty_figure, rules
+from discreet.inert import visible
+from discreet.plot.style import AS_TEXT, FAINT, PENS, empty_figure, rules
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +56,7 @@ def alt_text(marks: Sequence[Mark], *, title: str) -> str:
     """The picture in words: every mark with its interval, up to a dozen."""
     said = [_said(mark) for mark in marks[:12]]
     more = f"; and {len(marks) - 12} more" if len(marks) > 12 else ""
-    return f"{title}, with intervals. " + "; ".join(said) + more + "."
+    return visible(f"{title}, with intervals. " + "; ".join(said) + more + ".")
 
 
 def _said(mark: Mark) -> str:
@@ -83,10 +84,9 @@ def _finish(axes: "Axes", marks: Sequence[Mark], measure: str) -> None:
             axes.errorbar(
                 mark.value, place, xerr=([below], [above]), fmt="none", ecolor=_PEN.colour, elinewidth=1.6, capsize=5
             )
-    # A dollar sign would start a formula.
-    axes.set_yticks(range(len(marks)), [_short(mark.label).replace("$", r"\$") for mark in marks])
+    axes.set_yticks(range(len(marks)), [_short(mark.label) for mark in marks], **AS_TEXT)
     axes.set_ylim(len(marks) - 0.4, -0.6)
-    axes.set_xlabel(measure.replace("$", r"\$"))
+    axes.set_xlabel(visible(measure), **AS_TEXT)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
     axes.grid(axis="x", color="#dddddd", linewidth=0.8)
     axes.set_axisbelow(True)
@@ -97,10 +97,9 @@ def _titled(figure: "Figure", title: str, caption: str) -> "Figure":
     axes = figure.axes[0]
     longest = max(len(tick.get_text()) for tick in axes.get_yticklabels())
     left = min(0.06 + 0.0095 * longest, 0.4)
-    figure.suptitle(
-        title.replace("$", r"\$"), x=_EDGE, y=1 - 0.2 / height, ha="left", va="top", fontsize=14, fontweight="bold"
-    )
-    figure.text(_EDGE, 0.12 / height, _folded(caption), ha="left", va="bottom", color=FAINT, fontsize=9.5)
+    high = {"x": _EDGE, "y": 1 - 0.2 / height, "ha": "left", "va": "top"}
+    figure.suptitle(visible(title), **high, fontsize=14, fontweight="bold", **AS_TEXT)
+    figure.text(_EDGE, 0.12 / height, _folded(caption), ha="left", va="bottom", color=FAINT, fontsize=9.5, **AS_TEXT)
     lines = _folded(caption).count("\n") + 1
     figure.subplots_adjust(left=left, right=0.96, top=1 - 0.7 / height, bottom=(0.72 + 0.17 * lines) / height)
     return figure
@@ -109,9 +108,9 @@ def _titled(figure: "Figure", title: str, caption: str) -> "Figure":
 def _folded(text: str) -> str:
     from textwrap import fill
 
-    return fill(text, 95).replace("$", r"\$")
+    return fill(visible(text), 95)
 
 
 def _short(label: str) -> str:
-    one_line = " ".join(label.split())
+    one_line = visible(label)
     return one_line if len(one_line) <= _LONGEST_LABEL else one_line[: _LONGEST_LABEL - 1] + "…"

@@ -4,11 +4,13 @@ Colours after Okabe & Ito (2008), which stay apart for the colour-blind.  Figure
 global state, the Agg canvas.
 """
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import bad
+from discreet.inert import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".png", ".svg")
 INK, FAINT = "#222222", "#6b6b6b"
+AS_TEXT: Any = {"parse_math": False, "usetex": False}  # a $ in a name starts no formula, a \\ no TeX
 _SIZE = (9.0, 5.6)
 _DPI = 150
 _RULES: Any = {
@@ -74,5 +77,6 @@ def checked_path(path: Path) -> Path:
 
 def write(figure: "Figure", path: Path, *, alt: str) -> None:
     """The picture as PNG or SVG, its description stored inside for who cannot see it."""
-    with rules():
-        figure.savefig(checked_path(path), metadata={"Title": "Discreet", "Description": alt})
+    with rules(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # drawn as a box, which is seen
+        figure.savefig(checked_path(path), metadata={"Title": "Discreet", "Description": visible(alt)})

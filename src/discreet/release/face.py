@@ -1,7 +1,7 @@
 """The face of releases in Python: what would be released, its price and error first, then `build`."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -51,7 +51,7 @@ class Releasing:
         """
         if epsilon is None:
             raise bad("epsilon", "must be given", epsilon, "Give a number such as 1 or 0.1.")
-        return planned(
+        plan = planned(
             self.subject,
             epsilon=epsilon,
             delta=self.table.delta(delta),
@@ -61,6 +61,7 @@ class Releasing:
             method=method,
             known=self._known(total, leaf_totals, zeros),
         )
+        return plan if delta is None else replace(plan, typed_delta=self.table.delta(delta))
 
     def _known(self, total: Any, leaf_totals: Any, zeros: Any) -> Known:
         about, source = self.subject, self.table.metadata.source_path

@@ -19,13 +19,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 
 from discreet import exact as exactly
-from discreet.bounded import Sensitivity
+from discreet.bounded import Sensitivity, SideBySide
 from discreet.errors import bad
 from discreet.mechanism import additive
 from discreet.mechanism.additive import Additive
@@ -104,15 +104,26 @@ def columns(marginals: Sequence[Marginal]) -> tuple[slice, ...]:
 class Measurement:
     """The promise of a whole table: leaves in, noisy views of all places out.
 
-    `sensitivity` is that of the leaves' table, which is handed in; every level has one mechanism for each marginal, and
-    all run on the same units, so that their costs add up.
+    Every level has one mechanism for each marginal, and all run on the same units, so that their costs add up.
+    `leaf` is how far one unit may move the leaves' table, which is handed in.
     """
 
     tree: Tree
     form: Form
     marginals: tuple[Marginal, ...]
-    sensitivity: Sensitivity
+    leaf: Sensitivity
     mechanisms: tuple[tuple[Additive, ...], ...]  # by level, then by marginal
+
+    @property
+    def sensitivity(self) -> SideBySide:
+        """What the noise of each marginal of each level is enough for."""
+        return SideBySide(
+            {
+                (level, marginal): mechanism.sensitivity
+                for level, mechanisms in enumerate(self.mechanisms)
+                for marginal, mechanism in enumerate(mechanisms)
+            }
+        )
 
     @property
     def cost(self) -> Cost:
@@ -155,6 +166,12 @@ class Design:
     marginals: tuple[Marginal, ...]
     leaf: Sensitivity
     level: Sensitivity
+
+    @property
+    def sensitivity(self) -> SideBySide:
+        """How far one unit can move each marginal of each level: what the gate compares the noise with."""
+        slots = product(range(self.tree.depth), range(len(self.marginals)))
+        return SideBySide(dict.fromkeys(slots, self.level))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "form", Form(self.form))

@@ -45,6 +45,8 @@ class ReleasePlan:
     why: str
     known: Known = NOTHING
     locked: tuple[str, ...] = ()  # levels whose share was given
+    sharing: str = EVEN  # how the rest was shared
+    typed_delta: Fraction | None = None  # as it was asked for; None where it is the table's default
 
     @cached_property
     def weights(self) -> Ints:
@@ -127,7 +129,7 @@ def planned(
     )
     charged = small if best == "gaussian" else Fraction(0)
     said = f"{noise} {why}"
-    return ReleasePlan(subject, measured, price, charged, near, levels, chosen, said, known, tuple(locked))
+    return ReleasePlan(subject, measured, price, charged, near, levels, chosen, said, known, tuple(locked), sharing)
 
 
 def _locked(share: Mapping[str, Any], tree: Tree) -> dict[str, Fraction]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from discreet import exact
 from discreet.query import explain
+from discreet.release.caps import counted_of
 from discreet.release.plan import ReleasePlan
 from discreet.table import Table
 
@@ -30,6 +31,7 @@ class ReleaseQuote:
     remaining: dict[str, str]
     remaining_after: dict[str, str]
     caveats: tuple[str, ...]
+    of: str | None = None  # what a cap leaves to be counted
 
     def to_json(self) -> dict[str, Any]:
         """The object that `release plan --json` prints."""
@@ -39,6 +41,7 @@ class ReleaseQuote:
             "dataset": self.dataset,
             "title": self.title,
             "protects": self.protects,
+            "of": self.of,
             "cost": self.cost,
             "remaining": self.remaining,
             "remaining_after": self.remaining_after,
@@ -64,6 +67,7 @@ class ReleaseQuote:
         return [
             f"{self.dataset}: {self.title}",
             f"Protects {self.protects}, neighbours by {cost['neighbours']}.",
+            *([] if self.of is None else [f"Counts are {self.of}."]),
             "",
             *_aligned([_HEADINGS, *map(_shown, self.levels)]),
             "",
@@ -101,6 +105,7 @@ def quoted(table: Table, plan: ReleasePlan, *, title: str, analyst: str | None =
         table.remaining(analyst),
         after,
         tuple(caveats(plan)),
+        counted_of(plan.subject),
     )
 
 

@@ -7,6 +7,7 @@ Three tables of one shape, a row for each place and a column for each cell:
     noisy      the measurement itself, with a column for each number of each marginal
 """
 
+import json
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import bad
+from discreet.release.caps import counted_of
 from discreet.release.check import Violations
 from discreet.release.doubts import doubts
 from discreet.release.fit import choice
@@ -35,6 +37,7 @@ class Release:
     receipt: str | None = None
     replayed: bool = False
     remaining: dict[str, Any] | None = None
+    toml: Path | None = None  # the metadata, whose files no output may replace
     approximate: "Resimulated | None" = None  # of `fitted`, beside the proven ± of `estimate`
 
     @cached_property
@@ -93,14 +96,19 @@ class Release:
     # --- taking it along ---------------------------------------------------------------------------------------------
 
     def to_arrow(self) -> Any:
-        """A row for each cell of each place: its level and path, its labels, n, n_moe, n_low, n_high, n_estimate."""
+        """A row for each cell of each place: its level and path, its labels, n, n_moe, n_low, n_high, n_estimate.
+
+        The schema's metadata `discreet` says what n counts where a cap can bind, as JSON.
+        """
         from discreet.release.publish import tidy
 
-        return tidy.table(self)
+        return tidy.table(self).replace_schema_metadata({"discreet": json.dumps({"of": counted_of(self.plan.subject)})})
 
     def to_pandas(self) -> Any:
-        """The same as a pandas table."""
-        return self.to_arrow().to_pandas()
+        """The same as a pandas table; `attrs["discreet"]` says what n counts."""
+        frame = self.to_arrow().to_pandas()
+        frame.attrs["discreet"] = {"of": counted_of(self.plan.subject)}
+        return frame
 
     def to_polars(self) -> Any:
         """The same as a Polars table."""
@@ -120,12 +128,14 @@ class Release:
         """Those files, CSV beside them, a page and a report: all that is ready to share."""
         from discreet.release.publish import files
 
+        files.require_harmless(Path(folder), files.PUBLISHED, self.toml)
         files.saved(self, folder, replace=replace)
-        return files.published(folder, self.plan.subject.schema, folder, replace=True)
+        return files.published(folder, self.plan.subject.schema, folder, replace=True, toml=self.toml)
 
     def __repr__(self) -> str:
-        subject = self.plan.subject
+        subject, of = self.plan.subject, counted_of(self.plan.subject)
+        counted = "" if of is None else f"; {of}"
         return (
             f"<release of {subject.schema.name} over {subject.wanted.hierarchy}: {len(subject.tree):,} places × "
-            f"{subject.cells:,} cells; epsilon {self.plan.epsilon}; receipt {self.receipt}>"
+            f"{subject.cells:,} cells{counted}; epsilon {self.plan.epsilon}; receipt {self.receipt}>"
         )

@@ -182,7 +182,7 @@ class ZerosExact(Measurement):
 
 def _drawn_zeros(made: Measurement, pair: places.Change) -> Drawn:
     """Nobody against a unit: the top is surely 0, or 0 only where its noise is −1."""
-    zeros = ZerosExact(made.tree, made.form, made.marginals, made.sensitivity, made.mechanisms)
+    zeros = ZerosExact(made.tree, made.form, made.marginals, made.leaf, made.mechanisms)
     rare = float(upper(lambda: mass(made.mechanisms[0][0].noise, -1))) + 1e-15
 
     def draw(exact: Any, n: int, source: Source) -> Outputs:

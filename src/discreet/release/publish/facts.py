@@ -16,6 +16,7 @@ from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy import odds, words
 from discreet.privacy.cost import Cost, Gaussian, Pure
 from discreet.relation import Relation
+from discreet.release.caps import counted_of
 from discreet.release.publish import tidy
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def facts(release: "Release") -> dict[str, Any]:
         "dataset": subject.schema.name,
         "hierarchy": wanted.hierarchy,
         "counts": counts(subject),
+        "of": counted_of(subject),
         "groups": wanted.groups,
         "places": len(about.tree),
         "cells": subject.cells,
@@ -115,16 +117,20 @@ def law_name(law: Any) -> str:
 def promise(plan: "ReleasePlan") -> dict[str, Any]:
     """What this release, taken alone, lets the best observer conclude about one unit."""
     cost, under = _cost(plan), plan.subject.schema.relation
-    right = odds.guess(cost)
+    moved = odds.reaches(cost, under, plan.delta)
+    right = moved[0].best_guess
     person = words.person if under is Relation.ADD_REMOVE else words.person_value
-    times = words.factor(odds.loss_bound(cost, plan.delta))
-    rare = f", except with a chance of {words.chance(plan.delta)}" if plan.delta else ""
     told = [
         person(right, seen_by=_SEEN_BY),
-        f"This release can multiply anyone's odds about one unit by {times}{rare}; "
-        "whatever else is released from the same data comes on top.",
+        words.odds_moved("This release", moved),
+        "Whatever else is released from the same data comes on top.",
     ]
-    return {"guess": float(exact.rounded_up(right, 6)), "strength": words.strength(right), "sentences": told}
+    return {
+        "guess": float(exact.rounded_up(right, 6)),
+        "strength": words.strength(right),
+        "odds": [one.as_json() for one in moved],
+        "sentences": told,
+    }
 
 
 def _cost(plan: "ReleasePlan") -> Cost:
@@ -169,6 +175,7 @@ def well_formed(facts: dict[str, Any]) -> bool:
         and all(isinstance(count, int) for count in facts["violations"].values())
         and _fits(facts["promise"], {"strength": str, "sentences": list})
         and all(isinstance(line, str) for line in _sentences(facts))
+        and isinstance(facts.get("of"), str | None)  # which releases of an earlier version do not say
         and _is_number(facts["level"])
     )
 

@@ -16,7 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet import outputs
 from discreet.errors import BadValue, CannotWrite, IntegrityError
+from discreet.inert import in_json
 from discreet.release.publish import tidy, words
 from discreet.release.publish.facts import facts as public_facts
 from discreet.release.publish.sheets import write_csv
@@ -34,6 +36,7 @@ _BLOCK = 1 << 20
 
 def saved(release: "Release", folder: Path | str, *, replace: bool = False) -> tuple[Path, ...]:
     """The paths of the built release: its facts, its table and its measurements."""
+    require_harmless(Path(folder), BUILT, release.toml)
     facts = public_facts(release)
 
     def make(here: Path) -> None:
@@ -45,11 +48,14 @@ def saved(release: "Release", folder: Path | str, *, replace: bool = False) -> t
     return _placed(Path(folder), BUILT, make, replace)
 
 
-def published(folder: Path | str, schema: Schema, out: Path | str, *, replace: bool = False) -> tuple[Path, ...]:
+def published(
+    folder: Path | str, schema: Schema, out: Path | str, *, replace: bool = False, toml: Path | None = None
+) -> tuple[Path, ...]:
     """The paths of everything that is published; refused where the built folder does not check."""
     from discreet.release import read
     from discreet.release.publish.page import page
 
+    require_harmless(Path(out), PUBLISHED, toml)
     source = Path(folder)
     checked, tables = read.found(source, schema)
     if checked.problems or tables is None:
@@ -60,8 +66,9 @@ def published(folder: Path | str, schema: Schema, out: Path | str, *, replace: b
     def make(here: Path) -> None:
         for name in (TABLE, NOISY):
             shutil.copyfile(source / name, here / name)
-        write_csv(_parquet(here / TABLE), here / "table.csv")
-        write_csv(_parquet(here / NOISY), here / "noisy.csv")
+        of = checked.facts.get("of")
+        write_csv(_parquet(here / TABLE), here / "table.csv", notes=of and {"n_of": of})
+        write_csv(_parquet(here / NOISY), here / "noisy.csv", notes=of and {"measured_of": of})
         (here / "index.html").write_text(page(checked.facts, tables), encoding="utf-8")
         (here / "report.md").write_text(words.report(checked.facts), encoding="utf-8")
         written = [name for name in PUBLISHED if name != FACTS]
@@ -71,9 +78,15 @@ def published(folder: Path | str, schema: Schema, out: Path | str, *, replace: b
     return _placed(Path(out), PUBLISHED, make, replace)
 
 
+def require_harmless(folder: Path, names: tuple[str, ...], toml: Path | None) -> None:
+    """Refuses a folder where one of the files would replace an input of a dataset, or that stands for one itself."""
+    for path in (folder, *(folder / name for name in names)):
+        outputs.require_harmless(path, toml, flag="folder" if path == folder else f"folder with a {path.name}")
+
+
 def as_json(facts: dict[str, Any]) -> str:
     """The facts as they are written."""
-    return json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
+    return in_json(json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
 
 
 def digest(path: Path) -> str:
@@ -89,7 +102,8 @@ def _write_parquet(table: Any, path: Path, facts: dict[str, Any]) -> None:
     tidy.pyarrow()
     from pyarrow import parquet  # type: ignore[import-untyped]
 
-    about = {name: facts[name] for name in ("dataset", "epsilon", "delta", "neighbours", "unit", "level", "receipt")}
+    said = ("dataset", "of", "epsilon", "delta", "neighbours", "unit", "level", "receipt")
+    about = {name: facts[name] for name in said}
     marked = table.replace_schema_metadata({"discreet": json.dumps(about)})
     parquet.write_table(marked, path, compression="zstd")
 

@@ -112,7 +112,8 @@
     const one = told(p, -1);
     const [n, estimate, moe, low, high] = [one.n, one.estimate, one.moe, one.low, one.high].map(whole.format);
     if (one.given) return `${apart(names[p])} has ${n} ${data.counts} in all, a public number that was given.`;
-    return `${apart(names[p])} has ${n} ${data.counts} in all; the estimate is ${estimate} ± ${moe}, `
+    const counted = data.of ? `${data.counts} (${data.of})` : data.counts;
+    return `${apart(names[p])} has ${n} ${counted} in all; the estimate is ${estimate} ± ${moe}, `
       + `so the exact number probably lies between ${low} and ${high}. ${data.of_100}`;
   };
 

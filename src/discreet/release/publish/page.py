@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.answer.column import label_text
+from discreet.inert import in_json, visible
 from discreet.release.publish import words
 from discreet.release.publish.words import Facts
 from discreet.release.tree import Ints, Tree
@@ -52,7 +53,7 @@ def page(facts: Facts, tables: Tables, *, largest: int = LARGEST) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy(style, script))}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="referrer" content="no-referrer">',
-        f"<title>{escape(words.title(facts))}</title>",
+        f"<title>{_text(words.title(facts))}</title>",
         f"<style>{style}</style>",
         "</head>",
         "<body>",
@@ -80,12 +81,12 @@ def embedded(facts: Facts, tables: Tables, *, largest: int = LARGEST) -> dict[st
     tree, fitted, below = tables.tree, tables.fitted, np.diff(tables.tree.child)
     names: list[str] = []
     levels: list[dict[str, Any]] = []
-    labels = [{"name": one["name"], "labels": _labels(facts, one["labels"])} for one in facts["attributes"]]
+    labels = [{"name": visible(one["name"]), "labels": _labels(facts, one["labels"])} for one in facts["attributes"]]
     used = len(_json(labels))
     for at, told in enumerate(facts["levels"]):
         rows = tree.places(at)
         one = {
-            "name": told["level"],
+            "name": visible(told["level"]),
             "n": packed(fitted[rows]),
             "off": packed(tables.estimate[rows] - fitted[rows]),
             "moe": packed(_once(tables.radius[rows])),
@@ -93,15 +94,16 @@ def embedded(facts: Facts, tables: Tables, *, largest: int = LARGEST) -> dict[st
             "total_moe": packed(_once(tables.total_radius[rows, None])),
             "below": packed(below[rows]),
         }
-        here = list(tree.names[rows])
+        here = [visible(name) for name in tree.names[rows]]
         used += len(_json(one)) + len(_json(here).encode())
         if used > largest:
             break
         names += here
         levels.append(one)
     return {
-        "title": words.title(facts),
-        "counted": words.counted(facts),
+        "title": visible(words.title(facts)),
+        "counted": visible(words.counted(facts)).rstrip(","),
+        "of": visible(facts.get("of") or ""),
         "counts": facts["counts"],
         "of_100": words.of_100(facts),
         "columns": words.columns(facts),
@@ -116,7 +118,7 @@ def embedded(facts: Facts, tables: Tables, *, largest: int = LARGEST) -> dict[st
 
 def _labels(facts: Facts, labels: list[Any]) -> list[str]:
     """Labels as they are read; the last size stands for all above it."""
-    texts = ["(empty)" if label is None else label_text(label) for label in labels]
+    texts = ["(empty)" if label is None else visible(label_text(label)) for label in labels]
     return [*texts[:-1], f"{texts[-1]} or more"] if facts["counts"] == "groups" else texts
 
 
@@ -140,7 +142,12 @@ def packed(values: NDArray[np.int64]) -> dict[str, Any]:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(_TAGS)
+    return in_json(json.dumps(value, ensure_ascii=False, separators=(",", ":"))).translate(_TAGS)
+
+
+def _text(value: str) -> str:
+    """A text as HTML shows it, letter by letter."""
+    return escape(visible(value))
 
 
 # --- what stands there without a script ------------------------------------------------------------------------------
@@ -148,14 +155,14 @@ def _json(value: Any) -> str:
 
 def _body(facts: Facts, shown: int) -> Iterable[str]:
     yield '<a class="skip" href="#place">To the numbers</a>'
-    yield f"<header><h1>{escape(words.title(facts))}</h1>"
-    yield f"<p>{escape(words.what(facts))} {escape(words.of_100(facts))}</p>"
-    yield from (f'<p class="note">{escape(doubt)}</p>' for doubt in facts["doubts"])
+    yield f"<header><h1>{_text(words.title(facts))}</h1>"
+    yield f"<p>{_text(words.what(facts))} {_text(words.of_100(facts))}</p>"
+    yield from (f'<p class="note">{_text(doubt)}</p>' for doubt in facts["doubts"])
     links = "".join(f'<li><a href="{name}" download>{name}</a></li>' for name in _FILES)
     yield f'<nav aria-label="Downloads"><ul class="get">{links}</ul></nav></header>'
     if shown < len(facts["levels"]):
         left = ", ".join(one["level"] for one in facts["levels"][shown:])
-        yield f'<p class="note">Not on this page, for there are too many: {escape(left)}. They are in table.csv.</p>'
+        yield f'<p class="note">Not on this page, for there are too many: {_text(left)}. They are in table.csv.</p>'
     lacking = "The tree and the bars need JavaScript; the numbers are in table.csv."
     yield f'<noscript><p class="note">{lacking}</p></noscript>'
     yield '<div class="sides" data-needs-script hidden>'
@@ -167,7 +174,7 @@ def _body(facts: Facts, shown: int) -> Iterable[str]:
     yield '<main class="box" id="place" tabindex="-1" aria-labelledby="chosen"></main></div>'
     yield '<p id="said" class="unseen" role="status"></p>'
     yield from _about(facts)
-    yield f"<footer><p class='soft'>{escape(words.cited(facts))}</p></footer>"
+    yield f"<footer><p class='soft'>{_text(words.cited(facts))}</p></footer>"
     yield '<svg width="0" height="0" aria-hidden="true" focusable="false"><defs>'
     yield '<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse"><path d="M0 6L6 0"/></pattern>'
     yield "</defs></svg>"
@@ -184,14 +191,14 @@ def _about(facts: Facts) -> Iterable[str]:
         ("What adds up", words.adds_up(facts)),
         ("Method", facts["why"]),
     )
-    yield "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in told)
+    yield "".join(f"<dt>{name}</dt><dd>{_text(text)}</dd>" for name, text in told)
     yield "</dl><h3>How exact each level is</h3>"
     yield '<div class="scroll"><table class="shares"><thead><tr><th scope="col" class="key">Level</th>'
     heads = ("Places", "Share of the price", "± of a number", "± of a place’s sum")
     yield "".join(f'<th scope="col">{head}</th>' for head in heads) + "</tr></thead><tbody>"
     for one in facts["levels"]:
         cells = (f"{one['places']:,}", words.share(one), f"{one['moe']:,}", f"{one['total_moe']:,}")
-        yield f'<tr><th scope="row" class="key">{escape(one["level"])}</th>'
-        yield "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+        yield f'<tr><th scope="row" class="key">{_text(one["level"])}</th>'
+        yield "".join(f"<td>{_text(cell)}</td>" for cell in cells) + "</tr>"
     yield "</tbody></table></div><h3>What to know</h3><ul>"
-    yield "".join(f"<li>{escape(line)}</li>" for line in (*facts["caveats"], *words.NOT_TO_DO)) + "</ul></section>"
+    yield "".join(f"<li>{_text(line)}</li>" for line in (*facts["caveats"], *words.NOT_TO_DO)) + "</ul></section>"

@@ -23,6 +23,7 @@ from discreet.mechanism.additive import Additive
 from discreet.privacy import calibrate
 from discreet.privacy import price as prices
 from discreet.privacy.cost import Gaussian, Together
+from discreet.release.caps import counted_of
 from discreet.release.check import Violations
 from discreet.release.known import Known
 from discreet.release.publish.facts import columns, counts, number
@@ -81,6 +82,8 @@ def misstated(facts: dict[str, Any], about: Keys, what: Subject, known: Known) -
         "known": known.words(about.tree),
         "violations": asdict(Violations()),
     }
+    if "of" in facts:  # releases of an earlier version do not say it
+        right["of"] = counted_of(what)
     yield from (f"{name} is not what it should be." for name, value in right.items() if facts.get(name) != value)
 
 

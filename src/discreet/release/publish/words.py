@@ -1,14 +1,13 @@
 """A release in words: what it is, who is protected, what was spent, how exact it is, and what not to do with it."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from discreet import exact
+from discreet.inert import markdown
 from discreet.release.publish.facts import number
 
 Facts = Mapping[str, Any]
-_MARKS = re.compile(r"([\\`*\[\]<>|~&$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")  # what means something inside a line
 
 NOT_TO_DO = (
     "Do not publish exact numbers of the same people beside these, nor take one from the other: what is left over is "
@@ -25,14 +24,17 @@ def title(facts: Facts) -> str:
 
 
 def counted(facts: Facts) -> str:
-    """What the numbers count.
+    """What the numbers count, and what caps leave of it.
 
     >>> counted({"counts": "groups", "groups": "household", "unit": "person"})
     'groups (household) by size'
+    >>> counted({"counts": "rows", "unit": "person", "of": "of at most 5 rows per person"})
+    'rows, of at most 5 rows per person,'
     """
+    capped = f", {facts['of']}," if facts.get("of") else ""
     if facts["counts"] == "groups":
-        return f"groups ({facts['groups']}) by size"
-    return f"units ({facts['unit']})" if facts["counts"] == "units" else "rows"
+        return f"groups ({facts['groups']}) by size{capped}"
+    return (f"units ({facts['unit']})" if facts["counts"] == "units" else "rows") + capped
 
 
 def what(facts: Facts) -> str:
@@ -198,6 +200,7 @@ def _files(facts: Facts) -> list[str]:
     return [
         "**Files.** `table.csv`, `table.parquet`: n adds up; n_low to n_high is n_estimate ± n_moe, cut at 0. "
         f"{approximate(facts)}"
+        "In CSV a name that a spreadsheet would run has a ' before it; Parquet has it as it is. "
         "`noisy.csv`, `noisy.parquet`: the measurements, for statistics of your own. `release.json`: these facts. "
         "`index.html`: a page to look around in.",
         "",
@@ -210,4 +213,4 @@ def marked(text: str) -> str:
     >>> marked("a*b <i>")
     'a\\\\*b \\\\<i\\\\>'
     """
-    return _MARKS.sub(r"\\\1", " ".join(text.split()))
+    return markdown(" ".join(text.split()))
