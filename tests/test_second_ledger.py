@@ -247,7 +247,7 @@ def test_a_crash_between_entering_and_charging_changes_nothing(tmp_path, monkeyp
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "people.csv").write_text(ROWS)
     with dp.open(metadata(tmp_path / "people.toml", "people.csv")) as people:
-        people.table.charged_snapshot()
+        people.table.view()
     assert [one["kind"] for one in asked(tmp_path / "people.toml")] == ["open", "charge", "answer"]
 
 
@@ -324,7 +324,7 @@ def test_a_lost_key_and_a_damaged_registry_are_refused(desk):
 def test_nothing_is_digested_again_while_the_source_stays_as_it_is(desk, monkeypatch):
     from discreet.engine import source
 
-    os.utime(desk / "people.csv", ns=(10**18, 10**18))
+    monkeypatch.setattr("discreet.engine.engine._SETTLED", 0)  # the stamps of a new file are believed
     asked(desk / "people.toml", epsilon="0.2")
     monkeypatch.setattr(source.File, "digest", lambda self: pytest.fail("read again"))
     asked(desk / "people.toml", epsilon="0.3")

@@ -19,7 +19,10 @@ from discreet.engine.scalars import ENDLESS, FURTHEST, Part, read, seconds_text
 from discreet.errors import SourceUnavailable
 
 _PER_UNIT = {"s": 10**6, "ms": 10**3, "us": 1}
-_FLOAT = re.compile(r"(sparse\[|dictionary<values=)?(half|long)?(float|double)")
+_FLOAT = re.compile(r"(sparse\[|.*values[=:]\s*)?(half|long)?(float|double|complex)")
+_NESTED = re.compile(
+    r"(sparse\[|.*values[=:]\s*)?(large_|fixed_size_)?(list|array|struct|map|union|dense_union|sparse_union)"
+)
 _NONE = type(None)
 _LAST_DAY = 2**31 - 1  # the engine's infinite day
 
@@ -120,6 +123,16 @@ def is_float(dtype: Any) -> bool:
     """Whether a dtype of any of the libraries, or that of its categories, is a float's."""
     inner = getattr(getattr(dtype, "categories", None), "dtype", dtype)
     return _FLOAT.match(str(inner).casefold()) is not None
+
+
+def is_nested(dtype: Any) -> bool:
+    """Whether a dtype of any of the libraries, or that of its categories, holds lists or records.
+
+    >>> [is_nested(kind) for kind in ("struct<a: int64>", "list<item: double>", "List(Int64)", "object", "string")]
+    [True, True, True, False, False]
+    """
+    inner = getattr(getattr(dtype, "categories", None), "dtype", dtype)
+    return _NESTED.match(str(inner).casefold()) is not None
 
 
 def _part_types() -> dict[str, Any]:

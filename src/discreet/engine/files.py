@@ -5,20 +5,31 @@ import fcntl
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 from discreet.errors import CannotWrite, SourceUnavailable
 from discreet.schema.words import written
 
-Stamp = tuple[int, int, int]  # size, time of change in ns, inode
+Stamp = tuple[int, int, int, int]  # size, times of change of the content and of the file's entry in ns, inode
 _PAUSE = 0.005  # seconds
+_T = TypeVar("_T")
 
 
 def stamp(path: Path) -> Stamp:
-    """What changes when a file is written or replaced."""
+    """What changes when a file is written or replaced; a rename away and back changes its entry's time alone."""
     found = path.stat()
-    return found.st_size, found.st_mtime_ns, found.st_ino
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+
+
+def or_cannot_write(path: Path, write: Callable[[], _T]) -> _T:
+    """Does it, or says that it cannot be done."""
+    try:
+        return write()
+    except OSError:
+        pass
+    raise cannot_write(path)
 
 
 def cannot_write(path: Path) -> CannotWrite:

@@ -121,8 +121,12 @@ def _dtype(frame: Any, place: int) -> Any:
 
 
 def _require_exact(name: str, dtype: Any, schema: Schema) -> None:
-    """Refuses floats where whole numbers above 2⁵³ would count: one missing cell makes floats of a column of whole
-    numbers, and other people's change with it.  Told by the dtype, never by what the column holds."""
+    """Refuses lists and records, and floats where whole numbers above 2⁵³ would count: one missing cell makes floats of
+    a column of whole numbers, and other people's change with it.  Told by the dtype, never by what the column holds."""
+    if columns.is_nested(dtype):
+        what = f"Column {written(name)} must not hold lists or records."
+        why = f"It is {dtype}, in which one person's cell decides how others' are spelt."
+        raise SourceUnavailable(what, why, f"Hand over texts, for example: df[{name!r}].map(json.dumps)")
     if not columns.is_float(dtype) or not _tells_large_apart(schema.find(name)):
         return
     what = f"Column {written(name)} must not hold floats."

@@ -190,10 +190,12 @@ def _with_units(schema: Schema) -> tuple[str, ...]:
     columns = [f"id AS {UNIT}", f"CAST(r AS INTEGER) AS {RANK}", *_cells(schema)]
     bucket = f"CAST(least({MOST_BUCKET}, length(bin(n)) - 1) AS UTINYINT) AS {BUCKET}"
     about = [f"id AS {UNIT}", f"CAST(kept AS INTEGER) AS {KEPT}", bucket, *_beyond(schema)]
-    counted = "SELECT u, count(*) AS kept FROM ranked GROUP BY u"
+    counted = f"SELECT *, least(n, {schema.max_rows}) AS kept FROM units"
+    if any(word.agrees for word in packing.words(schema)):  # rows that differ from the first one were left out too
+        counted = "SELECT * FROM units JOIN (SELECT u, count(*) AS kept FROM ranked GROUP BY u) USING (u)"
     return (
         f"CREATE TABLE {TABLE} AS SELECT {_listed(columns)} FROM ranked JOIN units USING (u) ORDER BY id, r",
-        f"CREATE TABLE {UNITS} AS SELECT {_listed(about)} FROM units JOIN ({counted}) USING (u) ORDER BY id",
+        f"CREATE TABLE {UNITS} AS SELECT {_listed(about)} FROM ({counted}) ORDER BY id",
         *(f"DROP TABLE {name}" for name in ("ranked", "units", "typed")),
     )
 

@@ -48,7 +48,7 @@ def owned_stamp(path: Path) -> files.Stamp | None:
     except OSError:
         return None
     owned = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
-    return (found.st_size, found.st_mtime_ns, found.st_ino) if owned else None
+    return (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino) if owned else None
 
 
 def remove_unheld(path: Path) -> bool:

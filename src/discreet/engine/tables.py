@@ -14,6 +14,7 @@ from discreet.schema import Schema
 from discreet.schema.words import suggestion, written
 
 _DELIMITERS, _QUOTE = ",;\t|", '"'
+_OWN_COLUMNS = "hive_partitioning = false"  # a folder called region=north must not stand for the column region
 _LONGEST_ROW = 2**26  # bytes; a longer one is a broken one and is left out
 SOURCE = "source"  # the name under which a DuckDB file is attached
 
@@ -73,7 +74,7 @@ def _csv(source: File, schema: Schema) -> Table:
         f"quote = {quoted(_QUOTE)}, escape = {quoted(_QUOTE)}, "
         f"columns = {{{columns}}}, null_padding = true, ignore_errors = true, strict_mode = false, parallel = false, "
         f"allow_quoted_nulls = false, "  # "" is a text, nothing at all is NULL
-        f"max_line_size = {_LONGEST_ROW}"
+        f"max_line_size = {_LONGEST_ROW}, {_OWN_COLUMNS}"
     )
     rows = f"read_csv({quoted(str(source.path))}, {options})"
     return Table(rows, {name: (f"s{place}", Family.TEXT) for name, place in places.items()})
@@ -81,13 +82,14 @@ def _csv(source: File, schema: Schema) -> Table:
 
 def _parquet(source: File, schema: Schema, look: Look) -> Table:
     path = quoted(str(source.path))
+    rows = f"read_parquet({path}, {_OWN_COLUMNS})"
     nodes, described = look(
-        [f"SELECT name, num_children FROM parquet_schema({path})", f"DESCRIBE SELECT * FROM read_parquet({path})"]
+        [f"SELECT name, num_children FROM parquet_schema({path})", f"DESCRIBE SELECT * FROM {rows}"]
     )
     names = _top_level(nodes)
     if len(names) != len(described):
         raise unreadable(source.shown)
-    return _described(f"read_parquet({path})", names, described, schema, source.shown)
+    return _described(rows, names, described, schema, source.shown)
 
 
 def _duckdb(source: File, schema: Schema, look: Look) -> Table:

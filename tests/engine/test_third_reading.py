@@ -1,0 +1,95 @@
+"""What a folder is called, one complex or nested cell, and a file moved away and back change nobody's rows."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from discreet.engine import Engine, Limits
+from discreet.errors import SourceUnavailable
+from discreet.schema import Column, Schema, Unit
+
+LIMITS = Limits(memory=2**29, seconds=20, prepare_seconds=60, threads=1)
+SCHEMA = Schema(
+    "people", [Column("region", "category", values=("north", "south")), Column("note", "text")], Unit("who", 3)
+)
+SOUTH = "CAST(coalesce(sum(c1), 0) AS BIGINT)"
+COUNTS = f"SELECT count(DISTINCT discreet_unit) AS p0, count(c1) AS p1, {SOUTH} AS p2 FROM prepared"
+PEOPLE = pd.DataFrame({"who": [str(n) for n in range(30)], "region": ["north", "south"] * 15, "note": "x"})
+
+
+def counted(folder, source):
+    with Engine(folder, "people", SCHEMA, source, LIMITS) as engine:
+        (columns,) = engine.run([COUNTS])
+        return [int(columns[name][0]) for name in ("p0", "p1", "p2")], engine.snapshot
+
+
+@pytest.mark.parametrize("name", ["region=south", "who=7", "note=y"])
+@pytest.mark.parametrize("kind", ["parquet", "csv", "frame"])
+def test_a_folder_that_is_called_like_a_column_and_a_value_stands_for_no_column(tmp_path, name, kind):
+    found = []
+    for folder in (tmp_path / "plain", tmp_path / name):
+        folder.mkdir()
+        if kind == "parquet":
+            PEOPLE.to_parquet(folder / "people.parquet")
+        elif kind == "csv":
+            PEOPLE.to_csv(folder / "people.csv", index=False)
+        found.append(counted(folder, PEOPLE if kind == "frame" else folder / f"people.{kind}")[0])
+    assert found[0] == found[1] == [30, 30, 15]
+
+
+def test_a_source_moved_away_and_back_while_it_is_read_is_not_taken_for_itself(tmp_path, monkeypatch):
+    source, other, kept = (tmp_path / name for name in ("people.csv", "other.csv", "kept.csv"))
+    PEOPLE.to_csv(source, index=False)
+    pd.concat([PEOPLE.assign(who=PEOPLE.who + f"-{n}", region="south") for n in range(2)]).to_csv(other, index=False)
+    real, swaps = Engine._make, iter([True])
+
+    def swapped(engine, *given):
+        if not next(swaps, False):
+            return real(engine, *given)
+        source.rename(kept)
+        other.rename(source)
+        try:
+            return real(engine, *given)
+        finally:
+            source.rename(other)
+            kept.rename(source)
+
+    monkeypatch.setattr("discreet.engine.engine._SETTLED", 0)  # so that the stamps of new files are believed
+    monkeypatch.setattr(Engine, "_make", swapped)
+    assert counted(tmp_path, source)[0] == [30, 30, 15]
+
+
+BIG = 2**53
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        pd.Series([BIG, BIG + 1, BIG + 2, 5 + 0j]),
+        pd.Series([BIG, BIG + 1, 5 + 0j, 1]).astype("category"),
+        pd.Series(np.array([1, 2, 3, 4], dtype=np.complex64)),
+    ],
+)
+def test_complex_columns_are_refused_where_large_whole_numbers_count(tmp_path, key):
+    frame = pd.DataFrame({"who": key, "region": "north", "note": "x"})
+    with pytest.raises(SourceUnavailable, match="must not hold floats"):
+        counted(tmp_path, frame)
+
+
+@pytest.mark.parametrize("notes", [[{"a": 1}, {"a": 2}], [[1, 2], [1.5]]])
+@pytest.mark.parametrize(
+    "library", [pa.table, pl.DataFrame, lambda of: pa.table(of).to_pandas(types_mapper=pd.ArrowDtype)]
+)
+def test_lists_and_records_are_refused_by_name(tmp_path, notes, library):
+    frame = library({"who": ["1", "2"], "region": ["north", "south"], "note": notes})
+    with pytest.raises(SourceUnavailable, match="must not hold lists or records"):
+        counted(tmp_path, frame)
+
+
+def test_the_reply_to_a_refused_column_names_no_cell(tmp_path):
+    frame = pa.table({"who": ["1"], "region": ["north"], "note": [{"zqxjkv": 1}]})
+    with pytest.raises(SourceUnavailable) as refusal:
+        counted(tmp_path, frame)
+    assert "note" in str(refusal.value)
