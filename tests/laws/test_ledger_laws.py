@@ -11,6 +11,7 @@ from discreet.errors import BudgetExceeded, Closed, Conflict, LedgerUnavailable
 from discreet.ledger.chain import imported
 from discreet.ledger.filter import accepts, budget
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.order import Order
 from discreet.ledger.rules import Opening, Rules
 from discreet.privacy import analytic
 from discreet.privacy.cost import Approx, Exponential, Gaussian, Pure, Together
@@ -58,7 +59,7 @@ def act(ledger, what, asked, path, analyst, n):
         return
     key = f"{n} {analyst} {path} {cost}"[:200]
     try:
-        receipt = ledger.charge(path, cost, "q", key, analyst=analyst, patience=0, **typed_as)
+        receipt = ledger.charge(Order(key, path=path, memo="q", analyst=analyst, **typed_as), cost, patience=0)
     except (BudgetExceeded, Closed, Conflict):
         return
     except LedgerUnavailable as busy:
@@ -101,7 +102,7 @@ def test_what_is_left_is_accepted_and_never_grows(steps, size):
             assert after <= left
             left = after
         if left and not ledger.standing().closed:
-            ledger.charge((), Pure(left), "", "the rest")
+            ledger.charge(Order("the rest"), Pure(left))
         ledger.close()
 
 
@@ -113,7 +114,7 @@ def test_the_sum_does_not_depend_on_the_order(asked, chance):
         with tempfile.TemporaryDirectory() as folder:
             ledger, _ = opened(folder, 100, "1e-6")
             for n, (cost, typed_as) in enumerate(asked):
-                ledger.charge((), cost, "", f"{n}", **typed_as)
+                ledger.charge(Order(f"{n}", **typed_as), cost)
             sums.append(ledger.standing().spent)
             ledger.close()
         chance.shuffle(asked)
@@ -126,10 +127,10 @@ def test_replay_is_free_and_identical(asked):
     with tempfile.TemporaryDirectory() as folder:
         ledger, _ = opened(folder, 100, "1e-6")
         for n, (cost, typed_as) in enumerate(asked):
-            ledger.commit(ledger.charge((), cost, "", f"{n}", **typed_as), b"%d" % n)
+            ledger.commit(ledger.charge(Order(f"{n}", **typed_as), cost), b"%d" % n)
         before = ledger.standing()
         for n, (cost, typed_as) in enumerate(asked):
-            assert ledger.charge((), cost, "", f"{n}", **typed_as).stored
+            assert ledger.charge(Order(f"{n}", **typed_as), cost).stored
             assert ledger.stored(f"{n}") == b"%d" % n
         assert ledger.standing() == before
         ledger.close()

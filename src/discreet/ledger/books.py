@@ -8,7 +8,7 @@ have accepted, or of sums that are not those of its entries, is refused.
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -29,6 +29,7 @@ from discreet.relation import Relation, relation
 
 ATTEMPTS = 2  # the first, and one more after a failure
 FACTS = ("analyst", "path", "snapshot", "cost", "epsilon", "delta", "memo", "purse")  # what every charge says
+_ACTS = frozenset({"open", "budget", "adopt", "second"})
 _MALFORMED = (KeyError, ValueError, TypeError, AttributeError, ZeroDivisionError, IndexError)
 
 _FAILED = hashlib.sha256(FAILED).hexdigest()
@@ -36,20 +37,40 @@ _FAILED = hashlib.sha256(FAILED).hexdigest()
 
 @dataclass(frozen=True)
 class Attempt:
-    """How far a charge without an answer got: whose attempt it is, which one, and the last known to have failed."""
+    """How far a charge without an answer got: whose attempt it is, which one, and the last known to have failed.
+
+    A part of a purse names it: its attempts are bounded by the failures of the dataset alone.
+    """
 
     holder: str
     attempt: int = 1
     failed: int = 0
+    purse: int | None = None
+
+    @property
+    def spent(self) -> bool:
+        """Whether no further attempt is made under the charge."""
+        return self.purse is None and self.attempt >= ATTEMPTS
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """A run under way: what it is to do, for whom, on which rows, and the key of its purse."""
+
+    request: str
+    analyst: str | None
+    snapshot: str
+    key: str
 
 
 @dataclass(frozen=True)
 class Reserve:
-    """A purse: what was set aside, where, and what was taken from it."""
+    """A purse that has not ended: what was set aside, where, what was taken from it, and the run that it is for."""
 
     cost: Cost
     path: Path
     inside: Inside = field(default_factory=Inside)
+    run: OpenRun | None = None
 
 
 class History:
@@ -80,6 +101,7 @@ class Books:
         self.purses: dict[int, Reserve] = {}
         self.deaths: set[str] = set()  # holders whose death was counted
         self.carried: dict[str, list[str]] = {}  # by snapshot, ids that earlier versions gave the same content
+        self.acts: list[dict[str, Any]] = []  # what the curator did that bears on the promise as a whole
         self.charges = self.failures = 0
         self.since = (0, 0)  # entries after the last checkpoint, and their characters
         self.stated = 0  # characters of the last checkpoint
@@ -123,6 +145,8 @@ class Books:
     def _take(self, row: Row, entry: dict[str, Any]) -> None:
         if (row.number == 1) != (entry["kind"] == "open"):
             raise broken(f"Entry {row.number} is out of place.")
+        if entry["kind"] in _ACTS:
+            self.acts.append(entry)
         match entry["kind"]:
             case "open":
                 self._open(entry)
@@ -136,6 +160,8 @@ class Books:
                 self._fail(entry["charge"], entry.get("died"))
             case "retry":
                 self._retry(entry["charge"], entry["holder"])
+            case "end":
+                self._end(row, entry)
             case "budget":
                 self._set_rules(stored_rules.from_json(entry["rules"]))
             case "reopen":
@@ -168,7 +194,9 @@ class Books:
             words = canonical([entry["cost"], entry["epsilon"], entry["delta"]])
             self.history.weigh(words, self.place(entry), entry["analyst"])
         if entry["kind"] == "purse":
-            self.purses[row.number] = Reserve(costs.from_json(entry["cost"]), path_of(entry))
+            about = (entry["analyst"], entry["snapshot"], entry["key"])
+            run = OpenRun(entry["request"], *about) if "request" in entry else None
+            self.purses[row.number] = Reserve(costs.from_json(entry["cost"]), path_of(entry), run=run)
 
     def _part(self, row: Row, entry: dict[str, Any]) -> None:
         purse = self.purses[entry["purse"]]
@@ -194,7 +222,7 @@ class Books:
                 raise broken(f"Entry {row.number} repeats a key.")
             self.history.keys[entry["key"]] = entry["kind"], row.number
         if entry["kind"] != "purse":
-            self.unanswered[row.number] = Attempt(entry["holder"])
+            self.unanswered[row.number] = Attempt(entry["holder"], purse=entry["purse"])
 
     def _book(self, place: Path, analyst: str | None, weight: Amounts) -> None:
         if analyst is not None:
@@ -222,9 +250,13 @@ class Books:
 
     def _retry(self, number: int, holder: str) -> None:
         before = self.unanswered.get(number)
-        if before is None or before.attempt >= ATTEMPTS or before.failed < before.attempt:
+        if before is None or before.spent or before.failed < before.attempt:
             raise broken("A charge was tried more often than allowed.")
         self.unanswered[number] = replace(before, attempt=before.attempt + 1, holder=holder)
+
+    def _end(self, row: Row, entry: dict[str, Any]) -> None:
+        if self.purses.pop(entry["purse"], None) is None:
+            raise broken(f"Entry {row.number} ends what is no open purse.")
 
     def _set_rules(self, rules: Rules) -> None:
         """Weigh all charges again in the new budget's currencies, equal ones once."""
@@ -251,13 +283,19 @@ class Books:
             "account": account_json(self.account),
             "analysts": {name: account_json(own) for name, own in self.analysts.items()},
             "purses": {
-                str(number): [costs.to_json(purse.cost), list(map(list, purse.path)), insides.to_json(purse.inside)]
+                str(number): [
+                    costs.to_json(purse.cost),
+                    list(map(list, purse.path)),
+                    insides.to_json(purse.inside),
+                    None if purse.run is None else asdict(purse.run),
+                ]
                 for number, purse in self.purses.items()
             },
             "unanswered": {
-                str(number): [one.holder, one.attempt, one.failed] for number, one in self.unanswered.items()
+                str(number): [one.holder, one.attempt, one.failed, one.purse] for number, one in self.unanswered.items()
             },
             "deaths": sorted(self.deaths),
+            "acts": self.acts,
             "charges": self.charges,
             "failures": self.failures,
             **({"carried": self.carried} if self.carried else {}),
@@ -282,12 +320,13 @@ class Books:
         self.rules = stored_rules.from_json(state["rules"])
         self.account = account_of(state["account"])
         self.analysts = {name: account_of(own) for name, own in state["analysts"].items()}
-        for number, (cost, path, inside) in state["purses"].items():
+        for number, (cost, path, inside, run) in state["purses"].items():
             where = tuple((column, part) for column, part in path)
-            self.purses[int(number)] = Reserve(costs.from_json(cost), where, insides.from_json(inside))
-        for number, (holder, attempt, failed) in state["unanswered"].items():
-            self.unanswered[int(number)] = Attempt(holder, int(attempt), int(failed))
-        self.deaths = set(state["deaths"])
+            begun = None if run is None else OpenRun(**run)
+            self.purses[int(number)] = Reserve(costs.from_json(cost), where, insides.from_json(inside), begun)
+        for number, (holder, attempt, failed, purse) in state["unanswered"].items():
+            self.unanswered[int(number)] = Attempt(holder, int(attempt), int(failed), purse)
+        self.deaths, self.acts = set(state["deaths"]), [dict(act) for act in state["acts"]]
         self.carried = {name: list(map(str, older)) for name, older in state.get("carried", {}).items()}
         self.charges, self.failures = int(state["charges"]), int(state["failures"])
 

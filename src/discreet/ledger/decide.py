@@ -27,6 +27,7 @@ class Charge:
     attempt: int = 1
     failed: int = 0  # the last attempt known to have failed
     answer: dict[str, Any] | None = None
+    ended: bool = False  # a purse that nothing more is taken from
 
     @property
     def entry(self) -> dict[str, Any]:
@@ -74,7 +75,13 @@ def charge(
 
 
 def part(books: Books, known: Charge | None, asked: dict[str, Any], taken: Inside | None, asker: Asker) -> Decision:
-    """A new reservation inside a purse if it fits there."""
+    """A new reservation inside an open purse if it fits there; a part that failed is tried again until one is stored.
+
+    Each attempt that failed is counted, so the public cap of failures bounds them.
+    """
+    if asked["purse"] not in books.purses:
+        stored = known is not None and known.answer is not None  # by whoever ended the purse just now
+        return Decision(known=known) if stored else Decision(refused=refusal.ended(asked["purse"]))
     before = repeat(books, known, asked, asker)
     if isinstance(before, Decision):
         return before
@@ -95,6 +102,8 @@ def repeat(
         return Decision(refused=refusal.closed(books)) if books.closed else ()
     if known.entry["kind"] != asked["kind"]:
         return Decision(refused=refusal.other_kind(asked["key"]))
+    if known.ended:
+        return Decision(refused=refusal.ended(known.row.number))
     if known.answer is not None or asked["kind"] == "purse":
         return Decision(known=known, attempt=known.attempt)
     died: tuple[dict[str, Any], ...] = ()
@@ -109,7 +118,7 @@ def repeat(
         return Decision(died, refused=refusal.closed(books))
     if not same(known.entry, asked):
         return died
-    if known.attempt >= ATTEMPTS:
+    if asked["kind"] != "part" and known.attempt >= ATTEMPTS:
         waited = asker.awaited == known.row.number
         return Decision(died, refused=refusal.tried_enough(known.row.number, known.attempt)) if waited else died
     retry = entry("retry", charge=known.row.number, holder=asker.holder)

@@ -2,21 +2,23 @@
 
 Σε and Σδ from a pure or approximate purse (Rogers et al. 2016), Σρ from a zCDP purse (Feldman & Zrnic 2021), Σ1/σ² from
 a Gaussian purse spent on Gaussians only (Smith & Thakurta 2022), and from any other cost Σδ and the slots taken by the
-rest.  All four add up charge by charge; the room that is left follows from the reserved cost and the sum alone.
+rest.  All four add up charge by charge; the room that is left follows from the reserved cost and the sum alone.  A zCDP
+slot among others also holds, as ρ, what finds no slot of its own kind (docs/proofs/ledger.md).
 """
 
 import math
+from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeGuard
 
 from discreet.errors import NotPriced
 from discreet.ledger.weigh import promise
 from discreet.ledger.written import fraction
-from discreet.privacy import price, renyi
+from discreet.privacy import convert, price, renyi
 from discreet.privacy.cost import Approx, Cost, Gaussian, Pure, Response, Together, Zcdp
 from discreet.privacy.flat import Atom, Choice, Concentrated, Normal, Odds, Terms, Thinned, dominates, terms
 from discreet.relation import Relation
@@ -69,7 +71,7 @@ def taken(reserved: Cost, cost: Cost, under: Relation) -> Inside | None:
                     return None
         case _:
             found = promise(cost, under)
-            return Inside((("delta", found.apart),), terms(found.cost))
+            return Inside((("delta", found.apart),), _terms_taken(found.cost, _whole(reserved, under)[1]))
 
 
 def holds(reserved: Cost, inside: Inside, under: Relation) -> bool:
@@ -86,13 +88,16 @@ def holds(reserved: Cost, inside: Inside, under: Relation) -> bool:
             return sums.get("mu_squared", 0) <= reserved.sigma**-2
         case _:
             apart, slots = _whole(reserved, under)
-            return sums.get("delta", 0) <= apart and _slots_hold(slots, inside.slots)
+            fit = _zcdp_slot_holds(slots, inside.slots) or _slots_hold(slots, inside.slots)
+            return sums.get("delta", 0) <= apart and fit
 
 
 def fits(reserved: Cost, charged: Sequence[Cost], under: Relation) -> bool:
     """Whether charges of those costs all fit into a purse.
 
     >>> fits(Pure(1), [Pure("0.5"), Pure("0.5")], Relation.ADD_REMOVE)
+    True
+    >>> fits(Together((Zcdp(1), Approx(0, "1e-9"))), [Gaussian(1), Approx("0.5", "1e-10")], Relation.ADD_REMOVE)
     True
     >>> fits(Zcdp(1), [Gaussian(1), Gaussian(1), Pure("0.1")], Relation.ADD_REMOVE)
     False
@@ -124,9 +129,19 @@ def _short(total: Fraction) -> Fraction:
 
 def _joined(some: Terms, more: Terms) -> Terms:
     """Both compositions as one, in no order: Gaussians add up, and so does zCDP; anything else is counted."""
+    mu_squared, rho, counts = _by_kind((*some, *more))
+    if mu_squared:
+        counts[Normal(_short(mu_squared))] = 1
+    if rho:
+        counts[Concentrated(_short(rho))] = 1
+    return tuple(counts.items())
+
+
+def _by_kind(found: Terms) -> tuple[Fraction, Fraction, Counter[Atom]]:
+    """Σμ² of the Gaussians, Σρ of zCDP, and how often everything else."""
     counts: Counter[Atom] = Counter()
     mu_squared = rho = Fraction(0)
-    for atom, times in (*some, *more):
+    for atom, times in found:
         match atom:
             case Normal():
                 mu_squared += times * atom.mu_squared
@@ -134,11 +149,7 @@ def _joined(some: Terms, more: Terms) -> Terms:
                 rho += times * atom.rho
             case _:
                 counts[atom] += times
-    if mu_squared:
-        counts[Normal(_short(mu_squared))] = 1
-    if rho:
-        counts[Concentrated(_short(rho))] = 1
-    return tuple(counts.items())
+    return mu_squared, rho, counts
 
 
 def _slots_hold(slots: Terms, inside: Terms) -> bool:
@@ -161,6 +172,78 @@ def _sorted(found: Iterable[tuple[Atom, int]]) -> Terms:
     return tuple(sorted(found, key=repr))
 
 
+# --- what a zCDP slot holds of other kinds ---------------------------------------------------------------------------
+
+
+def _terms_taken(cost: Cost, slots: Terms) -> Terms:
+    """The terms of a charge; beside a zCDP slot, those of a kind without any slot as ρ, so that sums stay short."""
+    found, kinds = terms(cost), {type(slot) for slot, _ in slots}
+    if Concentrated not in kinds:
+        return found
+    own = dict(slots)
+    if any(isinstance(atom, Thinned | Choice) and atom not in own for atom, _ in found):
+        return ((Concentrated(price.zcdp(cost).value), 1),)
+    return _joined((), tuple((atom if type(atom) in kinds else Concentrated(_rho(atom)), n) for atom, n in found))
+
+
+def _rho(atom: Atom) -> Fraction:
+    """ρ of one pure or Gaussian term, as `price.zcdp` has it: ε²/2, of bounded range ε²/8, μ²/2."""
+    match atom:
+        case Odds(delta=0):
+            rule = convert.zcdp_of_exponential if atom.range_bounded else convert.zcdp_of_pure
+            return rule(atom.epsilon)
+        case Normal():
+            return atom.mu_squared / 2
+        case _:
+            raise TypeError("neither pure nor Gaussian")
+
+
+def _zcdp_slot_holds(slots: Terms, inside: Terms) -> bool:
+    """Whether there is a zCDP slot, and room in it for all that finds no slot of its own kind.
+
+    Gaussians take their own slot first.  Several pure terms may share a pure slot, largest first, each in the slot with
+    the least room for it; those of bounded range try slots of their own first.  Samples and choices need equal slots.
+    """
+    own_mu_squared, own_rho, own = _by_kind(slots)
+    if own_rho == 0:
+        return False
+    mu_squared, rho, counts = _by_kind(inside)
+    rho += _rho(Normal(max(mu_squared - own_mu_squared, Fraction(0))))
+    pure = _Rooms((odds.epsilon, times) for odds, times in _odds(own) if not odds.range_bounded)
+    bounded = _Rooms((odds.epsilon, times) for odds, times in _odds(own) if odds.range_bounded)
+    for odds, times in sorted(_odds(counts), key=lambda one: (one[0].range_bounded, -one[0].epsilon)):
+        left = bounded.take(odds.epsilon, times) if odds.range_bounded else times
+        rho += pure.take(odds.epsilon, left) * _rho(odds)
+    return rho <= own_rho and all(times <= own[atom] for atom, times in counts.items() if not _is_pure(atom))
+
+
+def _odds(counts: Counter[Atom]) -> list[tuple[Odds, int]]:
+    return [(atom, times) for atom, times in counts.items() if _is_pure(atom)]
+
+
+def _is_pure(atom: Atom) -> TypeGuard[Odds]:
+    return isinstance(atom, Odds) and atom.delta == 0
+
+
+class _Rooms:
+    """What is left of pure slots: each ε with the number of slots that have it left, least first."""
+
+    def __init__(self, slots: Iterable[tuple[Fraction, int]]) -> None:
+        self._rooms = sorted(slots)
+
+    def take(self, epsilon: Fraction, times: int) -> int:
+        """Take ε so many times, each time from one slot, those with the least room first; how often none had room."""
+        while epsilon and times and (place := bisect_left(self._rooms, (epsilon, 0))) < len(self._rooms):
+            room, slots = self._rooms.pop(place)
+            each = min(room // epsilon, times)
+            filled = min(slots, times // each)
+            times -= each * filled
+            if filled < slots:
+                self._rooms.insert(place, (room, slots - filled))
+            insort(self._rooms, (room - each * epsilon, filled))
+        return times
+
+
 # --- JSON both ways --------------------------------------------------------------------------------------------------
 
 
@@ -177,9 +260,7 @@ def from_json(data: dict[str, Any]) -> Inside:
     >>> from_json(to_json(some)) == some
     True
     """
-    sums = tuple(sorted((name, fraction(value)) for name, value in data.items() if name != "slots"))
-    if any(value < 0 for _, value in sums):
-        raise ValueError("a negative amount")
+    sums = tuple(sorted((name, _amount(value)) for name, value in data.items() if name != "slots"))
     return Inside(sums, _terms(data.get("slots", [])))
 
 
@@ -207,6 +288,13 @@ def _terms(data: list[Any]) -> Terms:
     return tuple((_atom(*atom), _times(times)) for times, *atom in data)
 
 
+def _amount(stored: str) -> Fraction:
+    value = fraction(stored)
+    if value < 0:
+        raise ValueError("a negative amount")
+    return value
+
+
 def _times(value: Any) -> int:
     if type(value) is not int or value < 1:
         raise ValueError("not a number of times")
@@ -216,13 +304,13 @@ def _times(value: Any) -> int:
 def _atom(kind: str, *parts: Any) -> Atom:
     match kind, parts:
         case "odds", (epsilon, delta, bounded):
-            return Odds(fraction(epsilon), fraction(delta), int(bounded))
+            return Odds(_amount(epsilon), _amount(delta), int(bounded))
         case "gaussian", (mu_squared,):
-            return Normal(fraction(mu_squared))
+            return Normal(_amount(mu_squared))
         case "zcdp", (rho,):
-            return Concentrated(fraction(rho))
+            return Concentrated(_amount(rho))
         case "sampled", (rate, inner):
-            return Thinned(fraction(rate), _terms(inner))
+            return Thinned(_amount(rate), _terms(inner))
         case "choice", _:
             return Choice(tuple(_terms(part) for part in parts))
         case _:

@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -24,6 +25,7 @@ from discreet.ledger.books import Books, path_of
 from discreet.ledger.decide import Asker, Charge, Decision
 from discreet.ledger.head import HeadFile, default_place
 from discreet.ledger.lease import Lease
+from discreet.ledger.order import Order
 from discreet.ledger.purse import Purse
 from discreet.ledger.question import asked, entry, reason, snapshot_name
 from discreet.ledger.reader import Reader, charge_in, charge_of, name_of, opened
@@ -31,8 +33,10 @@ from discreet.ledger.rules import Opening, Rules
 from discreet.ledger.schema import VERSION
 from discreet.ledger.standing import Receipt, check_binding
 from discreet.ledger.store import WAIT, Look, Pen, SqliteStore, Store
-from discreet.ledger.weigh import amounts, typed
+from discreet.ledger.weigh import Typed, amounts, typed
+from discreet.privacy import cost as costs
 from discreet.privacy.cost import Cost
+from discreet.relation import Relation
 
 LONGEST_ANSWER = 2**28
 PATIENCE = 90.0  # seconds: the default limit of a question, and a margin
@@ -116,79 +120,73 @@ class Ledger(Reader):
 
     # --- charging ----------------------------------------------------------------------------------------------------
 
-    def charge(
-        self,
-        path: Any,
-        cost: Cost,
-        memo: Any,
-        key: str,
-        *,
-        analyst: str | None = None,
-        epsilon: Any = None,
-        delta: Any = None,
-        snapshot: str = "",
-        patience: float = PATIENCE,
-    ) -> Receipt:
+    def charge(self, order: Order, cost: Cost, *, patience: float = PATIENCE) -> Receipt:
         """A durable reservation, or a refusal that spends nothing.
 
         Under a key whose answer is stored: its receipt, for nothing, whatever the question would cost today.  While
         someone computes it, this waits up to `patience` seconds.  If that one failed or died, it may be computed once
         more under its charge if it costs the same; otherwise it is a new charge.
         """
-        place = self._path(path)
-        facts = asked("charge", cost, path=place, memo=memo, key=key, analyst=analyst, snapshot=snapshot)
-        return self._replayed("charge", key) or self._charged(facts, cost, epsilon, delta, patience)
+        facts = asked("charge", replace(order, path=self._path(order.path)), cost)
+        return self._replayed("charge", order.key) or self._charged(facts, order, cost, patience)
 
-    def purse(
-        self,
-        path: Any,
-        cost: Cost,
-        memo: Any,
-        key: str,
-        *,
-        analyst: str | None = None,
-        epsilon: Any = None,
-        delta: Any = None,
-        snapshot: str = "",
-    ) -> Purse:
+    def purse(self, order: Order, cost: Cost) -> Purse:
         """`cost` set aside for an adaptive algorithm, whose charges must fit inside; the same purse under its key."""
-        place = self._path(path)
-        facts = asked("purse", cost, path=place, memo=memo, key=key, analyst=analyst, snapshot=snapshot)
-        return Purse(self, self._charged(facts, cost, epsilon, delta, PATIENCE))
+        facts = asked("purse", replace(order, path=self._path(order.path)), cost)
+        return Purse(self, self._charged(facts, order, cost, PATIENCE))
 
-    def charge_part(
-        self,
-        purse: Receipt,
-        path: Any,
-        cost: Cost,
-        memo: Any,
-        key: str,
-        *,
-        epsilon: Any = None,
-        delta: Any = None,
-        patience: float = PATIENCE,
-    ) -> Receipt:
+    def open_runs(self) -> list[Purse]:
+        """The purses of all runs under way."""
+        with self._store.lock:
+            runs = [purse.run for purse in self._read().purses.values() if purse.run is not None]
+            receipts = [(self.receipt(run.key), run) for run in runs]
+        return [Purse(self, receipt, run) for receipt, run in receipts if receipt is not None]
+
+    def open_run(self, request: str, analyst: str | None = None) -> Purse | None:
+        """The purse of a run under way for that analyst, by its request; None where there is none."""
+        runs = self.open_runs()
+        return next((run for run in runs if run.run and (run.run.request, run.run.analyst) == (request, analyst)), None)
+
+    def purse_of(self, key: str) -> Purse | None:
+        """The purse under that key, whether or not it has ended; None where there is none."""
+        receipt = self.receipt(key)
+        return None if receipt is None else Purse(self, receipt)
+
+    def is_open(self, purse: Receipt) -> bool:
+        """Whether something may still be taken from a purse."""
+        return purse.number in self._read().purses
+
+    def end(self, purse: Receipt, how: str, why: str = "") -> None:
+        """Take nothing more from a purse, and find its run no more; what was set aside stays spent."""
+        if not self.is_open(purse):
+            return
+        with self._writing() as (pen, books):
+            self._of(purse, pen, books)
+            if purse.number in books.purses:
+                pen.append(entry("end", purse=purse.number, how=how, why=why))
+
+    def charge_part(self, purse: Receipt, order: Order, cost: Cost, *, patience: float = PATIENCE) -> Receipt:
         """A reservation inside a purse, or BudgetExceeded; its path is in the purse's, parts of a purse all add up."""
         with self._store.lock:
             books = self._read()
             with self._store.reading() as look:
                 whole = self._of(purse, look, books)
-        place = accounts.parsed_path(path)
+        place = accounts.parsed_path(order.path)
         if whole.entry["kind"] != "purse":
             raise bad("purse", "must be the receipt of a purse", whole.entry["kind"], "Use what purse returned.")
         if not accounts.lies_in(place, path_of(whole.entry)):
             fix = "Repeat the purse's parts in the path, or reserve a purse for the whole table."
-            raise bad("path", "must lie inside the path of its purse", path, fix)
-        about = {"analyst": whole.entry["analyst"], "snapshot": whole.entry["snapshot"], "purse": purse.number}
-        facts = asked("part", cost, path=place, memo=memo, key=key, **about)
-        replayed = self._replayed("part", key)
+            raise bad("path", "must lie inside the path of its purse", order.path, fix)
+        about = {"analyst": whole.entry["analyst"], "snapshot": whole.entry["snapshot"]}
+        facts = asked("part", replace(order, path=place, **about), cost, purse=purse.number)
+        replayed = self._replayed("part", order.key)
         if replayed is not None:
             return replayed
-        question = None if epsilon is None else typed(cost, self._relation, epsilon=epsilon, delta=delta)
+        question = None if order.epsilon is None else typed_of(order, cost, self._relation)
         facts["epsilon"] = None if question is None else str(question.epsilon)
         facts["delta"] = None if question is None else str(question.delta)
-        taken = insides.taken(books.purses[purse.number].cost, cost, self._relation)
-        return self._reserved(key, patience, lambda books, known, by: decide.part(books, known, facts, taken, by))
+        taken = insides.taken(costs.from_json(whole.entry["cost"]), cost, self._relation)
+        return self._reserved(order.key, patience, lambda books, known, by: decide.part(books, known, facts, taken, by))
 
     def commit(self, receipt: Receipt, answer: bytes) -> None:
         """Store the answer and COMMITTED in one transaction; only then may it be handed out."""
@@ -260,9 +258,9 @@ class Ledger(Reader):
             return None
         return Receipt(charge.row.number, name_of(charge.row), key, charge.attempt, stored=True)
 
-    def _charged(self, facts: dict[str, Any], cost: Cost, epsilon: Any, delta: Any, patience: float) -> Receipt:
+    def _charged(self, facts: dict[str, Any], order: Order, cost: Cost, patience: float) -> Receipt:
         """Weigh outside the transaction, decide inside; weigh again if the budget was changed in between."""
-        question = typed(cost, self._relation, epsilon=epsilon, delta=delta)
+        question = typed_of(order, cost, self._relation)
         facts |= {"epsilon": str(question.epsilon), "delta": str(question.delta)}
         budget = self._read().rules.budget
         weights = {budget: amounts(question, budget)}
@@ -360,6 +358,11 @@ class Ledger(Reader):
             fix = "Charge inside the purse, and commit or fail that."
             raise bad("receipt", "must be of a charge: a purse has no answer of its own", charge.row.number, fix)
         return charge
+
+
+def typed_of(order: Order, cost: Cost, relation: Relation) -> Typed:
+    """The (ε, δ) of an order, refused where it does not cover the cost."""
+    return typed(cost, relation, epsilon=order.epsilon, delta=order.delta)
 
 
 def checkpoint_is_due(books: Books) -> bool:

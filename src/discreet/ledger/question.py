@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from discreet.errors import bad
-from discreet.ledger.account import Path
 from discreet.ledger.chain import canonical
+from discreet.ledger.order import Order
 from discreet.ledger.rules import text
 from discreet.privacy import cost as costs
 from discreet.privacy.cost import Cost
@@ -20,27 +20,19 @@ def entry(kind: str, **facts: Any) -> dict[str, Any]:
     return {"kind": kind, "time": datetime.now(UTC).isoformat(timespec="milliseconds"), **facts}
 
 
-def asked(
-    kind: str,
-    cost: Cost,
-    *,
-    path: Path,
-    memo: Any,
-    key: str,
-    analyst: str | None,
-    snapshot: str,
-    purse: int | None = None,
-) -> dict[str, Any]:
+def asked(kind: str, order: Order, cost: Cost, *, purse: int | None = None) -> dict[str, Any]:
     """The charge as it will be stored, all but its typed ε and δ and its weight."""
+    request = {"request": text(order.request, "request")} if order.request else {}
     return {
         "kind": kind,
-        "key": text(key, "key"),
-        "analyst": None if analyst is None else text(analyst, "analyst"),
-        "path": [list(pair) for pair in path],
-        "snapshot": snapshot_name(snapshot),
+        "key": text(order.key, "key"),
+        "analyst": None if order.analyst is None else text(order.analyst, "analyst"),
+        "path": [list(pair) for pair in order.path],
+        "snapshot": snapshot_name(order.snapshot),
         "cost": costs.to_json(costs.checked(cost)),
-        "memo": _memo(memo),
+        "memo": _memo(order.memo),
         "purse": purse,
+        **request,
     }
 
 

@@ -83,6 +83,10 @@ class Reader:
         """Ids that earlier versions gave the same content: for finding their answers, never for splits."""
         return tuple(self._read().carried.get(snapshot, ()))
 
+    def snapshots_in_use(self) -> frozenset[str]:
+        """The states of the rows that runs under way go on with."""
+        return frozenset(purse.run.snapshot for purse in self._read().purses.values() if purse.run is not None)
+
     @property
     def origin(self) -> str:
         """The hash of the first entry, which stays the same wherever the ledger is moved."""
@@ -107,10 +111,14 @@ class Reader:
         for row in rows:
             state: dict[str, Any] = {}
             if row.entry["kind"] in _CHARGES:
-                open_ = row.entry["kind"] == "purse" or row.number in books.unanswered
+                open_ = row.number in books.purses or row.number in books.unanswered
                 state = {"state": "RESERVED" if open_ else "COMMITTED", "attempt": attempts.get(row.number, 1)}
             found.append({**row.entry, "hash": row.hash.hex(), **state})
         return found
+
+    def acts(self) -> list[dict[str, Any]]:
+        """The entries that open the ledger, set its budget, adopt it, or tell of another over the same rows."""
+        return list(self._read().acts)
 
     def export(self) -> Iterator[str]:
         """The entries as JSON lines; `chain.imported` checks them without the database."""
@@ -203,9 +211,7 @@ def charge_in(look: Look, books: Books, row: Row) -> Charge:
     if kind not in _CHARGES:
         raise broken(f"Entry {number} is no charge.")
     if kind == "purse":
-        if number not in books.purses:
-            raise broken(f"The purse {number} is not in the books.")
-        return Charge(row, row.entry["holder"])
+        return Charge(row, row.entry["holder"], ended=number not in books.purses)
     attempt = books.unanswered.get(number)
     if attempt is not None:
         return Charge(row, attempt.holder, attempt.attempt, attempt.failed)

@@ -102,6 +102,12 @@ def _over_filter(
     return BudgetExceeded(what, why, fix, left, question.epsilon)
 
 
+def ended(number: int) -> Conflict:
+    """Nothing more is taken from a purse that has ended."""
+    what, why = f"The run of charge {number} has ended.", "It was done or abandoned; what it released stays stored."
+    return Conflict(what, why, "Begin a new run.")
+
+
 def over_purse() -> BudgetExceeded:
     """A charge that does not fit into its purse."""
     why = "A purse takes only what fits inside the cost reserved for it."

@@ -65,6 +65,6 @@ def _record(own: Ledger, mine: Place, other: Place, why: str) -> None:
 
 def _note(ledger: Ledger, other: Place, why: str) -> None:
     facts = {"ledger": os.fsencode(other.path).decode(errors="replace"), "dataset": other.dataset, "why": why}
-    known = [one for one in ledger.entries() if one["kind"] == "second"]
+    known = [one for one in ledger.acts() if one["kind"] == "second"]
     if not any(all(one[name] == value for name, value in facts.items()) for one in known):
         ledger.note(entry("second", **facts))
