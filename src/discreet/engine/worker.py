@@ -70,11 +70,39 @@ class Worker:
 
     def run(self, path: str, expected: dict[str, str], statements: list[str]) -> list[dict[str, Any]]:
         """The columns that each statement gives, if the file was made from what is expected."""
+        self._open(path, expected)
+        return [_columns(self.connection, statement) for statement in statements]
+
+    def load(self, kernel: str) -> None:
+        """The kernel and all that it imports, before the time of a pass begins."""
+        from discreet.kernel.contract import kernel_of
+
+        kernel_of(kernel)
+
+    def sum(self, path: str, expected: dict[str, str], wanted: Any, where: str, key: bytes) -> Any:
+        """What a kernel gives on all units, added up here: one vector leaves."""
+        from discreet.engine import arrays_read
+        from discreet.kernel.add import added
+        from discreet.kernel.coins import Coins
+        from discreet.kernel.contract import kernel_of
+
+        self._open(path, expected)
+        chunks = arrays_read.chunks(self.connection, wanted.read, where)
+        return added(kernel_of(wanted.kernel), chunks, wanted.public, Coins(key))
+
+    def rows(self, path: str, expected: dict[str, str], wanted: Any, where: str, place: Any) -> Any:
+        """The next whole units, and the place after them."""
+        from discreet.engine import arrays_read
+
+        self._open(path, expected)
+        return arrays_read.chunk_at(self.connection, wanted, where, place)
+
+    def _open(self, path: str, expected: dict[str, str]) -> None:
+        """The file open, if it was made from what is expected."""
         if self.opened[:1] != (path,) or not expected.items() <= self.opened[1].items():
             self.facts(path)
         if not expected.items() <= self.opened[1].items():
             raise ValueError
-        return [_columns(self.connection, statement) for statement in statements]
 
     def close(self) -> None:
         """No file open."""
@@ -180,6 +208,9 @@ def _serve(worker: Worker) -> None:
         "facts": worker.facts,
         "record": worker.record,
         "run": worker.run,
+        "load": worker.load,
+        "sum": worker.sum,
+        "rows": worker.rows,
     }
     while True:
         verb, seconds, arguments = wire.receive(worker.channel, MOST_REQUEST)

@@ -1,0 +1,186 @@
+"""An engine on rows that are arrays in this process: the same integers as the engine on files, for fewer questions.
+
+The rows are read once, when the first view is taken, and copied; whoever changes the arrays later changes nothing.
+There is no worker, and so no limit of time or memory: this is for tables that fit beside the program that made them.
+Sums and rows take no WHERE; tallies are those of `arrays_tally`.
+"""
+
+import hashlib
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from discreet.bounded import Bounded
+from discreet.engine.arrays_cells import Array, Held, held, require_held
+from discreet.engine.arrays_pass import KernelPass, Pass, kernel_pass, row_limit, rows_pass
+from discreet.engine.arrays_read import starts_of
+from discreet.engine.arrays_tally import require_countable, tallied
+from discreet.engine.prepare import FORMAT, layout, wanted
+from discreet.engine.protocol import Progress
+from discreet.engine.secret import kept_secret
+from discreet.errors import SourceUnavailable, bad, engine_failed
+from discreet.kernel.add import added
+from discreet.kernel.coins import Coins, drawn_key
+from discreet.kernel.contract import kernel_of
+from discreet.kernel.rows import UnitRows
+from discreet.noise.source import SYSTEM, Ints, Source
+from discreet.query.compile.exacts import Exacts
+from discreet.query.nodes import Expr
+from discreet.query.tally import Tally
+from discreet.schema import Schema
+
+Result = TypeVar("Result")
+
+
+class ArrayEngine:
+    """A dict of numpy arrays, or a frame of pandas or Polars, under a schema; its key lies in `{name}.key`."""
+
+    def __init__(self, folder: Path, name: str, schema: Schema, table: Any) -> None:
+        self.schema = schema
+        self._table: Mapping[str, Array] = _arrays(table, wanted(schema))
+        require_held(schema, self._table)
+        self._secret = kept_secret(Path(folder) / f"{name}.key")
+        self._lock = threading.Lock()
+        self._view: ArrayView | None = None
+        self._content = ""
+
+    def __repr__(self) -> str:
+        return f"ArrayEngine({self.schema.name!r})"
+
+    def identity(self) -> dict[str, str]:
+        """As `Engine.identity`: the digest of the content."""
+        self.view()
+        return {"content": self._content}
+
+    def view(self, progress: Progress | None = None, *, at: str | None = None) -> "ArrayView":
+        """As `Engine.view`; there is one state."""
+        with self._lock:
+            if self._view is None:
+                content = _digest(self._table)
+                rows = held(self.schema, self._table, self._secret)
+                snapshot = self._secret.snapshot(content, layout(self.schema), FORMAT)
+                self._view, self._content, self._table = ArrayView(self.schema, rows, snapshot), content.hex(), {}
+            if progress is not None:
+                progress("writing", 1.0)
+            if at is not None and at != self._view.snapshot:
+                what, why = "The rows that this run began with are gone.", "These arrays hold others."
+                raise SourceUnavailable(what, why, "Hand over the table as it was, or abandon the run.")
+            return self._view
+
+    def close(self) -> None:
+        """As `Engine.close`: nothing is open."""
+
+
+class ArrayView:
+    """The one state of an `ArrayEngine`."""
+
+    def __init__(self, schema: Schema, rows: Held, snapshot: str) -> None:
+        self._schema, self._held, self._snapshot = schema, rows, snapshot
+
+    @property
+    def snapshot(self) -> str:
+        """As `View.snapshot`."""
+        return self._snapshot
+
+    def tally(self, wanted: Tally) -> Bounded[Exacts]:
+        """As `View.tally`."""
+        if wanted.schema != self._schema:
+            raise bad("tally", "must be of this table's public facts", wanted.schema.name, "Bound it anew.")
+        require_countable(wanted)
+        return Bounded(_fixed_reply(lambda: tallied(self._held, wanted)), wanted.sensitivity)
+
+    def sum(
+        self,
+        kernel: str,
+        columns: Sequence[str],
+        public: dict[str, Any],
+        *,
+        where: Expr | None = None,
+        source: Source = SYSTEM,
+    ) -> Bounded[Ints]:
+        """As `View.sum`, without WHERE."""
+        _require_all_rows(where)
+        wanted, sensitivity = kernel_pass(self._schema, kernel, columns, public)
+        return Bounded(_fixed_reply(lambda: self._summed(wanted, source)), sensitivity, "kernel.md")
+
+    def rows(self, columns: Sequence[str], *, where: Expr | None = None) -> Bounded[UnitRows]:
+        """As `View.rows`, without WHERE."""
+        _require_all_rows(where)
+        wanted = rows_pass(self._schema, columns)
+        return Bounded(_fixed_reply(lambda: self._between(wanted, 0, len(self._held.unit))), row_limit(self._schema))
+
+    def close(self) -> None:
+        """As `View.close`: the engine keeps its one state."""
+
+    def _summed(self, wanted: KernelPass, source: Source) -> Ints:
+        coins = Coins(drawn_key(source))
+        return wanted.require_answer(added(kernel_of(wanted.kernel), self._chunks(wanted.read), wanted.public, coins))
+
+    def _chunks(self, wanted: Pass) -> Iterator[UnitRows]:
+        unit, first = self._held.unit, 0
+        while first < len(unit):
+            end = min(first + wanted.chunk_rows, len(unit))
+            if end < len(unit):
+                end = int(np.searchsorted(unit, unit[end]))  # the first row of the unit that would be cut
+            yield self._between(wanted, first, end)
+            first = end
+
+    def _between(self, wanted: Pass, first: int, end: int) -> UnitRows:
+        part = slice(first, end)
+        cells = {field.name: self._held.cells[field.name][part] for field in wanted.fields}
+        columns = {
+            field.name: field.values(cells[field.name].stored, cells[field.name].empty) for field in wanted.fields
+        }
+        return UnitRows(columns, starts_of(self._held.unit[part], wanted.max_rows), end - first)
+
+
+def _fixed_reply(compute: Callable[[], Result]) -> Callable[[], Result]:
+    """The same, with the one reply to whatever goes wrong."""
+
+    def attempt() -> Result:
+        try:
+            return compute()
+        except Exception:  # what it says may depend on rows
+            pass
+        raise engine_failed()
+
+    return attempt
+
+
+def _require_all_rows(where: Expr | None) -> None:
+    if where is not None:
+        raise bad("where", "must be left out with arrays", type(where).__name__, "Use the engine on files.")
+
+
+def _arrays(table: Any, names: Sequence[str]) -> dict[str, Array]:
+    """The wanted columns as arrays of numpy."""
+    given = list(table.keys()) if isinstance(table, Mapping) else list(getattr(table, "columns", ()))
+    found = {name: table[name] for name in names if name in given}
+    return {name: one if isinstance(one, np.ndarray) else _array(one) for name, one in found.items()}
+
+
+def _array(column: Any) -> Array:
+    """Of a frame's column; one that is no column is refused by its type."""
+    if not hasattr(column, "to_numpy"):
+        rule = "must be a dict of numpy arrays, or a frame of pandas or Polars"
+        raise bad("table", rule, type(column).__name__, 'Give, for example, {"age": np.array([30, 31])}.')
+    return np.asarray(column.to_numpy())
+
+
+def _digest(table: Mapping[str, Array]) -> bytes:
+    """SHA-256 of names, dtypes and cells: equal for equal content, also in another process."""
+    digest = hashlib.sha256()
+    for name, array in sorted(table.items()):
+        digest.update(f"{len(name.encode())}:{name} {array.dtype.str} ".encode())
+        plain, empty = np.ma.getdata(array), np.ma.getmaskarray(array)
+        if plain.dtype.kind == "O":
+            for cell in plain.tolist():
+                spelt = cell.encode("utf-8", "surrogatepass") if isinstance(cell, str) else repr(cell).encode()
+                digest.update(f"{type(cell).__name__} {len(spelt)}:".encode() + spelt)
+        else:
+            digest.update(np.ascontiguousarray(plain).tobytes())
+        digest.update(empty.tobytes())
+    return digest.digest()

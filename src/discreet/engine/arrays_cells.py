@@ -1,0 +1,197 @@
+"""Arrays in this process prepared as `cells`, `packing` and `prepare` say it in SQL: the same cells, ids and ranks.
+
+Read are whole numbers and floats, flags, and texts for columns with public values; other columns are refused by their
+type, never by what they hold.  A cell is empty where it is NaN, None or masked, or breaks its column's rule.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.engine import packing
+from discreet.engine.prepare import ID_KEY, KEYS, ROW_KEY
+from discreet.engine.secret import Secret
+from discreet.errors import bad, bad_private
+from discreet.noise.source import Ints
+from discreet.query.compile.piece import Kind
+from discreet.query.layout import Store, stored
+from discreet.schema import Column, Empty, Lattice, Schema, Type
+
+Bools = NDArray[np.bool_]
+Array = NDArray[Any]
+
+_ROOM = 2**52  # ends of a lattice below: doubles and int64 hold all that is worked out
+_KINDS = {Type.BOOLEAN: "b", Type.INTEGER: "iuf", Type.NUMBER: "iuf", Type.CATEGORY: "UO", Type.TEXT: "UO"}
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Stored cells of one column, and which are empty."""
+
+    stored: Array
+    empty: Bools
+
+    def __getitem__(self, rows: Any) -> "Cells":
+        return Cells(self.stored[rows], self.empty[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """The rows that count, in the order of units and ranks."""
+
+    unit: Ints
+    rank: Ints
+    cells: Mapping[str, Cells]  # by the column's name
+
+
+def require_held(schema: Schema, table: Mapping[str, Array]) -> None:
+    """Refuses columns that this engine does not read, by their declared type and their dtype."""
+    unit = [] if schema.unit is None else [schema.unit.key]
+    for name in [*unit, *(column.name for column in schema.columns)]:
+        if name not in table:
+            raise bad("table", f"must hold the column {name!r}", sorted(table), "Rename it there, or in the metadata.")
+    if schema.unit is not None and table[schema.unit.key].dtype.kind not in "iuUO":
+        fix = "Hand over whole numbers or texts."
+        raise bad(f"column {schema.unit.key!r}", "must hold keys", str(table[schema.unit.key].dtype), fix)
+    for column in schema.columns:
+        _require_read(schema, column, table[column.name].dtype)
+    if len({array.shape for array in table.values()}) > 1 or any(array.ndim != 1 for array in table.values()):
+        raise bad_private("table", "must hold flat arrays of one length", "Hand over one cell a row.")
+
+
+def _require_read(schema: Schema, column: Column, dtype: Any) -> None:
+    lattice = column.lattice
+    near = lattice is None or lattice.largest * lattice.step < _ROOM
+    known = column.type in _KINDS and stored(schema, column).store is not Store.TEXT and near
+    if not known or (column.type is Type.INTEGER and lattice is None):
+        fix = "Use the engine on files for dates, free text, and whole numbers without bounds or beyond 2^52."
+        raise bad(f"column {column.name!r}", "must be of a type that arrays are read as", str(column.type), fix)
+    if dtype.kind not in _KINDS[column.type] or dtype.str[1:] == "u8":
+        rule = f"must have a dtype that fits a {column.type} column"
+        raise bad(f"column {column.name!r}", rule, str(dtype), "Hand over int64, float64, bool, or texts.")
+
+
+def held(schema: Schema, table: Mapping[str, Array], secret: Secret) -> Held:
+    """The prepared rows."""
+    cells = {column.name: _read(column, table[column.name]) for column in schema.columns}
+    parts = _parts(schema, cells)
+    if schema.unit is None:
+        size = len(next(iter(table.values()), ()))
+        return _each_row(parts, cells, secret, size)
+    texts = [_text(key) for key in table[schema.unit.key].tolist()]
+    rows = np.array([row for row, text in enumerate(texts) if text], dtype=np.intp)
+    keys, id_key = [texts[row] for row in rows], secret.derived(ID_KEY, KEYS[ID_KEY])
+    ids = {key: _id64(id_key, key) for key in set(keys)}
+    unit = np.array([ids[key] for key in keys], dtype=np.int64)
+    row_key = secret.derived(ROW_KEY, KEYS[ROW_KEY])
+    order64 = [_order64(row_key, [*(part[row] for part in parts), key]) for row, key in zip(rows, keys, strict=True)]
+    order = np.lexsort((np.array(order64, dtype=np.uint64), unit))
+    unit, rows = unit[order], rows[order]
+    first = np.searchsorted(unit, unit)
+    rank = np.arange(len(unit)) - first + 1
+    kept = rank <= schema.max_rows
+    for column in schema.columns:
+        if column.fixed_per_unit:
+            own = cells[column.name][rows]
+            same = np.where(own.empty, own.empty[first], ~own.empty[first] & (own.stored == own.stored[first]))
+            kept &= same
+    return Held(unit[kept], rank[kept], {name: one[rows[kept]] for name, one in cells.items()})
+
+
+def _each_row(parts: Sequence[Sequence[str]], cells: Mapping[str, Cells], secret: Secret, size: int) -> Held:
+    """Each row a unit, by an id of its own cells and how many equal rows come before it."""
+    id_key, seen = secret.derived(ID_KEY, KEYS[ID_KEY]), dict[str, int]()
+    unit = np.zeros(size, dtype=np.int64)
+    for row in range(size):
+        own = "|".join(part[row] for part in parts)
+        seen[own] = seen.get(own, 0) + 1
+        unit[row] = _id64(id_key, f"{own}|{seen[own]}")
+    order = np.argsort(unit, kind="stable")
+    return Held(unit[order], np.ones(size, dtype=np.int64), {name: one[order] for name, one in cells.items()})
+
+
+def _parts(schema: Schema, cells: Mapping[str, Cells]) -> list[list[str]]:
+    """The words of every row as parts of a message; see `packing` and `compile.keyed`."""
+    by_place = {stored(schema, column).name: cells[column.name] for column in schema.columns}
+    found = []
+    for word in packing.words(schema):
+        if word.kind is None:
+            packed = sum(
+                np.where(by_place[d.cell].empty, 0, by_place[d.cell].stored.astype(np.int64) + (1 - d.low)) * d.below
+                for d in word.digits
+            )
+            found.append([str(value) for value in np.asarray(packed).tolist()])
+            continue
+        own = by_place[word.digits[0].cell]
+        plain = own.stored.view(np.int64) if word.kind is Kind.REAL else own.stored
+        pairs = zip(plain.tolist(), own.empty.tolist(), strict=True)
+        found.append(["" if empty else str(value) for value, empty in pairs])
+    return found
+
+
+def _id64(key: str, message: str) -> int:
+    digest = hashlib.sha256((key + message).encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "big", signed=True)
+
+
+def _order64(key: str, parts: list[str]) -> int:
+    digest = hashlib.md5((key + "|".join(parts)).encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
+    return int.from_bytes(digest[8:], "little")
+
+
+def _text(key: Any) -> str | None:
+    """A text, or a whole number's digits; nothing else is one."""
+    if isinstance(key, str):
+        return key
+    return str(key) if isinstance(key, int) and not isinstance(key, bool) else None
+
+
+# --- one column ----------------------------------------------------------------------------------------------------
+
+
+def _read(column: Column, array: Array) -> Cells:
+    empty = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else np.zeros(len(array), dtype=np.bool_)
+    plain = np.ma.getdata(array)
+    with np.errstate(invalid="ignore", over="ignore"):
+        match column.type:
+            case Type.BOOLEAN:
+                return Cells(plain.astype(np.bool_), empty)
+            case Type.INTEGER if column.lattice is not None:
+                return _whole(column, column.lattice, plain, empty)
+            case Type.NUMBER:
+                return _number(column.lattice, plain.astype(np.float64), empty)
+            case _:
+                codes = {str(value): code for code, value in enumerate(column.values or ())}
+                if column.empty is Empty.NULL:
+                    codes.pop("", None)
+                found = [-1 if (text := _text(value)) is None else codes.get(text, -1) for value in plain.tolist()]
+                code = np.array(found, dtype=np.int64)
+                return Cells(np.maximum(code, 0), empty | (code < 0))
+
+
+def _number(lattice: Lattice | None, value: NDArray[np.float64], empty: Bools) -> Cells:
+    empty = empty | np.isnan(value)
+    value = np.where(empty, 0.0, value) + 0.0  # −0 and 0 are one value
+    if lattice is None:
+        return Cells(value, empty)
+    top, bottom = lattice.step.numerator, lattice.step.denominator
+    exact = max(top, bottom) < _ROOM
+    scaled = value * float(bottom) / float(top) if exact else value / float(lattice.step)
+    low, high = float(lattice.low * lattice.step), float(lattice.high * lattice.step)
+    inside = np.clip(np.floor(np.clip(scaled, -(2.0**62), 2.0**62) + 0.5).astype(np.int64), lattice.low, lattice.high)
+    return Cells(np.where(value <= low, lattice.low, np.where(value >= high, lattice.high, inside)), empty)
+
+
+def _whole(column: Column, lattice: Lattice, value: Array, empty: Bools) -> Cells:
+    if value.dtype.kind == "f":
+        empty = empty | np.isnan(value)
+        value = np.floor(np.where(empty, 0.0, value.astype(np.float64)) + 0.5)
+    if column.values is not None:
+        empty = empty | ~np.isin(value, np.array(column.values, dtype=np.int64))
+    step = int(lattice.step)
+    inside = np.clip(value, lattice.low * step, lattice.high * step).astype(np.int64)
+    return Cells((2 * (inside - lattice.low * step) + step) // (2 * step) + lattice.low, empty)

@@ -1,0 +1,24 @@
+"""Chunks added up: every one checked, so that no sum wraps around and nothing but whole steps leaves."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from discreet.kernel.contract import MOST_STEPS, MOST_UNITS, Kernel, Public
+from discreet.kernel.rows import UnitRows
+from discreet.noise.source import Ints, Source
+
+
+def added(kernel: Kernel, chunks: Iterable[UnitRows], public: Public, coins: Source) -> Ints:
+    """Σ over chunks; ValueError where a kernel gives anything but its number of int64, each within its room."""
+    length, units = kernel.length(public), 0
+    total = np.zeros(length, dtype=np.int64)
+    for chunk in chunks:
+        part = kernel(chunk, public, coins)
+        units += chunk.units
+        if type(part) is not np.ndarray or part.dtype != np.int64 or part.shape != (length,) or units > MOST_UNITS:
+            raise ValueError
+        if length and max(int(part.max()), -int(part.min())) > MOST_STEPS * chunk.units:
+            raise ValueError
+        total += part
+    return total

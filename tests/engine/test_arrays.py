@@ -1,0 +1,239 @@
+"""Arrays in this process give the integers that the engine on files gives on the same rows and under the same key."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from discreet.bounded import RowLimit
+from discreet.engine import Engine, Limits, arrays_cells, arrays_pass
+from discreet.engine.arrays import ArrayEngine
+from discreet.errors import BadValue, EngineFailed, NotAnswerable, SourceUnavailable
+from discreet.kernel import gradient
+from discreet.query.bound import bound
+from discreet.query.nodes import (
+    Caps,
+    Col,
+    Compare,
+    Count,
+    CountDistinct,
+    CountRows,
+    CountUnits,
+    Key,
+    Literal,
+    Mean,
+    Output,
+    Question,
+    Sum,
+)
+from discreet.relation import Relation
+from discreet.schema import Column, Schema, Unit
+from replay import Seeded
+
+LIMITS = Limits(memory=2**28, seconds=20, prepare_seconds=60, threads=1)
+COLUMNS = [
+    Column("age", "integer", bounds=(0, 110)),
+    Column("cents", "integer", bounds=(-1000, 1000), step=50),
+    Column("code", "integer", values=[1, 2, 5], null="key"),
+    Column("income", "number", bounds=(-10, 100), step="0.01"),
+    Column("weight", "number", bounds=("-1.5", 3)),
+    Column("size", "number"),
+    Column("member", "boolean"),
+    Column("region", "category", values=["north", "south", "o'east", ""]),
+    Column("birth", "category", values=["a", "b"], fixed_per_unit=True),
+]
+UNITS = {
+    "texts": Schema("people", COLUMNS, Unit("who", 3)),
+    "numbers": Schema("people", COLUMNS, Unit("who", 2), Relation.REPLACE_ONE),
+    "rows": Schema("people", [c for c in COLUMNS if not c.fixed_per_unit]),
+}
+FEATURES = ["age", "income", "weight", "size", "member"]
+PUBLIC = {"model": "logistic", "weights": [0.1, -0.2, 0.3, 0.01], "clip": 2, "step": "0.001"}
+
+
+def table(seed, rows=300, kind="texts"):
+    """Random cells, also beyond bounds, between steps, empty and infinite."""
+    numbers = np.random.default_rng(seed)
+
+    def floats(spread):
+        drawn = np.round(numbers.normal(size=rows) * spread, numbers.integers(0, 6))
+        odd = numbers.random(rows)
+        drawn = np.where(odd < 0.05, math.nan, drawn)
+        return np.where(odd > 0.95, numbers.choice([math.inf, -math.inf, -0.0, 1e300], rows), drawn)
+
+    def texts(words):
+        return np.array(
+            [None if numbers.random() < 0.1 else words[numbers.integers(len(words))] for _ in range(rows)], object
+        )
+
+    who = numbers.integers(-5, rows // 4, rows)
+    keys = np.array(["" if one < -3 else None if one < 0 else f"ü|{one}" for one in who], object)
+    return {
+        "who": keys if kind == "texts" else who,
+        "age": numbers.integers(-20, 140, rows),
+        "cents": floats(800),
+        "code": numbers.integers(0, 7, rows).astype(np.int32),
+        "income": floats(60),
+        "weight": floats(2),
+        "size": floats(5),
+        "member": numbers.random(rows) < 0.5,
+        "region": texts(["north", "south", "o'east", "", "west"]),
+        "birth": texts(["a", "b"]),
+    }
+
+
+def frame(given):
+    return pd.DataFrame({name: pd.Series(array) for name, array in given.items()})
+
+
+@pytest.fixture(scope="module", params=[(kind, seed) for kind in UNITS for seed in (1, 2)], ids=str)
+def both(request, tmp_path_factory):
+    """A view of each engine, on the same rows, under one key."""
+    kind, seed = request.param
+    folder, given = tmp_path_factory.mktemp("both"), table(seed, kind=kind)
+    with Engine(folder, "people", UNITS[kind], frame(given), LIMITS) as files:
+        view = files.view()
+        yield view, ArrayEngine(folder, "people", UNITS[kind], given).view()
+
+
+AGGREGATES = [CountRows(), CountUnits(), Count(Col("age")), Sum(Col("cents")), Sum(Col("income")), Mean(Col("weight"))]
+GROUPS = [(), ("region",), ("code",), ("member", "region"), ("age",), ("code", "member"), ("cents",)]
+
+
+@pytest.mark.parametrize("keys", GROUPS, ids=str)
+def test_tallies_are_equal(both, keys):
+    files, arrays = both
+    schema = files._engine.schema
+    outputs = tuple(Output(f"n{place}", aggregate) for place, aggregate in enumerate(AGGREGATES))
+    for caps in (Caps(), Caps(rows=1)):
+        tally = bound(Question("people", outputs, tuple(Key(k, Col(k)) for k in keys), None, caps), schema).tally
+        one, two = files.tally(tally), arrays.tally(tally)
+        assert one.sensitivity == two.sensitivity
+        one, two = one.compute(), two.compute()
+        assert list(one.keys) == list(two.keys)
+        for part in tally.parts:
+            assert one.parts[part].tolist() == two.parts[part].tolist()
+        assert any(found.any() for found in two.parts.values())
+
+
+def test_rows_and_sums_are_equal(both, monkeypatch):
+    files, arrays = both
+    columns = [*FEATURES, "region", "cents", "code"]
+    one, two = files.rows(columns), arrays.rows(columns)
+    assert one.sensitivity == two.sensitivity == RowLimit(files._engine.schema.max_rows, files._engine.schema.relation)
+    one, two = one.compute(), two.compute()
+    if files._engine.schema.unit is not None:  # else only the ids differ, and so the order
+        assert one.starts.tolist() == two.starts.tolist()
+        for name in columns:
+            assert np.array_equal(one.columns[name], two.columns[name], equal_nan=True)
+    for name in columns:
+        assert one.columns[name].dtype == two.columns[name].dtype
+        assert np.array_equal(np.sort(one.columns[name]), np.sort(two.columns[name]), equal_nan=True)
+    one, two = (view.sum("gradient", FEATURES, PUBLIC) for view in both)
+    assert one.sensitivity == two.sensitivity
+    assert one.compute().tolist() == two.compute().tolist()
+    monkeypatch.setattr(arrays_pass, "LEAST_ROWS", 1)
+    monkeypatch.setattr(arrays_pass, "CHUNK_ROWS", 10)
+    assert arrays.sum("gradient", FEATURES, PUBLIC).compute().tolist() == one.compute().tolist()
+
+
+def test_coins_are_equal_for_equal_units(both):
+    if both[0]._engine.schema.unit is not None:
+        stated = PUBLIC | {"rounding": "stochastic"}
+        one, two = (view.sum("gradient", FEATURES, stated, source=Seeded(4)).compute() for view in both)
+        assert one.tolist() == two.tolist()
+
+
+@pytest.mark.parametrize("kind", ["texts", "numbers"])
+def test_another_order_of_a_units_rows_is_caught(tmp_path, monkeypatch, kind):
+    """The caps bind on these tables: with other ranks other rows count."""
+    known = ArrayEngine(tmp_path, "people", UNITS[kind], table(1, kind=kind)).view()
+    monkeypatch.setattr(arrays_cells, "_order64", lambda key, parts: len(parts[0]))
+    mutant = ArrayEngine(tmp_path, "people", UNITS[kind], table(1, kind=kind)).view()
+    one, two = (np.sort(view.rows(["age"]).compute().columns["age"]) for view in (known, mutant))
+    assert not np.array_equal(one, two, equal_nan=True)
+
+
+@pytest.fixture
+def arrays(tmp_path):
+    return ArrayEngine(tmp_path, "people", UNITS["texts"], table(3))
+
+
+def test_frames_are_read_as_their_arrays_are(tmp_path, arrays):
+    framed = ArrayEngine(tmp_path, "people", UNITS["texts"], frame(table(3)))
+    one, two = (engine.view().sum("gradient", FEATURES, PUBLIC).compute() for engine in (arrays, framed))
+    assert one.tolist() == two.tolist()
+
+
+def test_the_state_is_named_by_content_and_stays_as_it_was(tmp_path, arrays):
+    given = table(3)
+    same, other = ArrayEngine(tmp_path, "people", UNITS["texts"], given), table(3)
+    other["age"][0] += 1
+    changed = ArrayEngine(tmp_path, "people", UNITS["texts"], other)
+    assert arrays.view().snapshot == same.view().snapshot != changed.view().snapshot
+    assert arrays.identity() == same.identity() != changed.identity()
+    before = same.view().sum("gradient", FEATURES, PUBLIC).compute()
+    given["age"][:] = 0
+    assert (same.view(at=arrays.view().snapshot).sum("gradient", FEATURES, PUBLIC).compute() == before).all()
+    with pytest.raises(SourceUnavailable):
+        same.view(at=changed.view().snapshot)
+
+
+REFUSED = [
+    (Question("people", (Output("n", CountRows()),), (), Compare(">", Col("age"), Literal(5))), "WHERE"),
+    (Question("people", (Output("n", CountDistinct(Col("age"))),)), "WHERE"),
+    (Question("people", (Output("n", CountRows()),), (Key("size", Col("size")),)), "WHERE"),
+    (Question("people", (Output("n", CountRows()),), (Key("region", Col("region")),), None, Caps(groups=1)), "WHERE"),
+]
+
+
+@pytest.mark.parametrize(("question", "said"), REFUSED)
+def test_other_questions_are_refused_before_the_charge(arrays, question, said):
+    tally = bound(question, UNITS["texts"]).tally
+    with pytest.raises(NotAnswerable, match=said):
+        arrays.view().tally(tally)
+
+
+def test_other_sums_are_refused_before_the_charge(arrays):
+    view, where = arrays.view(), Compare(">", Col("age"), Literal(5))
+    for asked in (
+        lambda: view.sum("gradient", FEATURES, PUBLIC, where=where),
+        lambda: view.rows(["age"], where=where),
+        lambda: view.sum("median", FEATURES, PUBLIC),
+        lambda: view.rows(["wage"]),
+        lambda: view.tally(bound(Question("people", (Output("n", CountRows()),)), UNITS["numbers"]).tally),
+    ):
+        with pytest.raises(BadValue):
+            asked()
+
+
+UNFIT = [
+    (Column("day", "date"), np.array(["2020-01-01"])),
+    (Column("note", "text"), np.array(["a"])),
+    (Column("n", "integer"), np.array([1])),
+    (Column("n", "integer", bounds=(0, 2**60)), np.array([1])),
+    (Column("n", "integer", bounds=(0, 5)), np.array(["1"])),
+    (Column("n", "integer", bounds=(0, 5)), np.array([1], dtype=np.uint64)),
+    (Column("n", "boolean"), np.array([1])),
+    (Column("n", "number"), np.array([[1.0]])),
+    (Column("n", "number"), [1.0]),
+    (Column("n", "number", step=Fraction(1, 2), bounds=(0, 1)), np.array([1j])),
+    (Column("missing", "number"), None),
+]
+
+
+@pytest.mark.parametrize(("column", "array"), UNFIT)
+def test_columns_that_are_not_read_are_refused_by_their_type(tmp_path, column, array):
+    given = {} if array is None else {column.name: array}
+    with pytest.raises(BadValue):
+        ArrayEngine(tmp_path, "people", Schema("people", [column]), given)
+
+
+def test_whatever_goes_wrong_the_reply_is_the_fixed_one(arrays, monkeypatch):
+    bounded = arrays.view().sum("gradient", FEATURES, PUBLIC)
+    monkeypatch.setattr(gradient.Gradient, "__call__", lambda *_: 1 / 0)
+    with pytest.raises(EngineFailed) as failure:
+        bounded.compute()
+    assert failure.value.__context__ is None
