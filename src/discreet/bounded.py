@@ -17,6 +17,7 @@ from discreet.exact import count, decimal
 from discreet.relation import Relation, relation
 
 Exact = TypeVar("Exact")
+Further = TypeVar("Further")
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Sensitivity:
             object.__setattr__(self, name, parsed)
         object.__setattr__(self, "relation", relation(self.relation))
 
-    def covers(self, other: "Sensitivity | SideBySide") -> bool:
+    def covers(self, other: "Bound") -> bool:
         """Whether noise made for this is enough for `other`: same relation, and every norm at least as large."""
         return (
             isinstance(other, Sensitivity)
@@ -66,7 +67,7 @@ class SideBySide:
 
     parts: Mapping[Any, Sensitivity]
 
-    def covers(self, other: "Sensitivity | SideBySide") -> bool:
+    def covers(self, other: "Bound") -> bool:
         """Whether both name the same results, and each of these covers its like."""
         return (
             isinstance(other, SideBySide)
@@ -98,12 +99,40 @@ def rows(cap: int, under: Any = Relation.ADD_REMOVE) -> Sensitivity:
 
 
 @dataclass(frozen=True)
+class RowLimit:
+    """Rows of whole units, of which each owns at most `rows`: the bound of a computation on rows, never a norm.
+
+    >>> RowLimit(5).covers(RowLimit(4)), RowLimit(5).covers(Sensitivity(1, 1, 1, 1))
+    (True, False)
+    """
+
+    rows: int
+    relation: Relation = Relation.ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", count(self.rows, "rows", 1))
+        object.__setattr__(self, "relation", relation(self.relation))
+
+    def covers(self, other: "Bound") -> bool:
+        """Whether a mechanism made for this many rows a unit may be given those."""
+        return isinstance(other, RowLimit) and self.relation == other.relation and self.rows >= other.rows
+
+
+Bound = Sensitivity | SideBySide | RowLimit
+
+
+@dataclass(frozen=True)
 class Bounded(Generic[Exact]):
-    """A computation with a leash: lazy, so making one touches nothing; only library code makes one.
+    """A computation with a leash: lazy, so making one touches nothing; only a view makes one, or `then`.
 
     `sensitivity` comes from whoever derived how far one unit moves the result, never from the mechanism that will be
-    given it: the gate compares the two.
+    given it: the gate compares the two.  `proof` names the page of a bound that a room has derived itself.
     """
 
     compute: Callable[[], Exact]
-    sensitivity: Sensitivity | SideBySide
+    sensitivity: Bound
+    proof: str = ""
+
+    def then(self, f: Callable[[Exact], Further], sensitivity: Bound, *, proof: str) -> "Bounded[Further]":
+        """f of the result, by a room's own bound on how far one unit moves it, proven on the page `proof`."""
+        return Bounded(lambda: f(self.compute()), sensitivity, proof)

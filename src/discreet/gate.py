@@ -15,31 +15,18 @@ again, for nothing.  Proof pages: docs/proofs/ledger.md, docs/proofs/query.md.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, TypeVar
 
 from discreet.bounded import Bounded
 from discreet.envelope import FAILED
 from discreet.errors import IntegrityError, bad, engine_failed
-from discreet.ledger.ledger import LONGEST_ANSWER, Ledger
+from discreet.ledger.ledger import LONGEST_ANSWER
+from discreet.ledger.order import Order, Payer
 from discreet.ledger.standing import Receipt
 from discreet.mechanism.promise import Mechanism
 from discreet.noise.source import SYSTEM, Source
 
 Exact = TypeVar("Exact")
-
-
-@dataclass(frozen=True)
-class Order:
-    """Who pays for what: where in the splits, the public words, the replay key, the typed (ε, δ) and the snapshot."""
-
-    path: tuple[tuple[str, str], ...]
-    memo: Any
-    key: str
-    analyst: str | None
-    epsilon: Fraction
-    delta: Fraction
-    snapshot: str
 
 
 @dataclass(frozen=True)
@@ -52,7 +39,7 @@ class Disclosed:
 
 
 def disclose(
-    ledger: Ledger,
+    payer: Payer,
     order: Order,
     mechanism: Mechanism,
     bounded: Bounded[Exact],
@@ -63,19 +50,10 @@ def disclose(
     """The noisy answer as bytes; `pack` turns what the mechanism released into them and sees nothing else."""
     if not mechanism.sensitivity.covers(bounded.sensitivity):
         raise bad("mechanism", "must cover the sensitivity of what it is given", type(mechanism).__name__, "Plan anew.")
-    receipt = ledger.charge(
-        order.path,
-        mechanism.cost,
-        order.memo,
-        order.key,
-        analyst=order.analyst,
-        epsilon=order.epsilon,
-        delta=order.delta,
-        snapshot=order.snapshot,
-    )
+    receipt = payer.charge(order, mechanism.cost)
     if not receipt.stored:
-        _answer(ledger, receipt, bounded.compute, lambda exact: pack(mechanism(exact, source)))
-    stored = ledger.stored(order.key)
+        _answer(payer, receipt, bounded.compute, lambda exact: pack(mechanism(exact, source)))
+    stored = payer.stored(order.key)
     if stored is None:
         raise IntegrityError("An answer that was stored is gone.", "The ledger was changed meanwhile.", "Verify it.")
     return Disclosed(handed_out(stored), receipt, receipt.stored)
@@ -88,7 +66,7 @@ def handed_out(stored: bytes) -> bytes:
     return stored
 
 
-def _answer(ledger: Ledger, receipt: Receipt, compute: Callable[[], Exact], released: Callable[[Exact], bytes]) -> None:
+def _answer(payer: Payer, receipt: Receipt, compute: Callable[[], Exact], released: Callable[[Exact], bytes]) -> None:
     """The answer stored, or the failure counted.
 
     What went wrong on private values may depend on them, so nothing of the cause is attached to the reply.
@@ -97,12 +75,12 @@ def _answer(ledger: Ledger, receipt: Receipt, compute: Callable[[], Exact], rele
         read, exact = _attempted(compute)
         if read:
             drawn, answer = _attempted(lambda: _storable(released(exact)))
-            ledger.commit(receipt, answer if drawn else FAILED)
+            payer.commit(receipt, answer if drawn else FAILED)
             return
     except BaseException:  # an interrupt too: when it comes is the caller's choice, so it must not be free
-        ledger.fail(receipt)
+        payer.fail(receipt)
         raise
-    ledger.fail(receipt)
+    payer.fail(receipt)
     raise engine_failed()
 
 

@@ -1,57 +1,73 @@
-"""Table: schema, engine and ledger of one dataset; what the rooms take.
+"""Table: schema, engine and ledger of one dataset, and the contract of rooms.
 
 people.toml             public facts          people.ledger     what was spent
 people.*.prepared       typed, capped rows    people.key        the key of hashes and snapshots
+
+A room derives what it wants from `schema`, takes a `view` of the rows, and hands a `Request` with a mechanism to
+`disclose`, or with a cost to `run`.  Orders and keys are made here and nowhere else.
 """
 
+import contextlib
 import hashlib
+import itertools
+import os
+import threading
+import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from discreet import exact
-from discreet.answer.answer import Answer
-from discreet.answer.compose import recalled, shown
-from discreet.answer.quote import Quote, quoted
-from discreet.answer.stored import packed
 from discreet.bounded import Bounded
 from discreet.engine import Engine, Limits
-from discreet.errors import MetadataError, SourceUnavailable, bad
-from discreet.gate import Order, disclose, handed_out
+from discreet.engine.protocol import Progress, View
+from discreet.errors import Conflict, MetadataError, SourceUnavailable, bad
+from discreet.gate import Disclosed, disclose, handed_out
 from discreet.ledger import account as accounts
 from discreet.ledger import filter as filters
 from discreet.ledger import second
 from discreet.ledger.head import default_place
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.order import Order
+from discreet.ledger.purse import Purse
 from discreet.ledger.refusal import down
 from discreet.ledger.rules import Opening, Rules
 from discreet.ledger.standing import Standing
+from discreet.mechanism.promise import Mechanism
 from discreet.metadata import Metadata
 from discreet.privacy.cost import Cost
-from discreet.query.bound import Draft, bound
-from discreet.query.canonical import canonical, meaning
-from discreet.query.canonical import spelt as spelt_json
-from discreet.query.compile.exacts import Exacts, gathered
-from discreet.query.compile.statements import statements
+from discreet.query.canonical import spelt
 from discreet.query.explain import unit
-from discreet.query.first_form import first_digest, first_key
-from discreet.query.nodes import Question
-from discreet.query.plan import Plan, plan
-from discreet.query.readable import spelt
-from discreet.query.target import least_epsilon
+from discreet.run import Run
 from discreet.schema import Budget, Schema
 from discreet.schema.words import suggestion
 
 DELTA_SHARE = 100  # a question takes a hundredth of the budget's δ unless another is typed
-_LONGEST_MEMO = 40_000
-Progress = Callable[[str, float], None]
+Exact = TypeVar("Exact")
+OlderKey = Callable[[str], str]  # the key under which the first ledgers stored it, by their id of the snapshot
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a room asks of a table: facts that name it, the (ε, δ) it may take, who asks, and where it counts.
+
+    `facts` are JSON and hold all that an equal answer must share, apart from what is named here; `typed_delta` is None
+    where δ is the table's default, so that another default asks for the same thing.  `memo` is for people.
+    """
+
+    facts: Mapping[str, Any]
+    epsilon: Fraction
+    delta: Fraction
+    typed_delta: Fraction | None = None
+    analyst: str | None = None
+    path: accounts.Path = ()
+    memo: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Table:
-    """One private table behind its gate.  Nothing is opened before it is needed."""
+    """One private table behind its gate.  Nothing is opened before it is needed, and threads may share it."""
 
     def __init__(
         self,
@@ -67,7 +83,8 @@ class Table:
         self._frame, self._limits = frame, limits or metadata.limits or Limits()
         self._engine: Engine | None = None
         self._ledger: Ledger | None = None
-        self._drafts: dict[str, Draft] = {}
+        self._lock = threading.RLock()
+        _tables.add(self)
 
     @property
     def schema(self) -> Schema:
@@ -90,11 +107,11 @@ class Table:
     @property
     def engine(self) -> Engine:
         """The engine on the prepared table; the worker starts with the first question."""
-        if self._engine is None:
-            source = self._frame if self._frame is not None else self._source()
-            folder, name = self.toml.parent, self.toml.stem
-            self._engine = Engine(folder, name, self.schema, source, self._limits)
-        return self._engine
+        with self._lock:
+            if self._engine is None:
+                source = self._frame if self._frame is not None else self._source()
+                self._engine = Engine(self.toml.parent, self.toml.stem, self.schema, source, self._limits)
+            return self._engine
 
     def _source(self) -> Path:
         path = self.metadata.source_path
@@ -118,16 +135,32 @@ class Table:
     @property
     def ledger(self) -> Ledger:
         """The ledger, made at the first charge."""
-        if self._ledger is None:
-            fixed = [column.name for column in self.schema.columns if column.fixed_per_unit]
-            self._ledger = Ledger.kept(self.ledger_path, self.opening, fixed=fixed)
-        return self._ledger
+        with self._lock:
+            if self._ledger is None:
+                fixed = [column.name for column in self.schema.columns if column.fixed_per_unit]
+                self._ledger = Ledger.kept(self.ledger_path, self.opening, fixed=fixed)
+            return self._ledger
 
     def standing(self) -> Standing | None:
         """Where the ledger stands; None before the first charge, when all is left."""
+        return self.ledger.standing() if self._is_begun() else None
+
+    def _is_begun(self) -> bool:
+        """Whether there is a ledger, or was one: a lost one is missed."""
         place = self.ledger_path.parent.resolve() / self.ledger_path.name
-        there = self._ledger is not None or place.exists() or default_place(place).exists()  # a lost one is missed
-        return self.ledger.standing() if there else None
+        return self._ledger is not None or place.exists() or default_place(place).exists()
+
+    # --- prices ------------------------------------------------------------------------------------------------------
+
+    def delta(self, typed: Any = None) -> Fraction:
+        """A request's δ: as typed, or a hundredth of the budget's."""
+        if typed is None:
+            return self.budget.delta / DELTA_SHARE
+        delta = exact.delta(typed, ceiling=self.budget.max_delta)
+        if delta and not self.budget.delta:
+            fix = "Leave it out, or set a budget with a delta: discreet budget set … --delta 1e-7 --why …"
+            raise bad("delta", "must be 0 under a budget without a delta", typed, fix)
+        return delta
 
     def remaining(self, analyst: str | None = None) -> dict[str, str]:
         """The largest single pure ε that would still be accepted, and the δ left for questions and for keys."""
@@ -142,76 +175,20 @@ class Table:
         delta = standing.remaining_delta + standing.remaining_keys
         return {"epsilon": down(left), "delta": down(delta)}
 
-    # --- asking --------------------------------------------------------------------------------------------------
+    def remaining_after(
+        self, cost: Cost, *, epsilon: Fraction, delta: Fraction, analyst: str | None, path: accounts.Path = ()
+    ) -> dict[str, str]:
+        """What `remaining` would say after such a charge, whether or not it fits."""
+        if self.standing() is None:
+            cap = None if analyst is None else self.budget.cap(analyst)
+            rest = min(x for x in (self.budget.epsilon, cap) if x is not None) - epsilon
+            after = max(min(rest, self.budget.max_epsilon_per_question or rest), Fraction(0))
+        else:
+            after = self.ledger.remaining_after(path, cost, epsilon=epsilon, delta=delta, analyst=analyst)
+        left_delta = max(Fraction(self.remaining(analyst)["delta"]) - delta, Fraction(0))
+        return {"epsilon": down(after), "delta": down(left_delta)}
 
-    def draft(self, question: Question) -> Draft:
-        """The question, bounded by this table's own public facts."""
-        asked = canonical(question)  # not the value: 1 and True are equal in Python and two constants here
-        if asked not in self._drafts:
-            draft = bound(question, self.schema)
-            self._drafts = {asked: draft, canonical(draft.question): draft}  # the last one: planned, quoted and asked
-        return self._drafts[asked]
-
-    def plan(
-        self, draft: Draft, *, epsilon: Any = None, error: Any = None, delta: Any = None, level: Any = None
-    ) -> Plan:
-        """The question at a price: a typed ε, or the least ε that reaches the wanted ±."""
-        near = exact.inner_probability(Fraction(95, 100) if level is None else level, "level")
-        small = self.delta(delta)
-        if (epsilon is None) == (error is None):
-            fix = "Give one of them: epsilon=1, or error={'n': 15}."
-            raise bad("epsilon", "or error must be given, and not both", epsilon, fix)
-        if epsilon is None:
-            epsilon = least_epsilon(draft, _errors(error), delta=small, level=near)
-        planned = plan(draft, epsilon=epsilon, delta=small, level=near)
-        return planned if delta is None else replace(planned, typed_delta=small)
-
-    def delta(self, typed: Any = None) -> Fraction:
-        """A question's δ: as typed, or a hundredth of the budget's."""
-        if typed is None:
-            return self.budget.delta / DELTA_SHARE
-        found = exact.delta(typed, ceiling=self.budget.max_delta)
-        if found and not self.budget.delta:
-            fix = "Leave it out, or set a budget with a delta: discreet budget set … --delta 1e-7 --why …"
-            raise bad("delta", "must be 0 under a budget without a delta", typed, fix)
-        return found
-
-    def prepare(self, progress: Progress | None = None) -> str:
-        """The snapshot, prepared if it is not yet."""
-        return self.engine.prepare(progress).snapshot
-
-    def charged_snapshot(self, progress: Progress | None = None) -> str:
-        """The snapshot that will be charged for; refused where another ledger stands over the same rows."""
-        prepared, identity = self.engine.prepare(progress), self.engine.identity()
-        if identity != self._entered:
-            second.enter(self.ledger_path, identity, lambda: self.ledger, self.schema.name, why=self._second)
-            self._entered = identity
-        if prepared.carried and not set(prepared.carried) <= set(self.ledger.carried(prepared.snapshot)):
-            self.ledger.carry(prepared.snapshot, prepared.carried)
-        return prepared.snapshot
-
-    def ask(self, made: Plan, *, analyst: str | None = None, progress: Progress | None = None) -> Answer:
-        """Charge, compute, add noise, store, hand out; or the stored answer again, for nothing."""
-        self.require_own(made.draft.schema)
-        self.require_known(analyst)
-        draft = self.draft(made.draft.question)  # from this table's facts: the gate compares the plan's noise with it
-        made = replace(made, draft=draft)
-        order = self.order(made, analyst, self.charged_snapshot(progress))
-        known = self.shared(order.key) or self.first_stored(made, order)
-        if known is not None:
-            return self.handed(*known, made, replayed=True, analyst=analyst)
-
-        parts = [need.part for need in draft.needs]
-        asked = statements(
-            draft.schema, draft.cells, draft.question.where, draft.caps, parts
-        )  # refused before a charge
-
-        def compute() -> Exacts:
-            return gathered(asked, self.engine.run([one.sql for one in asked], order.snapshot), draft.cells)
-
-        bounded = Bounded(compute, draft.sensitivity)
-        disclosed = disclose(self.ledger, order, made.joint, bounded, pack=partial(packed, made))
-        return self.handed(disclosed.stored, disclosed.receipt.name, made, replayed=disclosed.replayed, analyst=analyst)
+    # --- guards ------------------------------------------------------------------------------------------------------
 
     def require_own(self, schema: Schema) -> None:
         """Refuses a plan that was made for other public facts: its caps and noise are not those of this table."""
@@ -227,103 +204,127 @@ class Table:
             fix = f"Did you mean {meant!r}? For someone new, set a cap: {new}"
             raise bad("analyst", "must be spelt as under [budget.analysts]", analyst, fix)
 
-    def shared(self, key: str) -> tuple[bytes, str] | None:
-        """An answer that the curator shares among analysts, and its receipt."""
-        return self.stored(key) if self.budget.share_answers else None
+    # --- what rooms use ----------------------------------------------------------------------------------------------
 
-    def stored(self, key: str) -> tuple[bytes, str] | None:
-        """What is stored under a key, and its receipt."""
-        if self.standing() is None:
-            return None
-        stored, receipt = self.ledger.stored(key), self.ledger.receipt(key)
-        return None if stored is None or receipt is None else (handed_out(stored), receipt.name)
+    def prepare(self, progress: Progress | None = None) -> str:
+        """The snapshot, prepared if it is not yet."""
+        return self.engine.prepare(progress).snapshot
 
-    def first_stored(self, made: Plan, order: Order) -> tuple[bytes, str] | None:
-        """An answer that was stored under the key of the first ledgers, and its receipt."""
+    def view(self, progress: Progress | None = None, *, at: str | None = None) -> View:
+        """The rows that will be charged for; refused where another ledger stands over the same rows."""
+        with self._lock:
+            if self._is_begun():
+                self.engine.keep(self.ledger.snapshots_in_use())
+            view = self.engine.view(progress, at=at)
+            try:
+                self._enter(view)
+            except BaseException:
+                view.close()
+                raise
+        return view
+
+    def _enter(self, view: View) -> None:
+        """Note in the registry of sources that this ledger stands over these rows, and which ids they had before."""
+        identity = self.engine.identity()
+        if identity != self._entered:
+            second.enter(self.ledger_path, identity, lambda: self.ledger, self.schema.name, why=self._second)
+            self._entered = identity
+        carried = self.engine.carried(view.snapshot)
+        if carried and not set(carried) <= set(self.ledger.carried(view.snapshot)):
+            self.ledger.carry(view.snapshot, carried)
+
+    def order(self, request: Request, snapshot: str) -> Order:
+        """Who pays for what, under the key of the request on that state of the rows."""
+        return Order(
+            self._digest("key 2", request, snapshot=snapshot),
+            request.path,
+            dict(request.memo),
+            request.analyst,
+            request.epsilon,
+            request.delta,
+            snapshot,
+        )
+
+    def _digest(self, what: str, request: Request, **more: str) -> str:
+        """A hash of what is wanted, for how much, of which facts and by whom; nothing of how it is done."""
         facts = {
-            "analyst": None if self.budget.share_answers else order.analyst,
-            "question": first_digest(made.draft.question),
-            "epsilon": str(made.epsilon),
-            "delta": str(made.delta),
-            "level": str(made.level),
-            "relation": str(self.schema.relation),
+            **request.facts,
+            "epsilon": str(request.epsilon),
+            "delta": None if request.typed_delta is None else str(request.typed_delta),
             "schema": self.schema.hash,
-        }
-        return self.first_of(lambda snapshot: first_key(facts | {"snapshot": snapshot}), order.snapshot)
-
-    def first_of(self, key: Callable[[str], str], snapshot: str) -> tuple[bytes, str] | None:
-        """What is stored under the key of one of the ids that the first versions gave this content."""
-        older = () if self.standing() is None else self.ledger.carried(snapshot)
-        return next((known for name in older if (known := self.stored(key(name))) is not None), None)
-
-    def recalled(self, stored: bytes, receipt: str, *, analyst: str | None) -> Answer:
-        """A stored answer without its question at hand: the one that was charged, if the public facts still stand."""
-        answer = recalled(stored, self.draft, schema=self.schema.hash)
-        return replace(answer, receipt=receipt, replayed=True, remaining=self.remaining(analyst))
-
-    def handed(self, stored: bytes, receipt: str, made: Plan, *, replayed: bool, analyst: str | None) -> Answer:
-        """A stored answer as its reader gets it: estimated, worded and sorted today, from the numbers released then."""
-        answer = shown(stored, made.draft, made.level)
-        return replace(answer, receipt=receipt, replayed=replayed, remaining=self.remaining(analyst))
-
-    def order(self, made: Plan, analyst: str | None, snapshot: str) -> Order:
-        """Who pays for what; the key names all that an equal answer must share."""
-        digest = hashlib.sha256(meaning(made.draft.question).encode()).hexdigest()
-        key = self.key({"question": digest}, made.epsilon, made.typed_delta, analyst=analyst, snapshot=snapshot)
-        memo = {"question": digest, "text": spelt(made.draft.question)[:_LONGEST_MEMO]}
-        return Order(made.draft.path, memo, key, analyst, made.epsilon, made.delta, snapshot)
-
-    def key(
-        self,
-        wanted: Mapping[str, Any],
-        epsilon: Fraction,
-        delta: Fraction | None,
-        *,
-        analyst: str | None,
-        snapshot: str,
-    ) -> str:
-        """The replay key: what is wanted, for how much, of which rows and by whom; nothing of how it is done.
-
-        What was not typed is left out, δ too: a better planner or another default asks for the same thing.
-        """
-        facts = {
-            **wanted,
-            "epsilon": str(epsilon),
-            "delta": None if delta is None else str(delta),
-            "schema": self.schema.hash,
-            "snapshot": snapshot,
-            "analyst": None if self.budget.share_answers else analyst,
+            "analyst": None if self.budget.share_answers else request.analyst,
+            **more,
         }
         given = {name: fact for name, fact in facts.items() if fact is not None}
-        return hashlib.sha256(f"discreet key 2 {spelt_json(given)}".encode()).hexdigest()
+        return hashlib.sha256(f"discreet {what} {spelt(given)}".encode()).hexdigest()
 
-    def quote(self, made: Plan, *, analyst: str | None = None, at_size: int | None = None) -> Quote:
-        """Cost, ± and what would remain: nothing is spent and no row is read."""
-        after = self.remaining_after(
-            made.cost, epsilon=made.epsilon, delta=made.delta, analyst=analyst, path=made.draft.path
-        )
-        return quoted(made, remaining=self.remaining(analyst), remaining_after=after, at_size=at_size)
+    def disclose(
+        self,
+        request: Request,
+        view: View,
+        mechanism: Mechanism,
+        bounded: Bounded[Exact],
+        *,
+        pack: Callable[[Any], bytes],
+        older_key: OlderKey | None = None,
+    ) -> Disclosed:
+        """Charge, compute, add noise, store, hand out; or what is stored already, for nothing."""
+        self.require_known(request.analyst)
+        order = self.order(request, view.snapshot)
+        stored = self._stored(order.key) if self.budget.share_answers else None
+        if stored is None and older_key is not None and self._is_begun():
+            older = map(older_key, self.ledger.carried(view.snapshot))
+            stored = next((known for key in older if (known := self._stored(key)) is not None), None)
+        return stored or disclose(self.ledger, order, mechanism, bounded, pack=pack)
 
-    def remaining_after(
-        self, cost: Cost, *, epsilon: Fraction, delta: Fraction, analyst: str | None, path: accounts.Path = ()
-    ) -> dict[str, str]:
-        """What `remaining` would say after such a charge, whether or not it fits."""
-        if self.standing() is None:
-            cap = None if analyst is None else self.budget.cap(analyst)
-            rest = min(x for x in (self.budget.epsilon, cap) if x is not None) - epsilon
-            after = max(min(rest, self.budget.max_epsilon_per_question or rest), Fraction(0))
-        else:
-            after = self.ledger.remaining_after(path, cost, epsilon=epsilon, delta=delta, analyst=analyst)
-        small = max(Fraction(self.remaining(analyst)["delta"]) - delta, Fraction(0))
-        return {"epsilon": down(after), "delta": down(small)}
+    def _stored(self, key: str) -> Disclosed | None:
+        """What is stored under a key."""
+        if not self._is_begun():
+            return None
+        stored, receipt = self.ledger.stored(key), self.ledger.receipt(key)
+        return None if stored is None or receipt is None else Disclosed(handed_out(stored), receipt, replayed=True)
+
+    def run(self, request: Request, cost: Cost, *, progress: Progress | None = None) -> Run:
+        """The run of that request: the one under way, on the rows it began with; a finished one of the present rows,
+        to be replayed; or a new one, with all that it may take charged now."""
+        self.require_known(request.analyst)
+        wanted = self._digest("run", request)
+        purse = self.ledger.open_run(wanted, request.analyst)
+        if purse is not None and purse.run is not None:
+            begun = purse.run.snapshot
+            return Run(purse, lambda: self.view(progress, at=begun), request.path)
+        view = self.view(progress)
+        return Run(self._purse(request, cost, wanted, view.snapshot), lambda: view, request.path)
+
+    def _purse(self, request: Request, cost: Cost, wanted: str, snapshot: str) -> Purse:
+        """The purse of a run on that state: one that is open or has a result, else a new one; not an abandoned one."""
+        about = (request.path, dict(request.memo), request.analyst, request.epsilon, request.delta, snapshot, wanted)
+        for attempt in itertools.count():
+            key = self._digest("run", request, snapshot=snapshot, attempt=str(attempt))
+            purse = self.ledger.purse_of(key)
+            if purse is None:
+                with contextlib.suppress(Conflict):  # another process began and ended it meanwhile
+                    return self.ledger.purse(Order(key, *about), cost)
+                purse = self.ledger.purse_of(key)
+            if purse is not None and (purse.is_open or Run(purse, lambda: self.view(at=snapshot)).result() is not None):
+                return purse
+        raise AssertionError("unreachable")
 
     def close(self) -> None:
         """Stop the worker and let go of the ledger."""
-        for part in (self._engine, self._ledger):
-            if part is not None:
-                part.close()
-        self._engine = self._ledger = None
+        with self._lock:
+            for part in (self._engine, self._ledger):
+                if part is not None:
+                    part.close()
+            self._engine = self._ledger = None
 
 
-def _errors(error: Any) -> dict[str, Any]:
-    return dict(error) if isinstance(error, dict) else {"": error}
+_tables: "weakref.WeakSet[Table]" = weakref.WeakSet()
+
+
+def _in_child() -> None:
+    for table in list(_tables):
+        table._lock = threading.RLock()  # another thread of the parent may have held it
+
+
+os.register_at_fork(after_in_child=_in_child)

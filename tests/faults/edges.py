@@ -3,11 +3,11 @@
 import os
 import signal
 
+from discreet.ask import room
 from discreet.engine import engine, wire
 from discreet.ledger.head import HeadFile
 from discreet.ledger.ledger import Ledger
 from discreet.query.joint import Joint
-from discreet.table import Table
 
 
 def die(*_):
@@ -79,8 +79,8 @@ def edges_of_asking(act):
         **edges_of("commit", act),
         "committed": at(Ledger, "commit", act, after=True),
         "before the stored bytes are read": at(Ledger, "stored", act),
-        "before the hand-out": at(Table, "handed", act),
-        "after the hand-out": at(Table, "handed", act, after=True),
+        "before the hand-out": at(room, "_handed", act),
+        "after the hand-out": at(room, "_handed", act, after=True),
     }
 
 

@@ -17,9 +17,7 @@ from discreet.ledger import account as accounts
 from discreet.ledger import books, decide, ledger, reader, weigh, written
 from discreet.ledger.books import Books
 from discreet.ledger.refusal import down
-from discreet.query.compile import exacts
 from discreet.query.layout import TABLE
-from discreet.query.parts import Rows
 from discreet.table import Table
 from faults import promises
 from faults.promises import Promise
@@ -112,15 +110,14 @@ def sums_in_floats(patch: Patch) -> None:
 
 
 def private_keys_counted_in_the_cost(patch: Patch) -> None:
-    real = Table.order
+    real = Table.disclose
 
-    def order(held: Table, made: Any, analyst: Any, snapshot: str) -> Any:
-        found, draft = real(held, made, analyst, snapshot), made.draft
-        asked = table.statements(draft.schema, draft.cells, draft.question.where, draft.caps, [Rows()])
-        keys = exacts.gathered(asked, held.engine.run([one.sql for one in asked]), draft.cells).keys
-        return replace(found, epsilon=found.epsilon * max(len(keys), 1))
+    def disclose(held: Table, request: Any, view: Any, mechanism: Any, bounded: Any, **named: Any) -> Any:
+        keys = bounded.compute().keys
+        dearer = replace(request, epsilon=request.epsilon * max(len(keys), 1))
+        return real(held, dearer, view, mechanism, bounded, **named)
 
-    patch.setattr(Table, "order", order)
+    patch.setattr(Table, "disclose", disclose)
 
 
 def delta_from_the_number_of_rows(patch: Patch) -> None:
@@ -172,8 +169,7 @@ def noise_drawn_again_when_handed_out(patch: Patch) -> None:
 
 def handed_out_before_it_is_stored(patch: Patch) -> None:
     def disclose(held: Any, order: Any, mechanism: Any, bounded: Any, *, pack: Any, source: Any = gate.SYSTEM) -> Any:
-        about = {name: getattr(order, name) for name in ("analyst", "epsilon", "delta", "snapshot")}
-        receipt = held.charge(order.path, mechanism.cost, order.memo, order.key, **about)
+        receipt = held.charge(order, mechanism.cost)
         made = held.stored(order.key) or pack(mechanism(bounded.compute(), source))
         with contextlib.suppress(Exception):  # "it can be stored later"
             held.commit(receipt, made)
@@ -186,10 +182,10 @@ def _key_without(patch: Patch, fact: str) -> None:
     """The replay key, which is all that the ledger goes by, does not know that fact."""
     real = Table.order
 
-    def order(held: Table, made: Any, analyst: Any, snapshot: str) -> Any:
+    def order(held: Table, request: Any, snapshot: str) -> Any:
         if fact == "analyst":
-            return replace(real(held, made, None, snapshot), analyst=analyst)
-        return replace(real(held, made, analyst, "any"), snapshot=snapshot)
+            return replace(real(held, replace(request, analyst=None), snapshot), analyst=request.analyst)
+        return replace(real(held, request, "any"), snapshot=snapshot)
 
     patch.setattr(Table, "order", order)
 

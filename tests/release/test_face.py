@@ -83,7 +83,7 @@ def test_delta_is_a_hundredth_of_the_budgets_unless_given(people):
 
 def test_fewer_words_mean_the_same(people):
     named, alone = people.release(hierarchy="geo", by=("sex",)), people.release(by="SEX")
-    assert named.subject.sql == alone.subject.sql
+    assert named.subject.tally == alone.subject.tally
     assert alone.subject.wanted.by == ("sex",)
     assert "costs nothing" in repr(alone)
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import os
 import pickle
 import subprocess
@@ -152,7 +153,10 @@ def test_gaussian_noise_is_told_from_its_own_curve():
     assert told["levels"][0]["noise"][0]["law"] == "Gaussian"
     assert 0.5 < told["promise"]["guess"] < 0.6  # (ε, δ) alone would allow 0.7311
     assert told["promise"]["strength"] == "strong"
-    assert "except with a chance of at most one in 1,000,000" in told["promise"]["sentences"][1]
+    presence = told["promise"]["odds"][0]  # δ for odds that move too far up, and e^(−loss) of it for too far down
+    both = 1e-6 * (1 + math.exp(-float(presence["log_factor"])))
+    assert float(presence["except_chance"]) == pytest.approx(both, rel=1e-5)
+    assert "except with a chance of at most one in 768," in told["promise"]["sentences"][1]
     assert "Gaussian noise of σ" in words.noise(told)
 
 

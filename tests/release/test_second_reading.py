@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
+from discreet.ask import room
 from discreet.errors import BadValue
 from discreet.noise.source import SYSTEM
 from discreet.relation import Relation
@@ -36,7 +37,7 @@ def test_a_plan_of_another_table_is_refused(tmp_path, monkeypatch, asked):
     with dp.open(five) as loose, dp.open(single) as tight:
         asking = {
             "release": lambda: build.built(loose.table, tight.release(count="rows").plan(epsilon=1)),
-            "question": lambda: loose.table.ask(tight.agg(n=dp.count()).plan(epsilon=1)),
+            "question": lambda: room.ask(loose.table, tight.agg(n=dp.count()).plan(epsilon=1)),
         }
         with pytest.raises(BadValue, match="must be made for this table"):
             asking[asked]()

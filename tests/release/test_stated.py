@@ -67,7 +67,7 @@ STATED = {  # an edit of the facts, and what it is called
     "law": (of_levels("noise", lambda noise: [noise[0] | {"law": "Gaussian"}]), "its price is not"),
     "scale": (of_levels("noise", lambda noise: [noise[0] | {"scale": "5"}]), "its price is not"),
     "no noise": (of_levels("noise", lambda noise: [noise[0] | {"scale": f"1/{10**400}"}]), "its price is not"),
-    "level": ({"level": f"1/{10**400}"}, "margins or ranges are not as planned"),
+    "level": ({"level": f"1/{10**400}"}, "margins or ranges that are not as planned"),
 }
 
 

@@ -34,7 +34,7 @@ class Copies:
     `shown` is n × g; a part is n × g, or n × g × k where k values are chosen.
     """
 
-    keys: tuple[KeyTuple, ...]
+    keys: Sequence[KeyTuple]
     shown: NDArray[np.bool_]
     parts: Mapping[Part, Ints]
 
@@ -81,7 +81,7 @@ def _picked(numbers: Ints | Buckets, there: list[int]) -> Ints | Buckets:
     return Buckets(np.searchsorted(there, numbers.cell[kept]), numbers.bucket[kept], numbers.count[kept])
 
 
-def _dense(keys: tuple[KeyTuple, ...], n: int, at: Ints, parts: Mapping[Part, Ints]) -> Copies:
+def _dense(keys: Sequence[KeyTuple], n: int, at: Ints, parts: Mapping[Part, Ints]) -> Copies:
     shown = np.zeros(n * len(keys), dtype=np.bool_)
     shown[at] = True
     found = {}

@@ -13,11 +13,11 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from discreet.engine import files, frames, legacy, prepare, states, tables
 from discreet.engine import source as origin
 from discreet.engine.process import Gone, process
 from discreet.engine.secret import Secret, kept_secret
+from discreet.engine.view import FileView
 from discreet.errors import SourceUnavailable, bad, engine_failed
 from discreet.ledger.identity import file_mark
 from discreet.schema import Schema
@@ -34,7 +35,6 @@ from discreet.schema.words import written
 
 Progress = Callable[[str, float], None]
 Columns = dict[str, NDArray[Any]]
-_T = TypeVar("_T")
 
 _SHARE = {"reading": 0.0, "ranking": 0.1, "writing": 0.7}  # of the whole, roughly; never counted in rows
 _SETTLED = 2 * 10**9  # ns after which a file's time of change can be trusted to move with the next change
@@ -77,10 +77,11 @@ class Engine:
         self._given = Path(source).absolute() if named else frames.require_frame(source)
         self._layout = prepare.layout(schema)
         self._known: _Known | None = None
+        self._kept: frozenset[str] = frozenset()  # snapshots of runs under way
         self._content = ""  # the digest of what was prepared last
         self._holds = states.Holds()
         weakref.finalize(self, self._holds.release)
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self._process = process(self.limits)
         _members.add(self)
 
@@ -106,7 +107,7 @@ class Engine:
     def prepare(self, progress: Progress | None = None) -> Prepared:
         """The table prepared from the source as it is now; at once if it already is."""
         tell = progress or (lambda _name, _share: None)
-        with self._lock:
+        with self.lock:
             if self._known is not None and self._is_good(self._known):
                 return Prepared(self._known.snapshot, anew=False, carried=self._known.carried)
             self._known = None
@@ -119,9 +120,39 @@ class Engine:
         why = "Someone wrote to it each time it was being read."
         raise SourceUnavailable("The table keeps changing.", why, "Wait until it is complete, then prepare it again.")
 
+    def view(self, progress: Progress | None = None, *, at: str | None = None) -> FileView:
+        """As `protocol.Engine.view`; a state `at` that is gone is prepared again if the source is as it was then."""
+        with self.lock:
+            for _ in range(_TRIES):
+                snapshot = self._snapshot_at(at, progress)
+                with contextlib.suppress(OSError):  # it went away meanwhile
+                    return FileView(self, snapshot, states.path(self.folder, self.name, snapshot))
+        why = "Another process removed it each time."
+        raise SourceUnavailable("The prepared state is not there.", why, "Do it again.")
+
+    def _snapshot_at(self, at: str | None, progress: Progress | None) -> str:
+        if at is None:
+            return self.prepare(progress).snapshot
+        if states.is_snapshot(at) and states.owned_stamp(states.path(self.folder, self.name, at)) is not None:
+            return at
+        if self.prepare(progress).snapshot == at:
+            return at
+        what, why = "The rows that this run began with are gone.", "The source has changed, and their copy was removed."
+        raise SourceUnavailable(what, why, "Put the source back as it was, or abandon the run.")
+
+    def carried(self, snapshot: str) -> tuple[str, ...]:
+        """The ids that the content of that state had in older formats, for finding stored answers again."""
+        known = self._known
+        return known.carried if known is not None and known.snapshot == snapshot else ()
+
+    def keep(self, snapshots: Iterable[str]) -> None:
+        """Do not remove these states when the source changes: runs under way go on with them."""
+        with self.lock:
+            self._kept = frozenset(snapshots)
+
     def identity(self) -> dict[str, str]:
         """What the source is, under whatever name: the file that it is, and the digest of its content."""
-        with self._lock:
+        with self.lock:
             if not self._content:
                 self.prepare()
             if not isinstance(self._given, Path):
@@ -136,7 +167,7 @@ class Engine:
 
         With a `snapshot`, the one that was charged for, nothing is read of any other.
         """
-        with self._lock:
+        with self.lock:
             if snapshot is None:
                 snapshot = self._known.snapshot if self._known is not None else self.prepare().snapshot
             columns = self._columns(list(statements), snapshot)
@@ -146,21 +177,21 @@ class Engine:
 
     def clean(self) -> None:
         """No prepared file any more; the key stays, so that the same content is the same snapshot again."""
-        with self._lock:
+        with self.lock:
             self._known = None
             self._process.close()
             self._holds.release()
             own = [legacy.path(self.folder, self.name), *states.paths(self.folder, self.name)]
             for leftover in self._scratch():
-                _written(leftover, partial(files.remove, leftover))
-            held = [path for path in own if not _written(path, partial(states.remove_unheld, path))]
+                files.or_cannot_write(leftover, partial(files.remove, leftover))
+            held = [path for path in own if not files.or_cannot_write(path, partial(states.remove_unheld, path))]
             if held:
                 why, fix = "Another process is asking it.", "Wait for that process, or end it; then do this again."
                 raise SourceUnavailable("The prepared copy is in use and was left there.", why, fix)
 
     def close(self) -> None:
         """No worker any more, and no state held; the next question starts one and holds one."""
-        with self._lock:
+        with self.lock:
             self._holds.release()
         self._process.close()
 
@@ -199,7 +230,7 @@ class Engine:
         if anew := not _agree(facts, wanted):
             incoming = self._scratch()[0]
             with self._fresh_scratch():
-                _written(incoming, partial(frames.write_parquet, table, incoming))
+                files.or_cannot_write(incoming, partial(frames.write_parquet, table, incoming))
                 if frames.digest(table) != content:  # it may share memory with the frame, which another thread changes
                     return None
                 facts = self._make(origin.File(incoming, origin.Format.PARQUET), secret, wanted, tell)
@@ -294,12 +325,13 @@ class Engine:
     def _put_in_place(self, wanted: dict[str, str], tell: Progress) -> None:
         """The new file under its name, and the states that nobody holds gone."""
         path = self._path(wanted)
-        _written(path, partial(files.put_in_place, self._scratch()[1], path))
+        files.or_cannot_write(path, partial(files.put_in_place, self._scratch()[1], path))
         with contextlib.suppress(OSError):  # what stays takes space and harms nothing
             self._holds.hold(path)
             legacy.remove_unheld(legacy.path(self.folder, self.name))
+            kept = {states.path(self.folder, self.name, snapshot) for snapshot in self._kept}
             for other in states.paths(self.folder, self.name):
-                if other != path:
+                if other != path and other not in kept:
                     states.remove_unheld(other)
         tell("writing", 1.0)
 
@@ -326,11 +358,11 @@ class Engine:
             for leftover in self._scratch():
                 files.remove(leftover)
 
-        _written(self._scratch()[1], removed)
+        files.or_cannot_write(self._scratch()[1], removed)
         try:
             yield
         finally:
-            _written(self._scratch()[1], removed)
+            files.or_cannot_write(self._scratch()[1], removed)
 
 
 def _agree(facts: dict[str, str], wanted: dict[str, str]) -> bool:
@@ -339,17 +371,8 @@ def _agree(facts: dict[str, str], wanted: dict[str, str]) -> bool:
 
 def _spelt(stamps: tuple[files.Stamp, ...]) -> str:
     """The stamps as text; empty when a change now might leave them as they are."""
-    recent = any(changed > time.time_ns() - _SETTLED for _, changed, _ in stamps)
+    recent = any(max(times) > time.time_ns() - _SETTLED for _, *times, _ in stamps)
     return "" if recent else json.dumps(stamps)
-
-
-def _written(path: Path, write: Callable[[], _T]) -> _T:
-    """Does it, or says that it cannot be done."""
-    try:
-        return write()
-    except OSError:
-        pass
-    raise files.cannot_write(path)
 
 
 def _is_answer(columns: Any, size: int) -> bool:
@@ -365,7 +388,7 @@ _members: "weakref.WeakSet[Engine]" = weakref.WeakSet()
 
 def _in_child() -> None:
     for member in list(_members):
-        member._lock = threading.RLock()  # another thread of the parent may have held it
+        member.lock = threading.RLock()  # another thread of the parent may have held it
 
 
 os.register_at_fork(after_in_child=_in_child)

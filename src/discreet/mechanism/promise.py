@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from discreet.bounded import Sensitivity, SideBySide
+from discreet.bounded import Bound
 from discreet.errors import bad, bad_private
 from discreet.noise.source import Ints, Source
 from discreet.privacy.cost import Cost
@@ -23,7 +23,7 @@ class Mechanism(Protocol):
     """The contract; see docs/proofs for one proof per mechanism."""
 
     @property
-    def sensitivity(self) -> Sensitivity | SideBySide: ...
+    def sensitivity(self) -> Bound: ...
 
     @property
     def cost(self) -> Cost: ...

@@ -27,6 +27,7 @@ from discreet.noise.select import exponential_choice, uniforms
 from discreet.noise.source import Ints, Source
 from discreet.privacy.cost import Cost
 
+SHORT = 512  # points of a grid whose every point is weighed: below, runs of points take longer to lay out
 _FINEST = 10**4  # quantiles are read in ten-thousandths, so that scores stay whole and small
 
 
@@ -62,6 +63,9 @@ class Quantile:
     def many(self, exact: Any, n: int, source: Source) -> Ints:
         """n independent grid indices, which cost n times as much: what an audit looks at."""
         counts = scores_vector(exact)
+        if counts.size <= SHORT:
+            scored = scores(counts, self.q)
+            return exponential_choice(scored.max() - scored, self.choice.rate, n, source)
         held = np.flatnonzero(counts)
         return self._drawn(runs(held, counts[held], counts.size, self.q), n, source)
 

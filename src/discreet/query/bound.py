@@ -23,6 +23,7 @@ from discreet.query.parts import Part, Present, Ranks, Tops
 from discreet.query.recipe import Recipe
 from discreet.query.sensitivity import Reach, sensitivity
 from discreet.query.split import weights
+from discreet.query.tally import Tally
 from discreet.relation import Relation
 from discreet.schema import Schema
 
@@ -53,9 +54,15 @@ class Draft:
     path: Path
 
     @property
+    def tally(self) -> Tally:
+        """What an engine counts for it."""
+        parts = tuple(need.part for need in self.needs)
+        return Tally(self.schema, self.cells, self.question.where, self.caps, self.reach, parts)
+
+    @property
     def sensitivity(self) -> SideBySide:
         """How far one unit can move each part; what the gate compares a plan's noise with."""
-        return SideBySide({need.part: need.sensitivity for need in self.needs})
+        return self.tally.sensitivity
 
 
 def bound(question: Question, schema: Schema) -> Draft:

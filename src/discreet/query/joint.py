@@ -13,7 +13,7 @@ import numpy as np
 from discreet.bounded import Sensitivity, SideBySide
 from discreet.errors import bad
 from discreet.mechanism.promise import Mechanism
-from discreet.mechanism.quantile import Quantile
+from discreet.mechanism.quantile import SHORT, Quantile
 from discreet.noise.source import Ints, Source
 from discreet.privacy.cost import Cost, Together
 from discreet.query.compile.exacts import Buckets, Exacts
@@ -62,7 +62,7 @@ class Joint:
     def __call__(self, exact: Exacts, source: Source) -> Released:
         """Noisy numbers for every public key, or for the private keys that are selected."""
         kept = self._kept(exact, source)
-        keys = tuple(exact.keys[place] for place in kept)
+        keys = tuple(exact.keys) if len(kept) == len(exact.keys) else tuple(exact.keys[place] for place in kept)
         noisy: dict[Part, Ints] = {
             one.part: _noisy(one, exact.parts[one.part], kept, source)
             for one in self.measured
@@ -87,7 +87,7 @@ def _covered(mechanism: Mechanism) -> Sensitivity:
 def _noisy(one: Measured, exact: Any, kept: Ints, source: Source) -> Ints:
     """A part's noisy numbers at the places kept."""
     match one.part:
-        case Ranks() if isinstance(one.mechanism, Quantile):
+        case Ranks() if isinstance(one.mechanism, Quantile) and one.part.grid.points > SHORT:
             return _ranked(one.mechanism, exact, one.part.grid.points, kept, source)
         case Ranks():
             return _chosen(one, exact, one.part.grid.points, kept, source)

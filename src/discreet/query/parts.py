@@ -73,6 +73,15 @@ class Present:
     """Privacy units per group that is there at all: what private keys are selected by."""
 
 
+@dataclass(frozen=True)
+class Sizes:
+    """Groups per cell and size − 1: a group is all rows of a cell with one value of the column `group`, or of one unit
+    where it is None; what is larger counts as `largest`."""
+
+    group: str | None
+    largest: int
+
+
 Additive = Rows | Units | Distinct | RowSum
 Chosen = Ranks | Tops
-Part = Additive | Chosen | Present
+Part = Additive | Chosen | Present | Sizes

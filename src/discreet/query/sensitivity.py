@@ -5,10 +5,13 @@ With at most m rows of a unit, in at most g groups, and B the most one row adds 
                         add-remove                       replace-one: one cell   over cells
     Rows, Distinct      l0 g  l1 m   l2² m²     linf m          m                2g  2m   2m²               m
     Units               l0 g  l1 g   l2² g      linf 1          1                2g  2g   2g                1
+    Sizes of units      l0 g  l1 g   l2² g      linf 1          1                2g  2g   2g                1
+    Sizes by a column   l0 2m l1 2m  l2² 2m²    linf m          2m               4m  4m   8m²               2m
     RowSum              l0 g  l1 mB  l2² (mB)²  linf mB         D                2g  2mB  max(D², 2(mB)²)   D
 
 D = max(0, m·high) − min(0, m·low): a unit's rows, old or new, add something between the two.  l2 is m and not √m, for
-all rows of a unit may lie in one group.  Counts that something is chosen by lie in many cells even for one group.
+all rows of a unit may lie in one group.  A row moves a group of a column from one size to another, so two cells.
+Counts that something is chosen by lie in many cells even for one group.
 Proof page: docs/proofs/query.md.
 """
 
@@ -16,7 +19,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.bounded import Sensitivity
-from discreet.query.parts import Distinct, Part, Present, Ranks, Rows, RowSum, Tops, Units
+from discreet.query.parts import Distinct, Part, Present, Ranks, Rows, RowSum, Sizes, Tops, Units
 from discreet.relation import Relation
 
 
@@ -39,6 +42,11 @@ def sensitivity(part: Part, reach: Reach) -> Sensitivity:
             return _moved(replace(reach, single=False), Fraction(reach.rows), Fraction(reach.rows))
         case Units() | Present():
             return _units(reach)
+        case Sizes(group=None):
+            return _units(replace(reach, single=False))
+        case Sizes():
+            rows = Fraction(reach.rows if reach.relation is Relation.ADD_REMOVE else 2 * reach.rows)
+            return Sensitivity(2 * rows, 2 * rows, 2 * rows * rows, rows, reach.relation)
         case RowSum():
             low, high = Fraction(reach.rows * part.lattice.low), Fraction(reach.rows * part.lattice.high)
             return _moved(reach, max(-low, high, Fraction(0)), max(high, Fraction(0)) - min(low, Fraction(0)))
@@ -59,6 +67,8 @@ def rule(part: Part) -> str:
             return "each row of a unit moves ranks by one"
         case Tops():
             return "each row of a unit adds one to one value's count"
+        case Sizes():
+            return "each row of a unit moves one group from one size to another"
 
 
 def _moved(reach: Reach, size: Fraction, width: Fraction) -> Sensitivity:

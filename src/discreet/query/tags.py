@@ -22,6 +22,7 @@ PARTS = {
     parts.Ranks: Form("ranks", "item grid q"),
     parts.Tops: Form("tops", "item values k"),
     parts.Present: Form("present"),
+    parts.Sizes: Form("sizes", "group largest"),
     Lattice: Form("lattice", "low high step"),
 }
 RECIPES = {

@@ -1,14 +1,14 @@
 """One charge for a whole release: leaves from the engine, noise on every level, stored; the rest is post-processing."""
 
 import hashlib
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 
 from discreet import exact
-from discreet.bounded import Bounded
+from discreet.engine.protocol import Progress
 from discreet.errors import NotAnswerable, bad
-from discreet.gate import Order, disclose
 from discreet.ledger.ledger import LONGEST_ANSWER
 from discreet.mechanism.additive import Additive
 from discreet.noise.laplace import DiscreteLaplace
@@ -18,8 +18,7 @@ from discreet.release.plan import ReleasePlan
 from discreet.release.release import Release
 from discreet.release.stored import first_stored_key, packed, replayed, wanted
 from discreet.release.subject import subject
-from discreet.release.tree import Ints
-from discreet.table import Progress, Table
+from discreet.table import Request, Table
 
 _BYTES = 8  # of a number, before it is packed
 
@@ -31,12 +30,21 @@ def built(table: Table, plan: ReleasePlan, *, analyst: str | None = None, progre
     _require_storable(plan)
     _require_installed(plan)
     table.require_known(analyst)
-    order = ordered(table, plan, analyst, table.charged_snapshot(progress))
     told = progress or _untold
-    told("measuring", 0.6)
-    known = table.shared(order.key) or _first_stored(table, plan, order)
-    stored, receipt, again = _disclosed(table, plan, order) if known is None else (*known, True)
-    release = Release(*replayed(stored, plan), receipt, again, table.remaining(analyst), table.toml)
+    own = plan.subject
+    with closing(table.view(progress)) as view:
+        told("measuring", 0.6)
+        leaves = view.tally(own.tally).then(own.leaf_table, own.design.sensitivity, proof="measure.md")
+        disclosed = table.disclose(
+            request(plan, analyst),
+            view,
+            plan.measurement,
+            leaves,
+            pack=partial(packed, plan),
+            older_key=partial(_older_key, table, plan, analyst),
+        )
+    stored = replayed(disclosed.stored, plan)
+    release = Release(*stored, disclosed.receipt.name, disclosed.replayed, table.remaining(analyst), table.toml)
     told("making it add up", 0.8)
     _ = release.fitted
     return release
@@ -50,40 +58,22 @@ def _on_own_subject(plan: ReleasePlan, table: Table) -> ReleasePlan:
     return replace(plan, subject=own, measurement=measurement)
 
 
-def _disclosed(table: Table, plan: ReleasePlan, order: Order) -> tuple[bytes, str, bool]:
-    """What is stored, its receipt, and whether it was there already."""
-    own = plan.subject
-
-    def compute() -> Ints:
-        (columns,) = table.engine.run([own.sql], order.snapshot)
-        return own.leaf_table(columns)
-
-    bounded = Bounded(compute, own.design.sensitivity)
-    disclosed = disclose(table.ledger, order, plan.measurement, bounded, pack=partial(packed, plan))
-    return disclosed.stored, disclosed.receipt.name, disclosed.replayed
-
-
-def _first_stored(table: Table, plan: ReleasePlan, order: Order) -> tuple[bytes, str] | None:
-    """A release that was stored under the key of the first ledgers, and its receipt."""
-    payer = None if table.budget.share_answers else order.analyst
-
-    def key(snapshot: str) -> str:
-        return first_stored_key(plan, schema=table.schema.hash, snapshot=snapshot, analyst=payer)
-
-    return table.first_of(key, order.snapshot)
+def _older_key(table: Table, plan: ReleasePlan, analyst: str | None, snapshot: str) -> str:
+    """The key under which the first ledgers stored such a release."""
+    payer = None if table.budget.share_answers else analyst
+    return first_stored_key(plan, schema=table.schema.hash, snapshot=snapshot, analyst=payer)
 
 
 def _untold(step: str, share: float) -> None:
     """Nobody looks."""
 
 
-def ordered(table: Table, plan: ReleasePlan, analyst: str | None, snapshot: str) -> Order:
-    """Who pays for what; the key names all that an equal measurement must share."""
+def request(plan: ReleasePlan, analyst: str | None) -> Request:
+    """What is asked of the table; the facts name all that an equal measurement must share."""
     asked = wanted(plan)
-    key = table.key(asked, plan.epsilon, plan.typed_delta, analyst=analyst, snapshot=snapshot)
     digest = hashlib.sha256(spelt(asked).encode()).hexdigest()
     memo = {"question": digest, "text": titled(plan), "words": words(plan)}
-    return Order((), memo, key, analyst, plan.epsilon, plan.delta, snapshot)
+    return Request(asked, plan.epsilon, plan.delta, plan.typed_delta, analyst, memo=memo)
 
 
 def titled(plan: ReleasePlan) -> str:

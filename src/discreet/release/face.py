@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from discreet.engine.protocol import Progress
 from discreet.errors import bad
 from discreet.release import build, given
 from discreet.release.known import Known, known
@@ -14,7 +15,7 @@ from discreet.release.plan import EVEN, ReleasePlan, planned
 from discreet.release.quote import ReleaseQuote, quoted
 from discreet.release.release import Release
 from discreet.release.subject import Subject, Wanted, subject
-from discreet.table import Progress, Table
+from discreet.table import Table
 
 
 @dataclass(frozen=True, repr=False)

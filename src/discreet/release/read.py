@@ -25,14 +25,14 @@ from discreet.release.tree import Ints, from_branches
 from discreet.schema import Schema
 
 _RULES = {
-    "sums": "sums do not hold",
-    "signs": "numbers are negative",
-    "fractions": "numbers are not whole",
-    "totals": "totals are not the public ones",
-    "zeros": "cells are not 0 that must be",
-    "places": "cells are missing, there twice or of no place in the tree",
-    "margins": "margins or ranges are not as planned",
-    "measured": "estimates are not what was measured",
+    "sums": "sums that do not hold",
+    "signs": "negative numbers",
+    "fractions": "numbers that are not whole",
+    "totals": "totals other than the public ones",
+    "zeros": "cells that must be 0 and are not",
+    "places": "cells that are missing, there twice or of no place in the tree",
+    "margins": "margins or ranges that are not as planned",
+    "measured": "estimates that are not what was measured",
 }
 
 
@@ -245,4 +245,4 @@ def _read(path: Path, keys: Sequence[str], values: Sequence[str], problems: list
 
 
 def _told(file: str, counts: dict[str, int]) -> list[str]:
-    return [f"{file}: {count:,} {_RULES[rule]}." for rule, count in counts.items() if count]
+    return [f"{file}: {_RULES[rule]}: {count:,}." for rule, count in counts.items() if count]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.engine.protocol import Progress
 from discreet.errors import bad
 from discreet.release.caps import counted_of
 from discreet.release.check import Violations
@@ -22,7 +23,6 @@ from discreet.release.doubts import doubts
 from discreet.release.fit import choice
 from discreet.release.plan import ReleasePlan
 from discreet.release.tree import Ints
-from discreet.table import Progress
 
 if TYPE_CHECKING:
     from discreet.release.resimulated import Resimulated

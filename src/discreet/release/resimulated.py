@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from discreet import exact
+from discreet.engine.protocol import Progress
 from discreet.errors import bad
 from discreet.noise.source import SYSTEM, Source
 from discreet.release.fit import choice
@@ -35,7 +36,6 @@ from discreet.release.known import Bools
 from discreet.release.measure import Form
 from discreet.release.plan import ReleasePlan
 from discreet.release.tree import Ints
-from discreet.table import Progress
 
 RUNS = 99
 MOST_RUNS = 10_000

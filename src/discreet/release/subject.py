@@ -7,7 +7,7 @@
 All of it follows from public facts; what cannot be bounded is refused before anything is charged.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,12 +16,12 @@ import numpy as np
 from discreet.errors import MetadataError, NotAnswerable, bad
 from discreet.query import explain
 from discreet.query.bound import reached
-from discreet.query.compile.statements import sizes as size_statement
-from discreet.query.compile.statements import statements
+from discreet.query.compile.exacts import Exacts
 from discreet.query.meaning.cells import Cells, Label, cells
 from discreet.query.meaning.resolve import resolved
 from discreet.query.nodes import Bins, Caps, Col, CountRows, CountUnits, Key, Output, Question
-from discreet.query.parts import Rows, Units
+from discreet.query.parts import Rows, Sizes, Units
+from discreet.query.tally import Tally
 from discreet.release.measure import Design, Form, Marginal, marginal, moved, sizes_moved, whole
 from discreet.release.tree import Ints, Tree, from_branches
 from discreet.schema import Hierarchy, Schema
@@ -53,7 +53,7 @@ class Wanted:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What is measured, and the SQL of its leaves with the function that reads its result."""
+    """What is measured: the tally of its leaves, with the function that lays its integers out by leaf."""
 
     wanted: Wanted
     schema: Schema
@@ -61,8 +61,8 @@ class Subject:
     labels: tuple[tuple[Label, ...], ...]  # of each attribute, in order
     design: Design
     protects: str  # one sentence
-    sql: str
-    leaf_table: Callable[[Mapping[str, Any]], Ints]
+    tally: Tally
+    leaf_table: Callable[[Exacts], Ints]
 
     @property
     def tree(self) -> Tree:
@@ -172,15 +172,16 @@ def _counts(wanted: Wanted, schema: Schema, tree: Tree, leaf: str, order: Ints) 
     names = tuple(key.key.name for key in grouped.keys[1:])
     labels = tuple(key.labels or () for key in grouped.keys[1:])
     design = Design(tree, Form.PLAIN, _marginals(wanted, names, labels), level, level)
-    (statement,) = statements(schema, grouped, None, kept, [Units() if units else Rows()])
+    part = Units() if units else Rows()
+    tally = Tally(schema, grouped, None, kept, reach, (part,))
     once = ", counted once" if units else "" if schema.unit is None else _rows(reach.rows)
     said = f"each {explain.unit(schema)}{once}"
     shape = grouped.sizes[0], grouped.size // grouped.sizes[0]
 
-    def leaf_table(columns: Mapping[str, Any]) -> Ints:
-        return _dense(shape, columns["cell"], columns["p0"])[order]
+    def leaf_table(exacts: Exacts) -> Ints:
+        return np.asarray(exacts.parts[part]).reshape(shape)[order]
 
-    return Subject(wanted, schema, names, labels, design, said, statement.sql, leaf_table)
+    return Subject(wanted, schema, names, labels, design, said, tally, leaf_table)
 
 
 def _binned(name: str, schema: Schema) -> Col | Bins:
@@ -226,10 +227,10 @@ def _marginals(wanted: Wanted, names: Sequence[str], labels: Sequence[Sequence[L
     return (*coarse, every)
 
 
-def _dense(shape: tuple[int, int], places: Any, numbers: Any) -> Ints:
-    table = np.zeros(shape[0] * shape[1], dtype=np.int64)
-    np.add.at(table, np.asarray(places, dtype=np.int64), np.asarray(numbers, dtype=np.int64))
-    return table.reshape(shape)
+def _dense(shape: tuple[int, int], held: Any) -> Ints:
+    table = np.zeros(shape, dtype=np.int64)
+    np.add.at(table, (held.cell, held.bucket), held.count)
+    return table
 
 
 # --- sizes -----------------------------------------------------------------------------------------------------------
@@ -263,16 +264,17 @@ def _sizes(wanted: Wanted, schema: Schema, tree: Tree, leaf: str, order: Ints) -
         raise bad("form", "must be plain where groups are protected", str(form), fix)
     level = plain if form is Form.PLAIN else moved(reach.rows, schema.relation)
     design = Design(tree, form, (whole((SIZE,), largest),), plain, level)
-    sql = size_statement(schema, grouped, kept, group=None if column is None else column.name, largest=largest)
+    part = Sizes(None if column is None else column.name, largest)
+    tally = Tally(schema, grouped, None, kept, reach, (part,))
     shape = (grouped.sizes[0], largest)
 
-    def leaf_table(columns: Mapping[str, Any]) -> Ints:
-        return _dense(shape, np.asarray(columns["cell"]) * largest + columns["bucket"], columns["p0"])[order]
+    def leaf_table(exacts: Exacts) -> Ints:
+        return _dense(shape, exacts.parts[part])[order]
 
     who = explain.unit(schema)
     said = f"each {who} as a whole" if of_unit else f"each {who}{_rows(reach.rows)}"
     named = replace(wanted, groups=who if column is None else column.name)
-    return Subject(named, schema, (SIZE,), (tuple(range(1, largest + 1)),), design, said, sql, leaf_table)
+    return Subject(named, schema, (SIZE,), (tuple(range(1, largest + 1)),), design, said, tally, leaf_table)
 
 
 def _form(given: Form | str | None, usual: Form) -> Form:

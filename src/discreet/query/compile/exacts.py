@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from discreet.query.compile.statements import Statement
 from discreet.query.meaning.cells import Cells
-from discreet.query.parts import Part, Ranks, Tops
+from discreet.query.parts import Part, Ranks, Sizes, Tops
 
 Ints = NDArray[np.int64]
 KeyTuple = tuple[Any, ...]
@@ -53,7 +53,7 @@ class Buckets:
 class Exacts:
     """All groups by their labels, and for each part a number a group, or its buckets."""
 
-    keys: tuple[KeyTuple, ...]
+    keys: Sequence[KeyTuple]
     parts: Mapping[Part, Ints | Buckets]
 
 
@@ -85,7 +85,7 @@ def _arranged(statement: Statement, columns: Mapping[str, Any], group: Ints, gro
     """Every part by group; what belongs to no group, marked by −1, is left out."""
     columns = {name: np.asarray(column)[group >= 0] for name, column in columns.items()}
     group = group[group >= 0]
-    if any(isinstance(part, Ranks | Tops) for part in statement.parts):
+    if any(isinstance(part, Ranks | Tops | Sizes) for part in statement.parts):
         bucket, count = _ints(columns["bucket"]), _ints(columns["p0"])
         order = np.argsort(group * (1 + int(bucket.max(initial=0))) + bucket)  # below 2⁵³: groups are rows at most
         return {statement.parts[0]: Buckets(group[order], bucket[order], count[order])}

@@ -15,7 +15,7 @@ from discreet.query.compile.render import value
 from discreet.query.layout import RANK, SECRET, TABLE, UNIT
 from discreet.query.meaning.cells import Cells
 from discreet.query.nodes import And, Caps, Col, Expr
-from discreet.query.parts import Part, Ranks, Tops
+from discreet.query.parts import Part, Ranks, Sizes, Tops
 from discreet.schema import Schema
 
 
@@ -58,18 +58,16 @@ def statements(
     a public label); `bucket` for a choice; `p0`, `p1`, …
     """
     frame = _Frame(schema, cells, where, caps, tuple(grouped(key, schema) for key in cells.keys))
-    adding = tuple(part for part in parts if not isinstance(part, Ranks | Tops))
+    adding = tuple(part for part in parts if not isinstance(part, Ranks | Tops | Sizes))
     first = (_added(frame, adding),) if adding else ()
-    return first + tuple(_chosen(frame, part) for part in parts if isinstance(part, Ranks | Tops))
+    chosen = tuple(_chosen(frame, part) for part in parts if isinstance(part, Ranks | Tops))
+    return first + chosen + tuple(_sized(frame, part) for part in parts if isinstance(part, Sizes))
 
 
-def sizes(schema: Schema, cells: Cells, caps: Caps, *, group: str | None, largest: int) -> str:
-    """SQL with `cell`, `bucket` = size − 1 and `p0` = groups of that size; what is larger counts as `largest`.
-
-    A group is all rows of a cell with one value of the column `group`, or of one unit where it is None.
-    """
-    frame = _Frame(schema, cells, None, caps, tuple(grouped(key, schema) for key in cells.keys))
-    column = UNIT if group is None else Named(schema).of(Col(group))
+def _sized(frame: _Frame, part: Sizes) -> Statement:
+    """`cell`, `bucket` = size − 1 and `p0` = groups of that size."""
+    schema, largest = frame.schema, part.largest
+    column = UNIT if part.group is None else Named(schema).of(Col(part.group))
     keys = [f"discreet_g{i} AS g{i}" if frame.ranked else f"{key.group} AS g{i}" for i, key in enumerate(frame.keys)]
     places = ", ".join(str(place + 1) for place in range(len(keys) + 1))
     each = (
@@ -81,7 +79,7 @@ def sizes(schema: Schema, cells: Cells, caps: Caps, *, group: str | None, larges
     placed_at = [f"{key.place(f'g{i}')} AS k{i}" for i, key in enumerate(frame.keys)]
     middle = f"SELECT {', '.join(placed_at)}, CAST(b AS BIGINT) AS bucket, p0 FROM ({counted})"
     kept = " AND ".join(f"k{i} IS NOT NULL" for i in range(len(keys)))
-    return f"SELECT {_cell(frame)[0]}, bucket, p0 FROM ({middle}) WHERE {kept}"
+    return Statement(f"SELECT {_cell(frame)[0]}, bucket, p0 FROM ({middle}) WHERE {kept}", (part,))
 
 
 def _added(frame: _Frame, parts: tuple[Part, ...]) -> Statement:

@@ -1,6 +1,6 @@
 """The groups of a question: public ones, all of them known before a row is read, or private ones that are selected."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
@@ -96,11 +96,9 @@ class Cells:
         return tuple(reversed(found))
 
     @property
-    def all_labels(self) -> tuple[tuple[Label, ...], ...]:
-        """The labels of all public groups."""
-        if self.kept is not None:
-            return tuple(self.labels(cell) for cell in range(self.size))
-        return tuple(product(*(key.labels for key in self.keys if key.labels is not None)))
+    def all_labels(self) -> "AllLabels":
+        """The labels of all public groups, made one by one when they are looked at."""
+        return AllLabels(self)
 
     def numbers(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """Which group each row-major place is; −1 for one that does not stay."""
@@ -109,6 +107,24 @@ class Cells:
         number = np.full(prod(self.sizes), -1, dtype=np.int64)
         number[list(self.kept)] = np.arange(len(self.kept))
         return number[places]
+
+
+@dataclass(frozen=True)
+class AllLabels(Sequence[tuple[Label, ...]]):
+    """The labels of all public groups: of a million groups they would take 69 MiB at once."""
+
+    cells: Cells
+
+    def __len__(self) -> int:
+        return self.cells.size
+
+    def __getitem__(self, cell: Any) -> Any:
+        return self.cells.labels(range(len(self))[cell])
+
+    def __iter__(self) -> Iterator[tuple[Label, ...]]:
+        if self.cells.kept is not None:
+            return map(self.cells.labels, range(len(self)))
+        return product(*(key.labels for key in self.cells.keys if key.labels is not None))
 
 
 def cells(question: Question, schema: Schema, most: int = MOST_CELLS) -> Cells:

@@ -62,8 +62,8 @@ def spent(facts: Facts) -> str:
     delta = "" if facts["delta"] == "0" else f", δ = {facts['delta']}"
     receipt = "" if facts["receipt"] is None else f", receipt {facts['receipt']}"
     strength = facts["promise"]["strength"]
-    called = strength if strength.startswith("needs") else f"is called {strength}"
-    return f"ε = {facts['epsilon']}{delta} for all levels together{receipt}; a promise that {called}."
+    called = f"a promise that {strength}" if strength.startswith("needs") else f"a {strength} promise"
+    return f"ε = {facts['epsilon']}{delta} for all levels together{receipt}; {called}."
 
 
 def noise(facts: Facts) -> str:

@@ -1,0 +1,94 @@
+"""A run: an adaptive algorithm that spends one purse step by step and survives being killed anywhere.
+
+    found again   by its request, which says what is to be done and not on which rows
+    step          a part of the purse, keyed by run and name: a stored one keeps its bytes, one in flight is drawn anew
+    done          a part that costs nothing; its bytes are the result, and the purse ends
+    abandon       the purse ends without a result; what was set aside stays spent
+
+The rows are those of the state that the run began with, whatever became of the source.  Training is a run of blocks of
+steps: nothing of a block is shown before the block is stored.  Proof page: docs/proofs/run.md.
+"""
+
+import hashlib
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from discreet.bounded import Bounded
+from discreet.engine.protocol import View
+from discreet.errors import bad
+from discreet.gate import Disclosed, disclose, handed_out
+from discreet.ledger.order import Order
+from discreet.ledger.purse import Purse
+from discreet.mechanism.promise import Mechanism
+from discreet.noise.source import SYSTEM, Source
+from discreet.privacy.cost import FREE
+
+Exact = TypeVar("Exact")
+_DONE = "done"
+
+
+class Run:
+    """One purse and one view of the rows.  Steps may be taken by any number of processes; each is computed once."""
+
+    def __init__(self, purse: Purse, view: Callable[[], View], path: Any = ()) -> None:
+        self._purse, self._open, self._path = purse, view, path
+        self._view: View | None = None
+
+    @property
+    def view(self) -> View:
+        """The rows, opened when a step first needs them: a finished run reads none."""
+        if self._view is None:
+            self._view = self._open()
+        return self._view
+
+    @property
+    def receipt(self) -> str:
+        """The receipt of the purse."""
+        return self._purse.receipt.name
+
+    def step(
+        self,
+        name: str,
+        mechanism: Mechanism,
+        bounded: Bounded[Exact],
+        *,
+        pack: Callable[[Any], bytes],
+        source: Source = SYSTEM,
+    ) -> bytes:
+        """What the step released: stored before it is seen, and the same bytes whenever the run is taken up again."""
+        if name == _DONE:
+            raise bad("name", "is that of the result", name, "Call the step something else.")
+        return disclose(self._purse, self._order(name), mechanism, bounded, pack=pack, source=source).stored
+
+    def done(self, result: bytes) -> Disclosed:
+        """The result, made from what steps released and public facts alone; the run is found no more, but replayed."""
+        order = self._order(_DONE)
+        receipt = self._purse.charge(order, FREE)
+        if not receipt.stored:
+            self._purse.commit(receipt, result)
+        self._purse.end(_DONE)
+        self.close()
+        return Disclosed(handed_out(self._purse.stored(order.key) or b""), self._purse.receipt, receipt.stored)
+
+    def result(self) -> bytes | None:
+        """The result of a run that is done; None while it is under way."""
+        stored = self._purse.stored(self._order(_DONE).key)
+        if stored is None:
+            return None
+        self._purse.end(_DONE)  # whoever stored it may have died before
+        return handed_out(stored)
+
+    def abandon(self, why: str = "") -> None:
+        """No further step: an equal request begins a new run with a charge of its own."""
+        self._purse.end("abandoned", why)
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the rows; the run stays open in the ledger."""
+        if self._view is not None:
+            self._view.close()
+            self._view = None
+
+    def _order(self, name: str) -> Order:
+        digest = hashlib.sha256(f"discreet step {self._purse.receipt.name} {name}".encode()).hexdigest()
+        return Order(digest, self._path, memo=name)
