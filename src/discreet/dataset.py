@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from discreet import metadata
 from discreet.answer.answer import Answer
 from discreet.answer.quote import Quote
+from discreet.ask import room
 from discreet.engine import Limits
+from discreet.engine.protocol import Progress
 from discreet.errors import NotAnswerable
 from discreet.exact import shown
 from discreet.ledger.standing import Standing
@@ -21,7 +23,8 @@ from discreet.query.form.frame import Frame
 from discreet.query.nodes import Question
 from discreet.query.plan import Plan
 from discreet.query.sql import Terms, parsed
-from discreet.table import Progress, Table
+from discreet.rehearsal import Rehearsal, stamped
+from discreet.table import Table
 
 if TYPE_CHECKING:
     from discreet.release.face import Releasing
@@ -38,7 +41,7 @@ class Asking:
     @cached_property
     def draft(self) -> Draft:
         """The question, bounded; refused where it cannot be answered privately."""
-        return self.table.draft(self.form.question if isinstance(self.form, Frame) else self.form)
+        return room.draft(self.table, self.form.question if isinstance(self.form, Frame) else self.form)
 
     def plan(
         self,
@@ -52,7 +55,7 @@ class Asking:
         if self.terms is not None:
             epsilon = self.terms.epsilon if epsilon is None and error is None else epsilon
             delta = self.terms.delta if delta is None else delta
-        return self.table.plan(self.draft, epsilon=epsilon, error=error, delta=delta, level=level)
+        return room.plan(self.table, self.draft, epsilon=epsilon, error=error, delta=delta, level=level)
 
     def quote(
         self,
@@ -66,7 +69,7 @@ class Asking:
     ) -> Quote:
         """Cost, ± and what would remain; costs nothing, touches no data."""
         made = self.plan(epsilon=epsilon, error=error, delta=delta, level=level)
-        return self.table.quote(made, analyst=analyst, at_size=at_size)
+        return stamped(self.table, room.quote(self.table, made, analyst=analyst, at_size=at_size))
 
     def ask(
         self,
@@ -80,7 +83,7 @@ class Asking:
     ) -> Answer:
         """The answer: charged, noisy, stored; the same question again gives the same answer for nothing."""
         made = self.plan(epsilon=epsilon, error=error, delta=delta, level=level)
-        return self.table.ask(made, analyst=analyst, progress=progress)
+        return stamped(self.table, room.ask(self.table, made, analyst=analyst, progress=progress))
 
     def explain(self, *, epsilon: Any = 1, delta: Any = None, level: Any = None) -> str:
         """How it would be answered, in words: caps, sensitivity, mechanism, scale, split."""
@@ -179,9 +182,10 @@ class Dataset:
         """Tables over a tree of places that add up: counts of units or rows by public columns, or sizes of groups."""
         from discreet.release.face import releasing
 
-        return releasing(
+        found = releasing(
             self._table, hierarchy=hierarchy, by=by, count=count, groups=groups, largest=largest, marginals=marginals
         )
+        return stamped(self._table, found)
 
     @property
     def budget(self) -> Standing | None:
@@ -205,22 +209,33 @@ class Dataset:
     def __repr__(self) -> str:
         schema, left = self._table.schema, self._table.remaining()
         columns = ", ".join(f"{column.name} ({column.type})" for column in schema.columns)
+        rehearsed = "REHEARSAL on invented rows: " if isinstance(self._table, Rehearsal) else ""
         return (
-            f"<dataset {schema.name}: {columns}; protects each {explain.unit(schema)}; "
+            f"<{rehearsed}dataset {schema.name}: {columns}; protects each {explain.unit(schema)}; "
             f"epsilon {left['epsilon']} of {shown(Fraction(self._table.budget.epsilon))} left>"
         )
 
 
 def open_dataset(
-    path: str | Path, *, table: Any = None, limits: Limits | None = None, second_ledger: str | None = None
+    path: str | Path,
+    *,
+    table: Any = None,
+    limits: Limits | None = None,
+    second_ledger: str | None = None,
+    rehearsal: bool = False,
 ) -> Dataset:
     """The dataset that a TOML describes; `table` takes a pandas, Polars or Arrow table in place of its source.
 
     `second_ledger` is the reason why these rows have two ledgers, which both then record: without one, rows that
     another ledger stands over are refused.
+
+    With `rehearsal` the rows are invented from the metadata and the ledger is thrown away: neither `table` nor the
+    source is looked at, nothing is charged, failures show their cause, and all that comes out is stamped.
     """
     given = Path(path)
     opened = metadata.load(given)
+    if rehearsal:
+        return Dataset(Rehearsal(opened, given, limits=limits))
     return Dataset(Table(opened, given, frame=table, limits=limits, second_ledger=second_ledger))
 
 

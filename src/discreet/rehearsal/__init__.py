@@ -1,0 +1,15 @@
+"""Rehearsal: a dataset as it will be asked, over rows invented from its public facts; nothing private is opened.
+
+    rows.py      rows invented from bounds, values, steps, hierarchies and max_rows
+    table.py     the table over them: a ledger, a head and prepared files in a private folder that goes at the end
+    engine.py    the engine, which says why it failed · reveal.py  the true cause in place of the gate's fixed reply
+    stamp.py     the words on everything that comes out
+    stamped.py   where they stand: answers.py, releases.py, files.py
+
+The gate is the real one.  What rehearsal shows beyond it, it learns by watching what it hands to the gate itself.
+"""
+
+from discreet.rehearsal.stamped import stamped
+from discreet.rehearsal.table import Rehearsal
+
+__all__ = ["Rehearsal", "stamped"]

@@ -1,0 +1,62 @@
+"""The engine of a rehearsal: the same worker on invented rows; what fails there is done again here, to be seen.
+
+A worker is mute, so its exception never arrives.  After a failure that was not one of time the same is done once more
+in this process, where it raises what it raised there.
+"""
+
+import pickle
+import time
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any, cast
+
+from discreet.engine import Engine
+from discreet.engine.process import Gone, Process
+from discreet.engine.worker import Worker
+
+_EXPECTED = ("facts", "record")  # whose failures the engine itself knows what to do with
+
+
+class RevealingEngine(Engine):
+    """An engine whose failures have a cause; for invented rows only."""
+
+    def __init__(self, *about: Any) -> None:
+        super().__init__(*about)
+        self._process = cast("Process", _Telling(self._process))
+
+
+class _Telling:
+    """A worker's process that tells what went wrong."""
+
+    def __init__(self, inside: Process) -> None:
+        self._inside = inside
+
+    def ask(self, verb: str, *arguments: Any, seconds: float, on_step: Callable[[str], None] | None = None) -> Any:
+        """As `Process.ask`; before `Gone` there may be the exception that led to it."""
+        begun = time.monotonic()
+        try:
+            return self._inside.ask(verb, *arguments, seconds=seconds, on_step=on_step)
+        except Gone as gone:
+            reply = gone
+        if verb not in _EXPECTED and time.monotonic() - begun < seconds:
+            self._repeat(verb, arguments)
+        raise reply
+
+    def close(self) -> None:
+        """As `Process.close`."""
+        self._inside.close()
+
+    def _repeat(self, verb: str, arguments: tuple[Any, ...]) -> None:
+        """The same in this process, with its way there and back."""
+        pickle.dumps(arguments)
+        limits = self._inside.limits
+        with closing(Worker(cast("Any", _Deaf()), limits.memory, limits.threads)) as worker:
+            here = (":memory:", *arguments[1:]) if verb == "prepare" else arguments
+            pickle.dumps(getattr(worker, verb)(*here))
+
+
+class _Deaf:
+    """A channel on which nobody listens."""
+
+    def sendall(self, message: bytes) -> None:
+        """Nothing."""

@@ -1,0 +1,124 @@
+"""The files of a rehearsed release: made and checked by the real code in a folder apart, stamped, then put in place.
+
+Every row of a table has a column `rehearsal`, the page, the report and the facts begin with the stamp, and release.json
+is of another kind, so that no verb takes the folder for a release.  The files of a real release are never replaced.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import BadValue, CannotWrite
+from discreet.rehearsal import stamp
+from discreet.release.publish import files as real
+from discreet.release.publish import tidy
+from discreet.release.publish.sheets import write_csv
+from discreet.schema.words import written
+
+if TYPE_CHECKING:
+    from discreet.rehearsal.releases import RehearsedRelease
+
+KIND = "rehearsal"
+
+
+def saved(release: "RehearsedRelease", folder: Path, *, replace: bool) -> tuple[Path, ...]:
+    """Facts, table and measurements, stamped."""
+    return _placed(release, folder, real.BUILT, replace)
+
+
+def published(release: "RehearsedRelease", folder: Path, *, replace: bool) -> tuple[Path, ...]:
+    """All that a release is published with, stamped."""
+    return _placed(release, folder, real.PUBLISHED, replace)
+
+
+def marked(table: Any) -> Any:
+    """An Arrow table with the stamp in every row and first in its metadata."""
+    arrow = tidy.pyarrow()
+    cells = arrow.array([stamp.CELL] * table.num_rows, arrow.string())
+    said = json.loads((table.schema.metadata or {}).get(b"discreet", b"{}"))
+    wider = table.append_column(stamp.free_column(table.column_names), cells)
+    return wider.replace_schema_metadata({"discreet": json.dumps(stamp.JSON | said)})
+
+
+def _placed(release: "RehearsedRelease", folder: Path, names: tuple[str, ...], replace: bool) -> tuple[Path, ...]:
+    real.require_harmless(folder, names, release.toml)
+    with tempfile.TemporaryDirectory(prefix="discreet-rehearsal-") as apart:
+        built, out = Path(apart) / "built", Path(apart) / "published"
+        real.saved(release, built)
+        real.published(built, release.plan.subject.schema, out)  # which checks what was built
+        _stamp(out, names)
+        _require_own(folder, replace)
+        _put(out, folder.absolute(), names)
+    return tuple(folder / name for name in names)
+
+
+def _stamp(folder: Path, names: tuple[str, ...]) -> None:
+    """Every file of the published folder, stamped; the facts, which hold the digests of the others, last."""
+    from pyarrow import parquet  # type: ignore[import-untyped]
+
+    facts = json.loads((folder / real.FACTS).read_text(encoding="utf-8"))
+    of = facts.get("of")
+    for stem, note in (("table", "n_of"), ("noisy", "measured_of")):
+        table = parquet.read_table(folder / f"{stem}.parquet")
+        notes = ({note: of} if of else {}) | {stamp.COLUMN: stamp.CELL}
+        write_csv(table, folder / f"{stem}.csv", notes=notes)
+        parquet.write_table(marked(table), folder / f"{stem}.parquet", compression="zstd")
+    for name, marks in (("index.html", ("<title>", "<header><h1>", '"title":"')), ("report.md", ("# ",))):
+        _insert(folder / name, marks)
+    digests = {name: {"sha256": real.digest(folder / name)} for name in names if name != real.FACTS}
+    stamped = stamp.JSON | facts | {"kind": KIND, "files": digests}
+    (folder / real.FACTS).write_text(real.as_json(stamped), encoding="utf-8")
+
+
+def _insert(file: Path, marks: tuple[str, ...]) -> None:
+    """The stamp behind the first of each of these marks, which must be there."""
+    text = file.read_text(encoding="utf-8")
+    for mark in marks:
+        if mark not in text:
+            raise ValueError(f"{file.name} has no {mark} for the stamp to follow")
+        text = text.replace(mark, mark + stamp.titled(""), 1)
+    file.write_text(text, encoding="utf-8")
+
+
+def _require_own(folder: Path, replace: bool) -> None:
+    """Refuses to write over anything but an earlier rehearsal, and over that only if it may be replaced."""
+    there = [name for name in real.PUBLISHED if os.path.lexists(folder / name)]
+    if not there:
+        return
+    if not _is_rehearsal(folder):
+        why = f"{written(folder.name)} has a {there[0]} that is of no rehearsal."
+        raise BadValue("folder must not hold a release.", why, "Give another folder.")
+    if not replace:
+        fix = "Give another folder, or let it be replaced: replace=True, --yes at the command line."
+        raise BadValue("folder must not hold another rehearsal.", f"You gave {written(folder.name)}.", fix)
+
+
+def _is_rehearsal(folder: Path) -> bool:
+    try:
+        facts = json.loads((folder / real.FACTS).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(facts, dict) and facts.get("kind") == KIND
+
+
+def _put(made: Path, folder: Path, names: tuple[str, ...]) -> None:
+    """The files in the folder, the facts first taken away and last put there."""
+    draft = folder.parent / f".{folder.name}.{os.getpid()}.new"
+    try:
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(parents=True)
+        for name in names:
+            shutil.copyfile(made / name, draft / name)
+        folder.mkdir(exist_ok=True)
+        for name in real.PUBLISHED[::-1]:  # what an earlier rehearsal left and this one does not have goes too
+            (folder / name).unlink(missing_ok=True)
+        for name in sorted(names, key=lambda name: name == real.FACTS):
+            os.replace(draft / name, folder / name)
+    except OSError:
+        why, fix = "The disk may be full, or the folder not yours to write.", "Give a folder you own."
+        raise CannotWrite(f"The rehearsal was not written to {written(folder.name)}.", why, fix) from None
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
