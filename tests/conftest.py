@@ -1,10 +1,21 @@
-"""A skip hides a hole, so where every part is installed (`DISCREET_CI`) only absent data may be the reason for one."""
+"""A skip hides a hole, so where every part is installed (`DISCREET_CI`) only absent data may be the reason for one.
+
+There the CPU seconds of each folder of tests are held against its budget too, by `cpu_budget.py`.
+"""
 
 import os
+from pathlib import Path
 
 import pytest
 
+from cpu_budget import Recorder
+
 ABSENT = "data is absent"
+
+
+def pytest_configure(config):
+    if os.environ.get("DISCREET_CI"):
+        config.pluginmanager.register(Recorder(Path(__file__).parent), "cpu_budget")
 
 
 @pytest.fixture(scope="session", autouse=True)
