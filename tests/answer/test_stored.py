@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
+from discreet.ask import room
 from discreet.errors import BadValue, NotAnswerable
 from discreet.mechanism import additive
 from discreet.query import canonical, plan, tags
@@ -117,10 +118,10 @@ def test_a_plan_with_a_swapped_mechanism_is_refused_before_the_charge(people):
         swapped = list(planned.measured)
         swapped[place] = Measured(swapped[place].part, narrow, additive.laplace(narrow, 1), swapped[place].epsilon)
         with pytest.raises(BadValue, match="must cover the sensitivity"):
-            people.table.ask(dataclasses.replace(planned, joint=Joint(tuple(swapped))))
+            room.ask(people.table, dataclasses.replace(planned, joint=Joint(tuple(swapped))))
     for kept in itertools.combinations(planned.measured, 1):
         with pytest.raises(BadValue, match="must cover the sensitivity"):
-            people.table.ask(dataclasses.replace(planned, joint=Joint(kept)))
+            room.ask(people.table, dataclasses.replace(planned, joint=Joint(kept)))
     assert people.budget.charges == 0
 
 
@@ -130,7 +131,7 @@ def test_a_draft_with_swapped_bounds_does_not_loosen_the_gate(people):
     needs = tuple(dataclasses.replace(need, sensitivity=narrow) for need in planned.draft.needs)
     forged = plan.plan(dataclasses.replace(planned.draft, needs=needs), epsilon=1)
     with pytest.raises(BadValue, match="must cover the sensitivity"):
-        people.table.ask(forged)
+        room.ask(people.table, forged)
     assert people.budget.charges == 0
 
 
@@ -139,7 +140,7 @@ def test_a_path_that_the_question_does_not_have_is_not_charged_by(people):
     planned = people.sql("SELECT COUNT(*) AS n FROM people").plan(epsilon=1)
     for part in ("0", "1"):
         forged = dataclasses.replace(planned.draft, path=(("region", part),))
-        people.table.ask(dataclasses.replace(planned, draft=forged, typed_delta=Fraction(int(part), 10**9)))
+        room.ask(people.table, dataclasses.replace(planned, draft=forged, typed_delta=Fraction(int(part), 10**9)))
     assert people.budget.spent.epsilon == 2
 
 
@@ -152,11 +153,11 @@ def test_equal_python_constants_of_two_types_are_two_questions(people):
 def test_explain_of_a_receipt_says_which_version_drew_it_also_under_other_metadata(people, tmp_path):
     answer = people.sql(QUESTIONS[0]).ask(epsilon=2)
     entry = people.table.ledger.entries()[1]
-    recalled = people.table.recalled(people.table.ledger.stored(entry["key"]), answer.receipt, analyst=None)
+    recalled = room.recalled(people.table, people.table.ledger.stored(entry["key"]), answer.receipt, analyst=None)
     assert recalled.plan["version"]
     assert recalled.explain() == answer.explain()
     toml = tmp_path / "people.toml"
     toml.write_text(toml.read_text().replace("[0, 110]", "[0, 120]"))
     with dp.open(toml) as changed:
-        later = changed.table.recalled(people.table.ledger.stored(entry["key"]), answer.receipt, analyst=None)
+        later = room.recalled(changed.table, people.table.ledger.stored(entry["key"]), answer.receipt, analyst=None)
     assert (later.explain(), later.question) == (answer.explain(), answer.question)

@@ -340,3 +340,31 @@ def test_blank_analyst_is_refused_with_a_fix(verb: list[str], name: str, people:
 def test_blank_column_name_is_refused_before_a_charge(sql: str, people: Path, told: Told) -> None:
     assert told("ask", "people.toml", sql, "--eps", "1", exit_code=4)["what"] == "A name is blank."
     assert not people.with_suffix(".ledger").exists()
+
+
+def test_plot_says_which_of_several_columns_it_shows(people: Path, told: Told, shown: Shown) -> None:
+    two = "SELECT COUNT(*) AS n, SUM(age) AS total FROM people"
+    said = shown("ask", "people.toml", two, "--eps", "1", "--plot", "two.png")[1]
+    assert "Drawn: two.png shows n alone" in said
+    assert told("ask", "people.toml", two, "--eps", "1", "--plot", "three.png")["plotted"] == "n"
+    assert "alone" not in shown("ask", "people.toml", COUNTS, "--eps", "1", "--plot", "one.png")[1]
+
+
+def test_a_replay_charges_nothing_and_says_what_it_cost_first(people: Path, told: Told) -> None:
+    first = told("ask", "people.toml", COUNTS, "--eps", "1")
+    again = told("ask", "people.toml", COUNTS, "--eps", "1")
+    assert (first["charged"], first["replayed"]) == ("1", False)
+    assert (again["charged"], again["cost"]["epsilon"], again["replayed"]) == ("0", "1", True)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) AS n FROM people GROUP BY",
+        "SELECT COUNT(*) AS n FROM people AS",
+        "SELECT COUNT(*) AS n FROM people p WHERE people.age > 1",
+    ],
+)
+def test_broken_sql_is_refused_before_the_charge(people: Path, told: Told, sql: str) -> None:
+    told("ask", "people.toml", sql, "--eps", "1", exit_code=4)
+    assert not people.with_suffix(".ledger").exists()

@@ -67,6 +67,76 @@ def test_replaced_values_are_told_for_replace_one(people: Path, told: Told) -> N
     assert [one["question"] for one in found["odds"]] == ["value"]
 
 
+def test_guarantee_is_that_of_the_largest_budget_that_was_ever_in_force(people: Path, told: Told, shown: Shown) -> None:
+    """ε = 0.9 was spent under 3: a budget of 0.3 set afterwards does not make that 1.36 times the odds."""
+    told("ask", "people.toml", COUNT, "--eps", "0.9")
+    found = told(*SET, "--epsilon", "0.3", "--analyst", "ana=0.2", "--why", "less from now on")
+    assert (found["budget"]["epsilon"], found["spent"]["epsilon"]) == ("0.3", "0.9")
+    promised = found["guarantee"]
+    assert (promised["epsilon"], promised["delta"]) == ("3", "1.25e-7")  # ¾ of δ once, ¼ for each budget's orders
+    assert [one["log_factor"] for one in promised["odds"]] == ["3.01006", "6.01006"]
+    assert promised["guess"] == pytest.approx(0.95258, abs=1e-5)
+    assert promised["sentences"][1].startswith("All answers of this ledger together can multiply anyone's odds")
+    assert promised["sentences"][2] == (
+        "That counts every budget that was ever in force, ε = 3, δ = 1.25e-7 in all: a new one does not undo what was "
+        "spent under another."
+    )
+    drawn = " ".join(shown("budget", "people.toml")[0].split())
+    assert "When all of every budget so far is spent: Suppose" in drawn
+    assert "by at most 20.3" in drawn
+
+
+def test_budget_that_was_only_raised_counts_the_smaller_one_too(people: Path, told: Told) -> None:
+    told(*SET, "--epsilon", "5", "--why", "more")
+    told(*SET, "--analyst", "ana=2", "--why", "a cap is no other budget")
+    promised = told("budget", "people.toml")["guarantee"]
+    assert (promised["epsilon"], promised["delta"]) == ("5", "1.25e-7")
+    assert len(promised["sentences"]) == 3
+
+
+def test_one_budget_without_a_delta_promises_itself(people: Path, told: Told, shown: Shown) -> None:
+    people.write_text(people.read_text().replace("delta = 1e-7\n", ""))
+    told("ask", "people.toml", COUNT, "--eps", "0.9")
+    promised = told("budget", "people.toml")["guarantee"]
+    assert (promised["epsilon"], promised["delta"], len(promised["sentences"])) == ("3", "0", 2)
+    assert (promised["other_ledgers"], promised["forgotten"]) == (0, None)
+    assert "When all of it is spent: Suppose" in shown("budget", "people.toml")[0]
+
+
+def test_other_ledgers_over_the_same_rows_are_said_to_come_on_top(people: Path, told: Told, shown: Shown) -> None:
+    told("ask", "people.toml", COUNT, "--eps", "0.9")
+    people.with_name("other.toml").write_text(people.read_text())
+    people.with_name("third.toml").write_text(people.read_text())
+    second = ["--second-ledger", "--why", "two studies"]
+    told("ask", "other.toml", COUNT, "--eps", "0.9", *second)
+    for toml in ("people.toml", "other.toml"):
+        promised = told("budget", toml)["guarantee"]
+        assert promised["other_ledgers"] == 1
+        assert promised["sentences"][2] == (
+            "Another ledger over the same rows is recorded in this one; its answers come on top."
+        )
+    told("ask", "third.toml", COUNT, "--eps", "0.9", *second)
+    drawn = " ".join(shown("budget", "people.toml")[0].split())
+    assert "2 other ledgers over the same rows are recorded in this one; their answers come on top." in drawn
+
+
+def test_forgotten_charges_are_said_to_come_on_top(people: Path, told: Told) -> None:
+    told("ask", "people.toml", COUNT, "--eps", "0.9")
+    ledger = people.with_suffix(".ledger")
+    for epsilon in ("0.25", "0.5"):
+        old = ledger.read_bytes()
+        told("ask", "people.toml", COUNT, "--eps", epsilon)
+        for log in people.parent.glob("people.ledger-*"):
+            log.unlink()
+        ledger.write_bytes(old)
+        told("ledger", "adopt", "people.toml", "--why", "the disk broke")
+    promised = told("budget", "people.toml")["guarantee"]
+    assert promised["forgotten"] == {"entries": 4, "epsilon": "0.75"}
+    assert promised["sentences"][2] == (
+        "Adopting an older copy forgot 4 entries of the recorded head, with ε = 0.75; answers paid with it come on top."
+    )
+
+
 # --- set ---------------------------------------------------------------------------------------------------------
 
 

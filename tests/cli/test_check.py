@@ -229,3 +229,19 @@ def test_an_existing_file_is_replaced_on_request_only(tmp_path: Path) -> None:
     assert page.read_text() == "kept"
     assert main.status(["check", str(facts), "-o", str(page), "--yes"]) == 3
     assert page.read_text() != "kept"
+
+
+@pytest.mark.parametrize(
+    ("bounds", "step", "said"), [("[0, 1e7]", "", True), ("[0, 5000]", "", False), ("[0, 1e7]", "step = 0.01", False)]
+)
+def test_a_coarse_step_that_nobody_declared_is_advice(
+    folder: Path, capfd: pytest.CaptureFixture[str], bounds: str, step: str, said: bool
+) -> None:
+    tip = f'[columns.tip]\ntype = "number"\nbounds = {bounds}\n{step}\nwhy_public = "tariff"\n[budget]'
+    (folder / "people.csv").write_text("id,age,tip\n")
+    (folder / "people.toml").write_text(GOOD.replace("[budget]", tip))
+    gaps = [gap for gap in checked(capfd, folder / "people.toml", 0)["gaps"] if gap["where"] == "columns.tip.step"]
+    assert len(gaps) == said
+    if said:
+        assert "steps of 8" in gaps[0]["what"]
+        assert "Under [columns.tip] write: step = 0.01" in gaps[0]["fix"]

@@ -106,8 +106,8 @@ def test_without_flags_everything_is_left_open_and_said(table: Path, capfd: pyte
     text = table.with_suffix(".toml").read_text()
     for taught in ("# [unit]", "# [columns.age]", "# [budget]", "# In the header, not declared: person_id, age"):
         assert taught in text
-    assert found["gaps"][1]["fix"] == 'Write:\n[unit]\nkey = "person_id"\nmax_rows = 5'
-    assert found["gaps"][2]["fix"].startswith('Write:\n[columns.age]\ntype = "category"')
+    assert found["gaps"][1]["fix"].startswith('Write:\n[unit]\nkey = "person_id"\nmax_rows = 5  #')
+    assert found["gaps"][2]["fix"].startswith('Write:\n[columns.age]\ntype = "category"  # put its own type in place')
 
 
 def test_lines_to_paste_use_the_names_of_the_header(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -130,7 +130,8 @@ def test_without_a_terminal_it_says_so_and_shows_the_flags(
     said = capfd.readouterr().out
     assert "Nothing was asked, because there is no terminal." in said
     line = next(line.strip() for line in said.splitlines() if line.strip().startswith("discreet init"))
-    flags = "--unit person_id --max-rows 5 --column age:category --epsilon 3 --delta 1e-7 --yes"
+    flags = "--unit person_id --max-rows 5 --epsilon 3 --delta 1e-7 --yes"
+    assert "add --column NAME:TYPE for each column to ask about" in said
     assert line == f"discreet init people.csv {flags}"
     assert main.status(shlex.split(line)[1:]) == 0
     assert "Nothing was asked" not in capfd.readouterr().out

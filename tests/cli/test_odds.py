@@ -100,7 +100,8 @@ def test_word_follows_the_guess(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_chance_says_where_its_factor_comes_from(capfd: pytest.CaptureFixture[str]) -> None:
     said = told(capfd, "--eps", "1", "--delta", "1e-6")
-    assert "one in 10,000, which is 100 times δ: there the bound is ε + 0.0101" in said
+    assert "one in 7,330: they move further towards the truth with a chance of at most 100 times δ, and" in said
+    assert "At 100 times δ the bound is ε + 0.0101" in said
     assert "100 times the δ of 2 steps" in told(capfd, "--eps", "1", "--delta", "1e-6", "--group", "2")
     assert "0.0101" not in told(capfd, "--sigma", "1")
 
@@ -136,9 +137,10 @@ def test_odds_are_told_for_presence_and_for_a_value(capfd: pytest.CaptureFixture
 
 def test_promise_with_a_delta_names_the_chance_it_leaves_out(capfd: pytest.CaptureFixture[str]) -> None:
     found = asked(capfd, "--eps", "1", "--delta", "1e-8")
-    assert found["odds"]["except_chance"] == "1e-6"
+    assert found["odds"]["except_chance"] == "1.36421e-6"  # 10⁻⁶·(1 + e^(−1.01005)): too far up, and too far down
+    assert found["odds"]["about"][0]["except_chance"] == "1.36421e-6"
     assert found["odds"]["log_factor"] == "1.01005033586"
-    assert any("one in 1,000,000" in note for note in found["caveats"])
+    assert all("one in 733,029" in note for note in found["caveats"][:2])
     assert asked(capfd, "--eps", "1", "--delta", "0")["odds"]["except_chance"] == "0"
 
 

@@ -22,6 +22,23 @@ def test_quote_has_the_keys_of_the_public_face(people: Path, told: Told) -> None
     assert found["caveats"]
 
 
+def test_small_counts_are_said_to_have_a_wide_margin_and_not_to_be_off(
+    people: Path, told: Told, shown: Callable[..., tuple[str, str]]
+) -> None:
+    """95 times of 100 the error is within ±, and most often far within: a small count need not be off by 10 %."""
+    smallest = told("quote", "people.toml", COUNTS, "--eps", "1")["smallest_group"]
+    drawn = shown("quote", "people.toml", COUNTS, "--eps", "1")[0]
+    assert f"For a count below {smallest:,} the ± is more than 10 % of it." in drawn
+    assert "off by" not in drawn
+
+
+def test_largest_margin_of_several_counts_is_named(people: Path, shown: Callable[..., tuple[str, str]]) -> None:
+    both = "SELECT COUNT(*) AS n, COUNT(DISTINCT person_id) AS people FROM people"
+    assert "the largest ± is more than 10 % of it." in shown("quote", "people.toml", both, "--eps", "1")[0]
+    same = "SELECT COUNT(*) AS n, COUNT(*) AS n2 FROM people"
+    assert "the ± is more than 10 % of it." in shown("quote", "people.toml", same, "--eps", "1")[0]
+
+
 def test_quote_makes_no_file_and_needs_no_table(people: Path, told: Told) -> None:
     people.with_suffix(".csv").unlink()
     told("quote", "people.toml", COUNTS, "--eps", "1")
@@ -124,3 +141,42 @@ def test_mistake_in_a_question_has_its_place(people: Path, told: Told) -> None:
 def test_metadata_without_a_budget_ends_with_3(people: Path, told: Told) -> None:
     people.write_text(people.read_text().partition("[budget]")[0])
     assert "epsilon = 3" in told("quote", "people.toml", COUNTS, "--eps", "1", exit_code=3)["fix"]
+
+
+def test_a_price_that_does_not_fit_is_said_with_one_that_does(
+    people: Path, told: Told, shown: Callable[..., Any]
+) -> None:
+    drawn = shown("quote", "people.toml", COUNTS, "--eps", "50")[0]
+    assert "It does not fit: epsilon 3 is left." in drawn
+    assert "after it" not in drawn
+    assert "To ask it:" not in drawn
+    assert "This fits:" in drawn
+    found = told("quote", "people.toml", COUNTS, "--eps", "50")
+    assert found["fits"] is False
+    (offered,) = found["next"]
+    assert "--eps 3" in offered
+    told(*shlex.split(offered)[1:], exit_code=0)
+    assert told("quote", "people.toml", COUNTS, "--eps", "1")["fits"] is False  # all is spent now
+    assert told("quote", "people.toml", COUNTS, "--eps", "1")["next"] == []
+
+
+def test_a_price_that_fits_exactly_fits(people: Path, told: Told) -> None:
+    assert told("quote", "people.toml", COUNTS, "--eps", "3")["fits"] is True
+    assert told("quote", "people.toml", COUNTS, "--eps", "1", "--as", "ana")["fits"] is True
+    assert told("quote", "people.toml", COUNTS, "--eps", "1.1", "--as", "ana")["fits"] is False
+
+
+def test_a_price_above_the_cap_of_one_question_does_not_fit(people: Path, told: Told) -> None:
+    people.write_text(
+        people.read_text().replace("[budget.analysts]", "max_epsilon_per_question = 2\n[budget.analysts]")
+    )
+    assert told("quote", "people.toml", COUNTS, "--eps", "2")["fits"] is True
+    found = told("quote", "people.toml", COUNTS, "--eps", "2.5", "--delta", "1e-9")
+    assert found["fits"] is False
+    assert "--eps 2" in found["next"][0]
+
+
+def test_no_count_is_warned_of_where_its_margin_is_zero(people: Path, told: Told, shown: Callable[..., Any]) -> None:
+    people.write_text(people.read_text().replace("epsilon = 3 ", "epsilon = 900"))
+    assert "For a count below" not in shown("quote", "people.toml", COUNTS, "--eps", "500")[0]
+    assert told("quote", "people.toml", COUNTS, "--eps", "500")["smallest_group"] == 0

@@ -399,3 +399,13 @@ def test_bar_is_drawn_where_it_takes_long(people: Path) -> None:
     status, screen = typed(people.parent, [*BUILD, *BY_SEX, "--yes"], before=before)
     assert status == 0, screen
     assert "making it add up" in screen
+
+
+def test_a_plan_that_does_not_fit_offers_no_command_that_fails(people: Path, told: Told, shown: Shown) -> None:
+    out, _ = shown(*PLAN, "people.toml", "--by", "sex", "--eps", "50")
+    assert "It does not fit: epsilon 3 is left." in out
+    assert "To build it:" not in out
+    assert "This fits:" in out
+    found = told(*PLAN, "people.toml", "--by", "sex", "--eps", "50")
+    assert found["fits"] is False
+    told(*shlex.split(found["next"][0])[1:])

@@ -368,13 +368,14 @@ def test_under_replace_one_odds_are_those_of_a_value_and_presence_is_said_to_be_
 def test_odds_with_a_delta_name_the_chance_of_each_question() -> None:
     presence, value = odds.reaches(Approx(2, "1e-7"), "add-remove")
     assert (presence.steps, value.steps) == (1, 2)
-    assert presence.chance == Fraction(1, 10**5)
-    assert float(value.chance) == pytest.approx(1e-5 * (1 + math.exp(2)))  # the δ of a group of two
+    assert float(presence.chance) == pytest.approx(1e-5 * (1 + 0.99 * math.exp(-2)))  # up, and down
+    two = 1e-5 * (1 + math.exp(2))  # the δ of a group of two
+    assert float(value.chance) == pytest.approx(two * (1 + 0.99 * math.exp(-4)))
     assert float(presence.loss or 0) == pytest.approx(2 - math.log(0.99))
     assert float(value.loss or 0) == pytest.approx(4 - math.log(0.99))
     said = words.odds_moved("It", (presence, value))
-    assert "by at most 7.47, except with a chance of at most one in 100,000, and on" in said
-    assert "by at most 55.2, except with a chance of at most one in 11,920." in said
+    assert "by at most 7.47, except with a chance of at most one in 88,184, and on" in said
+    assert "by at most 55.2, except with a chance of at most one in 11,707." in said
 
 
 def test_odds_that_a_delta_leaves_without_a_bound_are_said_to_have_none() -> None:
@@ -391,7 +392,46 @@ def test_gaussian_odds_on_a_value_are_those_of_half_the_sigma() -> None:
     presence, value = odds.reaches(Gaussian(4), "add-remove", "1e-6")
     assert presence.loss == odds.loss_bound(Gaussian(4), "1e-6")
     assert value.loss == odds.loss_bound(Gaussian(2), "1e-6")
-    assert (value.chance, value.best_guess) == (Fraction(1, 10**6), odds.guess(Gaussian(2)))
+    assert value.chance == odds.either_way(Fraction(1, 10**6), value.loss or Fraction(0))
+    assert value.best_guess == odds.guess(Gaussian(2))
+
+
+def outside(p: list[float], q: list[float], factor: float) -> float:
+    """How often odds move by more than the factor, up or down, when p is the truth."""
+    return sum(a for a, b in zip(p, q, strict=True) if a > factor * b or b > factor * a)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("0.01", "0.002"), ("0.3", "0.001"), ("2", "1e-5")])
+def test_chance_counts_odds_that_move_too_far_in_either_direction(epsilon: str, delta: str) -> None:
+    """Telling "more than e^loss", with η if it is true and e^(−loss)·η if it is not, is (ε, δ)-DP, and so is its mirror
+    image: one law that does both leaves the range with η(1 + e^(−loss)), which no chance for one direction covers."""
+    found = odds.reach(Approx(epsilon, delta), "replace-one", question="value")
+    eta, e = 100 * float(delta), math.exp(float(found.loss or 0))
+    up, down = eta, eta / e
+    p, q = [up, down, 1 - up - down], [down, up, 1 - up - down]
+    allowed = float(Fraction(delta)) * (1 + 1e-9)
+    assert sum(max(0.0, a - math.exp(float(epsilon)) * b) for a, b in zip(p, q, strict=True)) <= allowed
+    moved = outside(p, q, e * (1 - 1e-9))
+    assert moved == pytest.approx(eta * (1 + 1 / e))
+    assert eta < moved <= float(found.chance) * (1 + 1e-12)
+
+
+def test_chance_of_either_direction_that_reaches_one_leaves_no_factor() -> None:
+    found = odds.reach(Approx("0.01", "0.0099"), "replace-one", question="value")
+    assert (found.loss, found.chance) == (None, 1)
+    assert odds.either_way(Fraction(99, 100), Fraction(0)) == 1
+
+
+@pytest.mark.parametrize("sigma", [0.5, 2, 7.5])
+@pytest.mark.parametrize("chance", ["0.4", "1e-3", "1e-6"])
+def test_rounded_gaussian_leaves_its_range_no_oftener_than_stated(sigma: float, chance: str) -> None:
+    found = odds.reach(Gaussian(Fraction(sigma)), "replace-one", chance, question="value")
+    loss = float(found.loss or 0)
+    reach = math.ceil(12 * sigma)
+    cells = [NORMAL.cdf((k + 0.5) / sigma) - NORMAL.cdf((k - 0.5) / sigma) for k in range(-reach, 1)]
+    mass = [*cells, *cells[-2::-1]]  # symmetric, so that both tails are exact to many digits
+    p, q = [0.0, *mass], [*mass, 0.0]
+    assert outside(p[1:-1], q[1:-1], math.exp(loss)) <= float(found.chance)
 
 
 def test_reviewer_hears_bound_and_measurement() -> None:

@@ -241,7 +241,8 @@ def compared(op, left, right, row, schema):
     """Beside a constant, a stored number and + - * / of it with constants are compared as Fractions: exactly."""
     names = set(columns(left))
     column = schema.find(next(iter(names))) if len(names) == 1 else None
-    if column is not None and isinstance(right, Literal) and stored(schema, column).store is Store.STEPS:
+    number = isinstance(right, Literal) and not isinstance(right.value, str)
+    if column is not None and number and stored(schema, column).store is Store.STEPS:
         raw, step, beside = row[column.name], stored(schema, column).step, measured(right.value)
         found = exactly(left, raw * step if raw is not None else Fraction(1))
         ends = [exactly(left, Fraction(x)) for x in (0, 1)]

@@ -7,9 +7,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from discreet.answer.column import Column, Plain
+from discreet.answer.column import Column, Plain, listed
 from discreet.answer.first_form import FORMAT, fields_of, unreadable
 from discreet.errors import bad, quoted
 from discreet.inert import visible_lines
@@ -53,10 +54,10 @@ class Answer:
         return len(self.labels)
 
     @property
-    def rows(self) -> list[dict[str, Plain]]:
-        """A dictionary per row: keys first, then values."""
+    def rows(self) -> list[dict[str, Any]]:
+        """A dictionary per row: keys first, then values; several favourites are a list."""
         names = [c.name for c in self.columns]
-        values = zip(*(c.value for c in self.columns), strict=True) if names else [()] * len(self)
+        values = zip(*(map(listed, c.value) for c in self.columns), strict=True) if names else [()] * len(self)
         return [
             dict(zip(self.keys, label, strict=True)) | dict(zip(names, row, strict=True))
             for label, row in zip(self.labels, values, strict=True)
@@ -81,13 +82,16 @@ class Answer:
             raise bad("row", "must be the keys of one row of the answer", row, fix)
         return self.labels.index(wanted)
 
-    def of_name(self, column: Column) -> str:
-        """The name beside a column's own under which files without metadata say what it counts."""
+    def beside(self, column: Column) -> dict[str, Plain]:
+        """What files without metadata say of a column, under names beside its own: the error of a chosen value, in
+        whole ranks or rows, and what is counted."""
+        said: dict[str, Plain] = {
+            "ranks": None if column.ranks is None else ceil(column.ranks),
+            "shortfall": None if column.shortfall is None else ceil(column.shortfall),
+            "of": column.of,
+        }
         taken = {*self.keys, *(name for c in self.columns for name in (c.name, f"{c.name}_moe"))}
-        name = f"{column.name}_of"
-        while name in taken:
-            name += "_"
-        return name
+        return {_free(f"{column.name}_{fact}", taken): value for fact, value in said.items() if value is not None}
 
     def explain(self) -> str:
         """The path from the question to these numbers, in words."""
@@ -138,6 +142,7 @@ class Answer:
         return {
             "dataset": self.dataset,
             "cost": self.cost,
+            "charged": "0" if self.replayed else self.cost.get("epsilon"),
             "remaining": self.remaining,
             "receipt": self.receipt,
             "caveats": list(self.caveats),
@@ -202,7 +207,13 @@ class Answer:
         return tuple(with_caps(one, self.column(a), self.column(b)) for one in ratio(self, a, b))
 
 
-def _with_moe(answer: Answer) -> list[dict[str, Plain]]:
+def _free(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _with_moe(answer: Answer) -> list[dict[str, Any]]:
     rows = answer.rows
     for column in answer.columns:
         for row, moe in zip(rows, column.moe, strict=True):

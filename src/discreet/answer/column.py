@@ -13,6 +13,7 @@ from discreet.noise.gaussian import DiscreteGaussian, RoundedGaussian
 from discreet.noise.laplace import DiscreteLaplace
 
 Plain = None | bool | int | float | str
+Cell = Plain | tuple[Plain, ...]  # several favourites, best guess first
 
 LAWS = {"laplace": DiscreteLaplace, "gaussian": RoundedGaussian, "discrete-gaussian": DiscreteGaussian}
 _FRACTIONS = ("scale", "step")
@@ -26,12 +27,13 @@ class Column:
 
     `kind` (one of LAWS), `scale` and `step` are those of the noise where the column is one noisy part, and `part` names
     that part, so that columns made from the same draw are known as such.  `ranks` and `shortfall`, in rows, stand in
-    for ends where a value was chosen.  `of` says what a cap left to be counted, where one can bind.
+    for ends where a value was chosen, from points a `step` apart or among public values.  `of` says what a cap left to
+    be counted, where one can bind, and how coarse the points are, where the values are finer.
     """
 
     name: str
     mechanism: str
-    value: tuple[Plain, ...]
+    value: tuple[Cell, ...]
     low: tuple[Any, ...]
     high: tuple[Any, ...]
     moe: tuple[Any, ...]
@@ -70,7 +72,7 @@ class Column:
         exactly = {name: None if kept[name] is None else str(kept[name]) for name in _FRACTIONS}
         if self.of is None:
             del kept["of"]
-        return kept | {name: list(kept[name]) for name in _LISTS} | exactly
+        return kept | {name: list(map(joined, kept[name])) for name in _LISTS} | exactly
 
 
 def column(
@@ -94,7 +96,7 @@ def column(
     """
     if kind is not None and kind not in LAWS:
         raise bad("kind", f"must be one of {', '.join(LAWS)}", kind, "Leave it out where a column has several noises.")
-    value = tuple(plain(v) for v in estimates.value)
+    value = tuple(tuple(map(plain, v)) if isinstance(v, tuple) else plain(v) for v in estimates.value)
     low = tuple(None if v is None else _end(v, exact.float_down) for v in estimates.low)
     high = tuple(None if v is None else _end(v, exact.float_up) for v in estimates.high)
     moe = tuple(_moe(v, a, b) for v, a, b in zip(estimates.value, estimates.low, estimates.high, strict=True))
@@ -128,6 +130,16 @@ def plain(value: Any) -> Plain:
             return value.isoformat()
         case _:
             raise TypeError(f"{type(value).__name__} is no released value")
+
+
+def joined(value: Cell) -> Plain:
+    """Several favourites as one text, everything else as it is."""
+    return ", ".join(map(label_text, value)) if isinstance(value, tuple) else value
+
+
+def listed(value: Cell) -> Any:
+    """Several favourites as a list, everything else as it is."""
+    return list(value) if isinstance(value, tuple) else value
 
 
 def label_text(label: Plain) -> str:

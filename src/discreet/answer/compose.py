@@ -8,7 +8,7 @@ from typing import Any
 from discreet import envelope, exact
 from discreet.answer.answer import Answer
 from discreet.answer.caps import counted_of
-from discreet.answer.column import Column, Plain, column, plain
+from discreet.answer.column import Column, Plain, column, joined, plain
 from discreet.answer.estimate import estimated
 from discreet.answer.noisy import Estimates, Noisy
 from discreet.answer.stored import opened, question, replayed
@@ -46,7 +46,7 @@ def answered(plan: Plan, released: Released) -> Answer:
         columns=tuple(columns),
         level=plan.level,
         cost=cost_json(plan),
-        caveats=(*explain.caveats(plan), *explain.shortened(plan, len(released.keys))),
+        caveats=(*explain.caveats(plan), *explain.coarse_steps(plan), *explain.shortened(plan, len(released.keys))),
         plan=explain.as_json(plan) | {"words": explain.words(plan)},
     )
     places = {  # bins and the like sort by their public order, not by their letters
@@ -54,7 +54,13 @@ def answered(plan: Plan, released: Released) -> Answer:
         for one in draft.cells.keys
         if one.labels is not None
     }
-    return whole.kept(afterwards(whole.rows, draft.question.after, places=places))
+    texts = [{name: _text(value) for name, value in row.items()} for row in whole.rows]
+    return whole.kept(afterwards(texts, draft.question.after, places=places))
+
+
+def _text(value: Any) -> Any:
+    """A value as HAVING and ORDER BY see it: several favourites are one text."""
+    return joined(tuple(value)) if isinstance(value, list) else value
 
 
 def shown(stored: bytes, draft: Draft, level: Fraction) -> Answer:
@@ -121,6 +127,8 @@ def _column(name: str, recipe: Recipe, plan: Plan, noisy: dict[Part, Noisy]) -> 
     shares = [by_part[part].epsilon for part in parts(recipe)]
     epsilon = None if None in shares else exact.shown(sum((s for s in shares if s is not None), Fraction(0)))
     law = _law(by_part[recipe.part]) if isinstance(recipe, Single) else {}
+    if isinstance(recipe, Picked):
+        law = {"step": recipe.part.grid.step}
     of = counted_of(recipe, plan.draft)
     return column(name, estimates, mechanism=mechanism_words(recipe, plan), epsilon=epsilon, of=of, **law)
 
@@ -149,7 +157,7 @@ def _rounding(part: Part, schema: Schema) -> Fraction:
 def _in_its_type(estimates: Estimates, part: Ranks, plan: Plan) -> Estimates:
     """Chosen grid points as the column has them: dates as dates, whole numbers as such."""
     kind = domain(part.item, plan.draft.schema).type
-    values = [typed(Fraction(value), kind) for value in estimates.value]
+    values = [typed(Fraction(value), kind) for value in estimates.value if not isinstance(value, tuple)]
     return Estimates(values, estimates.low, estimates.high, estimates.ranks, estimates.shortfall)
 
 

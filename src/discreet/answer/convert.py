@@ -3,6 +3,7 @@
 import json
 from typing import TYPE_CHECKING, Any
 
+from discreet.answer.column import listed
 from discreet.errors import bad
 
 if TYPE_CHECKING:
@@ -21,13 +22,13 @@ def to_pandas(answer: "Answer") -> Any:
 
 
 def to_polars(answer: "Answer") -> Any:
-    """A Polars frame.  It carries no metadata, so what a capped column counts stands in one beside it."""
+    """A Polars frame.  It carries no metadata, so what else is said of a column stands in columns beside it."""
     try:
         import polars
     except ImportError:
         raise _absent("polars") from None
-    counted = {answer.of_name(c): [c.of] * len(answer) for c in answer.columns if c.of is not None}
-    return polars.DataFrame(_lists(answer) | counted, strict=False)
+    said = {name: [fact] * len(answer) for c in answer.columns for name, fact in answer.beside(c).items()}
+    return polars.DataFrame(_lists(answer) | said, strict=False)
 
 
 def to_arrow(answer: "Answer") -> Any:
@@ -44,7 +45,7 @@ def _lists(answer: "Answer") -> dict[str, list[Any]]:
     keys = {name: [label[i] for label in answer.labels] for i, name in enumerate(answer.keys)}
     pairs = {}
     for column in answer.columns:
-        pairs[column.name] = list(column.value)
+        pairs[column.name] = list(map(listed, column.value))
         pairs[f"{column.name}_moe"] = list(column.moe)
     return keys | pairs
 

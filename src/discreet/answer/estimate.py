@@ -106,7 +106,7 @@ def _picked_top(recipe: PickedTop, noisy: Noisy, level: Fraction) -> Estimates:
     part = recipe.part
     chosen = np.asarray(noisy.values, dtype=np.int64).reshape(-1, part.k).tolist()
     named = [[part.values[index] for index in row] for row in chosen]
-    values: list[Value] = [row[0] if part.k == 1 else ", ".join(map(str, row)) for row in named]
+    values: list[Value] = [row[0] if part.k == 1 else tuple(row) for row in named]
     none: list[None] = [None] * len(values)
     short = None
     if noisy.law is not None:

@@ -6,7 +6,8 @@ from typing import Any
 
 from discreet.query.recipe import MeanAmong, MeanOf
 
-Value = int | float | Fraction | str | bool
+One = int | float | Fraction | str | bool
+Value = One | tuple[One, ...]  # several favourites, best guess first
 
 
 @dataclass(frozen=True)

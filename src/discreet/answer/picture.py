@@ -15,7 +15,7 @@ def picture(answer: "Answer", name: str | None, *, ax: Any = None) -> Any:
     """Bars from 0 for counts and sums, points for the rest, each with its interval."""
     from discreet.plot.answer import Mark, bars_picture, points_picture
 
-    column = _drawable(answer) if name is None else answer.column(name)
+    column = drawn_column(answer) if name is None else answer.column(name)
     if any(not _is_number(v) for v in column.value):
         raise bad("column", "must hold numbers to be drawn", column.name, "Name a column of numbers.")
     marks = [
@@ -29,7 +29,8 @@ def picture(answer: "Answer", name: str | None, *, ax: Any = None) -> Any:
     return drawn(marks, title=title, measure=measure, caption=caption(answer), ax=ax)
 
 
-def _drawable(answer: "Answer") -> "Column":
+def drawn_column(answer: "Answer") -> "Column":
+    """The column that is drawn where none is named: the first with a ±."""
     for column in answer.columns:
         if any(moe is not None for moe in column.moe):
             return column

@@ -12,6 +12,7 @@ from discreet.answer.caps import counted_of
 from discreet.answer.column import plain
 from discreet.answer.compose import cost_json, mechanism_words, noisy_parts
 from discreet.answer.estimate import estimated
+from discreet.answer.show import ranks
 from discreet.inert import visible
 from discreet.mechanism.quantile import Quantile
 from discreet.query import explain
@@ -20,7 +21,7 @@ from discreet.query.plan import Plan
 from discreet.query.recipe import CorrelationOf, CovarianceOf, MeanOf, Picked, Recipe, VarianceOf, parts
 from discreet.query.target import half_widths
 
-_RELATIVE = 10  # a count ten times its ± is off by 10 % at most
+_RELATIVE = 10  # the ± of a count ten times as large is 10 % of it
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Expected:
         if self.moe is not None:
             return f"± {float(self.moe):,.6g}"
         if self.ranks is not None:
-            return f"within {self.ranks:,.0f} ranks"
+            return ranks(self.ranks)
         if self.at_size is not None:
             return f"± {self.at_size:,.3g} in a group of {at_size:,} rows"
         return "± depends on how many rows there are: name a size with --at-size"
@@ -74,6 +75,22 @@ class Quote:
     remaining_after: dict[str, str]
     caveats: tuple[str, ...]
     at_size: int | None = None
+    alike: bool = True  # whether all counts have the same ±
+    most_epsilon: Fraction | None = None  # of one question
+
+    @property
+    def fits(self) -> bool:
+        """Whether so much is left.
+
+        What is left is a pure ε.  Gaussian noise may fit beyond it, and may not fit within it for its δ: it does where
+        some is left after it.
+        """
+        price, left, after = (Fraction(one["epsilon"]) for one in (self.cost, self.remaining, self.remaining_after))
+        if self.most_epsilon is not None and price > self.most_epsilon:
+            return False
+        if Fraction(self.cost["delta"]) == 0 or price == left:
+            return price <= left
+        return after > 0
 
     def to_json(self) -> dict[str, Any]:
         """The object that `quote --json` prints."""
@@ -84,6 +101,7 @@ class Quote:
             "cost": self.cost,
             "remaining": self.remaining,
             "remaining_after": self.remaining_after,
+            "fits": self.fits,
             "receipt": None,
             "level": float(self.level),
             "columns": [one.as_json() for one in self.columns],
@@ -100,9 +118,12 @@ class Quote:
             + ("" if one.of is None else f"; {one.of}")
             for one in self.columns
         ]
-        if self.smallest_group is not None:
-            lines.append(f"A group of fewer than {self.smallest_group:,} will be off by more than 10 %.")
-        lines.append(f"Left now: epsilon {self.remaining['epsilon']}; after it {self.remaining_after['epsilon']}.")
+        if self.smallest_group:
+            which = "the ±" if self.alike else "the largest ±"
+            lines.append(f"For a count below {self.smallest_group:,} {which} is more than 10 % of it.")
+        left = self.remaining["epsilon"]
+        after = f"Left now: epsilon {left}; after it {self.remaining_after['epsilon']}."
+        lines.append(after if self.fits else f"It does not fit: epsilon {left} is left. What was asked before is free.")
         return lines + [visible(caveat) for caveat in self.caveats]
 
     def __repr__(self) -> str:
@@ -133,8 +154,9 @@ def quoted(
         smallest,
         remaining,
         remaining_after,
-        tuple(explain.caveats(plan)),
+        (*explain.caveats(plan), *explain.undeclared_steps(plan)),
         size,
+        len(set(counts)) < 2,
     )
 
 

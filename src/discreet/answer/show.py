@@ -7,6 +7,7 @@ import math
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from discreet.answer.column import joined
 from discreet.exact import shown
 from discreet.inert import visible
 
@@ -80,14 +81,24 @@ def percent(level: Any) -> str:
 
 def cell(column: "Column", i: int) -> str:
     """A value with its ±."""
-    value, moe = column.value[i], column.moe[i]
+    value, moe = joined(column.value[i]), column.moe[i]
     if value is None:
         return "-"
     if column.ranks is not None:
-        return f"{number(value, None)} ± {math.ceil(column.ranks):,} ranks"
+        return f"{number(value, None)} {ranks(column.ranks)}"
     if column.shortfall is not None:
         return f"{label(value)} (short by < {math.ceil(column.shortfall):,} rows)"
     return number(value, None) if moe is None else f"{number(value, moe)} ± {_size(moe)}"
+
+
+def ranks(error: float) -> str:
+    """The ± of a value that was chosen by its rank.
+
+    >>> ranks(0.3), ranks(12.4)
+    ('± 1 rank', '± 13 ranks')
+    """
+    whole = math.ceil(error)
+    return f"± {whole:,} {'rank' if whole == 1 else 'ranks'}"
 
 
 def number(value: Any, moe: Any) -> str:

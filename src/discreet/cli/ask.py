@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet import outputs
+from discreet import inert, outputs
 from discreet.cli import quote as quotes
 from discreet.cli import terminal
 from discreet.cli.asking import (
@@ -17,6 +17,7 @@ from discreet.cli.asking import (
     Eps,
     Error,
     Level,
+    Rehearse,
     Sql,
     Toml,
     Wanted,
@@ -57,6 +58,7 @@ def ask(
     yes: Annotated[bool, typer.Option("--yes", help="Ask without a question back; replace FILE.")] = False,
     second_ledger: Second = False,
     why: WhySecond = None,
+    rehearse: Rehearse = False,
 ) -> Reply:
     """Ask a question: pay from the budget, get numbers with their ±.
 
@@ -64,7 +66,7 @@ def ask(
 
     Example: discreet ask people.toml "SELECT region, COUNT(*) AS n FROM people GROUP BY region" --error n=15
     """
-    wanted = Wanted("ask", metadata, read_sql(sql), eps, tuple(error or ()), delta, level, analyst, at_size)
+    wanted = Wanted("ask", metadata, read_sql(sql), eps, tuple(error or ()), delta, level, analyst, at_size, rehearse)
     form, second = chosen_format(format, output), reason(second_ledger, why, wanted.command())
     require_new(output, yes, metadata)
     if raw:
@@ -72,12 +74,12 @@ def ask(
     if not dry_run:
         _require_place(wanted, form, output, plot, replace=yes)
         start_ahead(Limits())
-    with opened(metadata, second) as dataset:
+    with opened(metadata, second, rehearse=rehearse) as dataset:
         question = asking(dataset, wanted)
         if dry_run:
             quoted = quotes.quoted(question, wanted)
             return Reply(quotes.data(quoted), lambda: "\n".join(quoted.lines()), output, replace=yes, toml=metadata)
-        if not (yes or json) and terminal.is_terminal():
+        if not (yes or json or rehearse) and terminal.is_terminal():
             terminal.require_agreed(quotes.quoted(question, wanted).lines(), again=wanted.command("--yes"))
         answer = _answered(question, wanted)
     return _replied(answer, wanted.toml, form, output, plot, raw=raw, replace=yes)
@@ -86,21 +88,33 @@ def ask(
 def _replied(
     answer: "Answer", toml: Path, form: str, output: Path | None, plot: Path | None, *, raw: bool, replace: bool
 ) -> Reply:
-    lost = None if plot is None else _not_drawn(answer, plot, toml)
-    guarded = None if raw else guard_caveat(answer, form)
+    from discreet.answer.picture import drawn_column
+    from discreet.rehearsal.answers import marked
+
+    shown, lost = marked(answer), None if plot is None else _not_drawn(answer, plot, toml)
+    guarded = None if raw else guard_caveat(shown, form)
     data = envelope(**answer.to_json()) | ({} if plot is None else {"plot": None if lost else str(plot)})
+    data |= {} if plot is None or lost else {"plotted": drawn_column(answer).name}
     data["caveats"] = [*data["caveats"], *(said for said in (guarded, lost) if said is not None)]
-    notes = [*_notes(answer), *([] if guarded is None else [f"· {guarded}"])]
-    notes += [] if plot is None else [lost or f"Drawn: {plot}"]
+    notes = [*_notes(shown), *([] if guarded is None else [f"· {guarded}"])]
+    notes += [] if plot is None else [lost or f"Drawn: {plot}{_which(answer)}"]
     return Reply(
         data,
-        lambda: _picture(answer),
+        lambda: _picture(shown),
         output,
         replace=replace,
         said=lambda: _said(notes),
-        content=content(answer, form, exact_cell) if raw else content(answer, form),
+        content=_headed(shown, form, content(shown, form, exact_cell) if raw else content(shown, form)),
         toml=toml,
     )
+
+
+def _headed(answer: "Answer", form: str, made: bytes | None) -> bytes | None:
+    """Markdown has no place of its own for what stands above an answer."""
+    from discreet.rehearsal.answers import headline
+
+    above = "".join(f"**{line}**\n\n" for line in headline(answer))
+    return above.encode() + made if form == "md" and made is not None else made
 
 
 def _require_place(wanted: Wanted, form: str, output: Path | None, plot: Path | None, *, replace: bool) -> None:
@@ -127,15 +141,25 @@ def _not_drawn(answer: "Answer", file: Path, toml: Path) -> str | None:
     """Draws the answer; why not, where it could not be: it is paid for and must be shown all the same."""
     from discreet.answer.show import caption
     from discreet.plot import style
+    from discreet.rehearsal.answers import headline
 
     try:
         with outputs.replacing(file, toml, flag="plot") as draft:
-            style.write(answer.plot(), draft, alt=caption(answer))
+            style.write(answer.plot(), draft, alt=" ".join([*headline(answer), caption(answer)]))
     except DiscreetError as error:
         return f"Not drawn: {error.what} {error.fix}"
     except OSError:
         return f"Not drawn: {file} could not be written. Ask again with another name, which costs nothing."
     return None
+
+
+def _which(answer: "Answer") -> str:
+    """Which column is drawn, where there are several."""
+    from discreet.answer.picture import drawn_column
+
+    if len(answer.columns) < 2:
+        return ""
+    return f" shows {inert.visible(drawn_column(answer).name)} alone; in Python, answer.plot(NAME) draws another."
 
 
 def _notes(answer: "Answer") -> list[str]:
@@ -166,6 +190,7 @@ def _picture(answer: "Answer") -> Any:
     from rich.text import Text
 
     from discreet.answer.show import caps, table
+    from discreet.rehearsal.answers import headline
 
     header, rows = table(answer)
     drawn = Table(box=None, pad_edge=False, header_style="bold")
@@ -173,4 +198,4 @@ def _picture(answer: "Answer") -> Any:
         drawn.add_column(Text(name), justify="left" if place < len(answer.keys) else "right")
     for row in rows:
         drawn.add_row(*map(Text, row))
-    return Group(drawn, *map(Text, caps(answer)))
+    return Group(*map(Text, headline(answer)), drawn, *map(Text, caps(answer)))

@@ -3,6 +3,7 @@
 import contextlib
 import shlex
 import sys
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from discreet import exact
 from discreet.cli.fixes import curated, require_delta
 from discreet.cli.places import require_metadata_file
 from discreet.cli.typed import named, refitted, whole
-from discreet.errors import BadValue, bad
+from discreet.errors import BadValue, DiscreetError, EngineFailed, bad
 
 if TYPE_CHECKING:
     from discreet.dataset import Asking, Dataset
@@ -35,6 +36,9 @@ As = Annotated[
     ),
 ]
 AtSize = Annotated[str | None, typer.Option(metavar="N", help="Show the ± of means for groups of N rows.")]
+Rehearse = Annotated[
+    bool, typer.Option("--rehearse", help="Invent the rows from the metadata: nothing private is opened or charged.")
+]
 Why = Annotated[str | None, typer.Option(metavar="TEXT", help="The reason, which the ledger keeps.")]
 
 _MOST_SIZE = 10**12
@@ -53,6 +57,7 @@ class Wanted:
     level: str | None = None
     analyst: str | None = None
     at_size: str | None = None
+    rehearse: bool = False
 
     def command(self, *more: str) -> str:
         """The command line that says the same, safe to paste into a shell."""
@@ -60,7 +65,7 @@ class Wanted:
         flags = [("--eps", self.eps), *(("--error", one) for one in self.error), ("--delta", self.delta)]
         flags += [("--level", self.level), ("--as", self.analyst), ("--at-size", self.at_size)]
         words += [word for flag, value in flags if value is not None for word in (flag, value)]
-        return shlex.join([*words, *more])
+        return shlex.join([*words, *(["--rehearse"] if self.rehearse else []), *more])
 
     @property
     def price(self) -> dict[str, Any]:
@@ -118,13 +123,32 @@ def read_sql(typed: str) -> str:
 
 
 @contextlib.contextmanager
-def opened(toml: Path, second_ledger: str | None = None) -> "Iterator[Dataset]":
+def opened(toml: Path, second_ledger: str | None = None, *, rehearse: bool = False) -> "Iterator[Dataset]":
     """The dataset, let go of at the end; what the ledger refuses ends with a command for its curator."""
     from discreet.dataset import open_dataset
 
     require_metadata_file(toml)
-    with curated(toml), open_dataset(toml, second_ledger=second_ledger) as dataset:
+    told = _revealed() if rehearse else curated(toml)  # a command for the curator may need a look at the real ledger
+    with told, open_dataset(toml, second_ledger=second_ledger, rehearsal=rehearse) as dataset:
         yield dataset
+
+
+@contextlib.contextmanager
+def _revealed() -> Iterator[None]:
+    """Refusals of a rehearsal are stamped, and any other failure is told with its traceback: its rows are invented."""
+    from discreet.rehearsal.stamp import titled
+
+    try:
+        yield
+    except DiscreetError as error:
+        error.what = titled(error.what)
+        raise
+    except (typer.TyperException, typer.Exit, typer.Abort):
+        raise
+    except Exception as error:
+        told = "".join(traceback.format_exception(error)).rstrip()
+        fix = "Find it by the traceback above: its rows are invented, and nothing real was opened or charged."
+        raise EngineFailed(titled(f"{type(error).__name__}: {error}"), told, fix) from None
 
 
 @contextlib.contextmanager

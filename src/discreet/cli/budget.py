@@ -1,6 +1,7 @@
 """`discreet budget`: what may be spent, what is spent, what that promises; and opening a closed dataset again."""
 
 import shlex
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,8 @@ from discreet.privacy.odds import reaches
 from discreet.relation import Relation
 
 if TYPE_CHECKING:
+    from discreet.ledger.adoption import Forgotten
+    from discreet.ledger.filter import Budget as Filter
     from discreet.ledger.standing import Standing
     from discreet.schema import Budget
     from discreet.table import Table
@@ -29,6 +32,16 @@ class Overview:
     unit: str
     neighbours: str
     parts: str  # of δ, in words; empty without one
+
+
+@dataclass(frozen=True)
+class Promised:
+    """The (ε, δ) of all that this ledger ever allowed, and what comes on top of it."""
+
+    epsilon: Fraction
+    delta: Fraction
+    other_ledgers: int  # over the same rows
+    forgotten: "Forgotten | None"  # by adopting older copies
 
 
 def budget(metadata: Toml, json: AsJson = False, output: OutFile = None, yes: Yes = False) -> Reply:
@@ -82,7 +95,7 @@ def overview(table: "Table") -> Overview:
             "max_delta": exact.shown(allowed.max_delta),
         },
         spent=_spent(standing),
-        guarantee=_guarantee(allowed, table.schema.relation),
+        guarantee=_guarantee(_promised(table, standing), allowed, table.schema.relation),
         analysts=_analysts(allowed, standing),
         questions=0 if standing is None else standing.charges,
         failures=0 if standing is None else standing.failures,
@@ -129,23 +142,80 @@ def _analysts(allowed: "Budget", standing: "Standing | None") -> list[dict[str, 
     ]
 
 
-def _guarantee(allowed: "Budget", under: Relation) -> dict[str, Any]:
-    """What the whole budget lets someone conclude, once it is spent."""
-    cost: Cost = Approx(allowed.epsilon, allowed.delta) if allowed.delta else Pure(allowed.epsilon)
+def _promised(table: "Table", standing: "Standing | None") -> Promised:
+    """What the entries of the ledger say; before the first charge the metadata's budget alone."""
+    from discreet.ledger import filter as filters
+
+    if standing is None:
+        return Promised(table.budget.epsilon, table.budget.delta, 0, None)
+    entries = table.ledger.acts()
+    budgets = {filters.from_json(one["rules"]["budget"]) for one in entries if one["kind"] in ("open", "budget")}
+    others = {one["ledger"] for one in entries if one["kind"] == "second"}
+    return Promised(*_covering(budgets), len(others), _forgotten(entries))
+
+
+def _covering(budgets: Iterable["Filter"]) -> tuple[Fraction, Fraction]:
+    """An (ε, δ) that covers charges accepted under any of the budgets: docs/proofs/filter.md, "Changing the budget"."""
+    from discreet.ledger.filter import EpsilonDelta
+
+    every, none = list(budgets), Fraction(0)
+    parted = [one for one in every if isinstance(one, EpsilonDelta)]
+    keys, basic = max((one.keys for one in parted), default=none), max((one.basic for one in parted), default=none)
+    orders = sum((part for one in parted for _, part in one.shares), none)
+    return max(one.epsilon for one in every), max([keys + basic + orders, *(one.delta for one in every)])
+
+
+def _forgotten(entries: Sequence[dict[str, Any]]) -> "Forgotten | None":
+    """What all adoptions together forgot; the ε is unknown where one of them is."""
+    from discreet.ledger.adoption import Forgotten
+
+    lost = [one for one in entries if one["kind"] == "adopt" and one.get("forgets")]
+    if not lost:
+        return None
+    known = [Fraction(one["forgets_epsilon"]) for one in lost if one.get("forgets_epsilon") is not None]
+    epsilon = sum(known, Fraction(0)) if len(known) == len(lost) else None
+    return Forgotten(sum(one["forgets"] for one in lost), epsilon)
+
+
+def _guarantee(promised: Promised, allowed: "Budget", under: Relation) -> dict[str, Any]:
+    """What all that may be answered lets someone conclude, once it is."""
+    cost: Cost = Approx(promised.epsilon, promised.delta) if promised.delta else Pure(promised.epsilon)
     moved = reaches(cost, under)
     right = moved[0].best_guess
     person = words.person if under is Relation.ADD_REMOVE else words.person_value
-    return {
-        "epsilon": exact.shown(allowed.epsilon),
-        "delta": exact.shown(allowed.delta),
+    lost = promised.forgotten
+    found: dict[str, Any] = {
+        "epsilon": exact.shown(promised.epsilon),
+        "delta": exact.shown(promised.delta),
         "guess": float(exact.rounded_up(right, 6)),
         "strength": words.strength(right),
         "odds": [one.as_json() for one in moved],
-        "sentences": [
-            person(right, seen_by="whoever holds the data"),
-            words.odds_moved("All answers together", moved),
-        ],
+        "other_ledgers": promised.other_ledgers,
+        "forgotten": None if lost is None else {"entries": lost.entries, "epsilon": _shown(lost.epsilon)},
     }
+    sentences = [
+        person(right, seen_by="whoever holds the data"),
+        words.odds_moved("All answers of this ledger together", moved),
+    ]
+    if (promised.epsilon, promised.delta) != (allowed.epsilon, allowed.delta):
+        sentences.append(
+            f"That counts every budget that was ever in force, {_amount(found)} in all: a new one does not undo what "
+            "was spent under another."
+        )
+    return found | {"sentences": sentences + _on_top(promised)}
+
+
+def _on_top(promised: Promised) -> list[str]:
+    """What the numbers of this ledger leave out."""
+    found = []
+    if promised.other_ledgers == 1:
+        found.append("Another ledger over the same rows is recorded in this one; its answers come on top.")
+    elif promised.other_ledgers:
+        count = f"{promised.other_ledgers:,} other ledgers over the same rows are recorded in this one"
+        found.append(f"{count}; their answers come on top.")
+    if promised.forgotten is not None:
+        found.append(f"Adopting an older copy forgot {promised.forgotten}; answers paid with it come on top.")
+    return found
 
 
 def picture(found: Overview) -> Any:
@@ -159,8 +229,11 @@ def picture(found: Overview) -> Any:
     table.add_column()
     for name, line in _lines(found):
         table.add_row(name, line)
-    sentences = "\n".join(found.data["guarantee"]["sentences"])
-    return Group(table, Padding(f"When all of it is spent: {sentences}", (1, 0, 0, 0)))
+    allowed, guarantee = found.data["budget"], found.data["guarantee"]
+    same = (allowed["epsilon"], allowed["delta"]) == (guarantee["epsilon"], guarantee["delta"])
+    when = "When all of it is spent" if same else "When all of every budget so far is spent"
+    sentences = "\n".join(guarantee["sentences"])
+    return Group(table, Padding(f"{when}: {sentences}", (1, 0, 0, 0)))
 
 
 def _lines(found: Overview) -> list[tuple[str, str]]:

@@ -90,12 +90,13 @@ def _entry(table: "Table", receipt: str, toml: Path) -> dict[str, Any]:
 
 def _stored(table: "Table", entry: dict[str, Any]) -> "Answer":
     """The answer of a charge."""
+    from discreet.ask.room import recalled
     from discreet.gate import handed_out
 
     stored = table.ledger.stored(entry["key"])
     if stored is None:
         raise bad("receipt", "must be that of an answered question", entry["receipt"], "Give: last")
-    return table.recalled(handed_out(stored), entry["receipt"], analyst=entry["analyst"])
+    return recalled(table, handed_out(stored), entry["receipt"], analyst=entry["analyst"])
 
 
 def _drawn_by(answer: "Answer") -> str:

@@ -125,35 +125,34 @@ def affordable(wanted: "Wanted", question: "Asking") -> Iterator[None]:
     try:
         yield
     except BudgetExceeded as error:
-        less = _less(error, wanted, question)
+        less = cheaper(question, wanted, left=error.remaining, price=error.requested)
         if less is None:
             raise
         fix = f"Ask for less: {less.command()}\nOr let the curator raise the budget."
         raise refitted(error, fix) from None
 
 
-def _less(error: BudgetExceeded, wanted: "Wanted", question: "Asking") -> "Wanted | None":
-    """The same question at a price that fits; None where there is none."""
+def cheaper(question: "Asking", wanted: "Wanted", *, left: Fraction, price: Fraction) -> "Wanted | None":
+    """The same question at a price that fits, where so much pure ε is left; None where there is none."""
     from discreet.ledger.refusal import down
 
-    if error.remaining <= 0:
+    if left <= 0:
         return None
     if question.draft.cells.public:
-        fits = error.remaining < error.requested
-        return replace(wanted, eps=down(error.remaining), error=(), delta="0") if fits else None
+        return replace(wanted, eps=down(left), error=(), delta="0") if left < price else None
     standing = question.table.standing()
     if standing is None:
-        return None
+        return replace(wanted, eps=down(left), error=()) if left < price else None
     asked = question.table.delta(
         wanted.delta if wanted.delta is not None or not question.terms else question.terms.delta
     )
     delta = min(asked, question.table.budget.max_delta, standing.remaining_keys)
-    most = min(error.remaining, error.requested)
+    most = min(left, price)
     for share in _SHARES:
-        price = Fraction(down(most * share))
-        if delta > 0 and price > 0 and _fits(question, wanted, price * _NEARLY, Fraction(down(delta))):
+        less = Fraction(down(most * share))
+        if delta > 0 and less > 0 and _fits(question, wanted, less * _NEARLY, Fraction(down(delta))):
             smaller = wanted.delta if delta == asked else down(delta)
-            return replace(wanted, eps=down(price), error=(), delta=smaller)
+            return replace(wanted, eps=down(less), error=(), delta=smaller)
     return None
 
 

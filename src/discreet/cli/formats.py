@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet import inert
+from discreet.answer.column import label_text
 from discreet.errors import bad
 from discreet.schema.words import suggestion
 
@@ -74,7 +75,8 @@ def exact_cell(text: str) -> str:
 
 def guard_caveat(answer: "Answer", name: str) -> str | None:
     """What a reader must know of a file some of whose texts were changed so that nothing runs them."""
-    texts = [*_names(answer), *(text for row in _rows(answer) for text in row.values() if isinstance(text, str))]
+    cells = [*_names(answer), *(_one_cell(value) for row in _rows(answer) for value in row.values())]
+    texts = [text for text in cells if isinstance(text, str)]
     if name not in SEPARATED or all(inert.cell(text) == text for text in texts):
         return None
     return (
@@ -85,8 +87,19 @@ def guard_caveat(answer: "Answer", name: str) -> str | None:
 
 def _separated(answer: "Answer", separator: str, cell: Callable[[str], str]) -> bytes:
     rows = [_names(answer), *(row.values() for row in _rows(answer))]
-    texts = ((cell(value) if isinstance(value, str) else value for value in row) for row in rows)
+    texts = ((cell(value) if isinstance(value, str) else value for value in map(_one_cell, row)) for row in rows)
     return "".join(_line(row, separator) for row in texts).encode(errors="surrogatepass")
+
+
+def _one_cell(value: Any) -> Any:
+    """Several favourites in one cell, with a ; between; a ; or \\ of their own has a \\ before it.
+
+    >>> _one_cell(["flu", "a;b"]), _one_cell("a;b")
+    ('flu; a\\\\;b', 'a;b')
+    """
+    if not isinstance(value, list):
+        return value
+    return "; ".join(label_text(one).replace("\\", "\\\\").replace(";", "\\;") for one in value)
 
 
 def _line(cells: Iterable[Any], separator: str) -> str:
@@ -101,16 +114,16 @@ def _field(cell: Any, separator: str) -> str:
 
 
 def _names(answer: "Answer") -> list[str]:
-    """The columns of a file without metadata: each value, its ±, and what it counts where a cap can bind."""
+    """The columns of a file without metadata: each value, its ±, and what else is said of it."""
     names = [*answer.keys]
     for column in answer.columns:
-        names += [column.name, f"{column.name}_moe", *([] if column.of is None else [answer.of_name(column)])]
+        names += [column.name, f"{column.name}_moe", *answer.beside(column)]
     return names
 
 
 def _rows(answer: "Answer") -> list[dict[str, Any]]:
-    counted = {answer.of_name(column): column.of for column in answer.columns if column.of is not None}
-    names, rows = _names(answer), [row | counted for row in answer.to_json()["rows"]]
+    said = {name: fact for column in answer.columns for name, fact in answer.beside(column).items()}
+    names, rows = _names(answer), [row | said for row in answer.to_json()["rows"]]
     return [{name: row[name] for name in names} for row in rows]
 
 

@@ -167,7 +167,8 @@ def _noted(draft: Draft, given: Answers, *, names: tuple[str, ...] | None, silen
     fuller = questions.filled(given, names)
     if not silent or fuller == given:
         return draft
-    note = f"Nothing was asked, because {silent}. With your own answers in it, this command fills the gaps:"
+    more = "" if given.columns else "; add --column NAME:TYPE for each column to ask about"
+    note = f"Nothing was asked, because {silent}. With your own answers in it, this command fills the gaps{more}:"
     return replace(draft, caveats=(note,), fuller=questions.again(fuller, "--yes"))
 
 

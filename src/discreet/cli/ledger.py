@@ -13,7 +13,7 @@ from discreet.cli.asking import Toml, Why, opened_table
 from discreet.cli.fixes import curated
 from discreet.cli.reasons import require_why
 from discreet.cli.reply import AsJson, OutFile, Reply, Yes, envelope, require_new
-from discreet.errors import BadValue, CannotWrite, IntegrityError, LedgerUnavailable
+from discreet.errors import BadValue, CannotWrite, IntegrityError, LedgerUnavailable, bad
 from discreet.inert import visible
 
 if TYPE_CHECKING:
@@ -88,6 +88,30 @@ def adopt(
     return Reply(data | {"exported": None}, lambda: _picture(data))
 
 
+def abandon(
+    metadata: Toml,
+    receipt: Annotated[str, typer.Argument(metavar="RECEIPT", help="The receipt of the run, from discreet ledger.")],
+    why: Why = None,
+    json: AsJson = False,
+) -> Reply:
+    """End a run that is under way; what was set aside for it stays spent.
+
+    An equal request then begins a new run, with a charge of its own, on the rows as they are.
+
+    Example: discreet ledger abandon people.toml 12-4be0a1c9d2f7 --why "the source was replaced"
+    """
+    reason = require_why(why, "discreet", "ledger", "abandon", str(metadata), receipt)
+    with opened_table(metadata) as table:
+        standing = table.standing()
+        runs = {} if standing is None else {run.receipt.name: run for run in table.ledger.open_runs()}
+        if receipt not in runs:
+            listed = f"Give one of: {', '.join(runs)}" if runs else "No run is under way."
+            raise bad("receipt", "must be that of a run under way", receipt, listed)
+        runs[receipt].end("abandoned", reason)
+        data = _data(table, verify=False)
+    return Reply(data | {"exported": None}, lambda: _picture(data))
+
+
 def _require_orphan(path: Path, toml: Path) -> None:
     """Refuses to adopt a ledger that opens as it is."""
     from discreet.ledger.ledger import Ledger
@@ -117,7 +141,7 @@ def _data(table: "Table", *, verify: bool, last: int | None = None) -> dict[str,
 def _entry(entry: dict[str, Any]) -> dict[str, Any]:
     """One entry for a list: who asked what, at which price, and how far it got."""
     memo = entry.get("memo")
-    text = (memo.get("text") or memo.get("question")) if isinstance(memo, dict) else None
+    text = (memo.get("text") or memo.get("question")) if isinstance(memo, dict) else memo or None
     charged = "state" in entry
     return {
         "number": entry["n"],
@@ -129,7 +153,7 @@ def _entry(entry: dict[str, Any]) -> dict[str, Any]:
         "analyst": entry.get("analyst"),
         "question": text,
         "why": entry.get("why"),
-        "charge": entry.get("charge"),
+        "charge": entry.get("charge", entry.get("purse")),
         "other": entry.get("ledger"),
         "forgets": entry.get("forgets"),
         "receipt": f"{entry['n']}-{entry['hash'][:12]}" if charged else None,

@@ -170,7 +170,7 @@ def _data(found: Findings) -> dict[str, Any]:
         "prior": exact.shown(found.prior),
         "belief": {"low": _down(found.belief.low), "high": _up(found.belief.high)},
         "log_factor": exact.shown(found.loss),
-        "except_chance": exact.shown(found.chance),
+        "except_chance": exact.shown(exact.rounded_up(found.chance, 6)),
         "about": [one.as_json() for one in found.every],
         "guess": _up(found.even_guess),
         "guess_with_prior": _up(found.prior_guess),
@@ -196,7 +196,7 @@ def _sentences(found: Findings) -> list[str]:
 def _caveats(found: Findings) -> list[str]:
     notes = []
     if found.chance:
-        notes.append(f"The odds and beliefs hold except with a chance of {words.chance(found.chance)}{_factor(found)}.")
+        notes.append(f"The odds and beliefs hold except with a chance of {words.chance(found.chance)}: {_parts(found)}")
     if found.question is Question.PRESENCE:
         notes.append(f"{_sentences(found)[1]} See --question value.")
     elif found.under is Relation.ADD_REMOVE:
@@ -207,12 +207,15 @@ def _caveats(found: Findings) -> list[str]:
     return notes
 
 
-def _factor(found: Findings) -> str:
-    """Where the chance comes from, if it is not the δ that was typed."""
+def _parts(found: Findings) -> str:
+    """Where the chance comes from, towards the truth and away from it."""
     if not isinstance(found.cost, Approx):
-        return ""
+        return "they move further towards the truth with a chance of at most δ, and further away from it more rarely."
     leak, steps = ("δ", "ε") if found.units == 1 else (f"the δ of {found.units} steps", f"{found.units}ε")
-    return f", which is {LENIENCE} times {leak}: there the bound is {steps} + 0.0101; at δ itself there is none"
+    return (
+        f"they move further towards the truth with a chance of at most {LENIENCE} times {leak}, and further away from "
+        f"it more rarely. At {LENIENCE} times {leak} the bound is {steps} + 0.0101; at δ itself there is none."
+    )
 
 
 def _picture(found: Findings) -> Any:

@@ -59,15 +59,13 @@ def again(given: Answers, *more: str) -> str:
 
 
 def filled(given: Answers, names: Sequence[str] | None) -> Answers:
-    """The answers with an example, in the header's own words, for each that is missing and would leave a gap."""
+    """The answers with an example, in the header's own words, for each that is missing and would leave a gap; but for
+    columns, of whose types nothing is known."""
     there = names or ("person_id", "age")
     declared = {spec.partition(":")[0].casefold() for spec in given.columns}
     if given.unit is None:
         key = like_unit([name for name in there if name.casefold() not in declared])
         given = given if key is None else replace(given, unit=key, max_rows=given.max_rows or "5")
-    if not given.columns:
-        free = [name for name in there if given.unit is None or name.casefold() != given.unit.casefold()]
-        given = replace(given, columns=tuple(f"{name}:category" for name in free[:1]))
     return replace(given, epsilon=given.epsilon or "3", delta=given.delta or "1e-7")
 
 
@@ -75,7 +73,9 @@ def unit(given: Answers, names: Sequence[str] | None = None) -> Unit | None:
     """Who is protected; the header's names serve the fix."""
     if given.unit is None:
         if given.max_rows is not None:
-            fix = f"Add, for example: --unit {shlex.quote(like_unit(names or ()) or 'person_id')}"
+            named = like_unit(names or ())
+            fix = "Name the column that says whose row it is: --unit COLUMN"
+            fix = fix if named is None else f"Add, for example: --unit {shlex.quote(named)}"
             raise bad("--max-rows", "must come with --unit", given.max_rows, fix)
         return None
     if given.max_rows is None:

@@ -1,8 +1,25 @@
 """`discreet quote`: cost, ± and what would remain.  Costs nothing, touches no data."""
 
+from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from discreet.cli.asking import As, AtSize, Delta, Eps, Error, Level, Sql, Toml, Wanted, asking, opened, read_sql
+from discreet.cli.asking import (
+    As,
+    AtSize,
+    Delta,
+    Eps,
+    Error,
+    Level,
+    Rehearse,
+    Sql,
+    Toml,
+    Wanted,
+    asking,
+    opened,
+    read_sql,
+)
+from discreet.cli.fixes import cheaper
 from discreet.cli.reply import AsJson, OutFile, Reply, Yes, envelope, require_new
 
 if TYPE_CHECKING:
@@ -22,6 +39,7 @@ def quote(
     json: AsJson = False,
     output: OutFile = None,
     yes: Yes = False,
+    rehearse: Rehearse = False,
 ) -> Reply:
     """What a question would cost and how exact it would be.
 
@@ -31,16 +49,25 @@ def quote(
     """
     require_new(output, yes, metadata)
     text = read_sql(sql)
-    wanted = Wanted("quote", metadata, text, eps, tuple(error or ()), delta, level, analyst, at_size)
-    with opened(metadata) as dataset:
-        found = quoted(asking(dataset, wanted), wanted)
-    to_ask = Wanted("ask", metadata, text, eps, wanted.error, delta, level, analyst).command()
-    return Reply(data(found) | {"next": [to_ask]}, lambda: _picture(found, to_ask), output, replace=yes, toml=metadata)
+    wanted = Wanted("quote", metadata, text, eps, tuple(error or ()), delta, level, analyst, at_size, rehearse)
+    with opened(metadata, rehearse=rehearse) as dataset:
+        question = asking(dataset, wanted)
+        found = quoted(question, wanted)
+        to_ask = Wanted("ask", metadata, text, eps, wanted.error, delta, level, analyst, rehearse=rehearse)
+        offered = to_ask if found.fits else _cheaper(question, to_ask, found)
+    lines = [] if offered is None else [offered.command()]
+    return Reply(data(found) | {"next": lines}, lambda: _picture(found, lines), output, replace=yes, toml=metadata)
 
 
 def quoted(question: "Asking", wanted: Wanted) -> "Quote":
     """The quote at the price that was typed."""
-    return question.quote(**wanted.price, at_size=wanted.size, analyst=wanted.analyst)
+    found = question.quote(**wanted.price, at_size=wanted.size, analyst=wanted.analyst)
+    return replace(found, most_epsilon=question.table.budget.max_epsilon_per_question)
+
+
+def _cheaper(question: "Asking", wanted: Wanted, found: "Quote") -> Wanted | None:
+    left, price = Fraction(found.remaining["epsilon"]), Fraction(found.cost["epsilon"])
+    return cheaper(question, wanted, left=left, price=price)
 
 
 def data(found: "Quote") -> dict[str, Any]:
@@ -48,10 +75,10 @@ def data(found: "Quote") -> dict[str, Any]:
     return envelope(**found.to_json())
 
 
-def _picture(found: "Quote", to_ask: str) -> Any:
+def _picture(found: "Quote", offered: list[str]) -> Any:
     from rich.console import Group
     from rich.text import Text
 
-    return Group(
-        *map(Text, found.lines()), "", Text("To ask it:"), Text(f"  {to_ask}", no_wrap=True, overflow="ignore")
-    )
+    said = [Text(""), Text("To ask it:" if found.fits else "This fits:")] if offered else []
+    commands = (Text(f"  {line}", no_wrap=True, overflow="ignore") for line in offered)
+    return Group(*map(Text, found.lines()), *said, *commands)

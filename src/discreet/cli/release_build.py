@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import release_plan, terminal
-from discreet.cli.asking import opened
+from discreet.cli.asking import Rehearse, opened
 from discreet.cli.release_asking import (
     Runs,
     Wanted,
@@ -48,6 +48,7 @@ def build(
     yes: Annotated[bool, typer.Option("--yes", help="Build without a question back; replace DIR.")] = False,
     second_ledger: Second = False,
     why: WhySecond = None,
+    rehearse: Rehearse = False,
 ) -> Reply:
     """Build tables that add up: pay once, measure every level, fit, and write a folder.
 
@@ -56,16 +57,18 @@ def build(
 
     Example: discreet release build people.toml --by sex --eps 1
     """
-    folder = default_folder(wanted.toml) if output is None else output
+    real, wanted = wanted, release_plan.Rehearsed(**vars(wanted)) if rehearse else wanted
+    beside = wanted.toml.with_suffix(".rehearsal") if rehearse else default_folder(wanted.toml)
+    folder = beside if output is None else output
     _require_harmless(folder, wanted.toml)
-    with opened(wanted.toml, reason(second_ledger, why, wanted.command())) as dataset:
+    with opened(wanted.toml, reason(second_ledger, why, wanted.command()), rehearse=rehearse) as dataset:
         release = releasing(dataset, wanted)
         found = quoted(release, wanted)
         if dry_run:
             return Reply(release_plan.data(found), lambda: "\n".join(found.lines()))
         require_place(folder, replace=yes)
         runs = None if resimulate is None else required_runs(resimulate, release.plan(**wanted.price))
-        if not (yes or json) and terminal.is_terminal():
+        if not (yes or json or rehearse) and terminal.is_terminal():
             more = [] if resimulate is None else ["--resimulate", resimulate]
             more += [] if output is None else ["-o", str(output)]
             again = wanted.command(*more, "--yes")
@@ -75,6 +78,8 @@ def build(
             built = built if runs is None else built.resimulated(runs, progress=advance)
             files = _saved(built, folder)
     data = _data(built, found.to_json(), files, wanted.toml, folder)
+    if rehearse:
+        data["next"] = [real.command()]
     return Reply(data, lambda: _picture(built), said=lambda: _said(data))
 
 
@@ -112,10 +117,11 @@ def require_place(folder: Path, *, replace: bool) -> None:
 
 
 def _saved(release: "Release", folder: Path) -> list[Path]:
-    """The files of the release; what was there is replaced, for that was asked beforehand."""
-    from discreet.release.publish import files
+    """The files of the release, of a rehearsal the page too; what was there is replaced, as was asked beforehand."""
+    from discreet.rehearsal.releases import RehearsedRelease
 
-    return [_near(path, folder) for path in files.saved(release, folder, replace=True)]
+    made = release.publish if isinstance(release, RehearsedRelease) else release.save
+    return [_near(path, folder) for path in made(folder, replace=True)]
 
 
 def _near(path: Path, folder: Path) -> Path:
@@ -152,6 +158,8 @@ def _picture(release: "Release") -> Any:
     from rich.table import Table
     from rich.text import Text
 
+    from discreet.rehearsal.releases import RehearsedRelease
+    from discreet.rehearsal.stamp import SENTENCE
     from discreet.release.caps import counted_of
 
     tree = release.plan.subject.tree
@@ -167,7 +175,8 @@ def _picture(release: "Release") -> Any:
     if len(listed) < len(tree):
         drawn.add_row(Text(f"… and {len(tree) - len(listed):,} places more"), Text(""), Text(""))
     of = counted_of(release.plan.subject)
-    return Group(drawn, *([] if of is None else [Text(f"n, estimate: {of}")]))
+    stamped = [Text(SENTENCE)] if isinstance(release, RehearsedRelease) else []
+    return Group(*stamped, drawn, *([] if of is None else [Text(f"n, estimate: {of}")]))
 
 
 def _first(tree: "Tree") -> list[int]:

@@ -105,9 +105,10 @@ class Problem:
 
 
 def envelope(**parts: Any) -> dict[str, Any]:
-    """The keys every successful reply has, with what the verb adds."""
+    """The keys every successful reply has, with what the verb adds; that it was rehearsed comes before all."""
+    rehearsed = {"rehearsal": True} if parts.get("rehearsal") else {}
     absent = dict.fromkeys(("dataset", "cost", "remaining", "receipt"))
-    return {"ok": True, "format": 1, **absent, "caveats": []} | parts
+    return {**rehearsed, "ok": True, "format": 1, **absent, "caveats": []} | parts
 
 
 def require_new(file: Path | None, replace: bool | None, metadata: Path | None = None, *, flag: str = "output") -> None:

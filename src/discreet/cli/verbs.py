@@ -34,6 +34,7 @@ VERBS = {  # in the order of a first afternoon
     "budget reopen": Verb("budget", "reopen", "Open a dataset again that too many failures have closed."),
     "ledger": Verb("ledger", "ledger", "Every charge and every act of the curator, oldest first."),
     "ledger adopt": Verb("ledger", "adopt", "Take a ledger that was moved here as it lies."),
+    "ledger abandon": Verb("ledger", "abandon", "End a run that is under way; what was set aside for it stays spent."),
     "release plan": Verb(
         "release_plan", "plan", "What tables that add up would cost, and how exact each level would be."
     ),

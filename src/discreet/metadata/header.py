@@ -35,19 +35,27 @@ def names(path: Path) -> tuple[str, ...]:
     return _names(_decoded(line, shown), shown)
 
 
-def like_unit(header: Sequence[str]) -> str | None:
-    """The name that most looks like whose row it is: the first that ends in id, else the first of all.
+_PEOPLE = "person|patient|user|customer|client|member|subject|participant|student|pupil|employee|respondent|citizen"
+_WHOSE = re.compile(rf"(^|_)(id|uid|uuid|guid)$|^({_PEOPLE}|household)s?(_?(id|no|nr|number|key|code))?$")
 
-    >>> like_unit(["age", "person_id"]), like_unit(["who", "age"]), like_unit([])
-    ('person_id', 'who', None)
+
+def like_unit(header: Sequence[str]) -> str | None:
+    """The first name that looks like whose row it is: id, person_id, patientId, user; None where none does.
+
+    >>> like_unit(["age", "person_id"]), like_unit(["paid", "PatientID"]), like_unit(["region", "age"])
+    ('person_id', 'PatientID', None)
     """
-    ids = (name for name in header if name.casefold().replace(" ", "_").endswith(("_id", "id")))
-    return next(ids, header[0] if header else None)
+    return next((name for name in header if _WHOSE.search(_words(name))), None)
 
 
 def like_column(header: Sequence[str]) -> str | None:
-    """The first name that is not the one that looks like the unit's."""
+    """The first name that does not look like the unit's."""
     return next((name for name in header if name != like_unit(header)), None)
+
+
+def _words(name: str) -> str:
+    """The words of a name in small letters, with _ between: patientID is patient_id."""
+    return re.sub(r"[\W_]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)).strip("_").casefold()
 
 
 def first_line(handle: BinaryIO) -> bytes:

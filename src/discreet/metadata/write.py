@@ -36,7 +36,7 @@ _DECLARE = "# A column that is not declared does not exist for any question.\n"
 _EXAMPLE = """\
 # [{}]
 # type = "integer"                  # category | integer | number | boolean | date | datetime | text
-# bounds = [0, 110]                 # for category: values = ["north", "south"]
+# bounds = [0, 110]                 # put your own in place; for category: values = ["north", "south"]
 # why_public = "…"                  # where the bounds or values come from; never the data
 """
 
@@ -105,7 +105,7 @@ def _dataset(metadata: Metadata) -> str:
 def _unit(metadata: Metadata, undeclared: Sequence[str]) -> str:
     unit = metadata.schema.unit
     if unit is None:
-        return _NO_UNIT.format(written(like_unit(undeclared) or "person_id"))
+        return _NO_UNIT.format(written(like_unit(undeclared) or "…"))
     lines = [
         ("key", written(unit.key), "whose row it is: who is protected"),
         ("max_rows", str(unit.max_rows), "more rows of one unit are left out; a lower cap means less noise"),

@@ -52,7 +52,8 @@ class Belief:
 
 @dataclass(frozen=True)
 class Reach:
-    """How far odds about one question can move: by e^loss at most, but for `chance`; no loss where nothing is known."""
+    """How far odds about one question can move, up or down: by e^loss at most, but for `chance`, which counts both
+    directions; no loss where nothing is known."""
 
     question: Question
     steps: int
@@ -66,7 +67,7 @@ class Reach:
             "question": str(self.question),
             "steps": self.steps,
             "log_factor": None if self.loss is None else exact.shown(exact.rounded_up(self.loss, 6)),
-            "except_chance": exact.shown(self.chance),
+            "except_chance": exact.shown(exact.rounded_up(self.chance, 6)),
             "guess": float(exact.rounded_up(self.best_guess, 6)),
         }
 
@@ -95,7 +96,7 @@ def reaches(cost: Cost, under: Any, rare: Any = 0, *, group: Any = 1) -> tuple[R
     """Every question about `group` units that the relation protects, in the order of `Question`: under add-remove
     presence, one step, and a value, two; under replace-one a value alone, one step.
 
-    `rare` is the chance that an answer may move odds further; a plain (ε, δ) has its own.
+    `rare` is the chance that an answer may move odds further towards the truth; a plain (ε, δ) has its own.
 
     >>> [(each.question.value, each.loss) for each in reaches(Pure(1), "add-remove")]
     [('presence', Fraction(1, 1)), ('value', Fraction(2, 1))]
@@ -107,13 +108,26 @@ def reaches(cost: Cost, under: Any, rare: Any = 0, *, group: Any = 1) -> tuple[R
 def reach(cost: Cost, under: Any, rare: Any = 0, *, question: Any, group: Any = 1) -> Reach:
     """The same for one question."""
     steps = units_at_once(question, under, group)
-    chance = exception_chance(cost, rare, units=steps)
-    loss = loss_bound(cost, chance, units=steps) if chance < 1 else None
-    return Reach(_question(question), steps, loss, chance, guess(cost, units=steps))
+    towards = exception_chance(cost, rare, units=steps)
+    loss = loss_bound(cost, towards, units=steps) if towards < 1 else None
+    chance = Fraction(1) if loss is None else either_way(towards, loss)
+    return Reach(_question(question), steps, loss if chance < 1 else None, chance, guess(cost, units=steps))
+
+
+def either_way(chance: Fraction, loss: Fraction) -> Fraction:
+    """How often odds move by more than e^loss up or down: η + e^(−loss)·η, rounded up, at most 1.
+
+    η = `chance` is that of moving them too far towards the truth; away from it the chance is at most e^(−loss) of that.
+
+    >>> float(either_way(Fraction(1, 10**4), Fraction(0))), either_way(Fraction(0), Fraction(1))
+    (0.0002, Fraction(0, 1))
+    """
+    return min(Fraction(1), up(lambda: ball(chance) * (1 + ball(-loss).exp()))) if chance else Fraction(0)
 
 
 def exception_chance(cost: Cost, rare: Any, *, units: int = 1) -> Fraction:
-    """How often a bound on odds may fail: `rare`, but for a plain (ε, δ) 100 times its δ for so many units, at most 1.
+    """How often odds may move too far towards the truth: `rare`, but for a plain (ε, δ) 100 times its δ for so many
+    units, at most 1.
 
     >>> float(exception_chance(Approx(0, "1e-6"), 0, units=2))
     0.0002

@@ -205,6 +205,11 @@ def _grid(item: Expr, schema: Schema, what: str) -> Grid:
     return Grid(lattice.low * lattice.step, each * lattice.step, ceil(Fraction(lattice.points, each)))
 
 
+def coarse_step(part: Ranks, schema: Schema) -> Fraction | None:
+    """How far apart a quantile's points are, where the values themselves lie on finer steps."""
+    return part.grid.step if part.grid.step > _lattice(part.item, schema, "QUANTILE").step else None
+
+
 def _tops(item: Expr, k: int, schema: Schema) -> Tops:
     known = domain(item, schema)
     if known.values is None:

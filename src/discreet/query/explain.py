@@ -8,17 +8,20 @@ from discreet.mechanism.additive import Additive
 from discreet.mechanism.keys import KeySelection
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy import cost as costs
-from discreet.query.aggregate import EXTREMES
+from discreet.query.aggregate import EXTREMES, coarse_step
 from discreet.query.canonical import canonical
 from discreet.query.joint import Measured
+from discreet.query.meaning.domain import domain
 from discreet.query.meaning.fold import columns
-from discreet.query.nodes import End, Extreme
-from discreet.query.parts import Distinct, Part, Present, Ranks, Rows, RowSum, Tops, Units
+from discreet.query.nodes import Bins, Call, Case, Col, End, Expr, Extreme, IsNull, Literal
+from discreet.query.parts import Distinct, Part, Present, Ranks, Rows, RowSum, Sizes, Tops, Units
 from discreet.query.plan import Plan
-from discreet.query.recipe import MeanAmong, Recipe, Single, parts
+from discreet.query.recipe import MeanAmong, Picked, Recipe, Single, parts
 from discreet.query.sensitivity import rule
 from discreet.relation import Relation
-from discreet.schema import Schema, Type
+from discreet.schema import Column, Null, Schema, Type
+from discreet.schema.column import COARSE_STEP, has_undeclared_step
+from discreet.schema.words import key
 
 
 def as_json(plan: Plan) -> dict[str, Any]:
@@ -62,6 +65,7 @@ def words(plan: Plan) -> list[str]:
         lines.append(f"Charged only to the part of the table named by {named}: other parts can be asked beside it.")
     for one in plan.measured:
         lines += _part_words(one)
+    lines += undeclared_steps(plan)
     lines.append(plan.why)
     lines.append(f"Cost: epsilon {exact.shown(plan.epsilon)}, delta {exact.shown(plan.delta)} for the whole question.")
     return lines
@@ -89,6 +93,11 @@ def caveats(plan: Plan) -> list[str]:
                 f"{output.name} divides by the public number of rows, {recipe.n:,}; an empty cell counts as the middle "
                 "of its bounds."
             )
+        if isinstance(recipe, Picked) and (points := points_apart(recipe.part, draft.schema)) is not None:
+            found.append(
+                f"{output.name} is {points}: its ranks are those of values rounded to them. "
+                f"{_finer(recipe.part, draft.schema)} make them finer."
+            )
     for one in plan.measured:
         if isinstance(one.mechanism, KeySelection):
             least = plural(one.mechanism.kept_from(plan.level), "unit")
@@ -97,10 +106,54 @@ def caveats(plan: Plan) -> list[str]:
     if any(isinstance(one.part, RowSum | Ranks) for one in plan.measured):
         found.append("Values outside their public bounds count as the nearer end.")
     found += _readable(plan)
+    found += _left_out(plan)
     after = draft.question.after
     if after.having is not None or (after.order and after.limit is not None):
         found.append("Rows were chosen by their noisy numbers, which favours lucky ones; ± does not know of that.")
     return found
+
+
+def undeclared_steps(plan: Plan, least: Fraction = Fraction(0)) -> list[str]:
+    """In which steps numbers are read for which none is declared, of those that the question looks at."""
+    schema, question = plan.draft.schema, plan.draft.question
+    found = map(schema.find, sorted(columns((question.outputs, question.keys, question.where))))
+    return [_read_in_steps(column) for column in found if column is not None and has_undeclared_step(column, least)]
+
+
+def coarse_steps(plan: Plan) -> list[str]:
+    """The same where a step is 1 or wider: what a reader of the answer must know."""
+    return undeclared_steps(plan, COARSE_STEP)
+
+
+def _read_in_steps(column: Column) -> str:
+    """That a number is read to the nearest of such steps, and how to choose others."""
+    where, step = key("columns", column.name), _apart(column.step or Fraction(1))
+    return (
+        f"{column.name} is read in steps of {step}, at most a millionth of its bounds' width: "
+        f"under [{where}] declare the step it was measured in, such as step = 0.01."
+    )
+
+
+def points_apart(part: Ranks, schema: Schema) -> str | None:
+    """Among which points a quantile is chosen, in words, where they are coarser than the values themselves."""
+    apart = coarse_step(part, schema)
+    if apart is None:
+        return None
+    kind = {Type.DATE: " days", Type.DATETIME: " seconds"}.get(domain(part.item, schema).type, "")
+    return f"chosen among points {_apart(apart)}{kind} apart"
+
+
+def _finer(part: Ranks, schema: Schema) -> str:
+    """What would make its points finer."""
+    column = schema.find(part.item.name) if isinstance(part.item, Col) else None
+    if column is None:
+        return "Narrower limits, as in clamp(…, 0, 100),"
+    what = "A declared step or narrower bounds" if has_undeclared_step(column) else "Narrower bounds"
+    return f"{what} under [{key('columns', column.name)}]"
+
+
+def _apart(step: Fraction) -> str:
+    return f"{step.numerator:,}" if step.denominator == 1 else exact.shown(Fraction(f"{float(step):.6g}"))
 
 
 def shortened(plan: Plan, groups: int) -> list[str]:
@@ -127,6 +180,43 @@ def _readable(plan: Plan) -> list[str]:
     types = dict.fromkeys(column.type for column in found if column is not None and column.type in _WRITTEN)
     said = ", ".join(_WRITTEN[kind] for kind in types)
     return [f"A cell that cannot be read counts as empty: {said}."] if types else []
+
+
+def _left_out(plan: Plan) -> list[str]:
+    """Which rows belong to no group: those whose key is empty, not listed or outside the bins."""
+    draft = plan.draft
+    keys = [one for one in draft.cells.keys if not one.with_null and _may_be_empty(one.key.item)]
+    if not keys:
+        return []
+    names = " or ".join(one.key.name for one in keys)
+    listed = any(_is_listed(one.key.item, draft.schema) for one in keys)
+    ways = ["empty", *(["not listed in the metadata"] if listed else [])]
+    ways += ["outside its bins"] if any(isinstance(one.key.item, Bins) for one in keys) else []
+    said = f"Rows whose {names} is {' or '.join(ways)} are left out; ± does not cover that."
+    computed = columns(tuple(one.key.item for one in keys if not isinstance(one.key.item, Col)))
+    kept = [name for name in sorted(computed) if (column := draft.schema.find(name)) and column.null is Null.KEY]
+    return [said + "".join(f" An empty {name} is a group only where {name} itself is grouped by." for name in kept)]
+
+
+def _may_be_empty(item: Expr | Bins) -> bool:
+    """Whether a key can be NULL, whatever its columns hold."""
+    match item:
+        case IsNull():
+            return False
+        case Literal(value):
+            return value is None
+        case Case(branches, otherwise):
+            return any(_may_be_empty(result) for _, result in branches) or _may_be_empty(otherwise)
+        case Call("coalesce", items):
+            return all(map(_may_be_empty, items))
+        case _:
+            return True
+
+
+def _is_listed(item: Expr | Bins, schema: Schema) -> bool:
+    """Whether it looks at a column whose values are listed: a cell of another counts as empty."""
+    found = map(schema.find, columns(item))
+    return any(column is not None and column.values is not None for column in found)
 
 
 def _cap(plan: Plan) -> str:
@@ -194,6 +284,8 @@ def measures(part: Part) -> str:
             return "the most frequent value" if k == 1 else f"the {k} most frequent values"
         case Present():
             return "which groups there are"
+        case Sizes():
+            return "groups by their size"
 
 
 def _part_json(one: Measured) -> dict[str, Any]:

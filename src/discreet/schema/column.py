@@ -16,6 +16,7 @@ LARGEST = 2**62  # rows · |bound| in steps: what one unit can add to a sum
 # What doubles carry with room to spare: 10⁹ rows of each of 10¹² units add up to 10³⁰¹, a cell over a step is normal.
 FURTHEST = Fraction(10) ** 280
 FINEST = Fraction(10) ** -300
+COARSE_STEP = Fraction(1)  # of a step that nobody declared: from here on it loses more than digits behind the point
 MOST_VALUES = 10**6
 RESERVED_ENDING = "_moe"  # the ± that an answer puts beside each of its columns
 RESERVED_NAMES = ("rowid",)  # the engine's own
@@ -135,6 +136,12 @@ def default_step(column: Column) -> Fraction | None:
         return Fraction(1)
     low, high = (measured(end) for end in column.bounds)
     return exact.default_step(low, high)
+
+
+def has_undeclared_step(column: Column, least: Fraction = Fraction(0)) -> bool:
+    """Whether a number is read in steps that follow from its bounds alone, and that are at least so wide."""
+    step = column.step if column.type is Type.NUMBER else None
+    return step is not None and step == default_step(column) and step >= least
 
 
 def require_room(column: Column, rows: int) -> None:

@@ -62,8 +62,10 @@ def refusal(where: str, rule: str, given: Any, fix: str) -> BadValue:
     return BadValue(f"{where} {rule}.", f"You gave {short}.", fix)
 
 
-def suggestion(given: str, known: Iterable[str], synonyms: Mapping[str, str] | None = None) -> str | None:
-    """The known word that `given` was probably meant to be.
+def suggestion(
+    given: str, known: Iterable[str], synonyms: Mapping[str, str] | None = None, *, nearness: float = 0.6
+) -> str | None:
+    """The known word that `given` was probably meant to be; the share of letters they have in common must be so near 1.
 
     >>> suggestion("bouns", ["bounds", "bins"]), suggestion("int", ["integer"]), suggestion("x", ["bins"])
     ('bounds', 'integer', None)
@@ -72,7 +74,7 @@ def suggestion(given: str, known: Iterable[str], synonyms: Mapping[str, str] | N
     if synonyms and word in synonyms:
         return synonyms[word]
     spelt = {name.lower().replace("-", "_"): name for name in known}
-    close = difflib.get_close_matches(word[:MOST_CHARACTERS], spelt, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(word[:MOST_CHARACTERS], spelt, n=1, cutoff=nearness)
     return spelt[close[0]] if close else None
 
 

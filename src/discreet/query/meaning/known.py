@@ -192,7 +192,7 @@ def date_part_domain(part: str, item: Domain) -> Domain:
 
 def cast_domain(item: Domain, kind: Type) -> Domain:
     if item.type not in _CASTS[kind]:
-        fix = "Leave the TRY_CAST out, or cast text."
+        fix = "Leave the cast out, or cast text."
         raise refused(
             f"{str(item.type).capitalize()} cannot become {kind}.", "Only casts with one clear meaning exist.", fix
         )

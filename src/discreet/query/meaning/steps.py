@@ -13,7 +13,7 @@ from discreet import exact
 from discreet.query.layout import Store, stored
 from discreet.query.nodes import COMPARISONS, Arith, Col, Expr, Literal
 from discreet.schema import Column, Schema, Type
-from discreet.schema.column import default_step
+from discreet.schema.column import has_undeclared_step
 
 FLIPPED = dict(zip(COMPARISONS, ("=", "!=", ">", ">=", "<", "<="), strict=True))
 
@@ -46,7 +46,7 @@ class Line:
     @property
     def undeclared(self) -> bool:
         """Whether the step is one that nobody chose, so that cells are rounded to it."""
-        return self.column.type is Type.NUMBER and self.step == default_step(self.column)
+        return has_undeclared_step(self.column)
 
 
 def line(expr: Expr, schema: Schema) -> Line | None:

@@ -79,8 +79,10 @@ def aggregate(node: "exp.Expr", source: Source) -> Aggregate:
         return _within_group(node, source)
     if type(node).__name__ == "Filter":
         raise not_understood(node, rewrite=_without_filter(node))
-    if type(node).__name__ in ("Window", "IgnoreNulls", "RespectNulls"):
+    if type(node).__name__ == "IgnoreNulls":
         raise not_understood(node, rewrite=swapped(node, sql_of(node.this)))
+    if type(node).__name__ in ("Window", "RespectNulls"):
+        raise not_understood(node)
     name, parts = call_name(node), node.expressions
     known(node, "this", "expressions")
     if name == "count":
@@ -88,7 +90,8 @@ def aggregate(node: "exp.Expr", source: Source) -> Aggregate:
     for part in parts:
         if type(part).__name__ == "Distinct":
             fix = "Leave DISTINCT out."
-            bare = swapped(part, sql_of(part.expressions[0])) if part.expressions else None
+            same = name in ("min", "max") and len(part.expressions) == 1
+            bare = swapped(part, sql_of(part.expressions[0])) if same else None
             raise refused(
                 node, f"DISTINCT is not understood in {shown(node)}.", "Only COUNT takes it.", fix, rewrite=bare
             )
@@ -132,7 +135,8 @@ def _count(node: "exp.Expr", source: Source) -> Aggregate:
     parts = node.expressions
     if len(parts) != 1:
         why, fix = "COUNT takes *, a column or DISTINCT and a column.", "Count one thing at a time."
-        raise refused(node, f"{shown(node)} is not understood.", why, fix, rewrite=swapped(node, "COUNT(*)"))
+        rewrite = None if parts else swapped(node, "COUNT(*)")
+        raise refused(node, f"{shown(node)} is not understood.", why, fix, rewrite=rewrite)
     part = parts[0]
     if type(part).__name__ == "Star":
         known(part)
@@ -140,16 +144,14 @@ def _count(node: "exp.Expr", source: Source) -> Aggregate:
     if type(part).__name__ == "Distinct":
         known(part, "expressions")
         if len(part.expressions) != 1:
-            one = swapped(node, f"COUNT(DISTINCT {sql_of(part.expressions[0])})") if part.expressions else None
-            why = "Different pairs are not counted."
-            raise refused(node, f"{shown(node)} is not understood.", why, "Count one column.", rewrite=one)
+            what = f"COUNT(DISTINCT …) takes one column, not {len(part.expressions) or 'none'}."
+            raise refused(node, what, "Different pairs are not counted.", "Count one column, or group by the others.")
         return CountDistinct(expression(part.expressions[0], source))
     item = expression(part, source)
     if not isinstance(item, Literal):
         return Count(item)
     if item.value is None:
-        rows = swapped(node, "COUNT(*)")
-        raise refused(node, "COUNT(NULL) counts nothing.", "NULL is never counted.", "Use COUNT(*).", rewrite=rows)
+        raise refused(node, "COUNT(NULL) counts nothing.", "NULL is never counted.", "For all rows use COUNT(*).")
     return CountRows()
 
 
@@ -159,9 +161,8 @@ def _item(node: "exp.Expr", source: Source) -> Expr:
     if len(parts) == 2 and type(parts[1]).__name__ == "Kwarg" and call_name(node) in ("sum", "avg", "mean"):
         return _clamped(parts[0], parts[1], source)
     if len(parts) != 1:
-        rewrite = swapped(node, f"{node.this}({sql_of(parts[0])})") if parts else None
         why = f"There are {len(parts)}."
-        raise refused(node, f"{node.this} takes one argument.", why, "Give it one column.", rewrite=rewrite)
+        raise refused(node, f"{node.this} takes one argument.", why, "Give it one column.")
     return expression(parts[0], source)
 
 
@@ -188,9 +189,7 @@ def _require_two(node: "exp.Expr") -> None:
     examples = {"corr": "x, y", "covar_samp": "x, y", "covar_pop": "x, y"}
     second = "3" if "top" in call_name(node) else "0.5"
     example = f"{node.this}({examples.get(call_name(node), f'x, {second}')})"
-    first = sql_of(node.expressions[0]) if node.expressions else "x"
-    rewrite = None if call_name(node) in examples else swapped(node, f"{node.this}({first}, {second})")
-    raise refused(node, f"{node.this} takes two arguments.", why, f"Write {example}.", rewrite=rewrite)
+    raise refused(node, f"{node.this} takes two arguments.", why, f"Write, for example, {example}.")
 
 
 def _share(node: "exp.Expr", source: Source, item: str) -> Fraction:

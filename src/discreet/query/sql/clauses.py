@@ -20,12 +20,12 @@ def require_plain(root: "exp.Select") -> None:
         raise not_merged(root.args["with_"], root, "WITH is not understood.")
     for name in ("joins", "laterals", "sample", "qualify", "windows"):
         if root.args.get(name):
-            raise not_understood(root, name, rewrite=_without(root, name))
+            raise not_understood(root, name)
     known(root, *_CLAUSES)
     _require_plain_table(root)
     for node in root.walk():
         if type(node).__name__ == "Window":
-            raise not_understood(node, rewrite=swapped(node, sql_of(node.this)))
+            raise not_understood(node, rewrite=_without_window(node, root))
     group = root.args.get("group")
     if group is not None:
         known(group, "expressions")
@@ -48,7 +48,10 @@ def _require_plain_table(root: "exp.Select") -> None:
         raise not_merged(table, root, f"A subquery is not understood in {shown(table)}.")
     if type(table).__name__ != "Table":
         raise not_understood(table)
-    for name in ("sample", "pivots", "joins", "db", "catalog"):
+    for name in ("sample", "pivots", "joins"):
+        if table.args.get(name):
+            raise not_understood(table, name)
+    for name in ("db", "catalog"):
         if table.args.get(name):
             copy = root.copy()
             copy.args["from_"].this.set(name, None)
@@ -73,7 +76,11 @@ def _grouped_instead(root: "exp.Select") -> str | None:
     return sql_of(root.group_by(*[fragment(key) for key in keys], copy=False))
 
 
-def _without(root: "exp.Select", name: str) -> str:
-    root = root.copy()
-    root.set(name, None)
-    return sql_of(root)
+def _without_window(node: "exp.Expr", root: "exp.Select") -> str | None:
+    """The aggregate without OVER, where it is taken over just the rows that the other selected columns name."""
+    if any(node.args.get(name) for name in ("order", "spec")) or root.args.get("group"):
+        return None
+    inner = [item.this if type(item).__name__ == "Alias" else item for item in root.expressions]
+    others = {sql_of(item) for item in inner if not any(type(part).__name__ == "Window" for part in item.walk())}
+    apart = {sql_of(key) for key in node.args.get("partition_by") or ()}
+    return swapped(node, sql_of(node.this)) if node in inner and apart == others else None

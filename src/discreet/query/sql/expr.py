@@ -181,11 +181,19 @@ def _in(node: "exp.Expr", source: Source) -> Expr:
     if Literal(None) in found:
         empty = options[found.index(Literal(None))]
         kept = [sql_of(option) for option, value in zip(options, found, strict=True) if value.value is not None]
-        instead = f"{sql_of(node.this)} IN ({', '.join(kept)})" if kept else f"{sql_of(node.this)} IS NULL"
+        rewrite = swapped(node, f"{sql_of(node.this)} IN ({', '.join(kept)})") if kept and _must_hold(node) else None
         why = "x IN (…, NULL) is never false, and x NOT IN (…, NULL) never true."
         fix = "Leave NULL out; use IS NULL for empty cells."
-        raise refused(empty, "NULL stands in a list.", why, fix, rewrite=swapped(node, instead))
+        raise refused(empty, "NULL stands in a list.", why, fix, rewrite=rewrite)
     return In(expression(node.this, source), found)
+
+
+def _must_hold(node: "exp.Expr") -> bool:
+    """Whether NULL is as good as false here: a condition under nothing but AND and OR."""
+    at = node.parent
+    while type(at).__name__ in ("And", "Or", "Paren"):
+        at = None if at is None else at.parent
+    return type(at).__name__ == "Where"
 
 
 def _between(node: "exp.Expr", source: Source) -> Expr:
@@ -236,9 +244,7 @@ def _cast(node: "exp.Expr", source: Source) -> Expr:
         what = f"Casting to {shown(to)} is not understood."
         why = "Known types are BIGINT, DOUBLE, VARCHAR, BOOLEAN, DATE and TIMESTAMP."
         number_like = re.match(r"DECIMAL|NUMERIC|BIGNUMERIC", shown(to), re.IGNORECASE)
-        to_text = "DOUBLE" if number_like else "BIGINT"
-        rewrite = swapped(node, f"CAST({sql_of(node.this)} AS {to_text})")
-        raise refused(node, what, why, f"Cast to one of those, for example {to_text}.", rewrite=rewrite)
+        raise refused(node, what, why, f"Cast to one of those, for example {'DOUBLE' if number_like else 'BIGINT'}.")
     known(to, "this", "nested")
     item = expression(node.this, source)
     if isinstance(item, Literal) and isinstance(item.value, str) and kind in (Type.DATE, Type.DATETIME):
@@ -276,22 +282,80 @@ def _rewrite(node: "exp.Expr") -> str | None:
     left, right = node.args.get("this"), node.args.get("expression")
     if left is None or right is None or not hasattr(left, "args") or not hasattr(right, "args"):
         return None
-    a, b = sql_of(left), sql_of(right)
     match type(node).__name__:
-        case "IntDiv":
-            return swapped(node, f"floor(({a}) / ({b}))")
         case "NullSafeEQ":
-            return swapped(node, f"({a} = {b} OR ({a} IS NULL AND {b} IS NULL))")
+            return swapped(node, _alike(left, right))
         case "NullSafeNEQ":
-            return swapped(node, f"({a} <> {b} OR ({a} IS NULL AND {b} IS NOT NULL))")
+            return swapped(node, _distinct(left, right))
         case "Escape":
-            return swapped(node, a)
-        case "Pow" if b == "2":
-            return swapped(node, f"(({a}) * ({a}))")
-        case "SimilarTo" | "Glob":
-            return swapped(node, f"{a} LIKE '%text%'")
+            return _without_escape(node, left, right)
+        case "Pow" if sql_of(right) == "2":
+            return swapped(node, f"({operand(left)} * {operand(left)})")
         case _:
             return None
+
+
+def operand(node: "exp.Expr") -> str:
+    """The node as SQL beside an operator, in brackets where it needs them."""
+    text, whole = sql_of(node), ("Column", "Literal", "Boolean", "Null", "Paren", "Anonymous")
+    return text if type(node).__name__ in whole else f"({text})"
+
+
+def _alike(left: "exp.Expr", right: "exp.Expr") -> str:
+    """IS NOT DISTINCT FROM by = and IS NULL: true or false on every row, and never NULL."""
+    a, b = operand(left), operand(right)
+    match _kind(left), _kind(right):
+        case _, "null":
+            return f"{a} IS NULL"
+        case "null", _:
+            return f"{b} IS NULL"
+        case _, "constant":
+            return f"({a} = {b} AND {a} IS NOT NULL)"
+        case "constant", _:
+            return f"({a} = {b} AND {b} IS NOT NULL)"
+        case _:
+            return f"(({a} = {b} AND {a} IS NOT NULL AND {b} IS NOT NULL) OR ({a} IS NULL AND {b} IS NULL))"
+
+
+def _distinct(left: "exp.Expr", right: "exp.Expr") -> str:
+    """IS DISTINCT FROM by <> and IS NULL: true or false on every row, and never NULL."""
+    a, b = operand(left), operand(right)
+    match _kind(left), _kind(right):
+        case _, "null":
+            return f"{a} IS NOT NULL"
+        case "null", _:
+            return f"{b} IS NOT NULL"
+        case _, "constant":
+            return f"({a} <> {b} OR {a} IS NULL)"
+        case "constant", _:
+            return f"({a} <> {b} OR {b} IS NULL)"
+        case _:
+            return f"(({a} <> {b} OR {a} IS NULL OR {b} IS NULL) AND ({a} IS NOT NULL OR {b} IS NOT NULL))"
+
+
+def _kind(node: "exp.Expr") -> str:
+    if type(node).__name__ == "Null":
+        return "null"
+    return "constant" if type(node).__name__ in ("Literal", "Boolean") else "other"
+
+
+def _without_escape(node: "exp.Expr", like: "exp.Expr", mark: "exp.Expr") -> str | None:
+    """LIKE without ESCAPE where nothing is escaped, = where everything is; None for what LIKE alone cannot say."""
+    pattern = like.args.get("expression")
+    if not (_is_text(pattern) and _is_text(mark)) or pattern is None or len(str(mark.this)) != 1:
+        return None
+    text, letter = str(pattern.this), str(mark.this)
+    if letter not in text:
+        return swapped(node, sql_of(like))
+    escaped = re.escape(letter) + "([%_" + re.escape(letter) + "])"
+    if type(like).__name__ != "Like" or re.search(f"[%_{re.escape(letter)}]", re.sub(escaped, "", text)):
+        return None
+    plain = re.sub(escaped, r"\1", text).replace("'", "''")
+    return swapped(node, f"{operand(like.this)} {'<>' if like.args.get('negate') else '='} '{plain}'")
+
+
+def _is_text(node: "exp.Expr | None") -> bool:
+    return type(node).__name__ == "Literal" and node is not None and bool(node.args.get("is_string"))
 
 
 _RULES: "dict[str, Callable[[exp.Expr, Source], Expr]]" = {

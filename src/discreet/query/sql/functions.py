@@ -33,22 +33,28 @@ _PARTS = {
 }
 _SUNDAY = ("dow", "dayofweek", "weekday", "day_of_week")  # 0 or 1 for Sunday, as the dialect has it
 _AFFIXES = {"starts_with": "{}%", "ends_with": "%{}", "contains": "%{}%", "prefix": "{}%", "suffix": "%{}"}
-_INSTEAD = {  # pasteable: {0} and {1} are the arguments
+_EQUAL = {  # means the same, of one argument or two: {0} and {1}
+    "square": "({0} * {0})",
+    "trunc": "CASE WHEN {0} < 0 THEN ceil({0}) ELSE floor({0}) END",
+    "divide": "({0} / {1})",
+    "safe_divide": "({0} / {1})",
+    "approx_count_distinct": "COUNT(DISTINCT {0})",
+    "count_if": "COUNT(CASE WHEN {0} THEN 1 END)",
+    "countif": "COUNT(CASE WHEN {0} THEN 1 END)",
+    "var": "VARIANCE({0})",
+}
+_NEAR = {  # means something else: said in words, never to be pasted
     "log": "(ln({0}) / 2.302585092994046)",
     "log10": "(ln({0}) / 2.302585092994046)",
     "log2": "(ln({0}) / 0.6931471805599453)",
     "ltrim": "trim({0})",
     "rtrim": "trim({0})",
-    "square": "({0} * {0})",
-    "power": "({0} * {0})",
-    "pow": "({0} * {0})",
-    "trunc": "floor({0})",
+    "power": "{0} * {0}",
+    "pow": "{0} * {0}",
     "regexp_matches": "{0} LIKE '%text%'",
     "regexp_like": "{0} LIKE '%text%'",
     "regexp_contains": "{0} LIKE '%text%'",
     "regexp_full_match": "{0} LIKE '%text%'",
-    "divide": "({0} / {1})",
-    "safe_divide": "({0} / {1})",
     "any_value": "MODE({0})",
     "first": "MODE({0})",
     "last": "MODE({0})",
@@ -56,16 +62,13 @@ _INSTEAD = {  # pasteable: {0} and {1} are the arguments
     "arg_min": "MIN({1})",
     "max_by": "MAX({1})",
     "min_by": "MIN({1})",
-    "approx_count_distinct": "COUNT(DISTINCT {0})",
-    "count_if": "COUNT(CASE WHEN {0} THEN 1 END)",
-    "countif": "COUNT(CASE WHEN {0} THEN 1 END)",
     "std": "STDDEV({0})",
-    "var": "VARIANCE({0})",
     "array_agg": "COUNT({0})",
     "list": "COUNT({0})",
     "string_agg": "COUNT({0})",
     "group_concat": "COUNT({0})",
 }
+_NEARNESS = 0.8  # of a misspelt name to the one that was meant: concat is not count
 _WHY = "Only functions are known that give a value for every cell, at a bounded cost."
 
 
@@ -113,10 +116,10 @@ def date_part(given: str, node: "exp.Expr", item: str) -> str:
     if word in _SUNDAY:
         why = "Whether Sunday is 0, 1 or 7 differs between systems."
         fix = "Use isodow: 1 Monday … 7 Sunday."
-        raise refused(node, f"{given[:20]} is not understood.", why, fix, rewrite=swapped(node, f"isodow({item})"))
+        rewrite = swapped(node, f"(isodow({item}) % 7)") if word == "dow" else None  # 0 is Sunday wherever it is known
+        raise refused(node, f"{given[:20]} is not understood.", why, fix, rewrite=rewrite)
     fix = f"Use one of {', '.join(_PARTS)}."
-    rewrite = swapped(node, f"year({item})")
-    raise refused(node, f"There is no date part {given[:20]!r}.", "Only whole parts are known.", fix, rewrite=rewrite)
+    raise refused(node, f"There is no date part {given[:20]!r}.", "Only whole parts are known.", fix)
 
 
 def _affix(node: "exp.Expr", name: str, read: "Callable[[exp.Expr], Expr]") -> Expr:
@@ -125,10 +128,8 @@ def _affix(node: "exp.Expr", name: str, read: "Callable[[exp.Expr], Expr]") -> E
         why = "A pattern taken from a row can take any time to match."
         raise refused(node, f"{name} needs a constant text.", why, f"Write {name}(x, 'text').")
     if "%" in affix.value or "_" in affix.value:
-        pattern = _AFFIXES[name].format(affix.value.replace("%", "_")).replace("'", "''")
-        rewrite = swapped(node, f"{sql_of(node.expressions[0])} LIKE '{pattern}'")
-        fix = "Use LIKE, where _ stands for any one letter."
-        raise refused(node, f"The text in {name} holds % or _.", "They are wildcards.", fix, rewrite=rewrite)
+        fix = "Use LIKE, where _ stands for any one letter, a % or _ too."
+        raise refused(node, f"The text in {name} holds % or _.", "They are wildcards.", fix)
     return Like(item, _AFFIXES[name].format(affix.value))
 
 
@@ -155,6 +156,8 @@ def _truncated(node: "exp.Expr", what: str) -> Refusal:
 
     parts = truncate.kept(node) or ["year(d)", "month(d)"]
     fix = f"Group by {', '.join(parts)}; in a condition compare with dates: d >= DATE '2020-03-01'."
+    if truncate.unit(node) == "week":
+        fix = "Group by year(d), week(d): the last days of December may then lie in week 1 of the same year."
     try:
         rewrite = truncate.parted(node)
     except SqlglotError:
@@ -166,10 +169,22 @@ def _unknown(node: "exp.Expr", name: str) -> Refusal:
     what = f"{node.this[:40]} is no function that can be asked for."
     if name in truncate.NAMES:
         return _truncated(node, what)
-    pattern, parts = _INSTEAD.get(name), [f"{sql_of(part)}" for part in node.expressions]
-    if pattern is not None and len(parts) > pattern.count("{1}"):
-        text = pattern.format(*parts, *parts)
-        return refused(node, what, _WHY, f"Near to it: {text[:200]}.", rewrite=swapped(node, text))
-    close = suggestion(name, [*FUNCTIONS, *AGGREGATES, *_PARTS, *_AFFIXES, "bin", "if"])
+    parts = [sql_of(part) for part in node.expressions]
+    equal = _EQUAL.get(name)
+    if name in ("power", "pow") and parts[1:] == ["2"]:
+        equal, parts = _EQUAL["square"], parts[:1]
+    if equal is not None and len(parts) == 1 + ("{1}" in equal):
+        beside_operators = equal.startswith(("(", "CASE"))
+        text = equal.format(*(_bracketed(part) if beside_operators else part for part in parts))
+        return refused(node, what, _WHY, f"The same: {text[:200]}.", rewrite=swapped(node, text))
+    near = _NEAR.get(name)
+    if near is not None and len(parts) > ("{1}" in near):
+        return refused(node, what, _WHY, f"Near to it: {near.format(*parts)[:200]}.")
+    close = suggestion(name, [*FUNCTIONS, *AGGREGATES, *_PARTS, *_AFFIXES, "bin", "if"], nearness=_NEARNESS)
     hint = f"Did you mean {close}? " if close else ""
     return refused(node, what, _WHY, f"{hint}The functions are listed in docs/howto/sql.md.")
+
+
+def _bracketed(text: str) -> str:
+    """An argument beside an operator."""
+    return text if text.replace("_", "").isalnum() else f"({text})"

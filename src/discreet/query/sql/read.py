@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Parsed", "Terms", "parsed"]
 
 MOST_COLUMNS = 100  # selected columns and keys
+_CLAUSE_WORDS = ("GROUP", "ORDER", "BY", "OFFSET", "LIMIT", "HAVING", "WHERE", "ASC", "DESC", "DISTINCT", "AS")
 _REWRITES = 4  # a rewrite may need another one
 
 
@@ -80,17 +81,23 @@ def _read(text: str) -> Parsed:
     try:
         require_plain(read.root)
         table = read.root.args["from_"].this
-        names = [named(table.this, read)]
-        if table.args.get("alias") is not None:
-            names.append(named(table.args["alias"].this, read))
-        read = replace(read, tables=tuple(name.casefold() for name in names))
-        question = _question(read, names[0])
+        name, alias = named(table.this, read), table.args.get("alias")
+        called = name if alias is None else named(alias.this, read)  # an alias takes the place of the name
+        _require_other(called, alias)
+        question = _question(replace(read, tables=(called.casefold(),)), name)
         require_all_used(read)
         return Parsed(question, read.head.terms)
     except Refusal as refusal:
         if refusal.rewrite is not None:
             refusal.rewrite = with_head(refusal.rewrite, read.head)
         raise
+
+
+def _require_other(called: str, alias: "exp.Expr | None") -> None:
+    """Refuses a word of SQL where an alias could stand: GROUP at the end of a text is half a clause."""
+    if alias is not None and called.upper() in _CLAUSE_WORDS and not alias.this.args.get("quoted"):
+        why = "It is a word of SQL, and the clause that it begins is not complete."
+        raise refused(alias, f"{called.upper()} stands where a name could.", why, "Complete it, or leave it out.")
 
 
 @dataclass(frozen=True)

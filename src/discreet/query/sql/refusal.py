@@ -19,6 +19,8 @@ _PLAIN_FROM = "Write FROM and the table's name alone."
 _FIRST = "Ask the inner question first, and write its answer here as a constant."
 _PREPARED = "Join or stack the tables in the source, describe the result as one table, and ask that."
 
+_NO_ESCAPE = "Compare with = where the whole text is known; in LIKE, _ stands for any one letter, a % too."
+
 REASONS: dict[str, tuple[str, str]] = {  # a node's class, or Class.argument: why not, and what instead
     "Select.distinct": (_RAW, "Group by the columns instead."),
     "Select.joins": (_ONE_TABLE, _PREPARED),
@@ -37,12 +39,12 @@ REASONS: dict[str, tuple[str, str]] = {  # a node's class, or Class.argument: wh
     "Group.rollup": ("Totals at several levels are several questions.", "Ask once per level, each with a GROUP BY."),
     "Group.cube": ("Totals at several levels are several questions.", "Ask once per level, each with a GROUP BY."),
     "Group.grouping_sets": ("Totals at several levels are several questions.", "Ask once per level."),
-    "Like.escape": ("A LIKE pattern has no escape here.", "Leave ESCAPE out; _ stands for any one letter."),
+    "Like.escape": ("A LIKE pattern has no escape here.", _NO_ESCAPE),
     "In.query": (_ONE_TABLE, "Ask for them first, and list the constants: x IN (1, 2)."),
     "Between.symmetric": ("Only the plain form is understood.", "Write the smaller end first, without SYMMETRIC."),
-    "Escape": ("A LIKE pattern has no escape here.", "Leave ESCAPE out; _ stands for any one letter."),
+    "Escape": ("A LIKE pattern has no escape here.", _NO_ESCAPE),
     "Window": (_RAW, "Leave OVER (…) out and use GROUP BY."),
-    "Filter": ("FILTER is not understood.", "Put the condition into a CASE inside the aggregate."),
+    "Filter": ("A condition on one aggregate stands inside it.", "Put the condition into a CASE inside the aggregate."),
     "IgnoreNulls": ("Empty cells are left out by every aggregate already.", "Leave IGNORE NULLS out."),
     "RespectNulls": ("Empty cells are left out by every aggregate.", "Leave RESPECT NULLS out."),
     "Subquery": (_ONE_TABLE, _FIRST),
@@ -60,7 +62,10 @@ REASONS: dict[str, tuple[str, str]] = {  # a node's class, or Class.argument: wh
     "Interval": ("Intervals are not understood.", "Compare with a date: d >= DATE '2020-01-31'."),
     "CurrentDate": ("The answer would change with the day.", "Write the day itself: DATE '2020-01-31'."),
     "CurrentTimestamp": ("The answer would change with the clock.", "Write it: TIMESTAMP '2020-01-31 00:00:00'."),
-    "IntDiv": ("A whole division fails on 0.", "Use floor(x / y)."),
+    "IntDiv": (
+        "A whole division fails on 0.",
+        "Use floor(x / y), which rounds down; // rounds toward 0, so below 0 use ceil(x / y).",
+    ),
     "Pow": (_UNBOUNDED, "Use products: x * x."),
     "SimilarTo": (_UNBOUNDED, "Use LIKE: % is any text, _ one letter."),
     "Glob": (_UNBOUNDED, "Use LIKE: % is any text, _ one letter."),

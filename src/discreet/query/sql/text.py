@@ -35,6 +35,12 @@ _WORDS = {
     *("DATE", "TIMESTAMP", "DATETIME", "INT", "INTEGER", "BIGINT", "INT64", "LONG", "DOUBLE", "FLOAT", "FLOAT64"),
     *("REAL", "NUMERIC", "DECIMAL", "TEXT", "VARCHAR", "STRING", "BOOLEAN", "BOOL"),
 }
+_ENDS = (None, "HAVING", "ORDER_BY", "LIMIT", "OFFSET")
+_OPEN = {  # words that something must follow, and what it cannot be
+    "GROUP_BY": (*_ENDS, "COMMA"),
+    "COMMA": _ENDS,
+    "ALIAS": (*_ENDS, "COMMA", "FROM", "WHERE", "GROUP_BY", "R_PAREN"),
+}
 _LIMIT_WHY = "Longer or deeper text is more than one question needs, and reading it takes time that others wait for."
 _EXAMPLE = "SELECT COUNT(*) AS n FROM people"
 
@@ -58,6 +64,7 @@ def source(text: str) -> Source:
     _require_shape(words)
     start, rest = head(words, text)
     _require_flat(rest)
+    _require_whole(rest)
     root = _tree(rest, text)
     _require_shallow(root)
     strings = frozenset(word.start for word in words if word.token_type.name == "STRING")
@@ -128,6 +135,18 @@ def _require_flat(words: "list[Token]") -> None:
         if max(brackets, 0) + max(cases, 0) + signs > MOST_DEPTH:
             what = f"The question is nested more than {MOST_DEPTH} deep."
             raise refused(word.start, what, _LIMIT_WHY, "Write it flatter: AND, OR and IN need no brackets.")
+
+
+def _require_whole(words: "list[Token]") -> None:
+    """Nothing begun and left open: SQLGlot reads on after a GROUP BY, an AS or a comma with nothing behind it.
+
+    A comma before FROM or a bracket has a clear meaning and is left out, as in DuckDB.
+    """
+    for word, following in zip(words, [*words[1:], None], strict=True):
+        if (None if following is None else following.token_type.name) in _OPEN.get(word.token_type.name, ()):
+            said = "the comma" if word.text == "," else word.text.upper()
+            why, fix = "A question that breaks off may not be the one that was meant.", "Write what belongs there, or"
+            raise refused(word.start, f"Nothing stands behind {said}.", why, f"{fix} leave {said} out.")
 
 
 def _tree(words: "list[Token]", text: str) -> "exp.Select":

@@ -12,7 +12,6 @@ _KEPT = {
     "year": ("year",),
     "quarter": ("year", "quarter"),
     "month": ("year", "month"),
-    "week": ("year", "week"),
     "day": ("year", "month", "day"),
     "hour": ("year", "month", "day", "hour"),
     "minute": ("year", "month", "day", "hour", "minute"),
@@ -21,9 +20,14 @@ _KEPT = {
 
 def kept(node: "exp.Expr") -> list[str] | None:
     """The parts that the call keeps, such as year(d) and month(d); None where it is not written as it should be."""
+    found = unit(node)
+    return [f"{part}({sql_of(node.expressions[1])})" for part in _KEPT[found]] if found in _KEPT else None
+
+
+def unit(node: "exp.Expr") -> str:
+    """What the call truncates to, such as month; empty where it is not written as it should be."""
     parts = node.expressions
-    unit = str(parts[0].this).lower() if len(parts) == 2 and type(parts[0]).__name__ == "Literal" else ""
-    return [f"{part}({sql_of(parts[1])})" for part in _KEPT[unit]] if unit in _KEPT else None
+    return str(parts[0].this).lower() if len(parts) == 2 and type(parts[0]).__name__ == "Literal" else ""
 
 
 def parted(node: "exp.Expr") -> str | None:
