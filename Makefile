@@ -13,7 +13,7 @@ setup: $(VENV)/.ok   ## an environment in .venv with the project in it
 
 $(VENV)/.ok: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[plot,frames,release,dev]'
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[plot,frames,postgres,release,dev]'
 	touch $@
 
 demo: setup      ## an invented hospital, asked three questions

@@ -11,7 +11,20 @@ from typing import Any
 
 from benchmarks.report import Report, Table, machine
 
-TOPICS = ("noise", "privacy", "queries", "release", "scale", "channels", "timing", "start", "ledger", "rooms", "kernel")
+TOPICS = (
+    "noise",
+    "privacy",
+    "queries",
+    "release",
+    "scale",
+    "channels",
+    "postgres",
+    "timing",
+    "start",
+    "ledger",
+    "rooms",
+    "kernel",
+)
 _PRINTING = frozenset({"timing"})  # a topic that prints its own text
 
 

@@ -169,7 +169,7 @@ def test_decimals_are_exact_and_every_default_is_filled_in() -> None:
 def test_source_is_seen_from_the_folder_of_the_file() -> None:
     known = parse(START + 'source = "a/b.csv"', folder=Path("/data"))
     assert known.source_path == Path("/data/a/b.csv")
-    assert parse(START + 'source = "postgresql://host/db"').source_path is None
+    assert parse(START + 'source = "postgresql://me@host/db?table=people"').source_path is None
 
 
 def test_public_population_moves_the_ceiling_of_delta() -> None:
@@ -672,3 +672,34 @@ def test_the_empty_text_can_be_listed_or_said_to_be_an_empty_cell():
     plain = parse(START + '[columns.a]\ntype = "text"').schema
     assert parse(dumps(said)).schema.hash == said.schema.hash != plain.hash
     assert "empty" not in plain.canonical(), "a default leaves the fingerprint as it was"
+
+
+def test_no_unit_key_is_suggested_that_is_not_in_the_header_or_looks_like_no_id() -> None:
+    known = parse(FULL.replace('[unit]\nkey = "id"\nmax_rows = 5\n', ""))
+    for names, named in (
+        (("age", "region", "smoker"), None),
+        (("age", "region", "smoker", "paid", "fare"), None),
+        (("age", "region", "smoker", "fare", "patientId"), "patientId"),
+        (("age", "region", "smoker", "user"), "user"),
+        ((), None),
+    ):
+        (gap,) = [one for one in gaps(known, names or None) if one.where == "unit"]
+        assert f'key = "{named or "…"}"' in gap.fix
+        assert "person_id" not in gap.fix
+
+
+def test_examples_of_values_and_bounds_are_marked_as_such() -> None:
+    for old, where in (
+        ('values = ["north", "south"]\n', "columns.region.values"),
+        ("bounds = [0, 110]\n", "columns.age.bounds"),
+    ):
+        (gap,) = [one for one in gaps(parse(FULL.replace(old, ""))) if one.where == where]
+        assert "put your own in place" in gap.fix
+
+
+def test_the_leaves_of_a_hierarchy_need_no_list_of_values() -> None:
+    text = FULL.replace('values = ["north", "south"]\nwhy_public = "map"\n', "")
+    assert found(text) == {"columns.region.values": False}
+    assert found(text.replace("[budget]", '[hierarchy.geo]\nlevels = ["land", "region"]\n[budget]')) == {
+        "hierarchy.geo.tree": False
+    }

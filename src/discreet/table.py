@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from discreet import exact
 from discreet.bounded import Bounded
-from discreet.engine import Engine, Limits
+from discreet.engine import Engine, Limits, PostgresEngine
 from discreet.engine.protocol import Progress, View
 from discreet.errors import Conflict, MetadataError, SourceUnavailable, bad
 from discreet.gate import Disclosed, disclose, handed_out
@@ -81,7 +81,7 @@ class Table:
         self.metadata, self.toml = metadata, toml
         self._second, self._entered = second_ledger, dict[str, str]()
         self._frame, self._limits = frame, limits or metadata.limits or Limits()
-        self._engine: Engine | None = None
+        self._engine: Engine | PostgresEngine | None = None
         self._ledger: Ledger | None = None
         self._lock = threading.RLock()
         _tables.add(self)
@@ -105,12 +105,17 @@ class Table:
         return self.toml.with_suffix(".ledger")
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> Engine | PostgresEngine:
         """The engine on the prepared table; the worker starts with the first question."""
         with self._lock:
             if self._engine is None:
-                source = self._frame if self._frame is not None else self._source()
-                self._engine = Engine(self.toml.parent, self.toml.stem, self.schema, source, self._limits)
+                about = (self.toml.parent, self.toml.stem, self.schema)
+                address = self.metadata.address if self._frame is None else None
+                if address is not None:
+                    self._engine = PostgresEngine(*about, address, self._limits)
+                else:
+                    source = self._frame if self._frame is not None else self._source()
+                    self._engine = Engine(*about, source, self._limits)
             return self._engine
 
     def _source(self) -> Path:

@@ -4,7 +4,7 @@ from contextlib import closing
 
 import pytest
 
-from discreet.engine import Engine, Limits, view
+from discreet.engine import Engine, Limits, remembering
 from discreet.errors import BadValue
 from discreet.query.bound import bound
 from discreet.query.nodes import Col, Compare, CountRows, Key, Literal, Output, Question
@@ -38,7 +38,7 @@ def test_a_tally_is_read_once_and_remembered(engine, monkeypatch):
 
 
 def test_what_no_longer_fits_is_counted_anew(engine, monkeypatch):
-    monkeypatch.setattr(view, "MOST_REMEMBERED", 10)
+    monkeypatch.setattr(remembering, "MOST_REMEMBERED", 10)
     with closing(engine.view()) as held:
         before = held.tally(tally())
         assert counts(before, tally())[:3] == [4, 4, 4]
@@ -54,7 +54,7 @@ def test_constants_that_python_holds_for_equal_are_two_tallies(engine):
     with closing(engine.view()) as held:
         assert sum(counts(held.tally(tally(ages)), tally(ages))) == 4
         assert sum(counts(held.tally(tally(flags)), tally(flags))) == 6
-    assert view._spelt(tally(ages)) != view._spelt(tally(flags))
+    assert remembering._spelt(tally(ages)) != remembering._spelt(tally(flags))
 
 
 def test_a_tally_of_other_facts_is_refused(engine):

@@ -129,14 +129,14 @@ def test_a_statement_that_fails_in_the_worker_shows_the_engines_own_words(toml):
 def test_a_question_whose_statement_fails_shows_it_through_the_gate(toml, monkeypatch):
     import duckdb
 
-    from discreet.engine import view
+    from discreet.engine import remembering
 
-    compiled = view.statements
+    compiled = remembering.statements
 
     def broken(*arguments):
         return tuple(type(one)(**{**vars(one), "sql": "SELECT 1 FROM nowhere"}) for one in compiled(*arguments))
 
-    monkeypatch.setattr(view, "statements", broken)
+    monkeypatch.setattr(remembering, "statements", broken)
     with dp.open(toml, rehearsal=True) as rehearsed, pytest.raises(duckdb.CatalogException, match="nowhere"):
         rehearsed.sql(SQL).ask(epsilon=1)
     with dp.open(toml) as real, pytest.raises(EngineFailed):

@@ -9,7 +9,6 @@ import discreet as dp
 from discreet import metadata
 from discreet.answer.answer import Answer
 from discreet.errors import BadValue, IntegrityError
-from discreet.privacy.cost import Pure
 from discreet.rehearsal.stamp import SENTENCE, free_column
 from discreet.release import read
 from discreet.release.publish.files import BUILT, PUBLISHED, published
@@ -104,15 +103,17 @@ def test_quotes_and_the_dataset_say_it(rehearsed):
 
 @pytest.fixture
 def uncapped(tmp_path):
-    """The metadata without the cap of one question, since the toy room takes all there is."""
+    """The metadata with a budget that the toy room takes all of."""
     toml = written(tmp_path, rows=0)
-    toml.write_text(TOML.replace("max_epsilon_per_question = 2\n", ""))
+    toml.write_text(
+        TOML.replace("epsilon = 3\n", f"epsilon = {toy.EPSILON}\n").replace("max_epsilon_per_question = 2\n", "")
+    )
     return toml
 
 
 def test_a_run_and_its_result_have_stamped_receipts(uncapped):
     with dp.open(uncapped, rehearsal=True) as rehearsed:
-        run = rehearsed.table.run(toy.request(), Pure(toy.EPSILON))
+        run = rehearsed.table.run(toy.request(), toy.COST)
         assert run.receipt.startswith("rehearsal-")
         assert run.done(b"{}").receipt.name == run.receipt
 
@@ -122,7 +123,7 @@ def test_a_room_runs_in_a_rehearsal_and_is_replayed(uncapped):
         first = toy.toy(rehearsed.table)
         assert json.loads(first[0])["best"] == "north"
         assert toy.toy(rehearsed.table) == first
-        assert rehearsed.budget.remaining == 0
+        assert rehearsed.budget.spent.epsilon == toy.EPSILON
 
 
 def test_real_answers_are_as_they_were(tmp_path):

@@ -2,6 +2,7 @@
 
 Engine      a source, the table prepared from it, and questions on that table
 Limits      memory, time and threads
+PostgresEngine   the same for a table in a PostgreSQL server, which stays there
 Prepared    what may be known of a prepared table
 """
 
@@ -10,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from discreet.engine.engine import Engine, Prepared
+    from discreet.engine.postgres.engine import PostgresEngine
     from discreet.schema.limits import Limits
 
-__all__ = ["Engine", "Limits", "Prepared"]
+__all__ = ["Engine", "Limits", "PostgresEngine", "Prepared"]
 
 _HOMES = {  # fetched when used: the worker needs none
     "Engine": "discreet.engine.engine",
     "Limits": "discreet.schema.limits",
+    "PostgresEngine": "discreet.engine.postgres.engine",
     "Prepared": "discreet.engine.engine",
 }
 

@@ -1,8 +1,6 @@
 """A view of one prepared file: held from the time it is taken, so that nobody removes the file meanwhile."""
 
 import time
-import weakref
-from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,49 +12,29 @@ from discreet.engine import states
 from discreet.engine.arrays_pass import KernelPass, Pass, kernel_pass, row_limit, rows_pass
 from discreet.engine.arrays_read import BEGINNING, Place
 from discreet.engine.process import Gone
-from discreet.errors import bad, engine_failed
+from discreet.engine.remembering import RememberingView
+from discreet.errors import engine_failed
 from discreet.kernel.coins import drawn_key
 from discreet.kernel.rows import UnitRows
 from discreet.noise.source import SYSTEM, Ints, Source
-from discreet.query.compile.exacts import Exacts, gathered
+from discreet.query.compile.operations import DUCKDB
 from discreet.query.compile.render import value
-from discreet.query.compile.statements import Statement, statements
 from discreet.query.meaning.resolve import resolved
 from discreet.query.nodes import And, CountRows, Expr, Output, Question
-from discreet.query.tally import Tally
 from discreet.schema import Schema
 
 if TYPE_CHECKING:
     from discreet.engine.engine import Engine
 
-MOST_REMEMBERED = 4_000_000  # cells of all tallies that one view remembers: 32 MiB a part
 
-
-class FileView:
-    """One prepared state of a table, by the engine that asks its worker."""
+class FileView(RememberingView):
+    """One prepared file, by the engine that asks its worker."""
 
     def __init__(self, engine: "Engine", snapshot: str, path: Path) -> None:
-        self._engine, self._snapshot = engine, snapshot
-        self._hold = states.Holds()
-        self._hold.hold(path)
-        self._remembered: OrderedDict[str, Exacts] = OrderedDict()
-        self._cells = 0
-        weakref.finalize(self, self._hold.release)
-
-    @property
-    def snapshot(self) -> str:
-        """The id of the state."""
-        return self._snapshot
-
-    def tally(self, wanted: Tally) -> Bounded[Exacts]:
-        """As `View.tally`: compiled here, so refused here."""
-        if wanted.schema != self._engine.schema:
-            raise bad("tally", "must be of this table's public facts", wanted.schema.name, "Bound it anew.")
-        key = _spelt(wanted)
-        if key in self._remembered:
-            return Bounded(lambda: self._recalled(key, wanted, ()), wanted.sensitivity)
-        compiled = statements(wanted.schema, wanted.cells, wanted.where, wanted.caps, wanted.parts)
-        return Bounded(lambda: self._recalled(key, wanted, compiled), wanted.sensitivity)
+        hold = states.Holds()
+        hold.hold(path)
+        super().__init__(engine, snapshot, DUCKDB, hold.release)
+        self._engine = engine
 
     def sum(
         self,
@@ -77,37 +55,6 @@ class FileView:
         schema = self._engine.schema
         wanted, condition = rows_pass(schema, columns), _condition(schema, where)
         return Bounded(lambda: self._read(wanted, condition), row_limit(schema))
-
-    def close(self) -> None:
-        """As `View.close`."""
-        self._hold.release()
-        with self._engine.lock:
-            self._remembered.clear()
-            self._cells = 0
-
-    def _recalled(self, key: str, wanted: Tally, compiled: tuple[Statement, ...]) -> Exacts:
-        with self._engine.lock:
-            if key in self._remembered:
-                self._remembered.move_to_end(key)
-                return self._remembered[key]
-        if not compiled:  # it was forgotten meanwhile, for another that is larger
-            compiled = statements(wanted.schema, wanted.cells, wanted.where, wanted.caps, wanted.parts)
-        columns = self._engine.run([statement.sql for statement in compiled], self._snapshot)
-        exacts = gathered(compiled, columns, wanted.cells)
-        if wanted.cells.public:
-            with self._engine.lock:
-                self._remember(key, exacts)
-        return exacts
-
-    def _remember(self, key: str, exacts: Exacts) -> None:
-        size = len(exacts.keys) * max(len(exacts.parts), 1)
-        if size > MOST_REMEMBERED or key in self._remembered:
-            return
-        self._remembered[key] = exacts
-        self._cells += size
-        while self._cells > MOST_REMEMBERED:
-            _, oldest = self._remembered.popitem(last=False)
-            self._cells -= len(oldest.keys) * max(len(oldest.parts), 1)
 
     # --- passes over rows ------------------------------------------------------------------------------------------
 
@@ -151,11 +98,6 @@ class FileView:
         except Gone:
             pass
         raise engine_failed()
-
-
-def _spelt(wanted: Tally) -> str:
-    """What is counted, as text: as values 1 and True would be one constant."""
-    return repr((tuple(key.key.item for key in wanted.cells.keys), wanted.where, wanted.caps, wanted.parts))
 
 
 def joined(chunks: Sequence[UnitRows]) -> UnitRows:

@@ -8,11 +8,14 @@ from typing import Any
 from discreet.metadata.header import like_column, like_unit
 from discreet.metadata.read import Metadata, delta_advised, delta_ceiling
 from discreet.schema import Column, Type
+from discreet.schema.column import COARSE_STEP, has_undeclared_step
 from discreet.schema.kind import ORDERED
 from discreet.schema.words import key, suggestion, written
 
 _BLANK = " .…"  # a why_public of nothing else is the placeholder of the line to paste
 _WHERE_FROM = "Put in place of … where they come from: which law, tariff, map, form or register."
+
+_YOUR_OWN = "  # an example: put your own in place"
 
 
 @dataclass(frozen=True)
@@ -32,8 +35,9 @@ class Gap:
 def gaps(metadata: Metadata, header: Sequence[str] | None = None) -> tuple[Gap, ...]:
     """Every gap, those that block first; with the header of the table also what does not match it."""
     found = [*_of_dataset(metadata, header or ()), *_of_budget(metadata)]
+    leaves = {hierarchy.levels[-1].casefold() for hierarchy in metadata.schema.hierarchies}
     for column in metadata.schema.columns:
-        found += _of_column(column)
+        found += _of_column(column, leaves)
     for hierarchy in metadata.schema.hierarchies:
         if not hierarchy.branches:
             what = "Nothing says what lies in what, so no table can add up along it."
@@ -48,28 +52,30 @@ def _of_dataset(metadata: Metadata, header: Sequence[str]) -> Iterator[Gap]:
     if metadata.source is None:
         what = "Nothing says where the table lies, so it must be handed over in Python."
         yield Gap("dataset.source", what, 'Under [dataset] write: source = "people.csv"')
-    elif metadata.source_path is None:
-        what = f"{written(metadata.source)} is an address, and only files can be read."
+    elif metadata.source_path is None and metadata.address is None:
+        what = f"{written(metadata.source)} is an address, and only files can be read, or tables in PostgreSQL."
         fix = 'Fetch the table, and under [dataset] write: source = "people.csv"'
         yield Gap("dataset.source", what, fix, blocks=True)
     if metadata.schema.unit is None:
         what = "Each row is protected on its own; a person with several rows is not."
         declared = {column.name.casefold() for column in metadata.schema.columns}
-        named = like_unit([name for name in header if name.casefold() not in declared]) or "person_id"
-        yield Gap("unit", what, f"Write:\n[unit]\nkey = {written(named)}\nmax_rows = 5")
+        named = like_unit([name for name in header if name.casefold() not in declared])
+        line = written(named) if named else f"{written('…')}  # the column that says whose row it is"
+        yield Gap("unit", what, f"Write:\n[unit]\nkey = {line}\nmax_rows = 5{_YOUR_OWN}")
     if not metadata.schema.columns:
         what = "No column is declared, so only the number of rows can be asked for."
         yield Gap("columns", what, _column_to_paste(metadata, header))
 
 
 def _column_to_paste(metadata: Metadata, header: Sequence[str]) -> str:
-    """Lines that declare a column of the header; its type is not known, and a category is right for any."""
+    """Lines that declare a column of the header, as an example: its type is not known."""
     unit = metadata.schema.unit
     free = [name for name in header if unit is None or name.casefold() != unit.key.casefold()]
     named = like_column(free) if unit is None else next(iter(free), None)
     if named is None:
-        return 'Write:\n[columns.age]\ntype = "integer"\nbounds = [0, 110]'
-    return f'Write:\n[{key("columns", named)}]\ntype = "category"  # or integer, number, boolean, date, datetime, text'
+        return f'Write:\n[columns.age]\ntype = "integer"\nbounds = [0, 110]{_YOUR_OWN}'
+    kinds = "# put its own type in place: integer, number, boolean, date, datetime or text"
+    return f'Write:\n[{key("columns", named)}]\ntype = "category"  {kinds}'
 
 
 def _of_budget(metadata: Metadata) -> Iterator[Gap]:
@@ -101,14 +107,22 @@ def round_delta(population: int | None) -> Fraction:
     return power
 
 
-def _of_column(column: Column) -> Iterator[Gap]:
+def _of_column(column: Column, leaves: set[str]) -> Iterator[Gap]:
+    """`leaves` are columns that a hierarchy ends in: its tree is the list of their values."""
     heading = f"Under [{key('columns', column.name)}] write:"
-    if column.type in (Type.CATEGORY, Type.TEXT) and column.values is None:
+    listed = column.values is not None or column.name.casefold() in leaves
+    if column.type in (Type.CATEGORY, Type.TEXT) and not listed:
         what = "Its values are not public, so groups by it cost δ and small ones are left out."
-        yield Gap(column.key("values"), what, f'{heading} values = ["north", "south"]')
+        yield Gap(column.key("values"), what, f'{heading} values = ["north", "south"]{_YOUR_OWN}')
     if column.type in ORDERED and column.bounds is None and column.values is None:
         example = "[2020-01-01, 2029-12-31]" if column.type in (Type.DATE, Type.DATETIME) else "[0, 110]"
-        yield Gap(column.key("bounds"), "Without bounds it can only be counted.", f"{heading} bounds = {example}")
+        fix = f"{heading} bounds = {example}{_YOUR_OWN}"
+        yield Gap(column.key("bounds"), "Without bounds it can only be counted.", fix)
+    if has_undeclared_step(column, COARSE_STEP):
+        what = (
+            f"It is read in steps of {written(column.step)}, which follow from its bounds: smaller numbers count as 0."
+        )
+        yield Gap(column.key("step"), what, f"{heading} step = 0.01  # put in place the step in which it was measured")
     limits = column.bounds or column.values or column.bins
     if limits is not None and not (column.why_public or "").strip(_BLANK):
         what = "Nothing says where its bounds or values come from; read off the data, they would leak."

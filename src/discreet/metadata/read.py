@@ -12,7 +12,9 @@ from typing import Any
 
 from discreet.errors import BadValue, MetadataError
 from discreet.exact import DELTA_CEILING
+from discreet.metadata import address as addresses
 from discreet.metadata import files
+from discreet.metadata.address import Address
 from discreet.metadata.keys import NAMED, TABLES, missing, require_known, require_table
 from discreet.schema import Budget, Column, Hierarchy, Schema, Unit
 from discreet.schema.limits import GIBIBYTE, Limits
@@ -38,6 +40,11 @@ class Metadata:
         if self.source is None or "://" in self.source:
             return None
         return self.folder / self.source
+
+    @property
+    def address(self) -> Address | None:
+        """Where the private table lies in a server; None for a file."""
+        return addresses.parsed(self.source) if self.source is not None and addresses.is_address(self.source) else None
 
 
 def load(path: str | Path) -> Metadata:
@@ -126,6 +133,8 @@ def _metadata(document: Mapping[str, Any], file: str, folder: Path) -> Metadata:
     source = dataset.get("source")
     if source is not None:
         source = name(source, "dataset.source", 'Write, for example: source = "people.csv"')
+        if addresses.is_address(source):
+            addresses.parsed(source)
     table = None if source is None or "://" in source else folder / source
     columns = document.get("columns", {})
     schema = Schema(

@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import lcm
 
 from discreet.query.compile import spelling
+from discreet.query.compile.operations import DUCKDB, Operations
 from discreet.query.compile.places import Grouped
 from discreet.query.compile.render import rendered, value
 from discreet.query.layout import RANK, UNIT, Store, stored
@@ -22,6 +23,7 @@ class Named:
     """Computed columns of the source, each once: SQL of a row → its name."""
 
     schema: Schema
+    ops: Operations = DUCKDB
     found: dict[str, str] = field(default_factory=dict)
 
     def of(self, expr: Expr) -> str:
@@ -29,14 +31,15 @@ class Named:
         column = self.schema.find(expr.name) if isinstance(expr, Col) else None
         if column is not None:
             return stored(self.schema, column).name
-        return self.add(value(expr, self.schema))
+        return self.add(value(expr, self.schema, self.ops))
 
     def real(self, expr: Expr) -> str:
         """The name of its value as a double."""
-        made = rendered(expr, self.schema)
+        made, ops = rendered(expr, self.schema, self.ops), self.ops
+        double = made.real(ops)
         if made.nan:
-            return self.add(f"TRY(CASE WHEN isnan({made.real}) THEN NULL ELSE {made.real} END)")
-        return self.add(made.real if made.plain else f"TRY({made.real})")
+            return self.add(ops.attempt(f"CASE WHEN {ops.is_nan(double)} THEN NULL ELSE {double} END"))
+        return self.add(double if made.plain else ops.attempt(double))
 
     def add(self, sql: str) -> str:
         """The name of a computed column."""
@@ -77,7 +80,7 @@ def unit_count(schema: Schema, nodes: tuple[object, ...], rows: int) -> str:
 
 def steps(item: Expr, lattice: Lattice, named: Named) -> str:
     """The item in lattice steps, within the lattice's ends; NULL adds nothing."""
-    exact = stored_steps(item, lattice.step, named.schema)
+    exact = stored_steps(item, lattice.step, named.schema, named.ops)
     low, high = spelling.whole(lattice.low), spelling.whole(lattice.high)
     if exact is not None:
         sql, bottom, top = exact
@@ -85,16 +88,16 @@ def steps(item: Expr, lattice: Lattice, named: Named) -> str:
             return sql
         name = named.add(sql)
         return f"CASE WHEN {name} IS NULL THEN 0 ELSE greatest({low}, least({high}, {name})) END"
-    name, step = named.real(item), spelling.real(lattice.step)
-    nearest = f"TRY_CAST(floor({name} / {step} + 0.5e0) AS BIGINT)"  # a step may be too small for a double
+    name, ops = named.real(item), named.ops
+    nearest = ops.steps_within(name, lattice.step)
     return (
-        f"CASE WHEN {name} IS NULL THEN 0 WHEN {name} <= {spelling.real(lattice.low * lattice.step)} THEN {low} "
-        f"WHEN {name} >= {spelling.real(lattice.high * lattice.step)} THEN {high} "
+        f"CASE WHEN {name} IS NULL THEN 0 WHEN {name} <= {ops.real(lattice.low * lattice.step)} THEN {low} "
+        f"WHEN {name} >= {ops.real(lattice.high * lattice.step)} THEN {high} "
         f"ELSE greatest({low}, least({high}, {nearest})) END"
     )
 
 
-def stored_steps(item: Expr, step: Fraction, schema: Schema) -> tuple[str, int, int] | None:
+def stored_steps(item: Expr, step: Fraction, schema: Schema, ops: Operations = DUCKDB) -> tuple[str, int, int] | None:
     """Stored steps, moved by whole steps: exact, with their least and most; None for anything else."""
     match item:
         case Col(name):
@@ -103,20 +106,20 @@ def stored_steps(item: Expr, step: Fraction, schema: Schema) -> tuple[str, int, 
             if column is None or own is None or own.step != step:
                 return None
             cell = stored(schema, column)
-            sql = cell.name if cell.store is Store.STEPS else f"CAST({cell.name} AS BIGINT)"
+            sql = cell.name if cell.store is Store.STEPS else ops.flag_as_whole(cell.name)
             return sql, own.low, own.high
         case Arith("-", Col() as column, Literal(moved)) if isinstance(moved, int | Fraction):
-            inner = stored_steps(column, step, schema)
+            inner = stored_steps(column, step, schema, ops)
             places = Fraction(moved) / step
             if inner is None or places.denominator != 1 or abs(places) > _ROOM:
                 return None
             by = int(places)
             return f"({inner[0]} - {spelling.whole(by)})" if by else inner[0], inner[1] - by, inner[2] - by
         case Case(((IsNull(other), Literal(None)),), otherwise):
-            inner = stored_steps(otherwise, step, schema)
+            inner = stored_steps(otherwise, step, schema, ops)
             if inner is None:
                 return None
-            empty = f"({value(other, schema)}) IS NULL"
+            empty = f"({value(other, schema, ops)}) IS NULL"
             return f"CASE WHEN {empty} THEN NULL ELSE {inner[0]} END", inner[1], inner[2]
         case _:
             return None
@@ -128,22 +131,22 @@ def stored_steps(item: Expr, step: Fraction, schema: Schema) -> tuple[str, int, 
 def bucket(item: Expr, grid: Grid, named: Named) -> Grouped:
     """The nearest point of the grid, clamped to its ends; NULL for NULL."""
     last = grid.points - 1
-    exact = _exact_bucket(item, grid, named.schema)
+    exact = _exact_bucket(item, grid, named.schema, named.ops)
     if exact is not None:
         # least() skips NULL; on groups, not on rows: what lies above the last point is added up by whoever reads
         return Grouped(exact, lambda name: f"CASE WHEN {name} IS NULL THEN NULL ELSE least({name}, {last}) END")
-    name = named.real(item)
-    first, step = spelling.real(grid.first), spelling.real(grid.step)
-    nearest = f"TRY_CAST(floor(({name} - {first}) / {step} + 0.5e0) AS BIGINT)"
+    name, ops = named.real(item), named.ops
+    first = ops.real(grid.first)
+    nearest = ops.steps_within(name, grid.step, grid.first)
     sql = (
         f"CASE WHEN {name} IS NULL THEN NULL WHEN {name} <= {first} THEN 0 "
-        f"WHEN {name} >= {spelling.real(grid.first + last * grid.step)} THEN {last} "
+        f"WHEN {name} >= {ops.real(grid.first + last * grid.step)} THEN {last} "
         f"ELSE greatest(0, least({last}, {nearest})) END"
     )
     return Grouped(sql, lambda name: name)
 
 
-def _exact_bucket(item: Expr, grid: Grid, schema: Schema) -> str | None:
+def _exact_bucket(item: Expr, grid: Grid, schema: Schema, ops: Operations) -> str | None:
     """In integers, where the item is a bounded column: ⌊(a·c + b)/d⌋ for c stored steps."""
     column = schema.find(item.name) if isinstance(item, Col) else None
     own = None if column is None else column.lattice
@@ -158,4 +161,4 @@ def _exact_bucket(item: Expr, grid: Grid, schema: Schema) -> str | None:
     if a == d == 2 and b % 2 == 1:
         a, b, d = 1, (b - 1) // 2, 1  # ⌊(2c + 2k + 1)/2⌋ = c + k
     moved = f"({name} * {a} + {spelling.whole(b)})" if a != 1 else f"({name} + {spelling.whole(b)})" if b else name
-    return f"{moved} // {d}" if d != 1 else moved
+    return ops.quotient(moved, d) if d != 1 else moved

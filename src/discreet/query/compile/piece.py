@@ -5,11 +5,15 @@ from datetime import date, datetime
 from enum import StrEnum
 from fractions import Fraction
 from math import floor
+from typing import TYPE_CHECKING
 
 from discreet.query.compile import spelling
 from discreet.query.nodes import Constant
 from discreet.schema import Type
 from discreet.schema.kind import measured
+
+if TYPE_CHECKING:
+    from discreet.query.compile.operations import Operations
 
 
 class Kind(StrEnum):
@@ -33,7 +37,6 @@ KINDS = {
     Type.DATE: Kind.DAYS,
     Type.DATETIME: Kind.SECONDS,
 }
-ENGINE_TYPES = {Kind.REAL: "DOUBLE", Kind.FLAG: "BOOLEAN", Kind.TEXT: "VARCHAR"}  # all others: BIGINT
 
 
 @dataclass(frozen=True)
@@ -48,27 +51,26 @@ class Sql:
     def __post_init__(self) -> None:
         spelling.short(self.text)
 
-    @property
-    def real(self) -> str:
+    def real(self, ops: "Operations") -> str:
         """As a double."""
         match self.kind:
             case Kind.REAL:
                 return self.text
             case Kind.FLAG:
-                return f"CAST(CAST({self.text} AS INTEGER) AS DOUBLE)"
+                return ops.flag_as_double(self.text)
             case _:
-                return f"CAST({self.text} AS DOUBLE)"
+                return ops.double(self.text)
 
-    @property
-    def known(self) -> str:
+    def known(self, ops: "Operations") -> str:
         """With NULL for NaN."""
-        return f"CASE WHEN isnan({self.text}) THEN NULL ELSE {self.text} END" if self.nan else self.text
+        return f"CASE WHEN {ops.is_nan(self.text)} THEN NULL ELSE {self.text} END" if self.nan else self.text
 
 
-def constant(given: Constant) -> Sql:
+def constant(given: Constant, ops: "Operations") -> Sql:
     """A public constant.
 
-    >>> constant(date(1970, 1, 3)).text, constant("a'b").text
+    >>> from discreet.query.compile.operations import DUCKDB
+    >>> constant(date(1970, 1, 3), DUCKDB).text, constant("a'b", DUCKDB).text
     ('CAST(2 AS BIGINT)', "'a''b'")
     """
     match given:
@@ -77,7 +79,7 @@ def constant(given: Constant) -> Sql:
         case bool():
             return Sql("TRUE" if given else "FALSE", Kind.FLAG, plain=True)
         case str():
-            return Sql(spelling.text(given), Kind.TEXT, plain=True)
+            return Sql(ops.text(given), Kind.TEXT, plain=True)
         case datetime():
             return Sql(_bigint(floor(measured(given))), Kind.SECONDS, plain=True)
         case date():
@@ -86,7 +88,7 @@ def constant(given: Constant) -> Sql:
             exact = Fraction(given)
             if exact.denominator == 1 and abs(exact) <= spelling.LARGEST_WHOLE:
                 return Sql(_bigint(int(exact)), Kind.WHOLE, plain=True)
-            return Sql(spelling.real(exact), Kind.REAL, plain=True)
+            return Sql(ops.real(exact), Kind.REAL, plain=True)
 
 
 def _bigint(number: int) -> str:
@@ -101,16 +103,16 @@ def joint_kind(*pieces: Sql) -> Kind:
     return kinds.pop() if kinds else Kind.WHOLE
 
 
-def held(piece: Sql, kind: Kind) -> Sql:
+def held(piece: Sql, kind: Kind, ops: "Operations") -> Sql:
     """The piece as this kind: numbers as doubles, days as seconds; NULL fits every kind."""
     if piece.kind is Kind.NULL:
-        return Sql(f"CAST(NULL AS {ENGINE_TYPES.get(kind, 'BIGINT')})", kind, plain=True)
+        return Sql(f"CAST(NULL AS {ops.type(kind)})", kind, plain=True)
     if piece.kind is Kind.DAYS and kind is Kind.SECONDS:
-        return Sql(f"TRY({piece.text} * 86400)", kind)
-    return Sql(piece.real, kind, piece.nan, piece.plain) if kind is Kind.REAL else piece
+        return Sql(ops.product(piece.text, 86400), kind)
+    return Sql(piece.real(ops), kind, piece.nan, piece.plain) if kind is Kind.REAL else piece
 
 
-def alike(*pieces: Sql) -> tuple[Kind, list[Sql]]:
+def alike(ops: "Operations", *pieces: Sql) -> tuple[Kind, list[Sql]]:
     """All pieces as their joint kind."""
     kind = joint_kind(*pieces)
-    return kind, [held(piece, kind) for piece in pieces]
+    return kind, [held(piece, kind, ops) for piece in pieces]

@@ -13,6 +13,7 @@ from typing import Any
 
 from discreet.query.caps import MOST_LETTERS
 from discreet.query.compile import spelling
+from discreet.query.compile.operations import DUCKDB, Operations
 from discreet.query.compile.piece import Kind, constant
 from discreet.query.compile.render import rendered, value
 from discreet.query.layout import Store, Stored, stored
@@ -36,14 +37,14 @@ class Grouped:
     kind: Kind = Kind.WHOLE
 
 
-def grouped(key: KeyCells, schema: Schema) -> Grouped:
+def grouped(key: KeyCells, schema: Schema, ops: Operations = DUCKDB) -> Grouped:
     """How a key is grouped by; a NULL place belongs to no group unless the key has one for it."""
     if isinstance(key.key.item, Bins):
-        return binned(key.key.item, schema)
+        return binned(key.key.item, schema, ops)
     if key.labels is None:
-        return Grouped(_private(key.key.item, schema), lambda name: name, _private_kind(key.key.item, schema))
+        return Grouped(_private(key.key.item, schema, ops), lambda name: name, _private_kind(key.key.item, schema))
     labels = key.labels[:-1] if key.with_null else key.labels
-    found = placed(key.key.item, labels, schema)
+    found = placed(key.key.item, labels, schema, ops)
     if not key.with_null:
         return found
     # not coalesce(place, …): a value without a place is no NULL, and two groups must not share a place
@@ -54,25 +55,25 @@ def grouped(key: KeyCells, schema: Schema) -> Grouped:
     )
 
 
-def placed(expr: Expr, labels: tuple[Any, ...], schema: Schema) -> Grouped:
+def placed(expr: Expr, labels: tuple[Any, ...], schema: Schema, ops: Operations = DUCKDB) -> Grouped:
     """The place of the expression's value among public labels."""
     known = domain(expr, schema)
     if isinstance(expr, Col):
-        return _column_place(expr, labels, known, schema)
+        return _column_place(expr, labels, known, schema, ops)
     if known.type is Type.BOOLEAN and labels == (False, True):
-        return Grouped(value(expr, schema), lambda name: f"CAST({name} AS BIGINT)", Kind.FLAG)
-    kind = rendered(expr, schema).kind
+        return Grouped(value(expr, schema, ops), ops.flag_as_whole, Kind.FLAG)
+    kind = rendered(expr, schema, ops).kind
     if known.values is None and known.step is not None and kind is Kind.REAL:
-        return Grouped(_rounded_place(value(expr, schema), known), lambda name: name)
+        return Grouped(_rounded_place(value(expr, schema, ops), known, ops), lambda name: name)
     if known.values is None:
-        return Grouped(value(expr, schema), _offset(known), kind)
+        return Grouped(value(expr, schema, ops), _offset(known, ops), kind)
     codes = _numbered(expr, labels)
     if codes is not None:
-        return Grouped(value(codes, schema), lambda name: f"CAST({name} AS BIGINT)")
-    return Grouped(value(expr, schema), _position(labels, kind), kind)
+        return Grouped(value(codes, schema, ops), lambda name: f"CAST({name} AS BIGINT)")
+    return Grouped(value(expr, schema, ops), _position(labels, kind, ops), kind)
 
 
-def _column_place(expr: Col, labels: tuple[Any, ...], known: Domain, schema: Schema) -> Grouped:
+def _column_place(expr: Col, labels: tuple[Any, ...], known: Domain, schema: Schema, ops: Operations) -> Grouped:
     column = schema.find(expr.name)
     if column is None:
         raise KeyError("only resolved keys are grouped by")
@@ -82,13 +83,13 @@ def _column_place(expr: Col, labels: tuple[Any, ...], known: Domain, schema: Sch
             return Grouped(cell.name, lambda name: f"CAST({name} AS BIGINT)")
         case Store.CODE:
             codes = {label: code for code, label in enumerate(column.values or ())}
-            return Grouped(cell.name, _position(tuple(codes.get(label) for label in labels), Kind.WHOLE))
+            return Grouped(cell.name, _position(tuple(codes.get(label) for label in labels), Kind.WHOLE, ops))
         case Store.FLAG:
-            return Grouped(cell.name, lambda name: f"CAST({name} AS BIGINT)", Kind.FLAG)
+            return Grouped(cell.name, ops.flag_as_whole, Kind.FLAG)
         case Store.STEPS if known.values is None:
-            return Grouped(cell.name, _offset(Domain(Type.INTEGER, _in_steps(known), None, Fraction(1))))
+            return Grouped(cell.name, _offset(Domain(Type.INTEGER, _in_steps(known), None, Fraction(1)), ops))
         case _:
-            return Grouped(cell.name, _position(tuple(_steps(label, cell) for label in labels), Kind.WHOLE))
+            return Grouped(cell.name, _position(tuple(_steps(label, cell) for label in labels), Kind.WHOLE, ops))
 
 
 def _steps(label: int, cell: Stored) -> int | None:
@@ -102,31 +103,32 @@ def _in_steps(known: Domain) -> tuple[Fraction, Fraction]:
     return Fraction(low), Fraction(high)
 
 
-def _offset(known: Domain) -> Callable[[str], str]:
+def _offset(known: Domain, ops: Operations) -> Callable[[str], str]:
     """Of an integer between public ends, a whole multiple of the step: nothing else has a place."""
     low, high = ends_in_steps(known)
     step = int(known.step or 1)
     first, last = spelling.whole(low * step), spelling.whole(high * step)
 
     def place(name: str) -> str:
-        fits = f"{name} BETWEEN {first} AND {last} AND ({name} - {first}) % {step} = 0"
-        return f"TRY(CASE WHEN {fits} THEN ({name} - {first}) // {step} END)"
+        moved = ops.difference_within(name, first)
+        fits = f"{name} BETWEEN {first} AND {last} AND {moved} % {step} = 0"
+        return ops.attempt(f"CASE WHEN {fits} THEN {ops.quotient(moved, step)} END")
 
     return place
 
 
-def _rounded_place(made: str, known: Domain) -> str:
+def _rounded_place(made: str, known: Domain, ops: Operations) -> str:
     low, high = ends_in_steps(known)
     step = known.step or Fraction(1)
-    nearest = f"floor(({made} - {spelling.real(low * step)}) / {spelling.real(step)} + 0.5e0)"
+    nearest = ops.nearest(made, ops.real(step), ops.real(low * step))
     inside = f"{nearest} BETWEEN 0 AND {high - low}"
-    return spelling.short(f"TRY(CASE WHEN {inside} THEN CAST({nearest} AS BIGINT) END)")
+    return spelling.short(ops.attempt(f"CASE WHEN {inside} THEN CAST({nearest} AS BIGINT) END"))
 
 
-def _position(labels: tuple[Any, ...], kind: Kind) -> Callable[[str], str]:
-    pieces = [constant(label) for label in labels]
-    listed = ", ".join(piece.real if kind is Kind.REAL else piece.text for piece in pieces)  # NULL equals no value
-    return lambda name: f"CAST(nullif(list_position([{listed}], {name}), 0) - 1 AS BIGINT)"
+def _position(labels: tuple[Any, ...], kind: Kind, ops: Operations) -> Callable[[str], str]:
+    pieces = [constant(label, ops) for label in labels]
+    listed = [piece.real(ops) if kind is Kind.REAL else piece.text for piece in pieces]  # NULL equals no value
+    return lambda name: ops.position(listed, kind, name)
 
 
 def _numbered(expr: Expr, labels: tuple[Any, ...]) -> Expr | None:
@@ -153,14 +155,14 @@ def _numbered(expr: Expr, labels: tuple[Any, ...]) -> Expr | None:
 # --- private keys --------------------------------------------------------------------------------------------------
 
 
-def _private(expr: Expr, schema: Schema) -> str:
+def _private(expr: Expr, schema: Schema, ops: Operations) -> str:
     """A private key as it is shown later: text, or an integer of steps, days or seconds."""
     column = schema.find(expr.name) if isinstance(expr, Col) else None
     cell = None if column is None else stored(schema, column)
-    made = rendered(expr, schema)
+    made = rendered(expr, schema, ops)
     if cell is not None and cell.store is Store.FLOAT:
-        return f"CASE WHEN isfinite({cell.name}) THEN {cell.name} + 0.0e0 END"  # −0 and 0 are one key
-    text = cell.name if cell is not None else value(expr, schema)
+        return f"CASE WHEN {ops.is_finite(cell.name)} THEN {cell.name} + 0.0e0 END"  # −0 and 0 are one key
+    text = cell.name if cell is not None else value(expr, schema, ops)
     step = 1 if cell is None else int(cell.step) or 1
     match made.kind:
         case Kind.DAYS:
@@ -169,7 +171,7 @@ def _private(expr: Expr, schema: Schema) -> str:
             last = (LAST_DAY * DAY + DAY - 1) // step
             return f"CASE WHEN {text} BETWEEN {-(-FIRST_DAY * DAY // step)} AND {last} THEN {text} END"
         case Kind.REAL if cell is None:
-            return f"TRY_CAST({text} AS BIGINT)"
+            return ops.whole(text)
         case Kind.TEXT:
             return f"CASE WHEN length({text}) <= {MOST_LETTERS} THEN {text} END"
         case _:
@@ -188,23 +190,23 @@ def _private_kind(expr: Expr, schema: Schema) -> Kind:
 # --- bins ----------------------------------------------------------------------------------------------------------
 
 
-def binned(bins: Bins, schema: Schema) -> Grouped:
+def binned(bins: Bins, schema: Schema, ops: Operations = DUCKDB) -> Grouped:
     """The number of the bin, counted from 0; the last bin is closed, outside of all there is none."""
     edges = [measured(edge) for edge in bins.edges or ()]
     axis = line(bins.item, schema)
     if axis is not None and axis.factor > 0:
         name = stored(schema, axis.column).name
-        return Grouped(_stepped_bins(axis, name, edges), lambda name: f"CAST({name} AS BIGINT)")
-    made = rendered(bins.item, schema)
-    item = value(bins.item, schema)
-    item = f"CAST({item} AS DOUBLE)" if made.kind is not Kind.REAL else item
-    inner = [spelling.real(edge) for edge in edges]
+        return Grouped(_stepped_bins(axis, name, edges, ops), lambda name: f"CAST({name} AS BIGINT)")
+    made = rendered(bins.item, schema, ops)
+    item = value(bins.item, schema, ops)
+    item = ops.double(item) if made.kind is not Kind.REAL else item
+    inner = [ops.real(edge) for edge in edges]
     tree = _tree(item, inner[1:-1], 0)
     sql = f"CASE WHEN {item} BETWEEN {inner[0]} AND {inner[-1]} THEN {tree} END"
     return Grouped(spelling.short(sql), lambda name: f"CAST({name} AS BIGINT)")
 
 
-def _stepped_bins(axis: Line, name: str, edges: list[Fraction]) -> str:
+def _stepped_bins(axis: Line, name: str, edges: list[Fraction], ops: Operations) -> str:
     """In steps; an edge between two of them parts them, as a constant in a comparison does."""
     places = [axis.place(edge) for edge in edges]
     starts, last = [ceil(place) for place in places], floor(places[-1])
@@ -212,12 +214,12 @@ def _stepped_bins(axis: Line, name: str, edges: list[Fraction]) -> str:
     inside = f"{name} BETWEEN {spelling.whole(starts[0])} AND {spelling.whole(last)}"
     near = max(map(abs, starts)) < _FAR  # beyond, `spelling.whole` cuts them, which only comparisons bear
     if near and len(widths) == 1 and (width := widths.pop()) > 0:
-        tree = f"least(({name} - {spelling.whole(starts[0])}) // {width}, {len(edges) - 2})"
+        tree = f"least({ops.quotient(f'({name} - {spelling.whole(starts[0])})', width)}, {len(edges) - 2})"
     else:
         tree = _tree(name, [spelling.whole(start) for start in starts[1:-1]], 0)
     made = f"CASE WHEN {inside} THEN {tree} END"
     # without bounds, far outside of the edges, a difference may overflow
-    return made if axis.column.lattice is not None else f"TRY({made})"
+    return made if axis.column.lattice is not None else ops.attempt(made)
 
 
 def _tree(item: str, inner: list[str], first: int) -> str:

@@ -1,4 +1,4 @@
-"""Expressions as DuckDB SQL over the prepared table: total functions only, so no cell of any row can raise an error.
+"""Expressions as SQL over the prepared table: total functions only, so no cell of any row can raise an error.
 
 Numbers are computed in doubles, which never fail: ±∞ is kept, and NaN counts as NULL wherever a number is looked at.
 Whole numbers, days and seconds that are merely read stay BIGINT.
@@ -11,7 +11,8 @@ from math import ceil, floor
 from discreet.query.compile import spelling
 from discreet.query.compile.calendar import cast, date_part
 from discreet.query.compile.calls import called
-from discreet.query.compile.piece import ENGINE_TYPES, KINDS, Kind, Sql, alike, constant
+from discreet.query.compile.operations import DUCKDB, Operations
+from discreet.query.compile.piece import KINDS, Kind, Sql, alike, constant
 from discreet.query.layout import Store, stored
 from discreet.query.meaning.domain import domain
 from discreet.query.meaning.fold import MOST_FOLDED, Folded, folded
@@ -39,8 +40,10 @@ from discreet.query.nodes import (
 from discreet.schema import Column, Schema, Type
 from discreet.schema.kind import measured
 
+_LARGE = 10**100
 
-def value(expr: Expr, schema: Schema) -> str:
+
+def value(expr: Expr, schema: Schema, ops: Operations = DUCKDB) -> str:
     """The SQL of an expression: NULL for NaN, and NULL instead of any error.
 
     >>> from discreet.schema import Column
@@ -48,56 +51,56 @@ def value(expr: Expr, schema: Schema) -> str:
     >>> value(Compare(">=", Col("age"), Literal(18)), people)
     '(c0 >= 18)'
     """
-    made = rendered(expr, schema)
-    return made.known if made.plain else f"TRY({made.known})"
+    made = rendered(expr, schema, ops)
+    return made.known(ops) if made.plain else ops.attempt(made.known(ops))
 
 
-def rendered(expr: Expr, schema: Schema) -> Sql:
+def rendered(expr: Expr, schema: Schema, ops: Operations = DUCKDB) -> Sql:
     """The SQL of an expression and what it may hold."""
     table = None if isinstance(expr, Col | Literal) else folded(expr, schema)
     if table is not None:
-        return _looked_up(table, KINDS[domain(expr, schema).type], schema)
+        return _looked_up(table, KINDS[domain(expr, schema).type], schema, ops)
     match expr:
         case Col(name):
-            return column_value(_column(name, schema), schema)
+            return column_value(_column(name, schema), schema, ops)
         case Literal(given):
-            return constant(given)
+            return constant(given, ops)
         case Compare(op, left, right):
-            return _compared(op, left, right, schema)
+            return _compared(op, left, right, schema, ops)
         case In(item, options):
-            return _chosen(item, options, schema)
+            return _chosen(item, options, schema, ops)
         case Like(item, pattern):
-            return Sql(f"({rendered(item, schema).text} LIKE {spelling.text(pattern)})", Kind.FLAG)
+            return Sql(ops.like(rendered(item, schema, ops).text, pattern), Kind.FLAG)
         case IsNull(item):
-            inner = rendered(item, schema)
-            return Sql(f"({inner.known} IS NULL)", Kind.FLAG, plain=inner.plain)
+            inner = rendered(item, schema, ops)
+            return Sql(f"({inner.known(ops)} IS NULL)", Kind.FLAG, plain=inner.plain)
         case Not(item):
-            inner = rendered(item, schema)
+            inner = rendered(item, schema, ops)
             return replace(inner, text=f"(NOT {inner.text})")
         case And(parts) | Or(parts):
-            inner_parts = [rendered(part, schema) for part in parts]
+            inner_parts = [rendered(part, schema, ops) for part in parts]
             joined = (" AND " if isinstance(expr, And) else " OR ").join(part.text for part in inner_parts)
             return Sql(f"({joined})", Kind.FLAG, plain=all(part.plain for part in inner_parts))
         case Case():
-            return _case(expr, schema)
+            return _case(expr, schema, ops)
         case _:
-            return _computed(expr, schema)
+            return _computed(expr, schema, ops)
 
 
-def _computed(expr: Expr, schema: Schema) -> Sql:
+def _computed(expr: Expr, schema: Schema, ops: Operations) -> Sql:
     match expr:
         case Arith():
-            return _arithmetic(expr, schema)
+            return _arithmetic(expr, schema, ops)
         case Call("nullif", (item, other)):
-            made, same = rendered(item, schema), _compared("=", item, other, schema)
+            made, same = rendered(item, schema, ops), _compared("=", item, other, schema, ops)
             return Sql(f"(CASE WHEN {same.text} THEN NULL ELSE {made.text} END)", made.kind, made.nan)
         case Call(name, parts):
             bounded = all(is_null(part) or domain(part, schema).interval is not None for part in parts)
-            return called(name, [rendered(part, schema) for part in parts], bounded=bounded)
+            return called(name, [rendered(part, schema, ops) for part in parts], ops, bounded=bounded)
         case DatePart(part, item):
-            return date_part(part, rendered(item, schema))
+            return date_part(part, rendered(item, schema, ops), ops)
         case TryCast(item, kind):
-            return cast(rendered(item, schema), kind)
+            return cast(rendered(item, schema, ops), kind, ops)
         case _:
             raise TypeError(f"{type(expr).__name__} is no expression")
 
@@ -109,17 +112,19 @@ def _column(name: str, schema: Schema) -> Column:
     return column
 
 
-def column_value(column: Column, schema: Schema) -> Sql:
+def column_value(column: Column, schema: Schema, ops: Operations) -> Sql:
     """A stored cell as the value that it means."""
     cell = stored(schema, column)
     kind = KINDS[column.type]
     match cell.store:
         case Store.CODE:
-            return Sql(f"enum_range(CAST(NULL AS t{cell.name}))[CAST({cell.name} AS INTEGER) + 1]", kind, plain=True)
+            return Sql(ops.label(cell.name, tuple(map(str, column.values or ()))), kind, plain=True)
         case Store.STEPS if column.type is Type.NUMBER:
-            return Sql(spelling.scaled(cell.name, cell.step), kind, plain=True)
+            return Sql(spelling.scaled(ops.double(cell.name), cell.step, ops.real), kind, plain=True)
         case Store.STEPS if column.lattice is not None and column.lattice.largest * cell.step > spelling.LARGEST_WHOLE:
-            return Sql(spelling.scaled(cell.name, cell.step), Kind.REAL, plain=True)  # as BIGINT it would overflow
+            return Sql(
+                spelling.scaled(ops.double(cell.name), cell.step, ops.real), Kind.REAL, plain=True
+            )  # as BIGINT it would overflow
         case Store.STEPS if cell.step != 1:
             return Sql(f"({cell.name} * {spelling.whole(int(cell.step))})", kind)
         case _:
@@ -129,16 +134,16 @@ def column_value(column: Column, schema: Schema) -> Sql:
 # --- what is worked out on public values ---------------------------------------------------------------------------
 
 
-def _looked_up(table: Folded, kind: Kind, schema: Schema) -> Sql:
+def _looked_up(table: Folded, kind: Kind, schema: Schema, ops: Operations) -> Sql:
     cell = stored(schema, _column(table.column.name, schema)).name
     if kind is Kind.FLAG:
         return Sql(_flags(table, cell), kind, plain=True)
-    if kind is Kind.WHOLE and any(constant(found).kind is Kind.REAL for found in (*table.results, table.empty)):
+    if kind is Kind.WHOLE and any(constant(found, ops).kind is Kind.REAL for found in (*table.results, table.empty)):
         kind = Kind.REAL  # a whole number beyond BIGINT
-    listed = ", ".join("NULL" if result is None else constant(result).text for result in table.results)
-    found = f"CAST([{listed}] AS {ENGINE_TYPES.get(kind, 'BIGINT')}[])[CAST({cell} AS INTEGER) + 1]"
+    listed = ["NULL" if result is None else constant(result, ops).text for result in table.results]
+    found = ops.picked(listed, kind, cell)
     if table.empty is not None:
-        found = f"CASE WHEN {cell} IS NULL THEN {constant(table.empty).text} ELSE {found} END"
+        found = f"CASE WHEN {cell} IS NULL THEN {constant(table.empty, ops).text} ELSE {found} END"
     return Sql(f"({found})", kind)
 
 
@@ -170,7 +175,7 @@ def _flag(found: Constant) -> str:
 # --- comparisons ---------------------------------------------------------------------------------------------------
 
 
-def _compared(op: str, left: Expr, right: Expr, schema: Schema) -> Sql:
+def _compared(op: str, left: Expr, right: Expr, schema: Schema, ops: Operations) -> Sql:
     one = line(left, schema)
     if one is not None and isinstance(right, Literal):
         name = stored(schema, one.column).name
@@ -182,8 +187,8 @@ def _compared(op: str, left: Expr, right: Expr, schema: Schema) -> Sql:
     coded = _coded(left, right, schema)
     if coded is not None and op in ("=", "!="):
         return Sql(_among(coded[0], [coded[1]], op, ""), Kind.FLAG, plain=True)
-    _, (a, b) = alike(rendered(left, schema), rendered(right, schema))
-    return Sql(f"({a.known} {op} {b.known})", Kind.FLAG, plain=a.plain and b.plain)
+    _, (a, b) = alike(ops, rendered(left, schema, ops), rendered(right, schema, ops))
+    return Sql(f"({a.known(ops)} {op} {b.known(ops)})", Kind.FLAG, plain=a.plain and b.plain)
 
 
 def _coded(left: Expr, right: Expr, schema: Schema) -> tuple[str, int] | None:
@@ -215,7 +220,7 @@ def _against(name: str, op: str, place: Fraction) -> str:
     return f"({name} {op} {spelling.whole(whole)})"
 
 
-def _chosen(item: Expr, options: tuple[Literal, ...], schema: Schema) -> Sql:
+def _chosen(item: Expr, options: tuple[Literal, ...], schema: Schema, ops: Operations) -> Sql:
     bare = line(item, schema)
     if bare is not None:
         name = stored(schema, bare.column).name
@@ -223,29 +228,41 @@ def _chosen(item: Expr, options: tuple[Literal, ...], schema: Schema) -> Sql:
         listed = ", ".join(spelling.whole(int(place)) for place in places if place.denominator == 1)
         among = f"({name} IN ({listed}))" if listed else _against(name, "=", Fraction(1, 2))
         return Sql(among, Kind.FLAG, plain=True)
-    _, (made, *others) = alike(rendered(item, schema), *(constant(option.value) for option in options))
+    _, (made, *others) = alike(ops, rendered(item, schema, ops), *(constant(option.value, ops) for option in options))
     listed = ", ".join(other.text for other in others)
-    return Sql(f"({made.known} IN ({listed}))", Kind.FLAG, plain=made.plain)
+    return Sql(f"({made.known(ops)} IN ({listed}))", Kind.FLAG, plain=made.plain)
 
 
 # --- numbers -------------------------------------------------------------------------------------------------------
 
 
-def _case(expr: Case, schema: Schema) -> Sql:
-    branches = [rendered(branch, schema) for _, branch in expr.branches]
-    kind, (*made, last) = alike(*branches, rendered(expr.otherwise, schema))
-    tests = [rendered(condition, schema).text for condition, _ in expr.branches]
+def _case(expr: Case, schema: Schema, ops: Operations) -> Sql:
+    branches = [rendered(branch, schema, ops) for _, branch in expr.branches]
+    kind, (*made, last) = alike(ops, *branches, rendered(expr.otherwise, schema, ops))
+    tests = [rendered(condition, schema, ops).text for condition, _ in expr.branches]
     pieces = " ".join(f"WHEN {test} THEN {one.text}" for test, one in zip(tests, made, strict=True))
     nan = last.nan or any(one.nan for one in made)
     return Sql(f"(CASE {pieces} ELSE {last.text} END)", kind, nan)
 
 
-def _arithmetic(expr: Arith, schema: Schema) -> Sql:
-    left, right = rendered(expr.left, schema), rendered(expr.right, schema)
+def _arithmetic(expr: Arith, schema: Schema, ops: Operations) -> Sql:
+    left, right = rendered(expr.left, schema, ops), rendered(expr.right, schema, ops)
     if left.kind in (Kind.DAYS, Kind.SECONDS):
-        return Sql(f"TRY({left.text} - {right.text})", Kind.WHOLE)
+        return Sql(ops.difference(left.text, right.text), Kind.WHOLE)
     a, b = domain(expr.left, schema).interval, domain(expr.right, schema).interval
-    divisor, nan = right.real, left.nan or right.nan or a is None or b is None
+    divisor, nan = right.real(ops), left.nan or right.nan or a is None or b is None
     if expr.op in ("/", "%") and has_zero(b):
-        divisor = f"CASE WHEN {right.real} = 0 THEN NULL ELSE {right.real} END"
-    return Sql(f"({left.real} {expr.op} {divisor})", Kind.REAL, nan)
+        divisor = f"CASE WHEN {right.real(ops)} = 0 THEN NULL ELSE {right.real(ops)} END"
+    tame = _is_tame(expr.left, left, schema) and _is_tame(expr.right, right, schema)
+    return Sql(ops.arithmetic(expr.op, left.real(ops), divisor, tame=tame), Kind.REAL, nan)
+
+
+def _is_tame(expr: Expr, made: Sql, schema: Schema) -> bool:
+    """Whether it is 0 or of a size within 1e-100 … 1e100, as far as that is told by its shape alone."""
+    ends = domain(expr, schema).interval
+    if ends is None or max(map(abs, ends)) > _LARGE:
+        return False
+    column = schema.find(expr.name) if isinstance(expr, Col) else None
+    if column is not None and column.lattice is not None:
+        return column.lattice.step * _LARGE >= 1
+    return made.kind is not Kind.REAL or (isinstance(expr, Literal) and ends[0] * _LARGE >= 1)

@@ -1,5 +1,6 @@
 """Public constants as the engine's SQL: the one door through which a value enters a statement."""
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import floor
 
@@ -47,9 +48,8 @@ def real(value: Fraction | int) -> str:
     return f"(-{shown})" if number < 0 else shown
 
 
-def scaled(item: str, step: Fraction) -> str:
-    """steps · step as a double, rounded once wherever both are below 2^53."""
-    as_double = f"CAST({item} AS DOUBLE)"
+def scaled(as_double: str, step: Fraction, real: Callable[[Fraction | int], str] = real) -> str:
+    """steps · step as a double, rounded once wherever both are below 2^53; never 0 or infinite but by the steps."""
     top, bottom = step.numerator, step.denominator
     if step == 1:
         return as_double

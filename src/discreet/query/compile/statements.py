@@ -8,11 +8,11 @@ secret word alone; and no group is spent on rows that the question leaves out.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from discreet.query.compile.keyed import order64, spelt
 from discreet.query.compile.measures import Named, bucket, measure, unit_count
+from discreet.query.compile.operations import DUCKDB, Operations
 from discreet.query.compile.places import Grouped, grouped, placed
 from discreet.query.compile.render import value
-from discreet.query.layout import RANK, SECRET, TABLE, UNIT
+from discreet.query.layout import RANK, TABLE, UNIT
 from discreet.query.meaning.cells import Cells
 from discreet.query.nodes import And, Caps, Col, Expr
 from discreet.query.parts import Part, Ranks, Sizes, Tops
@@ -36,6 +36,7 @@ class _Frame:
     where: Expr | None
     caps: Caps
     keys: tuple[Grouped, ...]
+    ops: Operations
 
     @property
     def rows(self) -> int:
@@ -50,14 +51,19 @@ class _Frame:
 
 
 def statements(
-    schema: Schema, cells: Cells, where: Expr | None, caps: Caps, parts: Sequence[Part]
+    schema: Schema,
+    cells: Cells,
+    where: Expr | None,
+    caps: Caps,
+    parts: Sequence[Part],
+    ops: Operations = DUCKDB,
 ) -> tuple[Statement, ...]:
     """The statements that measure all parts, each part once.
 
     Columns, in this order: `cell` (public groups, row-major) or `k0`, `k1`, … (private: what is stored, or the place of
     a public label); `bucket` for a choice; `p0`, `p1`, …
     """
-    frame = _Frame(schema, cells, where, caps, tuple(grouped(key, schema) for key in cells.keys))
+    frame = _Frame(schema, cells, where, caps, tuple(grouped(key, schema, ops) for key in cells.keys), ops)
     adding = tuple(part for part in parts if not isinstance(part, Ranks | Tops | Sizes))
     first = (_added(frame, adding),) if adding else ()
     chosen = tuple(_chosen(frame, part) for part in parts if isinstance(part, Ranks | Tops))
@@ -66,24 +72,24 @@ def statements(
 
 def _sized(frame: _Frame, part: Sizes) -> Statement:
     """`cell`, `bucket` = size − 1 and `p0` = groups of that size."""
-    schema, largest = frame.schema, part.largest
-    column = UNIT if part.group is None else Named(schema).of(Col(part.group))
+    schema, largest, derived = frame.schema, part.largest, frame.ops.derived
+    column = UNIT if part.group is None else Named(schema, frame.ops).of(Col(part.group))
     keys = [f"discreet_g{i} AS g{i}" if frame.ranked else f"{key.group} AS g{i}" for i, key in enumerate(frame.keys)]
     places = ", ".join(str(place + 1) for place in range(len(keys) + 1))
-    each = (
-        f"SELECT {', '.join([*keys, f'{column} AS discreet_of'])}, count(*) AS n FROM {_source(frame, Named(schema))}"
-    )
-    sized = f"SELECT *, least(n, {largest}) - 1 AS b FROM ({each} GROUP BY {places}) WHERE discreet_of IS NOT NULL"
+    source = _source(frame, Named(schema, frame.ops))
+    each = f"SELECT {', '.join([*keys, f'{column} AS discreet_of'])}, count(*) AS n FROM {source}"
+    sizes = derived(f"{each} GROUP BY {places}")
+    sized = f"SELECT *, least(n, {largest}) - 1 AS b FROM {sizes} WHERE discreet_of IS NOT NULL"
     names = [f"g{i}" for i in range(len(keys))]
-    counted = f"SELECT {', '.join([*names, 'b'])}, count(*) AS p0 FROM ({sized}) GROUP BY {places}"
+    counted = f"SELECT {', '.join([*names, 'b'])}, count(*) AS p0 FROM {derived(sized)} GROUP BY {places}"
     placed_at = [f"{key.place(f'g{i}')} AS k{i}" for i, key in enumerate(frame.keys)]
-    middle = f"SELECT {', '.join(placed_at)}, CAST(b AS BIGINT) AS bucket, p0 FROM ({counted})"
+    middle = f"SELECT {', '.join(placed_at)}, CAST(b AS BIGINT) AS bucket, p0 FROM {derived(counted)}"
     kept = " AND ".join(f"k{i} IS NOT NULL" for i in range(len(keys)))
-    return Statement(f"SELECT {_cell(frame)[0]}, bucket, p0 FROM ({middle}) WHERE {kept}", (part,))
+    return Statement(f"SELECT {_cell(frame)[0]}, bucket, p0 FROM {derived(middle)} WHERE {kept}", (part,))
 
 
 def _added(frame: _Frame, parts: tuple[Part, ...]) -> Statement:
-    named = Named(frame.schema)
+    named = Named(frame.schema, frame.ops)
     keys = tuple(key.key.item for key in frame.cells.keys)
     nodes = keys if frame.where is None else (*keys, frame.where)
     units = unit_count(frame.schema, nodes, frame.rows)
@@ -95,12 +101,12 @@ def _added(frame: _Frame, parts: tuple[Part, ...]) -> Statement:
 
 
 def _chosen(frame: _Frame, part: Ranks | Tops) -> Statement:
-    named = Named(frame.schema)
+    named = Named(frame.schema, frame.ops)
     match part:
         case Ranks(item, grid, _):
             choice = bucket(item, grid, named)
         case Tops(item, values, _):
-            choice = placed(item, values, frame.schema)
+            choice = placed(item, values, frame.schema, frame.ops)
     return Statement(_by_group(frame, _source(frame, named), ["count(*) AS p0"], ["p0"], choice), (part,))
 
 
@@ -114,12 +120,12 @@ def _by_group(frame: _Frame, source: str, columns: list[str], shown: list[str], 
     inner = f"SELECT {', '.join(groups + columns)} FROM {source}{grouping}"
     places = [f"{key.place(f'g{i}')} AS k{i}" for i, key in enumerate(frame.keys)]
     places += [] if choice is None else [f"CAST({choice.place('b')} AS BIGINT) AS bucket"]
-    middle = f"SELECT {', '.join(places + shown)} FROM ({inner})"
+    middle = f"SELECT {', '.join(places + shown)} FROM {frame.ops.derived(inner)}"
     kept = [f"k{i} IS NOT NULL" for i, key in enumerate(frame.cells.keys) if not (key.with_null and key.labels is None)]
     kept += [] if choice is None else ["bucket IS NOT NULL"]
     tail = f" WHERE {' AND '.join(kept)}" if kept else ""
     last = ([] if choice is None else ["bucket"]) + shown
-    return f"SELECT {', '.join(_cell(frame) + last)} FROM ({middle}){tail}"
+    return f"SELECT {', '.join(_cell(frame) + last)} FROM {frame.ops.derived(middle)}{tail}"
 
 
 def _cell(frame: _Frame) -> list[str]:
@@ -139,30 +145,32 @@ def _source(frame: _Frame, named: Named) -> str:
     computed = [f"{sql} AS {name}" for sql, name in named.found.items()]
     tail = _where(frame)
     if not frame.ranked:
-        return f"(SELECT *, {', '.join(computed)} FROM {TABLE}{tail})" if computed else f"{TABLE}{tail}"
+        if not computed:
+            return f"{TABLE}{tail}"
+        return frame.ops.computed(f"SELECT *, {', '.join(computed)} FROM {TABLE}{tail}")
     computed += [f"{key.group} AS discreet_g{i}" for i, key in enumerate(frame.keys)]
     return _capped(frame, f"SELECT *, {', '.join(computed)} FROM {TABLE}{tail}")
 
 
 def _capped(frame: _Frame, rows: str) -> str:
     """Rows without those in groups beyond the cap of their unit; hashed are only the groups of units with too many."""
-    names = [f"discreet_g{i}" for i in range(len(frame.keys))]
+    ops, names = frame.ops, [f"discreet_g{i}" for i in range(len(frame.keys))]
     listed, most = ", ".join(names), frame.caps.groups
     kept = [f"{name} IS NOT NULL" for name, key in zip(names, frame.cells.keys, strict=True) if not key.with_null]
     present = f" WHERE {' AND '.join(kept)}" if kept else ""
-    parts = [*(spelt(name, key.kind) for name, key in zip(names, frame.keys, strict=True)), UNIT]
-    order = f"{order64(f'(SELECT word FROM {SECRET})', parts)}, {listed}"
+    parts = [*(ops.spelt(name, key.kind) for name, key in zip(names, frame.keys, strict=True)), UNIT]
+    order = f"{ops.group_order(parts)}, {listed}"
     crowded = f"SELECT {UNIT} FROM discreet_pairs GROUP BY {UNIT} HAVING count(*) > {most}"
     ranked = (
         f"SELECT *, row_number() OVER (PARTITION BY {UNIT} ORDER BY {order}) AS discreet_group "
-        f"FROM discreet_pairs SEMI JOIN ({crowded}) USING ({UNIT})"
+        f"FROM {ops.among('discreet_pairs', UNIT, crowded)}"
     )
-    same = "".join(f" AND a.{name} IS NOT DISTINCT FROM b.{name}" for name in names)
-    return (
-        f"(WITH discreet_rows AS (SELECT * FROM ({rows}){present}), "
+    same = f"a.{UNIT} = b.{UNIT}" + "".join(f" AND a.{name} IS NOT DISTINCT FROM b.{name}" for name in names)
+    beyond = f"SELECT * FROM {ops.derived(ranked)} WHERE discreet_group > {most}"
+    return ops.derived(
+        f"WITH discreet_rows AS (SELECT * FROM {ops.computed(rows)}{present}), "
         f"discreet_pairs AS (SELECT DISTINCT {UNIT}, {listed} FROM discreet_rows) "
-        f"SELECT a.* FROM discreet_rows a ANTI JOIN (SELECT * FROM ({ranked}) WHERE discreet_group > {most}) b "
-        f"ON a.{UNIT} = b.{UNIT}{same})"
+        f"SELECT a.* FROM {ops.without('discreet_rows', beyond, same)}"
     )
 
 
@@ -170,5 +178,5 @@ def _where(frame: _Frame) -> str:
     conditions = [f"{RANK} <= {frame.rows}"] if frame.rows < frame.schema.max_rows else []
     if frame.where is not None:
         joined = frame.where.parts if isinstance(frame.where, And) else (frame.where,)
-        conditions += [value(part, frame.schema) for part in joined]
+        conditions += [value(part, frame.schema, frame.ops) for part in joined]
     return f" WHERE {' AND '.join(conditions)}" if conditions else ""

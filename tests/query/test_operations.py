@@ -1,0 +1,35 @@
+"""DuckDB's operations yield the SQL they always did, and PostgreSQL's none that only DuckDB has."""
+
+import hashlib
+import re
+
+from discreet.query.bound import bound
+from discreet.query.compile.operations import DUCKDB
+from discreet.query.compile.postgres import POSTGRES
+from discreet.query.compile.statements import statements
+from discreet.query.sql import parsed
+from shapes.shapes import covering, plain, planned, with_population
+from shapes.tables import apart, measured_parts
+
+# SHA-256 of all statements of all shapes, as compiled before there was a second engine
+BEFORE = "ab5eaf1d3c5fdc6f0745a73a06aaf71997cce8db75016801a0d3553e3e2c35b5"
+DUCKDB_ONLY = re.compile(r"//|\bTRY|\blist_position|\benum_range|\bisnan|\bisfinite|\bSEMI JOIN|\bANTI JOIN|\bDOUBLE\b")
+
+
+def test_the_sql_for_duckdb_is_the_sql_from_before_the_cut():
+    shapes = [*covering(), *plain(), *with_population()]
+    compiled = [one.sql for shape in shapes for batch in apart({0: planned(shape)}) for one in batch.statements]
+    assert hashlib.sha256("\n".join(compiled).encode()).hexdigest() == BEFORE
+
+
+def test_the_default_operations_are_those_of_duckdb():
+    draft = bound(parsed("SELECT kind, SUM(age) AS s FROM people GROUP BY kind").question, plain()[0].schema)
+    given = (draft.schema, draft.cells, draft.question.where, draft.caps, [need.part for need in draft.needs])
+    assert statements(*given) == statements(*given, DUCKDB)
+
+
+def test_no_sql_for_postgresql_has_what_only_duckdb_has():
+    for shape in covering():
+        draft, parts = (made := planned(shape)).draft, measured_parts(made)
+        for one in statements(draft.schema, draft.cells, draft.question.where, draft.caps, parts, POSTGRES):
+            assert not DUCKDB_ONLY.search(re.sub(r"'[^']*'", "''", one.sql)), one.sql
