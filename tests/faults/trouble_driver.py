@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import discreet as dp
+from discreet.ask import room
 from discreet.cli import main
 from discreet.engine import engine, files
 from discreet.errors import CannotWrite, DiscreetError, EngineFailed, LedgerUnavailable
@@ -64,7 +65,7 @@ def interrupt():
 
 COMMAND_EDGES = {  # around those of a question: what is charged and stored is that of the edge named
     "before anything": (at(main, "_reply", interrupt), "before the charge"),
-    "while opening": (at(Table, "plan", interrupt), "before the charge"),
+    "while opening": (at(room, "plan", interrupt), "before the charge"),
     "while preparing": (at(engine.Engine, "_facts", interrupt), "before the charge"),
     "while closing": (at(Table, "close", interrupt), "after the hand-out"),
     "closed": (at(Table, "close", interrupt, after=True), "after the hand-out"),
@@ -304,6 +305,7 @@ def _as_nobody(place):
 
 def stopped_worker(folder):
     """A worker that stands still: no answer in time, charged, counted, and the next question has another."""
+    engine._SETTLED = 0  # the stamps of a new file are believed, so that only the question meets the worker
     keys = begun(folder)
     with opened(folder, dp.Limits(memory=2**28, seconds=0.5, prepare_seconds=60, threads=1)) as dataset:
         ask(folder, dataset, 0)
