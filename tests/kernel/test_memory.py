@@ -16,7 +16,7 @@ NAMES = [f"x{place}" for place in range(6)]
 SCHEMA = Schema("people", [Column(name, "number", bounds=(-5, 5)) for name in NAMES], Unit("who", 4))
 PUBLIC = {"model": "linear", "weights": [0.1] * 5, "clip": 1, "step": "0.001"}
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak of a process is read from /proc")
+pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peaks are read from /proc")
 
 
 def peak(engine):
