@@ -13,7 +13,7 @@ from discreet.engine.secret import Secret
 from discreet.query.layout import stored
 from discreet.schema import Column, Schema, Unit
 
-from .twin import SCHEMA, SECRET, UNITS, as_row, id64, order64, part, sql_rows, words
+from .twin import SCHEMA, SECRET, UNITS, as_row, id64, mixed, spelt, sql_rows, words
 
 SMALL = Schema(
     "people",
@@ -56,9 +56,9 @@ def kept(schema, rows, secret=SECRET):
 @settings(max_examples=20, deadline=None)
 @given(ROWS, OTHERS, st.randoms(use_true_random=False))
 def test_other_units_and_file_order_change_nobodys_rows(rows, others, dice):
-    mixed = [*rows, *others]
-    dice.shuffle(mixed)
-    here, there = kept(SMALL, rows), kept(SMALL, mixed)
+    together = [*rows, *others]
+    dice.shuffle(together)
+    here, there = kept(SMALL, rows), kept(SMALL, together)
     assert here == {who: there[who] for who in there if who in PEOPLE}
 
 
@@ -75,8 +75,9 @@ def test_ranking_is_what_the_twin_says(rows):
 
 
 def _order(row, who):
-    own = words(SMALL, row)
-    return order64(*map(part, own), who), [(word is None, "" if word is None else word) for word in own]
+    packed, loose = words(SMALL, row)
+    own = [*(word for word, _ in packed), *loose]
+    return mixed(SMALL, row, id64(who)), [(word is None, "" if word is None else word) for word in own]
 
 
 @settings(max_examples=20, deadline=None)
@@ -164,14 +165,35 @@ def test_without_units_every_row_is_its_own():
     rows = [("p", "a", "1", "f", "2"), ("q", *[None] * 4), ("p", "a", "1", "f", "2"), ("p", "a", "99", "f", "2")]
     found = sql_rows(schema, rows)
     equal, clamped, empty = (
-        [part(word) for word in words(schema, cells)]
-        for cells in (("p", 0, 1, 0, 2.0), ("p", 0, 9, 0, 2.0), ("q", *[None] * 4))
+        spelt(schema, cells) for cells in (("p", 0, 1, 0, 2.0), ("p", 0, 9, 0, 2.0), ("q", *[None] * 4))
     )
-    ids = [id64(*equal, 0, 1), id64(*equal, 0, 2), id64(*clamped, 2**32, 1), id64(*empty, 0, 1)]
+    ids = [id64(*equal, 0, 1), id64(*equal, 0, 2), id64(*clamped, 2, 1), id64(*empty, 0, 1)]
     assert [row[0] for row in found] == sorted(ids)
     assert {row[1] for row in found} == {1}
     units = sql_rows(schema, rows, only="*", table=UNITS)
     assert units == sorted((unit, 1, 0, 0, int(unit == ids[2])) for unit in ids)
+
+
+def test_the_order_of_columns_in_the_metadata_moves_no_id():
+    columns = [Column(name, "integer", bounds=(0, 9)) for name in ("b", "a", "c")]
+    rows = [("1", "99", "-5"), ("3", "4", "5")]
+    for unit in (None, Unit("who", 1)):
+        known, turned = Schema("t", columns, unit), Schema("t", columns[::-1], unit)
+        keys = [] if unit is None else ["p"]
+        one = sql_rows(known, [(*keys, *row) for row in rows], only="*", table=UNITS)
+        assert one == sql_rows(turned, [(*keys, *row[::-1]) for row in rows], only="*", table=UNITS)
+        assert layout(known) == layout(turned)
+
+
+def test_more_than_a_word_of_sides_is_told_apart():
+    columns = [Column(f"n{place:02}", "integer", bounds=(0, 9)) for place in range(70)]
+    row = [str({0: -1, 30: 10, 31: -1, 61: 10, 62: 10, 69: -1}.get(place, 5)) for place in range(70)]
+    told = {"below_c0": 1, "above_c30": 1, "below_c31": 1, "above_c61": 1, "above_c62": 1, "below_c69": 1}
+    names = [f"{side}_c{place}" for place in range(70) for side in ("below", "above")]
+    for unit in (None, Unit("who", 1)):
+        given = [row] if unit is None else [["p", *row]]
+        (sketch,) = sql_rows(Schema("t", columns, unit), given, only=", ".join(names), table=UNITS)
+        assert {name: count for name, count in zip(names, sketch, strict=True) if count} == told
 
 
 def test_a_table_without_columns_still_has_units():

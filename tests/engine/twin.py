@@ -163,24 +163,47 @@ def part(value):
 
 
 def words(schema, cells):
-    """A row's words: digits of public range packed until 2⁶³, then all other cells."""
-    packed, loose, product = [], [], 2**63
+    """A row's words: digits of public range packed into 62 bits, each with its size; then all other cells."""
+    packed, loose = [], []
     pairs = dict(zip((column.name for column in schema.columns), cells, strict=True))
     for column in sorted(schema.columns, key=lambda column: column.name):
         value, store, lattice = pairs[column.name], stored(schema, column).store, column.lattice
         known = {Store.CODE: (0, len(column.values or ()) - 1), Store.FLAG: (0, 1)}.get(store)
-        if store is Store.STEPS and lattice is not None and lattice.points + 1 < 2**63:
+        if store is Store.STEPS and lattice is not None and lattice.points < 2**62:
             known = (lattice.low, lattice.high)
         if known is None:
             loose.append(value)
             continue
-        base = known[1] - known[0] + 2
-        if product * base >= 2**63:
-            packed.append(0)
-            product = 1
-        packed[-1] += product * (0 if value is None else value - known[0] + 1)
-        product *= base
-    return [*packed, *loose]
+        bits = len(f"{known[1] - known[0] + 1:b}")
+        if not packed or packed[-1][1] + bits > 62:
+            packed.append((0, 0))
+        word, filled = packed.pop()
+        packed.append((word + 2**filled * (0 if value is None else value - known[0] + 1), filled + bits))
+    return packed, loose
+
+
+def mixed(schema, cells, unit, secret=SECRET):
+    """What orders a unit's rows: the steps of `engine.mixing` on plain numbers."""
+    packed, loose = words(schema, cells)
+    limbs = []
+    for word, bits in packed:
+        limbs += [word % 2**31, *([word // 2**31] if bits > 31 else [])]
+    if loose or len(limbs) > 4:
+        word = order64(*spelt(schema, cells), secret=secret) // 4
+        limbs = [word % 2**31, word // 2**31]
+    x = unit % 2**31
+    for limb in limbs:
+        x ^= limb
+        x = (x ^ x // 2**16) * 2246822507 % 2**31
+        x = (x ^ x // 2**13) * 3266489909 % 2**31
+        x ^= x // 2**16
+    return x
+
+
+def spelt(schema, cells):
+    """A row's words as parts of a message."""
+    packed, loose = words(schema, cells)
+    return [*(str(word) for word, _ in packed), *map(part, loose)]
 
 
 def order64(*parts, secret=SECRET, key=ROW_KEY):
@@ -193,4 +216,4 @@ def id64(*parts, secret=SECRET):
     return int.from_bytes(hashlib.sha256(message.encode()).digest()[:8], "big", signed=True)
 
 
-__all__ = ["SCHEMA", "SECRET", "UNITS", "as_row", "cell", "id64", "order64", "part", "sql_rows", "words"]
+__all__ = ["SCHEMA", "SECRET", "UNITS", "as_row", "cell", "id64", "mixed", "spelt", "sql_rows", "words"]

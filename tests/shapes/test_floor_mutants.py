@@ -128,7 +128,7 @@ def rank_for_row_number(patch):
 
 
 def file_order_in_the_hash(patch):
-    edited(patch, prepare, "_ranked", r"CAST\((.*) AS UBIGINT\) AS h FROM", r"hash(\1, row_number() OVER ()) AS h FROM")
+    edited(patch, prepare, "_ranked", r"id & \d+", r"CAST(hash(row_number() OVER ()) >> 33 AS BIGINT)")
 
 
 def fixed_per_unit_unenforced(patch):

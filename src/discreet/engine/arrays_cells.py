@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.engine import packing
+from discreet.engine import mixing, packing
 from discreet.engine.prepare import ID_KEY, KEYS, ROW_KEY
 from discreet.engine.secret import Secret
 from discreet.errors import bad, bad_private
@@ -78,18 +78,18 @@ def _require_read(schema: Schema, column: Column, dtype: Any) -> None:
 def held(schema: Schema, table: Mapping[str, Array], secret: Secret) -> Held:
     """The prepared rows."""
     cells = {column.name: _read(column, table[column.name]) for column in schema.columns}
-    parts = _parts(schema, cells)
+    words = _words(schema, cells)
     if schema.unit is None:
         size = len(next(iter(table.values()), ()))
-        return _each_row(parts, cells, secret, size)
+        return _each_row(words, cells, secret, size)
     texts = [_text(key) for key in table[schema.unit.key].tolist()]
     rows = np.array([row for row, text in enumerate(texts) if text], dtype=np.intp)
     keys, id_key = [texts[row] for row in rows], secret.derived(ID_KEY, KEYS[ID_KEY])
     ids = {key: _id64(id_key, key) for key in set(keys)}
     unit = np.array([ids[key] for key in keys], dtype=np.int64)
-    row_key = secret.derived(ROW_KEY, KEYS[ROW_KEY])
-    order64 = [_order64(row_key, [*(part[row] for part in parts), key]) for row, key in zip(rows, keys, strict=True)]
-    order = np.lexsort((np.array(order64, dtype=np.uint64), unit))
+    short, row_key = packing.is_short(packing.words(schema)), secret.derived(ROW_KEY, KEYS[ROW_KEY])
+    limbs = [limb[rows] for limb in (_limbs(words) if short else _hashed(words, row_key))]
+    order = np.lexsort((*(plain[rows] for plain in _tie_breaks(words)), mixing.mixed(unit & mixing.MASK, limbs), unit))
     unit, rows = unit[order], rows[order]
     first = np.searchsorted(unit, unit)
     rank = np.arange(len(unit)) - first + 1
@@ -102,9 +102,10 @@ def held(schema: Schema, table: Mapping[str, Array], secret: Secret) -> Held:
     return Held(unit[kept], rank[kept], {name: one[rows[kept]] for name, one in cells.items()})
 
 
-def _each_row(parts: Sequence[Sequence[str]], cells: Mapping[str, Cells], secret: Secret, size: int) -> Held:
+def _each_row(words: Sequence["_Word"], cells: Mapping[str, Cells], secret: Secret, size: int) -> Held:
     """Each row a unit, by an id of its own cells and how many equal rows come before it."""
     id_key, seen = secret.derived(ID_KEY, KEYS[ID_KEY]), dict[str, int]()
+    parts = [word.spelt for word in words]
     unit = np.zeros(size, dtype=np.int64)
     for row in range(size):
         own = "|".join(part[row] for part in parts)
@@ -114,23 +115,59 @@ def _each_row(parts: Sequence[Sequence[str]], cells: Mapping[str, Cells], secret
     return Held(unit[order], np.ones(size, dtype=np.int64), {name: one[order] for name, one in cells.items()})
 
 
-def _parts(schema: Schema, cells: Mapping[str, Cells]) -> list[list[str]]:
-    """The words of every row as parts of a message; see `packing` and `compile.keyed`."""
+@dataclass(frozen=True, eq=False)
+class _Word:
+    """One word of every row: its bits if packed; as whole numbers, as it sorts, and where it is empty."""
+
+    bits: int
+    plain: Ints
+    sorts_as: Array
+    empty: Bools
+
+    @property
+    def spelt(self) -> list[str]:
+        """As parts of a message."""
+        pairs = zip(self.plain.tolist(), self.empty.tolist(), strict=True)
+        return ["" if empty else str(value) for value, empty in pairs]
+
+
+def _words(schema: Schema, cells: Mapping[str, Cells]) -> list[_Word]:
+    """The words of every row; see `packing`."""
     by_place = {stored(schema, column).name: cells[column.name] for column in schema.columns}
     found = []
     for word in packing.words(schema):
-        if word.kind is None:
-            packed = sum(
-                np.where(by_place[d.cell].empty, 0, by_place[d.cell].stored.astype(np.int64) + (1 - d.low)) * d.below
-                for d in word.digits
-            )
-            found.append([str(value) for value in np.asarray(packed).tolist()])
-            continue
         own = by_place[word.digits[0].cell]
-        plain = own.stored.view(np.int64) if word.kind is Kind.REAL else own.stored
-        pairs = zip(plain.tolist(), own.empty.tolist(), strict=True)
-        found.append(["" if empty else str(value) for value, empty in pairs])
+        if word.kind is not None:
+            plain = own.stored.view(np.int64) if word.kind is Kind.REAL else own.stored
+            found.append(_Word(0, plain, own.stored, own.empty))
+            continue
+        packed = np.zeros(len(own.stored), dtype=np.int64)
+        for digit in word.digits:
+            cell = by_place[digit.cell]
+            packed += np.where(cell.empty, 0, cell.stored.astype(np.int64) + (1 - digit.low)) << digit.shift
+        last = word.digits[-1]
+        found.append(_Word(last.shift + last.bits, packed, packed, np.zeros(len(packed), dtype=np.bool_)))
     return found
+
+
+def _limbs(words: Sequence[_Word]) -> list[Ints]:
+    """The limbs of few packed words."""
+    return [limb for word in words for limb in ([word.plain] if word.bits <= mixing.LIMB else _halves(word.plain))]
+
+
+def _hashed(words: Sequence[_Word], row_key: str) -> list[Ints]:
+    """The limbs of a hash of all words."""
+    messages = zip(*(word.spelt for word in words), strict=True)
+    return _halves(np.array([_order64(row_key, list(parts)) >> 2 for parts in messages], dtype=np.int64))
+
+
+def _halves(word: Ints) -> list[Ints]:
+    return [word & mixing.MASK, word >> mixing.LIMB]
+
+
+def _tie_breaks(words: Sequence[_Word]) -> list[Array]:
+    """What orders rows of one x, the last key first, as `lexsort` takes it: words, those that are empty behind."""
+    return [key for word in reversed(words) for key in (np.where(word.empty, 0, word.sorts_as), word.empty)]
 
 
 def _id64(key: str, message: str) -> int:

@@ -1,5 +1,10 @@
-"""Which cells lay beyond their column's bounds before they were clamped: for sketches of units, never for the rows."""
+"""Which cells lay beyond their column's bounds before they were clamped: for sketches of units, never for the rows.
 
+The side of a cell is 1 below the bounds, 2 above and 0 within.  Sides are carried in whole numbers b0, b1, …, two bits
+for each column and 31 columns in each, so that a row that lies within all its bounds is told by zeros.
+"""
+
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from discreet.query.layout import stored
@@ -9,19 +14,62 @@ _WIDE = 10**37  # from here on `cells` reads integers as doubles
 _SECOND = 10**6  # datetimes are read in microseconds
 
 
-def sides(schema: Schema, low: str = "1", high: str = "1") -> dict[str, str]:
-    """For each column with bounds a name, s0 for c0, and SQL over what was read, v0: `low`, `high`, or 0 within.
+BELOW, ABOVE = 1, 2
+_BITS, _IN_A_WORD = 2, 31
+
+
+def sides(schema: Schema) -> dict[str, str]:
+    """For each column with bounds a name, s0 for c0, and SQL of its side over what was read, vc0.
 
     >>> sides(Schema("people", [Column("born", "date", bounds=("1970-01-01", "1970-01-31"))]))
-    {'s0': 'CASE WHEN vc0 < 0 THEN 1 WHEN vc0 >= 31 THEN 1 ELSE 0 END'}
+    {'s0': 'CASE WHEN vc0 < 0 THEN 1 WHEN vc0 >= 31 THEN 2 ELSE 0 END'}
     """
     found = {}
-    for column in schema.columns:
+    for column in sorted(schema.columns, key=lambda column: schema.places[column.name]):
         if column.bounds is not None and column.lattice is not None:
             place = stored(schema, column).name
             below, above = _tests(column, column.lattice, f"v{place}")
-            found[place.replace("c", "s")] = f"CASE WHEN {below} THEN {low} WHEN {above} THEN {high} ELSE 0 END"
+            found[place.replace("c", "s")] = f"CASE WHEN {below} THEN {BELOW} WHEN {above} THEN {ABOVE} ELSE 0 END"
     return found
+
+
+def packed(names: Sequence[str]) -> dict[str, str]:
+    """The numbers that hold these sides, each with its SQL.
+
+    >>> packed(["s0", "s2"])
+    {'b0': 'CAST(s0 AS BIGINT) * 1 + CAST(s2 AS BIGINT) * 4'}
+    """
+    parts = [names[first : first + _IN_A_WORD] for first in range(0, len(names), _IN_A_WORD)]
+    return {
+        f"b{number}": " + ".join(f"CAST({name} AS BIGINT) * {2 ** (_BITS * place)}" for place, name in enumerate(part))
+        for number, part in enumerate(parts)
+    }
+
+
+def unpacked(names: Sequence[str]) -> dict[str, str]:
+    """SQL of each side from the numbers that hold them.
+
+    >>> unpacked(["s0", "s2"])
+    {'s0': '(b0 & 3)', 's2': '((b0 >> 2) & 3)'}
+    """
+    places = {name: divmod(place, _IN_A_WORD) for place, name in enumerate(names)}
+    return {
+        name: f"((b{word} >> {_BITS * place}) & 3)" if place else f"(b{word} & 3)"
+        for name, (word, place) in places.items()
+    }
+
+
+def sketched(given: Mapping[str, str]) -> dict[str, tuple[str, int]]:
+    """The columns of a sketch: SQL of the side that decides, and the side that counts.
+
+    >>> sketched({"s0": "s0"})
+    {'below_c0': ('s0', 1), 'above_c0': ('s0', 2)}
+    """
+    return {
+        name.replace("s", f"{word}_c", 1): (sql, side)
+        for name, sql in given.items()
+        for word, side in (("below", BELOW), ("above", ABOVE))
+    }
 
 
 def _tests(column: Column, lattice: Lattice, read: str) -> tuple[str, str]:

@@ -1,30 +1,32 @@
 """A row's cells in few words: whole numbers that hold all cells of public range, and the rest one by one.
 
-A cell of public range, low … high, is the digit 0 for NULL and c − low + 1 otherwise, to the base high − low + 2.
-Columns go in the order of their places; a word takes digits as long as the product of their bases stays below 2⁶³.
-Words make the message of a row short, and break ties with few comparisons.  Text, doubles and whole numbers without
-bounds are words of their own, behind the others.
+A cell of public range, low … high, is the digit 0 for NULL and c − low + 1 otherwise, in as many bits as high − low + 1
+takes.  Columns go in the order of their places; a word takes digits as long as they fit its 62 bits.  Words are short
+to sort, break ties with few comparisons, and give the limbs that order a unit's rows.  Text, doubles and whole numbers
+without bounds are words of their own, behind the others.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from discreet.engine.mixing import LIMB
 from discreet.query.compile import keyed
 from discreet.query.compile.piece import Kind
 from discreet.query.layout import Store, engine_type, stored
 from discreet.schema import Column, Schema
 
-_ROOM = 2**63
+BITS = 2 * LIMB  # of a word
+_FEW = 4  # limbs; each takes three steps of mixing
 
 
 @dataclass(frozen=True)
 class Digit:
-    """A cell within a word: (word // below) % base."""
+    """A cell within a word: (word >> shift) mod 2^bits."""
 
     cell: str
     low: int
-    base: int
-    below: int
+    shift: int
+    bits: int
     type: str
     fixed: bool
 
@@ -45,7 +47,7 @@ class Word:
         terms = []
         for digit in self.digits:
             moved = f"CAST({digit.cell} AS BIGINT) + {1 - digit.low}"
-            terms.append(f"coalesce({moved}, 0)" + (f" * {digit.below}" if digit.below > 1 else ""))
+            terms.append(f"coalesce({moved}, 0)" + (f" * {2**digit.shift}" if digit.shift else ""))
         return " + ".join(terms)
 
     @property
@@ -56,9 +58,9 @@ class Word:
         return tuple(f"CAST(nullif({self._value(d)}, 0) + {d.low - 1} AS {d.type}) AS {d.cell}" for d in self.digits)
 
     @property
-    def part(self) -> str:
-        """The word as a part of a message."""
-        return keyed.spelt(self.name, self.kind or Kind.WHOLE)
+    def bits(self) -> int:
+        """How many a packed word fills."""
+        return self.digits[-1].shift + self.digits[-1].bits
 
     @property
     def agrees(self) -> tuple[str, ...]:
@@ -69,8 +71,8 @@ class Word:
         return tuple(f"{self._value(digit)} = {self._value(digit, 'first_')}" for digit in fixed)
 
     def _value(self, digit: Digit, prefix: str = "") -> str:
-        moved = f"({prefix}{self.name} // {digit.below})" if digit.below > 1 else f"{prefix}{self.name}"
-        return f"{moved} % {digit.base}"
+        moved = f"({prefix}{self.name} >> {digit.shift})" if digit.shift else f"{prefix}{self.name}"
+        return f"({moved} & {2**digit.bits - 1})"
 
 
 def words(schema: Schema) -> tuple[Word, ...]:
@@ -78,30 +80,40 @@ def words(schema: Schema) -> tuple[Word, ...]:
 
     >>> age = Column("age", "integer", bounds=(0, 110))
     >>> words(Schema("people", [age, Column("vip", "boolean")]))[0].packed
-    'coalesce(CAST(c0 AS BIGINT) + 1, 0) + coalesce(CAST(c1 AS BIGINT) + 1, 0) * 112'
+    'coalesce(CAST(c0 AS BIGINT) + 1, 0) + coalesce(CAST(c1 AS BIGINT) + 1, 0) * 128'
     """
     packed: list[list[Digit]] = []
     loose: list[tuple[Kind, Digit]] = []
-    below = _ROOM
+    filled = BITS
     for column in sorted(schema.columns, key=lambda column: schema.places[column.name]):
         known = _range(schema, column)
         name, type_ = stored(schema, column).name, engine_type(schema, column)
         if known is None:
-            loose.append((_KINDS[stored(schema, column).store], Digit(name, 0, 0, 1, type_, column.fixed_per_unit)))
+            loose.append((_KINDS[stored(schema, column).store], Digit(name, 0, 0, 0, type_, column.fixed_per_unit)))
             continue
-        low, base = known[0], known[1] - known[0] + 2
-        if below * base >= _ROOM:
+        low, bits = known[0], (known[1] - known[0] + 1).bit_length()
+        if filled + bits > BITS:
             packed.append([])
-            below = 1
-        packed[-1].append(Digit(name, low, base, below, type_, column.fixed_per_unit))
-        below *= base
-    found = [Word(f"w{place}", tuple(digits)) for place, digits in enumerate(packed)]
-    return (*found, *(Word(f"w{len(found) + place}", (digit,), kind) for place, (kind, digit) in enumerate(loose)))
+            filled = 0
+        packed[-1].append(Digit(name, low, filled, bits, type_, column.fixed_per_unit))
+        filled += bits
+    whole = [Word(f"w{place}", tuple(digits)) for place, digits in enumerate(packed)]
+    return (*whole, *(Word(f"w{len(whole) + place}", (digit,), kind) for place, (kind, digit) in enumerate(loose)))
 
 
 def listed(given: Sequence[Word]) -> tuple[str, ...]:
     """Their names."""
     return tuple(word.name for word in given)
+
+
+def is_short(given: Sequence[Word]) -> bool:
+    """Whether all words are packed and have few limbs: these are mixed as they are, others by a hash of all words."""
+    return all(word.kind is None for word in given) and sum(1 + (word.bits > LIMB) for word in given) <= _FEW
+
+
+def spelt(given: Sequence[Word]) -> list[str]:
+    """SQL of the words as parts of a message."""
+    return [keyed.spelt(word.name, word.kind or Kind.WHOLE) for word in given]
 
 
 _KINDS = {Store.TEXT: Kind.TEXT, Store.FLOAT: Kind.REAL, Store.STEPS: Kind.WHOLE}
@@ -114,7 +126,7 @@ def _range(schema: Schema, column: Column) -> tuple[int, int] | None:
             return 0, len(column.values or ()) - 1
         case Store.FLAG:
             return 0, 1
-        case Store.STEPS if column.lattice is not None and column.lattice.points + 1 < _ROOM:
+        case Store.STEPS if column.lattice is not None and column.lattice.points < 2**BITS:
             return column.lattice.low, column.lattice.high
         case _:
             return None

@@ -1,8 +1,9 @@
 """The SQL that makes the prepared tables from a source: text built from public facts and two names; keys are variables.
 
-    typed    every row whose unit key is not NULL: the key u, its cells in words, and for each bounded column which side
-    units    for each u its id, its number of rows, and how many cells lay beyond each bound
-    ranked   row_number over each unit's rows, ordered by a keyed hash of the row and then by its words;
+    typed    every row whose unit key is not NULL: the key u, its cells in words, and beyond which bounds they lay
+    units    for each u its id and its number of rows
+    beyond   for each u with such a cell how many lay beyond each bound
+    ranked   row_number over each unit's rows, ordered by `mixing` of the row under the id and then by its words;
              kept if rank ≤ max_rows and equal to the unit's first row in every column that is fixed per unit
 
 Then both tables of `query.layout` are written in the order of ids.  Without a unit each row is one: its id is a hash of
@@ -16,8 +17,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from discreet.engine import packing
-from discreet.engine.beyond import sides
+from discreet.engine import beyond, mixing, packing
 from discreet.engine.cells import Family, cell, reused, unit_key, value
 from discreet.query.compile.keyed import id64, order64
 from discreet.query.layout import (
@@ -40,7 +40,6 @@ FORMAT = 3  # of the prepared file
 FACTS = "discreet_facts"  # a table of one row: what the file was made from
 ID_KEY, ROW_KEY, GROUP_KEY = "discreet_id_key", "discreet_row_key", "discreet_group_key"  # variables of the session
 KEYS = {ID_KEY: 32, ROW_KEY: 16, GROUP_KEY: 16}  # their hexadecimal digits
-_ABOVE = 2**32  # in a sum of sides: what one cell above counts, and one below counts 1
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,8 @@ def steps(schema: Schema, table: Table) -> tuple[Step, ...]:
     if schema.unit is None:
         ranking, writing = (*_types(schema), typed, _numbered(schema)), _each_row(schema)
     else:
-        ranking, writing = (*_types(schema), typed, _units(schema), _ranked(schema)), _with_units(schema)
+        counting = (_units(), *_beyond_of_units(schema))
+        ranking, writing = (*_types(schema), typed, *counting, _ranked(schema)), _with_units(schema)
     return Step("ranking", ranking), Step("writing", (*writing, secret))
 
 
@@ -143,12 +143,14 @@ def _typed(schema: Schema, table: Table) -> str:
         raws += [f"{raw} AS r{place}", *([] if twice is None else [f"{twice} AS m{place}"])]
         reads.append(f"{value(column, f'r{place}', held, twice and f'm{place}')} AS v{place}")
         cells.append(f"{_cell(schema, column, f'v{place}')} AS {place}")
-    beyond = [f"{sql} AS {name}" for name, sql in sides(schema, low="1", high=str(_ABOVE)).items()]
-    kept = [f"{word.packed} AS {word.name}" for word in packing.words(schema)] + list(sides(schema))
+    sides = beyond.sides(schema)
+    told = [f"{sql} AS {name}" for name, sql in sides.items()]
+    kept = [f"{word.packed} AS {word.name}" for word in packing.words(schema)]
+    kept += [f"{sql} AS {name}" for name, sql in beyond.packed([*sides]).items()]
     unit = "1" if schema.unit is None else unit_key(*table.columns[schema.unit.key])
     rows = f"SELECT {_listed([f'{unit} AS u', *raws])} FROM {table.rows}"
     source = f"SELECT {_listed(['u', *reads])} FROM ({rows}) WHERE u IS NOT NULL"
-    inner = f"SELECT {_listed(['u', *cells, *beyond])} FROM ({source})"
+    inner = f"SELECT {_listed(['u', *cells, *told])} FROM ({source})"
     own = [] if schema.unit is None and kept else ["u"]
     return f"SELECT {_listed([*own, *kept])} FROM ({inner})"
 
@@ -162,26 +164,40 @@ def _cell(schema: Schema, column: Column, read: str) -> str:
 # --- units of several rows -----------------------------------------------------------------------------------------
 
 
-def _units(schema: Schema) -> str:
-    sums = "".join(f", sum({name}) AS {name}" for name in sides(schema))
+def _units() -> str:
     made = id64(f"getvariable('{ID_KEY}')", ["u"])
-    return (
-        f"CREATE TEMP TABLE units AS SELECT *, {made} AS id FROM (SELECT u, count(*) AS n{sums} FROM typed GROUP BY u)"
-    )
+    return f"CREATE TEMP TABLE units AS SELECT *, {made} AS id FROM (SELECT u, count(*) AS n FROM typed GROUP BY u)"
+
+
+def _beyond_of_units(schema: Schema) -> tuple[str, ...]:
+    """Only rows with a cell beyond its bounds are counted, which are few."""
+    sides = beyond.unpacked([*beyond.sides(schema)])
+    if not sides:
+        return ()
+    counts = [f"count(*) FILTER ({sql} = {side}) AS {name}" for name, (sql, side) in beyond.sketched(sides).items()]
+    some = " OR ".join(f"{name} <> 0" for name in beyond.packed([*sides]))
+    return (f"CREATE TEMP TABLE beyond AS SELECT {_listed(['u', *counts])} FROM typed WHERE {some} GROUP BY u",)
 
 
 def _ranked(schema: Schema) -> str:
-    """Kept rows with their rank r.  Rows that tie in the hash and in every word are equal, so either may come first."""
+    """Kept rows with their rank r.  Rows that tie in x and in every word are equal, so either may come first."""
     words = packing.words(schema)
     names = packing.listed(words)
-    made = order64(f"getvariable('{ROW_KEY}')", [*(word.part for word in words), "u"])
-    hashed = f"SELECT {_listed(['u', *names, f'{made} AS h'])} FROM typed"
-    order = f"PARTITION BY u ORDER BY {_listed(['h', *names])}"
+    columns, limbs = ["id", *names], [limb for word in words for limb in mixing.limbs(word.name, word.bits)]
+    rows = f"SELECT {_listed(columns)} FROM typed JOIN (SELECT u, id FROM units) USING (u)"
+    if not packing.is_short(words):
+        made = order64(f"getvariable('{ROW_KEY}')", packing.spelt(words))
+        rows = f"SELECT {_listed([*columns, f'CAST({made} >> 2 AS BIGINT) AS h'])} FROM ({rows})"
+        columns, limbs = [*columns, "h"], [*mixing.limbs("h", packing.BITS)]
+    hashed = rows
+    for step in mixing.steps(f"id & {mixing.MASK}", limbs, "xor({}, {})"):
+        hashed = f"SELECT {_listed([*columns, f'{step} AS x'])} FROM ({hashed})"
+    order = f"PARTITION BY id ORDER BY {_listed(['x', *names])}"
     firsts = [f"first_value({word.name}) OVER w AS first_{word.name}" for word in words if word.agrees]
     same = "".join(f" AND {agreement}" for word in words for agreement in word.agrees)
     window = f"SELECT *, {_listed(['row_number() OVER w AS r', *firsts])} FROM ({hashed}) WINDOW w AS ({order})"
     return (
-        f"CREATE TEMP TABLE ranked AS SELECT {_listed(['u', 'r', *names])} FROM ({window}) "
+        f"CREATE TEMP TABLE ranked AS SELECT {_listed(['id', 'r', *names])} FROM ({window}) "
         f"WHERE r <= {schema.max_rows}{same}"
     )
 
@@ -189,14 +205,18 @@ def _ranked(schema: Schema) -> str:
 def _with_units(schema: Schema) -> tuple[str, ...]:
     columns = [f"id AS {UNIT}", f"CAST(r AS INTEGER) AS {RANK}", *_cells(schema)]
     bucket = f"CAST(least({MOST_BUCKET}, length(bin(n)) - 1) AS UTINYINT) AS {BUCKET}"
-    about = [f"id AS {UNIT}", f"CAST(kept AS INTEGER) AS {KEPT}", bucket, *_beyond(schema)]
+    sketch = beyond.sketched(beyond.sides(schema))
+    sketches = [f"CAST(least({MOST_BEYOND}, coalesce({name}, 0)) AS UTINYINT) AS {name}" for name in sketch]
+    about = [f"id AS {UNIT}", f"CAST(kept AS INTEGER) AS {KEPT}", bucket, *sketches]
     counted = f"SELECT *, least(n, {schema.max_rows}) AS kept FROM units"
     if any(word.agrees for word in packing.words(schema)):  # rows that differ from the first one were left out too
-        counted = "SELECT * FROM units JOIN (SELECT u, count(*) AS kept FROM ranked GROUP BY u) USING (u)"
+        counted = "SELECT * FROM units JOIN (SELECT id, count(*) AS kept FROM ranked GROUP BY id) USING (id)"
+    joined = f"({counted}) LEFT JOIN beyond USING (u)" if sketch else f"({counted})"
+    dropped = ("ranked", *(["beyond"] if sketch else []), "units", "typed")
     return (
-        f"CREATE TABLE {TABLE} AS SELECT {_listed(columns)} FROM ranked JOIN units USING (u) ORDER BY id, r",
-        f"CREATE TABLE {UNITS} AS SELECT {_listed(about)} FROM ({counted}) ORDER BY id",
-        *(f"DROP TABLE {name}" for name in ("ranked", "units", "typed")),
+        f"CREATE TABLE {TABLE} AS SELECT {_listed(columns)} FROM ranked ORDER BY id, r",
+        f"CREATE TABLE {UNITS} AS SELECT {_listed(about)} FROM {joined} ORDER BY id",
+        *(f"DROP TABLE {name}" for name in dropped),
     )
 
 
@@ -205,20 +225,23 @@ def _with_units(schema: Schema) -> tuple[str, ...]:
 
 def _numbered(schema: Schema) -> str:
     """Rows with the number n of each among its equals, those that lay beyond other bounds apart."""
-    own = [*packing.listed(packing.words(schema)), *sides(schema)]
+    words, told = packing.words(schema), list(beyond.packed([*beyond.sides(schema)]))
+    own = [*packing.listed(words), *told]
     window = f"PARTITION BY {_listed(own)}" if own else ""
-    parts = [*(word.part for word in packing.words(schema)), *sides(schema), "n"]
-    made = id64(f"getvariable('{ID_KEY}')", parts)
+    made = id64(f"getvariable('{ID_KEY}')", [*packing.spelt(words), *told, "n"])
     numbered = f"SELECT *, row_number() OVER ({window}) AS n FROM typed"
     return f"CREATE TEMP TABLE numbered AS SELECT *, {made} AS id FROM ({numbered})"
 
 
 def _each_row(schema: Schema) -> tuple[str, ...]:
-    columns = [f"id AS {UNIT}", f"CAST(1 AS INTEGER) AS {RANK}", *_cells(schema)]
-    about = [f"id AS {UNIT}", f"CAST(1 AS INTEGER) AS {KEPT}", f"CAST(0 AS UTINYINT) AS {BUCKET}", *_beyond(schema)]
+    """The sketch of a row lies beside its cells: the table of units is a view."""
+    sketch = beyond.sketched(beyond.unpacked([*beyond.sides(schema)]))
+    sketches = [f"CAST({sql} = {side} AS UTINYINT) AS {name}" for name, (sql, side) in sketch.items()]
+    columns = [f"id AS {UNIT}", f"CAST(1 AS INTEGER) AS {RANK}", *_cells(schema), *sketches]
+    about = [UNIT, f"{RANK} AS {KEPT}", f"CAST(0 AS UTINYINT) AS {BUCKET}", *sketch]
     return (
         f"CREATE TABLE {TABLE} AS SELECT {_listed(columns)} FROM numbered ORDER BY id",
-        f"CREATE TABLE {UNITS} AS SELECT {_listed(about)} FROM numbered ORDER BY id",
+        f"CREATE VIEW {UNITS} AS SELECT {_listed(about)} FROM {TABLE}",
         *(f"DROP TABLE {name}" for name in ("numbered", "typed")),
     )
 
@@ -229,17 +252,6 @@ def _each_row(schema: Schema) -> tuple[str, ...]:
 def _cells(schema: Schema) -> list[str]:
     made = {one.rpartition(" ")[2]: one for word in packing.words(schema) for one in word.cells}
     return [made[f"c{place}"] for place in range(len(schema.columns))]
-
-
-def _beyond(schema: Schema) -> list[str]:
-    found = []
-    for name in sides(schema):
-        parts = {"below": f"{name} % {_ABOVE}", "above": f"{name} // {_ABOVE}"}
-        found += [
-            f"CAST(least({MOST_BEYOND}, {sql}) AS UTINYINT) AS {name.replace('s', f'{side}_c', 1)}"
-            for side, sql in parts.items()
-        ]
-    return found
 
 
 def _listed(parts: Sequence[str]) -> str:

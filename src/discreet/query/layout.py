@@ -10,6 +10,8 @@
                                                 them, before capping, at most `MOST_BEYOND`
     discreet_secret   word            VARCHAR   the key of every hash in a question
 
+Without a unit `discreet_units` is a view, and the columns below_c0, above_c0, … lie in `prepared`, behind the others.
+
 Rows lie in the order of units, then of ranks.  Every cell is already typed, clamped and NULL where it broke its
 column's rule, so questions meet no surprise.  `discreet_units` is as private as the rows; no question reads it yet.
 """

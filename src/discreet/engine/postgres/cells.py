@@ -6,6 +6,7 @@ read where they are written as ISO 8601 has it, with (BC) for years before 1.
 
 from fractions import Fraction
 
+from discreet.engine.beyond import ABOVE, BELOW
 from discreet.engine.cells import Family
 from discreet.query.compile.postgres import POSTGRES
 from discreet.query.layout import Store, engine_type, stored
@@ -109,14 +110,14 @@ def cell(schema: Schema, column: Column, read: str) -> str:
             return _floored(read, lattice, 10**6)
 
 
-def sides(schema: Schema, low: str = "1", high: str = "1") -> dict[str, str]:
+def sides(schema: Schema) -> dict[str, str]:
     """As `beyond.sides`, on what was read."""
     found = {}
-    for column in schema.columns:
+    for column in sorted(schema.columns, key=lambda column: schema.places[column.name]):
         if column.bounds is not None and column.lattice is not None:
             place = stored(schema, column).name
             below, above = _tests(column, column.lattice, f"v{place}")
-            found[place.replace("c", "s")] = f"CASE WHEN {below} THEN {low} WHEN {above} THEN {high} ELSE 0 END"
+            found[place.replace("c", "s")] = f"CASE WHEN {below} THEN {BELOW} WHEN {above} THEN {ABOVE} ELSE 0 END"
     return found
 
 

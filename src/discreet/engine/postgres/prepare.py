@@ -6,7 +6,7 @@ rows lie in a temporary table of this session and the key of groups in no table 
 
 from collections.abc import Sequence
 
-from discreet.engine import packing
+from discreet.engine import beyond, mixing, packing
 from discreet.engine.postgres import functions
 from discreet.engine.postgres.cells import cast, cell, sides, unit_key, value
 from discreet.engine.prepare import ID_KEY, ROW_KEY, Step, Table, wanted
@@ -27,7 +27,6 @@ from discreet.query.layout import (
 from discreet.schema import Schema
 
 KEYS = "discreet_keys"  # a temporary table of one row: the keys, each a column
-_ABOVE = 2**32
 
 
 def digest(schema: Schema, table: Table) -> str:
@@ -35,7 +34,7 @@ def digest(schema: Schema, table: Table) -> str:
 
     Sorted within 4,096 parts by their first digits, then over the parts, so that no aggregate grows with the table.
     """
-    cells = [_spelt(table.columns[name][0]) for name in wanted(schema)]
+    cells = [_digested(table.columns[name][0]) for name in wanted(schema)]
     row = f"encode(sha256(convert_to(concat({', '.join(cells)}), 'UTF8')), 'hex')"
     part = "string_agg(h, '' ORDER BY h)"
     hashed = f'SELECT {row} COLLATE "C" AS h FROM {table.rows}'
@@ -48,7 +47,7 @@ def _hash(sql: str) -> str:
     return f"encode(sha256(convert_to({sql}, 'UTF8')), 'hex')"
 
 
-def _spelt(name: str) -> str:
+def _digested(name: str) -> str:
     """A cell for the digest: its length and its text, or a mark for NULL."""
     return f"coalesce(octet_length(CAST({name} AS text)) || ':' || CAST({name} AS text), '-')"
 
@@ -56,7 +55,7 @@ def _spelt(name: str) -> str:
 def steps(schema: Schema, table: Table) -> tuple[Step, ...]:
     """Everything from the source to the finished tables, except the facts."""
     typed = f"CREATE TEMP TABLE discreet_typed ON COMMIT DROP AS {_typed(schema, table)}"
-    ranked = [_numbered(schema)] if schema.unit is None else [_units(schema), _ranked(schema)]
+    ranked = [_numbered(schema)] if schema.unit is None else [_units(), *_beyond_of_units(schema), _ranked(schema)]
     writing = _each_row(schema) if schema.unit is None else _with_units(schema)
     return Step("ranking", (*functions.statements(), typed, *ranked)), Step("writing", writing)
 
@@ -70,14 +69,15 @@ def _typed(schema: Schema, table: Table) -> str:
         raws.append(f"{raw} AS r{place}")
         reads.append(f"{value(column, f'r{place}', held)} AS v{place}")
         cells.append(f"{cast(schema, column, cell(schema, column, f'v{place}'))} AS {place}")
-    beyond = [f"{sql} AS {name}" for name, sql in sides(schema, low="1", high=f"CAST({_ABOVE} AS bigint)").items()]
+    told = [f"{sql} AS {name}" for name, sql in sides(schema).items()]
+    kept = [f"{sql} AS {name}" for name, sql in beyond.packed([*sides(schema)]).items()]
     names = [stored(schema, column).name for column in schema.columns]
     packed = [f"{_packed(schema, word)} AS {word.name}" for word in packing.words(schema)]
     unit = "1" if schema.unit is None else unit_key(*table.columns[schema.unit.key])
     rows = f"SELECT {_listed([f'{unit} AS u', *raws])} FROM {table.rows}"
     source = f"SELECT {_listed(['u', *reads])} FROM ({rows}) a WHERE u IS NOT NULL OFFSET 0"
-    inner = f"SELECT {_listed(['u', *cells, *beyond])} FROM ({source}) b OFFSET 0"
-    return f"SELECT {_listed(['u', *names, *packed, *sides(schema)])} FROM ({inner}) c"
+    inner = f"SELECT {_listed(['u', *cells, *told])} FROM ({source}) b OFFSET 0"
+    return f"SELECT {_listed(['u', *names, *packed, *kept])} FROM ({inner}) c"
 
 
 def _packed(schema: Schema, word: packing.Word) -> str:
@@ -88,12 +88,12 @@ def _packed(schema: Schema, word: packing.Word) -> str:
     terms = []
     for digit in word.digits:
         whole = POSTGRES.flag_as_whole(digit.cell) if digit.cell in flags else f"CAST({digit.cell} AS bigint)"
-        terms.append(f"coalesce({whole} - ({digit.low - 1}), 0)" + (f" * {digit.below}" if digit.below > 1 else ""))
+        terms.append(f"coalesce({whole} - ({digit.low - 1}), 0)" + (f" * {2**digit.shift}" if digit.shift else ""))
     return " + ".join(terms)
 
 
-def _part(word: packing.Word) -> str:
-    return POSTGRES.spelt(word.name, word.kind or Kind.WHOLE)
+def _spelt(words: Sequence[packing.Word]) -> list[str]:
+    return [POSTGRES.spelt(word.name, word.kind or Kind.WHOLE) for word in words]
 
 
 def _key(name: str) -> str:
@@ -103,39 +103,63 @@ def _key(name: str) -> str:
 # --- units of several rows -----------------------------------------------------------------------------------------
 
 
-def _units(schema: Schema) -> str:
-    sums = "".join(f", sum({name}) AS {name}" for name in sides(schema))
-    grouped = f"SELECT u, count(*) AS n{sums} FROM discreet_typed GROUP BY u"
+def _units() -> str:
+    grouped = "SELECT u, count(*) AS n FROM discreet_typed GROUP BY u"
     made = id64(_key(ID_KEY), ["u"])
     return f"CREATE TEMP TABLE discreet_units_read ON COMMIT DROP AS SELECT *, {made} AS id FROM ({grouped}) q"
 
 
+def _beyond_of_units(schema: Schema) -> tuple[str, ...]:
+    told = beyond.unpacked([*sides(schema)])
+    if not told:
+        return ()
+    counts = [
+        f"count(*) FILTER (WHERE {sql} = {side}) AS {name}" for name, (sql, side) in beyond.sketched(told).items()
+    ]
+    some = " OR ".join(f"{name} <> 0" for name in beyond.packed([*told]))
+    grouped = f"SELECT {_listed(['u', *counts])} FROM discreet_typed WHERE {some} GROUP BY u"
+    return (f"CREATE TEMP TABLE discreet_beyond ON COMMIT DROP AS {grouped}",)
+
+
 def _ranked(schema: Schema) -> str:
     words = packing.words(schema)
-    names = packing.listed(words)
     cells = [stored(schema, column).name for column in schema.columns]
-    made = order64(_key(ROW_KEY), [*map(_part, words), "u"])
-    hashed = f"SELECT {_listed(['u', *cells, *names, f'{made} AS h'])} FROM discreet_typed OFFSET 0"
+    names = ["id", *cells, *packing.listed(words)]
+    limbs = [limb for word in words for limb in mixing.limbs(word.name, word.bits)]
+    hashed = f"SELECT {_listed(names)} FROM discreet_typed JOIN discreet_units_read USING (u) OFFSET 0"
+    if not packing.is_short(words):
+        made = _upper(order64(_key(ROW_KEY), _spelt(words)))
+        hashed = f"SELECT {_listed([*names, f'{made} AS h'])} FROM ({hashed}) q OFFSET 0"
+        names, limbs = [*names, "h"], [*mixing.limbs("h", packing.BITS)]
+    for step in mixing.steps(f"id & {mixing.MASK}", limbs, "({} # {})"):
+        hashed = f"SELECT {_listed([*names, f'{step} AS x'])} FROM ({hashed}) q OFFSET 0"
     fixed = [stored(schema, column).name for column in schema.columns if column.fixed_per_unit]
     firsts = [f"first_value({name}) OVER w AS first_{name}" for name in fixed]
     same = "".join(f" AND {name} IS NOT DISTINCT FROM first_{name}" for name in fixed)
-    order = f"PARTITION BY u ORDER BY {_listed(['h', *names])}"
+    order = f"PARTITION BY id ORDER BY {_listed(['x', *packing.listed(words)])}"
     window = f"SELECT *, {_listed(['row_number() OVER w AS r', *firsts])} FROM ({hashed}) q WINDOW w AS ({order})"
     return (
-        f"CREATE TEMP TABLE discreet_ranked ON COMMIT DROP AS SELECT {_listed(['u', 'r', *cells])} FROM ({window}) q "
+        f"CREATE TEMP TABLE discreet_ranked ON COMMIT DROP AS SELECT {_listed(['id', 'r', *cells])} FROM ({window}) q "
         f"WHERE r <= {schema.max_rows}{same}"
     )
+
+
+def _upper(order: str) -> str:
+    """The upper 62 bits of an `order64`."""
+    return f"((CAST(CAST('x' || {order} AS bit(64)) AS bigint) >> 2) & {2**packing.BITS - 1})"
 
 
 def _with_units(schema: Schema) -> tuple[str, ...]:
     columns = [f"id AS {UNIT}", f"CAST(r AS integer) AS {RANK}", *_cells(schema)]
     bucket = f"CAST(least({MOST_BUCKET}, 63 - position('1' IN CAST(CAST(n AS bit(64)) AS text)) + 1) AS smallint)"
-    about = [f"id AS {UNIT}", f"CAST(kept AS integer) AS {KEPT}", f"{bucket} AS {BUCKET}", *_beyond(schema)]
-    counted = "SELECT u, count(*) AS kept FROM discreet_ranked GROUP BY u"
-    read = "discreet_units_read"
+    sketch = beyond.sketched(sides(schema))
+    sketches = [f"CAST(least({MOST_BEYOND}, coalesce({name}, 0)) AS smallint) AS {name}" for name in sketch]
+    about = [f"id AS {UNIT}", f"CAST(kept AS integer) AS {KEPT}", f"{bucket} AS {BUCKET}", *sketches]
+    counted = "discreet_units_read JOIN (SELECT id, count(*) AS kept FROM discreet_ranked GROUP BY id) q USING (id)"
+    joined = f"{counted} LEFT JOIN discreet_beyond USING (u)" if sketch else counted
     return (
-        f"CREATE TABLE {TABLE} AS SELECT {_listed(columns)} FROM discreet_ranked JOIN {read} USING (u) ORDER BY id, r",
-        f"CREATE TABLE {UNITS} AS SELECT {_listed(about)} FROM {read} JOIN ({counted}) q USING (u) ORDER BY id",
+        f"CREATE TABLE {TABLE} AS SELECT {_listed(columns)} FROM discreet_ranked ORDER BY id, r",
+        f"CREATE TABLE {UNITS} AS SELECT {_listed(about)} FROM {joined} ORDER BY id",
     )
 
 
@@ -143,20 +167,22 @@ def _with_units(schema: Schema) -> tuple[str, ...]:
 
 
 def _numbered(schema: Schema) -> str:
-    words = packing.words(schema)
-    own = [*packing.listed(words), *sides(schema)]
+    words, told = packing.words(schema), list(beyond.packed([*sides(schema)]))
+    own = [*packing.listed(words), *told]
     window = f"PARTITION BY {_listed(own)}" if own else ""
-    made = id64(_key(ID_KEY), [*map(_part, words), *sides(schema), "n"])
+    made = id64(_key(ID_KEY), [*_spelt(words), *told, "n"])
     numbered = f"SELECT *, row_number() OVER ({window}) AS n FROM discreet_typed"
     return f"CREATE TEMP TABLE discreet_ranked ON COMMIT DROP AS SELECT *, {made} AS id FROM ({numbered}) q"
 
 
 def _each_row(schema: Schema) -> tuple[str, ...]:
-    columns = [f"id AS {UNIT}", f"1 AS {RANK}", *_cells(schema)]
-    about = [f"id AS {UNIT}", f"1 AS {KEPT}", f"CAST(0 AS smallint) AS {BUCKET}", *_beyond(schema)]
+    sketch = beyond.sketched(beyond.unpacked([*sides(schema)]))
+    sketches = [f"CAST(CAST({sql} = {side} AS integer) AS smallint) AS {name}" for name, (sql, side) in sketch.items()]
+    columns = [f"id AS {UNIT}", f"1 AS {RANK}", *_cells(schema), *sketches]
+    about = [UNIT, f"{RANK} AS {KEPT}", f"CAST(0 AS smallint) AS {BUCKET}", *sketch]
     return (
         f"CREATE TABLE {TABLE} AS SELECT {_listed(columns)} FROM discreet_ranked ORDER BY id",
-        f"CREATE TABLE {UNITS} AS SELECT {_listed(about)} FROM discreet_ranked ORDER BY id",
+        f"CREATE VIEW {UNITS} AS SELECT {_listed(about)} FROM {TABLE}",
     )
 
 
@@ -165,18 +191,6 @@ def _each_row(schema: Schema) -> tuple[str, ...]:
 
 def _cells(schema: Schema) -> list[str]:
     return [f"c{place}" for place in range(len(schema.columns))]
-
-
-def _beyond(schema: Schema) -> list[str]:
-    found = []
-    for name in sides(schema):
-        whole = f"CAST({name} AS bigint)"
-        parts = {"below": f"{whole} % {_ABOVE}", "above": f"{whole} / {_ABOVE}"}
-        found += [
-            f"CAST(least({MOST_BEYOND}, {sql}) AS smallint) AS {name.replace('s', f'{side}_c', 1)}"
-            for side, sql in parts.items()
-        ]
-    return found
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Two keyed hashes of 64 bits that any engine can compute: all that ranks rows and groups, and all ids of units.
+"""Two keyed hashes of 64 bits that any engine can compute: ids of units, and what ranks groups and wide rows.
 
     id64(m)      the first 8 bytes of SHA-256(m), most significant first, as a signed integer
     order64(m)   the last 8 bytes of MD5(m), least significant first, as an unsigned integer
@@ -14,8 +14,8 @@ orders, so that most messages of a row fill one block.  Behind it stand parts wi
 
 Only the last part and a text after its colon may hold a |, so no two lists of as many parts have one message.
 
-Ids need a hash that nobody can steer, and are made once a unit.  An order needs evenness alone and is made once a row,
-where MD5 takes two thirds of the time of SHA-256.
+Ids need a hash that nobody can steer, and are made once a unit.  An order needs evenness alone, and MD5 takes two
+thirds of the time of SHA-256.  Rows of few cells are ordered without either: `engine.mixing`.
 """
 
 from collections.abc import Sequence
