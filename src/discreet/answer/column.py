@@ -1,5 +1,7 @@
 """One answered column: its values, their ends, and how they were made; all of it plain enough for JSON."""
 
+import decimal
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import date
@@ -19,6 +21,7 @@ LAWS = {"laplace": DiscreteLaplace, "gaussian": RoundedGaussian, "discrete-gauss
 _FRACTIONS = ("scale", "step")
 _LISTS = ("value", "low", "high", "moe")
 _DIGITS = 6
+_UP = decimal.Context(prec=_DIGITS, rounding=decimal.ROUND_CEILING, Emin=-999, Emax=999)
 
 
 @dataclass(frozen=True)
@@ -167,7 +170,21 @@ def _moe(value: Any, low: Any, high: Any) -> int | float | None:
     """max(high − value, value − low): exact for whole numbers, else rounded up to six digits."""
     if low is None or high is None:
         return None
+    floats = [isinstance(number, float) for number in (value, low, high)]
+    if not any(floats):
+        most = Fraction(max(high - value, value - low))
+        return most.numerator if most.denominator == 1 else float(exact.rounded_up(most, _DIGITS))
+    quick = _rounded_up(max(high - value, value - low)) if all(floats) else None
+    if quick is not None:
+        return quick
     most = max(Fraction(high) - Fraction(value), Fraction(value) - Fraction(low))
-    if not any(isinstance(v, float) for v in (value, low, high)) and most.denominator == 1:
-        return most.numerator
     return float(exact.rounded_up(most, _DIGITS))
+
+
+def _rounded_up(difference: float) -> float | None:
+    """A difference of floats rounded up to six digits, where its own rounding does not matter; None where it may."""
+    below, above = (math.nextafter(difference, end) for end in (-math.inf, math.inf))
+    if not 0 < below < above < math.inf:
+        return None
+    rounded = _UP.create_decimal_from_float(above)
+    return float(rounded) if rounded == _UP.create_decimal_from_float(below) else None

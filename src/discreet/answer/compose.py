@@ -21,7 +21,7 @@ from discreet.query.compile.aligned import is_aligned
 from discreet.query.joint import Measured, Released
 from discreet.query.meaning import dates
 from discreet.query.meaning.domain import domain
-from discreet.query.nodes import Question
+from discreet.query.nodes import After, Question
 from discreet.query.parts import Part, Ranks, RowSum
 from discreet.query.plan import Plan
 from discreet.query.readable import spelt
@@ -49,6 +49,8 @@ def answered(plan: Plan, released: Released) -> Answer:
         caveats=(*explain.caveats(plan), *explain.coarse_steps(plan), *explain.shortened(plan, len(released.keys))),
         plan=explain.as_json(plan) | {"words": explain.words(plan)},
     )
+    if draft.question.after == After():
+        return whole
     places = {  # bins and the like sort by their public order, not by their letters
         one.key.name: {_label(label): place for place, label in enumerate(one.labels)}
         for one in draft.cells.keys

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from discreet.answer.spread import Floats, PairRadius
 
 _TURNS = 100
+_HALVINGS = 60
 _BOXES = 8
 _SETTLED = 1e-12
 _FLOAT = 2.0**-50  # rounding of T − t·N in floats, relative to |T| + |t·N|
@@ -87,11 +88,18 @@ def _rising(top: Floats, bottom: Floats, allowed: PairRadius, reach: Floats) -> 
     The left side falls and the right grows, so one place parts refused from accepted.
     """
     low, high = np.zeros_like(top), np.minimum(top / bottom, reach)
-    empty = top - high * bottom > allowed(high)
-    for _ in range(60):
-        middle = (low + high) / 2
-        refused = top - middle * bottom > allowed(middle)
-        low, high = np.where(refused, middle, low), np.where(refused, high, middle)
+    at_low, at_high = allowed(low), allowed(high)
+    empty = top - high * bottom > at_high
+    for turn in range(_HALVINGS):
+        # (top − allowed(t))/bottom lies below the place for t above it and the other way round: far closer than halves
+        guess = (top - (at_low if turn % 2 else at_high)) / bottom
+        point = np.where((low < guess) & (guess < high), guess, (low + high) / 2)
+        at_point = allowed(point)
+        refused = top - point * bottom > at_point
+        low, at_low = np.where(refused, point, low), np.where(refused, at_point, at_low)
+        high, at_high = np.where(refused, high, point), np.where(refused, at_high, at_point)
+        if not (high - low > 2.0**-52 * high).any():
+            break
     return low, empty
 
 
