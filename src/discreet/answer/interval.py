@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from discreet.answer.spread import Floats, PairRadius
 
 _TURNS = 100
-_HALVINGS = 60
+_ULP = 2.0**-52
 _BOXES = 8
 _SETTLED = 1e-12
 _FLOAT = 2.0**-50  # rounding of T − t·N in floats, relative to |T| + |t·N|
@@ -85,21 +85,23 @@ def _falling(start: Floats, step: PairRadius) -> Floats:
 def _rising(top: Floats, bottom: Floats, allowed: PairRadius, reach: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """The least t in [0, reach] with top − t·bottom ≤ allowed(t), from below, and whether there is none.
 
-    The left side falls and the right grows, so one place parts refused from accepted.
+    The left side falls and the right stays above a bound that grows, so no t below a refused one counts.
     """
     low, high = np.zeros_like(top), np.minimum(top / bottom, reach)
     at_low, at_high = allowed(low), allowed(high)
     empty = top - high * bottom > at_high
-    for turn in range(_HALVINGS):
+    for turn in range(_TURNS):
         # (top − allowed(t))/bottom lies below the place for t above it and the other way round: far closer than halves
-        guess = (top - (at_low if turn % 2 else at_high)) / bottom
-        point = np.where((low < guess) & (guess < high), guess, (low + high) / 2)
+        guess = ((low + high) / 2, (top - at_high) / bottom, (top - at_low) / bottom)[(turn + 1) % 3]
+        inside = _ULP * high
+        is_open = high - low > 2 * inside
+        if not is_open.any():
+            break
+        point = np.where(is_open, np.clip(guess, low + inside, high - inside), high)
         at_point = allowed(point)
         refused = top - point * bottom > at_point
         low, at_low = np.where(refused, point, low), np.where(refused, at_point, at_low)
         high, at_high = np.where(refused, high, point), np.where(refused, at_high, at_point)
-        if not (high - low > 2.0**-52 * high).any():
-            break
     return low, empty
 
 
