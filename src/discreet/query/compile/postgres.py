@@ -11,6 +11,7 @@ The functions lie in the prepared schema beside the rows (`engine.postgres.funct
 PostgreSQL works out CASE from left to right and only the branch it takes, so a cast behind its own test is total.
 """
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -77,8 +78,9 @@ class Postgres:
             return self.whole(self.nearest(name, self.real(step), None if first is None else self.real(first)))
         moved = name if first is None else f"({name} - {self.real(first)})"
         # a quotient would underflow only where it is nearest to 0 anyway
-        quotient = f"CASE WHEN abs({moved}) < CAST('1e-150' AS float8) THEN 0 ELSE {moved} / {self.real(step)} END"
-        return f"CAST(floor({quotient} + 0.5) AS bigint)"
+        tests = (f"{moved} {side} CAST('{sign}1e-150' AS float8)" for side, sign in ((">", ""), ("<", "-")))
+        cases = " ".join(f"WHEN {test} THEN floor({moved} / {self.real(step)} + 0.5)" for test in tests)
+        return f"CAST(CASE {cases} ELSE 0 END AS bigint)"
 
     def function(self, name: str, sql: str) -> str:
         match name:
@@ -154,7 +156,9 @@ class Postgres:
         return f"({sql}) AS discreet_q"
 
     def computed(self, sql: str) -> str:
-        return f"({sql} OFFSET 0) AS discreet_q"  # else the planner writes each column out wherever it is named
+        # The planner writes each column out wherever it is named: right for a product, dear where functions are called.
+        barrier = " OFFSET 0" if _CALL.search(sql) else ""
+        return f"({sql}{barrier}) AS discreet_q"
 
     def among(self, rows: str, column: str, chosen: str) -> str:
         return f"{rows} WHERE {column} IN ({chosen})"
@@ -179,4 +183,5 @@ def _message(key: str, parts: Sequence[str]) -> str:
     return f"concat({key}, {joined})"
 
 
+_CALL = re.compile(r"\b(?!CAST\b|IN\b)\w+\(", re.IGNORECASE)
 POSTGRES = Postgres()
