@@ -33,6 +33,7 @@ from discreet.release.resimulated import radii, tried
 from discreet.release.subject import Wanted, subject
 from discreet.release.tree import from_branches, summed
 from discreet.schema import Column, Hierarchy, Schema, Unit
+from discreet.terms import Terms
 
 Ints = NDArray[np.int64]
 SMALL = 10  # below this a count is called small
@@ -228,7 +229,7 @@ def plan_of(exact: Exact, epsilon: str, form: Form) -> ReleasePlan:
     columns = [Column(tree.levels[-1], "category", values=places.leaves), Column("group", "text")]
     schema = Schema("public", columns, Unit("person", 1), "add-remove", None, (places,))
     wanted = Wanted("places", groups="group", largest=exact.table.shape[1], form=form)
-    return planned(subject(wanted, schema), epsilon=epsilon)
+    return planned(subject(wanted, schema), Terms.parse(epsilon))
 
 
 def part(exact: Exact, every: int) -> Exact:

@@ -8,7 +8,7 @@ import pytest
 SRC = Path(__file__).parent.parent / "src" / "discreet"
 ROWS = [
     "errors exact inert real relation state tagged",
-    "schema bounded envelope noise privacy",
+    "schema bounded envelope noise privacy terms",
     "mechanism ledger metadata plot",
     "query kernel outputs",
     "engine answer",

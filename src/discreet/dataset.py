@@ -22,7 +22,8 @@ from discreet.query.bound import Draft
 from discreet.query.form.frame import Frame
 from discreet.query.nodes import Question
 from discreet.query.plan import Plan
-from discreet.query.sql import Terms, parsed
+from discreet.query.plan import plan as planned
+from discreet.query.sql import NO_OPTIONS, Options, parsed
 from discreet.rehearsal import Rehearsal, stamped
 from discreet.table import Table
 
@@ -36,7 +37,7 @@ class Asking:
 
     table: Table
     form: Question | Frame
-    terms: Terms | None = None
+    options: Options = NO_OPTIONS
 
     @cached_property
     def draft(self) -> Draft:
@@ -52,10 +53,8 @@ class Asking:
         level: Any = None,
     ) -> Plan:
         """What would be done at that price; costs nothing, touches no data."""
-        if self.terms is not None:
-            epsilon = self.terms.epsilon if epsilon is None and error is None else epsilon
-            delta = self.terms.delta if delta is None else delta
-        return room.plan(self.table, self.draft, epsilon=epsilon, error=error, delta=delta, level=level)
+        typed = {"epsilon": epsilon, "error": error, "delta": delta, "level": level}
+        return planned(self.draft, room.terms(self.table, self.draft, self.options, **typed))
 
     def quote(
         self,
@@ -149,8 +148,8 @@ class Dataset:
     def sql(self, text: str) -> Asking:
         """The question that an SQL text asks."""
         found = parsed(text)
-        _require_unit(found.terms, self._table)
-        asking = Asking(self._table, found.question, found.terms)
+        _require_unit(found.options, self._table)
+        asking = Asking(self._table, found.question, found.options)
         _ = asking.draft  # refused here and now, where the text is
         return asking
 
@@ -239,10 +238,10 @@ def open_dataset(
     return Dataset(Table(opened, given, frame=table, limits=limits, second_ledger=second_ledger))
 
 
-def _require_unit(terms: Terms, table: Table) -> None:
+def _require_unit(options: Options, table: Table) -> None:
     """A unit named in the question must be the one that is protected."""
     key = explain.unit(table.schema)
-    if terms.unit is not None and terms.unit.casefold() != key.casefold():
+    if options.unit is not None and options.unit.casefold() != key.casefold():
         why = f"The ledger protects each {key}; a question cannot choose another unit."
         raise NotAnswerable(
             f"privacy_unit_column must be {key}.", why, f"Write: privacy_unit_column={key}, or leave it out."

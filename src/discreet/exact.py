@@ -87,6 +87,12 @@ def inner_probability(value: Any, name: str) -> Fraction:
     return parsed
 
 
+def require_inner(probability: Fraction, name: str) -> None:
+    """Refuses a probability, parsed before, at which nothing can be computed: 0, 1 or beyond."""
+    if not 0 < probability < 1:
+        raise bad(name, "must be strictly between 0 and 1", probability, "Give a number such as 0.95.")
+
+
 def count(value: Any, name: str, least: int = 0, most: int = 2**40) -> int:
     """A whole number in [least, most]; a bool is not one."""
     rule, fix = f"must be a whole number between {least} and {most}", f"Give an int such as {max(least, 1)}."

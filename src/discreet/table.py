@@ -14,7 +14,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
@@ -43,6 +43,7 @@ from discreet.query.explain import unit
 from discreet.run import Run
 from discreet.schema import Budget, Schema
 from discreet.schema.words import suggestion
+from discreet.terms import LEVEL, Terms
 
 DELTA_SHARE = 100  # a question takes a hundredth of the budget's δ unless another is typed
 Exact = TypeVar("Exact")
@@ -166,6 +167,11 @@ class Table:
             fix = "Leave it out, or set a budget with a delta: discreet budget set … --delta 1e-7 --why …"
             raise bad("delta", "must be 0 under a budget without a delta", typed, fix)
         return delta
+
+    def terms(self, epsilon: Any, delta: Any = None, level: Any = None) -> Terms:
+        """A request's terms, parsed here and nowhere below; a level that is not typed is 0.95."""
+        parsed = Terms.parse(epsilon, self.delta(delta), LEVEL if level is None else level)
+        return parsed if delta is None else replace(parsed, typed_delta=parsed.delta)
 
     def remaining(self, analyst: str | None = None) -> dict[str, str]:
         """The largest single pure ε that would still be accepted, and the δ left for questions and for keys."""

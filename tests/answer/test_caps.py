@@ -16,6 +16,7 @@ from discreet.query.sql import parsed
 from discreet.release.caps import counted_of as release_counted_of
 from discreet.release.subject import Wanted, subject
 from discreet.schema import Column, Hierarchy, Schema, Unit
+from discreet.terms import Terms
 
 COLUMNS = (
     Column("region", "category", values=("north", "south")),
@@ -65,7 +66,7 @@ def test_caps_of_the_question_are_said_too():
 
 
 def test_answer_and_quote_carry_the_words():
-    made = plan(bound(parsed("SELECT COUNT(*) AS x FROM people").question, SCHEMA), epsilon=1, delta=0)
+    made = plan(bound(parsed("SELECT COUNT(*) AS x FROM people").question, SCHEMA), Terms.parse(1, 0))
     (measured,) = made.measured
     answer = answered(made, Released([()], {measured.part: [7]}))
     assert answer.column("x").of == ROWS

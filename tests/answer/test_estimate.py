@@ -128,7 +128,7 @@ def test_count_interval_is_the_shortest_on_the_lattice(law, level):
 
 
 def test_counts_are_whole_and_given_as_drawn_below_zero_too():
-    found = estimated(Single(Rows(), F(1)), {Rows(): Noisy(np.array([-8, 3]), DiscreteLaplace(F(2)))}, "0.9")
+    found = estimated(Single(Rows(), F(1)), {Rows(): Noisy(np.array([-8, 3]), DiscreteLaplace(F(2)))}, F(9, 10))
     assert found.value == [-8, 3]
     assert all(type(v) is int for v in found.value + found.low + found.high)
 
@@ -198,7 +198,7 @@ def test_ten_thousand_cells_take_far_less_than_a_millisecond_each():
     assert time.perf_counter() - start < 5
 
 
-@pytest.mark.parametrize("level", [0, 1, "95", None])
+@pytest.mark.parametrize("level", [F(0), F(1), F(95)])
 def test_levels_outside_of_zero_and_one_are_refused(level):
     with pytest.raises(BadValue, match="level must be"):
         estimated(Single(Rows(), F(1)), {Rows(): Noisy([1], DiscreteLaplace(F(1)))}, level)

@@ -129,7 +129,7 @@ def test_a_draft_with_swapped_bounds_does_not_loosen_the_gate(people):
     planned = people.sql("SELECT COUNT(*) AS n FROM people").plan(epsilon=1)
     narrow = dp.Sensitivity(1, 1, 1, 1)
     needs = tuple(dataclasses.replace(need, sensitivity=narrow) for need in planned.draft.needs)
-    forged = plan.plan(dataclasses.replace(planned.draft, needs=needs), epsilon=1)
+    forged = plan.plan(dataclasses.replace(planned.draft, needs=needs), planned.terms)
     with pytest.raises(BadValue, match="must cover the sensitivity"):
         room.ask(people.table, forged)
     assert people.budget.charges == 0
@@ -140,7 +140,8 @@ def test_a_path_that_the_question_does_not_have_is_not_charged_by(people):
     planned = people.sql("SELECT COUNT(*) AS n FROM people").plan(epsilon=1)
     for part in ("0", "1"):
         forged = dataclasses.replace(planned.draft, path=(("region", part),))
-        room.ask(people.table, dataclasses.replace(planned, draft=forged, typed_delta=Fraction(int(part), 10**9)))
+        terms = dataclasses.replace(planned.terms, typed_delta=Fraction(int(part), 10**9))
+        room.ask(people.table, dataclasses.replace(planned, draft=forged, terms=terms))
     assert people.budget.spent.epsilon == 2
 
 

@@ -97,7 +97,7 @@ def delta_rounded_down(patch: Patch) -> None:
 
 def shown_cost_rounded_down(patch: Patch) -> None:
     real = compose.cost_json
-    patch.setattr(compose, "cost_json", lambda plan: real(plan) | {"epsilon": down(plan.epsilon)})
+    patch.setattr(compose, "cost_json", lambda plan: real(plan) | {"epsilon": down(plan.terms.epsilon)})
 
 
 def sums_in_floats(patch: Patch) -> None:
@@ -132,7 +132,11 @@ def delta_from_the_number_of_rows(patch: Patch) -> None:
 
 def cheaper_quote(patch: Patch) -> None:
     real = quote.cost_json
-    patch.setattr(quote, "cost_json", lambda plan: real(replace(plan, epsilon=plan.epsilon / 2)))
+
+    def half(plan: Any) -> dict[str, str]:
+        return real(replace(plan, terms=replace(plan.terms, epsilon=plan.terms.epsilon / 2)))
+
+    patch.setattr(quote, "cost_json", half)
 
 
 def dearer_charge(patch: Patch) -> None:

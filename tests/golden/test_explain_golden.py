@@ -9,10 +9,11 @@ from discreet.query.bound import bound
 from discreet.query.plan import plan
 from discreet.query.sql import parsed
 from discreet.schema import Column, Schema, Unit
+from discreet.terms import Terms
 
 
 def explained(schema, sql, epsilon=1):
-    return explain.as_json(plan(bound(parsed(sql).question, schema), epsilon=epsilon))
+    return explain.as_json(plan(bound(parsed(sql).question, schema), Terms.parse(epsilon)))
 
 
 def people(*columns, **facts):

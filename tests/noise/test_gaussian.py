@@ -9,6 +9,7 @@ import pytest
 from mpmath import mp, mpf
 
 from discreet import real
+from discreet.errors import BadValue
 from discreet.noise import gaussian as module
 from discreet.noise.digits import Digits, below
 from discreet.noise.gaussian import DiscreteGaussian, RoundedGaussian
@@ -76,7 +77,7 @@ def test_mean_size_above_500_steps_is_right_to_the_digits_stated(law, masses):
 @pytest.mark.parametrize("level", ["0.01", "0.5", "0.95", "0.99999"])
 @BOTH
 def test_radius_is_the_least_that_holds_the_level(law, masses, sigma, level):
-    t = law(sigma).radius(level)
+    t = law(sigma).radius(Fraction(level))
     with mp.workdps(40):
         terms = masses(sigma, t)
         within = 2 * mpmath.fsum(terms) - terms[0]
@@ -95,6 +96,15 @@ def test_radius_at_extreme_levels_holds_and_comes_at_once(sigma, level):
     assert DiscreteGaussian(sigma).radius(level) == t + 1
 
 
+@pytest.mark.parametrize("level", [Fraction(0), Fraction(1), Fraction(-1), Fraction(2)], ids=str)
+@pytest.mark.parametrize(
+    "law", [RoundedGaussian(3), DiscreteGaussian(3), DiscreteLaplace(3)], ids=lambda law: type(law).__name__
+)
+def test_levels_at_which_there_is_no_radius_are_refused(law, level):
+    with pytest.raises(BadValue, match="level must be strictly between 0 and 1"):
+        law.radius(level)
+
+
 def test_one_step_more_than_the_rounded_form_covers_the_discrete_one():
     """P[K > t] ≤ P[N > t/σ] for a range of σ and t, the inequality radius() rests on."""
     with mp.workdps(30):
@@ -109,7 +119,7 @@ def test_one_step_more_than_the_rounded_form_covers_the_discrete_one():
 @pytest.mark.parametrize("law", [RoundedGaussian, DiscreteGaussian])
 def test_tiny_scales_have_no_error_to_state(law, sigma):
     made = law(sigma)
-    assert (made.variance, made.mean_abs, made.radius("0.95")) == (0.0, 0.0, 0)
+    assert (made.variance, made.mean_abs, made.radius(Fraction(95, 100))) == (0.0, 0.0, 0)
     assert not made.drawn(2000, then_system([])).any()
     with real.precision(128):
         assert made.mass(0) > Fraction(99, 100).numerator / 100

@@ -58,7 +58,7 @@ def test_moments_are_the_sums(scale):
 @pytest.mark.parametrize("level", ["0.01", "0.5", "0.95", "0.999999"])
 def test_radius_is_the_least_that_holds_the_level(scale, level):
     law = DiscreteLaplace(scale)
-    t = law.radius(level)
+    t = law.radius(Fraction(level))
     with mp.workdps(50):
         terms = masses(scale, t)
         within = 2 * sum(terms) - terms[0]
@@ -69,7 +69,7 @@ def test_radius_is_the_least_that_holds_the_level(scale, level):
 @pytest.mark.parametrize("scale", ["3e-8", "1e-160", "1e-300", "1e-330", "1e-400"])
 def test_tiny_scales_have_no_error_to_state(scale):
     law = DiscreteLaplace(scale)
-    assert (law.variance, law.mean_abs, law.radius("0.999999")) == (0.0, 0.0, 0)
+    assert (law.variance, law.mean_abs, law.radius(Fraction("0.999999"))) == (0.0, 0.0, 0)
     assert not law.drawn(2000, then_system([])).any()
 
 
@@ -77,7 +77,7 @@ def test_the_widest_scale_has_the_continuous_moments():
     law = DiscreteLaplace(10**12)
     assert law.variance == pytest.approx(2e24, rel=1e-12)
     assert law.mean_abs == pytest.approx(1e12, rel=1e-12)
-    assert law.radius("0.95") == 2995732273554  # ⌊10¹²·ln 20 + small⌋
+    assert law.radius(Fraction(95, 100)) == 2995732273554  # ⌊10¹²·ln 20 + small⌋
 
 
 def negatives_over_every_byte(scale):

@@ -19,6 +19,7 @@ from discreet.query.parts import Present, Units
 from discreet.query.plan import plan
 from discreet.query.sql import parsed
 from discreet.schema import Column, Schema, Unit
+from discreet.terms import Terms
 from query.twin import connected
 
 TOWNS = "SELECT town, COUNT(DISTINCT person) AS n FROM t GROUP BY town"
@@ -52,7 +53,7 @@ def test_a_key_longer_than_the_cap_counts_as_empty_by_its_cell_alone(letter):
 
 
 def planned(sql, **given):
-    return plan(draft(sql, **given), epsilon=1, delta="1e-6")
+    return plan(draft(sql, **given), Terms.parse(1, "1e-6"))
 
 
 WIDE = (

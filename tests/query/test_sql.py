@@ -46,7 +46,7 @@ from discreet.query.nodes import (
     TryCast,
     Variance,
 )
-from discreet.query.sql import Terms, parsed
+from discreet.query.sql import Options, parsed
 from discreet.query.sql.text import MOST_BYTES, MOST_DEPTH, MOST_WORDS
 from discreet.schema import Type
 
@@ -223,14 +223,14 @@ def test_row_expression_is_read(text):
 @pytest.mark.parametrize("text", QUESTIONS)
 def test_question_is_read(text):
     assert parsed(text).question == QUESTIONS[text]
-    assert parsed(text).terms == Terms()
+    assert parsed(text).options == Options()
 
 
 def test_terms_and_caps_come_from_the_options():
     caps = "max_groups_contributed=2, max_rows_contributed=3"
     head = f"WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=.5, delta=1e-7, {caps}, privacy_unit_column=people.person_id)"
     found = parsed(f"SELECT {head} COUNT(*) n FROM people")
-    assert found.terms == Terms(Fraction(1, 2), Fraction(1, 10**7), "person_id")
+    assert found.options == Options(Fraction(1, 2), Fraction(1, 10**7), "person_id")
     assert found.question == Question("people", (N,), caps=Caps(rows=3, groups=2))
     assert parsed("SELECT WITH DIFFERENTIAL_PRIVACY COUNT(*) n FROM people").question == Question("people", (N,))
 

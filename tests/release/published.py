@@ -2,7 +2,6 @@
 
 import json
 import random
-from fractions import Fraction
 
 import numpy as np
 import pyarrow.parquet
@@ -14,6 +13,7 @@ from discreet.release.publish.page import Tables
 from discreet.release.release import Release
 from discreet.release.subject import Wanted, subject
 from discreet.schema import Column, Hierarchy, Schema, Unit
+from discreet.terms import Terms
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>",
@@ -62,11 +62,12 @@ def tables(release):
     return Tables(release.plan.subject.tree, *numbers)
 
 
-def made(schema, kind="sex", *, seed=0, receipt="3-ab", total=None, leaf_totals=None, zeros=None, **price):
+def made(schema, kind="sex", *, seed=0, receipt="3-ab", total=None, leaf_totals=None, zeros=None, **given):
     """A release whose noise comes from a seed: it protects nobody, for nobody is in it."""
     about = subject(KINDS[kind], schema)
-    given = public.known(about, total=total, leaf_totals=leaf_totals, zeros=zeros)
-    plan = planned(about, **({"epsilon": Fraction(1), "known": given} | price))
+    facts = public.known(about, total=total, leaf_totals=leaf_totals, zeros=zeros)
+    amounts = {name: given.pop(name) for name in ("epsilon", "delta", "level") if name in given}
+    plan = planned(about, Terms.parse(**({"epsilon": 1} | amounts)), **({"known": facts} | given))
     chance = np.random.default_rng(seed)
     width = plan.measurement.columns[-1].stop
     shape = (len(plan.subject.tree), width)

@@ -76,7 +76,7 @@ def test_gaussian_noise_is_taken_where_delta_allows_it_and_it_is_better(people):
 
 def test_delta_is_a_hundredth_of_the_budgets_unless_given(people):
     release = people.release(by=("sex", "age"))
-    assert release.plan(epsilon="0.1").delta in (0, Fraction(1, 10**8))
+    assert release.plan(epsilon="0.1").terms.delta in (0, Fraction(1, 10**8))
     with pytest.raises(BadValue, match="delta must be a decimal number between 0 and 1e-6"):
         release.plan(epsilon=1, delta="1e-3")
 

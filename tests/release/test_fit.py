@@ -11,6 +11,7 @@ from discreet.release.plan import planned
 from discreet.release.subject import Wanted, subject
 from discreet.release.tree import summed
 from discreet.schema import Column, Hierarchy, Schema, Unit
+from discreet.terms import Terms
 from replay import Replay, fair
 
 BRANCHES = tuple(("x", f"r{leaf // 8}", f"w{leaf}") for leaf in range(40))
@@ -33,9 +34,9 @@ NAMES += [f"from the top {one}" for one in choice.FROM_TOP]
 every_method = pytest.mark.parametrize(("wanted", "method"), METHODS, ids=NAMES)
 
 
-def release_plan(wanted, *, held=None, epsilon="0.1", **terms):
+def release_plan(wanted, *, held=None, epsilon="0.1", delta=0, **given):
     about = subject(wanted, SCHEMA)
-    return planned(about, known=known(about, **held) if held else NOTHING, epsilon=epsilon, **terms)
+    return planned(about, Terms.parse(epsilon, delta), known=known(about, **held) if held else NOTHING, **given)
 
 
 def sparse(plan, filled=0.1, seed=1):
@@ -64,7 +65,7 @@ def test_without_a_public_total_the_top_adds_up_to_the_measured_one(wanted, meth
     plan = release_plan(wanted, method=method, delta=delta, epsilon="0.05")
     noisy = plan.measurement(sparse(plan) + 200, SYSTEM)
     total = choice.total(plan, noisy)
-    if len(plan.measurement.marginals) == 1 and not plan.delta:
+    if len(plan.measurement.marginals) == 1 and not plan.terms.delta:
         assert total == measured_total(plan, noisy)
     assert total == plan.margins.totals(noisy)[0] > 0
     require_total(plan, choice.fitted(plan, noisy), total)

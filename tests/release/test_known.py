@@ -14,6 +14,7 @@ from discreet.release.publish.facts import facts
 from discreet.release.subject import Wanted, subject
 from discreet.release.tree import summed
 from discreet.schema import Column, Hierarchy, Schema, Unit
+from discreet.terms import Terms
 from release import census
 
 BRANCHES = (("x", "a", "a1"), ("x", "a", "a2"), ("x", "b", "b1"), ("x", "c", ""))  # c is a leaf of the middle level
@@ -133,11 +134,11 @@ def test_zeros_hold_in_counts_by_every_method_and_their_margin_is_zero(people, m
 def test_totals_of_places_with_many_empty_cells_are_nearer():
     """N = 2,000 draws; of 2,000 intervals that hold 95 in 100, more than 163 miss less than once in 10⁸ times."""
     wide = subject(Wanted("geo", by=("sex", "old"), marginals=()), SCHEMA)
-    plain = planned(wide, epsilon=1)
-    plan = planned(wide, epsilon=1, known=known(wide, zeros=[{"sex": "f"}, {"region": "a", "old": "true"}]))
+    plain = planned(wide, Terms.parse(1))
+    plan = planned(wide, Terms.parse(1), known=known(wide, zeros=[{"sex": "f"}, {"region": "a", "old": "true"}]))
     counts = plan.known.possible(wide.tree).sum(axis=1)
     law = plan.measurement.mechanisms[0][0].noise
-    assert plan.margins.total_radius.tolist() == [sum_radius(law, int(few), plan.level) for few in counts]
+    assert plan.margins.total_radius.tolist() == [sum_radius(law, int(few), plan.terms.level) for few in counts]
     assert (plan.margins.total_radius < plain.margins.total_radius).all()
     leaves = np.where(plan.known.allowed, 5, 0)
     exact = summed(wide.tree, leaves).sum(axis=1)

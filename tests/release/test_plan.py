@@ -12,6 +12,7 @@ from discreet.release.measure import Form
 from discreet.release.plan import planned
 from discreet.release.subject import Wanted, subject
 from discreet.schema import Column, Hierarchy, Schema, Unit
+from discreet.terms import Terms
 
 BRANCHES = tuple(("x", region, f"{region}{ward}") for region in "ab" for ward in range(6))
 GEO = Hierarchy("geo", ("country", "region", "ward"), branches=BRANCHES)
@@ -23,9 +24,9 @@ COLUMNS = [
 ]
 
 
-def released(wanted, relation="add-remove", rows=1, **terms):
+def released(wanted, relation="add-remove", rows=1, *, epsilon=3, delta=0, level="0.95", **given):
     schema = Schema("people", COLUMNS, Unit("person", rows), relation, None, (GEO,))
-    return planned(subject(wanted, schema), **({"epsilon": 3} | terms))
+    return planned(subject(wanted, schema), Terms.parse(epsilon, delta, level), **given)
 
 
 def test_levels_share_the_price_evenly_unless_told_otherwise():
@@ -61,18 +62,18 @@ def test_scales_follow_from_who_is_protected(wanted, scale):
 
 def test_gaussian_noise_is_taken_where_it_is_smaller_and_costs_what_was_typed():
     wanted = Wanted("geo", count="rows")
-    assert released(wanted, rows=50, delta="1e-6").delta == 0  # one unit's rows may lie in one cell: l2 is l1
+    assert released(wanted, rows=50, delta="1e-6").terms.delta == 0  # one unit's rows may lie in one cell: l2 is l1
     levels = tuple(f"l{i}" for i in range(18))
     deep = Hierarchy("deep", levels, branches=tuple(("x",) * 17 + (leaf,) for leaf in "ab"))
     schema = Schema("people", [Column("l17", "category", values=("a", "b"))], None, "add-remove", None, (deep,))
-    plan = planned(subject(Wanted("deep"), schema), epsilon=1, delta="1e-6")
-    assert plan.delta == Fraction(1, 10**6)
+    plan = planned(subject(Wanted("deep"), schema), Terms.parse(1, "1e-6"))
+    assert plan.terms.delta == Fraction(1, 10**6)
     assert price.delta(plan.measurement.cost, 1).value <= Fraction(1, 10**6)
 
 
 def test_margins_are_known_before_and_differ_by_form():
     counts, sizes = released(Wanted("geo")), released(Wanted("geo", groups="household", largest=3))
-    assert counts.margins.radius[0].tolist() == [counts.measurement.mechanisms[0][0].noise.radius("0.95")]
+    assert counts.margins.radius[0].tolist() == [counts.measurement.mechanisms[0][0].noise.radius(Fraction(95, 100))]
     two, _, one = sizes.margins.radius[0]
     assert sizes.margins.radius[0].tolist() == [two, two, one]
     assert one < two < 2 * one

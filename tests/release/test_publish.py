@@ -117,7 +117,7 @@ def test_the_facts_are_json_well_formed_and_say_what_was_planned(kind):
     assert well_formed(told)
     plan = release.plan
     assert (told["epsilon"], told["delta"], told["method"], told["receipt"]) == ("1", "0", plan.method, "3-ab")
-    assert Fraction(told["level"]) == plan.level == Fraction(9, 10)
+    assert Fraction(told["level"]) == plan.terms.level == Fraction(9, 10)
     for at, one in enumerate(told["levels"]):
         rows = plan.subject.tree.places(at)
         assert (one["moe"], one["total_moe"]) == (release.radius[rows].max(), release.total_radius[rows].max())

@@ -19,6 +19,7 @@ from discreet.release.resimulated import resimulated as simulated
 from discreet.release.subject import Wanted, subject
 from discreet.release.tree import summed
 from discreet.schema import Column, Hierarchy, Schema, Unit
+from discreet.terms import Terms
 from replay import Refusing, Seeded
 
 BRANCHES = tuple(("x", f"r{region}", f"w{region}.{ward}") for region in range(3) for ward in range(2 + region))
@@ -37,10 +38,10 @@ METHODS = [(COUNTS, one) for one in choice.PLAIN] + [(SIZES, one) for one in cho
 NAMES = [*choice.PLAIN, *choice.FROM_TOP]
 
 
-def release_plan(wanted, *, held=None, **terms):
+def release_plan(wanted, *, held=None, epsilon="0.5", delta=0, level="0.95", **given):
     about = subject(wanted, SCHEMA)
     facts = Known() if held is None else known(about, **held)
-    return planned(about, known=facts, **({"epsilon": "0.5"} | terms))
+    return planned(about, Terms.parse(epsilon, delta, level), known=facts, **given)
 
 
 def table(plan, seed=5, most=9):
@@ -73,10 +74,10 @@ def slow(plan, errors, free):
     for place in range(places):
         level = int(plan.subject.tree.level[place])
         for cell in range(width):
-            alone[place, cell] = sorted(errors[:, place, cell])[ceil(plan.level * (runs + 1)) - 1]
+            alone[place, cell] = sorted(errors[:, place, cell])[ceil(plan.terms.level * (runs + 1)) - 1]
             peers = [r for r in range(places) if plan.subject.tree.level[r] == level and free[r, cell]]
             if place in peers:
-                rank = ceil(plan.level * (runs + 1) * len(peers))
+                rank = ceil(plan.terms.level * (runs + 1) * len(peers))
                 pooled[place, cell] = sorted(errors[:, peers, cell].ravel())[rank - 1]
     return alone, pooled
 

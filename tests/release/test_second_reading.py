@@ -17,6 +17,7 @@ from discreet.release.release import Release
 from discreet.release.subject import Wanted, subject
 from discreet.release.tree import from_branches
 from discreet.schema import Column, Hierarchy, Schema, Unit
+from discreet.terms import Terms
 from release import census
 
 GEO = Hierarchy("geo", ("country", "ward"), branches=(("x", "a"), ("x", "b")))
@@ -45,7 +46,7 @@ def test_a_plan_of_another_table_is_refused(tmp_path, monkeypatch, asked):
 
 @pytest.mark.parametrize("form", ["plain", "from the top"])
 def test_a_form_given_as_text_is_that_form(form):
-    found = [planned(subject(Wanted(groups="household", largest=3, form=one), schema()), epsilon=10**5)
+    found = [planned(subject(Wanted(groups="household", largest=3, form=one), schema()), Terms.parse(10**5))
              for one in (form, Form(form))]  # fmt: skip
     assert found[0].subject.design.level == found[1].subject.design.level
     leaves = np.array([[3, 2, 1], [0, 0, 0]])
@@ -66,8 +67,8 @@ def test_a_level_that_moves_less_than_its_leaves_is_refused(relation):
 def test_what_the_fit_cannot_hold_is_refused_before_the_charge():
     sizes = subject(Wanted(groups="household", largest=3), schema(1000))
     with pytest.raises(BadValue, match="epsilon is too small"):
-        planned(sizes, epsilon="1e-7")
-    made = planned(sizes, epsilon="1e-6")
+        planned(sizes, Terms.parse("1e-7"))
+    made = planned(sizes, Terms.parse("1e-6"))
     for _ in range(20):  # noise of 6·10⁹ steps
         assert Release(made, made.measurement(np.zeros((2, 3), dtype=np.int64), SYSTEM)).violations.count == 0
 
@@ -81,7 +82,7 @@ def test_more_cells_than_can_be_brought_together_are_measured_all_at_once():
 
 def test_empty_cells_that_are_a_key_are_not_said_to_be_left_out():
     sex = Column("sex", "category", values=("f", "m"), null="key")
-    made = planned(subject(Wanted(by=("sex",)), schema(1, sex)), epsilon=1)
+    made = planned(subject(Wanted(by=("sex",)), schema(1, sex)), Terms.parse(1))
     assert None in made.subject.labels[0]
     assert "sex" not in caveats(made)[0]
 
@@ -94,4 +95,4 @@ def test_a_marginal_named_twice_is_measured_once():
 
 def test_a_total_too_large_for_a_method_is_refused_before_the_charge():
     with pytest.raises(BadValue, match="total must be at most"):
-        planned(subject(Wanted(), schema()), epsilon=1, method="rounded", known=Known(total=2**40))
+        planned(subject(Wanted(), schema()), Terms.parse(1), method="rounded", known=Known(total=2**40))

@@ -16,6 +16,7 @@ from discreet.release.release import Release
 from discreet.release.subject import Wanted, subject
 from discreet.release.tree import from_branches, summed
 from discreet.schema import Column, Hierarchy, Schema, Unit
+from discreet.terms import Terms
 from release import census
 
 GEO = Hierarchy("geo", ("country", "ward"), branches=(("x", "a"), ("x", "b"), ("x", "c")))
@@ -36,7 +37,7 @@ def schema(*more, geo=GEO):
 def test_groups_of_one_size_can_be_fitted(facts):
     """`largest=1` counts groups; both methods want two columns, and say so only once it is paid."""
     about = subject(Wanted(groups="household", largest=1), schema(Column("household", "text")))
-    plan = planned(about, epsilon=1, known=known(about, **facts))
+    plan = planned(about, Terms.parse(1), known=known(about, **facts))
     release = Release(plan, plan.measurement(np.array([[3], [0], [2]]), SYSTEM))
     assert release.violations.count == 0
 
@@ -45,7 +46,7 @@ def test_controlled_rounding_takes_every_total_that_its_plan_takes():
     """2³⁰ people in 10,000 wards of seven regions: the float sums of a wide region miss each other by 10⁻⁶."""
     wards = tuple(("x", f"r{number % 7}", f"w{number}") for number in range(10_000))
     about = subject(Wanted(), schema(geo=Hierarchy("geo", ("country", "region", "ward"), branches=wards)))
-    plan = planned(about, epsilon=1, method="rounded", known=known(about, total=2**30))
+    plan = planned(about, Terms.parse(1), method="rounded", known=known(about, total=2**30))
     chance = np.random.default_rng(1)
     exact = summed(about.tree, chance.multinomial(2**30, np.full(10_000, 1e-4))[:, None].astype(np.int64))
     noisy = exact + np.rint(chance.normal(0, 10, exact.shape)).astype(np.int64)
@@ -117,7 +118,7 @@ def test_nothing_is_not_the_label_none():
 
 def test_totals_of_two_leaves_in_each_others_place_are_doubted():
     about = subject(Wanted(), schema())
-    plan = planned(about, epsilon=1, known=known(about, leaf_totals={"a": 90_000, "b": 10, "c": 7}))
+    plan = planned(about, Terms.parse(1), known=known(about, leaf_totals={"a": 90_000, "b": 10, "c": 7}))
     release = Release(plan, summed(about.tree, np.array([[10], [90_000], [7]])))
     assert release.doubts
 
@@ -136,6 +137,6 @@ def test_a_place_with_one_cell_has_one_number():
     """The page says one of the two, table.csv the other."""
     more = [Column("one", "category", values=("k",)), Column("two", "category", values=("k",))]
     about = subject(Wanted(by=("one", "two")), schema(*more))
-    plan = planned(about, epsilon="0.01")
+    plan = planned(about, Terms.parse("0.01"))
     release = Release(plan, plan.measurement(np.array([[50], [60], [70]]), SYSTEM))
     assert release.totals.tolist() == release.estimate[:, 0].tolist()

@@ -12,6 +12,7 @@ from discreet.release.plan import planned
 from discreet.release.subject import Wanted, subject
 from discreet.release.tree import from_branches, summed
 from discreet.schema import Column, Hierarchy, Schema, Unit
+from discreet.terms import Terms
 from release.test_tree import random_tree
 from replay import Seeded
 
@@ -109,7 +110,7 @@ SCHEMA = Schema("people", COLUMNS, Unit("person", 1), "add-remove", None, (GEO,)
 def test_totals_and_marginals_of_places_are_far_nearer_than_cell_by_cell():
     """One seeded draw; wards of 20 to 2,000 people in 40 cells, most of them small."""
     about = subject(Wanted("geo", by=("sex", "age", "state")), SCHEMA)
-    plan, alone = planned(about, epsilon=1), planned(about, epsilon=1, method="integer")
+    plan, alone = planned(about, Terms.parse(1)), planned(about, Terms.parse(1), method="integer")
     assert plan.method == "together"
     chance = np.random.default_rng(1)
     share = chance.dirichlet(np.full(40, 0.3))

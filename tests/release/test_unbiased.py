@@ -247,7 +247,7 @@ def test_laplace_noise_is_left_as_measured_with_the_margins_of_its_law():
     laws = [[DiscreteLaplace(Fraction(5))], [DiscreteLaplace(Fraction(7))]] + [[DiscreteLaplace(Fraction(2))]] * 2
     noisy = np.random.default_rng(1).integers(-9, 99, (len(UNEVEN), 3))
     plain = unbiased(UNEVEN, Form.PLAIN, [whole(["x"], 3)], laws, LEVEL)
-    sizes = unbiased(UNEVEN, "from the top", [whole(["x"], 3)], laws, "0.95")
+    sizes = unbiased(UNEVEN, "from the top", [whole(["x"], 3)], laws, LEVEL)
     assert plain.way == sizes.way == MEASURED
     for place, level in enumerate(UNEVEN.level):
         (law,) = laws[level]
@@ -334,7 +334,7 @@ GIVEN = {"form": Form.PLAIN, "marginals": (SEX, ALL), "laws": gauss(UNEVEN, 9, (
     [
         ({"laws": gauss(UNEVEN, 9)}, "laws must be 2 for each"),
         ({"laws": GIVEN["laws"][:3]}, "of the 4 levels"),
-        ({"level": 1}, "level must"),
+        ({"level": Fraction(1)}, "level must"),
     ],
 )
 def test_facts_that_do_not_fit_are_refused(change, rule):

@@ -90,11 +90,11 @@ def _shown(one: Measured, before: Numbers, after: Numbers) -> Iterator[Violation
 def overcharged(made: Plan) -> Iterator[Violation]:
     """Whether the parts cost more than what is charged: ε and δ add up, Gaussians by μ² = Σ 1/σ²."""
     epsilon, delta, mu_squared = added_up(made.cost)
-    room = made.epsilon - epsilon
+    room = made.terms.epsilon - epsilon
     if room < 0 or (mu_squared and room == 0):
-        yield Violation("epsilon", None, epsilon, made.epsilon)
+        yield Violation("epsilon", None, epsilon, made.terms.epsilon)
     elif mu_squared:
         mu = Fraction(isqrt(floor(mu_squared * 10**60)) + 1, 10**30)  # rounded up: the dearer side
         delta += price.delta(Gaussian(1 / mu), room).value
-    if delta > made.delta:
-        yield Violation("delta", None, delta, made.delta)
+    if delta > made.terms.delta:
+        yield Violation("delta", None, delta, made.terms.delta)

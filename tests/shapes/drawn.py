@@ -19,6 +19,7 @@ from discreet.query.compile.exacts import Exacts, gathered
 from discreet.query.parts import Present, Ranks, Tops
 from discreet.query.plan import Plan, plan
 from discreet.relation import Relation
+from discreet.terms import Terms
 from shapes.shapes import BUDGETS, DEAR, Shape, planned
 from shapes.tables import HIGH, LOW, Batch, Family, apart, opened, with_units, without_units
 
@@ -142,7 +143,7 @@ def _furthest(shape: Shape, pairs: Sequence[tuple[str, str]], found: Mapping, pl
 
 def _priced(shape: Shape, epsilon: Fraction, delta: Fraction) -> Plan:
     dear = DEAR if shape.aggregate == "sum large" else 1
-    return plan(bound(shape.question, shape.schema), epsilon=epsilon * dear, delta=delta)
+    return plan(bound(shape.question, shape.schema), Terms.parse(epsilon * dear, delta))
 
 
 def _at_count(shape: Shape, exact: Exacts) -> Plan:
@@ -192,7 +193,7 @@ def audited(job: Job, *, runs: int, alpha: float) -> Found:
     """The lower bound; where values are chosen one by one, from half as many draws."""
     chosen = any(isinstance(one.part, Ranks | Tops) for one in job.pair.made.measured)
     row = audited_answer(job.shape.sql, job.pair, runs=runs // 2 if chosen else runs, alpha=alpha)
-    return Found(job.shape, job.tables, float(job.pair.made.epsilon), row)
+    return Found(job.shape, job.tables, float(job.pair.made.terms.epsilon), row)
 
 
 def few(family: Family, relation: Relation) -> Sequence[tuple[str, str]]:

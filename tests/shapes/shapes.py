@@ -12,6 +12,7 @@ from discreet.query.plan import Plan, plan
 from discreet.query.sql import parsed
 from discreet.relation import Relation
 from discreet.schema import Column, Schema, Unit
+from discreet.terms import Terms
 
 MOST = 3  # rows of one unit
 LARGE = 2**52  # MOST rows of it are no longer exact in doubles
@@ -164,7 +165,7 @@ def _question(sql: str) -> Question:
 def planned(shape: Shape) -> Plan:
     """The shape at ε = 1; refused by the planner where the language does not have it."""
     epsilon = DEAR if shape.aggregate == "sum large" else 1
-    return plan(bound(shape.question, shape.schema), epsilon=epsilon, delta=BUDGETS[shape.budget])
+    return plan(bound(shape.question, shape.schema), Terms.parse(epsilon, BUDGETS[shape.budget]))
 
 
 # Units are counted where there are units, and private groups are found with a δ; everything else is accepted.

@@ -29,6 +29,7 @@ from discreet.query.bound import bound
 from discreet.query.parts import Rows, RowSum
 from discreet.query.sql import parsed
 from discreet.relation import Relation
+from discreet.terms import Terms
 from replay import Seeded
 from shapes.shapes import schema
 from shapes.tables import EMPTY, HIGH, opened
@@ -88,7 +89,11 @@ def half_charged(patch):
     """What is drawn at ε = 1 is called ½, by the mechanism and by the plan."""
     laplace_like(patch, lambda made, _: replace(made, cost=Pure(made.cost.epsilon / 2)))
     real = planning.Plan
-    patch.setattr(planning, "Plan", lambda *given: replace(real(*given), epsilon=given[2] / 2))
+
+    def mutant(draft, joint, terms, why):
+        return real(draft, joint, replace(terms, epsilon=terms.epsilon / 2), why)
+
+    patch.setattr(planning, "Plan", mutant)
 
 
 def noise_shared_by_groups(patch):
@@ -242,7 +247,7 @@ IDS = [mutant.plant.__name__ for mutant in MUTANTS]
 
 def planned(mutant):
     draft = bound(parsed(mutant.sql).question, schema("with", Relation.ADD_REMOVE))
-    return planning.plan(draft, epsilon=1, delta=mutant.delta)
+    return planning.plan(draft, Terms.parse(1, mutant.delta))
 
 
 def paired(mutant, engines):

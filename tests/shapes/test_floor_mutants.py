@@ -187,7 +187,11 @@ def delta_of_keys_not_in_the_cost(patch):
 
 def delta_not_charged(patch):
     real = planning.Plan
-    patch.setattr(planning, "Plan", lambda *given: replace(real(*given), delta=Fraction(0)))
+
+    def mutant(draft, joint, terms, why):
+        return real(draft, joint, replace(terms, delta=Fraction(0)), why)
+
+    patch.setattr(planning, "Plan", mutant)
 
 
 def groups_trusted_without_ranking(patch):

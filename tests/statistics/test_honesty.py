@@ -24,6 +24,7 @@ from discreet.query.compile.statements import statements
 from discreet.query.plan import plan
 from discreet.query.sql import parsed
 from discreet.schema import Column, Schema, Unit
+from discreet.terms import Terms
 
 ASKS, LEVEL = 3_000, Fraction(95, 100)
 LEAST = int(binom.ppf(1e-7, ASKS, float(LEVEL)))
@@ -71,7 +72,7 @@ def asked(engine, aggregate, epsilon, delta):
     """
     question = parsed(f"SELECT region, {aggregate} AS x FROM people GROUP BY region").question
     draft = bound(question, SCHEMA)
-    made = plan(draft, epsilon=epsilon, delta=delta, level=LEVEL)
+    made = plan(draft, Terms.parse(epsilon, delta, LEVEL))
     parts = [one.part for one in made.measured]
     compiled = statements(SCHEMA, draft.cells, draft.question.where, draft.caps, parts)
     exact = gathered(compiled, engine.run([one.sql for one in compiled]), draft.cells)

@@ -16,6 +16,7 @@ from discreet.release.release import Release
 from discreet.release.subject import Wanted, subject
 from discreet.release.tree import summed
 from discreet.schema import Column, Hierarchy, Schema, Unit
+from discreet.terms import Terms
 
 RUNS, ALARM = 300, 1e-8
 BRANCHES = tuple(("x", f"r{region}", f"w{region}.{ward}") for region in range(20) for ward in range(5))
@@ -28,12 +29,12 @@ COLUMNS = [
 ]
 SCHEMA = Schema("people", COLUMNS, Unit("person", 2), "add-remove", None, (GEO,))
 ASKED = [
-    (Wanted("geo"), {"epsilon": 1}),
-    (Wanted("geo", by=("sex",), count="rows"), {"epsilon": "0.3", "sharing": "least"}),
-    (Wanted("geo", groups="home", largest=4), {"epsilon": 1, "share": {"country": "0.1"}}),
-    (Wanted("geo", groups="home", largest=4, form=Form.PLAIN), {"epsilon": 2, "delta": "1e-3"}),
-    (Wanted("geo", by=("sex", "old")), {"epsilon": "0.3", "delta": "1e-2"}),
-    (Wanted("geo", groups="home", largest=4), {"epsilon": "0.2", "delta": "1e-2"}),
+    (Wanted("geo"), Terms.parse(1), {}),
+    (Wanted("geo", by=("sex",), count="rows"), Terms.parse("0.3"), {"sharing": "least"}),
+    (Wanted("geo", groups="home", largest=4), Terms.parse(1), {"share": {"country": "0.1"}}),
+    (Wanted("geo", groups="home", largest=4, form=Form.PLAIN), Terms.parse(2, "1e-3"), {}),
+    (Wanted("geo", by=("sex", "old")), Terms.parse("0.3", "1e-2"), {}),
+    (Wanted("geo", groups="home", largest=4), Terms.parse("0.2", "1e-2"), {}),
 ]
 NAMES = ["units", "rows", "from the top", "sizes", "several attributes", "from the top, Gaussian"]
 
@@ -41,9 +42,9 @@ NAMES = ["units", "rows", "from the top", "sizes", "several attributes", "from t
 @pytest.fixture(scope="module", params=range(len(ASKED)), ids=NAMES)
 def misses(request):
     """By level: by how much every interval missed, over all runs (0 or less: it held), and its radius; totals last."""
-    wanted, terms = ASKED[request.param]
-    plan = planned(subject(wanted, SCHEMA), **terms)
-    assert plan.margins.unbiased.way == ("least squares" if plan.delta else "measured")
+    wanted, terms, given = ASKED[request.param]
+    plan = planned(subject(wanted, SCHEMA), terms, **given)
+    assert plan.margins.unbiased.way == ("least squares" if plan.terms.delta else "measured")
     leaves = np.random.default_rng(3).integers(0, 40, (len(GEO.leaves), plan.subject.cells))
     exact = summed(plan.subject.tree, leaves)
     beyond = []

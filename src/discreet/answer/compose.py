@@ -28,6 +28,7 @@ from discreet.query.readable import spelt
 from discreet.query.recipe import Picked, Recipe, Single, parts
 from discreet.query.tags import TAGS
 from discreet.schema import Schema, Type
+from discreet.terms import LEVEL
 
 
 def answered(plan: Plan, released: Released) -> Answer:
@@ -44,7 +45,7 @@ def answered(plan: Plan, released: Released) -> Answer:
         keys=tuple(key.name for key in draft.question.keys),
         labels=tuple(tuple(_label(label) for label in key) for key in released.keys),
         columns=tuple(columns),
-        level=plan.level,
+        level=plan.terms.level,
         cost=cost_json(plan),
         caveats=(*explain.caveats(plan), *explain.coarse_steps(plan), *explain.shortened(plan, len(released.keys))),
         plan=explain.as_json(plan) | {"words": explain.words(plan)},
@@ -82,10 +83,10 @@ def recalled(stored: bytes, drafted: Callable[[Question], Draft], *, schema: str
     kept = opened(stored)
     facts = kept.facts
     if facts["schema"] == schema:
-        answer = shown(stored, drafted(question(kept)), Fraction(95, 100))
+        answer = shown(stored, drafted(question(kept)), LEVEL)
     else:
         price = {name: exact.shown(Fraction(facts[name])) for name in ("epsilon", "delta")}
-        answer = Answer("", facts["text"], (), (), (), Fraction(95, 100), price, plan={"words": facts["told"]})
+        answer = Answer("", facts["text"], (), (), (), LEVEL, price, plan={"words": facts["told"]})
     return replace(answer, plan=answer.plan | {"version": kept.version})
 
 
@@ -108,8 +109,8 @@ def cost_json(plan: Plan) -> dict[str, str]:
     """What is charged, in the words of the public face."""
     schema = plan.draft.schema
     return {
-        "epsilon": exact.shown(plan.epsilon),
-        "delta": exact.shown(plan.delta),
+        "epsilon": exact.shown(plan.terms.epsilon),
+        "delta": exact.shown(plan.terms.delta),
         "neighbours": str(schema.relation),
         "unit": explain.unit(schema),
     }
@@ -122,7 +123,7 @@ def mechanism_words(recipe: Recipe, plan: Plan) -> str:
 
 
 def _column(name: str, recipe: Recipe, plan: Plan, noisy: dict[Part, Noisy]) -> Column:
-    estimates = estimated(recipe, noisy, plan.level)
+    estimates = estimated(recipe, noisy, plan.terms.level)
     if isinstance(recipe, Picked):
         estimates = _in_its_type(estimates, recipe.part, plan)
     by_part = {one.part: one for one in plan.measured}

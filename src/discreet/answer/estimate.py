@@ -7,7 +7,6 @@ split over them by public shares.  Proofs on docs/proofs/interval.md.
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -28,33 +27,32 @@ from discreet.query.recipe import (
 )
 
 
-def estimated(recipe: Recipe, noisy: Mapping[Part, Noisy], level: Any) -> Estimates:
+def estimated(recipe: Recipe, noisy: Mapping[Part, Noisy], level: Fraction) -> Estimates:
     """Values and intervals at that level, for every cell.  Noisy counts are given as drawn, below 0 too.
 
     >>> from discreet.noise.laplace import DiscreteLaplace
     >>> from discreet.query.parts import Rows
     >>> drawn = {Rows(): Noisy(np.array([1204, -3]), DiscreteLaplace(Fraction(10)))}
-    >>> estimated(Single(Rows(), Fraction(1)), drawn, "0.95")
+    >>> estimated(Single(Rows(), Fraction(1)), drawn, Fraction(95, 100))
     Estimates(value=[1204, -3], low=[1174, -33], high=[1234, 27], ranks=None, shortfall=None)
     """
-    sure = exact.inner_probability(level, "level")
     match recipe:
         case Single():
-            return _single(recipe, noisy[recipe.part], sure)
+            return _single(recipe, noisy[recipe.part], level)
         case MeanOf():
-            return moments.mean_of(recipe, noisy, sure)
+            return moments.mean_of(recipe, noisy, level)
         case MeanAmong():
-            return _mean_among(recipe, noisy[recipe.total], sure)
+            return _mean_among(recipe, noisy[recipe.total], level)
         case VarianceOf():
-            return moments.variance_of(recipe, noisy, sure)
+            return moments.variance_of(recipe, noisy, level)
         case CovarianceOf():
-            return moments.covariance_of(recipe, noisy, sure)
+            return moments.covariance_of(recipe, noisy, level)
         case CorrelationOf():
-            return moments.correlation_of(recipe, noisy, sure)
+            return moments.correlation_of(recipe, noisy, level)
         case Picked():
-            return _picked(recipe, noisy[recipe.part], sure)
+            return _picked(recipe, noisy[recipe.part], level)
         case PickedTop():
-            return _picked_top(recipe, noisy[recipe.part], sure)
+            return _picked_top(recipe, noisy[recipe.part], level)
         case _:
             raise TypeError(f"{type(recipe).__name__} is no recipe")
 
@@ -64,7 +62,7 @@ def estimated(recipe: Recipe, noisy: Mapping[Part, Noisy], level: Any) -> Estima
 
 def _single(recipe: Single, noisy: Noisy, level: Fraction) -> Estimates:
     """noisy·step ± radius·step: the shortest symmetric interval on the lattice."""
-    r, step = noisy.law.radius(level), recipe.step
+    r, step = noisy.noise.radius(level), recipe.step
     by: int | Fraction = step.numerator if step.denominator == 1 else step
     whole = np.asarray(noisy.values, dtype=np.int64).tolist()
     return Estimates([v * by for v in whole], [(v - r) * by for v in whole], [(v + r) * by for v in whole])
@@ -73,7 +71,7 @@ def _single(recipe: Single, noisy: Noisy, level: Fraction) -> Estimates:
 def _mean_among(recipe: MeanAmong, noisy: Noisy, level: Fraction) -> Estimates:
     """middle + Σd/n for a public n: the sum's interval, scaled and cut to the bounds."""
     lattice, centre, n = recipe.total.lattice, recipe.centre, recipe.n
-    r = noisy.law.radius(level) + n * noisy.rounding
+    r = noisy.noise.radius(level) + n * noisy.rounding
     least, most = surely(recipe)
     value, low, high = [], [], []
     for v in np.asarray(noisy.values, dtype=np.int64).tolist():

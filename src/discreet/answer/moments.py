@@ -12,7 +12,6 @@ of it so far.  Covariances alike.  Shares of 1 − level are public and add up t
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -67,7 +66,7 @@ class _Sum:
     def mean(self, missed: Fraction) -> Range:
         """The range of Σ/n, but for that probability."""
         top, lattice = _floats(self.total), self.part.lattice
-        radius = pair_radius(_law(self.total), _law(self.count), 1 - missed)
+        radius = pair_radius(self.total.noise, self.count.noise, 1 - missed)
         steps = quotient_range(top, self.n, radius, np.full(top.shape, float(lattice.largest)))
         cut = steps.cut(float(lattice.low), float(lattice.high))
         return cut.wider(float(self.total.rounding)).scaled(self.step)
@@ -130,7 +129,7 @@ def _variance(total: _Sum, square: _Sum, mean: Range, missed: Fraction) -> Range
     """Σ(d − m)²/n, in [0, half²]; the whole of it where the noisy count is not positive."""
     half, n, size = total.half, total.n, sizes(mean)
     centre = half**2 / 2  # what `squares` leaves out of each d²
-    radius = joint_radius([_law(square.total), _law(total.count), _law(total.total)], 1 - missed)
+    radius = joint_radius([square.total.noise, total.count.noise, total.total.noise], 1 - missed)
 
     def allowed(v: Range) -> Floats:
         by_count = np.maximum(np.abs(centre + size[0] ** 2 - v.high), np.abs(centre + size[1] ** 2 - v.low))
@@ -147,7 +146,7 @@ def _covariance(sums: tuple[_Sum, _Sum, _Sum], means: tuple[Range, Range], misse
     """Σ(d − m)(e − k)/n, in ± the product of both halves."""
     x, y, xy = sums
     n, far_x, far_y = x.n, sizes(means[0])[1], sizes(means[1])[1]
-    radius = joint_radius([_law(one.total) for one in (xy, x, y)] + [_law(x.count)], 1 - missed)
+    radius = joint_radius([one.total.noise for one in (xy, x, y)] + [x.count.noise], 1 - missed)
     both = products(*means)
 
     def allowed(v: Range) -> Floats:
@@ -184,7 +183,7 @@ def _times(ends: Range, count: Noisy, less: int, missed: Fraction) -> Range:
     """Times n/(n − less) for every n ≥ 1 + less in the count's interval."""
     if less == 0:
         return ends
-    n, r = _floats(count), float(_law(count).radius(1 - missed))
+    n, r = _floats(count), float(count.noise.radius(1 - missed))
     large, small = _less(np.maximum(n - r, 1.0 + less), less), _less(np.maximum(n + r, 1.0 + less), less)
     low = np.where(ends.low > 0, ends.low * small, ends.low * large)
     high = np.where(ends.high > 0, ends.high * large, ends.high * small)
@@ -196,11 +195,6 @@ def _times(ends: Range, count: Noisy, less: int, missed: Fraction) -> Range:
 
 def _floats(noisy: Noisy) -> Floats:
     return np.asarray(noisy.values, dtype=np.int64).astype(np.float64)
-
-
-def _law(noisy: Noisy) -> Any:
-    """The noise behind a mechanism."""
-    return getattr(noisy.law, "noise", noisy.law)
 
 
 def _less(n: Floats, less: int) -> Floats:

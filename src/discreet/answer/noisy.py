@@ -22,6 +22,11 @@ class Noisy:
     law: Any
     rounding: Fraction = Fraction(0)
 
+    @property
+    def noise(self) -> Any:
+        """The noise behind a mechanism."""
+        return getattr(self.law, "noise", self.law)
+
 
 @dataclass(frozen=True)
 class Estimates:

@@ -149,7 +149,7 @@ def quoted(
     return Quote(
         draft.schema.name,
         cost_json(plan),
-        plan.level,
+        plan.terms.level,
         columns,
         smallest,
         remaining,
@@ -165,7 +165,8 @@ def _expected(name: str, recipe: Recipe, plan: Plan, moe: Fraction | None, size:
     if isinstance(recipe, Picked):
         mechanism = by_part[recipe.part]
         if isinstance(mechanism, Quantile):
-            return Expected(name, words, None, ranks=mechanism.rank_error(recipe.part.grid.points, 1 - plan.level))
+            ranks = mechanism.rank_error(recipe.part.grid.points, 1 - plan.terms.level)
+            return Expected(name, words, None, ranks=ranks)
     if size is not None and isinstance(recipe, MeanOf | VarianceOf | CovarianceOf | CorrelationOf):
         return Expected(name, words, None, at_size=_at_size(recipe, plan, size))
     return Expected(name, words, moe)
@@ -176,7 +177,7 @@ def _at_size(recipe: Recipe, plan: Plan, size: int) -> float:
     values: dict[Part, Any] = {
         part: np.array([size if isinstance(part, Rows) else 0], dtype=np.int64) for part in parts(recipe)
     }
-    found = estimated(recipe, noisy_parts(plan, values), plan.level)
+    found = estimated(recipe, noisy_parts(plan, values), plan.terms.level)
     return float((Fraction(found.high[0]) - Fraction(found.low[0])) / 2)
 
 

@@ -16,6 +16,7 @@ from discreet.query.parts import Present
 from discreet.query.plan import Plan
 from discreet.query.readable import spelt
 from discreet.query.tags import TAGS
+from discreet.terms import Terms
 
 KIND = "question"
 
@@ -31,8 +32,8 @@ def packed(plan: Plan, released: Released) -> bytes:
         "labels": [TAGS.plain(list(column)) for column in zip(*released.keys, strict=True)],
         "groups": len(released.keys),
         "recipes": TAGS.plain(draft.recipes),
-        "epsilon": str(plan.epsilon),
-        "delta": str(plan.delta),
+        "epsilon": str(plan.terms.epsilon),
+        "delta": str(plan.terms.delta),
         "why": plan.why,
         "most": plan.joint.most,
     }
@@ -88,7 +89,7 @@ def replayed(kept: Envelope, draft: Draft, level: Fraction) -> tuple[Plan, Relea
     facts = kept.facts
     drawn_under = replace(draft, recipes=TAGS.value(facts["recipes"]))
     joint = Joint(measured, facts["most"])
-    plan = Plan(drawn_under, joint, Fraction(facts["epsilon"]), Fraction(facts["delta"]), level, facts["why"])
+    plan = Plan(drawn_under, joint, Terms(Fraction(facts["epsilon"]), Fraction(facts["delta"]), level), facts["why"])
     columns = [TAGS.value(column) for column in facts["labels"]]
     keys = tuple(zip(*columns, strict=True)) if columns else ((),) * facts["groups"]
     numbers: dict[Any, envelope.Ints] = {

@@ -1,6 +1,6 @@
 """Asking: from a question to its answer, by the contract of rooms alone.
 
-draft      what is measured, and how far one unit moves it          plan    shares of ε, mechanisms, cost
+draft      what is measured, and how far one unit moves it          terms   ε, δ and the level of the ±
 quote      price and ± beforehand, from public facts                ask     charge, compute, noise, store, hand out
 recalled   a stored answer without its question at hand
 """
@@ -9,7 +9,6 @@ import hashlib
 import weakref
 from contextlib import closing
 from dataclasses import replace
-from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -25,10 +24,11 @@ from discreet.query.canonical import canonical, meaning
 from discreet.query.first_form import first_digest, first_key
 from discreet.query.nodes import Question
 from discreet.query.plan import Plan
-from discreet.query.plan import plan as planned
 from discreet.query.readable import spelt
+from discreet.query.sql import Options
 from discreet.query.target import least_epsilon
 from discreet.table import Request, Table
+from discreet.terms import Terms
 
 _LONGEST_MEMO = 40_000
 _drafts: "weakref.WeakKeyDictionary[Table, dict[str, Draft]]" = weakref.WeakKeyDictionary()
@@ -44,26 +44,36 @@ def draft(table: Table, question: Question) -> Draft:
     return kept[asked]
 
 
-def plan(
-    table: Table, draft: Draft, *, epsilon: Any = None, error: Any = None, delta: Any = None, level: Any = None
-) -> Plan:
-    """The question at a price: a typed ε, or the least ε that reaches the wanted ±."""
-    confidence = exact.inner_probability(Fraction(95, 100) if level is None else level, "level")
-    most_delta = table.delta(delta)
+def terms(
+    table: Table,
+    draft: Draft,
+    options: Options,
+    *,
+    epsilon: Any = None,
+    error: Any = None,
+    delta: Any = None,
+    level: Any = None,
+) -> Terms:
+    """What the question may take: as typed, else as its text says, else by the table's default.
+
+    Where a ± is wanted, ε is the least that reaches it.
+    """
+    if epsilon is None and error is None:
+        epsilon = options.epsilon
     if (epsilon is None) == (error is None):
         fix = "Give one of them: epsilon=1, or error={'n': 15}."
         raise bad("epsilon", "or error must be given, and not both", epsilon, fix)
-    if epsilon is None:
-        wanted = dict(error) if isinstance(error, dict) else {"": error}
-        epsilon = least_epsilon(draft, wanted, delta=most_delta, level=confidence)
-    made = planned(draft, epsilon=epsilon, delta=most_delta, level=confidence)
-    return made if delta is None else replace(made, typed_delta=most_delta)
+    delta = options.delta if delta is None else delta
+    if epsilon is not None:
+        return table.terms(epsilon, delta, level)
+    most, wanted = table.terms(exact.MAX_EPSILON, delta, level), dict(error) if isinstance(error, dict) else {"": error}
+    return replace(most, epsilon=least_epsilon(draft, wanted, most))
 
 
 def quote(table: Table, plan: Plan, *, analyst: str | None = None, at_size: int | None = None) -> Quote:
     """Cost, ± and what would remain: nothing is spent and no row is read."""
-    price = {"epsilon": plan.epsilon, "delta": plan.delta}
-    after = table.remaining_after(plan.cost, **price, analyst=analyst, path=plan.draft.path)
+    charged = {"epsilon": plan.terms.epsilon, "delta": plan.terms.delta}
+    after = table.remaining_after(plan.cost, **charged, analyst=analyst, path=plan.draft.path)
     return quoted(plan, remaining=table.remaining(analyst), remaining_after=after, at_size=at_size)
 
 
@@ -82,7 +92,7 @@ def ask(table: Table, plan: Plan, *, analyst: str | None = None, progress: Progr
             pack=partial(packed, plan),
             older_key=partial(older_key, table, plan, analyst),
         )
-    answer = compose.shown(disclosed.stored, plan.draft, plan.level)
+    answer = compose.shown(disclosed.stored, plan.draft, plan.terms.level)
     return _handed(answer, table, disclosed.receipt.name, analyst, replayed=disclosed.replayed)
 
 
@@ -91,8 +101,9 @@ def request(plan: Plan, analyst: str | None) -> Request:
     question = plan.draft.question
     digest = hashlib.sha256(meaning(question).encode()).hexdigest()
     memo = {"question": digest, "text": spelt(question)[:_LONGEST_MEMO]}
-    about = (plan.typed_delta, analyst, plan.draft.path, memo)
-    return Request({"question": digest}, plan.epsilon, plan.delta, *about)
+    charged = plan.terms
+    about = (charged.typed_delta, analyst, plan.draft.path, memo)
+    return Request({"question": digest}, charged.epsilon, charged.delta, *about)
 
 
 def older_key(table: Table, plan: Plan, analyst: str | None, snapshot: str) -> str:
@@ -100,9 +111,9 @@ def older_key(table: Table, plan: Plan, analyst: str | None, snapshot: str) -> s
     facts = {
         "analyst": None if table.budget.share_answers else analyst,
         "question": first_digest(plan.draft.question),
-        "epsilon": str(plan.epsilon),
-        "delta": str(plan.delta),
-        "level": str(plan.level),
+        "epsilon": str(plan.terms.epsilon),
+        "delta": str(plan.terms.delta),
+        "level": str(plan.terms.level),
         "relation": str(table.schema.relation),
         "schema": table.schema.hash,
         "snapshot": snapshot,

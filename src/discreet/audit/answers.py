@@ -87,10 +87,10 @@ def charged(made: Plan) -> tuple[Test, ...]:
 
     The charge alone would let a Gaussian plan pass with too little noise: what breaks its (ε, δ) may be as rare as δ.
     """
-    typed: Test = Odds(made.epsilon, made.delta)
+    typed: Test = Odds(made.terms.epsilon, made.terms.delta)
     noises = [getattr(one.mechanism, "noise", None) for one in made.measured]
     gaussian = any(isinstance(noise, RoundedGaussian | DiscreteGaussian) for noise in noises)
-    return (typed, _at_seen(made.cost)) if gaussian and made.delta < _SEEN else (typed,)
+    return (typed, _at_seen(made.cost)) if gaussian and made.terms.delta < _SEEN else (typed,)
 
 
 def _at_seen(cost: Cost) -> Test:

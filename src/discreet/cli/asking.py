@@ -169,7 +169,7 @@ def asking(dataset: "Dataset", wanted: Wanted) -> "Asking":
     if wanted.eps is not None and wanted.error:
         fix = f"Keep one of them: {replace(wanted, error=()).command()}"
         raise BadValue("The price is given twice.", "--eps says what to spend, --error finds it.", fix)
-    if wanted.eps is None and not wanted.error and (found.terms is None or found.terms.epsilon is None):
+    if wanted.eps is None and not wanted.error and found.options.epsilon is None:
         raise _no_price(found, wanted)
     require_delta(found, wanted)
     return found

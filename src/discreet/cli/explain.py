@@ -62,7 +62,7 @@ def _planned(dataset: "Dataset", wanted: Wanted) -> dict[str, Any]:
     from discreet.query import explain as explaining
 
     question = dataset.sql(wanted.sql)
-    if wanted.eps is None and not wanted.error and (question.terms is None or question.terms.epsilon is None):
+    if wanted.eps is None and not wanted.error and question.options.epsilon is None:
         wanted = replace(wanted, eps="1")
     made = asking(dataset, wanted).plan(**wanted.price)
     told = explaining.as_json(made) | {"words": explaining.words(made)}

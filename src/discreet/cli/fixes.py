@@ -115,8 +115,7 @@ def require_delta(question: "Asking", wanted: "Wanted") -> None:
 
 def _delta(question: "Asking", wanted: "Wanted") -> Fraction:
     """The δ that the question will take: as typed, as its text says, or by default."""
-    in_text = None if question.terms is None else question.terms.delta
-    return question.table.delta(in_text if wanted.delta is None else wanted.delta)
+    return question.table.delta(question.options.delta if wanted.delta is None else wanted.delta)
 
 
 @contextlib.contextmanager
@@ -143,9 +142,7 @@ def cheaper(question: "Asking", wanted: "Wanted", *, left: Fraction, price: Frac
     standing = question.table.standing()
     if standing is None:
         return replace(wanted, eps=down(left), error=()) if left < price else None
-    asked = question.table.delta(
-        wanted.delta if wanted.delta is not None or not question.terms else question.terms.delta
-    )
+    asked = _delta(question, wanted)
     delta = min(asked, question.table.budget.max_delta, standing.remaining_keys)
     most = min(left, price)
     for share in _SHARES:
@@ -161,7 +158,7 @@ def _fits(question: "Asking", wanted: "Wanted", epsilon: Fraction, delta: Fracti
     try:
         made = question.plan(epsilon=epsilon, delta=delta, level=wanted.level)
         left = question.table.ledger.remaining_after(
-            made.draft.path, made.cost, epsilon=made.epsilon, delta=made.delta, analyst=wanted.analyst
+            made.draft.path, made.cost, epsilon=made.terms.epsilon, delta=made.terms.delta, analyst=wanted.analyst
         )
     except DiscreetError:
         return False

@@ -49,8 +49,11 @@ class Additive:
         return self.noise.mean_abs
 
     def radius(self, level: Any) -> int:
-        """The least t such that each coordinate is within ±t steps of its exact value with that probability."""
-        return self.noise.radius(level)
+        """The least t such that each coordinate is within ±t steps of its exact value with that probability.
+
+        A face: the level is parsed here, and not by the noise.
+        """
+        return self.noise.radius(exactly.inner_probability(level, "level"))
 
 
 def laplace(sensitivity: Sensitivity, epsilon: Any) -> Additive:

@@ -55,12 +55,13 @@ class KeySelection:
         released: NDArray[np.bool_] = (counts >= 1) & (noisy > self.threshold)
         return released
 
-    def kept_from(self, level: Any) -> int:
+    def kept_from(self, level: Fraction) -> int:
         """The least count of units whose key is released with at least that probability.
 
         P[c + X > τ] ≥ level iff P[X > c − τ − 1] ≤ 1 − level, since X is symmetric.
         """
-        missed = 1 - exactly.inner_probability(level, "level")
+        exactly.require_inner(level, "level")
+        missed = 1 - level
 
         def kept(count: int) -> bool:
             return real.less(lambda: self.noise.above(count - self.threshold - 1), lambda: real.ball(missed))
@@ -72,7 +73,7 @@ def key_selection(groups: int, epsilon: Any, delta: Any, *, relation: Any = Rela
     """ε-DP counts and δ for the keys of one unit: two-sided geometric noise of scale g/ε, by replacement 2g/ε.
 
     >>> made = key_selection(1, 1, "1e-6")
-    >>> made.threshold, made.kept_from("0.95")
+    >>> made.threshold, made.kept_from(Fraction(95, 100))
     (14, 17)
     """
     sensitivity = _moved(groups, relation)

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from flint import arb
@@ -67,9 +66,10 @@ class RoundedGaussian:
     def _outside(self, k: int) -> float:
         return math.erfc((k + 0.5) / (float(max(self.sigma, _LEAST)) * math.sqrt(2)))
 
-    def radius(self, level: Any) -> int:
+    def radius(self, level: Fraction) -> int:
         """The least t with P[|K| ≤ t] = 1 − 2·P[N > (t + ½)/σ] ≥ level."""
-        missed = (1 - exact.inner_probability(level, "level")) / 2
+        exact.require_inner(level, "level")
+        missed = (1 - level) / 2
         most = math.ceil(self.sigma)
         while not self._enough(most, missed):
             most *= 2
@@ -156,11 +156,12 @@ class DiscreteGaussian:
             else 2 * sum(k * p for k, p in enumerate(_discrete_masses(self.sigma)))
         )
 
-    def radius(self, level: Any) -> int:
+    def radius(self, level: Fraction) -> int:
         """The least t with P[|K| ≤ t] ≥ level by summation, with 10⁻¹² to spare; above 500 steps, or for a level
         within 10⁻⁹ of 1, one step more than the rounded form, from P[K > t] ≤ P[N > t/σ] (Canonne, Kamath & Steinke
         2020)."""
-        missed = 1 - exact.inner_probability(level, "level")
+        exact.require_inner(level, "level")
+        missed = 1 - level
         if self.sigma > _SUMMED or missed < Fraction(1, 10**9):
             return RoundedGaussian(self.sigma).radius(level) + 1
         masses = _discrete_masses(self.sigma)

@@ -9,7 +9,6 @@ else −1 − G.  Ghosh, Roughgarden & Sundararajan (2009).
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from flint import arb
@@ -77,9 +76,10 @@ class DiscreteLaplace:
         whole = 1 / max(float(self.scale), _LEAST)
         return 1 / math.sinh(whole) if whole < 700 else 0.0
 
-    def radius(self, level: Any) -> int:
+    def radius(self, level: Fraction) -> int:
         """The least t with P[|X| ≤ t] ≥ level: t = ⌊scale·ln(2/((1 + a)(1 − level)))⌋."""
-        missed = 1 - exact.inner_probability(level, "level")
+        exact.require_inner(level, "level")
+        missed = 1 - level
         return real.floor(lambda: real.ball(self.scale) * (2 / ((1 + _power(self.scale, 1)) * real.ball(missed))).log())
 
     def mass(self, k: int) -> arb:

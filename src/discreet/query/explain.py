@@ -35,9 +35,9 @@ def as_json(plan: Plan) -> dict[str, Any]:
         "row_cap": draft.reach.rows,
         "group_cap": draft.reach.groups,
         "path": [list(pair) for pair in draft.path],
-        "epsilon": exact.shown(plan.epsilon),
-        "delta": exact.shown(plan.delta),
-        "level": exact.shown(plan.level),
+        "epsilon": exact.shown(plan.terms.epsilon),
+        "delta": exact.shown(plan.terms.delta),
+        "level": exact.shown(plan.terms.level),
         "noise": plan.why,
         "parts": [_part_json(one) for one in plan.measured],
         "columns": [
@@ -67,7 +67,8 @@ def words(plan: Plan) -> list[str]:
         lines += _part_words(one)
     lines += undeclared_steps(plan)
     lines.append(plan.why)
-    lines.append(f"Cost: epsilon {exact.shown(plan.epsilon)}, delta {exact.shown(plan.delta)} for the whole question.")
+    epsilon, delta = exact.shown(plan.terms.epsilon), exact.shown(plan.terms.delta)
+    lines.append(f"Cost: epsilon {epsilon}, delta {delta} for the whole question.")
     return lines
 
 
@@ -100,8 +101,8 @@ def caveats(plan: Plan) -> list[str]:
             )
     for one in plan.measured:
         if isinstance(one.mechanism, KeySelection):
-            least = plural(one.mechanism.kept_from(plan.level), "unit")
-            chance = exact.shown(100 * plan.level)
+            least = plural(one.mechanism.kept_from(plan.terms.level), "unit")
+            chance = exact.shown(100 * plan.terms.level)
             found.append(f"Small groups are missing: one of {least} or more appears in {chance} of 100 answers.")
     if any(isinstance(one.part, RowSum | Ranks) for one in plan.measured):
         found.append("Values outside their public bounds count as the nearer end.")

@@ -5,10 +5,9 @@ error smaller; δ is used by Gaussian noise and by key selection only, and where
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
-from typing import Any
 
 from discreet import exact
 from discreet.errors import NotAnswerable, bad
@@ -26,21 +25,19 @@ from discreet.query.parts import Distinct, Part, Present, Ranks, Rows, RowSum, T
 from discreet.query.sensitivity import Reach
 from discreet.query.split import gaussian_shares, laplace_shares
 from discreet.relation import Relation
+from discreet.terms import Terms
 
 _SLACK = 1 + Fraction(1, 2**40)  # widens Gaussian noise by less than anyone sees, so that rounded roots still fit
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What will be done, and what it costs: (epsilon, delta) is what is charged."""
+    """What will be done, and what it costs: the (ε, δ) of its terms is what is charged."""
 
     draft: Draft
     joint: Joint
-    epsilon: Fraction
-    delta: Fraction
-    level: Fraction
+    terms: Terms
     why: str  # one noise and not the other
-    typed_delta: Fraction | None = None  # as it was asked for; None where it is the table's default
 
     @property
     def cost(self) -> Cost:
@@ -53,36 +50,35 @@ class Plan:
         return self.joint.measured
 
 
-def plan(draft: Draft, *, epsilon: Any, delta: Any = 0, level: Any = Fraction(95, 100)) -> Plan:
-    """The plan with the smallest total error at (ε, δ)."""
-    price, small = exact.epsilon(epsilon), exact.delta(delta, ceiling=Fraction(1, 2))
-    near = exact.inner_probability(level, "level")
+def plan(draft: Draft, terms: Terms) -> Plan:
+    """The plan with the smallest total error at these terms."""
+    epsilon, delta = terms.epsilon, terms.delta
     hidden = not draft.cells.public
-    if hidden and small == 0:
+    if hidden and delta == 0:
         raise _needs_delta(draft)
     shares = laplace_shares({need.part: (need.weight, need.sensitivity) for need in draft.needs})
-    _require_enough(draft, shares, price)
+    _require_enough(draft, shares, epsilon)
     numbers = tuple(need for need in draft.needs if isinstance(need.part, Rows | Units | Distinct | RowSum))
     others = tuple(need for need in draft.needs if need not in numbers)
     laplace = tuple(
-        Measured(need.part, need.sensitivity, additive.laplace(need.sensitivity, price * shares[need.part]),
-                 price * shares[need.part])
+        Measured(need.part, need.sensitivity, additive.laplace(need.sensitivity, epsilon * shares[need.part]),
+                 epsilon * shares[need.part])
         for need in numbers
     )  # fmt: skip
-    chosen, why, normal_delta = laplace, _why_laplace(numbers, small), Fraction(0)
-    if small and numbers:
-        apart = small / 2 if hidden else small
-        room = sum((price * shares[need.part] for need in numbers), Fraction(0))
+    chosen, why, normal_delta = laplace, _why_laplace(numbers, delta), Fraction(0)
+    if delta and numbers:
+        apart = delta / 2 if hidden else delta
+        room = sum((epsilon * shares[need.part] for need in numbers), Fraction(0))
         if _gaussian_error(numbers, float(room), float(apart)) < _error(laplace, numbers):
             chosen, normal_delta = _gaussian(numbers, room, apart), apart
             why = f"Gaussian noise: at delta = {exact.shown(apart)} its total error is smaller than Laplace noise's."
-    keys_delta = small - normal_delta if hidden else Fraction(0)
-    picked = tuple(_picked(need, price * shares[need.part], keys_delta, draft) for need in others)
+    keys_delta = delta - normal_delta if hidden else Fraction(0)
+    picked = tuple(_picked(need, epsilon * shares[need.part], keys_delta, draft) for need in others)
     most = most_groups(draft.cells, draft.recipes) if hidden else None
-    return Plan(draft, Joint(picked + chosen, most), price, normal_delta + keys_delta, near, why)
+    return Plan(draft, Joint(picked + chosen, most), replace(terms, delta=normal_delta + keys_delta), why)
 
 
-def _require_enough(draft: Draft, shares: Mapping[Part, Fraction], price: Fraction) -> None:
+def _require_enough(draft: Draft, shares: Mapping[Part, Fraction], epsilon: Fraction) -> None:
     """Refuses an ε whose shares are too small to be priced, or whose noise would be wider than any that is drawn."""
     least = max(
         max(exact.MIN_EPSILON, need.sensitivity.l1 / exact.MAX_SCALE) / shares[need.part] for need in draft.needs
@@ -91,9 +87,9 @@ def _require_enough(draft: Draft, shares: Mapping[Part, Fraction], price: Fracti
         why = "One unit can move it by more steps than there is noise for, at any epsilon."
         fix = "Under its column write narrower bounds or a coarser step, such as a thousandth of the bounds' width."
         raise NotAnswerable("A column's bounds are too many steps apart.", why, fix)
-    if price < least:
+    if epsilon < least:
         fix = f"Give at least {exact.shown(Fraction(exact.rounded_up(least, 3)))}, or ask about fewer things at once."
-        raise bad("epsilon", "is too small for all parts of this question", exact.shown(price), fix)
+        raise bad("epsilon", "is too small for all parts of this question", exact.shown(epsilon), fix)
 
 
 def _gaussian(numbers: tuple[Need, ...], epsilon: Fraction, delta: Fraction) -> tuple[Measured, ...]:

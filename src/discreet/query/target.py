@@ -4,7 +4,9 @@ Counts and sums have a ± that follows from public facts alone.  That of a mean 
 there are, which is private; that of a quantile is known in ranks.
 """
 
+from bisect import bisect_right
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -12,22 +14,24 @@ from discreet import exact
 from discreet.errors import BadValue, NotAnswerable, bad
 from discreet.mechanism.additive import Additive
 from discreet.query.bound import Draft
-from discreet.query.plan import Plan, plan
+from discreet.query.plan import Plan
+from discreet.query.plan import plan as plan_of
 from discreet.query.recipe import MeanAmong, Picked, PickedTop, Recipe, Single
 from discreet.schema.words import suggestion
+from discreet.terms import Terms
 
 _DIGITS = 900  # steps a decade: three significant digits
 _DECADES = range(-9, 6)
 
 
-def half_widths(made: Plan) -> dict[str, Fraction | None]:
+def half_widths(plan: Plan) -> dict[str, Fraction | None]:
     """The ± of every column at the plan's level; None where it is not known beforehand."""
-    outputs = made.draft.question.outputs
-    return {o.name: _half_width(r, made) for o, r in zip(outputs, made.draft.recipes, strict=True)}
+    outputs = plan.draft.question.outputs
+    return {o.name: _half_width(r, plan) for o, r in zip(outputs, plan.draft.recipes, strict=True)}
 
 
-def least_epsilon(draft: Draft, errors: Mapping[str, Any], *, delta: Any, level: Any) -> Fraction:
-    """The least ε of three digits at which every named column is as exact as wanted."""
+def least_epsilon(draft: Draft, errors: Mapping[str, Any], terms: Terms) -> Fraction:
+    """The least ε of three digits, up to that of the terms, at which every named column is as exact as wanted."""
     wanted = {_column(name, draft): exact.positive(error, f"error {name}") for name, error in errors.items()}
     if not wanted:
         raise bad("error", "must name a column", "nothing", "Give, for example: n=15")
@@ -35,7 +39,7 @@ def least_epsilon(draft: Draft, errors: Mapping[str, Any], *, delta: Any, level:
         _require_known(name, draft)
 
     def widths(index: int) -> dict[str, Fraction | None]:
-        return half_widths(plan(draft, epsilon=_epsilon(index), delta=delta, level=level))
+        return half_widths(plan_of(draft, replace(terms, epsilon=_epsilon(index))))
 
     def enough(found: dict[str, Fraction | None]) -> bool:
         return all((width := found[name]) is not None and width <= error for name, error in wanted.items())
@@ -46,7 +50,8 @@ def least_epsilon(draft: Draft, errors: Mapping[str, Any], *, delta: Any, level:
         except BadValue:  # so small an ε that some part would need wider noise than is ever drawn
             return False
 
-    low, high = -1, _DIGITS * len(_DECADES) - 1  # not reached, reached
+    grid = range(_DIGITS * len(_DECADES))
+    low, high = -1, bisect_right(grid, terms.epsilon, key=_epsilon) - 1  # not reached, reached
     if not enough(widths(high)):
         name, error = min(wanted.items(), key=lambda pair: pair[1])
         raise bad("error", "must be within reach of some epsilon", f"{name}={exact.shown(error)}", "Allow a wider ±.")
@@ -62,8 +67,8 @@ def _epsilon(index: int) -> Fraction:
     return Fraction(100 + digits, 100) * Fraction(10) ** _DECADES[decade]
 
 
-def _half_width(recipe: Recipe, made: Plan) -> Fraction | None:
-    promises = {one.part: one.mechanism for one in made.measured}
+def _half_width(recipe: Recipe, plan: Plan) -> Fraction | None:
+    promises = {one.part: one.mechanism for one in plan.measured}
     match recipe:
         case Single():
             part, step = recipe.part, recipe.step
@@ -72,7 +77,7 @@ def _half_width(recipe: Recipe, made: Plan) -> Fraction | None:
         case _:
             return None
     mechanism = promises[part]
-    return mechanism.radius(made.level) * step if isinstance(mechanism, Additive) else None
+    return mechanism.noise.radius(plan.terms.level) * step if isinstance(mechanism, Additive) else None
 
 
 def _column(name: str, draft: Draft) -> str:

@@ -73,7 +73,7 @@ def request(plan: ReleasePlan, analyst: str | None) -> Request:
     asked = wanted(plan)
     digest = hashlib.sha256(spelt(asked).encode()).hexdigest()
     memo = {"question": digest, "text": titled(plan), "words": words(plan)}
-    return Request(asked, plan.epsilon, plan.delta, plan.typed_delta, analyst, memo=memo)
+    return Request(asked, plan.terms.epsilon, plan.terms.delta, plan.terms.typed_delta, analyst, memo=memo)
 
 
 def titled(plan: ReleasePlan) -> str:
@@ -95,7 +95,7 @@ def words(plan: ReleasePlan) -> list[str]:
             cells = f"{seen.size:,} numbers each" if seen.size > 1 else "1 number each"
             by = f" by {', '.join(seen.names)}" if seen.names else ""
             lines.append(f"Measured: {places}{by}, {cells}. {_noise(one)}")
-    price = f"epsilon {exact.shown(plan.epsilon)}, delta {exact.shown(plan.delta)}"
+    price = f"epsilon {exact.shown(plan.terms.epsilon)}, delta {exact.shown(plan.terms.delta)}"
     return [*lines, f"Cost: {price} for the whole release."]
 
 

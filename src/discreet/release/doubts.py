@@ -23,7 +23,7 @@ def doubts(plan: "ReleasePlan", noisy: Ints) -> list[str]:
     """None where all fits; they cost nothing and change nothing."""
     if plan.known.total is None and plan.known.allowed is None:
         return []
-    usual, sure = (plan.margins_at(level, NOTHING) for level in (plan.level, SURE))
+    usual, sure = (plan.margins_at(level, NOTHING) for level in (plan.terms.level, SURE))
     return [*_totals(plan, noisy, usual, sure), *_zeros(plan, noisy, usual, sure)]
 
 

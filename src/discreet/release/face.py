@@ -1,8 +1,7 @@
 """The face of releases in Python: what would be released, its price and error first, then `build`."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -52,17 +51,14 @@ class Releasing:
         """
         if epsilon is None:
             raise bad("epsilon", "must be given", epsilon, "Give a number such as 1 or 0.1.")
-        plan = planned(
+        return planned(
             self.subject,
-            epsilon=epsilon,
-            delta=self.table.delta(delta),
-            level=Fraction(95, 100) if level is None else level,
+            self.table.terms(epsilon, delta, level),
             share=share,
             sharing=sharing,
             method=method,
             known=self._known(total, leaf_totals, zeros),
         )
-        return plan if delta is None else replace(plan, typed_delta=self.table.delta(delta))
 
     def _known(self, total: Any, leaf_totals: Any, zeros: Any) -> Known:
         about, source = self.subject, self.table.metadata.source_path

@@ -6,12 +6,11 @@ public is that total.  All else is the unbiased estimate.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from discreet import exact
 from discreet.answer.spread import sum_radius
 from discreet.release.combined import Laws
 from discreet.release.known import Bools, Known
@@ -64,7 +63,9 @@ class Margins:
         return table if self.possible is None else np.where(self.possible, table, 0)
 
 
-def margins(tree: Tree, form: Form, marginals: Sequence[Marginal], laws: Laws, *, level: Any, known: Known) -> Margins:
+def margins(
+    tree: Tree, form: Form, marginals: Sequence[Marginal], laws: Laws, *, level: Fraction, known: Known
+) -> Margins:
     """How every number of a release is estimated and how exact that is, from public facts alone."""
     found, possible = unbiased(tree, form, marginals, laws, level), known.possible(tree)
     added = np.full(len(tree), -1, dtype=np.int64)
@@ -73,12 +74,12 @@ def margins(tree: Tree, form: Form, marginals: Sequence[Marginal], laws: Laws, *
     return Margins(tree, found, possible, added, known.totals(tree))
 
 
-def _added(tree: Tree, possible: Bools, laws: Laws, level: Any, found: Unbiased) -> Ints:
+def _added(tree: Tree, possible: Bools, laws: Laws, level: Fraction, found: Unbiased) -> Ints:
     """Possible cells have independent noise of one law on each level."""
-    near, counts = exact.inner_probability(level, "level"), possible.sum(axis=1)
+    counts = possible.sum(axis=1)
     radius = np.empty(len(tree), dtype=np.int64)
     for at, each in enumerate(laws):
         rows = tree.places(at)
         several, which = np.unique(counts[rows], return_inverse=True)
-        radius[rows] = np.array([sum_radius(each[-1], int(few), near) for few in several])[which.ravel()]
+        radius[rows] = np.array([sum_radius(each[-1], int(few), level) for few in several])[which.ravel()]
     return np.where(radius < found.total_radius, radius, -1)

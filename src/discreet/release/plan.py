@@ -4,7 +4,7 @@ Nothing here reads a row; what is planned is what is charged.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -22,6 +22,7 @@ from discreet.release.measure import Design, Marginal, Measurement, gaussian, la
 from discreet.release.subject import Subject
 from discreet.release.tree import Ints, Tree
 from discreet.schema.words import suggestion
+from discreet.terms import Terms
 
 EVEN, LEAST = "even", "least"  # how what is not locked is shared among levels
 _POWER = {"laplace": 1 / 3, "gaussian": 1 / 2}
@@ -37,16 +38,13 @@ class ReleasePlan:
 
     subject: Subject
     measurement: Measurement
-    epsilon: Fraction
-    delta: Fraction
-    level: Fraction  # of confidence
+    terms: Terms  # (ε, δ) as charged
     shares: tuple[Fraction, ...]  # of each level of the tree
     method: str
     why: str
     known: Known = NOTHING
     locked: tuple[str, ...] = ()  # levels whose share was given
     sharing: str = EVEN  # how the rest was shared
-    typed_delta: Fraction | None = None  # as it was asked for; None where it is the table's default
 
     @cached_property
     def weights(self) -> Ints:
@@ -60,7 +58,7 @@ class ReleasePlan:
     @cached_property
     def margins(self) -> Margins:
         """How every number is estimated, and its ±, known before anything is spent."""
-        return self.margins_at(self.level, self.known)
+        return self.margins_at(self.terms.level, self.known)
 
     def margins_at(self, level: Fraction, known: Known) -> Margins:
         """The same at another level of confidence, or with other public facts."""
@@ -71,7 +69,7 @@ class ReleasePlan:
     def epsilon_of(self, level: int) -> Fraction:
         """What a level would cost by itself, at the plan's δ; under Laplace noise these add up to ε."""
         costs = tuple(one.cost for one in self.measurement.mechanisms[level])
-        return prices.epsilon(Together(costs), self.delta).value
+        return prices.epsilon(Together(costs), self.terms.delta).value
 
     def quoted(self) -> list[dict[str, Any]]:
         """A row for each level: its places and cells, its share of ε and the largest ± of a cell and of a total."""
@@ -92,44 +90,41 @@ class ReleasePlan:
 
 def planned(
     subject: Subject,
+    terms: Terms,
     *,
-    epsilon: Any,
-    delta: Any = 0,
-    level: Any = Fraction(95, 100),
     share: Mapping[str, Any] | None = None,
     sharing: str = EVEN,
     method: str = "auto",
     known: Known = NOTHING,
 ) -> ReleasePlan:
-    """The release at (ε, δ): Laplace noise, or Gaussian where δ allows it and the total error is smaller."""
-    price, small = exact.epsilon(epsilon), exact.delta(delta, ceiling=Fraction(1, 2))
-    near = exact.inner_probability(level, "level")
+    """The release at these terms: Laplace noise, or Gaussian where δ allows it and the total error is smaller."""
+    epsilon, delta = terms.epsilon, terms.delta
     if sharing not in (EVEN, LEAST):
         fix = f"Give {EVEN}, or {LEAST} for the least error summed over all numbers."
         raise bad("sharing", f"must be {EVEN} or {LEAST}", sharing, fix)
     locked = _locked(share or {}, subject.tree)
     chosen, why = choice.chosen(method, subject, known)
-    kinds = ["laplace", "gaussian"] if small else ["laplace"]
+    kinds = ["laplace", "gaussian"] if delta else ["laplace"]
     made = {}
     for kind in kinds:
         levels = shares(subject.tree, _POWER[kind] if sharing == LEAST else 0, locked)
         every = _shared(levels, subject.design.marginals)
-        _require_enough(subject.design, every, price)
+        _require_enough(subject.design, every, epsilon)
         measured = (
-            laplace(subject.design, price, every)
+            laplace(subject.design, epsilon, every)
             if kind == "laplace"
-            else gaussian(subject.design, price, small, every)
+            else gaussian(subject.design, epsilon, delta, every)
         )
         made[kind] = levels, measured
     best = min(made, key=lambda kind: _error(made[kind][1]))
     levels, measured = made[best]
-    _require_room(measured, price, known.total, chosen)
+    _require_room(measured, epsilon, known.total, chosen)
     noise = f"{best.capitalize()} noise: " + (
         "its total error is smaller." if len(made) > 1 else "without a delta there is no other."
     )
-    charged = small if best == "gaussian" else Fraction(0)
+    charged = replace(terms, delta=delta if best == "gaussian" else Fraction(0))
     said = f"{noise} {why}"
-    return ReleasePlan(subject, measured, price, charged, near, levels, chosen, said, known, tuple(locked), sharing)
+    return ReleasePlan(subject, measured, charged, levels, chosen, said, known, tuple(locked), sharing)
 
 
 def _locked(share: Mapping[str, Any], tree: Tree) -> dict[str, Fraction]:
@@ -159,13 +154,13 @@ def _widest(measured: Measurement) -> int:
     return 1 + int(_FAR * max(one.variance for level in measured.mechanisms for one in level) ** 0.5)
 
 
-def _require_room(measured: Measurement, price: Fraction, total: int | None, method: str) -> None:
+def _require_room(measured: Measurement, epsilon: Fraction, total: int | None, method: str) -> None:
     """Refuses what 64 bits could not hold the sums of, which the fit would find only after the charge."""
     most = 2**60 // (choice.SCALE * max(len(measured.tree), measured.columns[-1].stop))
     most = min(most, choice.FAR.get(method, most))
     if _widest(measured) >= most:
         raise bad(
-            "epsilon", "is too small for all places of this release", exact.shown(price), "Give a larger epsilon."
+            "epsilon", "is too small for all places of this release", exact.shown(epsilon), "Give a larger epsilon."
         )
     if total is not None and total > most:
         fix = "Leave it out: the top is then measured like every other place."
@@ -177,11 +172,11 @@ def _shared(levels: Sequence[Fraction], marginals: Sequence[Marginal]) -> list[l
     return [[share / len(marginals)] * len(marginals) for share in levels]
 
 
-def _require_enough(design: Design, every: Sequence[Sequence[Fraction]], price: Fraction) -> None:
+def _require_enough(design: Design, every: Sequence[Sequence[Fraction]], epsilon: Fraction) -> None:
     least = max(exact.MIN_EPSILON, design.level.l1 / exact.MAX_SCALE) / min(min(each) for each in every)
-    if price < least:
+    if epsilon < least:
         fix = f"Give at least {exact.shown(Fraction(exact.rounded_up(least, 3)))}, or larger shares."
-        raise bad("epsilon", "is too small for all levels of this release", exact.shown(price), fix)
+        raise bad("epsilon", "is too small for all levels of this release", exact.shown(epsilon), fix)
 
 
 def _error(measured: Measurement) -> float:

@@ -90,13 +90,15 @@ class ReleaseQuote:
 def quoted(table: Table, plan: ReleasePlan, *, title: str, analyst: str | None = None) -> ReleaseQuote:
     """The quote of a plan."""
     table.require_known(analyst)
-    after = table.remaining_after(plan.measurement.cost, epsilon=plan.epsilon, delta=plan.delta, analyst=analyst)
+    after = table.remaining_after(
+        plan.measurement.cost, epsilon=plan.terms.epsilon, delta=plan.terms.delta, analyst=analyst
+    )
     return ReleaseQuote(
         table.schema.name,
         title,
         plan.subject.protects,
         cost(plan),
-        plan.level,
+        plan.terms.level,
         tuple(plan.quoted()),
         plan.method,
         plan.why,
@@ -121,8 +123,8 @@ def cost(plan: ReleasePlan) -> dict[str, str]:
     """What is charged, in the words of the public face."""
     schema = plan.subject.schema
     return {
-        "epsilon": exact.shown(plan.epsilon),
-        "delta": exact.shown(plan.delta),
+        "epsilon": exact.shown(plan.terms.epsilon),
+        "delta": exact.shown(plan.terms.delta),
         "neighbours": str(schema.relation),
         "unit": explain.unit(schema),
     }

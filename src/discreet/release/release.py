@@ -137,5 +137,5 @@ class Release:
         counted = "" if of is None else f"; {of}"
         return (
             f"<release of {subject.schema.name} over {subject.wanted.hierarchy}: {len(subject.tree):,} places × "
-            f"{subject.cells:,} cells{counted}; epsilon {self.plan.epsilon}; receipt {self.receipt}>"
+            f"{subject.cells:,} cells{counted}; epsilon {self.plan.terms.epsilon}; receipt {self.receipt}>"
         )

@@ -62,13 +62,13 @@ def resimulated(
 ) -> Resimulated:
     """The approximate ± of the table fitted to these measurements, at the level of their plan; free, for it sees
     released numbers only."""
-    many = _runs(plan.level, runs)
+    many = _runs(plan.terms.level, runs)
     tables = tried(plan, noisy)
     radius = np.zeros((len(noisy), plan.subject.cells + 1), dtype=np.int64)
     for done, table in enumerate(tables):
         told = None if progress is None else _part_of(progress, done, len(tables))
         radius = np.maximum(radius, np.maximum(*radii(plan, table, runs=many, source=source, progress=told)))
-    return Resimulated(np.ascontiguousarray(radius[:, :-1]), radius[:, -1].copy(), many, plan.level)
+    return Resimulated(np.ascontiguousarray(radius[:, :-1]), radius[:, -1].copy(), many, plan.terms.level)
 
 
 def tried(plan: ReleasePlan, noisy: Ints) -> list[Ints]:
@@ -92,10 +92,10 @@ def radii(
     """Where this table is the exact one, the radius of each cell by its own errors and by those of its level; the last
     column is the places' totals."""
     tree, unknown = plan.subject.tree, _unknown(plan)
-    require_room(plan.level, runs, unknown.size)
+    require_room(plan.terms.level, runs, unknown.size)
     levels = [tree.places(level) for level in range(tree.depth)]
-    alone = _none(unknown.size, kept(plan.level, runs, 1))
-    pooled = [_none(unknown.shape[1], kept(plan.level, runs, here.stop - here.start)) for here in levels]
+    alone = _none(unknown.size, kept(plan.terms.level, runs, 1))
+    pooled = [_none(unknown.shape[1], kept(plan.terms.level, runs, here.stop - here.start)) for here in levels]
     for run, errors in enumerate(_errors(plan, table, runs, source), start=1):
         alone = largest(alone, errors.reshape(-1, 1))
         pooled = [largest(held, errors[here].T) for held, here in zip(pooled, levels, strict=True)]
@@ -103,7 +103,7 @@ def radii(
             progress("drawing the noise again", run / runs)
     by_level = np.empty((tree.depth, unknown.shape[1]), dtype=np.int64)
     for level, (held, here) in enumerate(zip(pooled, levels, strict=True)):
-        few = [kept(plan.level, runs, places) for places in unknown[here].sum(axis=0).tolist()]
+        few = [kept(plan.terms.level, runs, places) for places in unknown[here].sum(axis=0).tolist()]
         by_level[level] = np.sort(held, axis=1)[np.arange(len(few)), -np.array(few)]
     return alone[:, 0].reshape(unknown.shape), np.where(unknown, by_level[tree.level], 0)
 

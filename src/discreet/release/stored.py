@@ -52,8 +52,8 @@ def packed(plan: ReleasePlan, noisy: Ints) -> bytes:
         "schema": plan.subject.schema.hash,
         "labels": [list(map(str, labels)) for labels in plan.subject.labels],
         "shares": [str(share) for share in plan.shares],
-        "epsilon": str(plan.epsilon),
-        "delta": str(plan.delta),
+        "epsilon": str(plan.terms.epsilon),
+        "delta": str(plan.terms.delta),
         "why": plan.why,
     }
     return Envelope(KIND, envelope.version(), facts, tuple(parts)).to_bytes()
@@ -79,8 +79,8 @@ def replayed(stored: bytes, plan: ReleasePlan) -> tuple[ReleasePlan, Ints]:
     drawn = replace(measurement, mechanisms=tuple(laws))
     facts = kept.facts
     shares = tuple(map(Fraction, facts["shares"]))
-    epsilon, delta = Fraction(facts["epsilon"]), Fraction(facts["delta"])
-    return replace(plan, measurement=drawn, shares=shares, epsilon=epsilon, delta=delta), noisy
+    charged = replace(plan.terms, epsilon=Fraction(facts["epsilon"]), delta=Fraction(facts["delta"]))
+    return replace(plan, measurement=drawn, shares=shares, terms=charged), noisy
 
 
 def _another() -> IntegrityError:
@@ -103,8 +103,8 @@ def first_stored_key(plan: ReleasePlan, *, schema: str, snapshot: str, analyst: 
         "noise": [[_first_law(mechanism) for mechanism in level] for level in plan.measurement.mechanisms],
         "shares": [str(share) for share in plan.shares],
         "labels": [list(map(str, labels)) for labels in plan.subject.labels],
-        "epsilon": str(plan.epsilon),
-        "delta": str(plan.delta),
+        "epsilon": str(plan.terms.epsilon),
+        "delta": str(plan.terms.delta),
         "relation": str(plan.subject.schema.relation),
         "schema": schema,
         "snapshot": snapshot,

@@ -12,11 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from discreet import exact
 from discreet.answer.spread import sum_radius
 from discreet.errors import bad
 from discreet.release.combined import Columns, Combined, Laws, Measured, float_slack, reach, sigmas_of, spreads
@@ -76,7 +74,7 @@ class Unbiased:
         return np.where(self.total_kept[self.kind], self.measured.totals(noisy, self.best), self.combined.totals(noisy))
 
 
-def unbiased(tree: Tree, form: Form, marginals: Sequence[Marginal], laws: Laws, level: Any) -> Unbiased:
+def unbiased(tree: Tree, form: Form, marginals: Sequence[Marginal], laws: Laws, level: Fraction) -> Unbiased:
     """Least squares where the sum of its ± over all cells is smaller, else what was measured; no ± exceeds that of the
     number as measured.
 
@@ -84,18 +82,18 @@ def unbiased(tree: Tree, form: Form, marginals: Sequence[Marginal], laws: Laws, 
     >>> from discreet.release.measure import whole
     >>> from discreet.release.tree import from_edges
     >>> tree = from_edges([("x", "a"), ("x", "b")])
-    >>> found = unbiased(tree, Form.PLAIN, [whole(["sex"], 2)], [[RoundedGaussian(Fraction(20))]] * 2, "0.95")
+    >>> laws = [[RoundedGaussian(Fraction(20))]] * 2
+    >>> found = unbiased(tree, Form.PLAIN, [whole(["sex"], 2)], laws, Fraction(95, 100))
     >>> found.way, found.radius.tolist()   # as measured: ± 39
     ('least squares', [[32, 32], [32, 32], [32, 32]])
     >>> found.cells(np.array([[90, 30], [20, 10], [40, 20]])).tolist()
     [[80, 30], [30, 10], [50, 20]]
     """
-    near = exact.inner_probability(level, "level")
     measured = Measured(tree, Form(form), tuple(marginals))
     if len(laws) != tree.depth or any(len(each) != len(measured.marginals) for each in laws):
         rule = f"must be {len(measured.marginals)} for each of the {tree.depth} levels"
         raise bad("laws", rule, [len(each) for each in laws], "Give the noise of every marginal on every level.")
-    straight, combined = as_measured(measured, laws, near), least(measured, laws, near)
+    straight, combined = as_measured(measured, laws, level), least(measured, laws, level)
     return straight if combined is None or _all(combined) >= _all(straight) else _narrower(combined, straight)
 
 

@@ -28,7 +28,7 @@ _NO_CAPS = Caps()
 
 
 @dataclass(frozen=True)
-class Terms:
+class Options:
     """What the text itself says about the price: None where it says nothing.
 
     `unit` is the privacy unit's column as typed; whoever holds the schema must check that it is that one.
@@ -39,17 +39,20 @@ class Terms:
     unit: str | None = None
 
 
+NO_OPTIONS = Options()
+
+
 @dataclass(frozen=True)
 class Head:
-    """The terms and caps, and the text that gave them."""
+    """The options and caps, and the text that gave them."""
 
-    terms: Terms = Terms()
+    options: Options = NO_OPTIONS
     caps: Caps = _NO_CAPS
     text: str = ""
 
 
 def head(words: "list[Token]", text: str) -> "tuple[Head, list[Token]]":
-    """The terms in front of the first selected column, and the words without them."""
+    """The options in front of the first selected column, and the words without them."""
     upper = [word.text.upper() for word in words[:4]]
     if upper[1:2] != ["WITH"]:
         return Head(), words
@@ -63,12 +66,12 @@ def head(words: "list[Token]", text: str) -> "tuple[Head, list[Token]]":
     if len(words) < 6 or words[4].token_type.name != "L_PAREN" or close is None or close + 1 == len(words):
         raise refused(words[3].start, "OPTIONS is not followed by a list in brackets.", _WHY, f"Write {_EXAMPLE}.")
     given = _given(words[5:close], text)
-    found = Head(_terms(given), _caps(given), text[words[1].start : words[close].end + 1])
+    found = Head(_options(given), _caps(given), text[words[1].start : words[close].end + 1])
     return found, [words[0], *words[close + 1 :]]
 
 
 def with_head(sql: str, found: Head) -> str:
-    """The statement with the terms back in their place."""
+    """The statement with the options back in their place."""
     return f"SELECT {found.text} {sql.removeprefix('SELECT ')}" if found.text else sql
 
 
@@ -110,13 +113,13 @@ def _unknown(word: "Token") -> Refusal:
     return refused(word.start, f"There is no option {word.text[:40]!r}.", _WHY, hint)
 
 
-def _terms(given: dict[str, _Option]) -> Terms:
+def _options(given: dict[str, _Option]) -> Options:
     eps = _number(given, "epsilon")
     delta = _number(given, "delta")
     unit = given.get("privacy_unit_column")
     if unit is not None and not re.fullmatch(r"[^\W\d].*", unit.value, re.DOTALL):
         raise refused(unit.start, "privacy_unit_column must be a column's name.", _WHY, f"Write {_EXAMPLE}.")
-    return Terms(eps, delta, None if unit is None else unit.value)
+    return Options(eps, delta, None if unit is None else unit.value)
 
 
 def _number(given: dict[str, _Option], name: str) -> Fraction | None:

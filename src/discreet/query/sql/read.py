@@ -16,14 +16,13 @@ from discreet.query.sql.aggregate import aggregate, bins, call_name, is_aggregat
 from discreet.query.sql.clauses import require_plain
 from discreet.query.sql.dialect import fragment, sql_of
 from discreet.query.sql.expr import expression, named, number
-from discreet.query.sql.head import Terms, with_head
+from discreet.query.sql.head import Options, with_head
 from discreet.query.sql.refusal import Refusal, known, refused, shown
 from discreet.query.sql.text import Source, require_all_used, source
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-__all__ = ["Parsed", "Terms", "parsed"]
 
 MOST_COLUMNS = 100  # selected columns and keys
 _CLAUSE_WORDS = ("GROUP", "ORDER", "BY", "OFFSET", "LIMIT", "HAVING", "WHERE", "ASC", "DESC", "DISTINCT", "AS")
@@ -32,10 +31,10 @@ _REWRITES = 4  # a rewrite may need another one
 
 @dataclass(frozen=True)
 class Parsed:
-    """The question, and the terms that its text gives."""
+    """The question, and the options that its text gives."""
 
     question: Question
-    terms: Terms
+    options: Options
 
 
 def parsed(text: str) -> Parsed:
@@ -86,7 +85,7 @@ def _read(text: str) -> Parsed:
         _require_other(called, alias)
         question = _question(replace(read, tables=(called.casefold(),)), name)
         require_all_used(read)
-        return Parsed(question, read.head.terms)
+        return Parsed(question, read.head.options)
     except Refusal as refusal:
         if refusal.rewrite is not None:
             refusal.rewrite = with_head(refusal.rewrite, read.head)

@@ -60,12 +60,12 @@ def facts(release: "Release") -> dict[str, Any]:
         "unit": None if unit is None else unit.key,
         "neighbours": str(subject.schema.relation),
         "protects": subject.protects,
-        "epsilon": exact.shown(plan.epsilon),
-        "delta": exact.shown(plan.delta),
+        "epsilon": exact.shown(plan.terms.epsilon),
+        "delta": exact.shown(plan.terms.delta),
         "promise": promise(plan),
         "method": plan.method,
         "why": plan.why,
-        "level": str(plan.level),
+        "level": str(plan.terms.level),
         "total": plan.known.total,
         "leaf_totals": None if plan.known.leaf_totals is None else plan.known.leaf_totals.tolist(),
         "zeros": [dict(line) for line in plan.known.zeros],
@@ -117,7 +117,7 @@ def law_name(law: Any) -> str:
 def promise(plan: "ReleasePlan") -> dict[str, Any]:
     """What this release, taken alone, lets the best observer conclude about one unit."""
     cost, under = _cost(plan), plan.subject.schema.relation
-    moved = odds.reaches(cost, under, plan.delta)
+    moved = odds.reaches(cost, under, plan.terms.delta)
     right = moved[0].best_guess
     person = words.person if under is Relation.ADD_REMOVE else words.person_value
     told = [
@@ -138,7 +138,7 @@ def _cost(plan: "ReleasePlan") -> Cost:
     every = [one.cost for level in plan.measurement.mechanisms for one in level]
     sigmas = [cost.sigma for cost in every if isinstance(cost, Gaussian)]
     if len(sigmas) < len(every):
-        return Pure(plan.epsilon)
+        return Pure(plan.terms.epsilon)
     inverse = root_up(sum((1 / sigma**2 for sigma in sigmas), Fraction(0)))
     return Gaussian(1 / Fraction(exact.rounded_up(inverse)))
 

@@ -1,0 +1,37 @@
+"""Terms: the (ε, δ) that a question or a release may take and the level of its ±, parsed once, passed as one value."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet import exact
+
+LEVEL = Fraction(95, 100)
+_DELTA_CEILING = Fraction(1, 2)  # of any δ, whatever a budget allows
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What may be taken, and how often the ± holds.
+
+    A plan has terms too: there `delta` is what is charged of it.  `typed_delta` stays as the caller gave it, and is in
+    the key of what is stored; None means that δ is the table's default, so that another default asks for the same.
+    """
+
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
+    level: Fraction = LEVEL
+    typed_delta: Fraction | None = None
+
+    @classmethod
+    def parse(cls, epsilon: Any, delta: Any = 0, level: Any = LEVEL) -> "Terms":
+        """The terms that three numbers name; refused where one of them is none.
+
+        >>> Terms.parse(0.1, "1e-7")
+        Terms(epsilon=Fraction(1, 10), delta=Fraction(1, 10000000), level=Fraction(19, 20), typed_delta=None)
+        """
+        return cls(
+            exact.epsilon(epsilon),
+            exact.delta(delta, ceiling=_DELTA_CEILING),
+            exact.inner_probability(level, "level"),
+        )
