@@ -9,7 +9,7 @@ SRC = Path(__file__).parent.parent / "src" / "discreet"
 ROWS = [
     "errors exact inert real relation state tagged",
     "schema bounded envelope noise privacy terms",
-    "mechanism ledger metadata plot",
+    "mechanism ledger metadata plot shares",
     "query kernel outputs",
     "engine answer",
     "gate",

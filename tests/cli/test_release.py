@@ -59,10 +59,10 @@ def test_plan_for_people_is_a_table_and_the_line_that_builds_it(people: Path, sh
     out, _ = shown(*PLAN, *BY_SEX, "--share", "ward=0.5", "--total", "300", "--level", "0.9")
     lines = out.splitlines()
     assert any(line.split()[:3] == ["level", "places", "cells"] for line in lines)
-    assert any(line.split()[:6] == ["ward", "5", "10", "50", "%", "locked"] for line in lines)
+    assert any(line.split()[:5] == ["ward", "5", "10", "1/2", "locked"] for line in lines)
     for said in (
         "90 times of 100",
-        "Locked: ward; country, region share the rest",
+        "Shares: country and region take 1/4 of ε each, ward takes 1/2 (locked).",
         "after it 2",
         "300, which is public",
     ):

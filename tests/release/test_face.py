@@ -51,7 +51,12 @@ def test_quote_tells_cost_levels_and_what_would_remain(people):
     assert all(one["total_moe"] > one["moe"] for one in quote.levels)
     assert (quote.remaining["epsilon"], quote.remaining_after["epsilon"]) == ("3", "2")
     json.dumps(quote.to_json(), allow_nan=False)
-    for said in ("50 % locked", "Locked: ward; country, region share the rest.", "after it 2", "95 times of 100"):
+    for said in (
+        "1/2 locked",
+        "Shares: country and region take 1/4 of ε each, ward takes 1/2 (locked).",
+        "after it 2",
+        "95 times of 100",
+    ):
         assert said in repr(quote)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
+from discreet import shares
 from discreet.errors import BadValue, CannotWrite, IntegrityError
 from discreet.release import read
 from discreet.release.measure import Form
@@ -359,7 +360,9 @@ def test_the_report_says_all_that_it_must(kind):
 def test_levels_of_different_exactness_have_a_line_each():
     told = facts(made(known(), "sex", share={"ward": "0.5", "country": "0.3"}))
     assert len(words.exactness(told)) == 3
-    assert words.shared(told) == "Shares of it: 30 % (country), 20 % (n_moe), 50 % (ward)."
+    sentence = "Shares: country takes 30 % of ε, n_moe takes 20 %, ward takes 50 %."
+    assert shares.words(words.level_shares(told)) == sentence
+    assert words.marked(sentence) in words.report(told)
 
 
 @pytest.mark.parametrize("name", HOSTILE)

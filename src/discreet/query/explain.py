@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
-from discreet import exact
+from discreet import exact, shares
 from discreet.mechanism.additive import Additive
 from discreet.mechanism.keys import KeySelection
 from discreet.noise.laplace import DiscreteLaplace
@@ -18,6 +18,7 @@ from discreet.query.parts import Distinct, Part, Present, Ranks, Rows, RowSum, S
 from discreet.query.plan import Plan
 from discreet.query.recipe import MeanAmong, Picked, Recipe, Single, parts
 from discreet.query.sensitivity import rule
+from discreet.query.shared import column_shares
 from discreet.relation import Relation
 from discreet.schema import Column, Null, Schema, Type
 from discreet.schema.column import COARSE_STEP, has_undeclared_step
@@ -39,6 +40,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
         "delta": exact.shown(plan.terms.delta),
         "level": exact.shown(plan.terms.level),
         "noise": plan.why,
+        "shares": shares.to_json(column_shares(plan)),
         "parts": [_part_json(one) for one in plan.measured],
         "columns": [
             {
@@ -66,6 +68,9 @@ def words(plan: Plan) -> list[str]:
     for one in plan.measured:
         lines += _part_words(one)
     lines += undeclared_steps(plan)
+    split = column_shares(plan)
+    if len(split) > 1:
+        lines.append(shares.words(split))
     lines.append(plan.why)
     epsilon, delta = exact.shown(plan.terms.epsilon), exact.shown(plan.terms.delta)
     lines.append(f"Cost: epsilon {epsilon}, delta {delta} for the whole question.")
@@ -329,8 +334,8 @@ def _column_sensitivity(recipe: Recipe, plan: Plan) -> str | None:
 def _part_words(one: Measured) -> list[str]:
     unit_step = step(one.part) if isinstance(one.part, RowSum) else Fraction(1)
     moved = exact.shown(one.sensitivity.l1 * unit_step)
-    share = "" if one.epsilon is None else f", epsilon {exact.shown(one.epsilon)}"
-    return [f"Measured: {measures(one.part)}. Sensitivity {moved}: {rule(one.part)}.", f"  {_noise_words(one)}{share}."]
+    own = "" if one.epsilon is None else f", epsilon {exact.shown(one.epsilon)}"
+    return [f"Measured: {measures(one.part)}. Sensitivity {moved}: {rule(one.part)}.", f"  {_noise_words(one)}{own}."]
 
 
 def _noise_words(one: Measured) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 
-from discreet import exact
+from discreet import exact, shares
 from discreet.engine.protocol import Progress
 from discreet.errors import NotAnswerable, bad
 from discreet.ledger.ledger import LONGEST_ANSWER
@@ -96,7 +96,7 @@ def words(plan: ReleasePlan) -> list[str]:
             by = f" by {', '.join(seen.names)}" if seen.names else ""
             lines.append(f"Measured: {places}{by}, {cells}. {_noise(one)}")
     price = f"epsilon {exact.shown(plan.terms.epsilon)}, delta {exact.shown(plan.terms.delta)}"
-    return [*lines, f"Cost: {price} for the whole release."]
+    return [*lines, shares.words(plan.level_shares), f"Cost: {price} for the whole release."]
 
 
 def _noise(one: Additive) -> str:

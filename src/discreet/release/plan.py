@@ -13,6 +13,7 @@ import numpy as np
 
 from discreet import exact
 from discreet.errors import bad
+from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy import price as prices
 from discreet.privacy.cost import Together
 from discreet.release.fit import choice
@@ -22,6 +23,7 @@ from discreet.release.measure import Design, Marginal, Measurement, gaussian, la
 from discreet.release.subject import Subject
 from discreet.release.tree import Ints, Tree
 from discreet.schema.words import suggestion
+from discreet.shares import EPSILON, PRECISION, Share, to_json
 from discreet.terms import Terms
 
 EVEN, LEAST = "even", "least"  # how what is not locked is shared among levels
@@ -66,6 +68,16 @@ class ReleasePlan:
         laws = [[one.noise for one in each] for each in measured.mechanisms]
         return margins(measured.tree, measured.form, measured.marginals, laws, level=level, known=known)
 
+    @cached_property
+    def level_shares(self) -> tuple[Share, ...]:
+        """What each level takes: of ε, or under Gaussian noise of 1/σ², which is what adds up there."""
+        laplace = all(isinstance(one.noise, DiscreteLaplace) for each in self.measurement.mechanisms for one in each)
+        whole = EPSILON if laplace else PRECISION
+        return tuple(
+            Share(name, self.shares[at], self.epsilon_of(at), locked=name in self.locked, of=whole)
+            for at, name in enumerate(self.subject.tree.levels)
+        )
+
     def epsilon_of(self, level: int) -> Fraction:
         """What a level would cost by itself, at the plan's δ; under Laplace noise these add up to ε."""
         costs = tuple(one.cost for one in self.measurement.mechanisms[level])
@@ -73,18 +85,16 @@ class ReleasePlan:
 
     def quoted(self) -> list[dict[str, Any]]:
         """A row for each level: its places and cells, its share of ε and the largest ± of a cell and of a total."""
-        tree = self.subject.tree
+        places = np.diff(self.subject.tree.first).tolist()
         return [
             {
-                "level": name,
-                "places": int(tree.first[at + 1] - tree.first[at]),
-                "cells": int(tree.first[at + 1] - tree.first[at]) * self.subject.cells,
-                "share": round(float(self.shares[at]), 4),
-                "locked": name in self.locked,
-                "epsilon": exact.shown(Fraction(exact.rounded_up(self.epsilon_of(at), 4))),
+                "level": told["name"],
+                "places": places[at],
+                "cells": places[at] * self.subject.cells,
+                **{name: told[name] for name in ("share", "locked", "epsilon")},
                 **dict(zip(("moe", "total_moe"), self.margins.largest(at), strict=True)),
             }
-            for at, name in enumerate(tree.levels)
+            for at, told in enumerate(to_json(self.level_shares))
         ]
 
 

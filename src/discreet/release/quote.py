@@ -9,6 +9,7 @@ from discreet import exact
 from discreet.query import explain
 from discreet.release.caps import counted_of
 from discreet.release.plan import ReleasePlan
+from discreet.shares import Share, parts_in_words, words
 from discreet.table import Table
 
 _HEADINGS = ("level", "places", "cells", "share", "ε", "± cell", "± total")
@@ -32,6 +33,7 @@ class ReleaseQuote:
     remaining_after: dict[str, str]
     caveats: tuple[str, ...]
     of: str | None = None  # what a cap leaves to be counted
+    shares: tuple[Share, ...] = ()  # of the levels
 
     def to_json(self) -> dict[str, Any]:
         """The object that `release plan --json` prints."""
@@ -69,11 +71,11 @@ class ReleaseQuote:
             f"Protects {self.protects}, neighbours by {cost['neighbours']}.",
             *([] if self.of is None else [f"Counts are {self.of}."]),
             "",
-            *_aligned([_HEADINGS, *map(_shown, self.levels)]),
+            *_aligned([_HEADINGS, *map(_shown, self.levels, parts_in_words(self.shares))]),
             "",
             f"± holds {exact.shown(100 * self.level)} times of 100 for each number by itself.",
             f"{lowest['level']}: for numbers below {10 * lowest['moe']:,} the ± is more than 10 % of the number.",
-            *_shared(self.levels),
+            words(self.shares),
             *self.known_words,
             self.why,
             f"Cost: epsilon {cost['epsilon']}, delta {cost['delta']}; nothing is spent yet.",
@@ -108,6 +110,7 @@ def quoted(table: Table, plan: ReleasePlan, *, title: str, analyst: str | None =
         after,
         tuple(caveats(plan)),
         counted_of(plan.subject),
+        plan.level_shares,
     )
 
 
@@ -159,8 +162,8 @@ def caveats(plan: ReleasePlan) -> list[str]:
 # --- words -----------------------------------------------------------------------------------------------------------
 
 
-def _shown(level: dict[str, Any]) -> tuple[str, ...]:
-    share = f"{100 * level['share']:.3g} %" + (" locked" if level["locked"] else "")
+def _shown(level: dict[str, Any], part: str) -> tuple[str, ...]:
+    share = part + (" locked" if level["locked"] else "")
     numbers = (f"{level[name]:,}" for name in ("places", "cells"))
     return (level["level"], *numbers, share, level["epsilon"], f"{level['moe']:,}", f"{level['total_moe']:,}")
 
@@ -172,13 +175,3 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
         "  ".join([row[0].ljust(wide[0]), *(cell.rjust(width) for cell, width in zip(row[1:], wide[1:], strict=True))])
         for row in rows
     ]
-
-
-def _shared(levels: Sequence[dict[str, Any]]) -> list[str]:
-    """Which shares were given and who got the rest."""
-    locked = [one["level"] for one in levels if one["locked"]]
-    if not locked:
-        return []
-    rest = [one["level"] for one in levels if not one["locked"]]
-    tail = f"; {', '.join(rest)} share{'s' if len(rest) == 1 else ''} the rest" if rest else ""
-    return [f"Locked: {', '.join(locked)}{tail}."]

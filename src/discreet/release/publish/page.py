@@ -21,6 +21,7 @@ from discreet.inert import in_json, visible
 from discreet.release.publish import words
 from discreet.release.publish.words import Facts
 from discreet.release.tree import Ints, Tree
+from discreet.shares import parts_in_words
 
 LARGEST = 6_000_000  # bytes of numbers and names in a page: more and it opens slowly
 _WIDTHS = (1, 2, 4)
@@ -196,8 +197,8 @@ def _about(facts: Facts) -> Iterable[str]:
     yield '<div class="scroll"><table class="shares"><thead><tr><th scope="col" class="key">Level</th>'
     heads = ("Places", "Share of the price", "± of a number", "± of a place’s sum")
     yield "".join(f'<th scope="col">{head}</th>' for head in heads) + "</tr></thead><tbody>"
-    for one in facts["levels"]:
-        cells = (f"{one['places']:,}", words.share(one), f"{one['moe']:,}", f"{one['total_moe']:,}")
+    for one, part in zip(facts["levels"], parts_in_words(words.level_shares(facts)), strict=True):
+        cells = (f"{one['places']:,}", part, f"{one['moe']:,}", f"{one['total_moe']:,}")
         yield f'<tr><th scope="row" class="key">{_text(one["level"])}</th>'
         yield "".join(f"<td>{_text(cell)}</td>" for cell in cells) + "</tr>"
     yield "</tbody></table></div><h3>What to know</h3><ul>"

@@ -1,11 +1,13 @@
 """A release in words: what it is, who is protected, what was spent, how exact it is, and what not to do with it."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
-from discreet import exact
+from discreet import exact, shares
 from discreet.inert import markdown
 from discreet.release.publish.facts import number
+from discreet.shares import EPSILON, PRECISION, Share, listed
 
 Facts = Mapping[str, Any]
 
@@ -41,7 +43,7 @@ def what(facts: Facts) -> str:
     """One sentence on what is there."""
     levels = [f"{one['places']:,} × {one['level']}" for one in facts["levels"]]
     names = [one["name"] for one in facts["attributes"]]
-    by = f", by {_listed(names)}" if names and facts["counts"] != "groups" else ""
+    by = f", by {listed(names)}" if names and facts["counts"] != "groups" else ""
     return f"Numbers of {counted(facts)} in {facts['places']:,} places ({', '.join(levels)}){by}."
 
 
@@ -111,14 +113,14 @@ def exactness(facts: Facts) -> list[str]:
     for (moe, total), names in alike.items():
         sums = f"; of a place's sum, within {total:,}" if facts["cells"] > 1 and total else ""
         near = f"{hundredths(facts)} of 100 estimates (n_estimate) lie within {moe:,} of the exact number"
-        told.append(f"{_listed(names)}: {near}{sums}.")
+        told.append(f"{listed(names)}: {near}{sums}.")
     return told
 
 
-def shared(facts: Facts) -> str:
-    """One sentence on how the price was shared among levels."""
-    told = _by_level([share(one) for one in facts["levels"]], facts)
-    return f"Shares of it: {told}."
+def level_shares(facts: Facts) -> list[Share]:
+    """How the price was shared among levels, as the facts tell it: in four digits."""
+    whole = EPSILON if facts["levels"][0]["noise"][-1]["law"] == "Laplace" else PRECISION
+    return [Share(one["level"], Fraction(one["share"]), of=whole) for one in facts["levels"]]
 
 
 def cited(facts: Facts) -> str:
@@ -131,22 +133,9 @@ def cited(facts: Facts) -> str:
     )
 
 
-def share(level: Mapping[str, Any]) -> str:
-    """A level's share of the price in points of a hundred.
-
-    >>> share({"share": 0.3334})
-    '33.34 %'
-    """
-    return f"{round(100 * level['share'], 2):g} %"
-
-
 def short(fraction: str) -> str:
     """A noise scale in three digits, rounded up."""
     return exact.shown(exact.rounded_up(number(fraction), 3))
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 # --- the report ------------------------------------------------------------------------------------------------------
@@ -154,6 +143,7 @@ def _listed(names: list[str]) -> str:
 
 def report(facts: Facts) -> str:
     """Half a page of Markdown; names are shown as they are, never as Markdown."""
+    shared = shares.words(level_shares(facts))
     return "\n".join(
         [
             f"# {marked(title(facts))}",
@@ -162,7 +152,7 @@ def report(facts: Facts) -> str:
             "",
             f"**Who is protected.** {marked(protected(facts))} {marked(' '.join(facts['promise']['sentences']))}",
             "",
-            f"**What was spent.** {marked(spent(facts))} {marked(shared(facts))} {marked(noise(facts))}",
+            f"**What was spent.** {marked(spent(facts))} {marked(shared)} {marked(noise(facts))}",
             "",
             f"**How exact.** {marked(of_100(facts))} In words:",
             "",
