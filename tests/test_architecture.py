@@ -7,7 +7,7 @@ import pytest
 
 SRC = Path(__file__).parent.parent / "src" / "discreet"
 ROWS = [
-    "errors exact inert real relation state tagged",
+    "errors exact fix inert real relation state tagged",
     "schema bounded envelope noise privacy terms",
     "mechanism ledger metadata plot shares",
     "query kernel outputs",
@@ -19,10 +19,11 @@ ROWS = [
     "rehearsal",
     "dataset federated audit",
     "attack report demo",
+    "operation",
     "cli service console",
 ]
 ROW = {name: row for row, names in enumerate(ROWS) for name in names.split()}
-INNER = {("exact", "errors"), ("relation", "errors"), ("state", "errors"), ("tagged", "errors"), ("errors", "inert")}
+INNER = {("exact", "errors"), ("relation", "errors"), ("state", "errors"), ("tagged", "errors"), ("errors", "inert"), ("errors", "fix")}
 RANDOM = {"random", "secrets", "numpy.random", "torch.random", "uuid"}
 DRIVERS = {"duckdb", "sqlalchemy", "psycopg", "pyspark"}
 HEAVY = {

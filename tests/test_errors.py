@@ -10,34 +10,41 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet import errors
-from discreet.errors import BadValue, DiscreetError, bad, bad_private, quoted
+from discreet.errors import BadValue, DiscreetError, IntegrityError, bad, bad_private, fixed_by, quoted
+from discreet.fix import UNKNOWN, Fix, command_line
 
 KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, DiscreetError)]
 EACH = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 SECRET = "secret-4711"
 PUBLIC_AMOUNTS = {
+    "BadValue": {"rule": "must be D"},
     "BudgetExceeded": {"remaining": Fraction(1), "requested": Fraction(2)},
     "NotAnswerable": {"position": (2, 8)},
 }
 
 
-def made(kind):
-    return kind("A.", "B.", "C.", **PUBLIC_AMOUNTS.get(kind.__name__, {}))
+SET = Fix("Set it:", "budget set", {"epsilon": "5", "why": UNKNOWN})
+
+
+def made(kind, fix="C."):
+    return kind("A.", "B.", fix, **PUBLIC_AMOUNTS.get(kind.__name__, {}))
 
 
 @EACH
 def test_an_error_keeps_its_sentences_and_nothing_private(kind):
     error = made(kind)
     assert str(error) == "A. B. C."
-    assert vars(error) == {"what": "A.", "why": "B.", "fix": "C."} | PUBLIC_AMOUNTS.get(kind.__name__, {})
+    assert vars(error) == {"what": "A.", "why": "B.", "advice": ("C.",)} | PUBLIC_AMOUNTS.get(kind.__name__, {})
+    assert (error.fix, error.fixes) == ("C.", ())
 
 
 @EACH
 @pytest.mark.parametrize(
     "through", [lambda e: pickle.loads(pickle.dumps(e)), copy.copy, copy.deepcopy], ids=["pickle", "copy", "deep"]
 )
-def test_an_error_survives_the_way_between_processes(kind, through):
-    error = made(kind)
+@pytest.mark.parametrize("fix", ["C.", SET, (SET, "Or leave it.")], ids=["words", "fix", "both"])
+def test_an_error_survives_the_way_between_processes(kind, through, fix):
+    error = made(kind, fix)
     again = through(error)
     assert (type(again), str(again), vars(again)) == (kind, str(error), vars(error))
 
@@ -47,8 +54,35 @@ def test_an_error_is_one_json_object(kind):
     told = json.loads(json.dumps(made(kind).as_json()))
     place = {"line": 2, "column": 8} if kind.__name__ == "NotAnswerable" else None
     assert told == {
-        "ok": False, "code": kind.code, "exit": kind.exit, "what": "A.", "why": "B.", "fix": "C.", "position": place
+        "ok": False, "code": kind.code, "exit": kind.exit, "what": "A.", "why": "B.", "fix": "C.", "fixes": [],
+        "position": place,
     }  # fmt: skip
+
+
+@EACH
+def test_fixes_are_data_that_each_surface_spells(kind):
+    told = made(kind, (SET, "Or leave it.")).as_json(command_line)
+    assert told["fix"] == 'Set it: discreet budget set … --epsilon 5 --why "…"\nOr leave it.'
+    assert told["fixes"] == [{"verb": "budget set", "arguments": {"epsilon": "5", "why": "…"}, "words": "Set it:"}]
+
+
+@EACH
+def test_another_fix_leaves_the_rest_as_it_is(kind):
+    error = made(kind)
+    for changed in (error.with_fix(SET), error.with_fix(SET).with_fixes(lambda fix: fix.about("people.toml"))):
+        assert type(changed) is kind
+        assert {**vars(changed), "advice": ()} == {**vars(error), "advice": ()}
+    assert changed.fixes == (SET.about("people.toml"),)
+    assert changed.spelt(command_line) == 'Set it: discreet budget set people.toml --epsilon 5 --why "…"'
+
+
+def test_refusals_of_one_kind_get_a_fix_that_fits():
+    with pytest.raises(BadValue) as refused, fixed_by(SET):
+        raise bad("scale", "must be positive", -1, "Give 10.")
+    assert refused.value.fixes == (SET,)
+    with pytest.raises(IntegrityError) as other, fixed_by(SET):
+        raise IntegrityError("A.", "B.", "C.")
+    assert other.value.fix == "C."
 
 
 def test_codes_are_distinct_and_bad_values_are_value_errors():
@@ -60,6 +94,7 @@ def test_codes_are_distinct_and_bad_values_are_value_errors():
 def test_a_public_refusal_names_parameter_rule_value_and_fix():
     error = bad("scale", "must be positive", -1, "Give a scale such as 10.")
     assert (error.what, error.why, error.fix) == ("scale must be positive.", "You gave -1.", "Give a scale such as 10.")
+    assert error.rule == "must be positive"
 
 
 def test_a_private_refusal_never_quotes_the_value():

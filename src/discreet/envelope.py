@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import IntegrityError
+from discreet.fix import Fix
 
 Ints = NDArray[np.int64]
 
@@ -70,7 +71,7 @@ def from_bytes(stored: bytes, kind: str) -> Envelope:
         found = None
     if found is None or found.kind != kind:
         why = "The ledger holds another kind of answer there, or one of a newer Discreet."
-        fix = "Verify the ledger: discreet ledger … --verify"
+        fix = Fix("Verify the ledger:", "ledger", {"verify": True})
         raise IntegrityError(f"What is stored under this key is no {kind}.", why, fix)
     return found
 

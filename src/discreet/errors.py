@@ -17,12 +17,16 @@
     └── Refuted                   6   an audit found a lower bound above the claim
 
 A message quotes only what the caller typed and what is public: never a row, a count, a score or an exact answer.
-For the same reason an error keeps its own sentences as attributes and nothing else.
+For the same reason an error keeps its own sentences as attributes and nothing else. Operations that its fix names are
+values, which each surface spells; nobody reads them out of a sentence.
 """
 
+import contextlib
+from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
+from discreet.fix import Advice, Fix, Spelling, in_python, parts_of, spelt
 from discreet.inert import visible_lines
 
 _LONGEST_QUOTE = 40
@@ -34,14 +38,38 @@ class DiscreetError(Exception):
     code = "error"
     exit = 1
 
-    def __init__(self, what: str, why: str, fix: str) -> None:
-        self.what, self.why, self.fix = map(visible_lines, (what, why, fix))  # they may quote what was typed
+    def __init__(self, what: str, why: str, fix: Advice) -> None:
+        self.what, self.why = visible_lines(what), visible_lines(why)  # they may quote what was typed
+        self.advice = parts_of(fix)
         super().__init__(f"{self.what} {self.why} {self.fix}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.what, self.why, self.fix)
+        return type(self), (self.what, self.why, self.advice)
 
-    def as_json(self) -> dict[str, Any]:
+    @property
+    def fix(self) -> str:
+        """What would work, as a Python user writes it."""
+        return self.spelt(in_python)
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """The operations that would work."""
+        return tuple(part for part in self.advice if isinstance(part, Fix))
+
+    def spelt(self, spell: Spelling) -> str:
+        """The fix as another surface writes its operations."""
+        return visible_lines(spelt(self.advice, spell))
+
+    def with_fix(self, fix: Advice) -> Self:
+        """The same refusal with another fix."""
+        kind, (what, why, _, *more) = type(self), self.__reduce__()[1]
+        return kind(what, why, fix, *more)
+
+    def with_fixes(self, change: Callable[[Fix], Fix]) -> Self:
+        """The same refusal with each operation of its fix changed."""
+        return self.with_fix(tuple(change(part) if isinstance(part, Fix) else part for part in self.advice))
+
+    def as_json(self, spell: Spelling = in_python) -> dict[str, Any]:
         """The error object that `--json` prints."""
         return {
             "ok": False,
@@ -49,16 +77,24 @@ class DiscreetError(Exception):
             "exit": self.exit,
             "what": self.what,
             "why": self.why,
-            "fix": self.fix,
+            "fix": self.spelt(spell),
+            "fixes": [fix.as_json() for fix in self.fixes],
             "position": None,
         }
 
 
 class BadValue(DiscreetError, ValueError):
-    """A public parameter breaks its rule."""
+    """A public parameter breaks its `rule`, which says what it must be; None where the sentence is of another form."""
 
     code = "bad-value"
     exit = 2
+
+    def __init__(self, what: str, why: str, fix: Advice, rule: str | None = None) -> None:
+        super().__init__(what, why, fix)
+        self.rule = rule
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.what, self.why, self.advice, self.rule)
 
 
 class MetadataError(DiscreetError):
@@ -81,17 +117,17 @@ class NotAnswerable(DiscreetError):
     code = "not-answerable"
     exit = 4
 
-    def __init__(self, what: str, why: str, fix: str, position: tuple[int, int] | None = None) -> None:
+    def __init__(self, what: str, why: str, fix: Advice, position: tuple[int, int] | None = None) -> None:
         super().__init__(what, why, fix)
         self.position = position
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.what, self.why, self.fix, self.position)
+        return type(self), (self.what, self.why, self.advice, self.position)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self, spell: Spelling = in_python) -> dict[str, Any]:
         """The error object, with the place where the question went wrong."""
         place = None if self.position is None else dict(zip(("line", "column"), self.position, strict=True))
-        return super().as_json() | {"position": place}
+        return super().as_json(spell) | {"position": place}
 
 
 class BudgetExceeded(DiscreetError):
@@ -100,12 +136,12 @@ class BudgetExceeded(DiscreetError):
     code = "budget-exceeded"
     exit = 5
 
-    def __init__(self, what: str, why: str, fix: str, remaining: Fraction, requested: Fraction) -> None:
+    def __init__(self, what: str, why: str, fix: Advice, remaining: Fraction, requested: Fraction) -> None:
         super().__init__(what, why, fix)
         self.remaining, self.requested = remaining, requested  # sums of public amounts
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.what, self.why, self.fix, self.remaining, self.requested)
+        return type(self), (self.what, self.why, self.advice, self.remaining, self.requested)
 
 
 class Conflict(DiscreetError):
@@ -170,13 +206,22 @@ class Refuted(DiscreetError):
     exit = 6
 
 
-def bad(name: str, rule: str, value: object, fix: str) -> BadValue:
+def bad(name: str, rule: str, value: object, fix: Advice) -> BadValue:
     """The refusal of a *public* parameter: names it, its rule, what was given, and the next step.
 
     >>> str(bad("scale", "must be positive", -1, "Give a scale such as 10."))
     'scale must be positive. You gave -1. Give a scale such as 10.'
     """
-    return BadValue(f"{name} {rule}.", f"You gave {quoted(value)}.", fix)
+    return BadValue(f"{name} {rule}.", f"You gave {quoted(value)}.", fix, rule)
+
+
+@contextlib.contextmanager
+def fixed_by(fix: Advice, kind: type[DiscreetError] = BadValue) -> Iterator[None]:
+    """Refusals of that kind inside end with this fix."""
+    try:
+        yield
+    except kind as error:
+        raise error.with_fix(fix) from None
 
 
 def engine_failed() -> EngineFailed:
@@ -187,9 +232,9 @@ def engine_failed() -> EngineFailed:
     return EngineFailed(what, why, f"{again}; if it fails for good, ask at another epsilon or ask something simpler.")
 
 
-def bad_private(name: str, rule: str, fix: str) -> BadValue:
+def bad_private(name: str, rule: str, fix: Advice) -> BadValue:
     """The refusal of a *private* argument: the value stays unquoted, whatever it is."""
-    return BadValue(f"{name} {rule}.", "What was given is private and not repeated here.", fix)
+    return BadValue(f"{name} {rule}.", "What was given is private and not repeated here.", fix, rule)
 
 
 def quoted(value: object) -> str:

@@ -102,6 +102,19 @@ def count(value: Any, name: str, least: int = 0, most: int = 2**40) -> int:
     return whole
 
 
+def whole(value: Any, name: str, least: int, most: int, *, such_as: int) -> int:
+    """A whole number in [least, most], from its text too; 1e5 is one.
+
+    >>> whole("1e5", "runs", 200, 10**7, such_as=20_000)
+    100000
+    """
+    rule, fix = f"must be a whole number between {least} and {most}", f"Give a number such as {such_as}."
+    number = decimal(value, name, rule, fix)
+    if number.denominator != 1 or not least <= number <= most:
+        raise bad(name, rule, value, fix)
+    return int(number)
+
+
 def positive(value: Any, name: str) -> Fraction:
     """Any positive decimal or Fraction of reasonable size."""
     rule, fix = "must be a positive number", "Give a number such as 1 or '0.5'."
@@ -231,6 +244,16 @@ def shown(value: Fraction | Decimal) -> str:
         mantissa, power = f"{number:e}".split("e")
         return f"{mantissa}e{int(power)}"
     return f"{number:f}"
+
+
+def typed(value: Fraction) -> str:
+    """The number as it can be typed again, exactly.
+
+    >>> typed(Fraction(1, 10**7)), typed(Fraction(1, 3))
+    ('1e-7', '1/3')
+    """
+    text = shown(value)
+    return text if Fraction(text) == value else str(value)
 
 
 def float_up(value: Fraction) -> float:

@@ -24,6 +24,7 @@ from discreet.bounded import Bounded
 from discreet.engine import Engine, Limits, PostgresEngine
 from discreet.engine.protocol import Progress, View
 from discreet.errors import Conflict, MetadataError, SourceUnavailable, bad
+from discreet.fix import UNKNOWN, Fix
 from discreet.gate import Disclosed, disclose, handed_out
 from discreet.ledger import account as accounts
 from discreet.ledger import filter as filters
@@ -164,7 +165,8 @@ class Table:
             return self.budget.delta / DELTA_SHARE
         delta = exact.delta(typed, ceiling=self.budget.max_delta)
         if delta and not self.budget.delta:
-            fix = "Leave it out, or set a budget with a delta: discreet budget set … --delta 1e-7 --why …"
+            set_delta = {"delta": "1e-7", "why": UNKNOWN}
+            fix = Fix("Leave it out, or set a budget with a delta:", "budget set", set_delta)
             raise bad("delta", "must be 0 under a budget without a delta", typed, fix)
         return delta
 
@@ -211,8 +213,8 @@ class Table:
         listed = [name for name, _ in self.budget.analysts]
         meant = suggestion(analyst, listed) if analyst is not None and analyst not in listed else None
         if meant is not None:
-            new = f"discreet budget set … --analyst {analyst}=1 --why …"
-            fix = f"Did you mean {meant!r}? For someone new, set a cap: {new}"
+            words = f"Did you mean {meant!r}? For someone new, set a cap:"
+            fix = Fix(words, "budget set", {"analyst": (f"{analyst}=1",), "why": UNKNOWN})
             raise bad("analyst", "must be spelt as under [budget.analysts]", analyst, fix)
 
     # --- what rooms use ----------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from discreet.cli import main
 from discreet.cli.reply import Reply, show
 from discreet.errors import BadValue, DiscreetError, NotPriced, Refuted
 
-ERROR_KEYS = {"ok", "code", "exit", "what", "why", "fix", "position"}
+ERROR_KEYS = {"ok", "code", "exit", "what", "why", "fix", "fixes", "position"}
 CANARY = "row-canary-4711"
 
 

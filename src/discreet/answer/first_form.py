@@ -10,6 +10,7 @@ from typing import Any
 
 from discreet.answer.column import LAWS, Column, Plain
 from discreet.errors import IntegrityError
+from discreet.fix import Fix
 
 FORMAT = 1
 _FRACTION = re.compile(r"-?[0-9]{1,1000}(/[0-9]{1,1000})?")
@@ -32,7 +33,7 @@ def fields_of(stored: bytes) -> dict[str, Any]:
 def unreadable() -> IntegrityError:
     """The one refusal of bytes that are no answer: what they hold instead is not repeated."""
     why = "Its bytes are not those of an answer that this version or an earlier one wrote."
-    fix = "Verify the ledger with `discreet ledger … --verify`; if it was damaged, put back a copy of it."
+    fix = Fix("If the ledger was damaged, put back a copy of it. To verify it:", "ledger", {"verify": True})
     return IntegrityError("The stored answer cannot be read.", why, fix)
 
 

@@ -11,6 +11,7 @@ from discreet.audit.mutants import caught, mutants
 from discreet.audit.report import Row
 from discreet.audit.trial import LEAST_RUNS, RUNS
 from discreet.errors import Refuted, bad
+from discreet.fix import Fix
 
 MOST_RUNS = 10**7
 
@@ -68,7 +69,7 @@ def checked_names(names: Sequence[str]) -> Sequence[str]:
     for name in names:
         if not any(_wanted(entry, [name]) for entry in known):
             near = get_close_matches(name, known, 3, 0.4)
-            fix = f"Did you mean {', '.join(near)}?" if near else "See the names: discreet audit --list"
+            fix = f"Did you mean {', '.join(near)}?" if near else Fix("See the names:", "audit", {"list": True})
             raise bad("NAME", "must be a claim or a planted bug", name, fix)
     return names
 

@@ -1,6 +1,7 @@
 """`discreet ask`: the quote, a yes, the charge, the answer."""
 
 import shlex
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,34 +9,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet import inert, outputs
-from discreet.cli import quote as quotes
 from discreet.cli import terminal
-from discreet.cli.asking import (
-    As,
-    AtSize,
-    Delta,
-    Eps,
-    Error,
-    Level,
-    Rehearse,
-    Sql,
-    Toml,
-    Wanted,
-    asking,
-    opened,
-    read_sql,
-)
-from discreet.cli.fixes import affordable
+from discreet.cli.asking import As, AtSize, Delta, Eps, Error, Level, Rehearse, Sql, Toml, read_sql
 from discreet.cli.formats import chosen_format, content, exact_cell, guard_caveat, require_possible, require_raw
-from discreet.cli.reply import AsJson, OutFile, Reply, envelope, require_new
-from discreet.cli.second import Second, WhySecond, reason, said_on_purpose
+from discreet.cli.reply import AsJson, OutFile, Reply, require_new
+from discreet.cli.second import Second, WhySecond, with_second_ledger
 from discreet.engine.process import start_ahead
 from discreet.errors import DiscreetError, bad
+from discreet.fix import command_line
+from discreet.operation import ask as operation
+from discreet.operation.question import QuestionCall
 from discreet.schema.limits import Limits
 
 if TYPE_CHECKING:
     from discreet.answer import Answer
-    from discreet.dataset import Asking
+    from discreet.answer.quote import Quote
+    from discreet.operation.reply import Reply as Answered
 
 
 def ask(
@@ -66,34 +55,43 @@ def ask(
 
     Example: discreet ask people.toml "SELECT region, COUNT(*) AS n FROM people GROUP BY region" --error n=15
     """
-    wanted = Wanted("ask", metadata, read_sql(sql), eps, tuple(error or ()), delta, level, analyst, at_size, rehearse)
-    form, second = chosen_format(format, output), reason(second_ledger, why, wanted.command())
+    widths = tuple(error or ())
+    call = QuestionCall(metadata, read_sql(sql), eps, widths, delta, level, analyst, at_size, rehearse)
+    form, call = chosen_format(format, output), with_second_ledger(call, second_ledger, why)
     require_new(output, yes, metadata)
     if raw:
         require_raw(form, output)
-    if not dry_run:
-        _require_place(wanted, form, output, plot, replace=yes)
-        start_ahead(Limits())
-    with opened(metadata, second, rehearse=rehearse) as dataset:
-        question = asking(dataset, wanted)
-        if dry_run:
-            quoted = quotes.quoted(question, wanted)
-            return Reply(quotes.data(quoted), lambda: "\n".join(quoted.lines()), output, replace=yes, toml=metadata)
-        if not (yes or json or rehearse) and terminal.is_terminal():
-            terminal.require_agreed(quotes.quoted(question, wanted).lines(), again=wanted.command("--yes"))
-        answer = _answered(question, wanted)
-    return _replied(answer, wanted.toml, form, output, plot, raw=raw, replace=yes)
+    if dry_run:
+        quoted = operation.quote(call)
+        return Reply(dict(quoted.data), lambda: "\n".join(quoted.value.lines()), output, replace=yes, toml=metadata)
+    _require_place(metadata, form, output, plot, replace=yes)
+    start_ahead(Limits())
+    asks_back = not (yes or json or rehearse) and terminal.is_terminal()
+    reply = operation.ask(call, agree=_agreement(call) if asks_back else None, watch=terminal.bar)
+    return _replied(reply, metadata, form, output, plot, raw=raw, replace=yes)
+
+
+def _agreement(call: QuestionCall) -> "Callable[[Quote], None]":
+    return lambda quote: terminal.require_agreed(quote.lines(), call.fix("To ask it:", yes=True))
 
 
 def _replied(
-    answer: "Answer", toml: Path, form: str, output: Path | None, plot: Path | None, *, raw: bool, replace: bool
+    reply: "Answered[Answer]",
+    toml: Path,
+    form: str,
+    output: Path | None,
+    plot: Path | None,
+    *,
+    raw: bool,
+    replace: bool,
 ) -> Reply:
     from discreet.answer.picture import drawn_column
     from discreet.rehearsal.answers import marked
 
+    answer = reply.value
     shown, lost = marked(answer), None if plot is None else _not_drawn(answer, plot, toml)
     guarded = None if raw else guard_caveat(shown, form)
-    data = envelope(**answer.to_json()) | ({} if plot is None else {"plot": None if lost else str(plot)})
+    data = reply.to_json(command_line) | ({} if plot is None else {"plot": None if lost else str(plot)})
     data |= {} if plot is None or lost else {"plotted": drawn_column(answer).name}
     data["caveats"] = [*data["caveats"], *(said for said in (guarded, lost) if said is not None)]
     notes = [*_notes(shown), *([] if guarded is None else [f"· {guarded}"])]
@@ -117,7 +115,7 @@ def _headed(answer: "Answer", form: str, made: bytes | None) -> bytes | None:
     return above.encode() + made if form == "md" and made is not None else made
 
 
-def _require_place(wanted: Wanted, form: str, output: Path | None, plot: Path | None, *, replace: bool) -> None:
+def _require_place(metadata: Path, form: str, output: Path | None, plot: Path | None, *, replace: bool) -> None:
     """Refuses, before anything is spent, what could not be written afterwards."""
     require_possible(form, output)
     if output is not None and not output.parent.is_dir():
@@ -127,14 +125,9 @@ def _require_place(wanted: Wanted, form: str, output: Path | None, plot: Path | 
         from discreet.plot import style
 
         style.checked_path(plot)
-        require_new(plot, replace, wanted.toml, flag="plot")
+        require_new(plot, replace, metadata, flag="plot")
         if find_spec("matplotlib") is None:
             raise bad("plot", "needs the package matplotlib", str(plot), "Install discreet[plot].")
-
-
-def _answered(question: "Asking", wanted: Wanted) -> "Answer":
-    with terminal.bar() as advance, affordable(wanted, question), said_on_purpose(wanted.command):
-        return question.ask(**wanted.price, analyst=wanted.analyst, progress=advance)
 
 
 def _not_drawn(answer: "Answer", file: Path, toml: Path) -> str | None:
@@ -147,7 +140,7 @@ def _not_drawn(answer: "Answer", file: Path, toml: Path) -> str | None:
         with outputs.replacing(file, toml, flag="plot") as draft:
             style.write(answer.plot(), draft, alt=" ".join([*headline(answer), caption(answer)]))
     except DiscreetError as error:
-        return f"Not drawn: {error.what} {error.fix}"
+        return f"Not drawn: {error.what} {error.spelt(command_line)}"
     except OSError:
         return f"Not drawn: {file} could not be written. Ask again with another name, which costs nothing."
     return None

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli.reply import AsJson, Fitting, OutFile, Reply, Yes, envelope, require_new
-from discreet.cli.typed import whole
+from discreet import exact
+from discreet.cli.reply import AsJson, Fitting, OutFile, Reply, Yes, require_new
+from discreet.fix import command_line
+from discreet.operation.reply import envelope
 
 if TYPE_CHECKING:
     from discreet.audit.report import Row
@@ -45,7 +47,7 @@ def audit(
     from discreet.audit.trial import LEAST_RUNS
 
     require_new(output, yes)
-    size = whole(runs, "runs", LEAST_RUNS, MOST_RUNS, such_as=20_000)
+    size = exact.whole(runs, "runs", LEAST_RUNS, MOST_RUNS, such_as=20_000)
     chosen = [] if everything else checked_names(names or [])
     jobs = claim_jobs(chosen, size)
     planted = mutant_jobs(chosen) if chosen or everything or listed else []
@@ -56,7 +58,7 @@ def audit(
     problem = outcome.problem()
     data = _data(outcome, {job.name: job.wrong for job in planted})
     if problem is not None:
-        data |= problem.as_json()
+        data |= problem.as_json(command_line)
     return Reply(data, lambda: _picture(outcome), output, exit=problem.exit if problem else 0, replace=yes)
 
 

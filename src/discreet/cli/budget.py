@@ -1,16 +1,18 @@
 """`discreet budget`: what may be spent, what is spent, what that promises; and opening a closed dataset again."""
 
-import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from discreet import exact
-from discreet.cli.asking import Toml, Why, opened_table
+from discreet.cli.asking import Toml, Why
 from discreet.cli.reasons import require_why
-from discreet.cli.reply import AsJson, OutFile, Reply, Yes, envelope, require_new
+from discreet.cli.reply import AsJson, OutFile, Reply, Yes, require_new
 from discreet.errors import BadValue
+from discreet.fix import Fix
+from discreet.operation.dataset import opened_table
+from discreet.operation.reply import envelope
 from discreet.privacy import words
 from discreet.privacy.cost import Approx, Cost, Pure
 from discreet.privacy.odds import reaches
@@ -63,17 +65,13 @@ def reopen(metadata: Toml, why: Why = None, json: AsJson = False) -> Reply:
 
     Example: discreet budget reopen people.toml --why "the disk was full and is not any more"
     """
-    reason = require_why(why, "discreet", "budget", "reopen", str(metadata))
+    reason = require_why(why, Fix("", "budget reopen", {"metadata": str(metadata)}))
     with opened_table(metadata) as table:
         standing = table.standing()
         if standing is None or not standing.closed:
             failures = 0 if standing is None else standing.failures
-            what = f"{table.schema.name} is not closed."
-            raise BadValue(
-                what,
-                f"Failed answers so far: {failures}.",
-                f"See where it stands: discreet budget {shlex.quote(str(metadata))}",
-            )
+            what, why_not = f"{table.schema.name} is not closed.", f"Failed answers so far: {failures}."
+            raise BadValue(what, why_not, Fix("See where it stands:", "budget"))
         table.ledger.reopen(reason)
         found = overview(table)
     return Reply(found.data, lambda: picture(found))

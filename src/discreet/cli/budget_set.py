@@ -8,7 +8,6 @@ finds the entry there and only puts the file in place.
 
 import contextlib
 import os
-import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -18,13 +17,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet import exact
-from discreet.cli.asking import Toml, Why, opened_table
+from discreet.cli.asking import Toml, Why
 from discreet.cli.budget import overview, picture
-from discreet.cli.fixes import curated
-from discreet.cli.places import require_metadata_file
 from discreet.cli.reasons import require_why
 from discreet.cli.reply import AsJson, Reply
 from discreet.errors import BadValue, CannotWrite, bad
+from discreet.fix import UNKNOWN, Fix
+from discreet.operation.dataset import fixes_about, opened_table, require_metadata_file
 
 if TYPE_CHECKING:
     from discreet.ledger.rules import Opening
@@ -56,12 +55,13 @@ def set_budget(
     typed = {"epsilon": epsilon, "delta": delta, "max_epsilon_per_question": max_eps_per_question}
     numbers = {name: _number(name, value) for name, value in typed.items() if value is not None}
     caps = dict(_cap(one) for one in analyst or ())
-    reason = require_why(why, *_command(metadata, typed, analyst or []))
+    act = _act(metadata, typed | {"analyst": tuple(analyst or ())})
+    reason = require_why(why, act)
     if not numbers and not caps:
-        fix = f'Write, for example: discreet budget set {shlex.quote(str(metadata))} --epsilon 5 --why "…"'
+        fix = replace(act, arguments={**act.arguments, "why": UNKNOWN})
         raise BadValue("Nothing is to be changed.", "No number was given.", fix)
     require_metadata_file(metadata)
-    with curated(metadata):
+    with fixes_about(metadata):
         changed = _changed(metadata, numbers, caps, reason)
     with opened_table(metadata) as table:
         found = overview(table)
@@ -76,10 +76,10 @@ def _number(name: str, typed: str) -> Fraction:
     return exact.epsilon(typed, _FLAGS[name])
 
 
-def _command(metadata: Path, typed: dict[str, str | None], analysts: list[str]) -> list[str]:
-    given = [word for name, value in typed.items() if value is not None for word in (_FLAGS[name], value)]
-    given += [word for one in analysts for word in ("--analyst", one)]
-    return ["discreet", "budget", "set", str(metadata), *(given or ["--epsilon", "5"])]
+def _act(metadata: Path, typed: dict[str, Any]) -> Fix:
+    """The change as it was typed; an example where nothing was."""
+    given = {name: value for name, value in typed.items() if value}
+    return Fix("Write, for example:", "budget set", {"metadata": str(metadata), **(given or {"epsilon": "5"})})
 
 
 def _cap(typed: str) -> tuple[str, Fraction]:

@@ -5,11 +5,13 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.places import require_metadata_file
-from discreet.cli.reply import AsJson, OutFile, Reply, Yes, envelope
+from discreet.cli.reply import AsJson, OutFile, Reply, Yes
 from discreet.errors import DiscreetError, MetadataError, bad
+from discreet.fix import command_line
 from discreet.metadata import Gap, Metadata, gaps, load
 from discreet.metadata.header import SUFFIXES, names
+from discreet.operation.dataset import require_metadata_file
+from discreet.operation.reply import envelope
 
 _SHOWN = 20
 
@@ -61,7 +63,8 @@ def all_gaps(known: Metadata) -> tuple[Gap, ...]:
         file(table)
         return gaps(known, names(table) if table.suffix.lower() in SUFFIXES else None)
     except DiscreetError as error:
-        return (Gap("dataset.source", f"{error.what} {error.why}", error.fix, blocks=True), *gaps(known))
+        unusable = Gap("dataset.source", f"{error.what} {error.why}", error.spelt(command_line), blocks=True)
+        return (unusable, *gaps(known))
 
 
 def picture(known: Metadata, found: tuple[Gap, ...]) -> Any:
@@ -97,7 +100,7 @@ def _data(known: Metadata, found: tuple[Gap, ...], file: Path) -> dict[str, Any]
     if first is None:
         return envelope(dataset=known.schema.name, **listed)
     error = MetadataError(f"{file.name}: {first.where} must be put right.", first.what, first.fix)
-    return error.as_json() | {"format": 1, "dataset": known.schema.name} | listed
+    return error.as_json(command_line) | {"format": 1, "dataset": known.schema.name} | listed
 
 
 def _exit(found: tuple[Gap, ...]) -> int:

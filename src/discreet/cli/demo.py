@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from discreet import outputs
-from discreet.cli.reply import AsJson, OutFile, Reply, Yes, envelope, require_new
-from discreet.cli.typed import whole
+from discreet import exact, outputs
+from discreet.cli.reply import AsJson, OutFile, Reply, Yes, require_new
+from discreet.operation.reply import envelope
 
 _MOST_SEED = 2**63 - 1
 
@@ -32,7 +32,7 @@ def demo(
     from discreet.demo.page import page
 
     require_new(output, yes)
-    people = whole(seed, "seed", 0, _MOST_SEED, such_as=1)
+    people = exact.whole(seed, "seed", 0, _MOST_SEED, such_as=1)
     with bar() as progress:
         done = curated(folder, people, progress)
     last = done.asked[-1].answer
@@ -58,7 +58,7 @@ def lecture(
     from discreet.plot import style
 
     require_new(output, yes)
-    people = whole(seed, "seed", 0, _MOST_SEED, such_as=1)
+    people = exact.whole(seed, "seed", 0, _MOST_SEED, such_as=1)
     file = None if plot is None else style.checked_path(plot)
     if file is not None:
         outputs.require_harmless(file, flag="plot")

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import stat
 import sys
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -13,13 +14,16 @@ import typer
 from discreet import exact, outputs
 from discreet.cli import questions
 from discreet.cli.check import picture
-from discreet.cli.places import require_no_device
 from discreet.cli.questions import Answers
-from discreet.cli.reply import AsJson, Reply, envelope
-from discreet.errors import BadValue, CannotWrite, bad
+from discreet.cli.reply import AsJson, Reply
+from discreet.errors import BadValue, CannotWrite, SourceUnavailable, bad
+from discreet.fix import Fix, command_line
 from discreet.metadata import Gap, Metadata, dumps, gaps, header, parse, write
+from discreet.operation.dataset import mode
+from discreet.operation.reply import envelope
 from discreet.relation import Relation
 from discreet.schema import Schema
+from discreet.schema.words import written
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ def init(
     if file.exists() and not (yes or dry_run):
         raise _taken(file)
     given = Answers(unit, max_rows, tuple(column or ()), tuple(hierarchy or ()), epsilon, delta)
-    given = replace(given, command=_command(data, output=output, name=name, neighbours=neighbours))
+    given = replace(given, before=_before(data, output=output, name=name, neighbours=neighbours))
     called = questions.plain_name(data.stem) if name is None else questions.called(name)
     related = questions.relation(neighbours)
     names = _names(data, given)
@@ -84,7 +88,8 @@ def init(
 
 def _file(output: Path | None, data: Path) -> Path:
     if output is None and not data.stem:
-        raise bad("CSV", "must be the name of a file", str(data), "Write, for example: discreet init people.csv")
+        fix = Fix("Write, for example:", "init", {"table": "people.csv"})
+        raise bad("CSV", "must be the name of a file", str(data), fix)
     file = data.with_suffix(".toml") if output is None else output
     if file.suffix.lower() != ".toml":
         raise bad("output", "must end in .toml", str(file), f"Write: -o {shlex.quote(f'{file.stem}.toml')}")
@@ -121,12 +126,10 @@ def _is_same(one: Path, other: Path) -> bool:
     return one.exists() and other.exists() and one.samefile(other)
 
 
-def _command(data: Path, *, output: Path | None, name: str | None, neighbours: str) -> tuple[str, ...]:
-    """The words before the answers, as they were typed."""
-    more = [] if name is None else ["--name", name]
-    more += [] if neighbours == Relation.ADD_REMOVE else ["--neighbours", neighbours]
-    more += [] if output is None else ["-o", str(output)]
-    return ("discreet", "init", str(data), *more)
+def _before(data: Path, *, output: Path | None, name: str | None, neighbours: str) -> dict[str, Any]:
+    """The arguments before the answers, as they were typed."""
+    unusual = None if neighbours == Relation.ADD_REMOVE else neighbours
+    return {"table": str(data), "name": name, "neighbours": unusual, "output": output}
 
 
 def _taken(file: Path) -> BadValue:
@@ -135,10 +138,17 @@ def _taken(file: Path) -> BadValue:
 
 def _names(data: Path, given: Answers) -> tuple[str, ...] | None:
     """The header of a CSV; None for another format whose columns were given as flags."""
-    require_no_device(data)
+    _require_no_device(data)
     if given.columns and data.suffix.lower() not in header.SUFFIXES:
         return None
     return header.names(data)
+
+
+def _require_no_device(table: Path) -> None:
+    """Refuses a table that is a device or a socket; of a pipe only the header is taken."""
+    if mode(table) not in (None, stat.S_IFREG, stat.S_IFDIR, stat.S_IFIFO):
+        why = f"You gave {written(table.name)}, which is a device or a socket."
+        raise SourceUnavailable("The table must be a file.", why, "Save it to a file, such as people.csv.")
 
 
 def _draft(
@@ -169,7 +179,7 @@ def _noted(draft: Draft, given: Answers, *, names: tuple[str, ...] | None, silen
         return draft
     more = "" if given.columns else "; add --column NAME:TYPE for each column to ask about"
     note = f"Nothing was asked, because {silent}. With your own answers in it, this command fills the gaps{more}:"
-    return replace(draft, caveats=(note,), fuller=questions.again(fuller, "--yes"))
+    return replace(draft, caveats=(note,), fuller=command_line(questions.again(fuller, yes=True)))
 
 
 def _save(draft: Draft, write_text: Any) -> None:
@@ -184,12 +194,13 @@ def _save(draft: Draft, write_text: Any) -> None:
 
 def _next(draft: Draft) -> list[str]:
     """Commands that work now: the check, and a first quote where nothing stops a question."""
-    lines, budget = [shlex.join(["discreet", "check", str(draft.file)])], draft.metadata.budget
-    if budget is None or any(gap.blocks for gap in draft.gaps):
-        return lines
-    price = exact.shown(min(Fraction(1), budget.epsilon))
-    question = f"SELECT COUNT(*) AS n FROM {draft.metadata.schema.name}"
-    return [*lines, shlex.join(["discreet", "quote", str(draft.file), question, "--eps", price])]
+    about, budget = {"metadata": str(draft.file)}, draft.metadata.budget
+    ways = [Fix("", "check", about)]
+    if budget is not None and not any(gap.blocks for gap in draft.gaps):
+        price = exact.shown(min(Fraction(1), budget.epsilon))
+        question = f"SELECT COUNT(*) AS n FROM {draft.metadata.schema.name}"
+        ways.append(Fix("", "quote", about | {"sql": question, "epsilon": price}))
+    return list(map(command_line, ways))
 
 
 def _data(draft: Draft, dry_run: bool) -> dict[str, Any]:

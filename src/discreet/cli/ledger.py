@@ -1,7 +1,6 @@
 """`discreet ledger`: the entries, their check, their export; and taking over a ledger that was moved."""
 
 import functools
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,12 +8,14 @@ import typer
 
 from discreet import exact, outputs
 from discreet.cli import terminal
-from discreet.cli.asking import Toml, Why, opened_table
-from discreet.cli.fixes import curated
+from discreet.cli.asking import Toml, Why
 from discreet.cli.reasons import require_why
-from discreet.cli.reply import AsJson, OutFile, Reply, Yes, envelope, require_new
+from discreet.cli.reply import AsJson, OutFile, Reply, Yes, require_new
 from discreet.errors import BadValue, CannotWrite, IntegrityError, LedgerUnavailable, bad
+from discreet.fix import UNKNOWN, Fix
 from discreet.inert import visible
+from discreet.operation.dataset import opened_table
+from discreet.operation.reply import envelope
 
 if TYPE_CHECKING:
     from discreet.table import Table
@@ -70,17 +71,17 @@ def adopt(
     from discreet.ledger.adoption import forgotten_at
     from discreet.ledger.ledger import Ledger
 
-    reason = require_why(why, "discreet", "ledger", "adopt", str(metadata))
+    reason = require_why(why, Fix("", "ledger adopt", {"metadata": str(metadata)}))
     with opened_table(metadata) as table:
         path = table.ledger_path
         if not path.exists():
-            fix = f'Copy it there, then: discreet ledger adopt {shlex.quote(str(metadata))} --why "…"'
+            fix = Fix("Copy it there, then:", "ledger adopt", {"why": UNKNOWN})
             raise LedgerUnavailable("There is no ledger to adopt.", f"It belongs at {str(path)!r}.", fix)
-        _require_orphan(path, metadata)
+        _require_orphan(path)
         lost = forgotten_at(path)
         if lost is not None and terminal.is_terminal() and not (yes or json):
-            command = ["discreet", "ledger", "adopt", str(metadata), "--why", reason, "--yes"]
-            terminal.require_agreed([f"This copy does not have {lost}."], again=shlex.join(command))
+            again = Fix("To ask it:", "ledger adopt", {"metadata": str(metadata), "why": reason, "yes": True})
+            terminal.require_agreed([f"This copy does not have {lost}."], again)
         Ledger.adopt(path, why=reason).close()
         data = _data(table, verify=True)
     if lost is not None:
@@ -100,7 +101,7 @@ def abandon(
 
     Example: discreet ledger abandon people.toml 12-4be0a1c9d2f7 --why "the source was replaced"
     """
-    reason = require_why(why, "discreet", "ledger", "abandon", str(metadata), receipt)
+    reason = require_why(why, Fix("", "ledger abandon", {"metadata": str(metadata), "receipt": receipt}))
     with opened_table(metadata) as table:
         standing = table.standing()
         runs = {} if standing is None else {run.receipt.name: run for run in table.ledger.open_runs()}
@@ -112,13 +113,12 @@ def abandon(
     return Reply(data | {"exported": None}, lambda: _picture(data))
 
 
-def _require_orphan(path: Path, toml: Path) -> None:
+def _require_orphan(path: Path) -> None:
     """Refuses to adopt a ledger that opens as it is."""
     from discreet.ledger.ledger import Ledger
 
     try:
-        with curated(toml):
-            Ledger.open(path).close()
+        Ledger.open(path).close()
     except IntegrityError:
         return
     raise BadValue("There is nothing to adopt.", "The ledger is the one that was used here last.", "Go on asking.")

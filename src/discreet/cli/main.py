@@ -16,9 +16,11 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.reply import AsJson, FileUnwritten, Problem, Reply, envelope, show, show_problem
+from discreet.cli.reply import AsJson, FileUnwritten, Reply, show, show_problem
+from discreet.cli.terminal import Stopped
 from discreet.cli.verbs import VERBS, Verbs
-from discreet.errors import DiscreetError
+from discreet.errors import CannotWrite, DiscreetError
+from discreet.operation.reply import envelope
 
 OWN_CODES = {  # problems that are the command line's alone, beside those of errors.py
     "usage": "The command line was not understood.",
@@ -27,7 +29,21 @@ OWN_CODES = {  # problems that are the command line's alone, beside those of err
     "interrupted": "The command was stopped from the keyboard.",
 }
 
-_INTERRUPTED = 130
+_LONGEST = 400
+
+
+class Usage(DiscreetError):
+    """A command line that was not understood."""
+
+    code = "usage"
+    exit = 2
+
+
+class Bug(DiscreetError):
+    """Something that should not have happened; neither its message nor its traceback is shown."""
+
+    code = "bug"
+
 
 app = typer.Typer(
     name="discreet",
@@ -88,14 +104,14 @@ def status(arguments: Sequence[str]) -> int:
         return _last_word(outcome)
 
 
-def _last_word(outcome: Reply | dict[str, Any]) -> int:
+def _last_word(outcome: Reply | DiscreetError) -> int:
     """Say on stderr, if that is left, what could not be shown: an error itself, or that the answer is stored."""
-    problem = _unwritten(None, outcome.data.get("receipt")).as_json() if isinstance(outcome, Reply) else outcome
+    problem = _unwritten(None, outcome.data.get("receipt")) if isinstance(outcome, Reply) else outcome
     _let_go(sys.stdout)
     with contextlib.suppress(OSError):
         show_problem(problem, as_json=False)
     _let_go(sys.stderr)
-    return int(problem["exit"])
+    return problem.exit
 
 
 def _let_go(stream: Any) -> None:
@@ -117,19 +133,19 @@ def _replace_closed_streams() -> None:
             setattr(sys, name, os.fdopen(handle, mode, encoding="utf-8"))
 
 
-def _outcome(arguments: list[str]) -> Reply | dict[str, Any]:
-    """What came of it: a reply, or an error object."""
+def _outcome(arguments: list[str]) -> Reply | DiscreetError:
+    """What came of it: a reply, or a refusal."""
     try:
         return _reply(arguments)
     except DiscreetError as error:
-        return error.as_json()
+        return error
     except typer.TyperException as error:
-        return _usage(error).as_json()
+        return _usage(error)
     except (KeyboardInterrupt, typer.Abort):
-        return _interrupted().as_json()
+        return _interrupted()
     except Exception:
         # The message and traceback of an unforeseen error may hold anything, rows included: neither is shown.
-        return _bug().as_json()
+        return _bug()
 
 
 def _reply(arguments: list[str]) -> Reply:
@@ -139,7 +155,7 @@ def _reply(arguments: list[str]) -> Reply:
         result: Any = command.main(args=arguments, prog_name="discreet", standalone_mode=False)
     if isinstance(result, Reply):
         return result
-    if result == _INTERRUPTED:
+    if result == Stopped.exit:
         raise KeyboardInterrupt
     text = printed.getvalue().rstrip()  # --help and --version print by themselves
     return Reply(envelope(text=text), lambda: _plain(text))
@@ -149,15 +165,15 @@ def _written(reply: Reply, *, as_json: bool) -> int:
     try:
         return show(reply, as_json=as_json)
     except DiscreetError as error:
-        return show_problem(error.as_json(), as_json=as_json)
+        return show_problem(error, as_json=as_json)
     except KeyboardInterrupt:
-        return show_problem(_interrupted().as_json(), as_json=as_json)
+        return show_problem(_interrupted(), as_json=as_json)
     except FileUnwritten:
-        return show_problem(_unwritten(reply.file, reply.data.get("receipt")).as_json(), as_json=as_json)
+        return show_problem(_unwritten(reply.file, reply.data.get("receipt")), as_json=as_json)
     except OSError:
         raise
     except Exception:
-        return show_problem(_bug().as_json(), as_json=as_json)
+        return show_problem(_bug(), as_json=as_json)
 
 
 def _plain(text: str) -> Any:
@@ -166,24 +182,25 @@ def _plain(text: str) -> Any:
     return Text(text)
 
 
-def _usage(error: typer.TyperException) -> Problem:
+def _usage(error: typer.TyperException) -> Usage:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "discreet"
     message = error.format_message().rstrip(".")
     ended = message if message.endswith("?") else f"{message}."
-    return Problem("usage", 2, ended, OWN_CODES["usage"], f"See `{command} --help`.")
+    short = ended if len(ended) <= _LONGEST else f"{ended[:_LONGEST]}…"
+    return Usage(short, OWN_CODES["usage"], f"See `{command} --help`.")
 
 
-def _interrupted() -> Problem:
-    return Problem("interrupted", _INTERRUPTED, "Stopped.", OWN_CODES["interrupted"], "What was charged stays charged.")
+def _interrupted() -> Stopped:
+    return Stopped("Stopped.", OWN_CODES["interrupted"], "What was charged stays charged.")
 
 
-def _unwritten(file: Path | None, receipt: str | None = None) -> Problem:
+def _unwritten(file: Path | None, receipt: str | None = None) -> CannotWrite:
     kept = "" if receipt is None else f" The answer is stored, receipt {receipt}: the same again costs nothing."
     if file is None:
         fix = "Check that whatever reads it is still there and that the disk is not full, or write to a file: -o FILE"
         why = f"{OWN_CODES['cannot-write']}{kept}"
-        return Problem("cannot-write", 7, "Not all could be written to stdout and stderr.", why, fix)
+        return CannotWrite("Not all could be written to stdout and stderr.", why, fix)
     if file.is_dir():
         why, fix = "That is a folder.", f"Name a file in it, for example: -o {file / 'answer.txt'}"
     elif not file.parent.is_dir():
@@ -191,9 +208,9 @@ def _unwritten(file: Path | None, receipt: str | None = None) -> Problem:
     else:
         why = "The file could not be opened, or not all of the answer fitted."
         fix = "Check that you may write there and that the disk is not full, or give another name after -o."
-    return Problem("cannot-write", 7, f"The answer could not be written to {str(file)!r}.", f"{why}{kept}", fix)
+    return CannotWrite(f"The answer could not be written to {str(file)!r}.", f"{why}{kept}", fix)
 
 
-def _bug() -> Problem:
+def _bug() -> Bug:
     fix = "Please report the command you typed; no data is shown here, and what was charged stays charged."
-    return Problem("bug", 1, "This should not have happened.", OWN_CODES["bug"], fix)
+    return Bug("This should not have happened.", OWN_CODES["bug"], fix)

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from discreet import exact
-from discreet.cli.reply import AsJson, OutFile, Reply, Yes, envelope, require_new
-from discreet.cli.typed import refitted, whole
-from discreet.errors import NotPriced, bad
+from discreet.cli.reply import AsJson, OutFile, Reply, Yes, require_new
+from discreet.errors import NotPriced, bad, fixed_by
+from discreet.operation.reply import envelope
 from discreet.privacy import analytic, convert, words
 from discreet.privacy.certify import up
 from discreet.privacy.cost import Approx, Cost, Gaussian, Pure, Response, Zcdp, to_json
@@ -70,7 +70,7 @@ def odds(
     cost, rare = _promise(eps, delta, sigma, rho, survey)
     under = _relation(relation, survey)
     asked = Question.PRESENCE if under is Relation.ADD_REMOVE else Question.VALUE
-    size = whole(group, "group", 1, _MOST_UNITS, such_as=4)
+    size = exact.whole(group, "group", 1, _MOST_UNITS, such_as=4)
     found = _findings(cost, rare, under, question or asked, size, prior, false_alarms)
     return Reply(_data(found), lambda: _picture(found), output, replace=yes)
 
@@ -100,7 +100,8 @@ def _delta(typed: str) -> Fraction:
     fix = (
         "Give a number such as 1e-7: a δ near one over the number of people lets a person's row be published outright."
     )
-    return refitted(lambda: exact.delta(typed), fix)
+    with fixed_by(fix):
+        return exact.delta(typed)
 
 
 def _findings(
@@ -108,8 +109,10 @@ def _findings(
 ) -> Findings:
     own = reach(cost, under, rare, question=question, group=group)
     loss = _stated(own)
-    before = refitted(lambda: exact.inner_probability(prior, "prior"), "Give a number such as 0.4.")
-    alarms = refitted(lambda: exact.inner_probability(false_alarms, "false-alarms"), "Give a number such as 0.01.")
+    with fixed_by("Give a number such as 0.4."):
+        before = exact.inner_probability(prior, "prior")
+    with fixed_by("Give a number such as 0.01."):
+        alarms = exact.inner_probability(false_alarms, "false-alarms")
     epsilon, delta = _price(cost, rare)
     return Findings(
         cost=cost,

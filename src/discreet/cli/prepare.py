@@ -4,9 +4,11 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.asking import Toml, opened_table
-from discreet.cli.reply import AsJson, OutFile, Reply, Yes, envelope, require_new
+from discreet.cli.asking import Toml
+from discreet.cli.reply import AsJson, OutFile, Reply, Yes, require_new
 from discreet.cli.terminal import bar
+from discreet.operation.dataset import opened_table
+from discreet.operation.reply import envelope
 
 
 def prepare(

@@ -1,15 +1,16 @@
 """The answers `discreet init` needs, from flags or from a terminal, as public facts."""
 
-import contextlib
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import typer
 
 from discreet.cli.terminal import Stopped
-from discreet.errors import BadValue, DiscreetError, MetadataError, bad, quoted
+from discreet.errors import BadValue, DiscreetError, MetadataError, bad, fixed_by, quoted
+from discreet.fix import Fix, command_line
 from discreet.metadata.header import like_unit
 from discreet.relation import Relation
 from discreet.schema import Budget, Column, Hierarchy, Schema, Type, Unit
@@ -31,7 +32,7 @@ _EXAMPLE = {
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers as typed, None or empty where there was none; `command` is what stands before them."""
+    """The answers as typed, None or empty where there was none; `before` are arguments that are no answers."""
 
     unit: str | None = None
     max_rows: str | None = None
@@ -39,23 +40,24 @@ class Answers:
     hierarchies: tuple[str, ...] = ()
     epsilon: str | None = None
     delta: str | None = None
-    command: tuple[str, ...] = ("discreet", "init", "people.csv")
+    before: Mapping[str, Any] = field(default_factory=lambda: {"table": "people.csv"})
 
 
-def again(given: Answers, *more: str) -> str:
-    """The command line that gives these answers, safe to paste into a shell.
+def again(given: Answers, words: str = "", **more: Any) -> Fix:
+    """The call that gives these answers.
 
-    >>> again(Answers("person_id", "5", ("region:category:north|south",)))
+    >>> command_line(again(Answers("person_id", "5", ("region:category:north|south",))))
     "discreet init people.csv --unit person_id --max-rows 5 --column 'region:category:north|south'"
     """
-    words = [*given.command]
-    for flag, value in (("--unit", given.unit), ("--max-rows", given.max_rows)):
-        words += [] if value is None else [flag, value]
-    for flag, values in (("--column", given.columns), ("--hierarchy", given.hierarchies)):
-        words += [word for value in values for word in (flag, value)]
-    for flag, value in (("--epsilon", given.epsilon), ("--delta", given.delta)):
-        words += [] if value is None else [flag, value]
-    return shlex.join([*words, *more])
+    answers = {
+        "unit": given.unit,
+        "max_rows": given.max_rows,
+        "column": given.columns,
+        "hierarchy": given.hierarchies,
+        "epsilon": given.epsilon,
+        "delta": given.delta,
+    }
+    return Fix(words, "init", {**given.before, **answers, **more})
 
 
 def filled(given: Answers, names: Sequence[str] | None) -> Answers:
@@ -79,9 +81,10 @@ def unit(given: Answers, names: Sequence[str] | None = None) -> Unit | None:
             raise bad("--max-rows", "must come with --unit", given.max_rows, fix)
         return None
     if given.max_rows is None:
-        fix = f"Write, with your number: {again(replace(given, max_rows='5'))}"
-        raise bad("--unit", "must come with the number of its rows that may count", given.unit, fix)
-    with _as_flags(shlex.join(["--unit", given.unit or "person_id", "--max-rows", "5"])):
+        rule = "must come with the number of its rows that may count"
+        raise bad("--unit", rule, given.unit, again(replace(given, max_rows="5"), "Write, with your number:"))
+    flags = shlex.join(["--unit", given.unit or "person_id", "--max-rows", "5"])
+    with fixed_by(f"Write, for example: {flags}"):
         typed = given.max_rows.strip()
         small = typed.isascii() and typed.isdecimal() and len(typed) < 20
         return Unit(given.unit, int(typed) if small else typed)  # type: ignore[arg-type]
@@ -93,7 +96,7 @@ def budget(given: Answers) -> Budget | None:
         if given.delta is not None:
             raise bad("--delta", "must come with --epsilon", given.delta, "Add, for example: --epsilon 3")
         return None
-    with _as_flags("--epsilon 3 --delta 1e-7"):
+    with fixed_by("Write, for example: --epsilon 3 --delta 1e-7"):
         return Budget(given.epsilon, given.delta or 0)  # type: ignore[arg-type]
 
 
@@ -137,7 +140,8 @@ def column(spec: str) -> Column:
     if not name or not kind:
         example = f"{name or 'age'}:integer:0:110"
         raise bad("--column", "must be NAME:TYPE", spec, f"Write, for example: --column {shlex.quote(example)}")
-    with _as_flags(f"--column {shlex.quote(f'{name}:{_meant(kind)}{_EXAMPLE[_meant(kind)]}')}"):
+    example = f"{name}:{_meant(kind)}{_EXAMPLE[_meant(kind)]}"
+    with fixed_by(f"Write, for example: --column {shlex.quote(example)}"):
         known = Type(choice(kind, f"columns.{name}.type", tuple(Type), SYNONYMS))
         if not limits:
             return Column(name, known)
@@ -161,7 +165,7 @@ def hierarchy(spec: str) -> Hierarchy:
     ('region', 'ward')
     """
     name, _, levels = spec.partition(":")
-    with _as_flags("--hierarchy 'geo:country>region>ward'"):
+    with fixed_by("Write, for example: --hierarchy 'geo:country>region>ward'"):
         return Hierarchy(name.strip(), tuple(level.strip() for level in levels.split(">")))
 
 
@@ -210,11 +214,10 @@ class _Asking:
                 accept(typed)
                 return typed
             except BadValue as error:
-                _, must, rule = error.what.partition(" must ")
-                said = f"It must {rule}" if must else error.what
+                said = error.what if error.rule is None else f"It {error.rule}."
                 typer.echo(f"   {said} You typed {quoted(typed)}. {hint(typed)}", err=True)
             except DiscreetError as error:
-                typer.echo(f"   {error.what} {error.why} {error.fix}", err=True)
+                typer.echo(f"   {error.what} {error.why} {error.spelt(command_line)}", err=True)
         return None
 
     def needed(self, text: str, accept: Callable[[str], object], hint: Callable[[str], str]) -> str:
@@ -241,7 +244,7 @@ def asked(given: Answers, names: Sequence[str] | None) -> Answers:
     except (EOFError, KeyboardInterrupt):
         typer.echo("", err=True)
         why = "The questions were left before the last one."
-        raise Stopped("No file was written.", why, f"Start again: {again(given)}") from None
+        raise Stopped("No file was written.", why, again(given, "Start again:")) from None
 
 
 def _asked(asking: _Asking, given: Answers, names: Sequence[str] | None) -> Answers:
@@ -365,12 +368,3 @@ def _meant(kind: str) -> Type:
 
 def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
-
-
-@contextlib.contextmanager
-def _as_flags(example: str) -> Iterator[None]:
-    """Refusals inside end with flags to paste instead of TOML."""
-    try:
-        yield
-    except BadValue as error:
-        raise BadValue(error.what, error.why, f"Write, for example: {example}") from None

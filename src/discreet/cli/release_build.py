@@ -1,32 +1,22 @@
 """`discreet release build`: the quote, a yes, one charge, and a folder of tables that add up."""
 
-import shlex
-from dataclasses import asdict
-from importlib.util import find_spec
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli import release_plan, terminal
-from discreet.cli.asking import Rehearse, opened
-from discreet.cli.release_asking import (
-    Runs,
-    Wanted,
-    affordable,
-    asking,
-    default_folder,
-    quoted,
-    releasing,
-    require_usable,
-)
-from discreet.cli.reply import AsJson, Reply, envelope
-from discreet.cli.second import Second, WhySecond, reason, said_on_purpose
-from discreet.cli.typed import whole
-from discreet.errors import bad
+from discreet.cli import terminal
+from discreet.cli.asking import Rehearse
+from discreet.cli.release_asking import Runs, asking
+from discreet.cli.reply import AsJson, Reply
+from discreet.cli.second import Second, WhySecond, with_second_ledger
+from discreet.fix import command_line
+from discreet.operation import release as operation
+from discreet.operation.release import ReleaseCall
 
 if TYPE_CHECKING:
-    from discreet.release.plan import ReleasePlan
+    from discreet.release.quote import ReleaseQuote
     from discreet.release.release import Release
     from discreet.release.tree import Tree
 
@@ -39,7 +29,7 @@ Out = Annotated[
 
 @asking("build")
 def build(
-    wanted: Wanted,
+    call: ReleaseCall,
     *,
     resimulate: Runs = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Plan it and build nothing.")] = False,
@@ -57,96 +47,22 @@ def build(
 
     Example: discreet release build people.toml --by sex --eps 1
     """
-    real, wanted = wanted, release_plan.Rehearsed(**vars(wanted)) if rehearse else wanted
-    beside = wanted.toml.with_suffix(".rehearsal") if rehearse else default_folder(wanted.toml)
-    folder = beside if output is None else output
-    _require_harmless(folder, wanted.toml)
-    with opened(wanted.toml, reason(second_ledger, why, wanted.command()), rehearse=rehearse) as dataset:
-        release = releasing(dataset, wanted)
-        found = quoted(release, wanted)
-        if dry_run:
-            return Reply(release_plan.data(found), lambda: "\n".join(found.lines()))
-        require_place(folder, replace=yes)
-        runs = None if resimulate is None else required_runs(resimulate, release.plan(**wanted.price))
-        if not (yes or json or rehearse) and terminal.is_terminal():
-            more = [] if resimulate is None else ["--resimulate", resimulate]
-            more += [] if output is None else ["-o", str(output)]
-            again = wanted.command(*more, "--yes")
-            terminal.require_agreed(found.lines(), again=again)
-        with terminal.bar() as advance, affordable(wanted), said_on_purpose(wanted.command):
-            built = release.build(**wanted.price, analyst=wanted.analyst, progress=advance)
-            built = built if runs is None else built.resimulated(runs, progress=advance)
-            files = _saved(built, folder)
-    data = _data(built, found.to_json(), files, wanted.toml, folder)
-    if rehearse:
-        data["next"] = [real.command()]
-    return Reply(data, lambda: _picture(built), said=lambda: _said(data))
+    call = with_second_ledger(replace(call, rehearse=rehearse), second_ledger, why)
+    if dry_run:
+        operation.place(call, output)
+        planned = operation.plan(call)
+        return Reply(dict(planned.data), lambda: "\n".join(planned.value.lines()))
 
+    def agree(quote: "ReleaseQuote") -> None:
+        again = call.fix("To ask it:", resimulate=resimulate, output=output, yes=True)
+        terminal.require_agreed(quote.lines(), again)
 
-def required_runs(typed: str, plan: "ReleasePlan") -> int:
-    """How often to draw the noise again, refused before anything is spent."""
-    from discreet.release.resimulated import MOST_RUNS, least_runs, require_room
-
-    runs = whole(typed, "resimulate", least_runs(plan.terms.level), MOST_RUNS, such_as=99)
-    require_room(plan.terms.level, runs, len(plan.subject.tree) * (plan.subject.cells + 1))
-    return runs
-
-
-def _require_harmless(folder: Path, toml: Path) -> None:
-    """Refuses a folder where the release would replace an input of a dataset."""
-    from discreet.release.publish import files
-
-    files.require_harmless(folder, files.BUILT, toml)
-
-
-def require_place(folder: Path, *, replace: bool) -> None:
-    """Refuses, before anything is spent, what could not be written afterwards."""
-    from discreet.release.publish.files import PUBLISHED
-
-    require_usable(folder, "output")
-    if not folder.absolute().parent.is_dir():
-        fix = f"Make it first: mkdir -p {shlex.quote(str(folder.parent))}"
-        raise bad("output", "must lie in a folder that exists", str(folder), fix)
-    if folder.exists() and not folder.is_dir():
-        raise bad("output", "must be a folder", str(folder), "Give another name after -o.")
-    if not replace and any((folder / name).exists() for name in PUBLISHED):
-        fix = "Add --yes to replace what is in it, or give another folder after -o."
-        raise bad("output", "must not hold a release yet", str(folder), fix)
-    if find_spec("pyarrow") is None:
-        raise bad("output", "needs the package pyarrow", str(folder), "Install discreet[frames].")
-
-
-def _saved(release: "Release", folder: Path) -> list[Path]:
-    """The files of the release, of a rehearsal the page too; what was there is replaced, as was asked beforehand."""
-    from discreet.rehearsal.releases import RehearsedRelease
-
-    made = release.publish if isinstance(release, RehearsedRelease) else release.save
-    return [_near(path, folder) for path in made(folder, replace=True)]
-
-
-def _near(path: Path, folder: Path) -> Path:
-    """The path as the folder was typed."""
-    return folder / path.name
-
-
-def _data(release: "Release", quote: dict[str, Any], files: list[Path], toml: Path, folder: Path) -> dict[str, Any]:
-    kept = {name: value for name, value in quote.items() if name not in ("remaining_after", "ok", "format")}
-    return envelope(**kept) | {
-        "remaining": release.remaining,
-        "doubts": release.doubts,
-        "receipt": release.receipt,
-        "replayed": release.replayed,
-        "violations": asdict(release.violations),
-        "folder": str(folder),
-        "files": [str(path) for path in files],
-        "next": following(toml, folder),
-    }
-
-
-def following(toml: Path, folder: Path) -> list[str]:
-    """Commands that work now."""
-    place = [] if folder == default_folder(toml) else [str(folder)]
-    return [shlex.join(["discreet", "release", verb, str(toml), *place]) for verb in ("check", "publish")]
+    asks_back = not (yes or json or rehearse) and terminal.is_terminal()
+    reply = operation.build(
+        call, output, replaces=yes, resimulate=resimulate, agree=agree if asks_back else None, watch=terminal.bar
+    )
+    data = reply.to_json(command_line)
+    return Reply(data, lambda: _picture(reply.value), said=lambda: _said(data))
 
 
 # --- for people ------------------------------------------------------------------------------------------------------

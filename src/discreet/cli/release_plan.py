@@ -1,29 +1,23 @@
 """`discreet release plan`: cost and the ± of every level.  Costs nothing, touches no data."""
 
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from discreet.cli.asking import Rehearse, opened
-from discreet.cli.release_asking import Wanted, asking, quoted, releasing
-from discreet.cli.reply import AsJson, OutFile, Reply, Yes, envelope, require_new
+from discreet.cli.asking import Rehearse, drawn_commands
+from discreet.cli.release_asking import asking
+from discreet.cli.reply import AsJson, OutFile, Reply, Yes, require_new
+from discreet.fix import command_line
+from discreet.operation import release as operation
+from discreet.operation.release import ReleaseCall
 
 if TYPE_CHECKING:
+    from discreet.operation.reply import Reply as Planned
     from discreet.release.quote import ReleaseQuote
-
-
-@dataclass(frozen=True)
-class Rehearsed(Wanted):
-    """A release that is only rehearsed, as its command lines say."""
-
-    def command(self, *more: str) -> str:
-        """As `Wanted.command`, with the flag."""
-        return super().command("--rehearse", *more)
 
 
 @asking("plan")
 def plan(
-    wanted: Wanted,
+    call: ReleaseCall,
     *,
     json: AsJson = False,
     output: OutFile = None,
@@ -36,29 +30,13 @@ def plan(
 
     Example: discreet release plan people.toml --by sex --eps 1 --share ward=0.5
     """
-    require_new(output, yes, wanted.toml)
-    wanted = Rehearsed(**vars(wanted)) if rehearse else wanted
-    with opened(wanted.toml, rehearse=rehearse) as dataset:
-        found = quoted(releasing(dataset, wanted), wanted)
-    offered = replace(wanted, verb="build") if found.fits else _cheaper(wanted, found)
-    lines = [] if offered is None else [offered.command()]
-    return Reply(data(found) | {"next": lines}, lambda: _picture(found, lines), output, replace=yes, toml=wanted.toml)
+    require_new(output, yes, call.metadata)
+    reply = operation.plan(replace(call, rehearse=rehearse))
+    return Reply(reply.to_json(command_line), lambda: _picture(reply), output, replace=yes, toml=call.metadata)
 
 
-def _cheaper(wanted: Wanted, found: "ReleaseQuote") -> Wanted | None:
-    left = found.remaining["epsilon"]
-    return replace(wanted, verb="build", eps=left, delta="0") if Fraction(left) > 0 else None
-
-
-def data(found: "ReleaseQuote") -> dict[str, Any]:
-    """The quote for programs."""
-    return envelope(**found.to_json())
-
-
-def _picture(found: "ReleaseQuote", offered: list[str]) -> Any:
+def _picture(reply: "Planned[ReleaseQuote]") -> Any:
     from rich.console import Group
     from rich.text import Text
 
-    said = [Text(""), Text("To build it:" if found.fits else "This fits:")] if offered else []
-    commands = (Text(f"  {line}", no_wrap=True, overflow="ignore") for line in offered)
-    return Group(*map(Text, found.lines()), *said, *commands)
+    return Group(*map(Text, reply.value.lines()), *drawn_commands(reply.next or ()))

@@ -1,16 +1,15 @@
 """`discreet release publish`: everything that goes out, made from the built folder alone."""
 
-import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from discreet.cli.asking import Toml
-from discreet.cli.release_asking import Folder, default_folder, require_usable
-from discreet.cli.release_check import known, rebuilt, require_built
-from discreet.cli.reply import AsJson, Reply, envelope
-from discreet.errors import bad
+from discreet.cli.release_asking import Folder
+from discreet.cli.reply import AsJson, Reply
+from discreet.fix import command_line
+from discreet.operation import folder as operation
 
 _WHAT = {
     "index.html": "a page to look around in, without any outside request",
@@ -40,25 +39,8 @@ def publish(
 
     Example: discreet release publish people.toml -o published
     """
-    from discreet.release.publish import files
-
-    out = metadata.parent / f"{metadata.stem}.published" if output is None else output
-    files.require_harmless(out, files.PUBLISHED, metadata)
-    schema, place = known(metadata), folder or default_folder(metadata)
-    require_built(place, metadata)
-    require_usable(out, "output")
-    if out.exists() and not out.is_dir():
-        raise bad("output", "must be a folder", str(out), "Give another name after -o.")
-    if not yes and any((out / name).exists() for name in files.PUBLISHED):
-        fix = "Add --yes to replace it, or give another folder after -o."
-        raise bad("output", "must not hold a release yet", str(out), fix)
-    if not out.absolute().parent.is_dir():
-        fix = f"Make it first: mkdir -p {shlex.quote(str(out.parent))}"
-        raise bad("output", "must lie in a folder that exists", str(out), fix)
-    with rebuilt(metadata):
-        made = [out / path.name for path in files.published(place, schema, out, replace=yes, toml=metadata)]
-    data = envelope(dataset=schema.name, folder=str(out), files=[str(path) for path in made])
-    return Reply(data, lambda: _picture(made))
+    reply = operation.publish(metadata, folder, output, replaces=yes)
+    return Reply(reply.to_json(command_line), lambda: _picture(reply.value))
 
 
 def _picture(made: list[Path]) -> Any:

@@ -6,14 +6,15 @@ Data goes to stdout, all else to stderr; with `--json` stdout carries exactly on
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
 import typer
 
 from discreet import outputs
-from discreet.errors import bad
+from discreet.errors import DiscreetError, bad
+from discreet.fix import command_line
 from discreet.inert import in_json, visible, visible_lines
 
 # Declared for --help; main reads it off the command line itself, so that it holds when parsing fails.
@@ -24,7 +25,6 @@ OutFile = Annotated[
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Replace FILE if it is there.")]
 
-_LONGEST = 400
 _UNWRAPPED = 10_000  # columns: a file or a pipe has no edge
 _PLAIN = {  # for streams that know no such letter
     **{"ε": "eps", "δ": "delta", "σ": "sigma", "ρ": "rho", "μ": "mu", "±": "+-", "−": "-", "·": "*", "…": "..."},
@@ -80,37 +80,6 @@ class _Inert:
             yield segment if segment.control else Segment(visible_lines(segment.text), segment.style)
 
 
-@dataclass(frozen=True)
-class Problem:
-    """An outcome that is no answer: the error object of every verb."""
-
-    code: str
-    exit: int
-    what: str
-    why: str
-    fix: str
-    position: dict[str, int] | None = field(default=None)
-
-    def as_json(self) -> dict[str, Any]:
-        """The error object of the public face."""
-        return {
-            "ok": False,
-            "code": self.code,
-            "exit": self.exit,
-            "what": _short(self.what),
-            "why": self.why,
-            "fix": self.fix,
-            "position": self.position,
-        }
-
-
-def envelope(**parts: Any) -> dict[str, Any]:
-    """The keys every successful reply has, with what the verb adds; that it was rehearsed comes before all."""
-    rehearsed = {"rehearsal": True} if parts.get("rehearsal") else {}
-    absent = dict.fromkeys(("dataset", "cost", "remaining", "receipt"))
-    return {**rehearsed, "ok": True, "format": 1, **absent, "caveats": []} | parts
-
-
 def require_new(file: Path | None, replace: bool | None, metadata: Path | None = None, *, flag: str = "output") -> None:
     """Refuses an input of a dataset, and a file that is there already unless it may be replaced; devices are none."""
     if file is not None:
@@ -138,14 +107,15 @@ def show(reply: Reply, *, as_json: bool) -> int:
     return reply.exit
 
 
-def show_problem(problem: dict[str, Any], *, as_json: bool) -> int:
+def show_problem(error: DiscreetError, *, as_json: bool) -> int:
     """Print the error object, or its three sentences on stderr; the exit code."""
+    problem = error.as_json(command_line)
     if as_json:
         print(in_json(json.dumps(problem)), flush=True)
     else:
         said = visible_lines("\n".join(problem[part] for part in ("what", "why", "fix")))
         print(plain(said, sys.stderr.encoding), file=sys.stderr)
-    return int(problem["exit"])
+    return error.exit
 
 
 def plain(text: str, encoding: str | None) -> str:
@@ -193,7 +163,3 @@ def _draw(picture: Callable[[], Any], stream: TextIO) -> None:
         console.print(_Inert(Group(picture())), crop=False)
     text = drawn.get() if seen else "".join(f"{line.rstrip()}\n" for line in drawn.get().splitlines())
     stream.write(plain(text, stream.encoding))
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

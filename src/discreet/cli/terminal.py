@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import typer
 
 from discreet.errors import DiscreetError
+from discreet.fix import Fix
 from discreet.inert import visible, visible_lines
 
 PATIENCE = 2.0  # seconds without a bar
@@ -26,7 +27,7 @@ def is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def require_agreed(lines: Sequence[str], *, again: str) -> None:
+def require_agreed(lines: Sequence[str], again: Fix) -> None:
     """Shows the lines and waits for Enter; anything else is a no."""
     from discreet.cli.reply import plain
 
@@ -39,7 +40,7 @@ def require_agreed(lines: Sequence[str], *, again: str) -> None:
         typer.echo("", err=True)
         typed = "n"
     if typed not in ("", "y", "yes"):
-        raise Stopped("Nothing was asked and nothing was charged.", "You did not agree.", f"To ask it: {again}")
+        raise Stopped("Nothing was asked and nothing was charged.", "You did not agree.", again)
 
 
 @contextlib.contextmanager

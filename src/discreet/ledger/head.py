@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import IntegrityError, LedgerUnavailable
+from discreet.fix import UNKNOWN, Fix
 from discreet.state import state_folder
 
 _LARGEST = 4096  # bytes
@@ -134,5 +135,6 @@ def _parsed(text: bytes) -> Head:
             return Head(count, bytes.fromhex(digest), Fraction(charged) if known else None)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass
-    fix = "Compare the ledger with an export you trust, then adopt it: Ledger.adopt(path, why=…)."
+    words = "Compare the ledger with an export you trust, then adopt it:"
+    fix = Fix(words, "ledger adopt", {"ledger": UNKNOWN, "why": UNKNOWN})
     raise IntegrityError("The recorded head of the ledger is unreadable.", "It was edited or damaged.", fix)

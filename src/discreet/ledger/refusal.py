@@ -4,6 +4,7 @@ from fractions import Fraction
 
 from discreet import exact
 from discreet.errors import BudgetExceeded, Closed, Conflict, LedgerUnavailable
+from discreet.fix import UNKNOWN, Fix
 from discreet.ledger import account as accounts
 from discreet.ledger import filter as filters
 from discreet.ledger.account import Account, Amounts, Path
@@ -119,7 +120,8 @@ def closed(books: Books) -> Closed:
     """A dataset that too many failures have closed."""
     what = f"The dataset {books.opening.dataset} is closed."
     why = f"{books.rules.failures} answers failed after their charge, and a failure may say something about the data."
-    return Closed(what, why, "The curator finds the cause and reopens it: Ledger.reopen(why=…).")
+    fix = Fix("The curator finds the cause and reopens it:", "budget reopen", {"why": UNKNOWN})
+    return Closed(what, why, fix)
 
 
 def other_kind(key: str) -> Conflict:

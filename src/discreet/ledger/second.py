@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from discreet.errors import SecondLedger
+from discreet.fix import UNKNOWN, Fix
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.question import entry, reason
 from discreet.ledger.registry import Place, Registry
 from discreet.state import state_folder
 
-ON_PURPOSE = 'dp.open(…, second_ledger="…")'  # in a fix, on a line of its own; the command line has its own words
+ON_PURPOSE = Fix("Or say that a second one is meant, which both record:\n", "open", {"second_ledger": UNKNOWN})
 
 
 def enter(
@@ -47,12 +48,13 @@ def _require_none(others: list[Place], mine: Path) -> None:
     if other.is_gone or other.path == mine:
         what = f"A ledger of {other.dataset} over the same rows stood at {shown} and is gone."
         why = "What it spent stays spent; a new one would be a fresh budget for the same people."
-        fix = f"Put it back there, or beside these metadata and adopt it:\nLedger.adopt({str(mine)!r}, why=…)"
+        words = "Put it back there, or beside these metadata and adopt it:\n"
+        fix: str | Fix = Fix(words, "ledger adopt", {"ledger": str(mine), "why": UNKNOWN})
     else:
         what = f"Another ledger stands over the same rows: that of {other.dataset}, at {shown}."
         why = "Two ledgers give two budgets for the same people, and nobody adds them up."
         fix = "Ask through the metadata beside that ledger."
-    raise SecondLedger(what, why, f"{fix}\nOr say that a second one is meant, which both record:\n{ON_PURPOSE}")
+    raise SecondLedger(what, why, (fix, ON_PURPOSE))
 
 
 def _record(own: Ledger, mine: Place, other: Place, why: str) -> None:

@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
+from discreet import exact
 from discreet.errors import IntegrityError
+from discreet.fix import UNKNOWN, Fix
 from discreet.ledger import filter as filters
 from discreet.ledger.account import Amounts
 from discreet.ledger.books import Books
@@ -50,7 +53,23 @@ def check_binding(books: Books, opening: Opening | None) -> None:
     if opening.rules != books.rules:
         what = "The budget or a cap is not the one in the ledger."
         why = "It was fixed when the ledger was opened or last set; editing the metadata does not change it."
-        raise IntegrityError(what, why, "Put it back, or set it with a reason: discreet budget set … --why …")
+        edited = _differences(opening.rules, books.rules)
+        raise IntegrityError(what, why, Fix("Put it back, or set it with a reason:", "budget set", edited))
+
+
+def _differences(new: Rules, old: Rules) -> dict[str, Any]:
+    """The numbers that are not those of the ledger, as `budget set` takes them; the rest follows."""
+    amounts = {
+        "epsilon": (new.budget.epsilon, old.budget.epsilon),
+        "delta": (new.budget.delta, old.budget.delta),
+        "max_epsilon_per_question": (new.max_epsilon, old.max_epsilon),
+    }
+    found: dict[str, Any] = {
+        name: exact.typed(value) for name, (value, before) in amounts.items() if value not in (None, before)
+    }
+    caps = tuple(f"{name}={exact.typed(cap)}" for name, cap in new.analysts if old.cap(name) != cap)
+    found |= {"analyst": caps} if caps else {}
+    return (found or {"epsilon": exact.typed(new.budget.epsilon)}) | {"why": UNKNOWN}
 
 
 def standing(books: Books) -> Standing:

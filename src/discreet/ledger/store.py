@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from discreet.errors import Conflict, IntegrityError, LedgerUnavailable
+from discreet.fix import UNKNOWN, Fix
 from discreet.ledger import forks, question, schema
 from discreet.ledger.chain import Row, broken, grown
 from discreet.ledger.files import checked_file, is_empty, make_file
@@ -272,14 +273,17 @@ class SqliteStore:
             if last.number == 1:  # a crash between making the ledger and recording its head: nothing is spent yet
                 return
             why = "It was moved or copied here, or the second place was cleared: nobody can tell how much was spent."
-            fix = f'Compare it with an export you trust, then adopt it: Ledger.adopt("{self.path}", why="…").'
+            fix = self._adoption("Compare it with an export you trust, then adopt it:")
             raise IntegrityError(f"No head is recorded for the ledger at {self.path}.", why, fix)
         if head.count > last.number:
             why = f"It has {last.number} entries and its recorded head has {head.count}."
-            raise IntegrityError("The ledger was cut or restored from an old copy.", why, _RESTORE)
+            raise IntegrityError("The ledger was cut or restored from an old copy.", why, self._adoption(_RESTORE))
         if connection.execute("SELECT hash FROM entries WHERE n = ?", (head.count,)).fetchone() != (head.hash,):
             why = f"Entry {head.count} is not the one its recorded head names."
-            raise IntegrityError("The ledger is not the one that was used last.", why, _RESTORE)
+            raise IntegrityError("The ledger is not the one that was used last.", why, self._adoption(_RESTORE))
+
+    def _adoption(self, words: str) -> Fix:
+        return Fix(words, "ledger adopt", {"ledger": str(self.path), "why": UNKNOWN})
 
     # --- the connection ----------------------------------------------------------------------------------------------
 
@@ -308,7 +312,7 @@ class SqliteStore:
             self._connection = None
 
 
-_RESTORE = "Put the newest copy back; if there is none, only the curator can decide: Ledger.adopt(path, why=…)."
+_RESTORE = "Put the newest copy back; if there is none, only the curator can decide:"
 
 
 def _opened(path: Path, wait: float) -> sqlite3.Connection:

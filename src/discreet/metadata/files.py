@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from discreet.errors import MetadataError
+from discreet.fix import Advice, Fix
 from discreet.schema.words import key, name, written
 
 MOST_BYTES = 16 * 2**20
@@ -15,9 +16,10 @@ def toml_text(path: Path) -> str:
     """The text of a file that ends in .toml; nothing else is opened, so a table given by mistake stays unread."""
     shown = written(str(path))
     if path.suffix.lower() != ".toml":
-        fix = f"Give a name such as {_toml_name(path)}; `discreet init` writes one for a table."
+        words = f"Give a name such as {_toml_name(path)}. For a table, this writes one:"
+        fix = Fix(words, "init", {"table": str(path)})
         raise MetadataError("The metadata file must end in .toml.", f"You gave {shown}.", fix)
-    fix = f"Write one with `discreet init {path.with_suffix('.csv').name}`, or check the name."
+    fix = Fix("Check the name, or write one for a table:", "init", {"table": str(path.with_suffix(".csv"))})
     return _text(path, shown, fix)
 
 
@@ -67,7 +69,7 @@ def public_rows(path: Path, where: str, *, shown: str, source: Path | None, fix:
         raise MetadataError(f"{where} must name a CSV.", f"{written(shown)} is not one.", fix) from None
 
 
-def _text(path: Path, shown: str, fix: str) -> str:
+def _text(path: Path, shown: str, fix: Advice) -> str:
     """The whole text of a public file of at most 16 MiB in UTF-8."""
     try:
         if path.is_dir():

@@ -92,34 +92,34 @@ _OTHER_WORDS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def require_known(file: str, table: tuple[str, ...], content: Mapping[str, Any]) -> None:
+def require_known(table: tuple[str, ...], content: Mapping[str, Any]) -> None:
     """Refuses the first key that a table does not have; an empty `table` is the top of the file."""
     known = TABLES[table[0]] if table else TABLES
     for key, value in content.items():
         if key not in known:
-            raise _unknown_key(file, table, key, value) if table else _unknown_table(file, key, value)
+            raise _unknown_key(table, key, value) if table else _unknown_table(key, value)
 
 
-def require_table(file: str, table: tuple[str, ...], content: Any) -> Mapping[str, Any]:
+def require_table(table: tuple[str, ...], content: Any) -> Mapping[str, Any]:
     """The content, if it is a table; else the refusal that shows the heading to write."""
     if isinstance(content, Mapping):
         return content
     kind = table[0]
     heading = HEADINGS[kind] if len(table) == 1 else f"[{dotted(*table)}]"
     line = next(iter(TABLES[kind].values()))
-    what = f"{file}: {dotted(*table)} must be a table."
+    what = f"{dotted(*table)} must be a table."
     raise MetadataError(what, f"You gave {_short(written(content))}.", f"Write:\n{heading}\n{line}")
 
 
-def missing(file: str, table: tuple[str, ...], key: str) -> MetadataError:
+def missing(table: tuple[str, ...], key: str) -> MetadataError:
     """The refusal of a table without a key it must have."""
-    what = f"{file}: {dotted(*table, key)} must be given."
+    what = f"{dotted(*table, key)} must be given."
     return MetadataError(what, "It is not there.", f"Under [{dotted(*table)}] write: {TABLES[table[0]][key]}")
 
 
-def _unknown_key(file: str, table: tuple[str, ...], key: str, value: Any) -> MetadataError:
+def _unknown_key(table: tuple[str, ...], key: str, value: Any) -> MetadataError:
     kind = table[0]
-    what = f"{file}: {_short(dotted(*table, key))} is not a key of [{dotted(*table)}]."
+    what = f"{_short(dotted(*table, key))} is not a key of [{dotted(*table)}]."
     why = f"The keys there are {', '.join(TABLES[kind])}."
     elsewhere = [other for other in TABLES if key in TABLES[other]]
     meant = suggestion(key, TABLES[kind], _OTHER_WORDS[kind])
@@ -134,9 +134,9 @@ def _unknown_key(file: str, table: tuple[str, ...], key: str, value: Any) -> Met
     return MetadataError(what, why, "Remove the line, or put # before it.")
 
 
-def _unknown_table(file: str, key: str, value: Any) -> MetadataError:
+def _unknown_table(key: str, value: Any) -> MetadataError:
     is_table = isinstance(value, Mapping)
-    what = f"{file}: {_short(dotted(key))} is not a {'table' if is_table else 'key at the top'} of the file."
+    what = f"{_short(dotted(key))} is not a {'table' if is_table else 'key at the top'} of the file."
     why = f"The tables are {', '.join(HEADINGS.values())}."
     if not is_table:
         homes = [kind for kind in TABLES if key in TABLES[kind]]

@@ -65,13 +65,13 @@ def parse(text: str, *, file: str = "metadata.toml", folder: Path = Path()) -> M
     Fraction(1, 10)
     """
     said = _document(text, file)
-    require_known(file, (), said)
-    for kind in said:
-        _require_known_below(file, kind, said[kind])
-    if "dataset" not in said:
-        raise missing(file, ("dataset",), "name")
     with _naming(file):
-        return _metadata(said, file, folder)
+        require_known((), said)
+        for kind in said:
+            _require_known_below(kind, said[kind])
+        if "dataset" not in said:
+            raise missing(("dataset",), "name")
+        return _metadata(said, folder)
 
 
 def delta_ceiling(population: int | None) -> Fraction:
@@ -103,13 +103,13 @@ def _document(text: str, file: str) -> Mapping[str, Any]:
         raise MetadataError(f"{file}: this is not TOML.", why, fix) from None
 
 
-def _require_known_below(file: str, kind: str, content: Any) -> None:
-    table = require_table(file, (kind,), content)
+def _require_known_below(kind: str, content: Any) -> None:
+    table = require_table((kind,), content)
     if kind not in NAMED:
-        require_known(file, (kind,), table)
+        require_known((kind,), table)
         return
     for named, below in table.items():
-        require_known(file, (kind, named), require_table(file, (kind, named), below))
+        require_known((kind, named), require_table((kind, named), below))
 
 
 @contextlib.contextmanager
@@ -117,17 +117,14 @@ def _naming(file: str) -> Iterator[None]:
     """Refusals inside get the file's name in front."""
     try:
         yield
-    except BadValue as error:
-        raise MetadataError(f"{file}: {error.what}", error.why, error.fix) from None
-    except MetadataError as error:
-        known = error.what.startswith(f"{file}: ")
-        raise error if known else MetadataError(f"{file}: {error.what}", error.why, error.fix) from None
+    except (BadValue, MetadataError) as error:
+        raise MetadataError(f"{file}: {error.what}", error.why, error.advice) from None
 
 
-def _metadata(document: Mapping[str, Any], file: str, folder: Path) -> Metadata:
+def _metadata(document: Mapping[str, Any], folder: Path) -> Metadata:
     dataset = document["dataset"]
     if "name" not in dataset:
-        raise missing(file, ("dataset",), "name")
+        raise missing(("dataset",), "name")
     if (given := dataset.get("format", FORMAT)) != FORMAT or isinstance(given, bool):
         raise refusal("dataset.format", "must be 1, the only format so far", given, f"Write: format = {FORMAT}")
     source = dataset.get("source")
@@ -139,15 +136,15 @@ def _metadata(document: Mapping[str, Any], file: str, folder: Path) -> Metadata:
     columns = document.get("columns", {})
     schema = Schema(
         dataset["name"],
-        tuple(_column(named, facts, file, folder, table) for named, facts in columns.items()),
-        _unit(document, file),
+        tuple(_column(named, facts, folder, table) for named, facts in columns.items()),
+        _unit(document),
         dataset.get("neighbours", "add-remove"),
         dataset.get("population"),
-        tuple(_hierarchy(named, facts, file, folder, table) for named, facts in document.get("hierarchy", {}).items()),
+        tuple(_hierarchy(named, facts, folder, table) for named, facts in document.get("hierarchy", {}).items()),
     )
     return Metadata(
         schema,
-        _budget(document, file, schema.population),
+        _budget(document, schema.population),
         source,
         folder,
         tuple((named, facts["values_from"]) for named, facts in columns.items() if "values_from" in facts),
@@ -156,18 +153,18 @@ def _metadata(document: Mapping[str, Any], file: str, folder: Path) -> Metadata:
     )
 
 
-def _unit(document: Mapping[str, Any], file: str) -> Unit | None:
+def _unit(document: Mapping[str, Any]) -> Unit | None:
     if "unit" not in document:
         return None
     for needed in ("key", "max_rows"):
         if needed not in document["unit"]:
-            raise missing(file, ("unit",), needed)
+            raise missing(("unit",), needed)
     return Unit(**document["unit"])
 
 
-def _column(named: str, facts: Mapping[str, Any], file: str, folder: Path, source: Path | None) -> Column:
+def _column(named: str, facts: Mapping[str, Any], folder: Path, source: Path | None) -> Column:
     if "type" not in facts:
-        raise missing(file, ("columns", named), "type")
+        raise missing(("columns", named), "type")
     rest = {field: value for field, value in facts.items() if field != "values_from"}
     if "values_from" not in facts:
         return Column(named, **rest)
@@ -178,11 +175,11 @@ def _column(named: str, facts: Mapping[str, Any], file: str, folder: Path, sourc
     return Column(named, **rest, values=cells)  # type: ignore[arg-type]
 
 
-def _budget(document: Mapping[str, Any], file: str, population: int | None) -> Budget | None:
+def _budget(document: Mapping[str, Any], population: int | None) -> Budget | None:
     if "budget" not in document:
         return None
     if "epsilon" not in document["budget"]:
-        raise missing(file, ("budget",), "epsilon")
+        raise missing(("budget",), "epsilon")
     return Budget(**{"max_delta": delta_ceiling(population), **document["budget"]})
 
 
@@ -200,9 +197,9 @@ def _limits(given: Mapping[str, Any]) -> Limits:
     return Limits(**facts)
 
 
-def _hierarchy(named: str, facts: Mapping[str, Any], file: str, folder: Path, source: Path | None) -> Hierarchy:
+def _hierarchy(named: str, facts: Mapping[str, Any], folder: Path, source: Path | None) -> Hierarchy:
     if "levels" not in facts:
-        raise missing(file, ("hierarchy", named), "levels")
+        raise missing(("hierarchy", named), "levels")
     plain = Hierarchy(named, facts["levels"], facts.get("tree"), facts.get("branches", ()))
     if plain.tree is None:
         return plain

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import BadValue, IntegrityError, bad
+from discreet.fix import Fix
 from discreet.release.known import Known, known
 from discreet.release.margins import Margins, margins
 from discreet.release.measure import Form, marginal, whole
@@ -83,7 +84,7 @@ def found(folder: Path, schema: Schema) -> tuple[Checked, Tables | None]:
 
 
 def _facts(folder: Path) -> dict[str, Any]:
-    fix = "Build one: discreet release build …"
+    fix = Fix("Build one:", "release build")
     try:
         facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
     except OSError:

@@ -59,7 +59,7 @@ def refusal(where: str, rule: str, given: Any, fix: str) -> BadValue:
     """The refusal of the public fact at the key `where`; what was given is quoted as TOML, cut short."""
     text = visible(written(given))
     short = text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}… ({len(text)} characters)"
-    return BadValue(f"{where} {rule}.", f"You gave {short}.", fix)
+    return BadValue(f"{where} {rule}.", f"You gave {short}.", fix, rule)
 
 
 def suggestion(

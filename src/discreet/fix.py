@@ -1,0 +1,128 @@
+"""Ways out of a refusal, as data: a verb and its arguments, which every surface spells in its own way.
+
+    Fix("Set it with a reason:", "budget set", {"epsilon": "5", "why": UNKNOWN})
+    at the command line   Set it with a reason: discreet budget set people.toml --epsilon 5 --why "…"
+    in a JSON object      {"verb": "budget set", "arguments": {"epsilon": "5", "why": "…"}, "words": "Set it …"}
+
+What a surface knows and the refusal does not, such as the file of the metadata, it fills in.
+"""
+
+import json
+import shlex
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+UNKNOWN = "…"  # an argument that only the reader knows
+
+_POSITIONAL = ("table", "metadata", "sql", "receipt", "folder", "flags")
+_WITHOUT_METADATA = ("audit", "demo", "init", "odds")
+_FLAGS = {
+    "": {
+        "epsilon": "--eps",
+        "analyst": "--as",
+        "output": "-o",
+        "max_epsilon_per_question": "--max-eps-per-question",
+    },
+    "budget set": {"epsilon": "--epsilon", "analyst": "--analyst"},
+    "init": {"epsilon": "--epsilon"},
+}
+_IN_PYTHON = {"open": "dp.open", "ledger adopt": "Ledger.adopt", "budget reopen": "Ledger.reopen"}
+
+
+@dataclass(frozen=True)
+class Fix:
+    """`words`, and the operation that they announce; on a line of its own where they end with a line break."""
+
+    words: str
+    verb: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    def about(self, metadata: str) -> "Fix":
+        """The same on that dataset, where the verb takes one."""
+        if self.verb in _WITHOUT_METADATA:
+            return self
+        return replace(self, arguments={"metadata": metadata, **self.arguments})
+
+    def as_json(self) -> dict[str, Any]:
+        """The fix as programs read it."""
+        arguments = {name: _plain(value) for name, value in self.arguments.items() if _is_set(value)}
+        return {"verb": self.verb, "arguments": arguments, "words": self.words.strip()}
+
+
+Advice = str | Fix | tuple[str | Fix, ...]
+Spelling = Callable[[Fix], str]
+
+
+def parts_of(advice: Advice) -> tuple[str | Fix, ...]:
+    """The sentences and fixes, one by one."""
+    return advice if isinstance(advice, tuple) else (advice,)
+
+
+def spelt(parts: Iterable[str | Fix], spell: Spelling) -> str:
+    """The text of an advice, a line for each part."""
+    return "\n".join(part if isinstance(part, str) else _line(part, spell) for part in parts)
+
+
+def _line(fix: Fix, spell: Spelling) -> str:
+    return fix.words + (" " if fix.words and not fix.words.endswith("\n") else "") + spell(fix)
+
+
+def in_python(fix: Fix) -> str:
+    """The call that does it, or the command line where Python has none.
+
+    >>> in_python(Fix("", "ledger adopt", {"ledger": "people.ledger", "why": UNKNOWN}))
+    'Ledger.adopt("people.ledger", why="…")'
+    >>> in_python(Fix("", "open", {"second_ledger": UNKNOWN}))
+    'dp.open(…, second_ledger="…")'
+    """
+    if fix.verb not in _IN_PYTHON:
+        return command_line(fix)
+    given, positional = fix.arguments, "metadata" if fix.verb == "open" else "ledger"
+    first = [_literal(given[positional])] if positional in given else [UNKNOWN] if fix.verb == "open" else []
+    named = [f"{name}={_literal(value)}" for name, value in given.items() if name not in ("metadata", "ledger")]
+    return f"{_IN_PYTHON[fix.verb]}({', '.join([*first, *named])})"
+
+
+def command_line(fix: Fix) -> str:
+    """The command that does it, safe to paste into a shell.
+
+    >>> command_line(Fix("", "ask", {"sql": "SELECT COUNT(*)", "metadata": "people.toml", "epsilon": 1, "yes": True}))
+    "discreet ask people.toml 'SELECT COUNT(*)' --eps 1 --yes"
+    >>> command_line(Fix("", "budget set", {"epsilon": 5, "analyst": ("ana=1", "bob=2"), "why": UNKNOWN}))
+    'discreet budget set … --epsilon 5 --analyst ana=1 --analyst bob=2 --why "…"'
+    """
+    given = {name: value for name, value in fix.arguments.items() if _is_set(value)}
+    if "metadata" not in given and fix.verb not in _WITHOUT_METADATA:
+        given = {"metadata": UNKNOWN, **given}
+    words = [_bare(given[name]) for name in _POSITIONAL if name in given]
+    flags = _FLAGS[""] | _FLAGS.get(fix.verb, {})
+    for name, value in given.items():
+        flag = flags.get(name, f"--{name.replace('_', '-')}")
+        if name not in (*_POSITIONAL, "ledger"):
+            for each in value if isinstance(value, tuple) else (value,):
+                words += [flag] if each is True else [flag, _word(each)]
+    return " ".join(["discreet", fix.verb, *words])
+
+
+def _literal(value: Any) -> str:
+    return json.dumps(str(value), ensure_ascii=False)
+
+
+def _bare(value: Any) -> str:
+    return UNKNOWN if value == UNKNOWN else _word(value)
+
+
+def _word(value: Any) -> str:
+    return f'"{UNKNOWN}"' if value == UNKNOWN else shlex.quote(str(value))
+
+
+def _is_set(value: Any) -> bool:
+    return value is not None and value is not False and value != ()
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON has it: exact amounts and paths as text."""
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    return value if isinstance(value, (bool, int)) else str(value)

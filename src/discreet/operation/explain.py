@@ -1,0 +1,100 @@
+"""The path from a question to its numbers, from the stored answer or before asking.  Costs nothing."""
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import BadValue, bad
+from discreet.fix import Fix
+from discreet.operation.dataset import opened
+from discreet.operation.question import QuestionCall, asking, has_price
+from discreet.operation.reply import Reply, envelope
+
+if TYPE_CHECKING:
+    from discreet.answer import Answer
+    from discreet.dataset import Dataset
+    from discreet.table import Table
+
+_RECEIPT = re.compile(r"\d+(-[0-9a-f]*)?")
+_LAST = "last"
+
+
+def explain(call: QuestionCall) -> Reply[str]:
+    """How a question is answered, in words; a receipt or the word last may stand in the question's place."""
+    text = call.sql.strip()
+    with opened(call) as dataset:
+        if text != _LAST and not _RECEIPT.fullmatch(text):
+            return _planned(dataset, call)
+        entry = _entry(dataset.table, text)
+        if isinstance(entry["memo"], dict) and "words" in entry["memo"]:
+            return _released(dataset.table, entry)
+        return _answered(_stored(dataset.table, entry))
+
+
+def _planned(dataset: "Dataset", call: QuestionCall) -> Reply[str]:
+    """The plan of a question that is not asked; one without a price at 1."""
+    from discreet.answer.compose import cost_json
+    from discreet.query import explain as explaining
+
+    priced = call if has_price(dataset.sql(call.sql), call) else replace(call, epsilon="1")
+    plan = asking(dataset, priced).plan(**priced.price)
+    words, caveats = explaining.words(plan), list(explaining.caveats(plan))
+    told = explaining.as_json(plan) | {"words": words}
+    data = envelope(dataset=dataset.table.schema.name, cost=cost_json(plan), explain=told, caveats=caveats)
+    return Reply(data, "\n".join(words))
+
+
+def _entry(table: "Table", receipt: str) -> dict[str, Any]:
+    """The charge of a receipt that was answered; the newest one for `last`."""
+    there = table.standing() is not None
+    charges = [one for one in table.ledger.entries() if one.get("state") == "COMMITTED"] if there else []
+    if not charges:
+        question = f"SELECT COUNT(*) AS n FROM {table.schema.name}"
+        fix = Fix("Ask first:", "ask", {"sql": question, "epsilon": "1"})
+        raise BadValue("There is no answer yet.", f"The ledger of {table.schema.name} holds none.", fix)
+    names = {f"{one['n']}-{one['hash'][:12]}": one for one in charges}
+    number, _, digits = receipt.partition("-")
+    same = [name for name in names if name.split("-")[0] == number and name.split("-")[1].startswith(digits)]
+    found = next(reversed(names)) if receipt == _LAST else next(iter(same), None)
+    if found is None:
+        fix_names = f"Give one of: {', '.join(['last', *list(names)[:-4:-1]])}"
+        raise bad("receipt", "must be that of an answered question", receipt, fix_names)
+    return names[found] | {"receipt": found}
+
+
+def _stored(table: "Table", entry: dict[str, Any]) -> "Answer":
+    """The answer of a charge."""
+    from discreet.ask.room import recalled
+    from discreet.gate import handed_out
+
+    stored = table.ledger.stored(entry["key"])
+    if stored is None:
+        raise bad("receipt", "must be that of an answered question", entry["receipt"], "Give: last")
+    return recalled(table, handed_out(stored), entry["receipt"], analyst=entry["analyst"])
+
+
+def _answered(answer: "Answer") -> Reply[str]:
+    """How the numbers came about; the first ledgers did not write down which version drew them."""
+    data = envelope(
+        dataset=answer.dataset,
+        cost=answer.cost,
+        remaining=answer.remaining,
+        receipt=answer.receipt,
+        explain={**answer.plan, "question": answer.question},
+        caveats=list(answer.caveats),
+    )
+    version = answer.plan.get("version")
+    drawn_by = "" if version is None else f", drawn by Discreet {version}"
+    return Reply(data, f"{answer.question}\nReceipt {answer.receipt}{drawn_by}.\n\n{answer.explain()}")
+
+
+def _released(table: "Table", entry: dict[str, Any]) -> Reply[str]:
+    """How a release was measured, as the ledger keeps it."""
+    memo, receipt = entry["memo"], entry["receipt"]
+    data = envelope(
+        dataset=table.schema.name,
+        remaining=table.remaining(entry["analyst"]),
+        receipt=receipt,
+        explain={"question": memo["text"], "words": memo["words"]},
+    )
+    return Reply(data, "\n".join([memo["text"], f"Receipt {receipt}.", "", *memo["words"]]))

@@ -1,0 +1,138 @@
+"""A question as it is called for: its text, its price, and what is refused before it is planned."""
+
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet import exact
+from discreet.errors import BadValue, NotAnswerable, bad, fixed_by
+from discreet.fix import UNKNOWN, Fix
+
+if TYPE_CHECKING:
+    from discreet.answer.quote import Quote
+    from discreet.dataset import Asking, Dataset
+
+_MOST_SIZE = 10**12
+
+
+@dataclass(frozen=True)
+class QuestionCall:
+    """A question and its price; amounts as they were given, since reading them exactly is for `exact`."""
+
+    metadata: Path
+    sql: str
+    epsilon: str | None = None
+    error: tuple[str, ...] = ()  # the ± to reach, such as n=15
+    delta: str | None = None
+    level: str | None = None
+    analyst: str | None = None
+    at_size: str | None = None  # rows at which the ± of means is quoted
+    rehearse: bool = False
+    second_ledger: str | None = None  # why these rows have two ledgers
+    verb: str = "ask"
+
+    def fix(self, words: str, **more: Any) -> Fix:
+        """The same call as an operation to offer."""
+        named = [one.name for one in fields(self) if one.name not in ("second_ledger", "verb")]
+        return Fix(words, self.verb, {name: getattr(self, name) for name in named} | more)
+
+    @property
+    def price(self) -> dict[str, Any]:
+        """What a plan takes."""
+        errors = wanted_errors(self.error) if self.error else None
+        return {"epsilon": self.epsilon, "error": errors, "delta": self.delta, "level": self.level}
+
+    @property
+    def size(self) -> int | None:
+        """The number of rows at which the ± of means is quoted."""
+        return None if self.at_size is None else exact.whole(self.at_size, "at-size", 1, _MOST_SIZE, such_as=1000)
+
+
+def asking(dataset: "Dataset", call: QuestionCall) -> "Asking":
+    """The question, refused where it cannot be answered or has no price."""
+    question = dataset.sql(call.sql)
+    if call.epsilon is not None and call.error:
+        fix = replace(call, error=()).fix("Keep one of them:")
+        raise BadValue("The price is given twice.", "--eps says what to spend, --error finds it.", fix)
+    if not has_price(question, call):
+        raise _no_price(question, call)
+    _require_delta(question, call)
+    return question
+
+
+def has_price(question: "Asking", call: QuestionCall) -> bool:
+    """Whether the call or the question's own text says what it may cost or how exact it must be."""
+    in_text = question.terms is not None and question.terms.epsilon is not None
+    return call.epsilon is not None or bool(call.error) or in_text
+
+
+def quoted(question: "Asking", call: QuestionCall) -> "Quote":
+    """The quote at the price of the call."""
+    quote = question.quote(**call.price, at_size=call.size, analyst=call.analyst)
+    return replace(quote, most_epsilon=question.table.budget.max_epsilon_per_question)
+
+
+def delta_of(question: "Asking", call: QuestionCall) -> Fraction:
+    """The δ that the question will take: of the call, as its text says, or by default."""
+    in_text = None if question.terms is None else question.terms.delta
+    return question.table.delta(in_text if call.delta is None else call.delta)
+
+
+def wanted_errors(texts: tuple[str, ...]) -> dict[str, str]:
+    """The ± of each column; "" stands for the only column.
+
+    >>> wanted_errors(("n=15,age=0.5",)), wanted_errors(("15",))
+    ({'n': '15', 'age': '0.5'}, {'': '15'})
+    """
+    widths: dict[str, str] = {}
+    for part in ",".join(texts).split(","):
+        name, equals, value = part.rpartition("=")
+        name = name.strip()
+        if not value.strip() or (equals and not name) or name in widths:
+            rule, fix = "must be NAME=± for each column, with commas between", "Write, for example: --error n=15"
+            raise bad("error", rule, ",".join(texts), fix)
+        widths[name] = value.strip()
+    for name, value in widths.items():
+        _require_width(name, value)
+    return widths
+
+
+def _require_width(name: str, value: str) -> None:
+    """Refuses what is no ±; a column's name without one gets its ± in the fix."""
+    if name:
+        exact.positive(value, f"error of {name}")
+        return
+    column = value if value.isidentifier() and value.casefold() not in ("nan", "inf", "infinity", "true") else "n"
+    with fixed_by(f"Write, for example: --error {column}=15"):
+        exact.positive(value, "error")
+
+
+def _no_price(question: "Asking", call: QuestionCall) -> BadValue:
+    """The refusal of a question without a price, with the same call at both kinds of price."""
+    from discreet.query.recipe import MeanAmong, Single
+
+    ways = [replace(call, epsilon="1").fix("Say what to spend, or how exact it must be:\n")]
+    named = zip(question.draft.question.outputs, question.draft.recipes, strict=True)
+    known = next((output.name for output, recipe in named if isinstance(recipe, Single | MeanAmong)), None)
+    if known is not None:
+        ways.append(replace(call, error=(f"{known}=15",)).fix(""))
+    return BadValue("The question has no price.", "Neither --eps nor --error was given.", tuple(ways))
+
+
+def _require_delta(question: "Asking", call: QuestionCall) -> None:
+    """Refuses groups that only a δ can find where there is none, with the call that has one."""
+    table, cells = question.table, question.draft.cells
+    if cells.public or delta_of(question, call):
+        return
+    names = ", ".join(one.key.name for one in cells.keys if one.labels is None)
+    why = f"The values of {names} are not public, and to find them privately takes a delta above 0."
+    listed = 'List them in the metadata: values = ["…"]'
+    if table.budget.delta:
+        fix = replace(call, delta=exact.typed(table.delta())).fix(f"{listed}, or ask with a delta:")
+    else:
+        from discreet.metadata.gaps import round_delta
+
+        allowed = {"delta": exact.typed(round_delta(table.schema.population)), "why": UNKNOWN}
+        fix = Fix(f"{listed}, or let the curator allow a delta:", "budget set", allowed)
+    raise NotAnswerable("These groups cannot be found without a delta.", why, fix)

@@ -1,0 +1,43 @@
+"""What an operation hands back: data for programs, and the value itself for surfaces that draw it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from discreet.errors import DiscreetError
+from discreet.fix import Fix, Spelling, in_python
+
+Value = TypeVar("Value", covariant=True)
+
+
+@dataclass(frozen=True)
+class Reply(Generic[Value]):
+    """`next` are operations that can follow; a `problem` is a reply too, where there is something to show with it."""
+
+    data: Mapping[str, Any]
+    value: Value
+    next: tuple[Fix, ...] | None = None
+    problem: DiscreetError | None = None
+
+    @property
+    def exit(self) -> int:
+        """The status of a process that did this and nothing else."""
+        return 0 if self.problem is None else self.problem.exit
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What a reader must know of the data."""
+        return tuple(self.data.get("caveats", ()))
+
+    def to_json(self, spell: Spelling = in_python) -> dict[str, Any]:
+        """One object for programs, with operations as that surface spells them."""
+        problem = {} if self.problem is None else self.problem.as_json(spell)
+        following = {} if self.next is None else {"next": [spell(fix) for fix in self.next]}
+        return {**problem, **self.data, **following}
+
+
+def envelope(**parts: Any) -> dict[str, Any]:
+    """The keys every successful reply has, with what the operation adds; that it was rehearsed comes before all."""
+    rehearsed = {"rehearsal": True} if parts.get("rehearsal") else {}
+    absent = dict.fromkeys(("dataset", "cost", "remaining", "receipt"))
+    return {**rehearsed, "ok": True, "format": 1, **absent, "caveats": []} | parts
