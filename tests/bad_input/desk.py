@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from discreet.cli import main
+from fixes import fixes_of
 
 CELL = re.compile(r"zq\d+x\d+", re.IGNORECASE)  # every cell of every table here looks like this
 ROWS = "".join(f"zq{row}x0,zq{row}x1,zq{row}x2\n" for row in range(20))
@@ -63,6 +64,7 @@ class Desk:
         """The error object of a command that fails, which shows the same to people."""
         out, _ = self.said([*arguments, "--json"], exit_code)
         problem = checked(out, exit_code, code)
+        fixes_of(problem)
         out, err = self.said(arguments, exit_code)
         assert problem["fix"].splitlines()[0] in out + err
         assert not out or arguments[0] == "check"

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from discreet.cli import main
+from fixes import fixes_of
 
 TOML = """\
 # Public facts.
@@ -64,6 +65,7 @@ def told(capfd: pytest.CaptureFixture[str]) -> Callable[..., dict[str, Any]]:
         if exit_code:
             assert found["exit"] == exit_code
             assert all(found[part] for part in ("code", "what", "why", "fix"))
+            fixes_of(found)
         return found
 
     return run

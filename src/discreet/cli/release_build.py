@@ -47,9 +47,10 @@ def build(
 
     Example: discreet release build people.toml --by sex --eps 1
     """
-    call = with_second_ledger(replace(call, rehearse=rehearse), second_ledger, why)
+    call = replace(call, rehearse=rehearse, resimulate=resimulate, output=output, replaces=yes)
+    call = with_second_ledger(call, second_ledger, why)
     if dry_run:
-        operation.place(call, output)
+        operation.place(call)
         planned = operation.plan(call)
         return Reply(dict(planned.data), lambda: "\n".join(planned.value.lines()))
 
@@ -58,9 +59,7 @@ def build(
         terminal.require_agreed(quote.lines(), again)
 
     asks_back = not (yes or json or rehearse) and terminal.is_terminal()
-    reply = operation.build(
-        call, output, replaces=yes, resimulate=resimulate, agree=agree if asks_back else None, watch=terminal.bar
-    )
+    reply = operation.build(call, agree=agree if asks_back else None, watch=terminal.bar)
     data = reply.to_json(command_line)
     return Reply(data, lambda: _picture(reply.value), said=lambda: _said(data))
 

@@ -7,7 +7,8 @@ from discreet.cli.asking import Toml
 from discreet.cli.release_asking import Folder
 from discreet.cli.reply import AsJson, OutFile, Reply, Yes, require_new
 from discreet.fix import command_line
-from discreet.operation import folder as operation
+from discreet.operation.folder import BuiltCall
+from discreet.operation.folder import check as check_release
 
 if TYPE_CHECKING:
     from discreet.release.read import Checked
@@ -26,9 +27,10 @@ def check(
     Example: discreet release check people.toml
     """
     require_new(output, yes, metadata)
-    reply, place = operation.check(metadata, folder), operation.built_folder(metadata, folder)
+    call = BuiltCall(metadata, folder)
+    reply = check_release(call)
     data = reply.to_json(command_line)
-    return Reply(data, lambda: _picture(reply.value, place), output, exit=reply.exit, replace=yes, toml=metadata)
+    return Reply(data, lambda: _picture(reply.value, call.place), output, exit=reply.exit, replace=yes, toml=metadata)
 
 
 def _picture(found: "Checked", folder: Path) -> Any:

@@ -9,7 +9,8 @@ from discreet.cli.asking import Toml
 from discreet.cli.release_asking import Folder
 from discreet.cli.reply import AsJson, Reply
 from discreet.fix import command_line
-from discreet.operation import folder as operation
+from discreet.operation.folder import BuiltCall
+from discreet.operation.folder import publish as publish_release
 
 _WHAT = {
     "index.html": "a page to look around in, without any outside request",
@@ -39,7 +40,7 @@ def publish(
 
     Example: discreet release publish people.toml -o published
     """
-    reply = operation.publish(metadata, folder, output, replaces=yes)
+    reply = publish_release(BuiltCall(metadata, folder, output, replaces=yes))
     return Reply(reply.to_json(command_line), lambda: _picture(reply.value))
 
 

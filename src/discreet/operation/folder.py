@@ -1,6 +1,7 @@
 """A built release in its folder: read back and held against the tree, and published.  Reads no private table."""
 
 import shlex
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,18 +16,33 @@ if TYPE_CHECKING:
     from discreet.schema import Schema
 
 
-def built_folder(metadata: Path, folder: Path | None = None) -> Path:
-    """Where a built release lies: where it was said, else beside the metadata."""
-    return metadata.parent / f"{metadata.stem}.release" if folder is None else folder  # its reader refuses an odd name
+@dataclass(frozen=True)
+class BuiltCall:
+    """A built release, and the folder where it is published."""
+
+    metadata: Path
+    folder: Path | None = None
+    output: Path | None = None
+    replaces: bool = False  # what is in that folder
+
+    @property
+    def place(self) -> Path:
+        """Where the release lies."""
+        return built_folder(self.metadata) if self.folder is None else self.folder
 
 
-def check(metadata: Path, folder: Path | None = None) -> "Reply[Checked]":
+def built_folder(metadata: Path) -> Path:
+    """Where a built release lies by default: beside the metadata."""
+    return metadata.parent / f"{metadata.stem}.release"  # a name that no file can have is refused by its reader
+
+
+def check(call: BuiltCall) -> "Reply[Checked]":
     """Whether a built release keeps every rule; a problem where it does not."""
     from discreet.release import read
 
-    schema, place = _schema(metadata), built_folder(metadata, folder)
-    _require_built(place, metadata)
-    with fixed_by(_rebuild(metadata), IntegrityError):
+    schema, place = _schema(call.metadata), call.place
+    _require_built(place, call.metadata)
+    with fixed_by(_rebuild(call.metadata), IntegrityError):
         checked = read.checked(place, schema)
     facts, problems = checked.facts, checked.problems
     said = {
@@ -41,23 +57,22 @@ def check(metadata: Path, folder: Path | None = None) -> "Reply[Checked]":
         caveats = facts.get("caveats", [])
         return Reply(envelope(**said, cost=cost, levels=facts.get("levels"), caveats=caveats), checked)
     more = f" ({len(problems) - 1:,} more)" if len(problems) > 1 else ""
-    error = IntegrityError("The release does not check.", f"{problems[0]}{more}", _rebuild(metadata))
+    error = IntegrityError("The release does not check.", f"{problems[0]}{more}", _rebuild(call.metadata))
     return Reply({"format": 1} | said, checked, problem=error)
 
 
-def publish(
-    metadata: Path, folder: Path | None = None, output: Path | None = None, *, replaces: bool = False
-) -> Reply[list[Path]]:
+def publish(call: BuiltCall) -> Reply[list[Path]]:
     """Everything that goes out, made from the built folder alone."""
     from discreet.release.publish import files
 
-    out = metadata.parent / f"{metadata.stem}.published" if output is None else output
+    metadata, place = call.metadata, call.place
+    out = metadata.parent / f"{metadata.stem}.published" if call.output is None else call.output
     files.require_harmless(out, files.PUBLISHED, metadata)
-    schema, place = _schema(metadata), built_folder(metadata, folder)
+    schema = _schema(metadata)
     _require_built(place, metadata)
-    require_free(out, replaces=replaces, fix="Add --yes to replace it, or give another folder after -o.")
+    _require_free(out, replaces=call.replaces, fix="Add --yes to replace it, or give another folder after -o.")
     with fixed_by(_rebuild(metadata), IntegrityError):
-        written = files.published(place, schema, out, replace=replaces, toml=metadata)
+        written = files.published(place, schema, out, replace=call.replaces, toml=metadata)
     paths = [out / path.name for path in written]
     return Reply(envelope(dataset=schema.name, folder=str(out), files=[str(path) for path in paths]), paths)
 
@@ -73,12 +88,12 @@ def following(metadata: Path, folder: Path) -> tuple[Fix, ...]:
 
 def require_writable(folder: Path, *, replaces: bool) -> None:
     """Refuses, before anything is spent, what could not be written afterwards."""
-    require_free(folder, replaces=replaces, fix="Add --yes to replace what is in it, or give another folder after -o.")
+    _require_free(folder, replaces=replaces, fix="Add --yes to replace what is in it, or give another folder after -o.")
     if find_spec("pyarrow") is None:
         raise bad("output", "needs the package pyarrow", str(folder), "Install discreet[frames].")
 
 
-def require_free(folder: Path, *, replaces: bool, fix: str) -> None:
+def _require_free(folder: Path, *, replaces: bool, fix: str) -> None:
     """Refuses a folder that could not be made, and one that holds a release unless that may be replaced."""
     from discreet.release.publish.files import PUBLISHED
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from discreet.release.release import Release
 
 _MOST = 10**15
-_UNSPOKEN = ("rehearse", "second_ledger", "verb")
+_UNSPOKEN = ("resimulate", "output", "replaces", "second_ledger", "verb")  # in operations that are offered
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,16 @@ class ReleaseCall:
     level: str | None = None
     analyst: str | None = None
     rehearse: bool = False
+    resimulate: str | None = None  # how often the noise is drawn again, for an approximate ± of what is fitted
+    output: Path | None = None  # the folder to write
+    replaces: bool = False  # what is in that folder
     second_ledger: str | None = None  # why these rows have two ledgers
     verb: str = "release build"
 
     def fix(self, words: str, **more: Any) -> Fix:
         """The same call as an operation to offer."""
         given = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in _UNSPOKEN}
-        return Fix(words, self.verb, given | {"rehearse": self.rehearse} | more)
+        return Fix(words, self.verb, given | more)
 
     @property
     def about(self) -> dict[str, Any]:
@@ -89,35 +92,26 @@ def plan(call: ReleaseCall) -> "Reply[ReleaseQuote]":
     return Reply(envelope(**quote.to_json()), quote, next=ways)
 
 
-def place(call: ReleaseCall, output: Path | None = None) -> Path:
+def place(call: ReleaseCall) -> Path:
     """The folder to write; refused where the release would replace an input of a dataset."""
     from discreet.release.publish import files
 
     beside = call.metadata.with_suffix(".rehearsal") if call.rehearse else built_folder(call.metadata)
-    folder = beside if output is None else output
+    folder = beside if call.output is None else call.output
     files.require_harmless(folder, files.BUILT, call.metadata)
     return folder
 
 
 def build(
-    call: ReleaseCall,
-    output: Path | None = None,
-    *,
-    replaces: bool = False,
-    resimulate: str | None = None,
-    agree: "Callable[[ReleaseQuote], object] | None" = None,
-    watch: Watch = unwatched,
+    call: ReleaseCall, *, agree: "Callable[[ReleaseQuote], object] | None" = None, watch: Watch = unwatched
 ) -> "Reply[Release]":
-    """The release, charged once and written; before that the quote goes to `agree`, which raises where nobody does.
-
-    With `resimulate` the noise is drawn again so often, for an approximate ± of what was fitted.
-    """
-    folder = place(call, output)
+    """The release, charged once and written; before that the quote goes to `agree`, which raises where nobody does."""
+    folder = place(call)
     with opened(call) as dataset:
         release = _releasing(dataset, call)
         quote = _quoted(release, call)
-        require_writable(folder, replaces=replaces)
-        runs = None if resimulate is None else _required_runs(resimulate, release.plan(**call.price))
+        require_writable(folder, replaces=call.replaces)
+        runs = None if call.resimulate is None else _required_runs(call.resimulate, release.plan(**call.price))
         if agree is not None:
             agree(quote)
         with watch() as progress, _affordable(call):

@@ -1,0 +1,119 @@
+"""Every operation, called without the command line, gives what `--json` prints, and nothing draws or prints there."""
+
+import ast
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discreet import operation
+from discreet.errors import BadValue, BudgetExceeded, IntegrityError
+from discreet.fix import command_line, in_python
+from discreet.operation import ask as asks
+from discreet.operation.explain import explain
+from discreet.operation.question import QuestionCall
+from fixes import words_of
+
+Told = Callable[..., dict[str, Any]]
+COUNTS = "SELECT region, COUNT(*) AS n FROM people GROUP BY region"
+TOML = Path("people.toml")
+CALL = QuestionCall(TOML, COUNTS, "0.5")
+FLAGS = ["people.toml", COUNTS, "--eps", "0.5"]
+MODULES = sorted(Path(operation.__file__).parent.glob("*.py"))
+
+
+def test_a_quote_is_what_the_command_line_prints(people: Path, told: Told) -> None:
+    call = replace(CALL, epsilon=None, error=("n=15",), level="0.9", analyst="ana", verb="quote")
+    reply = asks.quote(call)
+    flags = ["--error", "n=15", "--level", "0.9", "--as", "ana"]
+    assert reply.to_json(command_line) == told("quote", *FLAGS[:2], *flags)
+    assert (reply.exit, reply.caveats) == (0, tuple(reply.data["caveats"]))
+    assert [fix.verb for fix in reply.next or ()] == ["ask"]
+    assert reply.value.to_json().items() <= dict(reply.data).items()
+
+
+def test_what_follows_a_quote_can_be_called(people: Path, told: Told) -> None:
+    too_dear = asks.quote(replace(CALL, epsilon="100"))
+    (cheaper,) = too_dear.next or ()
+    assert cheaper.words == "This fits:"
+    assert told(*words_of(cheaper))["cost"]["epsilon"] == "3"
+
+
+def test_an_answer_is_what_the_command_line_prints(people: Path, told: Told) -> None:
+    first = asks.ask(CALL)
+    assert first.value.replayed is False
+    assert asks.ask(CALL).to_json(command_line) == told("ask", *FLAGS)
+
+
+def test_nothing_is_charged_where_nobody_agrees(people: Path) -> None:
+    seen = []
+
+    def never(quote: Any) -> None:
+        seen.append(quote.cost["epsilon"])
+        raise BadValue("No.", "No.", "No.")
+
+    with pytest.raises(BadValue, match="No"):
+        asks.ask(CALL, agree=never)
+    assert seen == ["0.5"]
+    assert not people.with_suffix(".ledger").exists()
+
+
+def test_too_dear_a_question_carries_the_call_that_fits(people: Path, told: Told) -> None:
+    with pytest.raises(BudgetExceeded) as refused:
+        asks.ask(replace(CALL, epsilon="5"))
+    (fix,) = refused.value.fixes
+    assert fix.as_json() == {
+        "verb": "ask",
+        "arguments": {"metadata": "people.toml", "sql": COUNTS, "epsilon": "3", "delta": "0"},
+        "words": "Ask for less:",
+    }
+    assert asks.ask(replace(CALL, epsilon="3", delta="0")).value.remaining == told("budget", "people.toml")["remaining"]
+
+
+@pytest.mark.parametrize("text", [COUNTS, "last"])
+def test_an_explanation_is_what_the_command_line_prints(people: Path, told: Told, text: str) -> None:
+    asks.ask(CALL)
+    reply = explain(replace(CALL, sql=text, epsilon=None, verb="explain"))
+    assert reply.to_json(command_line) == told("explain", "people.toml", text)
+    assert reply.value
+
+
+def test_a_refusal_is_spelt_for_whoever_reads_it(people: Path, told: Told) -> None:
+    asks.ask(CALL)
+    people.write_text(people.read_text().replace("epsilon = 3 ", "epsilon = 4 "))
+    with pytest.raises(IntegrityError) as refused:
+        asks.ask(CALL)
+    problem = told("ask", *FLAGS, exit_code=6)
+    assert refused.value.as_json(command_line) == problem
+    assert problem["fixes"] == [
+        {
+            "verb": "budget set",
+            "arguments": {"metadata": "people.toml", "epsilon": "4", "why": "…"},
+            "words": "Put it back, or set it with a reason:",
+        }
+    ]
+    told(*words_of(refused.value.fixes[0]))
+    asks.ask(CALL)
+
+
+def test_a_lost_ledger_is_adopted_in_python_or_by_a_command(people: Path, told: Told) -> None:
+    asks.ask(CALL)
+    asks.ask(replace(CALL, epsilon="0.25"))
+    shutil.rmtree(people.parent / "state")
+    with pytest.raises(IntegrityError) as refused:
+        asks.ask(CALL)
+    (fix,) = refused.value.fixes
+    assert in_python(fix).startswith("Ledger.adopt(")
+    told(*words_of(fix))
+    asks.ask(CALL)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_operations_neither_draw_nor_print(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert not names & {"print", "input", "open"}
+    assert "sys" not in names
