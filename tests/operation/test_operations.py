@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from discreet import operation
+from discreet.cli.verbs import loaded
 from discreet.errors import BadValue, BudgetExceeded, IntegrityError
 from discreet.fix import command_line, in_python
 from discreet.operation import ask as asks
 from discreet.operation.explain import explain
 from discreet.operation.question import QuestionCall
+from discreet.operation.release import ReleaseCall
 from fixes import words_of
 
 Told = Callable[..., dict[str, Any]]
@@ -117,3 +119,23 @@ def test_operations_neither_draw_nor_print(path: Path) -> None:
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     assert not names & {"print", "input", "open"}
     assert "sys" not in names
+
+
+EVERY = {
+    "ask": (
+        QuestionCall(TOML, COUNTS, "1", ("n=1",), "0", "0.9", "ana", "9", True),
+        {"second_ledger": True, "yes": True},
+    ),
+    "quote": (QuestionCall(TOML, COUNTS, "1", ("n=1",), "0", "0.9", "ana", "9", True), {}),
+    "explain": (QuestionCall(TOML, COUNTS, "1", ("n=1",), "0", "0.9"), {}),
+    "release plan": (ReleaseCall(*["x"] * 16), {"rehearse": True}),
+    "release build": (ReleaseCall(*["x"] * 16, rehearse=True), {"resimulate": "9", "output": "x", "why": "x"}),
+}
+
+
+@pytest.mark.parametrize("verb", EVERY)
+def test_every_argument_of_a_call_has_a_flag(verb: str) -> None:
+    call, more = EVERY[verb]
+    flags = {word for word in words_of(replace(call, verb=verb).fix("", **more)) if word.startswith("-")}
+    assert flags <= {name for parameter in loaded(verb).params for name in parameter.opts}
+    assert len(flags) >= 4

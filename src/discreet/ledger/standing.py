@@ -64,12 +64,12 @@ def _differences(new: Rules, old: Rules) -> dict[str, Any]:
         "delta": (new.budget.delta, old.budget.delta),
         "max_epsilon_per_question": (new.max_epsilon, old.max_epsilon),
     }
-    found: dict[str, Any] = {
+    changed: dict[str, Any] = {
         name: exact.typed(value) for name, (value, before) in amounts.items() if value not in (None, before)
     }
     caps = tuple(f"{name}={exact.typed(cap)}" for name, cap in new.analysts if old.cap(name) != cap)
-    found |= {"analyst": caps} if caps else {}
-    return (found or {"epsilon": exact.typed(new.budget.epsilon)}) | {"why": UNKNOWN}
+    changed |= {"analyst": caps} if caps else {}
+    return (changed or {"epsilon": exact.typed(new.budget.epsilon)}) | {"why": UNKNOWN}
 
 
 def standing(books: Books) -> Standing:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from discreet.fix import Fix
 from discreet.operation.cheaper import affordable, cheaper
 from discreet.operation.dataset import Watch, opened, unwatched
 from discreet.operation.question import QuestionCall, asking, quoted
@@ -20,12 +21,14 @@ def quote(call: QuestionCall) -> "Reply[Quote]":
     offer = replace(call, verb="ask", at_size=None)
     with opened(call) as dataset:
         question = asking(dataset, call)
-        found = quoted(question, call)
-        if not found.fits:
-            left, price = Fraction(found.remaining["epsilon"]), Fraction(found.cost["epsilon"])
+        value = quoted(question, call)
+        if value.fits:
+            ways: tuple[Fix, ...] = (offer.fix("To ask it:"),)
+        else:
+            left, price = Fraction(value.remaining["epsilon"]), Fraction(value.cost["epsilon"])
             less = cheaper(question, offer, left=left, price=price)
-    ways = (offer.fix("To ask it:"),) if found.fits else () if less is None else (less.fix("This fits:"),)
-    return Reply(envelope(**found.to_json()), found, next=ways)
+            ways = () if less is None else (less.fix("This fits:"),)
+    return Reply(envelope(**value.to_json()), value, next=ways)
 
 
 def ask(

@@ -47,19 +47,19 @@ def _planned(dataset: "Dataset", call: QuestionCall) -> Reply[str]:
 def _entry(table: "Table", receipt: str) -> dict[str, Any]:
     """The charge of a receipt that was answered; the newest one for `last`."""
     there = table.standing() is not None
-    charges = [one for one in table.ledger.entries() if one.get("state") == "COMMITTED"] if there else []
+    charges = [entry for entry in table.ledger.entries() if entry.get("state") == "COMMITTED"] if there else []
     if not charges:
         question = f"SELECT COUNT(*) AS n FROM {table.schema.name}"
         fix = Fix("Ask first:", "ask", {"sql": question, "epsilon": "1"})
         raise BadValue("There is no answer yet.", f"The ledger of {table.schema.name} holds none.", fix)
-    names = {f"{one['n']}-{one['hash'][:12]}": one for one in charges}
+    names = {f"{charge['n']}-{charge['hash'][:12]}": charge for charge in charges}
     number, _, digits = receipt.partition("-")
-    same = [name for name in names if name.split("-")[0] == number and name.split("-")[1].startswith(digits)]
-    found = next(reversed(names)) if receipt == _LAST else next(iter(same), None)
-    if found is None:
-        fix_names = f"Give one of: {', '.join(['last', *list(names)[:-4:-1]])}"
-        raise bad("receipt", "must be that of an answered question", receipt, fix_names)
-    return names[found] | {"receipt": found}
+    same = [known for known in names if known.split("-")[0] == number and known.split("-")[1].startswith(digits)]
+    name = next(reversed(names)) if receipt == _LAST else next(iter(same), None)
+    if name is None:
+        known = ", ".join([_LAST, *list(names)[:-4:-1]])
+        raise bad("receipt", "must be that of an answered question", receipt, f"Give one of: {known}")
+    return names[name] | {"receipt": name}
 
 
 def _stored(table: "Table", entry: dict[str, Any]) -> "Answer":

@@ -34,8 +34,8 @@ class QuestionCall:
 
     def fix(self, words: str, **more: Any) -> Fix:
         """The same call as an operation to offer."""
-        named = [one.name for one in fields(self) if one.name not in ("second_ledger", "verb")]
-        return Fix(words, self.verb, {name: getattr(self, name) for name in named} | more)
+        names = [field.name for field in fields(self) if field.name not in ("second_ledger", "verb")]
+        return Fix(words, self.verb, {name: getattr(self, name) for name in names} | more)
 
     @property
     def price(self) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def _require_delta(question: "Asking", call: QuestionCall) -> None:
     table, cells = question.table, question.draft.cells
     if cells.public or delta_of(question, call):
         return
-    names = ", ".join(one.key.name for one in cells.keys if one.labels is None)
+    names = ", ".join(group.key.name for group in cells.keys if group.labels is None)
     why = f"The values of {names} are not public, and to find them privately takes a delta above 0."
     listed = 'List them in the metadata: values = ["…"]'
     if table.budget.delta:

@@ -55,8 +55,8 @@ class ReleaseCall:
 
     def fix(self, words: str, **more: Any) -> Fix:
         """The same call as an operation to offer."""
-        given = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in _UNSPOKEN}
-        return Fix(words, self.verb, given | more)
+        names = [field.name for field in fields(self) if field.name not in _UNSPOKEN]
+        return Fix(words, self.verb, {name: getattr(self, name) for name in names} | more)
 
     @property
     def about(self) -> dict[str, Any]:
