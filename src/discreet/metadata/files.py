@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from discreet.errors import MetadataError
-from discreet.fix import Advice, Fix
+from discreet.fix import UNKNOWN, Advice, Fix
 from discreet.schema.words import key, name, written
 
 MOST_BYTES = 16 * 2**20
@@ -17,7 +17,7 @@ def toml_text(path: Path) -> str:
     shown = written(str(path))
     if path.suffix.lower() != ".toml":
         words = f"Give a name such as {_toml_name(path)}. For a table, this writes one:"
-        fix = Fix(words, "init", {"table": str(path)})
+        fix = Fix(words, "init", {"table": str(path) if path.suffix else UNKNOWN})
         raise MetadataError("The metadata file must end in .toml.", f"You gave {shown}.", fix)
     fix = Fix("Check the name, or write one for a table:", "init", {"table": str(path.with_suffix(".csv"))})
     return _text(path, shown, fix)
