@@ -55,7 +55,7 @@ def _fits(question: "Asking", call: QuestionCall, epsilon: Fraction, delta: Frac
     try:
         plan = question.plan(epsilon=epsilon, delta=delta, level=call.level)
         left = question.table.ledger.remaining_after(
-            plan.draft.path, plan.cost, epsilon=plan.epsilon, delta=plan.delta, analyst=call.analyst
+            plan.draft.path, plan.cost, epsilon=plan.terms.epsilon, delta=plan.terms.delta, analyst=call.analyst
         )
     except DiscreetError:
         return False

@@ -63,7 +63,7 @@ def asking(dataset: "Dataset", call: QuestionCall) -> "Asking":
 
 def has_price(question: "Asking", call: QuestionCall) -> bool:
     """Whether the call or the question's own text says what it may cost or how exact it must be."""
-    in_text = question.terms is not None and question.terms.epsilon is not None
+    in_text = question.options.epsilon is not None
     return call.epsilon is not None or bool(call.error) or in_text
 
 
@@ -75,7 +75,7 @@ def quoted(question: "Asking", call: QuestionCall) -> "Quote":
 
 def delta_of(question: "Asking", call: QuestionCall) -> Fraction:
     """The δ that the question will take: of the call, as its text says, or by default."""
-    in_text = None if question.terms is None else question.terms.delta
+    in_text = question.options.delta
     return question.table.delta(in_text if call.delta is None else call.delta)
 
 

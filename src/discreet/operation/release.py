@@ -163,8 +163,8 @@ def _required_runs(typed: str, plan: "ReleasePlan") -> int:
     """How often to draw the noise again, refused before anything is spent."""
     from discreet.release.resimulated import MOST_RUNS, least_runs, require_room
 
-    runs = exact.whole(typed, "resimulate", least_runs(plan.level), MOST_RUNS, such_as=99)
-    require_room(plan.level, runs, len(plan.subject.tree) * (plan.subject.cells + 1))
+    runs = exact.whole(typed, "resimulate", least_runs(plan.terms.level), MOST_RUNS, such_as=99)
+    require_room(plan.terms.level, runs, len(plan.subject.tree) * (plan.subject.cells + 1))
     return runs
 
 
