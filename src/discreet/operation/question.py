@@ -30,7 +30,7 @@ class QuestionCall:
     at_size: str | None = None  # rows at which the ± of means is quoted
     rehearse: bool = False
     second_ledger: str | None = None  # why these rows have two ledgers
-    verb: str = "ask"
+    verb: str = "ask"  # the operation that fixes offer to call again
 
     def fix(self, words: str, **more: Any) -> Fix:
         """The same call as an operation to offer."""

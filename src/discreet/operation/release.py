@@ -51,7 +51,7 @@ class ReleaseCall:
     output: Path | None = None  # the folder to write
     replaces: bool = False  # what is in that folder
     second_ledger: str | None = None  # why these rows have two ledgers
-    verb: str = "release build"
+    verb: str = "release build"  # the operation that fixes offer to call again
 
     def fix(self, words: str, **more: Any) -> Fix:
         """The same call as an operation to offer."""
