@@ -16,7 +16,7 @@ ROWS = [
     "schema bounded envelope noise privacy terms",
     "mechanism ledger metadata plot shares",
     "query kernel outputs",
-    "engine answer",
+    "engine answer remaining request",
     "gate",
     "run",
     "table",

@@ -4,22 +4,22 @@ people.toml             public facts          people.ledger     what was spent
 people.*.prepared       typed, capped rows    people.key        the key of hashes and snapshots
 
 A room derives what it wants from `schema`, takes a `view` of the rows, and hands a `Request` with a mechanism to
-`disclose`, or with a cost to `run`.  Orders and keys are made here and nowhere else.
+`disclose`, or with a cost to `run`.
 """
 
 import contextlib
-import hashlib
 import itertools
 import os
 import threading
 import weakref
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
 from discreet import exact
+from discreet import remaining as remains
 from discreet.bounded import Bounded
 from discreet.engine import Engine, Limits, PostgresEngine
 from discreet.engine.protocol import Progress, View
@@ -33,14 +33,13 @@ from discreet.ledger.head import default_place
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.order import Order
 from discreet.ledger.purse import Purse
-from discreet.ledger.refusal import down
 from discreet.ledger.rules import Opening, Rules
 from discreet.ledger.standing import Standing
 from discreet.mechanism.promise import Mechanism
 from discreet.metadata import Metadata
 from discreet.privacy.cost import Cost
-from discreet.query.canonical import spelt
 from discreet.query.explain import unit
+from discreet.request import Request
 from discreet.run import Run
 from discreet.schema import Budget, Schema
 from discreet.schema.words import suggestion
@@ -49,23 +48,6 @@ from discreet.terms import LEVEL, Terms
 DELTA_SHARE = 100  # a question takes a hundredth of the budget's δ unless another is typed
 Exact = TypeVar("Exact")
 OlderKey = Callable[[str], str]  # the key under which the first ledgers stored it, by their id of the snapshot
-
-
-@dataclass(frozen=True)
-class Request:
-    """What a room asks of a table: facts that name it, the (ε, δ) it may take, who asks, and where it counts.
-
-    `facts` are JSON and hold all that an equal answer must share, apart from what is named here; `typed_delta` is None
-    where δ is the table's default, so that another default asks for the same thing.  `memo` is for people.
-    """
-
-    facts: Mapping[str, Any]
-    epsilon: Fraction
-    delta: Fraction
-    typed_delta: Fraction | None = None
-    analyst: str | None = None
-    path: accounts.Path = ()
-    memo: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Table:
@@ -150,7 +132,12 @@ class Table:
 
     def standing(self) -> Standing | None:
         """Where the ledger stands; None before the first charge, when all is left."""
-        return self.ledger.standing() if self._is_begun() else None
+        ledger = self._begun()
+        return None if ledger is None else ledger.standing()
+
+    def _begun(self) -> Ledger | None:
+        """The ledger, if there is one."""
+        return self.ledger if self._is_begun() else None
 
     def _is_begun(self) -> bool:
         """Whether there is a ledger, or was one: a lost one is missed."""
@@ -176,30 +163,14 @@ class Table:
         return parsed if delta is None else replace(parsed, typed_delta=parsed.delta)
 
     def remaining(self, analyst: str | None = None) -> dict[str, str]:
-        """The largest single pure ε that would still be accepted, and the δ left for questions and for keys."""
-        standing = self.standing()
-        if standing is None:
-            cap = None if analyst is None else self.budget.cap(analyst)
-            least = min(x for x in (self.budget.epsilon, cap, self.budget.max_epsilon_per_question) if x is not None)
-            whole = self.opening.rules.budget
-            left_delta = sum(filters.remaining_delta(whole, accounts.opened(len(whole.orders))), Fraction(0))
-            return {"epsilon": exact.shown(least), "delta": down(left_delta)}
-        left = self.ledger.remaining((), analyst=analyst)
-        delta = standing.remaining_delta + standing.remaining_keys
-        return {"epsilon": down(left), "delta": down(delta)}
+        """What is left: of ε, and of δ for questions and for keys."""
+        return remains.remaining(self.budget, self._begun(), analyst)
 
     def remaining_after(
-        self, cost: Cost, *, epsilon: Fraction, delta: Fraction, analyst: str | None, path: accounts.Path = ()
+        self, cost: Cost, terms: Terms, *, analyst: str | None = None, path: accounts.Path = ()
     ) -> dict[str, str]:
         """What `remaining` would say after such a charge, whether or not it fits."""
-        if self.standing() is None:
-            cap = None if analyst is None else self.budget.cap(analyst)
-            rest = min(x for x in (self.budget.epsilon, cap) if x is not None) - epsilon
-            after = max(min(rest, self.budget.max_epsilon_per_question or rest), Fraction(0))
-        else:
-            after = self.ledger.remaining_after(path, cost, epsilon=epsilon, delta=delta, analyst=analyst)
-        left_delta = max(Fraction(self.remaining(analyst)["delta"]) - delta, Fraction(0))
-        return {"epsilon": down(after), "delta": down(left_delta)}
+        return remains.remaining_after(self.budget, self._begun(), analyst, cost, terms, path)
 
     # --- guards ------------------------------------------------------------------------------------------------------
 
@@ -248,28 +219,10 @@ class Table:
 
     def order(self, request: Request, snapshot: str) -> Order:
         """Who pays for what, under the key of the request on that state of the rows."""
-        return Order(
-            self._digest("key 2", request, snapshot=snapshot),
-            request.path,
-            dict(request.memo),
-            request.analyst,
-            request.epsilon,
-            request.delta,
-            snapshot,
-        )
+        return request.order(self._key(request, "key 2", snapshot=snapshot), snapshot)
 
-    def _digest(self, what: str, request: Request, **more: str) -> str:
-        """A hash of what is wanted, for how much, of which facts and by whom; nothing of how it is done."""
-        facts = {
-            **request.facts,
-            "epsilon": str(request.epsilon),
-            "delta": None if request.typed_delta is None else str(request.typed_delta),
-            "schema": self.schema.hash,
-            "analyst": None if self.budget.share_answers else request.analyst,
-            **more,
-        }
-        given = {name: fact for name, fact in facts.items() if fact is not None}
-        return hashlib.sha256(f"discreet {what} {spelt(given)}".encode()).hexdigest()
+    def _key(self, request: Request, what: str, **more: str) -> str:
+        return request.key(what, self.schema, self.budget, **more)
 
     def disclose(
         self,
@@ -292,16 +245,15 @@ class Table:
 
     def _stored(self, key: str) -> Disclosed | None:
         """What is stored under a key."""
-        if not self._is_begun():
-            return None
-        stored, receipt = self.ledger.stored(key), self.ledger.receipt(key)
+        ledger = self._begun()
+        stored, receipt = (None, None) if ledger is None else (ledger.stored(key), ledger.receipt(key))
         return None if stored is None or receipt is None else Disclosed(handed_out(stored), receipt, replayed=True)
 
     def run(self, request: Request, cost: Cost, *, progress: Progress | None = None) -> Run:
         """The run of that request: the one under way, on the rows it began with; a finished one of the present rows,
         to be replayed; or a new one, with all that it may take charged now."""
         self.require_known(request.analyst)
-        wanted = self._digest("run", request)
+        wanted = self._key(request, "run")
         purse = self.ledger.open_run(wanted, request.analyst)
         if purse is not None and purse.run is not None:
             begun = purse.run.snapshot
@@ -311,13 +263,12 @@ class Table:
 
     def _purse(self, request: Request, cost: Cost, wanted: str, snapshot: str) -> Purse:
         """The purse of a run on that state: one that is open or has a result, else a new one; not an abandoned one."""
-        about = (request.path, dict(request.memo), request.analyst, request.epsilon, request.delta, snapshot, wanted)
         for attempt in itertools.count():
-            key = self._digest("run", request, snapshot=snapshot, attempt=str(attempt))
+            key = self._key(request, "run", snapshot=snapshot, attempt=str(attempt))
             purse = self.ledger.purse_of(key)
             if purse is None:
                 with contextlib.suppress(Conflict):  # another process began and ended it meanwhile
-                    return self.ledger.purse(Order(key, *about), cost)
+                    return self.ledger.purse(request.order(key, snapshot, wanted), cost)
                 purse = self.ledger.purse_of(key)
             if purse is not None and (purse.is_open or Run(purse, lambda: self.view(at=snapshot)).result() is not None):
                 return purse

@@ -8,7 +8,8 @@ from pathlib import Path
 from discreet.mechanism import additive
 from discreet.query.bound import bound
 from discreet.query.nodes import Col, CountRows, Key, Output, Question
-from discreet.table import Request
+from discreet.request import Request
+from discreet.terms import Terms
 
 TOML = """\
 [dataset]
@@ -120,4 +121,4 @@ def parts_of(table, view):
     (part,) = tally.parts
     sensitivity = tally.sensitivity.parts[part]
     counts = view.tally(tally).then(lambda exacts: exacts.parts[part], sensitivity, proof="query.md")
-    return Request({"toy": 1}, Fraction(1), Fraction(0)), additive.laplace(sensitivity, Fraction(1)), counts
+    return Request({"toy": 1}, Terms(Fraction(1))), additive.laplace(sensitivity, Fraction(1)), counts

@@ -13,7 +13,7 @@ from discreet.query.explain import as_json
 from discreet.query.explain import words as explained
 from discreet.query.shared import column_shares
 from discreet.release.measure import gaussian
-from discreet.table import Request
+from discreet.request import Request
 from release import census
 from rooms import toy
 from rooms.run_driver import TOML, filled
@@ -128,7 +128,7 @@ def divided(table, terms, parts):
     """A room of counting steps that take what is declared for each of them; its run, and the counts of every step."""
     found = shares.declared(parts, terms)
     memo = {"text": "counts", "words": [shares.words(found)], "shares": shares.to_json(found)}
-    request = Request({"counts": list(parts)}, terms.epsilon, terms.delta, terms.typed_delta, memo=memo)
+    request = Request({"counts": list(parts)}, terms, memo=memo)
     run = table.run(request, Together(tuple(Pure(share.epsilon) for share in found)))
     tally = toy.tally_of(table, "region")
     return run, [toy.noisy_counts(run, share.name, tally, share.epsilon) for share in found]

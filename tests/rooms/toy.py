@@ -14,7 +14,8 @@ from discreet.noise.gaussian import RoundedGaussian
 from discreet.privacy.cost import Gaussian, Pure, Repeated, Sampled, Together
 from discreet.query.bound import bound
 from discreet.query.nodes import Col, Compare, CountRows, Key, Literal, Output, Question
-from discreet.table import Request
+from discreet.request import Request
+from discreet.terms import Terms
 
 EPSILON, DELTA, SHARE, STEPS = Fraction(3000), Fraction(1, 10**8), Fraction(1, 4), 5
 STEP = Sampled(SHARE, Gaussian(4))
@@ -40,7 +41,7 @@ class Block:
 
 
 def request(analyst=None):
-    return Request({"toy": 2}, EPSILON, DELTA, analyst=analyst, memo={"text": "a toy"})
+    return Request({"toy": 2}, Terms(EPSILON, DELTA), analyst=analyst, memo={"text": "a toy"})
 
 
 def tally_of(table, key, where=None):

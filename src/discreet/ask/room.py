@@ -27,7 +27,8 @@ from discreet.query.plan import Plan
 from discreet.query.readable import spelt
 from discreet.query.sql import Options
 from discreet.query.target import least_epsilon
-from discreet.table import Request, Table
+from discreet.request import Request
+from discreet.table import Table
 from discreet.terms import Terms
 
 _LONGEST_MEMO = 40_000
@@ -72,8 +73,7 @@ def terms(
 
 def quote(table: Table, plan: Plan, *, analyst: str | None = None, at_size: int | None = None) -> Quote:
     """Cost, ± and what would remain: nothing is spent and no row is read."""
-    charged = {"epsilon": plan.terms.epsilon, "delta": plan.terms.delta}
-    after = table.remaining_after(plan.cost, **charged, analyst=analyst, path=plan.draft.path)
+    after = table.remaining_after(plan.cost, plan.terms, analyst=analyst, path=plan.draft.path)
     return quoted(plan, remaining=table.remaining(analyst), remaining_after=after, at_size=at_size)
 
 
@@ -101,9 +101,7 @@ def request(plan: Plan, analyst: str | None) -> Request:
     question = plan.draft.question
     digest = hashlib.sha256(meaning(question).encode()).hexdigest()
     memo = {"question": digest, "text": spelt(question)[:_LONGEST_MEMO]}
-    charged = plan.terms
-    about = (charged.typed_delta, analyst, plan.draft.path, memo)
-    return Request({"question": digest}, charged.epsilon, charged.delta, *about)
+    return Request({"question": digest}, plan.terms, analyst, plan.draft.path, memo)
 
 
 def older_key(table: Table, plan: Plan, analyst: str | None, snapshot: str) -> str:

@@ -28,8 +28,9 @@ from discreet.rehearsal import stamp
 from discreet.rehearsal.engine import RevealingEngine
 from discreet.rehearsal.reveal import Causes, Pack, revealing
 from discreet.rehearsal.rows import SEED, UNITS, write_rows
+from discreet.request import Request
 from discreet.run import Run
-from discreet.table import OlderKey, Request, Table
+from discreet.table import OlderKey, Table
 
 
 class Rehearsal(Table):

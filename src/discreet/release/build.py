@@ -18,7 +18,8 @@ from discreet.release.plan import ReleasePlan
 from discreet.release.release import Release
 from discreet.release.stored import first_stored_key, packed, replayed, wanted
 from discreet.release.subject import subject
-from discreet.table import Request, Table
+from discreet.request import Request
+from discreet.table import Table
 
 _BYTES = 8  # of a number, before it is packed
 
@@ -73,7 +74,7 @@ def request(plan: ReleasePlan, analyst: str | None) -> Request:
     asked = wanted(plan)
     digest = hashlib.sha256(spelt(asked).encode()).hexdigest()
     memo = {"question": digest, "text": titled(plan), "words": words(plan)}
-    return Request(asked, plan.terms.epsilon, plan.terms.delta, plan.terms.typed_delta, analyst, memo=memo)
+    return Request(asked, plan.terms, analyst, memo=memo)
 
 
 def titled(plan: ReleasePlan) -> str:

@@ -92,9 +92,7 @@ class ReleaseQuote:
 def quoted(table: Table, plan: ReleasePlan, *, title: str, analyst: str | None = None) -> ReleaseQuote:
     """The quote of a plan."""
     table.require_known(analyst)
-    after = table.remaining_after(
-        plan.measurement.cost, epsilon=plan.terms.epsilon, delta=plan.terms.delta, analyst=analyst
-    )
+    after = table.remaining_after(plan.measurement.cost, plan.terms, analyst=analyst)
     return ReleaseQuote(
         table.schema.name,
         title,
