@@ -65,7 +65,7 @@ def interrupt():
 
 COMMAND_EDGES = {  # around those of a question: what is charged and stored is that of the edge named
     "before anything": (at(main, "_reply", interrupt), "before the charge"),
-    "while opening": (at(room, "plan", interrupt), "before the charge"),
+    "while opening": (at(room, "terms", interrupt), "before the charge"),
     "while preparing": (at(engine.Engine, "_facts", interrupt), "before the charge"),
     "while closing": (at(Table, "close", interrupt), "after the hand-out"),
     "closed": (at(Table, "close", interrupt, after=True), "after the hand-out"),
