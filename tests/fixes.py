@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet.cli.verbs import VERBS
-from discreet.fix import Fix, command_line
+from discreet.fix import UNKNOWN, Fix, command_line
 
 EXAMPLES = ("| discreet ask people.toml - --eps 1", "See `discreet")  # a pipe and a page of help are no operations
 _COMMAND = re.compile(rf"\bdiscreet (?:{'|'.join(map(re.escape, VERBS))})\b")
@@ -27,8 +27,8 @@ def fixes_of(problem: Mapping[str, Any]) -> list[Fix]:
 
 
 def words_of(fix: Fix) -> list[str]:
-    """What a shell makes of the command, without the program."""
-    return shlex.split(command_line(fix))[1:]
+    """What a shell makes of the command, without the program, and with a reason where only the reader knows one."""
+    return ["tried by a test" if word == UNKNOWN else word for word in shlex.split(command_line(fix))[1:]]
 
 
 def _arguments(told: Mapping[str, Any]) -> dict[str, Any]:

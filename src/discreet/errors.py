@@ -17,7 +17,8 @@
     └── Refuted                   6   an audit found a lower bound above the claim
 
 A message quotes only what the caller typed and what is public: never a row, a count, a score or an exact answer.
-For the same reason an error keeps its own sentences as attributes and nothing else. Operations that its fix names are
+For the same reason an error keeps its sentences, the operations of its fix and public facts, and nothing else.
+Operations that its fix names are
 values, which each surface spells; nobody reads them out of a sentence.
 """
 

@@ -27,7 +27,7 @@ _FLAGS = {
     "budget set": {"epsilon": "--epsilon", "analyst": "--analyst"},
     "init": {"epsilon": "--epsilon"},
 }
-_IN_PYTHON = {"open": "dp.open", "ledger adopt": "Ledger.adopt", "budget reopen": "Ledger.reopen"}
+_IN_PYTHON = {"open": "dp.open", "ledger adopt": "Ledger.adopt"}
 
 
 @dataclass(frozen=True)

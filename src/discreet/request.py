@@ -1,15 +1,18 @@
-"""What a room asks of a table, and the only place where its keys and orders are made."""
+"""What a room asks of a table, and how its keys and orders are made; `Run` makes the orders of its steps."""
 
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from discreet.errors import bad
 from discreet.ledger import account as accounts
 from discreet.ledger.order import Order
 from discreet.query.canonical import spelt
 from discreet.schema import Budget, Schema
 from discreet.terms import Terms
+
+_OWN = {"epsilon", "delta", "schema", "analyst", "snapshot", "attempt"}  # facts that every key has
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,12 @@ class Request:
     analyst: str | None = None
     path: accounts.Path = ()
     memo: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        taken = sorted(_OWN & set(self.facts))
+        if taken:
+            rule = f"must have other names than {', '.join(sorted(_OWN))}"
+            raise bad("facts", rule, ", ".join(taken), "Rename them: the key holds what is called so already.")
 
     def key(self, what: str, schema: Schema, budget: Budget, **more: str) -> str:
         """A hash of what is wanted, for how much, of which public facts and by whom; nothing of how it is done.

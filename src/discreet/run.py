@@ -28,7 +28,7 @@ _DONE = "done"
 
 
 class Run:
-    """One purse and one view of the rows.  Steps may be taken by any number of processes; each is computed once."""
+    """One purse and one view of the rows.  Steps may be taken by any number of processes; each is stored once."""
 
     def __init__(self, purse: Purse, view: Callable[[], View], path: Any = ()) -> None:
         self._purse, self._open, self._path = purse, view, path

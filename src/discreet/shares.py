@@ -16,7 +16,7 @@ from discreet.terms import Terms
 
 EPSILON, PRECISION = "ε", "1/σ²"  # what is shared: ε adds up over Laplace noise and choices, 1/σ² over Gaussian noise
 _LONGEST_DENOMINATOR = 9
-_TOLD = Fraction(1, 20_000)  # a share as JSON has four digits, and means the same here
+_TOLD = Fraction(1, 20_000)  # half of the last of four places: a part so near to a short fraction is told as that
 
 
 @dataclass(frozen=True)

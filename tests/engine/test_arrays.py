@@ -10,6 +10,7 @@ import pytest
 from discreet.bounded import RowLimit
 from discreet.engine import Engine, Limits, arrays_cells, arrays_pass
 from discreet.engine.arrays import ArrayEngine
+from discreet.engine.prepare import wanted
 from discreet.errors import BadValue, EngineFailed, NotAnswerable, SourceUnavailable
 from discreet.kernel import gradient
 from discreet.query.bound import bound
@@ -31,6 +32,8 @@ from discreet.query.nodes import (
 from discreet.relation import Relation
 from discreet.schema import Column, Schema, Unit
 from replay import Seeded
+
+from .twin import SECRET, sql_rows
 
 LIMITS = Limits(memory=2**28, seconds=20, prepare_seconds=60, threads=1)
 COLUMNS = [
@@ -237,3 +240,47 @@ def test_whatever_goes_wrong_the_reply_is_the_fixed_one(arrays, monkeypatch):
     with pytest.raises(EngineFailed) as failure:
         bounded.compute()
     assert failure.value.__context__ is None
+
+
+MIXED = {
+    "age": Column("age", "integer", bounds=(0, 9)),
+    "half": Column("half", "number", bounds=(-3, 3), step="0.5"),
+    "flag": Column("flag", "boolean"),
+    "kind": Column("kind", "category", values=("u", "v")),
+    "code": Column("code", "integer", values=(1, 2, 5)),
+    "cost": Column("cost", "number", bounds=(0, 1000), step=1),
+}
+DRAWN = {
+    "age": lambda dice: dice.integers(-3, 14, 40),
+    "half": lambda dice: dice.choice([-9, -3.2, -3, -2.9, 0, 1.26, 3, 3.01, np.nan, np.inf, -np.inf], 40),
+    "flag": lambda dice: dice.random(40) < 0.5,
+    "kind": lambda dice: dice.choice(["u", "v", "z"], 40),
+    "code": lambda dice: dice.choice([1, 2, 3, 5], 40),
+    "cost": lambda dice: dice.choice([1, 2, 1000.4, 1001, -0.2], 40),
+}
+
+
+def spelt(cell):
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    return None if isinstance(cell, float) and np.isnan(cell) else str(cell)
+
+
+@pytest.mark.parametrize("unit", [None, Unit("who", 2)])
+def test_ids_ranks_and_cells_are_those_of_the_sql(unit):
+    """Whatever columns there are; a row that lay beyond its bounds is another row where every row is a unit."""
+    dice = np.random.default_rng(5)
+    for _ in range(25):
+        names = [str(name) for name in dice.permutation(list(MIXED))[: dice.integers(1, 7)]]
+        schema = Schema("t", [MIXED[name] for name in names], unit)
+        given = {name: DRAWN[name](dice) for name in names} | ({} if unit is None else {"who": dice.integers(0, 9, 40)})
+        columns = [given[name].tolist() for name in wanted(schema)]
+        rows = [tuple(map(spelt, row)) for row in zip(*columns, strict=True)]
+        held = arrays_cells.held(schema, given, SECRET)
+        cells = [
+            [None if empty else int(cell) for cell, empty in zip(own.stored, own.empty, strict=True)]
+            for own in (held.cells[name] for name in names)
+        ]
+        here = sorted(zip(held.unit.tolist(), held.rank.tolist(), *cells, strict=True), key=str)
+        there = [tuple(None if cell is None else int(cell) for cell in row) for row in sql_rows(schema, rows)]
+        assert here == sorted(there, key=str)

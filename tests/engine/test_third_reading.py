@@ -4,9 +4,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from discreet.engine import Engine, Limits
+from discreet.engine import source as origin
+from discreet.engine.quotes import Quotes
 from discreet.errors import SourceUnavailable
 from discreet.schema import Column, Schema, Unit
 
@@ -93,3 +96,52 @@ def test_the_reply_to_a_refused_column_names_no_cell(tmp_path):
     with pytest.raises(SourceUnavailable) as refusal:
         counted(tmp_path, frame)
     assert "note" in str(refusal.value)
+
+
+# --- quotes that are no quotes to the reader ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "refused"),
+    [
+        (b'a,b\n1,"x""y"\n2,""\n3,""""\n', False),
+        (b'\xef\xbb\xbf"a",b\r\n1,"x\r\ny"', False),
+        (b'a,b\n1,x"y,"z\n', True),
+        (b'a,b\n1,x"\r2,q\rw,x"\n', True),
+        (b'a,b\n1,"x"y\n', True),
+        (b'a,b\n1, "x"\n', True),
+        (b'a;b\n1;"x,"",y"\n', False),
+        (b'a;b\n1;x,"y";z"\n', True),
+    ],
+)
+def test_a_quote_that_neither_begins_nor_ends_a_cell_is_refused(tmp_path, content, refused):
+    """Pairs of quotes were counted, and the reader took some of them as letters: one row swallowed 3,000 others."""
+    (tmp_path / "people.csv").write_bytes(content)
+    source = origin.file(tmp_path / "people.csv")
+    if not refused:
+        assert len(source.digest()) == 32
+        return
+    with pytest.raises(SourceUnavailable) as caught:
+        source.digest()
+    assert caught.value.what in ("Quotes in a CSV must begin and end cells.", "Quotes in a CSV must come in pairs.")
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 7])
+def test_quotes_are_told_in_parts_of_any_size(size):
+    for content, misplaced in {b'a,b\n1,"x""y"\n2,"z"': False, b'a,b\n1,x"y"\n': True, b'a,"b"c\n': True}.items():
+        seen = Quotes(",")
+        for first in range(0, len(content), size):
+            seen.see(content[first : first + size])
+        seen.end()
+        assert seen.misplaced is misplaced
+
+
+def test_a_moment_before_all_others_is_read(tmp_path):
+    """One cell beyond the first day that 64 bits hold failed every preparing."""
+    moments = pa.array([-(2**63) + 1, -9223372022400000001, 0, None], type=pa.timestamp("us"))
+    pq.write_table(pa.table({"who": [1, 2, 3, 4], "day": moments}), tmp_path / "people.parquet")
+    schema = Schema("people", [Column("day", "date", bounds=("1970-01-01", "2020-12-31"))], Unit("who", 1))
+    with Engine(tmp_path, "people", schema, tmp_path / "people.parquet") as engine:
+        engine.prepare()
+        told = engine.run(["SELECT CAST(count(c0) AS BIGINT) AS p0, CAST(sum(c0) AS BIGINT) AS p1 FROM prepared"])
+    assert (told[0]["p0"].tolist(), told[0]["p1"].tolist()) == ([3], [0])

@@ -139,3 +139,23 @@ def test_every_argument_of_a_call_has_a_flag(verb: str) -> None:
     flags = {word for word in words_of(replace(call, verb=verb).fix("", **more)) if word.startswith("-")}
     assert flags <= {name for parameter in loaded(verb).params for name in parameter.opts}
     assert len(flags) >= 4
+
+
+def test_a_mark_is_no_reason(people: Path, told: Told) -> None:
+    """An offered command is pasted as it stands: the ledger would keep its mark as the reason for ever."""
+    asks.ask(CALL)
+    refusal = told("budget", "set", "people.toml", "--epsilon", "12", "--why", "…", exit_code=2)
+    assert refusal["code"] == "bad-value"
+    assert told("budget", "people.toml")["remaining"]["epsilon"] == told("quote", *FLAGS)["remaining"]["epsilon"]
+
+
+def test_a_dry_run_offers_no_charge(people: Path, told: Told) -> None:
+    refusal = told("ask", "people.toml", COUNTS, "--dry-run", exit_code=2)
+    assert {fix["verb"] for fix in refusal["fixes"]} == {"quote"}
+
+
+def test_refusals_of_a_rehearsal_are_stamped_and_offer_rehearsals(people: Path) -> None:
+    with pytest.raises(BadValue) as caught:
+        explain(QuestionCall(TOML, "last", rehearse=True))
+    assert str(caught.value).startswith("REHEARSAL")
+    assert [fix.arguments["rehearse"] for fix in caught.value.fixes] == [True]

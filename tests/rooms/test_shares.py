@@ -7,13 +7,14 @@ import pytest
 
 import discreet as dp
 from discreet import shares
-from discreet.errors import BudgetExceeded
+from discreet.errors import BadValue, BudgetExceeded
 from discreet.privacy.cost import Pure, Together
 from discreet.query.explain import as_json
 from discreet.query.explain import words as explained
 from discreet.query.shared import column_shares
 from discreet.release.measure import gaussian
 from discreet.request import Request
+from discreet.terms import Terms
 from release import census
 from rooms import toy
 from rooms.run_driver import TOML, filled
@@ -148,3 +149,9 @@ def test_steps_take_what_a_run_declares_and_the_ledger_keeps_it_in_words_and_jso
         toy.noisy_counts(run, "more", toy.tally_of(people.table, "region"), Fraction(1, 10**6))
     run.abandon("done with it")
     assert people.budget.spent.epsilon == 2
+
+
+@pytest.mark.parametrize("name", ["epsilon", "delta", "schema", "analyst", "snapshot", "attempt"])
+def test_facts_of_a_request_hide_none_that_every_key_has(name):
+    with pytest.raises(BadValue, match="facts"):
+        Request({"counts": 1, name: "other"}, Terms(Fraction(1)))

@@ -1,5 +1,6 @@
 """`discreet ask`: the quote, a yes, the charge, the answer."""
 
+import dataclasses
 import shlex
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -62,7 +63,7 @@ def ask(
     if raw:
         require_raw(form, output)
     if dry_run:
-        quoted = operation.quote(call)
+        quoted = operation.quote(dataclasses.replace(call, verb="quote"))
         return Reply(dict(quoted.data), lambda: "\n".join(quoted.value.lines()), output, replace=yes, toml=metadata)
     _require_place(metadata, form, output, plot, replace=yes)
     start_ahead(Limits())

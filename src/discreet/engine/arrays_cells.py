@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.engine import mixing, packing
+from discreet.engine import beyond, mixing, packing
 from discreet.engine.prepare import ID_KEY, KEYS, ROW_KEY
 from discreet.engine.secret import Secret
 from discreet.errors import bad, bad_private
@@ -30,10 +30,11 @@ _KINDS = {Type.BOOLEAN: "b", Type.INTEGER: "iuf", Type.NUMBER: "iuf", Type.CATEG
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Stored cells of one column, and which are empty."""
+    """Stored cells of one column, which are empty, and for a column with bounds beyond which of them each cell lay."""
 
     stored: Array
     empty: Bools
+    side: Ints | None = None
 
     def __getitem__(self, rows: Any) -> "Cells":
         return Cells(self.stored[rows], self.empty[rows])
@@ -81,7 +82,7 @@ def held(schema: Schema, table: Mapping[str, Array], secret: Secret) -> Held:
     words = _words(schema, cells)
     if schema.unit is None:
         size = len(next(iter(table.values()), ()))
-        return _each_row(words, cells, secret, size)
+        return _each_row([*(word.spelt for word in words), *_sides(schema, cells)], cells, secret, size)
     texts = [_text(key) for key in table[schema.unit.key].tolist()]
     rows = np.array([row for row, text in enumerate(texts) if text], dtype=np.intp)
     keys, id_key = [texts[row] for row in rows], secret.derived(ID_KEY, KEYS[ID_KEY])
@@ -102,17 +103,25 @@ def held(schema: Schema, table: Mapping[str, Array], secret: Secret) -> Held:
     return Held(unit[kept], rank[kept], {name: one[rows[kept]] for name, one in cells.items()})
 
 
-def _each_row(words: Sequence["_Word"], cells: Mapping[str, Cells], secret: Secret, size: int) -> Held:
-    """Each row a unit, by an id of its own cells and how many equal rows come before it."""
-    id_key, seen = secret.derived(ID_KEY, KEYS[ID_KEY]), dict[str, int]()
-    parts = [word.spelt for word in words]
+def _each_row(parts: Sequence[Sequence[str]], cells: Mapping[str, Cells], secret: Secret, size: int) -> Held:
+    """Each row a unit, by an id of its words, of the bounds they lay beyond, and of its number among equal rows."""
+    id_key, seen = secret.derived(ID_KEY, KEYS[ID_KEY]), dict[tuple[str, ...], int]()
     unit = np.zeros(size, dtype=np.int64)
     for row in range(size):
-        own = "|".join(part[row] for part in parts)
+        own = tuple(part[row] for part in parts)
         seen[own] = seen.get(own, 0) + 1
-        unit[row] = _id64(id_key, f"{own}|{seen[own]}")
+        unit[row] = _id64(id_key, "|".join([*own, str(seen[own])]))
     order = np.argsort(unit, kind="stable")
     return Held(unit[order], np.ones(size, dtype=np.int64), {name: one[order] for name, one in cells.items()})
+
+
+def _sides(schema: Schema, cells: Mapping[str, Cells]) -> list[list[str]]:
+    """The numbers that hold the sides of every row, as parts of a message; see `beyond`."""
+    ordered = [cells[column.name].side for column in sorted(schema.columns, key=lambda one: schema.places[one.name])]
+    told = [side for side in ordered if side is not None]
+    words = [told[first : first + beyond.IN_A_WORD] for first in range(0, len(told), beyond.IN_A_WORD)]
+    packed = [sum((side << (beyond.BITS * place) for place, side in enumerate(word)), np.int64(0)) for word in words]
+    return [[str(value) for value in np.asarray(word).tolist()] for word in packed]
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,9 +207,10 @@ def _read(column: Column, array: Array) -> Cells:
             case Type.BOOLEAN:
                 return Cells(plain.astype(np.bool_), empty)
             case Type.INTEGER if column.lattice is not None:
-                return _whole(column, column.lattice, plain, empty)
+                return _told(column, column.lattice, plain, _whole(column, column.lattice, plain, empty))
             case Type.NUMBER:
-                return _number(column.lattice, plain.astype(np.float64), empty)
+                real = plain.astype(np.float64)
+                return _told(column, column.lattice, real, _number(column.lattice, real, empty))
             case _:
                 codes = {str(value): code for code, value in enumerate(column.values or ())}
                 if column.empty is Empty.NULL:
@@ -208,6 +218,18 @@ def _read(column: Column, array: Array) -> Cells:
                 found = [-1 if (text := _text(value)) is None else codes.get(text, -1) for value in plain.tolist()]
                 code = np.array(found, dtype=np.int64)
                 return Cells(np.maximum(code, 0), empty | (code < 0))
+
+
+def _told(column: Column, lattice: Lattice | None, value: Array, cells: Cells) -> Cells:
+    """The same with sides, for a column with bounds."""
+    if column.bounds is None or lattice is None:
+        return cells
+    if column.type is Type.INTEGER and value.dtype.kind == "f":
+        value = np.floor(value + 0.5)
+    low, high = (end * lattice.step for end in (lattice.low, lattice.high))
+    ends = (int(low), int(high)) if value.dtype.kind in "iu" else (float(low), float(high))
+    side = np.where(value < ends[0], beyond.BELOW, np.where(value > ends[1], beyond.ABOVE, 0))
+    return Cells(cells.stored, cells.empty, np.where(np.ma.getmaskarray(value) | cells.empty, 0, side).astype(np.int64))
 
 
 def _number(lattice: Lattice | None, value: NDArray[np.float64], empty: Bools) -> Cells:

@@ -1,7 +1,8 @@
-"""Which cells lay beyond their column's bounds before they were clamped: for sketches of units, never for the rows.
+"""Which cells lay beyond their column's bounds before they were clamped: for sketches of units, never for a question.
 
 The side of a cell is 1 below the bounds, 2 above and 0 within.  Sides are carried in whole numbers b0, b1, …, two bits
-for each column and 31 columns in each, so that a row that lies within all its bounds is told by zeros.
+for each column and 31 columns in each, so that a row that lies within all its bounds is told by zeros.  Where every row
+is a unit they are part of its id.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ _SECOND = 10**6  # datetimes are read in microseconds
 
 
 BELOW, ABOVE = 1, 2
-_BITS, _IN_A_WORD = 2, 31
+BITS, IN_A_WORD = 2, 31
 
 
 def sides(schema: Schema) -> dict[str, str]:
@@ -39,9 +40,9 @@ def packed(names: Sequence[str]) -> dict[str, str]:
     >>> packed(["s0", "s2"])
     {'b0': 'CAST(s0 AS BIGINT) * 1 + CAST(s2 AS BIGINT) * 4'}
     """
-    parts = [names[first : first + _IN_A_WORD] for first in range(0, len(names), _IN_A_WORD)]
+    parts = [names[first : first + IN_A_WORD] for first in range(0, len(names), IN_A_WORD)]
     return {
-        f"b{number}": " + ".join(f"CAST({name} AS BIGINT) * {2 ** (_BITS * place)}" for place, name in enumerate(part))
+        f"b{number}": " + ".join(f"CAST({name} AS BIGINT) * {2 ** (BITS * place)}" for place, name in enumerate(part))
         for number, part in enumerate(parts)
     }
 
@@ -52,9 +53,9 @@ def unpacked(names: Sequence[str]) -> dict[str, str]:
     >>> unpacked(["s0", "s2"])
     {'s0': '(b0 & 3)', 's2': '((b0 >> 2) & 3)'}
     """
-    places = {name: divmod(place, _IN_A_WORD) for place, name in enumerate(names)}
+    places = {name: divmod(place, IN_A_WORD) for place, name in enumerate(names)}
     return {
-        name: f"((b{word} >> {_BITS * place}) & 3)" if place else f"(b{word} & 3)"
+        name: f"((b{word} >> {BITS * place}) & 3)" if place else f"(b{word} & 3)"
         for name, (word, place) in places.items()
     }
 

@@ -19,6 +19,7 @@ _FAR = 2**63 - 1  # past the ends of every lattice of step 1, which stays within
 _FURTHEST = 10**38  # past the ends of one with a wider step; ends from 10³⁷ on are left to doubles
 _MICROSECONDS = 10**6
 _DAY = 86_400 * _MICROSECONDS
+_LEAST_FLOORED = -9_223_372_000_000_000_000  # microseconds; a day less still fits 64 bits
 _FIRST_MOMENT = "TIMESTAMP '290000-01-01 (BC) 00:00:00'"  # this engine cannot spell some that are earlier
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 
@@ -243,14 +244,17 @@ def _or_endless(moment: str, since: str, lattice: Lattice | None) -> str:
     """The time since 1970, NULL for an infinite moment; with bounds, past every lattice's end."""
     if lattice is None:
         return since
-    sign = f"CASE WHEN starts_with(CAST({moment} AS VARCHAR), '-') THEN -{_FAR} ELSE {_FAR} END"
+    sign = f"CASE WHEN {moment} < DATE '2000-01-01' THEN -{_FAR} ELSE {_FAR} END"
     return f"coalesce({since}, CASE WHEN isinf({moment}) THEN {sign} END)"
 
 
 def _floored(read: str, lattice: Lattice | None, unit: int) -> str:
     """⌊read/(step·unit)⌋, clamped; shifted to be positive first, as // and % cut towards 0."""
     if lattice is None:
-        return read if unit == 1 else f"({read} - ({read} % {unit} + {unit}) % {unit}) // {unit}"
+        if unit == 1:
+            return read
+        floored = f"({read} - ({read} % {unit} + {unit}) % {unit}) // {unit}"  # a unit below the least would overflow
+        return f"CASE WHEN {read} < {_LEAST_FLOORED} THEN {_LEAST_FLOORED // unit} ELSE {floored} END"
     width = lattice.step.numerator * unit
     low, high = lattice.low * width, lattice.high * width
     return (

@@ -1,6 +1,6 @@
 """An order of a unit's rows that any engine can compute with whole numbers of 64 bits, vector by vector.
 
-    x₀ = the unit's id mod 2³¹          xᵢ = f(xᵢ₋₁ ⊕ lᵢ) for the limbs l₁, l₂, … of the row's words
+    x₀ = the unit's id mod 2³¹          xᵢ = f(xᵢ₋₁ ⊕ lᵢ) for limbs l₁, l₂, … of the row's words or their hash
     f: x ↦ x ⊕ (x ≫ 16), x · 0x85ebca6b mod 2³¹, x ⊕ (x ≫ 13), x · 0xc2b2ae35 mod 2³¹, x ⊕ (x ≫ 16)
 
 f is the last step of MurmurHash3 (Appleby 2011) on 31 bits in place of 32, so that no product reaches 2⁶³.  It is a

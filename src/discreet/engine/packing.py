@@ -2,8 +2,8 @@
 
 A cell of public range, low … high, is the digit 0 for NULL and c − low + 1 otherwise, in as many bits as high − low + 1
 takes.  Columns go in the order of their places; a word takes digits as long as they fit its 62 bits.  Words are short
-to sort, break ties with few comparisons, and give the limbs that order a unit's rows.  Text, doubles and whole numbers
-without bounds are words of their own, behind the others.
+to sort, break ties with few comparisons, and give the limbs that order a unit's rows.  Text, doubles, and whole
+numbers without bounds or of 2⁶² points and more are words of their own, behind the others.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The SQL that makes the prepared tables from a source: text built from public facts and two names; keys are variables.
+"""The SQL that makes the prepared tables from a source, by public facts and its own names; keys are variables.
 
     typed    every row whose unit key is not NULL: the key u, its cells in words, and beyond which bounds they lay
     units    for each u its id and its number of rows
@@ -7,7 +7,8 @@
              kept if rank ≤ max_rows and equal to the unit's first row in every column that is fixed per unit
 
 Then both tables of `query.layout` are written in the order of ids.  Without a unit each row is one: its id is a hash of
-its own cells and of how many equal rows come before it, so that a row more adds an id and moves no other.
+its words, of the bounds they lay beyond and of its number among equal rows, so that a row more adds an id and moves no
+other.
 
 Whoever changes what a cell is read as, which rows are kept or what a table holds raises FORMAT: it is part of every
 snapshot, and the words of the SQL are not.
@@ -204,7 +205,7 @@ def _ranked(schema: Schema) -> str:
 
 def _with_units(schema: Schema) -> tuple[str, ...]:
     columns = [f"id AS {UNIT}", f"CAST(r AS INTEGER) AS {RANK}", *_cells(schema)]
-    bucket = f"CAST(least({MOST_BUCKET}, length(bin(n)) - 1) AS UTINYINT) AS {BUCKET}"
+    bucket = f"CAST(least({MOST_BUCKET}, floor(log2(n))) AS UTINYINT) AS {BUCKET}"  # right for every n below 2⁴⁵
     sketch = beyond.sketched(beyond.sides(schema))
     sketches = [f"CAST(least({MOST_BEYOND}, coalesce({name}, 0)) AS UTINYINT) AS {name}" for name in sketch]
     about = [f"id AS {UNIT}", f"CAST(kept AS INTEGER) AS {KEPT}", bucket, *sketches]

@@ -8,6 +8,7 @@ from enum import Enum
 from pathlib import Path
 
 from discreet.engine import files
+from discreet.engine.quotes import Quotes, delimiter
 from discreet.errors import SourceUnavailable
 from discreet.metadata import header
 from discreet.schema.words import written
@@ -111,6 +112,7 @@ def _format(path: Path) -> Format | None:
 def _digest(path: Path, source: File) -> bytes:
     digest = hashlib.sha256()
     decoder, returns = codecs.getincrementaldecoder("utf-8")(), _Returns()
+    quotes = Quotes(_separator(path) if source.format is Format.CSV else ",")
     not_text = False
     with path.open("rb", buffering=0) as handle:
         while chunk := handle.read(_CHUNK):
@@ -118,6 +120,7 @@ def _digest(path: Path, source: File) -> bytes:
             if source.format is Format.CSV:
                 not_text = not_text or not _decodes(decoder, chunk, final=False)
                 returns.see(chunk)
+                quotes.see(chunk)
     if not_text or not _decodes(decoder, b"", final=True):
         fix = "Save it as UTF-8, for example: iconv -f latin1 -t utf-8 old.csv > new.csv"
         raise SourceUnavailable("A CSV must be UTF-8.", f"{source.shown} is not.", fix)
@@ -129,7 +132,17 @@ def _digest(path: Path, source: File) -> bytes:
         why = f"{source.shown} has an odd number of quotes: one that is not closed would join other rows to its cell."
         fix = "Write it again with quotes doubled: df.to_csv(path, index=False, quoting=csv.QUOTE_NONNUMERIC)"
         raise SourceUnavailable("Quotes in a CSV must come in pairs.", why, fix)
+    quotes.end()
+    if quotes.misplaced:
+        why = f"{source.shown} has one within a cell without quotes, or text behind a closing one."
+        fix = "Write it again with quotes doubled: df.to_csv(path, index=False, quoting=csv.QUOTE_NONNUMERIC)"
+        raise SourceUnavailable("Quotes in a CSV must begin and end cells.", why, fix)
     return digest.digest()
+
+
+def _separator(path: Path) -> str:
+    with path.open("rb") as handle:
+        return delimiter(header.first_line(handle).decode("utf-8-sig", "replace"))
 
 
 class _Returns:

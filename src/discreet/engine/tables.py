@@ -1,12 +1,12 @@
 """Which of the source's columns are wanted, and how its rows are read in SQL."""
 
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from discreet.engine.cells import Family, family
 from discreet.engine.prepare import Table, identifier, quoted, wanted
+from discreet.engine.quotes import delimiter
 from discreet.engine.source import File, Format, unreadable
 from discreet.errors import MetadataError, SourceUnavailable
 from discreet.metadata import header
@@ -52,15 +52,6 @@ def matched(found: Sequence[str], schema: Schema, shown: str) -> dict[str, int]:
             raise _absent(name, found, schema, shown)
         places[name] = place
     return places
-
-
-def delimiter(line: str) -> str:
-    """The separator that the header has most of outside quotes, as `metadata.header` sees it.
-
-    >>> delimiter('person;"a,b,c";age')
-    ';'
-    """
-    return max(_DELIMITERS, key=re.sub('"[^"]*"', "", line).count)
 
 
 def _csv(source: File, schema: Schema) -> Table:

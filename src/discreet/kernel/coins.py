@@ -1,6 +1,6 @@
 """Words for one pass, stretched from a key of 32 bytes by AES-256 in counter mode, as `noise.source` does it.
 
-The gate's source draws the key and the engine sends it with the request, so that a test can replay a pass.  These are
+The source given to `View.sum` draws the key and the engine sends it along, so that a test can replay a pass.  These are
 coins of kernels, which round with them; they are never noise.  Only a pass of an engine makes them; a test keeps that.
 """
 

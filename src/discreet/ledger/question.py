@@ -42,8 +42,11 @@ def snapshot_name(value: Any) -> str:
 
 
 def reason(why: Any) -> str:
-    """Why a curator did something."""
-    return text(why, "why", 2000)
+    """Why a curator did something, in words of their own: the mark that stands for it in an offered command is none."""
+    given = text(why, "why", 2000)
+    if given.strip().strip("….\"'") == "":
+        raise bad("why", "must be a reason", given, "Say in your own words why; the ledger keeps it for ever.")
+    return given
 
 
 def _memo(memo: Any) -> Any:

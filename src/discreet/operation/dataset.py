@@ -1,9 +1,10 @@
-"""Opening what a call is about, so that every refusal inside ends with operations on that very dataset."""
+"""Opening what a call is about, so that the operations in the fixes of refusals inside name that very dataset."""
 
 import contextlib
 import stat
 import traceback
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -81,7 +82,13 @@ def _of_call(fix: Fix, call: Call) -> Fix:
     """To open the dataset in another way is to make the same call in that way."""
     if fix.verb == "open":
         return call.fix(fix.words, second_ledger=True, why=UNKNOWN)
-    return fix.about(str(call.metadata))
+    about = fix.about(str(call.metadata))
+    return replace(about, arguments={**about.arguments, "rehearse": True}) if _is_rehearsed(fix, call) else about
+
+
+def _is_rehearsed(fix: Fix, call: Call) -> bool:
+    """Whether the verb would meet the real table, where the call does not."""
+    return call.rehearse and fix.verb in ("ask", "quote", "release plan", "release build")
 
 
 @contextlib.contextmanager
@@ -92,8 +99,8 @@ def _revealed() -> Iterator[None]:
     try:
         yield
     except DiscreetError as error:
-        error.what = titled(error.what)
-        raise
+        kind, (what, *rest) = type(error), error.__reduce__()[1]
+        raise kind(titled(what), *rest) from None
     except Exception as error:
         told = "".join(traceback.format_exception(error)).rstrip()
         fix = "Find it by the traceback above: its rows are invented, and nothing real was opened or charged."

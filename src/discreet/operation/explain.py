@@ -32,7 +32,7 @@ def explain(call: QuestionCall) -> Reply[str]:
 
 
 def _planned(dataset: "Dataset", call: QuestionCall) -> Reply[str]:
-    """The plan of a question that is not asked; one without a price at 1."""
+    """The plan of a question that is not asked; at ε = 1 where it has no price."""
     from discreet.answer.compose import cost_json
     from discreet.query import explain as explaining
 

@@ -127,7 +127,7 @@ def _require_usable(folder: Path, flag: str) -> None:
 
 
 def _rebuild(metadata: Path) -> Fix:
-    words = "Build it again with the flags it was built with, which costs nothing:"
+    words = "Build it again with the flags it was built with, which costs nothing while the table is as it was:"
     return Fix(words, "release build", {"metadata": str(metadata), "flags": UNKNOWN, "yes": True})
 
 

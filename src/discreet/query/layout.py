@@ -1,7 +1,7 @@
 """The prepared table, as planning and engine both know it.
 
     prepared          discreet_unit   BIGINT    the unit's id, a keyed hash of its key alone
-                      discreet_rank   INTEGER   1 … max_rows within the unit, by keyed hash
+                      discreet_rank   INTEGER   1 … max_rows within the unit, by `engine.mixing` under its id
                       c0, c1, …       the declared columns in the order of their names, each as `Stored` says
     discreet_units    discreet_unit   BIGINT    one row for each unit
                       discreet_kept   INTEGER   how many rows it kept

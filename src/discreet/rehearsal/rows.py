@@ -4,7 +4,7 @@ numbers, dates    uniform on the lattice between the bounds; without bounds a ra
 listed values     each equally often; the levels above a leaf are those of its branch
 unlisted texts    categories: a few labels, some of them rare; texts: many labels, some three units to each
 empty cells       one in twenty, where `null = "key"` makes a group of them
-rows of a unit    up to ten; those of the first reach the cap, if a thousand do
+rows of a unit    up to ten; those of the first reach the cap, where it is at most 1,000
 """
 
 from collections.abc import Iterable

@@ -289,3 +289,15 @@ def test_beyond_this_machine_the_line_is_encrypted_unless_it_is_said():
     assert metadata.address.sslmode == "require"
     assert metadata.source_path is None
     assert parse(TOML.format(source="people.csv")).address is None
+
+
+@pytest.mark.parametrize("kind", ["date", "timestamp", "timestamptz"])
+@pytest.mark.parametrize("bounds", [("2000-01-01", "2020-12-31"), None])
+def test_no_day_is_too_far_to_be_read(server, tmp_path, kind, bounds):
+    """The latest moments passed 64 bits in microseconds, and one cell failed every preparing."""
+    latest = {"date": "5874897-12-31"}.get(kind, "294276-12-31")
+    days = ["2001-01-01", latest, "4713-01-01 BC", "infinity", "-infinity", None]
+    filled(server, "people", {"who": "text", "day": kind}, [(str(place), day) for place, day in enumerate(days)])
+    schema = Schema("people", [Column("day", "date", bounds=bounds)], Unit("who", 1))
+    with opened(server, tmp_path / "days", schema, "people") as engine:
+        assert engine.prepare().anew

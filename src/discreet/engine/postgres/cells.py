@@ -204,9 +204,10 @@ def _nearest(read: str, lattice: Lattice) -> str:
 def _moment(raw: str, held: Family, lattice: Lattice | None) -> str:
     """Microseconds since 1970 in UTC; an endless moment lies past every lattice's end, and is NULL without bounds."""
     if held is Family.MOMENT or held is Family.DAY:
-        since = f"CAST(extract(epoch FROM {raw}) * 1000000 AS bigint)"
+        since = f"CAST(extract(epoch FROM {raw}) AS numeric) * 1000000"  # a date may lie beyond what a bigint holds
         endless = f"CASE WHEN {raw} > DATE '2000-01-01' THEN {_FAR} ELSE -{_FAR} END" if lattice is not None else "NULL"
-        return f"CASE WHEN isfinite({raw}) THEN {since} WHEN {raw} IS NOT NULL THEN {endless} END"
+        near = f"CASE WHEN abs({since}) < {_FAR} THEN CAST({since} AS bigint) ELSE {endless} END"
+        return f"CASE WHEN isfinite({raw}) THEN {near} WHEN {raw} IS NOT NULL THEN {endless} END"
     made = f"discreet_moment({text(raw, held)})"
     return made if lattice is not None else f"CASE WHEN abs({made}) < {_FAR} THEN {made} END"
 

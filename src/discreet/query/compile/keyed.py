@@ -9,13 +9,13 @@ orders, so that most messages of a row fill one block.  Behind it stand parts wi
     a whole number   its decimal digits, with a leading - if negative
     a flag           1 or 0
     a double         the whole number that its 64 bits mean in two's complement, so that no engine's digits matter
-    a text           its length in bytes, a colon, and the text; the last part of a message is the text alone
+    a text           its length in bytes, a colon, and the text; a unit's key, alone in its message, is the text
     NULL             nothing
 
 Only the last part and a text after its colon may hold a |, so no two lists of as many parts have one message.
 
-Ids need a hash that nobody can steer, and are made once a unit.  An order needs evenness alone, and MD5 takes two
-thirds of the time of SHA-256.  Rows of few cells are ordered without either: `engine.mixing`.
+Ids need a hash that nobody can steer, and are made once a unit.  An order needs evenness alone, and MD5 takes
+about half the time of SHA-256.  Rows of few cells are ordered without either: `engine.mixing`.
 """
 
 from collections.abc import Sequence

@@ -89,7 +89,8 @@ def require(expr: Expr, schema: Scope, kinds: tuple[Type, ...], rule: str, fix: 
     """The domain of an expression that must be of one of these types."""
     known = domain(expr, schema)
     if known.type not in kinds:
-        raise refused(f"{rule}, not a {known.type} such as {named(expr)}.", "Types are not mixed silently.", fix)
+        kind = f"{'an' if known.type is Type.INTEGER else 'a'} {known.type}"
+        raise refused(f"{rule}, not {kind} such as {named(expr)}.", "Types are not mixed silently.", fix)
     return known
 
 
