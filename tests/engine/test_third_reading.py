@@ -145,3 +145,17 @@ def test_a_moment_before_all_others_is_read(tmp_path):
         engine.prepare()
         told = engine.run(["SELECT CAST(count(c0) AS BIGINT) AS p0, CAST(sum(c0) AS BIGINT) AS p1 FROM prepared"])
     assert (told[0]["p0"].tolist(), told[0]["p1"].tolist()) == ([3], [0])
+
+
+@pytest.mark.parametrize(("kind", "low", "high"), [("date", 18262, 18264), ("datetime", 1577836800, 1578009600)])
+@pytest.mark.parametrize("unit", ["us", "ns"])
+def test_moments_with_a_zone_are_read_in_every_unit(tmp_path, kind, low, high, unit):
+    """Nanoseconds with a zone were refused in one column and all empty in another."""
+    moments = pa.array(pd.date_range("2020-01-01", periods=3, tz="UTC"), type=pa.timestamp(unit, "UTC"))
+    pq.write_table(pa.table({"who": [1, 2, 3], "day": moments, "told": moments}), tmp_path / "people.parquet")
+    schema = Schema("people", [Column("day", kind), Column("told", "text")], Unit("who", 1))
+    with Engine(tmp_path, "people", schema, tmp_path / "people.parquet") as engine:
+        engine.prepare()
+        sql = "SELECT CAST(min(c0) AS BIGINT) AS p0, CAST(max(c0) AS BIGINT) AS p1, CAST(count(c1) AS BIGINT) AS p2"
+        told = engine.run([f"{sql} FROM prepared"])[0]
+    assert [told[name].tolist() for name in ("p0", "p1", "p2")] == [[low], [high], [3]]

@@ -101,8 +101,14 @@ def _described(
     rows: str, names: Sequence[str], described: Sequence[tuple[Any, ...]], schema: Schema, shown: str
 ) -> Table:
     places = matched(names, schema, shown)
-    columns = {name: (identifier(described[place][0]), family(described[place][1])) for name, place in places.items()}
+    columns = {name: (_readable(*described[place][:2]), family(described[place][1])) for name, place in places.items()}
     return Table(rows, columns)
+
+
+def _readable(name: str, kind: str) -> str:
+    """The column, in a type that functions of time take: there are none for nanoseconds with a zone."""
+    own = identifier(name)
+    return f"TRY_CAST({own} AS TIMESTAMPTZ)" if kind == "TIMESTAMPTZ_NS" else own
 
 
 def _top_level(nodes: Sequence[tuple[Any, ...]]) -> list[str]:
