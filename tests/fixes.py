@@ -9,6 +9,7 @@ from discreet.cli.verbs import VERBS
 from discreet.fix import UNKNOWN, Fix, command_line
 
 EXAMPLES = ("| discreet ask people.toml - --eps 1", "See `discreet")  # a pipe and a page of help are no operations
+REASON = "tried by a test"
 _COMMAND = re.compile(rf"\bdiscreet (?:{'|'.join(map(re.escape, VERBS))})\b")
 
 
@@ -28,7 +29,12 @@ def fixes_of(problem: Mapping[str, Any]) -> list[Fix]:
 
 def words_of(fix: Fix) -> list[str]:
     """What a shell makes of the command, without the program, and with a reason where only the reader knows one."""
-    return ["tried by a test" if word == UNKNOWN else word for word in shlex.split(command_line(fix))[1:]]
+    return words_in(command_line(fix))[1:]
+
+
+def words_in(line: str) -> list[str]:
+    """What a shell makes of an offered command, once the reader has put a reason for its mark."""
+    return [REASON if word == UNKNOWN else word for word in shlex.split(line)]
 
 
 def _arguments(told: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from discreet.answer import Answer, Estimates, column
 from discreet.cli import main
 from discreet.cli.formats import FORMATS, content, exact_cell
 from discreet.engine import Engine
+from fixes import REASON, words_in
 
 Told = Callable[..., dict[str, Any]]
 Shown = Callable[..., tuple[str, str]]
@@ -142,7 +142,7 @@ def test_analyst_pays_from_an_own_cap(people: Path, told: Told) -> None:
     refused = told("ask", "people.toml", COUNTS, "--eps", "0.5", "--as", "ana", exit_code=5)
     assert refused["code"] == "budget-exceeded"
     line = next(line for line in refused["fix"].splitlines() if "discreet ask" in line)
-    found = told(*shlex.split(line.partition("discreet ")[2]))
+    found = told(*words_in(line.partition("discreet ")[2]))
     assert found["remaining"]["epsilon"] == "0"
     assert told("budget", "people.toml")["analysts"] == [{"name": "ana", "cap": "1", "spent": "1"}]
 
@@ -188,7 +188,7 @@ def test_too_dear_a_question_costs_nothing(people: Path, told: Told) -> None:
 
 def test_misspelt_analyst_is_refused_with_the_command_for_a_new_one(people: Path, told: Told) -> None:
     fix = told("ask", "people.toml", COUNTS, "--eps", "0.1", "--as", "anna o", exit_code=2)["fix"]
-    told(*shlex.split(fix.partition("discreet ")[2]))
+    told(*words_in(fix.partition("discreet ")[2]))
     told("ask", "people.toml", COUNTS, "--eps", "0.1", "--as", "anna o")
 
 
@@ -209,7 +209,7 @@ def towns(people: Path) -> Path:
 def test_question_that_lacks_a_delta_is_refused_with_itself_and_one(towns: Path, told: Told) -> None:
     for sql, flags in ((NAMES, ["--delta", "0"]), (NAMES.replace("SELECT", WITH_NO_DELTA, 1), [])):
         fix = told("ask", "people.toml", sql, "--eps", "0.5", *flags, exit_code=4)["fix"]
-        words = shlex.split(fix.rpartition("discreet ")[2])
+        words = words_in(fix.rpartition("discreet ")[2])
         assert words == ["ask", "people.toml", sql, "--eps", "0.5", "--delta", "1e-9"]
         assert told(*words)["cost"]["delta"] == "1e-9"
 
@@ -219,8 +219,8 @@ def test_budget_without_a_delta_is_refused_with_the_command_that_allows_one(town
     text = towns.read_text().replace("delta = 1e-7\n", "")
     towns.write_text(text.replace("[unit]", "population = 10_000_000\n[unit]"))  # so 1e-7 would be too much
     fix = told(verb, "people.toml", NAMES, "--eps", "0.5", exit_code=4)["fix"]
-    words = shlex.split(fix.rpartition("discreet ")[2])
-    assert words == ["budget", "set", "people.toml", "--delta", "1e-9", "--why", "…"]
+    words = words_in(fix.rpartition("discreet ")[2])
+    assert words == ["budget", "set", "people.toml", "--delta", "1e-9", "--why", REASON]
     told(*words)
     assert told(verb, "people.toml", NAMES, "--eps", "0.5")["cost"]["delta"] == "1e-11"
 
@@ -228,14 +228,14 @@ def test_budget_without_a_delta_is_refused_with_the_command_that_allows_one(town
 def test_delta_under_a_budget_without_one_is_refused_with_the_command_too(towns: Path, told: Told) -> None:
     towns.write_text(towns.read_text().replace("delta = 1e-7\n", ""))
     fix = told("ask", "people.toml", NAMES, "--eps", "0.5", "--delta", "1e-9", exit_code=2)["fix"]
-    told(*shlex.split(fix.rpartition("discreet ")[2]))
+    told(*words_in(fix.rpartition("discreet ")[2]))
     told("ask", "people.toml", NAMES, "--eps", "0.5", "--delta", "1e-9")
 
 
 def test_too_dear_a_question_about_them_is_refused_with_one_that_fits(towns: Path, told: Told) -> None:
     told("ask", "people.toml", NAMES, "--eps", "2.5")
     fix = told("ask", "people.toml", NAMES, "--eps", "1", exit_code=5)["fix"]
-    words = shlex.split(fix.splitlines()[0].partition("discreet ")[2])
+    words = words_in(fix.splitlines()[0].partition("discreet ")[2])
     assert words == ["ask", "people.toml", NAMES, "--eps", "0.5"]
     assert told(*words)["remaining"]["epsilon"] == "0"
 
@@ -243,7 +243,7 @@ def test_too_dear_a_question_about_them_is_refused_with_one_that_fits(towns: Pat
 def test_too_large_a_delta_is_refused_with_one_that_fits(towns: Path, told: Told) -> None:
     told("ask", "people.toml", NAMES, "--eps", "0.5", "--delta", "4e-8")
     fix = told("ask", "people.toml", NAMES, "--eps", "0.5", "--delta", "3e-8", exit_code=5)["fix"]
-    words = shlex.split(fix.splitlines()[0].partition("discreet ")[2])
+    words = words_in(fix.splitlines()[0].partition("discreet ")[2])
     assert words[:5] == ["ask", "people.toml", NAMES, "--eps", "0.5"]
     told(*words)
 

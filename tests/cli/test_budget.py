@@ -1,7 +1,6 @@
 """`discreet budget`, `budget set` and `budget reopen`: what is allowed, changed only with a reason, in both places."""
 
 import os
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from discreet.cli import budget_set
 from discreet.engine import Engine
 from discreet.ledger.ledger import Ledger
 from discreet.metadata import load
+from fixes import REASON, words_in
 
 Told = Callable[..., dict[str, Any]]
 Shown = Callable[..., tuple[str, str]]
@@ -180,7 +180,7 @@ def test_without_a_reason_it_is_refused_and_the_line_with_one_runs(people: Path,
     fix = told(*SET, "--epsilon", "5", "--analyst", "ana=2", exit_code=2)["fix"]
     assert people.read_text() == before
     assert not people.with_suffix(".ledger").exists()
-    command = shlex.split(fix.partition("Write: ")[2])
+    command = words_in(fix.partition("Write: ")[2])
     assert command[:4] == ["discreet", *SET]
     told(*command[1:])
     assert load(people).budget.analysts == (("ana", 2),)
@@ -248,14 +248,14 @@ def test_hand_edited_numbers_are_in_the_command_that_sets_them(people: Path, tol
         assert old in people.read_text()
         people.write_text(people.read_text().replace(old, new))
     command = command_in(told("ask", "people.toml", COUNT, "--eps", "0.5", exit_code=6)["fix"])
-    assert command == [*SET, *flags, "--why", "…"]
+    assert command == [*SET, *flags, "--why", REASON]
     told(*command)
     told("ask", "people.toml", COUNT, "--eps", "0.5")
 
 
 def command_in(fix: str) -> list[str]:
     """The words after `discreet` in a fix that ends with a command."""
-    return shlex.split(fix.rpartition("discreet ")[2])
+    return words_in(fix.rpartition("discreet ")[2])
 
 
 def test_delta_is_parted_in_words(people: Path, told: Told, shown: Shown) -> None:
@@ -333,7 +333,7 @@ def test_closed_dataset_is_reopened_with_the_command_it_shows(
     refused = told("ask", "people.toml", COUNT, "--eps", "1", exit_code=7)
     assert refused["code"] == "closed"
     assert told("budget", "people.toml")["closed"] is True
-    command = shlex.split(refused["fix"].partition("discreet ")[2])
+    command = words_in(refused["fix"].partition("discreet ")[2])
     assert told(*command)["closed"] is False
     told("ask", "people.toml", COUNT, "--eps", "1")
 
