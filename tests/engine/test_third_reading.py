@@ -1,5 +1,9 @@
 """What a folder is called, one complex or nested cell, and a file moved away and back change nobody's rows."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -159,3 +163,21 @@ def test_moments_with_a_zone_are_read_in_every_unit(tmp_path, kind, low, high, u
         sql = "SELECT CAST(min(c0) AS BIGINT) AS p0, CAST(max(c0) AS BIGINT) AS p1, CAST(count(c1) AS BIGINT) AS p2"
         told = engine.run([f"{sql} FROM prepared"])[0]
     assert [told[name].tolist() for name in ("p0", "p1", "p2")] == [[low], [high], [3]]
+
+
+def test_a_log_that_a_kill_left_beside_a_state_is_ended(tmp_path):
+    """Stamps are recorded in the prepared file; whoever was killed meanwhile left its log for good."""
+    (tmp_path / "people.csv").write_text("who,age\na,3\nb,4\n")
+    schema = Schema("people", [Column("age", "integer", bounds=(0, 9))], Unit("who", 1))
+    with Engine(tmp_path, "people", schema, tmp_path / "people.csv") as engine:
+        state = tmp_path / f"people.{engine.prepare().snapshot}.prepared"
+    killed = (
+        "import duckdb, os, sys; c = duckdb.connect(sys.argv[1]); c.execute('PRAGMA wal_autocheckpoint = \\'1TB\\'')"
+    )
+    killed += "; c.execute('CREATE OR REPLACE TABLE discreet_facts AS SELECT * FROM discreet_facts'); os._exit(1)"
+    subprocess.run([sys.executable, "-c", killed, str(state)], check=False)
+    assert Path(f"{state}.wal").exists()
+    with Engine(tmp_path, "people", schema, tmp_path / "people.csv") as engine:
+        assert not engine.prepare().anew
+        assert engine.run(["SELECT CAST(sum(c0) AS BIGINT) AS p0 FROM prepared"])[0]["p0"].tolist() == [7]
+    assert {path.name for path in tmp_path.iterdir()} == {"people.csv", "people.key", state.name}

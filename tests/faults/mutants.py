@@ -114,7 +114,8 @@ def private_keys_counted_in_the_cost(patch: Patch) -> None:
 
     def disclose(held: Table, request: Any, view: Any, mechanism: Any, bounded: Any, **named: Any) -> Any:
         keys = bounded.compute().keys
-        dearer = replace(request, epsilon=request.epsilon * max(len(keys), 1))
+        epsilon = request.terms.epsilon * max(len(keys), 1)
+        dearer = replace(request, terms=replace(request.terms, epsilon=epsilon))
         return real(held, dearer, view, mechanism, bounded, **named)
 
     patch.setattr(Table, "disclose", disclose)

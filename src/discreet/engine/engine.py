@@ -252,9 +252,9 @@ class Engine:
                 if file.stamps() != before or not (stamps or file.digest() == content):
                     return None
                 self._put_in_place(wanted, tell)
-        elif not known and stamps:
-            facts |= {"stamps": stamps}
-            with contextlib.suppress(Gone):  # only saves the next process a digest
+        elif (not known and stamps) or Path(f"{self._path(wanted)}.wal").exists():
+            facts |= {"stamps": stamps} if stamps else {}
+            with contextlib.suppress(Gone):  # saves the next process a digest, and ends what a kill here left undone
                 self._ask("record", str(self._path(wanted)), prepare.facts(facts))
         return None if file.stamps() != before else self._remember(facts, anew=anew)
 
