@@ -66,8 +66,8 @@ def require_held(schema: Schema, table: Mapping[str, Array]) -> None:
 
 def _require_read(schema: Schema, column: Column, dtype: Any) -> None:
     lattice = column.lattice
-    near = lattice is None or lattice.largest * lattice.step < _ROOM
-    known = column.type in _KINDS and stored(schema, column).store is not Store.TEXT and near
+    is_exact = lattice is None or lattice.largest * lattice.step < _ROOM
+    known = column.type in _KINDS and stored(schema, column).store is not Store.TEXT and is_exact
     if not known or (column.type is Type.INTEGER and lattice is None):
         fix = "Use the engine on files for dates, free text, and whole numbers without bounds or beyond 2^52."
         raise bad(f"column {column.name!r}", "must be of a type that arrays are read as", str(column.type), fix)
@@ -143,20 +143,20 @@ class _Word:
 def _words(schema: Schema, cells: Mapping[str, Cells]) -> list[_Word]:
     """The words of every row; see `packing`."""
     by_place = {stored(schema, column).name: cells[column.name] for column in schema.columns}
-    found = []
+    words = []
     for word in packing.words(schema):
         own = by_place[word.digits[0].cell]
         if word.kind is not None:
             plain = own.stored.view(np.int64) if word.kind is Kind.REAL else own.stored
-            found.append(_Word(0, plain, own.stored, own.empty))
+            words.append(_Word(0, plain, own.stored, own.empty))
             continue
         packed = np.zeros(len(own.stored), dtype=np.int64)
         for digit in word.digits:
             cell = by_place[digit.cell]
             packed += np.where(cell.empty, 0, cell.stored.astype(np.int64) + (1 - digit.low)) << digit.shift
         last = word.digits[-1]
-        found.append(_Word(last.shift + last.bits, packed, packed, np.zeros(len(packed), dtype=np.bool_)))
-    return found
+        words.append(_Word(last.shift + last.bits, packed, packed, np.zeros(len(packed), dtype=np.bool_)))
+    return words
 
 
 def _limbs(words: Sequence[_Word]) -> list[Ints]:
@@ -215,8 +215,8 @@ def _read(column: Column, array: Array) -> Cells:
                 codes = {str(value): code for code, value in enumerate(column.values or ())}
                 if column.empty is Empty.NULL:
                     codes.pop("", None)
-                found = [-1 if (text := _text(value)) is None else codes.get(text, -1) for value in plain.tolist()]
-                code = np.array(found, dtype=np.int64)
+                places = [-1 if (text := _text(value)) is None else codes.get(text, -1) for value in plain.tolist()]
+                code = np.array(places, dtype=np.int64)
                 return Cells(np.maximum(code, 0), empty | (code < 0))
 
 

@@ -5,7 +5,7 @@ for each column and 31 columns in each, so that a row that lies within all its b
 is a unit they are part of its id.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 from discreet.query.layout import stored
@@ -17,21 +17,24 @@ _SECOND = 10**6  # datetimes are read in microseconds
 
 BELOW, ABOVE = 1, 2
 BITS, IN_A_WORD = 2, 31
+Tests = Callable[[Column, Lattice, str], tuple[str, str]]  # below, above
 
 
-def sides(schema: Schema) -> dict[str, str]:
+def sides(schema: Schema, tests: Tests | None = None) -> dict[str, str]:
     """For each column with bounds a name, s0 for c0, and SQL of its side over what was read, vc0.
+
+    `tests` gives an engine's own SQL for below and above.
 
     >>> sides(Schema("people", [Column("born", "date", bounds=("1970-01-01", "1970-01-31"))]))
     {'s0': 'CASE WHEN vc0 < 0 THEN 1 WHEN vc0 >= 31 THEN 2 ELSE 0 END'}
     """
-    found = {}
+    cases = {}
     for column in sorted(schema.columns, key=lambda column: schema.places[column.name]):
         if column.bounds is not None and column.lattice is not None:
             place = stored(schema, column).name
-            below, above = _tests(column, column.lattice, f"v{place}")
-            found[place.replace("c", "s")] = f"CASE WHEN {below} THEN {BELOW} WHEN {above} THEN {ABOVE} ELSE 0 END"
-    return found
+            below, above = (tests or _tests)(column, column.lattice, f"v{place}")
+            cases[place.replace("c", "s")] = f"CASE WHEN {below} THEN {BELOW} WHEN {above} THEN {ABOVE} ELSE 0 END"
+    return cases
 
 
 def packed(names: Sequence[str]) -> dict[str, str]:

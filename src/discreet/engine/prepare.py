@@ -157,17 +157,17 @@ def _typed(schema: Schema, table: Table) -> str:
 
 
 def _cell(schema: Schema, column: Column, read: str) -> str:
-    made = cell(schema, column, read)
+    own = cell(schema, column, read)
     coded = stored(schema, column).store is Store.CODE
-    return f"CAST(enum_code({made}) AS {engine_type(schema, column)})" if coded else made
+    return f"CAST(enum_code({own}) AS {engine_type(schema, column)})" if coded else own
 
 
 # --- units of several rows -----------------------------------------------------------------------------------------
 
 
 def _units() -> str:
-    made = id64(f"getvariable('{ID_KEY}')", ["u"])
-    return f"CREATE TEMP TABLE units AS SELECT *, {made} AS id FROM (SELECT u, count(*) AS n FROM typed GROUP BY u)"
+    unit_id = id64(f"getvariable('{ID_KEY}')", ["u"])
+    return f"CREATE TEMP TABLE units AS SELECT *, {unit_id} AS id FROM (SELECT u, count(*) AS n FROM typed GROUP BY u)"
 
 
 def _beyond_of_units(schema: Schema) -> tuple[str, ...]:
@@ -187,8 +187,8 @@ def _ranked(schema: Schema) -> str:
     columns, limbs = ["id", *names], [limb for word in words for limb in mixing.limbs(word.name, word.bits)]
     rows = f"SELECT {_listed(columns)} FROM typed JOIN (SELECT u, id FROM units) USING (u)"
     if not packing.is_short(words):
-        made = order64(f"getvariable('{ROW_KEY}')", packing.spelt(words))
-        rows = f"SELECT {_listed([*columns, f'CAST({made} >> 2 AS BIGINT) AS h'])} FROM ({rows})"
+        row_hash = order64(f"getvariable('{ROW_KEY}')", packing.spelt(words))
+        rows = f"SELECT {_listed([*columns, f'CAST({row_hash} >> 2 AS BIGINT) AS h'])} FROM ({rows})"
         columns, limbs = [*columns, "h"], [*mixing.limbs("h", packing.BITS)]
     hashed = rows
     for step in mixing.steps(f"id & {mixing.MASK}", limbs, "xor({}, {})"):
@@ -229,9 +229,9 @@ def _numbered(schema: Schema) -> str:
     words, told = packing.words(schema), list(beyond.packed([*beyond.sides(schema)]))
     own = [*packing.listed(words), *told]
     window = f"PARTITION BY {_listed(own)}" if own else ""
-    made = id64(f"getvariable('{ID_KEY}')", [*packing.spelt(words), *told, "n"])
+    unit_id = id64(f"getvariable('{ID_KEY}')", [*packing.spelt(words), *told, "n"])
     numbered = f"SELECT *, row_number() OVER ({window}) AS n FROM typed"
-    return f"CREATE TEMP TABLE numbered AS SELECT *, {made} AS id FROM ({numbered})"
+    return f"CREATE TEMP TABLE numbered AS SELECT *, {unit_id} AS id FROM ({numbered})"
 
 
 def _each_row(schema: Schema) -> tuple[str, ...]:
@@ -251,8 +251,8 @@ def _each_row(schema: Schema) -> tuple[str, ...]:
 
 
 def _cells(schema: Schema) -> list[str]:
-    made = {one.rpartition(" ")[2]: one for word in packing.words(schema) for one in word.cells}
-    return [made[f"c{place}"] for place in range(len(schema.columns))]
+    cells = {sql.rpartition(" ")[2]: sql for word in packing.words(schema) for sql in word.cells}
+    return [cells[f"c{place}"] for place in range(len(schema.columns))]
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ read where they are written as ISO 8601 has it, with (BC) for years before 1.
 
 from fractions import Fraction
 
-from discreet.engine.beyond import ABOVE, BELOW
+from discreet.engine import beyond
 from discreet.engine.cells import Family
 from discreet.query.compile.postgres import POSTGRES
 from discreet.query.layout import Store, engine_type, stored
@@ -111,14 +111,8 @@ def cell(schema: Schema, column: Column, read: str) -> str:
 
 
 def sides(schema: Schema) -> dict[str, str]:
-    """As `beyond.sides`, on what was read."""
-    found = {}
-    for column in sorted(schema.columns, key=lambda column: schema.places[column.name]):
-        if column.bounds is not None and column.lattice is not None:
-            place = stored(schema, column).name
-            below, above = _tests(column, column.lattice, f"v{place}")
-            found[place.replace("c", "s")] = f"CASE WHEN {below} THEN {BELOW} WHEN {above} THEN {ABOVE} ELSE 0 END"
-    return found
+    """As `beyond.sides`, on what was read here."""
+    return beyond.sides(schema, _tests)
 
 
 def _tests(column: Column, lattice: Lattice, read: str) -> tuple[str, str]:
@@ -173,8 +167,8 @@ def _scaled(read: str, step: Fraction) -> str:
     up, down = step.denominator, step.numerator
     if not (_is_double(up) and _is_double(down)):
         return f"discreet_over({read}, {_literal(step)})"
-    made = f"discreet_times({read}, {_literal(Fraction(up))})" if up > 1 else read
-    return f"discreet_over({made}, {_literal(Fraction(down))})" if down > 1 else made
+    raised = f"discreet_times({read}, {_literal(Fraction(up))})" if up > 1 else read
+    return f"discreet_over({raised}, {_literal(Fraction(down))})" if down > 1 else raised
 
 
 def _whole(raw: str, held: Family, lattice: Lattice | None) -> str:
@@ -206,10 +200,10 @@ def _moment(raw: str, held: Family, lattice: Lattice | None) -> str:
     if held is Family.MOMENT or held is Family.DAY:
         since = f"CAST(extract(epoch FROM {raw}) AS numeric) * 1000000"  # a date may lie beyond what a bigint holds
         endless = f"CASE WHEN {raw} > DATE '2000-01-01' THEN {_FAR} ELSE -{_FAR} END" if lattice is not None else "NULL"
-        near = f"CASE WHEN abs({since}) < {_FAR} THEN CAST({since} AS bigint) ELSE {endless} END"
-        return f"CASE WHEN isfinite({raw}) THEN {near} WHEN {raw} IS NOT NULL THEN {endless} END"
-    made = f"discreet_moment({text(raw, held)})"
-    return made if lattice is not None else f"CASE WHEN abs({made}) < {_FAR} THEN {made} END"
+        clamped = f"CASE WHEN abs({since}) < {_FAR} THEN CAST({since} AS bigint) ELSE {endless} END"
+        return f"CASE WHEN isfinite({raw}) THEN {clamped} WHEN {raw} IS NOT NULL THEN {endless} END"
+    moment = f"discreet_moment({text(raw, held)})"
+    return moment if lattice is not None else f"CASE WHEN abs({moment}) < {_FAR} THEN {moment} END"
 
 
 def _floored(read: str, lattice: Lattice | None, unit: int) -> str:

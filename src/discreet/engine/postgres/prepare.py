@@ -105,8 +105,8 @@ def _key(name: str) -> str:
 
 def _units() -> str:
     grouped = "SELECT u, count(*) AS n FROM discreet_typed GROUP BY u"
-    made = id64(_key(ID_KEY), ["u"])
-    return f"CREATE TEMP TABLE discreet_units_read ON COMMIT DROP AS SELECT *, {made} AS id FROM ({grouped}) q"
+    unit_id = id64(_key(ID_KEY), ["u"])
+    return f"CREATE TEMP TABLE discreet_units_read ON COMMIT DROP AS SELECT *, {unit_id} AS id FROM ({grouped}) q"
 
 
 def _beyond_of_units(schema: Schema) -> tuple[str, ...]:
@@ -128,8 +128,8 @@ def _ranked(schema: Schema) -> str:
     limbs = [limb for word in words for limb in mixing.limbs(word.name, word.bits)]
     hashed = f"SELECT {_listed(names)} FROM discreet_typed JOIN discreet_units_read USING (u) OFFSET 0"
     if not packing.is_short(words):
-        made = _upper(order64(_key(ROW_KEY), _spelt(words)))
-        hashed = f"SELECT {_listed([*names, f'{made} AS h'])} FROM ({hashed}) q OFFSET 0"
+        row_hash = _upper(order64(_key(ROW_KEY), _spelt(words)))
+        hashed = f"SELECT {_listed([*names, f'{row_hash} AS h'])} FROM ({hashed}) q OFFSET 0"
         names, limbs = [*names, "h"], [*mixing.limbs("h", packing.BITS)]
     for step in mixing.steps(f"id & {mixing.MASK}", limbs, "({} # {})"):
         hashed = f"SELECT {_listed([*names, f'{step} AS x'])} FROM ({hashed}) q OFFSET 0"
@@ -170,9 +170,9 @@ def _numbered(schema: Schema) -> str:
     words, told = packing.words(schema), list(beyond.packed([*sides(schema)]))
     own = [*packing.listed(words), *told]
     window = f"PARTITION BY {_listed(own)}" if own else ""
-    made = id64(_key(ID_KEY), [*_spelt(words), *told, "n"])
+    unit_id = id64(_key(ID_KEY), [*_spelt(words), *told, "n"])
     numbered = f"SELECT *, row_number() OVER ({window}) AS n FROM discreet_typed"
-    return f"CREATE TEMP TABLE discreet_ranked ON COMMIT DROP AS SELECT *, {made} AS id FROM ({numbered}) q"
+    return f"CREATE TEMP TABLE discreet_ranked ON COMMIT DROP AS SELECT *, {unit_id} AS id FROM ({numbered}) q"
 
 
 def _each_row(schema: Schema) -> tuple[str, ...]:
