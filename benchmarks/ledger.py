@@ -16,7 +16,7 @@ from benchmarks.report import Aim, Report, Table, verdict
 from discreet.dataset import open_dataset
 from discreet.ledger.filter import budget
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.order import Order
+from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.rules import Opening, Rules
 from discreet.privacy.cost import Pure, Together, Zcdp
 
@@ -94,7 +94,7 @@ def _filled(path: Path, entries: int, opening: Opening = OPENING) -> Ledger:
 
 def _asked(ledger: Ledger, key: str) -> None:
     memo = {"question": "0" * 64, "text": "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"}
-    ledger.commit(ledger.charge(Order(key, memo=memo, analyst="ana"), Pure("0.1")), ANSWER)
+    ledger.commit(ledger.charge(ChargeRequest(key, memo=memo, analyst="ana"), Pure("0.1")), ANSWER)
 
 
 def _purse(folder: Path) -> dict[str, float]:
@@ -104,10 +104,10 @@ def _purse(folder: Path) -> dict[str, float]:
     for kind, reserved in (("zCDP", Zcdp("0.1")), ("slots", Together(tuple(costs)))):
         path = folder / f"{kind}.ledger"
         with Ledger.create(path, OPENING) as ledger:
-            purse = ledger.purse(Order("run", memo="a run", epsilon=5, delta="1e-8"), reserved)
+            purse = ledger.purse(ChargeRequest("run", memo="a run", epsilon=5, delta="1e-8"), reserved)
             began = _cpu()
             for number, cost in enumerate(costs):
-                purse.commit(purse.charge(Order(f"step {number}", memo="a step"), cost), ANSWER)
+                purse.commit(purse.charge(ChargeRequest(f"step {number}", memo="a step"), cost), ANSWER)
             found[f"{PARTS} charges from one purse, {kind}"] = _cpu() - began
         found[f"opening after that, {kind}"] = _least(partial(_reopened, path))
     return found

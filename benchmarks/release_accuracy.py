@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.release_data import Exact
+from discreet.ndarrays import Ints
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.source import SYSTEM
 from discreet.release import leastsquares
@@ -30,12 +31,11 @@ from discreet.release.measure import Form, from_top
 from discreet.release.plan import ReleasePlan, planned
 from discreet.release.release import Release
 from discreet.release.resimulated import radii, tried
-from discreet.release.subject import Wanted, subject
+from discreet.release.subject import ReleaseSpec, subject
 from discreet.release.tree import from_branches, summed
 from discreet.schema import Column, Hierarchy, Schema, Unit
 from discreet.terms import Terms
 
-Ints = NDArray[np.int64]
 SMALL = 10  # below this a count is called small
 PRODUCTS = (
     ("M_c^joint, the default", Form.FROM_TOP, "joint"),
@@ -228,7 +228,7 @@ def plan_of(exact: Exact, epsilon: str, form: Form) -> ReleasePlan:
     places = Hierarchy("places", tree.levels, branches=tuple(tree.path(int(leaf)) for leaf in tree.leaves))
     columns = [Column(tree.levels[-1], "category", values=places.leaves), Column("group", "text")]
     schema = Schema("public", columns, Unit("person", 1), "add-remove", None, (places,))
-    wanted = Wanted("places", groups="group", largest=exact.table.shape[1], form=form)
+    wanted = ReleaseSpec("places", groups="group", largest=exact.table.shape[1], form=form)
     return planned(subject(wanted, schema), Terms.parse(epsilon))
 
 

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmarks.release_speed import even_tree
+from discreet.ndarrays import Ints
 from discreet.noise.public import generator
 from discreet.release.tree import Tree, from_branches, summed
 
-Ints = NDArray[np.int64]
 SIZES = (*(f"hh{size}" for size in range(1, 8)), "hh8plus")
 GROUPS = ("hisp", "white", "black", "aian", "asian", "nhpi", "other", "two")
 LARGEST_BLOCK = 300

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from benchmarks.environment import ROOT
 from benchmarks.memory import peak
 from benchmarks.report import Aim, Report, Table, verdict
+from discreet.ndarrays import Ints
 from discreet.release.tree import Tree, summed
 
-Ints = NDArray[np.int64]
 OSQP, CLARABEL, WHOLE = Aim(least=100), Aim(least=50), Aim(most=5)
 LINEAR = Aim(most=1.15)  # the power of cells by which CPU time grows
 ROUNDS = 3

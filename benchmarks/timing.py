@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from discreet import noise
-from discreet.noise.source import Ints
+from discreet.ndarrays import Ints
 
 N = 20_000
 _WARM = 200

@@ -12,7 +12,7 @@ from discreet.cli.verbs import VERBS
 
 SRC = Path(__file__).parent.parent / "src" / "discreet"
 ROWS = [
-    "errors exact fix inert real relation state tagged",
+    "errors amounts fix inert ndarrays real relation state tagged",
     "schema bounded envelope noise privacy terms",
     "mechanism ledger metadata plot shares",
     "query kernel outputs",
@@ -29,7 +29,7 @@ ROWS = [
 ]
 ROW = {name: row for row, names in enumerate(ROWS) for name in names.split()}
 INNER = {
-    ("exact", "errors"),
+    ("amounts", "errors"),
     ("relation", "errors"),
     ("state", "errors"),
     ("tagged", "errors"),

@@ -8,7 +8,7 @@ import pytest
 from discreet.bounded import Bounded, SideBySide, scalar
 from discreet.errors import BadValue, BudgetExceeded, Closed, EngineFailed
 from discreet.gate import disclose
-from discreet.ledger.order import Order
+from discreet.ledger.payer import ChargeRequest
 from discreet.mechanism import additive
 from discreet.noise.source import SYSTEM
 from ledger.book import made
@@ -61,7 +61,7 @@ class Noise:
 
 
 def order(key="k", *, epsilon=1, analyst=None, memo="how many?"):
-    return Order(key, (), memo, analyst, Fraction(epsilon), Fraction(0), "s")
+    return ChargeRequest(key, (), memo, analyst, Fraction(epsilon), Fraction(0), "s")
 
 
 def exactly(value, seen):

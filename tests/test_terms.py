@@ -7,7 +7,7 @@ from unittest import mock
 import pytest
 
 import discreet as dp
-from discreet import exact
+from discreet import amounts
 from discreet.errors import BadValue
 from discreet.terms import LEVEL, Terms
 
@@ -133,7 +133,7 @@ def test_a_replay_shows_the_level_of_today_and_charges_nothing(people):
 
 def levels_parsed(action):
     """How often a level is parsed while something is done."""
-    with mock.patch.object(exact, "inner_probability", wraps=exact.inner_probability) as parse:
+    with mock.patch.object(amounts, "inner_probability", wraps=amounts.inner_probability) as parse:
         action()
     return sum(call.args[1] == "level" for call in parse.call_args_list)
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
+from discreet.amounts import count, decimal
 from discreet.errors import bad
-from discreet.exact import count, decimal
 from discreet.relation import Relation, relation
 
 Exact = TypeVar("Exact")

@@ -9,13 +9,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from discreet import metadata
+from discreet.amounts import shown
 from discreet.answer.answer import Answer
 from discreet.answer.quote import Quote
 from discreet.ask import room
 from discreet.engine import Limits
 from discreet.engine.protocol import Progress
 from discreet.errors import NotAnswerable
-from discreet.exact import shown
 from discreet.ledger.standing import Standing
 from discreet.query import explain
 from discreet.query.bound import Draft

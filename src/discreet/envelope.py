@@ -17,12 +17,10 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.errors import IntegrityError
 from discreet.fix import Fix
-
-Ints = NDArray[np.int64]
+from discreet.ndarrays import Ints
 
 HEAD = b"discreet released 1\n"
 FAILED = b"discreet failed 1\n"  # stored where an answer was drawn and could not be packed: it is never drawn again

@@ -21,7 +21,7 @@ from discreet.bounded import Bounded
 from discreet.envelope import FAILED
 from discreet.errors import IntegrityError, bad, engine_failed
 from discreet.ledger.ledger import LONGEST_ANSWER
-from discreet.ledger.order import Order, Payer
+from discreet.ledger.payer import ChargeRequest, Payer
 from discreet.ledger.standing import Receipt
 from discreet.mechanism.promise import Mechanism
 from discreet.noise.source import SYSTEM, Source
@@ -40,7 +40,7 @@ class Disclosed:
 
 def disclose(
     payer: Payer,
-    order: Order,
+    order: ChargeRequest,
     mechanism: Mechanism,
     bounded: Bounded[Exact],
     *,

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from discreet import exact
+from discreet import amounts
 from discreet.ledger import account as accounts
 from discreet.ledger import filter as filters
 from discreet.ledger.ledger import Ledger
@@ -18,7 +18,7 @@ def remaining(budget: Budget, ledger: Ledger | None, analyst: str | None) -> dic
         epsilon, most = whole_epsilon(budget, analyst), budget.max_epsilon_per_question
         whole = filters.budget(budget.epsilon, budget.delta, ceiling=budget.max_delta)
         left_delta = sum(filters.remaining_delta(whole, accounts.opened(len(whole.orders))), Fraction(0))
-        return {"epsilon": exact.shown(epsilon if most is None else min(epsilon, most)), "delta": down(left_delta)}
+        return {"epsilon": amounts.shown(epsilon if most is None else min(epsilon, most)), "delta": down(left_delta)}
     standing = ledger.standing()
     delta = standing.remaining_delta + standing.remaining_keys
     return {"epsilon": down(ledger.remaining((), analyst=analyst)), "delta": down(delta)}

@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.errors import bad
 from discreet.ledger import account as accounts
-from discreet.ledger.order import Order
+from discreet.ledger.payer import ChargeRequest
 from discreet.query.canonical import spelt
 from discreet.schema import Budget, Schema
 from discreet.terms import Terms
@@ -52,7 +52,7 @@ class Request:
         given = {name: fact for name, fact in facts.items() if fact is not None}
         return hashlib.sha256(f"discreet {what} {spelt(given)}".encode()).hexdigest()
 
-    def order(self, key: str, snapshot: str, run: str = "") -> Order:
+    def order(self, key: str, snapshot: str, run: str = "") -> ChargeRequest:
         """Who pays for what under that key, on that state of the rows; `run` names the request of a run."""
         memo, terms = dict(self.memo), self.terms
-        return Order(key, self.path, memo, self.analyst, terms.epsilon, terms.delta, snapshot, run)
+        return ChargeRequest(key, self.path, memo, self.analyst, terms.epsilon, terms.delta, snapshot, run)

@@ -17,7 +17,7 @@ from discreet.bounded import Bounded
 from discreet.engine.protocol import View
 from discreet.errors import bad
 from discreet.gate import Disclosed, disclose, handed_out
-from discreet.ledger.order import Order
+from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.purse import Purse
 from discreet.mechanism.promise import Mechanism
 from discreet.noise.source import SYSTEM, Source
@@ -89,6 +89,6 @@ class Run:
             self._view.close()
             self._view = None
 
-    def _order(self, name: str) -> Order:
+    def _order(self, name: str) -> ChargeRequest:
         digest = hashlib.sha256(f"discreet step {self._purse.receipt.name} {name}".encode()).hexdigest()
-        return Order(digest, self._path, memo=name)
+        return ChargeRequest(digest, self._path, memo=name)

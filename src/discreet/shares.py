@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import bad
 from discreet.inert import visible
 from discreet.terms import Terms
@@ -47,13 +47,13 @@ def declared(parts: Mapping[str, Any], terms: Terms) -> tuple[Share, ...]:
     exact_parts = {name: _part(name, value, fix) for name, value in parts.items()}
     whole = sum(exact_parts.values(), Fraction(0))
     if whole != 1:
-        raise bad("shares", "must add up to 1", exact.shown(whole), fix)
+        raise bad("shares", "must add up to 1", amounts.shown(whole), fix)
     return tuple(Share(name, part, part * terms.epsilon, part * terms.delta) for name, part in exact_parts.items())
 
 
 def _part(name: str, value: Any, fix: str) -> Fraction:
     rule = f"of {name} must be a number above 0 and at most 1"
-    part = exact.decimal(value, "shares", rule, fix)
+    part = amounts.decimal(value, "shares", rule, fix)
     if not 0 < part <= 1:
         raise bad("shares", rule, value, fix)
     return part
@@ -108,7 +108,7 @@ def to_json(shares: Sequence[Share]) -> list[dict[str, Any]]:
 
 
 def _amount(value: Fraction | None) -> str | None:
-    return None if value is None else exact.shown(exact.rounded_up(value, 4))
+    return None if value is None else amounts.shown(amounts.rounded_up(value, 4))
 
 
 def listed(names: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
-from discreet import exact
+from discreet import amounts
 from discreet import remaining as remains
 from discreet.bounded import Bounded
 from discreet.engine import Engine, Limits, PostgresEngine
@@ -31,7 +31,7 @@ from discreet.ledger import filter as filters
 from discreet.ledger import second
 from discreet.ledger.head import default_place
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.order import Order
+from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.purse import Purse
 from discreet.ledger.rules import Opening, Rules
 from discreet.ledger.standing import Standing
@@ -150,7 +150,7 @@ class Table:
         """A request's δ: as typed, or a hundredth of the budget's."""
         if typed is None:
             return self.budget.delta / DELTA_SHARE
-        delta = exact.delta(typed, ceiling=self.budget.max_delta)
+        delta = amounts.delta(typed, ceiling=self.budget.max_delta)
         if delta and not self.budget.delta:
             set_delta = {"delta": "1e-7", "why": UNKNOWN}
             fix = Fix("Leave it out, or set a budget with a delta:", "budget set", set_delta)
@@ -217,7 +217,7 @@ class Table:
         if carried and not set(carried) <= set(self.ledger.carried(view.snapshot)):
             self.ledger.carry(view.snapshot, carried)
 
-    def order(self, request: Request, snapshot: str) -> Order:
+    def order(self, request: Request, snapshot: str) -> ChargeRequest:
         """Who pays for what, under the key of the request on that state of the rows."""
         return request.order(self._key(request, "key 2", snapshot=snapshot), snapshot)
 

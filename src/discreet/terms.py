@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet import exact
+from discreet import amounts
 
 LEVEL = Fraction(95, 100)
 _DELTA_CEILING = Fraction(1, 2)  # of any δ, whatever a budget allows
@@ -31,7 +31,7 @@ class Terms:
         Terms(epsilon=Fraction(1, 10), delta=Fraction(1, 10000000), level=Fraction(19, 20), typed_delta=None)
         """
         return cls(
-            exact.epsilon(epsilon),
-            exact.delta(delta, ceiling=_DELTA_CEILING),
-            exact.inner_probability(level, "level"),
+            amounts.epsilon(epsilon),
+            amounts.delta(delta, ceiling=_DELTA_CEILING),
+            amounts.inner_probability(level, "level"),
         )

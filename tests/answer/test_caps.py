@@ -14,7 +14,7 @@ from discreet.query.joint import Released
 from discreet.query.plan import plan
 from discreet.query.sql import parsed
 from discreet.release.caps import counted_of as release_counted_of
-from discreet.release.subject import Wanted, subject
+from discreet.release.subject import ReleaseSpec, subject
 from discreet.schema import Column, Hierarchy, Schema, Unit
 from discreet.terms import Terms
 
@@ -87,10 +87,10 @@ def test_answer_and_quote_carry_the_words():
 @pytest.mark.parametrize(
     ("wanted", "words"),
     [
-        (Wanted("geo", count="rows"), ROWS),
-        (Wanted("geo"), "seen in at most 3 rows, in at most 1 cell, per person"),
-        (Wanted("geo", groups="household", largest=4), ROWS),
-        (Wanted("geo", groups="person", largest=4), "of at most 3 rows, in at most 1 place, per person"),
+        (ReleaseSpec("geo", count="rows"), ROWS),
+        (ReleaseSpec("geo"), "seen in at most 3 rows, in at most 1 cell, per person"),
+        (ReleaseSpec("geo", groups="household", largest=4), ROWS),
+        (ReleaseSpec("geo", groups="person", largest=4), "of at most 3 rows, in at most 1 place, per person"),
     ],
 )
 def test_releases_say_what_they_count(wanted, words):
@@ -100,5 +100,5 @@ def test_releases_say_what_they_count(wanted, words):
 def test_releases_of_what_is_fixed_per_unit_and_of_rows_alone_lose_nothing():
     region = Column("region", "category", values=("north", "south"), fixed_per_unit=True)
     fixed = Schema("people", (region, *COLUMNS[1:]), Unit("person", 3), hierarchies=(TREE,))
-    assert release_counted_of(subject(Wanted("geo", by=("sex",)), fixed)) is None
-    assert release_counted_of(subject(Wanted("geo"), Schema("people", COLUMNS, hierarchies=(TREE,)))) is None
+    assert release_counted_of(subject(ReleaseSpec("geo", by=("sex",)), fixed)) is None
+    assert release_counted_of(subject(ReleaseSpec("geo"), Schema("people", COLUMNS, hierarchies=(TREE,)))) is None

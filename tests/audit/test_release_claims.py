@@ -17,9 +17,10 @@ from discreet.audit.forest import Filled, forest, measured, placed
 from discreet.audit.joint import Loss, Moves, _loss, joint, told_apart
 from discreet.audit.places import DEEP, DEEP_SHARES, FLAT, plainly
 from discreet.mechanism.additive import Additive
+from discreet.ndarrays import Ints
 from discreet.noise.gaussian import DiscreteGaussian, RoundedGaussian
 from discreet.noise.laplace import DiscreteLaplace
-from discreet.noise.source import SYSTEM, Ints, Source
+from discreet.noise.source import SYSTEM, Source
 from discreet.privacy import price
 from discreet.privacy.cost import Gaussian
 from discreet.relation import Relation

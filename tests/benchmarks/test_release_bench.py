@@ -10,7 +10,7 @@ from benchmarks import release, release_accuracy, release_data, release_speed
 from discreet.noise.source import SYSTEM
 from discreet.release.fit import choice
 from discreet.release.measure import Form
-from discreet.release.subject import Wanted, subject
+from discreet.release.subject import ReleaseSpec, subject
 from discreet.release.tree import summed
 
 
@@ -61,7 +61,7 @@ def test_the_first_method_is_the_products_default():
     places = release_accuracy.plan_of(exact, "1", form)
     assert places.method == method
     assert places.subject.wanted.form is form
-    default = replace(places.subject.wanted, form=Wanted("places", groups="group", largest=5).form)
+    default = replace(places.subject.wanted, form=ReleaseSpec("places", groups="group", largest=5).form)
     assert subject(default, places.subject.schema).design.form is form
 
 

@@ -17,7 +17,7 @@ from discreet.errors import BudgetExceeded, Conflict, LedgerUnavailable
 from discreet.ledger import ledger as ledgers
 from discreet.ledger.filter import budget
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.order import Order
+from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.rules import Opening, Rules
 from discreet.privacy.cost import Pure
 from faults.common import charged_twice, forked
@@ -52,7 +52,7 @@ def hand_out(folder, key, answer):
 
 def ask(folder, ledger, key):
     """The gate's protocol: charge, compute, store, hand out."""
-    receipt = ledger.charge(Order(key, memo="a question"), EACH)
+    receipt = ledger.charge(ChargeRequest(key, memo="a question"), EACH)
     if not receipt.stored:
         ledger.commit(receipt, f"{key} answered by {os.getpid()} at attempt {receipt.attempt}".encode())
     hand_out(folder, key, ledger.stored(key))
@@ -67,7 +67,7 @@ def same(folder, processes, killed):
         ledger = opened(folder)
         while not gate.exists():
             time.sleep(0.005)
-        receipt = ledger.charge(Order("key", memo="a question"), EACH)
+        receipt = ledger.charge(ChargeRequest("key", memo="a question"), EACH)
         if not receipt.stored:
             hand_out(folder, "computing", b"")
             time.sleep(0.2)
@@ -230,7 +230,7 @@ def edges(folder, checkpoints=0):
                 ask(place, ledger, "earlier")
                 if verb == "charge":
                     arm(ledger)
-                receipt = ledger.charge(Order("key", memo="a question"), EACH)
+                receipt = ledger.charge(ChargeRequest("key", memo="a question"), EACH)
                 arm(ledger)
                 ledger.commit(receipt, b"answer")
                 die()

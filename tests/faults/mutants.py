@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from discreet import exact, gate, table
+from discreet import amounts, gate, table
 from discreet.answer import compose, quote
 from discreet.bounded import Bounded
 from discreet.engine.engine import Engine
@@ -72,19 +72,19 @@ def charge_after_compute(patch: Patch) -> None:
 
 
 def nan_passes_the_guard(patch: Patch) -> None:
-    real = exact.epsilon
+    real = amounts.epsilon
 
     def epsilon(value: Any, name: str = "epsilon") -> Fraction:
         if isinstance(value, float) and not (value < 1e-9 or value > 1e6):
             return Fraction(1) if value != value else real(value, name)
         return real(value, name)
 
-    patch.setattr(exact, "epsilon", epsilon)
+    patch.setattr(amounts, "epsilon", epsilon)
 
 
 def true_is_one(patch: Patch) -> None:
-    real = exact.epsilon
-    patch.setattr(exact, "epsilon", lambda value, *named: real(int(value) if value is True else value, *named))
+    real = amounts.epsilon
+    patch.setattr(amounts, "epsilon", lambda value, *named: real(int(value) if value is True else value, *named))
 
 
 def epsilon_rounded_down(patch: Patch) -> None:

@@ -20,7 +20,7 @@ from discreet.ledger import question, store
 from discreet.ledger.chain import linked
 from discreet.ledger.filter import budget
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.order import Order
+from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.rules import Opening, Rules
 from discreet.ledger.schema import SCHEMA
 from discreet.privacy.cost import Pure
@@ -47,7 +47,7 @@ def opened(folder, **kw):
 
 
 def ask(ledger, key):
-    receipt = ledger.charge(Order(key, memo="a question"), Pure("0.1"))
+    receipt = ledger.charge(ChargeRequest(key, memo="a question"), Pure("0.1"))
     ledger.commit(receipt, f"answer to {key}".encode())
 
 
@@ -163,7 +163,7 @@ def test_an_error_before_the_commit_spends_nothing(tmp_path, monkeypatch, call, 
     with monkeypatch.context() as broken:
         broken.setattr(os, call, fail)
         with pytest.raises(LedgerUnavailable, match="head of the ledger") as refused:
-            ledger.charge(Order("during"), Pure("0.1"))
+            ledger.charge(ChargeRequest("during"), Pure("0.1"))
     assert refused.value.exit == 7
     assert ledger.standing() == standing
     ask(ledger, "after")
@@ -175,7 +175,7 @@ def test_a_head_written_in_part_spends_nothing(tmp_path, monkeypatch):
     with monkeypatch.context() as broken:
         broken.setattr(os, "write", lambda handle, text: write(handle, text[:10]))
         with pytest.raises(LedgerUnavailable, match="head of the ledger"):
-            ledger.charge(Order("during"), Pure("0.1"))
+            ledger.charge(ChargeRequest("during"), Pure("0.1"))
     ask(ledger, "after")
     assert ledger.verify().spent.epsilon == F("0.1")
 
@@ -185,25 +185,25 @@ def test_a_head_is_not_written_through_a_link(tmp_path):
     victim.write_text("precious")
     head.with_name(head.name + ".new").symlink_to(victim)
     with pytest.raises(LedgerUnavailable, match="head of the ledger"):
-        ledger.charge(Order("k"), Pure("0.1"))
+        ledger.charge(ChargeRequest("k"), Pure("0.1"))
     assert victim.read_text() == "precious"
     assert ledger.standing().spent.epsilon == 0
 
 
 def test_too_many_open_files_are_no_sign_that_a_holder_died(tmp_path, monkeypatch):
     ledger, other, opening = made(tmp_path), opened(tmp_path), os.open
-    receipt = ledger.charge(Order("k"), Pure("0.1"))
+    receipt = ledger.charge(ChargeRequest("k"), Pure("0.1"))
 
     def fail(path, *rest):
         if str(path).endswith(".run"):
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
         return opening(path, *rest)
 
-    other.charge(Order("other"), Pure("0.1"))  # so that it has its own mark
+    other.charge(ChargeRequest("other"), Pure("0.1"))  # so that it has its own mark
     with monkeypatch.context() as broken:
         broken.setattr(os, "open", fail)
         with pytest.raises(LedgerUnavailable, match="cannot be marked or looked up"):
-            other.charge(Order("k"), Pure("0.1"))
+            other.charge(ChargeRequest("k"), Pure("0.1"))
     ledger.commit(receipt, b"in time")
     assert other.standing().failures == 0
 
@@ -217,7 +217,7 @@ def test_ctrl_c_at_the_start_of_a_transaction_blocks_nobody(tmp_path, monkeypatc
     with monkeypatch.context() as broken:
         broken.setattr(store, "_Pen", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            ledger.charge(Order("k"), Pure("0.1"))
+            ledger.charge(ChargeRequest("k"), Pure("0.1"))
     assert not ledger._store._connection.in_transaction
     ask(other, "next")
     ask(ledger, "and the next")
@@ -232,7 +232,7 @@ def test_an_error_after_the_commit_gives_no_answer_and_keeps_the_charge(tmp_path
     with monkeypatch.context() as broken:
         broken.setattr(os, "replace", fail)
         with pytest.raises(LedgerUnavailable):
-            ledger.charge(Order("during"), Pure("0.1"))
+            ledger.charge(ChargeRequest("during"), Pure("0.1"))
     assert ledger.remaining() == F("99.9")
     ask(ledger, "after")
     assert ledger.verify().spent.epsilon == F("0.2")
@@ -240,7 +240,7 @@ def test_an_error_after_the_commit_gives_no_answer_and_keeps_the_charge(tmp_path
 
 def test_an_answer_that_cannot_be_stored_is_not_handed_out(tmp_path, monkeypatch):
     ledger = made(tmp_path)
-    receipt = ledger.charge(Order("k"), Pure("0.1"))
+    receipt = ledger.charge(ChargeRequest("k"), Pure("0.1"))
 
     def fail(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

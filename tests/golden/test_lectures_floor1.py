@@ -11,9 +11,9 @@ import pytest
 from scipy.stats import beta as beta_law
 
 from discreet import real
+from discreet.amounts import delta
 from discreet.bounded import Sensitivity, cells, scalar
 from discreet.errors import BadValue
-from discreet.exact import delta
 from discreet.mechanism.additive import laplace
 from discreet.mechanism.beta import bias
 from discreet.mechanism.demonstration import all_or_nothing, name_and_shame

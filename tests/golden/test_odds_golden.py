@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.exact import rounded_up
+from discreet.amounts import rounded_up
 from discreet.privacy import amplify, odds
 from discreet.privacy.cost import Approx, Gaussian, Pure, Response
 

@@ -17,7 +17,7 @@ from discreet.gate import disclose
 from discreet.kernel.add import added
 from discreet.kernel.coins import Coins
 from discreet.kernel.contract import kernel_of, plain
-from discreet.ledger.order import Order
+from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.unbooked import Unbooked
 from discreet.mechanism import additive
 from discreet.query.layout import Store
@@ -251,7 +251,7 @@ def test_the_gate_compares_the_views_bound_with_the_plans(view):
     bounded = view.sum("gradient", COLUMNS, PUBLIC)
     planned = kernel_of("gradient").sensitivity(PUBLIC, RowLimit(3))
     narrow = kernel_of("gradient").sensitivity(PUBLIC | {"clip": 1}, RowLimit(3))
-    order = Order("key", (), {}, None, 1, 0)
+    order = ChargeRequest("key", (), {}, None, 1, 0)
     pack = lambda noisy: noisy.astype("<i8").tobytes()  # noqa: E731
     with pytest.raises(BadValue, match="cover"):
         disclose(Unbooked(), order, additive.laplace(narrow, 1), bounded, pack=pack)

@@ -11,7 +11,7 @@ from discreet.errors import BudgetExceeded, Closed, Conflict, LedgerUnavailable
 from discreet.ledger.chain import imported
 from discreet.ledger.filter import accepts, budget
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.order import Order
+from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.rules import Opening, Rules
 from discreet.privacy import analytic
 from discreet.privacy.cost import Approx, Exponential, Gaussian, Pure, Together
@@ -59,7 +59,7 @@ def act(ledger, what, asked, path, analyst, n):
         return
     key = f"{n} {analyst} {path} {cost}"[:200]
     try:
-        receipt = ledger.charge(Order(key, path=path, memo="q", analyst=analyst, **typed_as), cost, patience=0)
+        receipt = ledger.charge(ChargeRequest(key, path=path, memo="q", analyst=analyst, **typed_as), cost, patience=0)
     except (BudgetExceeded, Closed, Conflict):
         return
     except LedgerUnavailable as busy:
@@ -102,7 +102,7 @@ def test_what_is_left_is_accepted_and_never_grows(steps, size):
             assert after <= left
             left = after
         if left and not ledger.standing().closed:
-            ledger.charge(Order("the rest"), Pure(left))
+            ledger.charge(ChargeRequest("the rest"), Pure(left))
         ledger.close()
 
 
@@ -114,7 +114,7 @@ def test_the_sum_does_not_depend_on_the_order(asked, chance):
         with tempfile.TemporaryDirectory() as folder:
             ledger, _ = opened(folder, 100, "1e-6")
             for n, (cost, typed_as) in enumerate(asked):
-                ledger.charge(Order(f"{n}", **typed_as), cost)
+                ledger.charge(ChargeRequest(f"{n}", **typed_as), cost)
             sums.append(ledger.standing().spent)
             ledger.close()
         chance.shuffle(asked)
@@ -127,10 +127,10 @@ def test_replay_is_free_and_identical(asked):
     with tempfile.TemporaryDirectory() as folder:
         ledger, _ = opened(folder, 100, "1e-6")
         for n, (cost, typed_as) in enumerate(asked):
-            ledger.commit(ledger.charge(Order(f"{n}", **typed_as), cost), b"%d" % n)
+            ledger.commit(ledger.charge(ChargeRequest(f"{n}", **typed_as), cost), b"%d" % n)
         before = ledger.standing()
         for n, (cost, typed_as) in enumerate(asked):
-            assert ledger.charge(Order(f"{n}", **typed_as), cost).stored
+            assert ledger.charge(ChargeRequest(f"{n}", **typed_as), cost).stored
             assert ledger.stored(f"{n}") == b"%d" % n
         assert ledger.standing() == before
         ledger.close()

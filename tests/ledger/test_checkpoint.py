@@ -12,7 +12,7 @@ from discreet.ledger.books import Books
 from discreet.ledger.chain import canonical, linked
 from discreet.ledger.filter import budget
 from discreet.ledger.head import Head, HeadFile
-from discreet.ledger.order import Order
+from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.question import entry
 from discreet.ledger.rules import Rules
 from discreet.ledger.view import View
@@ -31,7 +31,7 @@ def often(monkeypatch):
 
 def ask(ledger, key, cost=None, **kw):
     ledger.commit(
-        ledger.charge(Order(key, path=kw.pop("path", ()), **kw), cost or Pure("0.01")), f"answer {key}".encode()
+        ledger.charge(ChargeRequest(key, path=kw.pop("path", ()), **kw), cost or Pure("0.01")), f"answer {key}".encode()
     )
 
 
@@ -43,11 +43,11 @@ def busy(folder):
     ask(ledger, "north", path=NORTH, snapshot="monday", analyst="ben")
     ask(ledger, "keys", Approx("0.01", "1e-9"))
     for kind, cost in (("z", Zcdp("0.01")), ("s", Together((Repeated(Pure("0.01"), 9), Approx("0.1", "1e-9"))))):
-        purse = ledger.purse(Order(kind, path=NORTH, epsilon="1.2", delta="2e-9", snapshot="monday"), cost)
+        purse = ledger.purse(ChargeRequest(kind, path=NORTH, epsilon="1.2", delta="2e-9", snapshot="monday"), cost)
         for n in range(6):
-            purse.commit(purse.charge(Order(f"{kind}{n}", path=NORTH), Pure("0.01")), b"step")
-    ledger.fail(ledger.charge(Order("failed"), Pure("0.01")))
-    ledger.charge(Order("flight"), Pure("0.01"))
+            purse.commit(purse.charge(ChargeRequest(f"{kind}{n}", path=NORTH), Pure("0.01")), b"step")
+    ledger.fail(ledger.charge(ChargeRequest("failed"), Pure("0.01")))
+    ledger.charge(ChargeRequest("flight"), Pure("0.01"))
     ledger.set_budget(Rules(budget(60, "1e-6"), analysts={"ana": 5}), why="more")
     for n in range(12):
         ask(ledger, f"r{n}")
@@ -120,7 +120,9 @@ def test_a_process_that_was_open_meets_anothers_checkpoints_and_budgets(tmp_path
 def test_a_checkpoint_is_due_only_when_it_is_no_longer_than_what_it_sums(tmp_path):
     ledger = made(tmp_path, 100, fixed=["region"])
     for n in range(150):
-        ledger.charge(Order(f"{n}", path=(("region", f"a part with a rather long name, number {n}"),)), Pure("0.1"))
+        ledger.charge(
+            ChargeRequest(f"{n}", path=(("region", f"a part with a rather long name, number {n}"),)), Pure("0.1")
+        )
     entries = ledger._store.rows(0)
     stated = [len(row.body) for row in entries if row.entry["kind"] == "checkpoint"]
     assert 3 < len(stated) < 12
@@ -131,7 +133,7 @@ def test_a_checkpoint_is_due_only_when_it_is_no_longer_than_what_it_sums(tmp_pat
 def test_an_error_after_a_checkpoint_was_begun_leaves_books_that_are_true(tmp_path, monkeypatch):
     ledger = made(tmp_path, 100)
     for n in range(7):
-        ledger.charge(Order(f"{n}"), Pure("0.1"))
+        ledger.charge(ChargeRequest(f"{n}"), Pure("0.1"))
 
     def full(*_):
         raise OSError(28, "No space left on device")
@@ -140,9 +142,9 @@ def test_an_error_after_a_checkpoint_was_begun_leaves_books_that_are_true(tmp_pa
         with monkeypatch.context() as broken:
             broken.setattr("os.fsync", full)
             with pytest.raises(Exception, match="head of the ledger"):
-                ledger.charge(Order(f"during {n}"), Pure("0.1"))
+                ledger.charge(ChargeRequest(f"during {n}"), Pure("0.1"))
         assert ledger.standing().spent.epsilon == F("0.7") + n * F("0.1")
-        ledger.charge(Order(f"after {n}"), Pure("0.1"))
+        ledger.charge(ChargeRequest(f"after {n}"), Pure("0.1"))
     assert ledger.verify() == ledger.standing()
 
 
@@ -276,7 +278,7 @@ def test_an_index_that_points_to_another_entry_is_noticed_at_the_lookup_and_by_v
     ledger.close()
     pointed_elsewhere(tmp_path, k1=4, k2=6)
     with again(tmp_path) as opened:
-        for act in (lambda: opened.stored("k1"), lambda: opened.charge(Order("k2"), Pure("0.01"))):
+        for act in (lambda: opened.stored("k1"), lambda: opened.charge(ChargeRequest("k2"), Pure("0.01"))):
             with pytest.raises(IntegrityError, match="index of keys names an entry that has another key"):
                 act()
         assert opened.stored("k0") == b"answer k0"
@@ -319,7 +321,7 @@ def test_amounts_that_a_cost_does_not_allow_are_found_by_verify(tmp_path, kind, 
 def test_a_charge_beyond_a_cap_is_found_by_verify(tmp_path):
     ledger = made(tmp_path, 50, analysts={"ana": 1, "ben": 1})
     for who in ("ana", "ben"):
-        ledger.charge(Order(who, analyst=who), Pure("0.9"))
+        ledger.charge(ChargeRequest(who, analyst=who), Pure("0.9"))
     ledger.close()
 
     def change(entry):
@@ -333,7 +335,7 @@ def test_a_charge_beyond_a_cap_is_found_by_verify(tmp_path):
 def test_dearer_amounts_than_todays_prices_are_good(tmp_path):
     """An entry of a version that knew only looser bounds verifies."""
     ledger = made(tmp_path, 50, "1e-6")
-    ledger.charge(Order("k", epsilon="0.1", delta="1e-9"), Gaussian(100))
+    ledger.charge(ChargeRequest("k", epsilon="0.1", delta="1e-9"), Gaussian(100))
     ledger.close()
 
     def change(entry):

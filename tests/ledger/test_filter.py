@@ -8,12 +8,12 @@ import mpmath
 import numpy as np
 import pytest
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import BadValue
 from discreet.ledger import filter as filters
 from discreet.ledger.account import Account, Amounts, charged, nothing, opened
 from discreet.ledger.filter import UNITS, EpsilonDelta, EpsilonOnly, accepts, budget, kept, limit, remaining
-from discreet.ledger.weigh import amounts, typed
+from discreet.ledger.weigh import typed, weight_of
 from discreet.privacy import analytic
 from discreet.privacy.cost import Approx, Exponential, Gaussian, Pure
 from discreet.relation import Relation
@@ -27,7 +27,7 @@ def number(x):
 
 
 def weight(cost, allowed, **typed_as):
-    return amounts(typed(cost, Relation.ADD_REMOVE, **typed_as), allowed)
+    return weight_of(typed(cost, Relation.ADD_REMOVE, **typed_as), allowed)
 
 
 def times(amount, n):
@@ -96,7 +96,7 @@ def test_budgets_come_back_from_json(epsilon, delta):
 def test_epsilon_only_takes_ten_tenths_and_not_the_smallest_more():
     spent = times(Amounts(F("0.1")), 10)
     assert accepts(budget(1), spent)
-    assert not accepts(budget(1), spent + Amounts(exact.MIN_EPSILON))
+    assert not accepts(budget(1), spent + Amounts(amounts.MIN_EPSILON))
     assert not accepts(budget(1), spent + Amounts(F(1, 10**15)))
     assert not accepts(budget(1), spent + Amounts(F(1, 10**300)))
 
@@ -125,8 +125,8 @@ def test_epsilon_only_refuses_every_delta():
 def test_a_budget_with_delta_never_admits_less_than_the_sum_of_epsilons(epsilon, delta, parts):
     allowed = budget(epsilon, delta)
     each = allowed.epsilon / parts
-    if each < exact.MIN_EPSILON:
-        each = exact.MIN_EPSILON
+    if each < amounts.MIN_EPSILON:
+        each = amounts.MIN_EPSILON
     assert admitted(allowed, weight(Pure(each), allowed)) >= allowed.epsilon // each
 
 
@@ -187,8 +187,8 @@ def test_remaining_is_accepted_and_a_little_more_is_not(epsilon, delta, spent):
     left = remaining(allowed, account)
     if left:
         assert accepts(allowed, account.spent + weight(Pure(left), allowed))
-    more = max(left * (1 + F(1, 10**10)), exact.MIN_EPSILON)
-    if more <= exact.MAX_EPSILON:
+    more = max(left * (1 + F(1, 10**10)), amounts.MIN_EPSILON)
+    if more <= amounts.MAX_EPSILON:
         assert not accepts(allowed, account.spent + weight(Pure(more), allowed))
 
 

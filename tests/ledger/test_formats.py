@@ -12,7 +12,7 @@ from discreet.errors import BudgetExceeded, IntegrityError
 from discreet.ledger import inside, ledger, schema
 from discreet.ledger.chain import grown, imported
 from discreet.ledger.head import Head, HeadFile
-from discreet.ledger.order import Order
+from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.schema import APPLICATION, SCHEMAS
 from discreet.privacy.cost import Approx, Exponential, Gaussian, Pure
 
@@ -68,7 +68,7 @@ def test_an_old_ledger_opens_verifies_and_replays_without_being_written_to(tmp_p
         assert old.remaining(analyst="ana") == F("1.4")
         for number, key in keys().items():
             assert old.stored(key) == ANSWERS.get(number)
-        assert old.charge(Order("plain", memo="any"), Pure(2)).name == f"2-{imported(LINES)[1].hash.hex()[:12]}"
+        assert old.charge(ChargeRequest("plain", memo="any"), Pure(2)).name == f"2-{imported(LINES)[1].hash.hex()[:12]}"
         assert [e["state"] for e in old.entries() if "state" in e].count("COMMITTED") == len(ANSWERS)
         assert old.entries()[13]["attempt"] == 2
     assert sqlite3.connect(places(tmp_path)[0]).execute("PRAGMA user_version").fetchone() == (1,)
@@ -79,7 +79,7 @@ def test_the_next_entry_moves_it_to_the_present_format_and_says_so(tmp_path, mon
     laid(tmp_path)
     with again(tmp_path) as old:
         before = old.standing()
-        old.commit(old.charge(Order("new"), Pure("0.1")), b"new")
+        old.commit(old.charge(ChargeRequest("new"), Pure("0.1")), b"new")
         assert [e["kind"] for e in old.entries()[49:]] == ["format", "charge", "checkpoint", "answer"]
         assert (old.entries()[49]["before"], old.entries()[49]["format"]) == (1, 2)
         old.verify()
@@ -97,22 +97,22 @@ def test_the_next_entry_moves_it_to_the_present_format_and_says_so(tmp_path, mon
 def test_what_was_begun_in_format_1_goes_on(tmp_path):
     laid(tmp_path)
     with again(tmp_path, fixed=["region"]) as old:
-        assert old.charge(Order("flight", memo="in flight"), Pure("0.1")).attempt == 2
+        assert old.charge(ChargeRequest("flight", memo="in flight"), Pure("0.1")).attempt == 2
         assert old.standing().failures == 1
-        full = old.purse(Order("run", memo="pure run"), Pure("0.3"))
+        full = old.purse(ChargeRequest("run", memo="pure run"), Pure("0.3"))
         with pytest.raises(BudgetExceeded, match="purse"):
-            full.charge(Order("run 3"), Pure("1e-9"))
-        zcdp = old.purse(Order("zrun", memo="any"), Pure(1))
-        assert zcdp.charge(Order("zrun flight", memo="in flight"), Exponential("0.1")).attempt == 2
+            full.charge(ChargeRequest("run 3"), Pure("1e-9"))
+        zcdp = old.purse(ChargeRequest("zrun", memo="any"), Pure(1))
+        assert zcdp.charge(ChargeRequest("zrun flight", memo="in flight"), Exponential("0.1")).attempt == 2
         with pytest.raises(BudgetExceeded, match="purse"):
-            zcdp.charge(Order("zrun 9"), Gaussian(5))
-        slots = old.purse(Order("srun", memo="any"), Pure(1))
+            zcdp.charge(ChargeRequest("zrun 9"), Gaussian(5))
+        slots = old.purse(ChargeRequest("srun", memo="any"), Pure(1))
         with pytest.raises(BudgetExceeded, match="purse"):
-            slots.charge(Order("srun 2"), Approx("0.02", "1e-10"))
-        slots.charge(Order("srun 3"), Pure("0.01"))
+            slots.charge(ChargeRequest("srun 2"), Approx("0.02", "1e-10"))
+        slots.charge(ChargeRequest("srun 3"), Pure("0.01"))
         with pytest.raises(BudgetExceeded, match="purse"):
-            slots.charge(Order("srun 4"), Pure("0.01"))
-        assert old.charge(Order("twice", memo="failed twice"), Pure("0.1")).attempt == 1
+            slots.charge(ChargeRequest("srun 4"), Pure("0.01"))
+        assert old.charge(ChargeRequest("twice", memo="failed twice"), Pure("0.1")).attempt == 1
         old.verify()
 
 

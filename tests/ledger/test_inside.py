@@ -8,7 +8,7 @@ import pytest
 from discreet.errors import BudgetExceeded
 from discreet.ledger import ledger as ledgers
 from discreet.ledger.inside import Inside, fits, from_json, holds, taken, to_json
-from discreet.ledger.order import Order
+from discreet.ledger.payer import ChargeRequest
 from discreet.privacy import pld, price
 from discreet.privacy.cost import (
     FREE,
@@ -158,17 +158,17 @@ def test_a_ledger_takes_key_selection_from_a_purse_of_zcdp(tmp_path, monkeypatch
     reserved = Together((Zcdp("0.01"), Pure("0.1"), Approx(0, "1e-9")))
     keys = Approx("0.05", "1e-10")
     with made(tmp_path, 3, "1e-6") as ledger:
-        purse = ledger.purse(Order("run", epsilon=2, delta="1e-8"), reserved)
+        purse = ledger.purse(ChargeRequest("run", epsilon=2, delta="1e-8"), reserved)
         for n, cost in enumerate([keys, keys, keys, Gaussian(10), Exponential("0.1")]):
-            purse.commit(purse.charge(Order(f"run {n}"), cost), b"step")
+            purse.commit(purse.charge(ChargeRequest(f"run {n}"), cost), b"step")
         with pytest.raises(BudgetExceeded, match="purse"):
-            purse.charge(Order("too much"), Gaussian(11))
+            purse.charge(ChargeRequest("too much"), Gaussian(11))
         ledger.verify()
     with again(tmp_path) as ledger:
-        purse = ledger.purse(Order("run", epsilon=2, delta="1e-8"), reserved)
-        purse.commit(purse.charge(Order("run 5"), Zcdp(F(1, 400))), b"step")  # all that is left
+        purse = ledger.purse(ChargeRequest("run", epsilon=2, delta="1e-8"), reserved)
+        purse.commit(purse.charge(ChargeRequest("run 5"), Zcdp(F(1, 400))), b"step")  # all that is left
         with pytest.raises(BudgetExceeded, match="purse"):
-            purse.charge(Order("too much"), Pure("1e-9"))
+            purse.charge(ChargeRequest("too much"), Pure("1e-9"))
         ledger.verify()
 
 

@@ -30,7 +30,7 @@ from discreet.ledger.chain import grown, imported
 from discreet.ledger.filter import UNITS, budget
 from discreet.ledger.inside import Inside
 from discreet.ledger.ledger import Ledger, Receipt
-from discreet.ledger.order import Order
+from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.rules import Opening, Rules
 from discreet.privacy import analytic
 from discreet.privacy.cost import Apart, Approx, Exponential, Gaussian, Pure, Repeated, Together, Zcdp
@@ -43,7 +43,7 @@ NORTH, SOUTH = (("region", "north"),), (("region", "south"),)
 
 def ask(ledger, key, cost=None, answer=b"42", **kw):
     """One question as the gate asks it."""
-    receipt = ledger.charge(Order(key, memo="how many?", **kw), cost or Pure("0.1"))
+    receipt = ledger.charge(ChargeRequest(key, memo="how many?", **kw), cost or Pure("0.1"))
     if not receipt.stored:
         ledger.commit(receipt, answer)
     return ledger.stored(key)
@@ -57,10 +57,10 @@ def test_ten_tenths_and_not_the_smallest_more(tmp_path):
     for n in range(10):
         ask(ledger, f"q{n}")
     with pytest.raises(BudgetExceeded) as refused:
-        ledger.charge(Order("one more"), Pure("1e-9"))
+        ledger.charge(ChargeRequest("one more"), Pure("1e-9"))
     assert (refused.value.exit, refused.value.remaining, refused.value.requested) == (5, 0, F(1, 10**9))
     with pytest.raises(BadValue, match="epsilon must be"):
-        ledger.charge(Order("tiny", epsilon="1e-15"), Pure("0.1"))
+        ledger.charge(ChargeRequest("tiny", epsilon="1e-15"), Pure("0.1"))
     assert ledger.standing().spent.epsilon == 1
 
 
@@ -68,7 +68,7 @@ def test_refusal_says_what_was_asked_and_what_is_left(tmp_path):
     ledger = made(tmp_path, 1)
     ask(ledger, "a", Pure("0.7"))
     with pytest.raises(BudgetExceeded) as refused:
-        ledger.charge(Order("b"), Pure("0.5"))
+        ledger.charge(ChargeRequest("b"), Pure("0.5"))
     assert str(refused.value) == (
         "The question costs ε = 0.5, δ = 0 and the largest pure ε that still fits is 0.3. "
         "The budget is ε = 1, δ = 0 in all. Ask with epsilon at most 0.3, or let the curator raise the budget."
@@ -83,13 +83,13 @@ def test_refused_charge_leaves_the_ledger_as_it_was(tmp_path):
     before = ledger.standing()
     for cost, kw in [(Pure(2), {}), (Approx("0.1", "1e-9"), {}), (Pure("0.1"), {"epsilon": "0.05"})]:
         with pytest.raises((BudgetExceeded, BadValue)):
-            ledger.charge(Order("k", **kw), cost)
+            ledger.charge(ChargeRequest("k", **kw), cost)
     assert ledger.standing() == before
 
 
 def test_the_reservation_is_durable_before_it_returns(tmp_path):
     ledger = made(tmp_path, 1)
-    ledger.charge(Order("k"), Pure("0.4"))
+    ledger.charge(ChargeRequest("k"), Pure("0.4"))
     other = again(tmp_path)
     assert other.remaining() == F("0.6")
     assert other.entries()[-1]["state"] == "RESERVED"
@@ -98,7 +98,7 @@ def test_the_reservation_is_durable_before_it_returns(tmp_path):
 
 def test_answer_and_state_come_together(tmp_path):
     ledger = made(tmp_path, 1)
-    receipt = ledger.charge(Order("k"), Pure("0.4"))
+    receipt = ledger.charge(ChargeRequest("k"), Pure("0.4"))
     ledger.commit(receipt, b"\x00 any bytes \xff")
     assert again(tmp_path).stored("k") == b"\x00 any bytes \xff"
     assert [e.get("state") for e in ledger.entries()] == [None, "COMMITTED", None]
@@ -110,7 +110,7 @@ def test_empty_and_large_answers_are_kept(tmp_path):
     assert ask(ledger, "large", answer=b"x" * 3_000_000) == b"x" * 3_000_000
     for wrong in ("text", None, bytearray(b"x"), memoryview(b"x")):
         with pytest.raises(BadValue, match="answer must be bytes"):
-            ledger.commit(ledger.charge(Order(f"{type(wrong)}"), Pure("0.1")), wrong)
+            ledger.commit(ledger.charge(ChargeRequest(f"{type(wrong)}"), Pure("0.1")), wrong)
 
 
 # --- replay and keys ----------------------------------------------------------------------
@@ -126,7 +126,7 @@ def test_the_same_key_and_question_cost_nothing_more(tmp_path):
 
 
 def charge(ledger, *, cost, **order):
-    return ledger.charge(Order(**order), cost)
+    return ledger.charge(ChargeRequest(**order), cost)
 
 
 OTHERS = [
@@ -177,36 +177,36 @@ def test_an_attempt_that_failed_is_not_repeated_under_a_charge_that_paid_for_som
 
 def test_another_memo_alone_is_still_the_second_attempt(tmp_path):
     ledger = made(tmp_path, 1)
-    ledger.fail(ledger.charge(Order("k", memo="how many?"), Pure("0.1")))
-    assert ledger.charge(Order("k", memo="how many are there?"), Pure("0.1")).attempt == 2
+    ledger.fail(ledger.charge(ChargeRequest("k", memo="how many?"), Pure("0.1")))
+    assert ledger.charge(ChargeRequest("k", memo="how many are there?"), Pure("0.1")).attempt == 2
     assert ledger.standing().charges == 1
 
 
 def test_a_new_charge_under_a_failed_key_must_fit_like_any_other(tmp_path):
     ledger = made(tmp_path, 1)
-    ledger.fail(ledger.charge(Order("k"), Pure("0.6")))
+    ledger.fail(ledger.charge(ChargeRequest("k"), Pure("0.6")))
     with pytest.raises(BudgetExceeded):
-        ledger.charge(Order("k"), Pure("0.5"))
-    assert ledger.charge(Order("k"), Pure("0.6")).attempt == 2
+        ledger.charge(ChargeRequest("k"), Pure("0.5"))
+    assert ledger.charge(ChargeRequest("k"), Pure("0.6")).attempt == 2
 
 
 def test_a_purse_is_found_by_its_key_whatever_it_would_cost_today(tmp_path):
     ledger = made(tmp_path, 1)
-    first = ledger.purse(Order("run", memo="a run"), Pure("0.5"))
-    other = ledger.purse(Order("run", memo="the same run, planned better"), Pure("0.9"))
+    first = ledger.purse(ChargeRequest("run", memo="a run"), Pure("0.5"))
+    other = ledger.purse(ChargeRequest("run", memo="the same run, planned better"), Pure("0.9"))
     assert (other.receipt.number, ledger.remaining()) == (first.receipt.number, F("0.5"))
     with pytest.raises(BudgetExceeded, match="its purse"):
-        other.charge(Order("step"), Pure("0.6"))
+        other.charge(ChargeRequest("step"), Pure("0.6"))
 
 
 def test_a_step_in_flight_with_another_cost_is_a_new_part(tmp_path):
     ledger = made(tmp_path, 3, "1e-7")
-    purse = ledger.purse(Order("run", memo="run", epsilon="0.5", delta="1e-9"), Gaussian(20))
-    purse.charge(Order("step"), Gaussian(40))
+    purse = ledger.purse(ChargeRequest("run", memo="run", epsilon="0.5", delta="1e-9"), Gaussian(20))
+    purse.charge(ChargeRequest("step"), Gaussian(40))
     ledger.close()
     ledger = again(tmp_path)
-    purse = ledger.purse(Order("run", memo="run", epsilon="0.5", delta="1e-9"), Gaussian(20))
-    second = purse.charge(Order("step"), Gaussian("40.000000000001"))
+    purse = ledger.purse(ChargeRequest("run", memo="run", epsilon="0.5", delta="1e-9"), Gaussian(20))
+    second = purse.charge(ChargeRequest("step"), Gaussian("40.000000000001"))
     purse.commit(second, b"step")
     assert (second.attempt, purse.stored("step"), ledger.standing().failures) == (1, b"step", 1)
     ledger.verify()
@@ -214,14 +214,14 @@ def test_a_step_in_flight_with_another_cost_is_a_new_part(tmp_path):
 
 def test_a_charge_and_a_purse_do_not_share_a_key(tmp_path):
     ledger = made(tmp_path, 1)
-    ledger.charge(Order("k"), Pure("0.1"))
+    ledger.charge(ChargeRequest("k"), Pure("0.1"))
     with pytest.raises(Conflict):
-        ledger.purse(Order("k"), Pure("0.1"))
+        ledger.purse(ChargeRequest("k"), Pure("0.1"))
 
 
 def test_a_second_answer_is_refused_and_the_first_one_stays(tmp_path):
     ledger = made(tmp_path, 1)
-    receipt = ledger.charge(Order("k"), Pure("0.1"))
+    receipt = ledger.charge(ChargeRequest("k"), Pure("0.1"))
     ledger.commit(receipt, b"first")
     ledger.commit(receipt, b"first")
     with pytest.raises(Conflict, match="answered already"):
@@ -234,7 +234,7 @@ def test_a_second_answer_is_refused_and_the_first_one_stays(tmp_path):
 )
 def test_a_receipt_of_another_ledger_is_refused(tmp_path, receipt):
     ledger = made(tmp_path, 1)
-    ledger.charge(Order("k"), Pure("0.1"))
+    ledger.charge(ChargeRequest("k"), Pure("0.1"))
     with pytest.raises(BadValue, match="receipt must come from this ledger"):
         ledger.commit(receipt, b"x")
 
@@ -276,7 +276,7 @@ def test_deep_memos_are_refused(tmp_path):
     for _ in range(5000):
         deep = [deep]
     with pytest.raises(BadValue, match="memo"):
-        made(tmp_path, 1).charge(Order("k", memo=deep), Pure("0.1"))
+        made(tmp_path, 1).charge(ChargeRequest("k", memo=deep), Pure("0.1"))
 
 
 # --- failures ----------------------------------------------------------------------
@@ -284,10 +284,10 @@ def test_deep_memos_are_refused(tmp_path):
 
 def test_a_failed_attempt_keeps_its_charge_and_may_be_repeated_once(tmp_path):
     ledger = made(tmp_path, 1)
-    first = ledger.charge(Order("k"), Pure("0.4"))
+    first = ledger.charge(ChargeRequest("k"), Pure("0.4"))
     ledger.fail(first)
     ledger.fail(first)
-    second = ledger.charge(Order("k"), Pure("0.4"))
+    second = ledger.charge(ChargeRequest("k"), Pure("0.4"))
     assert (second.number, second.attempt, ledger.standing().failures) == (first.number, 2, 1)
     with pytest.raises(Conflict, match="given up"):
         ledger.commit(first, b"too late")
@@ -299,8 +299,8 @@ def test_a_failed_attempt_keeps_its_charge_and_may_be_repeated_once(tmp_path):
 def test_a_third_attempt_is_a_new_charge(tmp_path):
     ledger = made(tmp_path, 1)
     for _ in range(2):
-        ledger.fail(ledger.charge(Order("k"), Pure("0.4")))
-    third = ledger.charge(Order("k"), Pure("0.4"))
+        ledger.fail(ledger.charge(ChargeRequest("k"), Pure("0.4")))
+    third = ledger.charge(ChargeRequest("k"), Pure("0.4"))
     assert (third.attempt, ledger.remaining()) == (1, F("0.2"))
     ledger.commit(third, b"third")
     assert ledger.stored("k") == b"third"
@@ -309,21 +309,21 @@ def test_a_third_attempt_is_a_new_charge(tmp_path):
 
 def test_an_attempt_at_work_is_not_repeated_nor_counted(tmp_path):
     ledger, other = made(tmp_path, 1), again(tmp_path)
-    receipt = ledger.charge(Order("k"), Pure("0.4"))
+    receipt = ledger.charge(ChargeRequest("k"), Pure("0.4"))
     for one in (ledger, other):
         with pytest.raises(LedgerUnavailable, match="being computed"):
-            one.charge(Order("k"), Pure("0.4"), patience=0)
+            one.charge(ChargeRequest("k"), Pure("0.4"), patience=0)
     ledger.commit(receipt, b"done")
-    assert other.charge(Order("k"), Pure("0.4")).stored
+    assert other.charge(ChargeRequest("k"), Pure("0.4")).stored
     assert ledger.standing().failures == 0
 
 
 def test_an_attempt_whose_holder_went_away_counts_as_failed(tmp_path):
     ledger = made(tmp_path, 1)
-    ledger.charge(Order("k"), Pure("0.4"))
+    ledger.charge(ChargeRequest("k"), Pure("0.4"))
     ledger.close()
     ledger = again(tmp_path)
-    assert ledger.charge(Order("k"), Pure("0.4")).attempt == 2
+    assert ledger.charge(ChargeRequest("k"), Pure("0.4")).attempt == 2
     assert ledger.standing().failures == 1
 
 
@@ -331,14 +331,14 @@ def test_failures_close_the_dataset_until_the_curator_reopens_it(tmp_path):
     ledger = made(tmp_path, 10, failures=3)
     ask(ledger, "early")
     for n in range(3):
-        ledger.fail(ledger.charge(Order(f"bad {n}"), Pure("0.1")))
+        ledger.fail(ledger.charge(ChargeRequest(f"bad {n}"), Pure("0.1")))
     with pytest.raises(Closed, match="is closed") as refused:
         ask(ledger, "next")
     assert refused.value.exit == 7
     with pytest.raises(Closed):
-        ledger.charge(Order("bad 0"), Pure("0.1"))
+        ledger.charge(ChargeRequest("bad 0"), Pure("0.1"))
     assert ledger.stored("early") == b"42"
-    assert ledger.charge(Order("early", memo="how many?"), Pure("0.1")).stored
+    assert ledger.charge(ChargeRequest("early", memo="how many?"), Pure("0.1")).stored
     assert ledger.remaining() == 0
     assert ledger.standing().closed
     ledger.reopen("the worker's memory limit was too small")
@@ -348,11 +348,11 @@ def test_failures_close_the_dataset_until_the_curator_reopens_it(tmp_path):
 
 def test_the_failure_found_on_retry_is_kept_even_if_it_closes_the_dataset(tmp_path):
     ledger = made(tmp_path, 10, failures=1)
-    ledger.charge(Order("k"), Pure("0.1"))
+    ledger.charge(ChargeRequest("k"), Pure("0.1"))
     ledger.close()
     ledger = again(tmp_path)
     with pytest.raises(Closed):
-        ledger.charge(Order("k"), Pure("0.1"))
+        ledger.charge(ChargeRequest("k"), Pure("0.1"))
     assert ledger.standing().failures == 1
 
 
@@ -450,12 +450,12 @@ def test_a_budget_changed_by_another_process_counts_at_once(tmp_path):
 def test_caps_of_question_delta_and_analyst(tmp_path):
     ledger = made(tmp_path, 3, "1e-7", max_epsilon=1, max_delta="1e-9", analysts={"ana": "1.5"})
     with pytest.raises(BudgetExceeded, match="One question may take at most ε = 1"):
-        ledger.charge(Order("a"), Pure(2))
+        ledger.charge(ChargeRequest("a"), Pure(2))
     with pytest.raises(BudgetExceeded, match="One question may take at most δ"):
-        ledger.charge(Order("a"), Approx("0.1", "2e-9"))
+        ledger.charge(ChargeRequest("a"), Approx("0.1", "2e-9"))
     ask(ledger, "a", Pure(1), analyst="ana")
     with pytest.raises(BudgetExceeded, match=r"ana has ε = 0.5 left") as refused:
-        ledger.charge(Order("b", analyst="ana"), Pure(1))
+        ledger.charge(ChargeRequest("b", analyst="ana"), Pure(1))
     assert refused.value.remaining == F("0.5")
     assert ledger.remaining(analyst="ana") == F("0.5")
     assert ledger.remaining(analyst="ben") == 1
@@ -469,7 +469,7 @@ def test_the_datasets_budget_holds_for_colluding_analysts(tmp_path):
     ledger = made(tmp_path, 1, analysts={"ana": 1, "ben": 1})
     ask(ledger, "a", Pure("0.6"), analyst="ana")
     with pytest.raises(BudgetExceeded):
-        ledger.charge(Order("b", analyst="ben"), Pure("0.6"))
+        ledger.charge(ChargeRequest("b", analyst="ben"), Pure("0.6"))
 
 
 # --- budgets with a δ ----------------------------------------------------------------------
@@ -492,7 +492,7 @@ def test_key_selection_has_a_part_of_delta_of_its_own(tmp_path):
     for n in range(50):
         ask(ledger, f"{n}", Approx("0.01", "1e-9"))
     with pytest.raises(BudgetExceeded, match="key selection 0 is left") as refused:
-        ledger.charge(Order("one more"), Approx("0.01", "1e-9"))
+        ledger.charge(ChargeRequest("one more"), Approx("0.01", "1e-9"))
     assert "public" in refused.value.fix
     ask(ledger, "without keys")
     assert ledger.standing().remaining_keys == 0
@@ -501,9 +501,9 @@ def test_key_selection_has_a_part_of_delta_of_its_own(tmp_path):
 def test_epsilon_only_names_the_delta_it_cannot_take(tmp_path):
     ledger = made(tmp_path, 1)
     with pytest.raises(BudgetExceeded, match="without any δ"):
-        ledger.charge(Order("k"), Approx("0.1", "1e-9"))
+        ledger.charge(ChargeRequest("k"), Approx("0.1", "1e-9"))
     with pytest.raises(BudgetExceeded, match="without any δ"):
-        ledger.charge(Order("k", epsilon="0.5", delta="1e-9"), Gaussian(100))
+        ledger.charge(ChargeRequest("k", epsilon="0.5", delta="1e-9"), Gaussian(100))
 
 
 # --- parts ----------------------------------------------------------------------
@@ -512,50 +512,50 @@ def test_epsilon_only_names_the_delta_it_cannot_take(tmp_path):
 def test_parts_fixed_per_unit_are_paid_side_by_side(tmp_path):
     ledger = made(tmp_path, 1, fixed=["region"])
     for path in (NORTH, SOUTH):
-        ledger.charge(Order(f"{path}", path=path), Pure("0.7"))
+        ledger.charge(ChargeRequest(f"{path}", path=path), Pure("0.7"))
     assert ledger.standing().spent.epsilon == F("0.7")
     assert ledger.remaining(NORTH) == ledger.remaining() == F("0.3")
     assert ledger.remaining((("region", "east"),)) == 1
     with pytest.raises(BudgetExceeded):
-        ledger.charge(Order("more", path=NORTH), Pure("0.4"))
+        ledger.charge(ChargeRequest("more", path=NORTH), Pure("0.4"))
     assert again(tmp_path, fixed=["region"]).verify().spent.epsilon == F("0.7")
 
 
 def test_columns_that_may_change_within_a_unit_carry_no_parts(tmp_path):
     with pytest.raises(BadValue, match="fixed per unit"):
-        made(tmp_path, 1, fixed=["sex"]).charge(Order("k", path=NORTH), Pure("0.7"))
+        made(tmp_path, 1, fixed=["sex"]).charge(ChargeRequest("k", path=NORTH), Pure("0.7"))
 
 
 def test_replace_one_pays_for_every_part(tmp_path):
     ledger = made(tmp_path, 1, under="replace-one", fixed=["region"])
-    ledger.charge(Order("a", path=NORTH), Pure("0.5"))
-    ledger.charge(Order("b", path=SOUTH), Pure("0.5"))
+    ledger.charge(ChargeRequest("a", path=NORTH), Pure("0.5"))
+    ledger.charge(ChargeRequest("b", path=SOUTH), Pure("0.5"))
     assert ledger.remaining() == ledger.remaining((("region", "east"),)) == 0
     with pytest.raises(BudgetExceeded):
-        ledger.charge(Order("c", path=(("region", "east"),)), Pure("0.1"))
+        ledger.charge(ChargeRequest("c", path=(("region", "east"),)), Pure("0.1"))
 
 
 def test_replace_one_pays_for_every_part_of_a_cost(tmp_path):
     ledger = made(tmp_path, 1, under="replace-one")
-    ledger.charge(Order("a"), Apart((Pure("0.5"), Pure("0.5"))))
+    ledger.charge(ChargeRequest("a"), Apart((Pure("0.5"), Pure("0.5"))))
     assert ledger.remaining() == 0
 
 
 def test_a_unit_may_have_moved_between_snapshots(tmp_path):
     ledger = made(tmp_path, 1, fixed=["region"])
-    ledger.charge(Order("a", path=NORTH, snapshot="monday"), Pure("0.5"))
-    ledger.charge(Order("b", path=SOUTH, snapshot="monday"), Pure("0.5"))
+    ledger.charge(ChargeRequest("a", path=NORTH, snapshot="monday"), Pure("0.5"))
+    ledger.charge(ChargeRequest("b", path=SOUTH, snapshot="monday"), Pure("0.5"))
     assert ledger.remaining() == F("0.5")
-    ledger.charge(Order("c", path=(("region", "east"),), snapshot="tuesday"), Pure("0.5"))
+    ledger.charge(ChargeRequest("c", path=(("region", "east"),), snapshot="tuesday"), Pure("0.5"))
     assert ledger.remaining() == 0
 
 
 def test_analysts_caps_count_parts_the_same_way(tmp_path):
     ledger = made(tmp_path, 3, fixed=["region"], analysts={"ana": 1})
-    ledger.charge(Order("a", path=NORTH, analyst="ana"), Pure(1))
-    ledger.charge(Order("b", path=SOUTH, analyst="ana"), Pure(1))
+    ledger.charge(ChargeRequest("a", path=NORTH, analyst="ana"), Pure(1))
+    ledger.charge(ChargeRequest("b", path=SOUTH, analyst="ana"), Pure(1))
     with pytest.raises(BudgetExceeded):
-        ledger.charge(Order("c", analyst="ana"), Pure("0.1"))
+        ledger.charge(ChargeRequest("c", analyst="ana"), Pure("0.1"))
 
 
 # --- purses ----------------------------------------------------------------------
@@ -563,13 +563,13 @@ def test_analysts_caps_count_parts_the_same_way(tmp_path):
 
 def test_a_purse_is_paid_once_and_spent_inside(tmp_path):
     ledger = made(tmp_path, 1)
-    purse = ledger.purse(Order("run", memo="an adaptive run"), Pure("0.5"))
+    purse = ledger.purse(ChargeRequest("run", memo="an adaptive run"), Pure("0.5"))
     assert ledger.remaining() == F("0.5")
     for n in range(5):
-        receipt = purse.charge(Order(f"run {n}", memo="a step"), Pure("0.1"))
+        receipt = purse.charge(ChargeRequest(f"run {n}", memo="a step"), Pure("0.1"))
         purse.commit(receipt, b"step %d" % n)
     with pytest.raises(BudgetExceeded, match="does not fit into its purse"):
-        purse.charge(Order("run 5", memo="a step too far"), Pure("1e-9"))
+        purse.charge(ChargeRequest("run 5", memo="a step too far"), Pure("1e-9"))
     assert ledger.remaining() == F("0.5")
     assert purse.stored("run 3") == b"step 3"
     assert ledger.verify().charges == 1
@@ -577,51 +577,51 @@ def test_a_purse_is_paid_once_and_spent_inside(tmp_path):
 
 def test_a_purse_is_found_again_under_its_key(tmp_path):
     ledger = made(tmp_path, 1)
-    ledger.purse(Order("run", memo="run"), Pure("0.5")).charge(Order("step 1"), Pure("0.3"))
+    ledger.purse(ChargeRequest("run", memo="run"), Pure("0.5")).charge(ChargeRequest("step 1"), Pure("0.3"))
     ledger.close()
     ledger = again(tmp_path)
-    purse = ledger.purse(Order("run", memo="run"), Pure("0.5"))
+    purse = ledger.purse(ChargeRequest("run", memo="run"), Pure("0.5"))
     with pytest.raises(BudgetExceeded):
-        purse.charge(Order("step 2"), Pure("0.3"))
-    assert purse.charge(Order("step 1"), Pure("0.3")).attempt == 2
-    purse.charge(Order("step 2"), Pure("0.2"))
+        purse.charge(ChargeRequest("step 2"), Pure("0.3"))
+    assert purse.charge(ChargeRequest("step 1"), Pure("0.3")).attempt == 2
+    purse.charge(ChargeRequest("step 2"), Pure("0.2"))
     assert ledger.remaining() == F("0.5")
 
 
 def test_purses_of_other_kinds(tmp_path):
     ledger = made(tmp_path, 3, "1e-7")
-    purse = ledger.purse(Order("zcdp", epsilon="1.2", delta="1e-9"), Zcdp("0.01"))
+    purse = ledger.purse(ChargeRequest("zcdp", epsilon="1.2", delta="1e-9"), Zcdp("0.01"))
     for n in range(4):
-        purse.charge(Order(f"g{n}", epsilon="0.4", delta="1e-9"), Gaussian(20))
-    purse.charge(Order("e"), Exponential("0.1"))
+        purse.charge(ChargeRequest(f"g{n}", epsilon="0.4", delta="1e-9"), Gaussian(20))
+    purse.charge(ChargeRequest("e"), Exponential("0.1"))
     with pytest.raises(BudgetExceeded):
-        purse.charge(Order("e2"), Exponential("0.25"))
+        purse.charge(ChargeRequest("e2"), Exponential("0.25"))
     with pytest.raises(BadValue, match="must cover"):
-        purse.charge(Order("e3", epsilon="0.05"), Exponential("0.1"))
-    slots = ledger.purse(Order("slots"), Together((Repeated(Pure("0.1"), 2), Approx("0.2", "1e-10"))))
+        purse.charge(ChargeRequest("e3", epsilon="0.05"), Exponential("0.1"))
+    slots = ledger.purse(ChargeRequest("slots"), Together((Repeated(Pure("0.1"), 2), Approx("0.2", "1e-10"))))
     for n, cost in enumerate([Approx("0.2", "1e-10"), Pure("0.1"), Pure("0.1")]):
-        slots.charge(Order(f"s{n}"), cost)
+        slots.charge(ChargeRequest(f"s{n}"), cost)
     with pytest.raises(BudgetExceeded):
-        slots.charge(Order("s3"), Pure("0.1"))
+        slots.charge(ChargeRequest("s3"), Pure("0.1"))
     ledger.verify()
 
 
 def test_a_purse_for_one_part_pays_for_nothing_outside_it(tmp_path):
     ledger = made(tmp_path, 1, fixed=["region"])
-    north = ledger.purse(Order("run north", path=NORTH), Pure(1))
+    north = ledger.purse(ChargeRequest("run north", path=NORTH), Pure(1))
     for outside in ((), SOUTH, (("sex", "f"),)):
         with pytest.raises(BadValue, match="must lie inside the path of its purse"):
-            north.charge(Order("outside", path=outside), Pure("0.1"))
-    north.charge(Order("inside", path=NORTH), Pure("0.5"))
-    north.charge(Order("further inside", path=(*NORTH, ("sex", "f"))), Pure("0.5"))
+            north.charge(ChargeRequest("outside", path=outside), Pure("0.1"))
+    north.charge(ChargeRequest("inside", path=NORTH), Pure("0.5"))
+    north.charge(ChargeRequest("further inside", path=(*NORTH, ("sex", "f"))), Pure("0.5"))
     assert ledger.remaining(SOUTH) == 1
     ledger.verify()
 
 
 def test_a_purse_has_no_answer_of_its_own(tmp_path):
     ledger = made(tmp_path, 1)
-    purse = ledger.purse(Order("run"), Pure(1))
-    purse.commit(purse.charge(Order("all of it"), Pure(1)), b"a step")
+    purse = ledger.purse(ChargeRequest("run"), Pure(1))
+    purse.commit(purse.charge(ChargeRequest("all of it"), Pure(1)), b"a step")
     for act in (lambda: ledger.commit(purse.receipt, b"for nothing"), lambda: ledger.fail(purse.receipt)):
         with pytest.raises(BadValue, match="a purse has no answer of its own"):
             act()
@@ -631,14 +631,14 @@ def test_a_purse_has_no_answer_of_its_own(tmp_path):
 
 def test_nothing_is_charged_inside_a_charge(tmp_path):
     ledger = made(tmp_path, 1)
-    receipt = ledger.charge(Order("k"), Pure(1))
+    receipt = ledger.charge(ChargeRequest("k"), Pure(1))
     with pytest.raises(BadValue, match="must be the receipt of a purse"):
-        ledger.charge_part(receipt, Order("inside"), Pure(1))
+        ledger.charge_part(receipt, ChargeRequest("inside"), Pure(1))
 
 
 def test_a_chain_with_a_purse_spent_outside_or_answered_is_refused(tmp_path):
     ledger = made(tmp_path, 1, fixed=["region"])
-    ledger.purse(Order("run", path=NORTH), Pure(1)).charge(Order("inside", path=NORTH), Pure("0.5"))
+    ledger.purse(ChargeRequest("run", path=NORTH), Pure(1)).charge(ChargeRequest("inside", path=NORTH), Pure("0.5"))
     rows = ledger._store.rows(0)
     part = {**rows[-1].entry, "key": "forged"}
     for forged in ({**part, "path": []}, {**part, "path": [["region", "south"]]}):
@@ -651,11 +651,11 @@ def test_a_chain_with_a_purse_spent_outside_or_answered_is_refused(tmp_path):
 
 def test_many_equal_steps_fill_a_purse_exactly(tmp_path):
     ledger = made(tmp_path, 1, "1e-7")
-    purse = ledger.purse(Order("run"), Repeated(Approx("0.001", "1e-12"), 300))
+    purse = ledger.purse(ChargeRequest("run"), Repeated(Approx("0.001", "1e-12"), 300))
     for n in range(300):
-        purse.charge(Order(f"{n}"), Approx("0.001", "1e-12"))
+        purse.charge(ChargeRequest(f"{n}"), Approx("0.001", "1e-12"))
     with pytest.raises(BudgetExceeded, match="purse"):
-        purse.charge(Order("one more"), Approx("0.001", "1e-12"))
+        purse.charge(ChargeRequest("one more"), Approx("0.001", "1e-12"))
     inside = again(tmp_path)._read().purses[2].inside
     assert inside == Inside((("delta", F("3e-10")),), ((Odds(F("0.001")), 300),))  # one slot, however many steps
 
@@ -675,10 +675,10 @@ def test_no_unit_meets_more_answers_than_the_budget_pays_for(tmp_path, seed):
         at, cost = path(), Pure(F(chance.randint(1, 30), 100))
         try:
             if chance.random() < 0.3:
-                purses.append(ledger.purse(Order(f"{n}", path=at), cost))
+                purses.append(ledger.purse(ChargeRequest(f"{n}", path=at), cost))
                 continue
             payer = chance.choice(purses) if purses and chance.random() < 0.6 else ledger
-            payer.charge(Order(f"{n}", path=at), cost)
+            payer.charge(ChargeRequest(f"{n}", path=at), cost)
         except (BudgetExceeded, BadValue):
             continue
         for unit in met:
@@ -689,10 +689,10 @@ def test_no_unit_meets_more_answers_than_the_budget_pays_for(tmp_path, seed):
 
 def test_purses_close_with_the_dataset(tmp_path):
     ledger = made(tmp_path, 1, failures=1)
-    purse = ledger.purse(Order("run"), Pure("0.5"))
-    purse.fail(purse.charge(Order("step"), Pure("0.1")))
+    purse = ledger.purse(ChargeRequest("run"), Pure("0.5"))
+    purse.fail(purse.charge(ChargeRequest("step"), Pure("0.1")))
     with pytest.raises(Closed):
-        purse.charge(Order("step 2"), Pure("0.1"))
+        purse.charge(ChargeRequest("step 2"), Pure("0.1"))
 
 
 # --- looking ----------------------------------------------------------------------
@@ -798,10 +798,10 @@ def test_ctrl_c_leaves_a_reservation_that_counts(tmp_path):
     script = f"""
 import time
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.order import Order
+from discreet.ledger.payer import ChargeRequest
 from discreet.privacy.cost import Pure
 ledger = Ledger.open({str(path)!r}, head={str(head)!r})
-ledger.charge(Order("k"), Pure("0.4"))
+ledger.charge(ChargeRequest("k"), Pure("0.4"))
 print("charged", flush=True)
 time.sleep(60)
 """
@@ -812,7 +812,7 @@ time.sleep(60)
     ledger = Ledger.open(path, head=head)
     assert ledger.remaining() == F("0.6")
     assert ledger.entries()[-1]["state"] == "RESERVED"
-    assert ledger.charge(Order("k"), Pure("0.4")).attempt == 2
+    assert ledger.charge(ChargeRequest("k"), Pure("0.4")).attempt == 2
 
 
 # --- deaths ----------------------------------------------------------------------
@@ -821,11 +821,11 @@ time.sleep(60)
 def test_the_death_of_one_holder_is_one_failure_however_much_was_in_flight(tmp_path):
     ledger = made(tmp_path, 10, failures=3)
     for n in range(8):
-        ledger.charge(Order(f"k{n}"), Pure("0.1"))
+        ledger.charge(ChargeRequest(f"k{n}"), Pure("0.1"))
     ledger.close()
     ledger = again(tmp_path)
     for n in range(8):
-        receipt = ledger.charge(Order(f"k{n}"), Pure("0.1"))
+        receipt = ledger.charge(ChargeRequest(f"k{n}"), Pure("0.1"))
         assert receipt.attempt == 2
         ledger.commit(receipt, b"in the end")
     assert (ledger.standing().failures, ledger.standing().closed) == (1, False)
@@ -837,15 +837,15 @@ def test_each_holder_that_dies_counts_and_so_does_each_failure_that_is_told(tmp_
     ledger = made(tmp_path, 10, failures=4)
     for n in range(2):
         for m in range(3):
-            ledger.charge(Order(f"k{n}{m}"), Pure("0.1"))
+            ledger.charge(ChargeRequest(f"k{n}{m}"), Pure("0.1"))
         ledger.close()
         ledger = again(tmp_path)
     for n in range(2):
         for m in range(3):
-            ledger.commit(ledger.charge(Order(f"k{n}{m}"), Pure("0.1")), b"x")
+            ledger.commit(ledger.charge(ChargeRequest(f"k{n}{m}"), Pure("0.1")), b"x")
     assert ledger.standing().failures == 2
     for n in range(2):
-        ledger.fail(ledger.charge(Order(f"told {n}"), Pure("0.1")))
+        ledger.fail(ledger.charge(ChargeRequest(f"told {n}"), Pure("0.1")))
     assert (ledger.standing().failures, ledger.standing().closed) == (4, True)
 
 
@@ -853,24 +853,24 @@ def test_a_death_gives_each_charge_one_more_attempt_and_no_third(tmp_path):
     ledger = made(tmp_path, 1, failures=100)
     for _ in range(2):
         for n in range(3):
-            ledger.charge(Order(f"k{n}"), Pure("0.1"))
+            ledger.charge(ChargeRequest(f"k{n}"), Pure("0.1"))
         ledger.close()
         ledger = again(tmp_path)
-    assert [ledger.charge(Order(f"k{n}"), Pure("0.1")).attempt for n in range(3)] == [1, 1, 1]
+    assert [ledger.charge(ChargeRequest(f"k{n}"), Pure("0.1")).attempt for n in range(3)] == [1, 1, 1]
     assert (ledger.standing().failures, ledger.remaining()) == (2, F("0.4"))
 
 
 def test_a_death_is_counted_anew_after_the_curator_reopened(tmp_path):
     ledger = made(tmp_path, 10, failures=1)
     for n in range(2):
-        ledger.charge(Order(f"k{n}"), Pure("0.1"))
+        ledger.charge(ChargeRequest(f"k{n}"), Pure("0.1"))
     ledger.close()
     ledger = again(tmp_path)
     for n in range(2):
         with pytest.raises(Closed):
-            ledger.charge(Order(f"k{n}"), Pure("0.1"))
+            ledger.charge(ChargeRequest(f"k{n}"), Pure("0.1"))
         ledger.reopen("found the cause")
-    assert ledger.charge(Order("k0"), Pure("0.1")).attempt == 2
+    assert ledger.charge(ChargeRequest("k0"), Pure("0.1")).attempt == 2
 
 
 # --- waiting ----------------------------------------------------------------------
@@ -898,7 +898,7 @@ def test_whoever_asks_what_is_being_computed_waits_and_replays(tmp_path):
 
     def work():
         with again(tmp_path) as own:
-            receipt = own.charge(Order("k"), Pure("0.4"))
+            receipt = own.charge(ChargeRequest("k"), Pure("0.4"))
             if not receipt.stored:
                 computed.append(receipt.attempt)
                 time.sleep(0.3)
@@ -913,12 +913,12 @@ def test_whoever_asks_what_is_being_computed_waits_and_replays(tmp_path):
 def test_one_of_those_who_wait_takes_over_from_a_holder_that_dies(tmp_path):
     made(tmp_path, 1).close()
     first, computed = again(tmp_path), []
-    first.charge(Order("k"), Pure("0.4"))
+    first.charge(ChargeRequest("k"), Pure("0.4"))
     threading.Timer(0.2, first.close).start()
 
     def work():
         with again(tmp_path) as own:
-            receipt = own.charge(Order("k"), Pure("0.4"))
+            receipt = own.charge(ChargeRequest("k"), Pure("0.4"))
             if not receipt.stored:
                 computed.append(receipt.attempt)
                 own.commit(receipt, b"second")
@@ -938,7 +938,7 @@ def test_those_who_waited_for_what_failed_twice_are_not_charged_again(tmp_path, 
 
     def work():
         with again(tmp_path) as own:
-            receipt = own.charge(Order("k"), Pure("0.4"))
+            receipt = own.charge(ChargeRequest("k"), Pure("0.4"))
             computed.append(receipt.attempt)
             while receipt.attempt == 1 and len(waits) < 3:  # until all others wait
                 time.sleep(0.01)
@@ -953,12 +953,12 @@ def test_those_who_waited_for_what_failed_twice_are_not_charged_again(tmp_path, 
 
 def test_waiting_holds_nothing_and_ends_in_time(tmp_path):
     ledger, other = made(tmp_path, 1), again(tmp_path)
-    receipt = ledger.charge(Order("k"), Pure("0.4"))
+    receipt = ledger.charge(ChargeRequest("k"), Pure("0.4"))
     began = time.monotonic()
     with pytest.raises(LedgerUnavailable, match="being computed"):
-        other.charge(Order("k"), Pure("0.4"), patience=0.3)
+        other.charge(ChargeRequest("k"), Pure("0.4"), patience=0.3)
     assert 0.3 <= time.monotonic() - began < 5
-    thread = threading.Thread(target=lambda: other.charge(Order("k"), Pure("0.4")))
+    thread = threading.Thread(target=lambda: other.charge(ChargeRequest("k"), Pure("0.4")))
     thread.start()
     ask(ledger, "meanwhile")
     assert thread.is_alive()

@@ -15,7 +15,7 @@ from discreet.ledger.chain import Row, canonical, checked, exported, grown, impo
 from discreet.ledger.head import Head, HeadFile, default_place
 from discreet.ledger.lease import Lease
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.order import Order
+from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.schema import SCHEMA
 from discreet.ledger.store import SqliteStore
 from discreet.privacy.cost import Pure
@@ -42,7 +42,7 @@ def restore_triggers(connection):
 def used(folder, charges=3):
     ledger = made(folder, 100)
     for n in range(charges):
-        ledger.commit(ledger.charge(Order(f"key {n}", memo="a question"), Pure("0.1")), b"answer %d" % n)
+        ledger.commit(ledger.charge(ChargeRequest(f"key {n}", memo="a question"), Pure("0.1")), b"answer %d" % n)
     return ledger
 
 
@@ -227,12 +227,12 @@ def test_a_locked_ledger_says_so_in_time(tmp_path):
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(LedgerUnavailable, match="held it the whole time") as caught:
-        ledger.charge(Order("k"), Pure(1))
+        ledger.charge(ChargeRequest("k"), Pure(1))
     assert caught.value.fix.startswith("Wait until that one is done or stop it")
     other.execute("ROLLBACK")
     with HeadFile(head).locked(1), pytest.raises(LedgerUnavailable, match="busy"):
-        ledger.charge(Order("k"), Pure(1))
-    assert ledger.charge(Order("k"), Pure(1)).attempt == 1
+        ledger.charge(ChargeRequest("k"), Pure(1))
+    assert ledger.charge(ChargeRequest("k"), Pure(1)).attempt == 1
     other.close()
 
 
@@ -287,7 +287,7 @@ def test_a_restored_old_copy_is_refused_then_adopted_by_the_curator_only(tmp_pat
     path, head = places(tmp_path)
     shutil.copy(path, tmp_path / "copy")
     ledger = again(tmp_path)
-    ledger.charge(Order("later"), Pure(1))
+    ledger.charge(ChargeRequest("later"), Pure(1))
     ledger.close()
     os.replace(tmp_path / "copy", path)
     with pytest.raises(IntegrityError, match="restored from an old copy"):
@@ -302,12 +302,12 @@ def test_an_old_copy_put_under_a_running_process_is_noticed(tmp_path):
     path, _ = places(tmp_path)
     ledger.close()
     shutil.copy(path, tmp_path / "copy")
-    ledger.charge(Order("later"), Pure(1))
+    ledger.charge(ChargeRequest("later"), Pure(1))
     for name in ("-wal", "-shm"):
         path.with_name(path.name + name).unlink()
     os.replace(tmp_path / "copy", path)
     with pytest.raises(IntegrityError):
-        ledger.charge(Order("more"), Pure(1))
+        ledger.charge(ChargeRequest("more"), Pure(1))
 
 
 def test_a_copy_used_elsewhere_needs_to_be_adopted(tmp_path):
@@ -409,17 +409,17 @@ def succeeded(child):
 
 def test_a_forked_child_has_its_own_connection_and_lease(tmp_path):
     ledger = used(tmp_path)
-    ledger.charge(Order("before"), Pure(1))
+    ledger.charge(ChargeRequest("before"), Pure(1))
 
     def work():
         assert ledger._store._connection is None
         assert ledger._lease._handle is None
         with pytest.raises(LedgerUnavailable, match="being computed"):
-            ledger.charge(Order("before"), Pure(1), patience=0)
-        ledger.commit(ledger.charge(Order("child"), Pure(1)), b"from the child")
+            ledger.charge(ChargeRequest("before"), Pure(1), patience=0)
+        ledger.commit(ledger.charge(ChargeRequest("child"), Pure(1)), b"from the child")
 
     child = in_child(work)
-    ledger.commit(ledger.charge(Order("parent"), Pure(1)), b"from the parent")
+    ledger.commit(ledger.charge(ChargeRequest("parent"), Pure(1)), b"from the parent")
     assert succeeded(child)
     assert ledger.stored("child") == b"from the child"
     assert ledger.verify().spent.epsilon == 3 + 3 * Pure("0.1").epsilon
@@ -436,7 +436,7 @@ def test_a_fork_waits_for_a_thread_in_the_middle_of_writing(tmp_path):
     thread = threading.Thread(target=slow)
     thread.start()
     entered.wait()
-    child = in_child(lambda: ledger.commit(ledger.charge(Order("child"), Pure(1)), b"from the child"))
+    child = in_child(lambda: ledger.commit(ledger.charge(ChargeRequest("child"), Pure(1)), b"from the child"))
     thread.join()
     assert succeeded(child)
     assert ledger.stored("child") == b"from the child"
@@ -471,14 +471,14 @@ def test_a_childs_copy_of_the_lease_does_not_outlive_its_holder(tmp_path):
 
     def work():
         ledger = again(tmp_path)
-        ledger.charge(Order("k"), Pure(1))
+        ledger.charge(ChargeRequest("k"), Pure(1))
         grandchild = in_child(lambda: time.sleep(15))
         os.write(tell, str(grandchild).encode())
 
     assert succeeded(in_child(work))
     grandchild = int(os.read(listen, 20))
     try:
-        assert again(tmp_path).charge(Order("k"), Pure(1)).attempt == 2
+        assert again(tmp_path).charge(ChargeRequest("k"), Pure(1)).attempt == 2
     finally:
         os.kill(grandchild, signal.SIGKILL)
 

@@ -9,7 +9,7 @@ import pytest
 from discreet.errors import BadValue
 from discreet.ledger.filter import UNITS, budget
 from discreet.ledger.inside import fits
-from discreet.ledger.weigh import amounts, covered, promise, typed
+from discreet.ledger.weigh import covered, promise, typed, weight_of
 from discreet.privacy import analytic, price, renyi
 from discreet.privacy.cost import (
     FREE,
@@ -57,7 +57,7 @@ def test_a_delta_that_no_decimal_ends_covers_itself():
     third = F(1, 3**17)
     question = typed(Approx(1, third), ADD, epsilon=1, delta=third)
     assert (question.delta, question.promise.apart) == (third, third)
-    weight = amounts(question, budget(3, "1e-6"))
+    weight = weight_of(question, budget(3, "1e-6"))
     assert weight.delta == 0
     assert third < weight.keys < third + F(1, 10**399)
     assert fits(Approx(1, third), [Approx(1, third)], ADD)
@@ -92,7 +92,7 @@ def test_costs_enter_the_orders_as_the_design_says():
     orders = [one.order for one in allowed.orders]
 
     def curve(cost, **typed_as):
-        return [r / UNITS for r in amounts(typed(cost, ADD, **typed_as), allowed).renyi]
+        return [r / UNITS for r in weight_of(typed(cost, ADD, **typed_as), allowed).renyi]
 
     assert curve(Pure("0.1")) == pytest.approx([float(renyi.response(F("0.1"), a)) for a in orders])
     exponential = [min(float(renyi.response(F("0.1"), a)), float(a) / 800) for a in orders]
@@ -104,7 +104,7 @@ def test_costs_enter_the_orders_as_the_design_says():
 
 def test_weights_are_rounded_up():
     allowed = budget(1, "1e-7")
-    made = amounts(typed(Gaussian(F(10**9 + 7, 10**7)), ADD, epsilon=1, delta=SMALL), allowed)
+    made = weight_of(typed(Gaussian(F(10**9 + 7, 10**7)), ADD, epsilon=1, delta=SMALL), allowed)
     for one, value in zip(allowed.orders, made.renyi, strict=True):
         truth = one.order / 2 / F(10**9 + 7, 10**7) ** 2
         assert truth <= F(value, UNITS) <= truth + F(1, UNITS)
@@ -178,11 +178,11 @@ def test_nothing_is_free():
 def test_questions_of_the_planner_need_no_other_accountant():
     script = """
 import sys
-from discreet.ledger.weigh import typed, amounts
+from discreet.ledger.weigh import typed, weight_of
 from discreet.ledger.filter import UNITS, budget
 from discreet.privacy.cost import *
 q = typed(Together((Gaussian(60), Pure("0.1"), Approx("0.05", "1e-10"))), "add-remove", epsilon="0.25", delta="1.1e-9")
-amounts(q, budget(1, "1e-7"))
+weight_of(q, budget(1, "1e-7"))
 import discreet.ledger.ledger
 assert "dp_accounting" not in sys.modules and "scipy" not in sys.modules
 """

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import BadValue
 from discreet.mechanism.demonstration import all_or_nothing, name_and_shame
 from discreet.noise.source import SYSTEM
@@ -71,7 +71,7 @@ def test_a_delta_of_one_over_n_names_one_person_on_average():
 
 def test_such_a_delta_is_above_the_ceiling_of_every_question():
     with pytest.raises(BadValue, match="between 0 and 1e-6"):
-        exact.delta(F(1, 30_000))
+        amounts.delta(F(1, 30_000))
 
 
 @pytest.mark.parametrize("given", [-1, "1.1", float("nan"), None, True, "9" * 5000])

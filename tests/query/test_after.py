@@ -31,7 +31,7 @@ from discreet.query.nodes import (
     Literal,
     Not,
     Or,
-    Order,
+    SortKey,
     TryCast,
 )
 from discreet.schema import Type
@@ -55,7 +55,7 @@ truths = st.recursive(
     ),
     max_leaves=6,
 )
-orders = st.lists(st.builds(Order, st.sampled_from(NAMES), st.booleans()), max_size=3).map(tuple)
+orders = st.lists(st.builds(SortKey, st.sampled_from(NAMES), st.booleans()), max_size=3).map(tuple)
 afters = st.builds(After, st.none() | truths, orders, st.none() | st.integers(0, 6), st.integers(0, 4))
 tables = st.lists(st.fixed_dictionaries(dict.fromkeys(NAMES, whole)), max_size=8)
 
@@ -257,32 +257,32 @@ def kept(values, **after):
 
 def test_empty_values_come_last_both_ways_and_equals_keep_their_order():
     values = [2, None, 1, 2, math.nan]
-    assert kept(values, order=(Order("x"),)) == [2, 0, 3, 1, 4]
-    assert kept(values, order=(Order("x", descending=True),)) == [0, 3, 2, 1, 4]
+    assert kept(values, order=(SortKey("x"),)) == [2, 0, 3, 1, 4]
+    assert kept(values, order=(SortKey("x", descending=True),)) == [0, 3, 2, 1, 4]
 
 
 def test_text_dates_and_booleans_have_their_own_order():
-    assert kept(["b", "a", "B"], order=(Order("x"),)) == [2, 1, 0]
-    assert kept([date(2024, 2, 1), datetime(2024, 1, 1, 3), date(2024, 1, 1)], order=(Order("x"),)) == [2, 1, 0]
-    assert kept([True, False], order=(Order("x"),)) == [1, 0]
-    assert kept([["b"], ["a", "z"], ["a"]], order=(Order("x"),)) == [2, 1, 0]
-    assert len(kept(["a", 1, True, None, date(2024, 1, 1), 0.5], order=(Order("x"),))) == 6
+    assert kept(["b", "a", "B"], order=(SortKey("x"),)) == [2, 1, 0]
+    assert kept([date(2024, 2, 1), datetime(2024, 1, 1, 3), date(2024, 1, 1)], order=(SortKey("x"),)) == [2, 1, 0]
+    assert kept([True, False], order=(SortKey("x"),)) == [1, 0]
+    assert kept([["b"], ["a", "z"], ["a"]], order=(SortKey("x"),)) == [2, 1, 0]
+    assert len(kept(["a", 1, True, None, date(2024, 1, 1), 0.5], order=(SortKey("x"),))) == 6
 
 
 def test_big_whole_numbers_are_not_rounded_together():
-    assert kept([2**60 + 1, 2**60], order=(Order("x"),)) == [1, 0]
+    assert kept([2**60 + 1, 2**60], order=(SortKey("x"),)) == [1, 0]
 
 
 def test_labels_of_bins_sort_by_their_place():
     labels = ["[0, 18)", "[18, 65)", "[65, 110]", "[5, 7)"]
     rows = [{"x": label} for label in (labels[2], None, labels[0], labels[1])]
     places = {"x": {label: place for place, label in enumerate(labels)}}
-    assert afterwards(rows, After(order=(Order("x"),)), places=places) == [2, 3, 0, 1]
-    assert afterwards(rows, After(order=(Order("x", descending=True),)), places=places) == [0, 3, 2, 1]
+    assert afterwards(rows, After(order=(SortKey("x"),)), places=places) == [2, 3, 0, 1]
+    assert afterwards(rows, After(order=(SortKey("x", descending=True),)), places=places) == [0, 3, 2, 1]
 
 
 def test_limit_and_offset_cut_after_sorting():
-    assert kept([3, 1, 2], order=(Order("x"),), limit=1, offset=1) == [2]
+    assert kept([3, 1, 2], order=(SortKey("x"),), limit=1, offset=1) == [2]
     assert kept([3, 1, 2], limit=0) == []
     assert kept([3, 1, 2], offset=5) == []
     assert kept([3, 1, 2]) == [0, 1, 2]

@@ -197,7 +197,7 @@ def test_a_whole_question_is_one_value():
         ),
         And((adults, Col("smoker"), Compare("=", Col("region"), Literal("north")))),
         nodes.Caps(5, 2),
-        nodes.After(released, (nodes.Order("ward"), nodes.Order("n", descending=True)), 10, 2),
+        nodes.After(released, (nodes.SortKey("ward"), nodes.SortKey("n", descending=True)), 10, 2),
     )
 
 

@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import BadValue, NotAnswerable
 from discreet.ledger.weigh import promise, typed
 from discreet.mechanism.additive import Additive
@@ -224,8 +224,8 @@ def test_public_keys_are_not_selected():
 )
 def test_the_least_epsilon_reaches_the_wanted_error_and_the_next_smaller_does_not(text, wanted, delta):
     asked = draft(text)
-    found = least_epsilon(asked, {"n": wanted}, Terms.parse(exact.MAX_EPSILON, delta))
-    below = Fraction(exact.rounded_up(found * Fraction(99, 100), 3))
+    found = least_epsilon(asked, {"n": wanted}, Terms.parse(amounts.MAX_EPSILON, delta))
+    below = Fraction(amounts.rounded_up(found * Fraction(99, 100), 3))
     assert half_widths(plan(asked, Terms.parse(found, delta)))["n"] <= wanted
     assert below < found
     assert half_widths(plan(asked, Terms.parse(below * Fraction(99, 100), delta)))["n"] > wanted
@@ -233,7 +233,7 @@ def test_the_least_epsilon_reaches_the_wanted_error_and_the_next_smaller_does_no
 
 def test_the_least_epsilon_is_sought_up_to_that_of_the_terms():
     asked = draft("SELECT COUNT(*) AS n FROM people")
-    enough = least_epsilon(asked, {"n": 15}, Terms.parse(exact.MAX_EPSILON))
+    enough = least_epsilon(asked, {"n": 15}, Terms.parse(amounts.MAX_EPSILON))
     assert least_epsilon(asked, {"n": 15}, Terms(enough)) == enough
     with pytest.raises(BadValue, match="within reach"):
         least_epsilon(asked, {"n": 15}, Terms(enough * Fraction(999, 1000)))
@@ -242,11 +242,11 @@ def test_the_least_epsilon_is_sought_up_to_that_of_the_terms():
 def test_where_no_error_is_known_beforehand_the_refusal_says_why():
     asked = draft("SELECT AVG(age) AS m, MEDIAN(age) AS q FROM people")
     with pytest.raises(NotAnswerable, match="how many rows there are"):
-        least_epsilon(asked, {"m": 1}, Terms.parse(exact.MAX_EPSILON))
+        least_epsilon(asked, {"m": 1}, Terms.parse(amounts.MAX_EPSILON))
     with pytest.raises(NotAnswerable, match="chosen by ranks"):
-        least_epsilon(asked, {"q": 1}, Terms.parse(exact.MAX_EPSILON))
+        least_epsilon(asked, {"q": 1}, Terms.parse(amounts.MAX_EPSILON))
     with pytest.raises(BadValue, match="must name a column"):
-        least_epsilon(asked, {"x": 1}, Terms.parse(exact.MAX_EPSILON))
+        least_epsilon(asked, {"x": 1}, Terms.parse(amounts.MAX_EPSILON))
 
 
 # --- caveats ---------------------------------------------------------------------------------------------------------

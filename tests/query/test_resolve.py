@@ -34,10 +34,10 @@ from discreet.query.nodes import (
     Mean,
     Not,
     Or,
-    Order,
     Output,
     Quantile,
     Question,
+    SortKey,
     Stddev,
     Sum,
     Top,
@@ -61,7 +61,7 @@ def test_names_take_the_schema_s_spelling():
         (Key("Where", Col("REGION")),),
         Compare("=", Col("VIP"), Literal(True)),
         Caps(2, 1),
-        After(Compare(">", Col("n"), Literal(3)), (Order("where", True),), 5),
+        After(Compare(">", Col("n"), Literal(3)), (SortKey("where", True),), 5),
     )
     found = resolved(question, SCHEMA)
     assert found.table == "people"
@@ -69,7 +69,7 @@ def test_names_take_the_schema_s_spelling():
     assert found.keys[0] == Key("Where", Col("region"))
     assert found.where == Compare("=", Col("vip"), Literal(True))
     assert found.caps == Caps(2, 1)
-    assert found.after == After(Compare(">", Col("N"), Literal(3)), (Order("Where", True),), 5)
+    assert found.after == After(Compare(">", Col("N"), Literal(3)), (SortKey("Where", True),), 5)
 
 
 def test_counting_the_unit_key_counts_units():
@@ -177,7 +177,7 @@ def test_good_aggregates_stay_as_they_are(aggregate):
         (asking(CountRows(), keys=(Key("n_moe", Col("region")),)), "cannot name a column"),
         (asking(CountRows(), keys=(Key("k", Literal(None)),)), "NULL is no key"),
         (asking(CountRows(), after=After(having=Compare(">", Col("age"), Literal(1)))), "is not in the answer"),
-        (asking(CountRows(), after=After(order=(Order("o1"),))), "Released are: o0"),
+        (asking(CountRows(), after=After(order=(SortKey("o1"),))), "Released are: o0"),
         (asking(CountRows(), keys=(Key("k", Bins(Col("tens"))),)), "declares no bins"),
         (asking(CountRows(), keys=(Key("k", Bins(Col("age"), (Fraction(3),))),)), "must rise"),
         (asking(CountRows(), keys=(Key("k", Bins(Col("age"), (Fraction(3), Fraction(1)))),)), "must rise"),

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import discreet as dp
+from discreet.amounts import MAX_EPSILON
 from discreet.answer.compose import answered
 from discreet.engine import Engine
 from discreet.errors import BadValue, BudgetExceeded, NotAnswerable
-from discreet.exact import MAX_EPSILON
 from discreet.query.bound import bound
 from discreet.query.compile.exacts import Buckets, gathered
 from discreet.query.compile.statements import statements

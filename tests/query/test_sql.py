@@ -36,10 +36,10 @@ from discreet.query.nodes import (
     Mean,
     Not,
     Or,
-    Order,
     Output,
     Quantile,
     Question,
+    SortKey,
     Stddev,
     Sum,
     Top,
@@ -199,10 +199,12 @@ QUESTIONS = {
         "q",
         (N,),
         (Key("r", Col("region")),),
-        after=After(Or((Compare("=", Col("r"), Literal("a")),)), (Order("n", True), Order("r")), limit=3, offset=2),
+        after=After(Or((Compare("=", Col("r"), Literal("a")),)), (SortKey("n", True), SortKey("r")), limit=3, offset=2),
     ),
     "SELECT COUNT(*), COUNT(*) FROM people ORDER BY count_2": Question(
-        "people", (Output("count", CountRows()), Output("count_2", CountRows())), after=After(order=(Order("count_2"),))
+        "people",
+        (Output("count", CountRows()), Output("count_2", CountRows())),
+        after=After(order=(SortKey("count_2"),)),
     ),
 }
 

@@ -11,7 +11,7 @@ from discreet.release.plan import planned
 from discreet.release.publish import files
 from discreet.release.publish.page import Tables
 from discreet.release.release import Release
-from discreet.release.subject import Wanted, subject
+from discreet.release.subject import ReleaseSpec, subject
 from discreet.schema import Column, Hierarchy, Schema, Unit
 from discreet.terms import Terms
 
@@ -32,11 +32,11 @@ HOSTILE = (
 )
 TAME = tuple(f"place{number}" for number in range(len(HOSTILE)))
 KINDS = {
-    "plain": Wanted("geo"),
-    "sex": Wanted("geo", by=("sex",)),
-    "sex and age": Wanted("geo", by=("sex", "age")),
-    "sizes": Wanted("geo", groups="household", largest=5),
-    "rows": Wanted("geo", by=("level",), count="rows"),
+    "plain": ReleaseSpec("geo"),
+    "sex": ReleaseSpec("geo", by=("sex",)),
+    "sex and age": ReleaseSpec("geo", by=("sex", "age")),
+    "sizes": ReleaseSpec("geo", groups="household", largest=5),
+    "rows": ReleaseSpec("geo", by=("level",), count="rows"),
 }
 
 

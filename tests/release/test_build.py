@@ -15,7 +15,7 @@ from discreet.errors import BadValue, BudgetExceeded, EngineFailed, IntegrityErr
 from discreet.relation import Relation
 from discreet.release import build, stored
 from discreet.release.measure import Form, laplace, moved, shares
-from discreet.release.subject import Wanted, subject
+from discreet.release.subject import ReleaseSpec, subject
 from discreet.release.tree import summed
 from release import census
 
@@ -356,14 +356,18 @@ def tables(of):
 
 def wanted(of):
     if of == "household":
-        return [Wanted(groups="household", largest=2), Wanted(groups="household", largest=5), Wanted(by=("sex",))]
+        return [
+            ReleaseSpec(groups="household", largest=2),
+            ReleaseSpec(groups="household", largest=5),
+            ReleaseSpec(by=("sex",)),
+        ]
     return [
-        Wanted(),
-        Wanted(by=("sex",)),
-        Wanted(count="rows", by=("sex",)),
-        Wanted(groups="household", largest=5),
-        Wanted(groups="household", largest=2),
-        Wanted(groups="household", largest=5, form=Form.PLAIN),
+        ReleaseSpec(),
+        ReleaseSpec(by=("sex",)),
+        ReleaseSpec(count="rows", by=("sex",)),
+        ReleaseSpec(groups="household", largest=5),
+        ReleaseSpec(groups="household", largest=2),
+        ReleaseSpec(groups="household", largest=5, form=Form.PLAIN),
     ]
 
 

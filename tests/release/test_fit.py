@@ -8,7 +8,7 @@ from discreet.release.fit import choice, integer
 from discreet.release.known import NOTHING, known
 from discreet.release.measure import Form
 from discreet.release.plan import planned
-from discreet.release.subject import Wanted, subject
+from discreet.release.subject import ReleaseSpec, subject
 from discreet.release.tree import summed
 from discreet.schema import Column, Hierarchy, Schema, Unit
 from discreet.terms import Terms
@@ -24,9 +24,9 @@ COLUMNS = [
     Column("home", "text"),
 ]
 SCHEMA = Schema("people", COLUMNS, Unit("person", 1), "add-remove", None, (GEO,))
-COUNTS, BOTH, BANDS = (Wanted("geo", by=by) for by in (("sex",), ("sex", "old"), ("band",)))
-SIZES = Wanted("geo", groups="home", largest=6)
-PLAIN_SIZES = Wanted("geo", groups="home", largest=6, form=Form.PLAIN)
+COUNTS, BOTH, BANDS = (ReleaseSpec("geo", by=by) for by in (("sex",), ("sex", "old"), ("band",)))
+SIZES = ReleaseSpec("geo", groups="home", largest=6)
+PLAIN_SIZES = ReleaseSpec("geo", groups="home", largest=6, form=Form.PLAIN)
 METHODS = [(wanted, one) for wanted in (COUNTS, BOTH, PLAIN_SIZES) for one in choice.PLAIN]
 METHODS += [(SIZES, one) for one in choice.FROM_TOP]
 NAMES = [f"{what} {one}" for what in ("counts", "several", "sizes") for one in choice.PLAIN]

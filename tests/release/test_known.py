@@ -11,7 +11,7 @@ from discreet.release import read
 from discreet.release.known import NOTHING, known
 from discreet.release.plan import planned
 from discreet.release.publish.facts import facts
-from discreet.release.subject import Wanted, subject
+from discreet.release.subject import ReleaseSpec, subject
 from discreet.release.tree import summed
 from discreet.schema import Column, Hierarchy, Schema, Unit
 from discreet.terms import Terms
@@ -26,8 +26,8 @@ COLUMNS = [
     Column("household", "text"),
 ]
 SCHEMA = Schema("people", COLUMNS, Unit("person", 1), "add-remove", None, (GEO,))
-BOTH = subject(Wanted("geo", by=("sex", "old")), SCHEMA)
-SIZES = subject(Wanted("geo", groups="household", largest=3), SCHEMA)
+BOTH = subject(ReleaseSpec("geo", by=("sex", "old")), SCHEMA)
+SIZES = subject(ReleaseSpec("geo", groups="household", largest=3), SCHEMA)
 TOTALS = {"a1": 5, "a2": 0, "b1": 7, "c": 2}
 ROWS = [census.one(n, f"h{n // 3}", census.WARDS[n // 3 % 5], "fm"[n % 2], n % 90) for n in range(300)]
 
@@ -133,7 +133,7 @@ def test_zeros_hold_in_counts_by_every_method_and_their_margin_is_zero(people, m
 
 def test_totals_of_places_with_many_empty_cells_are_nearer():
     """N = 2,000 draws; of 2,000 intervals that hold 95 in 100, more than 163 miss less than once in 10⁸ times."""
-    wide = subject(Wanted("geo", by=("sex", "old"), marginals=()), SCHEMA)
+    wide = subject(ReleaseSpec("geo", by=("sex", "old"), marginals=()), SCHEMA)
     plain = planned(wide, Terms.parse(1))
     plan = planned(wide, Terms.parse(1), known=known(wide, zeros=[{"sex": "f"}, {"region": "a", "old": "true"}]))
     counts = plan.known.possible(wide.tree).sum(axis=1)

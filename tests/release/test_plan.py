@@ -10,7 +10,7 @@ from discreet.privacy import price
 from discreet.privacy.cost import Pure
 from discreet.release.measure import Form
 from discreet.release.plan import planned
-from discreet.release.subject import Wanted, subject
+from discreet.release.subject import ReleaseSpec, subject
 from discreet.schema import Column, Hierarchy, Schema, Unit
 from discreet.terms import Terms
 
@@ -30,17 +30,17 @@ def released(wanted, relation="add-remove", rows=1, *, epsilon=3, delta=0, level
 
 
 def test_levels_share_the_price_evenly_unless_told_otherwise():
-    plan = released(Wanted("geo"))
+    plan = released(ReleaseSpec("geo"))
     assert plan.measurement.cost.costs == (Pure(1), Pure(1), Pure(1))
     assert [one.noise.scale for (one,) in plan.measurement.mechanisms] == [1, 1, 1]
-    locked = released(Wanted("geo"), share={"country": "0.1"}, sharing="least")
+    locked = released(ReleaseSpec("geo"), share={"country": "0.1"}, sharing="least")
     assert locked.shares[0] == Fraction(1, 10)
     assert locked.shares[1] < locked.shares[2]
     assert sum(cost.epsilon for cost in locked.measurement.cost.costs) == 3
 
 
 def test_several_attributes_are_measured_alone_and_together_for_one_price():
-    plan = released(Wanted("geo", by=("sex", "old")))
+    plan = released(ReleaseSpec("geo", by=("sex", "old")))
     assert [view.names for view in plan.measurement.marginals] == [("sex",), ("old",), ("sex", "old")]
     assert sum(cost.epsilon for cost in plan.measurement.cost.costs) == 3
 
@@ -48,11 +48,11 @@ def test_several_attributes_are_measured_alone_and_together_for_one_price():
 @pytest.mark.parametrize(
     ("wanted", "scale"),
     [
-        (Wanted("geo", count="rows"), 4),
-        (Wanted("geo"), 1),
-        (Wanted("geo", groups="household", largest=5), 4),
-        (Wanted("geo", groups="household", largest=5, form=Form.PLAIN), 8),
-        (Wanted("geo", groups="person", largest=4), 1),
+        (ReleaseSpec("geo", count="rows"), 4),
+        (ReleaseSpec("geo"), 1),
+        (ReleaseSpec("geo", groups="household", largest=5), 4),
+        (ReleaseSpec("geo", groups="household", largest=5, form=Form.PLAIN), 8),
+        (ReleaseSpec("geo", groups="person", largest=4), 1),
     ],
 )
 def test_scales_follow_from_who_is_protected(wanted, scale):
@@ -61,18 +61,18 @@ def test_scales_follow_from_who_is_protected(wanted, scale):
 
 
 def test_gaussian_noise_is_taken_where_it_is_smaller_and_costs_what_was_typed():
-    wanted = Wanted("geo", count="rows")
+    wanted = ReleaseSpec("geo", count="rows")
     assert released(wanted, rows=50, delta="1e-6").terms.delta == 0  # one unit's rows may lie in one cell: l2 is l1
     levels = tuple(f"l{i}" for i in range(18))
     deep = Hierarchy("deep", levels, branches=tuple(("x",) * 17 + (leaf,) for leaf in "ab"))
     schema = Schema("people", [Column("l17", "category", values=("a", "b"))], None, "add-remove", None, (deep,))
-    plan = planned(subject(Wanted("deep"), schema), Terms.parse(1, "1e-6"))
+    plan = planned(subject(ReleaseSpec("deep"), schema), Terms.parse(1, "1e-6"))
     assert plan.terms.delta == Fraction(1, 10**6)
     assert price.delta(plan.measurement.cost, 1).value <= Fraction(1, 10**6)
 
 
 def test_margins_are_known_before_and_differ_by_form():
-    counts, sizes = released(Wanted("geo")), released(Wanted("geo", groups="household", largest=3))
+    counts, sizes = released(ReleaseSpec("geo")), released(ReleaseSpec("geo", groups="household", largest=3))
     assert counts.margins.radius[0].tolist() == [counts.measurement.mechanisms[0][0].noise.radius(Fraction(95, 100))]
     two, _, one = sizes.margins.radius[0]
     assert sizes.margins.radius[0].tolist() == [two, two, one]
@@ -82,7 +82,7 @@ def test_margins_are_known_before_and_differ_by_form():
 
 
 def test_weights_go_with_the_precision_of_the_levels():
-    plan = released(Wanted("geo"), share={"country": "0.5", "region": "0.25", "ward": "0.25"})
+    plan = released(ReleaseSpec("geo"), share={"country": "0.5", "region": "0.25", "ward": "0.25"})
     weights = plan.weights[np.array([0, 1, 3])]
     assert np.gcd.reduce(plan.weights) == 1
     assert weights[0] <= 2**20
@@ -107,4 +107,4 @@ def test_weights_go_with_the_precision_of_the_levels():
 )
 def test_what_makes_no_sense_is_refused(terms):
     with pytest.raises(BadValue):
-        released(Wanted("geo"), **terms)
+        released(ReleaseSpec("geo"), **terms)

@@ -16,7 +16,7 @@ from discreet.release.measure import Form, from_top
 from discreet.release.plan import planned
 from discreet.release.resimulated import kept, largest, least_runs, radii, tried
 from discreet.release.resimulated import resimulated as simulated
-from discreet.release.subject import Wanted, subject
+from discreet.release.subject import ReleaseSpec, subject
 from discreet.release.tree import summed
 from discreet.schema import Column, Hierarchy, Schema, Unit
 from discreet.terms import Terms
@@ -32,8 +32,8 @@ COLUMNS = [
     Column("home", "text"),
 ]
 SCHEMA = Schema("people", COLUMNS, Unit("person", 1), "add-remove", None, (GEO,))
-COUNTS, SIZES = Wanted("geo", by=("sex",)), Wanted("geo", groups="home", largest=4)
-BANDS = Wanted("geo", by=("band",))
+COUNTS, SIZES = ReleaseSpec("geo", by=("sex",)), ReleaseSpec("geo", groups="home", largest=4)
+BANDS = ReleaseSpec("geo", by=("band",))
 METHODS = [(COUNTS, one) for one in choice.PLAIN] + [(SIZES, one) for one in choice.FROM_TOP]
 NAMES = [*choice.PLAIN, *choice.FROM_TOP]
 
@@ -243,7 +243,7 @@ def test_without_noise_there_is_no_margin(wanted, method):
 
 
 def test_several_marginals_at_once_have_margins_too():
-    plan = release_plan(Wanted("geo", by=("sex", "old")))
+    plan = release_plan(ReleaseSpec("geo", by=("sex", "old")))
     assert len(plan.measurement.marginals) == 3
     fitted = table(plan)
     alone, pooled = slow(plan, all_errors(plan, fitted, 19, Seeded(6)), np.ones((13, 5), dtype=bool))

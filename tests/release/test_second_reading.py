@@ -14,7 +14,7 @@ from discreet.release.measure import Design, Form, moved, sizes_moved, whole
 from discreet.release.plan import planned
 from discreet.release.quote import caveats
 from discreet.release.release import Release
-from discreet.release.subject import Wanted, subject
+from discreet.release.subject import ReleaseSpec, subject
 from discreet.release.tree import from_branches
 from discreet.schema import Column, Hierarchy, Schema, Unit
 from discreet.terms import Terms
@@ -46,13 +46,13 @@ def test_a_plan_of_another_table_is_refused(tmp_path, monkeypatch, asked):
 
 @pytest.mark.parametrize("form", ["plain", "from the top"])
 def test_a_form_given_as_text_is_that_form(form):
-    found = [planned(subject(Wanted(groups="household", largest=3, form=one), schema()), Terms.parse(10**5))
+    found = [planned(subject(ReleaseSpec(groups="household", largest=3, form=one), schema()), Terms.parse(10**5))
              for one in (form, Form(form))]  # fmt: skip
     assert found[0].subject.design.level == found[1].subject.design.level
     leaves = np.array([[3, 2, 1], [0, 0, 0]])
     assert np.array_equal(*(one.measurement(leaves, SYSTEM) for one in found))
     with pytest.raises(BadValue, match="form must be plain or from the top"):
-        subject(Wanted(groups="household", largest=3, form="sideways"), schema())
+        subject(ReleaseSpec(groups="household", largest=3, form="sideways"), schema())
 
 
 @pytest.mark.parametrize("relation", Relation)
@@ -65,7 +65,7 @@ def test_a_level_that_moves_less_than_its_leaves_is_refused(relation):
 
 
 def test_what_the_fit_cannot_hold_is_refused_before_the_charge():
-    sizes = subject(Wanted(groups="household", largest=3), schema(1000))
+    sizes = subject(ReleaseSpec(groups="household", largest=3), schema(1000))
     with pytest.raises(BadValue, match="epsilon is too small"):
         planned(sizes, Terms.parse("1e-7"))
     made = planned(sizes, Terms.parse("1e-6"))
@@ -75,24 +75,24 @@ def test_what_the_fit_cannot_hold_is_refused_before_the_charge():
 
 def test_more_cells_than_can_be_brought_together_are_measured_all_at_once():
     wide = [Column(name, "integer", bounds=(0, 999)) for name in "pq"]
-    assert len(subject(Wanted(by=("p", "q")), schema(1, *wide)).design.marginals) == 1
+    assert len(subject(ReleaseSpec(by=("p", "q")), schema(1, *wide)).design.marginals) == 1
     with pytest.raises(BadValue, match="cannot be brought together"):
-        subject(Wanted(by=("p", "q"), marginals=(("p",),)), schema(1, *wide))
+        subject(ReleaseSpec(by=("p", "q"), marginals=(("p",),)), schema(1, *wide))
 
 
 def test_empty_cells_that_are_a_key_are_not_said_to_be_left_out():
     sex = Column("sex", "category", values=("f", "m"), null="key")
-    made = planned(subject(Wanted(by=("sex",)), schema(1, sex)), Terms.parse(1))
+    made = planned(subject(ReleaseSpec(by=("sex",)), schema(1, sex)), Terms.parse(1))
     assert None in made.subject.labels[0]
     assert "sex" not in caveats(made)[0]
 
 
 def test_a_marginal_named_twice_is_measured_once():
     more = [Column(name, "boolean") for name in ("p", "q")]
-    made = subject(Wanted(by=("p", "q"), marginals=(("p",), ("p", "p"))), schema(1, *more))
+    made = subject(ReleaseSpec(by=("p", "q"), marginals=(("p",), ("p", "p"))), schema(1, *more))
     assert [one.names for one in made.design.marginals] == [("p",), ("p", "q")]
 
 
 def test_a_total_too_large_for_a_method_is_refused_before_the_charge():
     with pytest.raises(BadValue, match="total must be at most"):
-        planned(subject(Wanted(), schema()), Terms.parse(1), method="rounded", known=Known(total=2**40))
+        planned(subject(ReleaseSpec(), schema()), Terms.parse(1), method="rounded", known=Known(total=2**40))

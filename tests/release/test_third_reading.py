@@ -13,7 +13,7 @@ from discreet.release import given, resimulated
 from discreet.release.known import known
 from discreet.release.plan import planned
 from discreet.release.release import Release
-from discreet.release.subject import Wanted, subject
+from discreet.release.subject import ReleaseSpec, subject
 from discreet.release.tree import from_branches, summed
 from discreet.schema import Column, Hierarchy, Schema, Unit
 from discreet.terms import Terms
@@ -36,7 +36,7 @@ def schema(*more, geo=GEO):
 )
 def test_groups_of_one_size_can_be_fitted(facts):
     """`largest=1` counts groups; both methods want two columns, and say so only once it is paid."""
-    about = subject(Wanted(groups="household", largest=1), schema(Column("household", "text")))
+    about = subject(ReleaseSpec(groups="household", largest=1), schema(Column("household", "text")))
     plan = planned(about, Terms.parse(1), known=known(about, **facts))
     release = Release(plan, plan.measurement(np.array([[3], [0], [2]]), SYSTEM))
     assert release.violations.count == 0
@@ -45,7 +45,7 @@ def test_groups_of_one_size_can_be_fitted(facts):
 def test_controlled_rounding_takes_every_total_that_its_plan_takes():
     """2³⁰ people in 10,000 wards of seven regions: the float sums of a wide region miss each other by 10⁻⁶."""
     wards = tuple(("x", f"r{number % 7}", f"w{number}") for number in range(10_000))
-    about = subject(Wanted(), schema(geo=Hierarchy("geo", ("country", "region", "ward"), branches=wards)))
+    about = subject(ReleaseSpec(), schema(geo=Hierarchy("geo", ("country", "region", "ward"), branches=wards)))
     plan = planned(about, Terms.parse(1), method="rounded", known=known(about, total=2**30))
     chance = np.random.default_rng(1)
     exact = summed(about.tree, chance.multinomial(2**30, np.full(10_000, 1e-4))[:, None].astype(np.int64))
@@ -105,19 +105,19 @@ def test_a_leaf_may_be_called_like_its_level(tmp_path):
 def test_a_name_of_a_level_and_of_an_attribute_is_not_taken_for_one_of_the_two():
     """Towns by size, and groups by size: the line means town 1, and empties every group of one person."""
     towns = Hierarchy("geo", ("size", "ward"), branches=(("1", "a"), ("2", "b")))
-    about = subject(Wanted(groups="household", largest=3), schema(Column("household", "text"), geo=towns))
+    about = subject(ReleaseSpec(groups="household", largest=3), schema(Column("household", "text"), geo=towns))
     with pytest.raises(BadValue, match="zeros"):
         known(about, zeros=[{"size": "1"}])
 
 
 def test_nothing_is_not_the_label_none():
-    about = subject(Wanted(by=("d",)), schema(Column("d", "category", values=("None", "f"), null="key")))
+    about = subject(ReleaseSpec(by=("d",)), schema(Column("d", "category", values=("None", "f"), null="key")))
     with pytest.raises(BadValue, match="zeros"):
         known(about, zeros=[{"d": None}])
 
 
 def test_totals_of_two_leaves_in_each_others_place_are_doubted():
-    about = subject(Wanted(), schema())
+    about = subject(ReleaseSpec(), schema())
     plan = planned(about, Terms.parse(1), known=known(about, leaf_totals={"a": 90_000, "b": 10, "c": 7}))
     release = Release(plan, summed(about.tree, np.array([[10], [90_000], [7]])))
     assert release.doubts
@@ -128,7 +128,7 @@ def test_totals_of_two_leaves_in_each_others_place_are_doubted():
 
 def test_a_marginal_that_is_all_cells_is_not_paid_for_again():
     more = [Column("sex", "category", values=("m", "f")), Column("one", "category", values=("k",))]
-    about = subject(Wanted(by=("sex", "one")), schema(*more))
+    about = subject(ReleaseSpec(by=("sex", "one")), schema(*more))
     sizes = [view.size for view in about.design.marginals]
     assert sizes == [1, 2]  # ("one",) is the total; ("sex",) is all there is
 
@@ -136,7 +136,7 @@ def test_a_marginal_that_is_all_cells_is_not_paid_for_again():
 def test_a_place_with_one_cell_has_one_number():
     """The page says one of the two, table.csv the other."""
     more = [Column("one", "category", values=("k",)), Column("two", "category", values=("k",))]
-    about = subject(Wanted(by=("one", "two")), schema(*more))
+    about = subject(ReleaseSpec(by=("one", "two")), schema(*more))
     plan = planned(about, Terms.parse("0.01"))
     release = Release(plan, plan.measurement(np.array([[50], [60], [70]]), SYSTEM))
     assert release.totals.tolist() == release.estimate[:, 0].tolist()

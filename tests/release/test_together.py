@@ -9,7 +9,7 @@ from discreet.release.fit import choice, together
 from discreet.release.known import Known
 from discreet.release.measure import marginal, whole
 from discreet.release.plan import planned
-from discreet.release.subject import Wanted, subject
+from discreet.release.subject import ReleaseSpec, subject
 from discreet.release.tree import from_branches, summed
 from discreet.schema import Column, Hierarchy, Schema, Unit
 from discreet.terms import Terms
@@ -109,7 +109,7 @@ SCHEMA = Schema("people", COLUMNS, Unit("person", 1), "add-remove", None, (GEO,)
 
 def test_totals_and_marginals_of_places_are_far_nearer_than_cell_by_cell():
     """One seeded draw; wards of 20 to 2,000 people in 40 cells, most of them small."""
-    about = subject(Wanted("geo", by=("sex", "age", "state")), SCHEMA)
+    about = subject(ReleaseSpec("geo", by=("sex", "age", "state")), SCHEMA)
     plan, alone = planned(about, Terms.parse(1)), planned(about, Terms.parse(1), method="integer")
     assert plan.method == "together"
     chance = np.random.default_rng(1)

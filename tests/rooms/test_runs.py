@@ -10,7 +10,7 @@ import discreet as dp
 from discreet.bounded import RowLimit
 from discreet.errors import BadValue, BudgetExceeded, Conflict, EngineFailed, SourceUnavailable
 from discreet.gate import disclose
-from discreet.ledger.order import Order, Payer
+from discreet.ledger.payer import ChargeRequest, Payer
 from discreet.ledger.unbooked import NOWHERE, Unbooked
 from discreet.mechanism import additive
 from discreet.privacy.cost import Approx, Gaussian, Pure, Together, Zcdp
@@ -169,7 +169,7 @@ def test_threads_that_take_one_run_compute_each_step_once(people):
 
 def test_ledger_purse_and_unbooked_are_payers(people):
     ledger = people.table.ledger
-    purse = ledger.purse(Order("p", epsilon=1), Pure(1))
+    purse = ledger.purse(ChargeRequest("p", epsilon=1), Pure(1))
     payers: list[Payer] = [ledger, purse, Unbooked()]
     noise = additive.laplace(toy.tally_of(people.table, "region").sensitivity.parts[Rows()], Fraction(1, 2))
     for number, payer in enumerate(payers):
@@ -177,7 +177,7 @@ def test_ledger_purse_and_unbooked_are_payers(people):
             counts = view.tally(toy.tally_of(people.table, "region")).then(
                 lambda exacts: exacts.parts[Rows()], noise.sensitivity, proof="query.md"
             )
-            told = disclose(payer, Order(f"k{number}"), noise, counts, pack=lambda noisy: bytes(len(noisy)))
+            told = disclose(payer, ChargeRequest(f"k{number}"), noise, counts, pack=lambda noisy: bytes(len(noisy)))
         assert payer.stored(f"k{number}") == told.stored == bytes(2)
         assert not told.replayed
     assert told.receipt.name == NOWHERE
@@ -186,9 +186,9 @@ def test_ledger_purse_and_unbooked_are_payers(people):
 def test_a_purse_of_zcdp_and_delta_pays_for_key_selection_and_gaussian_noise(tmp_path):
     ledger = made(tmp_path, 5, "1e-6")
     reserved = Together((Zcdp("0.1"), Approx(0, "1e-9")))
-    purse = ledger.purse(Order("run", epsilon=4, delta="1e-7"), reserved)
-    purse.commit(purse.charge(Order("keys"), Approx("0.2", "1e-10")), b"keys")
-    purse.commit(purse.charge(Order("noise"), Gaussian(4)), b"noise")
+    purse = ledger.purse(ChargeRequest("run", epsilon=4, delta="1e-7"), reserved)
+    purse.commit(purse.charge(ChargeRequest("keys"), Approx("0.2", "1e-10")), b"keys")
+    purse.commit(purse.charge(ChargeRequest("noise"), Gaussian(4)), b"noise")
     with pytest.raises(BudgetExceeded):
-        purse.charge(Order("more"), Gaussian(2))
+        purse.charge(ChargeRequest("more"), Gaussian(2))
     ledger.verify()

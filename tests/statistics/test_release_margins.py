@@ -13,7 +13,7 @@ from discreet.noise.source import SYSTEM
 from discreet.release.measure import Form
 from discreet.release.plan import planned
 from discreet.release.release import Release
-from discreet.release.subject import Wanted, subject
+from discreet.release.subject import ReleaseSpec, subject
 from discreet.release.tree import summed
 from discreet.schema import Column, Hierarchy, Schema, Unit
 from discreet.terms import Terms
@@ -29,12 +29,12 @@ COLUMNS = [
 ]
 SCHEMA = Schema("people", COLUMNS, Unit("person", 2), "add-remove", None, (GEO,))
 ASKED = [
-    (Wanted("geo"), Terms.parse(1), {}),
-    (Wanted("geo", by=("sex",), count="rows"), Terms.parse("0.3"), {"sharing": "least"}),
-    (Wanted("geo", groups="home", largest=4), Terms.parse(1), {"share": {"country": "0.1"}}),
-    (Wanted("geo", groups="home", largest=4, form=Form.PLAIN), Terms.parse(2, "1e-3"), {}),
-    (Wanted("geo", by=("sex", "old")), Terms.parse("0.3", "1e-2"), {}),
-    (Wanted("geo", groups="home", largest=4), Terms.parse("0.2", "1e-2"), {}),
+    (ReleaseSpec("geo"), Terms.parse(1), {}),
+    (ReleaseSpec("geo", by=("sex",), count="rows"), Terms.parse("0.3"), {"sharing": "least"}),
+    (ReleaseSpec("geo", groups="home", largest=4), Terms.parse(1), {"share": {"country": "0.1"}}),
+    (ReleaseSpec("geo", groups="home", largest=4, form=Form.PLAIN), Terms.parse(2, "1e-3"), {}),
+    (ReleaseSpec("geo", by=("sex", "old")), Terms.parse("0.3", "1e-2"), {}),
+    (ReleaseSpec("geo", groups="home", largest=4), Terms.parse("0.2", "1e-2"), {}),
 ]
 NAMES = ["units", "rows", "from the top", "sizes", "several attributes", "from the top, Gaussian"]
 

@@ -8,7 +8,7 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
-from discreet import exact
+from discreet import amounts
 from discreet.answer.noisy import Estimates
 from discreet.errors import bad
 from discreet.noise.gaussian import DiscreteGaussian, RoundedGaussian
@@ -100,8 +100,8 @@ def column(
     if kind is not None and kind not in LAWS:
         raise bad("kind", f"must be one of {', '.join(LAWS)}", kind, "Leave it out where a column has several noises.")
     value = tuple(tuple(map(plain, v)) if isinstance(v, tuple) else plain(v) for v in estimates.value)
-    low = tuple(None if v is None else _end(v, exact.float_down) for v in estimates.low)
-    high = tuple(None if v is None else _end(v, exact.float_up) for v in estimates.high)
+    low = tuple(None if v is None else _end(v, amounts.float_down) for v in estimates.low)
+    high = tuple(None if v is None else _end(v, amounts.float_up) for v in estimates.high)
     moe = tuple(_moe(v, a, b) for v, a, b in zip(estimates.value, estimates.low, estimates.high, strict=True))
     return Column(
         name=name,
@@ -173,12 +173,12 @@ def _moe(value: Any, low: Any, high: Any) -> int | float | None:
     floats = [isinstance(number, float) for number in (value, low, high)]
     if not any(floats):
         most = Fraction(max(high - value, value - low))
-        return most.numerator if most.denominator == 1 else float(exact.rounded_up(most, _DIGITS))
+        return most.numerator if most.denominator == 1 else float(amounts.rounded_up(most, _DIGITS))
     quick = _rounded_up(max(high - value, value - low)) if all(floats) else None
     if quick is not None:
         return quick
     most = max(Fraction(high) - Fraction(value), Fraction(value) - Fraction(low))
-    return float(exact.rounded_up(most, _DIGITS))
+    return float(amounts.rounded_up(most, _DIGITS))
 
 
 def _rounded_up(difference: float) -> float | None:

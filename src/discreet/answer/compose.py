@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from discreet import envelope, exact
+from discreet import amounts, envelope
 from discreet.answer.answer import Answer
 from discreet.answer.caps import counted_of
 from discreet.answer.column import Column, Plain, column, joined, plain
@@ -85,7 +85,7 @@ def recalled(stored: bytes, drafted: Callable[[Question], Draft], *, schema: str
     if facts["schema"] == schema:
         answer = shown(stored, drafted(question(kept)), LEVEL)
     else:
-        price = {name: exact.shown(Fraction(facts[name])) for name in ("epsilon", "delta")}
+        price = {name: amounts.shown(Fraction(facts[name])) for name in ("epsilon", "delta")}
         answer = Answer("", facts["text"], (), (), (), LEVEL, price, plan={"words": facts["told"]})
     return replace(answer, plan=answer.plan | {"version": kept.version})
 
@@ -109,8 +109,8 @@ def cost_json(plan: Plan) -> dict[str, str]:
     """What is charged, in the words of the public face."""
     schema = plan.draft.schema
     return {
-        "epsilon": exact.shown(plan.terms.epsilon),
-        "delta": exact.shown(plan.terms.delta),
+        "epsilon": amounts.shown(plan.terms.epsilon),
+        "delta": amounts.shown(plan.terms.delta),
         "neighbours": str(schema.relation),
         "unit": explain.unit(schema),
     }
@@ -128,7 +128,7 @@ def _column(name: str, recipe: Recipe, plan: Plan, noisy: dict[Part, Noisy]) -> 
         estimates = _in_its_type(estimates, recipe.part, plan)
     by_part = {one.part: one for one in plan.measured}
     shares = [by_part[part].epsilon for part in parts(recipe)]
-    epsilon = None if None in shares else exact.shown(sum((s for s in shares if s is not None), Fraction(0)))
+    epsilon = None if None in shares else amounts.shown(sum((s for s in shares if s is not None), Fraction(0)))
     law = _law(by_part[recipe.part]) if isinstance(recipe, Single) else {}
     if isinstance(recipe, Picked):
         law = {"step": recipe.part.grid.step}

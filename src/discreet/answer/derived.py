@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.amounts import float_down, float_up
 from discreet.answer.interval import quotient_range
 from discreet.answer.spread import pair_radius, sum_radius
 from discreet.errors import bad
-from discreet.exact import float_down, float_up
 from discreet.inert import visible
 
 if TYPE_CHECKING:

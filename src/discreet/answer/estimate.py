@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet import exact
+from discreet import amounts
 from discreet.answer import moments
 from discreet.answer.noisy import Estimates, Noisy, Value, surely
 from discreet.query.parts import Part
@@ -78,8 +78,8 @@ def _mean_among(recipe: MeanAmong, noisy: Noisy, level: Fraction) -> Estimates:
         at = min(max(centre.middle + v * lattice.step / n, centre.middle - centre.half), centre.middle + centre.half)
         ends = (min(max(centre.middle + end * lattice.step / n, least), most) for end in (v - r, v + r))
         value.append(float(at))
-        low.append(min(exact.float_down(next(ends)), value[-1]))
-        high.append(max(exact.float_up(next(ends)), value[-1]))
+        low.append(min(amounts.float_down(next(ends)), value[-1]))
+        high.append(max(amounts.float_up(next(ends)), value[-1]))
     return Estimates(list(value), list(low), list(high))
 
 

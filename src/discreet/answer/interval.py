@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.answer.spread import Floats, PairRadius
+from discreet.answer.spread import PairRadius
+from discreet.ndarrays import Bools, Floats
 
 _TURNS = 100
 _ULP = 2.0**-52
@@ -82,7 +82,7 @@ def _falling(start: Floats, step: PairRadius) -> Floats:
     return t
 
 
-def _rising(top: Floats, bottom: Floats, allowed: PairRadius, reach: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+def _rising(top: Floats, bottom: Floats, allowed: PairRadius, reach: Floats) -> tuple[Floats, Bools]:
     """The least t in [0, reach] with top − t·bottom ≤ allowed(t), from below, and whether there is none.
 
     The left side falls and the right stays above a bound that grows, so no t below a refused one counts.

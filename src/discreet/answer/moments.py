@@ -15,7 +15,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet import exact
+from discreet import amounts
 from discreet.answer.interval import (
     Range,
     correlation_range,
@@ -27,7 +27,8 @@ from discreet.answer.interval import (
     squares,
 )
 from discreet.answer.noisy import Estimates, Noisy, surely
-from discreet.answer.spread import Floats, joint_radius, pair_radius
+from discreet.answer.spread import joint_radius, pair_radius
+from discreet.ndarrays import Floats
 from discreet.query.parts import Part, RowSum
 from discreet.query.recipe import CorrelationOf, CovarianceOf, MeanOf, VarianceOf
 
@@ -78,7 +79,7 @@ def mean_of(recipe: MeanOf, noisy: Mapping[Part, Noisy], level: Fraction) -> Est
     total = _Sum(recipe.total, noisy[recipe.total], noisy[recipe.count], half)
     d, slack = total.mean(1 - level), 1e-15 * (abs(middle) + half)
     least, most = surely(recipe)
-    ends = Range(middle + d.low - slack, middle + d.high + slack).cut(exact.float_down(least), exact.float_up(most))
+    ends = Range(middle + d.low - slack, middle + d.high + slack).cut(amounts.float_down(least), amounts.float_up(most))
     return _listed(middle + np.clip(total.at, -half, half), ends)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet import exact
+from discreet import amounts
 from discreet.answer.caps import counted_of
 from discreet.answer.column import plain
 from discreet.answer.compose import cost_json, mechanism_words, noisy_parts
@@ -111,7 +111,7 @@ class Quote:
 
     def lines(self) -> list[str]:
         """The same for people."""
-        sure = exact.shown(100 * self.level)
+        sure = amounts.shown(100 * self.level)
         lines = [f"Cost: epsilon {self.cost['epsilon']}, delta {self.cost['delta']}; nothing is spent yet."]
         lines += [
             f"{visible(one.name)}: {one.words(self.at_size)} ({one.mechanism}), {sure} times of 100"
@@ -134,7 +134,7 @@ def quoted(
     plan: Plan, *, remaining: dict[str, str], remaining_after: dict[str, str], at_size: int | None = None
 ) -> Quote:
     """The quote of a plan; `at_size` names a number of rows at which means and variances are judged."""
-    size = None if at_size is None else exact.count(at_size, "at_size", 1)
+    size = None if at_size is None else amounts.count(at_size, "at_size", 1)
     known, draft = half_widths(plan), plan.draft
     columns = tuple(
         replace(_expected(output.name, recipe, plan, known[output.name], size), of=counted_of(recipe, draft))

@@ -7,8 +7,8 @@ import math
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from discreet.amounts import shown
 from discreet.answer.column import joined
-from discreet.exact import shown
 from discreet.inert import visible
 
 if TYPE_CHECKING:

@@ -14,13 +14,12 @@ from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet import real
+from discreet.ndarrays import Floats, Ints
 from discreet.noise.gaussian import RoundedGaussian
 from discreet.noise.laplace import DiscreteLaplace
 
-Floats = NDArray[np.float64]
 PairRadius = Callable[[Floats], Floats]
 JointRadius = Callable[[Sequence[Floats]], Floats]
 
@@ -221,7 +220,7 @@ def _offset(which: int, others: int) -> float:
     return which / (others + 2)
 
 
-def _place(ratio: Floats, offset: float) -> NDArray[np.int64]:
+def _place(ratio: Floats, offset: float) -> Ints:
     """The first k with (k + offset)/64 at or above the ratio."""
     return np.clip(np.ceil(ratio * _COARSE - offset), 0, _COARSE).astype(np.int64)
 

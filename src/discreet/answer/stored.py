@@ -8,6 +8,7 @@ import numpy as np
 
 from discreet import envelope
 from discreet.envelope import Envelope, Part
+from discreet.ndarrays import Ints
 from discreet.query.bound import Draft
 from discreet.query.explain import words
 from discreet.query.joint import Joint, Measured, Released
@@ -62,7 +63,7 @@ def _measured(part: Part) -> Measured:
     )
 
 
-def _numbers(part: Any, released: Released) -> envelope.Ints:
+def _numbers(part: Any, released: Released) -> Ints:
     """A part's integers; of the selection of keys nothing but the keys is released."""
     if isinstance(part, Present):
         return np.zeros(0, dtype=np.int64)
@@ -92,7 +93,7 @@ def replayed(kept: Envelope, draft: Draft, level: Fraction) -> tuple[Plan, Relea
     plan = Plan(drawn_under, joint, Terms(Fraction(facts["epsilon"]), Fraction(facts["delta"]), level), facts["why"])
     columns = [TAGS.value(column) for column in facts["labels"]]
     keys = tuple(zip(*columns, strict=True)) if columns else ((),) * facts["groups"]
-    numbers: dict[Any, envelope.Ints] = {
+    numbers: dict[Any, Ints] = {
         promise.part: part.values
         for promise, part in zip(measured, kept.parts, strict=True)
         if not isinstance(promise.part, Present)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from discreet import exact
+from discreet import amounts
 from discreet.answer import compose
 from discreet.answer.answer import Answer
 from discreet.answer.quote import Quote, quoted
@@ -67,7 +67,10 @@ def terms(
     delta = options.delta if delta is None else delta
     if epsilon is not None:
         return table.terms(epsilon, delta, level)
-    most, wanted = table.terms(exact.MAX_EPSILON, delta, level), dict(error) if isinstance(error, dict) else {"": error}
+    most, wanted = (
+        table.terms(amounts.MAX_EPSILON, delta, level),
+        dict(error) if isinstance(error, dict) else {"": error},
+    )
     return replace(most, epsilon=least_epsilon(draft, wanted, most))
 
 

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
 from discreet import real
 from discreet.audit.bounds import ALPHA, Odds, Test
@@ -30,9 +29,10 @@ from discreet.mechanism.additive import Additive, root_up
 from discreet.mechanism.keys import KeySelection
 from discreet.mechanism.quantile import Quantile, scores
 from discreet.mechanism.select import TopK
+from discreet.ndarrays import Floats, Ints
 from discreet.noise.gaussian import DiscreteGaussian, RoundedGaussian
 from discreet.noise.laplace import DiscreteLaplace
-from discreet.noise.source import SYSTEM, Ints, Source
+from discreet.noise.source import SYSTEM, Source
 from discreet.privacy import price
 from discreet.privacy.cost import Approx, Cost, Exponential, Gaussian, Pure, Repeated, Together
 from discreet.query.compile.exacts import Buckets, Exacts, KeyTuple, gathered
@@ -41,7 +41,6 @@ from discreet.query.joint import Measured
 from discreet.query.parts import Ranks, Tops
 from discreet.query.plan import Plan
 
-Floats = NDArray[np.float64]
 Draws = Callable[[Plan, Exacts, int, Source], Copies]
 _MOVED = 4  # groups that are looked at, those that move furthest first; and one that does not move
 _COLUMNS = 7  # beside the tilt

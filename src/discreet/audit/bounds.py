@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet import exact
+from discreet import amounts
 
 ALPHA = 1e-6  # of one claim, all its tests together
 _OUTWARD = 1e-9
@@ -34,7 +34,7 @@ class Odds:
         return self.epsilon
 
     def __str__(self) -> str:
-        leak = f", δ = {exact.shown(self.delta)}" if self.delta else ""
+        leak = f", δ = {amounts.shown(self.delta)}" if self.delta else ""
         return f"ε = {_short(self.epsilon)}{leak}"
 
 
@@ -91,7 +91,7 @@ def lower_bound(test: Test, hits: Hits, alpha: float) -> float:
     p, q = lower_end(hits.first, hits.runs, alpha / 2), upper_end(hits.second, hits.runs, alpha / 2)
     match test:
         case Odds():
-            left = p - exact.float_up(test.delta)
+            left = p - amounts.float_up(test.delta)
             return _down(math.log(left / q)) if left > 0 else -math.inf
         case Shift():
             return _down(_quantile(p) - _quantile(q)) if p > 0 and q < 1 else -math.inf
@@ -145,4 +145,4 @@ def _down(bound: float) -> float:
 
 
 def _short(value: Fraction) -> str:
-    return f"{exact.rounded_up(value, 6):f}"
+    return f"{amounts.rounded_up(value, 6):f}"

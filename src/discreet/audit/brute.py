@@ -17,7 +17,7 @@ from typing import Any
 
 from flint import arb
 
-from discreet import exact, real
+from discreet import amounts, real
 from discreet.audit.joint import Loss, told_apart
 from discreet.audit.laws import OutputLaw, Told
 from discreet.audit.report import Row, verdict
@@ -41,7 +41,7 @@ class Limit:
     at: Fraction = Fraction(0)
 
     def __str__(self) -> str:
-        amount = f"{exact.rounded_up(self.claimed, 6):g}"
+        amount = f"{amounts.rounded_up(self.claimed, 6):g}"
         match self.kind:
             case "δ":
                 return f"δ = {amount} at ε = {float(self.at):.6g}"
@@ -114,7 +114,7 @@ def brute(name: str, cost: Cost, *, pairs: Pairs, law: Callable[[Any], Told]) ->
         told = told_apart(laws, pairs)
         found = [_measured(limit, p, q) for one in told for p, q in (one, one[::-1]) for limit in held]
     worst = max(found, key=lambda f: (f.refuted, f.refuted and f.limit.kind == "log odds", f.ratio))
-    bound = math.inf if worst.value is None else exact.float_down(worst.value)
+    bound = math.inf if worst.value is None else amounts.float_down(worst.value)
     return Row(name, str(worst.limit), bound, 0, worst.event, verdict(worst.refuted))
 
 

@@ -8,11 +8,10 @@ the score stands in for the ratio.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.audit.features import Outputs, Values
+from discreet.ndarrays import Floats
 
-Floats = NDArray[np.float64]
 _STEPS, _RIDGE, _FURTHEST, _MOST = 6, 1e-3, 30.0, 4_000
 
 

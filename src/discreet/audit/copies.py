@@ -12,12 +12,12 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.bounded import Sensitivity
 from discreet.mechanism.quantile import Quantile
 from discreet.mechanism.select import TopK
-from discreet.noise.source import Ints, Source
+from discreet.ndarrays import Bools, Ints
+from discreet.noise.source import Source
 from discreet.privacy.cost import Cost
 from discreet.query.compile.exacts import Buckets, Exacts, KeyTuple
 from discreet.query.joint import Joint, Released
@@ -35,7 +35,7 @@ class Copies:
     """
 
     keys: Sequence[KeyTuple]
-    shown: NDArray[np.bool_]
+    shown: Bools
     parts: Mapping[Part, Ints]
 
 

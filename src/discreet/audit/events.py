@@ -11,11 +11,11 @@ from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.audit.bounds import Hits, Odds, Shift, Test
 from discreet.audit.classify import trained
 from discreet.audit.features import NoNumber, Outputs, Pattern, Values, plain_features
+from discreet.ndarrays import Bools
 
 _SHARES = (0.0005, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4)
 _LEVELS = np.array([*_SHARES, 0.5, *(1 - share for share in reversed(_SHARES))])
@@ -42,7 +42,7 @@ class Event:
     sign: str
     value: Any  # of the dtype of the feature: whole numbers stay whole
 
-    def holds(self, outputs: Outputs) -> NDArray[np.bool_]:
+    def holds(self, outputs: Outputs) -> Bools:
         """In which runs it happened."""
         found = self.feature.of(outputs)
         match self.sign:

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from discreet.ndarrays import Ints
 from discreet.noise.source import SYSTEM, Source
 from discreet.release.measure import Measurement
-from discreet.release.tree import Ints, Tree
+from discreet.release.tree import Tree
 
 
 def forest(tree: Tree, n: int) -> Tree:

@@ -19,8 +19,9 @@ from discreet.mechanism.keys import KeySelection
 from discreet.mechanism.response import KaryResponse, Survey
 from discreet.mechanism.select import PermuteAndFlip
 from discreet.mechanism.threshold import SparseVector
+from discreet.ndarrays import Ints
 from discreet.noise.laplace import DiscreteLaplace
-from discreet.noise.source import Ints, Source
+from discreet.noise.source import Source
 from discreet.release.measure import Measurement
 
 NOT_ASKED = -1

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 
-from discreet import exact
+from discreet import amounts
 from discreet.audit.claims import audit_draws, audit_exactly, claims
 from discreet.audit.mutants import caught, mutants
 from discreet.audit.report import Row
@@ -49,7 +49,7 @@ class Outcome:
 
 def claim_jobs(names: Sequence[str] = (), runs: int = RUNS) -> list[Job]:
     """The claims of these names (or beginnings of names), or all: by draws, and exactly where a law is known."""
-    size = exact.count(runs, "runs", LEAST_RUNS, MOST_RUNS)
+    size = amounts.count(runs, "runs", LEAST_RUNS, MOST_RUNS)
     jobs = []
     for claim in claims():
         if _wanted(claim.name, names):

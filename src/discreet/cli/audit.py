@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet import exact
+from discreet import amounts
 from discreet.cli.reply import AsJson, Fitting, OutFile, Reply, Yes, require_new
 from discreet.fix import command_line
 from discreet.operation.reply import envelope
@@ -47,7 +47,7 @@ def audit(
     from discreet.audit.trial import LEAST_RUNS
 
     require_new(output, yes)
-    size = exact.whole(runs, "runs", LEAST_RUNS, MOST_RUNS, such_as=20_000)
+    size = amounts.whole(runs, "runs", LEAST_RUNS, MOST_RUNS, such_as=20_000)
     chosen = [] if everything else checked_names(names or [])
     jobs = claim_jobs(chosen, size)
     planted = mutant_jobs(chosen) if chosen or everything or listed else []

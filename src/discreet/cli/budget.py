@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from discreet import exact
+from discreet import amounts
 from discreet.cli.asking import Toml, Why
 from discreet.cli.reasons import require_why
 from discreet.cli.reply import AsJson, OutFile, Reply, Yes, require_new
@@ -87,10 +87,10 @@ def overview(table: "Table") -> Overview:
         cost={"epsilon": "0", "delta": "0", "neighbours": str(table.schema.relation), "unit": unit(table.schema)},
         remaining=table.remaining(),
         budget={
-            "epsilon": exact.shown(allowed.epsilon),
-            "delta": exact.shown(allowed.delta),
+            "epsilon": amounts.shown(allowed.epsilon),
+            "delta": amounts.shown(allowed.delta),
             "max_epsilon_per_question": _shown(allowed.max_epsilon_per_question),
-            "max_delta": exact.shown(allowed.max_delta),
+            "max_delta": amounts.shown(allowed.max_delta),
         },
         spent=_spent(standing),
         guarantee=_guarantee(_promised(table, standing), allowed, table.schema.relation),
@@ -111,23 +111,23 @@ def _parted(delta: Fraction) -> str:
     if not delta:
         return ""
     keys, noise = filters.KEYS * delta, filters.BASIC * delta
-    groups, one, many = (exact.shown(part) for part in (keys, noise, delta - keys - noise))
+    groups, one, many = (amounts.shown(part) for part in (keys, noise, delta - keys - noise))
     return (
-        f"{exact.shown(delta)} is parted: {groups} for groups that are not public, {one} for noise, "
+        f"{amounts.shown(delta)} is parted: {groups} for groups that are not public, {one} for noise, "
         f"and {many}, which is not in what is left, for adding up many questions"
     )
 
 
 def _shown(value: Fraction | None) -> str | None:
-    return None if value is None else exact.shown(value)
+    return None if value is None else amounts.shown(value)
 
 
 def _spent(standing: "Standing | None") -> dict[str, str]:
     if standing is None:
         return {"epsilon": "0", "delta": "0"}
     return {
-        "epsilon": exact.shown(standing.spent.epsilon),
-        "delta": exact.shown(standing.spent.delta + standing.spent.keys),
+        "epsilon": amounts.shown(standing.spent.epsilon),
+        "delta": amounts.shown(standing.spent.delta + standing.spent.keys),
     }
 
 
@@ -135,7 +135,7 @@ def _analysts(allowed: "Budget", standing: "Standing | None") -> list[dict[str, 
     """Everyone with a cap or a charge of their own."""
     spent, caps = {} if standing is None else standing.analysts, dict(allowed.analysts)
     return [
-        {"name": name, "cap": _shown(caps.get(name)), "spent": exact.shown(spent.get(name, Fraction(0)))}
+        {"name": name, "cap": _shown(caps.get(name)), "spent": amounts.shown(spent.get(name, Fraction(0)))}
         for name in sorted(caps.keys() | spent.keys())
     ]
 
@@ -183,9 +183,9 @@ def _guarantee(promised: Promised, allowed: "Budget", under: Relation) -> dict[s
     person = words.person if under is Relation.ADD_REMOVE else words.person_value
     lost = promised.forgotten
     found: dict[str, Any] = {
-        "epsilon": exact.shown(promised.epsilon),
-        "delta": exact.shown(promised.delta),
-        "guess": float(exact.rounded_up(right, 6)),
+        "epsilon": amounts.shown(promised.epsilon),
+        "delta": amounts.shown(promised.delta),
+        "guess": float(amounts.rounded_up(right, 6)),
         "strength": words.strength(right),
         "odds": [one.as_json() for one in moved],
         "other_ledgers": promised.other_ledgers,
@@ -256,6 +256,6 @@ def _lines(found: Overview) -> list[tuple[str, str]]:
     return [*lines, ("ledger", head)]
 
 
-def _amount(amounts: dict[str, str]) -> str:
-    leak = "" if amounts["delta"] == "0" else f", δ = {amounts['delta']}"
-    return f"ε = {amounts['epsilon']}{leak}"
+def _amount(cost: dict[str, str]) -> str:
+    leak = "" if cost["delta"] == "0" else f", δ = {cost['delta']}"
+    return f"ε = {cost['epsilon']}{leak}"

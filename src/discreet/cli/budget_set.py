@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet import exact
+from discreet import amounts
 from discreet.cli.asking import Toml, Why
 from discreet.cli.budget import overview, picture
 from discreet.cli.reasons import require_why
@@ -72,8 +72,8 @@ def set_budget(
 def _number(name: str, typed: str) -> Fraction:
     """The number behind a flag; what no budget could be is a slip of the command line, not of the metadata."""
     if name == "delta":
-        return exact.decimal(typed, _FLAGS[name], fix="Give a number such as 1e-7.")
-    return exact.epsilon(typed, _FLAGS[name])
+        return amounts.decimal(typed, _FLAGS[name], fix="Give a number such as 1e-7.")
+    return amounts.epsilon(typed, _FLAGS[name])
 
 
 def _act(metadata: Path, typed: dict[str, Any]) -> Fix:
@@ -86,7 +86,7 @@ def _cap(typed: str) -> tuple[str, Fraction]:
     name, _, value = typed.rpartition("=")
     if not name.strip() or not value.strip():
         raise bad("analyst", "must be NAME=ε", typed, "Write, for example: --analyst ana=1")
-    return name.strip(), exact.epsilon(value.strip(), f"cap of {name.strip()}")
+    return name.strip(), amounts.epsilon(value.strip(), f"cap of {name.strip()}")
 
 
 def _changed(toml: Path, numbers: dict[str, Fraction], caps: dict[str, Fraction], reason: str) -> bool:

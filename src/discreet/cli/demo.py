@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from discreet import exact, outputs
+from discreet import amounts, outputs
 from discreet.cli.reply import AsJson, OutFile, Reply, Yes, require_new
 from discreet.operation.reply import envelope
 
@@ -32,7 +32,7 @@ def demo(
     from discreet.demo.page import page
 
     require_new(output, yes)
-    people = exact.whole(seed, "seed", 0, _MOST_SEED, such_as=1)
+    people = amounts.whole(seed, "seed", 0, _MOST_SEED, such_as=1)
     with bar() as progress:
         done = curated(folder, people, progress)
     last = done.asked[-1].answer
@@ -58,7 +58,7 @@ def lecture(
     from discreet.plot import style
 
     require_new(output, yes)
-    people = exact.whole(seed, "seed", 0, _MOST_SEED, such_as=1)
+    people = amounts.whole(seed, "seed", 0, _MOST_SEED, such_as=1)
     file = None if plot is None else style.checked_path(plot)
     if file is not None:
         outputs.require_harmless(file, flag="plot")

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet import exact, outputs
+from discreet import amounts, outputs
 from discreet.cli import questions
 from discreet.cli.check import picture
 from discreet.cli.questions import Answers
@@ -197,7 +197,7 @@ def _next(draft: Draft) -> list[str]:
     about, budget = {"metadata": str(draft.file)}, draft.metadata.budget
     ways = [Fix("", "check", about)]
     if budget is not None and not any(gap.blocks for gap in draft.gaps):
-        price = exact.shown(min(Fraction(1), budget.epsilon))
+        price = amounts.shown(min(Fraction(1), budget.epsilon))
         question = f"SELECT COUNT(*) AS n FROM {draft.metadata.schema.name}"
         ways.append(Fix("", "quote", about | {"sql": question, "epsilon": price}))
     return list(map(command_line, ways))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet import exact, outputs
+from discreet import amounts, outputs
 from discreet.cli import terminal
 from discreet.cli.asking import Toml, Why
 from discreet.cli.reasons import require_why
@@ -165,7 +165,7 @@ def _entry(entry: dict[str, Any]) -> dict[str, Any]:
 def _amount(text: str | None) -> str | None:
     from fractions import Fraction
 
-    return None if text is None else exact.shown(Fraction(text))
+    return None if text is None else amounts.shown(Fraction(text))
 
 
 def _export(table: "Table", file: Path) -> None:

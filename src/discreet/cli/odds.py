@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet import exact
+from discreet import amounts
 from discreet.cli.reply import AsJson, OutFile, Reply, Yes, require_new
 from discreet.errors import NotPriced, bad, fixed_by
 from discreet.operation.reply import envelope
@@ -70,7 +70,7 @@ def odds(
     cost, rare = _promise(eps, delta, sigma, rho, survey)
     under = _relation(relation, survey)
     asked = Question.PRESENCE if under is Relation.ADD_REMOVE else Question.VALUE
-    size = exact.whole(group, "group", 1, _MOST_UNITS, such_as=4)
+    size = amounts.whole(group, "group", 1, _MOST_UNITS, such_as=4)
     found = _findings(cost, rare, under, question or asked, size, prior, false_alarms)
     return Reply(_data(found), lambda: _picture(found), output, replace=yes)
 
@@ -87,9 +87,9 @@ def _promise(
     if survey:
         if small:
             raise bad("delta", "must be left out with --survey, which is pure", delta, "Leave --delta out.")
-        return Response(_two_coins() if eps is None else exact.epsilon(eps)), Fraction(0)
+        return Response(_two_coins() if eps is None else amounts.epsilon(eps)), Fraction(0)
     if eps is not None:
-        epsilon = exact.epsilon(eps)
+        epsilon = amounts.epsilon(eps)
         return (Approx(epsilon, small), small) if small else (Pure(epsilon), Fraction(0))
     if small == 0:
         raise bad("delta", "must be above 0 with --sigma or --rho", delta, "Give a number such as 1e-6.")
@@ -101,7 +101,7 @@ def _delta(typed: str) -> Fraction:
         "Give a number such as 1e-7: a δ near one over the number of people lets a person's row be published outright."
     )
     with fixed_by(fix):
-        return exact.delta(typed)
+        return amounts.delta(typed)
 
 
 def _findings(
@@ -110,9 +110,9 @@ def _findings(
     own = reach(cost, under, rare, question=question, group=group)
     loss = _stated(own)
     with fixed_by("Give a number such as 0.4."):
-        before = exact.inner_probability(prior, "prior")
+        before = amounts.inner_probability(prior, "prior")
     with fixed_by("Give a number such as 0.01."):
-        alarms = exact.inner_probability(false_alarms, "false-alarms")
+        alarms = amounts.inner_probability(false_alarms, "false-alarms")
     epsilon, delta = _price(cost, rare)
     return Findings(
         cost=cost,
@@ -161,8 +161,8 @@ def _price(cost: Cost, chance: Fraction) -> tuple[Fraction, Fraction]:
 
 def _data(found: Findings) -> dict[str, Any]:
     cost = {
-        "epsilon": exact.shown(found.epsilon),
-        "delta": exact.shown(found.delta),
+        "epsilon": amounts.shown(found.epsilon),
+        "delta": amounts.shown(found.delta),
         "neighbours": str(found.under),
         "unit": None,
     }
@@ -170,14 +170,14 @@ def _data(found: Findings) -> dict[str, Any]:
         "promise": to_json(found.cost),
         "question": str(found.question),
         "group": found.group,
-        "prior": exact.shown(found.prior),
+        "prior": amounts.shown(found.prior),
         "belief": {"low": _down(found.belief.low), "high": _up(found.belief.high)},
-        "log_factor": exact.shown(found.loss),
-        "except_chance": exact.shown(exact.rounded_up(found.chance, 6)),
+        "log_factor": amounts.shown(found.loss),
+        "except_chance": amounts.shown(amounts.rounded_up(found.chance, 6)),
         "about": [one.as_json() for one in found.every],
         "guess": _up(found.even_guess),
         "guess_with_prior": _up(found.prior_guess),
-        "false_alarms": exact.shown(found.false_alarms),
+        "false_alarms": amounts.shown(found.false_alarms),
         "catch": _up(found.caught),
         "strength": words.strength(found.even_guess),
         "sentences": _sentences(found),
@@ -236,9 +236,9 @@ def _picture(found: Findings) -> Any:
 
 
 def _lines(found: Findings) -> list[tuple[str, str]]:
-    leak = f", δ = {exact.shown(found.delta)}" if found.delta else ""
+    leak = f", δ = {amounts.shown(found.delta)}" if found.delta else ""
     several = f", {words.together(found.group - 1)} at once" if found.group > 1 else ""
-    epsilon = f"{exact.rounded_up(found.epsilon, 6):f}"
+    epsilon = f"{amounts.rounded_up(found.epsilon, 6):f}"
     low, high = words.at_least(found.belief.low), words.at_most(found.belief.high)
     alarms = words.accusations(found.false_alarms)
     may = "can be multiplied by" if found.loss > words.LARGEST_FACTOR else "multiplied by"
@@ -269,8 +269,8 @@ def _text(typed: str | None) -> Any:
 
 
 def _up(share: Fraction) -> float:
-    return float(exact.rounded_up(share, 6))
+    return float(amounts.rounded_up(share, 6))
 
 
 def _down(share: Fraction) -> float:
-    return float(-exact.rounded_up(-share, 6))
+    return float(-amounts.rounded_up(-share, 6))

@@ -8,7 +8,8 @@ import numpy as np
 from discreet.bounded import scalar
 from discreet.demo.people import Chance, traits
 from discreet.mechanism.additive import Additive, laplace
-from discreet.noise.source import SYSTEM, Ints
+from discreet.ndarrays import Ints
+from discreet.noise.source import SYSTEM
 
 EPSILON = Fraction(1, 10)
 LEVEL = Fraction(95, 100)

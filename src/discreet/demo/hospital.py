@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet import exact
+from discreet import amounts
 from discreet.demo import visits
 from discreet.errors import CannotWrite
 from discreet.noise.public import generator
@@ -98,8 +98,8 @@ def hospital(patients: int = 30_000, seed: int = 1) -> visits.Table:
     >>> {column: len(cells) > 500 for column, cells in hospital(patients=200, seed=7).items()}["cost"]
     True
     """
-    chance = generator(exact.count(seed, "seed", 0, 2**63 - 1))
-    people = visits.patients(exact.count(patients, "patients", 1, 10**7), chance)
+    chance = generator(amounts.count(seed, "seed", 0, 2**63 - 1))
+    people = visits.patients(amounts.count(patients, "patients", 1, 10**7), chance)
     who = np.repeat(np.arange(len(people["visits"])), people["visits"])
     admitted = visits.admitted(len(who), chance)
     age = visits.ages(people["born"][who], admitted)

@@ -3,16 +3,15 @@
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet import exact
-from discreet.noise.source import Ints
+from discreet import amounts
+from discreet.ndarrays import Floats, Ints
 
 
 class Chance(Protocol):
     """What `noise.public.generator` gives: numbers uniform on [0, 1) that protect nothing."""
 
-    def random(self, size: int, /) -> NDArray[np.float64]: ...
+    def random(self, size: int, /) -> Floats: ...
 
 
 def traits(people: int, share: Any, chance: Chance) -> Ints:
@@ -22,5 +21,5 @@ def traits(people: int, share: Any, chance: Chance) -> Ints:
     >>> traits(10, "0.5", generator(7)).shape
     (10,)
     """
-    bias = float(exact.inner_probability(share, "share"))
-    return (chance.random(exact.count(people, "people", 1, 10**8)) < bias).astype(np.int64)
+    bias = float(amounts.inner_probability(share, "share"))
+    return (chance.random(amounts.count(people, "people", 1, 10**8)) < bias).astype(np.int64)

@@ -18,7 +18,8 @@ from discreet.bounded import cells, scalar
 from discreet.demo.people import Chance, traits
 from discreet.mechanism.additive import Additive, analytic_gaussian, laplace
 from discreet.mechanism.response import KaryResponse, response
-from discreet.noise.source import SYSTEM, Ints
+from discreet.ndarrays import Ints
+from discreet.noise.source import SYSTEM
 from discreet.relation import Relation
 
 EPSILON = Fraction(1)

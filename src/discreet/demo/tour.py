@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet import exact
+from discreet import amounts
 from discreet.demo import shares
 from discreet.demo.eyes import EPSILON, BlueEyes, blue_eyes
 from discreet.demo.shares import Errors, ManyCounts, many_counts, share_errors
@@ -31,20 +31,20 @@ class Tour:
 
 def tour(seed: int) -> Tour:
     """The figures; the seed makes the tables, nothing makes the noise."""
-    chance = generator(exact.count(seed, "seed", 0, 2**63 - 1))
+    chance = generator(amounts.count(seed, "seed", 0, 2**63 - 1))
     return Tour(seed, blue_eyes(chance), tax_survey(chance), share_errors(chance), many_counts())
 
 
 def as_json(figures: Tour) -> dict[str, Any]:
     """Everything shown, under plain names; ε and δ as decimal text."""
     plain: dict[str, Any] = _plain(asdict(figures))
-    plain["eyes"]["epsilon"] = exact.shown(EPSILON)
+    plain["eyes"]["epsilon"] = amounts.shown(EPSILON)
     survey = figures.survey
     plain["survey"] |= {"prior": float(survey.prior), "after_yes": float(survey.after_yes)}
     plain["survey"]["after_no"] = float(survey.after_no)
     plain["errors"] = {
-        "epsilon": exact.shown(shares.EPSILON),
-        "delta": exact.shown(shares.DELTA),
+        "epsilon": amounts.shown(shares.EPSILON),
+        "delta": amounts.shown(shares.DELTA),
         "repeats": shares.REPEATS,
         "curves": plain["errors"],
     }
@@ -58,6 +58,6 @@ def _plain(value: Any) -> Any:
         case tuple() | list():
             return [_plain(part) for part in value]
         case Fraction():
-            return exact.shown(value)
+            return amounts.shown(value)
         case _:
             return value

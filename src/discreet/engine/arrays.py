@@ -26,7 +26,8 @@ from discreet.kernel.add import added
 from discreet.kernel.coins import Coins, drawn_key
 from discreet.kernel.contract import kernel_of
 from discreet.kernel.rows import UnitRows
-from discreet.noise.source import SYSTEM, Ints, Source
+from discreet.ndarrays import Ints
+from discreet.noise.source import SYSTEM, Source
 from discreet.query.compile.exacts import Exacts
 from discreet.query.nodes import Expr
 from discreet.query.tally import Tally

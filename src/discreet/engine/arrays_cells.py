@@ -16,12 +16,11 @@ from discreet.engine import beyond, mixing, packing
 from discreet.engine.prepare import ID_KEY, KEYS, ROW_KEY
 from discreet.engine.secret import Secret
 from discreet.errors import bad, bad_private
-from discreet.noise.source import Ints
+from discreet.ndarrays import Bools, Floats, Ints
 from discreet.query.compile.piece import Kind
 from discreet.query.layout import Store, stored
 from discreet.schema import Column, Empty, Lattice, Schema, Type
 
-Bools = NDArray[np.bool_]
 Array = NDArray[Any]
 
 _ROOM = 2**52  # ends of a lattice below: doubles and int64 hold all that is worked out
@@ -232,7 +231,7 @@ def _told(column: Column, lattice: Lattice | None, value: Array, cells: Cells) -
     return Cells(cells.stored, cells.empty, np.where(np.ma.getmaskarray(value) | cells.empty, 0, side).astype(np.int64))
 
 
-def _number(lattice: Lattice | None, value: NDArray[np.float64], empty: Bools) -> Cells:
+def _number(lattice: Lattice | None, value: Floats, empty: Bools) -> Cells:
     empty = empty | np.isnan(value)
     value = np.where(empty, 0.0, value) + 0.0  # −0 and 0 are one value
     if lattice is None:

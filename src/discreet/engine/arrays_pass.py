@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.bounded import RowLimit, Sensitivity
 from discreet.errors import bad
 from discreet.kernel.contract import MOST_NUMBERS, MOST_STEPS, Public, kernel_of, plain
-from discreet.noise.source import Ints
+from discreet.ndarrays import Bools, Ints
 from discreet.query.layout import Store, stored
 from discreet.schema import Column, Schema
 from discreet.schema.words import suggestion
@@ -34,7 +34,7 @@ class Field:
     store: Store
     step: Fraction
 
-    def values(self, cells: NDArray[Any], empty: NDArray[np.bool_] | None) -> NDArray[Any]:
+    def values(self, cells: NDArray[Any], empty: Bools | None) -> NDArray[Any]:
         """Stored cells as `kernel.rows` has them: codes as int64 with −1, all else as float64 with NaN."""
         if self.store is Store.CODE:
             codes = cells.astype(np.int64)

@@ -14,7 +14,7 @@ import numpy as np
 from discreet.engine.arrays_pass import Pass
 from discreet.kernel.contract import MOST_UNITS
 from discreet.kernel.rows import UnitRows
-from discreet.noise.source import Ints
+from discreet.ndarrays import Ints
 from discreet.query.layout import RANK, TABLE, UNIT
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from discreet.engine.arrays_cells import Bools, Cells, Held
+from discreet.engine.arrays_cells import Cells, Held
 from discreet.errors import NotAnswerable
-from discreet.noise.source import Ints
+from discreet.ndarrays import Bools, Ints
 from discreet.query.compile.exacts import Buckets, Exacts
 from discreet.query.compile.measures import SATURATED
 from discreet.query.layout import Store, stored

@@ -9,7 +9,7 @@ bijection of 0 … 2³¹ − 1.  An order needs evenness and no strength: no cla
 
 from collections.abc import Sequence
 
-from discreet.noise.source import Ints
+from discreet.ndarrays import Ints
 
 LIMB = 31  # bits
 MASK = 2**LIMB - 1

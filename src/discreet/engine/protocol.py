@@ -10,7 +10,8 @@ from typing import Any, Protocol
 
 from discreet.bounded import Bounded
 from discreet.kernel.rows import UnitRows
-from discreet.noise.source import SYSTEM, Ints, Source
+from discreet.ndarrays import Ints
+from discreet.noise.source import SYSTEM, Source
 from discreet.query.compile.exacts import Exacts
 from discreet.query.nodes import Expr
 from discreet.query.tally import Tally

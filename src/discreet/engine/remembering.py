@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from discreet.bounded import Bounded
 from discreet.errors import NotAnswerable, bad
 from discreet.kernel.rows import UnitRows
-from discreet.noise.source import SYSTEM, Ints, Source
+from discreet.ndarrays import Ints
+from discreet.noise.source import SYSTEM, Source
 from discreet.query.compile.exacts import Exacts, gathered
 from discreet.query.compile.operations import Operations
 from discreet.query.compile.statements import Statement, statements

@@ -16,7 +16,8 @@ from discreet.engine.remembering import RememberingView
 from discreet.errors import engine_failed
 from discreet.kernel.coins import drawn_key
 from discreet.kernel.rows import UnitRows
-from discreet.noise.source import SYSTEM, Ints, Source
+from discreet.ndarrays import Ints
+from discreet.noise.source import SYSTEM, Source
 from discreet.query.compile.operations import DUCKDB
 from discreet.query.compile.render import value
 from discreet.query.meaning.resolve import resolved

@@ -6,7 +6,8 @@ import numpy as np
 
 from discreet.kernel.contract import MOST_STEPS, MOST_UNITS, Kernel, Public
 from discreet.kernel.rows import UnitRows
-from discreet.noise.source import Ints, Source
+from discreet.ndarrays import Ints
+from discreet.noise.source import Source
 
 
 def added(kernel: Kernel, chunks: Iterable[UnitRows], public: Public, coins: Source) -> Ints:

@@ -20,16 +20,14 @@ from math import ceil, floor, isqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet import exact
+from discreet import amounts
 from discreet.bounded import Sensitivity
 from discreet.errors import bad
 from discreet.kernel.contract import MOST_STEPS, Public
-from discreet.noise.source import Ints, Source
+from discreet.ndarrays import Floats, Ints
+from discreet.noise.source import Source
 from discreet.relation import Relation
-
-Floats = NDArray[np.float64]
 
 ROUNDINGS = ("nearest", "stochastic")
 _SHORT = 1 - Fraction(1, 2**10)  # what doubles get wrong is far below the rest
@@ -53,7 +51,7 @@ class Clip:
             raise bad("rounding", "must be 'nearest' or 'stochastic'", rounding, "Leave it out for 'nearest'.")
         if not 1 <= clip / step < MOST_STEPS:
             rule = f"must be at most clip, and more than clip/{MOST_STEPS}"
-            raise bad("step", rule, public["step"], f"Give, for example, step = {exact.shown(clip / 2**16)}.")
+            raise bad("step", rule, public["step"], f"Give, for example, step = {amounts.shown(clip / 2**16)}.")
         return cls(clip, step, rounding)
 
     @property
@@ -125,7 +123,7 @@ class Clip:
 
 
 def _within(value: Any, name: str) -> Fraction:
-    parsed = exact.positive(value, name)
+    parsed = amounts.positive(value, name)
     if not _LEAST <= parsed <= _MOST:
         raise bad(name, "must lie between 1e-100 and 1e100", value, "Give it in another unit.")
     return parsed

@@ -9,7 +9,8 @@ from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES256
 from cryptography.hazmat.primitives.ciphers.modes import CTR
 
-from discreet.noise.source import Source, Words
+from discreet.ndarrays import Words
+from discreet.noise.source import Source
 
 KEY_BYTES, _BLOCK_BYTES = 32, 16
 

@@ -17,7 +17,8 @@ import numpy as np
 from discreet.bounded import RowLimit, Sensitivity
 from discreet.errors import bad
 from discreet.kernel.rows import UnitRows
-from discreet.noise.source import Ints, Source
+from discreet.ndarrays import Ints
+from discreet.noise.source import Source
 from discreet.schema import Column
 from discreet.schema.words import suggestion
 

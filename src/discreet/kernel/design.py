@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.errors import bad
 from discreet.kernel.contract import Public
 from discreet.kernel.rows import UnitRows
+from discreet.ndarrays import Bools, Floats
 from discreet.schema import Column, Type
-
-Floats = NDArray[np.float64]
 
 SHAPING = ("centre", "scale", "intercept")  # parameters that shape features
 _NUMBERS = (Type.INTEGER, Type.NUMBER, Type.BOOLEAN, Type.DATE, Type.DATETIME)
@@ -48,7 +46,7 @@ def require_numbers(columns: Sequence[Column]) -> None:
             raise bad(f"column {column.name!r}", "must hold numbers", str(column.type), "Leave it out.")
 
 
-def features(chunk: UnitRows, names: Sequence[str], public: Public, known: NDArray[np.bool_]) -> list[Floats]:
+def features(chunk: UnitRows, names: Sequence[str], public: Public, known: Bools) -> list[Floats]:
     """(x − centre)/scale of each column, and 1 for the intercept; 0 in rows that are not `known`."""
     centre = public.get("centre", [0.0] * len(names))
     scale = public.get("scale", [1.0] * len(names))
@@ -64,7 +62,7 @@ def _shaped(values: Floats, middle: float, width: float) -> Floats:
     return moved / width if width != 1 else moved
 
 
-def complete(chunk: UnitRows) -> NDArray[np.bool_]:
+def complete(chunk: UnitRows) -> Bools:
     """Rows in which every column is there and finite."""
     known = np.ones(chunk.size, dtype=np.bool_)
     for column in chunk.columns.values():

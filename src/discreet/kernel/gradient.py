@@ -11,7 +11,6 @@ A row with an empty cell adds 0.
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.bounded import RowLimit, Sensitivity
 from discreet.errors import bad
@@ -19,11 +18,10 @@ from discreet.kernel import design
 from discreet.kernel.clip import Clip
 from discreet.kernel.contract import Public, require_keys
 from discreet.kernel.rows import UnitRows
+from discreet.ndarrays import Floats, Ints
 from discreet.noise.powers import exp_minus
-from discreet.noise.source import Ints, Source
+from discreet.noise.source import Source
 from discreet.schema import Column
-
-Floats = NDArray[np.float64]
 
 MODELS = ("linear", "logistic")
 MOST_WEIGHTS = 4096

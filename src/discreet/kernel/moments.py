@@ -8,14 +8,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from discreet import exact
+from discreet import amounts
 from discreet.bounded import RowLimit, Sensitivity
 from discreet.errors import bad
 from discreet.kernel import design
 from discreet.kernel.clip import Clip
 from discreet.kernel.contract import Public, require_keys
 from discreet.kernel.rows import UnitRows
-from discreet.noise.source import Ints, Source
+from discreet.ndarrays import Ints
+from discreet.noise.source import Source
 from discreet.schema import Column
 
 MOST_FEATURES = 512
@@ -48,7 +49,7 @@ class Moments:
 
     def _width(self, public: Public) -> int:
         require_keys(public, ("features", "clip", "step"), ("rounding", *design.SHAPING))
-        features = exact.count(public["features"], "features", 1, MOST_FEATURES)
+        features = amounts.count(public["features"], "features", 1, MOST_FEATURES)
         design.require_shaping(public, features)
         return features + bool(public.get("intercept", False))
 

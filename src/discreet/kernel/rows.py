@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.noise.source import Ints
+from discreet.ndarrays import Ints
 
 
 @dataclass(frozen=True, eq=False)

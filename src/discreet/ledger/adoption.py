@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import IntegrityError
 from discreet.ledger.books import Books
 from discreet.ledger.chain import Row
@@ -30,7 +30,7 @@ class Forgotten:
 
     def __str__(self) -> str:
         count = "1 entry" if self.entries == 1 else f"{self.entries:,} entries"
-        price = "an unknown ε" if self.epsilon is None else f"ε = {exact.shown(exact.rounded_up(self.epsilon, 9))}"
+        price = "an unknown ε" if self.epsilon is None else f"ε = {amounts.shown(amounts.rounded_up(self.epsilon, 9))}"
         return f"{count} of the recorded head, with {price}"
 
 

@@ -21,7 +21,7 @@ from discreet.ledger.account import Account, Amounts, Path
 from discreet.ledger.chain import Row, broken, canonical, checked
 from discreet.ledger.inside import Inside
 from discreet.ledger.rules import Opening, Rules
-from discreet.ledger.weigh import Typed, amounts, promise
+from discreet.ledger.weigh import Typed, promise, weight_of
 from discreet.ledger.written import account_json, account_of, amounts_of
 from discreet.privacy import cost as costs
 from discreet.privacy.cost import Cost
@@ -267,7 +267,7 @@ class Books:
         known: dict[str, Amounts] = {}
         for words, place, analyst in self.history.weights:
             if words not in known:
-                known[words] = amounts(typed_of(words, self.opening.relation), rules.budget)
+                known[words] = weight_of(typed_of(words, self.opening.relation), rules.budget)
             self.account = accounts.charged(self.account, place, known[words])
             self._book(place, analyst, known[words])
 

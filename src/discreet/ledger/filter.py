@@ -17,7 +17,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import bad
 from discreet.ledger.account import Account, Amounts, Path, slack
 from discreet.privacy import renyi
@@ -40,7 +40,7 @@ _SHORT = 1000  # denominators up to here are kept: three charges of 1/3 are 1
 
 
 @dataclass(frozen=True)
-class Order:
+class RenyiOrder:
     """A Rényi order α_k, its part δ_k, and the limit B_k that follows from ε, in units of 2⁻¹²⁸."""
 
     order: Fraction
@@ -55,7 +55,7 @@ class EpsilonOnly:
     epsilon: Fraction
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", exact.epsilon(self.epsilon))
+        object.__setattr__(self, "epsilon", amounts.epsilon(self.epsilon))
 
     @property
     def delta(self) -> Fraction:
@@ -63,7 +63,7 @@ class EpsilonOnly:
         return Fraction(0)
 
     @property
-    def orders(self) -> tuple[Order, ...]:
+    def orders(self) -> tuple[RenyiOrder, ...]:
         """None."""
         return ()
 
@@ -77,17 +77,19 @@ class EpsilonDelta:
     keys: Fraction
     basic: Fraction
     shares: tuple[tuple[Fraction, Fraction], ...]
-    orders: tuple[Order, ...] = field(init=False, compare=False, repr=False)
+    orders: tuple[RenyiOrder, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        epsilon, delta = exact.epsilon(self.epsilon), _open_delta(self.delta)
-        keys, basic = exact.probability(self.keys, "keys"), exact.probability(self.basic, "basic")
+        epsilon, delta = amounts.epsilon(self.epsilon), _open_delta(self.delta)
+        keys, basic = amounts.probability(self.keys, "keys"), amounts.probability(self.basic, "basic")
         shares = tuple((renyi.order(order), _open_delta(part)) for order, part in self.shares)
         whole = keys + basic + sum((part for _, part in shares), Fraction(0))
         if whole > delta:
-            rule = f"must not be parted into more than itself, {exact.shown(delta)}"
-            raise bad("delta", rule, exact.shown(whole), "Give keys, basic and shares that add up to delta or less.")
-        orders = tuple(Order(order, part, math.floor(limit(epsilon, order, part) * UNITS)) for order, part in shares)
+            rule = f"must not be parted into more than itself, {amounts.shown(delta)}"
+            raise bad("delta", rule, amounts.shown(whole), "Give keys, basic and shares that add up to delta or less.")
+        orders = tuple(
+            RenyiOrder(order, part, math.floor(limit(epsilon, order, part) * UNITS)) for order, part in shares
+        )
         if any(one.limit <= 0 for one in orders) or len({one.order for one in orders}) != len(orders):
             rule = "must be distinct, each with a positive limit"
             raise bad("orders", rule, tuple(map(str, dict(shares))), "Leave the orders out: budget() chooses them.")
@@ -99,7 +101,7 @@ class EpsilonDelta:
 Budget = EpsilonOnly | EpsilonDelta
 
 
-def budget(epsilon: Any, delta: Any = 0, *, ceiling: Fraction = exact.DELTA_CEILING) -> Budget:
+def budget(epsilon: Any, delta: Any = 0, *, ceiling: Fraction = amounts.DELTA_CEILING) -> Budget:
     """The budget of that size, δ parted by default: ½ keys, ¼ basic, ¼ over four orders.
 
     >>> budget(1)
@@ -107,7 +109,7 @@ def budget(epsilon: Any, delta: Any = 0, *, ceiling: Fraction = exact.DELTA_CEIL
     >>> [str(one.order) for one in budget(1, "1e-7").orders]
     ['30', '45', '74', '147']
     """
-    at, most = exact.epsilon(epsilon), exact.delta(delta, ceiling=ceiling)
+    at, most = amounts.epsilon(epsilon), amounts.delta(delta, ceiling=ceiling)
     if most == 0:
         return EpsilonOnly(at)
     best = _best_order(at, SPREAD[0][1] * most) - 1
@@ -156,11 +158,11 @@ def remaining(allowed: Budget, account: Account, path: Path = ()) -> Fraction:
     if room.keys < 0 or (isinstance(allowed, EpsilonOnly) and room.delta < 0):
         return Fraction(0)
     best = kept_down(room.epsilon) if room.delta >= 0 else Fraction(0)
-    best = min(max(best, Fraction(0)), exact.MAX_EPSILON)
+    best = min(max(best, Fraction(0)), amounts.MAX_EPSILON)
     for left, one in zip(room.renyi, allowed.orders, strict=True):
-        if left > 0 and best < exact.MAX_EPSILON and _response(best, one.order) <= left:
+        if left > 0 and best < amounts.MAX_EPSILON and _response(best, one.order) <= left:
             best = max(best, _largest_response(left, one.order))
-    return best if best >= exact.MIN_EPSILON else Fraction(0)
+    return best if best >= amounts.MIN_EPSILON else Fraction(0)
 
 
 def remaining_delta(allowed: Budget, account: Account, path: Path = ()) -> tuple[Fraction, Fraction]:
@@ -244,8 +246,8 @@ def _largest_response(room: int, order: Fraction) -> Fraction:
     def fits(epsilon: Fraction) -> bool:
         return _response(epsilon, order) <= room
 
-    if fits(exact.MAX_EPSILON):
-        return exact.MAX_EPSILON
+    if fits(amounts.MAX_EPSILON):
+        return amounts.MAX_EPSILON
     low, high = 1e-10, 1e6
     for _ in range(100):
         middle = math.sqrt(low * high)
@@ -278,15 +280,15 @@ def _response_near(epsilon: float, order: float) -> float:
 
 
 def _digits_down(value: Fraction) -> Fraction:
-    return -Fraction(exact.rounded_up(-value, _DIGITS))
+    return -Fraction(amounts.rounded_up(-value, _DIGITS))
 
 
 def _decimal(value: Fraction) -> Decimal:
-    return exact.rounded_up(value, _DIGITS)
+    return amounts.rounded_up(value, _DIGITS)
 
 
 def _open_delta(value: Any) -> Fraction:
-    parsed = exact.probability(value, "delta")
+    parsed = amounts.probability(value, "delta")
     if not 0 < parsed < 1:
         raise bad("delta", "must be above 0 and below 1 in each part", value, "Give a number such as 1e-7.")
     return parsed

@@ -25,7 +25,7 @@ from discreet.ledger.books import Books, path_of
 from discreet.ledger.decide import Asker, Charge, Decision
 from discreet.ledger.head import HeadFile, default_place
 from discreet.ledger.lease import Lease
-from discreet.ledger.order import Order
+from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.purse import Purse
 from discreet.ledger.question import asked, entry, reason, snapshot_name
 from discreet.ledger.reader import Reader, charge_in, charge_of, name_of, opened
@@ -33,7 +33,7 @@ from discreet.ledger.rules import Opening, Rules
 from discreet.ledger.schema import VERSION
 from discreet.ledger.standing import Receipt, check_binding
 from discreet.ledger.store import WAIT, Look, Pen, SqliteStore, Store
-from discreet.ledger.weigh import Typed, amounts, typed
+from discreet.ledger.weigh import Typed, typed, weight_of
 from discreet.privacy import cost as costs
 from discreet.privacy.cost import Cost
 from discreet.relation import Relation
@@ -120,7 +120,7 @@ class Ledger(Reader):
 
     # --- charging ----------------------------------------------------------------------------------------------------
 
-    def charge(self, order: Order, cost: Cost, *, patience: float = PATIENCE) -> Receipt:
+    def charge(self, order: ChargeRequest, cost: Cost, *, patience: float = PATIENCE) -> Receipt:
         """A durable reservation, or a refusal that spends nothing.
 
         Under a key whose answer is stored: its receipt, for nothing, whatever the question would cost today.  While
@@ -130,7 +130,7 @@ class Ledger(Reader):
         facts = asked("charge", replace(order, path=self._path(order.path)), cost)
         return self._replayed("charge", order.key) or self._charged(facts, order, cost, patience)
 
-    def purse(self, order: Order, cost: Cost) -> Purse:
+    def purse(self, order: ChargeRequest, cost: Cost) -> Purse:
         """`cost` set aside for an adaptive algorithm, whose charges must fit inside; the same purse under its key."""
         facts = asked("purse", replace(order, path=self._path(order.path)), cost)
         return Purse(self, self._charged(facts, order, cost, PATIENCE))
@@ -165,7 +165,7 @@ class Ledger(Reader):
             if purse.number in books.purses:
                 pen.append(entry("end", purse=purse.number, how=how, why=why))
 
-    def charge_part(self, purse: Receipt, order: Order, cost: Cost, *, patience: float = PATIENCE) -> Receipt:
+    def charge_part(self, purse: Receipt, order: ChargeRequest, cost: Cost, *, patience: float = PATIENCE) -> Receipt:
         """A reservation inside a purse, or BudgetExceeded; its path is in the purse's, parts of a purse all add up."""
         with self._store.lock:
             books = self._read()
@@ -258,12 +258,12 @@ class Ledger(Reader):
             return None
         return Receipt(charge.row.number, name_of(charge.row), key, charge.attempt, stored=True)
 
-    def _charged(self, facts: dict[str, Any], order: Order, cost: Cost, patience: float) -> Receipt:
+    def _charged(self, facts: dict[str, Any], order: ChargeRequest, cost: Cost, patience: float) -> Receipt:
         """Weigh outside the transaction, decide inside; weigh again if the budget was changed in between."""
         question = typed_of(order, cost, self._relation)
         facts |= {"epsilon": str(question.epsilon), "delta": str(question.delta)}
         budget = self._read().rules.budget
-        weights = {budget: amounts(question, budget)}
+        weights = {budget: weight_of(question, budget)}
 
         def decided(books: Books, known: Charge | None, asker: Asker) -> Decision | None:
             weight = weights.get(books.rules.budget)
@@ -271,7 +271,7 @@ class Ledger(Reader):
 
         def reweighed() -> None:
             now = self._read().rules.budget
-            weights[now] = amounts(question, now)
+            weights[now] = weight_of(question, now)
 
         return self._reserved(facts["key"], patience, decided, reweighed)
 
@@ -360,7 +360,7 @@ class Ledger(Reader):
         return charge
 
 
-def typed_of(order: Order, cost: Cost, relation: Relation) -> Typed:
+def typed_of(order: ChargeRequest, cost: Cost, relation: Relation) -> Typed:
     """The (ε, δ) of an order, refused where it does not cover the cost."""
     return typed(cost, relation, epsilon=order.epsilon, delta=order.delta)
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from discreet.ledger.order import Order
+from discreet.ledger.payer import ChargeRequest
 from discreet.privacy.cost import Cost
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ class Purse:
     def __init__(self, ledger: "Ledger", receipt: "Receipt", run: "OpenRun | None" = None) -> None:
         self._ledger, self.receipt, self.run = ledger, receipt, run
 
-    def charge(self, order: Order, cost: Cost) -> "Receipt":
+    def charge(self, order: ChargeRequest, cost: Cost) -> "Receipt":
         """A reservation inside the purse, or BudgetExceeded; keys are the ledger's, so name the run in them."""
         return self._ledger.charge_part(self.receipt, order, cost)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from discreet.errors import bad
 from discreet.ledger.chain import canonical
-from discreet.ledger.order import Order
+from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.rules import text
 from discreet.privacy import cost as costs
 from discreet.privacy.cost import Cost
@@ -20,7 +20,7 @@ def entry(kind: str, **facts: Any) -> dict[str, Any]:
     return {"kind": kind, "time": datetime.now(UTC).isoformat(timespec="milliseconds"), **facts}
 
 
-def asked(kind: str, order: Order, cost: Cost, *, purse: int | None = None) -> dict[str, Any]:
+def asked(kind: str, order: ChargeRequest, cost: Cost, *, purse: int | None = None) -> dict[str, Any]:
     """The charge as it will be stored, all but its typed ε and δ and its weight."""
     request = {"request": text(order.request, "request")} if order.request else {}
     return {

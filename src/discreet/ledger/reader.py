@@ -18,7 +18,7 @@ from discreet.ledger.question import snapshot_name
 from discreet.ledger.standing import Receipt, Standing, standing
 from discreet.ledger.store import Look, Store
 from discreet.ledger.verify import verified
-from discreet.ledger.weigh import amounts, typed
+from discreet.ledger.weigh import typed, weight_of
 from discreet.privacy.cost import Cost
 from discreet.relation import Relation
 
@@ -77,7 +77,7 @@ class Reader:
             books = self._read()
             question = typed(cost, self._relation, epsilon=epsilon, delta=delta)
             place = books.place({"path": self._path(path), "snapshot": snapshot_name(snapshot)})
-            return refusal.left_after(books, place, analyst, amounts(question, books.rules.budget))
+            return refusal.left_after(books, place, analyst, weight_of(question, books.rules.budget))
 
     def carried(self, snapshot: str) -> tuple[str, ...]:
         """Ids that earlier versions gave the same content: for finding their answers, never for splits."""

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import BudgetExceeded, Closed, Conflict, LedgerUnavailable
 from discreet.fix import UNKNOWN, Fix
 from discreet.ledger import account as accounts
@@ -47,20 +47,20 @@ def _left(books: Books, account: Account, own: Account, *, path: Path, analyst: 
     if cap is None:
         return left
     mine = filters.kept_down(cap - own.spent.epsilon + accounts.slack(own, path).epsilon)
-    return min(left, mine) if mine >= exact.MIN_EPSILON else Fraction(0)
+    return min(left, mine) if mine >= amounts.MIN_EPSILON else Fraction(0)
 
 
 def _over_question(books: Books, question: Typed, *, path: Path, analyst: str | None) -> BudgetExceeded | None:
     rules = books.rules
     if rules.max_epsilon is not None and question.epsilon > rules.max_epsilon:
-        what = f"The question costs ε = {exact.shown(question.epsilon)}."
-        why = f"One question may take at most ε = {exact.shown(rules.max_epsilon)} here."
+        what = f"The question costs ε = {amounts.shown(question.epsilon)}."
+        why = f"One question may take at most ε = {amounts.shown(rules.max_epsilon)} here."
         left = left_for(books, path, analyst)
         return BudgetExceeded(what, why, _ask_less(left), left, question.epsilon)
     if rules.max_delta is not None and question.delta > rules.max_delta:
-        what = f"The question costs δ = {exact.shown(question.delta)}."
-        why = f"One question may take at most δ = {exact.shown(rules.max_delta)} here."
-        fix = f"Ask with delta at most {exact.shown(rules.max_delta)}."
+        what = f"The question costs δ = {amounts.shown(question.delta)}."
+        why = f"One question may take at most δ = {amounts.shown(rules.max_delta)} here."
+        fix = f"Ask with delta at most {amounts.shown(rules.max_delta)}."
         return BudgetExceeded(what, why, fix, left_for(books, path, analyst), question.epsilon)
     return None
 
@@ -75,8 +75,8 @@ def _over_analyst(
     if accounts.charged(own, path, Amounts(weight.epsilon)).spent.epsilon <= cap:
         return None
     left = left_for(books, path, analyst)
-    what = f"The question costs ε = {exact.shown(question.epsilon)} and {analyst} has ε = {down(left)} left."
-    why = f"{analyst} may spend ε = {exact.shown(cap)} in all."
+    what = f"The question costs ε = {amounts.shown(question.epsilon)} and {analyst} has ε = {down(left)} left."
+    why = f"{analyst} may spend ε = {amounts.shown(cap)} in all."
     return BudgetExceeded(what, why, _ask_less(left), left, question.epsilon)
 
 
@@ -87,18 +87,18 @@ def _over_filter(
     if filters.accepts(budget, spent):
         return None
     left = left_for(books, path, analyst)
-    what = f"The question costs ε = {exact.shown(question.epsilon)}, δ = {exact.shown(question.delta)}"
+    what = f"The question costs ε = {amounts.shown(question.epsilon)}, δ = {amounts.shown(question.delta)}"
     what = f"{what} and the largest pure ε that still fits is {down(left)}."
     match budget:
         case EpsilonOnly() if question.delta > 0:
-            why = f"The budget is ε = {exact.shown(budget.epsilon)} without any δ."
+            why = f"The budget is ε = {amounts.shown(budget.epsilon)} without any δ."
             fix = "Use Laplace noise and public keys: delta = 0."
         case EpsilonDelta() if spent.keys > budget.keys:
             rest = filters.remaining_delta(budget, books.account, path)[1]
             why = f"Of the δ set aside for key selection {down(rest)} is left."
             fix = "List the keys in the metadata, so that they are public, or ask with a smaller delta."
         case _:
-            why = f"The budget is ε = {exact.shown(budget.epsilon)}, δ = {exact.shown(budget.delta)} in all."
+            why = f"The budget is ε = {amounts.shown(budget.epsilon)}, δ = {amounts.shown(budget.delta)} in all."
             fix = _ask_less(left)
     return BudgetExceeded(what, why, fix, left, question.epsilon)
 
@@ -160,7 +160,7 @@ def down(value: Fraction) -> str:
     >>> down(Fraction(2, 3))
     '0.666666666666'
     """
-    return exact.shown(-exact.rounded_up(-value)) if value > 0 else "0"
+    return amounts.shown(-amounts.rounded_up(-value)) if value > 0 else "0"
 
 
 def _ask_less(left: Fraction) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet import exact, relation
+from discreet import amounts, relation
 from discreet.errors import bad
 from discreet.ledger import filter as filters
 from discreet.ledger.filter import Budget, EpsilonDelta, EpsilonOnly
@@ -32,14 +32,14 @@ class Rules:
     def __post_init__(self) -> None:
         if not isinstance(self.budget, (EpsilonOnly, EpsilonDelta)):
             raise bad("budget", "must be a Budget", self.budget, "Give discreet.ledger.filter.budget(1, '1e-7').")
-        epsilon = None if self.max_epsilon is None else exact.epsilon(self.max_epsilon, "max_epsilon")
-        delta = None if self.max_delta is None else exact.probability(self.max_delta, "max_delta")
+        epsilon = None if self.max_epsilon is None else amounts.epsilon(self.max_epsilon, "max_epsilon")
+        delta = None if self.max_delta is None else amounts.probability(self.max_delta, "max_delta")
         caps: Any = self.analysts.items() if isinstance(self.analysts, Mapping) else self.analysts
         values = {
             "max_epsilon": epsilon,
             "max_delta": delta,
             "analysts": _caps(caps),
-            "failures": exact.count(self.failures, "failures", 1, 10**6),
+            "failures": amounts.count(self.failures, "failures", 1, 10**6),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -50,7 +50,7 @@ class Rules:
 
 
 def _caps(given: Iterable[tuple[Any, Any]]) -> tuple[tuple[str, Fraction], ...]:
-    caps = {text(name, "analyst"): exact.epsilon(cap, f"cap of {name}") for name, cap in given}
+    caps = {text(name, "analyst"): amounts.epsilon(cap, f"cap of {name}") for name, cap in given}
     return tuple(sorted(caps.items()))
 
 

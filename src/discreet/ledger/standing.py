@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import IntegrityError
 from discreet.fix import UNKNOWN, Fix
 from discreet.ledger import filter as filters
@@ -59,17 +59,17 @@ def check_binding(books: Books, opening: Opening | None) -> None:
 
 def _differences(new: Rules, old: Rules) -> dict[str, Any]:
     """The numbers that are not those of the ledger, as `budget set` takes them; the rest follows."""
-    amounts = {
+    pairs = {
         "epsilon": (new.budget.epsilon, old.budget.epsilon),
         "delta": (new.budget.delta, old.budget.delta),
         "max_epsilon_per_question": (new.max_epsilon, old.max_epsilon),
     }
     changed: dict[str, Any] = {
-        name: exact.typed(value) for name, (value, before) in amounts.items() if value not in (None, before)
+        name: amounts.typed(value) for name, (value, before) in pairs.items() if value not in (None, before)
     }
-    caps = tuple(f"{name}={exact.typed(cap)}" for name, cap in new.analysts if old.cap(name) != cap)
+    caps = tuple(f"{name}={amounts.typed(cap)}" for name, cap in new.analysts if old.cap(name) != cap)
     changed |= {"analyst": caps} if caps else {}
-    return (changed or {"epsilon": exact.typed(new.budget.epsilon)}) | {"why": UNKNOWN}
+    return (changed or {"epsilon": amounts.typed(new.budget.epsilon)}) | {"why": UNKNOWN}
 
 
 def standing(books: Books) -> Standing:

@@ -7,7 +7,7 @@ keeps account of the cost.
 import threading
 
 from discreet.errors import Conflict, bad
-from discreet.ledger.order import Order
+from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.standing import Receipt
 from discreet.privacy.cost import Cost, Together, checked
 
@@ -19,9 +19,9 @@ class Unbooked:
 
     >>> from discreet.privacy.cost import Pure
     >>> payer = Unbooked()
-    >>> receipt = payer.charge(Order("k"), Pure(1))
+    >>> receipt = payer.charge(ChargeRequest("k"), Pure(1))
     >>> payer.commit(receipt, b"42")
-    >>> receipt.name, payer.stored("k"), payer.charge(Order("k"), Pure(1)).stored
+    >>> receipt.name, payer.stored("k"), payer.charge(ChargeRequest("k"), Pure(1)).stored
     ('charged nowhere', b'42', True)
     """
 
@@ -35,7 +35,7 @@ class Unbooked:
         """All that was charged so far; a failed attempt stays charged."""
         return Together(tuple(cost for _, cost in self._charged))
 
-    def charge(self, order: Order, cost: Cost) -> Receipt:
+    def charge(self, order: ChargeRequest, cost: Cost) -> Receipt:
         """As `Payer.charge`; never refused for its price."""
         with self._lock:
             number = next((n for n, (key, _) in enumerate(self._charged, 1) if key == order.key), 0)

@@ -13,7 +13,7 @@ from discreet.ledger.account import Amounts
 from discreet.ledger.books import Books, costs_of
 from discreet.ledger.chain import Row, broken, canonical
 from discreet.ledger.rules import Rules
-from discreet.ledger.weigh import Typed, amounts, typed
+from discreet.ledger.weigh import Typed, typed, weight_of
 from discreet.ledger.written import amounts_of
 from discreet.privacy import cost as costs
 
@@ -46,7 +46,7 @@ class Auditor(Books):
         words = canonical([entry["cost"], entry["epsilon"], entry["delta"]])
         try:
             question = self._typed.get(words) or self._question(words)
-            needed = self._weights.get(words) or amounts(question, self.rules.budget)
+            needed = self._weights.get(words) or weight_of(question, self.rules.budget)
         except (DiscreetError, KeyError, ValueError, TypeError):
             raise broken(f"Entry {row.number} has no cost that can be read, or types less than it.") from None
         self._typed[words], self._weights[words] = question, needed

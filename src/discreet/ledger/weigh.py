@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import NotPriced, bad
 from discreet.ledger.account import Amounts
 from discreet.ledger.filter import Budget, kept, kept_delta, kept_renyi
@@ -93,7 +93,7 @@ def _sampled(cost: Sampled, size: int, relation: Relation) -> Promise:
 
 
 def _pure(epsilon: Fraction) -> Cost:
-    return Pure(max(epsilon, exact.MIN_EPSILON)) if epsilon > 0 else FREE
+    return Pure(max(epsilon, amounts.MIN_EPSILON)) if epsilon > 0 else FREE
 
 
 def typed(cost: Cost, relation: Relation, *, epsilon: Any = None, delta: Any = None) -> Typed:
@@ -103,21 +103,21 @@ def typed(cost: Cost, relation: Relation, *, epsilon: Any = None, delta: Any = N
     Fraction(1, 10)
     """
     found = promise(cost, relation)
-    small = found.apart if delta is None else exact.probability(delta, "delta")
+    small = found.apart if delta is None else amounts.probability(delta, "delta")
     if epsilon is None:
         odds = renyi.whole_odds(terms(found.cost))
         if odds is None:
             fix = "Type the epsilon and delta at which the noise was calibrated."
             raise bad("epsilon", "must be typed for a cost without an ε of its own", type(cost).__name__, fix)
-        at = odds.epsilon and exact.epsilon(odds.epsilon)
+        at = odds.epsilon and amounts.epsilon(odds.epsilon)
     else:
-        at = exact.epsilon(epsilon)
+        at = amounts.epsilon(epsilon)
     if small < found.apart:
-        fix = f"Give at least {exact.shown(found.apart)}."
-        raise bad("delta", "must cover the δ that the cost pays apart", exact.shown(small), fix)
+        fix = f"Give at least {amounts.shown(found.apart)}."
+        raise bad("delta", "must cover the δ that the cost pays apart", amounts.shown(small), fix)
     if not covered(found.cost, at, small - found.apart):
-        rule = f"must cover the cost at delta = {exact.shown(small)}"
-        raise bad("epsilon", rule, exact.shown(at), "Give the (epsilon, delta) for which the noise was calibrated.")
+        rule = f"must cover the cost at delta = {amounts.shown(small)}"
+        raise bad("epsilon", rule, amounts.shown(at), "Give the (epsilon, delta) for which the noise was calibrated.")
     return Typed(at, small, found)
 
 
@@ -130,7 +130,7 @@ def covered(cost: Cost, epsilon: Fraction, delta: Fraction) -> bool:
         return False
     if renyi.delta_at(found, epsilon)[0] <= delta:
         return True
-    if epsilon < exact.MIN_EPSILON or delta >= 1:
+    if epsilon < amounts.MIN_EPSILON or delta >= 1:
         return False
     # Both readings of one curve are proven; what was calibrated by either must pass.
     return price.delta(cost, epsilon).value <= delta or price.epsilon(cost, delta).value <= epsilon
@@ -167,7 +167,7 @@ def _is_pure(atom: object) -> bool:
             return False
 
 
-def amounts(question: Typed, allowed: Budget) -> Amounts:
+def weight_of(question: Typed, allowed: Budget) -> Amounts:
     """What the question adds in every currency of the budget, rounded up."""
     apart = question.promise.apart
     curves = [renyi.curve(question.promise.cost, k.order) for k in allowed.orders]

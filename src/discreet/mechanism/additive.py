@@ -12,13 +12,14 @@ from fractions import Fraction
 from math import isqrt
 from typing import Any
 
-from discreet import exact as exactly
+from discreet import amounts
 from discreet.bounded import Sensitivity
 from discreet.errors import bad
 from discreet.mechanism.promise import lattice_vector, saturated_sum
+from discreet.ndarrays import Ints
 from discreet.noise.gaussian import DiscreteGaussian, RoundedGaussian
 from discreet.noise.laplace import DiscreteLaplace
-from discreet.noise.source import Ints, Source
+from discreet.noise.source import Source
 from discreet.privacy import analytic, calibrate
 from discreet.privacy.cost import Cost, Gaussian, Pure, Zcdp
 
@@ -53,7 +54,7 @@ class Additive:
 
         A face: the level is parsed here, and not by the noise.
         """
-        return self.noise.radius(exactly.inner_probability(level, "level"))
+        return self.noise.radius(amounts.inner_probability(level, "level"))
 
 
 def laplace(sensitivity: Sensitivity, epsilon: Any) -> Additive:
@@ -65,7 +66,7 @@ def laplace(sensitivity: Sensitivity, epsilon: Any) -> Additive:
     >>> laplace(scalar(1), "0.1").noise.scale
     Fraction(10, 1)
     """
-    price = exactly.epsilon(epsilon)
+    price = amounts.epsilon(epsilon)
     return Additive(sensitivity, Pure(price), DiscreteLaplace(_moved(sensitivity.l1) / price))
 
 
@@ -74,13 +75,13 @@ def gaussian(sensitivity: Sensitivity, sigma: Any) -> Additive:
 
     σ per unit of sensitivity is rounded down in the cost (the dearer side) where l2 is irrational.
     """
-    spread = exactly.scale(sigma, "sigma")
+    spread = amounts.scale(sigma, "sigma")
     return Additive(sensitivity, Gaussian(spread / root_up(sensitivity.l2_squared)), RoundedGaussian(spread))
 
 
 def discrete_gaussian(sensitivity: Sensitivity, sigma: Any) -> Additive:
     """ρ-zCDP, ρ = l2²/2σ², by discrete Gaussian noise on each coordinate (Canonne, Kamath & Steinke 2020)."""
-    spread = exactly.scale(sigma, "sigma")
+    spread = amounts.scale(sigma, "sigma")
     rho = _moved(sensitivity.l2_squared) / (2 * spread**2)
     return Additive(sensitivity, Zcdp(rho), DiscreteGaussian(spread))
 
@@ -103,7 +104,7 @@ def least_error(sensitivity: Sensitivity, epsilon: Any, delta: Any) -> Additive:
     ['DiscreteLaplace', 'RoundedGaussian']
     """
     pure = laplace(sensitivity, epsilon)
-    if exactly.delta(delta, ceiling=Fraction(1, 2)) == 0:
+    if amounts.delta(delta, ceiling=Fraction(1, 2)) == 0:
         return pure
     normal = analytic_gaussian(sensitivity, epsilon, delta)
     return pure if pure.variance <= normal.variance else normal

@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from discreet import exact as exactly
-from discreet import real
+from discreet import amounts, real
 from discreet.bounded import Sensitivity
 from discreet.errors import bad, bad_private
 from discreet.mechanism.promise import lattice_vector
 from discreet.mechanism.select import ExponentialMechanism, exponential
-from discreet.noise.source import Ints, Source
+from discreet.ndarrays import Ints
+from discreet.noise.source import Source
 from discreet.privacy.cost import Cost
 from discreet.relation import Relation, relation
 
@@ -83,10 +83,10 @@ def bias(epsilon: Any, *, low: Any, high: Any, points: int, under: Any = Relatio
     >>> round(bias("0.1", low="0.1", high="0.9", points=801).exponent, 4)
     0.0217
     """
-    first, last = exactly.inner_probability(low, "low"), exactly.inner_probability(high, "high")
+    first, last = amounts.inner_probability(low, "low"), amounts.inner_probability(high, "high")
     if first >= last:
         raise bad("high", "must be above low", high, "Give bounds such as 0.1 and 0.9.")
-    many = exactly.count(points, "points", 2, 10**5)
+    many = amounts.count(points, "points", 2, 10**5)
     c, d = _coefficients(first, last, many)
     kind = relation(under)
     moved = np.abs(c - d) if kind is Relation.REPLACE_ONE else np.maximum(np.abs(c), np.abs(d))

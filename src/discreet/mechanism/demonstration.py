@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet import exact as exactly
+from discreet import amounts
 from discreet.bounded import Sensitivity
 from discreet.errors import bad_private
 from discreet.mechanism.promise import LARGEST, lattice_vector
+from discreet.ndarrays import Ints
 from discreet.noise.bernoulli import bernoulli
-from discreet.noise.source import Ints, Source
+from discreet.noise.source import Source
 from discreet.privacy.cost import Approx, Cost
 
 
@@ -65,12 +66,12 @@ class AllOrNothing:
 
 def name_and_shame(delta: Any) -> NameAndShame:
     """(0, δ)-DP, and it names people."""
-    return NameAndShame(exactly.probability(delta, "delta"))
+    return NameAndShame(amounts.probability(delta, "delta"))
 
 
 def all_or_nothing(delta: Any) -> AllOrNothing:
     """(0, δ)-DP, and it may publish everyone."""
-    return AllOrNothing(exactly.probability(delta, "delta"))
+    return AllOrNothing(amounts.probability(delta, "delta"))
 
 
 def _rows(exact: Any) -> Ints:

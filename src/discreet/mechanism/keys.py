@@ -14,16 +14,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
-from discreet import exact as exactly
-from discreet import real
+from discreet import amounts, real
 from discreet.bounded import Sensitivity, cells
 from discreet.errors import bad, bad_private
 from discreet.mechanism import additive
 from discreet.mechanism.promise import lattice_vector, saturated_sum
+from discreet.ndarrays import Bools
 from discreet.noise.gaussian import RoundedGaussian
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.source import Source
@@ -46,13 +44,13 @@ class KeySelection:
     threshold: int
     noise: DiscreteLaplace | RoundedGaussian
 
-    def __call__(self, exact: Any, source: Source) -> NDArray[np.bool_]:
+    def __call__(self, exact: Any, source: Source) -> Bools:
         """True for each key that is released; a count below 1 is a key nobody has, and never is."""
         counts = lattice_vector(exact, "counts")
         if counts.ndim != 1:
             raise bad_private("counts", "must be a flat list, one count a key", "Give a list of whole numbers.")
         noisy = saturated_sum(counts, self.noise.drawn(counts.size, source))
-        released: NDArray[np.bool_] = (counts >= 1) & (noisy > self.threshold)
+        released: Bools = (counts >= 1) & (noisy > self.threshold)
         return released
 
     def kept_from(self, level: Fraction) -> int:
@@ -60,7 +58,7 @@ class KeySelection:
 
         P[c + X > τ] ≥ level iff P[X > c − τ − 1] ≤ 1 − level, since X is symmetric.
         """
-        exactly.require_inner(level, "level")
+        amounts.require_inner(level, "level")
         missed = 1 - level
 
         def kept(count: int) -> bool:
@@ -93,7 +91,7 @@ def gaussian_key_selection(groups: int, sigma: Any, delta: Any, *, relation: Any
 
 
 def _built(groups: int, delta: Any, counts: additive.Additive) -> KeySelection:
-    leak = exactly.delta(delta, ceiling=_CEILING)
+    leak = amounts.delta(delta, ceiling=_CEILING)
     if leak == 0:
         fix = "Give a number such as 1e-7, or declare the keys as public values."
         raise bad("delta", "must be above 0 where keys are private", delta, fix)
@@ -118,7 +116,7 @@ def _least_threshold(groups: int, delta: Fraction, noise: DiscreteLaplace | Roun
 
 def _moved(groups: int, under: Any) -> Sensitivity:
     """The counts of at most g keys move by one; by replacement those of g keys left and of g keys entered."""
-    most, kind = exactly.count(groups, "groups", 1), relation_named(under)
+    most, kind = amounts.count(groups, "groups", 1), relation_named(under)
     return cells(2 * most if kind is Relation.REPLACE_ONE else most, 1, kind)
 
 

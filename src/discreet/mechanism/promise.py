@@ -10,7 +10,8 @@ import numpy as np
 
 from discreet.bounded import Bound
 from discreet.errors import bad, bad_private
-from discreet.noise.source import Ints, Source
+from discreet.ndarrays import Ints
+from discreet.noise.source import Source
 from discreet.privacy.cost import Cost
 
 # Exact values saturate here: clamping moves no two inputs further apart.  A sum of two such, and the gap between them,

@@ -18,13 +18,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discreet import exact as exactly
+from discreet import amounts
 from discreet.bounded import Sensitivity
 from discreet.errors import bad
 from discreet.mechanism.promise import MOST_CANDIDATES, lattice_vector, scores_vector
 from discreet.mechanism.select import ExponentialMechanism, exponential
+from discreet.ndarrays import Ints
 from discreet.noise.select import exponential_choice, uniforms
-from discreet.noise.source import Ints, Source
+from discreet.noise.source import Source
 from discreet.privacy.cost import Cost
 
 SHORT = 512  # points of a grid whose every point is weighed: below, runs of points take longer to lay out
@@ -91,7 +92,7 @@ class Quantile:
 
 def quantile(sensitivity: Sensitivity, epsilon: Any, *, q: Any) -> Quantile:
     """ε-DP for counts per grid point that one unit moves by at most `sensitivity.l1` in sum."""
-    share = exactly.probability(q, "q")
+    share = amounts.probability(q, "q")
     if share.denominator > _FINEST:
         raise bad("q", "must be a share with a denominator of at most 10,000", q, "Round it, as in 0.25 or 0.999.")
     if sensitivity.l1 <= 0:
@@ -117,7 +118,7 @@ def runs(points: Ints, counts: Ints, grid: int, q: Fraction) -> Runs:
     >>> [part.tolist() for part in runs(np.array([2, 3]), np.array([5, 5]), 6, Fraction(1, 2))]
     [[0, 2, 3, 4], [2, 1, 1, 2], [-10, 0, 0, -10]]
     """
-    exactly.count(grid, "grid", 1, MOST_CANDIDATES)
+    amounts.count(grid, "grid", 1, MOST_CANDIDATES)
     held = np.minimum(np.maximum(lattice_vector(counts, "scores"), 0), _most(grid, q))
     up_to = held.cumsum()
     total = int(up_to[-1]) if held.size else 0

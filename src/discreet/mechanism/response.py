@@ -14,16 +14,15 @@ from typing import Any
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
-from discreet import exact as exactly
-from discreet import real
+from discreet import amounts, real
 from discreet.bounded import Sensitivity
 from discreet.errors import bad, bad_private
 from discreet.mechanism.promise import lattice_vector
+from discreet.ndarrays import Ints
 from discreet.noise.bernoulli import bernoulli, coins
 from discreet.noise.select import uniforms
-from discreet.noise.source import Ints, Source
+from discreet.noise.source import Source
 from discreet.privacy.cost import Cost, Response
 from discreet.relation import Relation
 
@@ -108,7 +107,7 @@ class Survey:
     def cost(self) -> Cost:
         p, q = self.said_yes(1), self.said_yes(0)
         ratio = max(p / q, (1 - q) / (1 - p))
-        return Response(Fraction(exactly.rounded_up(real.upper(lambda: real.ball(ratio).log()), 18)))
+        return Response(Fraction(amounts.rounded_up(real.upper(lambda: real.ball(ratio).log()), 18)))
 
     def __call__(self, exact: Any, source: Source) -> Ints:
         """One report a person, 1 for yes; an answer outside 0 and 1 counts as the nearest."""
@@ -129,12 +128,12 @@ class Survey:
 
 def response(epsilon: Any, choices: int = 2) -> KaryResponse:
     """ε-DP reports among that many answers."""
-    return KaryResponse(exactly.epsilon(epsilon), exactly.count(choices, "choices", 2, 2**31))
+    return KaryResponse(amounts.epsilon(epsilon), amounts.count(choices, "choices", 2, 2**31))
 
 
 def two_coins(truthful: Any = "0.5", yes: Any = "0.5") -> Survey:
     """The lectures' survey: with two fair coins P[yes | did it] = ¾, P[yes | did not] = ¼, ε = ln 3."""
-    tells, says = exactly.probability(truthful, "truthful"), exactly.inner_probability(yes, "yes")
+    tells, says = amounts.probability(truthful, "truthful"), amounts.inner_probability(yes, "yes")
     if tells in (0, 1):
         fix = "Give a probability such as 0.5: with 0 the reports say nothing, with 1 they say all."
         raise bad("truthful", "must be strictly between 0 and 1", truthful, fix)
@@ -149,7 +148,7 @@ def _one_answer(choices: int) -> Sensitivity:
     return Sensitivity(Fraction(1), most, most * most, most, Relation.REPLACE_ONE)
 
 
-def _answers(values: Any) -> NDArray[np.int64]:
+def _answers(values: Any) -> Ints:
     vector = lattice_vector(values, "answers")
     if vector.ndim != 1:
         raise bad_private("answers", "must be a flat list, one answer a person", "Give a list of whole numbers.")
@@ -158,14 +157,14 @@ def _answers(values: Any) -> NDArray[np.int64]:
 
 def _variance(share: float, people: int, p: float, q: float) -> float:
     said = q + (p - q) * share
-    return said * (1 - said) / (exactly.count(people, "people", 1) * (p - q) ** 2)
+    return said * (1 - said) / (amounts.count(people, "people", 1) * (p - q) ** 2)
 
 
 def _share(said: int, people: int, p: float, q: float, level: Any) -> Share:
     """Clopper–Pearson on the share of reports, carried over by the straight line that unbiases it."""
     from scipy.special import betaincinv
 
-    missed = float(1 - exactly.inner_probability(level, "level")) / 2
+    missed = float(1 - amounts.inner_probability(level, "level")) / 2
     if people == 0:
         return Share(0.5, 0.0, 1.0)
     low = betaincinv(said, people - said + 1, missed) if said > 0 else 0.0

@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from discreet import exact as exactly
+from discreet import amounts
 from discreet.bounded import Sensitivity
 from discreet.errors import bad
 from discreet.mechanism.promise import LARGEST, saturated_sum, scores_vector
+from discreet.ndarrays import Ints
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.select import exponential_choice, first_flipped
-from discreet.noise.source import Ints, Source
+from discreet.noise.source import Source
 from discreet.privacy.cost import Cost, Exponential, Pure, Repeated
 
 
@@ -85,8 +86,8 @@ class NoisyMax:
 
     def shortfall(self, candidates: int, missed: Any) -> float:
         """R with P[best score − chosen score > R] ≤ missed: twice the radius that holds all noise at once."""
-        chance = exactly.inner_probability(missed, "missed")
-        return 2.0 * self.noise.radius(1 - chance / exactly.count(candidates, "candidates", 1))
+        chance = amounts.inner_probability(missed, "missed")
+        return 2.0 * self.noise.radius(1 - chance / amounts.count(candidates, "candidates", 1))
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ class TopK:
 
 def exponential(sensitivity: Sensitivity, epsilon: Any) -> ExponentialMechanism:
     """ε-DP for any scores: the exponent carries the factor 2, for a unit may lift one score and lower another."""
-    price = exactly.epsilon(epsilon)
+    price = amounts.epsilon(epsilon)
     return ExponentialMechanism(sensitivity, Exponential(price), price / (2 * _step(sensitivity)))
 
 
@@ -133,26 +134,26 @@ def monotone_exponential(sensitivity: Sensitivity, epsilon: Any) -> ExponentialM
     if sensitivity.relation != "add-remove":
         fix = "Use `exponential`, whose exponent carries the factor 2."
         raise bad("relation", "must be add-remove for monotone scores", str(sensitivity.relation), fix)
-    price = exactly.epsilon(epsilon)
+    price = amounts.epsilon(epsilon)
     return ExponentialMechanism(sensitivity, Exponential(price), price / _step(sensitivity))
 
 
 def permute_and_flip(sensitivity: Sensitivity, epsilon: Any) -> PermuteAndFlip:
     """ε-DP with the exponential mechanism's exponent; priced as Pure(ε), that is ε²/2-zCDP and not ε²/8."""
-    price = exactly.epsilon(epsilon)
+    price = amounts.epsilon(epsilon)
     return PermuteAndFlip(sensitivity, Pure(price), price / (2 * _step(sensitivity)))
 
 
 def noisy_max(sensitivity: Sensitivity, epsilon: Any) -> NoisyMax:
     """ε-DP: an index stays ahead if its own noise rises by 2Δ, which costs e^(2Δ/b) = e^ε."""
-    price = exactly.epsilon(epsilon)
+    price = amounts.epsilon(epsilon)
     return NoisyMax(sensitivity, Pure(price), DiscreteLaplace(2 * _step(sensitivity) / price))
 
 
 def top_k(sensitivity: Sensitivity, epsilon: Any, k: int) -> TopK:
     """ε-DP in total: k exponential mechanisms at ε/k, each on what is left."""
-    times = exactly.count(k, "k", 1, 10**6)
-    one = exponential(sensitivity, exactly.epsilon(epsilon) / times)
+    times = amounts.count(k, "k", 1, 10**6)
+    one = exponential(sensitivity, amounts.epsilon(epsilon) / times)
     return TopK(sensitivity, Repeated(one.cost, times), times, one)
 
 
@@ -165,8 +166,8 @@ def monotone_top_k(sensitivity: Sensitivity, epsilon: Any, k: int) -> TopK:
     >>> monotone_top_k(cells(4, 1), 1, 2).one.rate, top_k(cells(4, 1), 1, 2).one.rate
     (Fraction(1, 2), Fraction(1, 4))
     """
-    times = exactly.count(k, "k", 1, 10**6)
-    one = monotone_exponential(sensitivity, exactly.epsilon(epsilon) / times)
+    times = amounts.count(k, "k", 1, 10**6)
+    one = monotone_exponential(sensitivity, amounts.epsilon(epsilon) / times)
     return TopK(sensitivity, Repeated(one.cost, times), times, one)
 
 
@@ -184,8 +185,8 @@ def _step(sensitivity: Sensitivity) -> Fraction:
 
 
 def _shortfall(rate: Fraction, candidates: int, missed: Any) -> float:
-    chance = exactly.inner_probability(missed, "missed")
+    chance = amounts.inner_probability(missed, "missed")
     # The logarithm of each whole number by itself: as a float the chance may be 0, and the rate 0 or infinite.
     tail = math.log(chance.denominator) - math.log(chance.numerator)
-    steps = Fraction(math.log(exactly.count(candidates, "candidates", 1)) + tail) / rate
+    steps = Fraction(math.log(amounts.count(candidates, "candidates", 1)) + tail) / rate
     return float(min(steps, Fraction(2 * LARGEST)))  # no two scores lie further apart

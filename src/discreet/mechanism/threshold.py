@@ -13,7 +13,7 @@ from fractions import Fraction
 from threading import Lock
 from typing import Any, NoReturn
 
-from discreet import exact as exactly
+from discreet import amounts
 from discreet.bounded import Sensitivity
 from discreet.errors import BadValue, bad, bad_private
 from discreet.mechanism.promise import LARGEST, lattice_vector
@@ -62,8 +62,8 @@ class SparseVector:
 
         One step beyond the two radii: a value that ties with the noisy threshold counts as above.
         """
-        half = exactly.inner_probability(missed, "missed") / 2
-        asked = exactly.count(questions, "questions", 1)
+        half = amounts.inner_probability(missed, "missed") / 2
+        asked = amounts.count(questions, "questions", 1)
         return 1 + self.threshold_noise.radius(1 - half) + self.question_noise.radius(1 - half / asked)
 
 
@@ -146,7 +146,7 @@ def _not_copied() -> BadValue:
 
 def sparse_vector(sensitivity: Sensitivity, epsilon: Any, *, threshold: int, positives: int) -> SparseVector:
     """ε-DP verdicts; Δ is `sensitivity.linf`, what one unit can move any single question."""
-    price, c = exactly.epsilon(epsilon), exactly.count(positives, "positives", 1, 10**6)
+    price, c = amounts.epsilon(epsilon), amounts.count(positives, "positives", 1, 10**6)
     return _built(sensitivity, price, threshold, c, Pure(price), None)
 
 
@@ -154,8 +154,8 @@ def numeric_sparse_vector(
     sensitivity: Sensitivity, epsilon: Any, *, threshold: int, positives: int, numbers: Any
 ) -> SparseVector:
     """ε-DP verdicts, and noisy numbers for the positives at `numbers` further ε in total."""
-    price, c = exactly.epsilon(epsilon), exactly.count(positives, "positives", 1, 10**6)
-    each = exactly.epsilon(numbers, "numbers") / c
+    price, c = amounts.epsilon(epsilon), amounts.count(positives, "positives", 1, 10**6)
+    each = amounts.epsilon(numbers, "numbers") / c
     fresh = DiscreteLaplace(_step(sensitivity) / each)
     return _built(sensitivity, price, threshold, c, Together((Pure(price), Repeated(Pure(each), c))), fresh)
 
@@ -164,7 +164,7 @@ def _built(
     sensitivity: Sensitivity, price: Fraction, threshold: int, c: int, cost: Cost, numbers: DiscreteLaplace | None
 ) -> SparseVector:
     step = _step(sensitivity)
-    level = exactly.count(threshold, "threshold", -LARGEST, LARGEST)
+    level = amounts.count(threshold, "threshold", -LARGEST, LARGEST)
     first = price / (1 + Fraction((2 * c) ** (2 / 3)).limit_denominator(1000))
     ours, theirs = DiscreteLaplace(step / first), DiscreteLaplace(2 * c * step / (price - first))
     return SparseVector(sensitivity, cost, level, c, ours, theirs, numbers)

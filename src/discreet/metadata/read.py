@@ -10,8 +10,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from discreet.amounts import DELTA_CEILING
 from discreet.errors import BadValue, MetadataError
-from discreet.exact import DELTA_CEILING
 from discreet.metadata import address as addresses
 from discreet.metadata import files
 from discreet.metadata.address import Address

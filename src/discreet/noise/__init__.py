@@ -7,11 +7,12 @@ dtype('int64')
 import math
 from typing import Any
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import bad
+from discreet.ndarrays import Ints
 from discreet.noise.gaussian import DiscreteGaussian, RoundedGaussian
 from discreet.noise.laplace import DiscreteLaplace
-from discreet.noise.source import SYSTEM, Ints
+from discreet.noise.source import SYSTEM
 
 __all__ = ["discrete_gaussian", "discrete_laplace", "rounded_gaussian"]
 
@@ -44,7 +45,7 @@ def _shape(size: Any) -> tuple[int, ...]:
     sides = size if isinstance(size, tuple) else (size,)
     if len(sides) > _MOST_SIDES:
         raise bad("size", f"must have at most {_MOST_SIDES} sides", size, "Give an int or a short tuple of ints.")
-    shape = tuple(exact.count(side, "size", 0, _MOST) for side in sides)
+    shape = tuple(amounts.count(side, "size", 0, _MOST) for side in sides)
     if math.prod(shape) > _MOST:
         raise bad("size", "must ask for at most 2³² numbers", size, "Draw in several calls.")
     return shape

@@ -1,4 +1,4 @@
-"""Coins that fall with exactly the stated probability.
+"""Bools that fall with exactly the stated probability.
 
 A coin of bias p compares a uniform number with p, eight digits at first; one coin in 256 ties and gets 64 digits more,
 and one in 2⁷² after that gets as many as it needs, against certified digits of p.
@@ -7,45 +7,44 @@ and one in 2⁷² after that gets as many as it needs, against certified digits 
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet import real
+from discreet.ndarrays import Bools, Floats, Ints
 from discreet.noise.digits import Digits, below
-from discreet.noise.powers import MARGIN, Floats, exp_minus
-from discreet.noise.source import Ints, Source
+from discreet.noise.powers import MARGIN, exp_minus
+from discreet.noise.source import Source
 
-Coins = NDArray[np.bool_]
 _UNIT = 2.0**-53
 _STEEPEST = Fraction(2**60)
 
 
-def coins(bias: real.Real, n: int, source: Source) -> Coins:
+def coins(bias: real.Real, n: int, source: Source) -> Bools:
     """n coins, each True with probability `bias`, a certified real in [0, 1]."""
     first = real.floor(bias, 8)
     drawn = source.words(-(-n // 8)).view(np.uint8)[:n]
-    heads: Coins = drawn < first
+    heads: Bools = drawn < first
     ties = np.flatnonzero(drawn == first)
     if ties.size:
         heads[ties] = _tied(bias, first, ties.size, source)
     return heads
 
 
-def _tied(bias: real.Real, first: int, n: int, source: Source) -> Coins:
-    """Coins whose first eight digits equal those of the bias."""
+def _tied(bias: real.Real, first: int, n: int, source: Source) -> Bools:
+    """Bools whose first eight digits equal those of the bias."""
     rest = np.uint64(real.floor(bias, 72) - (first << 64))
     drawn = source.words(n)
-    heads: Coins = drawn < rest
+    heads: Bools = drawn < rest
     for i in np.flatnonzero(drawn == rest):
         heads[i] = below(Digits((first << 64) | int(drawn[i]), 72), bias, source)
     return heads
 
 
-def bernoulli(p: Fraction, n: int, source: Source) -> Coins:
+def bernoulli(p: Fraction, n: int, source: Source) -> Bools:
     """n coins of rational bias."""
     return coins(lambda: real.ball(p), n, source)
 
 
-def bernoulli_exp(gaps: Ints, rate: Fraction, source: Source) -> Coins:
+def bernoulli_exp(gaps: Ints, rate: Fraction, source: Source) -> Bools:
     """A coin of bias exp(−rate·gap) for each gap ≥ 0.
 
     The float comparison decides only outside |U − e^(−γ̃)| ≤ 2⁻³⁶: with γ = rate·gap, `exponents` moves e^(−γ) by at
@@ -54,7 +53,7 @@ def bernoulli_exp(gaps: Ints, rate: Fraction, source: Source) -> Coins:
     drawn = source.words(gaps.size)
     u = (drawn >> np.uint64(11)).astype(np.float64) * _UNIT
     p = exp_minus(exponents(gaps, rate))
-    heads: Coins = u < p
+    heads: Bools = u < p
     for i in np.flatnonzero(np.abs(u - p) <= 64 * MARGIN):
         heads[i] = below(Digits(int(drawn[i]), 64), real.exp(-rate * int(gaps[i])), source)
     return heads

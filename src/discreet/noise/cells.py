@@ -20,9 +20,9 @@ import numpy as np
 from flint import arb
 
 from discreet import real
+from discreet.ndarrays import Floats, Words
 from discreet.noise.digits import Digits
-from discreet.noise.powers import Floats
-from discreet.noise.source import Source, Words
+from discreet.noise.source import Source
 
 H = Fraction(1, 64)  # the width of a cell; finer means fewer "maybe" and more thresholds
 TABLE_BITS = 16

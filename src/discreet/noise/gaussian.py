@@ -16,15 +16,15 @@ from functools import lru_cache
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
-from discreet import exact, real
+from discreet import amounts, real
+from discreet.ndarrays import Bools, Floats, Ints
 from discreet.noise.cells import NORMAL
 from discreet.noise.digits import Digits, below
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.lattice import FEWEST, Rounding, drawn
-from discreet.noise.powers import Floats, exp_minus
-from discreet.noise.source import Ints, Source
+from discreet.noise.powers import exp_minus
+from discreet.noise.source import Source
 
 _SUMMED = 500  # up to this σ, moments and intervals of the discrete form are plain sums
 _TABLED = 2000  # up to this σ, the keep probabilities are looked up
@@ -45,7 +45,7 @@ class RoundedGaussian:
     sigma: Fraction
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sigma", exact.scale(self.sigma, "sigma"))
+        object.__setattr__(self, "sigma", amounts.scale(self.sigma, "sigma"))
 
     def drawn(self, n: int, source: Source) -> Ints:
         """n independent draws."""
@@ -68,7 +68,7 @@ class RoundedGaussian:
 
     def radius(self, level: Fraction) -> int:
         """The least t with P[|K| ≤ t] = 1 − 2·P[N > (t + ½)/σ] ≥ level."""
-        exact.require_inner(level, "level")
+        amounts.require_inner(level, "level")
         missed = (1 - level) / 2
         most = math.ceil(self.sigma)
         while not self._enough(most, missed):
@@ -94,7 +94,7 @@ class DiscreteGaussian:
     sigma: Fraction
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sigma", exact.scale(self.sigma, "sigma"))
+        object.__setattr__(self, "sigma", amounts.scale(self.sigma, "sigma"))
 
     def drawn(self, n: int, source: Source) -> Ints:
         """n independent draws: discrete Laplace noise Y of scale σ, kept with probability exp(c − (|Y|/σ − 1)²/2).
@@ -113,12 +113,12 @@ class DiscreteGaussian:
             filled += good.size
         return out[:n]
 
-    def _kept(self, proposed: Ints, source: Source) -> NDArray[np.bool_]:
+    def _kept(self, proposed: Ints, source: Source) -> Bools:
         """Float |y|/σ ≤ 60 errs by 2⁻⁴⁵, so the exponent by 2⁻³⁹, and the exponential by 2⁻⁴² more."""
         p = self._probability(np.abs(proposed))
         words = source.words(proposed.size)
         u = (words >> np.uint64(11)).view(np.int64) * 2.0**-53
-        heads: NDArray[np.bool_] = u < p
+        heads: Bools = u < p
         u -= p
         for i in np.flatnonzero(np.abs(u, out=u) <= _COIN_MARGIN):
             exponent = _exponent(self.sigma, abs(int(proposed[i])))
@@ -160,7 +160,7 @@ class DiscreteGaussian:
         """The least t with P[|K| ≤ t] ≥ level by summation, with 10⁻¹² to spare; above 500 steps, or for a level
         within 10⁻⁹ of 1, one step more than the rounded form, from P[K > t] ≤ P[N > t/σ] (Canonne, Kamath & Steinke
         2020)."""
-        exact.require_inner(level, "level")
+        amounts.require_inner(level, "level")
         missed = 1 - level
         if self.sigma > _SUMMED or missed < Fraction(1, 10**9):
             return RoundedGaussian(self.sigma).radius(level) + 1

@@ -13,11 +13,12 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
-from discreet import exact, real
+from discreet import amounts, real
+from discreet.ndarrays import Ints
 from discreet.noise.bernoulli import coins
 from discreet.noise.cells import EXPONENTIAL
 from discreet.noise.lattice import FEWEST, Rounding, drawn
-from discreet.noise.source import Ints, Source
+from discreet.noise.source import Source
 
 _LEAST = 1e-300  # stands for every smaller scale, in stated errors only: they are 0 to all digits
 
@@ -29,7 +30,7 @@ class Geometric:
     scale: Fraction
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scale", exact.scale(self.scale))
+        object.__setattr__(self, "scale", amounts.scale(self.scale))
 
     def drawn(self, n: int, source: Source) -> Ints:
         """n independent draws."""
@@ -52,7 +53,7 @@ class DiscreteLaplace:
     scale: Fraction
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scale", exact.scale(self.scale))
+        object.__setattr__(self, "scale", amounts.scale(self.scale))
 
     def drawn(self, n: int, source: Source) -> Ints:
         """n independent draws."""
@@ -78,7 +79,7 @@ class DiscreteLaplace:
 
     def radius(self, level: Fraction) -> int:
         """The least t with P[|X| ≤ t] ≥ level: t = ⌊scale·ln(2/((1 + a)(1 − level)))⌋."""
-        exact.require_inner(level, "level")
+        amounts.require_inner(level, "level")
         missed = 1 - level
         return real.floor(lambda: real.ball(self.scale) * (2 / ((1 + _power(self.scale, 1)) * real.ball(missed))).log())
 

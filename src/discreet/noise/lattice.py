@@ -20,10 +20,11 @@ from flint import arb
 from numpy.typing import NDArray
 
 from discreet import real
+from discreet.ndarrays import Bools, Floats, Ints, Words
 from discreet.noise.cells import TABLE_BITS, Cells, H, kept, located, tables
 from discreet.noise.digits import Digits, floor_of
-from discreet.noise.powers import MARGIN, Floats, exp_minus
-from discreet.noise.source import Ints, Source, Words
+from discreet.noise.powers import MARGIN, exp_minus
+from discreet.noise.source import Source
 
 PLACE_BITS = 40
 LARGEST = 2**63 - 2  # so that −1 − K and |K| stay within 64 bits too
@@ -35,7 +36,6 @@ _PLACE = np.uint64((1 << PLACE_BITS) - 1)
 _TWO_TO_52 = np.uint64(0x4330000000000000)  # the bits of the float 2⁵²: or-ing m < 2⁵² into them gives 2⁵² + m
 _COIN_MARGIN = 2.0**-34
 
-Bools = NDArray[np.bool_]
 Index = NDArray[np.intp]
 
 

@@ -11,11 +11,9 @@ promise no bound.
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet import real
-
-Floats = NDArray[np.float64]
+from discreet.ndarrays import Floats
 
 MARGIN = 2.0**-42
 _PER_UNIT = 64

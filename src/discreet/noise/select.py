@@ -12,10 +12,11 @@ import numpy as np
 from flint import arb
 
 from discreet import real
+from discreet.ndarrays import Ints
 from discreet.noise.bernoulli import bernoulli_exp, exponents
 from discreet.noise.digits import Digits
 from discreet.noise.powers import exp_minus
-from discreet.noise.source import Ints, Source
+from discreet.noise.source import Source
 
 _WEIGHT_BITS = 40
 _MOST = 1 << 21  # candidates: 2²¹·2⁴⁰ < 2⁶²

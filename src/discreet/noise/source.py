@@ -14,10 +14,8 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES256
 from cryptography.hazmat.primitives.ciphers.modes import CTR
-from numpy.typing import NDArray
 
-Words = NDArray[np.uint64]
-Ints = NDArray[np.int64]
+from discreet.ndarrays import Words
 
 _FEW_BYTES = 512  # below this the kernel is quicker than a key schedule
 _KEY_BYTES, _BLOCK_BYTES = 32, 16

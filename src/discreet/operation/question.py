@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import BadValue, NotAnswerable, bad, fixed_by
 from discreet.fix import UNKNOWN, Fix
 
@@ -46,7 +46,7 @@ class QuestionCall:
     @property
     def size(self) -> int | None:
         """The number of rows at which the ± of means is quoted."""
-        return None if self.at_size is None else exact.whole(self.at_size, "at-size", 1, _MOST_SIZE, such_as=1000)
+        return None if self.at_size is None else amounts.whole(self.at_size, "at-size", 1, _MOST_SIZE, such_as=1000)
 
 
 def asking(dataset: "Dataset", call: QuestionCall) -> "Asking":
@@ -101,11 +101,11 @@ def wanted_errors(texts: tuple[str, ...]) -> dict[str, str]:
 def _require_width(name: str, value: str) -> None:
     """Refuses what is no ±; a column's name without one gets its ± in the fix."""
     if name:
-        exact.positive(value, f"error of {name}")
+        amounts.positive(value, f"error of {name}")
         return
     column = value if value.isidentifier() and value.casefold() not in ("nan", "inf", "infinity", "true") else "n"
     with fixed_by(f"Write, for example: --error {column}=15"):
-        exact.positive(value, "error")
+        amounts.positive(value, "error")
 
 
 def _no_price(question: "Asking", call: QuestionCall) -> BadValue:
@@ -129,10 +129,10 @@ def _require_delta(question: "Asking", call: QuestionCall) -> None:
     why = f"The values of {names} are not public, and to find them privately takes a delta above 0."
     listed = 'List them in the metadata: values = ["…"]'
     if table.budget.delta:
-        fix = replace(call, delta=exact.typed(table.delta())).fix(f"{listed}, or ask with a delta:")
+        fix = replace(call, delta=amounts.typed(table.delta())).fix(f"{listed}, or ask with a delta:")
     else:
         from discreet.metadata.gaps import round_delta
 
-        allowed = {"delta": exact.typed(round_delta(table.schema.population)), "why": UNKNOWN}
+        allowed = {"delta": amounts.typed(round_delta(table.schema.population)), "why": UNKNOWN}
         fix = Fix(f"{listed}, or let the curator allow a delta:", "budget set", allowed)
     raise NotAnswerable("These groups cannot be found without a delta.", why, fix)

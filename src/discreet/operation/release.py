@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import BadValue, BudgetExceeded, bad
 from discreet.fix import Fix
 from discreet.operation.cheaper import RAISE
@@ -65,14 +65,14 @@ class ReleaseCall:
         if "" in names:
             fix = "Write, for example: --by sex,age"
             raise bad("by", "must name columns, with commas between", ",".join(self.by), fix)
-        size = None if self.largest is None else exact.whole(self.largest, "largest", 1, 10**5, such_as=8)
+        size = None if self.largest is None else amounts.whole(self.largest, "largest", 1, 10**5, such_as=8)
         about = {"hierarchy": self.hierarchy, "by": names, "groups": self.groups, "largest": size}
         return about if self.count is None else about | {"count": self.count}
 
     @property
     def price(self) -> dict[str, Any]:
         """What a plan takes."""
-        total = None if self.total is None else exact.whole(self.total, "total", 0, _MOST, such_as=1000)
+        total = None if self.total is None else amounts.whole(self.total, "total", 0, _MOST, such_as=1000)
         price: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "level": self.level}
         price |= {"total": total, "leaf_totals": self.leaf_totals, "zeros": self.zeros}
         chosen = {"sharing": self.sharing, "method": self.method}
@@ -163,7 +163,7 @@ def _required_runs(typed: str, plan: "ReleasePlan") -> int:
     """How often to draw the noise again, refused before anything is spent."""
     from discreet.release.resimulated import MOST_RUNS, least_runs, require_room
 
-    runs = exact.whole(typed, "resimulate", least_runs(plan.terms.level), MOST_RUNS, such_as=99)
+    runs = amounts.whole(typed, "resimulate", least_runs(plan.terms.level), MOST_RUNS, such_as=99)
     require_room(plan.terms.level, runs, len(plan.subject.tree) * (plan.subject.cells + 1))
     return runs
 

@@ -17,7 +17,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
-from discreet import exact, real
+from discreet import amounts, real
 from discreet.errors import bad
 from discreet.privacy import clones
 from discreet.privacy.cost import Approx
@@ -59,7 +59,7 @@ def sampled(
     >>> exact.rounded_up(sampled(Approx(1, 0), "0.01").cost.epsilon, 4)
     Decimal('0.01704')
     """
-    drawn, neighbours, p = _sampling(sampling), relation(under), exact.probability(rate, "rate")
+    drawn, neighbours, p = _sampling(sampling), relation(under), amounts.probability(rate, "rate")
     if _PROVEN[drawn] is not neighbours:
         fix = "Use 'poisson' under 'add-remove', or 'fixed-size' under 'replace-one'."
         raise bad("sampling", "must match the relation its theorem is about", f"{drawn} under {neighbours}", fix)
@@ -127,8 +127,8 @@ def _shuffled(epsilon: Any, reports: Any, delta: Any, top: Fraction, more: Fract
     if small < _LEAST_DELTA or local > _LARGEST_LOCAL:
         return _local(local, "δ or ε₀ is out of the numeric range")
     # A larger E is a weaker randomizer and a smaller rate fewer clones: both roundings are to the safe side.
-    ratio = exact.float_up(real.upper(lambda: real.ball(local).exp()))
-    pair = clones.Clones(ratio, exact.float_down(top / (Fraction(ratio) + more)), n)
+    ratio = amounts.float_up(real.upper(lambda: real.ball(local).exp()))
+    pair = clones.Clones(ratio, amounts.float_down(top / (Fraction(ratio) + more)), n)
     threshold = _smallest_threshold(pair, small, float(local))
     if threshold is None:
         return _local(local, "too few reports")
@@ -140,7 +140,7 @@ def _shuffled(epsilon: Any, reports: Any, delta: Any, top: Fraction, more: Fract
 
 def _smallest_threshold(pair: clones.Clones, small: Fraction, local: float) -> float | None:
     """A t = e^ε, within 2⁻⁴⁰·ε₀ of the least, at which the pair's δ is certainly at most `small`; None if none is."""
-    table, most = clones.sheet(pair, small), exact.float_down(small)
+    table, most = clones.sheet(pair, small), amounts.float_down(small)
     low, high, found = 0.0, local, None
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -152,7 +152,7 @@ def _smallest_threshold(pair: clones.Clones, small: Fraction, local: float) -> f
 
 
 def _shuffle_inputs(epsilon: Any, reports: Any, delta: Any) -> tuple[Fraction, int, Fraction]:
-    return exact.epsilon(epsilon), exact.count(reports, "reports", 1), exact.probability(delta, "delta")
+    return amounts.epsilon(epsilon), amounts.count(reports, "reports", 1), amounts.probability(delta, "delta")
 
 
 def _local(epsilon: Fraction, reason: str) -> Amplified:
@@ -162,7 +162,7 @@ def _local(epsilon: Fraction, reason: str) -> Amplified:
 
 def _approx(epsilon: Fraction, delta: Fraction) -> Approx:
     """(ε, δ) rounded up to what a cost can hold: ε = 0 or ≥ 10⁻⁹, δ a multiple of 10⁻⁴⁰⁰."""
-    held = max(epsilon, exact.MIN_EPSILON) if epsilon > 0 else Fraction(0)
+    held = max(epsilon, amounts.MIN_EPSILON) if epsilon > 0 else Fraction(0)
     return Approx(held, Fraction(math.ceil(delta * _FINEST), _FINEST))
 
 

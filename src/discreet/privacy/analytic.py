@@ -11,7 +11,7 @@ from typing import Any
 
 from flint import arb
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import bad
 from discreet.privacy.certify import down, up
 from discreet.real import ball, normal_tail
@@ -28,7 +28,7 @@ def delta(sigma: Any, epsilon: Fraction) -> Fraction:
     >>> round(float(delta(Fraction(10834, 1000), Fraction(1, 10))), 4)
     0.0069
     """
-    scale = exact.positive(sigma, "sigma")
+    scale = amounts.positive(sigma, "sigma")
     return delta_of_square(1 / (scale * scale), epsilon)
 
 
@@ -53,7 +53,7 @@ def epsilon(sigma: Any, delta: Fraction) -> Fraction:
     >>> round(float(epsilon(1, Fraction(1, 10**5))), 4)
     4.3772
     """
-    scale = exact.positive(sigma, "sigma")
+    scale = amounts.positive(sigma, "sigma")
     return epsilon_of_square(1 / (scale * scale), delta)
 
 
@@ -65,7 +65,7 @@ def epsilon_of_square(mu_squared: Fraction, delta: Fraction) -> Fraction:
     bound = mu_squared / 2 + up(lambda: (-2 * ball(mu_squared) * ball(delta).log()).sqrt())
     if not _LEAST_SEARCHED < bound < _MOST_SEARCHED:
         return bound
-    return least(lambda at: delta_of_square(mu_squared, at) <= delta, exact.float_up(bound))
+    return least(lambda at: delta_of_square(mu_squared, at) <= delta, amounts.float_up(bound))
 
 
 def sigma(epsilon: Any, delta: Any) -> Fraction:
@@ -74,13 +74,13 @@ def sigma(epsilon: Any, delta: Any) -> Fraction:
     >>> float(sigma("0.1", "1e-5")), float(sigma(1, "1e-5"))
     (30.749566132, 3.73063163482)
     """
-    at, most = exact.epsilon(epsilon), open_delta(delta)
+    at, most = amounts.epsilon(epsilon), open_delta(delta)
 
     def enough(noise: Fraction) -> bool:
         return delta_of_square(1 / (noise * noise), at) <= most
 
     found = least(enough, rough_sigma(float(at), float(most)))
-    return Fraction(exact.rounded_up(found, 12))
+    return Fraction(amounts.rounded_up(found, 12))
 
 
 def rough_sigma(epsilon: float, delta: float) -> float:
@@ -126,7 +126,7 @@ def classic_sigma(epsilon: Any, delta: Any) -> Fraction:
     >>> round(float(classic_sigma("0.1", "1e-5")), 1)
     48.4
     """
-    at, most = exact.epsilon(epsilon), open_delta(delta)
+    at, most = amounts.epsilon(epsilon), open_delta(delta)
     if at >= 1:
         rule = "must be below 1 for the classic Gaussian formula, which is not private above"
         raise bad("epsilon", rule, epsilon, "Use analytic.sigma, which is right at every epsilon and smaller.")
@@ -136,7 +136,7 @@ def classic_sigma(epsilon: Any, delta: Any) -> Fraction:
 def open_delta(value: Any, name: str = "delta") -> Fraction:
     """A δ strictly between 0 and 1: Gaussian noise has no ε at δ = 0."""
     rule, fix = "must be a decimal number above 0 and below 1", "Give a number such as Decimal('1e-7')."
-    parsed = exact.decimal(value, name, rule, fix)
+    parsed = amounts.decimal(value, name, rule, fix)
     if not 0 < parsed < 1:
         raise bad(name, rule, value, fix)
     return parsed

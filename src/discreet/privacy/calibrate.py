@@ -9,7 +9,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import NotPriced, bad
 from discreet.privacy import analytic, hints, price
 from discreet.privacy.certify import up
@@ -27,7 +27,7 @@ def laplace_scale(sensitivity: Any, epsilon: Any) -> Fraction:
     >>> laplace_scale(1, 0.1), laplace_scale(7, "1/3")
     (Fraction(10, 1), Fraction(21, 1))
     """
-    return exact.positive(sensitivity, "sensitivity") / exact.epsilon(epsilon)
+    return amounts.positive(sensitivity, "sensitivity") / amounts.epsilon(epsilon)
 
 
 def gaussian_sigma(epsilon: Any, delta: Any) -> Fraction:
@@ -47,8 +47,8 @@ def zcdp_sigma(rho: Any) -> Fraction:
     >>> zcdp_sigma("0.5")
     Fraction(1, 1)
     """
-    wanted = exact.positive(rho, "rho")
-    found = Fraction(exact.rounded_up(up(lambda: (1 / (2 * ball(wanted))).sqrt()), 12))
+    wanted = amounts.positive(rho, "rho")
+    found = Fraction(amounts.rounded_up(up(lambda: (1 / (2 * ball(wanted))).sqrt()), 12))
     _priced_again(1 / (2 * found * found) <= wanted)
     return found
 
@@ -58,13 +58,13 @@ def sampled_sigma(rate: Any, times: int, epsilon: Any, delta: Any) -> Fraction:
 
     Within 1/2000, never below.  The cost priced is Repeated(Sampled(rate, Gaussian(σ)), times).
     """
-    q, at, most = exact.probability(rate, "rate"), exact.epsilon(epsilon), analytic.open_delta(delta)
-    steps = exact.count(times, "times", 1, 10**9)
+    q, at, most = amounts.probability(rate, "rate"), amounts.epsilon(epsilon), analytic.open_delta(delta)
+    steps = amounts.count(times, "times", 1, 10**9)
     if q == 0:
         raise bad("rate", "must be above 0", rate, "Give the chance of one unit to be sampled, such as 0.01.")
 
     def epsilon_of(sigma: Fraction) -> float:
-        return exact.float_up(price.epsilon(Repeated(Sampled(q, Gaussian(sigma)), steps), most).value)
+        return amounts.float_up(price.epsilon(Repeated(Sampled(q, Gaussian(sigma)), steps), most).value)
 
     key = f"sampled-gaussian rate={q} times={steps} epsilon={at} delta={most}"
     hint = hints.recall(key)
@@ -142,7 +142,7 @@ def _bracket(epsilon_of: Callable[[Fraction], float], at: Fraction) -> tuple[Fra
 
 
 def _short(value: float) -> Fraction:
-    return Fraction(exact.rounded_up(Fraction(value), 7))
+    return Fraction(amounts.rounded_up(Fraction(value), 7))
 
 
 def _priced_again(met: bool) -> None:

@@ -19,11 +19,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from discreet import real
-from discreet.exact import float_up
+from discreet.amounts import float_up
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from discreet.ndarrays import Floats
 
 _MOST_ROWS = 256
 _MOST_REPORTS = 10**8  # more reports than this count as this many: a report fewer is only ever worse
@@ -46,10 +45,10 @@ class Sheet:
     """What no threshold changes: rows of Bin(m, ½) upper halves, the chance of each row, and the mass cut off."""
 
     pair: Clones
-    chances: "NDArray[np.float64]"  # of C + 1 lying in the block that starts at m
-    sizes: "NDArray[np.float64]"  # m, the first of its block
-    places: "NDArray[np.float64]"  # a, per row
-    masses: "NDArray[np.float64]"  # Bin(m, ½)(a), per row
+    chances: "Floats"  # of C + 1 lying in the block that starts at m
+    sizes: "Floats"  # m, the first of its block
+    places: "Floats"  # a, per row
+    masses: "Floats"  # Bin(m, ½)(a), per row
     cut: float
 
 
@@ -92,7 +91,7 @@ def delta(table: Sheet, threshold: float) -> float:
     return (float(table.chances @ rows) + table.cut) * _ROUNDINGS
 
 
-def _upper_halves(sizes: "NDArray[np.float64]", depth: float) -> "tuple[NDArray[np.float64], NDArray[np.float64]]":
+def _upper_halves(sizes: "Floats", depth: float) -> "tuple[Floats, Floats]":
     """For each m: a = ⌈m/2⌉, ⌈m/2⌉+1, …, and Bin(m, ½)(a), by the ratio (m−a)/(a+1) from a certified first mass."""
     import numpy as np
 
@@ -101,7 +100,7 @@ def _upper_halves(sizes: "NDArray[np.float64]", depth: float) -> "tuple[NDArray[
     steps = np.ones_like(places)
     steps[:, 0] = [_first_mass(int(m)) for m in sizes]
     steps[:, 1:] = np.maximum(sizes[:, None] - places[:, :-1], 0.0) / places[:, 1:]
-    masses: NDArray[np.float64] = np.cumprod(steps, axis=1, dtype=np.float64)
+    masses: Floats = np.cumprod(steps, axis=1, dtype=np.float64)
     return places, masses
 
 
@@ -109,7 +108,7 @@ def _first_mass(m: int) -> float:
     return _mass(m, Fraction(1, 2), (m + 1) // 2)
 
 
-def _binomial(trials: int, rate: float, first: int, last: int) -> "NDArray[np.float64]":
+def _binomial(trials: int, rate: float, first: int, last: int) -> "Floats":
     """Bin(trials, rate)(k) for k = first … last, within the stated roundings, from a certified mass at the mode."""
     import numpy as np
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import bad
 
 _MOST_TIMES = 10**9
@@ -22,7 +22,7 @@ class Pure:
     epsilon: Fraction
 
     def __post_init__(self) -> None:
-        _set(self, epsilon=exact.epsilon(self.epsilon))
+        _set(self, epsilon=amounts.epsilon(self.epsilon))
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Response:
     epsilon: Fraction
 
     def __post_init__(self) -> None:
-        _set(self, epsilon=exact.epsilon(self.epsilon))
+        _set(self, epsilon=amounts.epsilon(self.epsilon))
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Exponential:
     epsilon: Fraction
 
     def __post_init__(self) -> None:
-        _set(self, epsilon=exact.epsilon(self.epsilon))
+        _set(self, epsilon=amounts.epsilon(self.epsilon))
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Approx:
     delta: Fraction
 
     def __post_init__(self) -> None:
-        _set(self, epsilon=_epsilon_or_zero(self.epsilon), delta=exact.probability(self.delta, "delta"))
+        _set(self, epsilon=_epsilon_or_zero(self.epsilon), delta=amounts.probability(self.delta, "delta"))
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Zcdp:
     rho: Fraction
 
     def __post_init__(self) -> None:
-        _set(self, rho=exact.positive(self.rho, "rho"))
+        _set(self, rho=amounts.positive(self.rho, "rho"))
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Gaussian:
     sigma: Fraction
 
     def __post_init__(self) -> None:
-        _set(self, sigma=exact.positive(self.sigma, "sigma"))
+        _set(self, sigma=amounts.positive(self.sigma, "sigma"))
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Sampled:
     cost: "Cost"
 
     def __post_init__(self) -> None:
-        _set(self, rate=exact.probability(self.rate, "rate"), cost=_inside(self.cost))
+        _set(self, rate=amounts.probability(self.rate, "rate"), cost=_inside(self.cost))
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Repeated:
     times: int
 
     def __post_init__(self) -> None:
-        _set(self, cost=_inside(self.cost), times=exact.count(self.times, "times", 1, _MOST_TIMES))
+        _set(self, cost=_inside(self.cost), times=amounts.count(self.times, "times", 1, _MOST_TIMES))
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Group:
     size: int
 
     def __post_init__(self) -> None:
-        _set(self, cost=_inside(self.cost), size=exact.count(self.size, "size", 1, _MOST_TIMES))
+        _set(self, cost=_inside(self.cost), size=amounts.count(self.size, "size", 1, _MOST_TIMES))
 
 
 Cost = Pure | Response | Exponential | Approx | Zcdp | Gaussian | Sampled | Repeated | Together | Apart | Group
@@ -226,8 +226,8 @@ def _depth(cost: "Cost") -> int:
 
 
 def _epsilon_or_zero(value: Any) -> Fraction:
-    parsed = exact.decimal(value, "epsilon")
-    return parsed if parsed == 0 else exact.epsilon(value)
+    parsed = amounts.decimal(value, "epsilon")
+    return parsed if parsed == 0 else amounts.epsilon(value)
 
 
 FREE = Together(())

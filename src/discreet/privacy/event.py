@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import NotPriced
 from discreet.privacy.cost import Cost, checked
 from discreet.privacy.flat import Atom, Choice, Concentrated, Normal, Odds, Terms, Thinned, terms
@@ -38,13 +38,13 @@ def _of_atom(atom: Atom) -> Any:
     match atom:
         case Odds(delta=0):
             # Two-sided geometric noise on a count: its loss is ±ε, randomized response under either relation.
-            return dp.DiscreteLaplaceDpEvent(exact.float_up(atom.epsilon), 1)
+            return dp.DiscreteLaplaceDpEvent(amounts.float_up(atom.epsilon), 1)
         case Normal():
-            return dp.GaussianDpEvent(math.nextafter(1 / math.sqrt(exact.float_up(atom.mu_squared)), 0.0))
+            return dp.GaussianDpEvent(math.nextafter(1 / math.sqrt(amounts.float_up(atom.mu_squared)), 0.0))
         case Concentrated():
-            return dp.ZCDpEvent(exact.float_up(atom.rho))
+            return dp.ZCDpEvent(amounts.float_up(atom.rho))
         case Thinned():
-            return dp.PoissonSampledDpEvent(exact.float_up(atom.rate), _of_terms(atom.terms))
+            return dp.PoissonSampledDpEvent(amounts.float_up(atom.rate), _of_terms(atom.terms))
         case Choice():
             return dp.ComposedDpEvent([_of_terms(part) for part in atom.parts])
         case _:

@@ -11,7 +11,7 @@ import os
 from fractions import Fraction
 from pathlib import Path
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import BadValue
 
 _LARGEST = 4096  # bytes
@@ -39,7 +39,7 @@ def recall(key: str) -> Fraction | None:
         stored = json.loads(text) if len(text) <= _LARGEST else None
         if not isinstance(stored, dict) or stored.get("key") != key or not isinstance(stored.get("value"), str):
             return None
-        return exact.positive(stored["value"], "hint")
+        return amounts.positive(stored["value"], "hint")
     except (OSError, ValueError, RecursionError, BadValue):
         return None
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from flint import arb
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import NotPriced, bad
 from discreet.privacy import analytic, convert
 from discreet.privacy.certify import down, up
@@ -66,9 +66,9 @@ class Reach:
         return {
             "question": str(self.question),
             "steps": self.steps,
-            "log_factor": None if self.loss is None else exact.shown(exact.rounded_up(self.loss, 6)),
-            "except_chance": exact.shown(exact.rounded_up(self.chance, 6)),
-            "guess": float(exact.rounded_up(self.best_guess, 6)),
+            "log_factor": None if self.loss is None else amounts.shown(amounts.rounded_up(self.loss, 6)),
+            "except_chance": amounts.shown(amounts.rounded_up(self.chance, 6)),
+            "guess": float(amounts.rounded_up(self.best_guess, 6)),
         }
 
 
@@ -81,7 +81,7 @@ def units_at_once(question: Any, under: Any, group: Any = 1) -> int:
     >>> units_at_once("value", "add-remove"), units_at_once("value", "replace-one")
     (2, 1)
     """
-    asked, neighbours, size = _question(question), relation(under), exact.count(group, "group", 1, _MOST_UNITS)
+    asked, neighbours, size = _question(question), relation(under), amounts.count(group, "group", 1, _MOST_UNITS)
     match asked, neighbours:
         case Question.VALUE, Relation.ADD_REMOVE:
             return 2 * size
@@ -133,7 +133,7 @@ def exception_chance(cost: Cost, rare: Any, *, units: int = 1) -> Fraction:
     0.0002
     """
     if not isinstance(cost, Approx):
-        return exact.probability(rare, "chance")
+        return amounts.probability(rare, "chance")
     return min(Fraction(1), LENIENCE * convert.group_approx(cost.epsilon, cost.delta, units)[1])
 
 
@@ -144,7 +144,7 @@ def posterior(loss: Any, prior: Any) -> Belief:
     >>> round(float(found.low), 4), round(float(found.high), 4)
     (0.3763, 0.4242)
     """
-    p, moved = exact.inner_probability(prior, "prior"), _loss(loss)
+    p, moved = amounts.inner_probability(prior, "prior"), _loss(loss)
     if moved > _FAR:
         return Belief(Fraction(0), Fraction(1))
     low = down(lambda: 1 / (1 + ball((1 - p) / p) * ball(moved).exp()))
@@ -158,8 +158,8 @@ def response_posterior(prior: Any, yes_if_true: Any, yes_if_false: Any) -> Fract
     >>> response_posterior("0.02", "3/4", "1/4")   # two fair coins: 0.0577
     Fraction(3, 52)
     """
-    p = exact.inner_probability(prior, "prior")
-    hit, slip = exact.probability(yes_if_true, "yes_if_true"), exact.probability(yes_if_false, "yes_if_false")
+    p = amounts.inner_probability(prior, "prior")
+    hit, slip = amounts.probability(yes_if_true, "yes_if_true"), amounts.probability(yes_if_false, "yes_if_false")
     if hit == slip == 0:
         raise bad(
             "yes_if_true", "must be above 0 when yes_if_false is 0", hit, "Give the chance of a yes, such as 3/4."
@@ -179,7 +179,7 @@ def loss_bound(cost: Cost, chance: Any, *, units: int = 1) -> Fraction:
     >>> loss_bound(Pure(1), 0, units=2)
     Fraction(2, 1)
     """
-    allowed, units = exact.probability(chance, "chance"), _steps(units)
+    allowed, units = amounts.probability(chance, "chance"), _steps(units)
     certain = _epsilons(cost, Fraction(0), units)
     if certain and (allowed == 0 or isinstance(cost, Pure | Response | Exponential)):
         return certain[0]
@@ -223,10 +223,10 @@ def guess(cost: Cost, prior: Any = Fraction(1, 2), *, units: int = 1) -> Fractio
     >>> round(float(guess(Pure(1))), 4)
     0.7311
     """
-    p = exact.inner_probability(prior, "prior")
+    p = amounts.inner_probability(prior, "prior")
     likely, other = max(p, 1 - p), min(p, 1 - p)
     at = down(lambda: ball(likely / other).log()) if likely > other else Fraction(0)
-    at = at if at >= exact.MIN_EPSILON else Fraction(0)  # δ falls in ε, so a smaller ε is the safe side
+    at = at if at >= amounts.MIN_EPSILON else Fraction(0)  # δ falls in ε, so a smaller ε is the safe side
     return min(Fraction(1), likely + other * curve(cost, units=units)(at))
 
 
@@ -235,7 +235,7 @@ def laplace_guess(epsilon: Any) -> Fraction:
 
     Integer noise, which Discreet adds, allows `guess`, a little more: there a count is randomized response.
     """
-    at = exact.epsilon(epsilon)
+    at = amounts.epsilon(epsilon)
     return up(lambda: 1 - (-ball(at) / 2).exp() / 2)
 
 
@@ -247,7 +247,7 @@ def catch_rate(cost: Cost, false_alarms: Any, *, units: int = 1) -> Fraction:
     >>> round(float(catch_rate(Pure(2), "0.01")), 3)
     0.074
     """
-    alarms, units = exact.inner_probability(false_alarms, "false_alarms"), _steps(units)
+    alarms, units = amounts.inner_probability(false_alarms, "false_alarms"), _steps(units)
     match cost:
         case Gaussian(sigma=sigma):
             return analytic.catch_rate(Fraction(units) ** 2 / sigma**2, alarms)
@@ -328,14 +328,14 @@ def _normal_loss(z: Fraction, mu: Fraction) -> Fraction:
 def _loss(value: Any) -> Fraction:
     """A loss as typed or as `loss_bound` made it, whose Fractions may be longer than what anyone may type."""
     rule, fix = "must be a decimal number of at least 0", "Give a number such as 1, or what `loss_bound` returned."
-    parsed = value if isinstance(value, Fraction) else exact.decimal(value, "loss", rule, fix)
+    parsed = value if isinstance(value, Fraction) else amounts.decimal(value, "loss", rule, fix)
     if parsed < 0:
         raise bad("loss", rule, value, fix)
     return parsed
 
 
 def _steps(units: Any) -> int:
-    return exact.count(units, "units", 1, 2 * _MOST_UNITS)
+    return amounts.count(units, "units", 1, 2 * _MOST_UNITS)
 
 
 def _question(value: Any) -> Question:

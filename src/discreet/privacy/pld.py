@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from discreet import exact
+from discreet import amounts
 from discreet.privacy import convert
 from discreet.privacy.flat import Choice, Concentrated, Normal, Odds, Terms, Thinned
 from discreet.privacy.renyi import whole_odds
@@ -62,7 +62,7 @@ def epsilon_at(found: Terms, delta: Fraction) -> "tuple[Fraction, Loss] | None":
     loss = distribution(found)
     if loss is None or 2 * loss.allowance > delta:
         return None
-    wanted = exact.float_down(delta) - loss.allowance
+    wanted = amounts.float_down(delta) - loss.allowance
     guess = loss.epsilon(wanted)
     if not math.isfinite(guess):
         return None
@@ -81,7 +81,7 @@ def delta_at(found: Terms, epsilon: Fraction) -> "tuple[Fraction, Loss] | None":
     loss = distribution(found)
     if loss is None:
         return None
-    value = loss.delta(exact.float_down(epsilon)) + loss.allowance
+    value = loss.delta(amounts.float_down(epsilon)) + loss.allowance
     return (min(Fraction(1), Fraction(value)), loss) if math.isfinite(value) and value >= 0 else None
 
 
@@ -158,7 +158,7 @@ def _one(atom: Any, interval: float, side: int) -> Any:
         case Normal():
             return _gaussian(atom.mu_squared, 1.0, interval, side)
         case Thinned(terms=((Normal() as normal, 1),)):
-            return _gaussian(normal.mu_squared, exact.float_up(atom.rate), interval, side)
+            return _gaussian(normal.mu_squared, amounts.float_up(atom.rate), interval, side)
         case Odds():
             return _two_point(library, atom.epsilon, atom.delta, Fraction(1), interval, side)
         case Thinned():
@@ -185,7 +185,7 @@ def _gaussian(mu_squared: Fraction, rate: float, interval: float, side: int) -> 
 
 def _two_point(library: Any, epsilon: Fraction, delta: Fraction, rate: Fraction, interval: float, side: int) -> Any:
     """Randomized response at (ε, δ), on a Poisson sample if rate < 1: loss +∞ with probability δ, else two values."""
-    side_of = exact.float_up if side > 0 else exact.float_down
+    side_of = amounts.float_up if side > 0 else amounts.float_down
     e, p = side_of(epsilon), side_of(rate)
     if delta and rate < 1:  # (ε, δ) on a sample is (ln(1+p(e^ε−1)), pδ)
         e, p, delta = side_of(convert.sampled_epsilon(epsilon, rate)), 1.0, delta * rate

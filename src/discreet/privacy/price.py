@@ -7,7 +7,7 @@ data or draws noise.  dp-accounting is asked only where it can be tighter than t
 from fractions import Fraction
 from typing import Any
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import NotPriced, bad
 from discreet.privacy import analytic, convert
 from discreet.privacy import renyi as curves
@@ -15,7 +15,7 @@ from discreet.privacy.certify import up
 from discreet.privacy.cost import Cost, checked
 from discreet.privacy.event import event as event
 from discreet.privacy.flat import Choice, Concentrated, Normal, Odds, Terms, Thinned, terms
-from discreet.privacy.routes import Price as Price
+from discreet.privacy.routes import Bound as Price
 from discreet.privacy.routes import delta_routes, epsilon_routes, group_of_samples, least, value_of
 from discreet.real import ball
 
@@ -34,7 +34,7 @@ def epsilon(cost: Cost, delta: Any) -> Price:
     at = _delta(delta)
     found = sorted(epsilon_routes(checked(cost), at), key=value_of)
     if not found:
-        what = f"This cost has no ε at δ = {exact.shown(at)}."
+        what = f"This cost has no ε at δ = {amounts.shown(at)}."
         raise NotPriced(what, "Part of its promise fails with a larger probability.", "Ask at a larger δ.")
     return found[0]
 
@@ -60,8 +60,8 @@ def renyi(cost: Cost, order: Any) -> Price:
     """
     at = curves.order(order)
     made = curves.curve(checked(cost), at)
-    note = f", and δ = {exact.shown(made.delta)} apart" if made.delta else ""
-    return Price(made.value, f"Rényi at order {exact.shown(at)}{note}", apart=made.delta)
+    note = f", and δ = {amounts.shown(made.delta)} apart" if made.delta else ""
+    return Price(made.value, f"Rényi at order {amounts.shown(at)}{note}", apart=made.delta)
 
 
 def zcdp(cost: Cost) -> Price:
@@ -87,7 +87,7 @@ def tradeoff(cost: Cost, false_alarm: Any) -> Price:
     >>> round(float(tradeoff(Gaussian(1), "0.05").value), 4)
     0.2595
     """
-    alarm = exact.probability(false_alarm, "false_alarm")
+    alarm = amounts.probability(false_alarm, "false_alarm")
     found = terms(checked(cost))
     match found:
         case ():
@@ -101,19 +101,19 @@ def _catch(cost: Cost, at: Fraction, alarm: Fraction) -> Price:
     made = delta(cost, at)
     rise = up(lambda: ball(at).exp()) * alarm + made.value if at < 700 else Fraction(1)
     fall = up(lambda: 1 - (-ball(at)).exp() * ball(max(Fraction(0), 1 - made.value - alarm)))
-    return Price(min(Fraction(1), rise, fall), f"trade-off at ε = {exact.shown(at)}: {made.route}", made.slack)
+    return Price(min(Fraction(1), rise, fall), f"trade-off at ε = {amounts.shown(at)}: {made.route}", made.slack)
 
 
 def _test_points(cost: Cost, found: Terms) -> "list[Fraction]":
     """The ε at which the curve is read: any choice is sound, more choices are tighter."""
     odds = curves.whole_odds(found)
     points = {Fraction(0)}
-    if odds is not None and exact.MIN_EPSILON <= odds.epsilon <= exact.MAX_EPSILON:
+    if odds is not None and amounts.MIN_EPSILON <= odds.epsilon <= amounts.MAX_EPSILON:
         points.add(odds.epsilon)
     priced = least(epsilon_routes(cost, Fraction(1, 10**9)))
     top = min(Fraction(600), priced.value if priced is not None else Fraction(20))
     points |= {Fraction(round(top * n * 10**9 / _POINTS), 10**9) for n in range(1, _POINTS + 1)}
-    return [p for p in points if p == 0 or p >= exact.MIN_EPSILON]
+    return [p for p in points if p == 0 or p >= amounts.MIN_EPSILON]
 
 
 def _rho(found: Terms) -> Fraction | None:
@@ -146,7 +146,7 @@ def _rho(found: Terms) -> Fraction | None:
 
 def _delta(value: Any) -> Fraction:
     rule, fix = "must be a decimal number from 0 up to, not including, 1", "Give a number such as 1e-7."
-    parsed = exact.decimal(value, "delta", rule, fix)
+    parsed = amounts.decimal(value, "delta", rule, fix)
     if not 0 <= parsed < 1:
         raise bad("delta", rule, value, fix)
     return parsed
@@ -154,7 +154,7 @@ def _delta(value: Any) -> Fraction:
 
 def _epsilon(value: Any) -> Fraction:
     rule, fix = "must be 0 or a decimal number between 1e-9 and 1e6", "Give a number such as 1 or 0.1."
-    parsed = exact.decimal(value, "epsilon", rule, fix)
-    if parsed != 0 and not exact.MIN_EPSILON <= parsed <= exact.MAX_EPSILON:
+    parsed = amounts.decimal(value, "epsilon", rule, fix)
+    if parsed != 0 and not amounts.MIN_EPSILON <= parsed <= amounts.MAX_EPSILON:
         raise bad("epsilon", rule, value, fix)
     return parsed

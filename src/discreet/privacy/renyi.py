@@ -13,7 +13,7 @@ from typing import Any
 
 from flint import arb
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import bad
 from discreet.privacy import convert
 from discreet.privacy.certify import up
@@ -47,7 +47,7 @@ def order(value: Any) -> Fraction:
     Fraction(3, 2)
     """
     rule, fix = "must be a number above 1 and at most 1e12", "Give an order such as 2 or 16."
-    parsed = exact.decimal(value, "order", rule, fix)
+    parsed = amounts.decimal(value, "order", rule, fix)
     if not 1 < parsed <= MOST_ORDER:
         raise bad("order", rule, value, fix)
     return parsed

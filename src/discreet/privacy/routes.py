@@ -27,7 +27,7 @@ _BISECTIONS, _SPLITS = 24, 6  # inner ε tried for a group, for its ε and for i
 
 
 @dataclass(frozen=True)
-class Price:
+class Bound:
     """A number that is surely not too small, and the route that proves it.
 
     `slack` is the part of δ set aside for the rounding of floats (0 where none were used); `apart` is the δ that a
@@ -43,16 +43,16 @@ class Price:
 # --- routes to ε -------------------------------------------------------------------------------------------------
 
 
-def epsilon_routes(wrapped: Cost, at: Fraction) -> Iterator[Price]:
+def epsilon_routes(wrapped: Cost, at: Fraction) -> Iterator[Bound]:
     """Every price of ε at δ = `at` that is proven for the cost."""
     cost = bare(wrapped)
     found = terms(cost)
     if not found:
-        yield Price(Fraction(0), "closed form: nothing is promised away")
+        yield Bound(Fraction(0), "closed form: nothing is promised away")
         return
     odds = _whole_odds(cost, found)
     if odds is not None and odds.delta <= at:
-        yield Price(odds.epsilon, "closed form" if _single(found) else "basic composition")
+        yield Bound(odds.epsilon, "closed form" if _single(found) else "basic composition")
     if at > 0:
         yield from _closed_epsilon(found, at)
         if not _closed_is_best(found):
@@ -60,38 +60,38 @@ def epsilon_routes(wrapped: Cost, at: Fraction) -> Iterator[Price]:
         yield from _outer_epsilon(cost, at)
 
 
-def _closed_epsilon(found: Terms, at: Fraction) -> Iterator[Price]:
+def _closed_epsilon(found: Terms, at: Fraction) -> Iterator[Bound]:
     match found:
         case ((Normal() as only, 1),):
-            yield Price(analytic.epsilon_of_square(only.mu_squared, at), "closed form: analytic Gaussian")
+            yield Bound(analytic.epsilon_of_square(only.mu_squared, at), "closed form: analytic Gaussian")
         case ((Concentrated() as only, 1),):
-            yield Price(convert.epsilon_of_zcdp(only.rho, at), "closed form: zCDP at its best order")
+            yield Bound(convert.epsilon_of_zcdp(only.rho, at), "closed form: zCDP at its best order")
         case _ if shares := _shares(found):
             value = convert.mixed_epsilon(shares, at)
             if value is not None:
-                yield Price(value, "closed form" if _single(found) else "optimal composition")
+                yield Bound(value, "closed form" if _single(found) else "optimal composition")
 
 
-def _searched_epsilon(found: Terms, at: Fraction) -> Iterator[Price]:
+def _searched_epsilon(found: Terms, at: Fraction) -> Iterator[Bound]:
     reached = ""
     if _worth_a_distribution(found):
         by_loss = pld.epsilon_at(found, at)
         if by_loss is not None:
-            yield Price(by_loss[0], _distribution_text(by_loss[1]), Fraction(by_loss[1].allowance))
+            yield Bound(by_loss[0], _distribution_text(by_loss[1]), Fraction(by_loss[1].allowance))
         else:
             reached = " (looser: out of the range of the privacy loss distribution)"
     by_order = curves.epsilon_at(found, at)
     if by_order is not None:
-        yield Price(by_order[0], f"Rényi at order {float(by_order[1]):.6g}{reached}")
+        yield Bound(by_order[0], f"Rényi at order {float(by_order[1]):.6g}{reached}")
 
 
-def _outer_epsilon(cost: Cost, at: Fraction) -> Iterator[Price]:
+def _outer_epsilon(cost: Cost, at: Fraction) -> Iterator[Bound]:
     """Routes that look at the outermost layer alone."""
     match cost:
         case Sampled() if not promises_groups(cost.cost):
             rate, whole = _one_sample(cost)
             if at >= rate:
-                yield Price(Fraction(0), "sampling: the unit is out with probability 1 − rate ≥ 1 − δ")
+                yield Bound(Fraction(0), "sampling: the unit is out with probability 1 − rate ≥ 1 − δ")
             else:
                 inner = least(epsilon_routes(whole, at / rate))
                 if inner is not None:
@@ -106,7 +106,7 @@ def _outer_epsilon(cost: Cost, at: Fraction) -> Iterator[Price]:
             yield from _group_epsilon(cost, at)
 
 
-def _group_epsilon(cost: Group, at: Fraction) -> Iterator[Price]:
+def _group_epsilon(cost: Group, at: Fraction) -> Iterator[Bound]:
     """kε₀ with δ(ε₀)·(e^{kε₀} − 1)/(e^{ε₀} − 1) ≤ δ: the least ε₀ found by bisection on the inner curve."""
     curve = _inner_curve(cost.cost)
     enough = _Enough(curve, cost.size, at)
@@ -125,7 +125,7 @@ def _group_epsilon(cost: Group, at: Fraction) -> Iterator[Price]:
 
 @dataclass(frozen=True)
 class _Enough:
-    curve: Callable[[Fraction], Price]
+    curve: Callable[[Fraction], Bound]
     size: int
     most: Fraction
 
@@ -136,50 +136,50 @@ class _Enough:
 # --- routes to δ -------------------------------------------------------------------------------------------------
 
 
-def delta_routes(wrapped: Cost, at: Fraction) -> Iterator[Price]:
+def delta_routes(wrapped: Cost, at: Fraction) -> Iterator[Bound]:
     """Every price of δ at ε = `at` that is proven for the cost."""
     cost = bare(wrapped)
     found = terms(cost)
     if not found:
-        yield Price(Fraction(0), "closed form: nothing is promised away")
+        yield Bound(Fraction(0), "closed form: nothing is promised away")
         return
     odds = _whole_odds(cost, found)
     if odds is not None:
         if odds.epsilon <= at:
-            yield Price(odds.delta, "closed form" if _single(found) else "basic composition")
+            yield Bound(odds.delta, "closed form" if _single(found) else "basic composition")
         else:
             left = convert.delta_of_pure(odds.epsilon, at)
-            yield Price(odds.delta + (1 - odds.delta) * left, "closed form: the curve of the summed ε")
+            yield Bound(odds.delta + (1 - odds.delta) * left, "closed form: the curve of the summed ε")
     yield from _closed_delta(found, at)
     if not _closed_is_best(found):
         yield from _searched_delta(found, at)
     yield from _outer_delta(cost, at)
 
 
-def _closed_delta(found: Terms, at: Fraction) -> Iterator[Price]:
+def _closed_delta(found: Terms, at: Fraction) -> Iterator[Bound]:
     match found:
         case ((Normal() as only, 1),):
-            yield Price(analytic.delta_of_square(only.mu_squared, at), "closed form: analytic Gaussian")
+            yield Bound(analytic.delta_of_square(only.mu_squared, at), "closed form: analytic Gaussian")
         case ((Concentrated() as only, 1),):
-            yield Price(convert.delta_of_zcdp(only.rho, at), "closed form: zCDP at its best order")
+            yield Bound(convert.delta_of_zcdp(only.rho, at), "closed form: zCDP at its best order")
         case _ if shares := _shares(found):
             value = convert.mixed_delta(shares, at)
-            yield Price(value, "closed form" if _single(found) else "optimal composition")
+            yield Bound(value, "closed form" if _single(found) else "optimal composition")
 
 
-def _searched_delta(found: Terms, at: Fraction) -> Iterator[Price]:
+def _searched_delta(found: Terms, at: Fraction) -> Iterator[Bound]:
     reached = ""
     if _worth_a_distribution(found):
         by_loss = pld.delta_at(found, at)
         if by_loss is not None:
-            yield Price(by_loss[0], _distribution_text(by_loss[1]), Fraction(by_loss[1].allowance))
+            yield Bound(by_loss[0], _distribution_text(by_loss[1]), Fraction(by_loss[1].allowance))
         else:
             reached = " (looser: out of the range of the privacy loss distribution)"
     by_order = curves.delta_at(found, at)
-    yield Price(by_order[0], f"Rényi at order {float(by_order[1]):.6g}{reached}")
+    yield Bound(by_order[0], f"Rényi at order {float(by_order[1]):.6g}{reached}")
 
 
-def _outer_delta(cost: Cost, at: Fraction) -> Iterator[Price]:
+def _outer_delta(cost: Cost, at: Fraction) -> Iterator[Bound]:
     match cost:
         case Sampled() if not promises_groups(cost.cost):
             rate, whole = _one_sample(cost)
@@ -209,9 +209,9 @@ def _one_sample(cost: Sampled) -> tuple[Fraction, Cost]:
     return rate, inner
 
 
-def _inner_curve(cost: Cost) -> Callable[[Fraction], Price]:
+def _inner_curve(cost: Cost) -> Callable[[Fraction], Bound]:
     """δ(ε) of a cost as a function, for bare ε that need not be typeable."""
-    trivial = Price(Fraction(1), "trivial: no promise at this ε")
+    trivial = Bound(Fraction(1), "trivial: no promise at this ε")
     return lambda at: min([*delta_routes(cost, at), trivial], key=value_of)
 
 
@@ -269,9 +269,9 @@ def _single(found: Terms) -> bool:
     return len(found) == 1 and found[0][1] == 1
 
 
-def least(found: Iterator[Price]) -> Price | None:
+def least(found: Iterator[Bound]) -> Bound | None:
     return min(found, key=value_of, default=None)
 
 
-def value_of(price: Price) -> Fraction:
+def value_of(price: Bound) -> Fraction:
     return price.value

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from discreet import exact
+from discreet import amounts
 from discreet.privacy.certify import up
 from discreet.privacy.odds import Question, Reach
 from discreet.real import ball
@@ -51,7 +51,7 @@ def at_most(share: Fraction) -> str:
     ('33.4', '50', '0.0001')
     """
     if share < Fraction(1, 1000):
-        return exact.shown(exact.rounded_up(share * 100, 2))
+        return amounts.shown(amounts.rounded_up(share * 100, 2))
     return _tenths(_ceiling(share * 1000))
 
 
@@ -165,7 +165,7 @@ def composition(losses: tuple[Fraction, ...] = ()) -> str:
 
 def accusations(rate: Fraction) -> str:
     """So many false accusations, of 100."""
-    return "one false accusation" if rate == Fraction(1, 100) else f"{exact.shown(rate * 100)} false accusations"
+    return "one false accusation" if rate == Fraction(1, 100) else f"{amounts.shown(rate * 100)} false accusations"
 
 
 def _ceiling(value: Fraction) -> int:

@@ -7,7 +7,7 @@ what one row can add, and the middle is added back for free.
 from fractions import Fraction
 from math import ceil
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import NotAnswerable
 from discreet.query.meaning.domain import Domain, domain
 from discreet.query.meaning.names import in_sql
@@ -121,7 +121,7 @@ def _covariance(x: Expr, y: Expr, less: int, schema: Schema) -> CovarianceOf:
     d, x_lattice, x_centre = _centred(x, schema, "COVARIANCE")
     e, y_lattice, y_centre = _centred(y, schema, "COVARIANCE")
     bound = x_centre.half * y_centre.half
-    products = RowSum(Arith("*", d, e), _outward(-bound, bound, exact.default_step(-bound, bound)))
+    products = RowSum(Arith("*", d, e), _outward(-bound, bound, amounts.default_step(-bound, bound)))
     return CovarianceOf(
         Rows((x, y)),
         RowSum(_where_known(y, d), x_lattice),
@@ -142,7 +142,7 @@ def _squares(distance: Expr, centre: Centre) -> RowSum:
     """Σ(d² − half²/2): around its own middle, so that a row adds at most half²/2."""
     half = centre.half**2 / 2
     item = Arith("-", Arith("*", distance, distance), Literal(half))
-    return RowSum(item, _outward(-half, half, exact.default_step(-half, half)))
+    return RowSum(item, _outward(-half, half, amounts.default_step(-half, half)))
 
 
 def _where_known(other: Expr, item: Expr) -> Expr:
@@ -173,8 +173,8 @@ def _lattice(item: Expr, schema: Schema, what: str) -> Lattice:
         return column.lattice
     known = domain(item, schema)
     low, high = _interval(item, known, what, column)
-    step = known.step or (exact.default_step(low, high) if low < high else Fraction(1))
-    step = max(step, 2 * exact.power_of_two_below(max(abs(low), abs(high), step) * schema.max_rows * 2 / LARGEST))
+    step = known.step or (amounts.default_step(low, high) if low < high else Fraction(1))
+    step = max(step, 2 * amounts.power_of_two_below(max(abs(low), abs(high), step) * schema.max_rows * 2 / LARGEST))
     return _outward(low, high, step)
 
 
@@ -182,7 +182,7 @@ def _outward(low: Fraction, high: Fraction, step: Fraction) -> Lattice:
     if not _FINEST_STEP <= step <= 1 / _FINEST_STEP:
         why = "Its public bounds are so close, or so far apart, that the engine's numbers cannot tell its steps apart."
         raise NotAnswerable("This number cannot be measured.", why, "Ask for it in another unit.")
-    return Lattice(exact.steps_down(low, step), exact.steps_up(high, step), step)
+    return Lattice(amounts.steps_down(low, step), amounts.steps_up(high, step), step)
 
 
 def _interval(item: Expr, known: Domain, what: str, column: Column | None) -> tuple[Fraction, Fraction]:

@@ -42,7 +42,7 @@ NODES = {
     nodes.Bins: Form("bins", "item edges"),
     nodes.Key: Form("key", "name item"),
     nodes.Output: Form("output", "name aggregate"),
-    nodes.Order: Form("order", "name descending"),
+    nodes.SortKey: Form("order", "name descending"),
     nodes.After: Form("after", "having order limit offset"),
     nodes.Caps: Form("caps", "rows groups"),
     nodes.Question: Form("question", "table outputs keys where caps after"),

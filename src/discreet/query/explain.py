@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
-from discreet import exact, shares
+from discreet import amounts, shares
 from discreet.mechanism.additive import Additive
 from discreet.mechanism.keys import KeySelection
 from discreet.noise.laplace import DiscreteLaplace
@@ -36,9 +36,9 @@ def as_json(plan: Plan) -> dict[str, Any]:
         "row_cap": draft.reach.rows,
         "group_cap": draft.reach.groups,
         "path": [list(pair) for pair in draft.path],
-        "epsilon": exact.shown(plan.terms.epsilon),
-        "delta": exact.shown(plan.terms.delta),
-        "level": exact.shown(plan.terms.level),
+        "epsilon": amounts.shown(plan.terms.epsilon),
+        "delta": amounts.shown(plan.terms.delta),
+        "level": amounts.shown(plan.terms.level),
         "noise": plan.why,
         "shares": shares.to_json(column_shares(plan)),
         "parts": [_part_json(one) for one in plan.measured],
@@ -72,7 +72,7 @@ def words(plan: Plan) -> list[str]:
     if len(split) > 1:
         lines.append(shares.words(split))
     lines.append(plan.why)
-    epsilon, delta = exact.shown(plan.terms.epsilon), exact.shown(plan.terms.delta)
+    epsilon, delta = amounts.shown(plan.terms.epsilon), amounts.shown(plan.terms.delta)
     lines.append(f"Cost: epsilon {epsilon}, delta {delta} for the whole question.")
     return lines
 
@@ -92,7 +92,9 @@ def caveats(plan: Plan) -> list[str]:
     for output in draft.question.outputs:
         if isinstance(output.aggregate, Extreme):
             q, end = EXTREMES[output.aggregate.end], "largest" if output.aggregate.end is End.MAX else "smallest"
-            found.append(f"{output.name} is the {exact.shown(q)}-quantile: the {end} value itself belongs to one unit.")
+            found.append(
+                f"{output.name} is the {amounts.shown(q)}-quantile: the {end} value itself belongs to one unit."
+            )
     for output, recipe in zip(draft.question.outputs, draft.recipes, strict=True):
         if isinstance(recipe, MeanAmong):
             found.append(
@@ -107,7 +109,7 @@ def caveats(plan: Plan) -> list[str]:
     for one in plan.measured:
         if isinstance(one.mechanism, KeySelection):
             least = plural(one.mechanism.kept_from(plan.terms.level), "unit")
-            chance = exact.shown(100 * plan.terms.level)
+            chance = amounts.shown(100 * plan.terms.level)
             found.append(f"Small groups are missing: one of {least} or more appears in {chance} of 100 answers.")
     if any(isinstance(one.part, RowSum | Ranks) for one in plan.measured):
         found.append("Values outside their public bounds count as the nearer end.")
@@ -159,7 +161,7 @@ def _finer(part: Ranks, schema: Schema) -> str:
 
 
 def _apart(step: Fraction) -> str:
-    return f"{step.numerator:,}" if step.denominator == 1 else exact.shown(Fraction(f"{float(step):.6g}"))
+    return f"{step.numerator:,}" if step.denominator == 1 else amounts.shown(Fraction(f"{float(step):.6g}"))
 
 
 def shortened(plan: Plan, groups: int) -> list[str]:
@@ -285,7 +287,7 @@ def measures(part: Part) -> str:
         case RowSum():
             return "a sum"
         case Ranks(q=q):
-            return f"the {exact.shown(q)}-quantile"
+            return f"the {amounts.shown(q)}-quantile"
         case Tops(k=k):
             return "the most frequent value" if k == 1 else f"the {k} most frequent values"
         case Present():
@@ -301,15 +303,15 @@ def _part_json(one: Measured) -> dict[str, Any]:
         "measures": measures(one.part),
         "rule": rule(one.part),
         "sensitivity": {
-            "l0": exact.shown(moved.l0),
-            "l1": exact.shown(moved.l1 * unit_step),
-            "l2_squared": exact.shown(moved.l2_squared * unit_step**2),
-            "linf": exact.shown(moved.linf * unit_step),
+            "l0": amounts.shown(moved.l0),
+            "l1": amounts.shown(moved.l1 * unit_step),
+            "l2_squared": amounts.shown(moved.l2_squared * unit_step**2),
+            "linf": amounts.shown(moved.linf * unit_step),
         },
         "mechanism": mechanism_name(one),
-        "scale": None if wide is None else exact.shown(wide),
-        "step": exact.shown(step(one.part)),
-        "epsilon": None if one.epsilon is None else exact.shown(one.epsilon),
+        "scale": None if wide is None else amounts.shown(wide),
+        "step": amounts.shown(step(one.part)),
+        "epsilon": None if one.epsilon is None else amounts.shown(one.epsilon),
         "cost": costs.to_json(one.mechanism.cost),
     }
     if isinstance(one.mechanism, KeySelection):
@@ -324,17 +326,17 @@ def _column_sensitivity(recipe: Recipe, plan: Plan) -> str | None:
     moved = {one.part: one.sensitivity for one in plan.measured}
     match recipe:
         case Single():
-            return exact.shown(moved[recipe.part].l1 * recipe.step)
+            return amounts.shown(moved[recipe.part].l1 * recipe.step)
         case MeanAmong():
-            return exact.shown(moved[recipe.total].l1 * recipe.total.lattice.step / recipe.n)
+            return amounts.shown(moved[recipe.total].l1 * recipe.total.lattice.step / recipe.n)
         case _:
             return None
 
 
 def _part_words(one: Measured) -> list[str]:
     unit_step = step(one.part) if isinstance(one.part, RowSum) else Fraction(1)
-    moved = exact.shown(one.sensitivity.l1 * unit_step)
-    own = "" if one.epsilon is None else f", epsilon {exact.shown(one.epsilon)}"
+    moved = amounts.shown(one.sensitivity.l1 * unit_step)
+    own = "" if one.epsilon is None else f", epsilon {amounts.shown(one.epsilon)}"
     return [f"Measured: {measures(one.part)}. Sensitivity {moved}: {rule(one.part)}.", f"  {_noise_words(one)}{own}."]
 
 
@@ -342,7 +344,7 @@ def _noise_words(one: Measured) -> str:
     match one.mechanism:
         case Additive():
             width = "scale" if isinstance(one.mechanism.noise, DiscreteLaplace) else "sigma"
-            steps = f"drawn in steps of {exact.shown(step(one.part))}"
+            steps = f"drawn in steps of {amounts.shown(step(one.part))}"
             return f"{mechanism_name(one)} noise of {width} {_short(scale(one))}, {steps}"
         case KeySelection():
             flat = isinstance(one.mechanism.noise, DiscreteLaplace)
@@ -350,7 +352,7 @@ def _noise_words(one: Measured) -> str:
             return f"Released if its units and {noise} are above {one.mechanism.threshold}"
         case _ if isinstance(one.part, Ranks):
             grid = one.part.grid
-            return f"Chosen by the exponential mechanism among {grid.points:,} points {exact.shown(grid.step)} apart"
+            return f"Chosen by the exponential mechanism among {grid.points:,} points {amounts.shown(grid.step)} apart"
         case _:
             return "Chosen by the exponential mechanism among public values"
 

@@ -41,7 +41,7 @@ _CLASSES: Mapping[type, tuple[str, str]] = {
     nodes.Bins: ("Bins", "item edges"),
     nodes.Key: ("Key", "name item"),
     nodes.Output: ("Output", "name aggregate"),
-    nodes.Order: ("Order", "name descending"),
+    nodes.SortKey: ("Order", "name descending"),
     nodes.After: ("After", "having order limit offset"),
     nodes.Caps: ("Caps", "rows groups"),
     nodes.Question: ("Question", "table outputs keys where caps after"),

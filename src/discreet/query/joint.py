@@ -14,7 +14,8 @@ from discreet.bounded import Sensitivity, SideBySide
 from discreet.errors import bad
 from discreet.mechanism.promise import Mechanism
 from discreet.mechanism.quantile import SHORT, Quantile
-from discreet.noise.source import Ints, Source
+from discreet.ndarrays import Ints
+from discreet.noise.source import Source
 from discreet.privacy.cost import Cost, Together
 from discreet.query.compile.exacts import Buckets, Exacts
 from discreet.query.parts import Part, Present, Ranks, Tops

@@ -294,7 +294,7 @@ class Output:
 
 
 @dataclass(frozen=True)
-class Order:
+class SortKey:
     """A released column to sort by."""
 
     name: str
@@ -306,7 +306,7 @@ class After:
     """What is done with *released* rows: free, for it reads nothing else.  `having` speaks of released names."""
 
     having: Expr | None = None
-    order: tuple[Order, ...] = ()
+    order: tuple[SortKey, ...] = ()
     limit: int | None = None
     offset: int = 0
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import NotAnswerable, bad
 from discreet.mechanism import additive
 from discreet.mechanism.keys import KeySelection, gaussian_key_selection, key_selection
@@ -71,7 +71,7 @@ def plan(draft: Draft, terms: Terms) -> Plan:
         room = sum((epsilon * shares[need.part] for need in numbers), Fraction(0))
         if _gaussian_error(numbers, float(room), float(apart)) < _error(laplace, numbers):
             chosen, normal_delta = _gaussian(numbers, room, apart), apart
-            why = f"Gaussian noise: at delta = {exact.shown(apart)} its total error is smaller than Laplace noise's."
+            why = f"Gaussian noise: at delta = {amounts.shown(apart)} its total error is smaller than Laplace noise's."
     keys_delta = delta - normal_delta if hidden else Fraction(0)
     picked = tuple(_picked(need, epsilon * shares[need.part], keys_delta, draft) for need in others)
     most = most_groups(draft.cells, draft.recipes) if hidden else None
@@ -81,15 +81,17 @@ def plan(draft: Draft, terms: Terms) -> Plan:
 def _require_enough(draft: Draft, shares: Mapping[Part, Fraction], epsilon: Fraction) -> None:
     """Refuses an ε whose shares are too small to be priced, or whose noise would be wider than any that is drawn."""
     least = max(
-        max(exact.MIN_EPSILON, need.sensitivity.l1 / exact.MAX_SCALE) / shares[need.part] for need in draft.needs
+        max(amounts.MIN_EPSILON, need.sensitivity.l1 / amounts.MAX_SCALE) / shares[need.part] for need in draft.needs
     )
-    if least > exact.MAX_EPSILON:
+    if least > amounts.MAX_EPSILON:
         why = "One unit can move it by more steps than there is noise for, at any epsilon."
         fix = "Under its column write narrower bounds or a coarser step, such as a thousandth of the bounds' width."
         raise NotAnswerable("A column's bounds are too many steps apart.", why, fix)
     if epsilon < least:
-        fix = f"Give at least {exact.shown(Fraction(exact.rounded_up(least, 3)))}, or ask about fewer things at once."
-        raise bad("epsilon", "is too small for all parts of this question", exact.shown(epsilon), fix)
+        fix = (
+            f"Give at least {amounts.shown(Fraction(amounts.rounded_up(least, 3)))}, or ask about fewer things at once."
+        )
+        raise bad("epsilon", "is too small for all parts of this question", amounts.shown(epsilon), fix)
 
 
 def _gaussian(numbers: tuple[Need, ...], epsilon: Fraction, delta: Fraction) -> tuple[Measured, ...]:
@@ -152,7 +154,7 @@ def _why_laplace(numbers: tuple[Need, ...], delta: Fraction) -> str:
         return "Nothing is counted or added up, so no noise is added: values are chosen at random near the best."
     if delta == 0:
         return "Laplace noise: without a delta there is no other."
-    return f"Laplace noise: its total error is not larger than Gaussian noise's at delta = {exact.shown(delta)}."
+    return f"Laplace noise: its total error is not larger than Gaussian noise's at delta = {amounts.shown(delta)}."
 
 
 def _needs_delta(draft: Draft) -> NotAnswerable:
@@ -164,4 +166,4 @@ def _needs_delta(draft: Draft) -> NotAnswerable:
 
 def _short(sigma: Fraction) -> Fraction:
     """σ with 12 digits, rounded up: what is stored should be readable."""
-    return Fraction(exact.rounded_up(sigma, 12))
+    return Fraction(amounts.rounded_up(sigma, 12))

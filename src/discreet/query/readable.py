@@ -4,7 +4,7 @@ from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
 
-from discreet import exact
+from discreet import amounts
 from discreet.query.meaning.names import in_sql
 from discreet.query.nodes import (
     And,
@@ -89,7 +89,7 @@ def _aggregate(node: Any) -> str:
             name = "VAR" if isinstance(node, Variance) else "STDDEV"
             return f"{name}_{'SAMP' if node.less else 'POP'}({_item(node.item)})"
         case Quantile():
-            return f"QUANTILE({_item(node.item)}, {exact.shown(node.q)})"
+            return f"QUANTILE({_item(node.item)}, {amounts.shown(node.q)})"
         case Extreme():
             return f"{str(node.end).upper()}({_item(node.item)})"
         case Top():
@@ -143,7 +143,7 @@ def _constant(value: Any) -> str:
         case bool():
             return str(value).upper()
         case Fraction():
-            return exact.shown(value) if Fraction(exact.shown(value)) == value else f"({value})"
+            return amounts.shown(value) if Fraction(amounts.shown(value)) == value else f"({value})"
         case datetime():
             return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
         case date():

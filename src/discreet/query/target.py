@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import BadValue, NotAnswerable, bad
 from discreet.mechanism.additive import Additive
 from discreet.query.bound import Draft
@@ -32,7 +32,7 @@ def half_widths(plan: Plan) -> dict[str, Fraction | None]:
 
 def least_epsilon(draft: Draft, errors: Mapping[str, Any], terms: Terms) -> Fraction:
     """The least ε of three digits, up to that of the terms, at which every named column is as exact as wanted."""
-    wanted = {_column(name, draft): exact.positive(error, f"error {name}") for name, error in errors.items()}
+    wanted = {_column(name, draft): amounts.positive(error, f"error {name}") for name, error in errors.items()}
     if not wanted:
         raise bad("error", "must name a column", "nothing", "Give, for example: n=15")
     for name in wanted:
@@ -54,7 +54,7 @@ def least_epsilon(draft: Draft, errors: Mapping[str, Any], terms: Terms) -> Frac
     low, high = -1, bisect_right(grid, terms.epsilon, key=_epsilon) - 1  # not reached, reached
     if not enough(widths(high)):
         name, error = min(wanted.items(), key=lambda pair: pair[1])
-        raise bad("error", "must be within reach of some epsilon", f"{name}={exact.shown(error)}", "Allow a wider ±.")
+        raise bad("error", "must be within reach of some epsilon", f"{name}={amounts.shown(error)}", "Allow a wider ±.")
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if reached(middle) else (middle, high)

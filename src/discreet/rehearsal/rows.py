@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet import exact
+from discreet import amounts
 from discreet.noise.public import generator
 from discreet.schema import Column, Hierarchy, Lattice, Null, Schema, Type
 from discreet.schema.kind import measured
@@ -49,8 +49,8 @@ def invented(schema: Schema, *, units: int = UNITS, seed: int = SEED) -> dict[st
     >>> all(0 <= age <= 110 for age in invented(people, units=50, seed=7)["age"])
     True
     """
-    number = exact.count(units, "units", 1, _MOST_UNITS)
-    chance = generator(exact.count(seed, "seed", 0, 2**63 - 1))
+    number = amounts.count(units, "units", 1, _MOST_UNITS)
+    chance = generator(amounts.count(seed, "seed", 0, 2**63 - 1))
     most = min(schema.max_rows, _ROWS)
     each = chance.integers(1, most, size=number, endpoint=True)
     each[0] = min(schema.max_rows, _MOST_ROWS)

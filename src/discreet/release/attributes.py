@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.ndarrays import Floats, Ints
 from discreet.release.measure import Marginal
-from discreet.release.tree import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 
-from discreet import exact, shares
+from discreet import amounts, shares
 from discreet.engine.protocol import Progress
 from discreet.errors import NotAnswerable, bad
 from discreet.ledger.ledger import LONGEST_ANSWER
@@ -96,15 +96,15 @@ def words(plan: ReleasePlan) -> list[str]:
             cells = f"{seen.size:,} numbers each" if seen.size > 1 else "1 number each"
             by = f" by {', '.join(seen.names)}" if seen.names else ""
             lines.append(f"Measured: {places}{by}, {cells}. {_noise(one)}")
-    price = f"epsilon {exact.shown(plan.terms.epsilon)}, delta {exact.shown(plan.terms.delta)}"
+    price = f"epsilon {amounts.shown(plan.terms.epsilon)}, delta {amounts.shown(plan.terms.delta)}"
     return [*lines, shares.words(plan.level_shares), f"Cost: {price} for the whole release."]
 
 
 def _noise(one: Additive) -> str:
     law = one.noise
     if isinstance(law, DiscreteLaplace):
-        return f"Laplace noise of scale {exact.shown(exact.rounded_up(law.scale, 6))}."
-    return f"Gaussian noise of sigma {exact.shown(exact.rounded_up(law.sigma, 6))}."
+        return f"Laplace noise of scale {amounts.shown(amounts.rounded_up(law.scale, 6))}."
+    return f"Gaussian noise of sigma {amounts.shown(amounts.rounded_up(law.sigma, 6))}."
 
 
 def _require_storable(plan: ReleasePlan) -> None:

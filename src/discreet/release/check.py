@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import bad
-from discreet.release.leastsquares import Bools, require_size
-from discreet.release.tree import Ints, Tree, of_children, summed
+from discreet.ndarrays import Bools, Floats, Ints
+from discreet.release.leastsquares import require_size
+from discreet.release.tree import Tree, of_children, summed
 
 NEAR = 1e-6
-Table = NDArray[np.int64] | NDArray[np.float64]
+Table = Ints | Floats
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,12 @@ from discreet import real
 from discreet.answer.spread import normal_radius
 from discreet.errors import bad
 from discreet.mechanism.additive import Law
+from discreet.ndarrays import Floats, Ints
 from discreet.noise.gaussian import RoundedGaussian
 from discreet.release.attributes import matrix, views
 from discreet.release.leastsquares import consistent, require_size, shares, variances
 from discreet.release.measure import Form, Marginal, columns
-from discreet.release.tree import Floats, Ints, Tree, summed
+from discreet.release.tree import Tree, summed
 
 Laws = Sequence[Sequence[Law]]  # by level of the tree, then by marginal
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.answer.column import label_text, plain
+from discreet.ndarrays import Ints
 from discreet.release.known import NOTHING
 from discreet.release.margins import Margins
-from discreet.release.tree import Ints
 
 if TYPE_CHECKING:
     from discreet.release.plan import ReleasePlan

@@ -7,12 +7,12 @@ used to choose a method: it would tell what the release protects.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.errors import bad
+from discreet.ndarrays import Bools, Ints
 from discreet.release import check
 from discreet.release.check import Violations
-from discreet.release.tree import Ints, Tree
+from discreet.release.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def measures(
     *,
     total: int | None = None,
     leaf_totals: Ints | None = None,
-    allowed: NDArray[np.bool_] | None = None,
+    allowed: Bools | None = None,
 ) -> tuple[Measures, ...]:
     """The error of each level, from the top down, of public data: **never to be published for private data**.
 

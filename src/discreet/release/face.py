@@ -13,7 +13,7 @@ from discreet.release.known import Known, known
 from discreet.release.plan import EVEN, ReleasePlan, planned
 from discreet.release.quote import ReleaseQuote, quoted
 from discreet.release.release import Release
-from discreet.release.subject import Subject, Wanted, subject
+from discreet.release.subject import ReleaseSpec, Subject, subject
 from discreet.table import Table
 
 
@@ -22,7 +22,7 @@ class Releasing:
     """Tables that add up, not built yet: `plan` and `quote` cost nothing and touch no data."""
 
     table: Table
-    wanted: Wanted
+    wanted: ReleaseSpec
 
     @cached_property
     def subject(self) -> Subject:
@@ -92,7 +92,7 @@ def releasing(
     """The release as it is asked for, refused here and now where it cannot be made."""
     attributes = (by,) if isinstance(by, str) else tuple(by)
     sets = None if marginals is None else tuple(one if isinstance(one, str) else tuple(one) for one in marginals)
-    wanted = Wanted(hierarchy, attributes, count, groups, largest, sets)  # type: ignore[arg-type]  # str: refused there
+    wanted = ReleaseSpec(hierarchy, attributes, count, groups, largest, sets)  # type: ignore[arg-type]  # str: refused there
     found = Releasing(table, wanted)
     _ = found.subject
     return found

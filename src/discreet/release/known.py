@@ -14,16 +14,15 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet import exact
+from discreet import amounts
 from discreet.answer.column import label_text, plain
 from discreet.errors import BadValue, bad
+from discreet.ndarrays import Bools, Ints
 from discreet.release.check import Table, Violations, allowed_places, require_reachable, violations
-from discreet.release.tree import Ints, Tree, ancestry, summed
+from discreet.release.tree import Tree, ancestry, summed
 from discreet.schema.words import suggestion
 
-Bools = NDArray[np.bool_]
 Zero = Mapping[str, str]
 MOST_TOTAL = 2**40
 MOST_ZEROS = 10**5  # lines
@@ -118,7 +117,7 @@ def known(about: About, *, total: Any = None, leaf_totals: Any = None, zeros: It
 
 def _number(value: Any, name: str) -> int:
     rule = f"must be a whole number between 0 and {MOST_TOTAL}"
-    number = exact.decimal(value, name, rule, _FIX_TOTAL)
+    number = amounts.decimal(value, name, rule, _FIX_TOTAL)
     if number.denominator != 1 or not 0 <= number <= MOST_TOTAL:
         raise bad(name, rule, value, _FIX_TOTAL)
     return int(number)

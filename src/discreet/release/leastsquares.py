@@ -20,13 +20,11 @@ adds up already comes back as it is, to the last digit, whatever the precisions.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.errors import bad
-from discreet.release.tree import Ints, Tree, of_children
+from discreet.ndarrays import Bools, Floats, Ints
+from discreet.release.tree import Tree, of_children
 
-Reals = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 MOST_WEIGHT = 2**20
 MOST = 2**60
 
@@ -37,20 +35,20 @@ class Pass:
     what a parent's sum is short of goes to this child; `below` is v.  All have one column, or one for each cell."""
 
     tree: Tree
-    own: Reals
-    share: Reals
-    below: Reals
+    own: Floats
+    share: Floats
+    below: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
     """Values by place and cell, and the variance of each place, the same in all its cells."""
 
-    values: Reals
-    variance: Reals
+    values: Floats
+    variance: Floats
 
 
-def shares(tree: Tree, precision: Reals, *, allowed: Bools | None = None) -> Pass:
+def shares(tree: Tree, precision: Floats, *, allowed: Bools | None = None) -> Pass:
     """own, share and v of every place; precisions are real, positive, one for each place.
 
     `allowed` (places, cells): False is a 0 known without noise, v = 0, and its own column is kept for each cell.
@@ -75,7 +73,7 @@ def shares(tree: Tree, precision: Reals, *, allowed: Bools | None = None) -> Pas
     return Pass(tree, own, share, below)
 
 
-def variances(shared: Pass) -> Reals:
+def variances(shared: Pass) -> Floats:
     """u of every place, in columns as `shared` has them."""
     tree, variance = shared.tree, shared.below.copy()
     for level in range(1, tree.depth):
@@ -85,7 +83,7 @@ def variances(shared: Pass) -> Reals:
     return variance
 
 
-def consistent(shared: Pass, table: Reals, top: Reals | None = None) -> Reals:
+def consistent(shared: Pass, table: Floats, top: Floats | None = None) -> Floats:
     """The nearest table, in squares weighted by place, whose places are the sums of their children; its top is `top`
     where that is given and not NaN.
 
@@ -107,7 +105,7 @@ def consistent(shared: Pass, table: Reals, top: Reals | None = None) -> Reals:
     return fits
 
 
-def _upward(shared: Pass, values: Reals) -> list[Reals]:
+def _upward(shared: Pass, values: Floats) -> list[Floats]:
     """Turns y into e in place, and gives back S by level, the top's last."""
     tree, sums = shared.tree, []
     for level in reversed(range(tree.depth - 1)):

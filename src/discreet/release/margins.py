@@ -12,10 +12,11 @@ from functools import cached_property
 import numpy as np
 
 from discreet.answer.spread import sum_radius
+from discreet.ndarrays import Bools, Ints
 from discreet.release.combined import Laws
-from discreet.release.known import Bools, Known
+from discreet.release.known import Known
 from discreet.release.measure import Form, Marginal
-from discreet.release.tree import Ints, Tree
+from discreet.release.tree import Tree
 from discreet.release.unbiased import MEASURED, Unbiased, unbiased
 
 

@@ -24,17 +24,18 @@ from typing import Any
 
 import numpy as np
 
-from discreet import exact as exactly
+from discreet import amounts
 from discreet.bounded import Sensitivity, SideBySide
 from discreet.errors import bad
 from discreet.mechanism import additive
 from discreet.mechanism.additive import Additive
 from discreet.mechanism.promise import lattice_vector
+from discreet.ndarrays import Ints
 from discreet.noise.source import Source
 from discreet.privacy import calibrate
 from discreet.privacy.cost import Cost, Together
 from discreet.relation import Relation
-from discreet.release.tree import Ints, Tree, summed
+from discreet.release.tree import Tree, summed
 
 
 class Form(StrEnum):
@@ -201,7 +202,7 @@ def gaussian(design: Design, epsilon: Any, delta: Any, shares: Shares) -> Measur
 
     def made(share: Fraction) -> Additive:
         wide = sigma * additive.root_up(design.level.l2_squared / share) * _SLACK
-        return additive.gaussian(design.level, Fraction(exactly.rounded_up(wide, 12)))
+        return additive.gaussian(design.level, Fraction(amounts.rounded_up(wide, 12)))
 
     return _measurement(design, [[made(share) for share in each] for each in shares])
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import bad
+from discreet.ndarrays import Ints
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy import price as prices
 from discreet.privacy.cost import Together
@@ -21,7 +22,7 @@ from discreet.release.known import NOTHING, Known
 from discreet.release.margins import Margins, margins
 from discreet.release.measure import Design, Marginal, Measurement, gaussian, laplace, shares
 from discreet.release.subject import Subject
-from discreet.release.tree import Ints, Tree
+from discreet.release.tree import Tree
 from discreet.schema.words import suggestion
 from discreet.shares import EPSILON, PRECISION, Share, to_json
 from discreet.terms import Terms
@@ -148,14 +149,14 @@ def _locked(share: Mapping[str, Any], tree: Tree) -> dict[str, Fraction]:
             meant = suggestion(str(name), tree.levels)
             raise bad("share", f"must name one of the levels {levels}", name, f"Name {meant or tree.levels[-1]!r}.")
         rule, fix = f"of {name} must be a number above 0 and below 1", "Give a number such as 0.5."
-        held[name] = exact.decimal(value, "share", rule, fix)
+        held[name] = amounts.decimal(value, "share", rule, fix)
         if not 0 < held[name] < 1:
             raise bad("share", rule, value, fix)
     taken, all_held = sum(held.values(), Fraction(0)), len(held) == tree.depth
     if taken > 1 or (taken == 1) != all_held:
         rule = "must add up to 1 over all levels" if all_held else "must leave something for levels that are not named"
         fix = "Let them add up to 1, or leave a level out, which then gets the rest."
-        raise bad("share", rule, exact.shown(taken), fix if all_held else "Let them add up to less than 1.")
+        raise bad("share", rule, amounts.shown(taken), fix if all_held else "Let them add up to less than 1.")
     return held
 
 
@@ -170,7 +171,7 @@ def _require_room(measured: Measurement, epsilon: Fraction, total: int | None, m
     most = min(most, choice.FAR.get(method, most))
     if _widest(measured) >= most:
         raise bad(
-            "epsilon", "is too small for all places of this release", exact.shown(epsilon), "Give a larger epsilon."
+            "epsilon", "is too small for all places of this release", amounts.shown(epsilon), "Give a larger epsilon."
         )
     if total is not None and total > most:
         fix = "Leave it out: the top is then measured like every other place."
@@ -183,10 +184,10 @@ def _shared(levels: Sequence[Fraction], marginals: Sequence[Marginal]) -> list[l
 
 
 def _require_enough(design: Design, every: Sequence[Sequence[Fraction]], epsilon: Fraction) -> None:
-    least = max(exact.MIN_EPSILON, design.level.l1 / exact.MAX_SCALE) / min(min(each) for each in every)
+    least = max(amounts.MIN_EPSILON, design.level.l1 / amounts.MAX_SCALE) / min(min(each) for each in every)
     if epsilon < least:
-        fix = f"Give at least {exact.shown(Fraction(exact.rounded_up(least, 3)))}, or larger shares."
-        raise bad("epsilon", "is too small for all levels of this release", exact.shown(epsilon), fix)
+        fix = f"Give at least {amounts.shown(Fraction(amounts.rounded_up(least, 3)))}, or larger shares."
+        raise bad("epsilon", "is too small for all levels of this release", amounts.shown(epsilon), fix)
 
 
 def _error(measured: Measurement) -> float:

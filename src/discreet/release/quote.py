@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet import exact
+from discreet import amounts
 from discreet.query import explain
 from discreet.release.caps import counted_of
 from discreet.release.plan import ReleasePlan
@@ -73,7 +73,7 @@ class ReleaseQuote:
             "",
             *_aligned([_HEADINGS, *map(_shown, self.levels, parts_in_words(self.shares))]),
             "",
-            f"± holds {exact.shown(100 * self.level)} times of 100 for each number by itself.",
+            f"± holds {amounts.shown(100 * self.level)} times of 100 for each number by itself.",
             f"{lowest['level']}: for numbers below {10 * lowest['moe']:,} the ± is more than 10 % of the number.",
             words(self.shares),
             *self.known_words,
@@ -124,8 +124,8 @@ def cost(plan: ReleasePlan) -> dict[str, str]:
     """What is charged, in the words of the public face."""
     schema = plan.subject.schema
     return {
-        "epsilon": exact.shown(plan.terms.epsilon),
-        "delta": exact.shown(plan.terms.delta),
+        "epsilon": amounts.shown(plan.terms.epsilon),
+        "delta": amounts.shown(plan.terms.delta),
         "neighbours": str(schema.relation),
         "unit": explain.unit(schema),
     }

@@ -12,6 +12,7 @@ import numpy as np
 
 from discreet.errors import BadValue, IntegrityError, bad
 from discreet.fix import Fix
+from discreet.ndarrays import Ints
 from discreet.release.known import Known, known
 from discreet.release.margins import Margins, margins
 from discreet.release.measure import Form, marginal, whole
@@ -22,7 +23,7 @@ from discreet.release.publish.page import Tables
 from discreet.release.publish.rows import are_names, coded, located, numbers
 from discreet.release.publish.tidy import Keys
 from discreet.release.subject import MOST_CELLS, MOST_TOGETHER
-from discreet.release.tree import Ints, from_branches
+from discreet.release.tree import from_branches
 from discreet.schema import Schema
 
 _RULES = {

@@ -17,12 +17,12 @@ import numpy as np
 
 from discreet.engine.protocol import Progress
 from discreet.errors import bad
+from discreet.ndarrays import Ints
 from discreet.release.caps import counted_of
 from discreet.release.check import Violations
 from discreet.release.doubts import doubts
 from discreet.release.fit import choice
 from discreet.release.plan import ReleasePlan
-from discreet.release.tree import Ints
 
 if TYPE_CHECKING:
     from discreet.release.resimulated import Resimulated

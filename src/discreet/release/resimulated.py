@@ -27,15 +27,14 @@ from typing import Any
 
 import numpy as np
 
-from discreet import exact
+from discreet import amounts
 from discreet.engine.protocol import Progress
 from discreet.errors import bad
+from discreet.ndarrays import Bools, Ints
 from discreet.noise.source import SYSTEM, Source
 from discreet.release.fit import choice
-from discreet.release.known import Bools
 from discreet.release.measure import Form
 from discreet.release.plan import ReleasePlan
-from discreet.release.tree import Ints
 
 RUNS = 99
 MOST_RUNS = 10_000
@@ -160,11 +159,11 @@ def _errors(plan: ReleasePlan, table: Ints, runs: int, source: Source) -> Iterat
 
 
 def _runs(level: Fraction, runs: Any) -> int:
-    least, said = least_runs(level), exact.shown(level)
+    least, said = least_runs(level), amounts.shown(level)
     if least > MOST_RUNS:
         fix = "Plan with a level of at most 0.9999."
         raise bad("level", f"must not need more than {MOST_RUNS:,} runs to be simulated", said, fix)
-    return exact.count(runs, f"runs at the level {said}", least, MOST_RUNS)
+    return amounts.count(runs, f"runs at the level {said}", least, MOST_RUNS)
 
 
 def require_room(level: Fraction, runs: int, numbers: int) -> None:

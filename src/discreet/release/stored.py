@@ -12,10 +12,10 @@ from discreet import envelope
 from discreet.envelope import Envelope, Part
 from discreet.errors import IntegrityError
 from discreet.mechanism.additive import Additive
+from discreet.ndarrays import Ints
 from discreet.query.first_form import first_key
 from discreet.query.tags import TAGS
 from discreet.release.plan import EVEN, ReleasePlan
-from discreet.release.tree import Ints
 
 KIND = "release"
 _FIRST_HEAD = b"discreet release 1 "

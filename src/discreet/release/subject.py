@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import MetadataError, NotAnswerable, bad
+from discreet.ndarrays import Ints
 from discreet.query import explain
 from discreet.query.bound import reached
 from discreet.query.compile.exacts import Exacts
@@ -23,7 +24,7 @@ from discreet.query.nodes import Bins, Caps, Col, CountRows, CountUnits, Key, Ou
 from discreet.query.parts import Rows, Sizes, Units
 from discreet.query.tally import Tally
 from discreet.release.measure import Design, Form, Marginal, marginal, moved, sizes_moved, whole
-from discreet.release.tree import Ints, Tree, from_branches
+from discreet.release.tree import Tree, from_branches
 from discreet.schema import Hierarchy, Schema
 from discreet.schema.words import first_twice, suggestion
 
@@ -34,7 +35,7 @@ SIZE = "size"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ReleaseSpec:
     """A release as it is asked for.
 
     `hierarchy` may be left out where there is one only; `count` is "units" or "rows"; `groups` names the column of
@@ -55,7 +56,7 @@ class Wanted:
 class Subject:
     """What is measured: the tally of its leaves, with the function that lays its integers out by leaf."""
 
-    wanted: Wanted
+    wanted: ReleaseSpec
     schema: Schema
     attributes: tuple[str, ...]
     labels: tuple[tuple[Label, ...], ...]  # of each attribute, in order
@@ -75,7 +76,7 @@ class Subject:
         return len(self.design.marginals[0].place)
 
 
-def subject(wanted: Wanted, schema: Schema) -> Subject:
+def subject(wanted: ReleaseSpec, schema: Schema) -> Subject:
     """The release, bounded; refused where the tree, the columns or the unit do not fit it."""
     found = _hierarchy(wanted.hierarchy, schema)
     asked = replace(wanted, hierarchy=found.name, by=_attributes(wanted.by, found, schema))
@@ -157,7 +158,7 @@ def _order(tree: Tree, hierarchy: Hierarchy, schema: Schema) -> Ints:
 # --- counts ----------------------------------------------------------------------------------------------------------
 
 
-def _counts(wanted: Wanted, schema: Schema, tree: Tree, leaf: str, order: Ints) -> Subject:
+def _counts(wanted: ReleaseSpec, schema: Schema, tree: Tree, leaf: str, order: Ints) -> Subject:
     if wanted.count not in ("units", "rows"):
         raise bad("count", "must be units or rows", wanted.count, "Give units.")
     units = wanted.count == "units" and schema.unit is not None
@@ -202,7 +203,7 @@ def _require_public(grouped: Cells) -> None:
             raise NotAnswerable(f"The values of {key.key.name} are not public.", why, fix)
 
 
-def _marginals(wanted: Wanted, names: Sequence[str], labels: Sequence[Sequence[Label]]) -> tuple[Marginal, ...]:
+def _marginals(wanted: ReleaseSpec, names: Sequence[str], labels: Sequence[Sequence[Label]]) -> tuple[Marginal, ...]:
     """Those asked for and all attributes together; unasked, each alone beside them where there are several."""
     sizes = [len(each) for each in labels]
     chosen = wanted.marginals
@@ -236,7 +237,7 @@ def _dense(shape: tuple[int, int], held: Any) -> Ints:
 # --- sizes -----------------------------------------------------------------------------------------------------------
 
 
-def _sizes(wanted: Wanted, schema: Schema, tree: Tree, leaf: str, order: Ints) -> Subject:
+def _sizes(wanted: ReleaseSpec, schema: Schema, tree: Tree, leaf: str, order: Ints) -> Subject:
     largest = wanted.largest
     if not isinstance(largest, int) or isinstance(largest, bool) or not 1 <= largest <= MOST_SIZE:
         fix = "Give the largest size that is of interest, such as 8; larger groups count as that."

@@ -13,12 +13,10 @@ from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.errors import bad
+from discreet.ndarrays import Floats, Ints
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Numbers = TypeVar("Numbers", Ints, Floats)
 MOST_LEVELS = 200
 _FIX = "Give one line for each lowest place, with its name on every level from the top down."

@@ -17,10 +17,10 @@ import numpy as np
 
 from discreet.answer.spread import sum_radius
 from discreet.errors import bad
+from discreet.ndarrays import Bools, Floats, Ints
 from discreet.release.combined import Columns, Combined, Laws, Measured, float_slack, reach, sigmas_of, spreads
-from discreet.release.leastsquares import Bools
 from discreet.release.measure import Form, Marginal
-from discreet.release.tree import Floats, Ints, Tree
+from discreet.release.tree import Tree
 
 MEASURED, LEAST = "measured", "least squares"
 

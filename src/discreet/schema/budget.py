@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.exact import DELTA_CEILING, MAX_EPSILON, MIN_EPSILON
+from discreet.amounts import DELTA_CEILING, MAX_EPSILON, MIN_EPSILON
 from discreet.schema.words import flag, key, name, number, refusal, written
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from discreet import exact
+from discreet import amounts
 from discreet.schema.kind import LISTED, ORDERED, SYNONYMS, Type, Value, measured, parsed
 from discreet.schema.words import choice, first_twice, flag, key, name, number, refusal, text, written
 
@@ -125,7 +125,7 @@ class Column:
         if self.bounds is None or self.step is None:
             return None
         low, high = (measured(end) for end in self.bounds)
-        return Lattice(exact.steps_down(low, self.step), exact.steps_up(high, self.step), self.step)
+        return Lattice(amounts.steps_down(low, self.step), amounts.steps_up(high, self.step), self.step)
 
 
 def default_step(column: Column) -> Fraction | None:
@@ -135,7 +135,7 @@ def default_step(column: Column) -> Fraction | None:
     if column.type is not Type.NUMBER:
         return Fraction(1)
     low, high = (measured(end) for end in column.bounds)
-    return exact.default_step(low, high)
+    return amounts.default_step(low, high)
 
 
 def has_undeclared_step(column: Column, least: Fraction = Fraction(0)) -> bool:
@@ -155,7 +155,7 @@ def require_room(column: Column, rows: int) -> None:
         raise refusal(column.key("values"), rule, column.values, fix)
     low, high = (measured(end) for end in column.bounds)
     # rounding outward may add a step, hence LARGEST − rows and the factor 2
-    coarser = 2 * exact.power_of_two_below(max(abs(low), abs(high)) * rows / (LARGEST - rows))
+    coarser = 2 * amounts.power_of_two_below(max(abs(low), abs(high)) * rows / (LARGEST - rows))
     fix = "Store the column as a distance from a public middle value."
     if coarser <= high - low:
         fix = f"Write: step = {written(coarser)}"
@@ -229,7 +229,7 @@ def _require_near(column: Column, value: Value, where: str, given: Any) -> None:
 def _require_fine(column: Column) -> None:
     """Refuses a lattice whose step is no normal double."""
     if column.step is not None and column.step < FINEST:
-        named = f"step = {exact.shown(column.step)}"
+        named = f"step = {amounts.shown(column.step)}"
         rule = f"must be wide enough for a step of at least 1e-300, not {named}"
         fix = "Store the column in a smaller unit, and write: bounds = [0, 5000]"
         raise refusal(column.key("bounds"), rule, column.bounds, fix)

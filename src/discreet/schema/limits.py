@@ -6,7 +6,7 @@ Beyond them a question fails, and whether it does may depend on rows; so they ar
 import os
 from dataclasses import dataclass
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import bad
 
 GIBIBYTE = 2**30
@@ -31,8 +31,8 @@ class Limits:
 
     def __post_init__(self) -> None:
         memory, threads = self.memory or half_of_memory(), self.threads or os.cpu_count() or 1
-        object.__setattr__(self, "memory", exact.count(memory, "memory", LEAST_MEMORY, MOST_MEMORY))
-        object.__setattr__(self, "threads", exact.count(threads, "threads", 1, MOST_THREADS))
+        object.__setattr__(self, "memory", amounts.count(memory, "memory", LEAST_MEMORY, MOST_MEMORY))
+        object.__setattr__(self, "threads", amounts.count(threads, "threads", 1, MOST_THREADS))
         for field in ("seconds", "prepare_seconds"):
             _require_seconds(field, getattr(self, field))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import BadValue
 from discreet.relation import Relation
 from discreet.schema.column import Column, Empty, require_room
@@ -190,7 +190,7 @@ def _require_leaf(schema: Schema, hierarchy: Hierarchy) -> None:
 
 def _whole(value: Any, where: str, least: int, most: int, example: str) -> int:
     try:
-        return exact.count(value, where, least, most)
+        return amounts.count(value, where, least, most)
     except BadValue:
         rule = f"must be a whole number between {least} and {most}"
         raise refusal(where, rule, value, f"Write, for example: {example}") from None

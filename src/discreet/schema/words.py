@@ -9,7 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import BadValue
 from discreet.inert import visible
 
@@ -127,7 +127,7 @@ def flag(value: Any, where: str) -> bool:
 def number(value: Any, where: str, rule: str, fix: str) -> Fraction:
     """An exact number that TOML can hold: an int, a decimal, or a text such as "1/3"."""
     try:
-        parsed = exact.decimal(value, where)
+        parsed = amounts.decimal(value, where)
     except BadValue:
         raise refusal(where, rule, value, fix) from None
     if parsed.denominator != 1 and len(written(parsed)) > LONGEST_NUMBER:

@@ -23,8 +23,9 @@ from discreet.audit.places import DEEP, DEEP_SHARES, FLAT, FLAT_SHARES, VIEW_SHA
 from discreet.audit.release_claims import from_top
 from discreet.bounded import Sensitivity, cells
 from discreet.mechanism import additive
+from discreet.ndarrays import Ints
 from discreet.noise.laplace import DiscreteLaplace
-from discreet.noise.source import Ints, Source
+from discreet.noise.source import Source
 from discreet.privacy import calibrate
 from discreet.privacy.cost import Gaussian, Pure
 from discreet.real import lower, upper

@@ -16,9 +16,10 @@ from discreet.audit.bounds import Odds
 from discreet.audit.events import Event
 from discreet.audit.features import Coordinate, Difference, LowestBit, Outputs, Values
 from discreet.audit.mutants.planted import Drawn, Planted
+from discreet.ndarrays import Ints
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.public import generator
-from discreet.noise.source import Ints, Source
+from discreet.noise.source import Source
 
 _FEW = 200  # runs of what is seen in every single one
 _CERTAIN = (1.0, 0.0)

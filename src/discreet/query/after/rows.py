@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.query.after.evaluate import value
 from discreet.query.after.logic import plain
-from discreet.query.nodes import After, Order
+from discreet.query.nodes import After, SortKey
 
 Places = Mapping[str, Mapping[Any, int]]
 _NO_PLACES: Places = MappingProxyType({})
@@ -21,8 +21,8 @@ def afterwards(rows: Sequence[Mapping[str, Any]], after: After, *, places: Place
     and rows that are equal stay in their order.  `places` gives, for a column of labels such as bins, the public place
     of each label where the order of its letters is not meant.
 
-    >>> from discreet.query.nodes import Order
-    >>> afterwards([{"n": 3}, {"n": None}, {"n": 7}], After(order=(Order("n", descending=True),), limit=2))
+    >>> from discreet.query.nodes import SortKey
+    >>> afterwards([{"n": 3}, {"n": None}, {"n": 7}], After(order=(SortKey("n", descending=True),), limit=2))
     [2, 0]
     """
     having = after.having
@@ -33,7 +33,7 @@ def afterwards(rows: Sequence[Mapping[str, Any]], after: After, *, places: Place
     return kept[after.offset : end]
 
 
-def _sorted(kept: list[int], rows: Sequence[Mapping[str, Any]], order: Order, places: Mapping[Any, int]) -> list[int]:
+def _sorted(kept: list[int], rows: Sequence[Mapping[str, Any]], order: SortKey, places: Mapping[Any, int]) -> list[int]:
     ranks = {i: _rank(rows[i].get(order.name), places) for i in kept}
     empty = [i for i in kept if ranks[i] is None]
     filled = [i for i in kept if ranks[i] is not None]

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.ndarrays import Ints
 from discreet.query.compile.statements import Statement
 from discreet.query.meaning.cells import Cells
 from discreet.query.parts import Part, Ranks, Sizes, Tops
 
-Ints = NDArray[np.int64]
 KeyTuple = tuple[Any, ...]
 
 

@@ -4,7 +4,7 @@ from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import BadValue, bad
 from discreet.query.nodes import Constant, Literal
 
@@ -52,9 +52,9 @@ def _scalar(given: Any, name: str) -> Constant:
         case "M":
             return _numpy_moment(given, name)
         case "f":  # its own text, since a float32 of 0.1 is another number as a float
-            return exact.decimal(str(given), name, "must be a finite number", _FIX)
+            return amounts.decimal(str(given), name, "must be a finite number", _FIX)
         case "i" | "u":
-            return int(exact.decimal(int(given), name))
+            return int(amounts.decimal(int(given), name))
         case _:
             return _number(given, name)
 
@@ -63,7 +63,7 @@ def _number(given: Any, name: str) -> int | Fraction:
     if isinstance(given, str):
         raise bad(name, _RULE, given, _FIX)
     try:
-        parsed = exact.decimal(given, name, "must be a finite number", _FIX)
+        parsed = amounts.decimal(given, name, "must be a finite number", _FIX)
     except BadValue:
         rule = "must be a finite number of reasonable size" if isinstance(given, (int, float)) else _RULE
         raise bad(name, rule, given, _FIX) from None

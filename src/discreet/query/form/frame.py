@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Self
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import NotAnswerable, bad
 from discreet.query import nodes
 from discreet.query.form.term import Term, all_of, column, condition
 from discreet.query.form.words import Measure
 from discreet.query.meaning.names import unprintable
-from discreet.query.nodes import After, Bins, Caps, Expr, Key, Order, Output, Question
+from discreet.query.nodes import After, Bins, Caps, Expr, Key, Output, Question, SortKey
 
 MOST_NODES = 20_000
 MOST_DEPTH = 64  # as deep as SQL may nest
@@ -65,16 +65,16 @@ class Frame:
 
     def limit(self, rows: int) -> Self:
         """At most so many released rows."""
-        return replace(self, after=replace(self.after, limit=exact.count(rows, "limit", 0, _MOST)))
+        return replace(self, after=replace(self.after, limit=amounts.count(rows, "limit", 0, _MOST)))
 
     def offset(self, rows: int) -> Self:
         """Without the first so many released rows."""
-        return replace(self, after=replace(self.after, offset=exact.count(rows, "offset", 0, _MOST)))
+        return replace(self, after=replace(self.after, offset=amounts.count(rows, "offset", 0, _MOST)))
 
     def caps(self, *, rows: int | None = None, groups: int | None = None) -> Self:
         """Caps below the schema's: rows of one unit, groups one unit may count in.  None leaves one as it is."""
-        rows = self.capped.rows if rows is None else exact.count(rows, "rows", 1, _MOST)
-        groups = self.capped.groups if groups is None else exact.count(groups, "groups", 1, _MOST)
+        rows = self.capped.rows if rows is None else amounts.count(rows, "rows", 1, _MOST)
+        groups = self.capped.groups if groups is None else amounts.count(groups, "groups", 1, _MOST)
         return replace(self, capped=Caps(rows, groups))
 
     @property
@@ -140,12 +140,12 @@ def _require_name(name: str) -> None:
         raise bad("name", rule, name, "Write, for example: .agg(n=dp.count())")
 
 
-def _order(given: Any) -> Order:
+def _order(given: Any) -> SortKey:
     if isinstance(given, Term) and isinstance(given.expr, nodes.Col):
-        return Order(given.expr.name)
+        return SortKey(given.expr.name)
     if not isinstance(given, str) or not given.removeprefix("-").strip():
         raise bad("order_by", "must be released names", given, "Write, for example: .order_by('region', '-n')")
-    return Order(column(given.removeprefix("-")).name, given.startswith("-"))
+    return SortKey(column(given.removeprefix("-")).name, given.startswith("-"))
 
 
 def _require_small(asked: Question) -> None:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NoReturn
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import BadValue, bad
 from discreet.query import nodes
 from discreet.query.form.constant import constant, literal
@@ -198,7 +198,7 @@ def quantile(column: Any, q: Any) -> Measure:
     >>> quantile("age", 0.9).aggregate.q
     Fraction(9, 10)
     """
-    return Measure(nodes.Quantile(item(column), exact.inner_probability(q, "q")))
+    return Measure(nodes.Quantile(item(column), amounts.inner_probability(q, "q")))
 
 
 def min(column: Any) -> Measure:
@@ -218,7 +218,7 @@ def mode(column: Any) -> Measure:
 
 def top_k(column: Any, k: int) -> Measure:
     """The k most frequent public values."""
-    return Measure(nodes.Top(item(column), exact.count(k, "k", 1, _MOST_TOP)))
+    return Measure(nodes.Top(item(column), amounts.count(k, "k", 1, _MOST_TOP)))
 
 
 def covariance(x: Any, y: Any, *, less: int = 1) -> Measure:
@@ -232,4 +232,4 @@ def correlation(x: Any, y: Any) -> Measure:
 
 
 def _less(given: Any) -> int:
-    return exact.count(given, "less", 0, 1)
+    return amounts.count(given, "less", 0, 1)

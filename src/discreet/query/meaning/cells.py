@@ -9,9 +9,9 @@ from math import ceil, floor, prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.errors import quoted
+from discreet.ndarrays import Ints
 from discreet.query.meaning import dates
 from discreet.query.meaning.domain import Domain, domain
 from discreet.query.meaning.known import refused
@@ -100,7 +100,7 @@ class Cells:
         """The labels of all public groups, made one by one when they are looked at."""
         return AllLabels(self)
 
-    def numbers(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+    def numbers(self, places: Ints) -> Ints:
         """Which group each row-major place is; −1 for one that does not stay."""
         if self.kept is None:
             return places

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from fractions import Fraction
 from typing import Any, TypeGuard
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import NotAnswerable, quoted
 from discreet.query.meaning import dates
 from discreet.query.meaning.interval import Ends, applied
@@ -144,22 +144,22 @@ def _example(expr: Compare, constant: str) -> str:
 
 
 def _plain_text(value: bool | int | Fraction) -> str:
-    return str(value).lower() if isinstance(value, bool) else exact.shown(Fraction(value))
+    return str(value).lower() if isinstance(value, bool) else amounts.shown(Fraction(value))
 
 
 def _between(known: Domain) -> str:
-    return "" if known.interval is None else f" from {' to '.join(exact.shown(end) for end in known.interval)}"
+    return "" if known.interval is None else f" from {' to '.join(amounts.shown(end) for end in known.interval)}"
 
 
 def _inside(known: Domain) -> str:
     """A constant that the public facts allow: a listed value, or a short one near the middle of the bounds."""
     if known.values:
-        return exact.shown(Fraction(known.values[len(known.values) // 2]))
+        return amounts.shown(Fraction(known.values[len(known.values) // 2]))
     if known.interval is None:
         return "1"
     low, high = known.interval
     middle = Fraction(round((low + high) / 2))
-    return exact.shown(middle if low <= middle <= high else low)
+    return amounts.shown(middle if low <= middle <= high else low)
 
 
 def union(sets: Iterable[tuple[Any, ...] | None]) -> tuple[Any, ...] | None:

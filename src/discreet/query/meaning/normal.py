@@ -3,7 +3,7 @@
 from datetime import date, datetime, time
 from fractions import Fraction
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import quoted
 from discreet.query.canonical import canonical
 from discreet.query.meaning import dates
@@ -205,7 +205,7 @@ def _require_held(constant: Literal, item: Expr, schema: Scope) -> None:
     place = axis.place(Fraction(value))
     if place.denominator == 1:
         return
-    name, step = in_sql(axis.column.name), exact.shown(axis.step)
+    name, step = in_sql(axis.column.name), amounts.shown(axis.step)
     what = f"{named(constant)} lies between two steps of {name}, which are {step} apart."
     why = (
         f"No step is declared for {name}, so its cells were rounded to the nearest of those; equal ones are not known."

@@ -31,10 +31,10 @@ from discreet.query.nodes import (
     Key,
     Literal,
     Mean,
-    Order,
     Output,
     Quantile,
     Question,
+    SortKey,
     Stddev,
     Sum,
     Top,
@@ -245,5 +245,5 @@ def _after(after: After, columns: Released) -> After:
         why = "It would be charged in full, and nothing of it shown."
         raise refused("LIMIT 0 asks for no row at all.", why, "Leave the LIMIT out, or ask for at least one row.")
     having = None if after.having is None else _condition(after.having, columns, "HAVING", "n > 100")
-    order = tuple(Order(columns.spelled(one.name), one.descending) for one in after.order)
+    order = tuple(SortKey(columns.spelled(one.name), one.descending) for one in after.order)
     return replace(after, having=having, order=order)

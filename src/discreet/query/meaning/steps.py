@@ -9,7 +9,7 @@ a `number` column whose metadata declare no step is a decimal read as the column
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet import exact
+from discreet import amounts
 from discreet.query.layout import Store, stored
 from discreet.query.nodes import COMPARISONS, Arith, Col, Expr, Literal
 from discreet.schema import Column, Schema, Type
@@ -41,7 +41,7 @@ class Line:
         place = value / self.step
         if place.denominator == 1 or not self.undeclared or not _told_apart(value, self.step):
             return place
-        return Fraction(exact.steps(value, self.step))
+        return Fraction(amounts.steps(value, self.step))
 
     @property
     def undeclared(self) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from discreet.query.canonical import canonical
-from discreet.query.nodes import After, And, Arith, Col, Compare, Expr, In, Literal, Not, Or, Order
+from discreet.query.nodes import After, And, Arith, Col, Compare, Expr, In, Literal, Not, Or, SortKey
 from discreet.query.sql.aggregate import aggregate, bins, call_name, is_aggregate
 from discreet.query.sql.dialect import sql_of
 from discreet.query.sql.expr import expression, named, number
@@ -114,19 +114,19 @@ def _plain(node: Expr, clause: "exp.Expr") -> Expr:
             )
 
 
-def _order(clause: "exp.Expr", source: Source, released: Released) -> tuple[Order, ...]:
+def _order(clause: "exp.Expr", source: Source, released: Released) -> tuple[SortKey, ...]:
     known(clause, "expressions")
-    found: list[Order] = []
+    found: list[SortKey] = []
     for item in clause.expressions:
         known(item, "this", "desc", "nulls_first")
         by, descending = item.this, bool(item.args.get("desc"))
         if type(by).__name__ == "Literal":
-            found.append(Order(_position(by, released), descending))
+            found.append(SortKey(_position(by, released), descending))
             continue
         name = released.find(by, source)
         if name is None:
             raise _not_selected(by, "ORDER BY")
-        found.append(Order(name, descending))
+        found.append(SortKey(name, descending))
     return tuple(found)
 
 

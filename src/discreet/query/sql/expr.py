@@ -6,8 +6,8 @@ from datetime import date, datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from discreet.amounts import decimal
 from discreet.errors import BadValue
-from discreet.exact import decimal
 from discreet.query.nodes import (
     MOST_NODES,
     And,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from discreet.amounts import decimal, epsilon
 from discreet.errors import BadValue
-from discreet.exact import decimal, epsilon
 from discreet.query.nodes import Caps
 from discreet.query.sql.refusal import Refusal, refused
 from discreet.schema.words import suggestion

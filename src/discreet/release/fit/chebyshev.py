@@ -11,9 +11,10 @@ most e, each child is off by at most 2η + e (docs/proofs/chebyshev.md).  A leve
 
 import numpy as np
 
+from discreet.ndarrays import Bools, Ints
 from discreet.release.check import allowed_places, require_reachable
-from discreet.release.leastsquares import Bools, require_measured
-from discreet.release.tree import Ints, Tree
+from discreet.release.leastsquares import require_measured
+from discreet.release.tree import Tree
 
 
 def fitted(

@@ -23,10 +23,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import bad
-from discreet.release.known import Bools, Known
+from discreet.ndarrays import Bools, Ints
+from discreet.release.known import Known
 from discreet.release.measure import Form, Marginal
 from discreet.release.subject import Subject
-from discreet.release.tree import Ints, Tree, summed
+from discreet.release.tree import Tree, summed
 
 if TYPE_CHECKING:
     from discreet.release.plan import ReleasePlan

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discreet.ndarrays import Floats, Ints
 from discreet.release.fit import isotonic
 from discreet.release.fit.cumulative import required, totals_of
-from discreet.release.fit.isotonic import Floats, Ints
 from discreet.release.tree import Tree, summed
 
 

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import bad
+from discreet.ndarrays import Floats, Ints
 from discreet.release.fit import isotonic
-from discreet.release.fit.isotonic import LARGEST, Floats, Ints
+from discreet.release.fit.isotonic import LARGEST
 from discreet.release.tree import Tree, summed
 
 SCALE = 1024

@@ -9,10 +9,11 @@ memory are linear in the cells for windows of one width.  Proof: docs/proofs/int
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from discreet.errors import bad
-from discreet.release.fit.prices import Bools, Floats, Ints, Measured, measured, real_table
+from discreet.ndarrays import Bools, Floats, Ints
+from discreet.release.fit.prices import Measured, measured, real_table
 from discreet.release.tree import Tree
 
 _FIRST_WINDOW, _WIDER = 2, 4
@@ -26,7 +27,7 @@ def fitted(
     *,
     scale: int = 1,
     total: int | None = None,
-    allowed: NDArray[np.bool_] | None = None,
+    allowed: Bools | None = None,
 ) -> Ints:
     """The table of whole numbers with least Σ_r w_r Σ_s (x_{r,s} − ñ_{r,s}/scale)², among all that add up.
 

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import bad
+from discreet.ndarrays import Floats, Ints
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 LARGEST = 2**40  # of a count: 1,024 times as much is exact in a float, with bits to spare
 
 

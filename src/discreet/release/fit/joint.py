@@ -18,9 +18,9 @@ from collections.abc import Callable
 import numpy as np
 
 from discreet.errors import bad
+from discreet.ndarrays import Floats, Ints
 from discreet.release.fit import isotonic
 from discreet.release.fit.cumulative import Scaled, ends_of, required, scaled
-from discreet.release.fit.isotonic import Floats, Ints
 from discreet.release.leastsquares import consistent, require_weights, shares
 from discreet.release.tree import Tree
 

@@ -15,16 +15,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.errors import bad
+from discreet.ndarrays import Bools, Floats, Ints
 from discreet.release.fit.cumulative import totals_of
-from discreet.release.fit.isotonic import LARGEST, Floats, Ints
+from discreet.release.fit.isotonic import LARGEST
 from discreet.release.fit.joint import dykstra
 from discreet.release.leastsquares import Pass, consistent, require_weights, shares
 from discreet.release.tree import Tree, summed
 
-Flags = NDArray[np.bool_]
+Flags = Bools
 FINEST = 1024  # parts of a unit in which real targets, and weights of unequal siblings, enter the flows
 MOST_SCALE = 2**20
 BATCH = 1024  # cells of children settled by one flow
@@ -44,7 +44,7 @@ class Held:
 
 
 @dataclass(frozen=True, eq=False)
-class Wanted:
+class FitTarget:
     """What every row should be near to, in parts of a unit; how much that counts; and a real row to look around."""
 
     targets: Ints
@@ -76,7 +76,7 @@ def fitted(
     return _descended(tree, wanted, _held(tree, totals, open_cells))
 
 
-def _descended(tree: Tree, wanted: Wanted, held: Held) -> Ints:
+def _descended(tree: Tree, wanted: FitTarget, held: Held) -> Ints:
     """The whole table, from the top down, a batch of parents of one level at a time."""
     table = np.zeros_like(wanted.targets)
     table[:1] = _settled(wanted, held, slice(0, 1), np.zeros(1, dtype=np.int64), None)
@@ -94,7 +94,7 @@ def _descended(tree: Tree, wanted: Wanted, held: Held) -> Ints:
 # --- one step: the rows of some places, given the sums they must have -----------------------------------------------
 
 
-def _settled(wanted: Wanted, held: Held, rows: slice, groups: Ints, columns: Ints | None) -> Ints:
+def _settled(wanted: FitTarget, held: Held, rows: slice, groups: Ints, columns: Ints | None) -> Ints:
     """The rows of least cost ∑ gain·(parts·z − target)²/parts, z ≥ 0 whole, whose group g adds up to columns[g].
 
     Looked for in a window around a start, by single units.  Outside it the cost goes on in a straight line, which never
@@ -130,7 +130,7 @@ class Window(NamedTuple):
     step: int
 
 
-def _start(wanted: Wanted, rows: slice, groups: Ints, columns: Ints | None) -> Floats:
+def _start(wanted: FitTarget, rows: slice, groups: Ints, columns: Ints | None) -> Floats:
     """The real rows, moved so that each group has its sums, as far as they stay ≥ 0."""
     real = wanted.starts[rows]
     if columns is None:
@@ -142,7 +142,7 @@ def _start(wanted: Wanted, rows: slice, groups: Ints, columns: Ints | None) -> F
     return np.maximum(0, real + share[:, None] * short[groups])
 
 
-def _flow(wanted: Wanted, held: Held, rows: slice, groups: Ints, columns: Ints | None, window: Window) -> Ints:
+def _flow(wanted: FitTarget, held: Held, rows: slice, groups: Ints, columns: Ints | None, window: Window) -> Ints:
     """Nodes: one for each (place, pattern) with its units, one for each (place, cell), one for each (group, cell) with
     the sum it must have; without such sums one for all.  A unit goes place → cell allowed by its pattern → sum."""
     from ortools.graph.python.min_cost_flow import SimpleMinCostFlow  # type: ignore[import-untyped]
@@ -178,7 +178,7 @@ class Arcs(NamedTuple):
     costs: Ints
 
 
-def _steps(wanted: Wanted, rows: slice, window: Window, totals: Ints, most: int) -> Arcs:
+def _steps(wanted: FitTarget, rows: slice, window: Window, totals: Ints, most: int) -> Arcs:
     """From 0 to low at the price of the last unit of it, then step by step, from high on at the price of the next unit.
 
     Raising z to z + d costs gain·(parts·(2z + d) − 2·target) a unit, cut at ±`most`: so far from every target that 64
@@ -224,7 +224,7 @@ def _real(tree: Tree, measured: Floats, totals: Ints, open_cells: Flags, shared:
     return dykstra(measured, onto_tree, onto_simplices, SWEEPS, TOLERANCE)
 
 
-def _wanted(tree: Tree, noisy: Ints, weights: Ints, scale: int, real: Floats, precision: Floats) -> Wanted:
+def _wanted(tree: Tree, noisy: Ints, weights: Ints, scale: int, real: Floats, precision: Floats) -> FitTarget:
     """A leaf is to be near its noisy row, by its weight; a place with children near its real fit, by its precision,
     which sums up what it and the places below it say."""
     parts = scale * -(-FINEST // scale)
@@ -239,7 +239,7 @@ def _wanted(tree: Tree, noisy: Ints, weights: Ints, scale: int, real: Floats, pr
             gains[rows] = np.maximum(1, fine).astype(np.int64)
         else:
             gains[rows] = weights[rows] // np.gcd.reduce(weights[rows])
-    return Wanted(targets, gains, real, parts)
+    return FitTarget(targets, gains, real, parts)
 
 
 def _held(tree: Tree, totals: Ints, open_cells: Flags) -> Held:

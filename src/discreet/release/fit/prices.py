@@ -13,14 +13,12 @@ leaves.  Proof: docs/proofs/prices.md.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from discreet.errors import bad
+from discreet.ndarrays import Bools, Floats, Ints
 from discreet.release.tree import Tree
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 HEAVIEST = 2**20  # the largest weight and the largest scale
 LARGEST = 2**53  # the largest count in parts of a unit: each is a float64
 
@@ -32,7 +30,7 @@ def projected(
     *,
     scale: int = 1,
     total: int | None = None,
-    allowed: NDArray[np.bool_] | None = None,
+    allowed: Bools | None = None,
 ) -> Floats:
     """The table that solves the program above, up to the rounding of float64; sums are those of its leaves.
 

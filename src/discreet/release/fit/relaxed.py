@@ -7,10 +7,11 @@ mechanism that Fioretto, Van Hentenryck & Zhu 2021 compare their dynamic program
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from discreet.errors import bad
-from discreet.release.fit.prices import Floats, Ints, Measured, measured
+from discreet.ndarrays import Bools, Floats, Ints
+from discreet.release.fit.prices import Measured, measured
 from discreet.release.tree import Tree, of_children
 
 SOLVERS = ("OSQP", "CLARABEL")
@@ -24,7 +25,7 @@ def fitted(
     scale: int = 1,
     total: int | None = None,
     solver: str = "CLARABEL",
-    allowed: NDArray[np.bool_] | None = None,
+    allowed: Bools | None = None,
     **settings: Any,
 ) -> tuple[Floats, Ints]:
     """The solver's table, and the same with every value rounded (negative ones to 0); `settings` go to the solver.

@@ -18,12 +18,11 @@ With one cell the flow is a tree, and two states for each place are enough: see 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.errors import BadValue, bad
+from discreet.ndarrays import Bools, Floats, Ints
 from discreet.release.check import NEAR, allowed_places, by_level
-from discreet.release.leastsquares import Bools, Reals
-from discreet.release.tree import Ints, Tree, of_children
+from discreet.release.tree import Tree, of_children
 
 PARTS = 2**20  # costs are whole numbers of these parts of one
 LARGEST = 2.0**40
@@ -39,7 +38,7 @@ class Bounds:
     cost: Ints
 
 
-def rounded(tree: Tree, table: Reals, *, allowed: Bools | None = None) -> Ints:
+def rounded(tree: Tree, table: Floats, *, allowed: Bools | None = None) -> Ints:
     """The controlled rounding of a table whose sums hold to 10⁻⁶; what is within 10⁻⁶ of a whole number becomes it.
 
     >>> from discreet.release.tree import from_edges
@@ -56,7 +55,7 @@ def rounded(tree: Tree, table: Reals, *, allowed: Bools | None = None) -> Ints:
     return whole
 
 
-def bounds_of(real: Reals) -> Bounds:
+def bounds_of(real: Floats) -> Bounds:
     """Floor and ceiling of each number; one number only where it is within 10⁻⁶ of a whole one."""
     floor = np.floor(real + NEAR)
     is_open = np.ceil(real - NEAR) > floor
@@ -103,7 +102,7 @@ def _one_cell(tree: Tree, bounds: Bounds) -> Bools:
 # --- many cells: a flow ----------------------------------------------------------------------------------------------
 
 
-def _by_flow(tree: Tree, table: Reals, bounds: Bounds) -> Bools:
+def _by_flow(tree: Tree, table: Floats, bounds: Bounds) -> Bools:
     """Which cells go up.  Nodes: (place, cell) for the places between top and leaves and the first cells of the top and
     of each leaf; 0 is where it all ends and starts again.  A floor is sent beforehand: what is left is 0 or 1 an arc.
 
@@ -159,7 +158,7 @@ def _flows(arcs: list[tuple[Ints, Ints, Ints]], supply: Ints) -> Ints:
 # --- what may be given -----------------------------------------------------------------------------------------------
 
 
-def _require_consistent(tree: Tree, table: NDArray[np.float64], allowed: Bools | None) -> None:
+def _require_consistent(tree: Tree, table: Floats, allowed: Bools | None) -> None:
     if table.ndim != 2 or table.shape[0] != len(tree) or not table.shape[1] or table.dtype != np.float64:
         what = f"must be float64 with a row for each of the {len(tree)} places and one column or more"
         raise bad(

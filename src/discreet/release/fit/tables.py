@@ -10,10 +10,11 @@ bound.  Costs are in units of 1/scale².  Proof: docs/proofs/tables.md.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from discreet.errors import bad
-from discreet.release.fit.prices import Ints, Measured, measured, require_number
+from discreet.ndarrays import Bools, Ints
+from discreet.release.fit.prices import Measured, measured, require_number
 from discreet.release.tree import Tree
 
 NEVER = 2**60  # the cost of a value that is not allowed
@@ -27,7 +28,7 @@ def fitted(
     *,
     scale: int = 1,
     total: int | None = None,
-    allowed: NDArray[np.bool_] | None = None,
+    allowed: Bools | None = None,
     bound: int | None = None,
 ) -> Ints:
     """The table of least cost with values 0 … bound, by full cost tables; arguments and ties as in integer.fitted.
@@ -60,7 +61,7 @@ def cost_tables(
     *,
     bound: int,
     scale: int = 1,
-    allowed: NDArray[np.bool_] | None = None,
+    allowed: Bools | None = None,
 ) -> Ints:
     """τ of each place and cell at 0 … bound, an array (places, cells, bound + 1); NEVER where a value is not allowed.
 
@@ -137,7 +138,7 @@ def merged(
     *,
     scale: int = 1,
     total: int | None = None,
-    allowed: NDArray[np.bool_] | None = None,
+    allowed: Bools | None = None,
     bound: int | None = None,
 ) -> Ints:
     """The same table by merging marginal costs in order, a lower child first among equals.

@@ -20,12 +20,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.ndarrays import Bools, Floats, Ints
 from discreet.release.attributes import matrix, views
 from discreet.release.fit import integer, leaf_totals
-from discreet.release.known import Bools, Known
+from discreet.release.known import Known
 from discreet.release.leastsquares import consistent, shares
 from discreet.release.measure import Marginal
-from discreet.release.tree import Floats, Ints, Tree
+from discreet.release.tree import Tree
 
 SCALE = 1024
 SWEEPS, TOLERANCE = 200, 0.01

@@ -11,9 +11,10 @@ on the simplex (Held, Wolfe & Crowder 1974); O(cells·log children) time.
 
 import numpy as np
 
+from discreet.ndarrays import Bools, Ints
 from discreet.release.check import allowed_places, require_reachable
-from discreet.release.leastsquares import Bools, Estimates, from_below, require_measured
-from discreet.release.tree import Ints, Tree
+from discreet.release.leastsquares import Estimates, from_below, require_measured
+from discreet.release.tree import Tree
 
 
 def fitted(

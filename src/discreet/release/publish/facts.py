@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import BadValue
 from discreet.mechanism.additive import root_up
 from discreet.noise.gaussian import RoundedGaussian
@@ -60,8 +60,8 @@ def facts(release: "Release") -> dict[str, Any]:
         "unit": None if unit is None else unit.key,
         "neighbours": str(subject.schema.relation),
         "protects": subject.protects,
-        "epsilon": exact.shown(plan.terms.epsilon),
-        "delta": exact.shown(plan.terms.delta),
+        "epsilon": amounts.shown(plan.terms.epsilon),
+        "delta": amounts.shown(plan.terms.delta),
         "promise": promise(plan),
         "method": plan.method,
         "why": plan.why,
@@ -126,7 +126,7 @@ def promise(plan: "ReleasePlan") -> dict[str, Any]:
         "Whatever else is released from the same data comes on top.",
     ]
     return {
-        "guess": float(exact.rounded_up(right, 6)),
+        "guess": float(amounts.rounded_up(right, 6)),
         "strength": words.strength(right),
         "odds": [one.as_json() for one in moved],
         "sentences": told,
@@ -140,7 +140,7 @@ def _cost(plan: "ReleasePlan") -> Cost:
     if len(sigmas) < len(every):
         return Pure(plan.terms.epsilon)
     inverse = root_up(sum((1 / sigma**2 for sigma in sigmas), Fraction(0)))
-    return Gaussian(1 / Fraction(exact.rounded_up(inverse)))
+    return Gaussian(1 / Fraction(amounts.rounded_up(inverse)))
 
 
 # --- read back -------------------------------------------------------------------------------------------------------
@@ -154,8 +154,8 @@ def number(text: str) -> Fraction:
     """
     whole = _FRACTION.fullmatch(text)
     if whole is not None and int(whole[2] or 1):
-        return exact.positive(Fraction(int(whole[1]), int(whole[2] or 1)), "number")
-    return exact.positive(text, "number")
+        return amounts.positive(Fraction(int(whole[1]), int(whole[2] or 1)), "number")
+    return amounts.positive(text, "number")
 
 
 def well_formed(facts: dict[str, Any]) -> bool:

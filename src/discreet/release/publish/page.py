@@ -14,13 +14,13 @@ from importlib.resources import files
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.answer.column import label_text
 from discreet.inert import in_json, visible
+from discreet.ndarrays import Ints
 from discreet.release.publish import words
 from discreet.release.publish.words import Facts
-from discreet.release.tree import Ints, Tree
+from discreet.release.tree import Tree
 from discreet.shares import parts_in_words
 
 LARGEST = 6_000_000  # bytes of numbers and names in a page: more and it opens slowly
@@ -129,7 +129,7 @@ def _once(rows: Ints) -> Ints:
     return one[:, :1] if (one == one[0, 0]).all() else one
 
 
-def packed(values: NDArray[np.int64]) -> dict[str, Any]:
+def packed(values: Ints) -> dict[str, Any]:
     """Whole numbers in base 64, little-endian, in 1, 2 or 4 bytes each as the largest needs, beyond that as doubles.
 
     >>> packed(np.array([1, -2]))

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.answer.column import Plain, label_text
+from discreet.ndarrays import Floats, Ints
 from discreet.release.publish.tidy import LEVEL, Codes, Keys, are_whole, place_names, pyarrow
-from discreet.release.tree import Ints, Tree
+from discreet.release.tree import Tree
 
-Numbers = NDArray[np.int64] | NDArray[np.float64]
+Numbers = Ints | Floats
 EMPTY, UNKNOWN = -1, -2
 
 

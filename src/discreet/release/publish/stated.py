@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet import exact
+from discreet import amounts
 from discreet.answer.column import plain
 from discreet.bounded import Sensitivity
 from discreet.errors import DiscreetError
@@ -28,7 +28,7 @@ from discreet.release.check import Violations
 from discreet.release.known import Known
 from discreet.release.publish.facts import columns, counts, number
 from discreet.release.publish.tidy import Keys
-from discreet.release.subject import Subject, Wanted, subject
+from discreet.release.subject import ReleaseSpec, Subject, subject
 from discreet.schema import Schema
 
 _WIDER = Fraction(1, 10**8)  # by how much of itself rounded noise may be wider than its price asks for
@@ -53,9 +53,9 @@ def strangers(facts: dict[str, Any], schema: Schema, about: Keys | None) -> Iter
 def meant(facts: dict[str, Any], schema: Schema, about: Keys) -> Subject | None:
     """What the metadata have for the release that the facts speak of; None if there is none, or it has other cells."""
     if facts["counts"] == "groups":
-        wanted = Wanted(facts["hierarchy"], groups=facts["groups"], largest=facts["cells"], form=about.form)
+        wanted = ReleaseSpec(facts["hierarchy"], groups=facts["groups"], largest=facts["cells"], form=about.form)
     else:
-        wanted = Wanted(facts["hierarchy"], about.attributes, facts["counts"], marginals=about.views[:-1])
+        wanted = ReleaseSpec(facts["hierarchy"], about.attributes, facts["counts"], marginals=about.views[:-1])
     try:
         found = subject(wanted, schema)
     except (DiscreetError, ValueError):
@@ -106,9 +106,9 @@ def mispriced(facts: dict[str, Any], about: Keys, moves: Sensitivity, laws: list
     """Whether the price, that of each level and their shares are those of the noise, for numbers that move so far."""
     try:
         levels = [[_mechanism(law, scale, moves)] * len(about.views) for law, scale in laws]
-        small = exact.delta(facts["delta"], ceiling=Fraction(1, 2))
+        small = amounts.delta(facts["delta"], ceiling=Fraction(1, 2))
         right = _is_price(facts["epsilon"], small, [one for level in levels for one in level])
-        right = right and facts["delta"] == exact.shown(small)
+        right = right and facts["delta"] == amounts.shown(small)
         own = [prices.epsilon(Together(tuple(one.cost for one in level)), small).value for level in levels]
     except (DiscreetError, ValueError, ArithmeticError):
         return ["its price is not that of the noise."]
@@ -117,7 +117,7 @@ def mispriced(facts: dict[str, Any], about: Keys, moves: Sensitivity, laws: list
     problems = {
         "its price is not that of the noise.": right,
         "the epsilon of a level is not that of its noise.": said
-        == [exact.shown(exact.rounded_up(one, 4)) for one in own],
+        == [amounts.shown(amounts.rounded_up(one, 4)) for one in own],
         "the share of a level is not that of its noise.": _are_shares([one["share"] for one in facts["levels"]], parts),
     }
     return [problem for problem, holds in problems.items() if not holds]
@@ -133,9 +133,9 @@ def _is_price(said: str, small: Fraction, every: list[Additive]) -> bool:
     cost = Together(tuple(one.cost for one in every))
     sigmas = [one.cost.sigma for one in every if isinstance(one.cost, Gaussian)]  # for each unit of l2
     if not sigmas:
-        return small == 0 and exact.shown(prices.epsilon(cost, 0).value) == said
-    price = exact.epsilon(said)
-    if exact.shown(price) != said:
+        return small == 0 and amounts.shown(prices.epsilon(cost, 0).value) == said
+    price = amounts.epsilon(said)
+    if amounts.shown(price) != said:
         return False
     least = calibrate.gaussian_sigma(price, small) * (1 + _WIDER)
     near = sum((1 / sigma**2 for sigma in sigmas), Fraction(0))

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from discreet.answer.column import Plain, label_text, plain
 from discreet.errors import bad
+from discreet.ndarrays import Ints
 from discreet.release.measure import Form
-from discreet.release.tree import Ints, Tree, ancestry
+from discreet.release.tree import Tree, ancestry
 
 if TYPE_CHECKING:
     from discreet.release.release import Release

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from discreet import exact, shares
+from discreet import amounts, shares
 from discreet.inert import markdown
 from discreet.release.publish.facts import number
 from discreet.shares import EPSILON, PRECISION, Share, listed
@@ -101,7 +101,7 @@ def columns(facts: Facts) -> str:
 
 def hundredths(facts: Facts) -> str:
     """The level of confidence as so many of 100."""
-    return exact.shown(100 * number(facts["level"]))
+    return amounts.shown(100 * number(facts["level"]))
 
 
 def exactness(facts: Facts) -> list[str]:
@@ -135,7 +135,7 @@ def cited(facts: Facts) -> str:
 
 def short(fraction: str) -> str:
     """A noise scale in three digits, rounded up."""
-    return exact.shown(exact.rounded_up(number(fraction), 3))
+    return amounts.shown(amounts.rounded_up(number(fraction), 3))
 
 
 # --- the report ------------------------------------------------------------------------------------------------------

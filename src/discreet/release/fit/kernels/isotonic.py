@@ -5,10 +5,8 @@ Import this module inside functions only: it loads Numba.
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from discreet.ndarrays import Bools, Floats, Ints
 
 
 @njit(cache=True, nogil=True)
@@ -89,7 +87,7 @@ def _replaced(heap: Ints, size: int, value: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def on_simplex(rows: Floats, allowed: NDArray[np.bool_], totals: Floats, fits: Floats) -> None:
+def on_simplex(rows: Floats, allowed: Bools, totals: Floats, fits: Floats) -> None:
     """Into `fits`: per row the nearest x ≥ 0 with Σ x = the row's total and x = 0 where it is not allowed.
 
     x = max(0, row − shift); the shift is found by taking out the cells it would make negative until none is left

@@ -7,11 +7,9 @@ One thread works through the places in their order: the results are functions of
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from discreet.ndarrays import Bools, Floats, Ints
+
 _SHORT = 16  # up to here insertion beats merging and partition
 
 

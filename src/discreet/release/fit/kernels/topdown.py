@@ -5,22 +5,20 @@ Import this module inside functions only: it loads Numba.
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Reals = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from discreet.ndarrays import Bools, Floats, Ints
+
 PARTS = 2.0**20  # remainders are compared in these parts of one, so that the last bits of a float decide no tie
 
 
 @njit(cache=True, nogil=True)
-def falling(keys: Reals) -> Ints:
+def falling(keys: Floats) -> Ints:
     """The numbers 0, 1, … in the order of falling keys, of equals the lower number first."""
     return np.argsort(-keys, kind="mergesort")
 
 
 @njit(cache=True, nogil=True)
-def simplex_rows(child: Ints, values: Reals, variance: Reals, fits: Ints) -> None:
+def simplex_rows(child: Ints, values: Floats, variance: Floats, fits: Ints) -> None:
     """Into `fits`, whose first row is given: children of each place and cell by `simplex`, parents first."""
     places, cells = values.shape
     wide = variance.shape[1] > 1
@@ -41,7 +39,7 @@ def simplex_rows(child: Ints, values: Reals, variance: Reals, fits: Ints) -> Non
 
 
 @njit(cache=True, nogil=True)
-def simplex(values: Reals, variance: Reals, total: int) -> Ints:
+def simplex(values: Floats, variance: Floats, total: int) -> Ints:
     """Whole x ≥ 0 of sum `total`, by largest remainder from arg min ∑ (x − e)²/v over x ≥ 0 of that sum; 0 where v = 0.
 
     The real solution is x = max(0, e − λv); the places with x > 0 are the first ones by falling e/v: e/v > λ.

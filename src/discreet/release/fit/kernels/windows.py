@@ -6,11 +6,9 @@ not `free` is always 0.  In `rise` the units of (slot, cell) start at `at[slot, 
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from discreet.ndarrays import Bools, Floats, Ints
+
 _SHORT = 16  # up to here sorting beats partition
 
 

@@ -8,7 +8,7 @@ from discreet.privacy.cost import Cost
 
 
 @dataclass(frozen=True)
-class Order:
+class ChargeRequest:
     """One charge: its replay key, where in the splits it counts, public words, who asks, the typed (ε, δ), which rows.
 
     Without a typed ε the cost's own is taken, where it has one.  `request` names what a run is to do, and not on which
@@ -28,7 +28,7 @@ class Order:
 class Payer(Protocol):
     """What the gate charges: a ledger, a purse of one, or `Unbooked`, which is charged nowhere and says so."""
 
-    def charge(self, order: Order, cost: Cost) -> Receipt:
+    def charge(self, order: ChargeRequest, cost: Cost) -> Receipt:
         """A durable reservation, or a refusal that spends nothing."""
 
     def commit(self, receipt: Receipt, answer: bytes) -> None:

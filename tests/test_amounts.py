@@ -10,20 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet import exact
+from discreet import amounts
 from discreet.errors import BadValue
 
 fractions = st.fractions(min_value=-(10**9), max_value=10**9, max_denominator=10**12)
 positives = st.builds(Fraction, st.integers(1, 10**30), st.integers(1, 10**30))
 
 PARSERS = {
-    "epsilon": exact.epsilon,
-    "delta": exact.delta,
-    "scale": exact.scale,
-    "probability": exact.probability,
-    "level": lambda value: exact.inner_probability(value, "level"),
-    "sensitivity": lambda value: exact.positive(value, "sensitivity"),
-    "number": lambda value: exact.decimal(value, "number"),
+    "epsilon": amounts.epsilon,
+    "delta": amounts.delta,
+    "scale": amounts.scale,
+    "probability": amounts.probability,
+    "level": lambda value: amounts.inner_probability(value, "level"),
+    "sensitivity": lambda value: amounts.positive(value, "sensitivity"),
+    "number": lambda value: amounts.decimal(value, "number"),
 }
 NO_FLOATS = [float("nan"), float("inf"), -float("inf"), np.array([1.0]), 1j]
 NO_TYPES = [True, False, None, [], [1], (1,), {}, b"1", object(), np.array([1]), np.True_, 10**5000]
@@ -92,27 +92,27 @@ OTHERS = [
 
 @pytest.mark.parametrize(("value", "meaning"), [(tenth, Fraction(1, 10)) for tenth in TENTHS] + OTHERS)
 def test_privacy_amounts_are_the_decimals_they_print_as(value, meaning):
-    assert exact.epsilon(value) == meaning
-    assert isinstance(exact.epsilon(value), Fraction)
+    assert amounts.epsilon(value) == meaning
+    assert isinstance(amounts.epsilon(value), Fraction)
 
 
 def test_only_a_noise_scale_takes_a_float_by_its_bits():
-    assert exact.scale(0.1) == Fraction(0.1)
-    assert exact.scale("0.1") == exact.scale(Decimal("0.1")) == Fraction(1, 10)
-    assert exact.epsilon(0.1) == exact.probability(0.1) == exact.positive(0.1, "x") == Fraction(1, 10)
+    assert amounts.scale(0.1) == Fraction(0.1)
+    assert amounts.scale("0.1") == amounts.scale(Decimal("0.1")) == Fraction(1, 10)
+    assert amounts.epsilon(0.1) == amounts.probability(0.1) == amounts.positive(0.1, "x") == Fraction(1, 10)
 
 
 @pytest.mark.parametrize("end", [Fraction(1, 10**9), 10**6])
 def test_both_ends_of_epsilon_are_taken(end):
-    assert exact.epsilon(end) == end
+    assert amounts.epsilon(end) == end
 
 
 def test_delta_has_a_public_ceiling_of_its_own():
-    assert exact.delta(0) == 0
-    assert exact.delta("1e-6") == Fraction(1, 10**6)
-    assert exact.delta("1e-3", ceiling=Fraction(1, 100)) == Fraction(1, 1000)
+    assert amounts.delta(0) == 0
+    assert amounts.delta("1e-6") == Fraction(1, 10**6)
+    assert amounts.delta("1e-3", ceiling=Fraction(1, 100)) == Fraction(1, 1000)
     with pytest.raises(BadValue, match=r"between 0 and 0\.01\."):
-        exact.delta("0.02", ceiling=Fraction(1, 100))
+        amounts.delta("0.02", ceiling=Fraction(1, 100))
 
 
 @pytest.mark.parametrize(
@@ -120,24 +120,24 @@ def test_delta_has_a_public_ceiling_of_its_own():
 )
 def test_a_count_is_a_whole_number_and_nothing_else(value):
     with pytest.raises(BadValue, match="size must be a whole number between 0 and"):
-        exact.count(value, "size")
+        amounts.count(value, "size")
 
 
 @pytest.mark.parametrize("value", [-1, 2**40 + 1, 10**4000])
 def test_a_count_keeps_its_range(value):
     with pytest.raises(BadValue, match="whole number"):
-        exact.count(value, "size")
+        amounts.count(value, "size")
 
 
 @pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3), np.array(3)])
 def test_every_kind_of_three_is_a_count(value):
-    assert exact.count(value, "size") == 3
-    assert type(exact.count(value, "size")) is int
+    assert amounts.count(value, "size") == 3
+    assert type(amounts.count(value, "size")) is int
 
 
 @given(fractions, positives)
 def test_lattice_points_lie_on_the_stated_side(value, step):
-    low, near, high = exact.steps_down(value, step), exact.steps(value, step), exact.steps_up(value, step)
+    low, near, high = amounts.steps_down(value, step), amounts.steps(value, step), amounts.steps_up(value, step)
     assert low * step <= value < (low + 1) * step
     assert (high - 1) * step < value <= high * step
     assert low <= near <= high
@@ -146,12 +146,12 @@ def test_lattice_points_lie_on_the_stated_side(value, step):
 
 def test_halves_go_upward_on_both_sides_of_zero():
     half = Fraction(1, 2)
-    assert [exact.steps(k + half, Fraction(1)) for k in (-2, -1, 0, 1)] == [-1, 0, 1, 2]
+    assert [amounts.steps(k + half, Fraction(1)) for k in (-2, -1, 0, 1)] == [-1, 0, 1, 2]
 
 
 @given(positives)
 def test_power_of_two_below_is_the_largest(value):
-    power = exact.power_of_two_below(value)
+    power = amounts.power_of_two_below(value)
     assert power <= value < 2 * power
     assert power.numerator == 1 or power.denominator == 1
     assert (power.numerator * power.denominator).bit_count() == 1
@@ -159,19 +159,19 @@ def test_power_of_two_below_is_the_largest(value):
 
 @given(st.fractions(max_denominator=10**6, min_value=-1000, max_value=1000), positives)
 def test_default_step_cuts_the_width_into_one_or_two_million(low, width):
-    step = exact.default_step(low, low + width)
+    step = amounts.default_step(low, low + width)
     assert 2**20 <= width / step < 2**21
 
 
 @pytest.mark.parametrize("high", [0, -1])
 def test_default_step_refuses_bounds_that_do_not_open(high):
     with pytest.raises(BadValue, match="upper above the lower"):
-        exact.default_step(Fraction(0), Fraction(high))
+        amounts.default_step(Fraction(0), Fraction(high))
 
 
 @given(st.one_of(fractions, positives), st.integers(1, 15))
 def test_rounded_up_is_the_smallest_such_decimal_above(value, digits):
-    rounded = exact.rounded_up(value, digits)
+    rounded = amounts.rounded_up(value, digits)
     assert len(rounded.as_tuple().digits) <= digits
     gap = Fraction(rounded) - value
     assert gap >= 0
@@ -190,16 +190,16 @@ def _leading_power(value):
 @given(st.integers(0, 10**11), st.integers(-9, 9))
 def test_short_decimals_are_kept_as_they_are(whole, power):
     value = whole * Fraction(10) ** power
-    assert Fraction(exact.rounded_up(value)) == value
-    assert Fraction(exact.shown(value)) == value
+    assert Fraction(amounts.rounded_up(value)) == value
+    assert Fraction(amounts.shown(value)) == value
 
 
 @given(positives)
 def test_what_is_shown_is_never_below_and_reads_back(value):
-    text = exact.shown(value)
+    text = amounts.shown(value)
     assert Fraction(text) >= value
     assert Fraction(text) <= value * (1 + Fraction(1, 10**11))
-    assert exact.shown(exact.rounded_up(value)) == text
+    assert amounts.shown(amounts.rounded_up(value)) == text
     assert len(text) <= 20
 
 
@@ -214,12 +214,12 @@ def test_what_is_shown_is_never_below_and_reads_back(value):
     ],
 )
 def test_shown_is_short(value, text):
-    assert exact.shown(value) == text
+    assert amounts.shown(value) == text
 
 
 @given(st.one_of(fractions, positives, st.builds(Fraction, st.integers(1, 9), st.integers(10**320, 10**330))))
 def test_floats_lie_on_the_stated_side_and_next_to_the_value(value):
-    up, down = exact.float_up(value), exact.float_down(value)
+    up, down = amounts.float_up(value), amounts.float_down(value)
     assert Fraction(down) <= value <= Fraction(up)
     assert up in (down, math.nextafter(down, math.inf))
     assert (up == down) == (Fraction(float(value)) == value)
@@ -227,7 +227,7 @@ def test_floats_lie_on_the_stated_side_and_next_to_the_value(value):
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_float_is_its_own_bound(value):
-    assert exact.float_up(Fraction(value)) == exact.float_down(Fraction(value)) == value
+    assert amounts.float_up(Fraction(value)) == amounts.float_down(Fraction(value)) == value
 
 
 @pytest.mark.parametrize("digits", [5, 12, 40])
@@ -235,18 +235,18 @@ def test_a_cost_is_rounded_up_whatever_the_decimal_context(digits):
     """Arithmetic on Decimals rounds by the caller's context: with five digits of it, 1/3 once became 0.33333."""
     with localcontext() as context:
         context.prec, context.rounding = 5, ROUND_DOWN
-        assert Fraction(exact.rounded_up(Fraction(1, 3), digits)) >= Fraction(1, 3)
-        assert Fraction(exact.shown(Fraction(2, 3))) >= Fraction(2, 3)
+        assert Fraction(amounts.rounded_up(Fraction(1, 3), digits)) >= Fraction(1, 3)
+        assert Fraction(amounts.shown(Fraction(2, 3))) >= Fraction(2, 3)
 
 
 def test_the_smallest_and_largest_numbers_are_rounded_too():
     tiny, huge = Fraction(1, 10**5000), Fraction(10**5000)
-    assert Fraction(exact.rounded_up(tiny / 3, 3)) >= tiny / 3
-    assert (exact.float_up(huge), exact.float_down(-huge)) == (math.inf, -math.inf)
-    assert (exact.float_down(huge), exact.float_up(-huge)) == (sys.float_info.max, -sys.float_info.max)
+    assert Fraction(amounts.rounded_up(tiny / 3, 3)) >= tiny / 3
+    assert (amounts.float_up(huge), amounts.float_down(-huge)) == (math.inf, -math.inf)
+    assert (amounts.float_down(huge), amounts.float_up(-huge)) == (sys.float_info.max, -sys.float_info.max)
 
 
 @pytest.mark.parametrize("value", [Fraction(10**5000), [10**5000], 10**5000], ids=["fraction", "list", "int"])
 def test_what_python_cannot_print_is_still_refused_in_words(value):
     with pytest.raises(BadValue, match=r"scale must be a positive number"):
-        exact.scale(value)
+        amounts.scale(value)
