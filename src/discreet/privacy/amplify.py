@@ -56,7 +56,7 @@ def sampled(
     mechanism's own (ε, δ) is under the same relation (Balle, Barthe & Gaboardi 2018).  Other pairings are refused: a
     shuffled pass over the rows, say, is neither.
 
-    >>> exact.rounded_up(sampled(Approx(1, 0), "0.01").cost.epsilon, 4)
+    >>> amounts.rounded_up(sampled(Approx(1, 0), "0.01").cost.epsilon, 4)
     Decimal('0.01704')
     """
     drawn, neighbours, p = _sampling(sampling), relation(under), amounts.probability(rate, "rate")
@@ -75,7 +75,7 @@ def shuffled_any(epsilon: Any, reports: Any, delta: Any) -> Amplified:
     (Feldman, McMillan & Talwar 2021).  Mass cut off numerically is added to δ.  The sharper pair of the same authors'
     2023 paper was corrected by its erratum and is not valid here; see `shuffled_response`.
 
-    >>> exact.rounded_up(shuffled_any(1, 10**4, "1e-6").cost.epsilon, 2)
+    >>> amounts.rounded_up(shuffled_any(1, 10**4, "1e-6").cost.epsilon, 2)
     Decimal('0.054')
     """
     return _shuffled(epsilon, reports, delta, Fraction(1), Fraction(0), "any ε₀-randomizer, clone rate e^(−ε₀)")
@@ -88,7 +88,7 @@ def shuffled_response(epsilon: Any, reports: Any, delta: Any) -> Amplified:
     (Feldman, McMillan & Talwar 2023, for the randomizers its erratum leaves: R(x) ≥ (R(x₀) + R(x₁))/(e^ε₀+1) for all
     inputs x, x₀, x₁).  Mass cut off numerically is added to δ.
 
-    >>> exact.rounded_up(shuffled_response(1, 10**4, "1e-6").cost.epsilon, 2)
+    >>> amounts.rounded_up(shuffled_response(1, 10**4, "1e-6").cost.epsilon, 2)
     Decimal('0.044')
     """
     return _shuffled(epsilon, reports, delta, Fraction(2), Fraction(1), "k-ary response, clone rate 2/(e^ε₀+1)")
@@ -99,7 +99,7 @@ def shuffled_closed_form(epsilon: Any, reports: Any, delta: Any) -> Amplified:
 
     For ε₀ ≤ ln(n/(16 ln(2/δ))) (Feldman, McMillan & Talwar 2021); beyond that, and where that is smaller, ε₀ itself.
 
-    >>> exact.rounded_up(shuffled_closed_form(1, 10**4, "1e-6").cost.epsilon, 3)
+    >>> amounts.rounded_up(shuffled_closed_form(1, 10**4, "1e-6").cost.epsilon, 3)
     Decimal('0.215')
     """
     local, n, small = _shuffle_inputs(epsilon, reports, delta)
