@@ -17,6 +17,7 @@ from discreet.privacy import pld, price
 from discreet.privacy.cost import Cost, Exponential, Gaussian, Pure, Repeated, Sampled
 from discreet.privacy.flat import terms
 from discreet.privacy.renyi import ORDERS
+from discreet.privacy.routes import Bound
 
 RUNS = 5
 STEPS, RATE, DELTA = 10**4, Fraction(1, 100), Fraction(1, 10**5)
@@ -86,7 +87,7 @@ def _questions() -> list[Timed]:
     return found
 
 
-def _renyi(question: Callable[[int], Cost], orders: Iterable[Fraction], n: int) -> list[price.Price]:
+def _renyi(question: Callable[[int], Cost], orders: Iterable[Fraction], n: int) -> list[Bound]:
     return [price.renyi(question(n), at) for at in orders]
 
 

@@ -155,7 +155,7 @@ def test_part_entries_carry_what_they_took_and_nothing_is_priced_again(tmp_path,
     assert parts[-1]["amounts"] == {"delta": "0", "slots": [[1, "odds", "1/100", "0", 0]]}
     ledger.close()
     monkeypatch.setattr("discreet.ledger.inside.taken", None)
-    monkeypatch.setattr("discreet.ledger.books.amounts", None)
+    monkeypatch.setattr("discreet.ledger.books.weight_of", None)
     with again(tmp_path) as opened:
         opened.standing()
     monkeypatch.undo()

@@ -430,7 +430,7 @@ def test_a_budget_in_which_old_charges_cannot_be_weighed_is_not_written(tmp_path
         raise NotPriced("No price.", "There is none.", "Wait.")
 
     with monkeypatch.context() as broken:
-        broken.setattr(books, "amounts", unknown)
+        broken.setattr(books, "weight_of", unknown)
         with pytest.raises(NotPriced):
             ledger.set_budget(Rules(budget(2, "1e-7")), why="more")
     ask(ledger, "b")

@@ -290,7 +290,7 @@ def test_composed_pure_promises_need_no_exception() -> None:
 
 
 def test_cost_without_a_price_has_no_odds(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> price.Price:
+    def refuse(*_: object) -> price.Bound:
         raise NotPriced("No.", "None.", "Stop.")
 
     monkeypatch.setattr(price, "epsilon", refuse)

@@ -1,6 +1,6 @@
 """The price of a cost: ε at δ, δ at ε and their relatives, by the tightest route that is proven for it.
 
-Every route is a bound on its own, so the least of them is one; `Price.route` names it.  Nothing here has state, touches
+Every route is a bound on its own, so the least of them is one; `Bound.route` names it.  Nothing here has state, touches
 data or draws noise.  dp-accounting is asked only where it can be tighter than the closed forms: samples and mixtures.
 """
 
@@ -15,19 +15,18 @@ from discreet.privacy.certify import up
 from discreet.privacy.cost import Cost, checked
 from discreet.privacy.event import event as event
 from discreet.privacy.flat import Choice, Concentrated, Normal, Odds, Terms, Thinned, terms
-from discreet.privacy.routes import Bound as Price
-from discreet.privacy.routes import delta_routes, epsilon_routes, group_of_samples, least, value_of
+from discreet.privacy.routes import Bound, delta_routes, epsilon_routes, group_of_samples, least, value_of
 from discreet.real import ball
 
 _POINTS = 24  # ε at which a trade-off curve is read
 
 
-def epsilon(cost: Cost, delta: Any) -> Price:
+def epsilon(cost: Cost, delta: Any) -> Bound:
     """The least proven ε at which `cost` is (ε, δ)-DP, for 0 ≤ δ < 1.
 
     >>> from discreet.privacy.cost import Gaussian, Pure, Repeated
     >>> epsilon(Repeated(Pure("0.1"), 3), 0)
-    Price(value=Fraction(3, 10), route='basic composition', slack=Fraction(0, 1), apart=Fraction(0, 1))
+    Bound(value=Fraction(3, 10), route='basic composition', slack=Fraction(0, 1), apart=Fraction(0, 1))
     >>> round(float(epsilon(Gaussian(4), "1e-5").value), 4)
     0.9263
     """
@@ -39,7 +38,7 @@ def epsilon(cost: Cost, delta: Any) -> Price:
     return found[0]
 
 
-def delta(cost: Cost, epsilon: Any) -> Price:
+def delta(cost: Cost, epsilon: Any) -> Bound:
     """The least proven δ at which `cost` is (ε, δ)-DP, for ε = 0 or 10⁻⁹ ≤ ε ≤ 10⁶; at most 1, which is no promise.
 
     >>> from discreet.privacy.cost import Pure
@@ -47,11 +46,11 @@ def delta(cost: Cost, epsilon: Any) -> Price:
     Fraction(0, 1)
     """
     at = _epsilon(epsilon)
-    trivial = Price(Fraction(1), "trivial: no promise at this ε")
+    trivial = Bound(Fraction(1), "trivial: no promise at this ε")
     return min([*delta_routes(checked(cost), at), trivial], key=value_of)
 
 
-def renyi(cost: Cost, order: Any) -> Price:
+def renyi(cost: Cost, order: Any) -> Bound:
     """R_α of `cost` at the order α, plus the δ paid `apart`.
 
     >>> from discreet.privacy.cost import Zcdp
@@ -61,10 +60,10 @@ def renyi(cost: Cost, order: Any) -> Price:
     at = curves.order(order)
     made = curves.curve(checked(cost), at)
     note = f", and δ = {amounts.shown(made.delta)} apart" if made.delta else ""
-    return Price(made.value, f"Rényi at order {amounts.shown(at)}{note}", apart=made.delta)
+    return Bound(made.value, f"Rényi at order {amounts.shown(at)}{note}", apart=made.delta)
 
 
-def zcdp(cost: Cost) -> Price:
+def zcdp(cost: Cost) -> Bound:
     """The least proven ρ such that `cost` is ρ-zCDP; refused where a δ stands apart, which zCDP has no room for.
 
     >>> from discreet.privacy.cost import Exponential, Pure, Together
@@ -75,10 +74,10 @@ def zcdp(cost: Cost) -> Price:
     if rho is None:
         why = "Part of its promise fails outright with probability δ."
         raise NotPriced("This cost is not zCDP at any ρ.", why, "Price it with epsilon(cost, delta).")
-    return Price(rho, "zCDP: ε²/2 pure, ε²/8 exponential, 1/2σ² Gaussian, added up; samples unamplified unless pure")
+    return Bound(rho, "zCDP: ε²/2 pure, ε²/8 exponential, 1/2σ² Gaussian, added up; samples unamplified unless pure")
 
 
-def tradeoff(cost: Cost, false_alarm: Any) -> Price:
+def tradeoff(cost: Cost, false_alarm: Any) -> Bound:
     """The best catch rate of any test that tells a unit's presence with that false-alarm rate, rounded up.
 
     From (ε, δ(ε)) at every ε:  catch ≤ min(e^ε·a + δ,  1 − e^{−ε}(1 − δ − a))  (Dong, Roth & Su 2022).
@@ -91,17 +90,17 @@ def tradeoff(cost: Cost, false_alarm: Any) -> Price:
     found = terms(checked(cost))
     match found:
         case ():
-            return Price(alarm, "closed form: nothing is promised away")
+            return Bound(alarm, "closed form: nothing is promised away")
         case ((Normal() as only, 1),) if not group_of_samples(cost):
-            return Price(analytic.catch_rate(only.mu_squared, alarm), "closed form: Gaussian trade-off")
+            return Bound(analytic.catch_rate(only.mu_squared, alarm), "closed form: Gaussian trade-off")
     return min((_catch(cost, at, alarm) for at in _test_points(cost, found)), key=value_of)
 
 
-def _catch(cost: Cost, at: Fraction, alarm: Fraction) -> Price:
+def _catch(cost: Cost, at: Fraction, alarm: Fraction) -> Bound:
     made = delta(cost, at)
     rise = up(lambda: ball(at).exp()) * alarm + made.value if at < 700 else Fraction(1)
     fall = up(lambda: 1 - (-ball(at)).exp() * ball(max(Fraction(0), 1 - made.value - alarm)))
-    return Price(min(Fraction(1), rise, fall), f"trade-off at ε = {amounts.shown(at)}: {made.route}", made.slack)
+    return Bound(min(Fraction(1), rise, fall), f"trade-off at ε = {amounts.shown(at)}: {made.route}", made.slack)
 
 
 def _test_points(cost: Cost, found: Terms) -> "list[Fraction]":
