@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 from discreet.errors import NotAnswerable, quoted
+from discreet.query import nodes
 from discreet.query.meaning import texts
 from discreet.query.meaning.interval import applied, combined, common_step, hull
 from discreet.query.meaning.known import (
@@ -25,26 +26,7 @@ from discreet.query.meaning.known import (
 )
 from discreet.query.meaning.names import in_sql
 from discreet.query.meaning.released import Released, Scope
-from discreet.query.nodes import (
-    COMPARISONS,
-    FUNCTIONS,
-    OPERATORS,
-    And,
-    Arith,
-    Call,
-    Case,
-    Col,
-    Compare,
-    DatePart,
-    Expr,
-    In,
-    IsNull,
-    Like,
-    Literal,
-    Not,
-    Or,
-    TryCast,
-)
+from discreet.query.nodes import COMPARISONS, FUNCTIONS, OPERATORS, Col, Expr, Literal
 from discreet.schema import Schema, Type
 from discreet.schema.words import suggestion
 
@@ -56,7 +38,7 @@ def domain(expr: Expr, schema: Scope) -> Domain:
 
     >>> from discreet.schema import Column
     >>> people = Schema("people", [Column("age", "integer", bounds=(0, 110))])
-    >>> domain(Call("floor", (Arith("/", Col("age"), Literal(10)),)), people).interval
+    >>> domain(nodes.Call("floor", (nodes.Arith("/", Col("age"), Literal(10)),)), people).interval
     (Fraction(0, 1), Fraction(11, 1))
     """
     match expr:
@@ -64,22 +46,22 @@ def domain(expr: Expr, schema: Scope) -> Domain:
             return _column(name, schema)
         case Literal(value):
             return constant_domain(value)
-        case Compare() | In() | Like() | IsNull() | Not() | And() | Or():
+        case nodes.Compare() | nodes.In() | nodes.Like() | nodes.IsNull() | nodes.Not() | nodes.And() | nodes.Or():
             _require_condition(expr, schema)
             return BOOLEAN
-        case Case(branches, otherwise):
+        case nodes.Case(branches, otherwise):
             for condition, _ in branches:
                 require(condition, schema, (Type.BOOLEAN,), "WHEN takes a condition", "Write, for example: WHEN x > 1")
             return _one_of([value for _, value in branches] + [otherwise], schema, "The branches of CASE")
-        case Arith():
+        case nodes.Arith():
             return _arithmetic(expr, schema)
-        case Call():
+        case nodes.Call():
             return _call(expr, schema)
-        case DatePart(part, item):
+        case nodes.DatePart(part, item):
             return date_part_domain(
                 part, require(item, schema, TIMES, f"{part.upper()} reads a date", "Give a date column.")
             )
-        case TryCast(item, kind):
+        case nodes.TryCast(item, kind):
             return cast_domain(domain(item, schema), kind)
         case _:
             raise TypeError(f"{type(expr).__name__} is no expression")
@@ -126,21 +108,21 @@ def unknown(name: str, schema: Schema) -> NotAnswerable:
 
 def _require_condition(expr: Expr, schema: Scope) -> None:
     match expr:
-        case Compare(op, left, right):
+        case nodes.Compare(op, left, right):
             if op not in COMPARISONS:
                 raise refused(f"{op} is no comparison.", f"Known are {' '.join(COMPARISONS)}.", "Use one of them.")
             require_alike(domain(left, schema), domain(right, schema), op, expr)
-        case In(item, options):
+        case nodes.In(item, options):
             known = domain(item, schema)
             for option in options:
-                require_alike(known, domain(option, schema), "=", Compare("=", item, option))
-        case Like(item, _):
+                require_alike(known, domain(option, schema), "=", nodes.Compare("=", item, option))
+        case nodes.Like(item, _):
             require(item, schema, (Type.TEXT,), "LIKE reads text", "Compare numbers and dates with =, < or BETWEEN.")
-        case IsNull(item):
+        case nodes.IsNull(item):
             domain(item, schema)
-        case Not(item):
+        case nodes.Not(item):
             require(item, schema, (Type.BOOLEAN,), "NOT takes a condition", "Write, for example: NOT x = 1")
-        case And(parts) | Or(parts):
+        case nodes.And(parts) | nodes.Or(parts):
             for part in parts:
                 fix = "Write a comparison, for example: x > 1 AND y = 2"
                 require(part, schema, (Type.BOOLEAN,), f"{type(expr).__name__.upper()} takes conditions", fix)
@@ -172,7 +154,7 @@ def _one_of(items: Iterable[Expr], schema: Scope, what: str) -> Domain:
 # --- numbers -------------------------------------------------------------------------------------------------------
 
 
-def _arithmetic(expr: Arith, schema: Scope) -> Domain:
+def _arithmetic(expr: nodes.Arith, schema: Scope) -> Domain:
     op = expr.op
     if op not in OPERATORS:
         raise refused(f"{op} is no operation.", f"Known are {' '.join(OPERATORS)}.", "Use one of them.")
@@ -190,7 +172,7 @@ def _arithmetic(expr: Arith, schema: Scope) -> Domain:
     return Domain(Type.INTEGER, ends, None, one * other if op == "*" else common_step(one, other))
 
 
-def _call(expr: Call, schema: Scope) -> Domain:
+def _call(expr: nodes.Call, schema: Scope) -> Domain:
     name, parts = expr.name, expr.parts
     if name not in FUNCTIONS:
         meant = suggestion(name, FUNCTIONS)
@@ -204,7 +186,7 @@ def _call(expr: Call, schema: Scope) -> Domain:
         case "coalesce":
             return _one_of(parts, schema, "The arguments of coalesce")
         case "nullif":
-            _require_condition(Compare("=", *parts), schema)
+            _require_condition(nodes.Compare("=", *parts), schema)
             return domain(parts[0], schema)
         case "least" | "greatest":
             return _extreme(name, parts, schema)

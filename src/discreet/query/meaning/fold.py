@@ -4,24 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
+from discreet.query import nodes
 from discreet.query.layout import Store, stored
 from discreet.query.meaning import texts
-from discreet.query.nodes import (
-    And,
-    Call,
-    Case,
-    Col,
-    Compare,
-    Constant,
-    Expr,
-    In,
-    IsNull,
-    Like,
-    Literal,
-    Not,
-    Or,
-    TryCast,
-)
+from discreet.query.nodes import Col, Constant, Expr, Literal
 from discreet.schema import Column, Schema, Type
 
 MOST_FOLDED = 10_000
@@ -58,7 +44,7 @@ class Folded:
 def columns(node: Any) -> set[str]:
     """The columns that a node looks at.
 
-    >>> sorted(columns(And((IsNull(Col("a")), IsNull(Col("b"))))))
+    >>> sorted(columns(nodes.And((nodes.IsNull(Col("a")), nodes.IsNull(Col("b"))))))
     ['a', 'b']
     """
     if isinstance(node, Col):
@@ -98,21 +84,21 @@ def _value(expr: Expr, cell: Any) -> Any:
             return cell
         case Literal(value):
             return value
-        case IsNull(item):
+        case nodes.IsNull(item):
             return _value(item, cell) is None
-        case Not(item):
+        case nodes.Not(item):
             found = _value(item, cell)
             return None if found is None else not found
-        case And(parts):
+        case nodes.And(parts):
             return _joined([_value(part, cell) for part in parts], False)
-        case Or(parts):
+        case nodes.Or(parts):
             return _joined([_value(part, cell) for part in parts], True)
-        case Case(branches, otherwise):
+        case nodes.Case(branches, otherwise):
             for condition, branch in branches:
                 if _value(condition, cell) is True:
                     return _value(branch, cell)
             return _value(otherwise, cell)
-        case Call():
+        case nodes.Call():
             return _called(expr, cell)
         case _:
             return _known(expr, cell)
@@ -121,16 +107,16 @@ def _value(expr: Expr, cell: Any) -> Any:
 def _known(expr: Expr, cell: Any) -> Any:
     """What is NULL wherever an argument is."""
     match expr:
-        case Compare(op, left, right):
+        case nodes.Compare(op, left, right):
             a, b = _value(left, cell), _value(right, cell)
             return None if a is None or b is None else _COMPARE[op](a, b)
-        case In(item, options):
+        case nodes.In(item, options):
             found = _value(item, cell)
             return None if found is None else any(found == option.value for option in options)
-        case Like(item, pattern):
+        case nodes.Like(item, pattern):
             found = _value(item, cell)
             return None if found is None else texts.like(found, pattern)
-        case TryCast(item, kind) if kind in _CASTS:
+        case nodes.TryCast(item, kind) if kind in _CASTS:
             found = _value(item, cell)
             if found is not None and not isinstance(found, str):
                 raise _Unfoldable
@@ -145,7 +131,7 @@ def _joined(found: list[Any], decisive: bool) -> bool | None:
     return None if None in found else not decisive
 
 
-def _called(expr: Call, cell: Any) -> Any:
+def _called(expr: nodes.Call, cell: Any) -> Any:
     found = [_value(part, cell) for part in expr.parts]
     match expr.name:
         case "coalesce":

@@ -4,26 +4,8 @@ import re
 from fractions import Fraction
 
 from discreet.inert import visible
-from discreet.query.nodes import (
-    Aggregate,
-    Bins,
-    Call,
-    Col,
-    Correlation,
-    Count,
-    CountDistinct,
-    CountRows,
-    Covariance,
-    DatePart,
-    Expr,
-    Extreme,
-    Mean,
-    Quantile,
-    Stddev,
-    Sum,
-    Top,
-    Variance,
-)
+from discreet.query import nodes
+from discreet.query.nodes import Aggregate, Col, Expr
 
 _PLAIN = re.compile(r"[^\W\d]\w*")
 _TAKEN = frozenset(  # words that SQL reads as its own where a name should stand
@@ -62,30 +44,36 @@ def text_in_sql(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def short_name(found: Aggregate | Bins | Expr) -> str:
+def short_name(found: Aggregate | nodes.Bins | Expr) -> str:
     """The name without AS: the aggregate and its columns, such as count, sum_age or corr_age_income."""
     match found:
-        case CountRows():
+        case nodes.CountRows():
             return "count"
-        case Quantile(item, q):
+        case nodes.Quantile(item, q):
             return _joined("median" if q == Fraction(1, 2) else "quantile", item)
-        case Extreme(item, end):
+        case nodes.Extreme(item, end):
             return _joined(end.value, item)
-        case Variance(item, less) | Stddev(item, less):
-            stem = "variance" if isinstance(found, Variance) else "stddev"
+        case nodes.Variance(item, less) | nodes.Stddev(item, less):
+            stem = "variance" if isinstance(found, nodes.Variance) else "stddev"
             return _joined(stem if less else f"{stem}_pop", item)
-        case Covariance(x, y, less):
+        case nodes.Covariance(x, y, less):
             return _joined("covar" if less else "covar_pop", x, y)
-        case Correlation(x, y):
+        case nodes.Correlation(x, y):
             return _joined("corr", x, y)
-        case Top(item, k):
+        case nodes.Top(item, k):
             return _joined("mode" if k == 1 else "top", item)
-        case Count() | CountDistinct() | Sum() | Mean() | Bins():
-            stems = {Count: "count", CountDistinct: "count_distinct", Sum: "sum", Mean: "avg", Bins: "bin"}
+        case nodes.Count() | nodes.CountDistinct() | nodes.Sum() | nodes.Mean() | nodes.Bins():
+            stems = {
+                nodes.Count: "count",
+                nodes.CountDistinct: "count_distinct",
+                nodes.Sum: "sum",
+                nodes.Mean: "avg",
+                nodes.Bins: "bin",
+            }
             return _joined(stems[type(found)], found.item)
         case Col(name):
             return name
-        case DatePart(part, item):
+        case nodes.DatePart(part, item):
             return _joined(part, item)
         case _:
             return "key"
@@ -104,6 +92,6 @@ def respelt(name: str, short: str) -> str:
 
 
 def _joined(stem: str, *items: Expr) -> str:
-    bare = [item.parts[0] if isinstance(item, Call) and item.name == "clamp" else item for item in items]
+    bare = [item.parts[0] if isinstance(item, nodes.Call) and item.name == "clamp" else item for item in items]
     columns = [re.sub(r"\W", "_", item.name) for item in bare if isinstance(item, Col)]
     return "_".join([stem, *columns])

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from discreet import amounts
 from discreet.errors import quoted
+from discreet.query import nodes
 from discreet.query.canonical import canonical
 from discreet.query.meaning import dates
 from discreet.query.meaning.domain import domain, unknown
@@ -13,23 +14,7 @@ from discreet.query.meaning.known import TIMES, is_null, named, refused
 from discreet.query.meaning.names import in_sql, text_in_sql
 from discreet.query.meaning.released import Released, Scope
 from discreet.query.meaning.steps import FLIPPED, line
-from discreet.query.nodes import (
-    And,
-    Arith,
-    Call,
-    Case,
-    Col,
-    Compare,
-    DatePart,
-    Expr,
-    In,
-    IsNull,
-    Like,
-    Literal,
-    Not,
-    Or,
-    TryCast,
-)
+from discreet.query.nodes import Col, Expr, Literal
 from discreet.schema import Schema, Type
 from discreet.schema.words import key, suggestion
 
@@ -50,30 +35,30 @@ def _normal(expr: Expr, schema: Scope) -> Expr:
             return _spelled(name, schema)
         case Literal():
             return plain(expr)
-        case Compare(op, left, right):
+        case nodes.Compare(op, left, right):
             return _compared(op, _normal(left, schema), _normal(right, schema), schema)
-        case In(item, options):
+        case nodes.In(item, options):
             return _chosen(_normal(item, schema), options, schema)
-        case Like(item, pattern):
-            return Like(_normal(item, schema), _printable(pattern))
-        case IsNull(item):
-            return IsNull(_normal(item, schema))
-        case Not(item):
+        case nodes.Like(item, pattern):
+            return nodes.Like(_normal(item, schema), _printable(pattern))
+        case nodes.IsNull(item):
+            return nodes.IsNull(_normal(item, schema))
+        case nodes.Not(item):
             inner = _normal(item, schema)
-            return inner.item if isinstance(inner, Not) else Not(inner)
-        case And(parts) | Or(parts):
+            return inner.item if isinstance(inner, nodes.Not) else nodes.Not(inner)
+        case nodes.And(parts) | nodes.Or(parts):
             return flat(type(expr), tuple(_normal(part, schema) for part in parts))
-        case Case(branches, otherwise):
+        case nodes.Case(branches, otherwise):
             pairs = tuple((_normal(test, schema), _normal(value, schema)) for test, value in branches)
-            return Case(pairs, _normal(otherwise, schema))
-        case Arith(op, left, right):
-            return Arith(op, *_dated((_normal(left, schema), _normal(right, schema)), schema))
-        case Call(name, parts):
-            return Call(name, _dated(tuple(_normal(part, schema) for part in parts), schema))
-        case DatePart(part, item):
-            return DatePart(part, _normal(item, schema))
-        case TryCast(item, kind):
-            return TryCast(_normal(item, schema), kind)
+            return nodes.Case(pairs, _normal(otherwise, schema))
+        case nodes.Arith(op, left, right):
+            return nodes.Arith(op, *_dated((_normal(left, schema), _normal(right, schema)), schema))
+        case nodes.Call(name, parts):
+            return nodes.Call(name, _dated(tuple(_normal(part, schema) for part in parts), schema))
+        case nodes.DatePart(part, item):
+            return nodes.DatePart(part, _normal(item, schema))
+        case nodes.TryCast(item, kind):
+            return nodes.TryCast(_normal(item, schema), kind)
         case _:
             raise TypeError(f"{type(expr).__name__} is no expression")
 
@@ -124,7 +109,7 @@ def _printable(text: str) -> str:
     return text
 
 
-def flat(node: type[And] | type[Or], parts: tuple[Expr, ...]) -> Expr:
+def flat(node: type[nodes.And] | type[nodes.Or], parts: tuple[Expr, ...]) -> Expr:
     """AND or OR of all parts, nested ones lifted, each once, in an order of its own."""
     lifted: dict[str, Expr] = {}
     for part in parts:
@@ -150,7 +135,7 @@ def _compared(op: str, left: Expr, right: Expr, schema: Scope) -> Expr:
         if op in ("=", "!="):
             _require_among(right, left, schema)
             _require_held(right, left, schema)
-    return Compare(op, left, right)
+    return nodes.Compare(op, left, right)
 
 
 def _chosen(item: Expr, options: tuple[Literal, ...], schema: Scope) -> Expr:
@@ -164,7 +149,7 @@ def _chosen(item: Expr, options: tuple[Literal, ...], schema: Scope) -> Expr:
         _require_held(one, item, schema)
         found[canonical(one)] = one
     ordered = tuple(found[text] for text in sorted(found))
-    return Compare("=", item, ordered[0]) if len(ordered) == 1 else In(item, ordered)
+    return nodes.Compare("=", item, ordered[0]) if len(ordered) == 1 else nodes.In(item, ordered)
 
 
 def coerced(constant: Literal, beside: Expr, schema: Scope) -> Literal:

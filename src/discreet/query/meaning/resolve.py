@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from discreet.errors import quoted
+from discreet.query import nodes
 from discreet.query.meaning import released
 from discreet.query.meaning.cells import bin_labels
 from discreet.query.meaning.domain import Domain, domain, require
@@ -14,33 +15,7 @@ from discreet.query.meaning.known import COUNTED, NUMBERS, TIMES, is_null, named
 from discreet.query.meaning.names import in_sql, respelt, short_name, unprintable
 from discreet.query.meaning.normal import coerced, is_unit, normal, plain
 from discreet.query.meaning.released import Released, Scope
-from discreet.query.nodes import (
-    MOST_NODES,
-    After,
-    Aggregate,
-    Bins,
-    Col,
-    Correlation,
-    Count,
-    CountDistinct,
-    CountRows,
-    CountUnits,
-    Covariance,
-    Expr,
-    Extreme,
-    Key,
-    Literal,
-    Mean,
-    Output,
-    Quantile,
-    Question,
-    SortKey,
-    Stddev,
-    Sum,
-    Top,
-    Variance,
-    weight,
-)
+from discreet.query.nodes import MOST_NODES, Aggregate, Col, Expr, Literal, Question, weight
 from discreet.schema import Schema, Type
 from discreet.schema.column import reserved
 from discreet.schema.kind import measured
@@ -54,7 +29,7 @@ def resolved(question: Question, schema: Schema) -> Question:
 
     >>> from discreet.schema import Column
     >>> people = Schema("people", [Column("age", "integer", bounds=(0, 110))])
-    >>> resolved(Question("PEOPLE", (Output("n", Count(Col("AGE"))),)), people).outputs[0].aggregate
+    >>> resolved(Question("PEOPLE", (nodes.Output("n", nodes.Count(Col("AGE"))),)), people).outputs[0].aggregate
     Count(item=Col(name='age'))
     """
     if question.table.casefold() != schema.name.casefold():
@@ -83,19 +58,19 @@ def resolved(question: Question, schema: Schema) -> Question:
     )
 
 
-def _named_key(key: Key, schema: Schema) -> Key:
+def _named_key(key: nodes.Key, schema: Schema) -> nodes.Key:
     """The key; a name that is its column's but for upper and lower case takes the schema's spelling."""
     item = _key(key.item, schema)
-    bare = item.item if isinstance(key.item, Col) and isinstance(item, Bins) else item
-    return Key(respelt(key.name, short_name(bare)), item)
+    bare = item.item if isinstance(key.item, Col) and isinstance(item, nodes.Bins) else item
+    return nodes.Key(respelt(key.name, short_name(bare)), item)
 
 
-def _named_output(output: Output, schema: Schema) -> Output:
+def _named_output(output: nodes.Output, schema: Schema) -> nodes.Output:
     """The same of an aggregate, whose made-up name holds those of its columns."""
     found = aggregate(output.aggregate, schema)
-    unit = None if schema.unit is None else CountDistinct(Col(schema.unit.key))
-    short = short_name(unit if unit is not None and isinstance(found, CountUnits) else found)
-    return Output(respelt(output.name, short), found)
+    unit = None if schema.unit is None else nodes.CountDistinct(Col(schema.unit.key))
+    short = short_name(unit if unit is not None and isinstance(found, nodes.CountUnits) else found)
+    return nodes.Output(respelt(output.name, short), found)
 
 
 def _condition(given: Expr, scope: Scope, clause: str, example: str) -> Expr:
@@ -111,19 +86,19 @@ def _condition(given: Expr, scope: Scope, clause: str, example: str) -> Expr:
 def aggregate(given: Aggregate, schema: Schema) -> Aggregate:
     """The aggregate with its items typed: numbers for sums and moments, numbers or dates for quantiles."""
     match given:
-        case CountRows() | CountUnits():
+        case nodes.CountRows() | nodes.CountUnits():
             return given
-        case CountDistinct(item) if is_unit(item, schema):
-            return CountUnits()
-        case Count(item) | CountDistinct(item) | Top(item, _):
+        case nodes.CountDistinct(item) if is_unit(item, schema):
+            return nodes.CountUnits()
+        case nodes.Count(item) | nodes.CountDistinct(item) | nodes.Top(item, _):
             return replace(given, item=normal(item, schema))
-        case Sum(item) | Mean(item) | Variance(item, _) | Stddev(item, _):
+        case nodes.Sum(item) | nodes.Mean(item) | nodes.Variance(item, _) | nodes.Stddev(item, _):
             return replace(given, item=_number(item, schema, _word(given)))
-        case Quantile(item, _) | Extreme(item, _):
+        case nodes.Quantile(item, _) | nodes.Extreme(item, _):
             found = normal(item, schema)
             require(found, schema, (*COUNTED, *TIMES), f"{_word(given)} needs an order", "Give a number or a date.")
             return replace(given, item=found)
-        case Covariance(x, y, _) | Correlation(x, y):
+        case nodes.Covariance(x, y, _) | nodes.Correlation(x, y):
             return replace(given, x=_number(x, schema, _word(given)), y=_number(y, schema, _word(given)))
         case _:
             raise TypeError(f"{type(given).__name__} is no aggregate")
@@ -132,15 +107,15 @@ def aggregate(given: Aggregate, schema: Schema) -> Aggregate:
 def _word(given: Aggregate) -> str:
     """The aggregate as SQL calls it."""
     match given:
-        case Mean():
+        case nodes.Mean():
             return "AVG"
-        case Extreme(_, end):
+        case nodes.Extreme(_, end):
             return str(end).upper()
-        case Quantile(_, q):
+        case nodes.Quantile(_, q):
             return "MEDIAN" if q == Fraction(1, 2) else "QUANTILE"
-        case Covariance(_, _, less):
+        case nodes.Covariance(_, _, less):
             return "COVAR_SAMP" if less else "COVAR_POP"
-        case Correlation():
+        case nodes.Correlation():
             return "CORR"
         case _:
             return type(given).__name__.upper()
@@ -156,8 +131,8 @@ def _number(item: Expr, schema: Schema, what: str) -> Expr:
 # --- keys ----------------------------------------------------------------------------------------------------------
 
 
-def _key(item: Expr | Bins, schema: Schema) -> Expr | Bins:
-    if isinstance(item, Bins):
+def _key(item: Expr | nodes.Bins, schema: Schema) -> Expr | nodes.Bins:
+    if isinstance(item, nodes.Bins):
         return _bins(item, schema)
     found = normal(item, schema)
     if is_null(found):
@@ -168,10 +143,10 @@ def _key(item: Expr | Bins, schema: Schema) -> Expr | Bins:
     lattice = column.lattice
     if column.type is not Type.NUMBER and lattice is not None and lattice.points <= MOST_POINTS:
         return found
-    return _bins(Bins(found), schema)
+    return _bins(nodes.Bins(found), schema)
 
 
-def _bins(bins: Bins, schema: Schema) -> Bins:
+def _bins(bins: nodes.Bins, schema: Schema) -> nodes.Bins:
     """The bins with their edges, as numbers or as the dates that the item holds."""
     item = normal(bins.item, schema)
     known = require(item, schema, (*NUMBERS, *TIMES), "Bins need an order", "Give a number or a date.")
@@ -187,7 +162,7 @@ def _bins(bins: Bins, schema: Schema) -> Bins:
     if not 2 <= len(placed) <= MOST_EDGES or not rising:
         why = f"They are 2 to {MOST_EDGES} in number and each is above the one before."
         raise refused(f"Edges of bins of a {known.type} must rise.", why, "Write, for example: 0, 18, 65, 110")
-    return Bins(item, placed)
+    return nodes.Bins(item, placed)
 
 
 def _edge(edge: Any, item: Expr, schema: Schema) -> Fraction | date | datetime:
@@ -225,25 +200,25 @@ def _require_names(given: list[str]) -> None:
 # --- what is done with released rows -------------------------------------------------------------------------------
 
 
-def _key_domain(item: Expr | Bins, schema: Schema) -> Domain:
-    return Domain(Type.TEXT, values=bin_labels(item)) if isinstance(item, Bins) else domain(item, schema)
+def _key_domain(item: Expr | nodes.Bins, schema: Schema) -> Domain:
+    return Domain(Type.TEXT, values=bin_labels(item)) if isinstance(item, nodes.Bins) else domain(item, schema)
 
 
 def _output_domain(given: Aggregate, schema: Schema) -> Domain:
     match given:
-        case Quantile(item, _) | Extreme(item, _):
+        case nodes.Quantile(item, _) | nodes.Extreme(item, _):
             kind = domain(item, schema).type
             return Domain(kind) if kind in TIMES else released.COUNTED
-        case Top(item, k):
+        case nodes.Top(item, k):
             return domain(item, schema) if k == 1 else released.LISTED
         case _:
             return released.COUNTED
 
 
-def _after(after: After, columns: Released) -> After:
+def _after(after: nodes.After, columns: Released) -> nodes.After:
     if after.limit == 0:
         why = "It would be charged in full, and nothing of it shown."
         raise refused("LIMIT 0 asks for no row at all.", why, "Leave the LIMIT out, or ask for at least one row.")
     having = None if after.having is None else _condition(after.having, columns, "HAVING", "n > 100")
-    order = tuple(SortKey(columns.spelled(one.name), one.descending) for one in after.order)
+    order = tuple(nodes.SortKey(columns.spelled(one.name), one.descending) for one in after.order)
     return replace(after, having=having, order=order)

@@ -6,27 +6,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from discreet.query.nodes import (
-    Aggregate,
-    Bins,
-    Call,
-    Constant,
-    Correlation,
-    Count,
-    CountDistinct,
-    CountRows,
-    Covariance,
-    End,
-    Expr,
-    Extreme,
-    Literal,
-    Mean,
-    Quantile,
-    Stddev,
-    Sum,
-    Top,
-    Variance,
-)
+from discreet.query import nodes
+from discreet.query.nodes import Aggregate, Constant, Expr, Literal
 from discreet.query.sql.dialect import sql_of
 from discreet.query.sql.expr import constant, expression
 from discreet.query.sql.functions import AGGREGATES
@@ -40,24 +21,24 @@ MOST_TOP = 100
 _BOUNDS = "contribution_bounds_per_row"
 _QUANTILES = ("quantile", "quantile_cont", "quantile_disc", "approx_quantile", "percentile_cont", "percentile_disc")
 _OF_ONE: dict[str, Callable[[Expr], Aggregate]] = {
-    "sum": Sum,
-    "avg": Mean,
-    "mean": Mean,
-    "variance": Variance,
-    "var_samp": Variance,
-    "var_pop": lambda item: Variance(item, 0),
-    "stddev": Stddev,
-    "stddev_samp": Stddev,
-    "stddev_pop": lambda item: Stddev(item, 0),
-    "median": lambda item: Quantile(item, Fraction(1, 2)),
-    "min": lambda item: Extreme(item, End.MIN),
-    "max": lambda item: Extreme(item, End.MAX),
-    "mode": Top,
+    "sum": nodes.Sum,
+    "avg": nodes.Mean,
+    "mean": nodes.Mean,
+    "variance": nodes.Variance,
+    "var_samp": nodes.Variance,
+    "var_pop": lambda item: nodes.Variance(item, 0),
+    "stddev": nodes.Stddev,
+    "stddev_samp": nodes.Stddev,
+    "stddev_pop": lambda item: nodes.Stddev(item, 0),
+    "median": lambda item: nodes.Quantile(item, Fraction(1, 2)),
+    "min": lambda item: nodes.Extreme(item, nodes.End.MIN),
+    "max": lambda item: nodes.Extreme(item, nodes.End.MAX),
+    "mode": nodes.Top,
 }
 _OF_TWO: dict[str, Callable[[Expr, Expr], Aggregate]] = {
-    "covar_samp": Covariance,
-    "covar_pop": lambda x, y: Covariance(x, y, 0),
-    "corr": Correlation,
+    "covar_samp": nodes.Covariance,
+    "covar_pop": lambda x, y: nodes.Covariance(x, y, 0),
+    "corr": nodes.Correlation,
 }
 
 
@@ -101,24 +82,24 @@ def aggregate(node: "exp.Expr", source: Source) -> Aggregate:
     if name in _OF_TWO:
         return _OF_TWO[name](expression(parts[0], source), expression(parts[1], source))
     if name in _QUANTILES:
-        return Quantile(expression(parts[0], source), _share(parts[1], source, sql_of(parts[0])))
-    return Top(expression(parts[0], source), _top(parts[1], source))
+        return nodes.Quantile(expression(parts[0], source), _share(parts[1], source, sql_of(parts[0])))
+    return nodes.Top(expression(parts[0], source), _top(parts[1], source))
 
 
-def bins(node: "exp.Expr", source: Source) -> Bins:
+def bins(node: "exp.Expr", source: Source) -> nodes.Bins:
     """BIN(x) or HISTOGRAM(x): the column's declared bins; with edges behind x, the bins between them."""
     known(node, "this", "expressions")
     if not node.expressions:
         raise refused(node, f"{node.this} needs a column.", "It has no argument.", f"Write {node.this}(age).")
     item, edges = node.expressions[0], node.expressions[1:]
     if not edges:
-        return Bins(expression(item, source))
+        return nodes.Bins(expression(item, source))
     values = [_edge(constant(edge, source, "An edge of a bin").value) for edge in edges]
     if len(values) < 2 or len({type(edge) for edge in values}) > 1 or not _rising(values):
         why = "Bins lie between two or more rising numbers, or dates of one kind."
         fix = f"Write, for example: {node.this}({sql_of(item)}, 0, 18, 65, 110)"
         raise refused(edges[0], f"The edges in {shown(node)} make no bins.", why, fix)
-    return Bins(expression(item, source), tuple(edge for edge in values if edge is not None))
+    return nodes.Bins(expression(item, source), tuple(edge for edge in values if edge is not None))
 
 
 def _edge(value: Constant) -> Fraction | date | None:
@@ -140,19 +121,19 @@ def _count(node: "exp.Expr", source: Source) -> Aggregate:
     part = parts[0]
     if type(part).__name__ == "Star":
         known(part)
-        return CountRows()
+        return nodes.CountRows()
     if type(part).__name__ == "Distinct":
         known(part, "expressions")
         if len(part.expressions) != 1:
             what = f"COUNT(DISTINCT …) takes one column, not {len(part.expressions) or 'none'}."
             raise refused(node, what, "Different pairs are not counted.", "Count one column, or group by the others.")
-        return CountDistinct(expression(part.expressions[0], source))
+        return nodes.CountDistinct(expression(part.expressions[0], source))
     item = expression(part, source)
     if not isinstance(item, Literal):
-        return Count(item)
+        return nodes.Count(item)
     if item.value is None:
         raise refused(node, "COUNT(NULL) counts nothing.", "NULL is never counted.", "For all rows use COUNT(*).")
-    return CountRows()
+    return nodes.CountRows()
 
 
 def _item(node: "exp.Expr", source: Source) -> Expr:
@@ -179,7 +160,7 @@ def _clamped(item: "exp.Expr", named: "exp.Expr", source: Source) -> Expr:
     numbers = [value for value in values if isinstance(value, (int, Fraction)) and not isinstance(value, bool)]
     if len(values) != 2 or len(numbers) != 2 or numbers[0] > numbers[1]:
         raise refused(named, f"{_BOUNDS} takes two rising numbers.", "They bound each row's value.", fix)
-    return Call("clamp", (expression(item, source), *bounds))
+    return nodes.Call("clamp", (expression(item, source), *bounds))
 
 
 def _require_two(node: "exp.Expr") -> None:
@@ -225,7 +206,7 @@ def _within_group(node: "exp.Expr", source: Source) -> Aggregate:
     known(order, "expressions")
     known(ordered, "this", "desc", "nulls_first")
     share = _share(inner.expressions[0], source, sql_of(ordered.this))
-    return Quantile(expression(ordered.this, source), 1 - share if ordered.args.get("desc") else share)
+    return nodes.Quantile(expression(ordered.this, source), 1 - share if ordered.args.get("desc") else share)
 
 
 def _without_filter(node: "exp.Expr") -> str | None:

@@ -8,25 +8,8 @@ from typing import TYPE_CHECKING
 
 from discreet.amounts import decimal
 from discreet.errors import BadValue
-from discreet.query.nodes import (
-    MOST_NODES,
-    And,
-    Arith,
-    Call,
-    Case,
-    Col,
-    Compare,
-    DatePart,
-    Expr,
-    In,
-    IsNull,
-    Like,
-    Literal,
-    Not,
-    Or,
-    TryCast,
-    weight,
-)
+from discreet.query import nodes
+from discreet.query.nodes import MOST_NODES, Col, Expr, Literal, weight
 from discreet.query.sql.dialect import sql_of
 from discreet.query.sql.functions import call, date_part
 from discreet.query.sql.merge import inner_question
@@ -59,10 +42,10 @@ def expression(node: "exp.Expr", source: Source) -> Expr:
     name = type(node).__name__
     if name in _COMPARISONS:
         known(node, "this", "expression")
-        return Compare(_COMPARISONS[name], expression(node.this, source), expression(node.expression, source))
+        return nodes.Compare(_COMPARISONS[name], expression(node.this, source), expression(node.expression, source))
     if name in _ARITHMETIC:
         known(node, "this", "expression", "typed", "safe")
-        return Arith(_ARITHMETIC[name], expression(node.this, source), expression(node.expression, source))
+        return nodes.Arith(_ARITHMETIC[name], expression(node.this, source), expression(node.expression, source))
     rule = _RULES.get(name)
     if rule is None:
         raise not_understood(node, rewrite=_rewrite(node))
@@ -142,12 +125,12 @@ def _negative(node: "exp.Expr", source: Source) -> Expr:
     item = expression(node.this, source)
     if isinstance(item, Literal) and isinstance(item.value, (int, Fraction)) and not isinstance(item.value, bool):
         return Literal(-item.value)
-    return Arith("-", Literal(0), item)
+    return nodes.Arith("-", Literal(0), item)
 
 
 def _not(node: "exp.Expr", source: Source) -> Expr:
     known(node, "this")
-    return Not(expression(node.this, source))
+    return nodes.Not(expression(node.this, source))
 
 
 def _chain(node: "exp.Expr", source: Source) -> Expr:
@@ -158,16 +141,16 @@ def _chain(node: "exp.Expr", source: Source) -> Expr:
         parts.append(at.expression)
         at = at.this
     found = tuple(expression(part, source) for part in (at, *reversed(parts)))
-    return And(found) if kind.__name__ == "And" else Or(found)
+    return nodes.And(found) if kind.__name__ == "And" else nodes.Or(found)
 
 
 def _is(node: "exp.Expr", source: Source) -> Expr:
     known(node, "this", "expression")
     item, what = expression(node.this, source), expression(node.expression, source)
     if what == Literal(None):
-        return IsNull(item)
+        return nodes.IsNull(item)
     if isinstance(what, Literal) and isinstance(what.value, bool):
-        return And((Not(IsNull(item)), Compare("=", item, what)))
+        return nodes.And((nodes.Not(nodes.IsNull(item)), nodes.Compare("=", item, what)))
     raise refused(node, f"{shown(node)} is not understood.", "IS stands before NULL, TRUE and FALSE.", "Use =.")
 
 
@@ -185,7 +168,7 @@ def _in(node: "exp.Expr", source: Source) -> Expr:
         why = "x IN (…, NULL) is never false, and x NOT IN (…, NULL) never true."
         fix = "Leave NULL out; use IS NULL for empty cells."
         raise refused(empty, "NULL stands in a list.", why, fix, rewrite=rewrite)
-    return In(expression(node.this, source), found)
+    return nodes.In(expression(node.this, source), found)
 
 
 def _must_hold(node: "exp.Expr") -> bool:
@@ -200,7 +183,7 @@ def _between(node: "exp.Expr", source: Source) -> Expr:
     known(node, "this", "low", "high")
     item = expression(node.this, source)
     low, high = expression(node.args["low"], source), expression(node.args["high"], source)
-    return _light(And((Compare(">=", item, low), Compare("<=", item, high))), node)
+    return _light(nodes.And((nodes.Compare(">=", item, low), nodes.Compare("<=", item, high))), node)
 
 
 def _like(node: "exp.Expr", source: Source) -> Expr:
@@ -209,8 +192,8 @@ def _like(node: "exp.Expr", source: Source) -> Expr:
     if not isinstance(pattern, str):
         raise refused(node, "A LIKE pattern must be a text.", "It is compared with texts.", "Write x LIKE 'a%'.")
     if type(node).__name__ == "ILike":
-        item, pattern = Call("lower", (item,)), pattern.lower()
-    return Not(Like(item, pattern)) if node.args.get("negate") else Like(item, pattern)
+        item, pattern = nodes.Call("lower", (item,)), pattern.lower()
+    return nodes.Not(nodes.Like(item, pattern)) if node.args.get("negate") else nodes.Like(item, pattern)
 
 
 def _case(node: "exp.Expr", source: Source) -> Expr:
@@ -221,10 +204,10 @@ def _case(node: "exp.Expr", source: Source) -> Expr:
     for branch in node.args["ifs"]:
         known(branch, "this", "true")
         test = expression(branch.this, source)
-        condition = test if against is None else Compare("=", against, test)
+        condition = test if against is None else nodes.Compare("=", against, test)
         branches.append((condition, expression(branch.args["true"], source)))
     default = node.args.get("default")
-    return _light(Case(tuple(branches), Literal(None) if default is None else expression(default, source)), node)
+    return _light(nodes.Case(tuple(branches), Literal(None) if default is None else expression(default, source)), node)
 
 
 def _light(made: Expr, node: "exp.Expr") -> Expr:
@@ -249,7 +232,7 @@ def _cast(node: "exp.Expr", source: Source) -> Expr:
     item = expression(node.this, source)
     if isinstance(item, Literal) and isinstance(item.value, str) and kind in (Type.DATE, Type.DATETIME):
         return Literal(_moment(item.value, kind, node))
-    return TryCast(item, kind)
+    return nodes.TryCast(item, kind)
 
 
 def _moment(text: str, kind: Type, node: "exp.Expr") -> date | datetime:
@@ -268,7 +251,7 @@ def _moment(text: str, kind: Type, node: "exp.Expr") -> date | datetime:
 def _extract(node: "exp.Expr", source: Source) -> Expr:
     known(node, "this", "expression")
     part = date_part(str(node.this.this), node, sql_of(node.expression))
-    return DatePart(part, expression(node.expression, source))
+    return nodes.DatePart(part, expression(node.expression, source))
 
 
 def _anonymous(node: "exp.Expr", source: Source) -> Expr:
