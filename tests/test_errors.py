@@ -51,7 +51,7 @@ def test_an_error_survives_the_way_between_processes(kind, through, fix):
 
 @EACH
 def test_an_error_is_one_json_object(kind):
-    told = json.loads(json.dumps(made(kind).as_json()))
+    told = json.loads(json.dumps(made(kind).to_json()))
     place = {"line": 2, "column": 8} if kind.__name__ == "NotAnswerable" else None
     assert told == {
         "ok": False, "code": kind.code, "exit": kind.exit, "what": "A.", "why": "B.", "fix": "C.", "fixes": [],
@@ -61,7 +61,7 @@ def test_an_error_is_one_json_object(kind):
 
 @EACH
 def test_fixes_are_data_that_each_surface_spells(kind):
-    told = made(kind, (SET, "Or leave it.")).as_json(command_line)
+    told = made(kind, (SET, "Or leave it.")).to_json(command_line)
     assert told["fix"] == 'Set it: discreet budget set … --epsilon 5 --why "…"\nOr leave it.'
     assert told["fixes"] == [{"verb": "budget set", "arguments": {"epsilon": "5", "why": "…"}, "words": "Set it:"}]
 

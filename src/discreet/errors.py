@@ -70,7 +70,7 @@ class DiscreetError(Exception):
         """The same refusal with each operation of its fix changed."""
         return self.with_fix(tuple(change(part) if isinstance(part, Fix) else part for part in self.advice))
 
-    def as_json(self, spell: Spelling = in_python) -> dict[str, Any]:
+    def to_json(self, spell: Spelling = in_python) -> dict[str, Any]:
         """The error object that `--json` prints."""
         return {
             "ok": False,
@@ -79,7 +79,7 @@ class DiscreetError(Exception):
             "what": self.what,
             "why": self.why,
             "fix": self.spelt(spell),
-            "fixes": [fix.as_json() for fix in self.fixes],
+            "fixes": [fix.to_json() for fix in self.fixes],
             "position": None,
         }
 
@@ -125,10 +125,10 @@ class NotAnswerable(DiscreetError):
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.what, self.why, self.advice, self.position)
 
-    def as_json(self, spell: Spelling = in_python) -> dict[str, Any]:
+    def to_json(self, spell: Spelling = in_python) -> dict[str, Any]:
         """The error object, with the place where the question went wrong."""
         place = None if self.position is None else dict(zip(("line", "column"), self.position, strict=True))
-        return super().as_json(spell) | {"position": place}
+        return super().to_json(spell) | {"position": place}
 
 
 class BudgetExceeded(DiscreetError):

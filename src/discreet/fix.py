@@ -44,7 +44,7 @@ class Fix:
             return self
         return replace(self, arguments={"metadata": metadata, **self.arguments})
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The fix as programs read it."""
         arguments = {name: _plain(value) for name, value in self.arguments.items() if _is_set(value)}
         return {"verb": self.verb, "arguments": arguments, "words": self.words.strip()}

@@ -132,7 +132,7 @@ def test_impossible_output_is_an_infinite_bound() -> None:
     assert brute.bounded_range(p, q) is None
     found = brute.brute("x", Pure(Fraction(1)), pairs=((0, 1),), law={0: p, 1: q}.__getitem__)
     assert found.refuted
-    assert found.as_json()["lower_bound"] is None
+    assert found.to_json()["lower_bound"] is None
 
 
 def test_exponential_and_zcdp_are_held_to_more_than_epsilon() -> None:

@@ -15,7 +15,7 @@ def row(bound: float, refuted: bool = False) -> Row:
 
 
 def test_json_has_the_six_keys_of_the_public_face() -> None:
-    assert row(0.91239).as_json() == {
+    assert row(0.91239).to_json() == {
         "name": "laplace-1",
         "claim": "ε = 1",
         "lower_bound": 0.9123,
@@ -23,8 +23,8 @@ def test_json_has_the_six_keys_of_the_public_face() -> None:
         "event": "y ≥ 1",
         "verdict": "not refuted",
     }
-    assert row(math.inf, True).as_json()["lower_bound"] is None
-    assert row(-math.inf).as_json()["lower_bound"] == 0.0
+    assert row(math.inf, True).to_json()["lower_bound"] is None
+    assert row(-math.inf).to_json()["lower_bound"] == 0.0
 
 
 @pytest.mark.parametrize(

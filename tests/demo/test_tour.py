@@ -9,7 +9,7 @@ import pytest
 from discreet.demo import eyes, shares, survey
 from discreet.demo.drawn import _axis, _bar, _curve, drawn
 from discreet.demo.people import traits
-from discreet.demo.tour import Tour, as_json, tour
+from discreet.demo.tour import Tour, to_json, tour
 from discreet.errors import BadValue
 from discreet.noise.public import generator
 
@@ -115,7 +115,7 @@ def test_invented_people_follow_the_share() -> None:
 
 
 def test_json_holds_plain_values_and_decimal_text(figures: Tour) -> None:
-    plain = as_json(figures)
+    plain = to_json(figures)
     assert plain["eyes"]["epsilon"] == "0.1"
     assert plain["eyes"]["scale"] == "10"
     assert plain["survey"]["after_yes"] == pytest.approx(3 / 52)

@@ -264,7 +264,7 @@ def outcome(dataset: dp.Dataset, text: str) -> dict[str, Any]:
     try:
         answer = dataset.sql(text).ask(epsilon="0.5", delta=NEVER_FOUND)
     except DiscreetError as error:
-        return {"status": error.as_json(), "before": before, "after": dataset.table.remaining()}
+        return {"status": error.to_json(), "before": before, "after": dataset.table.remaining()}
     body = answer.to_json()
     return {
         "status": "answered",

@@ -83,7 +83,7 @@ def reply(dataset: dp.Dataset, text: str, *, gated: bool) -> tuple[str, str]:
     assert not isinstance(refusal, EngineFailed), "the engine failed"
     assert all((refusal.what, refusal.why, refusal.fix))
     assert not any(type(one).__module__.split(".")[0].strip("_") == "duckdb" for one in chain(refusal))
-    return refusal.code, told_by(refusal) + json.dumps(refusal.as_json())
+    return refusal.code, told_by(refusal) + json.dumps(refusal.to_json())
 
 
 def run(folder: Path, piece: int, secrets: Secrets) -> Replies:

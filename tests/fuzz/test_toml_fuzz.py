@@ -174,7 +174,7 @@ def outcome(path: Path) -> tuple[str, str]:
     if found is None:
         assert refusal is not None
         assert all((refusal.what, refusal.why, refusal.fix))
-        return "refused", told_by(refusal) + json.dumps(refusal.as_json())
+        return "refused", told_by(refusal) + json.dumps(refusal.to_json())
     said = [repr(found), *(repr(gap) for gap in metadata.gaps(found, list(COLUMNS)))]
     with dp.open(path) as dataset:
         try:

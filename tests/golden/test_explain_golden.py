@@ -13,7 +13,7 @@ from discreet.terms import Terms
 
 
 def explained(schema, sql, epsilon=1):
-    return explain.as_json(plan(bound(parsed(sql).question, schema), Terms.parse(epsilon)))
+    return explain.to_json(plan(bound(parsed(sql).question, schema), Terms.parse(epsilon)))
 
 
 def people(*columns, **facts):

@@ -67,7 +67,7 @@ def test_too_dear_a_question_carries_the_call_that_fits(people: Path, told: Told
     with pytest.raises(BudgetExceeded) as refused:
         asks.ask(replace(CALL, epsilon="5"))
     (fix,) = refused.value.fixes
-    assert fix.as_json() == {
+    assert fix.to_json() == {
         "verb": "ask",
         "arguments": {"metadata": "people.toml", "sql": COUNTS, "epsilon": "3", "delta": "0"},
         "words": "Ask for less:",
@@ -89,7 +89,7 @@ def test_a_refusal_is_spelt_for_whoever_reads_it(people: Path, told: Told) -> No
     with pytest.raises(IntegrityError) as refused:
         asks.ask(CALL)
     problem = told("ask", *FLAGS, exit_code=6)
-    assert refused.value.as_json(command_line) == problem
+    assert refused.value.to_json(command_line) == problem
     assert problem["fixes"] == [
         {
             "verb": "budget set",

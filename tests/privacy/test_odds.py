@@ -382,7 +382,7 @@ def test_odds_that_a_delta_leaves_without_a_bound_are_said_to_have_none() -> Non
     presence, value = odds.reaches(Approx(10, "1e-6"), "add-remove")
     assert presence.loss is not None
     assert (value.loss, value.chance) == (None, 1)
-    assert value.as_json()["log_factor"] is None
+    assert value.to_json()["log_factor"] is None
     said = words.odds_moved("It", (presence, value))
     assert "With so large a δ no factor can be stated on which of two values is yours." in said
     assert words.odds_moved("It", odds.reaches(Approx(10, "0.9"), "add-remove")).count("no factor can be stated") == 2

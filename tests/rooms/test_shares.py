@@ -9,7 +9,7 @@ import discreet as dp
 from discreet import shares
 from discreet.errors import BadValue, BudgetExceeded
 from discreet.privacy.cost import Pure, Together
-from discreet.query.explain import as_json
+from discreet.query.explain import to_json
 from discreet.query.explain import words as explained
 from discreet.query.shared import column_shares
 from discreet.release.measure import gaussian
@@ -82,13 +82,13 @@ def test_explain_tells_shares_in_words_and_json_by_the_one_function(people):
     found = column_shares(plan)
     assert shares.words(found) == "Shares: n and s take 1/2 of ε each."
     assert shares.words(found) in explained(plan)
-    assert as_json(plan)["shares"] == shares.to_json(found)
+    assert to_json(plan)["shares"] == shares.to_json(found)
 
 
 def test_one_column_shares_with_nobody_and_no_sentence_says_so(people):
     plan = people.sql("SELECT COUNT(*) AS n FROM people").plan(epsilon=1)
     assert not any(line.startswith("Shares") for line in explained(plan))
-    assert as_json(plan)["shares"] == [{"name": "n", "share": 1.0, "locked": False, "epsilon": "1"}]
+    assert to_json(plan)["shares"] == [{"name": "n", "share": 1.0, "locked": False, "epsilon": "1"}]
 
 
 # --- releases --------------------------------------------------------------------------------------------------------

@@ -146,7 +146,7 @@ class Answer:
             "remaining": self.remaining,
             "receipt": self.receipt,
             "caveats": list(self.caveats),
-            "columns": [c.as_json() for c in self.columns],
+            "columns": [c.to_json() for c in self.columns],
             "level": float(self.level),
             "replayed": self.replayed,
         }

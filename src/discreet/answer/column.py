@@ -62,7 +62,7 @@ class Column:
         lists = {name: tuple(getattr(self, name)[i] for i in order) for name in _LISTS}
         return Column(**{f.name: getattr(self, f.name) for f in fields(self)} | lists)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """What the reply of `ask` says of a column; its values are in the rows."""
         described = {"name": self.name, "mechanism": self.mechanism}
         numbers = {name: _number(getattr(self, name)) for name in _FRACTIONS}

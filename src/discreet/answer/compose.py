@@ -48,7 +48,7 @@ def answered(plan: Plan, released: Released) -> Answer:
         level=plan.terms.level,
         cost=cost_json(plan),
         caveats=(*explain.caveats(plan), *explain.coarse_steps(plan), *explain.shortened(plan, len(released.keys))),
-        plan=explain.as_json(plan) | {"words": explain.words(plan)},
+        plan=explain.to_json(plan) | {"words": explain.words(plan)},
     )
     if draft.question.after == After():
         return whole

@@ -40,7 +40,7 @@ class Expected:
         """Whether nothing can be said of the ± beforehand."""
         return self.moe is None and self.at_size is None and self.ranks is None
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """For `quote --json`."""
         found: dict[str, Any] = {"name": self.name, "mechanism": self.mechanism, "moe": plain(self.moe)}
         if self.at_size is not None:
@@ -104,7 +104,7 @@ class Quote:
             "fits": self.fits,
             "receipt": None,
             "level": float(self.level),
-            "columns": [one.as_json() for one in self.columns],
+            "columns": [one.to_json() for one in self.columns],
             "smallest_group": self.smallest_group,
             "caveats": list(self.caveats),
         }

@@ -25,7 +25,7 @@ class Row:
     def refuted(self) -> bool:
         return self.verdict == "refuted"
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The object of the public face; an infinite bound is null."""
         return {
             "name": self.name,

@@ -58,7 +58,7 @@ def audit(
     problem = outcome.problem()
     data = _data(outcome, {job.name: job.wrong for job in planted})
     if problem is not None:
-        data |= problem.as_json(command_line)
+        data |= problem.to_json(command_line)
     return Reply(data, lambda: _picture(outcome), output, exit=problem.exit if problem else 0, replace=yes)
 
 
@@ -102,9 +102,9 @@ def _watched(jobs: "list[Job]") -> "Iterable[Job]":
 
 
 def _data(outcome: "Outcome", wrong: dict[str, str]) -> dict[str, Any]:
-    data = envelope(audit=[row.as_json() for row in outcome.claims], caveats=list(CAVEATS))
+    data = envelope(audit=[row.to_json() for row in outcome.claims], caveats=list(CAVEATS))
     if outcome.planted:
-        data["mutants"] = [row.as_json() | {"wrong": wrong[row.name]} for row in outcome.planted]
+        data["mutants"] = [row.to_json() | {"wrong": wrong[row.name]} for row in outcome.planted]
     return data
 
 

@@ -187,7 +187,7 @@ def _guarantee(promised: Promised, allowed: "Budget", under: Relation) -> dict[s
         "delta": amounts.shown(promised.delta),
         "guess": float(amounts.rounded_up(right, 6)),
         "strength": words.strength(right),
-        "odds": [one.as_json() for one in moved],
+        "odds": [one.to_json() for one in moved],
         "other_ledgers": promised.other_ledgers,
         "forgotten": None if lost is None else {"entries": lost.entries, "epsilon": _shown(lost.epsilon)},
     }

@@ -96,11 +96,11 @@ def _said(count: int, blocking: int) -> str:
 
 def _data(known: Metadata, found: tuple[Gap, ...], file: Path) -> dict[str, Any]:
     first = next((gap for gap in found if gap.blocks), None)
-    listed = {"gaps": [gap.as_json() for gap in found], "schema_hash": known.schema.hash}
+    listed = {"gaps": [gap.to_json() for gap in found], "schema_hash": known.schema.hash}
     if first is None:
         return envelope(dataset=known.schema.name, **listed)
     error = MetadataError(f"{file.name}: {first.where} must be put right.", first.what, first.fix)
-    return error.as_json(command_line) | {"format": 1, "dataset": known.schema.name} | listed
+    return error.to_json(command_line) | {"format": 1, "dataset": known.schema.name} | listed
 
 
 def _exit(found: tuple[Gap, ...]) -> int:

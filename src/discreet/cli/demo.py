@@ -28,7 +28,7 @@ def demo(
     Example: discreet demo --folder hospital
     """
     from discreet.cli.terminal import bar
-    from discreet.demo.curator import CAVEATS, as_json, curated
+    from discreet.demo.curator import CAVEATS, curated, to_json
     from discreet.demo.page import page
 
     require_new(output, yes)
@@ -37,7 +37,7 @@ def demo(
         done = curated(folder, people, progress)
     last = done.asked[-1].answer
     data = envelope(
-        dataset=last.dataset, remaining=last.remaining, receipt=last.receipt, demo=as_json(done), caveats=list(CAVEATS)
+        dataset=last.dataset, remaining=last.remaining, receipt=last.receipt, demo=to_json(done), caveats=list(CAVEATS)
     )
     return Reply(data, lambda: page(done), file=output, replace=yes)
 
@@ -67,5 +67,5 @@ def lecture(
         with outputs.replacing(file, flag="plot") as draft:
             picture(figures, draft)
     shown = None if file is None else str(file)
-    data = envelope(dataset="invented", demo=tour.as_json(figures) | {"plot": shown}, caveats=list(tour.CAVEATS))
+    data = envelope(dataset="invented", demo=tour.to_json(figures) | {"plot": shown}, caveats=list(tour.CAVEATS))
     return Reply(data, lambda: drawn(figures, shown), file=output, replace=yes)

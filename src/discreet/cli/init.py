@@ -209,7 +209,7 @@ def _data(draft: Draft, dry_run: bool) -> dict[str, Any]:
         file=None if dry_run else str(draft.file),
         text=draft.text,
         undeclared=list(draft.undeclared),
-        gaps=[gap.as_json() for gap in draft.gaps],
+        gaps=[gap.to_json() for gap in draft.gaps],
         caveats=[f"{note} {draft.fuller}" for note in draft.caveats],
         next=_next(draft),
     )

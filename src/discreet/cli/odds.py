@@ -174,7 +174,7 @@ def _data(found: Findings) -> dict[str, Any]:
         "belief": {"low": _down(found.belief.low), "high": _up(found.belief.high)},
         "log_factor": amounts.shown(found.loss),
         "except_chance": amounts.shown(amounts.rounded_up(found.chance, 6)),
-        "about": [one.as_json() for one in found.every],
+        "about": [one.to_json() for one in found.every],
         "guess": _up(found.even_guess),
         "guess_with_prior": _up(found.prior_guess),
         "false_alarms": amounts.shown(found.false_alarms),

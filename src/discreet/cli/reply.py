@@ -109,7 +109,7 @@ def show(reply: Reply, *, as_json: bool) -> int:
 
 def show_problem(error: DiscreetError, *, as_json: bool) -> int:
     """Print the error object, or its three sentences on stderr; the exit code."""
-    problem = error.as_json(command_line)
+    problem = error.to_json(command_line)
     if as_json:
         print(in_json(json.dumps(problem)), flush=True)
     else:

@@ -95,7 +95,7 @@ def curated(folder: Path | None, seed: int, progress: Callable[[str, float], Non
     return _curated(places[-1], seed, progress)
 
 
-def as_json(done: Curated) -> dict[str, Any]:
+def to_json(done: Curated) -> dict[str, Any]:
     """Everything shown, for programs."""
     asked = [
         {"title": one.title, "sql": one.sql, "answer": one.answer.to_json() | {"plan": one.answer.plan}}

@@ -35,7 +35,7 @@ def tour(seed: int) -> Tour:
     return Tour(seed, blue_eyes(chance), tax_survey(chance), share_errors(chance), many_counts())
 
 
-def as_json(figures: Tour) -> dict[str, Any]:
+def to_json(figures: Tour) -> dict[str, Any]:
     """Everything shown, under plain names; ε and δ as decimal text."""
     plain: dict[str, Any] = _plain(asdict(figures))
     plain["eyes"]["epsilon"] = amounts.shown(EPSILON)

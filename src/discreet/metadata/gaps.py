@@ -27,7 +27,7 @@ class Gap:
     fix: str
     blocks: bool = False
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The gap as `check --json` shows it."""
         return asdict(self)
 

@@ -39,7 +39,7 @@ def _planned(dataset: "Dataset", call: QuestionCall) -> Reply[str]:
     priced = call if has_price(dataset.sql(call.sql), call) else replace(call, epsilon="1")
     plan = asking(dataset, priced).plan(**priced.price)
     words, caveats = explaining.words(plan), list(explaining.caveats(plan))
-    told = explaining.as_json(plan) | {"words": words}
+    told = explaining.to_json(plan) | {"words": words}
     data = envelope(dataset=dataset.table.schema.name, cost=cost_json(plan), explain=told, caveats=caveats)
     return Reply(data, "\n".join(words))
 

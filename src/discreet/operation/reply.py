@@ -31,7 +31,7 @@ class Reply(Generic[Value]):
 
     def to_json(self, spell: Spelling = in_python) -> dict[str, Any]:
         """One object for programs, with operations as that surface spells them."""
-        problem = {} if self.problem is None else self.problem.as_json(spell)
+        problem = {} if self.problem is None else self.problem.to_json(spell)
         following = {} if self.next is None else {"next": [spell(fix) for fix in self.next]}
         return {**problem, **self.data, **following}
 

@@ -61,7 +61,7 @@ class Reach:
     chance: Fraction
     best_guess: Fraction
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Numbers as text, rounded up."""
         return {
             "question": str(self.question),

@@ -25,7 +25,7 @@ from discreet.schema.column import COARSE_STEP, has_undeclared_step
 from discreet.schema.words import key
 
 
-def as_json(plan: Plan) -> dict[str, Any]:
+def to_json(plan: Plan) -> dict[str, Any]:
     """The whole path for programs; exact numbers as text, in the units of their columns."""
     draft = plan.draft
     places = {one.part: place for place, one in enumerate(plan.measured)}

@@ -128,7 +128,7 @@ def promise(plan: "ReleasePlan") -> dict[str, Any]:
     return {
         "guess": float(amounts.rounded_up(right, 6)),
         "strength": words.strength(right),
-        "odds": [one.as_json() for one in moved],
+        "odds": [one.to_json() for one in moved],
         "sentences": told,
     }
 
