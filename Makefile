@@ -1,4 +1,4 @@
-# Discreet: `make demo` shows it, `make test` tries to break it.  Everything sets itself up.
+# Discreet: `make demo` shows it, `make test` tries to break it.  Both install what they need in .venv, once.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,14 +9,20 @@ export DISCREET_DATA ?= ../shared/data
 help:            ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
 
-setup: $(VENV)/.ok   ## an environment in .venv with the project in it
+setup: $(VENV)/.ok   ## all extras and the tools of tests, in .venv
 
-$(VENV)/.ok: pyproject.toml constraints.txt
+# Two stamps: the demo needs the core packages alone, a fifth of the whole.  Bytecode is compiled for the tests only.
+$(VENV)/.demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[plot,frames,postgres,release,dev]'
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable .
 	touch $@
 
-demo: setup      ## an invented hospital, asked three questions
+$(VENV)/.ok: $(VENV)/.demo
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[plot,frames,postgres,release,dev]'
+	-$(BIN)/python -m compileall -q -j 0 $(VENV)/lib
+	touch $@
+
+demo: $(VENV)/.demo  ## an invented hospital, asked three questions
 	$(BIN)/discreet demo
 
 test: setup      ## every part, at the size of a coffee break
@@ -42,5 +48,5 @@ $(TOPICS):
 	@:
 endif
 
-clean:           ## remove what setup made
+clean:           ## remove what setup and demo installed
 	rm -rf $(VENV) .venv-* build dist

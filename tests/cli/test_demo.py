@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from discreet.cli import main
+from discreet.demo import curator
 
 
 def shown(capfd: pytest.CaptureFixture[str], *arguments: str, exit_code: int = 0) -> dict[str, Any]:
@@ -93,4 +94,15 @@ def test_hospital_is_asked_and_the_next_commands_are_those_of_this_shell(
     assert [len(one["answer"]["rows"]) for one in first["demo"]["asked"]] == [9, 3, 5]
     assert all(one.split()[0].endswith("/discreet") for one in first["demo"]["next"])
     assert main.status(["demo", "--folder", str(tmp_path / "d")]) == 0
-    assert capfd.readouterr().out.count("asked before: nothing new is charged") == 3
+    page = capfd.readouterr().out
+    assert page.count("asked before: nothing new is charged") == 3
+    assert page.rstrip().splitlines()[-1].startswith("To write `discreet` alone, first: . ")
+    assert page.rstrip().endswith("/activate")
+
+
+def test_demo_names_no_activation_where_discreet_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = tmp_path / "discreet"
+    program.write_text("#!/bin/sh\n", encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert (curator.command(), curator.activation()) == ("discreet", None)

@@ -56,11 +56,19 @@ class Curated:
 
 
 def command() -> str:
-    """How a shell here calls this program: by its name where that is found, else by where it lies."""
+    """How a shell here calls this program: by its name where that is found, else by its path."""
     beside = Path(sys.executable).with_name("discreet")
-    if shutil.which("discreet") is not None or not beside.exists():
-        return "discreet"
-    return shlex.quote(str(beside.relative_to(Path.cwd()) if beside.is_relative_to(Path.cwd()) else beside))
+    return "discreet" if shutil.which("discreet") is not None or not beside.exists() else _from_here(beside)
+
+
+def activation() -> str | None:
+    """The shell command after which `discreet` is found by its name; None where it is found already."""
+    script = Path(sys.executable).with_name("activate")
+    return None if command() == "discreet" or not script.exists() else f". {_from_here(script)}"
+
+
+def _from_here(path: Path) -> str:
+    return shlex.quote(str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path))
 
 
 QUESTIONS = (

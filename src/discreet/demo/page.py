@@ -5,7 +5,7 @@ from typing import Any
 
 from discreet.answer import table
 from discreet.answer.show import caps
-from discreet.demo.curator import CAVEATS, Asked, Curated
+from discreet.demo.curator import CAVEATS, Asked, Curated, activation
 
 
 def page(done: Curated) -> Any:
@@ -30,6 +30,8 @@ def page(done: Curated) -> Any:
         Text("\nNext, try:"),
         *(Text(f"  {command}", no_wrap=True, overflow="ignore") for command in done.next_steps),
     ]
+    if (activate := activation()) is not None:
+        parts.append(Text(f"To write `discreet` alone, first: {activate}", no_wrap=True, overflow="ignore"))
     return Group(*parts)
 
 

@@ -90,7 +90,7 @@ def require_writable(folder: Path, *, replaces: bool) -> None:
     """Refuses, before anything is spent, what could not be written afterwards."""
     _require_free(folder, replaces=replaces, fix="Add --yes to replace what is in it, or give another folder after -o.")
     if find_spec("pyarrow") is None:
-        raise bad("output", "needs the package pyarrow", str(folder), "Install discreet[frames].")
+        raise bad("output", "needs the package pyarrow", str(folder), "Install discreet[release].")
 
 
 def _require_free(folder: Path, *, replaces: bool, fix: str) -> None:
