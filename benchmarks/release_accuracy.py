@@ -18,14 +18,14 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.release.error import Measures, measures
+from tests.release.fits import countofcounts, hay
 
 from benchmarks.release_data import Exact
 from discreet.ndarrays import Ints
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.source import SYSTEM
-from discreet.release import leastsquares
-from discreet.release.error import Measures, measures
-from discreet.release.fit import choice, countofcounts, integer, prices
+from discreet.release.fit import choice, integer, prices
 from discreet.release.known import NOTHING, Known
 from discreet.release.measure import Form, from_top
 from discreet.release.plan import ReleasePlan, planned
@@ -138,7 +138,7 @@ def _released(
     yield "M_H^r rounded", np.rint(prices.projected(tree, plain, weights, total=held)).astype(np.int64)
     if known.total is None:
         yield "M_H raw", plain
-        yield "Hay, rounded", np.rint(leastsquares.estimated(tree, plain, weights).values).astype(np.int64)
+        yield "Hay, rounded", np.rint(hay.estimates(tree, plain, weights).values).astype(np.int64)
 
 
 # --- without a public total ------------------------------------------------------------------------------------------

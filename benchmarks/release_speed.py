@@ -64,13 +64,13 @@ class Measured:
 
     def rounded(self, solver: str) -> Ints:
         """The solver's table with each value rounded."""
-        from discreet.release.fit import relaxed
+        from tests.release.fits import relaxed
 
         return relaxed.fitted(self.tree, self.noisy, self.weights, total=self.total, solver=solver)[1]
 
     def broken(self, table: Ints) -> int:
         """How many sums do not hold."""
-        from discreet.release.fit import relaxed
+        from tests.release.fits import relaxed
 
         return relaxed.broken_sums(self.tree, table, self.total)
 
@@ -154,14 +154,15 @@ class Program:
 def program(given: Measured) -> Program:
     """The program of `real`, put together without CVXPY."""
     from scipy import sparse
+    from tests.release.fits import relaxed
 
-    from discreet.release.fit import prices, relaxed
+    from discreet.release.fit import prices
 
     checked = prices.measured(given.tree, given.noisy, given.weights, scale=1, total=given.total, allowed=None)
     cells = given.noisy.shape[1]
     weights = np.repeat(given.weights.astype(np.float64), cells)
     top = sparse.coo_array((np.ones(cells), (np.zeros(cells, dtype=int), np.arange(cells))), shape=(1, weights.size))
-    equations = sparse.vstack([relaxed._sums(checked), top], format="csc")
+    equations = sparse.vstack([relaxed.sums(checked), top], format="csc")
     right = np.zeros(equations.shape[0])
     right[-1] = given.total
     return Program(sparse.diags_array(weights, format="csc"), -weights * given.noisy.ravel(), equations, right)

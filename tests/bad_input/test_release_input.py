@@ -8,9 +8,9 @@ import pytest
 
 from bad_input.desk import CELL, Desk
 from discreet.errors import BadValue
-from discreet.release import leastsquares
 from discreet.release.fit import chebyshev, integer, joint, prices, topdown
 from discreet.release.tree import from_branches, from_edges
+from release.fits import hay
 
 TREE = "country,region,ward\nx,north,n1\nx,north,n2\nx,south,s1\n"
 TOML = """\
@@ -330,6 +330,6 @@ def test_nan_is_no_measurement() -> None:
         with pytest.raises(BadValue, match="noisy"):
             integer.fitted(SMALL, noisy, EVEN)
         with pytest.raises(BadValue, match="noisy"):
-            leastsquares.estimated(SMALL, noisy, EVEN)
+            hay.estimates(SMALL, noisy, EVEN)
         with pytest.raises(BadValue):
-            joint.differences(SMALL, noisy, EVEN)
+            joint.fitted(SMALL, noisy, EVEN)

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from discreet.release.fit import integer, prices, tables
+from discreet.release.fit import integer, prices
 from discreet.release.tree import from_edges
+from release.fits import tables
 
 TREE = from_edges([("US", "GA"), ("US", "MI")])
 NOISY, WEIGHTS = np.array([[2], [3], [0]]), np.array([1, 1, 1])  # US 2, GA 3, MI 0

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from discreet.release.attributes import matrix, views
-from discreet.release.leastsquares import estimated
 from discreet.release.measure import marginal, whole
 from discreet.release.tree import from_branches, summed
+from release.fits import hay
 
 NAMES, SIZES = ["age", "sex"], [3, 2]
 VIEWS = (marginal([], NAMES, SIZES), marginal(["age"], NAMES, SIZES), marginal(["sex"], NAMES, SIZES), whole(NAMES, 6))
@@ -44,7 +44,7 @@ def test_cells_first_and_places_after_is_least_squares_of_all_at_once():
     tree = from_branches(("country", "region"), [("x", "a"), ("x", "b"), ("x", "c")])
     levels, draw = np.array([1, 3]), np.random.default_rng(4)
     noisy = draw.integers(-50, 50, (len(tree), sum(view.size for view in VIEWS)))
-    by_turns = estimated(
+    by_turns = hay.estimates(
         tree, np.rint(views(VIEWS, WEIGHTS).cells(noisy) * 2**20).astype(np.int64), levels[tree.level], scale=2**20
     )
     leaves, seen = len(tree.leaves), np.concatenate([matrix(view) for view in VIEWS])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadValue
-from discreet.release.fit import countofcounts
-from discreet.release.fit.countofcounts import Sizes, matched, shared_out
 from discreet.release.tree import summed
+from release.fits import countofcounts
+from release.fits.countofcounts import Sizes, matched, shared_out
 from release.test_cumulative import case
 
 

@@ -23,7 +23,7 @@ def case(seed, places=14, sizes=5, noise=9):
 def test_differences_are_those_of_each_places_bounded_fit(seed):
     tree, exact, noisy, _, totals = case(seed)
     total = int(exact[0].sum())
-    free = isotonic.fitted(noisy)
+    free = isotonic.monotone(noisy)
     values, scale = cumulative.differences(tree, noisy)
     assert (values == np.diff(np.rint(np.maximum(free, 0) * scale), axis=1, prepend=0)).all()
     values, scale = cumulative.differences(tree, noisy, total=total)

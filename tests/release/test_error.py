@@ -5,7 +5,7 @@ import pytest
 
 from discreet.errors import BadValue
 from discreet.release.check import Violations
-from discreet.release.error import measures
+from release.error import measures
 from release.test_check import GOOD, TREE, random_case
 
 

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadValue
-from discreet.release.fit import integer, prices, tables
+from discreet.release.fit import integer, prices
 from discreet.release.fit.kernels import windows as kernels
 from discreet.release.tree import from_branches, from_edges, summed
 from release.cases import Case, census, require_adds_up, small_case
+from release.fits import tables
 
 SLIDE = from_edges([("US", "GA"), ("US", "MI")])
 

@@ -8,8 +8,10 @@ import pytest
 from discreet.errors import BadValue
 from discreet.release import leastsquares
 from discreet.release.fit import integer, joint
+from discreet.release.fit.cumulative import scaled
 from discreet.release.fit.kernels import isotonic as kernels
 from discreet.release.tree import from_branches, summed
+from release.fits import hay
 from release.test_cumulative import case
 
 
@@ -64,7 +66,7 @@ def test_what_is_consistent_and_monotone_stays(seed):
     tree, exact, noisy, weights, totals = case(seed, noise=0)
     for public in publics(exact, totals):
         assert joint.fitted(tree, noisy, weights, **public) == pytest.approx(noisy, abs=1e-9)
-        values, scale = joint.differences(tree, noisy, weights, **public)
+        values, scale = scaled(joint.fitted(tree, noisy, weights, **public))
         assert (values == exact * scale).all()
         assert (joint.whole(tree, noisy, weights, **public) == exact).all()
 
@@ -74,7 +76,7 @@ def test_tree_step_is_weighted_least_squares(seed):
     tree, _, noisy, weights, _ = case(seed)
     shared = leastsquares.shares(tree, weights.astype(float))
     mine = leastsquares.consistent(shared, noisy.astype(float))
-    assert mine == pytest.approx(leastsquares.estimated(tree, noisy, weights).values, abs=1e-9)
+    assert mine == pytest.approx(hay.estimates(tree, noisy, weights).values, abs=1e-9)
     leaves = np.eye(len(tree.leaves))
     sums = summed(tree, leaves) * np.sqrt(weights)[:, None]
     slow = np.linalg.lstsq(sums, noisy * np.sqrt(weights)[:, None], rcond=None)[0]
@@ -130,7 +132,7 @@ def test_long_tails_are_nearer_in_sizes_than_after_differencing():
         exact = summed(tree, leaves)
         noisy = exact.cumsum(axis=1) + np.rint(chance.laplace(0, 3, exact.shape)).astype(np.int64)
         weights, total = np.ones(len(tree), dtype=np.int64), int(exact[0].sum())
-        values, scale = joint.differences(tree, noisy, weights, total=total)
+        values, scale = scaled(joint.fitted(tree, noisy, weights, total=total))
         tables = (
             integer.fitted(tree, values, weights, scale=scale, total=total),
             joint.whole(tree, noisy, weights, total=total),

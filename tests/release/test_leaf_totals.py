@@ -7,6 +7,7 @@ import pytest
 
 from discreet.errors import BadValue
 from discreet.release.fit import joint, leaf_totals
+from discreet.release.fit.cumulative import scaled
 from discreet.release.fit.kernels.isotonic import on_simplex
 from discreet.release.tree import from_branches, summed
 from release.test_tree import random_tree
@@ -137,7 +138,7 @@ def test_simplex_step_is_the_projection(seed):
 def test_after_the_joint_fit_every_leaf_keeps_its_number_of_groups():
     tree, exact, _, weights, totals, *_ = case(5)
     noisy = exact.cumsum(axis=1) + np.random.default_rng(1).integers(-5, 6, exact.shape)
-    values, scale = joint.differences(tree, noisy, weights, leaf_totals=totals)
+    values, scale = scaled(joint.fitted(tree, noisy, weights, leaf_totals=totals))
     table = leaf_totals.fitted(tree, values, weights, totals, scale=scale)
     assert (table[tree.leaves].sum(axis=1) == totals).all()
 

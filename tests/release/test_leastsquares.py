@@ -7,8 +7,9 @@ import pytest
 
 from discreet.errors import BadValue
 from discreet.release.check import violations
-from discreet.release.leastsquares import consistent, estimated, from_below, shares, variances
+from discreet.release.leastsquares import consistent, from_below, shares, variances
 from discreet.release.tree import from_branches, from_edges, summed
+from release.fits import hay
 from release.test_check import random_case, random_tree
 
 
@@ -26,7 +27,7 @@ def test_values_and_variances_are_those_of_the_dense_solution(seed):
     tree = random_tree(seed, int(chance.integers(1, 40)) + 1)
     weights = chance.integers(1, 50, len(tree)) if seed % 2 else np.repeat(1, len(tree))
     noisy = chance.integers(-100, 900, (len(tree), 3))
-    found = estimated(tree, noisy, weights, scale=1 + seed % 3)
+    found = hay.estimates(tree, noisy, weights, scale=1 + seed % 3)
     values, variance = dense(tree, noisy, weights, 1 + seed % 3)
     np.testing.assert_allclose(found.variance, variance, rtol=1e-9)
     np.testing.assert_allclose(found.values, values, rtol=1e-9, atol=1e-9)
@@ -51,7 +52,7 @@ def test_weights_of_any_size_keep_the_variances_exact(seed):
     chance = np.random.default_rng(seed)
     tree = random_tree(seed, 14)
     weights = 2 ** chance.integers(0, 21, len(tree))
-    found = estimated(tree, chance.integers(0, 9, (len(tree), 1)), weights)
+    found = hay.estimates(tree, chance.integers(0, 9, (len(tree), 1)), weights)
     np.testing.assert_allclose(found.variance, exact_variances(tree, weights), rtol=1e-9)
 
 
@@ -90,7 +91,7 @@ def test_precisions_that_are_none_are_refused(precision):
 
 def test_a_chain_is_one_count_measured_often():
     tree = from_edges([("a", "b"), ("b", "c"), ("c", "d")])
-    found = estimated(tree, np.array([[10], [20], [30], [40]]), np.array([1, 2, 3, 4]))
+    found = hay.estimates(tree, np.array([[10], [20], [30], [40]]), np.array([1, 2, 3, 4]))
     np.testing.assert_allclose(found.values, 30.0)
     np.testing.assert_allclose(found.variance, 0.1)
 
@@ -107,9 +108,9 @@ def test_the_uniform_binary_tree_has_the_published_estimate():
 @pytest.mark.parametrize("seed", range(30))
 def test_without_noise_nothing_changes_and_sums_always_hold(seed):
     case = random_case(seed)
-    same = estimated(case.tree, case.exact * case.scale, case.weights, scale=case.scale).values
+    same = hay.estimates(case.tree, case.exact * case.scale, case.weights, scale=case.scale).values
     np.testing.assert_allclose(same, case.exact, atol=1e-9)
-    assert violations(case.tree, estimated(case.tree, case.noisy, case.weights, scale=case.scale).values).sums == 0
+    assert violations(case.tree, hay.estimates(case.tree, case.noisy, case.weights, scale=case.scale).values).sums == 0
 
 
 def test_a_cell_that_cannot_be_is_known_without_noise():
@@ -144,4 +145,4 @@ NOISY = np.array([[9], [2], [4]])
 )
 def test_what_does_not_fit_is_refused_before_computing(noisy, weights, scale, rule):
     with pytest.raises(BadValue, match=rule):
-        estimated(TREE, noisy, weights, scale=scale)
+        hay.estimates(TREE, noisy, weights, scale=scale)

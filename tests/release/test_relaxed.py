@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadValue
-from discreet.release.fit import integer, prices, relaxed
+from discreet.release.fit import integer, prices
 from discreet.release.tree import from_branches, from_edges
 from release.cases import census
+from release.fits import relaxed
 
 SLIDE = from_edges([("US", "GA"), ("US", "MI")])
 

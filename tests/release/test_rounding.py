@@ -9,8 +9,8 @@ from discreet.errors import BadValue
 from discreet.release.check import violations
 from discreet.release.fit import rounding
 from discreet.release.fit.rounding import _by_flow, _one_cell, bounds_of, rounded
-from discreet.release.leastsquares import estimated
 from discreet.release.tree import from_branches, from_edges, summed
+from release.fits import hay
 from release.test_check import random_case, random_tree
 
 
@@ -109,7 +109,7 @@ def test_whole_tables_and_rounded_ones_stay_as_they_are():
 def test_least_squares_tables_with_negative_values_are_rounded_too():
     for seed in range(0, 40, 2):
         case = random_case(seed)
-        real = estimated(case.tree, case.noisy, case.weights, scale=case.scale).values
+        real = hay.estimates(case.tree, case.noisy, case.weights, scale=case.scale).values
         whole = rounded(case.tree, real)
         assert violations(case.tree, whole).sums == 0
         assert kept(case.tree, real, whole, ends(case.tree))

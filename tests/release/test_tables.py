@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadValue
-from discreet.release.fit import tables
 from discreet.release.tree import from_edges, summed
 from release.cases import require_adds_up, small_case
+from release.fits import tables
 
 SLIDE = from_edges([("US", "GA"), ("US", "MI")])
 BOUND = 4

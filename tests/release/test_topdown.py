@@ -9,8 +9,8 @@ from discreet.errors import BadValue
 from discreet.release.check import violations
 from discreet.release.fit import chebyshev, topdown
 from discreet.release.fit.kernels.topdown import simplex
-from discreet.release.leastsquares import estimated
 from discreet.release.tree import from_edges
+from release.fits import hay
 from release.test_check import random_case
 
 METHODS = [topdown.fitted, chebyshev.fitted]
@@ -83,7 +83,7 @@ def test_where_nothing_is_cut_the_fit_is_the_rounded_least_squares_table():
     tree = from_edges([("x", "a"), ("x", "b"), ("a", "c"), ("a", "d"), ("a", "e")])
     noisy = np.array([[907, 500], [610, 290], [311, 190], [201, 99], [215, 104], [180, 77]])
     weights = np.array([3, 2, 2, 1, 1, 1])
-    near = estimated(tree, noisy, weights).values
+    near = hay.estimates(tree, noisy, weights).values
     assert np.abs(topdown.fitted(tree, noisy, weights) - near).max() < 2
 
 

@@ -118,23 +118,6 @@ def _upward(shared: Pass, values: Floats) -> list[Floats]:
 # --- weights that are whole numbers ----------------------------------------------------------------------------------
 
 
-def estimated(tree: Tree, noisy: Ints, weights: Ints, *, scale: int = 1) -> Estimates:
-    """The least-squares table of noisy/scale and the variance of each place, in time and memory linear in the cells.
-
-    Unbiased where the noise is, and of all such linear estimates the one of least variance in every place if the
-    weights are as 1/variance (Gauss–Markov); values may be negative or broken.
-
-    >>> from discreet.release.tree import from_edges
-    >>> tree = from_edges([("x", "a"), ("x", "b")])
-    >>> found = estimated(tree, np.array([[9], [2], [4]]), np.array([1, 1, 1]))
-    >>> found.values.ravel().tolist(), found.variance.round(4).tolist()
-    ([8.0, 3.0, 5.0], [0.6667, 0.6667, 0.6667])
-    """
-    require_measured(tree, noisy, weights, scale=scale)
-    shared = shares(tree, weights.astype(np.float64))
-    return Estimates(consistent(shared, noisy / scale), variances(shared)[:, 0])
-
-
 def from_below(tree: Tree, noisy: Ints, weights: Ints, *, scale: int = 1, allowed: Bools | None = None) -> Estimates:
     """For each place what it and the places below it say of it: e and v of the first pass.
 

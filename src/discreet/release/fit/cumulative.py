@@ -54,11 +54,11 @@ def differences(tree: Tree, noisy: Ints, *, total: int | None = None, leaf_total
     required(tree, noisy)
     ends = ends_of(tree, total, leaf_totals)
     if ends.known is not None:
-        free = isotonic.bounded(noisy[:, :-1], lowest=0, highest=ends.most)
+        free = isotonic.monotone(noisy[:, :-1], lowest=0, highest=ends.most)
         return scaled(np.hstack([free, ends.known[:, None].astype(np.float64)]))
-    fits = isotonic.bounded(noisy, lowest=0, highest=ends.most)
+    fits = isotonic.monotone(noisy, lowest=0, highest=ends.most)
     if total is not None:  # the top's last entry is known: it bounds the others and is not fitted
-        fits[:1, :-1] = isotonic.bounded(noisy[:1, :-1], lowest=0, highest=ends.most[:1])
+        fits[:1, :-1] = isotonic.monotone(noisy[:1, :-1], lowest=0, highest=ends.most[:1])
         fits[0, -1] = total
     return scaled(fits)
 

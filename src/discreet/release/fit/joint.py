@@ -8,9 +8,9 @@ the last one took away.  A is affine and needs no such correction.  After any nu
 error is no larger than that of the noisy counts themselves (docs/proofs/joint.md).  The projection on A is that of
 `leastsquares`, one pass up and one down; that on B pools adjacent violators row by row.
 
-Then either `differences`, for a least-squares step on counts, or `whole`, which deals the groups of each parent out to
-its children in order of size so that cumulative counts move by less than 1 a level.  The second ends much nearer in
-sizes (EMD): a squared distance between counts does not see which sizes are neighbours.
+`whole` then deals the groups of each parent out to its children in order of size, so that cumulative counts move by
+less than 1 a level.  A least-squares step on differences would end much farther off in sizes (EMD): a squared distance
+between counts does not see which sizes are neighbours.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ import numpy as np
 from discreet.errors import bad
 from discreet.ndarrays import Floats, Ints
 from discreet.release.fit import isotonic
-from discreet.release.fit.cumulative import Scaled, ends_of, required, scaled
+from discreet.release.fit.cumulative import ends_of, required
 from discreet.release.leastsquares import consistent, require_weights, shares
 from discreet.release.tree import Tree
 
@@ -41,28 +41,6 @@ def dykstra(
         if float(np.abs(point - added).max(initial=0.0)) <= tolerance:
             break
     return point
-
-
-def differences(
-    tree: Tree,
-    noisy: Ints,
-    weights: Ints,
-    *,
-    total: int | None = None,
-    leaf_totals: Ints | None = None,
-) -> Scaled:
-    """Counts of groups by size from cumulative counts fitted to the tree and to monotony together, in units of 1/1,024.
-
-    The last column is the public number of groups where one is given: `total` at the top, `leaf_totals` everywhere.
-    Sums over the tree hold up to rounding; small negative counts may be left, for the integer step to mend.
-
-    >>> from discreet.release.tree import from_edges
-    >>> tree = from_edges([("x", "a"), ("x", "b")])
-    >>> values, scale = differences(tree, np.array([[1, 5, 4], [2, 1, 2], [0, 3, 3]]), np.array([1, 1, 1]), total=5)
-    >>> values.sum(axis=1).tolist(), scale
-    ([5120, 1916, 3204], 1024)
-    """
-    return scaled(fitted(tree, noisy, weights, total=total, leaf_totals=leaf_totals))
 
 
 def whole(
@@ -88,7 +66,7 @@ def whole(
 
     fits = fitted(tree, noisy, weights, total=total, leaf_totals=leaf_totals)
     ends = ends_of(tree, total, leaf_totals)
-    curves = isotonic.bounded(fits, lowest=0, highest=ends.most)
+    curves = isotonic.monotone(fits, lowest=0, highest=ends.most)
     table = np.zeros(curves.shape, dtype=np.int64)
     if ends.known is not None:
         curves[:, -1] = ends.known
@@ -110,7 +88,7 @@ def fitted(
     sweeps: int = 25,
     tolerance: float = 0.01,
 ) -> Floats:
-    """The cumulative counts that `differences` takes the differences of: in A, and within the tolerance of B."""
+    """The fitted cumulative counts: in A, and within the tolerance of B."""
     required(tree, noisy)
     require_weights(tree, weights)
     shared, ends = shares(tree, weights.astype(np.float64)), ends_of(tree, total, leaf_totals)
@@ -123,7 +101,7 @@ def fitted(
         return consistent(shared, table, top)
 
     def onto_b(table: Floats) -> Floats:
-        return isotonic.bounded(table, lowest=0, highest=ends.most)
+        return isotonic.monotone(table, lowest=0, highest=ends.most)
 
     fits = onto_a(dykstra(noisy[:, :free].astype(np.float64), onto_a, onto_b, sweeps, tolerance))
     return fits if ends.known is None else np.hstack([fits, ends.known[:, None].astype(np.float64)])

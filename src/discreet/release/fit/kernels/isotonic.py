@@ -10,80 +10,31 @@ from discreet.ndarrays import Bools, Floats, Ints
 
 
 @njit(cache=True, nogil=True)
-def pooled(rows: Floats, weights: Floats, lowest: float, highest: Floats, fits: Floats) -> None:
+def pool_adjacent_violators(rows: Floats, lowest: float, highest: Floats, fits: Floats) -> None:
     """Into `fits`: per row the non-decreasing row nearest in squares, cut to lowest … highest of the row.
 
-    Pool adjacent violators: a stack of blocks (mean, weight, end); a new entry joins the block before it as long as
-    that block's mean is larger.  `weights` has one row for all rows, or one for each.
+    A stack holds blocks (mean, size, end); a new entry joins the block before it as long as that block's mean is
+    larger.
     """
     count, width = rows.shape
-    own = weights.shape[0] > 1
-    mean, mass, end = np.empty(width), np.empty(width), np.empty(width, np.int64)
+    mean, size, end = np.empty(width), np.empty(width), np.empty(width, np.int64)
     for row in range(count):
-        weight = weights[row] if own else weights[0]
         top = -1
         for cell in range(width):
-            level, sum_here = rows[row, cell], weight[cell]
-            while top >= 0 and mean[top] >= level:
-                joined = mass[top] + sum_here
-                level += (mean[top] - level) * (mass[top] / joined)
-                sum_here = joined
+            block_mean, block_size = rows[row, cell], 1.0
+            while top >= 0 and mean[top] >= block_mean:
+                joined_size = size[top] + block_size
+                block_mean += (mean[top] - block_mean) * (size[top] / joined_size)
+                block_size = joined_size
                 top -= 1
             top += 1
-            mean[top], mass[top], end[top] = level, sum_here, cell + 1
+            mean[top], size[top], end[top] = block_mean, block_size, cell + 1
         start = 0
         for block in range(top + 1):
             value = min(max(mean[block], lowest), highest[row])
             for cell in range(start, end[block]):
                 fits[row, cell] = value
             start = end[block]
-
-
-@njit(cache=True, nogil=True)
-def lower_medians(rows: Ints, fits: Ints) -> None:
-    """Into `fits`: per row the least of the non-decreasing rows nearest in absolute values.
-
-    A heap holds the points where the slope of f(v) = least cost so far with the last value ≤ v changes; its top is the
-    least minimiser of f.  Going back, each value is that minimiser or the value after it, whichever is smaller.
-    """
-    count, width = rows.shape
-    heap = np.empty(width + 1, np.int64)
-    for row in range(count):
-        size = 0
-        for cell in range(width):
-            value = rows[row, cell]
-            size = _pushed(heap, size, value)
-            if heap[0] > value:
-                _replaced(heap, size, value)
-            fits[row, cell] = heap[0]
-        for cell in range(width - 2, -1, -1):
-            fits[row, cell] = min(fits[row, cell], fits[row, cell + 1])
-
-
-@njit(cache=True, nogil=True)
-def _pushed(heap: Ints, size: int, value: int) -> int:
-    """The size of the max-heap with the value in it."""
-    place = size
-    while place > 0 and heap[(place - 1) // 2] < value:
-        heap[place] = heap[(place - 1) // 2]
-        place = (place - 1) // 2
-    heap[place] = value
-    return size + 1
-
-
-@njit(cache=True, nogil=True)
-def _replaced(heap: Ints, size: int, value: int) -> None:
-    """The value put in place of the top of the max-heap."""
-    place = 0
-    while True:
-        below = 2 * place + 1
-        if below + 1 < size and heap[below + 1] > heap[below]:
-            below += 1
-        if below >= size or heap[below] <= value:
-            break
-        heap[place] = heap[below]
-        place = below
-    heap[place] = value
 
 
 @njit(cache=True, nogil=True)

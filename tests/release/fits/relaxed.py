@@ -57,7 +57,7 @@ def program(given: Measured) -> tuple[Any, Any]:
     root = np.repeat(np.sqrt(given.weights), cells)
     rules = [unknown >= 0]
     if len(given.tree) > 1:
-        rules.append(_sums(given) @ unknown == 0)
+        rules.append(sums(given) @ unknown == 0)
     if not given.free.all():
         rules.append(unknown[np.flatnonzero(~given.free)] == 0)
     if given.total is not None:
@@ -66,7 +66,7 @@ def program(given: Measured) -> tuple[Any, Any]:
     return tool.Problem(tool.Minimize(tool.sum_squares(far)), rules), unknown
 
 
-def _sums(given: Measured) -> Any:
+def sums(given: Measured) -> Any:
     """The sparse matrix with a row for each place that has children and each cell: −1 there, 1 at the children."""
     from scipy import sparse
 

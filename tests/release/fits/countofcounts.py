@@ -15,9 +15,9 @@ only the estimator by cumulative counts is built, not the one by sorted sizes.
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
 from discreet.ndarrays import Floats, Ints
-from discreet.release.fit import isotonic
 from discreet.release.fit.cumulative import required, totals_of
 from discreet.release.tree import Tree, summed
 
@@ -42,7 +42,7 @@ def fitted(tree: Tree, noisy: Ints, weights: Ints, leaf_totals: Ints) -> Ints:
     """
     required(tree, noisy)
     totals = totals_of(tree, leaf_totals)
-    middle = np.clip(isotonic.medians(noisy[:, :-1]), 0, totals[:, None])
+    middle = np.clip(medians(noisy[:, :-1]), 0, totals[:, None])
     counts = np.diff(np.hstack([middle, totals[:, None]]), axis=1, prepend=0)
     precision = (weights[:, None] * counts).astype(np.float64)
     for parent in np.flatnonzero(np.diff(tree.child) > 0):
@@ -90,3 +90,69 @@ def shared_out(units: int, among: Ints) -> Ints:
     most = sorted(range(len(among)), key=lambda child: (-rests[child], child))[: units - int(parts.sum())]
     parts[most] += 1
     return parts
+
+
+# --- monotone rows in absolute values ---------------------------------------------------------------------------------
+
+
+def medians(rows: Ints) -> Ints:
+    """Non-decreasing rows of whole numbers nearest in absolute values: ⌊(least + greatest such row)/2⌋.
+
+    The set of the nearest rows is convex and has a least and a greatest element; the middle, rounded down, belongs to
+    it too (docs/proofs/cumulative.md).
+
+    >>> medians(np.array([[1, 3, 2, 4], [9, 0, 0, 1]])).tolist()
+    [[1, 2, 2, 4], [0, 0, 0, 1]]
+    """
+    values = np.ascontiguousarray(rows, dtype=np.int64)
+    least, flipped = np.empty_like(values), np.empty_like(values)
+    _lower_medians(values, least)
+    _lower_medians(np.ascontiguousarray(-values[:, ::-1]), flipped)
+    return (least - flipped[:, ::-1]) // 2
+
+
+@njit(nogil=True)
+def _lower_medians(rows: Ints, fits: Ints) -> None:
+    """Into `fits`: per row the least of the non-decreasing rows nearest in absolute values.
+
+    A heap holds the points where the slope of f(v) = least cost so far with the last value ≤ v changes; its top is the
+    least minimiser of f.  Going back, each value is that minimiser or the value after it, whichever is smaller.
+    """
+    count, width = rows.shape
+    heap = np.empty(width + 1, np.int64)
+    for row in range(count):
+        size = 0
+        for cell in range(width):
+            value = rows[row, cell]
+            size = _push(heap, size, value)
+            if heap[0] > value:
+                _replace_top(heap, size, value)
+            fits[row, cell] = heap[0]
+        for cell in range(width - 2, -1, -1):
+            fits[row, cell] = min(fits[row, cell], fits[row, cell + 1])
+
+
+@njit(nogil=True)
+def _push(heap: Ints, size: int, value: int) -> int:
+    """Put the value into the max-heap and return its new size."""
+    index = size
+    while index > 0 and heap[(index - 1) // 2] < value:
+        heap[index] = heap[(index - 1) // 2]
+        index = (index - 1) // 2
+    heap[index] = value
+    return size + 1
+
+
+@njit(nogil=True)
+def _replace_top(heap: Ints, size: int, value: int) -> None:
+    """Put the value in the place of the top of the max-heap."""
+    index = 0
+    while True:
+        below = 2 * index + 1
+        if below + 1 < size and heap[below + 1] > heap[below]:
+            below += 1
+        if below >= size or heap[below] <= value:
+            break
+        heap[index] = heap[below]
+        index = below
+    heap[index] = value

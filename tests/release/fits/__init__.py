@@ -1,0 +1,1 @@
+"""Fits that the product's own are compared with; tests and benchmarks alone use them."""
