@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.audit.answers import Pair, audited_answer, charged, outputs, pull, same
+from audit.answers import Pair, audited_answer, charged_tests, outputs, pull, same
+from audit.copies import narrowed, one_by_one, side_by_side
 from discreet.audit.bounds import Odds
-from discreet.audit.copies import narrowed, one_by_one, side_by_side
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.source import SYSTEM
 from discreet.query.bound import bound
@@ -150,6 +150,6 @@ def test_gaussian_plan_is_also_held_against_its_epsilon_at_a_hundredth():
     names = ", ".join(f"COUNT(CASE WHEN age > {i} THEN 1 END) AS n{i}" for i in range(3))
     made = planned(f"SELECT kind, {names} FROM people GROUP BY kind", "1e-2")
     gaussian = plan(made.draft, Terms.parse(1, Fraction(9, 1000)))
-    assert charged(KINDS) == (Odds(Fraction(1)),)
-    assert [test.delta for test in charged(gaussian)] == [gaussian.terms.delta, Fraction(1, 100)]
+    assert charged_tests(KINDS) == (Odds(Fraction(1)),)
+    assert [test.delta for test in charged_tests(gaussian)] == [gaussian.terms.delta, Fraction(1, 100)]
     assert isinstance(TOPS, Tops)

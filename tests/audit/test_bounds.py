@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest, norm
 
+from audit.power import sure_power
 from discreet import real
 from discreet.audit import bounds
-from discreet.audit.bounds import Hits, Odds, Shift, lower_bound, lower_end, sure_power, upper_end
+from discreet.audit.bounds import Hits, Odds, Shift, lower_bound, lower_end, upper_end
 
 ONE = Odds(Fraction(1))
 COUNTS = [(0, 10), (1, 10), (5, 10), (9, 10), (10, 10), (3, 1000), (500, 1000), (997, 1000), (40, 20_000)]

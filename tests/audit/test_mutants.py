@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from dp_accounting.pld import PLDAccountant
 
+from audit.power import power
 from discreet.audit.events import Event
 from discreet.audit.features import Pattern
-from discreet.audit.mutants import Drawn, Planted, Proven, caught, mutants, power, prices
+from discreet.audit.mutants import Drawn, Planted, Proven, caught, mutants, prices
 from discreet.audit.trial import audited
 from discreet.noise.public import generator
 from discreet.noise.source import SYSTEM

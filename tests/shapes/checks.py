@@ -7,8 +7,8 @@ from math import floor, isqrt
 
 from flint import arb
 
+from audit.answers import added_up
 from discreet import real
-from discreet.audit.answers import added_up
 from discreet.mechanism.keys import KeySelection
 from discreet.privacy import price
 from discreet.privacy.cost import Gaussian

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import chain
 from pathlib import Path
 
-from discreet.audit.answers import Pair, audited_answer, pull, same
+from audit.answers import Pair, audited_answer, pull, same
 from discreet.audit.report import Row
 from discreet.engine import Engine
 from discreet.mechanism.keys import KeySelection
@@ -191,9 +191,9 @@ def jobs(folder: Path, unit: str, relation: Relation, shapes: Sequence[Shape], f
 
 def audited(job: Job, *, runs: int, alpha: float) -> Found:
     """The lower bound; where values are chosen one by one, from half as many draws."""
-    chosen = any(isinstance(one.part, Ranks | Tops) for one in job.pair.made.measured)
+    chosen = any(isinstance(one.part, Ranks | Tops) for one in job.pair.plan.measured)
     row = audited_answer(job.shape.sql, job.pair, runs=runs // 2 if chosen else runs, alpha=alpha)
-    return Found(job.shape, job.tables, float(job.pair.made.terms.epsilon), row)
+    return Found(job.shape, job.tables, float(job.pair.plan.terms.epsilon), row)
 
 
 def few(family: Family, relation: Relation) -> Sequence[tuple[str, str]]:

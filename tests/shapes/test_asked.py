@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import discreet as dp
+from audit.power import sure_power
 from discreet import gate
 from discreet import table as tables
-from discreet.audit.bounds import Odds, lower_bound, refutes, sure_power
+from discreet.audit.bounds import Odds, lower_bound, refutes
 from discreet.audit.events import Event
 from discreet.audit.features import Coordinate, Difference, NoNumber
 from discreet.mechanism import additive

@@ -1,7 +1,7 @@
 """Planted faults in what is drawn or charged: each is refuted by draws, with a computed power of at least 1 − 10⁻⁶.
 
 One event a fault is fixed beforehand; its chances on either side follow from the faulty law, and the binomial law of
-its hits gives the power (bounds.sure_power).  The general audit must find an event by itself besides.
+its hits gives the power (audit/power.py).  The general audit must find an event by itself besides.
 """
 
 from collections.abc import Callable
@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.audit.answers import Pair, audited_answer, charged, exact_of
-from discreet.audit.bounds import ALPHA, lower_bound, refutes, sure_power
-from discreet.audit.copies import one_by_one, side_by_side
+from audit.answers import Pair, audited_answer, charged_tests, exact_of
+from audit.copies import one_by_one, side_by_side
+from audit.power import sure_power
+from discreet.audit.bounds import ALPHA, lower_bound, refutes
 from discreet.audit.events import Event
 from discreet.audit.features import Coordinate
 from discreet.mechanism import additive
@@ -150,7 +151,7 @@ class Least:
 def at_least_first(pair):
     """{every number ≥ the first table's}: Π P[X ≥ 0] and Π P[X ≥ move], each part its own noise."""
     p = q = 1.0
-    for one in pair.made.measured:
+    for one in pair.plan.measured:
         move = abs(int(pair.first.parts[one.part][0] - pair.second.parts[one.part][0]))
         p, q = p * above(one.mechanism.noise, -1), q * above(one.mechanism.noise, move - 1)
     return p * (1 - 1e-9), q * (1 + 1e-9)
@@ -162,7 +163,7 @@ def above(noise, least):
 
 def below_young(pair):
     """{chosen ≤ 7} of the median, P ∝ e^(rate·score): one more old unit lowers these scores and lifts those above."""
-    (one,) = pair.made.measured
+    (one,) = pair.plan.measured
     chances = []
     for side in (pair.first, pair.second):
         weights = np.exp(float(one.mechanism.choice.rate) * scores(side.parts[one.part].of(0, 26), Fraction(1, 2)))
@@ -180,7 +181,7 @@ def certain(pair):
 def plain(pair, copies):
     """y less the first table's, turned so that it falls where the second table's is lower."""
     columns = []
-    for one in pair.made.measured:
+    for one in pair.plan.measured:
         for place in range(len(pair.first.keys)):
             first, second = (int(side.parts[one.part][place]) for side in (pair.first, pair.second))
             turn = 1 if first >= second else -1
@@ -195,12 +196,12 @@ def apart(pair, copies):
 
 
 def the_sum(pair, copies):
-    (place,) = [i for i, one in enumerate(pair.made.measured) if isinstance(one.part, RowSum)]
+    (place,) = [i for i, one in enumerate(pair.plan.measured) if isinstance(one.part, RowSum)]
     return plain(pair, copies)[:, place]
 
 
 def chosen(pair, copies):
-    (one,) = pair.made.measured
+    (one,) = pair.plan.measured
     return copies.parts[one.part][:, 0]
 
 
@@ -258,9 +259,9 @@ def paired(mutant, engines):
 def bound_found(mutant, pair):
     """The lower bound of the fixed event, and what it is held against."""
     drawn = [
-        mutant.read(pair, mutant.draws(pair.made, side, mutant.runs, SYSTEM)) for side in (pair.first, pair.second)
+        mutant.read(pair, mutant.draws(pair.plan, side, mutant.runs, SYSTEM)) for side in (pair.first, pair.second)
     ]
-    test = charged(pair.made)[0]
+    test = charged_tests(pair.plan)[0]
     return test, lower_bound(test, mutant.event.hits(*drawn), ALPHA)
 
 
@@ -279,7 +280,7 @@ def test_planted_fault_is_refuted_with_computed_power_and_nothing_without_it(eng
     with monkeypatch.context() as patch:
         mutant.plant(patch)
         pair = paired(mutant, engines)
-        assert sure_power(charged(pair.made)[0], mutant.chances(pair), mutant.runs, ALPHA) >= 1 - 1e-6
+        assert sure_power(charged_tests(pair.plan)[0], mutant.chances(pair), mutant.runs, ALPHA) >= 1 - 1e-6
         assert refutes(*bound_found(mutant, pair))
 
 
@@ -294,7 +295,7 @@ def test_general_audit_refutes_it_by_an_event_of_its_own_choice(engines, monkeyp
 
 def test_the_threshold_is_where_the_town_is(engines):
     pair = paired(MUTANTS[IDS.index("threshold_without_noise")], engines)
-    (keys,) = [one.mechanism for one in pair.made.measured if isinstance(one.mechanism, KeySelection)]
+    (keys,) = [one.mechanism for one in pair.plan.measured if isinstance(one.mechanism, KeySelection)]
     assert keys.threshold == THRESHOLD
 
 

@@ -40,7 +40,7 @@ def refuted(found):
 
 def require_stored_is_a_function_of_the_release(job):
     """The same release gives the same bytes, whatever else was drawn meanwhile: so its bounds are the answer's too."""
-    made = job.pair.made
+    made = job.pair.plan
     released = made.joint(job.pair.first, SYSTEM)
     stored = answered(made, released).to_bytes()
     copy = Released(released.keys, {part: np.array(found.tolist()) for part, found in released.parts.items()})

@@ -11,8 +11,6 @@ thousand times the error of the incomplete beta function here, as its test again
 """
 
 import math
-from bisect import bisect_left
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -102,36 +100,6 @@ def lower_bound(test: Test, hits: Hits, alpha: float) -> float:
 def refutes(test: Test, bound: float) -> bool:
     """Whether a lower bound lies above the claim."""
     return bound > test.size
-
-
-def sure_power(test: Test, chances: tuple[float, float], runs: int, alpha: float) -> float:
-    """A lower bound on the probability that `runs` draws a side refute the claim, from the event's true chances.
-
-    ε_LB grows with k and falls with k', so if it refutes at (a, b) it does at every k ≥ a, k' ≤ b:
-    power ≥ 1 − P[Bin(n, p) < a] − P[Bin(n, q) > b].  a and b are where each of these is about 3·10⁻⁷.
-
-    >>> sure_power(Odds(Fraction(1)), (0.9, 0.1), 2000, 1e-6) > 1 - 1e-6
-    True
-    >>> sure_power(Odds(Fraction(1)), (0.5, 0.25), 2000, 1e-6)
-    0.0
-    """
-    from scipy.special import bdtr, bdtrc
-
-    p, q = chances
-    a = _first(lambda k: bool(bdtr(k, runs, p) > _MISSED), runs)
-    b = _first(lambda k: bool(bdtrc(k, runs, q) < _MISSED), runs)
-    if not refutes(test, lower_bound(test, Hits(a, b, runs), alpha)):
-        return 0.0
-    below = float(bdtr(a - 1, runs, p)) if a > 0 else 0.0
-    return 1 - below - float(bdtrc(b, runs, q))
-
-
-_MISSED = 3e-7
-
-
-def _first(holds: Callable[[int], bool], runs: int) -> int:
-    """The least k in 0 … runs at which a monotone condition holds, or runs."""
-    return bisect_left(range(runs), True, key=holds)
 
 
 def _quantile(p: float) -> float:

@@ -79,11 +79,6 @@ class Candidates:
         return Candidates(self.event, self.second, self.first)
 
 
-def chosen(test: Test, first: Outputs, second: Outputs) -> Event:
-    """The event of all families that speaks loudest, on these training runs, for `first` being the likelier side."""
-    return loudest(test, candidates(first, second), len(first))
-
-
 def loudest(test: Test, found: list[Candidates], runs: int) -> Event:
     """The candidate with the largest lower bound, about, on so many training runs a side."""
     worths = [_worth(test, family.first / runs, family.second / runs, runs) for family in found]

@@ -3,9 +3,9 @@
 from functools import cache
 
 from discreet.audit.mutants import additive, keys, prices, release, response, select, sources, sparse
-from discreet.audit.mutants.planted import Drawn, Planted, Proven, caught, power
+from discreet.audit.mutants.planted import Drawn, Planted, Proven, caught
 
-__all__ = ["Drawn", "Planted", "Proven", "caught", "mutants", "power"]
+__all__ = ["Drawn", "Planted", "Proven", "caught", "mutants"]
 
 
 @cache

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.audit.bounds import ALPHA, Test, lower_bound, refutes, sure_power
+from discreet.audit.bounds import ALPHA, Test, lower_bound, refutes
 from discreet.audit.brute import Pairs, brute
 from discreet.audit.events import Event
 from discreet.audit.laws import Told
@@ -56,16 +56,5 @@ def caught(planted: Planted, *, alpha: float = ALPHA, source: Source = SYSTEM) -
             bound = lower_bound(planted.test, planted.event.hits(first, second), alpha)
             said = verdict(refutes(planted.test, bound))
             return Row(planted.name, str(planted.test), bound, planted.runs, str(planted.event), said)
-        case _:
-            raise TypeError("not a planted bug")
-
-
-def power(planted: Planted, *, alpha: float = ALPHA) -> float:
-    """A lower bound on the probability of catching it: 1 by proof, else from the binomial law."""
-    match planted:
-        case Proven():
-            return 1.0
-        case Drawn():
-            return sure_power(planted.test, planted.chances, planted.runs, alpha)
         case _:
             raise TypeError("not a planted bug")

@@ -39,77 +39,81 @@ class Copies:
     parts: Mapping[Part, Ints]
 
 
-def side_by_side(made: Plan, exact: Exacts, n: int, source: Source) -> Copies:
+def side_by_side(plan: Plan, exact: Exacts, n: int, source: Source) -> Copies:
     """n releases in one call."""
     keys, groups = exact.keys, len(exact.keys)
     many = Exacts(
         tuple(zip(range(n * groups), strict=True)),
         {part: _repeated(numbers, n, groups) for part, numbers in exact.parts.items()},
     )
-    released = _batched(made.joint)(many, source)
-    at = np.fromiter(chain.from_iterable(released.keys), dtype=np.int64)
-    return _dense(keys, n, at, released.parts)
+    released = _batched(plan.joint)(many, source)
+    slots = np.fromiter(chain.from_iterable(released.keys), dtype=np.int64)
+    return _dense(keys, n, slots, released.parts)
 
 
-def one_by_one(made: Plan, exact: Exacts, n: int, source: Source) -> Copies:
+def one_by_one(plan: Plan, exact: Exacts, n: int, source: Source) -> Copies:
     """n releases, each by a call of its own, as every question is answered."""
     return gathered_copies(
-        exact.keys, [made.joint(exact, source) for _ in range(n)], [one.part for one in made.measured]
+        exact.keys, [plan.joint(exact, source) for _ in range(n)], [measured.part for measured in plan.measured]
     )
 
 
 def gathered_copies(keys: Sequence[KeyTuple], releases: Sequence[Released], parts: Sequence[Part]) -> Copies:
     """Releases of the same question as one; keys that are not listed are left out."""
     places = {key: place for place, key in enumerate(keys)}
-    found = [(i, j) for i, one in enumerate(releases) for j, key in enumerate(one.keys) if key in places]
-    at = np.array([i * len(keys) + places[releases[i].keys[j]] for i, j in found], dtype=np.int64)
-    listed = [part for part in parts if part in releases[0].parts]
-    numbers = {part: np.array([releases[i].parts[part][j] for i, j in found], dtype=np.int64) for part in listed}
-    return _dense(tuple(keys), len(releases), at, numbers)
+    listed = [(i, j) for i, release in enumerate(releases) for j, key in enumerate(release.keys) if key in places]
+    slots = np.array([i * len(keys) + places[releases[i].keys[j]] for i, j in listed], dtype=np.int64)
+    released_parts = [part for part in parts if part in releases[0].parts]
+    numbers = {
+        part: np.array([releases[i].parts[part][j] for i, j in listed], dtype=np.int64) for part in released_parts
+    }
+    return _dense(tuple(keys), len(releases), slots, numbers)
 
 
 def narrowed(exact: Exacts, keys: Sequence[KeyTuple]) -> Exacts:
     """Only these groups, as far as the table has them."""
-    there = [place for place, key in enumerate(exact.keys) if key in set(keys)]
-    return Exacts(tuple(exact.keys[place] for place in there), {p: _picked(x, there) for p, x in exact.parts.items()})
+    indices = [place for place, key in enumerate(exact.keys) if key in set(keys)]
+    return Exacts(
+        tuple(exact.keys[place] for place in indices), {p: _picked(x, indices) for p, x in exact.parts.items()}
+    )
 
 
-def _picked(numbers: Ints | Buckets, there: list[int]) -> Ints | Buckets:
+def _picked(numbers: Ints | Buckets, indices: list[int]) -> Ints | Buckets:
     if not isinstance(numbers, Buckets):
-        return numbers[there]
-    kept = np.isin(numbers.cell, there)
-    return Buckets(np.searchsorted(there, numbers.cell[kept]), numbers.bucket[kept], numbers.count[kept])
+        return numbers[indices]
+    chosen = np.isin(numbers.cell, indices)
+    return Buckets(np.searchsorted(indices, numbers.cell[chosen]), numbers.bucket[chosen], numbers.count[chosen])
 
 
-def _dense(keys: Sequence[KeyTuple], n: int, at: Ints, parts: Mapping[Part, Ints]) -> Copies:
+def _dense(keys: Sequence[KeyTuple], n: int, slots: Ints, parts: Mapping[Part, Ints]) -> Copies:
     shown = np.zeros(n * len(keys), dtype=np.bool_)
-    shown[at] = True
-    found = {}
+    shown[slots] = True
+    dense_parts = {}
     for part, numbers in parts.items():
         width = (part.k,) if isinstance(part, Tops) else ()
         dense = np.zeros((n * len(keys), *width), dtype=np.int64)
-        dense[at] = numbers.reshape(len(at), *width)
-        found[part] = dense.reshape(n, len(keys), *width)
-    return Copies(keys, shown.reshape(n, len(keys)), found)
+        dense[slots] = numbers.reshape(len(slots), *width)
+        dense_parts[part] = dense.reshape(n, len(keys), *width)
+    return Copies(keys, shown.reshape(n, len(keys)), dense_parts)
 
 
 @dataclass(frozen=True, eq=False)
-class _Alike(Buckets):
+class _EqualCopies(Buckets):
     """Buckets of copies that are all the same."""
 
     groups: int
-    found: dict[int, Ints] = field(default_factory=dict)
+    by_place: dict[int, Ints] = field(default_factory=dict)
 
     def of(self, cell: int, points: int) -> Ints:
         place = cell % self.groups
-        if place not in self.found:
-            self.found[place] = super().of(place, points)
-        return self.found[place]
+        if place not in self.by_place:
+            self.by_place[place] = super().of(place, points)
+        return self.by_place[place]
 
 
 def _repeated(numbers: Ints | Buckets, n: int, groups: int) -> Ints | Buckets:
     if isinstance(numbers, Buckets):
-        return _Alike(numbers.cell, numbers.bucket, numbers.count, groups)
+        return _EqualCopies(numbers.cell, numbers.bucket, numbers.count, groups)
     return np.tile(numbers, n)
 
 
@@ -118,7 +122,8 @@ class _Batch:
     """A choice handed out from a batch of the same independent choices."""
 
     inner: Quantile | TopK
-    left: dict[int, tuple[Ints, list[Any]]] = field(default_factory=dict)  # by the counts' identity, so kept with them
+    # By the counts' identity; the counts are held so that it stays theirs.
+    choices: dict[int, tuple[Ints, list[Any]]] = field(default_factory=dict)
 
     @property
     def sensitivity(self) -> Sensitivity:
@@ -129,9 +134,9 @@ class _Batch:
         return self.inner.cost
 
     def __call__(self, exact: Ints, source: Source) -> Any:
-        if id(exact) not in self.left:
-            self.left[id(exact)] = exact, []
-        pile = self.left[id(exact)][1]
+        if id(exact) not in self.choices:
+            self.choices[id(exact)] = exact, []
+        pile = self.choices[id(exact)][1]
         if not pile:
             pile.extend(self.inner.many(exact, _BATCH, source))
         return pile.pop()
@@ -140,7 +145,7 @@ class _Batch:
 def _batched(joint: Joint) -> Joint:
     return Joint(
         tuple(
-            replace(one, mechanism=_Batch(one.mechanism)) if isinstance(one.mechanism, Quantile | TopK) else one
-            for one in joint.measured
+            replace(part, mechanism=_Batch(part.mechanism)) if isinstance(part.mechanism, Quantile | TopK) else part
+            for part in joint.measured
         )
     )
