@@ -12,7 +12,7 @@ from discreet.cli.verbs import VERBS
 
 SRC = Path(__file__).parent.parent / "src" / "discreet"
 ROWS = [
-    "errors amounts fix inert ndarrays real relation state tagged",
+    "errors amounts durable fix inert ndarrays real relation state tagged",
     "schema bounded envelope noise privacy terms",
     "mechanism ledger metadata plot shares",
     "query kernel outputs",

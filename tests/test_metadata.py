@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import DiscreetError, MetadataError, SourceUnavailable
-from discreet.metadata import Metadata, dumps, gaps, header, load, parse, write
+from discreet.metadata import Metadata, dumps, gaps, header, load, parse
 from discreet.metadata.keys import TABLES
 from discreet.schema import Budget, Column, Hierarchy, Schema, Unit
 from discreet.schema.limits import Limits
@@ -369,24 +369,6 @@ def test_byte_order_mark_is_no_obstacle(tmp_path: Path) -> None:
     path = tmp_path / "people.toml"
     path.write_bytes(b"\xef\xbb\xbf" + START.encode())
     assert load(path).schema.name == "people"
-
-
-def test_old_file_stays_when_the_new_one_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "people.toml"
-    write.create(path, "old")
-    with pytest.raises(FileExistsError):
-        write.create(path, "new")
-    write.replace(path, "second")
-    assert path.read_text() == "second"
-
-    def full(_: int) -> None:
-        raise OSError("full")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="full"):
-        write.replace(path, "third")
-    assert path.read_text() == "second"
-    assert [one.name for one in tmp_path.iterdir()] == ["people.toml"]
 
 
 # --- gaps --------------------------------------------------------------------------------------------------------

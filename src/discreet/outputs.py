@@ -13,12 +13,12 @@ import contextlib
 import functools
 import os
 import re
-import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from discreet import durable
 from discreet.errors import LedgerUnavailable, MetadataError, bad
 from discreet.state import state_folder
 
@@ -46,18 +46,8 @@ def replacing(path: Path, toml: Path | None = None, *, flag: str = "output") -> 
     if str(path.absolute()).startswith(_STREAMS) or (path.exists() and not path.is_file()):
         yield path
         return
-    place = path.resolve()  # a link stays one
-    draft = place.with_name(f".discreet-{os.getpid()}-{threading.get_ident()}{place.suffix}")
-    os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o666))
-    try:
+    with durable.replacing(path.resolve()) as draft:  # a link stays one
         yield draft
-        if place.exists():
-            draft.chmod(place.stat().st_mode & 0o777)
-        _sync(draft)
-        draft.replace(place)
-        _sync(place.parent)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def input_kind(path: Path, toml: Path | None = None) -> str | None:
@@ -209,11 +199,3 @@ def _is_same(place: Path, kept: Path) -> bool:
     with contextlib.suppress(OSError, ValueError):
         return place.samefile(kept)
     return False
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

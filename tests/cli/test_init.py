@@ -301,12 +301,10 @@ def test_ten_thousand_columns_are_fine(tmp_path: Path, capfd: pytest.CaptureFixt
 def test_folder_that_may_not_be_written_ends_with_7(
     table: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from discreet.metadata import write
-
-    def full(path: Path, text: str) -> None:
+    def full(path: Path, content: bytes, *, mode: int, new: bool) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(write, "create", full)
+    monkeypatch.setattr("discreet.durable.write", full)
     assert made(capfd, str(table), exit_code=7)["code"] == "cannot-write"
 
 

@@ -222,7 +222,7 @@ def test_full_disk_loses_no_release(people: Path, told: Told, monkeypatch: pytes
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("discreet.release.publish.files._sync", full)
+        patch.setattr("discreet.durable.replacing_files", full)
         assert told(*BUILD, *BY_SEX, exit_code=7)["code"] == "cannot-write"
     assert not Path("people.release").exists()
     assert told(*BUILD, *BY_SEX)["replayed"] is True

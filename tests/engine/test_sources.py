@@ -312,7 +312,7 @@ def test_what_cannot_be_written_is_said_and_the_old_table_stays(tmp_path, shared
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("discreet.engine.files.sync", full)
+    monkeypatch.setattr("discreet.durable.sync", full)
     with pytest.raises(CannotWrite):
         engine.prepare()
     monkeypatch.undo()

@@ -13,7 +13,8 @@ import threading
 import time
 from pathlib import Path
 
-from discreet.engine import engine, files, secret
+from discreet import durable
+from discreet.engine import engine, secret
 from discreet.errors import BudgetExceeded, Closed, Conflict, EngineFailed
 from discreet.ledger import store
 from discreet.ledger.head import HeadFile
@@ -272,9 +273,9 @@ PREPARING = {
     "locked": at(engine.Engine, "_facts", die),
     "rows being ranked": Telling("ranking"),
     "rows being written": Telling("writing"),
-    "made, not in place": at(files, "put_in_place", die),
-    "name not durable": within(files, "put_in_place", at(os, "replace", die, after=True)),
-    "in place": at(files, "put_in_place", die, after=True),
+    "made, not in place": at(durable, "put_in_place", die),
+    "name not durable": within(durable, "put_in_place", at(os, "replace", die, after=True)),
+    "in place": at(durable, "put_in_place", die, after=True),
     "all told": Telling("writing", 1.0),
 }
 

@@ -15,8 +15,9 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
+from discreet import durable
 from discreet.cli import main
-from discreet.engine import engine, files, prepare, secret
+from discreet.engine import engine, prepare, secret
 from discreet.errors import Closed, EngineFailed, SourceUnavailable, engine_failed
 from discreet.ledger import question
 from discreet.ledger.ledger import Ledger
@@ -260,7 +261,7 @@ WHILE_PREPARING = {
     "digested": lambda act: at(engine.Engine, "_make", act),
     "looked at": lambda act: at(prepare, "steps", act),
     "read": lambda act: at(engine.Engine, "_make", act, after=True),
-    "in place": lambda act: at(files, "put_in_place", act, after=True),
+    "in place": lambda act: at(durable, "put_in_place", act, after=True),
 }
 
 

@@ -13,9 +13,10 @@ import time
 from pathlib import Path
 
 import discreet as dp
+from discreet import durable
 from discreet.ask import room
 from discreet.cli import main
-from discreet.engine import engine, files
+from discreet.engine import engine
 from discreet.errors import CannotWrite, DiscreetError, EngineFailed, LedgerUnavailable
 from discreet.ledger import ledger as ledgers
 from discreet.ledger.head import HeadFile
@@ -120,7 +121,7 @@ def stops(folder):
     begun(folder)
     twins = ("head written beside", "head in place")  # the ledger is held there as at their neighbours
     armed = {name: arm for name, arm in edges_of_asking(stop).items() if not name.endswith(twins)}
-    armed["preparing"] = at(files, "put_in_place", stop)
+    armed["preparing"] = at(durable, "put_in_place", stop)
     wrong, slowest, outcomes = [], 0.0, {}
     for number, (name, arm) in enumerate(armed.items()):
         if name == "preparing":
@@ -182,9 +183,9 @@ INJECTED = {  # what arms it, and whether the question is charged then
     "head not in place, at the commit": (within(Ledger, "commit", at(os, "replace", no_space)), True),
 }
 PREPARING = {
-    "key": at(files, "write_new", no_space),
-    "prepared file not durable": at(files, "sync", no_space),
-    "prepared file not in place": within(files, "put_in_place", at(os, "replace", no_space)),
+    "key": at(durable, "write", no_space),
+    "prepared file not durable": at(durable, "sync", no_space),
+    "prepared file not in place": within(durable, "put_in_place", at(os, "replace", no_space)),
 }
 
 

@@ -7,7 +7,6 @@ finds the entry there and only puts the file in place.
 """
 
 import contextlib
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet import amounts
+from discreet import amounts, durable
 from discreet.cli.asking import Toml, Why
 from discreet.cli.budget import overview, picture
 from discreet.cli.reasons import require_why
@@ -133,25 +132,22 @@ def _beside(toml: Path, text: str | None) -> Iterator[Any]:
         yield lambda: None
         return
     place = toml.resolve()  # a link stays one
-    fresh = place.with_name(f".{place.name}.{os.getpid()}")
+    draft = durable.draft_name(place)
     try:
         try:
-            with fresh.open("w", encoding="utf-8", newline="") as handle:
-                handle.write(text)
-                handle.flush()
-                os.fsync(handle.fileno())
-            fresh.chmod(place.stat().st_mode & 0o777)
+            durable.write(draft, text.encode())
+            draft.chmod(place.stat().st_mode & 0o777)
         except OSError:
             fix = "Check that you may write there and that the disk is not full."
             raise CannotWrite("The metadata was not written.", f"The file is {str(toml)!r}.", fix) from None
-        yield lambda: _replace(fresh, place)
+        yield lambda: _replace(draft, place)
     finally:
-        fresh.unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
 
 
-def _replace(fresh: Path, place: Path) -> None:
+def _replace(draft: Path, place: Path) -> None:
     try:
-        fresh.replace(place)
+        durable.put_in_place(draft, place)
     except OSError:
         why = "The ledger has the new budget and the metadata has the old one, so every question is refused."
         fix = "Check that you may write in its folder, and give the same command again."

@@ -11,14 +11,14 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet import amounts, outputs
+from discreet import amounts, durable, outputs
 from discreet.cli import questions
 from discreet.cli.check import picture
 from discreet.cli.questions import Answers
 from discreet.cli.reply import AsJson, Reply
 from discreet.errors import BadValue, CannotWrite, SourceUnavailable, bad
 from discreet.fix import Fix, command_line
-from discreet.metadata import Gap, Metadata, dumps, gaps, header, parse, write
+from discreet.metadata import Gap, Metadata, dumps, gaps, header, parse
 from discreet.operation.dataset import mode
 from discreet.operation.reply import envelope
 from discreet.relation import Relation
@@ -82,7 +82,7 @@ def init(
     draft = _draft(given, data, file, names=names, related=related, called=called)
     draft = _noted(draft, given, names=names, silent=silent)
     if not dry_run:
-        _save(draft, write.replace if yes else write.create)
+        _save(draft, replace_old=yes)
     return Reply(_data(draft, dry_run), lambda: _drawn(draft, dry_run))
 
 
@@ -182,9 +182,12 @@ def _noted(draft: Draft, given: Answers, *, names: tuple[str, ...] | None, silen
     return replace(draft, caveats=(note,), fuller=command_line(questions.again(fuller, yes=True)))
 
 
-def _save(draft: Draft, write_text: Any) -> None:
+def _save(draft: Draft, *, replace_old: bool) -> None:
     try:
-        write_text(draft.file, draft.text)
+        if replace_old:
+            durable.replace(draft.file, draft.text.encode())
+        else:
+            durable.write(draft.file, draft.text.encode(), mode=0o666, new=True)
     except FileExistsError:
         raise _taken(draft.file) from None
     except OSError:

@@ -2,12 +2,11 @@
 
 import csv
 import io
-import os
 from pathlib import Path
 
 import numpy as np
 
-from discreet import amounts
+from discreet import amounts, durable
 from discreet.demo import visits
 from discreet.errors import CannotWrite
 from discreet.noise.public import generator
@@ -133,7 +132,7 @@ def write(folder: str | Path, *, patients: int = 30_000, seed: int = 1) -> Path:
         place.mkdir(parents=True, exist_ok=True)
         missing = [path for path, content in wanted.items() if not _there(path, content)]
         for path in missing:
-            _put(path, wanted[path])
+            durable.replace(path, wanted[path])
     except OSError:
         fix = "Give a folder you may write to, with some 20 MB free."
         raise CannotWrite("The demo table was not written.", f"The folder is {str(place)!r}.", fix) from None
@@ -171,10 +170,3 @@ def _there(path: Path, content: bytes) -> bool:
         return True
     what, why = f"There is another {path.name} already.", f"It lies in {str(path.parent)!r} and is not replaced."
     raise CannotWrite(what, why, "Give another folder, or move that file away.")
-
-
-def _put(path: Path, content: bytes) -> None:
-    """Whole or not at all."""
-    draft = path.with_name(f".{path.name}.draft")
-    draft.write_bytes(content)
-    os.replace(draft, path)

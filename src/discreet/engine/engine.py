@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet import durable
 from discreet.engine import files, frames, legacy, prepare, states, tables
 from discreet.engine import source as origin
 from discreet.engine.process import Gone, process
@@ -325,7 +326,7 @@ class Engine:
     def _put_in_place(self, wanted: dict[str, str], tell: Progress) -> None:
         """The new file under its name, and the states that nobody holds gone."""
         path = self._path(wanted)
-        files.or_cannot_write(path, partial(files.put_in_place, self._scratch()[1], path))
+        files.or_cannot_write(path, partial(durable.put_in_place, self._scratch()[1], path))
         with contextlib.suppress(OSError):  # what stays takes space and harms nothing
             self._holds.hold(path)
             legacy.remove_unheld(legacy.path(self.folder, self.name))

@@ -40,30 +40,6 @@ def cannot_write(path: Path) -> CannotWrite:
     )
 
 
-def write_new(path: Path, content: bytes) -> None:
-    """The whole file under a name nobody had, durable and its owner's alone; raises FileExistsError otherwise."""
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb") as handle:
-        handle.write(content)
-        handle.flush()
-        os.fsync(handle.fileno())
-
-
-def put_in_place(new: Path, path: Path) -> None:
-    """`new` under the name `path`, both its bytes and its name durable."""
-    sync(new)
-    os.replace(new, path)
-    sync(path.parent)
-
-
-def sync(path: Path) -> None:
-    """What was written there outlives a power cut."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def remove(path: Path) -> None:
     """No file or folder of that name any more."""
     if path.is_dir() and not path.is_symlink():

@@ -4,7 +4,8 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from discreet.engine import columns, files
+from discreet import durable
+from discreet.engine import columns
 from discreet.engine.columns import arrow
 from discreet.engine.tables import matched
 from discreet.errors import SourceUnavailable, bad
@@ -56,7 +57,7 @@ def write_parquet(table: Any, path: Path) -> None:
     """The table as a Parquet file of its owner's alone."""
     pq = arrow("pyarrow.parquet")
 
-    files.write_new(path, b"")
+    durable.write(path, b"", new=True)
     with path.open("r+b") as handle:
         try:
             pq.write_table(table, handle, compression="snappy")

@@ -9,6 +9,7 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from discreet import durable
 from discreet.engine import files
 from discreet.errors import IntegrityError
 from discreet.noise.source import SYSTEM
@@ -67,9 +68,9 @@ def _make(path: Path) -> None:
     new = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     files.remove(new)
     try:
-        files.write_new(new, SYSTEM.words(_BYTES // 8).tobytes().hex().encode())
+        durable.write(new, SYSTEM.words(_BYTES // 8).tobytes().hex().encode(), new=True)
         with contextlib.suppress(FileExistsError):
             os.link(new, path)
     finally:
         files.remove(new)
-    files.sync(path.parent)
+    durable.sync(path.parent)

@@ -5,6 +5,7 @@ import os
 import stat
 from pathlib import Path
 
+from discreet import durable
 from discreet.errors import IntegrityError, LedgerUnavailable
 
 
@@ -12,11 +13,7 @@ def make_file(path: Path) -> None:
     """An empty file for its owner alone, and a durable name for it; one left empty by a crash is used."""
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        durable.sync(path.parent)
 
 
 def is_empty(path: Path) -> bool:

@@ -6,7 +6,6 @@ but can never be ahead of a ledger that was not set back.
 """
 
 import contextlib
-import errno
 import fcntl
 import hashlib
 import json
@@ -19,6 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from discreet import durable
 from discreet.errors import IntegrityError, LedgerUnavailable
 from discreet.fix import UNKNOWN, Fix
 from discreet.state import state_folder
@@ -87,13 +87,7 @@ class HeadFile:
         charged = {} if head.charged is None else {"charged": str(head.charged)}
         text = json.dumps({"count": head.count, "hash": head.hash.hex(), **charged}).encode()
         try:
-            handle = os.open(self._new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-            try:
-                if os.write(handle, text) != len(text):
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+            durable.write(self._new, text)
         except OSError as error:
             raise self._unwritable(error) from None
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from discreet import durable
 from discreet.errors import IntegrityError, LedgerUnavailable
 from discreet.ledger.files import checked_file, is_empty, make_file
 from discreet.noise.source import SYSTEM
@@ -163,11 +164,8 @@ _ANEW = (
 def _write_key(path: Path) -> None:
     """The key, durable; one that a crash cut short is written again."""
     path.unlink(missing_ok=True)
-    make_file(path)
-    with path.open("r+b") as handle:
-        handle.write(SYSTEM.words(_BYTES // 8).tobytes())
-        handle.flush()
-        os.fsync(handle.fileno())
+    durable.write(path, SYSTEM.words(_BYTES // 8).tobytes(), new=True)
+    durable.sync(path.parent)
 
 
 def _holders(connection: sqlite3.Connection, marks: list[str]) -> list[tuple[int, Place]]:

@@ -1,10 +1,8 @@
-"""Schema → TOML that reads back equal, with comments that teach; and files that are never half written."""
+"""Schema → TOML that reads back equal, with comments that teach."""
 
-import os
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from discreet.metadata.header import like_column, like_unit
@@ -55,31 +53,6 @@ def dumps(metadata: Metadata, undeclared: Sequence[str] = ()) -> str:
     parts += _hierarchies(metadata)
     parts += [_budget(metadata), *_limits(metadata)]
     return "\n".join(parts)
-
-
-def create(path: Path, text: str) -> None:
-    """A new file with the text; FileExistsError if there is one, and no file if the disk is full."""
-    with path.open("x", encoding="utf-8") as handle:
-        try:
-            handle.write(text)
-            handle.flush()
-        except OSError:
-            path.unlink()
-            raise
-
-
-def replace(path: Path, text: str) -> None:
-    """The text in place of the file's; until it is all on disk the old file stays."""
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with fresh.open("w", encoding="utf-8") as handle:
-            handle.write(text)
-            handle.flush()
-            os.fsync(handle.fileno())
-        fresh.replace(path)
-    except OSError:
-        fresh.unlink(missing_ok=True)
-        raise
 
 
 def _table(heading: str, lines: Iterable[tuple[str, str, str]]) -> str:

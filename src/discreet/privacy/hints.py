@@ -11,7 +11,7 @@ import os
 from fractions import Fraction
 from pathlib import Path
 
-from discreet import amounts
+from discreet import amounts, durable
 from discreet.errors import BadValue
 
 _LARGEST = 4096  # bytes
@@ -49,16 +49,9 @@ def remember(key: str, value: Fraction) -> None:
     place = _place(key)
     if place is None:
         return
-    beside = place.with_suffix(f".{os.getpid()}.tmp")
-    try:
+    with contextlib.suppress(OSError):
         place.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump({"key": key, "value": str(value)}, file)
-        os.replace(beside, place)
-    except OSError:
-        with contextlib.suppress(OSError):
-            beside.unlink()
+        durable.replace(place, json.dumps({"key": key, "value": str(value)}).encode(), mode=0o600)
 
 
 def _place(key: str) -> Path | None:

@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet import durable
 from discreet.errors import BadValue, CannotWrite
 from discreet.rehearsal import stamp
 from discreet.release.publish import files as real
@@ -51,7 +52,7 @@ def _placed(release: "RehearsedRelease", folder: Path, names: tuple[str, ...], r
         real.published(built, release.plan.subject.schema, out)  # which checks what was built
         _stamp(out, names)
         _require_own(folder, replace)
-        _put(out, folder.absolute(), names)
+        _put(out, folder, names)
     return tuple(folder / name for name in names)
 
 
@@ -105,20 +106,11 @@ def _is_rehearsal(folder: Path) -> bool:
 
 
 def _put(made: Path, folder: Path, names: tuple[str, ...]) -> None:
-    """The files in the folder, the facts first taken away and last put there."""
-    draft = folder.parent / f".{folder.name}.{os.getpid()}.new"
+    """Copy the files to the folder, and remove those of an earlier rehearsal that this one does not have."""
     try:
-        shutil.rmtree(draft, ignore_errors=True)
-        draft.mkdir(parents=True)
-        for name in names:
-            shutil.copyfile(made / name, draft / name)
-        folder.mkdir(exist_ok=True)
-        for name in real.PUBLISHED[::-1]:  # what an earlier rehearsal left and this one does not have goes too
-            (folder / name).unlink(missing_ok=True)
-        for name in sorted(names, key=lambda name: name == real.FACTS):
-            os.replace(draft / name, folder / name)
+        with durable.replacing_files(folder, names, remove=real.PUBLISHED) as draft:
+            for name in names:
+                shutil.copyfile(made / name, draft / name)
     except OSError:
         why, fix = "The disk may be full, or the folder not yours to write.", "Give a folder you own."
         raise CannotWrite(f"The rehearsal was not written to {written(folder.name)}.", why, fix) from None
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)

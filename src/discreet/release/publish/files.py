@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet import outputs
+from discreet import durable, outputs
 from discreet.errors import BadValue, CannotWrite, IntegrityError
 from discreet.inert import in_json
 from discreet.release.publish import tidy, words
@@ -120,24 +120,14 @@ def _parquet(path: Path) -> Any:
 def _placed(folder: Path, names: tuple[str, ...], make: Callable[[Path], None], replace: bool) -> tuple[Path, ...]:
     """Files of these names in the folder, made by `make` in another one first."""
     folder = folder.absolute()
-    draft = folder.parent / f".{folder.name}.{os.getpid()}.new"
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(draft, ignore_errors=True)
-        draft.mkdir()
-        make(draft)
-        _require_own(folder, draft, names, replace)
-        for name in names:
-            _sync(draft / name)
-        _move(draft, folder, names)
-        _sync(folder)
-        _sync(folder.parent)
+        with durable.replacing_files(folder, names) as draft:
+            make(draft)
+            _require_own(folder, draft, names, replace)
     except OSError:
         why = "The disk may be full, or the folder not yours to write."
         fix = "Free some space, or give a folder you own."
         raise CannotWrite(f"The files of the release were not written to {written(folder.name)}.", why, fix) from None
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
     return tuple(folder / name for name in names)
 
 
@@ -155,22 +145,3 @@ def _same(one: Path, other: Path) -> bool:
     with suppress(OSError):
         return one.read_bytes() == other.read_bytes()
     return False
-
-
-def _move(draft: Path, folder: Path, names: tuple[str, ...]) -> None:
-    """The whole folder in one step where there is none; otherwise file by file, the facts last."""
-    if not os.path.lexists(folder):
-        os.rename(draft, folder)
-        return
-    (folder / FACTS).unlink(missing_ok=True)
-    for name in sorted(names, key=lambda name: name == FACTS):
-        os.replace(draft / name, folder / name)
-
-
-def _sync(path: Path) -> None:
-    """What was written there outlives a power cut."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
