@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.query.after.evaluate import value
-from discreet.query.after.rows import afterwards
+from discreet.query.after import row_order
 from discreet.query.form import words as dp
+from discreet.query.meaning.evaluate import value
 from discreet.query.nodes import (
     FUNCTIONS,
     PARTS,
@@ -94,7 +94,7 @@ def slow(rows, after):
 @settings(max_examples=200, deadline=None)
 @given(rows=tables, after=afters)
 def test_the_same_rows_are_kept_in_the_same_order_as_by_sqlite(rows, after):
-    assert afterwards(rows, after) == slow(rows, after)
+    assert row_order(rows, after) == slow(rows, after)
 
 
 ODD = (
@@ -142,10 +142,10 @@ exprs = st.recursive(
 @settings(max_examples=400, deadline=None)
 @given(rows=st.lists(st.fixed_dictionaries(dict.fromkeys(NAMES, anything)), max_size=5), having=exprs, order=orders)
 def test_no_expression_fails_on_any_released_row(rows, having, order):
-    kept = afterwards(rows, After(having, order))
+    kept = row_order(rows, After(having, order))
     assert sorted(set(kept)) == sorted(kept)
     assert set(kept) <= set(range(len(rows)))
-    assert afterwards(rows, After(None, order)) != [] or not rows
+    assert row_order(rows, After(None, order)) != [] or not rows
 
 
 @pytest.mark.parametrize("kind", list(Type))
@@ -169,7 +169,7 @@ def test_a_key_of_5000_digits_is_a_number_of_5000_digits_or_beyond_every_float()
     digits = "9" * 5000
     assert value(TryCast(Col("k"), Type.NUMBER), {"k": digits}) == math.inf
     assert value(TryCast(Col("k"), Type.INTEGER), {"k": digits}) is None
-    assert afterwards([{"k": digits}], After(Compare(">", TryCast(Col("k"), Type.NUMBER), Literal(5)))) == [0]
+    assert row_order([{"k": digits}], After(Compare(">", TryCast(Col("k"), Type.NUMBER), Literal(5)))) == [0]
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_three_valued_logic_case_by_case(term, row, expected):
 
 
 def kept(values, **after):
-    return afterwards([{"x": value} for value in values], After(**after))
+    return row_order([{"x": value} for value in values], After(**after))
 
 
 def test_empty_values_come_last_both_ways_and_equals_keep_their_order():
@@ -273,12 +273,12 @@ def test_big_whole_numbers_are_not_rounded_together():
     assert kept([2**60 + 1, 2**60], order=(SortKey("x"),)) == [1, 0]
 
 
-def test_labels_of_bins_sort_by_their_place():
+def test_labels_of_bins_sort_by_their_public_rank():
     labels = ["[0, 18)", "[18, 65)", "[65, 110]", "[5, 7)"]
     rows = [{"x": label} for label in (labels[2], None, labels[0], labels[1])]
-    places = {"x": {label: place for place, label in enumerate(labels)}}
-    assert afterwards(rows, After(order=(SortKey("x"),)), places=places) == [2, 3, 0, 1]
-    assert afterwards(rows, After(order=(SortKey("x", descending=True),)), places=places) == [0, 3, 2, 1]
+    ranks = {"x": {label: rank for rank, label in enumerate(labels)}}
+    assert row_order(rows, After(order=(SortKey("x"),)), label_ranks=ranks) == [2, 3, 0, 1]
+    assert row_order(rows, After(order=(SortKey("x", descending=True),)), label_ranks=ranks) == [0, 3, 2, 1]
 
 
 def test_limit_and_offset_cut_after_sorting():

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import NotAnswerable
-from discreet.query.after.evaluate import value as after
 from discreet.query.bound import bound
 from discreet.query.compile.exacts import gathered
 from discreet.query.compile.render import value
 from discreet.query.compile.statements import statements
+from discreet.query.meaning.evaluate import value as after
 from discreet.query.nodes import Arith, Col, Compare, Literal, TryCast
 from discreet.query.sql import parsed
 from discreet.schema import Column, Schema, Type

@@ -15,7 +15,7 @@ from discreet.answer.stored import opened, question, replayed
 from discreet.mechanism.additive import Additive
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.query import canonical, explain
-from discreet.query.after.rows import afterwards
+from discreet.query.after import row_order
 from discreet.query.bound import Draft
 from discreet.query.compile.aligned import is_aligned
 from discreet.query.joint import Measured, Released
@@ -52,13 +52,13 @@ def answered(plan: Plan, released: Released) -> Answer:
     )
     if draft.question.after == After():
         return whole
-    places = {  # bins and the like sort by their public order, not by their letters
-        one.key.name: {_label(label): place for place, label in enumerate(one.labels)}
-        for one in draft.cells.keys
-        if one.labels is not None
+    label_ranks = {  # bins and the like sort by their public order, not by their letters
+        key.key.name: {_label(label): rank for rank, label in enumerate(key.labels)}
+        for key in draft.cells.keys
+        if key.labels is not None
     }
     texts = [{name: _text(value) for name, value in row.items()} for row in whole.rows]
-    return whole.kept(afterwards(texts, draft.question.after, places=places))
+    return whole.kept(row_order(texts, draft.question.after, label_ranks=label_ranks))
 
 
 def _text(value: Any) -> Any:

@@ -11,8 +11,8 @@ from itertools import product
 from math import ceil, floor, prod
 from typing import Any
 
-from discreet.query.after.evaluate import value
 from discreet.query.meaning.cells import Cells, KeyCells
+from discreet.query.meaning.evaluate import value
 from discreet.query.meaning.fold import columns
 from discreet.query.meaning.known import refused
 from discreet.query.meaning.steps import Line, line

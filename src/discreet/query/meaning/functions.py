@@ -1,6 +1,6 @@
-"""Operators, functions and casts on released values: total, NULL (None) wherever they are not defined.
+"""Operators, functions and casts on public values.  They give None, which is NULL, where they are not defined.
 
-They mean what the engine's mean on private rows; here they see released rows alone.
+The engine's functions on private rows mean the same.
 """
 
 import math
@@ -9,8 +9,8 @@ from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
 
-from discreet.query.after.logic import Value, bounded, compared, moment, plain
 from discreet.query.meaning import texts
+from discreet.query.meaning.logic import Value, comparison, moment, plain, rounded_if_long
 from discreet.schema import Type
 
 _LARGEST_WHOLE = 2**62  # what a cast to an integer gives, as in the engine
@@ -44,34 +44,34 @@ def arith(op: str, left: Value, right: Value) -> Value:
 
 
 def _exact(number: Any) -> Value:
-    return plain(number) if isinstance(number, float) else bounded(Fraction(number))
+    return plain(number) if isinstance(number, float) else rounded_if_long(Fraction(number))
 
 
-def called(name: str, items: list[Value]) -> Value:
-    """One of `nodes.FUNCTIONS`; NULL where it is not defined."""
+def result(name: str, items: list[Value]) -> Value:
+    """The result of one of `nodes.FUNCTIONS`."""
     match name:
         case "coalesce":
             return next((item for item in items if item is not None), None)
         case "nullif":
-            return None if compared("=", items[0], items[1]) else items[0]
+            return None if comparison("=", items[0], items[1]) else items[0]
         case "least" | "greatest" | "clamp":
-            return _chosen(name, items)
+            return _extreme(name, items)
         case "lower" | "upper" | "trim" | "length":
             return _of_text(name, items[0])
         case _:
             return _of_number(name, items[0])
 
 
-def _chosen(name: str, items: list[Value]) -> Value:
+def _extreme(name: str, items: list[Value]) -> Value:
     if name == "clamp":
-        lifted = _chosen("greatest", items[:2])
-        return _chosen("least", [lifted, items[2]])
+        raised = _extreme("greatest", items[:2])
+        return _extreme("least", [raised, items[2]])
     best = items[0]
     for item in items[1:]:
-        smaller = compared("<" if name == "least" else ">", item, best)
-        if smaller is None:
+        is_better = comparison("<" if name == "least" else ">", item, best)
+        if is_better is None:
             return None
-        best = item if smaller else best
+        best = item if is_better else best
     return best
 
 
@@ -105,7 +105,7 @@ def _of_number(name: str, item: Value) -> Value:
 
 
 def date_part(part: str, item: Value) -> Value:
-    """A whole number read off a date; NULL for what is none."""
+    """A part of a date, such as its month, as a whole number; NULL for what is no date."""
     when = moment(item)
     if when is None:
         return None
@@ -146,12 +146,12 @@ def cast(item: Value, kind: Type) -> Value:
             return plain(texts.integer(item))
         case (Type.NUMBER | Type.INTEGER, _):
             number = _as_number(item)
-            return _rounded(number) if kind is Type.INTEGER else number
+            return _whole_number(number) if kind is Type.INTEGER else number
         case _:
             return None
 
 
-def _rounded(number: Value) -> Value:
+def _whole_number(number: Value) -> Value:
     """The nearest whole number, halves upward; NULL beyond what the engine's integers hold."""
     if not isinstance(number, Fraction) or abs(number) > _LARGEST_WHOLE + 1:
         return None
@@ -164,8 +164,8 @@ def _as_number(item: Value) -> Value:
         case bool():
             return Fraction(item)
         case str():
-            spelt = texts.number(item)
-            return None if spelt is None else bounded(spelt)
+            number = texts.number(item)
+            return None if number is None else rounded_if_long(number)
         case Fraction() | float():
             return item
         case _:

@@ -1,17 +1,19 @@
-"""An expression's value on one *released* row; private rows are the engine's affair and never come here."""
+"""The value of an expression on public values: a released row, or a declared value of a column.
+
+Private rows are evaluated in the engine alone.
+"""
 
 from collections.abc import Mapping
 from typing import Any
 
 from discreet.query import nodes
-from discreet.query.after import functions
-from discreet.query.after.logic import Value, any_of, compared, negated, plain
-from discreet.query.meaning import texts
+from discreet.query.meaning import functions, texts
+from discreet.query.meaning.logic import Value, any_of, comparison, negated, plain
 from discreet.query.nodes import Expr
 
 
 def value(expr: Expr, row: Mapping[str, Any]) -> Value:
-    """What the expression is on this row.
+    """The value of the expression on the row, whose cells are looked up by column name.
 
     >>> from discreet.query.nodes import Col, Compare, Literal
     >>> value(Compare(">", Col("n"), Literal(10)), {"n": 12}), value(Compare(">", Col("n"), Literal(10)), {"n": None})
@@ -23,10 +25,10 @@ def value(expr: Expr, row: Mapping[str, Any]) -> Value:
         case nodes.Literal():
             return plain(expr.value)
         case nodes.Compare():
-            return compared(expr.op, value(expr.left, row), value(expr.right, row))
+            return comparison(expr.op, value(expr.left, row), value(expr.right, row))
         case nodes.In():
             item = value(expr.item, row)
-            return any_of([compared("=", item, plain(option.value)) for option in expr.options])
+            return any_of([comparison("=", item, plain(option.value)) for option in expr.options])
         case nodes.Like():
             text = value(expr.item, row)
             return texts.like(text, expr.pattern) if isinstance(text, str) else None
@@ -39,12 +41,12 @@ def value(expr: Expr, row: Mapping[str, Any]) -> Value:
         case nodes.Or():
             return any_of([value(part, row) for part in expr.parts])
         case nodes.Case():
-            held = (result for test, result in expr.branches if value(test, row) is True)
-            return value(next(held, expr.otherwise), row)
+            results = (result for test, result in expr.branches if value(test, row) is True)
+            return value(next(results, expr.otherwise), row)
         case nodes.Arith():
             return functions.arith(expr.op, value(expr.left, row), value(expr.right, row))
         case nodes.Call():
-            return functions.called(expr.name, [value(part, row) for part in expr.parts])
+            return functions.result(expr.name, [value(part, row) for part in expr.parts])
         case nodes.DatePart():
             return functions.date_part(expr.part, value(expr.item, row))
         case nodes.TryCast():

@@ -1,1 +1,0 @@
-"""What is done with released rows: HAVING, ORDER BY, LIMIT; it costs nothing."""
