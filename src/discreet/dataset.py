@@ -1,137 +1,27 @@
 """Dataset: the thin face.  It forwards to the rooms and holds nothing of its own."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from fractions import Fraction
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from discreet import metadata
 from discreet.amounts import shown
-from discreet.answer.answer import Answer
-from discreet.answer.quote import Quote
-from discreet.ask import room
+from discreet.ask.asking import Asking
+from discreet.ask.building import Building
 from discreet.engine import Limits
 from discreet.engine.protocol import Progress
 from discreet.errors import NotAnswerable
 from discreet.ledger.standing import Standing
 from discreet.query import explain
-from discreet.query.bound import Draft
 from discreet.query.form.frame import Frame
-from discreet.query.nodes import Question
-from discreet.query.plan import Plan
-from discreet.query.plan import plan as planned
-from discreet.query.sql import NO_OPTIONS, Options, parsed
-from discreet.rehearsal import Rehearsal, stamped
+from discreet.query.sql import Options, parsed
+from discreet.rehearsal import Rehearsal
 from discreet.table import Table
 
 if TYPE_CHECKING:
     from discreet.release.face import Releasing
-
-
-@dataclass(frozen=True)
-class Asking:
-    """A question about a dataset, not asked yet: price and error first, then `ask`."""
-
-    table: Table
-    form: Question | Frame
-    options: Options = NO_OPTIONS
-
-    @cached_property
-    def draft(self) -> Draft:
-        """The question, bounded; refused where it cannot be answered privately."""
-        return room.draft(self.table, self.form.question if isinstance(self.form, Frame) else self.form)
-
-    def plan(
-        self,
-        *,
-        epsilon: Any = None,
-        error: Mapping[str, Any] | float | None = None,
-        delta: Any = None,
-        level: Any = None,
-    ) -> Plan:
-        """What would be done at that price; costs nothing, touches no data."""
-        typed = {"epsilon": epsilon, "error": error, "delta": delta, "level": level}
-        return planned(self.draft, room.terms(self.table, self.draft, self.options, **typed))
-
-    def quote(
-        self,
-        *,
-        epsilon: Any = None,
-        error: Mapping[str, Any] | float | None = None,
-        delta: Any = None,
-        level: Any = None,
-        at_size: int | None = None,
-        analyst: str | None = None,
-    ) -> Quote:
-        """Cost, ± and what would remain; costs nothing, touches no data."""
-        made = self.plan(epsilon=epsilon, error=error, delta=delta, level=level)
-        return stamped(self.table, room.quote(self.table, made, analyst=analyst, at_size=at_size))
-
-    def ask(
-        self,
-        *,
-        epsilon: Any = None,
-        error: Mapping[str, Any] | float | None = None,
-        delta: Any = None,
-        level: Any = None,
-        analyst: str | None = None,
-        progress: Progress | None = None,
-    ) -> Answer:
-        """The answer: charged, noisy, stored; the same question again gives the same answer for nothing."""
-        made = self.plan(epsilon=epsilon, error=error, delta=delta, level=level)
-        return stamped(self.table, room.ask(self.table, made, analyst=analyst, progress=progress))
-
-    def explain(self, *, epsilon: Any = 1, delta: Any = None, level: Any = None) -> str:
-        """How it would be answered, in words: caps, sensitivity, mechanism, scale, split."""
-        return "\n".join(explain.words(self.plan(epsilon=epsilon, delta=delta, level=level)))
-
-    def __repr__(self) -> str:
-        return f"<question about {self.table.schema.name}: .quote(epsilon=1) costs nothing, .ask(epsilon=1) answers>"
-
-
-@dataclass(frozen=True, repr=False)
-class Building(Asking):
-    """A question in the Python form; each method gives a new one, and `ask` works once there is an aggregate."""
-
-    form: Frame
-
-    def where(self, *conditions: Any) -> "Building":
-        """As `Frame.where`."""
-        return self._with(self.form.where(*conditions))
-
-    def group_by(self, *keys: Any, **named_keys: Any) -> "Building":
-        """As `Frame.group_by`."""
-        return self._with(self.form.group_by(*keys, **named_keys))
-
-    def agg(self, **outputs: Any) -> "Building":
-        """As `Frame.agg`."""
-        return self._with(self.form.agg(**outputs))
-
-    def having(self, *conditions: Any) -> "Building":
-        """As `Frame.having`."""
-        return self._with(self.form.having(*conditions))
-
-    def order_by(self, *names: str) -> "Building":
-        """As `Frame.order_by`."""
-        return self._with(self.form.order_by(*names))
-
-    def limit(self, rows: int) -> "Building":
-        """As `Frame.limit`."""
-        return self._with(self.form.limit(rows))
-
-    def offset(self, rows: int) -> "Building":
-        """As `Frame.offset`."""
-        return self._with(self.form.offset(rows))
-
-    def caps(self, *, rows: int | None = None, groups: int | None = None) -> "Building":
-        """As `Frame.caps`."""
-        return self._with(self.form.caps(rows=rows, groups=groups))
-
-    def _with(self, form: Frame) -> "Building":
-        return Building(self.table, form)
 
 
 class Dataset:
@@ -147,9 +37,9 @@ class Dataset:
 
     def sql(self, text: str) -> Asking:
         """The question that an SQL text asks."""
-        found = parsed(text)
-        _require_unit(found.options, self._table)
-        asking = Asking(self._table, found.question, found.options)
+        statement = parsed(text)
+        _require_unit(statement.options, self._table)
+        asking = Asking(self._table, statement.question, statement.options)
         _ = asking.draft  # refused here and now, where the text is
         return asking
 
@@ -181,10 +71,10 @@ class Dataset:
         """Tables over a tree of places that add up: counts of units or rows by public columns, or sizes of groups."""
         from discreet.release.face import releasing
 
-        found = releasing(
+        question = releasing(
             self._table, hierarchy=hierarchy, by=by, count=count, groups=groups, largest=largest, marginals=marginals
         )
-        return stamped(self._table, found)
+        return self._table.stamped(question)
 
     @property
     def budget(self) -> Standing | None:
@@ -231,11 +121,11 @@ def open_dataset(
     With `rehearsal` the rows are invented from the metadata and the ledger is thrown away: neither `table` nor the
     source is looked at, nothing is charged, failures show their cause, and all that comes out is stamped.
     """
-    given = Path(path)
-    opened = metadata.load(given)
+    toml = Path(path)
+    facts = metadata.load(toml)
     if rehearsal:
-        return Dataset(Rehearsal(opened, given, limits=limits))
-    return Dataset(Table(opened, given, frame=table, limits=limits, second_ledger=second_ledger))
+        return Dataset(Rehearsal(facts, toml, limits=limits))
+    return Dataset(Table(facts, toml, frame=table, limits=limits, second_ledger=second_ledger))
 
 
 def _require_unit(options: Options, table: Table) -> None:

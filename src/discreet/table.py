@@ -47,6 +47,7 @@ from discreet.terms import LEVEL, Terms
 
 DELTA_SHARE = 100  # a question takes a hundredth of the budget's δ unless another is typed
 Exact = TypeVar("Exact")
+Value = TypeVar("Value")
 OlderKey = Callable[[str], str]  # the key under which the first ledgers stored it, by their id of the snapshot
 
 
@@ -172,6 +173,10 @@ class Table:
         """What `remaining` would say after such a charge, whether or not it fits."""
         return remains.remaining_after(self.budget, self._begun(), analyst, cost, terms, path)
 
+    def stamped(self, value: Value) -> Value:
+        """What a room gives out, as it is; a rehearsal puts its stamp on it."""
+        return value
+
     # --- guards ------------------------------------------------------------------------------------------------------
 
     def require_own(self, schema: Schema) -> None:
@@ -236,18 +241,13 @@ class Table:
     ) -> Disclosed:
         """Charge, compute, add noise, store, hand out; or what is stored already, for nothing."""
         self.require_known(request.analyst)
-        order = self.order(request, view.snapshot)
-        stored = self._stored(order.key) if self.budget.share_answers else None
-        if stored is None and older_key is not None and self._is_begun():
-            older = map(older_key, self.ledger.carried(view.snapshot))
-            stored = next((known for key in older if (known := self._stored(key)) is not None), None)
-        return stored or disclose(self.ledger, order, mechanism, bounded, pack=pack)
-
-    def _stored(self, key: str) -> Disclosed | None:
-        """What is stored under a key."""
-        ledger = self._begun()
-        stored, receipt = (None, None) if ledger is None else (ledger.stored(key), ledger.receipt(key))
-        return None if stored is None or receipt is None else Disclosed(handed_out(stored), receipt, replayed=True)
+        if older_key is not None and self._is_begun():
+            for snapshot in self.ledger.carried(view.snapshot):
+                key = older_key(snapshot)
+                stored, receipt = self.ledger.stored(key), self.ledger.receipt(key)
+                if stored is not None and receipt is not None:
+                    return Disclosed(handed_out(stored), receipt, replayed=True)
+        return disclose(self.ledger, self.order(request, view.snapshot), mechanism, bounded, pack=pack)
 
     def run(self, request: Request, cost: Cost, *, progress: Progress | None = None) -> Run:
         """The run of that request: the one under way, on the rows it began with; a finished one of the present rows,

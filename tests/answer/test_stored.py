@@ -3,12 +3,11 @@
 import contextlib
 import dataclasses
 import itertools
-from fractions import Fraction
 
 import pytest
 
 import discreet as dp
-from discreet.ask import room
+from discreet.ask import asking
 from discreet.errors import BadValue, NotAnswerable
 from discreet.mechanism import additive
 from discreet.query import canonical, plan, tags
@@ -109,7 +108,7 @@ def test_thirty_renamed_classes_and_another_split_change_no_key_and_no_replay(pe
     assert [entry["key"] for entry in people.table.ledger.entries() if entry["kind"] == "charge"] == keys
 
 
-def test_a_plan_with_a_swapped_mechanism_is_refused_before_the_charge(people):
+def test_a_plan_with_a_swapped_mechanism_is_refused_before_the_charge(people, monkeypatch):
     """With row cap 5 a count moves by 5; noise for 1 must not pass because the plan says so itself."""
     asked = people.sql("SELECT COUNT(*) AS n, SUM(age) AS s FROM people")
     planned = asked.plan(epsilon=1)
@@ -118,31 +117,36 @@ def test_a_plan_with_a_swapped_mechanism_is_refused_before_the_charge(people):
         swapped = list(planned.measured)
         swapped[place] = Measured(swapped[place].part, narrow, additive.laplace(narrow, 1), swapped[place].epsilon)
         with pytest.raises(BadValue, match="must cover the sensitivity"):
-            room.ask(people.table, dataclasses.replace(planned, joint=Joint(tuple(swapped))))
-    for kept in itertools.combinations(planned.measured, 1):
+            ask_by(monkeypatch, asked, dataclasses.replace(planned, joint=Joint(tuple(swapped))))
+    for fewer in itertools.combinations(planned.measured, 1):
         with pytest.raises(BadValue, match="must cover the sensitivity"):
-            room.ask(people.table, dataclasses.replace(planned, joint=Joint(kept)))
+            ask_by(monkeypatch, asked, dataclasses.replace(planned, joint=Joint(fewer)))
     assert people.budget.charges == 0
 
 
-def test_a_draft_with_swapped_bounds_does_not_loosen_the_gate(people):
-    planned = people.sql("SELECT COUNT(*) AS n FROM people").plan(epsilon=1)
+def test_a_draft_with_swapped_bounds_does_not_loosen_the_gate(people, monkeypatch):
+    asked = people.sql("SELECT COUNT(*) AS n FROM people")
+    planned = asked.plan(epsilon=1)
     narrow = dp.Sensitivity(1, 1, 1, 1)
     needs = tuple(dataclasses.replace(need, sensitivity=narrow) for need in planned.draft.needs)
     forged = plan.plan(dataclasses.replace(planned.draft, needs=needs), planned.terms)
     with pytest.raises(BadValue, match="must cover the sensitivity"):
-        room.ask(people.table, forged)
+        ask_by(monkeypatch, asked, forged)
     assert people.budget.charges == 0
 
 
-def test_a_path_that_the_question_does_not_have_is_not_charged_by(people):
-    """Parts of a split are charged side by side; a whole-table count under the name of a part must not be."""
-    planned = people.sql("SELECT COUNT(*) AS n FROM people").plan(epsilon=1)
-    for part in ("0", "1"):
-        forged = dataclasses.replace(planned.draft, path=(("region", part),))
-        terms = dataclasses.replace(planned.terms, typed_delta=Fraction(int(part), 10**9))
-        room.ask(people.table, dataclasses.replace(planned, draft=forged, terms=terms))
-    assert people.budget.spent.epsilon == 2
+def ask_by(monkeypatch, asked, plan_given):
+    """Ask the question as if the planner had given that plan."""
+    monkeypatch.setattr(asking, "planned", lambda draft, terms: plan_given)
+    return asked.ask(epsilon=1)
+
+
+def test_a_plan_is_always_of_the_tables_own_facts(people, tmp_path):
+    """A question takes no plan and no draft from outside, so that no other facts, caps or path can reach the gate."""
+    asked = people.sql("SELECT COUNT(*) AS n FROM people")
+    assert {field.name for field in dataclasses.fields(asked)} == {"table", "form", "options"}
+    assert asked.draft.schema is people.table.schema
+    assert asked.draft.path == ()
 
 
 def test_equal_python_constants_of_two_types_are_two_questions(people):
@@ -154,11 +158,15 @@ def test_equal_python_constants_of_two_types_are_two_questions(people):
 def test_explain_of_a_receipt_says_which_version_drew_it_also_under_other_metadata(people, tmp_path):
     answer = people.sql(QUESTIONS[0]).ask(epsilon=2)
     entry = people.table.ledger.entries()[1]
-    recalled = room.recalled(people.table, people.table.ledger.stored(entry["key"]), answer.receipt, analyst=None)
+    recalled = asking.stored_answer(
+        people.table, people.table.ledger.stored(entry["key"]), answer.receipt, analyst=None
+    )
     assert recalled.plan["version"]
     assert recalled.explain() == answer.explain()
     toml = tmp_path / "people.toml"
     toml.write_text(toml.read_text().replace("[0, 110]", "[0, 120]"))
     with dp.open(toml) as changed:
-        later = room.recalled(changed.table, people.table.ledger.stored(entry["key"]), answer.receipt, analyst=None)
+        later = asking.stored_answer(
+            changed.table, people.table.ledger.stored(entry["key"]), answer.receipt, analyst=None
+        )
     assert (later.explain(), later.question) == (answer.explain(), answer.question)

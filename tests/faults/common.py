@@ -18,7 +18,7 @@ from pathlib import Path
 
 import discreet as dp
 from discreet.answer.compose import recalled
-from discreet.ask import room
+from discreet.ask.keys import request_of
 from discreet.errors import Closed
 from discreet.ledger.ledger import Ledger
 from discreet.metadata import load
@@ -101,7 +101,7 @@ def text(number):
 def key(dataset, number, analyst=None, epsilon=EACH):
     """The key of that question on the present snapshot."""
     made = dataset.sql(text(number)).plan(epsilon=epsilon)
-    return dataset.table.order(room.request(made, analyst), dataset.prepare()).key
+    return dataset.table.order(request_of(made, analyst), dataset.prepare()).key
 
 
 def told(answer):

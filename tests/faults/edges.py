@@ -3,7 +3,7 @@
 import os
 import signal
 
-from discreet.ask import room
+from discreet.ask import asking
 from discreet.engine import engine, wire
 from discreet.ledger.head import HeadFile
 from discreet.ledger.ledger import Ledger
@@ -79,8 +79,8 @@ def edges_of_asking(act):
         **edges_of("commit", act),
         "committed": at(Ledger, "commit", act, after=True),
         "before the stored bytes are read": at(Ledger, "stored", act),
-        "before the hand-out": at(room, "_handed", act),
-        "after the hand-out": at(room, "_handed", act, after=True),
+        "before the hand-out": at(asking, "with_receipt", act),
+        "after the hand-out": at(asking, "with_receipt", act, after=True),
     }
 
 

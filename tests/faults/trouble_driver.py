@@ -14,7 +14,7 @@ from pathlib import Path
 
 import discreet as dp
 from discreet import durable
-from discreet.ask import room
+from discreet.ask.asking import Asking
 from discreet.cli import main
 from discreet.engine import engine
 from discreet.errors import CannotWrite, DiscreetError, EngineFailed, LedgerUnavailable
@@ -66,7 +66,7 @@ def interrupt():
 
 COMMAND_EDGES = {  # around those of a question: what is charged and stored is that of the edge named
     "before anything": (at(main, "_reply", interrupt), "before the charge"),
-    "while opening": (at(room, "terms", interrupt), "before the charge"),
+    "while opening": (at(Asking, "terms", interrupt), "before the charge"),
     "while preparing": (at(engine.Engine, "_facts", interrupt), "before the charge"),
     "while closing": (at(Table, "close", interrupt), "after the hand-out"),
     "closed": (at(Table, "close", interrupt, after=True), "after the hand-out"),

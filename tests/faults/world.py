@@ -12,7 +12,6 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +20,12 @@ import pytest
 import discreet as dp
 from discreet.answer.answer import Answer
 from discreet.answer.compose import recalled
-from discreet.ask import room
+from discreet.ask import asking
 from discreet.engine import Limits
 from discreet.engine.process import Process
 from discreet.errors import DiscreetError
 from discreet.query import layout
+from discreet.query.bound import bound
 from discreet.query.joint import Joint
 from fuzz.tokens import Secrets, laid
 
@@ -157,7 +157,10 @@ def entries(people: dp.Dataset, kind: str | None = None) -> list[dict[str, Any]]
 def stored(people: dp.Dataset) -> list[bytes]:
     """Every answer that is kept, as it is told."""
     kept = [bytes(found) for (found,) in _rows(people, "SELECT bytes FROM answers ORDER BY charge")]
-    answers = [recalled(one, partial(room.draft, people.table), schema=people.table.schema.hash) for one in kept]
+    answers = [
+        recalled(one, lambda question: bound(question, people.table.schema), schema=people.table.schema.hash)
+        for one in kept
+    ]
     return [bare(answer).to_bytes() for answer in answers]
 
 
@@ -222,7 +225,7 @@ FAULTS: dict[str, Callable[[pytest.MonkeyPatch, dp.Dataset, str], None]] = {
     "too late": _late,
     "the engine": lambda patch, people, said: patch.setattr(people.table.engine, "run", _raising(ValueError(said))),
     "the noise": lambda patch, people, said: patch.setattr(Joint, "__call__", _raising(MemoryError(said))),
-    "the answer's packing": lambda patch, people, said: patch.setattr(room, "packed", _raising(KeyError(said))),
+    "the answer's packing": lambda patch, people, said: patch.setattr(asking, "packed", _raising(KeyError(said))),
 }
 
 

@@ -23,8 +23,8 @@ import pytest
 import discreet as dp
 from discreet.answer.answer import Answer
 from discreet.answer.compose import answered
+from discreet.ask.asking import Asking
 from discreet.cli.formats import FORMATS
-from discreet.dataset import Asking
 from discreet.errors import DiscreetError, EngineFailed
 from discreet.noise.source import SYSTEM
 from discreet.query import sql

@@ -1,1 +1,1 @@
-"""The room of questions: bounded, planned, quoted, asked, and recalled from the ledger."""
+"""The room of questions: each is bounded, planned, quoted and asked, and its stored answer is found again."""

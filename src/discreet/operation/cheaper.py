@@ -11,7 +11,7 @@ from discreet.ledger.refusal import down
 from discreet.operation.question import QuestionCall, delta_of
 
 if TYPE_CHECKING:
-    from discreet.dataset import Asking
+    from discreet.ask.asking import Asking
 
 RAISE = "Or let the curator raise the budget."
 _SHARES = (Fraction(1), Fraction(9, 10), Fraction(1, 2), Fraction(1, 10))  # of what is left

@@ -64,13 +64,13 @@ def _entry(table: "Table", receipt: str) -> dict[str, Any]:
 
 def _stored(table: "Table", entry: dict[str, Any]) -> "Answer":
     """The answer of a charge."""
-    from discreet.ask.room import recalled
+    from discreet.ask.asking import stored_answer
     from discreet.gate import handed_out
 
     stored = table.ledger.stored(entry["key"])
     if stored is None:
         raise bad("receipt", "must be that of an answered question", entry["receipt"], "Give: last")
-    return recalled(table, handed_out(stored), entry["receipt"], analyst=entry["analyst"])
+    return stored_answer(table, handed_out(stored), entry["receipt"], analyst=entry["analyst"])
 
 
 def _answered(answer: "Answer") -> Reply[str]:

@@ -11,7 +11,8 @@ from discreet.fix import UNKNOWN, Fix
 
 if TYPE_CHECKING:
     from discreet.answer.quote import Quote
-    from discreet.dataset import Asking, Dataset
+    from discreet.ask.asking import Asking
+    from discreet.dataset import Dataset
 
 _MOST_SIZE = 10**12
 

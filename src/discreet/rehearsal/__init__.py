@@ -4,12 +4,11 @@
     table.py     the table over them: a ledger, a head and prepared files in a private folder that goes at the end
     engine.py    the engine, which says why it failed · reveal.py  the true cause in place of the gate's fixed reply
     stamp.py     the words on everything that comes out
-    stamped.py   where they stand: answers.py, releases.py, files.py
+    stamped.py   the classes that carry them: answers.py, releases.py, files.py
 
 The gate is the real one.  What rehearsal shows beyond it, it learns by watching what it hands to the gate itself.
 """
 
-from discreet.rehearsal.stamped import stamped
 from discreet.rehearsal.table import Rehearsal
 
-__all__ = ["Rehearsal", "stamped"]
+__all__ = ["Rehearsal"]

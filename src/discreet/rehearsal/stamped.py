@@ -1,4 +1,4 @@
-"""What a table gives out, stamped where the table is a rehearsal."""
+"""The classes that stamp what a rehearsal gives out."""
 
 from typing import Any, TypeVar
 
@@ -6,22 +6,18 @@ from discreet.answer.answer import Answer
 from discreet.answer.quote import Quote
 from discreet.rehearsal.answers import RehearsedAnswer, RehearsedQuote
 from discreet.rehearsal.stamp import made_into
-from discreet.rehearsal.table import Rehearsal
-from discreet.table import Table
 
-Made = TypeVar("Made")
+Value = TypeVar("Value")
 
 
-def stamped(table: Table, made: Made) -> Made:
-    """An answer, a quote or a release to be: itself, or its like with the stamp on all that leaves it."""
-    if not isinstance(table, Rehearsal):
-        return made
-    rehearsed: Any
-    match made:
+def rehearsed(value: Value) -> Value:
+    """An answer, a quote or a release to be, as its rehearsed class, which stamps all that leaves it."""
+    kind: Any
+    match value:
         case Answer():
-            rehearsed = RehearsedAnswer
+            kind = RehearsedAnswer
         case Quote():
-            rehearsed = RehearsedQuote
+            kind = RehearsedQuote
         case _:
-            from discreet.rehearsal.releases import RehearsedReleasing as rehearsed
-    return made_into(rehearsed, made)  # type: ignore[no-any-return]
+            from discreet.rehearsal.releases import RehearsedReleasing as kind
+    return made_into(kind, value)  # type: ignore[no-any-return]

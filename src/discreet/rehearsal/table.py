@@ -28,9 +28,10 @@ from discreet.rehearsal import stamp
 from discreet.rehearsal.engine import RevealingEngine
 from discreet.rehearsal.reveal import Causes, Pack, revealing
 from discreet.rehearsal.rows import SEED, UNITS, write_rows
+from discreet.rehearsal.stamped import rehearsed
 from discreet.request import Request
 from discreet.run import Run
-from discreet.table import OlderKey, Table
+from discreet.table import OlderKey, Table, Value
 
 
 class Rehearsal(Table):
@@ -101,6 +102,10 @@ class Rehearsal(Table):
                     self._removal()
                 self._removal = self._place = None
                 self._causes.clear()
+
+    def stamped(self, value: Value) -> Value:
+        """An answer, a quote or a release to be, with the stamp on all that leaves it."""
+        return rehearsed(value)
 
     # --- what rooms use ----------------------------------------------------------------------------------------------
 

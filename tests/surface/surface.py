@@ -1,0 +1,122 @@
+"""The public surface of the package: names, verbs with their options, error codes, TOML keys and keys of `--json`."""
+
+import contextlib
+import io
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import discreet as dp
+from discreet import errors
+from discreet.cli import main
+from discreet.cli.verbs import VERBS, Verbs
+from discreet.metadata.keys import TABLES
+
+Surface = dict[str, Any]
+METADATA = """
+[dataset]
+format = 1
+name = "people"
+source = "people.csv"
+[unit]
+key = "person_id"
+max_rows = 2
+[columns.region]
+type = "category"
+values = ["north", "south"]
+why_public = "regions are on every map"
+[columns.age]
+type = "integer"
+bounds = [0, 110]
+[budget]
+epsilon = 50
+delta = 1e-7
+[hierarchy.geo]
+levels = ["country", "region"]
+branches = [["land", "north"], ["land", "south"]]
+"""
+QUESTION = "SELECT region, COUNT(*) AS n, AVG(age) AS age FROM people GROUP BY region"
+COMMANDS = {  # name → the command line after the metadata file's place
+    "check": ["check", "people.toml"],
+    "quote": ["quote", "people.toml", QUESTION, "--eps", "1"],
+    "ask": ["ask", "people.toml", QUESTION, "--eps", "1", "--yes"],
+    "explain": ["explain", "people.toml", "last"],
+    "budget": ["budget", "people.toml"],
+    "ledger": ["ledger", "people.toml"],
+    "release plan": ["release", "plan", "people.toml", "--eps", "1"],
+    "odds": ["odds", "--eps", "1"],
+    "a refusal": ["ask", "people.toml", "SELECT * FROM people", "--eps", "1", "--yes"],
+}
+
+
+def surface(folder: Path) -> Surface:
+    """Everything that a program or a person outside the package can name; `folder` is empty."""
+    (folder / "people.toml").write_text(METADATA)
+    rows = [f"{number // 2},{('north', 'south')[number % 2]},{number % 90}" for number in range(400)]
+    (folder / "people.csv").write_text("\n".join(["person_id,region,age", *rows]) + "\n")
+    with dp.open(folder / "people.toml") as people:
+        question, built = people.sql(QUESTION), people.agg(n=dp.count())
+        objects = {
+            "Asking": question,
+            "Building": built,
+            "Quote": question.quote(epsilon=1),
+            "Answer": built.ask(epsilon=1),
+            "Releasing": people.release(),
+            "Dataset": people,
+            "Limits": dp.Limits(),
+            "Sensitivity": dp.Sensitivity(1, 1, 1, 1),
+            "noise": dp.noise,
+            "odds": dp.odds,
+        }
+        members = {name: _members(value) for name, value in objects.items()}
+    return {
+        "names": list(dp.__all__),
+        "members": members,
+        "verbs": {name: _options(name) for name in VERBS},
+        "errors": {kind.__name__: [kind.code, kind.exit] for kind in _errors(errors.DiscreetError)},
+        "toml": {table: list(keys) for table, keys in TABLES.items()},
+        "json": {name: sorted(_paths(_reply(words))) for name, words in COMMANDS.items()},
+    }
+
+
+def _members(value: Any) -> list[str]:
+    if isinstance(value, ModuleType):  # its own names, not those that it imports
+        homes = ((name, getattr(item, "__module__", "")) for name, item in vars(value).items())
+        listed = [name for name, home in homes if home.startswith(value.__name__)]
+    else:
+        listed = dir(value)
+    return sorted(name for name in listed if not name.startswith("_"))
+
+
+def _options(verb: str) -> list[str]:
+    command: Any = Verbs().get_command(None, verb)
+    return sorted(name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts))
+
+
+def _errors(kind: type[Any]) -> list[type[Any]]:
+    return [
+        kind,
+        *(below for one in kind.__subclasses__() for below in _errors(one) if "rehears" not in one.__module__),
+    ]
+
+
+def _reply(words: list[str]) -> Any:
+    with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.redirect_stderr(io.StringIO()):
+        main.status([*words, "--json"])
+    return json.loads(printed.getvalue())
+
+
+def _paths(value: Any, path: str = "") -> set[str]:
+    """Every key of a JSON value, with the keys above it."""
+    if isinstance(value, list):
+        return set().union(*(_paths(item, f"{path}[]") for item in value))
+    if not isinstance(value, dict):
+        return set()
+    return {f"{path}.{key}" for key in value}.union(*(_paths(item, f"{path}.{key}") for key, item in value.items()))
+
+
+if __name__ == "__main__":
+    import sys
+
+    print(json.dumps(surface(Path(sys.argv[1])), indent=1, ensure_ascii=False))
