@@ -6,7 +6,7 @@ holds for the release holds for what is stored and shown.
 
 The first thing an event may look at is the tilt, the sum over released numbers of the log of how much likelier each is
 on the first table, by the laws the plan names.  By Neyman & Pearson nothing tells the two tables apart better if the
-plan keeps to these laws; if it does not, the other columns and the classifier are there.  docs/proofs/shapes.md
+plan keeps to these laws; if it does not, the other columns and the classifier are there.  docs/proofs/audit/shapes.md
 """
 
 from collections.abc import Callable

@@ -1,6 +1,8 @@
 """Documentation is tested: code runs, links resolve, verbs and modules have their place, nothing foreign is in it."""
 
 import doctest
+import functools
+import importlib
 import re
 import subprocess
 from pathlib import Path
@@ -13,9 +15,10 @@ ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src" / "discreet"
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PROOFS = ROOT / "docs" / "proofs"
+PAGE_IN_SOURCE = re.compile(r"docs/proofs/([\w/]+\.md)")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
-RENAMED = {"mechanism/select": "selection"}  # noise/select has the page named select
 WITHOUT_CLAIM = {  # a contract, a cache that is never believed, sentences, and randomness that protects nothing
     "__init__",
     "promise",
@@ -100,23 +103,38 @@ def test_readme_names_every_verb() -> None:
 
 
 def proof_pages(module: str) -> list[Path]:
-    """The page of the module's name, and pages that name it: `folder/module.py`, `module.py` or `module.function`."""
+    """The page in the module's place, and pages that name it: `folder/module.py`, `module.py` or `module.function`."""
     folder, stem = module.split("/")
     shared = sum(other.endswith(f"/{stem}") for other in MODULES) > 1
     named = re.compile(rf"`{folder}/{stem}\.py`" if shared else rf"`(?:{folder}/)?{stem}\.\w+`")
-    own = f"{RENAMED.get(module, stem)}.md"
-    pages = (ROOT / "docs" / "proofs").glob("*.md")
-    return [page for page in pages if page.name == own or named.search(page.read_text(encoding="utf-8"))]
+    pages = PROOFS.rglob("*.md")
+    return [page for page in pages if page == PROOFS / f"{module}.md" or named.search(page.read_text(encoding="utf-8"))]
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_module_has_a_proof_page(module: str) -> None:
-    assert proof_pages(module), f"write docs/proofs/{RENAMED.get(module, module.split('/')[1])}.md"
+    assert proof_pages(module), f"write docs/proofs/{module}.md"
 
 
 def test_a_module_without_a_proof_would_be_found() -> None:
-    assert proof_pages("mechanism/select") == [ROOT / "docs" / "proofs" / "selection.md"]
+    assert proof_pages("mechanism/select") == [PROOFS / "mechanism" / "select.md"]
     assert proof_pages("mechanism/wishful") == []
+
+
+def test_proof_pages_lie_where_their_modules_do() -> None:
+    """Each page is named like a module or a folder of src, but for a few that are about several modules."""
+    about_several = {"answer/interval", "audit/shapes", "ledger/store", "noise/timing", "release/fit/cumulative"}
+    pages = {page.relative_to(PROOFS).with_suffix("").as_posix() for page in PROOFS.rglob("*.md")}
+    assert [
+        page for page in pages - about_several if not ((SRC / f"{page}.py").exists() or (SRC / page).is_dir())
+    ] == []
+
+
+def test_pages_named_in_source_exist() -> None:
+    files = [file for folder in ("src", "tests") for file in (ROOT / folder).rglob("*.py")]
+    named = {page for file in files for page in PAGE_IN_SOURCE.findall(file.read_text(encoding="utf-8"))}
+    assert len(named) > 20
+    assert [page for page in sorted(named) if not (PROOFS / page).exists()] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
@@ -157,6 +175,41 @@ def test_no_tracked_text_speaks_of_anything_but_the_project(what: str) -> None:
 )
 def test_what_is_foreign_would_be_found(what: str, line: str) -> None:
     assert re.search(FOREIGN[what], line)
+
+
+def named_object(dotted: str) -> object:
+    """What a dotted name below `discreet` stands for; raises where there is nothing."""
+    parts = ["discreet", *dotted.split(".")]
+    for depth in range(len(parts), 0, -1):
+        try:
+            module = importlib.import_module(".".join(parts[:depth]))
+        except ModuleNotFoundError:
+            continue
+        return functools.reduce(getattr, parts[depth:], module)
+    raise ModuleNotFoundError(dotted)
+
+
+def test_words_of_the_glossary_name_what_is_in_the_code() -> None:
+    rows = re.findall(
+        r"^\|([^|]*)\|([^|]*)\|", (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    words = [word.strip() for row in rows for word in row[0].split(",")]
+    assert len(words) - len({word for word in words if word not in {"word", "---"}}) == 2 * words.count("word")
+    dotted = [code for row in rows for code in re.findall(r"`([\w.]+)`", row[1])]
+    assert len(dotted) > 40
+    for code in dotted:
+        named_object(code)
+
+
+def test_a_word_without_code_would_be_found() -> None:
+    with pytest.raises(AttributeError):
+        named_object("bounded.Boundless")
+
+
+def test_the_index_links_every_page() -> None:
+    index = ROOT / "docs" / "README.md"
+    linked = {(index.parent / target.partition("#")[0]).resolve() for target in LINK.findall(index.read_text("utf-8"))}
+    assert [name(page) for page in PAGES if page != index and page not in linked] == []
 
 
 def test_pages_are_written_in_plain_words() -> None:

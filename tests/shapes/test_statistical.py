@@ -2,7 +2,7 @@
 
 Each shape is audited on the neighbours that pull it furthest apart, by draws of the plan's own mechanism.  All of them
 together raise a false alarm with probability at most 5·10⁻⁷, by the union bound; the other 5·10⁻⁷ are those of the
-questions that are really asked (test_asked.py).  docs/proofs/shapes.md
+questions that are really asked (test_asked.py).  docs/proofs/audit/shapes.md
 """
 
 from itertools import islice

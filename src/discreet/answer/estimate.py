@@ -2,7 +2,7 @@
 
 Every interval holds the exact value, the one the same formula gives without noise, with probability ≥ level: it is made
 of released numbers, public laws and public bounds only, so it costs nothing.  Where several noises meet, 1 − level is
-split over them by public shares.  Proofs on docs/proofs/interval.md.
+split over them by public shares.  Proofs on docs/proofs/answer/interval.md.
 """
 
 from collections.abc import Mapping

@@ -4,7 +4,8 @@
     joint_radius(X…)(c…)   q ≥ the level-quantile of |Σ c_i·X_i|, all X_i independent
     sum_radius(X, m)       the least whole q with P[|X₁ + … + X_m| ≤ q] ≥ level, or a little more
 
-Proofs on docs/proofs/interval.md.  Nothing here sees a released number: a radius is a function of public laws alone.
+Proofs on docs/proofs/answer/interval.md.  Nothing here sees a released number: a radius is a function of public laws
+alone.
 """
 
 import math

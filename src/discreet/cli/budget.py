@@ -153,7 +153,8 @@ def _promised(table: "Table", standing: "Standing | None") -> Promised:
 
 
 def _covering(budgets: Iterable["Filter"]) -> tuple[Fraction, Fraction]:
-    """An (ε, δ) that covers charges accepted under any of the budgets: docs/proofs/filter.md, "Changing the budget"."""
+    """An (ε, δ) that covers charges accepted under any of the budgets: docs/proofs/ledger/filter.md, "Changing the
+    budget"."""
     from discreet.ledger.filter import EpsilonDelta
 
     every, none = list(budgets), Fraction(0)

@@ -6,7 +6,7 @@ An account is a node: its own charges, and splits of its units by a column.  Per
 
 because a unit meets every charge of the node and, of each split, the charges of one part only (McSherry 2009).  Sound
 under add-remove, for a column that cannot change within a unit; under replace-one a unit may leave one part and enter
-another, and every part is paid for.  Proof page: docs/proofs/account.md.
+another, and every part is paid for.  Proof page: docs/proofs/ledger/account.md.
 """
 
 from collections.abc import Mapping

@@ -7,7 +7,7 @@
 with B_k = ε − (ln(1/δ_k) − ln α_k)/(α_k − 1) − ln(1 − 1/α_k), rounded down.  The next question, its cost and whether
 there is one may depend on all answers so far: each condition is a fully adaptive filter by itself (Rogers et al. 2016;
 Feldman & Zrnic 2021) and a transcript belongs to one that holds at its end, so the δ's add up.  Proof page:
-docs/proofs/filter.md.
+docs/proofs/ledger/filter.md.
 """
 
 import math

@@ -4,7 +4,7 @@
 
 X is whole noise drawn anew for each key, g = `groups` the most keys one unit counts in.  A count that a unit moves is
 covered by the noise; a key that only one of the neighbouring tables has is covered by δ.  Under replace-one a unit may
-leave g keys and enter g others: the noise must cover 2g counts, but δ still g keys (docs/proofs/keys.md).
+leave g keys and enter g others: the noise must cover 2g counts, but δ still g keys (docs/proofs/mechanism/keys.md).
 Korolova et al. (2009); Wilson et al. (2020).
 """
 

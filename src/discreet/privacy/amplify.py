@@ -8,7 +8,7 @@
 Every shuffling bound needs: one report per privacy unit; the same randomizer for every unit; `reports` = n, the reports
 that reached the shuffler, a public number; neighbours by replace-one; and a reader who sees only the shuffler's output.
 Against the shuffler itself, and against anyone on the line before it, the local ε₀ is all there is.  Proof page:
-docs/proofs/amplify.md.
+docs/proofs/privacy/amplify.md.
 """
 
 import math

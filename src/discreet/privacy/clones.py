@@ -10,7 +10,7 @@ Given m = C+1, and for a threshold t = e^ε, Pr[P=(a, m−a)] − t·Pr[Q=(a, m�
     L(a) = 2·((a/m)·(E−1)·(1+t) − (tE−1)) / (E+1)
 
 so only terms with L(a) > 0, all at a > m/2, are added; nothing cancels between terms.
-Proof page: docs/proofs/amplify.md.
+Proof page: docs/proofs/privacy/amplify.md.
 """
 
 import math

@@ -1,7 +1,7 @@
 """A cost as the flat list of promises it is composed of, in one fixed order.
 
-Every step replaces a cost by one that it implies, or by an equal one; docs/proofs/cost.md says why each is sound.
-Numbers here are bare Fractions, because a group's ε may exceed what anyone may type.
+Every step replaces a cost by one that it implies, or by an equal one; docs/proofs/privacy/cost.md says why each is
+sound. Numbers here are bare Fractions, because a group's ε may exceed what anyone may type.
 """
 
 import math

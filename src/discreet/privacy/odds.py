@@ -7,7 +7,8 @@
     guess           how often the best guess is right
     catch_rate      how many members an ideal attacker names at a rate of false alarms
 
-Pure promises are exact formulas; every other cost is read off its whole curve δ(ε).  Proof page: docs/proofs/odds.md.
+Pure promises are exact formulas; every other cost is read off its whole curve δ(ε).  Proof page:
+docs/proofs/privacy/odds.md.
 """
 
 from collections.abc import Callable

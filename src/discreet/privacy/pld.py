@@ -1,8 +1,8 @@
 """Privacy loss distributions by dp-accounting, for composed and sampled costs; imported only when first asked.
 
 Losses are put on a grid by the pessimistic rule of Doroshenko et al. (2022), so δ(ε) is not too small but for the
-floats' own rounding; that is bounded in docs/proofs/pld.md and added to δ as `allowance`.  Where it is not small
-against the δ asked for, or the grid would be too wide, there is no price by this route.
+floats' own rounding; that is bounded in docs/proofs/privacy/pld.md and added to δ as `allowance`.  Where it is not
+small against the δ asked for, or the grid would be too wide, there is no price by this route.
 """
 
 import math
@@ -265,7 +265,7 @@ def _shape(atom: Any) -> _Shape:
 
 
 def _self_allowance(one: Any, many: Any, times: int) -> float:
-    """What rounding, in the losses and in the k-fold Fourier power, can take from δ (docs/proofs/pld.md).
+    """What rounding, in the losses and in the k-fold Fourier power, can take from δ (docs/proofs/privacy/pld.md).
 
     k·η·√(Σ_j |â_j|^{2(k−1)}), with â the Fourier transform of one step and η the rounding of one frequency.
     """

@@ -35,7 +35,7 @@ def built(table: Table, plan: ReleasePlan, *, analyst: str | None = None, progre
     own = plan.subject
     with closing(table.view(progress)) as view:
         told("measuring", 0.6)
-        leaves = view.tally(own.tally).then(own.leaf_table, own.design.sensitivity, proof="measure.md")
+        leaves = view.tally(own.tally).then(own.leaf_table, own.design.sensitivity, proof="release/measure.md")
         disclosed = table.disclose(
             request(plan, analyst),
             view,

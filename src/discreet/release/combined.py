@@ -2,13 +2,13 @@
 
 Least squares over cells and places together is cells first, then places, where the noise of a view on a level has
 variance s_l·r_a.  The numbers of one column then have variances u·Σ r·w², u of the place, w the weights of the views
-(docs/proofs/attributes.md, leastsquares.md).  With such a variance u for the whole estimate Σ a·X, and X normal noise
-of σ rounded to whole numbers,
+(docs/proofs/release/attributes.md, leastsquares.md).  With such a variance u for the whole estimate Σ a·X, and X normal
+noise of σ rounded to whole numbers,
 
     P[|Σ a·X| ≥ z√u + c/2σ] ≤ 2·P[N > z]·exp(h²/24σ²) + n·Σ_m exp(−π²m²σ²)/(2√π·σ),
 
 N standard normal, h its hazard at z, c the largest |a|·σ, n how many numbers were measured, σ the least of them
-(docs/proofs/unbiased.md).
+(docs/proofs/release/unbiased.md).
 """
 
 from collections.abc import Sequence

@@ -13,8 +13,8 @@ Down, what the whole tree says:   x = e,  u = v at the top;   below a parent wit
 
     x_c = e_c + share_c·(x − S),     u_c = v_c·(1 − share_c) + share_c²·u,     share_c = v_c/V
 
-u is the variance of x where a measurement of precision w has variance 1/w (docs/proofs/leastsquares.md).  A table that
-adds up already comes back as it is, to the last digit, whatever the precisions.
+u is the variance of x where a measurement of precision w has variance 1/w (docs/proofs/release/leastsquares.md).  A
+table that adds up already comes back as it is, to the last digit, whatever the precisions.
 """
 
 from dataclasses import dataclass

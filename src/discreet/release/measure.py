@@ -12,7 +12,7 @@ One unit with at most m rows moves the numbers of any one level by a vector d wi
 
 A person more in a group of size s takes one group out of s and puts one into s + 1, but adds to g_{s+1} alone: measured
 from the top a person moves half as much, no public number of groups is needed, and a first person is no special case.
-Proof page: docs/proofs/measure.md.
+Proof page: docs/proofs/release/measure.md.
 """
 
 from collections.abc import Sequence

@@ -82,7 +82,8 @@ class Release:
 
     def resimulated(self, runs: int | None = None, *, progress: Progress | None = None) -> "Release":
         """The same with an approximate ± of every fitted number, `n_moe_approx` in its tables: the noise is drawn again
-        so many times, as if the fitted table were the exact one.  Free, and no promise (docs/proofs/resimulated.md)."""
+        so many times, as if the fitted table were the exact one.  Free, and no promise
+        (docs/proofs/release/resimulated.md)."""
         from discreet.release.resimulated import RUNS, resimulated
 
         found = resimulated(self.plan, self.noisy, runs=RUNS if runs is None else runs, progress=progress)

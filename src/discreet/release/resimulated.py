@@ -16,7 +16,7 @@ Were a table that is tried the exact one, ± radius would hold with probability 
 proven interval of the unbiased estimate, never in its place.
 
 All of it is made of released numbers, public facts and fresh noise: no row is read and nothing is charged.
-Proof page: docs/proofs/resimulated.md.
+Proof page: docs/proofs/release/resimulated.md.
 """
 
 from collections.abc import Iterator

@@ -5,7 +5,7 @@
     least squares   every number from all views of all places at once (Gaussian noise only; combined.py)
 
 All of it follows from public facts; nothing here sees a released number before `cells` and `totals` do.
-Proof page: docs/proofs/unbiased.md.
+Proof page: docs/proofs/release/unbiased.md.
 """
 
 from collections.abc import Sequence

@@ -6,7 +6,7 @@
 `fitted` fills the tables bottom up and splits top down (Fioretto, Van Hentenryck & Zhu 2021): the time is quadratic in
 the bound.  `merged` uses that φ is convex: the marginal costs of the children, in order, are the marginals of φ, and
 the time is bound·log bound.  Both are for small sizes; integer.py gives the same table with windows in place of 0 …
-bound.  Costs are in units of 1/scale².  Proof: docs/proofs/tables.md.
+bound.  Costs are in units of 1/scale².  Proof: docs/proofs/release/fit/tables.md.
 """
 
 import numpy as np

@@ -6,7 +6,8 @@ For each parent and cell, with y the noisy values of its children and m the valu
 
 is solved exactly in whole numbers.  Among the solutions those with the fewest x > 0 where y ≤ 0 are kept, of these the
 nearest in squares, of these the first by number.  If the noise of the children is at most η and the parent is off by at
-most e, each child is off by at most 2η + e (docs/proofs/chebyshev.md).  A level takes nothing from the levels below it.
+most e, each child is off by at most 2η + e (docs/proofs/release/fit/chebyshev.md).  A level takes nothing from the
+levels below it.
 """
 
 import numpy as np

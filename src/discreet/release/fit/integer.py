@@ -5,7 +5,7 @@ The program is that of prices.py with x in whole numbers.  Near the real optimum
 children in order of their marginal costs, which are integers.  If no value of the result lies at an end of its window
 other than the 0 that all counts have, no cycle of unit steps can lower the cost, and the result is the optimum over all
 whole numbers; otherwise the windows that were touched are widened.  Nothing rests on the accuracy of x*.  Time and
-memory are linear in the cells for windows of one width.  Proof: docs/proofs/integer.md.
+memory are linear in the cells for windows of one width.  Proof: docs/proofs/release/fit/integer.md.
 """
 
 import numpy as np

@@ -3,7 +3,7 @@
     arg min ∑ₛ (xₛ − yₛ)²    subject to  lowest ≤ x₀ ≤ x₁ ≤ … ≤ x_N ≤ highest
 
 y is a row of the table.  Adjacent violators are pooled: x is constant on blocks of neighbours, and its value there is
-their mean, cut to the bounds (Ayer et al. 1955; docs/proofs/cumulative.md).
+their mean, cut to the bounds (Ayer et al. 1955; docs/proofs/release/fit/cumulative.md).
 """
 
 import numpy as np

@@ -5,8 +5,8 @@
 
 by Dykstra's method (Boyle & Dykstra 1986): project on A and on B in turn, giving back before each projection on B what
 the last one took away.  A is affine and needs no such correction.  After any number of sweeps the weighted squared
-error is no larger than that of the noisy counts themselves (docs/proofs/joint.md).  The projection on A is that of
-`leastsquares`, one pass up and one down; that on B pools adjacent violators row by row.
+error is no larger than that of the noisy counts themselves (docs/proofs/release/fit/joint.md).  The projection on A is
+that of `leastsquares`, one pass up and one down; that on B pools adjacent violators row by row.
 
 `whole` then deals the groups of each parent out to its children in order of size, so that cumulative counts move by
 less than 1 a level.  A least-squares step on differences would end much farther off in sizes (EMD): a squared distance
@@ -55,7 +55,8 @@ def whole(
 
     The top has its fitted cumulative counts, rounded.  Under a parent with whole cumulative counts C the children have
     monotone fits xᵢ with sum X; child i is to have xᵢ(X⁻¹(Cₛ)) groups up to size s, with straight lines between sizes,
-    and gets that rounded up or down: a group goes to the child that needs one soonest (docs/proofs/joint.md).
+    and gets that rounded up or down: a group goes to the child that needs one soonest
+    (docs/proofs/release/fit/joint.md).
 
     >>> from discreet.release.tree import from_edges
     >>> tree = from_edges([("x", "a"), ("x", "b")])

@@ -5,7 +5,7 @@
 1. In real numbers: Dykstra's method between the tree (`leastsquares.consistent`) and the simplex of every place.
 2. In whole numbers, from the top down: the row of the top, then for each parent the rows of its children, by least-cost
    flow, with every total and every sum exact.  A solution exists at each step whatever the steps above it
-   chose, with structural zeros too (docs/proofs/leaf_totals.md).
+   chose, with structural zeros too (docs/proofs/release/fit/leaf_totals.md).
 
 Each step of 2 is the best in whole numbers for its parent.  Together they need not be the best of the whole tree; the
 last level is, given the one above it.  Ties fall as the flow solver breaks them, a function of the input alone.

@@ -7,7 +7,7 @@
 arg min τ(v) − λ·v, is a polyline that starts at 0 and grows ever more steeply.  Curves add up over children, the own
 term of a place shears the sum, one price at the top meets the total, and prices are handed down.  Sorting breakpoints
 costs O(m log m) on each level for m leaves × cells, and memory 24 bytes for each breakpoint on each level above the
-leaves.  Proof: docs/proofs/prices.md.
+leaves.  Proof: docs/proofs/release/fit/prices.md.
 """
 
 from dataclasses import dataclass

@@ -7,10 +7,10 @@ Least            ∑ |x − real| over all places and cells, which is also the l
 
 Tree sums per cell and first sums of the top are one laminar family of sets of (leaf, cell); first sums of the leaves
 are a second.  Two laminar families make a network, so whole solutions exist and one min-cost flow over the whole tree
-finds the best (docs/proofs/rounding.md; for two-way tables Causey, Cox & Ernst 1985).  First sums of places between the
-top and the leaves cannot be kept too: some tables have no such rounding.  Nor is the tree rounded parent by parent: a
-parent rounded well may leave its children no rounding at all.  Ties fall as the flow solver breaks them, a function of
-the table alone.
+finds the best (docs/proofs/release/fit/rounding.md; for two-way tables Causey, Cox & Ernst 1985).  First sums of places
+between the top and the leaves cannot be kept too: some tables have no such rounding.  Nor is the tree rounded parent by
+parent: a parent rounded well may leave its children no rounding at all.  Ties fall as the flow solver breaks them, a
+function of the table alone.
 
 With one cell the flow is a tree, and two states for each place are enough: see `_one_cell`.
 """

@@ -12,7 +12,7 @@ by alternating directions (Boyd et al. 2011).  With a table z ≥ 0, prices w an
     z   max(0, x + w),    w   w + x − z
 
 Then whole numbers: the totals of places, nearest to those of x, and given these the cells, by flows.  Every rule holds
-whatever x is (docs/proofs/together.md).
+whatever x is (docs/proofs/release/fit/together.md).
 """
 
 from collections.abc import Sequence
