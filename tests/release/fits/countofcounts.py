@@ -99,7 +99,7 @@ def medians(rows: Ints) -> Ints:
     """Non-decreasing rows of whole numbers nearest in absolute values: ⌊(least + greatest such row)/2⌋.
 
     The set of the nearest rows is convex and has a least and a greatest element; the middle, rounded down, belongs to
-    it too (docs/proofs/cumulative.md).
+    it too (docs/proofs/release/fit/cumulative.md).
 
     >>> medians(np.array([[1, 3, 2, 4], [9, 0, 0, 1]])).tolist()
     [[1, 2, 2, 4], [0, 0, 0, 1]]
