@@ -88,7 +88,7 @@ def _country(exact: Exact, aim: Aim) -> dict[str, Any]:
     }
     for name, method in (("integer", integer.fitted), ("topdown", topdown.fitted)):
         start, began = time.process_time(), time.perf_counter()
-        noise = DiscreteLaplace(exact.tree.depth).drawn(exact.table.size, SYSTEM).reshape(exact.table.shape)
+        noise = DiscreteLaplace(exact.tree.depth).draw(exact.table.size, SYSTEM).reshape(exact.table.shape)
         table = method(exact.tree, exact.table + noise, weights, total=exact.total)
         passed, wall = time.process_time() - start, time.perf_counter() - began
         broken = check.violations(exact.tree, table, total=exact.total).count

@@ -157,7 +157,7 @@ class Top:
 
 
 def _noise(scale: Fraction, shape: tuple[int, ...]) -> Ints:
-    return DiscreteLaplace(scale).drawn(int(np.prod(shape)), SYSTEM).reshape(shape)
+    return DiscreteLaplace(scale).draw(int(np.prod(shape)), SYSTEM).reshape(shape)
 
 
 def without_total(exact: Exact, epsilons: tuple[str, ...], runs: int) -> list[Top]:

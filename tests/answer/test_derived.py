@@ -38,7 +38,7 @@ def given_column(name, values, kind, *, step=F(1), part=None, signed=False):
 
 
 def noisy_column(name, exact, kind, **more):
-    return given_column(name, np.asarray(exact) + LAWS[kind].drawn(len(exact), SYSTEM), kind, **more)
+    return given_column(name, np.asarray(exact) + LAWS[kind].draw(len(exact), SYSTEM), kind, **more)
 
 
 def answer(*columns):
@@ -104,7 +104,7 @@ def test_ratio_of_a_sum_below_zero_holds(kind):
 def test_share_holds_for_every_row(kind, sizes):
     """N = 3,000 answers, 500 where each has 30 rows."""
     times = DRAWS if len(sizes) < 30 else 500
-    drawn = LAWS[kind].drawn(times * len(sizes), SYSTEM).reshape(-1, len(sizes))
+    drawn = LAWS[kind].draw(times * len(sizes), SYSTEM).reshape(-1, len(sizes))
     found = [answer(given_column("n", sizes + noise, kind)).share("n") for noise in drawn]
     total = sum(sizes)
     for i, size in enumerate(sizes):

@@ -37,7 +37,7 @@ def softmax_loss(here: list[int], there: list[int], rate: float) -> float:
 def test_l0_one_sum_of_noises_for_all_coordinates_hides_no_difference() -> None:
     """L0 adds (Y₁ + … + Y_k).  Added to every coordinate it cancels in differences: no finite ε."""
     exact = np.array([5, 9, 1])
-    shared = exact + DiscreteLaplace(F(30)).drawn(3, SYSTEM).sum()
+    shared = exact + DiscreteLaplace(F(30)).draw(3, SYSTEM).sum()
     assert np.diff(shared).tolist() == np.diff(exact).tolist()  # a change of one coordinate alone is seen for sure
     answers = laplace(cells(3, 1), "0.1")(np.tile(exact, (200, 1)), SYSTEM)
     assert len(set(map(tuple, np.diff(answers).tolist()))) > 100

@@ -64,7 +64,7 @@ class Fixed:
     def __init__(self, *given):
         self.given = list(given)
 
-    def drawn(self, n, source):
+    def draw(self, n, source):
         taken, self.given = self.given[:n], self.given[n:]
         assert len(taken) == n
         return np.array(taken, dtype=np.int64)
@@ -76,9 +76,9 @@ class Batched:
     def __init__(self, law, batch=1 << 16):
         self.law, self.batch, self.left = law, batch, []
 
-    def drawn(self, n, source):
+    def draw(self, n, source):
         if len(self.left) < n:
-            self.left = self.law.drawn(self.batch, source)
+            self.left = self.law.draw(self.batch, source)
         taken, self.left = self.left[:n], self.left[n:]
         return taken
 

@@ -11,7 +11,7 @@ from mpmath import mp, mpf
 
 from discreet import real
 from discreet.noise import cells as module
-from discreet.noise.cells import EXPONENTIAL, NORMAL, H, kept, located, tables
+from discreet.noise.cells import EXPONENTIAL, NORMAL, H, is_kept, locate, tables
 from discreet.noise.digits import Digits
 from replay import Replay, fair
 
@@ -39,7 +39,7 @@ def test_thresholds_are_the_certified_cumulative_masses(cells):
 @BOTH
 def test_all_65536_cells_of_the_table_are_right(cells):
     """A 16-bit cell names j exactly when all numbers in it lie in sure cell j, and is open otherwise."""
-    left, other = tables(cells).left, twin(cells)
+    left, other = tables(cells).sure_cell, twin(cells)
     named = 0
     for index, given in enumerate(left.tolist()):
         truth = other.located(index, 16)
@@ -61,7 +61,7 @@ def test_ratios_are_correctly_rounded(cells):
 def test_located_agrees_with_the_second_computation(cells):
     other = twin(cells)
     for word in fair(60, 21).tolist():
-        assert located(cells, Digits(word, 64), Replay([0])) == other.located(word, 64)
+        assert locate(cells, Digits(word, 64), Replay([0])) == other.located(word, 64)
 
 
 @pytest.mark.parametrize(("cells", "ties"), [(EXPONENTIAL, 1), (EXPONENTIAL, 2), (NORMAL, 1), (NORMAL, 2), (NORMAL, 6)])
@@ -74,7 +74,7 @@ def test_a_word_equal_to_a_threshold_is_refined_on_both_sides(cells, ties):
             near = other.ends[part] + step
             words = [(near >> (bits - 64 * (i + 1))) & LAST for i in range(ties + 1)]
             source = Replay(words[1:])
-            found = located(cells, Digits(words[0], 64), source)
+            found = locate(cells, Digits(words[0], 64), source)
             assert found == other.located(near, bits)
             assert source.left.size == 0
 
@@ -89,10 +89,10 @@ def test_tails_are_located_beyond_the_tables(cells):
     t, other = tables(cells), twin(cells, 192)
     near = other.ends[t.count] - 2**70  # within 2⁻¹²² below the end of all sure cells: far out in their tail
     words = [(near >> shift) & LAST for shift in (128, 64, 0)]
-    j, sure = located(cells, Digits(words[0], 64), Replay([*words[1:], 2**63, 2**63]))
+    j, sure = locate(cells, Digits(words[0], 64), Replay([*words[1:], 2**63, 2**63]))
     assert (j >= t.count, sure) == (True, True)
     for words in ([LAST] * 3, [LAST, LAST, 2**40]):
-        j, sure = located(cells, Digits(LAST, 64), Replay([*words, 2**63, 2**63]))
+        j, sure = locate(cells, Digits(LAST, 64), Replay([*words, 2**63, 2**63]))
         assert (j >= t.count, sure) == (True, False)
 
 
@@ -111,7 +111,7 @@ def test_the_keep_coin_is_right_on_both_sides_of_its_edge(cells, j, mirrored):
         after = int(edge * mpf(2) ** 128) - (first << 64)
     for step, truth in [(-(2**45), True), (2**45, False)]:
         source = Replay([0, after + step])
-        assert kept(cells, j, Digits(place, 40), Digits(first, 64), source, mirrored=mirrored) is truth
+        assert is_kept(cells, j, Digits(place, 40), Digits(first, 64), source, mirrored=mirrored) is truth
         assert source.left.size == 0
 
 
@@ -125,7 +125,7 @@ def test_the_keep_coin_agrees_with_the_second_computation(cells):
             low, high = f(mpf(j + 1) / 64), f(mpf(j) / 64)
             place = mpf(v) / 2**40
             truth = low + mpf(y) / mpf(2) ** 64 * (high - low) < f((j + (1 - place if mirrored else place)) / 64)
-        assert kept(cells, j, Digits(v, 40), Digits(y, 64), Replay([0] * 4), mirrored=mirrored) == truth
+        assert is_kept(cells, j, Digits(v, 40), Digits(y, 64), Replay([0] * 4), mirrored=mirrored) == truth
 
 
 def component_masses(cells):

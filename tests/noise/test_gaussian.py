@@ -120,7 +120,7 @@ def test_one_step_more_than_the_rounded_form_covers_the_discrete_one():
 def test_tiny_scales_have_no_error_to_state(law, sigma):
     made = law(sigma)
     assert (made.variance, made.mean_abs, made.radius(Fraction(95, 100))) == (0.0, 0.0, 0)
-    assert not made.drawn(2000, then_system([])).any()
+    assert not made.draw(2000, then_system([])).any()
     with real.precision(128):
         assert made.mass(0) > Fraction(99, 100).numerator / 100
         assert abs(made.mass(1)) < 1e-300
@@ -138,7 +138,7 @@ def test_the_keep_coin_agrees_with_the_slow_twin(sigma):
     law = DiscreteGaussian(sigma)
     sizes = (fair(2000, 61) % np.uint64(int(12 * sigma) + 1)).astype(np.int64)
     words = fair(2000, 62)
-    fast = law._kept(sizes, Replay([*words.tolist(), *([1] * 9)]))
+    fast = law._toss_keep(sizes, Replay([*words.tolist(), *([1] * 9)]))
     slow = [below(Digits(int(w), 64), keep_bias(sigma, int(y)), Replay([1])) for y, w in zip(sizes, words, strict=True)]
     assert fast.tolist() == slow
 
@@ -149,7 +149,7 @@ def keep_edge_is_answered_right(sigma, y):
     edge = real.floor(bias, 64)
     after = real.floor(bias, 128) - (edge << 64)
     cases = [([edge, after - 1], True), ([edge, after + 1], False), ([edge + 1, 0], False), ([edge - 1, LAST], True)]
-    return all(DiscreteGaussian(sigma)._kept(np.array([y]), Replay(w))[0] == truth for w, truth in cases)
+    return all(DiscreteGaussian(sigma)._toss_keep(np.array([y]), Replay(w))[0] == truth for w, truth in cases)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_a_keep_coin_that_trusts_its_floats_is_caught(monkeypatch):
 @pytest.mark.parametrize(("sigma", "y"), [(5, 5), ("1/2", 0), ("1/2", 1), ("1/100", 0), ("7/3", 2)])
 def test_nearest_to_sigma_every_proposal_is_kept(sigma, y):
     """exp(0) = 1, whatever the word."""
-    assert DiscreteGaussian(sigma)._kept(np.array([y, -y, y]), Replay([0, LAST, LAST - 1, 3, 3])).all()
+    assert DiscreteGaussian(sigma)._toss_keep(np.array([y, -y, y]), Replay([0, LAST, LAST - 1, 3, 3])).all()
 
 
 @pytest.mark.parametrize("sigma", [Fraction(1, 100), Fraction(1, 2), Fraction(7, 3), Fraction(60)], ids=str)
@@ -190,7 +190,7 @@ def test_rejection_gives_the_stated_law(sigma):
 
 def test_small_requests_are_cut_from_a_batch():
     source = then_system([])
-    assert DiscreteGaussian(10).drawn(1, source).size == 1
+    assert DiscreteGaussian(10).draw(1, source).size == 1
     assert source.asked >= 2048
 
 

@@ -70,7 +70,7 @@ def test_radius_is_the_least_that_holds_the_level(scale, level):
 def test_tiny_scales_have_no_error_to_state(scale):
     law = DiscreteLaplace(scale)
     assert (law.variance, law.mean_abs, law.radius(Fraction("0.999999"))) == (0.0, 0.0, 0)
-    assert not law.drawn(2000, then_system([])).any()
+    assert not law.draw(2000, then_system([])).any()
 
 
 def test_the_widest_scale_has_the_continuous_moments():
@@ -86,9 +86,9 @@ def negatives_over_every_byte(scale):
     sizes = Geometric(scale)
     words = fair(4 * FEWEST, 51)
     size_source = Replay(words)
-    expected = sizes.drawn(FEWEST, size_source)
+    expected = sizes.draw(FEWEST, size_source)
     given = np.concatenate([words[: size_source.asked], bytes_as_words(list(range(256)) * 4), fair(8, 52)])
-    values = law.drawn(FEWEST, Replay(given))
+    values = law.draw(FEWEST, Replay(given))
     assert (np.where(values < 0, -1 - values, values) == expected).all()
     return int((values < 0).sum())
 
@@ -111,6 +111,6 @@ def test_a_fair_sign_coin_is_caught(monkeypatch):
 def test_the_sign_coin_of_one_draw_is_cut_from_a_batch_too():
     """So that the time of a tie, one byte in 256, says nothing of this draw's sign."""
     sizes, both = then_system(fair(FEWEST, 53)), then_system(fair(FEWEST, 53))
-    Geometric(10).drawn(1, sizes)
-    DiscreteLaplace(10).drawn(1, both)
+    Geometric(10).draw(1, sizes)
+    DiscreteLaplace(10).draw(1, both)
     assert both.asked >= FEWEST + FEWEST // 8

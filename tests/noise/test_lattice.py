@@ -9,9 +9,9 @@ import pytest
 from mpmath import mp, mpf
 
 from discreet.noise import lattice
-from discreet.noise.cells import EXPONENTIAL, NORMAL, H, located, tables
+from discreet.noise.cells import EXPONENTIAL, NORMAL, H, locate, tables
 from discreet.noise.digits import Digits
-from discreet.noise.lattice import FEWEST, LARGEST, PLACE_BITS, Rounding, certain, drawn
+from discreet.noise.lattice import FEWEST, LARGEST, PLACE_BITS, Rounding, draw_certified, draw_rounded
 from replay import Replay, fair, then_system
 
 from .certified import density
@@ -46,7 +46,7 @@ def floors(rounding, cell, place):
 def wrong_proofs(rounding, words):
     """How many of stage 1's proven integers are not forced by the digits, and how many are proven."""
     out = np.empty(words.size, dtype=np.int64)
-    proven = lattice._tabled(rounding, words, out)
+    proven = lattice._fill_by_table(rounding, words, out)
     cells = (lattice._lookup(rounding.cells, rounding.sides) + 2.0**52) / 2.0**PLACE_BITS
     wrong = 0
     for i in np.flatnonzero(proven):
@@ -111,7 +111,7 @@ def test_a_coin_that_always_keeps_is_caught(monkeypatch):
     rounding = GAUSSIAN[2]
     words, rest = fair(2000, 33), fair(4000, 34)
     everything = (np.ones(2000, dtype=bool), np.ones(2000, dtype=bool))
-    monkeypatch.setattr(lattice, "_kept", lambda *given: everything)
+    monkeypatch.setattr(lattice, "_keep_by_floats", lambda *given: everything)
     assert disagreements(rounding, words, rest, 2000) > 0
 
 
@@ -124,7 +124,7 @@ def digits_of(rounding, word, more):
 
 @cache
 def second(cells):
-    """The proposal computed a second time; test_cells.py shows that `located` agrees with it."""
+    """The proposal computed a second time; test_cells.py shows that `locate` agrees with it."""
     return proposal_of(cells.alpha, cells.beta, tables(cells).count)
 
 
@@ -132,15 +132,15 @@ def slow(rounding, word, more, coin):
     """The draw by stage 3 alone: None if refused."""
     mirrored, proposal, place = digits_of(rounding, word, more)
     source = Replay([2**62 + 1] * 9)
-    j, sure = second(rounding.cells).located(proposal.value, 64) or located(rounding.cells, proposal, source)
-    return certain(rounding, j, sure, place, Digits(coin, 64), source, mirrored=mirrored)
+    j, sure = second(rounding.cells).located(proposal.value, 64) or locate(rounding.cells, proposal, source)
+    return draw_certified(rounding, j, sure, place, Digits(coin, 64), source, mirrored=mirrored)
 
 
 def disagreements(rounding, words, rest, checked):
     """Stages 1, 2 and 3 against stage 3 alone, on the same words; stage 2 sees every word, proven before or not."""
     out = np.empty(words.size, dtype=np.int64)
-    proven = lattice._tabled(rounding, words, out)
-    again, refused = lattice._doubtful(rounding, words, Replay([*rest.tolist(), *([2**62 + 1] * 999)]))
+    proven = lattice._fill_by_table(rounding, words, out)
+    again, refused = lattice._draw_doubtful(rounding, words, Replay([*rest.tolist(), *([2**62 + 1] * 999)]))
     more, coin = rest[: words.size].tolist(), rest[words.size :].tolist()
     wrong = int((proven & (refused | (again != out))).sum())
     doubtful_first = np.argsort(proven, kind="stable")[:checked]
@@ -170,7 +170,9 @@ def test_stage_two_agrees_where_every_proposal_is_a_maybe(rounding):
         more.append((p & (2**49 - 1)) << 15 if rounding.sides == 2 else (p & (2**48 - 1)) << 16)
     rest = np.array([*more, *fair(200, 39).tolist()], dtype=np.uint64)
     assert disagreements(rounding, np.array(words, dtype=np.uint64), rest, 200) == 0
-    _, refused = lattice._doubtful(rounding, np.array(words, dtype=np.uint64), Replay([*rest.tolist(), *([7] * 99)]))
+    _, refused = lattice._draw_doubtful(
+        rounding, np.array(words, dtype=np.uint64), Replay([*rest.tolist(), *([7] * 99)])
+    )
     assert 40 < refused.sum() < 160, "about half are refused"
 
 
@@ -180,7 +182,7 @@ def test_a_proposal_equal_to_a_threshold_goes_to_the_digits():
     edge = int(tables(EXPONENTIAL).thresholds[40])
     word, more = edge >> 48 << 48 | 2**39, (edge & (2**48 - 1)) << 16
     for after, cell in [(0, 40), (2**64 - 1, 41)]:
-        whole, refused = lattice._doubtful(rounding, np.array([word], dtype=np.uint64), Replay([more, 0, after]))
+        whole, refused = lattice._draw_doubtful(rounding, np.array([word], dtype=np.uint64), Replay([more, 0, after]))
         assert (whole[0], refused[0]) == (cell, False)
 
 
@@ -199,7 +201,7 @@ def test_a_keep_coin_on_its_edge_goes_to_the_digits(step, refused, mirrored):
         after = int(edge * mpf(2) ** 128) - (coin << 64)
     word = mirrored << 63 | (proposal >> 49) << 48 | 3 * 2**37
     source = Replay([(proposal & (2**49 - 1)) << 15, coin, 0, after + step])
-    _, found = lattice._doubtful(GAUSSIAN[3], np.array([word], dtype=np.uint64), source)
+    _, found = lattice._draw_doubtful(GAUSSIAN[3], np.array([word], dtype=np.uint64), source)
     assert (found[0], source.left.size) == (refused, 0)
 
 
@@ -208,9 +210,9 @@ def test_a_place_on_a_lattice_boundary_is_refined(step, expected):
     """scale = 48: cells are 3/4 of a step; the boundary 5 lies 2/3 into cell 6, between two 40-digit places."""
     rounding = Rounding(EXPONENTIAL, 1, Fraction(48), Fraction(0))
     place, after = 2 * 2**40 // 3, 2 * 2**104 // 3 & (2**64 - 1)
-    index = int(np.flatnonzero(tables(EXPONENTIAL).left == 6)[0])
+    index = int(np.flatnonzero(tables(EXPONENTIAL).sure_cell == 6)[0])
     source = Replay([0, 0, after + step])
-    whole, refused = lattice._doubtful(rounding, np.array([index << 48 | place], dtype=np.uint64), source)
+    whole, refused = lattice._draw_doubtful(rounding, np.array([index << 48 | place], dtype=np.uint64), source)
     assert (whole[0], refused[0], source.left.size) == (expected, False, 0)
 
 
@@ -227,7 +229,7 @@ def test_both_signs_get_the_same_digits_below():
     words = fair(4000, 40) & np.uint64(2**63 - 1)
     mirror = (words ^ np.uint64(2**40 - 1)) | np.uint64(2**63)
     one, other = np.empty(4000, dtype=np.int64), np.empty(4000, dtype=np.int64)
-    proven = lattice._tabled(rounding, words, one) & lattice._tabled(rounding, mirror, other)
+    proven = lattice._fill_by_table(rounding, words, one) & lattice._fill_by_table(rounding, mirror, other)
     assert proven.sum() > 3800
     assert (one[proven] == -other[proven]).all()
 
@@ -236,14 +238,14 @@ def test_a_refused_proposal_is_drawn_anew_from_the_first_digit():
     rounding = GAUSSIAN[2]
     first, rest = fair(FEWEST, 41), fair(4 * FEWEST, 42)
     out = np.empty(FEWEST, dtype=np.int64)
-    open_ = np.flatnonzero(~lattice._tabled(rounding, first, out))
+    open_ = np.flatnonzero(~lattice._fill_by_table(rounding, first, out))
     given = rest[: 2 * open_.size]
-    _, refused = lattice._doubtful(rounding, first[open_], then_system(given))
+    _, refused = lattice._draw_doubtful(rounding, first[open_], then_system(given))
     assert refused.any()
     second = fair(FEWEST, 43)
     fresh = np.empty(FEWEST, dtype=np.int64)
-    known = lattice._tabled(rounding, second, fresh)[: refused.sum()]
-    values = drawn(rounding, FEWEST, then_system(np.concatenate([first, given, second])))
+    known = lattice._fill_by_table(rounding, second, fresh)[: refused.sum()]
+    values = draw_rounded(rounding, FEWEST, then_system(np.concatenate([first, given, second])))
     assert (values[open_[refused]][known] == fresh[: refused.sum()][known]).all()
     assert known.any()
 
@@ -251,13 +253,13 @@ def test_a_refused_proposal_is_drawn_anew_from_the_first_digit():
 @pytest.mark.parametrize("n", [0, 1, 7])
 def test_small_requests_are_cut_from_a_batch(n):
     source = then_system([])
-    assert drawn(GEOMETRIC[3], n, source).size == n
+    assert draw_rounded(GEOMETRIC[3], n, source).size == n
     assert source.asked >= FEWEST
 
 
 @pytest.mark.parametrize("n", [8191, 8192, 8193, 20_000])
 def test_chunks_are_joined_in_order(n):
-    values = drawn(GEOMETRIC[3], n, then_system(np.full(n, 5, dtype=np.uint64)))
+    values = draw_rounded(GEOMETRIC[3], n, then_system(np.full(n, 5, dtype=np.uint64)))
     assert values.size == n
     assert (values == values[0]).mean() > 0.99
 
@@ -265,7 +267,7 @@ def test_chunks_are_joined_in_order(n):
 def test_values_beyond_64_bits_saturate():
     rounding = Rounding(NORMAL, 2, Fraction(10**12), HALF)
     for mirrored, expected in [(False, LARGEST), (True, -LARGEST)]:
-        assert certain(rounding, 2**70, True, Digits(1, 40), Digits(), Replay([]), mirrored=mirrored) == expected
+        assert draw_certified(rounding, 2**70, True, Digits(1, 40), Digits(), Replay([]), mirrored=mirrored) == expected
     assert -(2**63) < ~np.int64(LARGEST) < 0, "the complement that makes a negative draw stays within ±(2⁶³ − 1)"
     assert 2**63 / 10**12 / math.log(2) > 1000, "and the odds of saturation, e^(−2⁶³/scale), are below 2⁻¹⁰⁰⁰"
 
@@ -275,9 +277,9 @@ def test_values_beyond_64_bits_saturate():
 def test_tiny_scales_are_settled_without_the_slow_stage(scale, sides, monkeypatch):
     """A few of 10⁴ draws lie in open cells; hardly one may need certified balls."""
     slow_draws = []
-    monkeypatch.setattr(lattice, "certain", lambda *given, mirrored: slow_draws.append(given) or 0)
+    monkeypatch.setattr(lattice, "draw_certified", lambda *given, mirrored: slow_draws.append(given) or 0)
     rounding = Rounding(EXPONENTIAL, 1, scale, Fraction(0)) if sides == 1 else Rounding(NORMAL, 2, scale, HALF)
-    assert not drawn(rounding, 10_000, then_system([])).any()
+    assert not draw_rounded(rounding, 10_000, then_system([])).any()
     assert len(slow_draws) < 5
 
 

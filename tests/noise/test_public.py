@@ -19,7 +19,7 @@ def test_a_seed_fixes_the_stream():
 
 def test_it_is_no_source_of_noise():
     with pytest.raises(AttributeError):
-        DiscreteLaplace(10).drawn(1, generator(7))
+        DiscreteLaplace(10).draw(1, generator(7))
 
 
 @pytest.mark.parametrize("module", sorted((SRC / "noise").glob("*.py")), ids=lambda path: path.name)

@@ -60,7 +60,9 @@ def test_fast_choice_agrees_with_the_slow_twin():
     high = int((np.floor(module.exp_minus(module.exponents(gaps, rate)) * 2.0**40).astype(np.int64) + 2).sum())
     bits = high.bit_length()
     words = fair(3000, 71)
-    slow = [module._certain(gaps, rate, Digits(int(w) >> (64 - bits), bits), bits, Replay([5, 5])) for w in words]
+    slow = [
+        module._draw_certified(gaps, rate, Digits(int(w) >> (64 - bits), bits), bits, Replay([5, 5])) for w in words
+    ]
     kept = [w for w, s in zip(words, slow, strict=True) if s is not None]
     fast = exponential_choice(gaps, rate, len(kept), Replay(kept))
     assert fast.tolist() == [s for s in slow if s is not None]
@@ -100,7 +102,8 @@ def test_an_exponential_as_wrong_as_its_margin_allows_decides_nothing_wrongly(er
             fast = exponential_choice(alone, rate, 1, source)[0]
             if source.left.size == 3:  # decided by its first word alone
                 ends = {
-                    module._certain(alone, rate, Digits((x << 64) | w, size + 64), size, Replay([5])) for w in (0, LAST)
+                    module._draw_certified(alone, rate, Digits((x << 64) | w, size + 64), size, Replay([5]))
+                    for w in (0, LAST)
                 }
                 assert ends == {fast}
 
@@ -116,7 +119,7 @@ def test_exact_law_of_small_cases():
     for top in range(2**digits):
         word = top << (64 - digits)
         ends = {
-            module._certain(np.array(gaps), rate, Digits(x >> 22, 42), 42, Replay([9]))
+            module._draw_certified(np.array(gaps), rate, Digits(x >> 22, 42), 42, Replay([9]))
             for x in (word, word | (2**54 - 1))
         }
         found.append(ends.pop() if len(ends) == 1 else "open")
@@ -175,8 +178,8 @@ def test_certified_weights_count_candidates_as_often_as_they_stand_there() -> No
     gaps, times, rate = np.array([0, 3, 1]), np.array([2, 5, 3]), Fraction(1, 3)
     for word in range(0, 2**44, 2**44 // 200):
         digits = [Digits(word, 44) for _ in range(2)]
-        single = module._certain(np.repeat(gaps, times), rate, digits[0], 44, Replay([5]))
-        alike = module._certain(gaps, rate, digits[1], 44, Replay([5]), times)
+        single = module._draw_certified(np.repeat(gaps, times), rate, digits[0], 44, Replay([5]))
+        alike = module._draw_certified(gaps, rate, digits[1], 44, Replay([5]), times)
         assert alike == (None if single is None else np.repeat(np.arange(3), times)[single])
 
 

@@ -36,7 +36,7 @@ class Block:
         for _ in range(STEPS):
             chosen = bernoulli(SHARE, rows.units, source)
             moved = np.clip(np.nan_to_num(ages[chosen]) - mean, -16, 16).astype(np.int64).sum()
-            mean += round((moved + int(RoundedGaussian(Fraction(64)).drawn(1, source)[0])) / 50)
+            mean += round((moved + int(RoundedGaussian(Fraction(64)).draw(1, source)[0])) / 50)
         return mean
 
 

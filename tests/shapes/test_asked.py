@@ -198,7 +198,7 @@ def noise_an_eighth(patch):
 
 def seeded_witness():
     """COUNT(*), with the first table's value moved by the noise that the seed gives."""
-    noise = int(DiscreteLaplace(Fraction(6)).drawn(1, Seeded(7))[0])
+    noise = int(DiscreteLaplace(Fraction(6)).draw(1, Seeded(7))[0])
     return replace(WITNESSES[0], first=(71 + noise,), second=(68 + noise,))
 
 

@@ -99,7 +99,7 @@ def half_charged(patch):
 
 def noise_shared_by_groups(patch):
     def drawn(self, exact, source):
-        return np.asarray(exact) + self.noise.drawn(1, source)
+        return np.asarray(exact) + self.noise.draw(1, source)
 
     patch.setattr(additive.Additive, "__call__", drawn)
 
@@ -211,7 +211,7 @@ def shown(pair, copies):
 
 def first_ever(pair, copies):
     """Less the noise that is known by now."""
-    return plain(pair, copies)[:, 0] - int(DiscreteLaplace(Fraction(3)).drawn(1, Seeded(7))[0])
+    return plain(pair, copies)[:, 0] - int(DiscreteLaplace(Fraction(3)).draw(1, Seeded(7))[0])
 
 
 @dataclass(frozen=True)

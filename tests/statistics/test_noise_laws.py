@@ -76,7 +76,7 @@ def masses_of(law, points):
 
 def point_test(true_law, tested_law, scale):
     """The p-value of draws from one law under another, by single points out to 14 scales."""
-    draws = true_law.drawn(N, SYSTEM)
+    draws = true_law.draw(N, SYSTEM)
     reach = int(14 * scale) + 3
     low = 0 if isinstance(true_law, Geometric) else -reach
     with real.precision(96):
@@ -89,7 +89,7 @@ def point_test(true_law, tested_law, scale):
 def coarse_test(true_law, tested_law, scale):
     """The p-value over 64 bins of an eighth of a scale."""
     edges = [int(Fraction(i, 8) * scale) for i in range(-32, 33)]
-    draws = true_law.drawn(N, SYSTEM)
+    draws = true_law.draw(N, SYSTEM)
     return p_value(*binned(tested_law, edges, draws), N)
 
 
@@ -119,7 +119,7 @@ def test_draws_at_a_thousand_million_follow_the_exact_mass(law):
 @pytest.mark.parametrize("scale", [Fraction(3, 10**8), Fraction(33, 10**9)], ids=["3e-8", "ten-percent-off"])
 def test_at_three_hundred_millionths_every_draw_is_zero(law, scale):
     """N = 200,000: a draw off zero has odds below e^(−3·10⁷).  Both laws say so; the next test tells laws apart."""
-    assert not law(scale).drawn(N, SYSTEM).any()
+    assert not law(scale).draw(N, SYSTEM).any()
 
 
 @pytest.mark.parametrize("law", [RoundedGaussian, DiscreteGaussian])

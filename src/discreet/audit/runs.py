@@ -36,9 +36,9 @@ class Pool:
     left: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     at: int = 0
 
-    def drawn(self, n: int, source: Source) -> Ints:
+    def draw(self, n: int, source: Source) -> Ints:
         if self.at + n > self.left.size:
-            self.left, self.at = self.law.drawn(max(n, _BATCH), source), 0
+            self.left, self.at = self.law.draw(max(n, _BATCH), source), 0
         self.at += n
         return self.left[self.at - n : self.at]
 

@@ -37,7 +37,7 @@ class Additive:
     def __call__(self, exact: Any, source: Source) -> Ints:
         """The noisy vector, of the same shape."""
         vector = lattice_vector(exact)
-        return saturated_sum(vector, self.noise.drawn(vector.size, source).reshape(vector.shape))
+        return saturated_sum(vector, self.noise.draw(vector.size, source).reshape(vector.shape))
 
     @property
     def variance(self) -> float:

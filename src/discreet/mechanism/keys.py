@@ -49,7 +49,7 @@ class KeySelection:
         counts = lattice_vector(exact, "counts")
         if counts.ndim != 1:
             raise bad_private("counts", "must be a flat list, one count a key", "Give a list of whole numbers.")
-        noisy = saturated_sum(counts, self.noise.drawn(counts.size, source))
+        noisy = saturated_sum(counts, self.noise.draw(counts.size, source))
         released: Bools = (counts >= 1) & (noisy > self.threshold)
         return released
 

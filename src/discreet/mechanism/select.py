@@ -80,7 +80,7 @@ class NoisyMax:
     def many(self, exact: Any, n: int, source: Source) -> Ints:
         """n independent choices, which cost n times as much: what an audit looks at."""
         scores = scores_vector(exact)
-        noise = self.noise.drawn(n * scores.size, source).reshape(n, scores.size)
+        noise = self.noise.draw(n * scores.size, source).reshape(n, scores.size)
         best: Ints = np.argmax(saturated_sum(scores, noise), axis=1).astype(np.int64)
         return best
 

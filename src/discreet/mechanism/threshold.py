@@ -78,7 +78,7 @@ class Run:
 
     def __init__(self, promise: SparseVector, source: Source) -> None:
         self._promise, self._source, self._lock = promise, source, Lock()
-        self._noisy_threshold = promise.threshold + int(promise.threshold_noise.drawn(1, source)[0])
+        self._noisy_threshold = promise.threshold + int(promise.threshold_noise.draw(1, source)[0])
         self._left, self._opened_in = promise.positives, _this_process()
 
     def __repr__(self) -> str:
@@ -115,11 +115,11 @@ class Run:
     def _answered(self, value: int) -> Verdict:
         if self._left == 0:
             raise bad("questions", "must stop after the last positive paid for", self._promise.positives, _NEW_RUN)
-        if value + int(self._promise.question_noise.drawn(1, self._source)[0]) < self._noisy_threshold:
+        if value + int(self._promise.question_noise.draw(1, self._source)[0]) < self._noisy_threshold:
             return Verdict(above=False)
         self._left -= 1
         fresh = self._promise.number_noise
-        return Verdict(True, None if fresh is None else value + int(fresh.drawn(1, self._source)[0]))
+        return Verdict(True, None if fresh is None else value + int(fresh.draw(1, self._source)[0]))
 
 
 _NEW_RUN = "Open a new run, which is a new charge."

@@ -25,20 +25,22 @@ def discrete_laplace(scale: Any, size: int | tuple[int, ...]) -> Ints:
 
     `scale` is an int, Fraction, Decimal, decimal text, or a float taken as its exact rational; 0 < scale ≤ 10¹².
     """
-    law, shape = DiscreteLaplace(scale), _shape(size)
-    return law.drawn(math.prod(shape), SYSTEM).reshape(shape)
+    return _draw(DiscreteLaplace(scale), size)
 
 
 def discrete_gaussian(sigma: Any, size: int | tuple[int, ...]) -> Ints:
     """Discrete Gaussian noise, P[k] ∝ e^(−k²/2σ²), as an int64 array; priced by zCDP only."""
-    law, shape = DiscreteGaussian(sigma), _shape(size)
-    return law.drawn(math.prod(shape), SYSTEM).reshape(shape)
+    return _draw(DiscreteGaussian(sigma), size)
 
 
 def rounded_gaussian(sigma: Any, size: int | tuple[int, ...]) -> Ints:
     """N(0, σ²) rounded to whole numbers, P[k] = Φ((k+½)/σ) − Φ((k−½)/σ), as an int64 array."""
-    law, shape = RoundedGaussian(sigma), _shape(size)
-    return law.drawn(math.prod(shape), SYSTEM).reshape(shape)
+    return _draw(RoundedGaussian(sigma), size)
+
+
+def _draw(law: DiscreteLaplace | DiscreteGaussian | RoundedGaussian, size: Any) -> Ints:
+    shape = _shape(size)
+    return law.draw(math.prod(shape), SYSTEM).reshape(shape)
 
 
 def _shape(size: Any) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Bools that fall with exactly the stated probability.
+"""Coins that fall heads with exactly the stated probability.
 
 A coin of bias p compares a uniform number with p, eight digits at first; one coin in 256 ties and gets 64 digits more,
 and one in 2⁷² after that gets as many as it needs, against certified digits of p.
@@ -20,22 +20,22 @@ _STEEPEST = Fraction(2**60)
 
 def coins(bias: real.Real, n: int, source: Source) -> Bools:
     """n coins, each True with probability `bias`, a certified real in [0, 1]."""
-    first = real.floor(bias, 8)
-    drawn = source.words(-(-n // 8)).view(np.uint8)[:n]
-    heads: Bools = drawn < first
-    ties = np.flatnonzero(drawn == first)
+    leading = real.floor(bias, 8)
+    digits = source.words(-(-n // 8)).view(np.uint8)[:n]
+    heads: Bools = digits < leading
+    ties = np.flatnonzero(digits == leading)
     if ties.size:
-        heads[ties] = _tied(bias, first, ties.size, source)
+        heads[ties] = _toss_ties(bias, leading, ties.size, source)
     return heads
 
 
-def _tied(bias: real.Real, first: int, n: int, source: Source) -> Bools:
-    """Bools whose first eight digits equal those of the bias."""
-    rest = np.uint64(real.floor(bias, 72) - (first << 64))
-    drawn = source.words(n)
-    heads: Bools = drawn < rest
-    for i in np.flatnonzero(drawn == rest):
-        heads[i] = below(Digits((first << 64) | int(drawn[i]), 72), bias, source)
+def _toss_ties(bias: real.Real, leading: int, n: int, source: Source) -> Bools:
+    """Coins whose first eight digits equal those of the bias."""
+    trailing = np.uint64(real.floor(bias, 72) - (leading << 64))
+    digits = source.words(n)
+    heads: Bools = digits < trailing
+    for i in np.flatnonzero(digits == trailing):
+        heads[i] = below(Digits((leading << 64) | int(digits[i]), 72), bias, source)
     return heads
 
 
@@ -50,12 +50,12 @@ def bernoulli_exp(gaps: Ints, rate: Fraction, source: Source) -> Bools:
     The float comparison decides only outside |U − e^(−γ̃)| ≤ 2⁻³⁶: with γ = rate·gap, `exponents` moves e^(−γ) by at
     most 2⁻⁵², and `exp_minus` adds at most MARGIN = 2⁻⁴².
     """
-    drawn = source.words(gaps.size)
-    u = (drawn >> np.uint64(11)).astype(np.float64) * _UNIT
+    digits = source.words(gaps.size)
+    u = (digits >> np.uint64(11)).astype(np.float64) * _UNIT
     p = exp_minus(exponents(gaps, rate))
     heads: Bools = u < p
     for i in np.flatnonzero(np.abs(u - p) <= 64 * MARGIN):
-        heads[i] = below(Digits(int(drawn[i]), 64), real.exp(-rate * int(gaps[i])), source)
+        heads[i] = below(Digits(int(digits[i]), 64), real.exp(-rate * int(gaps[i])), source)
     return heads
 
 

@@ -1,4 +1,4 @@
-"""A continuous variable cut into cells, in which it is uniform but for a small, exactly known rest.
+"""A continuous variable cut into cells, uniform in each but for a small part that is known exactly.
 
 Let f(z) = exp(−E(z)), E(z) = αz + βz²/2 for z ≥ 0, a decreasing log-concave density up to a factor: the exponential
 (α, β) = (1, 0) and half the normal (0, 1).  With cells [jh, (j+1)h) and w(j) = f(jh), propose
@@ -6,7 +6,7 @@ Let f(z) = exp(−E(z)), E(z) = αz + βz²/2 for z ≥ 0, a decreasing log-conc
     sure j    with mass ∝ w(j+1)          z = h(j + V), V uniform: always kept
     maybe j   with mass ∝ w(j) − w(j+1)   kept iff w(j+1) + Y·(w(j) − w(j+1)) < f(h(j + V)), Y uniform; else all anew
 
-The kept z has density ∝ w(j+1) + (w(j) − w(j+1))·P[kept | V] = f(z): exactly the law wanted, and Σ w(j) is the only sum
+The kept z has density ∝ w(j+1) + (w(j) − w(j+1))·P[kept | V] = f(z): exactly the density f, and Σ w(j) is the only sum
 needed.  All sure cells come first, so that a table of 16-bit cells of the proposal decides 98 of 100 draws at once.
 """
 
@@ -51,31 +51,31 @@ NORMAL = Cells(0, 1)
 
 @dataclass(frozen=True)
 class Tables:
-    """What the fast path needs of the proposal, all of it certified."""
+    """The certified numbers by which the fast path draws a proposal."""
 
     count: int  # sure cells 0 … count−1, then their tail, then maybe cells 0 … count−1, then theirs
     thresholds: Words  # ⌊2⁶⁴ · cumulative mass⌋ between them, without 0 and 1
-    left: Floats  # per 16-bit cell of the proposal: j of the one sure cell that fills it, else NaN
+    sure_cell: Floats  # per 16-bit cell of the proposal: j of the one sure cell that fills it, else NaN
     ratio: Floats  # w(j+1)/w(j), correctly rounded
 
 
 @cache
 def tables(cells: Cells) -> Tables:
-    """Thresholds from the cumulative masses, and the table of what they leave undivided."""
-    count = _tabled(cells)
+    """Thresholds of the cumulative masses, and the 16-bit cells that no threshold divides."""
+    count = _table_size(cells)
     with real.precision(256):
         weights = [cells.weight(j) for j in range(count + 1)]
         thresholds = np.array([_floor64(end) for end in _cumulative(cells, weights)], dtype=np.uint64)
-        ratio = np.array([float(after / w) for w, after in pairwise(weights)])
+        ratio = np.array([float(next_weight / weight) for weight, next_weight in pairwise(weights)])
     shift = _THRESHOLD_BITS - TABLE_BITS
     first = np.arange(1 << TABLE_BITS, dtype=np.uint64) << np.uint64(shift)
     last = first + np.uint64((1 << shift) - 1)
     part = np.searchsorted(thresholds, first, side="left")
-    whole = (part == np.searchsorted(thresholds, last, side="right")) & (part < count)
-    return Tables(count, thresholds, np.where(whole, part.astype(np.float64), np.nan), ratio)
+    undivided = (part == np.searchsorted(thresholds, last, side="right")) & (part < count)
+    return Tables(count, thresholds, np.where(undivided, part.astype(np.float64), np.nan), ratio)
 
 
-def _tabled(cells: Cells) -> int:
+def _table_size(cells: Cells) -> int:
     """The first j with E(jh) ≥ 56, counted in whole numbers: E(jh) = (2αj·64 + βj²)/(2·64²)."""
     per = H.denominator
     j = 1
@@ -87,38 +87,38 @@ def _tabled(cells: Cells) -> int:
 def _cumulative(cells: Cells, weights: list[arb]) -> Iterator[arb]:
     """The upper ends of sure 0 … count−1, sure tail, maybe 0 … count−1, as shares of the total."""
     share = 1 / (sum(weights[:-1], start=arb(0)) + _tail(cells, len(weights) - 1))
-    reached = arb(0)
-    for after in weights[1:]:
-        reached += after
-        yield reached * share
-    maybe = 1 - share  # all sure mass: Σ w(j+1) = Σ w(j) − w(0)
-    yield maybe
-    for after in weights[1:]:
-        yield maybe + (1 - after) * share  # Σ w(i) − w(i+1) over i ≤ j telescopes
+    sure = arb(0)
+    for weight in weights[1:]:
+        sure += weight
+        yield sure * share
+    all_sure = 1 - share  # all sure mass: Σ w(j+1) = Σ w(j) − w(0)
+    yield all_sure
+    for weight in weights[1:]:
+        yield all_sure + (1 - weight) * share  # Σ w(i) − w(i+1) over i ≤ j telescopes
 
 
 def _tail(cells: Cells, count: int) -> arb:
     """Σ w(j) over j ≥ count.
 
-    For the exponential a geometric series.  Otherwise terms up to 2·count are added and the rest lies between 0 and the
-    geometric series of its first ratio, since w(j+1)/w(j) falls with j.
+    For the exponential a geometric series.  Otherwise terms up to 2·count are added and the remainder lies between 0
+    and the geometric series of its first ratio, since w(j+1)/w(j) falls with j.
     """
     if cells.beta == 0:
         return cells.weight(count) / (1 - cells.weight(1))
-    w, after = cells.weight(2 * count), cells.weight(2 * count + 1)
-    rest = arb(0).union(w / (1 - after / w))
-    return sum((cells.weight(j) for j in range(count, 2 * count)), start=rest)
+    weight, next_weight = cells.weight(2 * count), cells.weight(2 * count + 1)
+    remainder = arb(0).union(weight / (1 - next_weight / weight))
+    return sum((cells.weight(j) for j in range(count, 2 * count)), start=remainder)
 
 
 def _floor64(share: arb) -> int:
-    whole = (share * arb(2) ** _THRESHOLD_BITS).floor().unique_fmpz()
-    if whole is None:
+    floor = (share * arb(2) ** _THRESHOLD_BITS).floor().unique_fmpz()
+    if floor is None:
         raise ArithmeticError("256 bits did not settle a threshold of 64")
-    return int(whole)
+    return int(floor)
 
 
-def located(cells: Cells, uniform: Digits, source: Source) -> tuple[int, bool]:
-    """The cell j the proposal falls in and whether it is sure, from the digits alone; the slow path of `tables`."""
+def locate(cells: Cells, uniform: Digits, source: Source) -> tuple[int, bool]:
+    """The cell j of the proposal and whether it is sure, by drawing digits; the slow path of `tables`."""
     count = tables(cells).count
     while True:
         with real.precision(2 * uniform.bits + 128):
@@ -135,14 +135,14 @@ def located(cells: Cells, uniform: Digits, source: Source) -> tuple[int, bool]:
         uniform.grow(source)
 
 
-def kept(cells: Cells, j: int, v: Digits, y: Digits, source: Source, *, mirrored: bool) -> bool:
-    """Whether a proposal in maybe-cell j at position v is kept, from the digits alone."""
+def is_kept(cells: Cells, j: int, v: Digits, y: Digits, source: Source, *, mirrored: bool) -> bool:
+    """Whether a proposal in maybe-cell j at the offset v is kept, by drawing digits."""
     while True:
         with real.precision(2 * max(v.bits, y.bits) + 128):
-            place = 1 - v.ball() if mirrored else v.ball()
+            offset = 1 - v.ball() if mirrored else v.ball()
             low, high = cells.weight(j + 1), cells.weight(j)
             need = low + y.ball() * (high - low)
-            have = (-cells.exponent(real.ball(H) * (j + place))).exp()
+            have = (-cells.exponent(real.ball(H) * (j + offset))).exp()
             if need < have:
                 return True
             if need >= have:

@@ -1,9 +1,9 @@
-"""A uniform real number on [0, 1), known to as many binary digits as have been asked for.
+"""A uniform real number on [0, 1), of which as many binary digits are drawn as decisions need.
 
     value / 2^bits  ≤  U  <  (value + 1) / 2^bits
 
-This is the slow, obvious form behind every sampler: a decision is made when the known digits force it, and more digits
-are drawn when they do not.
+Every sampler falls back to this slow, obvious form: it decides once the known digits force the decision, and draws more
+digits until they do.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Digits:
     bits: int = 0
 
     def grow(self, source: Source) -> None:
-        """64 further digits."""
+        """Draw 64 further digits."""
         self.value = (self.value << MORE) | int(source.words(1)[0])
         self.bits += MORE
 
@@ -50,7 +50,7 @@ def floor_of(affine: real.Real, grow: Digits, source: Source) -> int:
     """⌊x⌋ for an x that depends on the digits of `grow`, drawing as many as that takes."""
     while True:
         with real.precision(grow.bits + 128):
-            whole = affine().floor().unique_fmpz()
-        if whole is not None:
-            return int(whole)
+            floor = affine().floor().unique_fmpz()
+        if floor is not None:
+            return int(floor)
         grow.grow(source)

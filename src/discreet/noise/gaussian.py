@@ -22,7 +22,7 @@ from discreet.ndarrays import Bools, Floats, Ints
 from discreet.noise.cells import NORMAL
 from discreet.noise.digits import Digits, below
 from discreet.noise.laplace import DiscreteLaplace
-from discreet.noise.lattice import FEWEST, Rounding, drawn
+from discreet.noise.lattice import FEWEST, Rounding, draw_rounded
 from discreet.noise.powers import exp_minus
 from discreet.noise.source import Source
 
@@ -47,9 +47,9 @@ class RoundedGaussian:
     def __post_init__(self) -> None:
         object.__setattr__(self, "sigma", amounts.scale(self.sigma, "sigma"))
 
-    def drawn(self, n: int, source: Source) -> Ints:
+    def draw(self, n: int, source: Source) -> Ints:
         """n independent draws."""
-        return drawn(Rounding(NORMAL, 2, self.sigma, Fraction(1, 2)), n, source)
+        return draw_rounded(Rounding(NORMAL, 2, self.sigma, Fraction(1, 2)), n, source)
 
     @property
     def variance(self) -> float:
@@ -70,10 +70,10 @@ class RoundedGaussian:
         """The least t with P[|K| ≤ t] = 1 − 2·P[N > (t + ½)/σ] ≥ level."""
         amounts.require_inner(level, "level")
         missed = (1 - level) / 2
-        most = math.ceil(self.sigma)
-        while not self._enough(most, missed):
-            most *= 2
-        return bisect_left(range(most), True, key=lambda t: self._enough(t, missed))
+        upper = math.ceil(self.sigma)
+        while not self._enough(upper, missed):
+            upper *= 2
+        return bisect_left(range(upper), True, key=lambda t: self._enough(t, missed))
 
     def _enough(self, t: int, missed: Fraction) -> bool:
         return real.less(lambda: self.above(t), lambda: real.ball(missed))
@@ -96,25 +96,28 @@ class DiscreteGaussian:
     def __post_init__(self) -> None:
         object.__setattr__(self, "sigma", amounts.scale(self.sigma, "sigma"))
 
-    def drawn(self, n: int, source: Source) -> Ints:
+    def draw(self, n: int, source: Source) -> Ints:
         """n independent draws: discrete Laplace noise Y of scale σ, kept with probability exp(c − (|Y|/σ − 1)²/2).
 
-        e^(−|y|/σ)·e^(c − (|y|/σ − 1)²/2) = e^(−y²/2σ²)·e^(c − ½): the kept values have the law wanted, for every σ > 0.
-        c is the least of (|y|/σ − 1)²/2 over whole y, so that nothing is refused without need.
+        e^(−|y|/σ)·e^(c − (|y|/σ − 1)²/2) = e^(−y²/2σ²)·e^(c − ½): the kept values have the stated law, for every σ > 0.
+        c is the least of (|y|/σ − 1)²/2 over whole y, so that no proposal is refused needlessly.
         """
         out = np.empty(max(n, FEWEST), dtype=np.int64)
-        filled, each = 0, 1.02 / self._kept_share()
+        filled, proposals_per_draw = 0, 1.02 / self._kept_share()
         while filled < out.size:
-            wanted = min(_MOST_AT_ONCE, math.ceil((out.size - filled) * each) + 64)
-            proposed = DiscreteLaplace(self.sigma).drawn(wanted, source)
-            parts = (proposed[i : i + _CHUNK] for i in range(0, wanted, _CHUNK))
-            good = np.concatenate([part[self._kept(part, source)] for part in parts])[: out.size - filled]
-            out[filled : filled + good.size] = good
-            filled += good.size
+            count = min(_MOST_AT_ONCE, math.ceil((out.size - filled) * proposals_per_draw) + 64)
+            proposed = DiscreteLaplace(self.sigma).draw(count, source)
+            parts = (proposed[i : i + _CHUNK] for i in range(0, count, _CHUNK))
+            kept = np.concatenate([part[self._toss_keep(part, source)] for part in parts])[: out.size - filled]
+            out[filled : filled + kept.size] = kept
+            filled += kept.size
         return out[:n]
 
-    def _kept(self, proposed: Ints, source: Source) -> Bools:
-        """Float |y|/σ ≤ 60 errs by 2⁻⁴⁵, so the exponent by 2⁻³⁹, and the exponential by 2⁻⁴² more."""
+    def _toss_keep(self, proposed: Ints, source: Source) -> Bools:
+        """Which proposals are kept.
+
+        Float |y|/σ ≤ 60 errs by 2⁻⁴⁵, so the exponent by 2⁻³⁹, and the exponential by 2⁻⁴² more.
+        """
         p = self._probability(np.abs(proposed))
         words = source.words(proposed.size)
         u = (words >> np.uint64(11)).view(np.int64) * 2.0**-53
@@ -126,12 +129,12 @@ class DiscreteGaussian:
         return heads
 
     def _kept_share(self) -> float:
-        """P[kept] = e^(c − ½)·Σ e^(−k²/2σ²)·tanh(1/2σ), near enough to plan by: ¾ for large σ, 1 for small."""
+        """P[kept] = e^(c − ½)·Σ e^(−k²/2σ²)·tanh(1/2σ), close enough to plan by: ¾ for large σ, 1 for small."""
         s = float(max(self.sigma, _LEAST))
         total = (
             s * math.sqrt(2 * math.pi) if s > 1 else 1 + 2 * sum(math.exp(-k * k / (2 * s * s)) for k in range(1, 9))
         )
-        return math.exp(float(_spared(self.sigma)) - 0.5) * total * math.tanh(1 / (2 * s))
+        return math.exp(float(_least_exponent(self.sigma)) - 0.5) * total * math.tanh(1 / (2 * s))
 
     def _probability(self, size: Ints) -> Floats:
         """exp(c − (|y|/σ − 1)²/2), looked up where the table is short."""
@@ -190,16 +193,16 @@ def _keep_probability(sigma: Fraction, size: Ints) -> Floats:
     gap = size.astype(np.float64) * (1 / float(max(sigma, _LEAST))) - 1.0
     gap *= gap
     gap *= 0.5
-    gap -= float(_spared(sigma))
+    gap -= float(_least_exponent(sigma))
     return exp_minus(np.maximum(gap, 0.0))
 
 
 def _exponent(sigma: Fraction, size: int) -> Fraction:
     """(|y|/σ − 1)²/2 − c ≥ 0, exactly."""
-    return (size / sigma - 1) ** 2 / 2 - _spared(sigma)
+    return (size / sigma - 1) ** 2 / 2 - _least_exponent(sigma)
 
 
-def _spared(sigma: Fraction) -> Fraction:
+def _least_exponent(sigma: Fraction) -> Fraction:
     """c = (m/σ − 1)²/2 at the whole number m nearest to σ."""
     return (math.floor(sigma + Fraction(1, 2)) / sigma - 1) ** 2 / 2
 
@@ -211,13 +214,13 @@ def _keep_table(sigma: Fraction) -> Floats:
 
 
 def _theta(term: Callable[[int], arb]) -> arb:
-    """1 + 2·Σ over n ≥ 1 of a term whose ratios are at most e^(−3/2) < ¼: a rest is below 4/3 of its first term."""
+    """1 + 2·Σ over n ≥ 1 of a term whose ratios are at most e^(−3/2) < ¼: a tail is below 4/3 of its first term."""
     total, n = arb(1), 1
     while True:
         total += 2 * term(n)
-        after = term(n + 1)
-        if after < arb(2) ** -600 or n > 40:
-            return total + arb(0).union(8 * after / 3)
+        next_term = term(n + 1)
+        if next_term < arb(2) ** -600 or n > 40:
+            return total + arb(0).union(8 * next_term / 3)
         n += 1
 
 

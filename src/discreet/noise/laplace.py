@@ -17,7 +17,7 @@ from discreet import amounts, real
 from discreet.ndarrays import Ints
 from discreet.noise.bernoulli import coins
 from discreet.noise.cells import EXPONENTIAL
-from discreet.noise.lattice import FEWEST, Rounding, drawn
+from discreet.noise.lattice import FEWEST, Rounding, draw_rounded
 from discreet.noise.source import Source
 
 _LEAST = 1e-300  # stands for every smaller scale, in stated errors only: they are 0 to all digits
@@ -32,9 +32,9 @@ class Geometric:
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", amounts.scale(self.scale))
 
-    def drawn(self, n: int, source: Source) -> Ints:
+    def draw(self, n: int, source: Source) -> Ints:
         """n independent draws."""
-        return drawn(Rounding(EXPONENTIAL, 1, self.scale, Fraction(0)), n, source)
+        return draw_rounded(Rounding(EXPONENTIAL, 1, self.scale, Fraction(0)), n, source)
 
     def mass(self, k: int) -> arb:
         """P[G = k], as a ball at the working precision."""
@@ -55,9 +55,9 @@ class DiscreteLaplace:
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", amounts.scale(self.scale))
 
-    def drawn(self, n: int, source: Source) -> Ints:
+    def draw(self, n: int, source: Source) -> Ints:
         """n independent draws."""
-        size = Geometric(self.scale).drawn(n, source)
+        size = Geometric(self.scale).draw(n, source)
         negative = coins(self._negative, max(n, FEWEST), source)[:n]  # from a batch, as the sizes are
         return size ^ -negative.astype(np.int64)  # −1 − G is the complement of G
 
@@ -74,8 +74,8 @@ class DiscreteLaplace:
     @property
     def mean_abs(self) -> float:
         """E|X| = 2a/(1 − a²) = 1/sinh(1/scale)."""
-        whole = 1 / max(float(self.scale), _LEAST)
-        return 1 / math.sinh(whole) if whole < 700 else 0.0
+        rate = 1 / max(float(self.scale), _LEAST)
+        return 1 / math.sinh(rate) if rate < 700 else 0.0
 
     def radius(self, level: Fraction) -> int:
         """The least t with P[|X| ≤ t] ≥ level: t = ⌊scale·ln(2/((1 + a)(1 − level)))⌋."""

@@ -1,6 +1,6 @@
-"""⌊scale·Z + offset⌋ for a lazily drawn continuous Z: exact integer noise in whole arrays.
+"""Arrays of exact integer noise ⌊scale·Z + offset⌋ for a continuous Z whose digits are drawn as needed.
 
-Three stages, each handing on only what it could not prove, with all digits drawn so far:
+Three stages; each passes what it could not prove to the next, with all digits drawn so far:
 
 1. one 64-bit word a draw: 16 digits pick a cell by table, 40 digits place V, and floats give the integer if the
    interval [x, x + scale·h·2⁻⁴⁰], widened by the rounding error, holds no lattice boundary (about 98 of 100);
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from discreet import real
 from discreet.ndarrays import Bools, Floats, Ints, Words
-from discreet.noise.cells import TABLE_BITS, Cells, H, kept, located, tables
+from discreet.noise.cells import TABLE_BITS, Cells, H, is_kept, locate, tables
 from discreet.noise.digits import Digits, floor_of
 from discreet.noise.powers import MARGIN, exp_minus
 from discreet.noise.source import Source
@@ -57,77 +57,77 @@ class Rounding:
         object.__setattr__(self, "margin", float(self.scale * _REACH + 2) * 2.0**-51)
 
 
-def drawn(rounding: Rounding, n: int, source: Source) -> Ints:
+def draw_rounded(rounding: Rounding, n: int, source: Source) -> Ints:
     """n independent draws."""
     out = np.empty(max(n, FEWEST), dtype=np.int64)
     doubtful, words = [], []
     for start in range(0, out.size, _CHUNK):
         chunk = out[start : start + _CHUNK]
         fresh = source.words(chunk.size)
-        unproven = np.flatnonzero(~_tabled(rounding, fresh, chunk))
+        unproven = np.flatnonzero(~_fill_by_table(rounding, fresh, chunk))
         doubtful.append(unproven + start)
         words.append(fresh[unproven])
-    open_ = np.concatenate(doubtful)
-    out[open_], refused = _doubtful(rounding, np.concatenate(words), source)
-    again = open_[refused & (open_ < n)]  # a refused proposal is drawn anew from the first digit
-    if again.size:
-        out[again] = drawn(rounding, again.size, source)
+    unsettled = np.concatenate(doubtful)
+    out[unsettled], refused = _draw_doubtful(rounding, np.concatenate(words), source)
+    redraw = unsettled[refused & (unsettled < n)]  # a refused proposal is drawn anew from the first digit
+    if redraw.size:
+        out[redraw] = draw_rounded(rounding, redraw.size, source)
     return out[:n]
 
 
-def _tabled(rounding: Rounding, words: Words, out: Ints) -> Bools:
-    """Stage 1: the integers by table into `out`, and which of them are proven."""
+def _fill_by_table(rounding: Rounding, words: Words, out: Ints) -> Bools:
+    """Stage 1: write the integers by table into `out`; which of them are proven."""
     index = (words >> np.uint64(64 - TABLE_BITS)).view(np.int64)
-    return _floors(rounding, _lookup(rounding.cells, rounding.sides)[index], words, out)
+    return _fill_floors(rounding, _lookup(rounding.cells, rounding.sides)[index], words, out)
 
 
-def _floors(rounding: Rounding, left: Floats, words: Words, out: Ints) -> Bools:
-    """⌊scale·h·(cell + V) + offset⌋ into `out`, and where it is proven; `left` is cell·2⁴⁰ − 2⁵², making sums exact."""
+def _fill_floors(rounding: Rounding, base: Floats, words: Words, out: Ints) -> Bools:
+    """Write ⌊scale·h·(cell + V) + offset⌋ into `out`; where it is proven.  `base` is cell·2⁴⁰ − 2⁵²: sums are exact."""
     bits = words & _PLACE
     bits |= _TWO_TO_52
     x = bits.view(np.float64)
-    x += left
+    x += base
     x *= rounding.per_place
     x += float(rounding.offset)
-    whole = np.floor(x)
-    x -= whole
+    floor = np.floor(x)
+    x -= floor
     proven: Bools = x > rounding.margin
     if rounding.sides == 1 and rounding.offset == 0 and rounding.scale < _TINY:
-        proven |= whole == 0  # scale·Z ≥ 0 has no boundary below 0 to fall under
+        proven |= floor == 0  # scale·Z ≥ 0 has no boundary below 0 to fall under
     proven &= x < 1 - rounding.margin - rounding.per_place
     with np.errstate(invalid="ignore"):
-        np.copyto(out, whole, casting="unsafe")
+        np.copyto(out, floor, casting="unsafe")
     return proven
 
 
-def _doubtful(rounding: Rounding, words: Words, source: Source) -> tuple[Ints, Bools]:
-    """Stage 2: integers and refusals by 64 digits of the proposal and 53 of the coin; what stays open goes on."""
+def _draw_doubtful(rounding: Rounding, words: Words, source: Source) -> tuple[Ints, Bools]:
+    """Stage 2: integers and refusals by 64 digits of the proposal and 53 of the coin; stage 3 settles the others."""
     t = tables(rounding.cells)
     sign_bits = rounding.sides - 1
     mirrored: Bools = (words >> np.uint64(63)).astype(bool) & (sign_bits == 1)
-    more = source.words(words.size)
+    further = source.words(words.size)
     top = (words << np.uint64(sign_bits)) & np.uint64((1 << 64) - (1 << (48 + sign_bits)))
-    proposal = top | (more >> np.uint64(16 - sign_bits))
+    proposal = top | (further >> np.uint64(16 - sign_bits))
     part = np.searchsorted(t.thresholds, proposal, side="right")
-    found = (part == 0) | (t.thresholds[part - 1] != proposal)
-    found &= (part != t.count) & (part != 2 * t.count + 1)
+    located = (part == 0) | (t.thresholds[part - 1] != proposal)
+    located &= (part != t.count) & (part != 2 * t.count + 1)
     maybe = part > t.count
     j = np.where(maybe, part - t.count - 1, part) % t.count
     coin = source.words(words.size)
-    keep, clear = _kept(rounding.cells, j, mirrored, words, coin)
+    keep, clear = _keep_by_floats(rounding.cells, j, mirrored, words, coin)
     keep |= ~maybe
-    whole = np.empty(words.size, dtype=np.int64)
-    proven = _floors(rounding, _shifted(np.where(mirrored, -1.0 - j, j)), words, whole)
-    settled = found & (clear | ~maybe) & (proven | ~keep)
+    noise = np.empty(words.size, dtype=np.int64)
+    proven = _fill_floors(rounding, _shifted(np.where(mirrored, -1.0 - j, j)), words, noise)
+    settled = located & (clear | ~maybe) & (proven | ~keep)
     for i in np.flatnonzero(~settled):
-        cell = (int(j[i]), not maybe[i]) if found[i] else located(rounding.cells, Digits(int(proposal[i]), 64), source)
-        place, y = Digits(int(words[i] & _PLACE), PLACE_BITS), Digits(int(coin[i]), 64)
-        exact = certain(rounding, *cell, place, y, source, mirrored=bool(mirrored[i]))
-        keep[i], whole[i] = exact is not None, exact or 0
-    return whole, ~keep
+        cell = (int(j[i]), not maybe[i]) if located[i] else locate(rounding.cells, Digits(int(proposal[i]), 64), source)
+        v, y = Digits(int(words[i] & _PLACE), PLACE_BITS), Digits(int(coin[i]), 64)
+        exact = draw_certified(rounding, *cell, v, y, source, mirrored=bool(mirrored[i]))
+        keep[i], noise[i] = exact is not None, exact or 0
+    return noise, ~keep
 
 
-def _kept(cells: Cells, j: Index, mirrored: Bools, words: Words, coin: Words) -> tuple[Bools, Bools]:
+def _keep_by_floats(cells: Cells, j: Index, mirrored: Bools, words: Words, coin: Words) -> tuple[Bools, Bools]:
     """Whether q + Y(1 − q) < f(h(j+V))/f(jh), q = w(j+1)/w(j), and whether the floats prove it.
 
     The exponent h·V·(α + βh(j + V/2)) moves by less than 0.2·2⁻⁴⁰ over the digits of V still unknown, and the
@@ -142,11 +142,11 @@ def _kept(cells: Cells, j: Index, mirrored: Bools, words: Words, coin: Words) ->
     return need < have, np.abs(need - have) > _COIN_MARGIN + MARGIN
 
 
-def certain(
+def draw_certified(
     rounding: Rounding, j: int, sure: bool, v: Digits, y: Digits, source: Source, *, mirrored: bool
 ) -> int | None:
-    """Stage 3, and with `located` the slow twin of the others: the integer by certified digits, None if refused."""
-    if not sure and not kept(rounding.cells, j, v, y, source, mirrored=mirrored):
+    """Stage 3, and with `locate` the slow twin of the others: the integer by certified digits, None if refused."""
+    if not sure and not is_kept(rounding.cells, j, v, y, source, mirrored=mirrored):
         return None
     cell = -1 - j if mirrored else j
 
@@ -159,11 +159,11 @@ def certain(
 @cache
 def _lookup(cells: Cells, sides: int) -> Floats:
     """The 16-bit table; with two sides its first digit is the sign, and z < 0 lies in the cell −1 − j."""
-    left = tables(cells).left
+    table = tables(cells).sure_cell
     if sides == 2:
-        pairs = np.where(left[::2] == left[1::2], left[::2], np.nan)
-        left = np.concatenate([pairs, -1.0 - pairs])
-    return _shifted(left)
+        pairs = np.where(table[::2] == table[1::2], table[::2], np.nan)
+        table = np.concatenate([pairs, -1.0 - pairs])
+    return _shifted(table)
 
 
 def _shifted(cell: Floats) -> Floats:

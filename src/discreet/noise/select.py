@@ -1,4 +1,4 @@
-"""Choosing an index with probability exactly proportional to e^(−rate·gap).
+"""Choose an index with probability exactly proportional to e^(−rate·gap).
 
 Weights become whole numbers with a certified floor and ceiling, low[i] ≤ 2⁴⁰·e^(−rate·gap[i]) < high[i].  A uniform
 real x on [0, 2^b), 2^b at least their sum, picks the index between whose cumulative weights it lies; x beyond the sum
@@ -25,48 +25,50 @@ _MOST = 1 << 21  # candidates: 2²¹·2⁴⁰ < 2⁶²
 def exponential_choice(gaps: Ints, rate: Fraction, n: int, source: Source, times: Ints | None = None) -> Ints:
     """n independent indices i with P[i] ∝ times[i]·exp(−rate·gaps[i]), for gaps ≥ 0 with a least gap of 0.
 
-    `times` are whole numbers of at least 1, of how many equal candidates each index stands for; 1 without them.
+    `times[i]` ≥ 1 is the number of equal candidates that index i stands for; 1 without `times`.
     """
-    alike = np.ones(gaps.size, dtype=np.int64) if times is None else times
-    if int(alike.sum()) > _MOST:
+    multiplicity = np.ones(gaps.size, dtype=np.int64) if times is None else times
+    if int(multiplicity.sum()) > _MOST:
         raise ArithmeticError("at most 2²¹ candidates")
     # γ̃ errs by γ·2⁻⁵¹ ≤ 2⁻⁴⁵ where it matters (γ ≤ 48), the exponential by 2⁻⁴²: one unit of 2⁻⁴⁰ each way is ample.
     weight = np.floor(exp_minus(exponents(gaps, rate)) * 2.0**_WEIGHT_BITS).astype(np.int64)
-    low, high = np.cumsum(alike * np.maximum(weight - 1, 0)), np.cumsum(alike * (weight + 2))
+    low, high = np.cumsum(multiplicity * np.maximum(weight - 1, 0)), np.cumsum(multiplicity * (weight + 2))
     bits = int(high[-1]).bit_length()
     chosen = np.empty(n, dtype=np.int64)
-    open_ = np.arange(n)
-    while open_.size:
-        x = (source.words(open_.size) >> np.uint64(64 - bits)).view(np.int64)
+    unsettled = np.arange(n)
+    while unsettled.size:
+        x = (source.words(unsettled.size) >> np.uint64(64 - bits)).view(np.int64)
         index = np.searchsorted(high, x, side="right")  # high[index−1] ≤ x < high[index]
         clear = (index < gaps.size) & (x + 1 <= low[np.minimum(index, gaps.size - 1)])
-        beyond = x >= high[-1]
-        chosen[open_[clear]] = index[clear]
-        again = [open_[beyond]]
-        for i in np.flatnonzero(~clear & ~beyond):
-            exact = _certain(gaps, rate, Digits(int(x[i]), bits), bits, source, alike)
+        above_sum = x >= high[-1]
+        chosen[unsettled[clear]] = index[clear]
+        redraw = [unsettled[above_sum]]
+        for i in np.flatnonzero(~clear & ~above_sum):
+            exact = _draw_certified(gaps, rate, Digits(int(x[i]), bits), bits, source, multiplicity)
             if exact is None:
-                again.append(open_[i : i + 1])
+                redraw.append(unsettled[i : i + 1])
             else:
-                chosen[open_[i]] = exact
-        open_ = np.concatenate(again)
+                chosen[unsettled[i]] = exact
+        unsettled = np.concatenate(redraw)
     return chosen
 
 
-def _certain(gaps: Ints, rate: Fraction, x: Digits, bits: int, source: Source, times: Ints | None = None) -> int | None:
+def _draw_certified(
+    gaps: Ints, rate: Fraction, x: Digits, bits: int, source: Source, times: Ints | None = None
+) -> int | None:
     """The slow twin: the index by certified weights, None if x lies beyond their sum."""
-    alike = [1] * gaps.size if times is None else times.tolist()
+    multiplicity = [1] * gaps.size if times is None else times.tolist()
     values, where = np.unique(gaps, return_inverse=True)
     while True:
         with real.precision(x.bits + 64):
             weights = [real.exp(-rate * int(v))() for v in values]
             place = x.ball() * arb(2) ** (bits - _WEIGHT_BITS)
-            reached = arb(0)
+            cumulative = arb(0)
             for index, value in enumerate(where):
-                reached += weights[value] * alike[index]
-                if place < reached:
+                cumulative += weights[value] * multiplicity[index]
+                if place < cumulative:
                     return index
-                if not place >= reached:
+                if not place >= cumulative:
                     break
             else:
                 return None
@@ -89,12 +91,12 @@ def uniform_below(n: int, source: Source) -> int:
 
 
 def uniforms(below: int, n: int, source: Source) -> Ints:
-    """n whole numbers 0 … below−1, each equally likely, for 1 ≤ below ≤ 2⁶³; those beyond are drawn anew."""
+    """n whole numbers 0 … below−1, each equally likely, for 1 ≤ below ≤ 2⁶³; larger ones are drawn anew."""
     if below == 1:
         return np.zeros(n, dtype=np.int64)
     bits = (below - 1).bit_length()
     x = (source.words(n) >> np.uint64(64 - bits)).view(np.int64)
-    beyond = np.flatnonzero(x >= below)
-    if beyond.size:
-        x[beyond] = uniforms(below, beyond.size, source)
+    too_large = np.flatnonzero(x >= below)
+    if too_large.size:
+        x[too_large] = uniforms(below, too_large.size, source)
     return x

@@ -1,7 +1,7 @@
-"""Where every random bit comes from.
+"""The source of every random bit.
 
 The system source keeps no state: each request draws a fresh 256-bit key from the operating system and stretches it
-with AES-256 in counter mode.  A forked, spawned or threaded worker therefore has nothing to repeat, and no seed or
+with AES-256 in counter mode.  A forked, spawned or threaded worker therefore cannot repeat anything, and no seed or
 environment variable reaches it.  `Source` is a protocol so that tests can replay chosen bits; nothing in the package
 makes any other source.
 """
@@ -37,9 +37,9 @@ class System:
             return np.frombuffer(os.urandom(size), dtype=np.uint64)
         secret = os.urandom(_KEY_BYTES + _BLOCK_BYTES)
         stream = Cipher(AES256(secret[:_KEY_BYTES]), CTR(secret[_KEY_BYTES:])).encryptor()
-        drawn = bytearray(size + _BLOCK_BYTES - 1)
-        stream.update_into(_zeros(size), drawn)
-        return np.frombuffer(drawn, dtype=np.uint64, count=n)
+        output = bytearray(size + _BLOCK_BYTES - 1)
+        stream.update_into(_zeros(size), output)
+        return np.frombuffer(output, dtype=np.uint64, count=n)
 
 
 SYSTEM = System()

@@ -113,7 +113,7 @@ def _shifted(name: str, wrong: str, test: Odds | Shift, noise: Noise, runs: int)
     """Counts 1 and 0, told apart by y ≥ 1."""
 
     def draw(exact: int, n: int, source: Source) -> Outputs:
-        return exact + noise.drawn(n, source)
+        return exact + noise.draw(n, source)
 
     chances = (_chance(noise, -1)[0], _chance(noise, 0)[1])
     return Drawn(name, wrong, test, (1, 0), draw, Event(Coordinate(0), "≥", 1), chances, runs)
@@ -137,7 +137,7 @@ def _redrawn(exact: int) -> OutputLaw:
 
 def _clipped(noise: DiscreteLaplace) -> Draw:
     def draw(exact: int, n: int, source: Source) -> Outputs:
-        clipped: Outputs = np.clip(exact + noise.drawn(n, source), 0, 10)
+        clipped: Outputs = np.clip(exact + noise.draw(n, source), 0, 10)
         return clipped
 
     return draw
@@ -146,7 +146,7 @@ def _clipped(noise: DiscreteLaplace) -> Draw:
 def _float_sum(noise: DiscreteLaplace) -> Draw:
     def draw(rows: tuple[float, ...], n: int, source: Source) -> Outputs:
         total = sum(np.minimum(np.maximum(row, 0.0), 1.0) for row in rows)
-        noisy: Outputs = total + noise.drawn(n, source).astype(np.float64)
+        noisy: Outputs = total + noise.draw(n, source).astype(np.float64)
         return noisy
 
     return draw

@@ -119,7 +119,7 @@ def _noise_twice() -> Iterator[Planted]:
 
     def drawn(spread: Callable[[Ints], Ints]) -> Callable[[Any, int, Source], Outputs]:
         def draw(exact: Any, n: int, source: Source) -> Outputs:
-            noise = made.mechanisms[0][0].noise.drawn(2 * n, source).reshape(n, 2)
+            noise = made.mechanisms[0][0].noise.draw(2 * n, source).reshape(n, 2)
             noisy: Outputs = placed(made, exact)[0] + spread(noise)
             return noisy
 

@@ -86,7 +86,7 @@ def _forked(exact: tuple[int, int], n: int, source: Source) -> Outputs:
 
 
 def _shared(exact: tuple[int, int], n: int, source: Source) -> Outputs:
-    noise = DiscreteLaplace(Fraction(1)).drawn(n, source)
+    noise = DiscreteLaplace(Fraction(1)).draw(n, source)
     return np.array(exact) + noise[:, None]
 
 

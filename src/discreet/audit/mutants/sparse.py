@@ -57,8 +57,8 @@ def _drawn_without_end() -> Drawn:
     ours = _laplace(1)
 
     def draw(questions: tuple[int, ...], n: int, source: Source) -> Outputs:
-        level = ours.drawn(n, source)[:, None]
-        noise = ours.drawn(n * len(questions), source).reshape(n, -1)
+        level = ours.draw(n, source)[:, None]
+        noise = ours.draw(n * len(questions), source).reshape(n, -1)
         return (np.array(questions) + noise >= level).astype(np.int64)
 
     law, pattern = _patterns(ours, Fraction(1), _NO_END), "⊥" * 4 + "⊤" * 4
