@@ -15,7 +15,7 @@ from benchmarks.report import Aim, Report, Table, verdict
 from benchmarks.start import cpu_and_wall
 from discreet.privacy import pld, price
 from discreet.privacy.cost import Cost, Exponential, Gaussian, Pure, Repeated, Sampled
-from discreet.privacy.flat import terms
+from discreet.privacy.flat import atoms_of
 from discreet.privacy.renyi import ORDERS
 from discreet.privacy.routes import Bound
 
@@ -59,9 +59,9 @@ def report() -> Report:
 def _long_training() -> list[Timed]:
     """ε at δ = 10⁻⁵ of 10⁴ steps of the sampled Gaussian at rate 0.01, σ = 1."""
     by_loss, whole, first = [], [], []
-    pld.epsilon_at(terms(_training(0)), DELTA)  # loads dp-accounting, which `first` counts
+    pld.epsilon_at(atoms_of(_training(0)), DELTA)  # loads dp-accounting, which `first` counts
     for run in range(1, RUNS + 1):
-        by_loss.append(_seconds(lambda n: pld.epsilon_at(terms(_training(n)), DELTA), 2 * run))
+        by_loss.append(_seconds(lambda n: pld.epsilon_at(atoms_of(_training(n)), DELTA), 2 * run))
         whole.append(_seconds(lambda n: price.epsilon(_training(n), DELTA), 2 * run + 1))
         first.append(cpu_and_wall([sys.executable, "-c", _FIRST])[0])
     what = "ε of 10⁴ sampled Gaussian steps"

@@ -9,8 +9,11 @@ from fractions import Fraction as F
 
 import pytest
 
+from discreet.bounded import scalar
+from discreet.mechanism.additive import laplace
 from discreet.privacy import analytic, calibrate, convert, price
 from discreet.privacy.cost import Gaussian, Pure, Repeated, Sampled
+from privacy.textbook import advanced
 
 D = F(1, 10**5)
 
@@ -77,10 +80,10 @@ def test_q_t_epsilon_is_unsound():
 def test_q_epsilon_root_t_is_not_a_bound():
     """100 steps: qε√T = 0.1, while even the optimistic loss distribution at δ = 1e-5 is above 0.3."""
     from discreet.privacy import pld
-    from discreet.privacy.flat import terms
+    from discreet.privacy.flat import atoms_of
 
     steps = Repeated(Sampled("0.01", Pure(1)), 100)
-    assert pld.optimistic(terms(steps)).epsilon(1e-5) > 0.3
+    assert pld.optimistic(atoms_of(steps)).epsilon(1e-5) > 0.3
     assert float(price.epsilon(steps, D).value) < 0.5
 
 
@@ -96,7 +99,7 @@ def test_a_hundred_counts_are_priced_as_integer_noise_not_as_continuous_laplace(
 
 def test_a_hundred_counts_by_the_older_theorems():
     assert price.epsilon(Repeated(Pure("0.1"), 100), 0).value == 10
-    assert float(convert.advanced(F(1, 10), F(0), 100, D)[0]) == pytest.approx(5.850, abs=1e-3)
+    assert float(advanced(F(1, 10), F(0), 100, D)[0]) == pytest.approx(5.850, abs=1e-3)
 
 
 def test_zcdp_conversion_by_its_plain_formula_and_by_the_tight_one():
@@ -105,12 +108,16 @@ def test_zcdp_conversion_by_its_plain_formula_and_by_the_tight_one():
     assert float(convert.epsilon_of_zcdp(F(1, 2), F(1, 10**6))) == pytest.approx(5.2215, abs=1e-4)
 
 
+def _laplace_scale(moved, epsilon):
+    return laplace(scalar(moved), epsilon).noise.scale
+
+
 def test_group_of_k_multiplies_epsilon_and_noise():
-    assert calibrate.laplace_scale(3, "0.1") == 30  # Lap(k/ε)
+    assert _laplace_scale(3, "0.1") == 30  # Lap(k/ε)
     assert price.epsilon(Repeated(Pure("0.1"), 3), 0).value == F(3, 10)
 
 
 def test_laplace_scales_of_the_worked_examples():
-    assert calibrate.laplace_scale(1, "0.1") == 10  # one count, whatever the population
-    assert calibrate.laplace_scale(12, "0.1") == 120  # D = 12 counts of one person
-    assert calibrate.laplace_scale(2, "0.1") == 20  # two counts by replacement
+    assert _laplace_scale(1, "0.1") == 10  # one count, whatever the population
+    assert _laplace_scale(12, "0.1") == 120  # D = 12 counts of one person
+    assert _laplace_scale(2, "0.1") == 20  # two counts by replacement

@@ -12,7 +12,7 @@ from discreet.ledger.inside import Inside, fits, from_json, holds, taken, to_jso
 from discreet.ledger.weigh import promise
 from discreet.privacy import price, renyi
 from discreet.privacy.cost import Apart, Approx, Exponential, Gaussian, Pure, Repeated, Sampled, Together, Zcdp
-from discreet.privacy.flat import terms
+from discreet.privacy.flat import atoms_of
 from discreet.relation import Relation
 
 LAW = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
@@ -60,12 +60,12 @@ def is_covered(reserved, costs, under):
     together = Together(tuple(one.cost for one in each))
     if sum(one.apart for one in each) > whole.apart or price.zcdp(together).value > price.zcdp(whole.cost).value:
         return False
-    odds = renyi.whole_odds(terms(whole.cost))
-    if odds is not None and renyi.whole_odds(terms(together)).epsilon > odds.epsilon:
+    odds = renyi.total_odds(atoms_of(whole.cost))
+    if odds is not None and renyi.total_odds(atoms_of(together)).epsilon > odds.epsilon:
         return False
     for order in ORDERS:
-        spent = sum(renyi.curve(one.cost, order).value for one in each)
-        if spent > renyi.curve(whole.cost, order).value * ROUNDING:
+        spent = sum(renyi.divergence(one.cost, order).value for one in each)
+        if spent > renyi.divergence(whole.cost, order).value * ROUNDING:
             return False
     return True
 

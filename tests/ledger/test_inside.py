@@ -24,7 +24,7 @@ from discreet.privacy.cost import (
     Together,
     Zcdp,
 )
-from discreet.privacy.flat import Concentrated, Normal, Odds, terms
+from discreet.privacy.flat import Concentrated, Normal, Odds, atoms_of
 from discreet.relation import Relation
 
 from .book import again, made
@@ -188,8 +188,8 @@ def test_a_ledger_takes_key_selection_from_a_purse_of_zcdp(tmp_path, monkeypatch
 )
 def test_a_cost_with_zcdp_is_priced_at_one_renyi_order(reserved):
     """docs/proofs/ledger.md needs it: another route for such costs needs another proof for purses."""
-    assert any(isinstance(atom, Concentrated) for atom, _ in terms(reserved))
-    assert pld.expanded(terms(reserved)) is None
+    assert any(isinstance(atom, Concentrated) for atom, _ in atoms_of(reserved))
+    assert pld.with_dominating_pairs(atoms_of(reserved)) is None
     routes = ("Rényi at order", "closed form: zCDP at its best order", "worst part: Rényi at order")
     assert price.epsilon(reserved, "1e-6").route.startswith(routes)
     assert price.delta(reserved, 8).route.startswith(routes)

@@ -50,7 +50,7 @@ def test_every_delta_is_paid_apart(cost, apart):
     found = promise(cost, ADD)
     assert found.apart == apart
     for order in (F(3, 2), F(8), F(40)):
-        assert renyi.curve(found.cost, order).delta == 0
+        assert renyi.divergence(found.cost, order).delta == 0
 
 
 def test_a_delta_that_no_decimal_ends_covers_itself():

@@ -29,11 +29,6 @@ def epsilon_of(sigma):
     return price.epsilon(Repeated(Sampled("0.1", Gaussian(sigma)), 20), "1e-5").value
 
 
-def test_laplace_scale_is_exact():
-    assert calibrate.laplace_scale(1, 0.1) == 10
-    assert calibrate.laplace_scale("7", "0.3") == F(70, 3)
-
-
 def test_gaussian_sigma_meets_its_target_and_no_less_would():
     found = calibrate.gaussian_sigma("0.5", "1e-6")
     assert price.delta(Gaussian(found), "0.5").value <= F(1, 10**6)
@@ -112,8 +107,6 @@ def test_the_cache_directory_follows_the_environment(monkeypatch):
 @pytest.mark.parametrize("bad", [float("nan"), -1, True, None, "9" * 5000])
 def test_bad_targets_are_refused(bad):
     for call in (
-        lambda: calibrate.laplace_scale(1, bad),
-        lambda: calibrate.laplace_scale(bad, 1),
         lambda: calibrate.gaussian_sigma(bad, "1e-5"),
         lambda: calibrate.gaussian_sigma(1, bad),
         lambda: calibrate.zcdp_sigma(bad),

@@ -51,7 +51,7 @@ def test_many_comparable_parts_cost_the_worst_in_either_order() -> None:
 
 
 def test_the_dominant_part_is_found_wherever_it_stands_and_only_if_there_is_one() -> None:
-    weak, strong, other = flat.terms(Pure(2)), flat.terms(Pure(1)), flat.terms(Gaussian(1))
+    weak, strong, other = flat.atoms_of(Pure(2)), flat.atoms_of(Pure(1)), flat.atoms_of(Gaussian(1))
     assert flat.dominant((weak, strong)) == flat.dominant((strong, weak)) == weak
     for parts in ((weak, other), (other, weak, strong), (strong, other, weak)):
         assert flat.dominant(parts) is None

@@ -10,11 +10,13 @@ from scipy import optimize, stats
 
 from discreet.privacy import analytic, convert, pld
 from discreet.privacy.cost import Apart, Approx, Gaussian, Pure, Repeated, Sampled, Together, Zcdp
-from discreet.privacy.flat import terms
+from discreet.privacy.flat import atoms_of
+
+from .textbook import optimal_epsilon
 
 
 def epsilon(cost, delta):
-    found = pld.epsilon_at(terms(cost), F(delta))
+    found = pld.epsilon_at(atoms_of(cost), F(delta))
     return None if found is None else float(found[0])
 
 
@@ -72,7 +74,7 @@ def test_sampled_gaussian_is_between_a_lower_bound_and_one_per_cent_above(times)
 )
 @pytest.mark.parametrize("delta", ["1e-3", "1e-6", "1e-9"])
 def test_pessimistic_is_never_below_the_librarys_optimistic_value(cost, delta):
-    assert epsilon(cost, delta) >= pld.optimistic(terms(cost)).epsilon(float(delta))
+    assert epsilon(cost, delta) >= pld.optimistic(atoms_of(cost)).epsilon(float(delta))
 
 
 @pytest.mark.parametrize("delta", ["1e-2", "1e-5", "1e-8", "1e-11"])
@@ -85,17 +87,17 @@ def test_one_gaussian_is_never_below_the_closed_form(delta):
 @pytest.mark.parametrize("delta", ["1e-3", "1e-6", "1e-9"])
 @pytest.mark.parametrize(("each", "times"), [("0.1", 100), ("0.5", 20), ("0.001", 4000)])
 def test_equal_responses_are_never_below_optimal_composition(each, times, delta):
-    exact = float(convert.optimal_epsilon(F(each), F(0), times, F(delta)))
+    exact = float(optimal_epsilon(F(each), F(0), times, F(delta)))
     found = epsilon(Repeated(Pure(each), times), delta)
     assert exact * (1 - 1e-12) <= found <= exact * 1.01
 
 
 @pytest.mark.parametrize("at", [F(0), F(1, 100), F(1, 2), F(3)])
 def test_delta_is_never_below_optimal_composition(at):
-    shares = (convert.Share(F(3, 10), F(0), 9), convert.Share(F(1, 7), F(1, 10**7), 20))
+    shares = (convert.Copies(F(3, 10), F(0), 9), convert.Copies(F(1, 7), F(1, 10**7), 20))
     cost = Together((Repeated(Pure("0.3"), 9), Repeated(Approx("1/7", "1e-7"), 20)))
     exact = convert.mixed_delta(shares, at)
-    found = pld.delta_at(terms(cost), at)[0]
+    found = pld.delta_at(atoms_of(cost), at)[0]
     assert exact <= found <= exact * F(101, 100) + F(1, 10**10)
 
 
@@ -134,7 +136,7 @@ def test_tiny_delta_is_declined_not_answered_with_infinity_or_too_little():
 
 
 def test_allowance_is_added_to_delta():
-    found, loss = pld.delta_at(terms(Repeated(Sampled("0.01", Gaussian(1)), 1000)), F(5))
+    found, loss = pld.delta_at(atoms_of(Repeated(Sampled("0.01", Gaussian(1)), 1000)), F(5))
     assert loss.allowance > 0
     assert found >= F(loss.delta(5.0)) + F(loss.allowance) * F(999999, 10**6)
 

@@ -26,6 +26,9 @@ from discreet.privacy.cost import (
     Zcdp,
 )
 
+from .event import event
+from .textbook import optimal_epsilon
+
 D = F(1, 10**5)
 MANY = Repeated(Sampled("0.01", Gaussian(1)), 1000)
 
@@ -48,7 +51,7 @@ def test_each_kind_takes_its_own_closed_form():
     assert eps(Gaussian(2)) == analytic.epsilon(2, D)
     assert eps(Zcdp("0.1")) == convert.epsilon_of_zcdp(F(1, 10), D)
     assert eps(Approx(1, "1e-6"), "1e-6") == 1
-    assert eps(Repeated(Pure("0.1"), 100)) == convert.optimal_epsilon(F(1, 10), F(0), 100, D)
+    assert eps(Repeated(Pure("0.1"), 100)) == optimal_epsilon(F(1, 10), F(0), 100, D)
     assert eps(FREE, 0) == 0
     assert price.delta(FREE, 0).value == 0
 
@@ -261,7 +264,7 @@ def test_bad_false_alarm_is_refused(value):
         price.tradeoff(Pure(1), value)
 
 
-@pytest.mark.parametrize("ask", [price.zcdp, price.event, lambda c: price.epsilon(c, D), lambda c: price.renyi(c, 2)])
+@pytest.mark.parametrize("ask", [price.zcdp, event, lambda c: price.epsilon(c, D), lambda c: price.renyi(c, 2)])
 def test_what_is_not_a_cost_is_refused(ask):
     with pytest.raises(BadValue, match="cost must be a Cost"):
         ask("Pure(1)")
@@ -270,17 +273,17 @@ def test_what_is_not_a_cost_is_refused(ask):
 def test_events_use_the_integer_law_for_pure_and_never_laplace():
     from dp_accounting import dp_event as dp
 
-    assert isinstance(price.event(Pure(1)), dp.DiscreteLaplaceDpEvent)
-    assert isinstance(price.event(Gaussian(1)), dp.GaussianDpEvent)
-    assert isinstance(price.event(Zcdp(1)), dp.ZCDpEvent)
-    assert price.event(FREE) == dp.NoOpDpEvent()
-    step = price.event(MANY)
+    assert isinstance(event(Pure(1)), dp.DiscreteLaplaceDpEvent)
+    assert isinstance(event(Gaussian(1)), dp.GaussianDpEvent)
+    assert isinstance(event(Zcdp(1)), dp.ZCDpEvent)
+    assert event(FREE) == dp.NoOpDpEvent()
+    step = event(MANY)
     assert isinstance(step, dp.SelfComposedDpEvent)
     assert isinstance(step.event, dp.PoissonSampledDpEvent)
-    grouped = price.event(Sampled("0.01", Group(Gaussian(4), 2)))
+    grouped = event(Sampled("0.01", Group(Gaussian(4), 2)))
     assert isinstance(grouped, dp.GaussianDpEvent)
     with pytest.raises(NotPriced, match="no event"):
-        price.event(Approx(1, "1e-6"))
+        event(Approx(1, "1e-6"))
 
 
 def test_another_accountant_agrees_on_the_event():
@@ -288,7 +291,7 @@ def test_another_accountant_agrees_on_the_event():
 
     for cost in (Repeated(Pure("0.1"), 100), Together((Gaussian(2), Pure("0.5")))):
         accountant = library.PLDAccountant()
-        accountant.compose(price.event(cost))
+        accountant.compose(event(cost))
         assert float(eps(cost)) == pytest.approx(accountant.get_epsilon(1e-5), rel=0.02)
 
 

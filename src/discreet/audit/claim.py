@@ -15,7 +15,7 @@ from discreet.mechanism.additive import root_up
 from discreet.mechanism.promise import Mechanism
 from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.cost import Cost, Gaussian, Together
-from discreet.privacy.flat import Normal, terms
+from discreet.privacy.flat import Normal, atoms_of
 from discreet.release.measure import Measurement
 
 EPSILONS = ("0.5", "1", "2")
@@ -69,7 +69,7 @@ def audit_exactly(claim: Claim) -> Row:
 
 def as_one(cost: Cost) -> Cost:
     """Gaussians on the same units are one Gaussian, which can be tested by its μ; μ² adds up and is rounded up."""
-    match cost, terms(cost):
+    match cost, atoms_of(cost):
         case Together(), ((Normal(mu_squared=square), 1),):
             return Gaussian(1 / root_up(square))
         case _:

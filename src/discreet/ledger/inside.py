@@ -20,7 +20,7 @@ from discreet.ledger.weigh import promise
 from discreet.ledger.written import fraction
 from discreet.privacy import convert, price, renyi
 from discreet.privacy.cost import Approx, Cost, Gaussian, Pure, Response, Together, Zcdp
-from discreet.privacy.flat import Atom, Choice, Concentrated, Normal, Odds, Terms, Thinned, dominates, terms
+from discreet.privacy.flat import Atom, Atoms, Choice, Concentrated, Normal, Odds, Thinned, atoms_of, dominates
 from discreet.relation import Relation
 
 _LONGEST = 2**4096  # sums are exact up to this denominator, then rounded up to it: digits must not grow without end
@@ -31,7 +31,7 @@ class Inside:
     """What was taken from one purse: amounts by name, or slots."""
 
     sums: tuple[tuple[str, Fraction], ...] = ()
-    slots: Terms = ()
+    slots: Atoms = ()
 
     def __add__(self, other: "Inside") -> "Inside":
         mine, more = dict(self.sums), dict(other.sums)
@@ -54,7 +54,7 @@ def taken(reserved: Cost, cost: Cost, under: Relation) -> Inside | None:
     plain = _plain(cost, under)
     match reserved:
         case Pure() | Response() | Approx():
-            odds = renyi.whole_odds(terms(plain))
+            odds = renyi.total_odds(atoms_of(plain))
             return None if odds is None else Inside((("delta", odds.delta), ("epsilon", odds.epsilon)))
         case Zcdp():
             try:
@@ -62,7 +62,7 @@ def taken(reserved: Cost, cost: Cost, under: Relation) -> Inside | None:
             except NotPriced:
                 return None
         case Gaussian():
-            match terms(plain):
+            match atoms_of(plain):
                 case ():
                     return Inside((("mu_squared", Fraction(0)),))
                 case ((Normal() as normal, 1),):
@@ -118,16 +118,16 @@ def _plain(cost: Cost, under: Relation) -> Cost:
 
 
 @lru_cache(maxsize=64)
-def _whole(reserved: Cost, under: Relation) -> tuple[Fraction, Terms]:
+def _whole(reserved: Cost, under: Relation) -> tuple[Fraction, Atoms]:
     found = promise(reserved, under)
-    return found.apart, terms(found.cost)
+    return found.apart, atoms_of(found.cost)
 
 
 def _short(total: Fraction) -> Fraction:
     return total if total.denominator <= _LONGEST else Fraction(math.ceil(total * _LONGEST), _LONGEST)
 
 
-def _joined(some: Terms, more: Terms) -> Terms:
+def _joined(some: Atoms, more: Atoms) -> Atoms:
     """Both compositions as one, in no order: Gaussians add up, and so does zCDP; anything else is counted."""
     mu_squared, rho, counts = _by_kind((*some, *more))
     if mu_squared:
@@ -137,7 +137,7 @@ def _joined(some: Terms, more: Terms) -> Terms:
     return tuple(counts.items())
 
 
-def _by_kind(found: Terms) -> tuple[Fraction, Fraction, Counter[Atom]]:
+def _by_kind(found: Atoms) -> tuple[Fraction, Fraction, Counter[Atom]]:
     """Σμ² of the Gaussians, Σρ of zCDP, and how often everything else."""
     counts: Counter[Atom] = Counter()
     mu_squared = rho = Fraction(0)
@@ -152,7 +152,7 @@ def _by_kind(found: Terms) -> tuple[Fraction, Fraction, Counter[Atom]]:
     return mu_squared, rho, counts
 
 
-def _slots_hold(slots: Terms, inside: Terms) -> bool:
+def _slots_hold(slots: Atoms, inside: Atoms) -> bool:
     """Whether each term has a slot: equal ones cancel first, which loses no assignment and leaves few to compare.
 
     What is compared is put in one order, so that every reader comes to the same answer.
@@ -168,16 +168,16 @@ def _slots_hold(slots: Terms, inside: Terms) -> bool:
     return not rest or dominates(free, _sorted(rest)) or dominates(slots, _sorted(inside))
 
 
-def _sorted(found: Iterable[tuple[Atom, int]]) -> Terms:
+def _sorted(found: Iterable[tuple[Atom, int]]) -> Atoms:
     return tuple(sorted(found, key=repr))
 
 
 # --- what a zCDP slot holds of other kinds ---------------------------------------------------------------------------
 
 
-def _terms_taken(cost: Cost, slots: Terms) -> Terms:
+def _terms_taken(cost: Cost, slots: Atoms) -> Atoms:
     """The terms of a charge; beside a zCDP slot, those of a kind without any slot as ρ, so that sums stay short."""
-    found, kinds = terms(cost), {type(slot) for slot, _ in slots}
+    found, kinds = atoms_of(cost), {type(slot) for slot, _ in slots}
     if Concentrated not in kinds:
         return found
     own = dict(slots)
@@ -198,7 +198,7 @@ def _rho(atom: Atom) -> Fraction:
             raise TypeError("neither pure nor Gaussian")
 
 
-def _zcdp_slot_holds(slots: Terms, inside: Terms) -> bool:
+def _zcdp_slot_holds(slots: Atoms, inside: Atoms) -> bool:
     """Whether there is a zCDP slot, and room in it for all that finds no slot of its own kind.
 
     Gaussians take their own slot first.  Several pure terms may share a pure slot, largest first, each in the slot with
@@ -264,7 +264,7 @@ def from_json(data: dict[str, Any]) -> Inside:
     return Inside(sums, _terms(data.get("slots", [])))
 
 
-def _terms_json(found: Terms) -> list[Any]:
+def _terms_json(found: Atoms) -> list[Any]:
     return [[times, *_atom_json(atom)] for atom, times in found]
 
 
@@ -277,14 +277,14 @@ def _atom_json(atom: Atom) -> list[Any]:
         case Concentrated():
             return ["zcdp", str(atom.rho)]
         case Thinned():
-            return ["sampled", str(atom.rate), _terms_json(atom.terms)]
+            return ["sampled", str(atom.rate), _terms_json(atom.atoms)]
         case Choice():
             return ["choice", *map(_terms_json, atom.parts)]
         case _:
             raise TypeError("not an atom")
 
 
-def _terms(data: list[Any]) -> Terms:
+def _terms(data: list[Any]) -> Atoms:
     return tuple((_atom(*atom), _times(times)) for times, *atom in data)
 
 

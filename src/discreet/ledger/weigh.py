@@ -15,7 +15,7 @@ from discreet.ledger.account import Amounts
 from discreet.ledger.filter import Budget, kept, kept_delta, kept_renyi
 from discreet.privacy import analytic, convert, price, renyi
 from discreet.privacy.cost import FREE, Apart, Approx, Cost, Group, Pure, Repeated, Sampled, Together, checked
-from discreet.privacy.flat import Choice, Concentrated, Normal, Odds, Terms, Thinned, promises_groups, terms
+from discreet.privacy.flat import Atoms, Choice, Concentrated, Normal, Odds, Thinned, atoms_of, promises_groups
 from discreet.relation import Relation
 
 _FINEST = 10**400  # denominators up to here are kept: whoever types a δ can pay a δ apart that is all of it
@@ -86,7 +86,7 @@ def _sampled(cost: Sampled, size: int, relation: Relation) -> Promise:
     inner = _promise(cost.cost, size, relation)
     if whole or inner.apart == 0:
         return inner if whole else Promise(Sampled(cost.rate, inner.cost), Fraction(0))
-    odds = renyi.whole_odds(terms(cost.cost))
+    odds = renyi.total_odds(atoms_of(cost.cost))
     if odds is None:  # the event is that of the unsampled mechanism, whichever the sample
         return Promise(Sampled(cost.rate, inner.cost), inner.apart)
     return Promise(_pure(convert.sampled_epsilon(odds.epsilon, cost.rate)), cost.rate * odds.delta)
@@ -105,7 +105,7 @@ def typed(cost: Cost, relation: Relation, *, epsilon: Any = None, delta: Any = N
     found = promise(cost, relation)
     small = found.apart if delta is None else amounts.probability(delta, "delta")
     if epsilon is None:
-        odds = renyi.whole_odds(terms(found.cost))
+        odds = renyi.total_odds(atoms_of(found.cost))
         if odds is None:
             fix = "Type the epsilon and delta at which the noise was calibrated."
             raise bad("epsilon", "must be typed for a cost without an ε of its own", type(cost).__name__, fix)
@@ -123,7 +123,7 @@ def typed(cost: Cost, relation: Relation, *, epsilon: Any = None, delta: Any = N
 
 def covered(cost: Cost, epsilon: Fraction, delta: Fraction) -> bool:
     """Whether a cost without δ of its own is (ε, δ)-DP: closed forms, then Rényi orders, then the full accountant."""
-    found = terms(cost)
+    found = atoms_of(cost)
     if _closed_covers(found, epsilon, delta):
         return True
     if delta == 0:
@@ -136,11 +136,11 @@ def covered(cost: Cost, epsilon: Fraction, delta: Fraction) -> bool:
     return price.delta(cost, epsilon).value <= delta or price.epsilon(cost, delta).value <= epsilon
 
 
-def _closed_covers(found: Terms, epsilon: Fraction, delta: Fraction) -> bool:
+def _closed_covers(found: Atoms, epsilon: Fraction, delta: Fraction) -> bool:
     """Basic composition of all that is pure with one Gaussian or one zCDP term; of parts, each."""
     odds = tuple(term for term in found if _is_pure(term[0]))
     rest = tuple(term for term in found if term not in odds)
-    total = renyi.whole_odds(odds) if odds else Odds(Fraction(0))
+    total = renyi.total_odds(odds) if odds else Odds(Fraction(0))
     if total is None or total.epsilon > epsilon:
         return False
     room = epsilon - total.epsilon
@@ -162,7 +162,7 @@ def _is_pure(atom: object) -> bool:
         case Odds():
             return True
         case Thinned():
-            return renyi.whole_odds(atom.terms) is not None
+            return renyi.total_odds(atom.atoms) is not None
         case _:
             return False
 
@@ -170,7 +170,7 @@ def _is_pure(atom: object) -> bool:
 def weight_of(question: Typed, allowed: Budget) -> Amounts:
     """What the question adds in every currency of the budget, rounded up."""
     apart = question.promise.apart
-    curves = [renyi.curve(question.promise.cost, k.order) for k in allowed.orders]
+    curves = [renyi.divergence(question.promise.cost, k.order) for k in allowed.orders]
     if any(curve.delta for curve in curves):
         raise NotPriced("This cost keeps a δ inside.", "The filter pays each δ apart.", "Give it as Approx(ε, δ).")
     values = tuple(kept_renyi(curve.value) for curve in curves)

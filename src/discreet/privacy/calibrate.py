@@ -21,15 +21,6 @@ _LEAST_SIGMA, _MOST_SIGMA = 1e-3, 1e9
 _MOST_PRICINGS = 60
 
 
-def laplace_scale(sensitivity: Any, epsilon: Any) -> Fraction:
-    """l1/ε, exactly: two-sided geometric noise of this scale, in lattice steps, is ε-DP (Ghosh et al. 2012).
-
-    >>> laplace_scale(1, 0.1), laplace_scale(7, "1/3")
-    (Fraction(10, 1), Fraction(21, 1))
-    """
-    return amounts.positive(sensitivity, "sensitivity") / amounts.epsilon(epsilon)
-
-
 def gaussian_sigma(epsilon: Any, delta: Any) -> Fraction:
     """The least σ per unit of l2 sensitivity that is (ε, δ)-DP by the analytic formula, 12 digits, rounded up.
 

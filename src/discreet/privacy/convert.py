@@ -1,7 +1,7 @@
-"""From one promise to another, one theorem per function.
+"""Conversions of one promise to another, one theorem per function.
 
-Amounts in are exact; amounts out are rounded to the larger side.  ε, δ, ρ, α, k, p are always: the pure or approximate
-bound, its failure probability, zCDP's parameter, a Rényi order above 1, a number of repetitions or of units, a rate.
+Arguments are exact; results are rounded up.  ε, δ, ρ, α, k, p are always: the pure or approximate bound, its failure
+probability, zCDP's parameter, a Rényi order above 1, a number of repetitions or of units, a rate.
 """
 
 import math
@@ -50,7 +50,7 @@ def epsilon_of_renyi(divergence: Fraction, order: Fraction, delta: Fraction) -> 
 
 
 def delta_of_renyi(divergence: Fraction, order: Fraction, epsilon: Fraction) -> Fraction:
-    """δ = e^{(α−1)(R−ε)}·(1 − 1/α)^α/(α − 1), at most 1: the same theorem read the other way."""
+    """δ = e^{(α−1)(R−ε)}·(1 − 1/α)^α/(α − 1), at most 1: the same theorem solved for δ."""
 
     def logarithm() -> arb:
         a = ball(order)
@@ -64,19 +64,19 @@ def best_order(rho: float, log_delta: float) -> Fraction:
     """Nearly the best order to turn ρ-zCDP into (ε, δ)."""
     guess = (math.log(max(-log_delta, 1e-6)) - math.log(rho)) / 2
 
-    def worth(x: float) -> float:
-        rest = math.exp(x)
-        return (1 + rest) * rho + x - math.log1p(rest) - (log_delta + math.log1p(rest)) / rest
+    def loss(x: float) -> float:
+        excess = math.exp(x)  # α − 1
+        return (1 + excess) * rho + x - math.log1p(excess) - (log_delta + math.log1p(excess)) / excess
 
-    return _order_between(guess, worth)
+    return _order_between(guess, loss)
 
 
-def _order_between(guess: float, worth: Callable[[float], float]) -> Fraction:
-    """The order 1 + e^x with the least `worth(x)`, by thirds; floats may choose it, since any order is sound."""
+def _order_between(guess: float, loss: Callable[[float], float]) -> Fraction:
+    """The order 1 + e^x with the least `loss(x)`, by thirds; floats may choose it, because any order is sound."""
     low, high = max(guess - 12, -25.0), min(max(guess, 0.0) + 12, 300.0)
     for _ in range(90):
-        left, right = low + (high - low) / 3, high - (high - low) / 3
-        low, high = (low, right) if worth(left) <= worth(right) else (left, high)
+        lower, upper = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (low, upper) if loss(lower) <= loss(upper) else (lower, high)
     return 1 + Fraction(math.exp((low + high) / 2)).limit_denominator(10**12) + Fraction(1, 10**15)
 
 
@@ -99,31 +99,21 @@ def delta_of_zcdp(rho: Fraction, epsilon: Fraction) -> Fraction:
     r, e = _float(rho), _float(epsilon)
     guess = math.log(max((e - r) / (2 * r), 1e-9))
 
-    def worth(x: float) -> float:
-        rest = math.exp(x)
-        return rest * ((1 + rest) * r - e) + (1 + rest) * (x - math.log1p(rest)) - x
+    def loss(x: float) -> float:
+        excess = math.exp(x)  # α − 1
+        return excess * ((1 + excess) * r - e) + (1 + excess) * (x - math.log1p(excess)) - x
 
-    order = _order_between(guess, worth)
+    order = _order_between(guess, loss)
     return delta_of_renyi(order * rho, order, epsilon)
 
 
-def delta_of_pure(epsilon: Fraction, at: Fraction) -> Fraction:
-    """δ = (e^ε − e^{ε'})/(1 + e^ε), at least 0: what ε-DP promises at ε' (the worst is randomized response)."""
-    if at >= epsilon:
+def delta_of_pure(epsilon: Fraction, target: Fraction) -> Fraction:
+    """δ = (e^ε − e^{ε'})/(1 + e^ε), at least 0: the δ of ε-DP at ε' = `target` (the worst is randomized response)."""
+    if target >= epsilon:
         return Fraction(0)
-    if epsilon - at > MOST_SUMMED:
+    if epsilon - target > MOST_SUMMED:
         return Fraction(1)
-    return up(lambda: (-(ball(at - epsilon).expm1())) / (1 + (-ball(epsilon)).exp()))
-
-
-def epsilon_of_pure(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """ε' = ln(e^ε − δ(1 + e^ε)), at least 0: the same read the other way."""
-    if delta == 0:
-        return epsilon
-    room = down(lambda: ball(delta) * (1 + (-ball(epsilon)).exp()))
-    if room >= 1:
-        return Fraction(0)
-    return max(Fraction(0), up(lambda: ball(epsilon) + (-ball(room)).log1p()))
+    return up(lambda: (-(ball(target - epsilon).expm1())) / (1 + (-ball(epsilon)).exp()))
 
 
 def sampled_epsilon(epsilon: Fraction, rate: Fraction) -> Fraction:
@@ -141,30 +131,8 @@ def unsampled_epsilon(epsilon: Fraction, rate: Fraction) -> Fraction:
     return epsilon if rate == 1 else down(lambda: (ball(epsilon).expm1() / ball(rate)).log1p())
 
 
-def basic(epsilons: "list[Fraction]", deltas: "list[Fraction]") -> tuple[Fraction, Fraction]:
-    """(Σε, Σδ): basic composition (Dwork et al. 2006).
-
-    >>> basic([Fraction(1, 10)] * 3, [Fraction(0)] * 3)
-    (Fraction(3, 10), Fraction(0, 1))
-    """
-    return sum(epsilons, Fraction(0)), sum(deltas, Fraction(0))
-
-
-def advanced(epsilon: Fraction, delta: Fraction, times: int, slack: Fraction) -> tuple[Fraction, Fraction]:
-    """(√(2k ln(1/δ'))·ε + kε(e^ε − 1), kδ + δ'), for any δ' > 0 (Dwork, Rothblum & Vadhan 2010).
-
-    Kept for teaching and comparison: `optimal` and the Rényi route are never worse.
-    """
-
-    def value() -> arb:
-        e, k = ball(epsilon), arb(times)
-        return (2 * k * -ball(slack).log()).sqrt() * e + k * e * e.expm1()
-
-    return up(value), times * delta + slack
-
-
 @dataclass(frozen=True)
-class Share:
+class Copies:
     """`times` mechanisms of (ε, δ)-DP in a composition."""
 
     epsilon: Fraction
@@ -172,59 +140,51 @@ class Share:
     times: int
 
 
-def optimal_delta(epsilon: Fraction, delta: Fraction, times: int, at: Fraction) -> Fraction:
-    """The least δ' such that k mechanisms of (ε, δ)-DP are (ε', δ')-DP (Kairouz, Oh & Viswanath 2015, Theorem 3.3).
+def mixed_delta(copies: tuple[Copies, ...], epsilon: Fraction) -> Fraction:
+    """The least δ' such that the mechanisms together are (ε', δ')-DP at ε' = `epsilon` (Murtagh & Vadhan 2016).
 
+    Of k equal ones (Kairouz, Oh & Viswanath 2015, Theorem 3.3):
     δ' = 1 − (1−δ)^k·(1 − D),  D = Σ_l C(k,l)·max(0, e^{(k−l)ε} − e^{ε'+lε})/(1 + e^ε)^k.
     """
-    return mixed_delta((Share(epsilon, delta, times),), at)
+    with precision(256):
+        exp_epsilon = ball(epsilon).exp()
+        total = arb(0)
+        for loss, high, low in _losses(copies):
+            if loss > epsilon:
+                total += high - exp_epsilon * low
+    failure = _any_failure(copies)
+    return min(Fraction(1), max(Fraction(0), up(lambda: 1 - ball(1 - failure) * (1 - total))))
 
 
-def optimal_epsilon(epsilon: Fraction, delta: Fraction, times: int, at: Fraction) -> Fraction | None:
-    """The least ε' such that k mechanisms of (ε, δ)-DP are (ε', δ')-DP at δ' = `at`: the same theorem.
+def mixed_epsilon(copies: tuple[Copies, ...], delta: Fraction) -> Fraction | None:
+    """The least ε' such that the mechanisms together are (ε', δ')-DP at δ' = `delta`; None where their own δ exceed it.
 
-    >>> round(float(optimal_epsilon(Fraction(1, 10), Fraction(0), 100, Fraction(1, 10**5))), 4)
+    ε' = max over i of ln((A_i − D)/B_i), where A_i, B_i are the two laws' chances of the i largest losses and
+    D = 1 − (1−δ')/∏(1−δ).
+
+    >>> round(float(mixed_epsilon((Copies(Fraction(1, 10), Fraction(0), 100),), Fraction(1, 10**5))), 4)
     4.3068
     """
-    return mixed_epsilon((Share(epsilon, delta, times),), at)
-
-
-def mixed_delta(shares: tuple[Share, ...], at: Fraction) -> Fraction:
-    """The same for unequal mechanisms, summed over all combinations of losses (Murtagh & Vadhan 2016)."""
-    with precision(256):
-        e_at = ball(at).exp()
-        total = arb(0)
-        for loss, high, low in _losses(shares):
-            if loss > at:
-                total += high - e_at * low
-    spent = _outside(shares)
-    return min(Fraction(1), max(Fraction(0), up(lambda: 1 - ball(1 - spent) * (1 - total))))
-
-
-def mixed_epsilon(shares: tuple[Share, ...], at: Fraction) -> Fraction | None:
-    """ε' = max over i of ln((A_i − D)/B_i), where A_i, B_i are the two laws' chances of the i largest losses and
-    D = 1 − (1−δ')/∏(1−δ); None where the δ parts alone exceed δ' = `at`.
-    """
-    spent = _outside(shares)
-    if spent > at:
+    failure = _any_failure(copies)
+    if failure > delta:
         return None
-    left = max(Fraction(0), down(lambda: 1 - ball(1 - at) / ball(1 - spent)))
+    remaining = max(Fraction(0), down(lambda: 1 - ball(1 - delta) / ball(1 - failure)))
     best = Fraction(0)
     with precision(256):
-        above, below, room = arb(0), arb(0), ball(left)
-        for loss, high, low in _losses(shares):
+        above, below, room = arb(0), arb(0), ball(remaining)
+        for loss, high, low in _losses(copies):
             if loss <= 0:
                 break
             above, below = above + high, below + low
             gap = (above - room).upper()
             if gap > 0:
                 best = max(best, _upper_log(gap, below.lower()))
-    return min(best, sum((share.epsilon * share.times for share in shares), Fraction(0)))
+    return min(best, sum((each.epsilon * each.times for each in copies), Fraction(0)))
 
 
-def combinations(shares: tuple[Share, ...]) -> int:
-    """How many losses a mixed composition has: the work of summing them."""
-    return math.prod(share.times + 1 for share in shares)
+def combinations(copies: tuple[Copies, ...]) -> int:
+    """The number of losses of a mixed composition, which is the work of summing them."""
+    return math.prod(each.times + 1 for each in copies)
 
 
 def _upper_log(above: arb, below: arb) -> Fraction:
@@ -234,16 +194,16 @@ def _upper_log(above: arb, below: arb) -> Fraction:
 _Loss = tuple[Fraction, arb, arb]  # the loss, its chance under the one law, under the other
 
 
-def _losses(shares: tuple[Share, ...]) -> list[_Loss]:
+def _losses(copies: tuple[Copies, ...]) -> list[_Loss]:
     """The losses of all the randomized responses together, largest first."""
-    if combinations(shares) > 2 * MOST_OPTIMAL:
+    if combinations(copies) > 2 * MOST_OPTIMAL:
         what = f"Optimal composition is summed over at most {2 * MOST_OPTIMAL} losses."
-        raise NotPriced(what, f"There are {combinations(shares)}.", "Use the Rényi or the PLD route.")
-    found: list[_Loss] = [(Fraction(0), arb(1), arb(1))]
-    for share in shares:
-        each = _response_losses(share.epsilon, share.times)
-        found = [(a + b, c * d, e * f) for a, c, e in found for b, d, f in each]
-    return sorted(found, key=lambda one: one[0], reverse=True)
+        raise NotPriced(what, f"There are {combinations(copies)}.", "Use the Rényi or the PLD route.")
+    losses: list[_Loss] = [(Fraction(0), arb(1), arb(1))]
+    for each in copies:
+        responses = _response_losses(each.epsilon, each.times)
+        losses = [(a + b, c * d, e * f) for a, c, e in losses for b, d, f in responses]
+    return sorted(losses, key=lambda loss: loss[0], reverse=True)
 
 
 def _response_losses(epsilon: Fraction, times: int) -> list[_Loss]:
@@ -254,27 +214,27 @@ def _response_losses(epsilon: Fraction, times: int) -> list[_Loss]:
     for _ in range(times):
         keeps.append(keeps[-1] * keep)
         flips.append(flips[-1] * flip)
-    ways, found = 1, []
+    ways, losses = 1, []
     for lies in range(times + 1):
         chance = arb(ways)
         high = chance * keeps[times - lies] * flips[lies]
-        found.append(((times - 2 * lies) * epsilon, high, chance * keeps[lies] * flips[times - lies]))
+        losses.append(((times - 2 * lies) * epsilon, high, chance * keeps[lies] * flips[times - lies]))
         ways = ways * (times - lies) // (lies + 1)
-    return found
+    return losses
 
 
-def _outside(shares: tuple[Share, ...]) -> Fraction:
+def _any_failure(copies: tuple[Copies, ...]) -> Fraction:
     """1 − ∏(1 − δ)^k, rounded up: the chance that at least one bad event happens."""
-    risky = [share for share in shares if share.delta]
-    if any(share.delta == 1 for share in risky):
+    risky = [each for each in copies if each.delta]
+    if any(each.delta == 1 for each in risky):
         return Fraction(1)
-    if len(risky) <= 1 and all(share.times == 1 for share in risky):
+    if len(risky) <= 1 and all(each.times == 1 for each in risky):
         return risky[0].delta if risky else Fraction(0)
 
     def value() -> arb:
-        return -(sum((share.times * (-ball(share.delta)).log1p() for share in risky), arb(0)).expm1())
+        return -(sum((each.times * (-ball(each.delta)).log1p() for each in risky), arb(0)).expm1())
 
-    return min(Fraction(1), sum((share.times * share.delta for share in risky), Fraction(0)), up(value))
+    return min(Fraction(1), sum((each.times * each.delta for each in risky), Fraction(0)), up(value))
 
 
 def group_pure(epsilon: Fraction, size: int) -> Fraction:

@@ -1,8 +1,8 @@
-"""Privacy loss distributions by dp-accounting, for composed and sampled costs; imported only when first asked.
+"""Privacy loss distributions by dp-accounting, for composed and sampled costs; imported only when first used.
 
-Losses are put on a grid by the pessimistic rule of Doroshenko et al. (2022), so δ(ε) is not too small but for the
-floats' own rounding; that is bounded in docs/proofs/privacy/pld.md and added to δ as `allowance`.  Where it is not
-small against the δ asked for, or the grid would be too wide, there is no price by this route.
+Losses are put on a grid by the pessimistic rule of Doroshenko et al. (2022), so δ(ε) is too small by the rounding of
+floats at most; docs/proofs/privacy/pld.md bounds that, and it is added to δ as `allowance`.  Where the allowance is
+not small against the δ asked for, or the grid would be too wide, this route gives no bound.
 """
 
 import math
@@ -13,8 +13,8 @@ from typing import Any
 
 from discreet import amounts
 from discreet.privacy import convert
-from discreet.privacy.flat import Choice, Concentrated, Normal, Odds, Terms, Thinned
-from discreet.privacy.renyi import whole_odds
+from discreet.privacy.flat import Atoms, Choice, Concentrated, Normal, Odds, Thinned
+from discreet.privacy.renyi import total_odds
 
 _UNIT = 2.0**-53
 _FINE, _WIDE, _SINGLE = 100, 2**20, 2**17  # points per standard deviation, per total width, per single step
@@ -27,21 +27,21 @@ _LEAST_DELTA = Fraction(1, 10**12)
 
 @dataclass(frozen=True)
 class Loss:
-    """The privacy loss of a whole composition on its grid, both directions, and what the floats may have lost."""
+    """The privacy loss of a composition on its grid, in both directions, and a bound on the rounding of floats."""
 
     distribution: Any
     interval: float
     allowance: float
 
     def delta(self, epsilon: float) -> float:
-        """δ at ε, never too small by more than the allowance, which is not yet added."""
+        """δ at ε, too small by the allowance at most, which is not yet added."""
         import numpy as np
 
         with np.errstate(all="ignore"):
             return float(self.distribution.get_delta_for_epsilon(epsilon))
 
     def epsilon(self, delta: float) -> float:
-        """ε at δ, as the grid has it."""
+        """ε at δ on the grid."""
         import numpy as np
 
         with np.errstate(all="ignore"):
@@ -55,114 +55,110 @@ class _Shape:
     reach: float
 
 
-def epsilon_at(found: Terms, delta: Fraction) -> "tuple[Fraction, Loss] | None":
+def epsilon_at(atoms: Atoms, delta: Fraction) -> "tuple[Fraction, Loss] | None":
     """ε at δ and its distribution, rounded up; None where this route does not reach."""
     if delta < _LEAST_DELTA:
         return None
-    loss = distribution(found)
+    loss = distribution(atoms)
     if loss is None or 2 * loss.allowance > delta:
         return None
-    wanted = amounts.float_down(delta) - loss.allowance
-    guess = loss.epsilon(wanted)
+    usable_delta = amounts.float_down(delta) - loss.allowance
+    guess = loss.epsilon(usable_delta)
     if not math.isfinite(guess):
         return None
     for doubling in range(40):
         # The inverse is only a hint: what counts is δ at the ε returned.
-        if loss.delta(guess) <= wanted:
+        if loss.delta(guess) <= usable_delta:
             return Fraction(guess), loss
         guess += (guess + loss.interval) * 1e-12 * 2.0**doubling
     return None
 
 
-def delta_at(found: Terms, epsilon: Fraction) -> "tuple[Fraction, Loss] | None":
+def delta_at(atoms: Atoms, epsilon: Fraction) -> "tuple[Fraction, Loss] | None":
     """δ at ε and its distribution, rounded up by the allowance."""
     if epsilon > _LARGEST_LOSS:
         return None
-    loss = distribution(found)
+    loss = distribution(atoms)
     if loss is None:
         return None
     value = loss.delta(amounts.float_down(epsilon)) + loss.allowance
     return (min(Fraction(1), Fraction(value)), loss) if math.isfinite(value) and value >= 0 else None
 
 
-def distribution(found: Terms) -> "Loss | None":
-    """The pessimistic distribution of a composition, or None out of range."""
-    plain = expanded(found)
-    return None if plain is None else _composed(plain, 1)
+def distribution(atoms: Atoms) -> "Loss | None":
+    """The pessimistic distribution of a composition; None out of range."""
+    pairs = with_dominating_pairs(atoms)
+    return None if pairs is None else _compose(pairs, 1)
 
 
-def optimistic(found: Terms) -> "Loss | None":
-    """Rounded the other way: a value the true price cannot be far below; for tests and for stating slack."""
-    plain = expanded(found)
-    return None if plain is None else _composed(plain, -1)
+def optimistic(atoms: Atoms) -> "Loss | None":
+    """The optimistic distribution: the true price is not far below it; for tests and for stating slack."""
+    pairs = with_dominating_pairs(atoms)
+    return None if pairs is None else _compose(pairs, -1)
 
 
-def expanded(found: Terms) -> "Terms | None":
-    """Only what has a dominating pair: a choice pays for all its parts, mixed samples are priced on everyone."""
-    plain: list[Any] = []
-    mu_squared = Fraction(0)
-    for atom, times in found:
+def with_dominating_pairs(atoms: Atoms) -> "Atoms | None":
+    """The composition from atoms that have a dominating pair, None where there is none.
+
+    A choice pays for all its parts, and a sample of mixed atoms is priced as if it were everyone.
+    """
+    pairs: list[Any] = []
+    for atom, times in atoms:
         match atom:
-            case Odds():
-                plain.append((atom, times))
-            case Normal():
-                mu_squared += times * atom.mu_squared
-            case Thinned(terms=((Normal(), 1),)):
-                plain.append((atom, times))
-            case Thinned():
-                total = whole_odds(atom.terms)
-                inner = ((atom, 1),) if total is not None else expanded(atom.terms)
-                if inner is None:
-                    return None
-                plain += [(deeper, often * times) for deeper, often in inner]
-            case Choice():
-                parts = [expanded(part) for part in atom.parts]
-                if any(part is None for part in parts):
-                    return None
-                plain += [(deeper, often * times) for part in parts if part for deeper, often in part]
+            case Thinned(atoms=((Normal(), 1),)) | Odds() | Normal():
+                pairs.append((atom, times))
+            case Thinned() if total_odds(atom.atoms) is not None:
+                pairs.append((atom, times))
+            case Thinned() | Choice():
+                for part in atom.parts if isinstance(atom, Choice) else (atom.atoms,):
+                    inner = with_dominating_pairs(part)
+                    if inner is None:
+                        return None
+                    pairs += [(each, count * times) for each, count in inner]
             case Concentrated():
                 return None
-    mu_squared += sum((atom.mu_squared * times for atom, times in plain if isinstance(atom, Normal)), Fraction(0))
-    kept = [(atom, times) for atom, times in plain if not isinstance(atom, Normal)]
-    return (*kept, (Normal(mu_squared), 1)) if mu_squared else tuple(kept)
+    mu_squared = sum((atom.mu_squared * times for atom, times in pairs if isinstance(atom, Normal)), Fraction(0))
+    others = [(atom, times) for atom, times in pairs if not isinstance(atom, Normal)]
+    return (*others, (Normal(mu_squared), 1)) if mu_squared else tuple(others)
 
 
 @lru_cache(maxsize=8)
-def _composed(plain: Terms, side: int) -> "Loss | None":
+def _compose(pairs: Atoms, side: int) -> "Loss | None":
     import numpy as np
 
-    whole, allowance = None, 0.0
+    total, allowance = None, 0.0
     try:
-        interval = _interval(plain)
+        interval = _interval(pairs)
         if interval is None:
             return None
         with np.errstate(all="ignore"):
-            for atom, times in plain:
-                one = _one(atom, interval, side)
-                many = one.self_compose(times, _TAIL) if times > 1 else one
-                allowance += times * _ROUNDING * (1 + _shape(atom).reach) + _self_allowance(one, many, times)
-                if whole is not None:
-                    many = whole.compose(many, _TAIL)
-                    allowance += _pair_allowance(many)
-                whole = many
+            for atom, times in pairs:
+                single = _distribution_of(atom, interval, side)
+                power = single.self_compose(times, _TAIL) if times > 1 else single
+                allowance += times * _ROUNDING * (1 + _shape(atom).reach) + _self_allowance(single, power, times)
+                if total is None:
+                    total = power
+                else:
+                    total = total.compose(power, _TAIL)
+                    allowance += _pair_allowance(total)
     except (ValueError, OverflowError, MemoryError, FloatingPointError):
-        return None  # out of dp-accounting's range; other routes are wider
-    return Loss(whole, interval, allowance) if whole is not None else None
+        return None  # out of dp-accounting's range; other routes have a wider one
+    return Loss(total, interval, allowance) if total is not None else None
 
 
-def _one(atom: Any, interval: float, side: int) -> Any:
+def _distribution_of(atom: Any, interval: float, side: int) -> Any:
     """The distribution of one atom in both directions, on the grid of `interval`."""
     from dp_accounting.pld import privacy_loss_distribution as library
 
     match atom:
         case Normal():
             return _gaussian(atom.mu_squared, 1.0, interval, side)
-        case Thinned(terms=((Normal() as normal, 1),)):
+        case Thinned(atoms=((Normal() as normal, 1),)):
             return _gaussian(normal.mu_squared, amounts.float_up(atom.rate), interval, side)
         case Odds():
             return _two_point(library, atom.epsilon, atom.delta, Fraction(1), interval, side)
         case Thinned():
-            total = whole_odds(atom.terms)
+            total = total_odds(atom.atoms)
             if total is None:
                 raise ValueError("not a pure sample")
             return _two_point(library, total.epsilon, total.delta, atom.rate, interval, side)
@@ -205,9 +201,9 @@ def _pessimistic_grid(losses: "dict[float, float]", lost: float, interval: float
 
     points = sorted({rounded(loss / interval) for loss in losses for rounded in (math.floor, math.ceil)})
 
-    def delta(at: float) -> float:
-        kept = sum(mass * -math.expm1(at - loss) for loss, mass in losses.items() if loss > at)
-        return min(1.0, lost + (1 - lost) * kept)
+    def delta(epsilon: float) -> float:
+        excess = sum(mass * -math.expm1(epsilon - loss) for loss, mass in losses.items() if loss > epsilon)
+        return min(1.0, lost + (1 - lost) * excess)
 
     deltas = [delta(point * interval) for point in points]
     return pld_pmf.create_pmf_pessimistic_connect_dots(interval, points, deltas).to_dense_pmf()
@@ -224,9 +220,9 @@ def _optimistic_grid(losses: "dict[float, float]", lost: float, interval: float)
     return pld_pmf.create_pmf(masses, interval, lost, False).to_dense_pmf()
 
 
-def _interval(plain: Terms) -> "float | None":
-    """The grid's step: fine against one step's loss, coarse enough that the whole fits; None if nothing fits."""
-    shapes = [(_shape(atom), times) for atom, times in plain]
+def _interval(pairs: Atoms) -> "float | None":
+    """The grid's step: fine against one atom's loss, coarse enough that the composition fits; None if none fits."""
+    shapes = [(_shape(atom), times) for atom, times in pairs]
     if not shapes or any(times > _MOST_TIMES for _, times in shapes):
         return None
     if any(not math.isfinite(s.mean + s.deviation + s.reach) for s, _ in shapes):
@@ -236,36 +232,36 @@ def _interval(plain: Terms) -> "float | None":
     width = 2 * (sum(times * s.mean for s, times in shapes) + 10 * spread + reach)
     if not 0 < width < 2 * _LARGEST_LOSS:
         return None
-    match plain:
-        case ((Odds() as only, times),) if times > 1 and width / float(only.epsilon) < 2 * _WIDE:
-            return float(only.epsilon) * (1 + 1e-12)  # both losses all but on the grid
+    match pairs:
+        case ((Odds() as odds, times),) if times > 1 and width / float(odds.epsilon) < 2 * _WIDE:
+            return float(odds.epsilon) * (1 + 1e-12)  # both losses all but on the grid
         case _:
             fine = min(s.deviation for s, _ in shapes) / _FINE
     return max(fine, width / _WIDE, 2 * reach / _SINGLE)
 
 
 def _shape(atom: Any) -> _Shape:
-    """Rough size of one atom's loss: it only chooses the grid, so floats will do."""
+    """The rough size of one atom's loss; it only chooses the grid, so floats are enough."""
     match atom:
         case Normal():
             mu = math.sqrt(float(atom.mu_squared))
             return _Shape(mu * mu / 2, mu, mu * mu / 2 + 10 * mu)
-        case Thinned(terms=((Normal() as normal, 1),)):
+        case Thinned(atoms=((Normal() as normal, 1),)):
             mu, p = math.sqrt(float(normal.mu_squared)), float(atom.rate)
             if mu > 25:
                 return _Shape(math.inf, math.inf, math.inf)
             deviation = min(mu, p * math.sqrt(math.expm1(min(mu * mu, 600.0))))
             return _Shape(deviation**2 / 2, deviation, math.log1p(p * math.expm1(min(10 * mu + mu * mu / 2, 700.0))))
         case _:
-            total = whole_odds(((atom, 1),))
+            total = total_odds(((atom, 1),))
             e = float(total.epsilon) if total is not None else math.inf
             if e > _LARGEST_LOSS:
                 return _Shape(math.inf, math.inf, math.inf)
             return _Shape(e * math.tanh(e / 2), max(e / math.cosh(e / 2), e / 100), e)
 
 
-def _self_allowance(one: Any, many: Any, times: int) -> float:
-    """What rounding, in the losses and in the k-fold Fourier power, can take from δ (docs/proofs/privacy/pld.md).
+def _self_allowance(single: Any, power: Any, times: int) -> float:
+    """A bound on what rounding in the losses and in the k-fold Fourier power takes from δ (docs/proofs/privacy/pld.md).
 
     k·η·√(Σ_j |â_j|^{2(k−1)}), with â the Fourier transform of one step and η the rounding of one frequency.
     """
@@ -274,9 +270,9 @@ def _self_allowance(one: Any, many: Any, times: int) -> float:
 
     if times == 1:
         return 0.0
-    points = max(many_pmf.size for many_pmf in _directions(many))
+    points = max(pmf.size for pmf in _directions(power))
     worst = 0.0
-    for pmf in _directions(one):
+    for pmf in _directions(single):
         probabilities = pmf.to_dense_pmf()._probs
         length = fft.next_fast_len(max(points, len(probabilities)))
         rounding = _fft_rounding(length)
@@ -285,9 +281,9 @@ def _self_allowance(one: Any, many: Any, times: int) -> float:
     return times * worst
 
 
-def _pair_allowance(many: Any) -> float:
+def _pair_allowance(total: Any) -> float:
     """The same for one convolution of two laws."""
-    points = 2 * max(pmf.size for pmf in _directions(many)) + 2
+    points = 2 * max(pmf.size for pmf in _directions(total)) + 2
     return 3 * _fft_rounding(points) * math.sqrt(points)
 
 
@@ -295,5 +291,5 @@ def _fft_rounding(points: int) -> float:
     return 8 * _UNIT * (math.log2(points) + 1)
 
 
-def _directions(found: Any) -> "tuple[Any, Any]":
-    return found._pmf_remove, found._pmf_add
+def _directions(distribution: Any) -> "tuple[Any, Any]":
+    return distribution._pmf_remove, distribution._pmf_add

@@ -1,7 +1,8 @@
 """The price of a cost: ε at δ, δ at ε and their relatives, by the tightest route that is proven for it.
 
-Every route is a bound on its own, so the least of them is one; `Bound.route` names it.  Nothing here has state, touches
-data or draws noise.  dp-accounting is asked only where it can be tighter than the closed forms: samples and mixtures.
+Every route gives an upper bound, so the least of them is one too; `Bound.route` names it.  Nothing here has state,
+touches data or draws noise.  dp-accounting is used only where it can be tighter than the closed forms: for samples and
+mixtures.
 """
 
 from fractions import Fraction
@@ -13,9 +14,8 @@ from discreet.privacy import analytic, convert
 from discreet.privacy import renyi as curves
 from discreet.privacy.certify import up
 from discreet.privacy.cost import Cost, checked
-from discreet.privacy.event import event as event
-from discreet.privacy.flat import Choice, Concentrated, Normal, Odds, Terms, Thinned, terms
-from discreet.privacy.routes import Bound, delta_routes, epsilon_routes, group_of_samples, least, value_of
+from discreet.privacy.flat import Atoms, Choice, Concentrated, Normal, Odds, Thinned, atoms_of
+from discreet.privacy.routes import Bound, epsilon_bounds, is_group_of_samples, least, least_delta, value_of
 from discreet.real import ball
 
 _POINTS = 24  # ε at which a trade-off curve is read
@@ -30,12 +30,12 @@ def epsilon(cost: Cost, delta: Any) -> Bound:
     >>> round(float(epsilon(Gaussian(4), "1e-5").value), 4)
     0.9263
     """
-    at = _delta(delta)
-    found = sorted(epsilon_routes(checked(cost), at), key=value_of)
-    if not found:
-        what = f"This cost has no ε at δ = {amounts.shown(at)}."
+    target_delta = _delta(delta)
+    bound = least(epsilon_bounds(checked(cost), target_delta))
+    if bound is None:
+        what = f"This cost has no ε at δ = {amounts.shown(target_delta)}."
         raise NotPriced(what, "Part of its promise fails with a larger probability.", "Ask at a larger δ.")
-    return found[0]
+    return bound
 
 
 def delta(cost: Cost, epsilon: Any) -> Bound:
@@ -45,9 +45,7 @@ def delta(cost: Cost, epsilon: Any) -> Bound:
     >>> delta(Pure(1), 1).value
     Fraction(0, 1)
     """
-    at = _epsilon(epsilon)
-    trivial = Bound(Fraction(1), "trivial: no promise at this ε")
-    return min([*delta_routes(checked(cost), at), trivial], key=value_of)
+    return least_delta(checked(cost), _epsilon(epsilon))
 
 
 def renyi(cost: Cost, order: Any) -> Bound:
@@ -57,20 +55,20 @@ def renyi(cost: Cost, order: Any) -> Bound:
     >>> renyi(Zcdp(1), 8).value
     Fraction(8, 1)
     """
-    at = curves.order(order)
-    made = curves.curve(checked(cost), at)
-    note = f", and δ = {amounts.shown(made.delta)} apart" if made.delta else ""
-    return Bound(made.value, f"Rényi at order {amounts.shown(at)}{note}", apart=made.delta)
+    alpha = curves.order(order)
+    divergence = curves.divergence(checked(cost), alpha)
+    note = f", and δ = {amounts.shown(divergence.delta)} apart" if divergence.delta else ""
+    return Bound(divergence.value, f"Rényi at order {amounts.shown(alpha)}{note}", apart=divergence.delta)
 
 
 def zcdp(cost: Cost) -> Bound:
-    """The least proven ρ such that `cost` is ρ-zCDP; refused where a δ stands apart, which zCDP has no room for.
+    """The least proven ρ such that `cost` is ρ-zCDP; refused where part of the cost has a δ, which zCDP cannot express.
 
     >>> from discreet.privacy.cost import Exponential, Pure, Together
     >>> zcdp(Together((Pure(1), Exponential(1)))).value
     Fraction(5, 8)
     """
-    rho = _rho(terms(checked(cost)))
+    rho = zcdp_of_atoms(atoms_of(checked(cost)))
     if rho is None:
         why = "Part of its promise fails outright with probability δ."
         raise NotPriced("This cost is not zCDP at any ρ.", why, "Price it with epsilon(cost, delta).")
@@ -78,7 +76,7 @@ def zcdp(cost: Cost) -> Bound:
 
 
 def tradeoff(cost: Cost, false_alarm: Any) -> Bound:
-    """The best catch rate of any test that tells a unit's presence with that false-alarm rate, rounded up.
+    """The largest catch rate of any test for a unit's presence that has that false-alarm rate, rounded up.
 
     From (ε, δ(ε)) at every ε:  catch ≤ min(e^ε·a + δ,  1 − e^{−ε}(1 − δ − a))  (Dong, Roth & Su 2022).
 
@@ -87,59 +85,59 @@ def tradeoff(cost: Cost, false_alarm: Any) -> Bound:
     0.2595
     """
     alarm = amounts.probability(false_alarm, "false_alarm")
-    found = terms(checked(cost))
-    match found:
+    atoms = atoms_of(checked(cost))
+    match atoms:
         case ():
             return Bound(alarm, "closed form: nothing is promised away")
-        case ((Normal() as only, 1),) if not group_of_samples(cost):
-            return Bound(analytic.catch_rate(only.mu_squared, alarm), "closed form: Gaussian trade-off")
-    return min((_catch(cost, at, alarm) for at in _test_points(cost, found)), key=value_of)
+        case ((Normal() as normal, 1),) if not is_group_of_samples(cost):
+            return Bound(analytic.catch_rate(normal.mu_squared, alarm), "closed form: Gaussian trade-off")
+    return min((_catch_rate(cost, epsilon, alarm) for epsilon in _test_points(cost, atoms)), key=value_of)
 
 
-def _catch(cost: Cost, at: Fraction, alarm: Fraction) -> Bound:
-    made = delta(cost, at)
-    rise = up(lambda: ball(at).exp()) * alarm + made.value if at < 700 else Fraction(1)
-    fall = up(lambda: 1 - (-ball(at)).exp() * ball(max(Fraction(0), 1 - made.value - alarm)))
-    return Bound(min(Fraction(1), rise, fall), f"trade-off at ε = {amounts.shown(at)}: {made.route}", made.slack)
+def _catch_rate(cost: Cost, epsilon: Fraction, alarm: Fraction) -> Bound:
+    bound = delta(cost, epsilon)
+    rise = up(lambda: ball(epsilon).exp()) * alarm + bound.value if epsilon < 700 else Fraction(1)
+    fall = up(lambda: 1 - (-ball(epsilon)).exp() * ball(max(Fraction(0), 1 - bound.value - alarm)))
+    return Bound(min(Fraction(1), rise, fall), f"trade-off at ε = {amounts.shown(epsilon)}: {bound.route}", bound.slack)
 
 
-def _test_points(cost: Cost, found: Terms) -> "list[Fraction]":
+def _test_points(cost: Cost, atoms: Atoms) -> "list[Fraction]":
     """The ε at which the curve is read: any choice is sound, more choices are tighter."""
-    odds = curves.whole_odds(found)
+    odds = curves.total_odds(atoms)
     points = {Fraction(0)}
     if odds is not None and amounts.MIN_EPSILON <= odds.epsilon <= amounts.MAX_EPSILON:
         points.add(odds.epsilon)
-    priced = least(epsilon_routes(cost, Fraction(1, 10**9)))
-    top = min(Fraction(600), priced.value if priced is not None else Fraction(20))
+    bound = least(epsilon_bounds(cost, Fraction(1, 10**9)))
+    top = min(Fraction(600), bound.value if bound is not None else Fraction(20))
     points |= {Fraction(round(top * n * 10**9 / _POINTS), 10**9) for n in range(1, _POINTS + 1)}
     return [p for p in points if p == 0 or p >= amounts.MIN_EPSILON]
 
 
-def _rho(found: Terms) -> Fraction | None:
+def zcdp_of_atoms(atoms: Atoms) -> Fraction | None:
+    """ρ of a composition; None where an atom has a δ."""
     total = Fraction(0)
-    for atom, times in found:
+    for atom, times in atoms:
+        rho: Fraction | None = None
         match atom:
             case Odds(delta=0):
                 rule = convert.zcdp_of_exponential if atom.range_bounded else convert.zcdp_of_pure
-                each: Fraction | None = rule(atom.epsilon)
+                rho = rule(atom.epsilon)
             case Normal():
-                each = atom.mu_squared / 2
+                rho = atom.mu_squared / 2
             case Concentrated():
-                each = atom.rho
+                rho = atom.rho
             case Thinned():
-                each = _rho(atom.terms)
-                odds = curves.whole_odds(atom.terms)
-                if each is not None and odds is not None:
-                    each = min(each, convert.zcdp_of_pure(convert.sampled_epsilon(odds.epsilon, atom.rate)))
+                rho = zcdp_of_atoms(atom.atoms)
+                odds = curves.total_odds(atom.atoms)
+                if rho is not None and odds is not None:
+                    rho = min(rho, convert.zcdp_of_pure(convert.sampled_epsilon(odds.epsilon, atom.rate)))
             case Choice():
-                parts = [_rho(part) for part in atom.parts]
-                known = [rho for rho in parts if rho is not None]
-                each = max(known) if len(known) == len(parts) else None
-            case _:
-                each = None
-        if each is None:
+                parts = [zcdp_of_atoms(part) for part in atom.parts]
+                rhos = [part for part in parts if part is not None]
+                rho = max(rhos) if len(rhos) == len(parts) else None
+        if rho is None:
             return None
-        total += times * each
+        total += times * rho
     return total
 
 

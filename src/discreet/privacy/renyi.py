@@ -1,4 +1,4 @@
-"""Rényi divergence at a fixed order: what adds up under every adaptive choice, and what the ledger counts.
+"""Rényi divergence at a fixed order, which adds up under every adaptive choice; the ledger counts it.
 
 R_α bounds the Rényi divergence of order α > 1 in both directions, outside an event of probability `delta` that is paid
 for apart.  At one fixed order the larger of two parts bounds both, even when the part is chosen adaptively.
@@ -18,7 +18,7 @@ from discreet.errors import bad
 from discreet.privacy import convert
 from discreet.privacy.certify import up
 from discreet.privacy.cost import Cost
-from discreet.privacy.flat import Atom, Choice, Concentrated, Normal, Odds, Terms, Thinned, terms
+from discreet.privacy.flat import Atom, Atoms, Choice, Concentrated, Normal, Odds, Thinned, atoms_of
 from discreet.real import ball
 
 ORDERS: tuple[Fraction, ...] = (
@@ -33,7 +33,7 @@ _NO_PRICE = Fraction(10**40)
 
 
 @dataclass(frozen=True)
-class Curve:
+class Divergence:
     """R_α at one order, and the δ that is paid apart."""
 
     value: Fraction
@@ -53,48 +53,48 @@ def order(value: Any) -> Fraction:
     return parsed
 
 
-def curve(cost: Cost, at: Fraction) -> Curve:
-    """R_α of `cost` at the order α = `at`, rounded up.
+def divergence(cost: Cost, alpha: Fraction) -> Divergence:
+    """R_α of `cost`, rounded up.
 
     >>> from discreet.privacy.cost import Gaussian, Repeated
-    >>> curve(Repeated(Gaussian(2), 3), Fraction(8))
-    Curve(value=Fraction(3, 1), delta=Fraction(0, 1))
+    >>> divergence(Repeated(Gaussian(2), 3), Fraction(8))
+    Divergence(value=Fraction(3, 1), delta=Fraction(0, 1))
     """
-    return of_terms(terms(cost), at)
+    return divergence_of_atoms(atoms_of(cost), alpha)
 
 
-def of_terms(found: Terms, at: Fraction) -> Curve:
+def divergence_of_atoms(atoms: Atoms, alpha: Fraction) -> Divergence:
     """The sum over a composition (Mironov 2017, Proposition 1)."""
     value = delta = Fraction(0)
-    for atom, times in found:
-        each = _of_atom(atom, at)
+    for atom, times in atoms:
+        each = _of_atom(atom, alpha)
         value += times * each.value
         delta += times * each.delta
-    return Curve(value, min(delta, Fraction(1)))
+    return Divergence(value, min(delta, Fraction(1)))
 
 
-def _of_atom(atom: Atom, at: Fraction) -> Curve:
+def _of_atom(atom: Atom, alpha: Fraction) -> Divergence:
     match atom:
         case Odds():
-            plain = response(atom.epsilon, at)
+            value = response(atom.epsilon, alpha)
             if atom.range_bounded:
-                plain = min(plain, at * convert.zcdp_of_exponential(atom.epsilon))
-            return Curve(plain, atom.delta)
+                value = min(value, alpha * convert.zcdp_of_exponential(atom.epsilon))
+            return Divergence(value, atom.delta)
         case Normal():
-            return Curve(at * atom.mu_squared / 2)
+            return Divergence(alpha * atom.mu_squared / 2)
         case Concentrated():
-            return Curve(at * atom.rho)
+            return Divergence(alpha * atom.rho)
         case Choice():
-            each = [of_terms(part, at) for part in atom.parts]
-            return Curve(max(c.value for c in each), max(c.delta for c in each))
+            parts = [divergence_of_atoms(part, alpha) for part in atom.parts]
+            return Divergence(max(part.value for part in parts), max(part.delta for part in parts))
         case Thinned():
-            return _of_sample(atom, at)
+            return _of_sample(atom, alpha)
         case _:
             raise TypeError("not an atom")
 
 
 @lru_cache(maxsize=8192)
-def response(epsilon: Fraction, at: Fraction) -> Fraction:
+def response(epsilon: Fraction, alpha: Fraction) -> Fraction:
     """Randomized response's curve, the largest of any ε-DP mechanism, at most ε (Kairouz, Oh & Viswanath 2015).
 
     R_α = ln((e^{αε} + e^{(1−α)ε})/(1 + e^ε))/(α − 1)
@@ -102,64 +102,64 @@ def response(epsilon: Fraction, at: Fraction) -> Fraction:
     """
     if epsilon == 0:
         return Fraction(0)
-    if (at - 1) * epsilon > 10**6:
+    if (alpha - 1) * epsilon > 10**6:
         return epsilon
 
     def value() -> arb:
-        half, a = ball(epsilon) / 2, ball(at)
+        half, a = ball(epsilon) / 2, ball(alpha)
         return (2 * (a * half).sinh() * ((a - 1) * half).sinh() / half.cosh()).log1p() / (a - 1)
 
     return min(epsilon, up(value))
 
 
 @lru_cache(maxsize=8192)
-def sampled_response(epsilon: Fraction, rate: Fraction, at: Fraction) -> Fraction:
+def sampled_response(epsilon: Fraction, rate: Fraction, alpha: Fraction) -> Fraction:
     """The curve of randomized response on a Poisson sample, the worse of both directions.
 
     With (P, Q) the two laws of randomized response and M = (1−p)Q + pP, the pairs (M, Q) and (Q, M) dominate every
     ε-DP mechanism on a sample at rate p (Zhu, Dong & Wang 2022).
     """
-    if at * epsilon > 10**5:
+    if alpha * epsilon > 10**5:
         return convert.sampled_epsilon(epsilon, rate)
 
     def value(power: arb) -> arb:
         e, p = ball(epsilon), ball(rate)
         high, low = 1 + p * e.expm1(), 1 + p * (-e).expm1()
         moment = high**power / (1 + e.exp()) + low**power / (1 + (-e).exp())
-        return moment.log() / (ball(at) - 1)
+        return moment.log() / (ball(alpha) - 1)
 
-    return max(up(lambda: value(ball(at))), up(lambda: value(1 - ball(at))), Fraction(0))
+    return max(up(lambda: value(ball(alpha))), up(lambda: value(1 - ball(alpha))), Fraction(0))
 
 
-def sampled_gaussian(mu_squared: Fraction, rate: Fraction, at: Fraction) -> Fraction:
+def sampled_gaussian(mu_squared: Fraction, rate: Fraction, alpha: Fraction) -> Fraction:
     """The sampled Gaussian's curve: a binomial sum at whole orders, the chord of (α−1)R_α between them.
 
     (α−1)R_α is convex in α and 0 at α = 1, so the chord lies above; αμ²/2, no sample at all, is always a bound.
     """
-    plain = at * mu_squared / 2
-    low = at.numerator // at.denominator
-    if low + 1 > _MOST_BINOMIAL or at * at * mu_squared > 10**6:
+    plain = alpha * mu_squared / 2
+    low = alpha.numerator // alpha.denominator
+    if low + 1 > _MOST_BINOMIAL or alpha * alpha * mu_squared > 10**6:
         return plain
     left = _whole_moment(mu_squared, rate, low)
-    if at == low:
-        return min(plain, left / (at - 1))
+    if alpha == low:
+        return min(plain, left / (alpha - 1))
     right = _whole_moment(mu_squared, rate, low + 1)
-    share = at - low
-    return min(plain, ((1 - share) * left + share * right) / (at - 1))
+    share = alpha - low
+    return min(plain, ((1 - share) * left + share * right) / (alpha - 1))
 
 
 @lru_cache(maxsize=8192)
-def _whole_moment(mu_squared: Fraction, rate: Fraction, at: int) -> Fraction:
+def _whole_moment(mu_squared: Fraction, rate: Fraction, alpha: int) -> Fraction:
     """(α−1)R_α = ln Σ_k C(α,k)(1−p)^{α−k}p^k·e^{k(k−1)μ²/2} at a whole α (Mironov, Talwar & Zhang 2019)."""
-    if at == 1:
+    if alpha == 1:
         return Fraction(0)
 
     def value() -> arb:
         p, step = ball(rate), (ball(mu_squared)).exp()
         odds = p / (1 - p)
-        total, weight, rise = arb(0), (1 - p) ** at, arb(1)
-        for k in range(at + 1):
-            total += comb(at, k) * weight
+        total, weight, rise = arb(0), (1 - p) ** alpha, arb(1)
+        for k in range(alpha + 1):
+            total += comb(alpha, k) * weight
             weight *= odds * rise  # e^{k(k−1)μ²/2} grows by e^{kμ²}
             rise *= step
         return total.log()
@@ -167,86 +167,83 @@ def _whole_moment(mu_squared: Fraction, rate: Fraction, at: int) -> Fraction:
     return max(Fraction(0), up(value))
 
 
-def _of_sample(atom: Thinned, at: Fraction) -> Curve:
-    plain = of_terms(atom.terms, at)  # sampling never costs more: joint quasi-convexity
-    match atom.terms:
+def _of_sample(atom: Thinned, alpha: Fraction) -> Divergence:
+    unsampled = divergence_of_atoms(atom.atoms, alpha)  # sampling never costs more: joint quasi-convexity
+    match atom.atoms:
         case ((Normal() as normal, 1),):
-            return Curve(sampled_gaussian(normal.mu_squared, atom.rate, at))
+            return Divergence(sampled_gaussian(normal.mu_squared, atom.rate, alpha))
         case _:
-            total = whole_odds(atom.terms)
+            total = total_odds(atom.atoms)
             if total is None:
-                return plain
+                return unsampled
     if total.delta:
-        amplified = response(convert.sampled_epsilon(total.epsilon, atom.rate), at)
+        amplified = response(convert.sampled_epsilon(total.epsilon, atom.rate), alpha)
     else:
-        amplified = sampled_response(total.epsilon, atom.rate, at)
-    if amplified > plain.value:
-        return plain
-    return Curve(amplified, atom.rate * total.delta)
+        amplified = sampled_response(total.epsilon, atom.rate, alpha)
+    return unsampled if amplified > unsampled.value else Divergence(amplified, atom.rate * total.delta)
 
 
-def whole_odds(found: Terms) -> Odds | None:
-    """(Σε, Σδ) if every term has them: basic composition."""
+def total_odds(atoms: Atoms) -> Odds | None:
+    """(Σε, Σδ) by basic composition; None where an atom has no ε of its own."""
     epsilon = delta = Fraction(0)
-    for atom, times in found:
+    for atom, times in atoms:
+        odds: Odds | None = None
         match atom:
             case Odds():
-                each: Odds | None = atom
+                odds = atom
             case Thinned():
-                inner = whole_odds(atom.terms)
-                each = inner and Odds(convert.sampled_epsilon(inner.epsilon, atom.rate), atom.rate * inner.delta)
+                inner = total_odds(atom.atoms)
+                odds = inner and Odds(convert.sampled_epsilon(inner.epsilon, atom.rate), atom.rate * inner.delta)
             case Choice():
-                parts = [whole_odds(part) for part in atom.parts]
-                known = [p for p in parts if p is not None]
-                full = len(known) == len(parts)
-                each = Odds(max(p.epsilon for p in known), max(p.delta for p in known)) if full else None
-            case _:
-                each = None
-        if each is None:
+                parts = [total_odds(part) for part in atom.parts]
+                totals = [part for part in parts if part is not None]
+                if len(totals) == len(parts):
+                    odds = Odds(max(total.epsilon for total in totals), max(total.delta for total in totals))
+        if odds is None:
             return None
-        epsilon, delta = epsilon + times * each.epsilon, delta + times * each.delta
+        epsilon, delta = epsilon + times * odds.epsilon, delta + times * odds.delta
     return Odds(epsilon, min(delta, Fraction(1)))
 
 
-def epsilon_at(found: Terms, delta: Fraction) -> "tuple[Fraction, Fraction] | None":
-    """The least (ε, its order) over the orders tried, or None where the parts paid apart already exceed δ."""
+def epsilon_at(atoms: Atoms, delta: Fraction) -> "tuple[Fraction, Fraction] | None":
+    """The least ε at δ over the orders tried, and its order; None where the δ paid apart already exceeds δ."""
 
-    def price(at: Fraction) -> Fraction:
-        made = of_terms(found, at)
-        return convert.epsilon_of_renyi(made.value, at, delta - made.delta) if made.delta < delta else _NO_PRICE
+    def epsilon(alpha: Fraction) -> Fraction:
+        total = divergence_of_atoms(atoms, alpha)
+        return convert.epsilon_of_renyi(total.value, alpha, delta - total.delta) if total.delta < delta else _NO_PRICE
 
-    best = _best(price)
+    best = _least_over_orders(epsilon)
     return None if best[0] == _NO_PRICE else best
 
 
-def delta_at(found: Terms, epsilon: Fraction) -> "tuple[Fraction, Fraction]":
-    """The least (δ, its order) over the orders tried."""
+def delta_at(atoms: Atoms, epsilon: Fraction) -> "tuple[Fraction, Fraction]":
+    """The least δ at ε over the orders tried, and its order."""
 
-    def price(at: Fraction) -> Fraction:
-        made = of_terms(found, at)
-        return min(Fraction(1), convert.delta_of_renyi(made.value, at, epsilon) + made.delta)
+    def delta(alpha: Fraction) -> Fraction:
+        total = divergence_of_atoms(atoms, alpha)
+        return min(Fraction(1), convert.delta_of_renyi(total.value, alpha, epsilon) + total.delta)
 
-    return _best(price)
+    return _least_over_orders(delta)
 
 
-def _best(price: Callable[[Fraction], Fraction]) -> tuple[Fraction, Fraction]:
-    """The least price over `ORDERS`, then over points closing in on it: every one of them is a proven price."""
-    prices = [(price(at), at) for at in ORDERS]
-    at = min(range(len(prices)), key=lambda i: prices[i])
-    best = prices[at]
-    low, high = ORDERS[max(at - 1, 0)], ORDERS[min(at + 1, len(ORDERS) - 1)]
+def _least_over_orders(bound: Callable[[Fraction], Fraction]) -> tuple[Fraction, Fraction]:
+    """The least bound over `ORDERS` and over points closing in on the best of them, and its order; all are proven."""
+    bounds = [(bound(alpha), alpha) for alpha in ORDERS]
+    index = min(range(len(bounds)), key=lambda i: bounds[i])
+    best = bounds[index]
+    low, high = ORDERS[max(index - 1, 0)], ORDERS[min(index + 1, len(ORDERS) - 1)]
     for _ in range(_REFINEMENTS):
-        left, right = _between(low, best[1]), _between(best[1], high)
-        tried = min((price(left), left), (price(right), right))
-        if tried < best:
-            low, high = (low, best[1]) if tried[1] < best[1] else (best[1], high)
-            best = tried
+        lower, upper = _between(low, best[1]), _between(best[1], high)
+        refined = min((bound(lower), lower), (bound(upper), upper))
+        if refined < best:
+            low, high = (low, best[1]) if refined[1] < best[1] else (best[1], high)
+            best = refined
         else:
-            low, high = left, right
+            low, high = lower, upper
     return best
 
 
-def _between(left: Fraction, right: Fraction) -> Fraction:
+def _between(low: Fraction, high: Fraction) -> Fraction:
     """Half-way on the scale of ln(α − 1), as a short rational; whole where orders are large."""
-    middle = sqrt((left - 1) * (right - 1))
+    middle = sqrt((low - 1) * (high - 1))
     return 1 + (Fraction(round(middle)) if middle > 64 else Fraction(round(middle * 2**20), 2**20))

@@ -1,4 +1,4 @@
-"""A cost in dp-accounting's own words, for those who want to check a price with another accountant."""
+"""A cost as an event of dp-accounting, so that another accountant can check its price."""
 
 import math
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from discreet import amounts
 from discreet.errors import NotPriced
 from discreet.privacy.cost import Cost, checked
-from discreet.privacy.flat import Atom, Choice, Concentrated, Normal, Odds, Terms, Thinned, terms
+from discreet.privacy.flat import Atom, Atoms, Choice, Concentrated, Normal, Odds, Thinned, atoms_of
 
 
 def event(cost: Cost) -> Any:
@@ -14,22 +14,22 @@ def event(cost: Cost) -> Any:
 
     A choice between parts pays for all of them.  What dp-accounting has no word for is refused.
     """
-    return _of_terms(terms(checked(cost)))
+    return _of_atoms(atoms_of(checked(cost)))
 
 
-def _of_terms(found: Terms) -> Any:
+def _of_atoms(atoms: Atoms) -> Any:
     from dp_accounting import dp_event as dp
 
-    events = [_often(_of_atom(atom), times) for atom, times in found]
+    events = [_repeated(_of_atom(atom), times) for atom, times in atoms]
     if not events:
         return dp.NoOpDpEvent()
     return events[0] if len(events) == 1 else dp.ComposedDpEvent(events)
 
 
-def _often(one: Any, times: int) -> Any:
+def _repeated(event: Any, times: int) -> Any:
     from dp_accounting import dp_event as dp
 
-    return one if times == 1 else dp.SelfComposedDpEvent(one, times)
+    return event if times == 1 else dp.SelfComposedDpEvent(event, times)
 
 
 def _of_atom(atom: Atom) -> Any:
@@ -44,9 +44,9 @@ def _of_atom(atom: Atom) -> Any:
         case Concentrated():
             return dp.ZCDpEvent(amounts.float_up(atom.rho))
         case Thinned():
-            return dp.PoissonSampledDpEvent(amounts.float_up(atom.rate), _of_terms(atom.terms))
+            return dp.PoissonSampledDpEvent(amounts.float_up(atom.rate), _of_atoms(atom.atoms))
         case Choice():
-            return dp.ComposedDpEvent([_of_terms(part) for part in atom.parts])
+            return dp.ComposedDpEvent([_of_atoms(part) for part in atom.parts])
         case _:
             what = "An approximate promise (ε, δ) has no event."
             raise NotPriced(what, "dp-accounting has no word for it.", "Price it with discreet.privacy.price.")
