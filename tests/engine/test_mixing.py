@@ -6,7 +6,8 @@ import duckdb
 import numpy as np
 import pytest
 
-from discreet.engine.mixing import LIMB, MASK, limbs, mixed, steps
+from discreet.engine.mixing import LIMB, MASK, limbs, steps
+from engine.arrays.cells import mixed
 
 UNITS = 200_000
 SHAPES = {

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from discreet.engine import Engine, Limits, arrays_pass
+from discreet.engine import Engine, Limits, passes
 from discreet.schema import Column, Schema, Unit
 
 FEW, MANY = 10**5, 10**6
@@ -45,8 +45,8 @@ def test_ten_times_the_rows_take_no_more_memory(tmp_path, monkeypatch):
         with Engine(tmp_path, f"t{size}", SCHEMA, tmp_path / f"{size}.parquet", _small()) as engine:
             peaks[size] = peak_of_pass(engine)
     assert peaks[MANY] - peaks[FEW] < TOLERANCE
-    monkeypatch.setattr(arrays_pass, "CHUNK_ROWS", 2 * MANY)
-    monkeypatch.setattr(arrays_pass, "CHUNK_CELLS", 2**40)
+    monkeypatch.setattr(passes, "CHUNK_ROWS", 2 * MANY)
+    monkeypatch.setattr(passes, "CHUNK_CELLS", 2**40)
     with Engine(tmp_path, f"t{MANY}", SCHEMA, tmp_path / f"{MANY}.parquet", _small()) as engine:
         whole = peak_of_pass(engine)  # the mutant that reads all rows at once
     print({size: f"{one >> 20} MiB" for size, one in peaks.items()}, f"at once {whole >> 20} MiB")

@@ -11,7 +11,7 @@ import pytest
 
 import discreet
 from discreet.bounded import RowLimit
-from discreet.engine import Engine, Limits, arrays_pass, arrays_read
+from discreet.engine import Engine, Limits, chunks, passes
 from discreet.errors import BadValue, DiscreetError, EngineFailed, engine_failed
 from discreet.gate import disclose
 from discreet.kernel.add import added
@@ -103,8 +103,8 @@ def test_chunks_of_any_size_give_the_same_sum(view, monkeypatch, size):
     stated = PUBLIC | {"rounding": "stochastic"}
     whole = [view.sum("gradient", COLUMNS, stated, where=w, source=Seeded(5)).compute() for w in (None, where)]
     rows = view.rows(["age", "region"], where=where).compute()
-    monkeypatch.setattr(arrays_pass, "LEAST_ROWS", 1)
-    monkeypatch.setattr(arrays_pass, "CHUNK_ROWS", size)
+    monkeypatch.setattr(passes, "LEAST_ROWS", 1)
+    monkeypatch.setattr(passes, "CHUNK_ROWS", size)
     for w, known in zip((None, where), whole, strict=True):
         assert (view.sum("gradient", COLUMNS, stated, where=w, source=Seeded(5)).compute() == known).all()
     again = view.rows(["age", "region"], where=where).compute()
@@ -171,7 +171,7 @@ def test_what_cannot_be_computed_is_refused_before_anything_is_read(engine, view
 def test_a_cap_that_memory_cannot_bear_is_refused():
     wide = Schema("people", [Column("age", "integer", bounds=(0, 110))], Unit("who", 10**8))
     with pytest.raises(BadValue, match="max_rows"):
-        arrays_pass.rows_pass(wide, ["age"])
+        passes.rows_pass(wide, ["age"])
 
 
 def test_parameters_are_those_of_the_time_of_asking(view):
@@ -204,7 +204,7 @@ def test_coins_are_made_by_passes_alone():
             plainly = isinstance(node, ast.Import) and any("kernel.coins" in alias.name for alias in node.names)
             if named or plainly:
                 users.add(str(path.relative_to(src)))
-    assert users == {"engine/worker.py", "engine/view.py", "engine/arrays.py"}
+    assert users == {"engine/worker.py", "engine/view.py"}
 
 
 @pytest.mark.parametrize("kernel", ["failing", "floating", "long", "far"])
@@ -230,8 +230,8 @@ def _seconds(seconds):
 
 
 def test_rows_beyond_memory_get_the_fixed_reply(engine, view, monkeypatch):
-    monkeypatch.setattr(arrays_pass, "LEAST_ROWS", 1)
-    monkeypatch.setattr(arrays_pass, "CHUNK_ROWS", 100)
+    monkeypatch.setattr(passes, "LEAST_ROWS", 1)
+    monkeypatch.setattr(passes, "CHUNK_ROWS", 100)
     bounded = view.rows(["age"])
     monkeypatch.setattr(engine, "limits", SimpleNamespace(memory=2**12, seconds=20, prepare_seconds=60))
     with pytest.raises(EngineFailed):
@@ -272,7 +272,7 @@ def prepared(rows):
 
 
 def a_pass(chunk_rows, max_rows=3):
-    return arrays_pass.Pass((arrays_pass.Field("x", "c0", Store.STEPS, 1),), max_rows, chunk_rows)
+    return passes.Pass((passes.Field("x", "c0", Store.STEPS, 1),), max_rows, chunk_rows)
 
 
 UNITS = [(unit, rank, unit * 10 + rank) for unit in (-7, -1, 3, 4, 5, 9, 20) for rank in range(1, 2 + unit % 3)]
@@ -287,7 +287,7 @@ def test_no_chunk_splits_a_unit(size):
         with prepared(UNITS) as connection:
             kept = [[c for c in cells if _stays(where, unit, c)] for unit, cells in whole.items()]
             found = []
-            for chunk in arrays_read.chunks(connection, a_pass(size), where):
+            for chunk in chunks.chunks(connection, a_pass(size), where):
                 ends = [*chunk.starts[1:].tolist(), chunk.size]
                 cells = chunk.columns["x"].tolist()
                 found += [cells[first:end] for first, end in zip(chunk.starts.tolist(), ends, strict=True)]
@@ -300,14 +300,14 @@ def _stays(where, unit, cell):
 
 @pytest.mark.parametrize("size", range(6, 11))
 def test_chunks_that_split_a_unit_are_caught(monkeypatch, size):
-    monkeypatch.setattr(arrays_read, "whole_units", lambda unit, number, end, max_rows: len(unit))
+    monkeypatch.setattr(chunks, "whole_units", lambda unit, number, end, max_rows: len(unit))
     rows = [(unit, rank, 0) for unit in range(20) for rank in (1, 2, 3)]
     with prepared(rows) as connection:
         if size % 3:
             with pytest.raises(ValueError):
-                list(arrays_read.chunks(connection, a_pass(size), ""))
+                list(chunks.chunks(connection, a_pass(size), ""))
         else:
-            assert sum(chunk.units for chunk in arrays_read.chunks(connection, a_pass(size), "")) == 20
+            assert sum(chunk.units for chunk in chunks.chunks(connection, a_pass(size), "")) == 20
 
 
 @pytest.mark.parametrize(
@@ -322,17 +322,17 @@ def test_chunks_that_split_a_unit_are_caught(monkeypatch, size):
 )
 def test_rows_out_of_order_or_beyond_the_cap_are_refused(rows):
     with prepared(rows) as connection, pytest.raises(ValueError):
-        list(arrays_read.chunks(connection, a_pass(6), ""))
+        list(chunks.chunks(connection, a_pass(6), ""))
 
 
 def test_row_numbers_with_gaps_are_refused():
     with prepared(UNITS) as connection:
         connection.execute("DELETE FROM prepared WHERE discreet_unit = -1")
         with pytest.raises(ValueError):
-            list(arrays_read.chunks(connection, a_pass(6), ""))
+            list(chunks.chunks(connection, a_pass(6), ""))
 
 
 def test_sums_cannot_wrap_around():
     far = trial.KERNELS["far"]
     with prepared(UNITS) as connection, pytest.raises(ValueError):
-        added(far, arrays_read.chunks(connection, a_pass(6), ""), {}, Refusing())
+        added(far, chunks.chunks(connection, a_pass(6), ""), {}, Refusing())

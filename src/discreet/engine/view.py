@@ -9,8 +9,8 @@ import numpy as np
 
 from discreet.bounded import Bounded
 from discreet.engine import states
-from discreet.engine.arrays_pass import KernelPass, Pass, kernel_pass, row_limit, rows_pass
-from discreet.engine.arrays_read import BEGINNING, Place
+from discreet.engine.chunks import BEGINNING, Place
+from discreet.engine.passes import KernelPass, Pass, kernel_pass, row_limit, rows_pass
 from discreet.engine.process import Gone
 from discreet.engine.remembering import RememberingView
 from discreet.errors import engine_failed

@@ -81,21 +81,21 @@ class Worker:
 
     def sum(self, path: str, expected: dict[str, str], wanted: Any, where: str, key: bytes) -> Any:
         """What a kernel gives on all units, added up here: one vector leaves."""
-        from discreet.engine import arrays_read
+        from discreet.engine.chunks import chunks
         from discreet.kernel.add import added
         from discreet.kernel.coins import Coins
         from discreet.kernel.contract import kernel_of
 
         self._open(path, expected)
-        chunks = arrays_read.chunks(self.connection, wanted.read, where)
-        return added(kernel_of(wanted.kernel), chunks, wanted.public, Coins(key))
+        units = chunks(self.connection, wanted.read, where)
+        return added(kernel_of(wanted.kernel), units, wanted.public, Coins(key))
 
     def rows(self, path: str, expected: dict[str, str], wanted: Any, where: str, place: Any) -> Any:
         """The next whole units, and the place after them."""
-        from discreet.engine import arrays_read
+        from discreet.engine.chunks import chunk_at
 
         self._open(path, expected)
-        return arrays_read.chunk_at(self.connection, wanted, where, place)
+        return chunk_at(self.connection, wanted, where, place)
 
     def _open(self, path: str, expected: dict[str, str]) -> None:
         """The file open, if it was made from what is expected."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.engine.arrays_pass import Pass
+from discreet.engine.passes import Pass
 from discreet.kernel.contract import MOST_UNITS
 from discreet.kernel.rows import UnitRows
 from discreet.ndarrays import Ints
