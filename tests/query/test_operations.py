@@ -4,8 +4,8 @@ import hashlib
 import re
 
 from discreet.query.bound import bound
-from discreet.query.compile.operations import DUCKDB
-from discreet.query.compile.postgres import POSTGRES
+from discreet.query.compile.operations import DUCKDB, Operations
+from discreet.query.compile.postgres import POSTGRES, Postgres
 from discreet.query.compile.statements import statements
 from discreet.query.sql import parsed
 from shapes.shapes import covering, plain, planned, with_population
@@ -33,3 +33,8 @@ def test_no_sql_for_postgresql_has_what_only_duckdb_has():
         draft, parts = (made := planned(shape)).draft, measured_parts(made)
         for one in statements(draft.schema, draft.cells, draft.question.where, draft.caps, parts, POSTGRES):
             assert not DUCKDB_ONLY.search(re.sub(r"'[^']*'", "''", one.sql)), one.sql
+
+
+def test_postgresql_inherits_only_sql_that_it_shares_with_duckdb():
+    operations = {name for name in vars(Operations) if not name.startswith("_")}
+    assert operations - set(vars(Postgres)) == {"double", "flag_as_double"}

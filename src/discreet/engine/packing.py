@@ -113,7 +113,7 @@ def is_short(given: Sequence[Word]) -> bool:
 
 def spelt(given: Sequence[Word]) -> list[str]:
     """SQL of the words as parts of a message."""
-    return [keyed.spelt(word.name, word.kind or Kind.WHOLE) for word in given]
+    return [keyed.message_part(word.name, word.kind or Kind.WHOLE) for word in given]
 
 
 _KINDS = {Store.TEXT: Kind.TEXT, Store.FLOAT: Kind.REAL, Store.STEPS: Kind.WHOLE}

@@ -93,7 +93,7 @@ def _packed(schema: Schema, word: packing.Word) -> str:
 
 
 def _spelt(words: Sequence[packing.Word]) -> list[str]:
-    return [POSTGRES.spelt(word.name, word.kind or Kind.WHOLE) for word in words]
+    return [POSTGRES.message_part(word.name, word.kind or Kind.WHOLE) for word in words]
 
 
 def _key(name: str) -> str:

@@ -74,19 +74,19 @@ def _read(item: str, kind: Type, ops: Operations) -> Sql:
     """Text as a value: only what is written plainly is read, whatever else the engine would accept."""
     match kind:
         case Type.INTEGER:
-            return Sql(ops.shaped(item, texts.INTEGER, ops.read(item, kind)), Kind.WHOLE)
+            return Sql(ops.if_matches(item, texts.INTEGER, ops.value_in_text(item, kind)), Kind.WHOLE)
         case Type.NUMBER:
-            return Sql(ops.shaped(item, texts.NUMBER, ops.read(item, kind)), Kind.REAL)
+            return Sql(ops.if_matches(item, texts.NUMBER, ops.value_in_text(item, kind)), Kind.REAL)
         case Type.BOOLEAN:
             yes, no = (", ".join(map(ops.text, words)) for words in (texts.TRUE, texts.FALSE))
             low = ops.lowered_letters(item)
             return Sql(f"(CASE WHEN {low} IN ({yes}) THEN TRUE WHEN {low} IN ({no}) THEN FALSE END)", Kind.FLAG)
         case Type.DATE:
-            days = ops.read(item, kind)
-            return Sql(ops.shaped(item, _DATE, f"CASE WHEN {days} >= {FIRST_DAY} THEN {days} END"), Kind.DAYS)
+            days = ops.value_in_text(item, kind)
+            return Sql(ops.if_matches(item, _DATE, f"CASE WHEN {days} >= {FIRST_DAY} THEN {days} END"), Kind.DAYS)
         case Type.DATETIME:
-            seconds = ops.read(item, kind)
+            seconds = ops.value_in_text(item, kind)
             made = f"CASE WHEN {seconds} >= {FIRST_DAY * DAY} THEN {seconds} END"
-            return Sql(ops.shaped(item, _DATE + _TIME, made), Kind.SECONDS)
+            return Sql(ops.if_matches(item, _DATE + _TIME, made), Kind.SECONDS)
         case _:
             return Sql(item, Kind.TEXT)

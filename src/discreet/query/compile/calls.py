@@ -19,9 +19,9 @@ def called(name: str, parts: list[Sql], ops: Operations, *, bounded: bool) -> Sq
         case "clamp":
             return _clamped(parts, ops)
         case "lower" | "upper":
-            return Sql(ops.cased(name, parts[0].text), Kind.TEXT)
+            return Sql(ops.lower_or_upper(name, parts[0].text), Kind.TEXT)
         case "trim":
-            return Sql(ops.trimmed(parts[0].text), Kind.TEXT)
+            return Sql(ops.trim(parts[0].text), Kind.TEXT)
         case "length":
             return Sql(f"CAST(length({parts[0].text}) AS BIGINT)", Kind.WHOLE)
         case _:

@@ -1,10 +1,10 @@
-"""Two keyed hashes of 64 bits that any engine can compute: ids of units, and what ranks groups and wide rows.
+"""Two keyed hashes of 64 bits that any engine can compute: ids of units, and the order of groups and wide rows.
 
     id64(m)      the first 8 bytes of SHA-256(m), most significant first, as a signed integer
     order64(m)   the last 8 bytes of MD5(m), least significant first, as an unsigned integer
 
 m is UTF-8 text that begins with a key, one for each purpose (`Secret.derived`): 32 hexadecimal digits for ids, 16 for
-orders, so that most messages of a row fill one block.  Behind it stand parts with a | between them.  A part is
+orders, so that most messages of a row fill one block.  Then come the parts, with a | between them.  A part is
 
     a whole number   its decimal digits, with a leading - if negative
     a flag           1 or 0
@@ -24,16 +24,16 @@ from discreet.query.compile.piece import Kind
 
 
 def id64(key: str, parts: Sequence[str]) -> str:
-    """SQL of an id, from SQL of the key and of spelt parts."""
-    return f"CAST(CAST(unhex(left(sha256({_message(key, parts)}), 16)) AS BIT) AS BIGINT)"
+    """SQL of an id, from SQL of the key and of the parts of its message."""
+    return f"CAST(CAST(unhex(left(sha256({message(key, parts)}), 16)) AS BIT) AS BIGINT)"
 
 
 def order64(key: str, parts: Sequence[str]) -> str:
-    """SQL of a number to order by, from SQL of the key and of spelt parts."""
-    return f"CAST(md5_number({_message(key, parts)}) >> 64 AS UBIGINT)"
+    """SQL of a number to order by, from SQL of the key and of the parts of its message."""
+    return f"CAST(md5_number({message(key, parts)}) >> 64 AS UBIGINT)"
 
 
-def spelt(name: str, kind: Kind) -> str:
+def message_part(name: str, kind: Kind) -> str:
     """SQL of a value as a part of a message; concat takes NULL for nothing."""
     match kind:
         case Kind.TEXT:
@@ -46,6 +46,7 @@ def spelt(name: str, kind: Kind) -> str:
             return name
 
 
-def _message(key: str, parts: Sequence[str]) -> str:
+def message(key: str, parts: Sequence[str]) -> str:
+    """SQL of a message."""
     joined = ", '|', ".join(parts)
     return f"concat({key}, {joined})"

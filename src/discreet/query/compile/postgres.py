@@ -1,4 +1,4 @@
-"""PostgreSQL's total operations.  Where it would raise, on overflow, underflow or a cast, our own functions answer.
+"""PostgreSQL's total operations.  Functions of our own replace those that raise on overflow, underflow or a cast.
 
 The functions lie in the prepared schema beside the rows (`engine.postgres.functions`) and are called by these names:
 
@@ -8,7 +8,7 @@ The functions lie in the prepared schema beside the rows (`engine.postgres.funct
     discreet_integer, _double, _day, _second                   what a text of the right shape says, or NULL
     discreet_order                                             order64 of a message, as text that sorts alike
 
-PostgreSQL works out CASE from left to right and only the branch it takes, so a cast behind its own test is total.
+PostgreSQL evaluates CASE from left to right and only the branch it takes, so a cast behind its own test is total.
 """
 
 import re
@@ -17,6 +17,8 @@ from fractions import Fraction
 
 from discreet.errors import NotAnswerable
 from discreet.query.compile import spelling
+from discreet.query.compile.keyed import message
+from discreet.query.compile.operations import Operations
 from discreet.query.compile.piece import Kind
 from discreet.query.layout import SECRET
 from discreet.schema import Type
@@ -26,8 +28,8 @@ _OPERATORS = {"+": "plus", "-": "minus", "*": "times", "/": "over", "%": "remain
 _READ = {Type.INTEGER: "integer", Type.NUMBER: "double", Type.DATE: "day", Type.DATETIME: "second"}
 
 
-class Postgres:
-    """As `Operations` says."""
+class Postgres(Operations):
+    """Where PostgreSQL differs from DuckDB; docstrings are those of `Operations`."""
 
     def type(self, kind: Kind) -> str:
         return {Kind.REAL: "float8", Kind.FLAG: "boolean", Kind.TEXT: "text"}.get(kind, "bigint")
@@ -42,14 +44,8 @@ class Postgres:
     def attempt(self, sql: str) -> str:
         return sql
 
-    def double(self, sql: str) -> str:
-        return f"CAST({sql} AS float8)"
-
     def flag_as_whole(self, sql: str) -> str:
         return f"CAST(CAST({sql} AS integer) AS bigint)"
-
-    def flag_as_double(self, sql: str) -> str:
-        return f"CAST(CAST({sql} AS integer) AS float8)"
 
     def whole(self, sql: str) -> str:
         return f"discreet_whole({sql})"
@@ -69,31 +65,21 @@ class Postgres:
         return f"discreet_{_OPERATORS[op]}({left}, {right})"
 
     def nearest(self, sql: str, step: str, first: str | None = None) -> str:
-        moved = sql if first is None else f"discreet_minus({sql}, {first})"
-        return f"floor(discreet_over({moved}, {step}) + 0.5)"
+        distance = sql if first is None else f"discreet_minus({sql}, {first})"
+        return f"floor(discreet_over({distance}, {step}) + 0.5)"
 
     def steps_within(self, name: str, step: Fraction | int, first: Fraction | int | None = None) -> str:
-        near = 1 <= Fraction(step) * _LARGE <= _LARGE**2 and abs(Fraction(first or 0)) <= _LARGE
-        if not near:
-            return self.whole(self.nearest(name, self.real(step), None if first is None else self.real(first)))
-        moved = name if first is None else f"({name} - {self.real(first)})"
+        tame = 1 <= Fraction(step) * _LARGE <= _LARGE**2 and abs(Fraction(first or 0)) <= _LARGE
+        if not tame:
+            return super().steps_within(name, step, first)
+        distance = name if first is None else f"({name} - {self.real(first)})"
         # a quotient would underflow only where it is nearest to 0 anyway
-        tests = (f"{moved} {side} CAST('{sign}1e-150' AS float8)" for side, sign in ((">", ""), ("<", "-")))
-        cases = " ".join(f"WHEN {test} THEN floor({moved} / {self.real(step)} + 0.5)" for test in tests)
+        tests = (f"{distance} {side} CAST('{sign}1e-150' AS float8)" for side, sign in ((">", ""), ("<", "-")))
+        cases = " ".join(f"WHEN {test} THEN floor({distance} / {self.real(step)} + 0.5)" for test in tests)
         return f"CAST(CASE {cases} ELSE 0 END AS bigint)"
 
     def function(self, name: str, sql: str) -> str:
-        match name:
-            case "sqrt":
-                return f"sqrt(CASE WHEN {sql} >= 0 THEN {sql} END)"
-            case "ln":
-                return f"ln(CASE WHEN {sql} > 0 THEN {sql} END)"
-            case "exp":
-                return f"discreet_exp({sql})"
-            case "round":
-                return f"floor({sql} + 0.5)"
-            case _:
-                return f"{name}({sql})"
+        return f"discreet_exp({sql})" if name == "exp" else super().function(name, sql)
 
     def difference(self, left: str, right: str) -> str:
         return f"discreet_difference({left}, {right})"
@@ -104,7 +90,7 @@ class Postgres:
     def product(self, sql: str, by: int) -> str:
         return f"discreet_product({sql}, {by})"
 
-    def cased(self, name: str, sql: str) -> str:
+    def lower_or_upper(self, name: str, sql: str) -> str:
         what = f"{name} of a text that is not public is not supported on PostgreSQL."
         why = "Which letters it changes depends on the server's locale, so two servers would count differently."
         raise NotAnswerable(what, why, "Declare the column's values, or compare the text as it is stored.")
@@ -112,7 +98,7 @@ class Postgres:
     def lowered_letters(self, sql: str) -> str:
         return f'lower({sql} COLLATE "C")'
 
-    def trimmed(self, sql: str) -> str:
+    def trim(self, sql: str) -> str:
         return f"btrim({sql}, ' ')"
 
     def like(self, sql: str, pattern: str) -> str:
@@ -121,42 +107,40 @@ class Postgres:
     def calendar(self, part: str, days: str) -> str:
         return f"extract({part} FROM DATE '1970-01-01' + CAST({days} AS integer))"
 
-    def shaped(self, sql: str, pattern: str, made: str) -> str:
-        return f"CASE WHEN {sql} ~ {self.text(f'^({pattern})$')} THEN {made} END"
+    def if_matches(self, sql: str, pattern: str, result: str) -> str:
+        return f"CASE WHEN {sql} ~ {self.text(f'^({pattern})$')} THEN {result} END"
 
-    def read(self, sql: str, kind: Type) -> str:
+    def value_in_text(self, sql: str, kind: Type) -> str:
         return f"discreet_{_READ[kind]}({sql})"
 
     def label(self, cell: str, values: Sequence[str]) -> str:
-        return self.picked([self.text(value) for value in values], Kind.TEXT, cell)
+        return self.element([self.text(value) for value in values], Kind.TEXT, cell)
 
-    def picked(self, listed: Sequence[str], kind: Kind, cell: str) -> str:
+    def element(self, listed: Sequence[str], kind: Kind, cell: str) -> str:
         return f"(CAST(ARRAY[{', '.join(listed)}] AS {self.type(kind)}[]))[CAST({cell} AS integer) + 1]"
 
     def position(self, listed: Sequence[str], kind: Kind, name: str) -> str:
         values = f"CAST(ARRAY[{', '.join(listed)}] AS {self.type(kind)}[])"
-        found = f"array_position({values}, CAST({name} AS {self.type(kind)}))"
-        return f"CASE WHEN {name} IS NOT NULL THEN CAST({found} - 1 AS bigint) END"
+        number = f"array_position({values}, CAST({name} AS {self.type(kind)}))"
+        return f"CASE WHEN {name} IS NOT NULL THEN CAST({number} - 1 AS bigint) END"
 
-    def spelt(self, name: str, kind: Kind) -> str:
+    def message_part(self, name: str, kind: Kind) -> str:
         match kind:
             case Kind.TEXT:
                 return f"octet_length({name}) || ':' || {name}"
             case Kind.REAL:
                 return f"CAST(CAST('x' || encode(float8send({name}), 'hex') AS bit(64)) AS bigint)"
-            case Kind.FLAG:
-                return f"CAST({name} AS integer)"
             case _:
-                return name
+                return super().message_part(name, kind)
 
     def group_order(self, parts: Sequence[str]) -> str:
         return order64(f"(SELECT word FROM pg_temp.{SECRET})", parts)
 
-    def derived(self, sql: str) -> str:
+    def subquery(self, sql: str) -> str:
         return f"({sql}) AS discreet_q"
 
-    def computed(self, sql: str) -> str:
-        # The planner writes each column out wherever it is named: right for a product, dear where functions are called.
+    def subquery_computed_once(self, sql: str) -> str:
+        # The planner repeats each column wherever it is named: cheap for a product, dear where functions are called.
         barrier = " OFFSET 0" if _CALL.search(sql) else ""
         return f"({sql}{barrier}) AS discreet_q"
 
@@ -169,18 +153,13 @@ class Postgres:
 
 def order64(key: str, parts: Sequence[str]) -> str:
     """As `keyed.order64`: 16 hexadecimal digits, most significant first, which sort as the numbers do."""
-    return f'discreet_order({_message(key, parts)}) COLLATE "C"'
+    return f'discreet_order({message(key, parts)}) COLLATE "C"'
 
 
 def id64(key: str, parts: Sequence[str]) -> str:
     """As `keyed.id64`."""
-    hashed = f"encode(sha256(convert_to({_message(key, parts)}, 'UTF8')), 'hex')"
+    hashed = f"encode(sha256(convert_to({message(key, parts)}, 'UTF8')), 'hex')"
     return f"CAST(CAST('x' || left({hashed}, 16) AS bit(64)) AS bigint)"
-
-
-def _message(key: str, parts: Sequence[str]) -> str:
-    joined = ", '|', ".join(parts)
-    return f"concat({key}, {joined})"
 
 
 _CALL = re.compile(r"\b(?!CAST\b|IN\b)\w+\(", re.IGNORECASE)

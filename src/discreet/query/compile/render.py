@@ -141,7 +141,7 @@ def _looked_up(table: Folded, kind: Kind, schema: Schema, ops: Operations) -> Sq
     if kind is Kind.WHOLE and any(constant(found, ops).kind is Kind.REAL for found in (*table.results, table.empty)):
         kind = Kind.REAL  # a whole number beyond BIGINT
     listed = ["NULL" if result is None else constant(result, ops).text for result in table.results]
-    found = ops.picked(listed, kind, cell)
+    found = ops.element(listed, kind, cell)
     if table.empty is not None:
         found = f"CASE WHEN {cell} IS NULL THEN {constant(table.empty, ops).text} ELSE {found} END"
     return Sql(f"({found})", kind)

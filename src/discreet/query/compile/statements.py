@@ -72,7 +72,7 @@ def statements(
 
 def _sized(frame: _Frame, part: Sizes) -> Statement:
     """`cell`, `bucket` = size − 1 and `p0` = groups of that size."""
-    schema, largest, derived = frame.schema, part.largest, frame.ops.derived
+    schema, largest, derived = frame.schema, part.largest, frame.ops.subquery
     column = UNIT if part.group is None else Named(schema, frame.ops).of(Col(part.group))
     keys = [f"discreet_g{i} AS g{i}" if frame.ranked else f"{key.group} AS g{i}" for i, key in enumerate(frame.keys)]
     places = ", ".join(str(place + 1) for place in range(len(keys) + 1))
@@ -120,12 +120,12 @@ def _by_group(frame: _Frame, source: str, columns: list[str], shown: list[str], 
     inner = f"SELECT {', '.join(groups + columns)} FROM {source}{grouping}"
     places = [f"{key.place(f'g{i}')} AS k{i}" for i, key in enumerate(frame.keys)]
     places += [] if choice is None else [f"CAST({choice.place('b')} AS BIGINT) AS bucket"]
-    middle = f"SELECT {', '.join(places + shown)} FROM {frame.ops.derived(inner)}"
+    middle = f"SELECT {', '.join(places + shown)} FROM {frame.ops.subquery(inner)}"
     kept = [f"k{i} IS NOT NULL" for i, key in enumerate(frame.cells.keys) if not (key.with_null and key.labels is None)]
     kept += [] if choice is None else ["bucket IS NOT NULL"]
     tail = f" WHERE {' AND '.join(kept)}" if kept else ""
     last = ([] if choice is None else ["bucket"]) + shown
-    return f"SELECT {', '.join(_cell(frame) + last)} FROM {frame.ops.derived(middle)}{tail}"
+    return f"SELECT {', '.join(_cell(frame) + last)} FROM {frame.ops.subquery(middle)}{tail}"
 
 
 def _cell(frame: _Frame) -> list[str]:
@@ -147,7 +147,7 @@ def _source(frame: _Frame, named: Named) -> str:
     if not frame.ranked:
         if not computed:
             return f"{TABLE}{tail}"
-        return frame.ops.computed(f"SELECT *, {', '.join(computed)} FROM {TABLE}{tail}")
+        return frame.ops.subquery_computed_once(f"SELECT *, {', '.join(computed)} FROM {TABLE}{tail}")
     computed += [f"{key.group} AS discreet_g{i}" for i, key in enumerate(frame.keys)]
     return _capped(frame, f"SELECT *, {', '.join(computed)} FROM {TABLE}{tail}")
 
@@ -158,7 +158,7 @@ def _capped(frame: _Frame, rows: str) -> str:
     listed, most = ", ".join(names), frame.caps.groups
     kept = [f"{name} IS NOT NULL" for name, key in zip(names, frame.cells.keys, strict=True) if not key.with_null]
     present = f" WHERE {' AND '.join(kept)}" if kept else ""
-    parts = [*(ops.spelt(name, key.kind) for name, key in zip(names, frame.keys, strict=True)), UNIT]
+    parts = [*(ops.message_part(name, key.kind) for name, key in zip(names, frame.keys, strict=True)), UNIT]
     order = f"{ops.group_order(parts)}, {listed}"
     crowded = f"SELECT {UNIT} FROM discreet_pairs GROUP BY {UNIT} HAVING count(*) > {most}"
     ranked = (
@@ -166,9 +166,9 @@ def _capped(frame: _Frame, rows: str) -> str:
         f"FROM {ops.among('discreet_pairs', UNIT, crowded)}"
     )
     same = f"a.{UNIT} = b.{UNIT}" + "".join(f" AND a.{name} IS NOT DISTINCT FROM b.{name}" for name in names)
-    beyond = f"SELECT * FROM {ops.derived(ranked)} WHERE discreet_group > {most}"
-    return ops.derived(
-        f"WITH discreet_rows AS (SELECT * FROM {ops.computed(rows)}{present}), "
+    beyond = f"SELECT * FROM {ops.subquery(ranked)} WHERE discreet_group > {most}"
+    return ops.subquery(
+        f"WITH discreet_rows AS (SELECT * FROM {ops.subquery_computed_once(rows)}{present}), "
         f"discreet_pairs AS (SELECT DISTINCT {UNIT}, {listed} FROM discreet_rows) "
         f"SELECT a.* FROM {ops.without('discreet_rows', beyond, same)}"
     )
