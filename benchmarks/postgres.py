@@ -16,8 +16,8 @@ from tests.engine.postgres.server import running
 from benchmarks.report import Aim, Report, Table
 from discreet.engine import Limits, PostgresEngine
 from discreet.metadata.address import parsed
-from discreet.query.bound import bound
-from discreet.query.compile.exacts import gathered
+from discreet.query.bound import draft_of
+from discreet.query.compile.exacts import exacts_of
 from discreet.query.compile.postgres import POSTGRES
 from discreet.query.compile.statements import statements
 from discreet.query.sql import parsed as question
@@ -95,13 +95,13 @@ def report(rows: int = ROWS, rounds: int = ROUNDS) -> Report:
 
 
 def _measured(engine: PostgresEngine, connection: Any, ours: str, plain: str, rounds: int) -> tuple[float, float]:
-    draft = bound(question(ours).question, SCHEMA)
+    draft = draft_of(question(ours).question, SCHEMA)
     parts = [need.part for need in draft.needs]
     compiled = statements(SCHEMA, draft.cells, draft.question.where, draft.caps, parts, POSTGRES)
     snapshot = engine.snapshot
 
     def asked() -> None:
-        gathered(compiled, engine.run([one.sql for one in compiled], snapshot), draft.cells)
+        exacts_of(compiled, engine.run([one.sql for one in compiled], snapshot), draft.cells)
 
     def plainly() -> None:
         connection.execute(plain).fetchall()

@@ -13,7 +13,7 @@ from unittest import mock
 from benchmarks.report import Aim, Report, Table, verdict
 from discreet.dataset import Dataset, open_dataset
 from discreet.demo import hospital
-from discreet.query.bound import bound
+from discreet.query.bound import draft_of
 from discreet.query.nodes import Bins, Col, CountRows, Expr, Key, Output, Question
 from discreet.query.tally import Tally
 
@@ -63,7 +63,7 @@ def _tallies(dataset: Dataset) -> Iterator[Tally]:
     for names in combinations((*CATEGORIES, *BINNED), 3):
         for items in product(*(_items(name) for name in names)):
             keys = tuple(Key(f"k{place}", item) for place, item in enumerate(items))
-            yield bound(Question(schema.name, (Output("n", CountRows()),), keys), schema).tally
+            yield draft_of(Question(schema.name, (Output("n", CountRows()),), keys), schema).tally
 
 
 def _items(name: str) -> list[Expr]:

@@ -8,7 +8,7 @@ from typing import Any
 from discreet.errors import bad
 from discreet.ledger import account as accounts
 from discreet.ledger.payer import ChargeRequest
-from discreet.query.canonical import spelt
+from discreet.query.canonical import canonical_json
 from discreet.schema import Budget, Schema
 from discreet.terms import Terms
 
@@ -50,7 +50,7 @@ class Request:
             **more,
         }
         given = {name: fact for name, fact in facts.items() if fact is not None}
-        return hashlib.sha256(f"discreet {what} {spelt(given)}".encode()).hexdigest()
+        return hashlib.sha256(f"discreet {what} {canonical_json(given)}".encode()).hexdigest()
 
     def order(self, key: str, snapshot: str, run: str = "") -> ChargeRequest:
         """Who pays for what under that key, on that state of the rows; `run` names the request of a run."""

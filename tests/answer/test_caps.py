@@ -7,11 +7,11 @@ import pytest
 from discreet.answer.caps import counted_of
 from discreet.answer.compose import answered
 from discreet.answer.quote import quoted
-from discreet.query.bound import bound
+from discreet.query.bound import draft_of
 from discreet.query.form.frame import Frame
 from discreet.query.form.words import count
 from discreet.query.joint import Released
-from discreet.query.plan import plan
+from discreet.query.plan import plan_of
 from discreet.query.sql import parsed
 from discreet.release.caps import counted_of as release_counted_of
 from discreet.release.subject import ReleaseSpec, subject
@@ -51,22 +51,22 @@ ROWS, SEEN = "of at most 3 rows per person", "seen in at most 3 rows per person"
     ],
 )
 def test_the_words_follow_the_aggregate_its_groups_and_its_filter(sql, words):
-    draft = bound(parsed(sql).question, SCHEMA)
+    draft = draft_of(parsed(sql).question, SCHEMA)
     assert counted_of(draft.recipes[0], draft) == words
     alone = Schema("people", COLUMNS)  # a row is a unit: no cap leaves anything out
     if "person" not in sql:
-        draft = bound(parsed(sql).question, alone)
+        draft = draft_of(parsed(sql).question, alone)
         assert counted_of(draft.recipes[0], draft) is None
 
 
 def test_caps_of_the_question_are_said_too():
     frame = Frame("people").group_by("region").agg(x=count()).caps(rows=2, groups=1)
-    draft = bound(frame.question, SCHEMA)
+    draft = draft_of(frame.question, SCHEMA)
     assert counted_of(draft.recipes[0], draft) == "of at most 2 rows, in at most 1 group, per person"
 
 
 def test_answer_and_quote_carry_the_words():
-    made = plan(bound(parsed("SELECT COUNT(*) AS x FROM people").question, SCHEMA), Terms.parse(1, 0))
+    made = plan_of(draft_of(parsed("SELECT COUNT(*) AS x FROM people").question, SCHEMA), Terms.parse(1, 0))
     (measured,) = made.measured
     answer = answered(made, Released([()], {measured.part: [7]}))
     assert answer.column("x").of == ROWS

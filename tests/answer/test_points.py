@@ -6,9 +6,9 @@ from discreet.answer.compose import answered
 from discreet.answer.quote import quoted
 from discreet.cli.formats import content
 from discreet.query import explain
-from discreet.query.bound import bound
+from discreet.query.bound import draft_of
 from discreet.query.joint import Released
-from discreet.query.plan import plan
+from discreet.query.plan import plan_of
 from discreet.query.sql import parsed
 from discreet.schema import Column, Schema, Unit
 from discreet.terms import Terms
@@ -29,7 +29,7 @@ LEFT = {"epsilon": "3", "delta": "0"}
 
 
 def planned(sql, schema=SCHEMA):
-    return plan(bound(parsed(sql).question, schema), Terms.parse(1, 0))
+    return plan_of(draft_of(parsed(sql).question, schema), Terms.parse(1, 0))
 
 
 def asked(sql, schema=SCHEMA, value=7):
@@ -129,7 +129,7 @@ def test_quote_and_answer_say_the_same_ranks():
     shown = repr(asked(sql)).splitlines()[1].split("±")[1].strip()
     assert f"± {shown}" in repr(quote_of(sql))
     assert shown.endswith(" ranks")
-    sure = plan(made.draft, Terms.parse(100, 0))
+    sure = plan_of(made.draft, Terms.parse(100, 0))
     quote = quoted(sure, remaining=LEFT, remaining_after=LEFT)
     assert "± 1 rank " in repr(quote)
     (measured,) = sure.measured

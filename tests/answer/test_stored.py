@@ -129,7 +129,7 @@ def test_a_draft_with_swapped_bounds_does_not_loosen_the_gate(people, monkeypatc
     planned = asked.plan(epsilon=1)
     narrow = dp.Sensitivity(1, 1, 1, 1)
     needs = tuple(dataclasses.replace(need, sensitivity=narrow) for need in planned.draft.needs)
-    forged = plan.plan(dataclasses.replace(planned.draft, needs=needs), planned.terms)
+    forged = plan.plan_of(dataclasses.replace(planned.draft, needs=needs), planned.terms)
     with pytest.raises(BadValue, match="must cover the sensitivity"):
         ask_by(monkeypatch, asked, forged)
     assert people.budget.charges == 0

@@ -35,7 +35,7 @@ from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.source import SYSTEM, Source
 from discreet.privacy import price
 from discreet.privacy.cost import Approx, Cost, Exponential, Gaussian, Pure, Repeated, Together
-from discreet.query.compile.exacts import Buckets, Exacts, KeyTuple, gathered
+from discreet.query.compile.exacts import Buckets, Exacts, KeyTuple, exacts_of
 from discreet.query.compile.statements import statements
 from discreet.query.joint import Measured
 from discreet.query.parts import Ranks, Tops
@@ -62,7 +62,7 @@ def exact_of(engine: Engine, plan: Plan) -> Exacts:
     draft, parts = plan.draft, [measured.part for measured in plan.measured]
     statement_list = statements(draft.schema, draft.cells, draft.question.where, draft.caps, parts)
     first, second = (
-        gathered(statement_list, engine.run([s.sql for s in statement_list]), draft.cells) for _ in range(2)
+        exacts_of(statement_list, engine.run([s.sql for s in statement_list]), draft.cells) for _ in range(2)
     )
     if not same(first, second):
         why = "Noise is calibrated to exact numbers; these change from one computation to the next."

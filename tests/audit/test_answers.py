@@ -11,11 +11,11 @@ from audit.copies import narrowed, one_by_one, side_by_side
 from discreet.audit.bounds import Odds
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.source import SYSTEM
-from discreet.query.bound import bound
+from discreet.query.bound import draft_of
 from discreet.query.compile.exacts import Buckets, Exacts
 from discreet.query.joint import Joint
 from discreet.query.parts import Present, Ranks, Rows, Tops
-from discreet.query.plan import plan
+from discreet.query.plan import plan_of
 from discreet.query.sql import parsed
 from discreet.schema import Column, Schema, Unit
 from discreet.terms import Terms
@@ -32,7 +32,7 @@ SCHEMA = Schema(
 
 
 def planned(sql, delta="0"):
-    return plan(bound(parsed(sql).question, SCHEMA), Terms.parse(1, delta))
+    return plan_of(draft_of(parsed(sql).question, SCHEMA), Terms.parse(1, delta))
 
 
 KINDS = planned("SELECT kind, COUNT(*) AS n FROM people GROUP BY kind")
@@ -149,7 +149,7 @@ def test_plan_with_a_quarter_of_its_noise_is_refuted():
 def test_gaussian_plan_is_also_held_against_its_epsilon_at_a_hundredth():
     names = ", ".join(f"COUNT(CASE WHEN age > {i} THEN 1 END) AS n{i}" for i in range(3))
     made = planned(f"SELECT kind, {names} FROM people GROUP BY kind", "1e-2")
-    gaussian = plan(made.draft, Terms.parse(1, Fraction(9, 1000)))
+    gaussian = plan_of(made.draft, Terms.parse(1, Fraction(9, 1000)))
     assert charged_tests(KINDS) == (Odds(Fraction(1)),)
     assert [test.delta for test in charged_tests(gaussian)] == [gaussian.terms.delta, Fraction(1, 100)]
     assert isinstance(TOPS, Tops)

@@ -14,7 +14,7 @@ from discreet.dataset import open_dataset
 from discreet.demo import hospital, visits
 from discreet.demo.curator import QUESTIONS
 from discreet.noise.source import SYSTEM
-from discreet.query.compile.exacts import gathered
+from discreet.query.compile.exacts import exacts_of
 from discreet.query.compile.statements import statements
 
 SURELY = 1e-6
@@ -44,7 +44,7 @@ def simulated(folder, sql, epsilon, runs):
         table, draft = dataset.table, made.draft
         parts = [one.part for one in made.measured]
         compiled = statements(draft.schema, draft.cells, draft.question.where, draft.caps, parts)
-        exact = gathered(compiled, table.engine.run([one.sql for one in compiled], table.prepare()), draft.cells)
+        exact = exacts_of(compiled, table.engine.run([one.sql for one in compiled], table.prepare()), draft.cells)
     return [answered(made, made.joint(exact, SYSTEM)) for _ in range(runs)]
 
 

@@ -12,7 +12,7 @@ from discreet.engine import Engine, Limits, passes
 from discreet.engine.prepare import wanted
 from discreet.errors import BadValue, EngineFailed, NotAnswerable, SourceUnavailable
 from discreet.kernel import gradient
-from discreet.query.bound import bound
+from discreet.query.bound import draft_of
 from discreet.query.nodes import (
     Caps,
     Col,
@@ -112,7 +112,7 @@ def test_tallies_are_equal(both, keys):
     schema = files._engine.schema
     outputs = tuple(Output(f"n{place}", aggregate) for place, aggregate in enumerate(AGGREGATES))
     for caps in (Caps(), Caps(rows=1)):
-        tally = bound(Question("people", outputs, tuple(Key(k, Col(k)) for k in keys), None, caps), schema).tally
+        tally = draft_of(Question("people", outputs, tuple(Key(k, Col(k)) for k in keys), None, caps), schema).tally
         one, two = files.tally(tally), arrays.tally(tally)
         assert one.sensitivity == two.sensitivity
         one, two = one.compute(), two.compute()
@@ -195,7 +195,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("question", "said"), REFUSED)
 def test_other_questions_are_refused_before_the_charge(arrays, question, said):
-    tally = bound(question, UNITS["texts"]).tally
+    tally = draft_of(question, UNITS["texts"]).tally
     with pytest.raises(NotAnswerable, match=said):
         arrays.view().tally(tally)
 
@@ -207,7 +207,7 @@ def test_other_sums_are_refused_before_the_charge(arrays):
         lambda: view.rows(["age"], where=where),
         lambda: view.sum("median", FEATURES, PUBLIC),
         lambda: view.rows(["wage"]),
-        lambda: view.tally(bound(Question("people", (Output("n", CountRows()),)), UNITS["numbers"]).tally),
+        lambda: view.tally(draft_of(Question("people", (Output("n", CountRows()),)), UNITS["numbers"]).tally),
     ):
         with pytest.raises(BadValue):
             asked()

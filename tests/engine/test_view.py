@@ -6,7 +6,7 @@ import pytest
 
 from discreet.engine import Engine, Limits, remembering
 from discreet.errors import BadValue
-from discreet.query.bound import bound
+from discreet.query.bound import draft_of
 from discreet.query.nodes import Col, Compare, CountRows, Key, Literal, Output, Question
 from discreet.schema import Column, Schema, Unit
 
@@ -22,7 +22,7 @@ def engine(tmp_path):
 
 
 def tally(where=None, key="age", schema=SCHEMA):
-    return bound(Question("people", (Output("n", CountRows()),), (Key(key, Col(key)),), where), schema).tally
+    return draft_of(Question("people", (Output("n", CountRows()),), (Key(key, Col(key)),), where), schema).tally
 
 
 def counts(bounded, wanted):

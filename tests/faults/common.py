@@ -22,7 +22,7 @@ from discreet.ask.keys import request_of
 from discreet.errors import Closed
 from discreet.ledger.ledger import Ledger
 from discreet.metadata import load
-from discreet.query.bound import bound
+from discreet.query.bound import draft_of
 
 HERE = Path(__file__).parents[1]
 CELL = "zqcell"  # begins every text of the table, so that a copy of a cell is found
@@ -113,7 +113,7 @@ def told(answer):
 @functools.cache
 def told_of(stored, schema):
     """What an analyst would see of these stored bytes."""
-    answer = recalled(stored, lambda question: bound(question, schema), schema=schema.hash)
+    answer = recalled(stored, lambda question: draft_of(question, schema), schema=schema.hash)
     plan = {name: said for name, said in answer.plan.items() if name != "version"}  # only a recalled one states it
     return told(replace(answer, plan=plan))
 

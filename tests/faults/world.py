@@ -25,7 +25,7 @@ from discreet.engine import Limits
 from discreet.engine.process import Process
 from discreet.errors import DiscreetError
 from discreet.query import layout
-from discreet.query.bound import bound
+from discreet.query.bound import draft_of
 from discreet.query.joint import Joint
 from fuzz.tokens import Secrets, laid
 
@@ -158,7 +158,7 @@ def stored(people: dp.Dataset) -> list[bytes]:
     """Every answer that is kept, as it is told."""
     kept = [bytes(found) for (found,) in _rows(people, "SELECT bytes FROM answers ORDER BY charge")]
     answers = [
-        recalled(one, lambda question: bound(question, people.table.schema), schema=people.table.schema.hash)
+        recalled(one, lambda question: draft_of(question, people.table.schema), schema=people.table.schema.hash)
         for one in kept
     ]
     return [bare(answer).to_bytes() for answer in answers]

@@ -28,7 +28,7 @@ from discreet.cli.formats import FORMATS
 from discreet.errors import DiscreetError, EngineFailed
 from discreet.noise.source import SYSTEM
 from discreet.query import sql
-from discreet.query.compile.exacts import gathered
+from discreet.query.compile.exacts import exacts_of
 from discreet.query.compile.statements import statements
 from discreet.query.explain import words
 from discreet.query.plan import Plan
@@ -57,7 +57,7 @@ def ungated(asking: Asking, made: Plan) -> Answer:
     draft, parts = made.draft, [one.part for one in made.measured]
     asked = statements(draft.schema, draft.cells, draft.question.where, draft.caps, parts)
     engine = asking.table.engine
-    exacts = gathered(asked, engine.run([one.sql for one in asked]), draft.cells)
+    exacts = exacts_of(asked, engine.run([one.sql for one in asked]), draft.cells)
     return Answer.from_bytes(answered(made, made.joint(exacts, SYSTEM)).to_bytes())
 
 

@@ -5,7 +5,7 @@ from statistics import correlation, covariance, mean, pvariance
 import pytest
 
 import discreet as dp
-from discreet.query.bound import bound
+from discreet.query.bound import draft_of
 from discreet.query.compile.aligned import is_aligned
 from discreet.query.parts import RowSum
 from discreet.query.recipe import parts
@@ -28,7 +28,7 @@ SCHEMA = Schema("t", COLUMNS)
 
 
 def alignments(aggregate):
-    draft = bound(parsed(f"SELECT {aggregate} AS x FROM t").question, SCHEMA)
+    draft = draft_of(parsed(f"SELECT {aggregate} AS x FROM t").question, SCHEMA)
     return [is_aligned(p.item, p.lattice, SCHEMA) for r in draft.recipes for p in parts(r) if isinstance(p, RowSum)]
 
 

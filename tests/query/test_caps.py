@@ -10,13 +10,13 @@ from discreet.errors import NotAnswerable
 from discreet.ledger.ledger import LONGEST_ANSWER
 from discreet.noise.source import SYSTEM
 from discreet.query import caps
-from discreet.query.bound import bound
-from discreet.query.compile.exacts import Exacts, gathered
+from discreet.query.bound import draft_of
+from discreet.query.compile.exacts import Exacts, exacts_of
 from discreet.query.compile.statements import statements
 from discreet.query.explain import shortened
 from discreet.query.joint import Released
 from discreet.query.parts import Present, Units
-from discreet.query.plan import plan
+from discreet.query.plan import plan_of
 from discreet.query.sql import parsed
 from discreet.schema import Column, Schema, Unit
 from discreet.terms import Terms
@@ -31,14 +31,14 @@ def schema(null="drop"):
 
 
 def draft(sql, null="drop"):
-    return bound(parsed(sql).question, schema(null))
+    return draft_of(parsed(sql).question, schema(null))
 
 
 def exact_units(rows, sql, null):
     made = draft(sql, null)
     asked = statements(made.schema, made.cells, None, made.caps, [Units()])
     con = connected(rows, made.schema)
-    found = gathered(asked, [con.execute(one.sql).fetchnumpy() for one in asked], made.cells)
+    found = exacts_of(asked, [con.execute(one.sql).fetchnumpy() for one in asked], made.cells)
     con.close()
     return dict(zip(found.keys, found.parts[Units()].tolist(), strict=True))
 
@@ -53,7 +53,7 @@ def test_a_key_longer_than_the_cap_counts_as_empty_by_its_cell_alone(letter):
 
 
 def planned(sql, **given):
-    return plan(draft(sql, **given), Terms.parse(1, "1e-6"))
+    return plan_of(draft(sql, **given), Terms.parse(1, "1e-6"))
 
 
 WIDE = (
@@ -100,13 +100,13 @@ def test_public_groups_whose_labels_would_not_fit_are_refused_before_the_charge(
     names = tuple(f"{i:03d}{WIDEST * 190}" for i in range(1000))
     wide = Schema("t", [Column("a", "category", values=names), Column("b", "integer", bounds=(0, 199))])
     with pytest.raises(NotAnswerable, match="The answer would be too long"):
-        bound(parsed("SELECT a, b, COUNT(*) AS n FROM t GROUP BY a, b").question, wide)
-    bound(parsed("SELECT a, COUNT(*) AS n FROM t GROUP BY a").question, wide)
+        draft_of(parsed("SELECT a, b, COUNT(*) AS n FROM t GROUP BY a, b").question, wide)
+    draft_of(parsed("SELECT a, COUNT(*) AS n FROM t GROUP BY a").question, wide)
     short = Schema("t", [Column("a", "integer", bounds=(0, 999)), Column("b", "integer", bounds=(0, 999))])
-    bound(parsed("SELECT a, b, COUNT(*) AS n FROM t GROUP BY a, b").question, short)
+    draft_of(parsed("SELECT a, b, COUNT(*) AS n FROM t GROUP BY a, b").question, short)
     many = Schema("t", [Column("a", "category", values=names), Column("b", "integer", bounds=(0, 1999))])
     with pytest.raises(NotAnswerable, match="The answer would be too long"):
-        bound(parsed("SELECT b, TOP_K(a, 100) AS x FROM t GROUP BY b").question, many)
+        draft_of(parsed("SELECT b, TOP_K(a, 100) AS x FROM t GROUP BY b").question, many)
 
 
 def test_having_on_released_keys_of_any_kind_ends_in_an_answer():

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import NotAnswerable
-from discreet.query.compile.exacts import gathered
+from discreet.query.compile.exacts import exacts_of
 from discreet.query.compile.statements import statements
 from discreet.query.meaning import dates
 from discreet.query.meaning.cells import cells
@@ -68,7 +68,7 @@ def run(con, question, parts, caps=None, schema=SCHEMA):
             assert found[name].dtype == "int64"
             assert not hasattr(found[name], "mask")
         results.append(found)
-    return gathered(made, results, groups), groups
+    return exacts_of(made, results, groups), groups
 
 
 # --- the twin ------------------------------------------------------------------------------------------------------

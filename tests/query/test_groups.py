@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import BadValue, NotAnswerable
-from discreet.query.bound import bound
-from discreet.query.compile.exacts import gathered
+from discreet.query.bound import draft_of
+from discreet.query.compile.exacts import exacts_of
 from discreet.query.compile.statements import Statement, statements
 from discreet.query.meaning.cells import Cells, KeyCells
 from discreet.query.nodes import Col, Key
@@ -46,7 +46,7 @@ def test_groups_of_one_label_are_not_added_up():
     """A unit in both would be counted twice where a key is selected for having many units."""
     keys = (KeyCells(Key("town", Col("town")), None), KeyCells(Key("d", Col("d")), (LAST, None, None), with_null=True))
     columns = {"k0": np.array(["a", "a", "a"]), "k1": np.array([0, 1, 2]), "p0": np.array([1, 1, 1])}
-    found = gathered([Statement("", (Present(),))] * 2, [columns] * 2, Cells(keys))
+    found = exacts_of([Statement("", (Present(),))] * 2, [columns] * 2, Cells(keys))
     assert found.keys == (("a", LAST), ("a", None), ("a", None))
     assert found.parts[Present()].tolist() == [1, 1, 1]
 
@@ -55,7 +55,7 @@ def test_groups_of_one_label_are_not_added_up():
 def test_labels_that_are_shown_alike_are_refused(key):
     column = Column("x", "number", bounds=(1, Fraction(10**18 + 50, 10**18)), step=Fraction(1, 10**18))
     with pytest.raises(NotAnswerable, match="would both be called"):
-        bound(parsed(f"SELECT {key} AS k, COUNT(*) AS n FROM t GROUP BY k").question, Schema("t", [column]))
+        draft_of(parsed(f"SELECT {key} AS k, COUNT(*) AS n FROM t GROUP BY k").question, Schema("t", [column]))
 
 
 # --- groups that WHERE leaves out ------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ KEPT = [
 
 
 def draft(keys, where, schema=PEOPLE):
-    return bound(parsed(f"SELECT {keys}, MEDIAN(age) AS m FROM t WHERE {where} GROUP BY {keys}").question, schema)
+    return draft_of(parsed(f"SELECT {keys}, MEDIAN(age) AS m FROM t WHERE {where} GROUP BY {keys}").question, schema)
 
 
 @pytest.mark.parametrize(("keys", "where", "wanted"), KEPT)
@@ -127,7 +127,7 @@ def test_kept_groups_are_the_ones_that_duckdb_shows():
 def test_numbers_belong_to_their_groups_where_some_are_left_out():
     made = draft("a, b", "a <> '0' AND (a = '1' OR b = 'y' OR a IS NULL)")
     columns = {"cell": np.arange(8), "p0": np.arange(8) * 10}
-    found = gathered([Statement("", (Rows(),))], [columns], made.cells)
+    found = exacts_of([Statement("", (Rows(),))], [columns], made.cells)
     assert dict(zip(found.keys, found.parts[Rows()].tolist(), strict=True)) == {
         ("1", "x"): 20, ("1", "y"): 30, ("2", "y"): 50,
     }  # fmt: skip
@@ -148,17 +148,17 @@ def test_no_row_that_counts_is_in_a_group_left_out(where, key):
     """On rows that hurt, whatever satisfies WHERE by the row-by-row twin is in a group that stays."""
     question = parsed(f"SELECT {key}, COUNT(*) AS n FROM people GROUP BY {key}").question
     try:
-        made = bound(type(question)(question.table, question.outputs, question.keys, where), SCHEMA)
+        made = draft_of(type(question)(question.table, question.outputs, question.keys, where), SCHEMA)
     except NotAnswerable as refusal:
         if "leaves out every group" not in refusal.what:
             return
         made = None
-    plain = bound(question, SCHEMA)
+    plain = draft_of(question, SCHEMA)
     settled = where if made is None else made.question.where
     con = connected(ROWS)
     parts = [plain.needs[0].part]
     (asked,) = statements(SCHEMA, plain.cells, settled, plain.caps, parts)
-    found = gathered([asked], [con.execute(asked.sql).fetchnumpy()], plain.cells)
+    found = exacts_of([asked], [con.execute(asked.sql).fetchnumpy()], plain.cells)
     con.close()
     filled = {label for label, n in zip(found.keys, found.parts[parts[0]], strict=True) if n}
     assert filled <= (set() if made is None else set(made.cells.all_labels)), settled

@@ -8,7 +8,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import BadValue, DiscreetError, NotAnswerable
-from discreet.query.bound import bound
+from discreet.query.bound import draft_of
 from discreet.query.form import Frame
 from discreet.query.sql import parsed
 from discreet.schema import Column, Schema
@@ -45,7 +45,7 @@ MIXED = [  # the key, what is compared
 
 def refusal(sql):
     with pytest.raises(NotAnswerable) as caught:
-        bound(parsed(sql).question, SCHEMA)
+        draft_of(parsed(sql).question, SCHEMA)
     return caught.value
 
 
@@ -82,19 +82,19 @@ def test_conditions_between_alike_types_are_taken(condition):
     keys = "married, vip, age AS age" if "age" in condition else "married, vip"
     grouped = keys.replace("age AS age", "age")
     outputs = "COUNT(*) AS n, MAX(seen) AS m, MODE(married) AS top, TOP_K(married, 2) AS both"
-    bound(parsed(f"SELECT {keys}, {outputs} FROM t GROUP BY {grouped} HAVING {condition}").question, SCHEMA)
+    draft_of(parsed(f"SELECT {keys}, {outputs} FROM t GROUP BY {grouped} HAVING {condition}").question, SCHEMA)
 
 
 def test_bins_are_texts_after_the_noise():
     sql = "SELECT BIN(age) AS b, COUNT(*) AS n FROM t GROUP BY b HAVING {}"
-    bound(parsed(sql.format("b = '[0, 2)'")).question, SCHEMA)
+    draft_of(parsed(sql.format("b = '[0, 2)'")).question, SCHEMA)
     assert "'[0, 2)'" in refusal(sql.format("b = 1")).fix
 
 
 def test_a_limit_of_nothing_is_refused_in_both_forms():
     assert "nothing of it shown" in refusal("SELECT COUNT(*) AS n FROM t LIMIT 0").why
     with pytest.raises(NotAnswerable, match="LIMIT 0"):
-        bound(Frame("t").agg(n=dp.count()).limit(0).question, SCHEMA)
+        draft_of(Frame("t").agg(n=dp.count()).limit(0).question, SCHEMA)
 
 
 ODD_NAMES = ["a\x1b[2Jb", "a\x00", "\ud800", "a\nb", "\x85", "\u2028", " ", ""]
@@ -113,17 +113,17 @@ def test_names_that_cannot_be_seen_are_refused_in_the_python_form(name):
         assert str(caught.value).isprintable()
     counted = frame.question.outputs[0]
     with pytest.raises(NotAnswerable, match="cannot name a column of the answer") as refused:
-        bound(replace(frame.question, outputs=(replace(counted, name=name),)), SCHEMA)
+        draft_of(replace(frame.question, outputs=(replace(counted, name=name),)), SCHEMA)
     assert str(refused.value).isprintable()
 
 
 @pytest.mark.parametrize("name", ['""', '" "', '"\x85"'], ids=ascii)
 def test_names_that_cannot_be_seen_are_refused_in_sql(name):
     with pytest.raises(NotAnswerable) as caught:
-        bound(parsed(f"SELECT COUNT(*) AS {name} FROM t").question, SCHEMA)
+        draft_of(parsed(f"SELECT COUNT(*) AS {name} FROM t").question, SCHEMA)
     assert "name" in caught.value.what
     with pytest.raises(NotAnswerable):
-        bound(parsed(f"SELECT age AS {name}, COUNT(*) AS n FROM t GROUP BY age").question, SCHEMA)
+        draft_of(parsed(f"SELECT age AS {name}, COUNT(*) AS n FROM t GROUP BY age").question, SCHEMA)
 
 
 def test_no_message_shows_a_fraction_as_python_writes_it():
@@ -144,5 +144,5 @@ def test_no_message_shows_a_fraction_as_python_writes_it():
 
 def test_keys_and_outputs_may_have_any_name_that_can_be_seen():
     frame = Frame("t").agg(**{"Größe (cm)": dp.count(), "数": dp.count("age")})
-    names = [one.name for one in bound(frame.question, SCHEMA).question.outputs]
+    names = [one.name for one in draft_of(frame.question, SCHEMA).question.outputs]
     assert names == ["Größe (cm)", "数"]

@@ -13,10 +13,10 @@ from discreet.mechanism.keys import KeySelection
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy import price
 from discreet.query import explain
-from discreet.query.bound import bound
+from discreet.query.bound import draft_of
 from discreet.query.explain import caveats
 from discreet.query.parts import Present, Rows, RowSum
-from discreet.query.plan import plan
+from discreet.query.plan import plan_of
 from discreet.query.sql import parsed
 from discreet.query.target import half_widths, least_epsilon
 from discreet.schema import Column, Schema, Unit
@@ -68,7 +68,7 @@ def schema(relation="add-remove", rows=3):
 
 
 def draft(text, relation="add-remove", rows=3):
-    return bound(parsed(text).question, schema(relation, rows))
+    return draft_of(parsed(text).question, schema(relation, rows))
 
 
 def hidden(made):
@@ -83,10 +83,10 @@ def test_there_are_at_least_thirty_questions():
 
 
 def test_no_cap_is_told_where_every_row_is_a_unit():
-    asked = bound(
+    asked = draft_of(
         parsed("SELECT region, COUNT(*) AS n FROM people GROUP BY region").question, Schema("people", COLUMNS)
     )
-    assert "Cap: none is needed, for every row is protected by itself." in explain.words(plan(asked, Terms.parse(1)))
+    assert "Cap: none is needed, for every row is protected by itself." in explain.words(plan_of(asked, Terms.parse(1)))
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -96,7 +96,7 @@ def test_the_ledger_accepts_the_cost_at_the_typed_epsilon_and_delta(text, relati
     for epsilon, delta in PRICES:
         if not asked.cells.public and delta == "0":
             continue
-        made = plan(asked, Terms.parse(epsilon, delta))
+        made = plan_of(asked, Terms.parse(epsilon, delta))
         assert made.terms.epsilon == Fraction(epsilon)
         assert made.terms.delta <= Fraction(delta)
         typed(made.cost, asked.schema.relation, epsilon=made.terms.epsilon, delta=made.terms.delta)
@@ -106,7 +106,7 @@ def test_the_ledger_accepts_the_cost_at_the_typed_epsilon_and_delta(text, relati
 def test_shares_add_up_to_the_typed_epsilon_exactly(text):
     asked = draft(text)
     for epsilon in ("0.1", "1", "2.7"):
-        laplace = plan(asked, Terms.parse(epsilon, "0" if asked.cells.public else "1e-9"))
+        laplace = plan_of(asked, Terms.parse(epsilon, "0" if asked.cells.public else "1e-9"))
         shares = [one.epsilon for one in laplace.measured]
         if None in shares:  # a Gaussian: what is chosen takes its own shares of what is left
             assert sum((share for share in shares if share is not None), Fraction(0)) < Fraction(epsilon)
@@ -117,13 +117,13 @@ def test_shares_add_up_to_the_typed_epsilon_exactly(text):
 @pytest.mark.parametrize("text", ["SELECT COUNT(*) AS n FROM people", "SELECT AVG(age) AS m FROM people"])
 def test_the_ledger_refuses_the_same_cost_a_little_cheaper(text):
     """The test above can fail: nothing is left over."""
-    made = plan(draft(text), Terms.parse(1))
+    made = plan_of(draft(text), Terms.parse(1))
     with pytest.raises(BadValue, match="must cover the cost"):
         typed(made.cost, made.draft.schema.relation, epsilon=Fraction(999, 1000), delta=0)
 
 
 def test_a_gaussian_plan_uses_nearly_all_of_its_epsilon():
-    made = plan(
+    made = plan_of(
         draft("SELECT age, COUNT(DISTINCT person) AS n FROM people GROUP BY age", rows=50), Terms.parse(1, "1e-6")
     )
     assert made.measured[0].epsilon is None
@@ -134,13 +134,13 @@ def test_a_gaussian_plan_uses_nearly_all_of_its_epsilon():
 def test_equal_counts_get_equal_shares():
     """D joint tables: each costs ε/D."""
     columns = ", ".join(f"COUNT({name}) AS n{place}" for place, name in enumerate(("age", "kind", "price", "pay")))
-    made = plan(draft(f"SELECT {columns} FROM people", rows=1), Terms.parse(1))
+    made = plan_of(draft(f"SELECT {columns} FROM people", rows=1), Terms.parse(1))
     assert [one.epsilon for one in made.measured] == [Fraction(1, 4)] * 4
     assert all(one.mechanism.noise.scale == 4 for one in made.measured)
 
 
 def test_a_count_that_two_columns_need_is_measured_once():
-    made = plan(draft("SELECT AVG(age) AS m, COUNT(age) AS n, VAR_SAMP(age) AS v FROM people"), Terms.parse(1))
+    made = plan_of(draft("SELECT AVG(age) AS m, COUNT(age) AS n, VAR_SAMP(age) AS v FROM people"), Terms.parse(1))
     kinds = [type(one.part) for one in made.measured]
     assert (kinds.count(Rows), kinds.count(RowSum)) == (1, 2)
 
@@ -152,8 +152,8 @@ MANY = "SELECT age, COUNT(DISTINCT person) AS n FROM people GROUP BY age"
 
 
 def test_gaussian_noise_is_chosen_where_a_unit_is_in_many_groups_and_says_why():
-    made = plan(draft(MANY, rows=50), Terms.parse(1, "1e-6"))
-    laplace = plan(draft(MANY, rows=50), Terms.parse(1))
+    made = plan_of(draft(MANY, rows=50), Terms.parse(1, "1e-6"))
+    laplace = plan_of(draft(MANY, rows=50), Terms.parse(1))
     assert made.why.startswith("Gaussian noise: at delta = 1e-6 its total error is smaller")
     assert made.terms.delta == Fraction("1e-6")
     assert half_widths(made)["n"] < half_widths(laplace)["n"]
@@ -161,7 +161,7 @@ def test_gaussian_noise_is_chosen_where_a_unit_is_in_many_groups_and_says_why():
 
 
 def test_laplace_noise_is_kept_where_it_is_better_and_then_no_delta_is_charged():
-    made = plan(draft("SELECT COUNT(*) AS n FROM people"), Terms.parse(1, "1e-6"))
+    made = plan_of(draft("SELECT COUNT(*) AS n FROM people"), Terms.parse(1, "1e-6"))
     assert isinstance(made.measured[0].mechanism.noise, DiscreteLaplace)
     assert made.terms.delta == 0
     assert made.why.startswith("Laplace noise: its total error is not larger")
@@ -178,11 +178,11 @@ def test_a_delta_never_makes_the_total_error_larger(text):
         noisy = [one for one in made.measured if isinstance(one.mechanism, Additive)]
         return sum(weights[one.part][0] * one.mechanism.variance / weights[one.part][1] ** 2 for one in noisy)
 
-    assert error(plan(asked, Terms.parse(1, "1e-6"))) <= error(plan(asked, Terms.parse(1))) * (1 + 1e-9)
+    assert error(plan_of(asked, Terms.parse(1, "1e-6"))) <= error(plan_of(asked, Terms.parse(1))) * (1 + 1e-9)
 
 
 def test_what_is_only_chosen_says_that_no_noise_is_added():
-    assert plan(draft("SELECT MEDIAN(age) AS q FROM people"), Terms.parse(1)).why.startswith("Nothing is counted")
+    assert plan_of(draft("SELECT MEDIAN(age) AS q FROM people"), Terms.parse(1)).why.startswith("Nothing is counted")
 
 
 # --- private keys ----------------------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ def test_what_is_only_chosen_says_that_no_noise_is_added():
 
 def test_private_keys_need_a_delta_and_the_refusal_names_the_column_and_the_way_out():
     with pytest.raises(NotAnswerable) as refused:
-        plan(draft("SELECT town, region, COUNT(*) AS n FROM people GROUP BY town, region"), Terms.parse(1))
+        plan_of(draft("SELECT town, region, COUNT(*) AS n FROM people GROUP BY town, region"), Terms.parse(1))
     assert "town" in refused.value.why
     assert "region" not in refused.value.why
     assert "values = " in refused.value.fix
@@ -198,7 +198,7 @@ def test_private_keys_need_a_delta_and_the_refusal_names_the_column_and_the_way_
 
 @pytest.mark.parametrize("rows", [1, 3, 40])
 def test_the_delta_of_private_keys_is_all_charged_and_split_with_gaussian_noise(rows):
-    made = plan(
+    made = plan_of(
         draft("SELECT town, COUNT(DISTINCT person) AS n FROM people GROUP BY town", rows=rows), Terms.parse(1, "1e-6")
     )
     (selection,) = hidden(made)
@@ -211,7 +211,9 @@ def test_the_delta_of_private_keys_is_all_charged_and_split_with_gaussian_noise(
 
 
 def test_public_keys_are_not_selected():
-    assert not hidden(plan(draft("SELECT region, COUNT(*) AS n FROM people GROUP BY region"), Terms.parse(1, "1e-6")))
+    assert not hidden(
+        plan_of(draft("SELECT region, COUNT(*) AS n FROM people GROUP BY region"), Terms.parse(1, "1e-6"))
+    )
 
 
 # --- the wanted ± ----------------------------------------------------------------------------------------------------
@@ -226,9 +228,9 @@ def test_the_least_epsilon_reaches_the_wanted_error_and_the_next_smaller_does_no
     asked = draft(text)
     found = least_epsilon(asked, {"n": wanted}, Terms.parse(amounts.MAX_EPSILON, delta))
     below = Fraction(amounts.rounded_up(found * Fraction(99, 100), 3))
-    assert half_widths(plan(asked, Terms.parse(found, delta)))["n"] <= wanted
+    assert half_widths(plan_of(asked, Terms.parse(found, delta)))["n"] <= wanted
     assert below < found
-    assert half_widths(plan(asked, Terms.parse(below * Fraction(99, 100), delta)))["n"] > wanted
+    assert half_widths(plan_of(asked, Terms.parse(below * Fraction(99, 100), delta)))["n"] > wanted
 
 
 def test_the_least_epsilon_is_sought_up_to_that_of_the_terms():
@@ -253,7 +255,7 @@ def test_where_no_error_is_known_beforehand_the_refusal_says_why():
 
 
 def said(text, **kw):
-    return " ".join(caveats(plan(draft(text, **kw), Terms.parse(1, "1e-6"))))
+    return " ".join(caveats(plan_of(draft(text, **kw), Terms.parse(1, "1e-6"))))
 
 
 @pytest.mark.parametrize(
@@ -281,18 +283,20 @@ def test_caveats_are_left_out_where_they_do_not_hold():
 
 def test_caveats_are_the_same_whatever_the_epsilon_but_for_the_size_of_small_groups():
     asked = draft("SELECT region, MAX(age) AS m, SUM(age) AS s FROM people GROUP BY region")
-    assert caveats(plan(asked, Terms.parse(1))) == caveats(plan(asked, Terms.parse(100)))
+    assert caveats(plan_of(asked, Terms.parse(1))) == caveats(plan_of(asked, Terms.parse(100)))
 
 
 def test_values_are_chosen_in_at_most_so_many_groups():
     columns = [Column("a", "integer", bounds=(0, 200)), Column("b", "integer", bounds=(0, 200))]
     schema = Schema("people", columns, Unit("person", 3))
     with pytest.raises(NotAnswerable, match="too many groups to choose values in"):
-        bound(parsed("SELECT a, b, MEDIAN(a) AS m FROM people GROUP BY a, b").question, schema)
-    assert bound(parsed("SELECT a, b, COUNT(*) AS n FROM people GROUP BY a, b").question, schema).cells.size == 201**2
+        draft_of(parsed("SELECT a, b, MEDIAN(a) AS m FROM people GROUP BY a, b").question, schema)
+    assert (
+        draft_of(parsed("SELECT a, b, COUNT(*) AS n FROM people GROUP BY a, b").question, schema).cells.size == 201**2
+    )
 
 
 def test_bounds_too_many_steps_apart_for_any_noise_are_refused_with_the_way_out():
     schema = Schema("people", [Column("big", "integer", bounds=(-(2**60), 2**60))], Unit("person", 3))
     with pytest.raises(NotAnswerable, match="coarser step"):
-        plan(bound(parsed("SELECT SUM(big) AS s FROM people").question, schema), Terms.parse(1))
+        plan_of(draft_of(parsed("SELECT SUM(big) AS s FROM people").question, schema), Terms.parse(1))

@@ -14,14 +14,14 @@ from discreet.amounts import MAX_EPSILON
 from discreet.answer.compose import answered
 from discreet.engine import Engine
 from discreet.errors import BadValue, BudgetExceeded, NotAnswerable
-from discreet.query.bound import bound
-from discreet.query.compile.exacts import Buckets, gathered
+from discreet.query.bound import draft_of
+from discreet.query.compile.exacts import Buckets, exacts_of
 from discreet.query.compile.statements import statements
 from discreet.query.explain import caveats
 from discreet.query.joint import Released
 from discreet.query.nodes import Caps
 from discreet.query.parts import Rows
-from discreet.query.plan import plan
+from discreet.query.plan import plan_of
 from discreet.query.sql import parsed
 from discreet.query.target import half_widths, least_epsilon
 from discreet.relation import Relation
@@ -32,7 +32,7 @@ REGIONS = ("north", "south", "east")
 
 
 def draft(text, schema):
-    return bound(parsed(text).question, schema)
+    return draft_of(parsed(text).question, schema)
 
 
 # --- parts of a table ------------------------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ def prepared(folder, schema, rows, plans):
         for made in plans:
             parts, asked = [one.part for one in made.measured], made.draft
             compiled = statements(schema, asked.cells, asked.question.where, asked.caps, parts)
-            exact = gathered(compiled, engine.run([one.sql for one in compiled]), asked.cells)
+            exact = exacts_of(compiled, engine.run([one.sql for one in compiled]), asked.cells)
             found.append([numbers(exact, one) for one in parts])
     return found
 
@@ -236,7 +236,7 @@ def moved(before, after):
 def test_no_neighbouring_table_moves_any_part_further_than_its_sensitivity(tmp_path, relation):
     schema = Schema("people", COLUMNS, Unit("person", 3), relation)
     questions = [replace(parsed(text).question, caps=caps) for text in QUESTIONS for caps in CAPS]
-    plans = [plan(bound(question, schema), Terms.parse(1, "1e-6")) for question in questions]
+    plans = [plan_of(draft_of(question, schema), Terms.parse(1, "1e-6")) for question in questions]
     chance = random.Random(11)
     table = {unit: rows_of(chance, unit) for unit in range(6)}
     before = prepared(tmp_path, schema, [row for rows in table.values() for row in rows], plans)
@@ -271,16 +271,16 @@ def test_a_sum_that_nobody_can_move_is_refused_in_words(item):
 def test_an_epsilon_too_small_for_its_parts_is_refused_as_it_was_typed():
     asked = draft("SELECT COUNT(*) AS n, AVG(age) AS m, CORR(age, price) AS c FROM people", PEOPLE)
     with pytest.raises(BadValue, match=r"epsilon is too small .* You gave '?1e-9'?\.") as refused:
-        plan(asked, Terms.parse("1e-9"))
+        plan_of(asked, Terms.parse("1e-9"))
     enough = refused.value.fix.removeprefix("Give at least ").partition(",")[0]
-    assert plan(asked, Terms.parse(enough)).terms.epsilon == Fraction(enough)
+    assert plan_of(asked, Terms.parse(enough)).terms.epsilon == Fraction(enough)
 
 
 @pytest.mark.parametrize("wanted", ["1e6", "1e9", "1e15"])
 def test_a_wide_error_is_within_reach_of_some_epsilon(wanted):
     asked = draft("SELECT COUNT(*) AS n, VAR_SAMP(price) AS v FROM people", PEOPLE)
     found = least_epsilon(asked, {"n": wanted}, Terms.parse(MAX_EPSILON))
-    assert half_widths(plan(asked, Terms.parse(found)))["n"] <= Fraction(wanted)
+    assert half_widths(plan_of(asked, Terms.parse(found)))["n"] <= Fraction(wanted)
 
 
 def test_an_answer_too_long_to_be_stored_is_refused_before_the_charge():
@@ -293,7 +293,7 @@ def test_an_answer_too_long_to_be_stored_is_refused_before_the_charge():
 
 def test_a_mean_among_a_public_number_of_rows_says_what_an_empty_cell_counts_as():
     schema = Schema("people", [Column("age", "integer", bounds=(0, 110))], relation="replace-one", population=1000)
-    said = " ".join(caveats(plan(draft("SELECT AVG(age) AS m FROM people", schema), Terms.parse(1))))
+    said = " ".join(caveats(plan_of(draft("SELECT AVG(age) AS m FROM people", schema), Terms.parse(1))))
     assert "m divides by the public number of rows, 1,000" in said
     assert "middle" in said
 
@@ -301,7 +301,7 @@ def test_a_mean_among_a_public_number_of_rows_says_what_an_empty_cell_counts_as(
 def test_a_large_private_number_is_shown_as_the_double_it_was():
     """As a whole number of 309 digits it would break Arrow, for some tables and not for others."""
     asked = draft("SELECT wild, COUNT(*) AS n FROM people GROUP BY wild", PEOPLE)
-    made = plan(asked, Terms.parse(1, "1e-6"))
+    made = plan_of(asked, Terms.parse(1, "1e-6"))
     keys = tuple((asked.cells.keys[0].label(stored),) for stored in (-1e308, 0.5, 2.0, 1e308))
     answer = answered(made, Released(keys, {Rows(): np.array([1, 2, 3, 4])}))
     assert answer.labels == ((-1e308,), (0.5,), (2,), (1e308,))

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 
 from discreet.engine import Engine, Limits
 from discreet.errors import NotAnswerable
-from discreet.query.bound import bound
-from discreet.query.compile.exacts import Buckets, exacts, gathered
+from discreet.query.bound import draft_of
+from discreet.query.compile.exacts import Buckets, exacts_of
 from discreet.query.compile.statements import Statement, statements
 from discreet.query.nodes import (
     Bins,
@@ -91,12 +91,12 @@ def prepared(folder, schema, rows):
 
 def exact(engine, question):
     """The exact integers of a question, as mechanisms would get them, and the parts they measure."""
-    draft = bound(parsed(question).question if isinstance(question, str) else question, engine.schema)
+    draft = draft_of(parsed(question).question if isinstance(question, str) else question, engine.schema)
     parts = [need.part for need in draft.needs]
     compiled = statements(engine.schema, draft.cells, draft.question.where, draft.caps, parts)
     results = engine.run([one.sql for one in compiled])
     require_one_row_a_group(compiled, results)
-    return gathered(compiled, results, draft.cells)
+    return exacts_of(compiled, results, draft.cells)
 
 
 def require_one_row_a_group(compiled, results):
@@ -156,7 +156,7 @@ REFUSED = [  # before anything is read: no double tells their steps apart
 @pytest.mark.parametrize("question", REFUSED)
 def test_numbers_whose_steps_no_double_tells_apart_are_refused(question):
     with pytest.raises(NotAnswerable, match="cannot be measured"):
-        bound(parsed(question).question, TINY)
+        draft_of(parsed(question).question, TINY)
 
 
 @pytest.fixture(scope="module")
@@ -208,9 +208,9 @@ def test_a_value_without_a_place_does_not_take_the_place_of_empty_cells(tmp_path
 
 
 def test_a_group_that_is_named_twice_adds_up():
-    draft = bound(parsed("SELECT vip, COUNT(*) AS n FROM people GROUP BY vip").question, SCHEMA)
+    draft = draft_of(parsed("SELECT vip, COUNT(*) AS n FROM people GROUP BY vip").question, SCHEMA)
     columns = {"cell": np.array([0, 2, 0]), "p0": np.array([5, 1, 7])}
-    assert exacts(Statement("", (Rows(),)), columns, draft.cells).parts[Rows()].tolist() == [12, 0, 1]
+    assert exacts_of([Statement("", (Rows(),))], [columns], draft.cells).parts[Rows()].tolist() == [12, 0, 1]
 
 
 def test_bins_with_far_edges_hold_what_lies_between_them(tmp_path):

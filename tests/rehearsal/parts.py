@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from discreet.mechanism import additive
-from discreet.query.bound import bound
+from discreet.query.bound import draft_of
 from discreet.query.nodes import Col, CountRows, Key, Output, Question
 from discreet.request import Request
 from discreet.terms import Terms
@@ -117,7 +117,7 @@ def as_bytes(noisy):
 def parts_of(table, view):
     """A room's request for rows by region: what is wanted, its mechanism, and the computation for the gate."""
     question = Question(table.schema.name, (Output("n", CountRows()),), (Key("region", Col("region")),))
-    tally = bound(question, table.schema).tally
+    tally = draft_of(question, table.schema).tally
     (part,) = tally.parts
     sensitivity = tally.sensitivity.parts[part]
     counts = view.tally(tally).then(lambda exacts: exacts.parts[part], sensitivity, proof="query.md")

@@ -12,7 +12,7 @@ from discreet.mechanism import additive
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.gaussian import RoundedGaussian
 from discreet.privacy.cost import Gaussian, Pure, Repeated, Sampled, Together
-from discreet.query.bound import bound
+from discreet.query.bound import draft_of
 from discreet.query.nodes import Col, Compare, CountRows, Key, Literal, Output, Question
 from discreet.request import Request
 from discreet.terms import Terms
@@ -47,7 +47,7 @@ def request(analyst=None):
 def tally_of(table, key, where=None):
     """Rows by one public column."""
     question = Question(table.schema.name, (Output("n", CountRows()),), (Key(key, Col(key)),), where)
-    return bound(question, table.schema).tally
+    return draft_of(question, table.schema).tally
 
 
 def noisy_counts(run, name, tally, epsilon=1000):

@@ -14,10 +14,10 @@ from audit.answers import Pair, audited_answer, pull, same
 from discreet.audit.report import Row
 from discreet.engine import Engine
 from discreet.mechanism.keys import KeySelection
-from discreet.query.bound import bound
-from discreet.query.compile.exacts import Exacts, gathered
+from discreet.query.bound import draft_of
+from discreet.query.compile.exacts import Exacts, exacts_of
 from discreet.query.parts import Present, Ranks, Tops
-from discreet.query.plan import Plan, plan
+from discreet.query.plan import Plan, plan_of
 from discreet.relation import Relation
 from discreet.terms import Terms
 from shapes.shapes import BUDGETS, DEAR, Shape, planned
@@ -79,7 +79,7 @@ def exacts(engine: Engine, batches: Sequence[Batch]) -> dict[int, Exacts]:
         some = unique[first : first + _AT_ONCE]
         results |= zip(some, engine.run(some), strict=True)
     return {
-        batch.plans[0]: gathered(batch.statements, [results[one.sql] for one in batch.statements], batch.cells)
+        batch.plans[0]: exacts_of(batch.statements, [results[one.sql] for one in batch.statements], batch.cells)
         for batch in batches
     }
 
@@ -143,7 +143,7 @@ def _furthest(shape: Shape, pairs: Sequence[tuple[str, str]], found: Mapping, pl
 
 def _priced(shape: Shape, epsilon: Fraction, delta: Fraction) -> Plan:
     dear = DEAR if shape.aggregate == "sum large" else 1
-    return plan(bound(shape.question, shape.schema), Terms.parse(epsilon * dear, delta))
+    return plan_of(draft_of(shape.question, shape.schema), Terms.parse(epsilon * dear, delta))
 
 
 def _at_count(shape: Shape, exact: Exacts) -> Plan:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 from itertools import combinations, product
 
-from discreet.query.bound import bound
+from discreet.query.bound import draft_of
 from discreet.query.nodes import Caps, Question
-from discreet.query.plan import Plan, plan
+from discreet.query.plan import Plan, plan_of
 from discreet.query.sql import parsed
 from discreet.relation import Relation
 from discreet.schema import Column, Schema, Unit
@@ -165,7 +165,7 @@ def _question(sql: str) -> Question:
 def planned(shape: Shape) -> Plan:
     """The shape at ε = 1; refused by the planner where the language does not have it."""
     epsilon = DEAR if shape.aggregate == "sum large" else 1
-    return plan(bound(shape.question, shape.schema), Terms.parse(epsilon, BUDGETS[shape.budget]))
+    return plan_of(draft_of(shape.question, shape.schema), Terms.parse(epsilon, BUDGETS[shape.budget]))
 
 
 # Units are counted where there are units, and private groups are found with a δ; everything else is accepted.

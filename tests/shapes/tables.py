@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.engine import Engine, Limits
-from discreet.query.compile.exacts import Buckets, Exacts, gathered
+from discreet.query.compile.exacts import Buckets, Exacts, exacts_of
 from discreet.query.compile.statements import Statement, statements
 from discreet.query.meaning.cells import Cells
 from discreet.query.parts import Part, Rows
@@ -216,7 +216,7 @@ def measured(engine: Engine, batches: Sequence[Batch]) -> dict[int, dict[Part, N
         results |= zip(some, engine.run(some), strict=True)
     found = {}
     for batch in batches:
-        exact = gathered(batch.statements, [results[one.sql] for one in batch.statements], batch.cells)
+        exact = exacts_of(batch.statements, [results[one.sql] for one in batch.statements], batch.cells)
         numbers = {part: _numbers(exact, part) for part in exact.parts}
         found |= dict.fromkeys(batch.plans, numbers)
     return found

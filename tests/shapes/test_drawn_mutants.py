@@ -26,7 +26,7 @@ from discreet.noise.source import SYSTEM
 from discreet.privacy.cost import Pure
 from discreet.query import joint
 from discreet.query import plan as planning
-from discreet.query.bound import bound
+from discreet.query.bound import draft_of
 from discreet.query.parts import Rows, RowSum
 from discreet.query.sql import parsed
 from discreet.relation import Relation
@@ -247,8 +247,8 @@ IDS = [mutant.plant.__name__ for mutant in MUTANTS]
 
 
 def planned(mutant):
-    draft = bound(parsed(mutant.sql).question, schema("with", Relation.ADD_REMOVE))
-    return planning.plan(draft, Terms.parse(1, mutant.delta))
+    draft = draft_of(parsed(mutant.sql).question, schema("with", Relation.ADD_REMOVE))
+    return planning.plan_of(draft, Terms.parse(1, mutant.delta))
 
 
 def paired(mutant, engines):

@@ -229,8 +229,8 @@ def groups_left_out_added_to_another(patch):
 
 def groups_left_out_that_are_there(patch):
     """The reach of a unit counts one group, and all groups are answered."""
-    real = bound.reached
-    patch.setattr(bound, "reached", lambda asked, schema, cells: real(asked, schema, replace(cells, kept=(0,))))
+    real = bound.caps_and_reach
+    patch.setattr(bound, "caps_and_reach", lambda asked, schema, cells: real(asked, schema, replace(cells, kept=(0,))))
 
 
 MUTANTS = [  # the fault, between which tables it shows, and in which witness which promise breaks

@@ -18,10 +18,10 @@ from discreet.answer.compose import answered
 from discreet.engine import Engine
 from discreet.noise.public import generator
 from discreet.noise.source import SYSTEM
-from discreet.query.bound import bound
-from discreet.query.compile.exacts import Buckets, Exacts, gathered
+from discreet.query.bound import draft_of
+from discreet.query.compile.exacts import Buckets, Exacts, exacts_of
 from discreet.query.compile.statements import statements
-from discreet.query.plan import plan
+from discreet.query.plan import plan_of
 from discreet.query.sql import parsed
 from discreet.schema import Column, Schema, Unit
 from discreet.terms import Terms
@@ -71,11 +71,11 @@ def asked(engine, aggregate, epsilon, delta):
     Every cell has noise of its own, so asking 3,000 times is asking once about 3,000 copies of the groups.
     """
     question = parsed(f"SELECT region, {aggregate} AS x FROM people GROUP BY region").question
-    draft = bound(question, SCHEMA)
-    made = plan(draft, Terms.parse(epsilon, delta, LEVEL))
+    draft = draft_of(question, SCHEMA)
+    made = plan_of(draft, Terms.parse(epsilon, delta, LEVEL))
     parts = [one.part for one in made.measured]
     compiled = statements(SCHEMA, draft.cells, draft.question.where, draft.caps, parts)
-    exact = gathered(compiled, engine.run([one.sql for one in compiled]), draft.cells)
+    exact = exacts_of(compiled, engine.run([one.sql for one in compiled]), draft.cells)
     return answered(made, made.joint(copies(exact), SYSTEM)).column("x")
 
 

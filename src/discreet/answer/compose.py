@@ -24,7 +24,7 @@ from discreet.query.meaning.domain import domain
 from discreet.query.nodes import After, Question
 from discreet.query.parts import Part, Ranks, RowSum
 from discreet.query.plan import Plan
-from discreet.query.readable import spelt
+from discreet.query.readable import question_text
 from discreet.query.recipe import Picked, Recipe, Single, parts
 from discreet.query.tags import TAGS
 from discreet.schema import Schema, Type
@@ -41,7 +41,7 @@ def answered(plan: Plan, released: Released) -> Answer:
     ]
     whole = Answer(
         dataset=draft.schema.name,
-        question=spelt(draft.question),
+        question=question_text(draft.question),
         keys=tuple(key.name for key in draft.question.keys),
         labels=tuple(tuple(_label(label) for label in key) for key in released.keys),
         columns=tuple(columns),
@@ -146,7 +146,7 @@ def _law(one: Measured) -> dict[str, Any]:
         "kind": "laplace" if flat else "gaussian",
         "scale": noise.scale if isinstance(noise, DiscreteLaplace) else noise.sigma,
         "step": explain.step(one.part),
-        "part": canonical.spelt(TAGS.plain(one.part)),
+        "part": canonical.canonical_json(TAGS.plain(one.part)),
         "signed": isinstance(one.part, RowSum) and one.part.lattice.low < 0,
     }
 

@@ -15,7 +15,7 @@ from discreet.query.joint import Joint, Measured, Released
 from discreet.query.nodes import Question
 from discreet.query.parts import Present
 from discreet.query.plan import Plan
-from discreet.query.readable import spelt
+from discreet.query.readable import question_text
 from discreet.query.tags import TAGS
 from discreet.terms import Terms
 
@@ -27,7 +27,7 @@ def packed(plan: Plan, released: Released) -> bytes:
     draft = plan.draft
     facts = {
         "question": TAGS.plain(draft.question),
-        "text": spelt(draft.question),
+        "text": question_text(draft.question),
         "told": words(plan),
         "schema": draft.schema.hash,
         "labels": [TAGS.plain(list(column)) for column in zip(*released.keys, strict=True)],

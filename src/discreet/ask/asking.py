@@ -20,11 +20,10 @@ from discreet.ask.keys import older_key, request_of
 from discreet.engine.protocol import Progress
 from discreet.errors import bad
 from discreet.query import explain
-from discreet.query.bound import Draft, bound
+from discreet.query.bound import Draft, draft_of
 from discreet.query.form.frame import Frame
 from discreet.query.nodes import Question
-from discreet.query.plan import Plan
-from discreet.query.plan import plan as planned
+from discreet.query.plan import Plan, plan_of
 from discreet.query.sql import NO_OPTIONS, Options
 from discreet.query.target import least_epsilon
 from discreet.table import Table
@@ -44,7 +43,7 @@ class Asking:
     @cached_property
     def draft(self) -> Draft:
         """The question bounded by the table's public facts; refused where it cannot be answered privately."""
-        return bound(self.form.question if isinstance(self.form, Frame) else self.form, self.table.schema)
+        return draft_of(self.form.question if isinstance(self.form, Frame) else self.form, self.table.schema)
 
     def terms(self, *, epsilon: Any = None, error: Error = None, delta: Any = None, level: Any = None) -> Terms:
         """The terms as given here, else as the SQL text says, else by default; an error gives the least ε for it."""
@@ -62,7 +61,7 @@ class Asking:
 
     def plan(self, *, epsilon: Any = None, error: Error = None, delta: Any = None, level: Any = None) -> Plan:
         """How the question would be answered at that price.  It costs nothing and reads no row."""
-        return planned(self.draft, self.terms(epsilon=epsilon, error=error, delta=delta, level=level))
+        return plan_of(self.draft, self.terms(epsilon=epsilon, error=error, delta=delta, level=level))
 
     def quote(
         self,
@@ -116,7 +115,7 @@ class Asking:
 
 def stored_answer(table: Table, stored: bytes, receipt: str, *, analyst: str | None) -> Answer:
     """The answer that a charge stored, without its question at hand; bounded anew if the public facts still stand."""
-    answer = compose.recalled(stored, lambda question: bound(question, table.schema), schema=table.schema.hash)
+    answer = compose.recalled(stored, lambda question: draft_of(question, table.schema), schema=table.schema.hash)
     return with_receipt(answer, table, receipt, analyst, replayed=True)
 
 

@@ -5,7 +5,7 @@ import hashlib
 from discreet.query.canonical import meaning
 from discreet.query.first_form import first_digest, first_key
 from discreet.query.plan import Plan
-from discreet.query.readable import spelt
+from discreet.query.readable import question_text
 from discreet.request import Request
 from discreet.table import Table
 
@@ -16,7 +16,7 @@ def request_of(plan: Plan, analyst: str | None) -> Request:
     """What is asked of the table; the facts name the question's meaning."""
     question = plan.draft.question
     digest = hashlib.sha256(meaning(question).encode()).hexdigest()
-    memo = {"question": digest, "text": spelt(question)[:_LONGEST_MEMO]}
+    memo = {"question": digest, "text": question_text(question)[:_LONGEST_MEMO]}
     return Request({"question": digest}, plan.terms, analyst, plan.draft.path, memo)
 
 

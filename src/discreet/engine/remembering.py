@@ -12,7 +12,7 @@ from discreet.errors import NotAnswerable, bad
 from discreet.kernel.rows import UnitRows
 from discreet.ndarrays import Ints
 from discreet.noise.source import SYSTEM, Source
-from discreet.query.compile.exacts import Exacts, gathered
+from discreet.query.compile.exacts import Exacts, exacts_of
 from discreet.query.compile.operations import Operations
 from discreet.query.compile.statements import Statement, statements
 from discreet.query.nodes import Expr
@@ -89,7 +89,7 @@ class RememberingView:
                 return self._remembered[key]
         asked = compiled or self._compiled(wanted)  # it may have been forgotten meanwhile, for a larger one
         columns = self._asking.run([statement.sql for statement in asked], self._snapshot)
-        exacts = gathered(asked, columns, wanted.cells)
+        exacts = exacts_of(asked, columns, wanted.cells)
         if wanted.cells.public:
             with self._asking.lock:
                 self._remember(key, exacts)

@@ -65,11 +65,11 @@ class Draft:
         return self.tally.sensitivity
 
 
-def bound(question: Question, schema: Schema) -> Draft:
+def draft_of(question: Question, schema: Schema) -> Draft:
     """The question with its caps, parts and sensitivities; refused where one unit could move it without limit."""
     asked = resolved(question, schema)
     grouped = with_kept(cells(asked, schema), asked.where, schema)
-    caps, reach = reached(asked, schema, grouped)
+    caps, reach = caps_and_reach(asked, schema, grouped)
     recipes = tuple(recipe(output.aggregate, asked, schema) for output in asked.outputs)
     require_storable(grouped, recipes)
     weighed = weights(recipes)
@@ -89,7 +89,7 @@ def _require_choosable(grouped: Cells, measured: Iterable[Part]) -> None:
         raise NotAnswerable("There are too many groups to choose values in.", why, "Group by fewer or coarser columns.")
 
 
-def reached(question: Question, schema: Schema, grouped: Cells) -> tuple[Caps, Reach]:
+def caps_and_reach(question: Question, schema: Schema, grouped: Cells) -> tuple[Caps, Reach]:
     """The caps as they are compiled, and where one unit can be under them."""
     rows = _cap(question.caps.rows, schema.max_rows, "rows", "max_rows in the metadata")
     if not question.keys or all(is_fixed(key.item, schema) for key in question.keys):

@@ -58,7 +58,7 @@ def canonical(node: Any) -> str:
     >>> canonical(nodes.And((a, b))) == canonical(nodes.And((b, a)))
     True
     """
-    return spelt(_sorted(TAGS.plain(node)))
+    return canonical_json(_sorted(TAGS.plain(node)))
 
 
 def meaning(question: nodes.Question) -> str:
@@ -69,10 +69,10 @@ def meaning(question: nodes.Question) -> str:
     outputs = [output.aggregate for output in question.outputs]
     keys = [key.item for key in question.keys]
     facts = {"table": question.table, "measures": outputs, "by": keys, "where": question.where, "caps": question.caps}
-    return spelt({name: _sorted(TAGS.plain(fact)) for name, fact in facts.items()})
+    return canonical_json({name: _sorted(TAGS.plain(fact)) for name, fact in facts.items()})
 
 
-def spelt(stored: Any) -> str:
+def canonical_json(stored: Any) -> str:
     """The one text of a JSON value."""
     return json.dumps(stored, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
@@ -86,5 +86,5 @@ def _sorted(stored: Any) -> Any:
     inner = {name: _sorted(part) for name, part in stored.items()}
     for tag, free in (("and", "parts"), ("or", "parts"), ("in", "options")):
         if inner.get("is") == tag:
-            inner[free] = sorted(inner[free], key=spelt)
+            inner[free] = sorted(inner[free], key=canonical_json)
     return inner

@@ -50,7 +50,7 @@ class Plan:
         return self.joint.measured
 
 
-def plan(draft: Draft, terms: Terms) -> Plan:
+def plan_of(draft: Draft, terms: Terms) -> Plan:
     """The plan with the smallest total error at these terms."""
     epsilon, delta = terms.epsilon, terms.delta
     hidden = not draft.cells.public

@@ -39,11 +39,11 @@ from discreet.query.nodes import (
 )
 
 
-def spelt(question: Question) -> str:
+def question_text(question: Question) -> str:
     """The question on one line.
 
     >>> from discreet.query.nodes import Key, Output
-    >>> spelt(Question("people", (Output("n", CountRows()),), (Key("region", Col("region")),)))
+    >>> question_text(Question("people", (Output("n", CountRows()),), (Key("region", Col("region")),)))
     'SELECT region, COUNT(*) AS n FROM people GROUP BY region'
     """
     keys = [_named(_item(key.item), key.name) for key in question.keys]

@@ -14,8 +14,7 @@ from discreet import amounts
 from discreet.errors import BadValue, NotAnswerable, bad
 from discreet.mechanism.additive import Additive
 from discreet.query.bound import Draft
-from discreet.query.plan import Plan
-from discreet.query.plan import plan as plan_of
+from discreet.query.plan import Plan, plan_of
 from discreet.query.recipe import MeanAmong, Picked, PickedTop, Recipe, Single
 from discreet.schema.words import suggestion
 from discreet.terms import Terms

@@ -12,7 +12,7 @@ from discreet.errors import NotAnswerable, bad
 from discreet.ledger.ledger import LONGEST_ANSWER
 from discreet.mechanism.additive import Additive
 from discreet.noise.laplace import DiscreteLaplace
-from discreet.query.canonical import spelt
+from discreet.query.canonical import canonical_json
 from discreet.release.measure import Measurement
 from discreet.release.plan import ReleasePlan
 from discreet.release.release import Release
@@ -72,7 +72,7 @@ def _untold(step: str, share: float) -> None:
 def request(plan: ReleasePlan, analyst: str | None) -> Request:
     """What is asked of the table; the facts name all that an equal measurement must share."""
     asked = wanted(plan)
-    digest = hashlib.sha256(spelt(asked).encode()).hexdigest()
+    digest = hashlib.sha256(canonical_json(asked).encode()).hexdigest()
     memo = {"question": digest, "text": titled(plan), "words": words(plan)}
     return Request(asked, plan.terms, analyst, memo=memo)
 

@@ -16,7 +16,7 @@ import numpy as np
 from discreet.errors import MetadataError, NotAnswerable, bad
 from discreet.ndarrays import Ints
 from discreet.query import explain
-from discreet.query.bound import reached
+from discreet.query.bound import caps_and_reach
 from discreet.query.compile.exacts import Exacts
 from discreet.query.meaning.cells import Cells, Label, cells
 from discreet.query.meaning.resolve import resolved
@@ -168,7 +168,7 @@ def _counts(wanted: ReleaseSpec, schema: Schema, tree: Tree, leaf: str, order: I
     asked = resolved(Question(schema.name, (Output("discreet", aggregate),), keys, caps=caps), schema)
     grouped = cells(asked, schema, MOST_CELLS)
     _require_public(grouped)
-    kept, reach = reached(asked, schema, grouped)
+    kept, reach = caps_and_reach(asked, schema, grouped)
     level = moved(reach.groups if units else reach.rows, schema.relation)
     names = tuple(key.key.name for key in grouped.keys[1:])
     labels = tuple(key.labels or () for key in grouped.keys[1:])
@@ -257,7 +257,7 @@ def _sizes(wanted: ReleaseSpec, schema: Schema, tree: Tree, leaf: str, order: In
         Question(schema.name, (Output("discreet", CountRows()),), (Key(leaf, Col(leaf)),), caps=caps), schema
     )
     grouped = cells(asked, schema, MOST_CELLS // largest)
-    kept, reach = reached(asked, schema, grouped)
+    kept, reach = caps_and_reach(asked, schema, grouped)
     form = _form(wanted.form, Form.PLAIN if of_unit else Form.FROM_TOP)
     plain = moved(1, schema.relation) if of_unit else sizes_moved(reach.rows, schema.relation)
     if of_unit and form is Form.FROM_TOP:

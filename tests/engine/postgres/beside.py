@@ -4,7 +4,7 @@ from discreet.engine import Limits
 from discreet.engine.postgres.engine import PostgresEngine
 from discreet.engine.secret import kept_secret
 from discreet.metadata.address import parsed
-from discreet.query.compile.exacts import gathered
+from discreet.query.compile.exacts import exacts_of
 from discreet.query.compile.postgres import POSTGRES
 from discreet.query.compile.statements import statements
 
@@ -44,4 +44,4 @@ def prepared(server, engine, table="prepared"):
 
 def exacts(engine, draft, parts, ops=POSTGRES):
     compiled = statements(draft.schema, draft.cells, draft.question.where, draft.caps, parts, ops)
-    return gathered(compiled, engine.run([one.sql for one in compiled]), draft.cells)
+    return exacts_of(compiled, engine.run([one.sql for one in compiled]), draft.cells)

@@ -13,7 +13,7 @@ from discreet.engine.prepare import KEYS
 from discreet.engine.secret import Secret
 from discreet.errors import EngineFailed, MetadataError, NotAnswerable, SourceUnavailable, engine_failed
 from discreet.metadata import parse
-from discreet.query.bound import bound
+from discreet.query.bound import draft_of
 from discreet.query.sql import parsed
 from discreet.schema import Column, Schema, Unit
 from engine.postgres.beside import KEY, filled, opened
@@ -53,7 +53,7 @@ delta = 1e-6
 
 
 def tally(sql):
-    return bound(parsed(sql).question, SCHEMA).tally
+    return draft_of(parsed(sql).question, SCHEMA).tally
 
 
 def counted(view, sql=BY_REGION):

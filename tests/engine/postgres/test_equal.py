@@ -15,7 +15,7 @@ from discreet.engine.postgres import functions
 from discreet.engine.postgres.cells import cast
 from discreet.engine.prepare import wanted
 from discreet.errors import NotAnswerable
-from discreet.query.bound import bound
+from discreet.query.bound import draft_of
 from discreet.query.compile.operations import DUCKDB
 from discreet.query.compile.postgres import POSTGRES
 from discreet.query.compile.render import value
@@ -88,7 +88,7 @@ def test_every_shape_of_question_counts_the_same(both):
 def test_sizes_of_groups_are_the_same(both, group, caps):
     _, duck, postgres = both
     question = replace(parsed("SELECT kind, COUNT(*) AS n FROM people GROUP BY kind").question, caps=caps)
-    draft, part = bound(question, duck.schema), Sizes(group, 5)
+    draft, part = draft_of(question, duck.schema), Sizes(group, 5)
     there, here = exacts(duck, draft, [part], DUCKDB), exacts(postgres, draft, [part], POSTGRES)
     assert tables._numbers(here, part) == tables._numbers(there, part) != {}
 

@@ -64,14 +64,6 @@ class _Placed:
     parts: Mapping[Part, Ints | Buckets]
 
 
-def exacts(statement: Statement, columns: Mapping[str, Any], cells: Cells) -> Exacts:
-    """One statement's result as exact integers: public groups all of them in order, private ones those present.
-
-    Private groups are sorted by what is stored, None last, so that the order in which rows are stored is not told.
-    """
-    return gathered([statement], [columns], cells)
-
-
 def _placed(statement: Statement, columns: Mapping[str, Any], cells: Cells) -> _Placed:
     if cells.public:
         return _Placed((), _arranged(statement, columns, cells.numbers(_ints(columns["cell"])), cells.size))
@@ -116,7 +108,7 @@ def _sorted(stored: Sequence[KeyTuple]) -> tuple[tuple[KeyTuple, ...], Ints]:
     return present, np.array([place[key] for key in stored], dtype=np.int64)
 
 
-def gathered(statements: Sequence[Statement], results: Sequence[Mapping[str, Any]], cells: Cells) -> Exacts:
+def exacts_of(statements: Sequence[Statement], results: Sequence[Mapping[str, Any]], cells: Cells) -> Exacts:
     """All statements of a question side by side, on the same groups."""
     read = [_placed(statement, columns, cells) for statement, columns in zip(statements, results, strict=True)]
     if cells.public:
