@@ -137,7 +137,7 @@ def test_a_draft_with_swapped_bounds_does_not_loosen_the_gate(people, monkeypatc
 
 def ask_by(monkeypatch, asked, plan_given):
     """Ask the question as if the planner had given that plan."""
-    monkeypatch.setattr(asking, "planned", lambda draft, terms: plan_given)
+    monkeypatch.setattr(asking, "plan_of", lambda draft, terms: plan_given)
     return asked.ask(epsilon=1)
 
 
