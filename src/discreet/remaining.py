@@ -1,4 +1,4 @@
-"""What of a budget is left, and what would be after a charge; before the first charge there is no ledger."""
+"""What remains of a budget, now and after a charge; before the first charge there is no ledger."""
 
 from fractions import Fraction
 
@@ -15,10 +15,14 @@ from discreet.terms import Terms
 def remaining(budget: Budget, ledger: Ledger | None, analyst: str | None) -> dict[str, str]:
     """The largest single pure ε that would still be accepted, and the δ left for questions and for keys."""
     if ledger is None:
-        epsilon, most = whole_epsilon(budget, analyst), budget.max_epsilon_per_question
-        whole = filters.budget(budget.epsilon, budget.delta, ceiling=budget.max_delta)
-        left_delta = sum(filters.remaining_delta(whole, accounts.opened(len(whole.orders))), Fraction(0))
-        return {"epsilon": amounts.shown(epsilon if most is None else min(epsilon, most)), "delta": down(left_delta)}
+        epsilon = total_epsilon(budget, analyst)
+        epsilon = min(epsilon, budget.max_epsilon_per_question or epsilon)
+        rules = filters.budget(budget.epsilon, budget.delta, ceiling=budget.max_delta)
+        left_delta = sum(filters.remaining_delta(rules, accounts.opened(len(rules.orders))), Fraction(0))
+        return {
+            "epsilon": amounts.shown(epsilon),
+            "delta": down(left_delta),
+        }
     standing = ledger.standing()
     delta = standing.remaining_delta + standing.remaining_keys
     return {"epsilon": down(ledger.remaining((), analyst=analyst)), "delta": down(delta)}
@@ -27,17 +31,17 @@ def remaining(budget: Budget, ledger: Ledger | None, analyst: str | None) -> dic
 def remaining_after(
     budget: Budget, ledger: Ledger | None, analyst: str | None, cost: Cost, terms: Terms, path: accounts.Path
 ) -> dict[str, str]:
-    """What `remaining` would say after such a charge, whether or not it fits."""
+    """What `remaining` would give after that charge, whether or not it fits."""
     if ledger is None:
-        rest = whole_epsilon(budget, analyst) - terms.epsilon
-        after = max(min(rest, budget.max_epsilon_per_question or rest), Fraction(0))
+        difference = total_epsilon(budget, analyst) - terms.epsilon
+        after = max(min(difference, budget.max_epsilon_per_question or difference), Fraction(0))
     else:
         after = ledger.remaining_after(path, cost, epsilon=terms.epsilon, delta=terms.delta, analyst=analyst)
     left_delta = max(Fraction(remaining(budget, ledger, analyst)["delta"]) - terms.delta, Fraction(0))
     return {"epsilon": down(after), "delta": down(left_delta)}
 
 
-def whole_epsilon(budget: Budget, analyst: str | None) -> Fraction:
+def total_epsilon(budget: Budget, analyst: str | None) -> Fraction:
     """The ε of the budget, or of the analyst's cap where that is less."""
     cap = None if analyst is None else budget.cap(analyst)
     return budget.epsilon if cap is None else min(budget.epsilon, cap)

@@ -1,4 +1,4 @@
-"""What a room asks of a table, and how its keys and orders are made; `Run` makes the orders of its steps."""
+"""Request: what a room asks of a table, its replay key, and the charge it asks for."""
 
 import hashlib
 from collections.abc import Mapping
@@ -17,10 +17,10 @@ _OWN = {"epsilon", "delta", "schema", "analyst", "snapshot", "attempt"}  # facts
 
 @dataclass(frozen=True)
 class Request:
-    """Facts that name what is wanted, the terms it may take, who asks, and the part of the table that it counts in.
+    """The facts of a measurement, the terms it may take, who asks, and the part of the table that it counts in.
 
-    `facts` are JSON and hold all that an equal answer must share, apart from what is named here.  The level of the
-    terms is no such fact: it decides how what was released is shown.  `memo` is for people.
+    `facts` are JSON.  Two requests with equal facts, ε, δ, analyst and snapshot share one stored answer.  The level of
+    the terms is not compared: it decides only how the stored numbers are shown.  `memo` is text for people.
     """
 
     facts: Mapping[str, Any]
@@ -30,15 +30,15 @@ class Request:
     memo: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        taken = sorted(_OWN & set(self.facts))
-        if taken:
+        reserved = sorted(_OWN & set(self.facts))
+        if reserved:
             rule = f"must have other names than {', '.join(sorted(_OWN))}"
-            raise bad("facts", rule, ", ".join(taken), "Rename them: the key holds what is called so already.")
+            raise bad("facts", rule, ", ".join(reserved), "Rename them: the key holds what is called so already.")
 
-    def key(self, what: str, schema: Schema, budget: Budget, **more: str) -> str:
-        """A hash of what is wanted, for how much, of which public facts and by whom; nothing of how it is done.
+    def key(self, prefix: str, schema: Schema, budget: Budget, **more: str) -> str:
+        """A hash of the facts, the price, the schema and the analyst; the plan is not in it.
 
-        A δ that nobody typed is the table's default and not in it, so that another default asks for the same thing.
+        A δ that nobody typed is the table's default and is left out, so that another default gives the same key.
         """
         typed = self.terms.typed_delta
         facts = {
@@ -49,10 +49,10 @@ class Request:
             "analyst": None if budget.share_answers else self.analyst,
             **more,
         }
-        given = {name: fact for name, fact in facts.items() if fact is not None}
-        return hashlib.sha256(f"discreet {what} {canonical_json(given)}".encode()).hexdigest()
+        present = {name: fact for name, fact in facts.items() if fact is not None}
+        return hashlib.sha256(f"discreet {prefix} {canonical_json(present)}".encode()).hexdigest()
 
-    def order(self, key: str, snapshot: str, run: str = "") -> ChargeRequest:
-        """Who pays for what under that key, on that state of the rows; `run` names the request of a run."""
+    def charge(self, key: str, snapshot: str, run: str = "") -> ChargeRequest:
+        """The charge to ask for under that key, on that state of the rows; `run` is the key of a run."""
         memo, terms = dict(self.memo), self.terms
         return ChargeRequest(key, self.path, memo, self.analyst, terms.epsilon, terms.delta, snapshot, run)

@@ -3,8 +3,8 @@
 people.toml             public facts          people.ledger     what was spent
 people.*.prepared       typed, capped rows    people.key        the key of hashes and snapshots
 
-A room derives what it wants from `schema`, takes a `view` of the rows, and hands a `Request` with a mechanism to
-`disclose`, or with a cost to `run`.
+A room plans from `schema`, takes a `view` of the rows, and gives a `Request` with a mechanism to `disclose`, or with
+a cost to `run`.
 """
 
 import contextlib
@@ -48,11 +48,11 @@ from discreet.terms import LEVEL, Terms
 DELTA_SHARE = 100  # a question takes a hundredth of the budget's δ unless another is typed
 Exact = TypeVar("Exact")
 Value = TypeVar("Value")
-OlderKey = Callable[[str], str]  # the key under which the first ledgers stored it, by their id of the snapshot
+OlderKey = Callable[[str], str]  # from the first ledgers' id of a snapshot to the key they stored the answer under
 
 
 class Table:
-    """One private table behind its gate.  Nothing is opened before it is needed, and threads may share it."""
+    """A private table behind its gate.  Engine and ledger are opened when first used, and threads may share it."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Table:
 
     @property
     def budget(self) -> Budget:
-        """What the metadata allows; without one nothing is answered."""
+        """The budget of the metadata; without one every question is refused."""
         if self.metadata.budget is None:
             what, why = f"{self.toml.name} has no [budget].", "Without one there is no limit to what could be learnt."
             raise MetadataError(what, why, "Add to it:\n[budget]\nepsilon = 3")
@@ -112,7 +112,7 @@ class Table:
 
     @property
     def opening(self) -> Opening:
-        """What the ledger is bound to."""
+        """The dataset, unit, relation and rules that the ledger is bound to."""
         budget = self.budget
         rules = Rules(
             filters.budget(budget.epsilon, budget.delta, ceiling=budget.max_delta),
@@ -124,7 +124,7 @@ class Table:
 
     @property
     def ledger(self) -> Ledger:
-        """The ledger, made at the first charge."""
+        """The ledger; its file is created by the first charge."""
         with self._lock:
             if self._ledger is None:
                 fixed = [column.name for column in self.schema.columns if column.fixed_per_unit]
@@ -132,23 +132,22 @@ class Table:
             return self._ledger
 
     def standing(self) -> Standing | None:
-        """Where the ledger stands; None before the first charge, when all is left."""
-        ledger = self._begun()
+        """Where the ledger stands; None before the first charge."""
+        ledger = self._ledger_if_any()
         return None if ledger is None else ledger.standing()
 
-    def _begun(self) -> Ledger | None:
-        """The ledger, if there is one."""
-        return self.ledger if self._is_begun() else None
+    def _ledger_if_any(self) -> Ledger | None:
+        return self.ledger if self._has_ledger() else None
 
-    def _is_begun(self) -> bool:
-        """Whether there is a ledger, or was one: a lost one is missed."""
-        place = self.ledger_path.parent.resolve() / self.ledger_path.name
-        return self._ledger is not None or place.exists() or default_place(place).exists()
+    def _has_ledger(self) -> bool:
+        """Whether the ledger exists, or its head does: a ledger that was lost must not look like none."""
+        path = self.ledger_path.parent.resolve() / self.ledger_path.name
+        return self._ledger is not None or path.exists() or default_place(path).exists()
 
     # --- prices ------------------------------------------------------------------------------------------------------
 
     def delta(self, typed: Any = None) -> Fraction:
-        """A request's δ: as typed, or a hundredth of the budget's."""
+        """The δ of a request: as typed, or a hundredth of the budget's."""
         if typed is None:
             return self.budget.delta / DELTA_SHARE
         delta = amounts.delta(typed, ceiling=self.budget.max_delta)
@@ -159,19 +158,19 @@ class Table:
         return delta
 
     def terms(self, epsilon: Any, delta: Any = None, level: Any = None) -> Terms:
-        """A request's terms, parsed here and nowhere below; a level that is not typed is 0.95."""
+        """The terms of a request, parsed here and nowhere below; the default level is 0.95."""
         parsed = Terms.parse(epsilon, self.delta(delta), LEVEL if level is None else level)
         return parsed if delta is None else replace(parsed, typed_delta=parsed.delta)
 
     def remaining(self, analyst: str | None = None) -> dict[str, str]:
-        """What is left: of ε, and of δ for questions and for keys."""
-        return remains.remaining(self.budget, self._begun(), analyst)
+        """What remains of ε, and of δ for questions and for keys."""
+        return remains.remaining(self.budget, self._ledger_if_any(), analyst)
 
     def remaining_after(
         self, cost: Cost, terms: Terms, *, analyst: str | None = None, path: accounts.Path = ()
     ) -> dict[str, str]:
-        """What `remaining` would say after such a charge, whether or not it fits."""
-        return remains.remaining_after(self.budget, self._begun(), analyst, cost, terms, path)
+        """What `remaining` would give after that charge, whether or not it fits."""
+        return remains.remaining_after(self.budget, self._ledger_if_any(), analyst, cost, terms, path)
 
     def stamped(self, value: Value) -> Value:
         """What a room gives out, as it is; a rehearsal puts its stamp on it."""
@@ -180,31 +179,31 @@ class Table:
     # --- guards ------------------------------------------------------------------------------------------------------
 
     def require_own(self, schema: Schema) -> None:
-        """Refuses a plan that was made for other public facts: its caps and noise are not those of this table."""
+        """Refuse a plan for other public facts: its caps and noise are not those of this table."""
         if schema != self.schema:
             raise bad("plan", "must be made for this table", schema.name, "Plan anew with the dataset that is asked.")
 
-    def require_known(self, analyst: str | None) -> None:
-        """Refuses what looks like a misspelt analyst: under no cap, the name would spend the whole budget."""
-        listed = [name for name, _ in self.budget.analysts]
-        meant = suggestion(analyst, listed) if analyst is not None and analyst not in listed else None
-        if meant is not None:
-            words = f"Did you mean {meant!r}? For someone new, set a cap:"
+    def require_analyst(self, analyst: str | None) -> None:
+        """Refuse a name that looks misspelt: an analyst without a cap could spend the whole budget."""
+        names = [name for name, _ in self.budget.analysts]
+        intended = suggestion(analyst, names) if analyst is not None and analyst not in names else None
+        if intended is not None:
+            words = f"Did you mean {intended!r}? For someone new, set a cap:"
             fix = Fix(words, "budget set", {"analyst": (f"{analyst}=1",), "why": UNKNOWN})
             raise bad("analyst", "must be spelt as under [budget.analysts]", analyst, fix)
 
     # --- what rooms use ----------------------------------------------------------------------------------------------
 
     def prepare(self, progress: Progress | None = None) -> str:
-        """The snapshot, prepared if it is not yet."""
+        """Prepare the rows unless they are prepared, and return their snapshot."""
         return self.engine.prepare(progress).snapshot
 
-    def view(self, progress: Progress | None = None, *, at: str | None = None) -> View:
-        """The rows that will be charged for; refused where another ledger stands over the same rows."""
+    def view(self, progress: Progress | None = None, *, snapshot: str | None = None) -> View:
+        """One state of the rows, held open; refused if another ledger stands over the same rows."""
         with self._lock:
-            if self._is_begun():
+            if self._has_ledger():
                 self.engine.keep(self.ledger.snapshots_in_use())
-            view = self.engine.view(progress, at=at)
+            view = self.engine.view(progress, at=snapshot)
             try:
                 self._enter(view)
             except BaseException:
@@ -213,7 +212,7 @@ class Table:
         return view
 
     def _enter(self, view: View) -> None:
-        """Note in the registry of sources that this ledger stands over these rows, and which ids they had before."""
+        """Enter this ledger in the registry of sources, and note the ids that earlier versions gave these rows."""
         identity = self.engine.identity()
         if identity != self._entered:
             second.enter(self.ledger_path, identity, lambda: self.ledger, self.schema.name, why=self._second)
@@ -222,12 +221,12 @@ class Table:
         if carried and not set(carried) <= set(self.ledger.carried(view.snapshot)):
             self.ledger.carry(view.snapshot, carried)
 
-    def order(self, request: Request, snapshot: str) -> ChargeRequest:
-        """Who pays for what, under the key of the request on that state of the rows."""
-        return request.order(self._key(request, "key 2", snapshot=snapshot), snapshot)
+    def charge_request(self, request: Request, snapshot: str) -> ChargeRequest:
+        """The charge that the request asks for, under its key on that state of the rows."""
+        return request.charge(self._key(request, "key 2", snapshot=snapshot), snapshot)
 
-    def _key(self, request: Request, what: str, **more: str) -> str:
-        return request.key(what, self.schema, self.budget, **more)
+    def _key(self, request: Request, prefix: str, **more: str) -> str:
+        return request.key(prefix, self.schema, self.budget, **more)
 
     def disclose(
         self,
@@ -239,38 +238,41 @@ class Table:
         pack: Callable[[Any], bytes],
         older_key: OlderKey | None = None,
     ) -> Disclosed:
-        """Charge, compute, add noise, store, hand out; or what is stored already, for nothing."""
-        self.require_known(request.analyst)
-        if older_key is not None and self._is_begun():
+        """Charge, compute, add noise, store, hand out; a stored answer is handed out again for nothing."""
+        self.require_analyst(request.analyst)
+        if older_key is not None and self._has_ledger():
             for snapshot in self.ledger.carried(view.snapshot):
                 key = older_key(snapshot)
                 stored, receipt = self.ledger.stored(key), self.ledger.receipt(key)
                 if stored is not None and receipt is not None:
                     return Disclosed(handed_out(stored), receipt, replayed=True)
-        return disclose(self.ledger, self.order(request, view.snapshot), mechanism, bounded, pack=pack)
+        return disclose(self.ledger, self.charge_request(request, view.snapshot), mechanism, bounded, pack=pack)
 
     def run(self, request: Request, cost: Cost, *, progress: Progress | None = None) -> Run:
-        """The run of that request: the one under way, on the rows it began with; a finished one of the present rows,
-        to be replayed; or a new one, with all that it may take charged now."""
-        self.require_known(request.analyst)
-        wanted = self._key(request, "run")
-        purse = self.ledger.open_run(wanted, request.analyst)
+        """The run of that request.
+
+        A run under way goes on with the rows it began with.  A finished run of the present rows is replayed.  Otherwise
+        a new run begins, and all that it may take is charged now.
+        """
+        self.require_analyst(request.analyst)
+        run_key = self._key(request, "run")
+        purse = self.ledger.open_run(run_key, request.analyst)
         if purse is not None and purse.run is not None:
             begun = purse.run.snapshot
-            return Run(purse, lambda: self.view(progress, at=begun), request.path)
+            return Run(purse, lambda: self.view(progress, snapshot=begun), request.path)
         view = self.view(progress)
-        return Run(self._purse(request, cost, wanted, view.snapshot), lambda: view, request.path)
+        return Run(self._purse(request, cost, run_key, view.snapshot), lambda: view, request.path)
 
-    def _purse(self, request: Request, cost: Cost, wanted: str, snapshot: str) -> Purse:
-        """The purse of a run on that state: one that is open or has a result, else a new one; not an abandoned one."""
+    def _purse(self, request: Request, cost: Cost, run_key: str, snapshot: str) -> Purse:
+        """The purse of a run on that state that is open or has a result, else a new one; abandoned ones are passed."""
         for attempt in itertools.count():
             key = self._key(request, "run", snapshot=snapshot, attempt=str(attempt))
             purse = self.ledger.purse_of(key)
             if purse is None:
                 with contextlib.suppress(Conflict):  # another process began and ended it meanwhile
-                    return self.ledger.purse(request.order(key, snapshot, wanted), cost)
+                    return self.ledger.purse(request.charge(key, snapshot, run_key), cost)
                 purse = self.ledger.purse_of(key)
-            if purse is not None and (purse.is_open or Run(purse, lambda: self.view(at=snapshot)).result() is not None):
+            if purse is not None and (purse.is_open or _has_result(purse, lambda: self.view(snapshot=snapshot))):
                 return purse
         raise AssertionError("unreachable")
 
@@ -281,6 +283,10 @@ class Table:
                 if part is not None:
                     part.close()
             self._engine = self._ledger = None
+
+
+def _has_result(purse: Purse, view: Callable[[], View]) -> bool:
+    return Run(purse, view).result() is not None
 
 
 _tables: "weakref.WeakSet[Table]" = weakref.WeakSet()

@@ -101,7 +101,7 @@ def text(number):
 def key(dataset, number, analyst=None, epsilon=EACH):
     """The key of that question on the present snapshot."""
     made = dataset.sql(text(number)).plan(epsilon=epsilon)
-    return dataset.table.order(request_of(made, analyst), dataset.prepare()).key
+    return dataset.table.charge_request(request_of(made, analyst), dataset.prepare()).key
 
 
 def told(answer):

@@ -74,7 +74,7 @@ def test_a_purse_and_a_ledger_of_a_rehearsal_are_plain_ones_and_the_gate_knows_n
     with dp.open(toml, rehearsal=True) as rehearsed, closing(rehearsed.table.view()) as view:
         assert type(rehearsed.table.ledger) is Ledger
         request, mechanism, counts = parts_of(rehearsed.table, view)
-        order = rehearsed.table.order(request, view.snapshot)
+        order = rehearsed.table.charge_request(request, view.snapshot)
         with pytest.raises(EngineFailed) as seen:
             gate.disclose(rehearsed.table.ledger, order, Breaking(mechanism), counts, pack=as_bytes)
     assert (seen.value.__cause__, seen.value.__context__) == (None, None)

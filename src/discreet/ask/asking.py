@@ -90,7 +90,7 @@ class Asking:
         progress: Progress | None = None,
     ) -> Answer:
         """Charge, compute, add noise, store, hand out; the same question again gives the same answer for nothing."""
-        self.table.require_known(analyst)
+        self.table.require_analyst(analyst)
         plan = self.plan(epsilon=epsilon, error=error, delta=delta, level=level)  # mechanisms and cost
         with closing(self.table.view(progress)) as view:  # one state of the rows
             bounded = view.tally(plan.draft.tally)  # refused here, before the charge; read after it

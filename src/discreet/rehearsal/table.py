@@ -86,7 +86,7 @@ class Rehearsal(Table):
                 self._ledger = Ledger.kept(self.ledger_path, self.opening, fixed=fixed, head=head)
             return self._ledger
 
-    def _is_begun(self) -> bool:
+    def _has_ledger(self) -> bool:
         return self._ledger is not None
 
     def _enter(self, view: View) -> None:
@@ -123,7 +123,7 @@ class Rehearsal(Table):
         through: Callable[[Mechanism, Bounded[Any], Pack], Disclosed] = lambda mechanism, bounded, pack: (  # noqa: E731
             super(Rehearsal, self).disclose(request, view, mechanism, bounded, pack=pack, older_key=older_key)
         )
-        key = self.order(request, view.snapshot).key
+        key = self.charge_request(request, view.snapshot).key
         return _stamped(revealing(self._causes, key, mechanism, bounded, pack, through))
 
     def run(self, request: Request, cost: Cost, *, progress: Progress | None = None) -> Run:

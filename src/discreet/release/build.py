@@ -30,7 +30,7 @@ def built(table: Table, plan: ReleasePlan, *, analyst: str | None = None, progre
     plan = _on_own_subject(plan, table)
     _require_storable(plan)
     _require_installed(plan)
-    table.require_known(analyst)
+    table.require_analyst(analyst)
     told = progress or _untold
     own = plan.subject
     with closing(table.view(progress)) as view:

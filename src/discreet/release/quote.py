@@ -91,7 +91,7 @@ class ReleaseQuote:
 
 def quoted(table: Table, plan: ReleasePlan, *, title: str, analyst: str | None = None) -> ReleaseQuote:
     """The quote of a plan."""
-    table.require_known(analyst)
+    table.require_analyst(analyst)
     after = table.remaining_after(plan.measurement.cost, plan.terms, analyst=analyst)
     return ReleaseQuote(
         table.schema.name,
