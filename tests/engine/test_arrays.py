@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from discreet.bounded import RowLimit
-from discreet.engine import Engine, Limits, passes
+from discreet.engine import Engine, Limits, arrays_cells, passes
+from discreet.engine.arrays import ArrayEngine
 from discreet.engine.prepare import wanted
 from discreet.errors import BadValue, EngineFailed, NotAnswerable, SourceUnavailable
 from discreet.kernel import gradient
@@ -30,8 +31,6 @@ from discreet.query.nodes import (
 )
 from discreet.relation import Relation
 from discreet.schema import Column, Schema, Unit
-from engine.arrays import cells
-from engine.arrays.engine import ArrayEngine
 from replay import Seeded
 
 from .twin import SECRET, sql_rows
@@ -154,7 +153,7 @@ def test_coins_are_equal_for_equal_units(both):
 def test_another_order_of_a_units_rows_is_caught(tmp_path, monkeypatch, kind):
     """The caps bind on these tables: with other ranks other rows count."""
     known = ArrayEngine(tmp_path, "people", UNITS[kind], table(1, kind=kind)).view()
-    monkeypatch.setattr(cells, "mixed", lambda seed, limbs: limbs[0])
+    monkeypatch.setattr(arrays_cells.mixing, "mixed", lambda seed, limbs: limbs[0])
     mutant = ArrayEngine(tmp_path, "people", UNITS[kind], table(1, kind=kind)).view()
     one, two = (np.sort(view.rows(["age"]).compute().columns["age"]) for view in (known, mutant))
     assert not np.array_equal(one, two, equal_nan=True)
@@ -277,11 +276,11 @@ def test_ids_ranks_and_cells_are_those_of_the_sql(unit):
         given = {name: DRAWN[name](dice) for name in names} | ({} if unit is None else {"who": dice.integers(0, 9, 40)})
         columns = [given[name].tolist() for name in wanted(schema)]
         rows = [tuple(map(spelt, row)) for row in zip(*columns, strict=True)]
-        held = cells.held(schema, given, SECRET)
-        columns = [
+        held = arrays_cells.held(schema, given, SECRET)
+        cells = [
             [None if empty else int(cell) for cell, empty in zip(own.stored, own.empty, strict=True)]
             for own in (held.cells[name] for name in names)
         ]
-        here = sorted(zip(held.unit.tolist(), held.rank.tolist(), *columns, strict=True), key=str)
+        here = sorted(zip(held.unit.tolist(), held.rank.tolist(), *cells, strict=True), key=str)
         there = [tuple(None if cell is None else int(cell) for cell in row) for row in sql_rows(schema, rows)]
         assert here == sorted(there, key=str)

@@ -6,8 +6,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from discreet.engine.mixing import LIMB, MASK, limbs, steps
-from engine.arrays.cells import mixed
+from discreet.engine.mixing import LIMB, MASK, limbs, mixed, steps
 
 UNITS = 200_000
 SHAPES = {

@@ -9,6 +9,8 @@ bijection of 0 … 2³¹ − 1.  An order needs evenness and no strength: no cla
 
 from collections.abc import Sequence
 
+from discreet.ndarrays import Ints
+
 LIMB = 31  # bits
 MASK = 2**LIMB - 1
 FACTORS = (0x85EBCA6B, 0xC2B2AE35)
@@ -35,3 +37,19 @@ def steps(seed: str, given: Sequence[str], xor: str) -> tuple[str, ...]:
         done += [f"({xor.format('x', f'(x >> {SHIFTS[turn]})')} * {FACTORS[turn]}) & {MASK}" for turn in (0, 1)]
         x = xor.format("x", f"(x >> {SHIFTS[2]})")
     return (*done, x)
+
+
+def mixed(seed: Ints, given: Sequence[Ints]) -> Ints:
+    """x of every row, in this process.
+
+    >>> import numpy as np
+    >>> mixed(np.array([0, 7]), [np.array([1, 1]), np.array([2, 2])]).tolist()
+    [1379188473, 938458976]
+    """
+    x = seed
+    for limb in given:
+        x = x ^ limb
+        for shift, factor in zip(SHIFTS, FACTORS, strict=False):
+            x = ((x ^ (x >> shift)) * factor) & MASK
+        x = x ^ (x >> SHIFTS[2])
+    return x

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.engine.arrays_cells import Cells, Held
 from discreet.errors import NotAnswerable
 from discreet.ndarrays import Bools, Ints
 from discreet.query.compile.exacts import Buckets, Exacts
@@ -15,7 +16,6 @@ from discreet.query.nodes import Arith, Col, Expr, Literal
 from discreet.query.parts import Part, Rows, RowSum, Units
 from discreet.query.tally import Tally
 from discreet.schema import Column, Schema
-from engine.arrays.cells import Cells, Held
 
 _NO_CELL = -(2**63)  # in place of a label between two steps
 _LIMB = 31  # bits of a step that are added up apart: 2³² rows of either half stay within 2⁶³

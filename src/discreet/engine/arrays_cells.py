@@ -89,7 +89,7 @@ def held(schema: Schema, table: Mapping[str, Array], secret: Secret) -> Held:
     unit = np.array([ids[key] for key in keys], dtype=np.int64)
     short, row_key = packing.is_short(packing.words(schema)), secret.derived(ROW_KEY, KEYS[ROW_KEY])
     limbs = [limb[rows] for limb in (_limbs(words) if short else _hashed(words, row_key))]
-    order = np.lexsort((*(plain[rows] for plain in _tie_breaks(words)), mixed(unit & mixing.MASK, limbs), unit))
+    order = np.lexsort((*(plain[rows] for plain in _tie_breaks(words)), mixing.mixed(unit & mixing.MASK, limbs), unit))
     unit, rows = unit[order], rows[order]
     first = np.searchsorted(unit, unit)
     rank = np.arange(len(unit)) - first + 1
@@ -176,22 +176,6 @@ def _halves(word: Ints) -> list[Ints]:
 def _tie_breaks(words: Sequence[_Word]) -> list[Array]:
     """What orders rows of one x, the last key first, as `lexsort` takes it: words, those that are empty behind."""
     return [key for word in reversed(words) for key in (np.where(word.empty, 0, word.sorts_as), word.empty)]
-
-
-def mixed(seed: Ints, given: Sequence[Ints]) -> Ints:
-    """x of every row, in this process.
-
-    >>> import numpy as np
-    >>> mixed(np.array([0, 7]), [np.array([1, 1]), np.array([2, 2])]).tolist()
-    [1379188473, 938458976]
-    """
-    x = seed
-    for limb in given:
-        x = x ^ limb
-        for shift, factor in zip(mixing.SHIFTS, mixing.FACTORS, strict=False):
-            x = ((x ^ (x >> shift)) * factor) & mixing.MASK
-        x = x ^ (x >> mixing.SHIFTS[2])
-    return x
 
 
 def _id64(key: str, message: str) -> int:

@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from discreet.bounded import Bounded
+from discreet.engine.arrays_cells import Array, Held, held, require_held
+from discreet.engine.arrays_tally import require_countable, tallied
 from discreet.engine.chunks import starts_of
 from discreet.engine.passes import KernelPass, Pass, kernel_pass, row_limit, rows_pass
 from discreet.engine.prepare import FORMAT, layout, wanted
@@ -30,8 +32,6 @@ from discreet.query.compile.exacts import Exacts
 from discreet.query.nodes import Expr
 from discreet.query.tally import Tally
 from discreet.schema import Schema
-from engine.arrays.cells import Array, Held, held, require_held
-from engine.arrays.tally import require_countable, tallied
 
 Result = TypeVar("Result")
 

@@ -1,1 +1,0 @@
-"""A second engine, on arrays in this process: a twin to compare the engine on files with."""
