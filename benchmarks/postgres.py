@@ -20,7 +20,7 @@ from discreet.query.bound import draft_of
 from discreet.query.compile.exacts import exacts_of
 from discreet.query.compile.postgres import POSTGRES
 from discreet.query.compile.statements import statements
-from discreet.query.sql import parsed as question
+from discreet.query.sql import parse_sql as question
 from discreet.schema import Column, Schema, Unit
 
 ROWS, PEOPLE, CAP, ROUNDS = 10**6, 2 * 10**5, 8, 5

@@ -16,7 +16,7 @@ from discreet.errors import NotAnswerable
 from discreet.ledger.standing import Standing
 from discreet.query import explain
 from discreet.query.form.frame import Frame
-from discreet.query.sql import Options, parsed
+from discreet.query.sql import Options, parse_sql
 from discreet.rehearsal import Rehearsal
 from discreet.table import Table
 
@@ -37,7 +37,7 @@ class Dataset:
 
     def sql(self, text: str) -> Asking:
         """The question that an SQL text asks."""
-        statement = parsed(text)
+        statement = parse_sql(text)
         _require_unit(statement.options, self._table)
         asking = Asking(self._table, statement.question, statement.options)
         _ = asking.draft  # refused here and now, where the text is

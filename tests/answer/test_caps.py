@@ -12,7 +12,7 @@ from discreet.query.form.frame import Frame
 from discreet.query.form.words import count
 from discreet.query.joint import Released
 from discreet.query.plan import plan_of
-from discreet.query.sql import parsed
+from discreet.query.sql import parse_sql
 from discreet.release.caps import counted_of as release_counted_of
 from discreet.release.subject import ReleaseSpec, subject
 from discreet.schema import Column, Hierarchy, Schema, Unit
@@ -51,11 +51,11 @@ ROWS, SEEN = "of at most 3 rows per person", "seen in at most 3 rows per person"
     ],
 )
 def test_the_words_follow_the_aggregate_its_groups_and_its_filter(sql, words):
-    draft = draft_of(parsed(sql).question, SCHEMA)
+    draft = draft_of(parse_sql(sql).question, SCHEMA)
     assert counted_of(draft.recipes[0], draft) == words
     alone = Schema("people", COLUMNS)  # a row is a unit: no cap leaves anything out
     if "person" not in sql:
-        draft = draft_of(parsed(sql).question, alone)
+        draft = draft_of(parse_sql(sql).question, alone)
         assert counted_of(draft.recipes[0], draft) is None
 
 
@@ -66,7 +66,7 @@ def test_caps_of_the_question_are_said_too():
 
 
 def test_answer_and_quote_carry_the_words():
-    made = plan_of(draft_of(parsed("SELECT COUNT(*) AS x FROM people").question, SCHEMA), Terms.parse(1, 0))
+    made = plan_of(draft_of(parse_sql("SELECT COUNT(*) AS x FROM people").question, SCHEMA), Terms.parse(1, 0))
     (measured,) = made.measured
     answer = answered(made, Released([()], {measured.part: [7]}))
     assert answer.column("x").of == ROWS

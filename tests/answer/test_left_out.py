@@ -9,7 +9,7 @@ from discreet.query import explain
 from discreet.query.bound import draft_of
 from discreet.query.joint import Released
 from discreet.query.plan import plan_of
-from discreet.query.sql import parsed
+from discreet.query.sql import parse_sql
 from discreet.schema import Column, Schema
 from discreet.terms import Terms
 
@@ -25,7 +25,9 @@ SCHEMA = Schema(
 
 
 def left_out(sql, delta=0):
-    made = plan_of(draft_of(parsed(f"SELECT COUNT(*) AS n FROM people {sql}").question, SCHEMA), Terms.parse(1, delta))
+    made = plan_of(
+        draft_of(parse_sql(f"SELECT COUNT(*) AS n FROM people {sql}").question, SCHEMA), Terms.parse(1, delta)
+    )
     return [one for one in explain.caveats(made) if "are left out" in one]
 
 
@@ -62,7 +64,7 @@ def test_private_keys_that_are_empty_are_left_out_too():
 
 
 def favourites(sql="SELECT TOP_K(payment, 3) AS t FROM people"):
-    made = plan_of(draft_of(parsed(sql).question, SCHEMA), Terms.parse(1, 0))
+    made = plan_of(draft_of(parse_sql(sql).question, SCHEMA), Terms.parse(1, 0))
     (measured,) = made.measured
     return answered(made, Released([()], {measured.part: [[1, 2, 3]]}))
 

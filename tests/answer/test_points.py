@@ -9,7 +9,7 @@ from discreet.query import explain
 from discreet.query.bound import draft_of
 from discreet.query.joint import Released
 from discreet.query.plan import plan_of
-from discreet.query.sql import parsed
+from discreet.query.sql import parse_sql
 from discreet.schema import Column, Schema, Unit
 from discreet.terms import Terms
 
@@ -29,7 +29,7 @@ LEFT = {"epsilon": "3", "delta": "0"}
 
 
 def planned(sql, schema=SCHEMA):
-    return plan_of(draft_of(parsed(sql).question, schema), Terms.parse(1, 0))
+    return plan_of(draft_of(parse_sql(sql).question, schema), Terms.parse(1, 0))
 
 
 def asked(sql, schema=SCHEMA, value=7):

@@ -16,7 +16,7 @@ from discreet.query.compile.exacts import Buckets, Exacts
 from discreet.query.joint import Joint
 from discreet.query.parts import Present, Ranks, Rows, Tops
 from discreet.query.plan import plan_of
-from discreet.query.sql import parsed
+from discreet.query.sql import parse_sql
 from discreet.schema import Column, Schema, Unit
 from discreet.terms import Terms
 
@@ -32,7 +32,7 @@ SCHEMA = Schema(
 
 
 def planned(sql, delta="0"):
-    return plan_of(draft_of(parsed(sql).question, SCHEMA), Terms.parse(1, delta))
+    return plan_of(draft_of(parse_sql(sql).question, SCHEMA), Terms.parse(1, delta))
 
 
 KINDS = planned("SELECT kind, COUNT(*) AS n FROM people GROUP BY kind")

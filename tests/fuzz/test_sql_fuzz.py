@@ -206,7 +206,7 @@ def quiet(tmp_path_factory):
 
 
 def test_a_slow_refusal_is_reported(tmp_path, capfd, monkeypatch):
-    def slow(text, read=sql.parsed):
+    def slow(text, read=sql.parse_sql):
         until = time.thread_time() + 0.05
         while time.thread_time() < until:
             pass
@@ -214,7 +214,7 @@ def test_a_slow_refusal_is_reported(tmp_path, capfd, monkeypatch):
 
     monkeypatch.setattr("fuzz.test_sql_fuzz.PIECE", 24)
     monkeypatch.setattr("fuzz.test_sql_fuzz.MOST_CPU", 0.05)
-    monkeypatch.setattr("discreet.dataset.parsed", slow)
+    monkeypatch.setattr("discreet.dataset.parse_sql", slow)
     with pytest.raises(AssertionError, match=r"was refused after 0\.[0-9]+ s of CPU"):
         fuzzed(tmp_path, 0, capfd, monkeypatch)
 

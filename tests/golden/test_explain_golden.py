@@ -7,13 +7,13 @@ import pytest
 from discreet.query import explain
 from discreet.query.bound import draft_of
 from discreet.query.plan import plan_of
-from discreet.query.sql import parsed
+from discreet.query.sql import parse_sql
 from discreet.schema import Column, Schema, Unit
 from discreet.terms import Terms
 
 
 def explained(schema, sql, epsilon=1):
-    return explain.to_json(plan_of(draft_of(parsed(sql).question, schema), Terms.parse(epsilon)))
+    return explain.to_json(plan_of(draft_of(parse_sql(sql).question, schema), Terms.parse(epsilon)))
 
 
 def people(*columns, **facts):

@@ -9,7 +9,7 @@ from discreet.query.bound import draft_of
 from discreet.query.compile.aligned import is_aligned
 from discreet.query.parts import RowSum
 from discreet.query.recipe import parts
-from discreet.query.sql import parsed
+from discreet.query.sql import parse_sql
 from discreet.schema import Column, Schema
 
 COLUMNS = [
@@ -28,7 +28,7 @@ SCHEMA = Schema("t", COLUMNS)
 
 
 def alignments(aggregate):
-    draft = draft_of(parsed(f"SELECT {aggregate} AS x FROM t").question, SCHEMA)
+    draft = draft_of(parse_sql(f"SELECT {aggregate} AS x FROM t").question, SCHEMA)
     return [is_aligned(p.item, p.lattice, SCHEMA) for r in draft.recipes for p in parts(r) if isinstance(p, RowSum)]
 
 

@@ -6,7 +6,7 @@ import inspect
 from discreet.query import canonical, nodes, parts, recipe, tags
 from discreet.query.canonical import meaning
 from discreet.query.nodes import And, Caps, Col, Compare, Literal, Question
-from discreet.query.sql import parsed
+from discreet.query.sql import parse_sql
 
 GOLDEN = {
     "SELECT COUNT(*) AS n FROM people": '{"by":[],"caps":{"is":"caps"},"measures":[{"is":"count_rows"}],'
@@ -29,7 +29,7 @@ def dataclasses_of(module):
 
 def test_meanings_are_spelt_for_good():
     for text, spelt in GOLDEN.items():
-        assert meaning(parsed(text).question) == spelt
+        assert meaning(parse_sql(text).question) == spelt
 
 
 def test_every_node_part_and_recipe_has_a_tag_and_all_its_fields():
@@ -41,13 +41,13 @@ def test_every_node_part_and_recipe_has_a_tag_and_all_its_fields():
 
 
 def test_names_and_clauses_about_released_rows_are_not_in_the_meaning():
-    plain = parsed("SELECT region, COUNT(*) AS n FROM people GROUP BY region").question
+    plain = parse_sql("SELECT region, COUNT(*) AS n FROM people GROUP BY region").question
     for text in (
         "SELECT region, COUNT(*) AS visits FROM people GROUP BY region",
         "SELECT region AS where_from, COUNT(*) AS n FROM people GROUP BY region",
         "SELECT region, COUNT(*) AS n FROM people GROUP BY region HAVING COUNT(*) > 5 ORDER BY n DESC LIMIT 3",
     ):
-        assert meaning(parsed(text).question) == meaning(plain)
+        assert meaning(parse_sql(text).question) == meaning(plain)
 
 
 def test_what_changes_the_measurement_changes_the_meaning():
@@ -62,8 +62,8 @@ def test_what_changes_the_measurement_changes_the_meaning():
         "SELECT VAR_POP(age) AS n FROM people",
         "SELECT VAR_SAMP(age) AS n FROM people",
     )
-    assert len({meaning(parsed(text).question) for text in texts}) == len(texts)
-    question = parsed(texts[0]).question
+    assert len({meaning(parse_sql(text).question) for text in texts}) == len(texts)
+    question = parse_sql(texts[0]).question
     assert meaning(dataclasses.replace(question, caps=Caps(rows=1))) != meaning(question)
 
 

@@ -17,7 +17,7 @@ from discreet.query.explain import shortened
 from discreet.query.joint import Released
 from discreet.query.parts import Present, Units
 from discreet.query.plan import plan_of
-from discreet.query.sql import parsed
+from discreet.query.sql import parse_sql
 from discreet.schema import Column, Schema, Unit
 from discreet.terms import Terms
 from query.twin import connected
@@ -31,7 +31,7 @@ def schema(null="drop"):
 
 
 def draft(sql, null="drop"):
-    return draft_of(parsed(sql).question, schema(null))
+    return draft_of(parse_sql(sql).question, schema(null))
 
 
 def exact_units(rows, sql, null):
@@ -100,13 +100,13 @@ def test_public_groups_whose_labels_would_not_fit_are_refused_before_the_charge(
     names = tuple(f"{i:03d}{WIDEST * 190}" for i in range(1000))
     wide = Schema("t", [Column("a", "category", values=names), Column("b", "integer", bounds=(0, 199))])
     with pytest.raises(NotAnswerable, match="The answer would be too long"):
-        draft_of(parsed("SELECT a, b, COUNT(*) AS n FROM t GROUP BY a, b").question, wide)
-    draft_of(parsed("SELECT a, COUNT(*) AS n FROM t GROUP BY a").question, wide)
+        draft_of(parse_sql("SELECT a, b, COUNT(*) AS n FROM t GROUP BY a, b").question, wide)
+    draft_of(parse_sql("SELECT a, COUNT(*) AS n FROM t GROUP BY a").question, wide)
     short = Schema("t", [Column("a", "integer", bounds=(0, 999)), Column("b", "integer", bounds=(0, 999))])
-    draft_of(parsed("SELECT a, b, COUNT(*) AS n FROM t GROUP BY a, b").question, short)
+    draft_of(parse_sql("SELECT a, b, COUNT(*) AS n FROM t GROUP BY a, b").question, short)
     many = Schema("t", [Column("a", "category", values=names), Column("b", "integer", bounds=(0, 1999))])
     with pytest.raises(NotAnswerable, match="The answer would be too long"):
-        draft_of(parsed("SELECT b, TOP_K(a, 100) AS x FROM t GROUP BY b").question, many)
+        draft_of(parse_sql("SELECT b, TOP_K(a, 100) AS x FROM t GROUP BY b").question, many)
 
 
 def test_having_on_released_keys_of_any_kind_ends_in_an_answer():

@@ -16,7 +16,7 @@ from discreet.query.compile.render import value
 from discreet.query.compile.statements import statements
 from discreet.query.meaning.evaluate import value as after
 from discreet.query.nodes import Arith, Col, Compare, Literal, TryCast
-from discreet.query.sql import parsed
+from discreet.query.sql import parse_sql
 from discreet.schema import Column, Schema, Type
 from query.twin import connected
 
@@ -74,7 +74,7 @@ def both():
 
 
 def exact_counts(prepared, sql):
-    draft = draft_of(parsed(sql).question, SCHEMA)
+    draft = draft_of(parse_sql(sql).question, SCHEMA)
     parts = [need.part for need in draft.needs]
     asked = statements(SCHEMA, draft.cells, draft.question.where, draft.caps, parts)
     found = exacts_of(asked, [prepared.execute(one.sql).fetchnumpy() for one in asked], draft.cells)
@@ -160,7 +160,7 @@ def test_lines_over_a_column_are_compared_in_fractions(both, name, op, constant,
     wanted = sum(getattr(factor * Fraction(cell) + shift, OPS[op])(constant) for cell in cells)
     item = Arith("+", Arith("*", Col(name), Literal(factor)), Literal(shift))
     where = Compare({"<>": "!="}.get(op, op), item, Literal(constant))
-    draft = draft_of(replace(parsed("SELECT COUNT(*) AS x FROM t").question, where=where), SCHEMA)
+    draft = draft_of(replace(parse_sql("SELECT COUNT(*) AS x FROM t").question, where=where), SCHEMA)
     (asked,) = statements(SCHEMA, draft.cells, draft.question.where, draft.caps, [draft.needs[0].part])
     ((found,),) = prepared.execute(asked.sql.replace("CAST(0 AS BIGINT) AS cell, ", "")).fetchall()
     assert found == wanted
@@ -170,10 +170,10 @@ def test_equal_cells_are_not_asked_for_where_nobody_declared_a_step_fine_enough(
     wide = Schema("t", [Column("x", "number", bounds=(0, 10**9))])
     for condition in ("x = 300", "x <> 300.5", "x IN (512, 300)", "x + 1 = 300"):
         with pytest.raises(NotAnswerable, match="lies between two steps of x, which are 512 apart") as refusal:
-            draft_of(parsed(f"SELECT COUNT(*) AS n FROM t WHERE {condition}").question, wide)
+            draft_of(parse_sql(f"SELECT COUNT(*) AS n FROM t WHERE {condition}").question, wide)
         assert "step = 1" in refusal.value.fix
     for condition in ("x = 512", "x > 300", "x BETWEEN 100 AND 300"):
-        draft_of(parsed(f"SELECT COUNT(*) AS n FROM t WHERE {condition}").question, wide)
+        draft_of(parse_sql(f"SELECT COUNT(*) AS n FROM t WHERE {condition}").question, wide)
 
 
 HALVES = Schema("t", [Column("x", "number", bounds=(-3, 3), step="0.5"), Column("f", "number")])
@@ -197,5 +197,5 @@ def test_a_cast_to_an_integer_takes_halves_upward_in_the_engine_and_after_the_no
 def test_a_cast_of_public_numbers_is_folded_by_the_same_rule():
     sql = "SELECT x, COUNT(*) AS n FROM t WHERE CAST(x AS INT) = {} GROUP BY x"
     for whole, wanted in ((3, ["2.5", "3"]), (-2, ["-2.5", "-2"]), (0, ["-0.5", "0"])):
-        draft = draft_of(parsed(sql.format(whole)).question, HALVES)
+        draft = draft_of(parse_sql(sql.format(whole)).question, HALVES)
         assert [label for (label,) in draft.cells.all_labels] == [Fraction(x) for x in wanted]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import NotAnswerable
 from discreet.query.meaning.domain import domain
-from discreet.query.meaning.interval import applied, combined
+from discreet.query.meaning.interval import function_ends, operation_ends
 from discreet.query.meaning.normal import normal
 from discreet.query.nodes import And, Arith, Call, Case, Col, Compare, DatePart, In, Like, Literal, Not, TryCast
 from discreet.schema import Type
@@ -187,7 +187,7 @@ small = st.fractions(-50, 50, max_denominator=20)
 def test_intervals_hold_what_points_give(op, a, b, c, d, s, t):
     left, right = (min(a, b), max(a, b)), (min(c, d), max(c, d))
     x, y = left[0] + s * (left[1] - left[0]), right[0] + t * (right[1] - right[0])
-    found = combined(op, left, right)
+    found = operation_ends(op, left, right)
     if found is None:
         assert op == "/"
         assert right[0] <= 0 <= right[1]
@@ -202,7 +202,7 @@ def test_intervals_hold_what_points_give(op, a, b, c, d, s, t):
 @given(st.sampled_from(["abs", "floor", "ceil", "round", "sqrt", "ln", "exp"]), small, small, st.fractions(0, 1))
 def test_intervals_hold_what_functions_give(name, a, b, t):
     low, high = min(a, b), max(a, b)
-    found = applied(name, (low, high))
+    found = function_ends(name, (low, high))
     x = float(low + t * (high - low))
     if found is None or (name == "sqrt" and x < 0):
         assert (name == "sqrt" and (high < 0 or x < 0)) or (name == "ln" and low <= 0)

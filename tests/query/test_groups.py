@@ -17,7 +17,7 @@ from discreet.query.compile.statements import Statement, statements
 from discreet.query.meaning.cells import Cells, KeyCells
 from discreet.query.nodes import Col, Key
 from discreet.query.parts import Present, Rows
-from discreet.query.sql import parsed
+from discreet.query.sql import parse_sql
 from discreet.schema import Column, Schema
 from query.asked import flag
 from query.twin import SCHEMA, connected, nasty_rows
@@ -55,7 +55,7 @@ def test_groups_of_one_label_are_not_added_up():
 def test_labels_that_are_shown_alike_are_refused(key):
     column = Column("x", "number", bounds=(1, Fraction(10**18 + 50, 10**18)), step=Fraction(1, 10**18))
     with pytest.raises(NotAnswerable, match="would both be called"):
-        draft_of(parsed(f"SELECT {key} AS k, COUNT(*) AS n FROM t GROUP BY k").question, Schema("t", [column]))
+        draft_of(parse_sql(f"SELECT {key} AS k, COUNT(*) AS n FROM t GROUP BY k").question, Schema("t", [column]))
 
 
 # --- groups that WHERE leaves out ------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ KEPT = [
 
 
 def draft(keys, where, schema=PEOPLE):
-    return draft_of(parsed(f"SELECT {keys}, MEDIAN(age) AS m FROM t WHERE {where} GROUP BY {keys}").question, schema)
+    return draft_of(parse_sql(f"SELECT {keys}, MEDIAN(age) AS m FROM t WHERE {where} GROUP BY {keys}").question, schema)
 
 
 @pytest.mark.parametrize(("keys", "where", "wanted"), KEPT)
@@ -146,7 +146,7 @@ ROWS = nasty_rows()
 @given(where=flag(2), key=st.sampled_from(["region", "odd", "age", "code", "tens", "price", "vip", "seen", "weekly"]))
 def test_no_row_that_counts_is_in_a_group_left_out(where, key):
     """On rows that hurt, whatever satisfies WHERE by the row-by-row twin is in a group that stays."""
-    question = parsed(f"SELECT {key}, COUNT(*) AS n FROM people GROUP BY {key}").question
+    question = parse_sql(f"SELECT {key}, COUNT(*) AS n FROM people GROUP BY {key}").question
     try:
         made = draft_of(type(question)(question.table, question.outputs, question.keys, where), SCHEMA)
     except NotAnswerable as refusal:

@@ -10,7 +10,7 @@ import discreet as dp
 from discreet.errors import BadValue, DiscreetError, NotAnswerable
 from discreet.query.bound import draft_of
 from discreet.query.form import Frame
-from discreet.query.sql import parsed
+from discreet.query.sql import parse_sql
 from discreet.schema import Column, Schema
 
 SCHEMA = Schema(
@@ -45,7 +45,7 @@ MIXED = [  # the key, what is compared
 
 def refusal(sql):
     with pytest.raises(NotAnswerable) as caught:
-        draft_of(parsed(sql).question, SCHEMA)
+        draft_of(parse_sql(sql).question, SCHEMA)
     return caught.value
 
 
@@ -82,12 +82,12 @@ def test_conditions_between_alike_types_are_taken(condition):
     keys = "married, vip, age AS age" if "age" in condition else "married, vip"
     grouped = keys.replace("age AS age", "age")
     outputs = "COUNT(*) AS n, MAX(seen) AS m, MODE(married) AS top, TOP_K(married, 2) AS both"
-    draft_of(parsed(f"SELECT {keys}, {outputs} FROM t GROUP BY {grouped} HAVING {condition}").question, SCHEMA)
+    draft_of(parse_sql(f"SELECT {keys}, {outputs} FROM t GROUP BY {grouped} HAVING {condition}").question, SCHEMA)
 
 
 def test_bins_are_texts_after_the_noise():
     sql = "SELECT BIN(age) AS b, COUNT(*) AS n FROM t GROUP BY b HAVING {}"
-    draft_of(parsed(sql.format("b = '[0, 2)'")).question, SCHEMA)
+    draft_of(parse_sql(sql.format("b = '[0, 2)'")).question, SCHEMA)
     assert "'[0, 2)'" in refusal(sql.format("b = 1")).fix
 
 
@@ -120,10 +120,10 @@ def test_names_that_cannot_be_seen_are_refused_in_the_python_form(name):
 @pytest.mark.parametrize("name", ['""', '" "', '"\x85"'], ids=ascii)
 def test_names_that_cannot_be_seen_are_refused_in_sql(name):
     with pytest.raises(NotAnswerable) as caught:
-        draft_of(parsed(f"SELECT COUNT(*) AS {name} FROM t").question, SCHEMA)
+        draft_of(parse_sql(f"SELECT COUNT(*) AS {name} FROM t").question, SCHEMA)
     assert "name" in caught.value.what
     with pytest.raises(NotAnswerable):
-        draft_of(parsed(f"SELECT age AS {name}, COUNT(*) AS n FROM t GROUP BY age").question, SCHEMA)
+        draft_of(parse_sql(f"SELECT age AS {name}, COUNT(*) AS n FROM t GROUP BY age").question, SCHEMA)
 
 
 def test_no_message_shows_a_fraction_as_python_writes_it():

@@ -7,7 +7,7 @@ from discreet.query.bound import draft_of
 from discreet.query.compile.operations import DUCKDB, Operations
 from discreet.query.compile.postgres import POSTGRES, Postgres
 from discreet.query.compile.statements import statements
-from discreet.query.sql import parsed
+from discreet.query.sql import parse_sql
 from shapes.shapes import covering, plain, planned, with_population
 from shapes.tables import apart, measured_parts
 
@@ -23,7 +23,7 @@ def test_the_sql_for_duckdb_is_the_sql_from_before_the_cut():
 
 
 def test_the_default_operations_are_those_of_duckdb():
-    draft = draft_of(parsed("SELECT kind, SUM(age) AS s FROM people GROUP BY kind").question, plain()[0].schema)
+    draft = draft_of(parse_sql("SELECT kind, SUM(age) AS s FROM people GROUP BY kind").question, plain()[0].schema)
     given = (draft.schema, draft.cells, draft.question.where, draft.caps, [need.part for need in draft.needs])
     assert statements(*given) == statements(*given, DUCKDB)
 

@@ -17,7 +17,7 @@ from discreet.query.bound import draft_of
 from discreet.query.explain import caveats
 from discreet.query.parts import Present, Rows, RowSum
 from discreet.query.plan import plan_of
-from discreet.query.sql import parsed
+from discreet.query.sql import parse_sql
 from discreet.query.target import half_widths, least_epsilon
 from discreet.schema import Column, Schema, Unit
 from discreet.terms import Terms
@@ -68,7 +68,7 @@ def schema(relation="add-remove", rows=3):
 
 
 def draft(text, relation="add-remove", rows=3):
-    return draft_of(parsed(text).question, schema(relation, rows))
+    return draft_of(parse_sql(text).question, schema(relation, rows))
 
 
 def hidden(made):
@@ -84,7 +84,7 @@ def test_there_are_at_least_thirty_questions():
 
 def test_no_cap_is_told_where_every_row_is_a_unit():
     asked = draft_of(
-        parsed("SELECT region, COUNT(*) AS n FROM people GROUP BY region").question, Schema("people", COLUMNS)
+        parse_sql("SELECT region, COUNT(*) AS n FROM people GROUP BY region").question, Schema("people", COLUMNS)
     )
     assert "Cap: none is needed, for every row is protected by itself." in explain.words(plan_of(asked, Terms.parse(1)))
 
@@ -290,13 +290,14 @@ def test_values_are_chosen_in_at_most_so_many_groups():
     columns = [Column("a", "integer", bounds=(0, 200)), Column("b", "integer", bounds=(0, 200))]
     schema = Schema("people", columns, Unit("person", 3))
     with pytest.raises(NotAnswerable, match="too many groups to choose values in"):
-        draft_of(parsed("SELECT a, b, MEDIAN(a) AS m FROM people GROUP BY a, b").question, schema)
+        draft_of(parse_sql("SELECT a, b, MEDIAN(a) AS m FROM people GROUP BY a, b").question, schema)
     assert (
-        draft_of(parsed("SELECT a, b, COUNT(*) AS n FROM people GROUP BY a, b").question, schema).cells.size == 201**2
+        draft_of(parse_sql("SELECT a, b, COUNT(*) AS n FROM people GROUP BY a, b").question, schema).cells.size
+        == 201**2
     )
 
 
 def test_bounds_too_many_steps_apart_for_any_noise_are_refused_with_the_way_out():
     schema = Schema("people", [Column("big", "integer", bounds=(-(2**60), 2**60))], Unit("person", 3))
     with pytest.raises(NotAnswerable, match="coarser step"):
-        plan_of(draft_of(parsed("SELECT SUM(big) AS s FROM people").question, schema), Terms.parse(1))
+        plan_of(draft_of(parse_sql("SELECT SUM(big) AS s FROM people").question, schema), Terms.parse(1))

@@ -10,7 +10,7 @@ from discreet.query.canonical import canonical
 from discreet.query.form import words as dp
 from discreet.query.form.frame import Frame
 from discreet.query.meaning.resolve import resolved
-from discreet.query.sql import parsed
+from discreet.query.sql import parse_sql
 
 SCHEMA = parse(TOML).schema
 T = Frame("visits")
@@ -148,11 +148,11 @@ WHOLE = [
 
 def same(text, frame):
     """Whether both are one question as asked, and one in the schema's form, which replays go by."""
-    return canonical(parsed(text).question) == canonical(frame.question) and same_resolved(text, frame)
+    return canonical(parse_sql(text).question) == canonical(frame.question) and same_resolved(text, frame)
 
 
 def same_resolved(text, frame):
-    return canonical(resolved(parsed(text).question, SCHEMA)) == canonical(resolved(frame.question, SCHEMA))
+    return canonical(resolved(parse_sql(text).question, SCHEMA)) == canonical(resolved(frame.question, SCHEMA))
 
 
 @pytest.mark.parametrize(("text", "term"), WHERE, ids=[text for text, _ in WHERE])

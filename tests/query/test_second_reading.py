@@ -22,7 +22,7 @@ from discreet.query.joint import Released
 from discreet.query.nodes import Caps
 from discreet.query.parts import Rows
 from discreet.query.plan import plan_of
-from discreet.query.sql import parsed
+from discreet.query.sql import parse_sql
 from discreet.query.target import half_widths, least_epsilon
 from discreet.relation import Relation
 from discreet.schema import Column, Schema, Unit
@@ -32,7 +32,7 @@ REGIONS = ("north", "south", "east")
 
 
 def draft(text, schema):
-    return draft_of(parsed(text).question, schema)
+    return draft_of(parse_sql(text).question, schema)
 
 
 # --- parts of a table ------------------------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ def moved(before, after):
 @pytest.mark.parametrize("relation", list(Relation))
 def test_no_neighbouring_table_moves_any_part_further_than_its_sensitivity(tmp_path, relation):
     schema = Schema("people", COLUMNS, Unit("person", 3), relation)
-    questions = [replace(parsed(text).question, caps=caps) for text in QUESTIONS for caps in CAPS]
+    questions = [replace(parse_sql(text).question, caps=caps) for text in QUESTIONS for caps in CAPS]
     plans = [plan_of(draft_of(question, schema), Terms.parse(1, "1e-6")) for question in questions]
     chance = random.Random(11)
     table = {unit: rows_of(chance, unit) for unit in range(6)}

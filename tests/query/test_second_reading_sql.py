@@ -31,7 +31,7 @@ from discreet.query.nodes import (
     Variance,
 )
 from discreet.query.parts import Ranks, Rows, Tops
-from discreet.query.sql import parsed
+from discreet.query.sql import parse_sql
 from discreet.schema import Column, Schema, Unit
 from query import asked
 from query.twin import SCHEMA
@@ -91,7 +91,7 @@ def prepared(folder, schema, rows):
 
 def exact(engine, question):
     """The exact integers of a question, as mechanisms would get them, and the parts they measure."""
-    draft = draft_of(parsed(question).question if isinstance(question, str) else question, engine.schema)
+    draft = draft_of(parse_sql(question).question if isinstance(question, str) else question, engine.schema)
     parts = [need.part for need in draft.needs]
     compiled = statements(engine.schema, draft.cells, draft.question.where, draft.caps, parts)
     results = engine.run([one.sql for one in compiled])
@@ -156,7 +156,7 @@ REFUSED = [  # before anything is read: no double tells their steps apart
 @pytest.mark.parametrize("question", REFUSED)
 def test_numbers_whose_steps_no_double_tells_apart_are_refused(question):
     with pytest.raises(NotAnswerable, match="cannot be measured"):
-        draft_of(parsed(question).question, TINY)
+        draft_of(parse_sql(question).question, TINY)
 
 
 @pytest.fixture(scope="module")
@@ -208,7 +208,7 @@ def test_a_value_without_a_place_does_not_take_the_place_of_empty_cells(tmp_path
 
 
 def test_a_group_that_is_named_twice_adds_up():
-    draft = draft_of(parsed("SELECT vip, COUNT(*) AS n FROM people GROUP BY vip").question, SCHEMA)
+    draft = draft_of(parse_sql("SELECT vip, COUNT(*) AS n FROM people GROUP BY vip").question, SCHEMA)
     columns = {"cell": np.array([0, 2, 0]), "p0": np.array([5, 1, 7])}
     assert exacts_of([Statement("", (Rows(),))], [columns], draft.cells).parts[Rows()].tolist() == [12, 0, 1]
 

@@ -46,7 +46,7 @@ from discreet.query.nodes import (
     TryCast,
     Variance,
 )
-from discreet.query.sql import Options, parsed
+from discreet.query.sql import Options, parse_sql
 from discreet.query.sql.text import MOST_BYTES, MOST_DEPTH, MOST_WORDS
 from discreet.schema import Type
 
@@ -212,36 +212,36 @@ QUESTIONS = {
 @pytest.mark.parametrize("text", AGGREGATES)
 def test_aggregate_is_read_and_named(text):
     name, node = AGGREGATES[text]
-    assert parsed(f"SELECT {text} FROM people").question == Question("people", (Output(name, node),))
+    assert parse_sql(f"SELECT {text} FROM people").question == Question("people", (Output(name, node),))
 
 
 @pytest.mark.parametrize("text", CONDITIONS)
 def test_row_expression_is_read(text):
-    assert parsed(f"SELECT COUNT(*) n FROM people p WHERE {text}").question == Question(
+    assert parse_sql(f"SELECT COUNT(*) n FROM people p WHERE {text}").question == Question(
         "people", (N,), where=CONDITIONS[text]
     )
 
 
 @pytest.mark.parametrize("text", QUESTIONS)
 def test_question_is_read(text):
-    assert parsed(text).question == QUESTIONS[text]
-    assert parsed(text).options == Options()
+    assert parse_sql(text).question == QUESTIONS[text]
+    assert parse_sql(text).options == Options()
 
 
 def test_terms_and_caps_come_from_the_options():
     caps = "max_groups_contributed=2, max_rows_contributed=3"
     head = f"WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=.5, delta=1e-7, {caps}, privacy_unit_column=people.person_id)"
-    found = parsed(f"SELECT {head} COUNT(*) n FROM people")
+    found = parse_sql(f"SELECT {head} COUNT(*) n FROM people")
     assert found.options == Options(Fraction(1, 2), Fraction(1, 10**7), "person_id")
     assert found.question == Question("people", (N,), caps=Caps(rows=3, groups=2))
-    assert parsed("SELECT WITH DIFFERENTIAL_PRIVACY COUNT(*) n FROM people").question == Question("people", (N,))
+    assert parse_sql("SELECT WITH DIFFERENTIAL_PRIVACY COUNT(*) n FROM people").question == Question("people", (N,))
 
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_everything_else_is_refused(text):
     refusal = refused(text)
     if "Write: " in refusal.fix:
-        parsed(refusal.fix.partition("Write: ")[2])
+        parse_sql(refusal.fix.partition("Write: ")[2])
 
 
 def test_the_corpus_is_large_and_many_refusals_offer_a_whole_statement():
@@ -262,7 +262,7 @@ def test_control_characters_are_refused(letter):
 @pytest.mark.parametrize("value", [None, 3, b"SELECT COUNT(*) FROM people"])
 def test_what_is_no_text_is_refused(value):
     with pytest.raises(NotAnswerable):
-        parsed(value)
+        parse_sql(value)
 
 
 NESTED = {
@@ -303,13 +303,13 @@ def test_long_chains_are_answered_or_refused(chain):
 
 
 def test_a_long_chain_of_and_is_flat():
-    found = parsed("SELECT COUNT(*) n FROM people WHERE " + " AND ".join(["x = 1"] * 500))
+    found = parse_sql("SELECT COUNT(*) n FROM people WHERE " + " AND ".join(["x = 1"] * 500))
     assert found.question.where == And((Compare("=", X, Literal(1)),) * 500)
 
 
 def test_text_and_words_are_capped():
     long = "SELECT COUNT(*) n FROM people WHERE x = '"
-    assert parsed(long + "a" * (MOST_BYTES - len(long) - 1) + "'").question.where is not None
+    assert parse_sql(long + "a" * (MOST_BYTES - len(long) - 1) + "'").question.where is not None
     assert "64 KB" in refused(long + "a" * MOST_BYTES + "'").what
     assert "64 KB" in refused(long + "é" * (MOST_BYTES // 2) + "'").what
     assert "words" in refused(f"SELECT COUNT(*) n FROM people WHERE x IN ({'1, ' * MOST_WORDS}1)").what
@@ -317,18 +317,18 @@ def test_text_and_words_are_capped():
 
 def test_a_comment_gives_no_instructions():
     plain = "SELECT COUNT(*) n FROM people WHERE x > 1"
-    assert parsed("SELECT COUNT(*) n /* sqlglot.meta start=99 */ FROM people /*+ hint */ WHERE x > 1 -- b") == parsed(
-        plain
-    )
+    assert parse_sql(
+        "SELECT COUNT(*) n /* sqlglot.meta start=99 */ FROM people /*+ hint */ WHERE x > 1 -- b"
+    ) == parse_sql(plain)
 
 
 def test_a_simple_question_is_read_within_ten_milliseconds():
     text = "SELECT region, COUNT(*) AS n, AVG(age) AS age FROM people WHERE age > 18 GROUP BY region"
-    parsed(text)
+    parse_sql(text)
     times = []
     for _ in range(20):
         began = time.perf_counter()
-        parsed(text)
+        parse_sql(text)
         times.append(time.perf_counter() - began)
     assert min(times) < 0.01
 
@@ -376,7 +376,7 @@ def test_any_text_is_answered_or_refused(text):
 def outcome(text):
     """Parsed or a whole refusal; anything else fails."""
     try:
-        parsed(text)
+        parse_sql(text)
     except NotAnswerable as refusal:
         require_whole(refusal, text)
 
@@ -384,7 +384,7 @@ def outcome(text):
 def refused(text):
     """The refusal, whole and with its place inside the text."""
     with pytest.raises(NotAnswerable) as caught:
-        parsed(text)
+        parse_sql(text)
     require_whole(caught.value, text)
     return caught.value
 

@@ -8,7 +8,7 @@ import pytest
 from discreet.errors import NotAnswerable
 from discreet.query.canonical import canonical
 from discreet.query.meaning.resolve import resolved
-from discreet.query.sql import parsed
+from discreet.query.sql import parse_sql
 from discreet.schema import Column, Schema
 
 PLACES = {
@@ -49,14 +49,14 @@ def test_a_refusal_ends_with_a_statement_to_paste(text):
 
 def test_a_misspelt_option_gets_a_suggestion():
     with pytest.raises(NotAnswerable, match="Did you mean epsilon"):
-        parsed("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilom=1) COUNT(*) FROM people")
+        parse_sql("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilom=1) COUNT(*) FROM people")
 
 
 def test_a_place_behind_the_options_is_the_place_in_the_text():
     head = "WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1)"
     text = f"SELECT {head}\n  SUM(age),\n  count_if(age > 1) FROM people"
     with pytest.raises(NotAnswerable) as caught:
-        parsed(text)
+        parse_sql(text)
     assert caught.value.position == (3, 3)
     meant = "SUM(age), COUNT(CASE WHEN age > 1 THEN 1 END)"
     assert f"Write: SELECT {head} {meant} FROM people" in caught.value.fix
@@ -73,7 +73,7 @@ REWRITES_OF_WINDOWS = {
 @pytest.mark.parametrize("text", REWRITES_OF_WINDOWS)
 def test_a_window_is_refused_as_a_window(text):
     refusal = refused(text)
-    assert refusal.what.startswith("OVER is not understood")
+    assert refusal.what.startswith("OVER is not supported")
     assert refusal.fix.endswith(f"Write: {REWRITES_OF_WINDOWS[text]}")
 
 
@@ -106,7 +106,7 @@ def test_a_rewrite_means_the_same(condition):
     found = re.sub(r"ISODOW\((\w+)\)", r"date_part('isodow', \1)", rewrite)  # a function of ours, not of every DuckDB
     one, other = (duckdb.sql(each.replace("FROM people", f"FROM {rows}")).fetchall() for each in (text, found))
     assert one == other, rewrite
-    parsed(rewrite)
+    parse_sql(rewrite)
 
 
 NOT_THE_SAME = [  # what is near is said in words, and nothing that means something else is offered to paste
@@ -172,7 +172,7 @@ INNER = {  # a question about a question, and the one to ask instead
 @pytest.mark.parametrize("text", INNER)
 def test_a_question_about_a_question_ends_with_the_one_to_ask(text):
     assert refused(text).fix.endswith(f"Write: {INNER[text]}")
-    parsed(INNER[text])
+    parse_sql(INNER[text])
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ TRUNCATED = {
 @pytest.mark.parametrize("text", TRUNCATED)
 def test_a_truncated_date_becomes_its_parts(text):
     assert refused(text).fix.endswith(f"Write: {TRUNCATED[text]}")
-    parsed(TRUNCATED[text])
+    parse_sql(TRUNCATED[text])
 
 
 def test_a_truncated_date_in_a_condition_is_compared_with_dates():
@@ -233,7 +233,7 @@ SCHEMA = Schema(
 
 
 def found(text):
-    return resolved(parsed(text).question, SCHEMA)
+    return resolved(parse_sql(text).question, SCHEMA)
 
 
 @pytest.mark.parametrize(
@@ -310,9 +310,9 @@ def test_a_question_that_breaks_off_is_refused(text):
 
 def test_an_alias_takes_the_place_of_the_tables_name():
     assert "another table" in refused("SELECT COUNT(*) AS n FROM people p WHERE people.age > 1").what
-    parsed("SELECT COUNT(*) AS n FROM people p WHERE p.age > 1 AND P.age < 9")
-    parsed("SELECT COUNT(*) AS n FROM people WHERE people.age > 1")
-    parsed('SELECT COUNT(*) AS n FROM people AS "group" WHERE "group".age > 1')
+    parse_sql("SELECT COUNT(*) AS n FROM people p WHERE p.age > 1 AND P.age < 9")
+    parse_sql("SELECT COUNT(*) AS n FROM people WHERE people.age > 1")
+    parse_sql('SELECT COUNT(*) AS n FROM people AS "group" WHERE "group".age > 1')
 
 
 # --- sentences -----------------------------------------------------------------------------------------------------
@@ -327,7 +327,7 @@ def test_a_refusal_quotes_nothing_that_was_not_typed():
 
 def test_a_refusal_of_filter_says_it_once():
     refusal = refused("SELECT COUNT(*) FILTER (WHERE x > 1) FROM people")
-    assert f"{refusal.what} {refusal.why}".count("is not understood") == 1
+    assert f"{refusal.what} {refusal.why}".count("is not supported") == 1
 
 
 @pytest.mark.parametrize("name", ["concat", "left", "strftime"])
@@ -343,5 +343,5 @@ def test_a_misspelt_function_gets_a_suggestion(typed, meant):
 def refused(text):
     """The refusal."""
     with pytest.raises(NotAnswerable) as caught:
-        parsed(text)
+        parse_sql(text)
     return caught.value

@@ -9,7 +9,7 @@ from itertools import combinations, product
 from discreet.query.bound import draft_of
 from discreet.query.nodes import Caps, Question
 from discreet.query.plan import Plan, plan_of
-from discreet.query.sql import parsed
+from discreet.query.sql import parse_sql
 from discreet.relation import Relation
 from discreet.schema import Column, Schema, Unit
 from discreet.terms import Terms
@@ -159,7 +159,7 @@ def schema(unit: str, relation: Relation) -> Schema:
 
 @cache
 def _question(sql: str) -> Question:
-    return parsed(sql).question
+    return parse_sql(sql).question
 
 
 def planned(shape: Shape) -> Plan:

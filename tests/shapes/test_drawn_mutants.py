@@ -28,7 +28,7 @@ from discreet.query import joint
 from discreet.query import plan as planning
 from discreet.query.bound import draft_of
 from discreet.query.parts import Rows, RowSum
-from discreet.query.sql import parsed
+from discreet.query.sql import parse_sql
 from discreet.relation import Relation
 from discreet.terms import Terms
 from replay import Seeded
@@ -247,7 +247,7 @@ IDS = [mutant.plant.__name__ for mutant in MUTANTS]
 
 
 def planned(mutant):
-    draft = draft_of(parsed(mutant.sql).question, schema("with", Relation.ADD_REMOVE))
+    draft = draft_of(parse_sql(mutant.sql).question, schema("with", Relation.ADD_REMOVE))
     return planning.plan_of(draft, Terms.parse(1, mutant.delta))
 
 

@@ -22,7 +22,7 @@ from discreet.query.bound import draft_of
 from discreet.query.compile.exacts import Buckets, Exacts, exacts_of
 from discreet.query.compile.statements import statements
 from discreet.query.plan import plan_of
-from discreet.query.sql import parsed
+from discreet.query.sql import parse_sql
 from discreet.schema import Column, Schema, Unit
 from discreet.terms import Terms
 
@@ -70,7 +70,7 @@ def asked(engine, aggregate, epsilon, delta):
 
     Every cell has noise of its own, so asking 3,000 times is asking once about 3,000 copies of the groups.
     """
-    question = parsed(f"SELECT region, {aggregate} AS x FROM people GROUP BY region").question
+    question = parse_sql(f"SELECT region, {aggregate} AS x FROM people GROUP BY region").question
     draft = draft_of(question, SCHEMA)
     made = plan_of(draft, Terms.parse(epsilon, delta, LEVEL))
     parts = [one.part for one in made.measured]

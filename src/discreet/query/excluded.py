@@ -11,10 +11,10 @@ from itertools import product
 from math import ceil, floor, prod
 from typing import Any
 
+from discreet.errors import NotAnswerable
 from discreet.query.meaning.cells import Cells, KeyCells
 from discreet.query.meaning.evaluate import value
 from discreet.query.meaning.fold import columns
-from discreet.query.meaning.known import refused
 from discreet.query.meaning.steps import Line, line
 from discreet.query.nodes import And, Bins, Case, Col, Compare, Expr, In, IsNull, Literal, Not, Or, weight
 from discreet.schema import Schema
@@ -64,7 +64,7 @@ def with_kept(cells: Cells, where: Expr | None, schema: Schema) -> Cells:
     ]
     if not kept:
         why = "None of its groups can have a row that satisfies it, whatever the table holds."
-        raise refused("WHERE leaves out every group.", why, "Change the condition, or group by something else.")
+        raise NotAnswerable("WHERE leaves out every group.", why, "Change the condition, or group by something else.")
     return replace(cells, kept=None if len(kept) == prod(cells.sizes) else tuple(kept))
 
 

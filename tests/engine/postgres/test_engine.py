@@ -14,7 +14,7 @@ from discreet.engine.secret import Secret
 from discreet.errors import EngineFailed, MetadataError, NotAnswerable, SourceUnavailable, engine_failed
 from discreet.metadata import parse
 from discreet.query.bound import draft_of
-from discreet.query.sql import parsed
+from discreet.query.sql import parse_sql
 from discreet.schema import Column, Schema, Unit
 from engine.postgres.beside import KEY, filled, opened
 from engine.postgres.server import running
@@ -53,7 +53,7 @@ delta = 1e-6
 
 
 def tally(sql):
-    return draft_of(parsed(sql).question, SCHEMA).tally
+    return draft_of(parse_sql(sql).question, SCHEMA).tally
 
 
 def counted(view, sql=BY_REGION):

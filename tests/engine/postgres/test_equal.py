@@ -22,7 +22,7 @@ from discreet.query.compile.render import value
 from discreet.query.layout import stored
 from discreet.query.nodes import Caps
 from discreet.query.parts import Sizes
-from discreet.query.sql import parsed
+from discreet.query.sql import parse_sql
 from discreet.schema import Column, Schema, Type, Unit
 from engine import twin
 from engine.postgres.beside import KEY, exacts, filled, opened, prepared
@@ -87,7 +87,7 @@ def test_every_shape_of_question_counts_the_same(both):
 @pytest.mark.parametrize("caps", [Caps(), Caps(groups=1)])
 def test_sizes_of_groups_are_the_same(both, group, caps):
     _, duck, postgres = both
-    question = replace(parsed("SELECT kind, COUNT(*) AS n FROM people GROUP BY kind").question, caps=caps)
+    question = replace(parse_sql("SELECT kind, COUNT(*) AS n FROM people GROUP BY kind").question, caps=caps)
     draft, part = draft_of(question, duck.schema), Sizes(group, 5)
     there, here = exacts(duck, draft, [part], DUCKDB), exacts(postgres, draft, [part], POSTGRES)
     assert tables._numbers(here, part) == tables._numbers(there, part) != {}

@@ -15,7 +15,7 @@ from discreet.query.compile.operations import DUCKDB, Operations
 from discreet.query.compile.piece import KINDS, Kind, Sql, alike, constant
 from discreet.query.layout import Store, stored
 from discreet.query.meaning.domain import domain
-from discreet.query.meaning.fold import MOST_FOLDED, Folded, folded
+from discreet.query.meaning.fold import MOST_FOLDED, ValueTable, value_table
 from discreet.query.meaning.interval import has_zero
 from discreet.query.meaning.known import is_null
 from discreet.query.meaning.steps import FLIPPED, Line, line
@@ -57,7 +57,7 @@ def value(expr: Expr, schema: Schema, ops: Operations = DUCKDB) -> str:
 
 def rendered(expr: Expr, schema: Schema, ops: Operations = DUCKDB) -> Sql:
     """The SQL of an expression and what it may hold."""
-    table = None if isinstance(expr, Col | Literal) else folded(expr, schema)
+    table = None if isinstance(expr, Col | Literal) else value_table(expr, schema)
     if table is not None:
         return _looked_up(table, KINDS[domain(expr, schema).type], schema, ops)
     match expr:
@@ -134,7 +134,7 @@ def column_value(column: Column, schema: Schema, ops: Operations) -> Sql:
 # --- what is worked out on public values ---------------------------------------------------------------------------
 
 
-def _looked_up(table: Folded, kind: Kind, schema: Schema, ops: Operations) -> Sql:
+def _looked_up(table: ValueTable, kind: Kind, schema: Schema, ops: Operations) -> Sql:
     cell = stored(schema, _column(table.column.name, schema)).name
     if kind is Kind.FLAG:
         return Sql(_flags(table, cell), kind, plain=True)
@@ -147,7 +147,7 @@ def _looked_up(table: Folded, kind: Kind, schema: Schema, ops: Operations) -> Sq
     return Sql(f"({found})", kind)
 
 
-def _flags(table: Folded, cell: str) -> str:
+def _flags(table: ValueTable, cell: str) -> str:
     """A condition on the codes; NULL, TRUE and FALSE each where SQL has them."""
     chosen = {flag: [code for code, found in enumerate(table.results) if found is flag] for flag in (True, False, None)}
     if not chosen[None] and table.empty is None and chosen[True] and chosen[False]:

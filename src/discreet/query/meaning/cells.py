@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import quoted
+from discreet.errors import NotAnswerable, quoted
 from discreet.ndarrays import Ints
 from discreet.query.meaning import dates
 from discreet.query.meaning.domain import Domain, domain
-from discreet.query.meaning.known import refused
 from discreet.query.nodes import Bins, Col, Constant, Expr, Key, Question
 from discreet.schema import Column, Null, Schema, Type
 from discreet.schema.words import written
@@ -140,7 +139,7 @@ def cells(question: Question, schema: Schema, most: int = MOST_CELLS) -> Cells:
         largest = max((key for key in found.keys if key.labels), key=lambda key: len(key.labels or ()))
         why = f"All public groups appear in an answer, and {found.size:,} are more than {most:,}."
         fix = f"Group by fewer keys, or put {largest.key.name} ({len(largest.labels or ()):,} groups) into bins."
-        raise refused("There are too many groups.", why, fix)
+        raise NotAnswerable("There are too many groups.", why, fix)
     return found
 
 
@@ -154,7 +153,7 @@ def _require_apart(key: KeyCells) -> None:
         if here in shown or (label is None and not key.with_null):
             what = f"Two groups of {key.key.name} would both be called {quoted(here)}."
             why = "Groups are told apart by their labels."
-            raise refused(what, why, f"Group by coarser values of {key.key.name}, such as bins.")
+            raise NotAnswerable(what, why, f"Group by coarser values of {key.key.name}, such as bins.")
         shown.add(here)
 
 
@@ -181,7 +180,7 @@ def _key(key: Key, schema: Schema) -> KeyCells:
         return KeyCells(key, (*labels, None) if with_null else labels, with_null, known.type)
     if known.type is Type.NUMBER and column is None:
         why = "Nearly every row would have a group of its own."
-        raise refused(f"{key.name} is a computed number.", why, "Group by FLOOR(…) of it, or by bins.")
+        raise NotAnswerable(f"{key.name} is a computed number.", why, "Group by FLOOR(…) of it, or by bins.")
     return KeyCells(key, None, with_null, known.type, (column.step if column is not None else None) or Fraction(1))
 
 

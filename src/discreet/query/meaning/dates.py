@@ -42,10 +42,10 @@ def years(ends: Ends | None, unit: int) -> tuple[int, int] | None:
     return None if first is None or last is None else (first.year, last.year)
 
 
-def read(text: str) -> date | datetime | None:
+def parse(text: str) -> date | datetime | None:
     """The date, or datetime, that ISO text means; None for other text.
 
-    >>> read("2020-01-31"), read("2020-01-31 08:30")
+    >>> parse("2020-01-31"), parse("2020-01-31 08:30")
     (datetime.date(2020, 1, 31), datetime.datetime(2020, 1, 31, 8, 30))
     """
     shaped = len(text) in (10, 16, 19) and text.isascii() and text[4:8:3] == "--" and text[10:11] in ("", " ", "T")

@@ -6,7 +6,7 @@ from fractions import Fraction
 from discreet.errors import NotAnswerable, quoted
 from discreet.query import nodes
 from discreet.query.meaning import texts
-from discreet.query.meaning.interval import applied, combined, common_step, hull
+from discreet.query.meaning.interval import common_step, function_ends, hull, operation_ends
 from discreet.query.meaning.known import (
     BOOLEAN,
     COUNTED,
@@ -19,9 +19,8 @@ from discreet.query.meaning.known import (
     family,
     is_null,
     mapped,
-    named,
-    refused,
     require_alike,
+    text_of,
     union,
 )
 from discreet.query.meaning.names import in_sql
@@ -72,7 +71,7 @@ def require(expr: Expr, schema: Scope, kinds: tuple[Type, ...], rule: str, fix: 
     known = domain(expr, schema)
     if known.type not in kinds:
         kind = f"{'an' if known.type is Type.INTEGER else 'a'} {known.type}"
-        raise refused(f"{rule}, not {kind} such as {named(expr)}.", "Types are not mixed silently.", fix)
+        raise NotAnswerable(f"{rule}, not {kind} such as {text_of(expr)}.", "Types are not mixed silently.", fix)
     return known
 
 
@@ -100,7 +99,7 @@ def unknown(name: str, schema: Schema) -> NotAnswerable:
     meant = suggestion(name, [column.name for column in schema.columns])
     listed = ", ".join(in_sql(column.name) for column in schema.columns[:12])
     fix = f"Did you mean {in_sql(meant)}?" if meant else f"Its columns are: {listed}."
-    return refused(f"{schema.name} has no column {quoted(name)}.", "Only declared columns exist.", fix)
+    return NotAnswerable(f"{schema.name} has no column {quoted(name)}.", "Only declared columns exist.", fix)
 
 
 # --- conditions ----------------------------------------------------------------------------------------------------
@@ -110,7 +109,9 @@ def _require_condition(expr: Expr, schema: Scope) -> None:
     match expr:
         case nodes.Compare(op, left, right):
             if op not in COMPARISONS:
-                raise refused(f"{op} is no comparison.", f"Known are {' '.join(COMPARISONS)}.", "Use one of them.")
+                raise NotAnswerable(
+                    f"{op} is no comparison.", f"Known are {' '.join(COMPARISONS)}.", "Use one of them."
+                )
             require_alike(domain(left, schema), domain(right, schema), op, expr)
         case nodes.In(item, options):
             known = domain(item, schema)
@@ -135,13 +136,13 @@ def _one_of(items: Iterable[Expr], schema: Scope, what: str) -> Domain:
     """The domain of a value that is one of several; constants NULL add nothing."""
     known = [domain(item, schema) for item in items if not is_null(item)]
     if not known:
-        raise refused(f"{what} are all NULL.", "The result would say nothing.", "Give at least one value.")
+        raise NotAnswerable(f"{what} are all NULL.", "The result would say nothing.", "Give at least one value.")
     kinds = {one.type for one in known}
     if kinds == set(NUMBERS):
         kinds = {Type.NUMBER}
     if len(kinds) > 1:
         why = f"They are {', '.join(sorted(kinds))}."
-        raise refused(f"{what} must be of one type.", why, "Make all of them numbers, or all text.")
+        raise NotAnswerable(f"{what} must be of one type.", why, "Make all of them numbers, or all text.")
     kind = kinds.pop()
     steps = [one.step for one in known]
     step = steps[0]
@@ -157,15 +158,15 @@ def _one_of(items: Iterable[Expr], schema: Scope, what: str) -> Domain:
 def _arithmetic(expr: nodes.Arith, schema: Scope) -> Domain:
     op = expr.op
     if op not in OPERATORS:
-        raise refused(f"{op} is no operation.", f"Known are {' '.join(OPERATORS)}.", "Use one of them.")
+        raise NotAnswerable(f"{op} is no operation.", f"Known are {' '.join(OPERATORS)}.", "Use one of them.")
     left, right = domain(expr.left, schema), domain(expr.right, schema)
     if op == "-" and left.type in TIMES and left.type is right.type:
-        return Domain(Type.INTEGER, combined(op, left.interval, right.interval), None, Fraction(1))
+        return Domain(Type.INTEGER, operation_ends(op, left.interval, right.interval), None, Fraction(1))
     for side, known in ((expr.left, left), (expr.right, right)):
         if known.type not in COUNTED:
             fix = "Change text with TRY_CAST(… AS INTEGER); of dates only the difference of two alike is known."
-            raise refused(f"{named(side)} is a {known.type}: {op} takes numbers.", "Types are not mixed.", fix)
-    ends = combined(op, left.interval, right.interval)
+            raise NotAnswerable(f"{text_of(side)} is a {known.type}: {op} takes numbers.", "Types are not mixed.", fix)
+    ends = operation_ends(op, left.interval, right.interval)
     if op == "/" or Type.NUMBER in (left.type, right.type):
         return Domain(Type.NUMBER, ends)
     one, other = left.step or Fraction(1), right.step or Fraction(1)
@@ -177,11 +178,15 @@ def _call(expr: nodes.Call, schema: Scope) -> Domain:
     if name not in FUNCTIONS:
         meant = suggestion(name, FUNCTIONS)
         fix = f"Did you mean {meant}?" if meant else f"Known are: {', '.join(FUNCTIONS)}."
-        raise refused(f"There is no function {quoted(name)}.", "Only functions that never fail on a row exist.", fix)
+        raise NotAnswerable(
+            f"There is no function {quoted(name)}.", "Only functions that never fail on a row exist.", fix
+        )
     least, most = FUNCTIONS[name]
     if not least <= len(parts) <= most:
         takes = f"{least}" if least == most else f"{least} to {most}"
-        raise refused(f"{name} takes {takes} arguments.", f"You gave {len(parts)}.", f"Write {name} with {takes}.")
+        raise NotAnswerable(
+            f"{name} takes {takes} arguments.", f"You gave {len(parts)}.", f"Write {name} with {takes}."
+        )
     match name:
         case "coalesce":
             return _one_of(parts, schema, "The arguments of coalesce")
@@ -202,7 +207,7 @@ def _call(expr: nodes.Call, schema: Scope) -> Domain:
         case _:
             known = require(parts[0], schema, COUNTED, f"{name} reads a number", "Give a number.")
             whole = name in ("floor", "ceil", "round") or (name == "abs" and known.type is not Type.NUMBER)
-            ends = applied(name, known.interval)
+            ends = function_ends(name, known.interval)
             return Domain(Type.INTEGER, ends, None, Fraction(1)) if whole else Domain(Type.NUMBER, ends)
 
 
@@ -224,9 +229,9 @@ def _clamped(parts: tuple[Expr, ...], schema: Scope) -> Domain:
     constants = all(isinstance(end, Literal) for end in parts[1:])
     if not constants or low.interval is None or high.interval is None or low.interval[0] > high.interval[0]:
         why = "They are the public bounds of the result."
-        raise refused("clamp takes two constants, low and high.", why, "Write, for example: clamp(x, 0, 100)")
+        raise NotAnswerable("clamp takes two constants, low and high.", why, "Write, for example: clamp(x, 0, 100)")
     if {family(low.type), family(high.type)} != {family(item.type)}:
-        raise refused("clamp takes bounds of the item's type.", "Types are not mixed.", "Write: clamp(x, 0, 100)")
+        raise NotAnswerable("clamp takes bounds of the item's type.", "Types are not mixed.", "Write: clamp(x, 0, 100)")
     bottom, top = low.interval[0], high.interval[0]
     ends = (bottom, top) if item.interval is None else tuple(min(max(end, bottom), top) for end in item.interval)
     kind = Type.NUMBER if Type.NUMBER in (item.type, low.type, high.type) else item.type

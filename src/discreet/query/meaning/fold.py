@@ -19,7 +19,7 @@ _CASTS = (Type.INTEGER, Type.NUMBER, Type.BOOLEAN, Type.TEXT, Type.CATEGORY)
 
 
 @dataclass(frozen=True)
-class Folded:
+class ValueTable:
     """The result on each public value of the column, and on NULL."""
 
     column: Column
@@ -52,7 +52,7 @@ def is_fixed(node: Any, schema: Schema) -> bool:
     return all(column is not None and column.fixed_per_unit for column in found)
 
 
-def folded(expr: Expr, schema: Schema) -> Folded | None:
+def value_table(expr: Expr, schema: Schema) -> ValueTable | None:
     """The expression as a table of results, if it has one column, which is stored in codes; else None."""
     names = columns(expr)
     if len(names) != 1:
@@ -69,7 +69,7 @@ def folded(expr: Expr, schema: Schema) -> Folded | None:
         if isinstance(result, float):  # ±∞, which no text of 200 letters spells
             return None
         results.append(whole(result) if isinstance(result, Fraction) else result)
-    return Folded(column, tuple(results[:-1]), results[-1])
+    return ValueTable(column, tuple(results[:-1]), results[-1])
 
 
 def _is_exact(node: Any, schema: Schema) -> bool:

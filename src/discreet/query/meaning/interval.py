@@ -33,10 +33,10 @@ def hull(*intervals: Ends | None) -> Ends | None:
     return min(low for low, _ in known), max(high for _, high in known)
 
 
-def combined(op: str, left: Ends | None, right: Ends | None) -> Ends | None:
+def operation_ends(op: str, left: Ends | None, right: Ends | None) -> Ends | None:
     """Of left op right.
 
-    >>> combined("*", (Fraction(-2), Fraction(3)), (Fraction(4), Fraction(5)))
+    >>> operation_ends("*", (Fraction(-2), Fraction(3)), (Fraction(4), Fraction(5)))
     (Fraction(-10, 1), Fraction(15, 1))
     """
     if left is None or right is None:
@@ -71,10 +71,10 @@ def _remainder(left: Ends, right: Ends) -> Ends:
     return max(min(left[0], Fraction(0)), -most), min(max(left[1], Fraction(0)), most)
 
 
-def applied(name: str, ends: Ends | None) -> Ends | None:
+def function_ends(name: str, ends: Ends | None) -> Ends | None:
     """Of one of the functions of one number.
 
-    >>> applied("abs", (Fraction(-2), Fraction(1)))
+    >>> function_ends("abs", (Fraction(-2), Fraction(1)))
     (Fraction(0, 1), Fraction(2, 1))
     """
     if ends is None:

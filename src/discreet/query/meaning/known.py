@@ -10,7 +10,7 @@ from typing import Any, TypeGuard
 from discreet import amounts
 from discreet.errors import NotAnswerable, quoted
 from discreet.query.meaning import dates
-from discreet.query.meaning.interval import Ends, applied
+from discreet.query.meaning.interval import Ends, function_ends
 from discreet.query.meaning.names import in_sql, text_in_sql
 from discreet.query.nodes import PARTS, Call, Col, Compare, Expr, Literal
 from discreet.schema import Type
@@ -51,17 +51,12 @@ class Domain:
 BOOLEAN = Domain(Type.BOOLEAN, (Fraction(0), Fraction(1)), (False, True), Fraction(1))
 
 
-def refused(what: str, why: str, fix: str) -> NotAnswerable:
-    """A question outside of what can be answered, in three sentences."""
-    return NotAnswerable(what, why, fix)
-
-
 def is_null(expr: Expr) -> TypeGuard[Literal]:
     """Whether it is the constant NULL."""
     return isinstance(expr, Literal) and expr.value is None
 
 
-def named(expr: Expr) -> str:
+def text_of(expr: Expr) -> str:
     """An expression in a sentence: a column by its name, as SQL spells it, a constant quoted."""
     match expr:
         case Col(name):
@@ -69,7 +64,7 @@ def named(expr: Expr) -> str:
         case Literal(value):
             return quoted(value) if isinstance(value, str | Fraction) else str(value)
         case Call(name, parts):
-            return f"{name}({', '.join(map(named, parts))})"
+            return f"{name}({', '.join(map(text_of, parts))})"
         case _:
             return _UNNAMED
 
@@ -78,7 +73,7 @@ def constant_domain(value: Any) -> Domain:
     match value:
         case None:
             why = "NULL has no type of its own."
-            raise refused("NULL cannot stand here.", why, "Write IS NULL, or leave the NULL out.")
+            raise NotAnswerable("NULL cannot stand here.", why, "Write IS NULL, or leave the NULL out.")
         case bool():
             return Domain(Type.BOOLEAN, (Fraction(value), Fraction(value)), (value,), Fraction(1))
         case int() | Fraction():
@@ -109,16 +104,16 @@ def family(kind: Type) -> str:
 def require_alike(left: Domain, right: Domain, op: str, expr: Compare) -> None:
     a, b = family(left.type), family(right.type)
     if a != b:
-        what = f"{named(expr.left)} is a {a} and {named(expr.right)} a {b}: they cannot be compared."
-        raise refused(what, "Types are not mixed silently.", _likeness(a, left, expr))
+        what = f"{text_of(expr.left)} is a {a} and {text_of(expr.right)} a {b}: they cannot be compared."
+        raise NotAnswerable(what, "Types are not mixed silently.", _likeness(a, left, expr))
     if left.type is Type.BOOLEAN and op not in ("=", "!="):
         why = "True and false have no order."
-        raise refused(f"{named(expr.left)} is a boolean and cannot be compared by {op}.", why, "Use = or !=.")
+        raise NotAnswerable(f"{text_of(expr.left)} is a boolean and cannot be compared by {op}.", why, "Use = or !=.")
 
 
 def _likeness(kind: str, known: Domain, expr: Compare) -> str:
     """What to write instead: the same constant in another dress, or a constant that the left side takes."""
-    left, value = named(expr.left), expr.right.value if isinstance(expr.right, Literal) else None
+    left, value = text_of(expr.left), expr.right.value if isinstance(expr.right, Literal) else None
     match kind, value:
         case "number", str() if _NUMBER.fullmatch(value.strip()):
             return f"Remove the quotes, for example: {left} {expr.op} {value.strip()}"
@@ -139,7 +134,7 @@ def _likeness(kind: str, known: Domain, expr: Compare) -> str:
 
 def _example(expr: Compare, constant: str) -> str:
     """The comparison with that constant; the constant alone where the left side is too long to be said."""
-    left = named(expr.left)
+    left = text_of(expr.left)
     return constant if left == _UNNAMED else f"{left} {expr.op} {constant}"
 
 
@@ -181,9 +176,13 @@ def mapped(values: tuple[Any, ...] | None, function: Callable[[Any], Any]) -> tu
 
 def date_part_domain(part: str, item: Domain) -> Domain:
     if part not in PARTS:
-        raise refused(f"There is no date part {quoted(part)}.", f"Known are {', '.join(PARTS)}.", "Use one of them.")
+        raise NotAnswerable(
+            f"There is no date part {quoted(part)}.", f"Known are {', '.join(PARTS)}.", "Use one of them."
+        )
     if part in dates.OF_TIME and item.type is Type.DATE:
-        raise refused(f"A date has no {part}.", "Only a datetime has.", "Ask for year, month, week, day or weekday.")
+        raise NotAnswerable(
+            f"A date has no {part}.", "Only a datetime has.", "Ask for year, month, week, day or weekday."
+        )
     ends = dates.RANGES.get(part) or dates.years(item.interval, 1 if item.type is Type.DATE else dates.DAY)
     if ends is None:
         return Domain(Type.INTEGER, None, None, Fraction(1))
@@ -193,7 +192,7 @@ def date_part_domain(part: str, item: Domain) -> Domain:
 def cast_domain(item: Domain, kind: Type) -> Domain:
     if item.type not in _CASTS[kind]:
         fix = "Leave the cast out, or cast text."
-        raise refused(
+        raise NotAnswerable(
             f"{str(item.type).capitalize()} cannot become {kind}.", "Only casts with one clear meaning exist.", fix
         )
     if item.type is Type.TEXT and kind in (Type.TEXT, Type.CATEGORY):
@@ -212,8 +211,8 @@ def _cast_interval(item: Domain, kind: Type) -> Ends | None:
     low, high = item.interval
     match kind:
         case Type.INTEGER:
-            return applied("round", item.interval)
+            return function_ends("round", item.interval)
         case Type.DATE:
-            return applied("floor", (low / dates.DAY, high / dates.DAY))
+            return function_ends("floor", (low / dates.DAY, high / dates.DAY))
         case _:
             return low * dates.DAY, high * dates.DAY

@@ -97,6 +97,6 @@ def moment(item: Value) -> datetime | None:
         case date():
             return datetime.combine(item, time())
         case str():
-            return moment(dates.read(item))
+            return moment(dates.parse(item))
         case _:
             return None

@@ -44,7 +44,7 @@ def text_in_sql(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def short_name(found: Aggregate | nodes.Bins | Expr) -> str:
+def default_name(found: Aggregate | nodes.Bins | Expr) -> str:
     """The name without AS: the aggregate and its columns, such as count, sum_age or corr_age_income."""
     match found:
         case nodes.CountRows():

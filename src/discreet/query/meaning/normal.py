@@ -4,13 +4,13 @@ from datetime import date, datetime, time
 from fractions import Fraction
 
 from discreet import amounts
-from discreet.errors import quoted
+from discreet.errors import NotAnswerable, quoted
 from discreet.query import nodes
 from discreet.query.canonical import canonical
 from discreet.query.meaning import dates
 from discreet.query.meaning.domain import domain, unknown
 from discreet.query.meaning.interval import LARGEST
-from discreet.query.meaning.known import TIMES, is_null, named, refused
+from discreet.query.meaning.known import TIMES, is_null, text_of
 from discreet.query.meaning.names import in_sql, text_in_sql
 from discreet.query.meaning.released import Released, Scope
 from discreet.query.meaning.steps import FLIPPED, line
@@ -71,7 +71,7 @@ def _spelled(name: str, schema: Scope) -> Col:
         return Col(column.name)
     if is_unit(Col(name), schema):
         what = f"{name} says which unit a row belongs to: no answer may be about one unit."
-        raise refused(what, "It can only be counted.", f"Write COUNT(DISTINCT {in_sql(name)}), or leave it out.")
+        raise NotAnswerable(what, "It can only be counted.", f"Write COUNT(DISTINCT {in_sql(name)}), or leave it out.")
     raise unknown(name, schema)
 
 
@@ -90,12 +90,12 @@ def plain(constant: Literal) -> Literal:
         case int() | Fraction():
             if abs(Fraction(constant.value)) > LARGEST:
                 why = "Numbers beyond 1e300 have no exact place in the engine."
-                raise refused(f"{quoted(constant.value)} is too large.", why, "Write a smaller number.")
+                raise NotAnswerable(f"{quoted(constant.value)} is too large.", why, "Write a smaller number.")
             return Literal(dates.whole(Fraction(constant.value)))
         case datetime():
             if constant.value.tzinfo is not None or constant.value.microsecond:
                 fix = "Write, for example: TIMESTAMP '2020-01-31 08:30:00'"
-                raise refused("A datetime has whole seconds and no offset.", "So has the table.", fix)
+                raise NotAnswerable("A datetime has whole seconds and no offset.", "So has the table.", fix)
             return constant
         case date():
             return constant
@@ -105,7 +105,7 @@ def plain(constant: Literal) -> Literal:
 
 def _printable(text: str) -> str:
     if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise refused("Text must not hold NUL or half a letter.", "No cell holds them.", "Remove the character.")
+        raise NotAnswerable("Text must not hold NUL or half a letter.", "No cell holds them.", "Remove the character.")
     return text
 
 
@@ -116,7 +116,7 @@ def flat(node: type[nodes.And] | type[nodes.Or], parts: tuple[Expr, ...]) -> Exp
         for inner in part.parts if isinstance(part, node) else (part,):
             lifted[canonical(inner)] = inner
     if not lifted:
-        raise refused("AND and OR join conditions.", "There are none.", "Write, for example: x > 1 AND y = 2")
+        raise NotAnswerable("AND and OR join conditions.", "There are none.", "Write, for example: x > 1 AND y = 2")
     ordered = tuple(lifted[text] for text in sorted(lifted))
     return ordered[0] if len(ordered) == 1 else node(ordered)
 
@@ -128,8 +128,8 @@ def _compared(op: str, left: Expr, right: Expr, schema: Scope) -> Expr:
     if isinstance(left, Literal) and not isinstance(right, Literal):
         op, left, right = FLIPPED.get(op, op), right, left
     if is_null(left) or is_null(right):
-        instead = f"{named(left)} IS {'NOT NULL' if op == '!=' else 'NULL'}"
-        raise refused("Nothing is equal to NULL.", "A comparison with NULL is never true.", f"Write: {instead}")
+        instead = f"{text_of(left)} IS {'NOT NULL' if op == '!=' else 'NULL'}"
+        raise NotAnswerable("Nothing is equal to NULL.", "A comparison with NULL is never true.", f"Write: {instead}")
     if isinstance(right, Literal):
         right = coerced(right, left, schema)
         if op in ("=", "!="):
@@ -141,7 +141,7 @@ def _compared(op: str, left: Expr, right: Expr, schema: Scope) -> Expr:
 def _chosen(item: Expr, options: tuple[Literal, ...], schema: Scope) -> Expr:
     if not options or any(option.value is None for option in options):
         why = "NULL is equal to nothing." if options else "The list is empty."
-        raise refused("IN takes a list of constants.", why, f"Write, for example: {named(item)} IN (1, 2)")
+        raise NotAnswerable("IN takes a list of constants.", why, f"Write, for example: {text_of(item)} IN (1, 2)")
     found: dict[str, Literal] = {}
     for option in options:
         one = coerced(plain(option), item, schema)
@@ -157,14 +157,16 @@ def coerced(constant: Literal, beside: Expr, schema: Scope) -> Literal:
     kind, value = domain(beside, schema).type, constant.value
     if kind not in TIMES or not isinstance(value, str | date):
         return constant
-    read = dates.read(value) if isinstance(value, str) else value
+    read = dates.parse(value) if isinstance(value, str) else value
     if kind is Type.DATETIME and read is not None and not isinstance(read, datetime):
         read = datetime.combine(read, time())
     if kind is Type.DATE and isinstance(read, datetime):
         read = read.date() if read.time() == time() else None
     if read is None:
         example = "DATE '2020-01-31'" if kind is Type.DATE else "TIMESTAMP '2020-01-31 08:30:00'"
-        raise refused(f"{named(constant)} is no {kind}.", f"{named(beside)} holds a {kind}.", f"Write: {example}")
+        raise NotAnswerable(
+            f"{text_of(constant)} is no {kind}.", f"{text_of(beside)} holds a {kind}.", f"Write: {example}"
+        )
     return Literal(read)
 
 
@@ -178,8 +180,8 @@ def _require_among(constant: Literal, item: Expr, schema: Scope) -> None:
     meant = suggestion(value, known.values[:_MOST_COMPARED])
     begin = ", ".join(map(text_in_sql, known.values[:5]))
     fix = f"Did you mean {text_in_sql(meant)}?" if meant else f"Its values begin: {begin}."
-    what = f"{quoted(value)} is not among the values of {named(item)}."
-    raise refused(what, "The values are public, so no row holds it.", fix)
+    what = f"{quoted(value)} is not among the values of {text_of(item)}."
+    raise NotAnswerable(what, "The values are public, so no row holds it.", fix)
 
 
 def _require_held(constant: Literal, item: Expr, schema: Scope) -> None:
@@ -191,12 +193,12 @@ def _require_held(constant: Literal, item: Expr, schema: Scope) -> None:
     if place.denominator == 1:
         return
     name, step = in_sql(axis.column.name), amounts.shown(axis.step)
-    what = f"{named(constant)} lies between two steps of {name}, which are {step} apart."
+    what = f"{text_of(constant)} lies between two steps of {name}, which are {step} apart."
     why = (
         f"No step is declared for {name}, so its cells were rounded to the nearest of those; equal ones are not known."
     )
     fix = f"Under [{key('columns', axis.column.name)}] write a step, such as step = 1, or ask for a range with BETWEEN."
-    raise refused(what, why, fix)
+    raise NotAnswerable(what, why, fix)
 
 
 def _dated(parts: tuple[Expr, ...], schema: Scope) -> tuple[Expr, ...]:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from discreet.errors import quoted
-from discreet.query.meaning.known import Domain, refused
+from discreet.errors import NotAnswerable, quoted
+from discreet.query.meaning.known import Domain
 from discreet.query.meaning.names import in_sql
 from discreet.schema import Schema, Type
 from discreet.schema.words import suggestion
@@ -27,7 +27,7 @@ class Released:
         meant = suggestion(given, names.values())
         fix = f"Did you mean {in_sql(meant)}?" if meant else f"Released are: {', '.join(map(in_sql, names.values()))}."
         what = f"{quoted(given)} is not in the answer."
-        raise refused(what, "HAVING and ORDER BY speak of released columns only.", fix)
+        raise NotAnswerable(what, "HAVING and ORDER BY speak of released columns only.", fix)
 
 
 Scope = Schema | Released  # where a name is looked up

@@ -6,13 +6,13 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from discreet.errors import quoted
+from discreet.errors import NotAnswerable, quoted
 from discreet.query import nodes
 from discreet.query.meaning import released
 from discreet.query.meaning.cells import bin_labels
 from discreet.query.meaning.domain import Domain, domain, require
-from discreet.query.meaning.known import COUNTED, NUMBERS, TIMES, is_null, named, refused
-from discreet.query.meaning.names import in_sql, respelt, short_name, unprintable
+from discreet.query.meaning.known import COUNTED, NUMBERS, TIMES, is_null, text_of
+from discreet.query.meaning.names import default_name, in_sql, respelt, unprintable
 from discreet.query.meaning.normal import coerced, is_unit, normal, plain
 from discreet.query.meaning.released import Released, Scope
 from discreet.query.nodes import MOST_NODES, Aggregate, Col, Expr, Literal, Question, weight
@@ -34,12 +34,16 @@ def resolved(question: Question, schema: Schema) -> Question:
     """
     if question.table.casefold() != schema.name.casefold():
         fix = f"Write: FROM {in_sql(schema.name)}"
-        raise refused(f"There is no table {quoted(question.table)} here.", f"It is {schema.name}.", fix)
+        raise NotAnswerable(f"There is no table {quoted(question.table)} here.", f"It is {schema.name}.", fix)
     if not question.outputs:
-        raise refused("A question needs an aggregate.", "Single rows are never shown.", "Write: SELECT COUNT(*) …")
+        raise NotAnswerable(
+            "A question needs an aggregate.", "Single rows are never shown.", "Write: SELECT COUNT(*) …"
+        )
     if weight(question) > MOST_NODES:
         what = f"The question has more than {MOST_NODES:,} parts when written out."
-        raise refused(what, "How long it takes to read must not grow without bound.", "Ask several smaller questions.")
+        raise NotAnswerable(
+            what, "How long it takes to read must not grow without bound.", "Ask several smaller questions."
+        )
     keys = tuple(_named_key(key, schema) for key in question.keys)
     outputs = tuple(_named_output(output, schema) for output in question.outputs)
     _require_names([*(key.name for key in keys), *(output.name for output in outputs)])
@@ -62,14 +66,14 @@ def _named_key(key: nodes.Key, schema: Schema) -> nodes.Key:
     """The key; a name that is its column's but for upper and lower case takes the schema's spelling."""
     item = _key(key.item, schema)
     bare = item.item if isinstance(key.item, Col) and isinstance(item, nodes.Bins) else item
-    return nodes.Key(respelt(key.name, short_name(bare)), item)
+    return nodes.Key(respelt(key.name, default_name(bare)), item)
 
 
 def _named_output(output: nodes.Output, schema: Schema) -> nodes.Output:
     """The same of an aggregate, whose made-up name holds those of its columns."""
     found = aggregate(output.aggregate, schema)
     unit = None if schema.unit is None else nodes.CountDistinct(Col(schema.unit.key))
-    short = short_name(unit if unit is not None and isinstance(found, nodes.CountUnits) else found)
+    short = default_name(unit if unit is not None and isinstance(found, nodes.CountUnits) else found)
     return nodes.Output(respelt(output.name, short), found)
 
 
@@ -123,7 +127,7 @@ def _word(given: Aggregate) -> str:
 
 def _number(item: Expr, schema: Schema, what: str) -> Expr:
     found = normal(item, schema)
-    fix = f"Give a number column, or TRY_CAST({named(found)} AS INTEGER) within clamp(…, low, high)."
+    fix = f"Give a number column, or TRY_CAST({text_of(found)} AS INTEGER) within clamp(…, low, high)."
     require(found, schema, COUNTED, f"{what} takes numbers", fix)
     return found
 
@@ -136,7 +140,7 @@ def _key(item: Expr | nodes.Bins, schema: Schema) -> Expr | nodes.Bins:
         return _bins(item, schema)
     found = normal(item, schema)
     if is_null(found):
-        raise refused("NULL is no key.", "It would be one group.", "Leave the GROUP BY out.")
+        raise NotAnswerable("NULL is no key.", "It would be one group.", "Leave the GROUP BY out.")
     column = schema.find(found.name) if isinstance(found, Col) else None
     if column is None or column.bins is None or column.values is not None:
         return found
@@ -155,13 +159,15 @@ def _bins(bins: nodes.Bins, schema: Schema) -> nodes.Bins:
         column = schema.find(item.name) if isinstance(item, Col) else None
         if column is None or column.bins is None:
             why = "Edges are public: declared, or written in the question."
-            raise refused(f"{named(item)} declares no bins.", why, f"Give edges, such as 0, 18, 65 for {named(item)}.")
+            raise NotAnswerable(
+                f"{text_of(item)} declares no bins.", why, f"Give edges, such as 0, 18, 65 for {text_of(item)}."
+            )
         edges = column.bins
     placed = tuple(_edge(edge, item, schema) for edge in edges)
     rising = all(measured(left) < measured(right) for left, right in pairwise(placed))
     if not 2 <= len(placed) <= MOST_EDGES or not rising:
         why = f"They are 2 to {MOST_EDGES} in number and each is above the one before."
-        raise refused(f"Edges of bins of a {known.type} must rise.", why, "Write, for example: 0, 18, 65, 110")
+        raise NotAnswerable(f"Edges of bins of a {known.type} must rise.", why, "Write, for example: 0, 18, 65, 110")
     return nodes.Bins(item, placed)
 
 
@@ -171,7 +177,9 @@ def _edge(edge: Any, item: Expr, schema: Schema) -> Fraction | date | datetime:
     if timed and isinstance(placed, date):
         return placed
     if timed or isinstance(placed, bool) or not isinstance(placed, int | Fraction):
-        raise refused(f"{quoted(edge)} is no edge of {named(item)}.", "Edges are of its type.", "Write another edge.")
+        raise NotAnswerable(
+            f"{quoted(edge)} is no edge of {text_of(item)}.", "Edges are of its type.", "Write another edge."
+        )
     return Fraction(placed)
 
 
@@ -185,13 +193,15 @@ def _require_names(given: list[str]) -> None:
         if not name.strip() or unprintable(name):
             what = f"{quoted(name)} cannot name a column of the answer."
             why = "A name has letters that can be seen, and no control characters or half of one."
-            raise refused(what, why, "Give another name, such as n.")
+            raise NotAnswerable(what, why, "Give another name, such as n.")
         if reserved(name):
             why = "Discreet writes names that end in _moe or begin with discreet_ itself."
-            raise refused(f"{quoted(name)} cannot name a column of the answer.", why, "Give another name with AS.")
+            raise NotAnswerable(
+                f"{quoted(name)} cannot name a column of the answer.", why, "Give another name with AS."
+            )
         if name.casefold() in seen:
             why = "Upper and lower case are alike."
-            raise refused(
+            raise NotAnswerable(
                 f"Two columns of the answer are named {quoted(name)}.", why, f"Write: AS {in_sql(f'{name}_2')}"
             )
         seen.add(name.casefold())
@@ -218,7 +228,7 @@ def _output_domain(given: Aggregate, schema: Schema) -> Domain:
 def _after(after: nodes.After, columns: Released) -> nodes.After:
     if after.limit == 0:
         why = "It would be charged in full, and nothing of it shown."
-        raise refused("LIMIT 0 asks for no row at all.", why, "Leave the LIMIT out, or ask for at least one row.")
+        raise NotAnswerable("LIMIT 0 asks for no row at all.", why, "Leave the LIMIT out, or ask for at least one row.")
     having = None if after.having is None else _condition(after.having, columns, "HAVING", "n > 100")
     order = tuple(nodes.SortKey(columns.spelled(one.name), one.descending) for one in after.order)
     return replace(after, having=having, order=order)

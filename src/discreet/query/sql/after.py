@@ -1,4 +1,4 @@
-"""HAVING, ORDER BY, LIMIT and OFFSET: they speak of released columns only."""
+"""Turn HAVING, ORDER BY, LIMIT and OFFSET into an `After`, which refers to columns of the answer alone."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -9,8 +9,8 @@ from discreet.query.canonical import canonical
 from discreet.query.nodes import After, And, Arith, Col, Compare, Expr, In, Literal, Not, Or, SortKey
 from discreet.query.sql.aggregate import aggregate, bins, call_name, is_aggregate
 from discreet.query.sql.dialect import sql_of
-from discreet.query.sql.expr import expression, named, number
-from discreet.query.sql.refusal import Refusal, known, refused, shown
+from discreet.query.sql.expr import expression, name_of, number, selected_index
+from discreet.query.sql.refusal import Refusal, excerpt, refusal, require_only
 from discreet.query.sql.text import Source
 
 if TYPE_CHECKING:
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 10**9
 _MAY_BE_KEY = ("Anonymous", "Extract", "Case", "Cast", "TryCast", "Add", "Sub", "Mul", "Div", "Mod", "Column")
-_WHY = "Only columns of the answer are known after noise was added; nothing else may be looked at."
+_WHY = "After the noise only the answer's columns are known, and nothing else may be read."
 
 
 @dataclass(frozen=True)
-class Released:
-    """The answer's columns: by what they stand for, by position in SELECT, and their names."""
+class AnswerColumns:
+    """The answer's columns: names by meaning, names by position in SELECT, and all names."""
 
     by_meaning: Mapping[str, str]
     by_position: tuple[str, ...]
     names: tuple[str, ...]
 
     def find(self, node: "exp.Expr", source: Source) -> str | None:
-        """The released column that the node is, or None."""
+        """The name of the answer's column that the node stands for, or None."""
         names = {name.casefold(): name for name in self.names}
         if type(node).__name__ == "Column" and node.args.get("table") is None:
-            name = names.get(named(node.this, source).casefold())
+            name = names.get(name_of(node.this, source).casefold())
             if name is not None:
                 return name
         if is_aggregate(node):
@@ -50,11 +50,11 @@ class Released:
 
 def meaning(node: Any) -> str:
     """Text that is equal for nodes that differ at most in the case of column names."""
-    return canonical(_folded(node))
+    return canonical(_casefolded(node))
 
 
-def after(source: Source, released: Released) -> After:
-    """What is done with the released rows."""
+def after(source: Source, released: AnswerColumns) -> After:
+    """The clauses that work on released rows."""
     args = source.root.args
     having = args.get("having")
     order = args.get("order")
@@ -67,21 +67,20 @@ def after(source: Source, released: Released) -> After:
     )
 
 
-def _folded(node: Any) -> Any:
+def _casefolded(node: Any) -> Any:
     match node:
         case Col(name):
             return Col(name.casefold())
         case tuple():
-            return tuple(_folded(part) for part in node)
+            return tuple(_casefolded(part) for part in node)
         case _ if dataclasses.is_dataclass(node) and not isinstance(node, type):
-            changed = {field.name: _folded(getattr(node, field.name)) for field in dataclasses.fields(node)}
-            return type(node)(**changed)
+            return type(node)(*(_casefolded(getattr(node, field.name)) for field in dataclasses.fields(node)))
         case _:
             return node
 
 
-def _having(clause: "exp.Expr", source: Source, released: Released) -> Expr:
-    known(clause, "this")
+def _having(clause: "exp.Expr", source: Source, released: AnswerColumns) -> Expr:
+    require_only(clause, "this")
 
     def find(node: "exp.Expr") -> Expr | None:
         name = released.find(node, source)
@@ -95,7 +94,7 @@ def _having(clause: "exp.Expr", source: Source, released: Released) -> Expr:
 
 
 def _plain(node: Expr, clause: "exp.Expr") -> Expr:
-    """Refuses what is not a comparison, AND, OR, NOT or arithmetic; IN becomes comparisons."""
+    """The condition with IN as comparisons; refused unless it has comparisons, AND, OR, NOT and arithmetic alone."""
     match node:
         case And(parts) | Or(parts):
             return type(node)(tuple(_plain(part, clause) for part in parts))
@@ -108,56 +107,43 @@ def _plain(node: Expr, clause: "exp.Expr") -> Expr:
         case Col() | Literal():
             return node
         case _:
-            why = "HAVING understands comparisons, AND, OR, NOT, IN, BETWEEN and + - * / % on the answer's columns."
-            raise refused(
-                clause, f"{shown(clause)} is not understood.", why, "Compare a column of the answer: n > 100."
-            )
+            why = "HAVING takes comparisons, AND, OR, NOT, IN, BETWEEN and + - * / % on the answer's columns."
+            fix = "Compare a column of the answer: n > 100."
+            raise refusal(clause, f"{excerpt(clause)} is not supported.", why, fix)
 
 
-def _order(clause: "exp.Expr", source: Source, released: Released) -> tuple[SortKey, ...]:
-    known(clause, "expressions")
-    found: list[SortKey] = []
+def _order(clause: "exp.Expr", source: Source, released: AnswerColumns) -> tuple[SortKey, ...]:
+    require_only(clause, "expressions")
+    keys: list[SortKey] = []
     for item in clause.expressions:
-        known(item, "this", "desc", "nulls_first")
+        require_only(item, "this", "desc", "nulls_first")
         by, descending = item.this, bool(item.args.get("desc"))
         if type(by).__name__ == "Literal":
-            found.append(SortKey(_position(by, released), descending))
-            continue
-        name = released.find(by, source)
+            name: str | None = released.by_position[selected_index(by, len(released.by_position), "ORDER BY")]
+        else:
+            name = released.find(by, source)
         if name is None:
             raise _not_selected(by, "ORDER BY")
-        found.append(SortKey(name, descending))
-    return tuple(found)
-
-
-def _position(node: "exp.Expr", released: Released) -> str:
-    place = None if node.args.get("is_string") else number(str(node.this), node)
-    if isinstance(place, int) and 1 <= place <= len(released.by_position):
-        return released.by_position[place - 1]
-    why = f"There are {len(released.by_position)} selected columns, counted from 1."
-    raise refused(node, f"ORDER BY {shown(node)} names no selected column.", why, "Order by a column's name.")
+        keys.append(SortKey(name, descending))
+    return tuple(keys)
 
 
 def _rows(clause: "exp.Expr") -> int:
-    known(clause, "expression")
-    count = clause.expression
-    value = (
-        number(str(count.this), count)
-        if type(count).__name__ == "Literal" and not count.args.get("is_string")
-        else None
-    )
-    if isinstance(value, int) and 0 <= value <= MOST_ROWS:
-        return value
-    why = "How many released rows are shown is a public number."
-    raise refused(clause, f"{shown(clause)} is not understood.", why, "Write a whole number: LIMIT 10.")
+    require_only(clause, "expression")
+    node = clause.expression
+    is_number = type(node).__name__ == "Literal" and not node.args.get("is_string")
+    count = number(str(node.this), node) if is_number else None
+    if isinstance(count, int) and 0 <= count <= MOST_ROWS:
+        return count
+    why = "The number of rows to show is a public constant."
+    raise refusal(clause, f"{excerpt(clause)} is not supported.", why, "Write a whole number: LIMIT 10.")
 
 
 def _not_selected(node: "exp.Expr", clause: str) -> Refusal:
-    root = node.root()
     rewrite = None
     if is_aggregate(node):
-        copy = root.copy()
+        copy = node.root().copy()
         copy.append("expressions", node.copy())
         rewrite = sql_of(copy)
-    what = f"{clause} speaks of {shown(node)}, which is not selected."
-    return refused(node, what, _WHY, "Add it to SELECT, or use a column of the answer.", rewrite=rewrite)
+    what = f"{clause} refers to {excerpt(node)}, which is not selected."
+    return refusal(node, what, _WHY, "Add it to SELECT, or use a column of the answer.", rewrite=rewrite)

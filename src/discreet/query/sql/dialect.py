@@ -1,6 +1,6 @@
-"""How SQL text is read: DuckDB's grammar with every function left as a bare call, so that none is known by accident.
+"""The SQL dialect: DuckDB's grammar, with every function left as a bare call, so that none is allowed by accident.
 
-SQLGlot is imported on first use.  Every node gets the offset of its text as `meta["start"]`, for refusals that point.
+SQLGlot is imported on first use.  Every node gets the offset of its text as `meta["start"]`, which refusals point at.
 """
 
 from functools import lru_cache
@@ -45,7 +45,7 @@ def dialect() -> "Dialect":
 
 
 def tokens_of(text: str) -> "list[Token]":
-    """The words of the text, without its comments: SQLGlot would read instructions to itself in them."""
+    """The tokens of the text, without comments, in which SQLGlot would look for instructions."""
     tokens = dialect().tokenize(text)
     for token in tokens:
         token.comments.clear()
@@ -53,12 +53,12 @@ def tokens_of(text: str) -> "list[Token]":
 
 
 def trees(tokens: "list[Token]", text: str) -> "list[exp.Expr | None]":
-    """The statements that the words make."""
+    """The statements that the tokens form."""
     return dialect().parser().parse(tokens, text)
 
 
 def fragment(text: str) -> "exp.Expr":
-    """One expression of our own making, for a rewrite."""
+    """The node of an expression that a rewrite inserts."""
     from sqlglot import exp
     from sqlglot.errors import ParseError
 
@@ -69,8 +69,14 @@ def fragment(text: str) -> "exp.Expr":
     return first
 
 
+def without_alias(node: "exp.Expr") -> "exp.Expr":
+    """The selected expression without AS and its name."""
+    inner: exp.Expr = node.this if type(node).__name__ == "Alias" else node
+    return inner
+
+
 def sql_of(node: "exp.Expr") -> str:
-    """The node as SQL; new lines only where a text holds them."""
+    """The node as SQL on one line; only texts in quotes may hold line breaks."""
     from sqlglot.errors import ErrorLevel
 
     return node.sql(dialect(), comments=False, unsupported_level=ErrorLevel.IGNORE)

@@ -1,4 +1,4 @@
-"""Row expressions: SQLGlot's node in, one of ours out, class by class; what has no rule here is refused."""
+"""Turn SQLGlot's nodes of row expressions into ours, with one rule for each class; others are refused."""
 
 import re
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from discreet.query.nodes import MOST_NODES, Col, Expr, Literal, weight
 from discreet.query.sql.dialect import sql_of
 from discreet.query.sql.functions import call, date_part
 from discreet.query.sql.merge import inner_question
-from discreet.query.sql.refusal import known, not_understood, refused, shown, swapped
+from discreet.query.sql.refusal import excerpt, refusal, require_only, statement_with, unsupported
 from discreet.query.sql.text import Source
 from discreet.schema import Type
 
@@ -37,41 +37,41 @@ _NO_FLOAT = "Numbers are read exactly, as decimals."
 
 def expression(node: "exp.Expr", source: Source) -> Expr:
     """The node as one of ours."""
-    if source.released is not None and (found := source.released(node)) is not None:
-        return found
+    if source.released is not None and (column := source.released(node)) is not None:
+        return column
     name = type(node).__name__
     if name in _COMPARISONS:
-        known(node, "this", "expression")
+        require_only(node, "this", "expression")
         return nodes.Compare(_COMPARISONS[name], expression(node.this, source), expression(node.expression, source))
     if name in _ARITHMETIC:
-        known(node, "this", "expression", "typed", "safe")
+        require_only(node, "this", "expression", "typed", "safe")
         return nodes.Arith(_ARITHMETIC[name], expression(node.this, source), expression(node.expression, source))
     rule = _RULES.get(name)
     if rule is None:
-        raise not_understood(node, rewrite=_rewrite(node))
+        raise unsupported(node, rewrite=_rewrite(node))
     return rule(node, source)
 
 
-def constant(node: "exp.Expr", source: Source, what: str) -> Literal:
-    """The node as a constant."""
-    found = expression(node, source)
-    if not isinstance(found, Literal):
+def constant(node: "exp.Expr", source: Source, role: str) -> Literal:
+    """The node as a constant; `role` says in a refusal what the constant is for."""
+    item = expression(node, source)
+    if not isinstance(item, Literal):
         why = "It must be public, so it must not depend on a row."
-        raise refused(node, f"{what} must be a constant, not {shown(node)}.", why, "Write a number or a 'text'.")
-    return found
+        raise refusal(node, f"{role} must be a constant, not {excerpt(node)}.", why, "Write a number or a 'text'.")
+    return item
 
 
-def named(node: "exp.Expr | None", source: Source) -> str:
-    """A name, never a text in single quotes."""
+def name_of(node: "exp.Expr | None", source: Source) -> str:
+    """The name that an identifier spells; text in single quotes is refused."""
     if type(node).__name__ != "Identifier" or node is None:
         why = "A name is a word, or a text in double quotes."
-        raise refused(0 if node is None else node, "A name is missing or not a name.", why, "Write a plain name.")
-    known(node, "this", "quoted")
+        raise refusal(0 if node is None else node, "A name is missing or not a name.", why, "Write a plain name.")
+    require_only(node, "this", "quoted")
     if node.meta.get("start") in source.strings:
         what = f"'{node.this[:40]}' is a text, not a name."
-        raise refused(node, what, "Single quotes are for texts.", "Write a name bare or in double quotes.")
+        raise refusal(node, what, "Single quotes are for texts.", "Write a name bare or in double quotes.")
     if not str(node.this).strip():
-        raise refused(node, "A name is blank.", "Nobody could say what it names.", "Write a plain name, such as n.")
+        raise refusal(node, "A name is blank.", "It could not be read.", "Write a plain name, such as n.")
     return str(node.this)
 
 
@@ -81,47 +81,56 @@ def number(text: str, node: "exp.Expr") -> int | Fraction:
     try:
         value = decimal(text, "A number", "must be a decimal of at most 80 digits", fix)
     except BadValue as error:
-        raise refused(node, error.what, error.why, error.fix) from None
+        raise refusal(node, error.what, error.why, error.fix) from None
     return int(value) if text.isdigit() else value
 
 
-# --- one rule a class ----------------------------------------------------------------------------------------------
+def selected_index(node: "exp.Expr", count: int, clause: str) -> int:
+    """The index of the selected column that GROUP BY or ORDER BY names by its position, counted from 1."""
+    position = None if node.args.get("is_string") else number(str(node.this), node)
+    if isinstance(position, int) and 1 <= position <= count:
+        return position - 1
+    why, fix = f"There are {count} selected columns, counted from 1.", f"{clause.capitalize()} a column's name."
+    raise refusal(node, f"{clause} {excerpt(node)} names no selected column.", why, fix)
+
+
+# --- one rule for each class of nodes ------------------------------------------------------------------------------
 
 
 def _column(node: "exp.Expr", source: Source) -> Expr:
-    known(node, "this", "table")
+    require_only(node, "this", "table")
     table = node.args.get("table")
     if type(node.this).__name__ == "Star":
-        raise not_understood(node.this)
-    if table is not None and named(table, source).casefold() not in source.tables:
-        what = f"{shown(node)} names another table than the one in FROM."
-        raise refused(node, what, "A question is about one table.", "Write the column's name alone.")
-    return Col(named(node.this, source))
+        raise unsupported(node.this)
+    if table is not None and name_of(table, source).casefold() not in source.tables:
+        what = f"{excerpt(node)} names another table than the one in FROM."
+        raise refusal(node, what, "A question is about one table.", "Write the column's name alone.")
+    return Col(name_of(node.this, source))
 
 
 def _literal(node: "exp.Expr", source: Source) -> Expr:
-    known(node, "this", "is_string")
+    require_only(node, "this", "is_string")
     text = str(node.this)
     return Literal(text if node.args.get("is_string") else number(text, node))
 
 
 def _boolean(node: "exp.Expr", source: Source) -> Expr:
-    known(node, "this")
+    require_only(node, "this")
     return Literal(bool(node.this))
 
 
 def _null(node: "exp.Expr", source: Source) -> Expr:
-    known(node)
+    require_only(node)
     return Literal(None)
 
 
 def _paren(node: "exp.Expr", source: Source) -> Expr:
-    known(node, "this")
+    require_only(node, "this")
     return expression(node.this, source)
 
 
 def _negative(node: "exp.Expr", source: Source) -> Expr:
-    known(node, "this")
+    require_only(node, "this")
     item = expression(node.this, source)
     if isinstance(item, Literal) and isinstance(item.value, (int, Fraction)) and not isinstance(item.value, bool):
         return Literal(-item.value)
@@ -129,80 +138,81 @@ def _negative(node: "exp.Expr", source: Source) -> Expr:
 
 
 def _not(node: "exp.Expr", source: Source) -> Expr:
-    known(node, "this")
+    require_only(node, "this")
     return nodes.Not(expression(node.this, source))
 
 
 def _chain(node: "exp.Expr", source: Source) -> Expr:
-    """AND and OR of any length, flat; the tree leans left."""
-    kind, parts, at = type(node), [], node
-    while type(at) is kind:
-        known(at, "this", "expression")
-        parts.append(at.expression)
-        at = at.this
-    found = tuple(expression(part, source) for part in (at, *reversed(parts)))
-    return nodes.And(found) if kind.__name__ == "And" else nodes.Or(found)
+    """AND or OR of any length, flat; SQLGlot nests them to the left."""
+    operator, rights, left = type(node), [], node
+    while type(left) is operator:
+        require_only(left, "this", "expression")
+        rights.append(left.expression)
+        left = left.this
+    parts = tuple(expression(part, source) for part in (left, *reversed(rights)))
+    return nodes.And(parts) if operator.__name__ == "And" else nodes.Or(parts)
 
 
 def _is(node: "exp.Expr", source: Source) -> Expr:
-    known(node, "this", "expression")
-    item, what = expression(node.this, source), expression(node.expression, source)
-    if what == Literal(None):
+    require_only(node, "this", "expression")
+    item, constant = expression(node.this, source), expression(node.expression, source)
+    if constant == Literal(None):
         return nodes.IsNull(item)
-    if isinstance(what, Literal) and isinstance(what.value, bool):
-        return nodes.And((nodes.Not(nodes.IsNull(item)), nodes.Compare("=", item, what)))
-    raise refused(node, f"{shown(node)} is not understood.", "IS stands before NULL, TRUE and FALSE.", "Use =.")
+    if isinstance(constant, Literal) and isinstance(constant.value, bool):
+        return nodes.And((nodes.Not(nodes.IsNull(item)), nodes.Compare("=", item, constant)))
+    raise refusal(node, f"{excerpt(node)} is not supported.", "IS stands before NULL, TRUE and FALSE.", "Use =.")
 
 
 def _in(node: "exp.Expr", source: Source) -> Expr:
-    known(node, "this", "expressions")
+    require_only(node, "this", "expressions")
     options = node.expressions
     if not options:
         why = "IN needs a list of constants."
-        raise refused(node, f"{shown(node)} is not understood.", why, "Write x IN (1, 2).")
-    found = tuple(constant(option, source, "Each option of IN") for option in options)
-    if Literal(None) in found:
-        empty = options[found.index(Literal(None))]
-        kept = [sql_of(option) for option, value in zip(options, found, strict=True) if value.value is not None]
-        rewrite = swapped(node, f"{sql_of(node.this)} IN ({', '.join(kept)})") if kept and _must_hold(node) else None
+        raise refusal(node, f"{excerpt(node)} is not supported.", why, "Write x IN (1, 2).")
+    constants = tuple(constant(option, source, "Each option of IN") for option in options)
+    if Literal(None) in constants:
+        empty = options[constants.index(Literal(None))]
+        others = [sql_of(cell) for cell, option in zip(options, constants, strict=True) if option.value is not None]
+        listed = f"{sql_of(node.this)} IN ({', '.join(others)})"
+        rewrite = statement_with(node, listed) if others and _is_filter(node) else None
         why = "x IN (…, NULL) is never false, and x NOT IN (…, NULL) never true."
         fix = "Leave NULL out; use IS NULL for empty cells."
-        raise refused(empty, "NULL stands in a list.", why, fix, rewrite=rewrite)
-    return nodes.In(expression(node.this, source), found)
+        raise refusal(empty, "NULL stands in a list.", why, fix, rewrite=rewrite)
+    return nodes.In(expression(node.this, source), constants)
 
 
-def _must_hold(node: "exp.Expr") -> bool:
-    """Whether NULL is as good as false here: a condition under nothing but AND and OR."""
-    at = node.parent
-    while type(at).__name__ in ("And", "Or", "Paren"):
-        at = None if at is None else at.parent
-    return type(at).__name__ == "Where"
+def _is_filter(node: "exp.Expr") -> bool:
+    """Whether the node lies in WHERE under nothing but AND and OR, so that NULL has the effect of false."""
+    parent = node.parent
+    while type(parent).__name__ in ("And", "Or", "Paren"):
+        parent = None if parent is None else parent.parent
+    return type(parent).__name__ == "Where"
 
 
 def _between(node: "exp.Expr", source: Source) -> Expr:
-    known(node, "this", "low", "high")
+    require_only(node, "this", "low", "high")
     item = expression(node.this, source)
     low, high = expression(node.args["low"], source), expression(node.args["high"], source)
     return _light(nodes.And((nodes.Compare(">=", item, low), nodes.Compare("<=", item, high))), node)
 
 
 def _like(node: "exp.Expr", source: Source) -> Expr:
-    known(node, "this", "expression", "negate")
+    require_only(node, "this", "expression", "negate")
     item, pattern = expression(node.this, source), constant(node.expression, source, "A LIKE pattern").value
     if not isinstance(pattern, str):
-        raise refused(node, "A LIKE pattern must be a text.", "It is compared with texts.", "Write x LIKE 'a%'.")
+        raise refusal(node, "A LIKE pattern must be a text.", "It is compared with texts.", "Write x LIKE 'a%'.")
     if type(node).__name__ == "ILike":
         item, pattern = nodes.Call("lower", (item,)), pattern.lower()
     return nodes.Not(nodes.Like(item, pattern)) if node.args.get("negate") else nodes.Like(item, pattern)
 
 
 def _case(node: "exp.Expr", source: Source) -> Expr:
-    known(node, "this", "ifs", "default")
-    whole = node.args.get("this")
-    against = None if whole is None else expression(whole, source)
+    require_only(node, "this", "ifs", "default")
+    value = node.args.get("this")
+    against = None if value is None else expression(value, source)
     branches = []
     for branch in node.args["ifs"]:
-        known(branch, "this", "true")
+        require_only(branch, "this", "true")
         test = expression(branch.this, source)
         condition = test if against is None else nodes.Compare("=", against, test)
         branches.append((condition, expression(branch.args["true"], source)))
@@ -210,25 +220,25 @@ def _case(node: "exp.Expr", source: Source) -> Expr:
     return _light(nodes.Case(tuple(branches), Literal(None) if default is None else expression(default, source)), node)
 
 
-def _light(made: Expr, node: "exp.Expr") -> Expr:
-    """What was made of the node; refused where what BETWEEN and CASE write twice, inside each other, has grown."""
-    if weight(made) > MOST_NODES:
+def _light(expr: Expr, node: "exp.Expr") -> Expr:
+    """The expression; refused where nested BETWEEN and CASE, which repeat their value, have made it too large."""
+    if weight(expr) > MOST_NODES:
         why = "BETWEEN and CASE with a value write the value once for each comparison; nested, it doubles each time."
-        raise refused(node, f"An expression has more than {MOST_NODES:,} parts when written out.", why, "Nest less.")
-    return made
+        raise refusal(node, f"An expression has more than {MOST_NODES:,} parts when written out.", why, "Nest less.")
+    return expr
 
 
 def _cast(node: "exp.Expr", source: Source) -> Expr:
     """A cast that never fails; of a text in the question to a date, the date itself."""
-    known(node, "this", "to", "safe")
+    require_only(node, "this", "to", "safe")
     to = node.args["to"]
     kind = _TYPES.get(getattr(to.this, "name", str(to.this)))
     if kind is None or to.args.get("expressions") or to.args.get("kind"):
-        what = f"Casting to {shown(to)} is not understood."
+        what = f"Casting to {excerpt(to)} is not supported."
         why = "Known types are BIGINT, DOUBLE, VARCHAR, BOOLEAN, DATE and TIMESTAMP."
-        number_like = re.match(r"DECIMAL|NUMERIC|BIGNUMERIC", shown(to), re.IGNORECASE)
-        raise refused(node, what, why, f"Cast to one of those, for example {'DOUBLE' if number_like else 'BIGINT'}.")
-    known(to, "this", "nested")
+        number_like = re.match(r"DECIMAL|NUMERIC|BIGNUMERIC", excerpt(to), re.IGNORECASE)
+        raise refusal(node, what, why, f"Cast to one of those, for example {'DOUBLE' if number_like else 'BIGINT'}.")
+    require_only(to, "this", "nested")
     item = expression(node.this, source)
     if isinstance(item, Literal) and isinstance(item.value, str) and kind in (Type.DATE, Type.DATETIME):
         return Literal(_moment(item.value, kind, node))
@@ -245,11 +255,11 @@ def _moment(text: str, kind: Type, node: "exp.Expr") -> date | datetime:
         pass
     why = "Dates are written year-month-day, datetimes with hours and minutes behind, without a time zone."
     example = "DATE '2020-12-31'" if kind is Type.DATE else "TIMESTAMP '2020-12-31 23:59:59'"
-    raise refused(node, f"{text[:40]!r} is no {kind}.", why, f"Write {example}.")
+    raise refusal(node, f"{text[:40]!r} is no {kind}.", why, f"Write {example}.")
 
 
 def _extract(node: "exp.Expr", source: Source) -> Expr:
-    known(node, "this", "expression")
+    require_only(node, "this", "expression")
     part = date_part(str(node.this.this), node, sql_of(node.expression))
     return nodes.DatePart(part, expression(node.expression, source))
 
@@ -259,7 +269,7 @@ def _anonymous(node: "exp.Expr", source: Source) -> Expr:
 
 
 def _rewrite(node: "exp.Expr") -> str | None:
-    """A statement without the operator that is not understood, where there is an equal one."""
+    """The statement with an equal expression in place of an operator that is not supported; None if there is none."""
     if type(node).__name__ in ("Subquery", "Select"):
         return inner_question(node)
     left, right = node.args.get("this"), node.args.get("expression")
@@ -267,74 +277,54 @@ def _rewrite(node: "exp.Expr") -> str | None:
         return None
     match type(node).__name__:
         case "NullSafeEQ":
-            return swapped(node, _alike(left, right))
+            return statement_with(node, _null_safe(left, right, "="))
         case "NullSafeNEQ":
-            return swapped(node, _distinct(left, right))
+            return statement_with(node, _null_safe(left, right, "<>"))
         case "Escape":
             return _without_escape(node, left, right)
         case "Pow" if sql_of(right) == "2":
-            return swapped(node, f"({operand(left)} * {operand(left)})")
+            return statement_with(node, f"({operand(left)} * {operand(left)})")
         case _:
             return None
 
 
 def operand(node: "exp.Expr") -> str:
     """The node as SQL beside an operator, in brackets where it needs them."""
-    text, whole = sql_of(node), ("Column", "Literal", "Boolean", "Null", "Paren", "Anonymous")
-    return text if type(node).__name__ in whole else f"({text})"
+    text, atoms = sql_of(node), ("Column", "Literal", "Boolean", "Null", "Paren", "Anonymous")
+    return text if type(node).__name__ in atoms else f"({text})"
 
 
-def _alike(left: "exp.Expr", right: "exp.Expr") -> str:
-    """IS NOT DISTINCT FROM by = and IS NULL: true or false on every row, and never NULL."""
+def _null_safe(left: "exp.Expr", right: "exp.Expr", op: str) -> str:
+    """IS NOT DISTINCT FROM by = and IS NULL, IS DISTINCT FROM by <>: true or false on every row, never NULL."""
     a, b = operand(left), operand(right)
-    match _kind(left), _kind(right):
-        case _, "null":
-            return f"{a} IS NULL"
-        case "null", _:
-            return f"{b} IS NULL"
-        case _, "constant":
-            return f"({a} = {b} AND {a} IS NOT NULL)"
-        case "constant", _:
-            return f"({a} = {b} AND {b} IS NOT NULL)"
-        case _:
-            return f"(({a} = {b} AND {a} IS NOT NULL AND {b} IS NOT NULL) OR ({a} IS NULL AND {b} IS NULL))"
-
-
-def _distinct(left: "exp.Expr", right: "exp.Expr") -> str:
-    """IS DISTINCT FROM by <> and IS NULL: true or false on every row, and never NULL."""
-    a, b = operand(left), operand(right)
-    match _kind(left), _kind(right):
-        case _, "null":
-            return f"{a} IS NOT NULL"
-        case "null", _:
-            return f"{b} IS NOT NULL"
-        case _, "constant":
-            return f"({a} <> {b} OR {a} IS NULL)"
-        case "constant", _:
-            return f"({a} <> {b} OR {b} IS NULL)"
-        case _:
-            return f"(({a} <> {b} OR {a} IS NULL OR {b} IS NULL) AND ({a} IS NOT NULL OR {b} IS NOT NULL))"
-
-
-def _kind(node: "exp.Expr") -> str:
-    if type(node).__name__ == "Null":
-        return "null"
-    return "constant" if type(node).__name__ in ("Literal", "Boolean") else "other"
+    equal = op == "="  # IS DISTINCT FROM is its negation: AND and OR change places, and so do the tests of NULL
+    both, either = ("AND", "OR") if equal else ("OR", "AND")
+    filled, empty = ("IS NOT NULL", "IS NULL") if equal else ("IS NULL", "IS NOT NULL")
+    constants = ("Literal", "Boolean")
+    if type(right).__name__ == "Null":
+        return f"{a} {empty}"
+    if type(left).__name__ == "Null":
+        return f"{b} {empty}"
+    if type(right).__name__ in constants:
+        return f"({a} {op} {b} {both} {a} {filled})"
+    if type(left).__name__ in constants:
+        return f"({a} {op} {b} {both} {b} {filled})"
+    return f"(({a} {op} {b} {both} {a} {filled} {both} {b} {filled}) {either} ({a} {empty} {both} {b} {empty}))"
 
 
 def _without_escape(node: "exp.Expr", like: "exp.Expr", mark: "exp.Expr") -> str | None:
-    """LIKE without ESCAPE where nothing is escaped, = where everything is; None for what LIKE alone cannot say."""
+    """LIKE without ESCAPE where nothing is escaped, = where all wildcards are; None if both kinds occur."""
     pattern = like.args.get("expression")
     if not (_is_text(pattern) and _is_text(mark)) or pattern is None or len(str(mark.this)) != 1:
         return None
     text, letter = str(pattern.this), str(mark.this)
     if letter not in text:
-        return swapped(node, sql_of(like))
+        return statement_with(node, sql_of(like))
     escaped = re.escape(letter) + "([%_" + re.escape(letter) + "])"
     if type(like).__name__ != "Like" or re.search(f"[%_{re.escape(letter)}]", re.sub(escaped, "", text)):
         return None
     plain = re.sub(escaped, r"\1", text).replace("'", "''")
-    return swapped(node, f"{operand(like.this)} {'<>' if like.args.get('negate') else '='} '{plain}'")
+    return statement_with(node, f"{operand(like.this)} {'<>' if like.args.get('negate') else '='} '{plain}'")
 
 
 def _is_text(node: "exp.Expr | None") -> bool:

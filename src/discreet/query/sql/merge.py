@@ -1,11 +1,11 @@
-"""A SELECT about another SELECT as one about the table itself, for a rewrite."""
+"""Rewrite a SELECT about another SELECT as a SELECT about the table."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from discreet.query.sql.dialect import fragment, sql_of
 from discreet.query.sql.functions import AGGREGATES
-from discreet.query.sql.refusal import Refusal, refused
+from discreet.query.sql.refusal import Refusal, refusal
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -14,63 +14,64 @@ _MOST_LEVELS = 8
 _PLAIN = ("expressions", "from_", "where")  # all that an inner SELECT may have to be taken in
 
 
-def not_merged(at: "exp.Expr", root: "exp.Select", what: str) -> Refusal:
-    """The refusal of a SELECT about another one: with the one that asks the same, or with the inner question."""
+def nested_refusal(node: "exp.Expr", root: "exp.Select", what: str) -> Refusal:
+    """The refusal of a SELECT about another one, with an equal SELECT about the table or else the inner question."""
     why = "A question is about one table, whose units are counted and capped beforehand."
-    found, named = root.copy(), _named(root)
-    found.set("with_", None)
+    outer, queries = root.copy(), _with_queries(root)
+    outer.set("with_", None)
     fix = "Write one SELECT, with the inner conditions in its WHERE and the inner groups in its GROUP BY."
     for _ in range(_MOST_LEVELS):
-        inner = _inner(found, named)
+        inner = _inner(outer, queries)
         if inner is None:
             break
         if _is_plain(inner):
-            _take_in(found, inner)
-        elif any(_aggregates(item) for item in inner.expressions):
-            found, fix = inner, "Ask the inner question on its own, and calculate with its answer."
+            _take_in(outer, inner)
+        elif any(_has_aggregate(item) for item in inner.expressions):
+            outer, fix = inner, "Ask the inner question on its own, and calculate with its answer."
         else:
             break
-    origin = found.args.get("from_")
+    origin = outer.args.get("from_")
     name = str(origin.this.name).casefold() if origin is not None and type(origin.this).__name__ == "Table" else None
-    about_table = name is not None and name not in named
-    return refused(at, what, why, fix, rewrite=sql_of(found) if about_table else None)
+    about_table = name is not None and name not in queries
+    return refusal(node, what, why, fix, rewrite=sql_of(outer) if about_table else None)
 
 
-def _named(root: "exp.Select") -> "dict[str, exp.Expr]":
-    given = root.args.get("with_")
-    return {} if given is None else {str(one.alias).casefold(): one.this for one in given.expressions}
+def _with_queries(root: "exp.Select") -> "dict[str, exp.Expr]":
+    """The queries that WITH names."""
+    clause = root.args.get("with_")
+    return {} if clause is None else {str(query.alias).casefold(): query.this for query in clause.expressions}
 
 
 def inner_question(node: "exp.Expr") -> str | None:
-    """The SELECT inside a subquery, if it counts something: its answer can be written as a constant."""
+    """The SELECT of a subquery, if it has an aggregate: its answer can be written as a constant."""
     inner = node.this if type(node).__name__ == "Subquery" else node
-    if type(inner).__name__ != "Select" or not any(_aggregates(item) for item in inner.expressions):
+    if type(inner).__name__ != "Select" or not any(_has_aggregate(item) for item in inner.expressions):
         return None
     return sql_of(inner)
 
 
-def _inner(root: "exp.Select", named: "Mapping[str, exp.Expr]") -> "exp.Select | None":
-    """A copy of the SELECT that stands for the table, None where it is a table."""
+def _inner(root: "exp.Select", queries: "Mapping[str, exp.Expr]") -> "exp.Select | None":
+    """A copy of the SELECT in FROM; None where FROM names a table."""
     from sqlglot import exp
 
     origin = root.args.get("from_")
     table = None if origin is None else origin.this
     inner = table.this if isinstance(table, exp.Subquery) else None
     if isinstance(table, exp.Table) and not table.args.get("db"):
-        inner = named.get(str(table.name).casefold())
+        inner = queries.get(str(table.name).casefold())
     return inner.copy() if isinstance(inner, exp.Select) else None
 
 
 def _is_plain(inner: "exp.Select") -> bool:
-    """Whether it only drops rows and columns, each under its own name."""
+    """Whether it only leaves out rows and columns, and renames none."""
     if any(value for name, value in inner.args.items() if name not in _PLAIN and name != "kind"):
         return False
     return all(type(item).__name__ in ("Star", "Column") for item in inner.expressions)
 
 
 def _take_in(root: "exp.Select", inner: "exp.Select") -> None:
-    """The inner table and condition in place of the inner SELECT; names of tables before columns fall away."""
-    where = [clause.this for one in (inner, root) if (clause := one.args.get("where")) is not None]
+    """Put the inner table and condition in place of the inner SELECT, and remove table names before columns."""
+    where = [clause.this for select in (inner, root) if (clause := select.args.get("where")) is not None]
     root.set("from_", inner.args.get("from_"))
     root.set("where", None)
     for condition in where:
@@ -80,5 +81,5 @@ def _take_in(root: "exp.Select", inner: "exp.Select") -> None:
             node.set("table", None)
 
 
-def _aggregates(item: "exp.Expr") -> bool:
+def _has_aggregate(item: "exp.Expr") -> bool:
     return any(str(node.this).lower() in AGGREGATES for node in item.walk() if type(node).__name__ == "Anonymous")

@@ -1,4 +1,4 @@
-"""Refusals that point at the caller's text, say why, and offer a rewrite."""
+"""Refusals of SQL: each has a position in the text, a reason and, where possible, a rewrite."""
 
 import re
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _LONGEST_QUOTE = 60
 _LONGEST_REWRITE = 2_000
 
-_RAW = "It would hand out single rows or depend on their order."
+_RAW = "It would return single rows or depend on their order."
 _ONE_TABLE = "A question is about one table, whose units are counted and capped beforehand."
 _UNBOUNDED = "How far one privacy unit can move it is not known, or a cell could make it fail."
 _PLAIN_FROM = "Write FROM and the table's name alone."
@@ -53,13 +53,13 @@ REASONS: dict[str, tuple[str, str]] = {  # a node's class, or Class.argument: wh
     "Union": (_ONE_TABLE, "Ask each SELECT on its own."),
     "Intersect": (_ONE_TABLE, "Ask each SELECT on its own."),
     "Except": (_ONE_TABLE, "Ask each SELECT on its own."),
-    "Star": ("* stands for columns of single rows.", "Name aggregates, for example COUNT(*)."),
+    "Star": ("It returns single rows, and only aggregates are answered.", "Name an aggregate."),
     "Distinct": ("DISTINCT is understood in COUNT(DISTINCT x) alone.", "Leave DISTINCT out."),
     "Order": ("The order of rows is private.", "Leave ORDER BY out of the aggregate."),
     "Placeholder": ("Every constant must be in the text.", "Write the value itself."),
     "Parameter": ("Every constant must be in the text.", "Write the value itself."),
     "Tuple": ("A list stands only after IN.", "Write the expressions one by one."),
-    "Interval": ("Intervals are not understood.", "Compare with a date: d >= DATE '2020-01-31'."),
+    "Interval": ("Intervals are not supported.", "Compare with a date: d >= DATE '2020-01-31'."),
     "CurrentDate": ("The answer would change with the day.", "Write the day itself: DATE '2020-01-31'."),
     "CurrentTimestamp": ("The answer would change with the clock.", "Write it: TIMESTAMP '2020-01-31 00:00:00'."),
     "IntDiv": (
@@ -72,7 +72,7 @@ REASONS: dict[str, tuple[str, str]] = {  # a node's class, or Class.argument: wh
     "Concat": (_UNBOUNDED, "Write one string."),
     "Dot": ("A column has at most the table's name before it.", "Write the column's name alone."),
     "Alias": ("A name can be given to a selected column only.", "Leave AS out here."),
-    "Kwarg": ("This named argument is not understood.", "Leave it out."),
+    "Kwarg": ("This named argument is not supported.", "Leave it out."),
 }
 _OTHERWISE = (
     "Only what is known to be safe for every row is understood.",
@@ -80,79 +80,71 @@ _OTHERWISE = (
 )
 
 
-_SPELT = {
+_WORDS = {  # of SQLGlot's classes and arguments whose names are not SQL
+    **dict.fromkeys(("query", "Select", "Subquery"), "A subquery"),
     **{"joins": "JOIN", "laterals": "LATERAL", "windows": "WINDOW", "sample": "TABLESAMPLE", "pivots": "PIVOT"},
-    **{
-        "query": "A subquery",
-        "Select": "A subquery",
-        "Subquery": "A subquery",
-        "with_": "WITH",
-        "Star": "*",
-        "Window": "OVER",
-    },
-    **{"IntDiv": "//", "DPipe": "||", "Pow": "A power", "NullSafeEQ": "IS NOT DISTINCT FROM"},
-    **{"NullSafeNEQ": "IS DISTINCT FROM", "db": "A schema's name", "catalog": "A catalogue's name"},
+    **{"with_": "WITH", "Star": "*", "Window": "OVER", "IntDiv": "//", "DPipe": "||", "Pow": "A power"},
+    **{"NullSafeEQ": "IS NOT DISTINCT FROM", "NullSafeNEQ": "IS DISTINCT FROM"},
+    **{"db": "A schema's name", "catalog": "A catalogue's name"},
 }
 
 
 class Refusal(NotAnswerable):
-    """A refusal on its way out: where it starts, and a statement that may do instead."""
+    """A refusal before its position is known: an offset in the text, and a statement that may do instead."""
 
     def __init__(self, what: str, why: str, fix: str, start: int, rewrite: str | None = None) -> None:
         super().__init__(what, why, fix)
         self.start, self.rewrite = start, rewrite
 
-    def placed(self, text: str, rewrite: str | None) -> NotAnswerable:
-        """What the caller gets: a line and column, and the rewrite that was seen to work."""
+    def with_position(self, text: str, rewrite: str | None) -> NotAnswerable:
+        """The error for the caller, with line, column and the accepted rewrite."""
         fix = self.fix if rewrite is None else f"{self.fix} Write: {rewrite}"
-        return NotAnswerable(self.what, self.why, fix, place(text, self.start) if text else None)
+        return NotAnswerable(self.what, self.why, fix, line_and_column(text, self.start) if text else None)
 
 
-def place(text: str, start: int) -> tuple[int, int]:
-    """The line and column, both from 1, of an offset; one behind the end counts as the last letter."""
+def line_and_column(text: str, start: int) -> tuple[int, int]:
+    """The line and column, both from 1, of an offset; beyond the end, those of the last letter."""
     start = max(0, min(start, len(text) - 1))
     line_start = text.rfind("\n", 0, start) + 1
     return text.count("\n", 0, start) + 1, start - line_start + 1
 
 
-def refused(at: "exp.Expr | int", what: str, why: str, fix: str, *, rewrite: str | None = None) -> Refusal:
-    """A refusal of the node, or of what stands at the offset."""
-    start = at if isinstance(at, int) else start_of(at)
+def refusal(where: "exp.Expr | int", what: str, why: str, fix: str, *, rewrite: str | None = None) -> Refusal:
+    """A refusal of a node, or of the word at an offset."""
+    start = where if isinstance(where, int) else start_of(where)
     short = rewrite if rewrite is not None and len(rewrite) <= _LONGEST_REWRITE else None
     return Refusal(what, why, fix, start, short)
 
 
-def not_understood(node: "exp.Expr", argument: str = "", *, rewrite: str | None = None) -> Refusal:
-    """The refusal of a node, or of a set argument of it, that is on no list."""
+def unsupported(node: "exp.Expr", argument: str = "", *, rewrite: str | None = None) -> Refusal:
+    """The refusal of a node, or of one of its arguments, that no rule allows."""
     name = type(node).__name__
     key = f"{name}.{argument}" if argument else name
     why, fix = REASONS.get(key, _OTHERWISE)
-    at = node
-    if argument:
-        value: Any = node.args.get(argument)
-        value = value[0] if isinstance(value, list) and value else value
-        at = value if hasattr(value, "args") else node
+    value: Any = node.args.get(argument) if argument else node
+    value = value[0] if isinstance(value, list) and value else value
     plain = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", argument.strip("_").replace("_", " ") if argument else name).upper()
-    word = _SPELT.get(argument or name, plain)
-    return refused(at, f"{word} is not understood in {shown(node)}.", why, fix, rewrite=rewrite)
+    word, text = _WORDS.get(argument or name, plain), excerpt(node)
+    what = f"{word} is not supported{'' if text == word else f' in {text}'}."
+    return refusal(value if hasattr(value, "args") else node, what, why, fix, rewrite=rewrite)
 
 
-def known(node: "exp.Expr", *names: str) -> None:
-    """Refuses a node with any set argument other than those named."""
+def require_only(node: "exp.Expr", *names: str) -> None:
+    """Refuses a node that has an argument other than those named."""
     for name, value in node.args.items():
         if name not in names and value is not None and value is not False and value != []:
-            raise not_understood(node, name)
+            raise unsupported(node, name)
 
 
 def start_of(node: "exp.Expr") -> int:
-    """Where the node's text begins: the least offset in it, or its parent's."""
-    at: exp.Expr | None = node
-    while at is not None:
-        parts = [part for part in at.walk(prune=_is_type) if not _is_type(part)]  # a type's text may be SQLGlot's own
-        starts = [found for part in parts if isinstance(found := part.meta.get("start"), int)]
+    """The offset at which the node's text begins, or else its parent's."""
+    ancestor: exp.Expr | None = node
+    while ancestor is not None:
+        parts = [part for part in ancestor.walk(prune=_is_type) if not _is_type(part)]  # types may have no text here
+        starts = [start for part in parts if isinstance(start := part.meta.get("start"), int)]
         if starts:
             return min(starts)
-        at = at.parent
+        ancestor = ancestor.parent
     return 0
 
 
@@ -160,14 +152,14 @@ def _is_type(node: "exp.Expr") -> bool:
     return type(node).__name__ == "DataType"
 
 
-def shown(node: "exp.Expr") -> str:
-    """The node in a sentence, cut short."""
+def excerpt(node: "exp.Expr") -> str:
+    """The node as SQL for a sentence, at most 60 letters long."""
     text = " ".join(sql_of(node).split())
     return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}…"
 
 
-def swapped(node: "exp.Expr", text: str) -> str | None:
-    """The whole statement with the node written as `text`, if that is SQL."""
+def statement_with(node: "exp.Expr", text: str) -> str | None:
+    """The whole statement with `text` in place of the node; None if `text` is no SQL."""
     from sqlglot.errors import SqlglotError
 
     path: list[tuple[str, int | None]] = []
@@ -175,12 +167,12 @@ def swapped(node: "exp.Expr", text: str) -> str | None:
     while root.parent is not None:
         path.append((root.arg_key or "", root.index))
         root = root.parent
-    at = root = root.copy()
+    copy = root = root.copy()
     for key, index in reversed(path):
-        value = at.args[key]
-        at = value if index is None else value[index]
+        value = copy.args[key]
+        copy = value if index is None else value[index]
     try:
-        at.replace(fragment(text))
+        copy.replace(fragment(text))
     except SqlglotError:
         return None
     return sql_of(root)

@@ -1,4 +1,4 @@
-"""DATE_TRUNC as the parts of a date that it keeps, for a rewrite."""
+"""Rewrite DATE_TRUNC as the date parts that it keeps."""
 
 from typing import TYPE_CHECKING, cast
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 NAMES = ("date_trunc", "datetrunc")
-_KEPT = {
+_PARTS = {
     "year": ("year",),
     "quarter": ("year", "quarter"),
     "month": ("year", "month"),
@@ -18,50 +18,50 @@ _KEPT = {
 }
 
 
-def kept(node: "exp.Expr") -> list[str] | None:
-    """The parts that the call keeps, such as year(d) and month(d); None where it is not written as it should be."""
-    found = unit(node)
-    return [f"{part}({sql_of(node.expressions[1])})" for part in _KEPT[found]] if found in _KEPT else None
+def date_parts(node: "exp.Expr") -> list[str] | None:
+    """The parts that the call keeps, such as year(d) and month(d); None if its arguments are not as they should be."""
+    parts = _PARTS.get(unit(node))
+    return None if parts is None else [f"{part}({sql_of(node.expressions[1])})" for part in parts]
 
 
 def unit(node: "exp.Expr") -> str:
-    """What the call truncates to, such as month; empty where it is not written as it should be."""
+    """The unit that the call truncates to, such as month; empty if its arguments are not as they should be."""
     parts = node.expressions
     return str(parts[0].this).lower() if len(parts) == 2 and type(parts[0]).__name__ == "Literal" else ""
 
 
-def parted(node: "exp.Expr") -> str | None:
-    """The statement with the parts selected and grouped by; None where the call stands elsewhere, as in WHERE."""
-    parts, text, root = kept(node), sql_of(node), cast("exp.Select", node.root().copy())
+def statement_by_parts(node: "exp.Expr") -> str | None:
+    """The statement with the parts selected and grouped by; None if the call is elsewhere, as in WHERE."""
+    from sqlglot import exp
+
+    parts, text, root = date_parts(node), sql_of(node), cast("exp.Select", node.root().copy())
     selected = [(item.this, item.alias) if type(item).__name__ == "Alias" else (item, "") for item in root.expressions]
     names = {alias.casefold() for inner, alias in selected if alias and sql_of(inner) == text}
     group, order = root.args.get("group"), root.args.get("order")
 
     def stands_for(item: "exp.Expr") -> str:
-        """What a position or a name in GROUP BY and ORDER BY means."""
-        place = str(item.this) if type(item).__name__ == "Literal" else ""
-        if place.isdigit() and 1 <= int(place) <= len(selected):
-            return sql_of(selected[int(place) - 1][0])
+        """The SQL of the column that a position or a name in GROUP BY or ORDER BY stands for."""
+        position = str(item.this) if type(item).__name__ == "Literal" else ""
+        if position.isdigit() and 1 <= int(position) <= len(selected):
+            return sql_of(selected[int(position) - 1][0])
         return text if type(item).__name__ == "Column" and str(item.name).casefold() in names else sql_of(item)
 
     keys = [stands_for(item) for item in (group.expressions if group is not None else ())]
-    wanted = [*(sql_of(inner) for inner, _ in selected), *keys]
-    if parts is None or text not in wanted:
+    if parts is None or text not in [*(sql_of(inner) for inner, _ in selected), *keys]:
         return None
-    items = [parts if sql_of(item) == text else [sql_of(whole)] for (item, _), whole in
-             zip(selected, root.expressions, strict=True)]  # fmt: skip
-    root.set("expressions", [fragment(one) for item in items for one in item])
+
+    def parts_of(item: str, otherwise: str) -> list[str]:
+        return parts if item == text and parts is not None else [otherwise]
+
+    entries = zip(selected, root.expressions, strict=True)
+    items = [part for (inner, _), item in entries for part in parts_of(sql_of(inner), sql_of(item))]
+    root.set("expressions", [fragment(item) for item in items])
     root.set("group", None)
-    grouped = dict.fromkeys(one for key in keys for one in (parts if key == text else [key]))
-    for one in grouped or parts:
-        root.group_by(fragment(one), copy=False)
+    for part in dict.fromkeys(part for key in keys for part in parts_of(key, key)) or parts:
+        root.group_by(fragment(part), copy=False)
     if order is not None:
-        pairs = [(stands_for(item.this), item.args.get("desc") or None) for item in order.expressions]
-        _set_order(root, [(one, down) for by, down in pairs for one in (parts if by == text else [by])])
+        directions = [(stands_for(item.this), item.args.get("desc") or None) for item in order.expressions]
+        pairs = [(part, descending) for key, descending in directions for part in parts_of(key, key)]
+        ordered = [exp.Ordered(this=fragment(part), desc=descending) for part, descending in pairs]
+        root.set("order", exp.Order(expressions=ordered))
     return sql_of(root)
-
-
-def _set_order(root: "exp.Expr", wanted: list[tuple[str, bool | None]]) -> None:
-    from sqlglot import exp
-
-    root.set("order", exp.Order(expressions=[exp.Ordered(this=fragment(one), desc=down) for one, down in wanted]))
