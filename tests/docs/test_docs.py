@@ -212,6 +212,39 @@ def test_the_index_links_every_page() -> None:
     assert [name(page) for page in PAGES if page != index and page not in linked] == []
 
 
+def drawn_tree(text: str) -> set[str]:
+    """The files that the tree in the design lists, each with its folder: the names after a folder are in it."""
+    block = text[text.index("src/discreet/\n") :].split("\ntests/", 1)[0]
+    folders: dict[int, str] = {0: ""}
+    files = set()
+    for line in block.splitlines()[1:]:
+        depth = (len(line) - len(line.lstrip())) // 2
+        parent = folders[depth - 1]
+        if folder := re.match(r"\s*(\w+)/", line):
+            parent = folders[depth] = f"{parent}{folder[1]}/"
+        files |= {f"{parent}{file}" for file in re.findall(r"\b\w+\.py\b", line)}
+    return files
+
+
+def test_the_tree_of_the_design_lists_the_files_of_the_package() -> None:
+    drawn = drawn_tree((ROOT / "docs" / "design.md").read_text(encoding="utf-8"))
+    there = {file.relative_to(SRC).as_posix() for file in SRC.rglob("*.py")}
+    assert sorted(drawn - there) == []
+    assert sorted(file for file in there - drawn if not file.endswith("__init__.py")) == []
+
+
+def test_paths_named_in_pages_exist() -> None:
+    path = re.compile(r"\b(?:tests|benchmarks|docs)/[\w/]+\.(?:py|md|toml)\b")
+    named = {
+        (name(page), found)
+        for page in PAGES
+        for code in re.findall(r"`[^`\n]+`", page.read_text(encoding="utf-8"))
+        for found in path.findall(code)
+    }
+    assert len(named) > 50
+    assert [item for item in sorted(named) if not (ROOT / item[1]).exists() and "NAME" not in item[1]] == []
+
+
 def test_pages_are_written_in_plain_words() -> None:
     banned = re.compile(r"(?i)\bguaranteed safe\b|\bcannot be identified\b|\bfully anonymous\b|\bgold standard\b")
     assert [name(page) for page in PAGES if banned.search(page.read_text(encoding="utf-8"))] == []
