@@ -212,6 +212,30 @@ def test_the_index_links_every_page() -> None:
     assert [name(page) for page in PAGES if page != index and page not in linked] == []
 
 
+def tour_names(text: str) -> list[str]:
+    """What the tour names, dotted: at a stop the functions behind its file, elsewhere a function with its file."""
+    stops = re.findall(r"^\*\*\d+ · `([\w/]+)\.py`\*\*((?: `[\w.]+`,?)+)$", text, re.MULTILINE)
+    named = [(file, function) for file, functions in stops for function in re.findall(r"`([\w.]+)`", functions)]
+    named += [(file, function) for function, file in re.findall(r"`([\w.]+)`\s+\(`([\w/]+)\.py`\)", text)]
+    files = re.findall(r"`([\w/]+)\.py`", text)
+    return [f"{file}.{function}".replace("/", ".") for file, function in named] + [
+        file.replace("/", ".") for file in files
+    ]
+
+
+def test_the_tour_names_files_and_functions_that_exist() -> None:
+    names = tour_names((ROOT / "docs" / "why" / "tour.md").read_text(encoding="utf-8"))
+    assert len(names) > 50
+    for dotted in names:
+        named_object(dotted)
+
+
+def test_a_stop_that_moved_would_be_found() -> None:
+    (moved, _) = tour_names("**1 · `gate.py`** `undisclose`\n")
+    with pytest.raises(AttributeError):
+        named_object(moved)
+
+
 def drawn_tree(text: str) -> set[str]:
     """The files that the tree in the design lists, each with its folder: the names after a folder are in it."""
     block = text[text.index("src/discreet/\n") :].split("\ntests/", 1)[0]
