@@ -1,10 +1,12 @@
 """Terms: the (ε, δ) that a question or a release may take and the level of its ±, parsed once, passed as one value."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from discreet import amounts
+from discreet.relation import Relation
 
 LEVEL = Fraction(95, 100)
 _DELTA_CEILING = Fraction(1, 2)  # of any δ, whatever a budget allows
@@ -35,3 +37,22 @@ class Terms:
             amounts.delta(delta, ceiling=_DELTA_CEILING),
             amounts.inner_probability(level, "level"),
         )
+
+    def cost_json(self, relation: Relation, unit: str | None) -> dict[str, str | None]:
+        """What these terms charge, as every reply states it under "cost"."""
+        return {
+            "epsilon": amounts.shown(self.epsilon),
+            "delta": amounts.shown(self.delta),
+            "neighbours": str(relation),
+            "unit": unit,
+        }
+
+
+def price_text(cost: Mapping[str, str | None]) -> str:
+    """The ε and δ of a cost for people; a δ of 0 is left out.
+
+    >>> price_text({"epsilon": "1", "delta": "1e-7"}), price_text({"epsilon": "1", "delta": "0"})
+    ('ε = 1, δ = 1e-7', 'ε = 1')
+    """
+    delta = cost["delta"]
+    return f"ε = {cost['epsilon']}" + ("" if delta in ("0", None) else f", δ = {delta}")

@@ -11,7 +11,7 @@ import pytest
 from discreet.audit import suite
 from discreet.audit.claims import claims
 from discreet.audit.mutants import mutants
-from discreet.cli import audit, main
+from discreet.cli import audit, main, terminal
 from discreet.noise.laplace import DiscreteLaplace
 
 ROW_KEYS = {"name", "claim", "lower_bound", "runs", "event", "verdict"}
@@ -51,7 +51,7 @@ def test_any_beginning_will_do_and_a_whole_name_is_that_one(capfd: pytest.Captur
 def test_list_names_everything_and_runs_nothing(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audit, "_made", lambda jobs: pytest.fail("it ran"))
+    monkeypatch.setattr(audit, "_run", lambda jobs: pytest.fail("it ran"))
     status, found = said(capfd, "--list")
     assert status == 0
     assert set(found["claims"]) == {claim.name for claim in claims()}
@@ -182,11 +182,11 @@ def test_table_says_not_refuted_and_what_that_means(capfd: pytest.CaptureFixture
 def test_bar_appears_on_a_terminal_only_and_leaves_stdout_alone(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audit, "_PATIENCE", -1.0)
+    monkeypatch.setattr(terminal, "PATIENCE", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("FORCE_COLOR", "1")
-    assert main.status(["audit", "two-coins", "--runs", "200", "--json"]) == 0
+    assert main.status(["audit", "two-coins", "--runs", "1e5", "--json"]) == 0
     out = capfd.readouterr()
     assert json.loads(out.out)["ok"] is True
     assert "two-coins" in out.err

@@ -105,15 +105,10 @@ def noisy_parts(plan: Plan, values: Any) -> dict[Part, Noisy]:
     }
 
 
-def cost_json(plan: Plan) -> dict[str, str]:
-    """What is charged, in the words of the public face."""
+def cost_json(plan: Plan) -> dict[str, Any]:
+    """What is charged, as replies state it."""
     schema = plan.draft.schema
-    return {
-        "epsilon": amounts.shown(plan.terms.epsilon),
-        "delta": amounts.shown(plan.terms.delta),
-        "neighbours": str(schema.relation),
-        "unit": explain.unit(schema),
-    }
+    return plan.terms.cost_json(schema.relation, explain.unit(schema))
 
 
 def mechanism_words(recipe: Recipe, plan: Plan) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.amounts import shown
 from discreet.answer.column import joined
 from discreet.inert import visible
+from discreet.terms import price_text
 
 if TYPE_CHECKING:
     from discreet.answer.answer import Answer
@@ -61,7 +62,7 @@ def html(answer: "Answer") -> str:
 def caption(answer: "Answer") -> str:
     """One line: level, cost, unit, what remains."""
     cost = answer.cost
-    paid = f"cost ε = {cost['epsilon']}" + ("" if cost["delta"] in ("0", None) else f", δ = {cost['delta']}")
+    paid = f"cost {price_text(cost)}"
     if answer.replayed:
         paid = f"replayed, nothing new charged (first {paid})"
     who = f"per {cost['unit'] or 'row'} ({cost['neighbours']})"

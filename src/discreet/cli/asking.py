@@ -1,18 +1,16 @@
-"""What the verbs about a question share: their flags, the question's text from stdin, and commands to paste."""
+"""What the verbs about a question share: their options, and reading a question from stdin."""
 
 import sys
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from discreet.errors import BadValue, bad
-from discreet.fix import Fix, command_line
 
 
-def _named(text: str | None) -> str | None:
-    """A name as typed, or none at all; a blank one is a slip, such as a variable of the shell that is not set."""
+def _require_name(text: str | None) -> str | None:
+    """Refuses a blank name, which comes from a shell variable that is not set."""
     if text is not None and not text.strip():
         raise bad("--as", "must be a name", text, "Write, for example: --as ana; or leave --as out.")
     return text
@@ -20,24 +18,21 @@ def _named(text: str | None) -> str | None:
 
 Toml = Annotated[Path, typer.Argument(metavar="TOML", readable=False, help="The metadata file, such as people.toml.")]
 Sql = Annotated[str, typer.Argument(metavar="SQL", help="The question; - reads it from stdin.")]
-Eps = Annotated[str | None, typer.Option("--eps", "--epsilon", metavar="ε", help="What the question may cost.")]
+Eps = Annotated[str | None, typer.Option("--eps", "--epsilon", metavar="ε", help="ε to spend on the question.")]
 Error = Annotated[
-    list[str] | None, typer.Option("--error", metavar="±", help="Or the ± to reach: n=15, or n=15,total=200.")
+    list[str] | None, typer.Option("--error", metavar="±", help="± to reach instead: n=15, or n=15,total=200.")
 ]
-Delta = Annotated[str | None, typer.Option(metavar="δ", help="Its δ; by default a hundredth of the budget's.")]
-Level = Annotated[str | None, typer.Option(metavar="P", help="How often ± holds; 0.95 by default.")]
+Delta = Annotated[str | None, typer.Option(metavar="δ", help="δ to spend; a hundredth of the budget's by default.")]
+Level = Annotated[str | None, typer.Option(metavar="P", help="Probability that ± holds; 0.95 by default.")]
 As = Annotated[
-    str | None, typer.Option("--as", metavar="NAME", help="Who asks, for caps of their own.", callback=_named)
+    str | None, typer.Option("--as", metavar="NAME", help="Analyst who asks and has a cap.", callback=_require_name)
 ]
-AtSize = Annotated[str | None, typer.Option(metavar="N", help="Show the ± of means for groups of N rows.")]
-Rehearse = Annotated[
-    bool, typer.Option("--rehearse", help="Invent the rows from the metadata: nothing private is opened or charged.")
-]
-Why = Annotated[str | None, typer.Option(metavar="TEXT", help="The reason, which the ledger keeps.")]
+AtSize = Annotated[str | None, typer.Option(metavar="N", help="Group size for which the ± of means is shown.")]
+Rehearse = Annotated[bool, typer.Option("--rehearse", help="Use invented rows: nothing private is opened or charged.")]
 
 
 def read_sql(typed: str) -> str:
-    """The question's text, from stdin if a dash stands for it."""
+    """The question's text as typed, or read from stdin for a dash."""
     if typed != "-":
         return typed
     try:
@@ -49,11 +44,3 @@ def read_sql(typed: str) -> str:
         fix = "Write, for example: echo 'SELECT COUNT(*) AS n FROM people' | discreet ask people.toml - --eps 1"
         raise BadValue("SQL must not be empty.", "Nothing came from stdin.", fix)
     return text
-
-
-def drawn_commands(fixes: Iterable[Fix]) -> list[Any]:
-    """Command lines under their words; they are not wrapped, since a broken one does not run."""
-    from rich.text import Text
-
-    lines = [(fix.words, f"  {command_line(fix)}") for fix in fixes]
-    return [part for words, line in lines for part in (Text(f"\n{words}"), Text(line, no_wrap=True, overflow="ignore"))]

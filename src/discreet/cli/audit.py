@@ -1,15 +1,13 @@
-"""`discreet audit`: every claim beside the largest lower bound that could be found for it."""
+"""`discreet audit`: show every claim beside the largest lower bound that was found for it."""
 
-import sys
-import time
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from discreet import amounts
+from discreet.cli import terminal
+from discreet.cli.drawing import unwrapped
 from discreet.cli.reply import AsJson, Fitting, OutFile, Reply, Yes, require_new
 from discreet.fix import command_line
 from discreet.operation.reply import envelope
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
     from discreet.audit.report import Row
     from discreet.audit.suite import Job, Outcome
 
-_PATIENCE = 2.0  # seconds without a bar
 CAVEATS = (
     "Not refuted means that no lower bound above the claim was found, not that the claim is true.",
     "A true claim is refuted by chance in at most one audit of a million.",
@@ -30,7 +27,7 @@ def audit(
         list[str] | None,
         typer.Argument(metavar="NAME", help="Claims and planted bugs, or how their names begin; see --list."),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Every planted bug too; all must be caught.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Run every planted bug too; all must be caught.")] = False,
     listed: Annotated[bool, typer.Option("--list", help="List the names and run nothing.")] = False,
     runs: Annotated[str, typer.Option(metavar="N", help="Runs per neighbour, half to choose events.")] = "20000",
     json: AsJson = False,
@@ -53,7 +50,7 @@ def audit(
     planted = mutant_jobs(chosen) if chosen or everything or listed else []
     if listed:
         return _listing(list(dict.fromkeys(job.name for job in jobs)), planted, output, yes)
-    rows = list(_made([*jobs, *planted]))
+    rows = _run([*jobs, *planted])
     outcome = Outcome(tuple(rows[: len(jobs)]), tuple(rows[len(jobs) :]))
     problem = outcome.problem()
     data = _data(outcome, {job.name: job.wrong for job in planted})
@@ -63,42 +60,26 @@ def audit(
 
 
 def _listing(claims: list[str], planted: "list[Job]", output: Path | None, yes: bool) -> Reply:
-    """The names alone, each planted bug with what it does wrong."""
+    """The names alone, and beside each planted bug what it does wrong."""
     bugs = [{"name": job.name, "wrong": job.wrong} for job in planted]
 
     def picture() -> Any:
-        from rich.text import Text
-
         width = max((len(job.name) for job in planted), default=0)
         lines = ["claims", *(f"  {name}" for name in claims)] if claims else []
         lines += ["planted bugs", *(f"  {bug['name']:{width}}  {bug['wrong']}" for bug in bugs)] if bugs else []
-        return Text("\n".join(lines), no_wrap=True, overflow="ignore")
+        return unwrapped("\n".join(lines))
 
     return Reply(envelope(claims=claims, mutants=bugs), picture, output, replace=yes)
 
 
-def _made(jobs: "list[Job]") -> "Iterator[Row]":
-    """Every row, with a bar on the terminal once it takes more than two seconds."""
-    for job in _watched(jobs):
-        yield job.row()
-
-
-def _watched(jobs: "list[Job]") -> "Iterable[Job]":
-    if not sys.stderr.isatty():
-        yield from jobs
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    begun, bar = time.monotonic(), Progress(console=Console(stderr=True), transient=True)
-    task = bar.add_task("audit", total=len(jobs))
-    with ExitStack() as shown:
-        for job in jobs:
-            if not bar.live.is_started and time.monotonic() - begun > _PATIENCE:
-                shown.enter_context(bar)
-            bar.update(task, description=job.name)
-            yield job
-            bar.advance(task)
+def _run(jobs: "list[Job]") -> "list[Row]":
+    """Run every job, with a bar on the terminal if it takes long."""
+    rows = []
+    with terminal.bar() as advance:
+        for index, job in enumerate(jobs):
+            advance(job.name, index / len(jobs))
+            rows.append(job.row())
+    return rows
 
 
 def _data(outcome: "Outcome", wrong: dict[str, str]) -> dict[str, Any]:
@@ -130,7 +111,7 @@ def _picture(outcome: "Outcome") -> Any:
 
 
 def _table(title: str, rows: "tuple[Row, ...]") -> Any:
-    """One line a row, or three where the terminal is too narrow for that."""
+    """One line per row, or three where the terminal is too narrow for that."""
     from rich.console import Group
     from rich.padding import Padding
     from rich.table import Table
@@ -141,14 +122,14 @@ def _table(title: str, rows: "tuple[Row, ...]") -> Any:
     for name in (title, "claimed", "at least", "runs", "event", "verdict"):
         table.add_column(name, justify="right" if name in ("at least", "runs") else "left", no_wrap=True)
     for row in rows:
-        least, runs = _least(row), f"{row.runs:,}" if row.runs else "exact"
-        table.add_row(row.name, row.claim, least, runs, row.event, row.verdict)
-        details = f"{row.claim}, at least {least}, {runs if runs == 'exact' else f'{runs} runs'}: {row.verdict}"
+        bound, runs = _bound_text(row), f"{row.runs:,}" if row.runs else "exact"
+        table.add_row(row.name, row.claim, bound, runs, row.event, row.verdict)
+        details = f"{row.claim}, at least {bound}, {runs if runs == 'exact' else f'{runs} runs'}: {row.verdict}"
         stacked += [Text(row.name), Padding(Text(f"{details}\n{row.event}"), (0, 0, 0, 2))]
     return Fitting(table, Group(*stacked))
 
 
-def _least(row: "Row") -> str:
+def _bound_text(row: "Row") -> str:
     from discreet.audit.report import shown
 
     bound = shown(row.lower_bound)

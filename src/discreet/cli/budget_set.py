@@ -1,9 +1,9 @@
-"""`discreet budget set`: new numbers in the metadata and in the ledger, or in neither.
+"""`discreet budget set`: change the budget in the metadata and in the ledger, or in neither.
 
     new TOML beside the old one → entry in the ledger → new TOML in place of the old one
 
-If it stops in between, the ledger and the metadata disagree, every question is refused, and the same command again
-finds the entry there and only puts the file in place.
+If it stops in between, the ledger and the metadata disagree and every question is refused; the same command again
+finds the entry and only puts the file in place.
 """
 
 import contextlib
@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet import amounts, durable
-from discreet.cli.asking import Toml, Why
+from discreet.cli.asking import Toml
 from discreet.cli.budget import overview, picture
-from discreet.cli.reasons import require_why
+from discreet.cli.reasons import Why, require_why
 from discreet.cli.reply import AsJson, Reply
 from discreet.errors import BadValue, CannotWrite, bad
 from discreet.fix import UNKNOWN, Fix
@@ -53,7 +53,7 @@ def set_budget(
     """
     typed = {"epsilon": epsilon, "delta": delta, "max_epsilon_per_question": max_eps_per_question}
     numbers = {name: _number(name, value) for name, value in typed.items() if value is not None}
-    caps = dict(_cap(one) for one in analyst or ())
+    caps = dict(map(_cap, analyst or ()))
     act = _act(metadata, typed | {"analyst": tuple(analyst or ())})
     reason = require_why(why, act)
     if not numbers and not caps:
@@ -61,15 +61,15 @@ def set_budget(
         raise BadValue("Nothing is to be changed.", "No number was given.", fix)
     require_metadata_file(metadata)
     with fixes_about(metadata):
-        changed = _changed(metadata, numbers, caps, reason)
+        changed = _change(metadata, numbers, caps, reason)
     with opened_table(metadata) as table:
-        found = overview(table)
-    found.data["changed"] = changed
-    return Reply(found.data, lambda: picture(found))
+        state = overview(table)
+    state.data["changed"] = changed
+    return Reply(state.data, lambda: picture(state))
 
 
 def _number(name: str, typed: str) -> Fraction:
-    """The number behind a flag; what no budget could be is a slip of the command line, not of the metadata."""
+    """The number behind a flag; refused here, since a slip of the command line is none of the metadata."""
     if name == "delta":
         return amounts.decimal(typed, _FLAGS[name], fix="Give a number such as 1e-7.")
     return amounts.epsilon(typed, _FLAGS[name])
@@ -77,8 +77,8 @@ def _number(name: str, typed: str) -> Fraction:
 
 def _act(metadata: Path, typed: dict[str, Any]) -> Fix:
     """The change as it was typed; an example where nothing was."""
-    given = {name: value for name, value in typed.items() if value}
-    return Fix("Write, for example:", "budget set", {"metadata": str(metadata), **(given or {"epsilon": "5"})})
+    flags = {name: value for name, value in typed.items() if value}
+    return Fix("Write, for example:", "budget set", {"metadata": str(metadata), **(flags or {"epsilon": "5"})})
 
 
 def _cap(typed: str) -> tuple[str, Fraction]:
@@ -88,8 +88,8 @@ def _cap(typed: str) -> tuple[str, Fraction]:
     return name.strip(), amounts.epsilon(value.strip(), f"cap of {name.strip()}")
 
 
-def _changed(toml: Path, numbers: dict[str, Fraction], caps: dict[str, Fraction], reason: str) -> bool:
-    """Makes the change; whether there was any to make."""
+def _change(toml: Path, numbers: dict[str, Fraction], caps: dict[str, Fraction], reason: str) -> bool:
+    """Make the change; whether there was any to make."""
     from discreet import metadata
     from discreet.metadata import edit, files
     from discreet.table import Table
@@ -100,18 +100,17 @@ def _changed(toml: Path, numbers: dict[str, Fraction], caps: dict[str, Fraction]
     after = Table(metadata.parse(new_text, file=toml.name, folder=toml.parent), toml)
     first = after.opening if before.budget is None else Table(before, toml).opening
     with _beside(toml, new_text if new_text != text else None) as put_in_place:
-        noted = _noted(after, first, reason)
+        has_entry = _write_entry(after, first, reason)
         put_in_place()
-    return noted or new_text != text
+    return has_entry or new_text != text
 
 
-def _noted(after: "Table", first: "Opening", reason: str) -> bool:
-    """Writes the entry unless the ledger says the same already; a ledger that is not there yet is made with `first`."""
+def _write_entry(after: "Table", first: "Opening", reason: str) -> bool:
+    """Write the entry unless the ledger has these rules already; a missing ledger is made with `first`."""
     from discreet.ledger.ledger import Ledger
 
     opening, path = after.opening, after.ledger_path
-    there = path.exists() and path.stat().st_size > 0
-    if not there:
+    if not path.exists() or path.stat().st_size == 0:
         with Ledger.create(path, first) as ledger:
             ledger.set_budget(opening.rules, reason)
         return True

@@ -1,4 +1,4 @@
-"""`discreet demo`: the curator at an invented hospital; `discreet demo lecture`: three questions of a lecture."""
+"""`discreet demo`: ask an invented hospital; `discreet demo lecture`: three results of a lecture."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,19 +11,19 @@ from discreet.operation.reply import envelope
 
 _MOST_SEED = 2**63 - 1
 
-Seed = Annotated[str, typer.Option(metavar="N", help="Makes the invented tables; the noise takes no seed.")]
+Seed = Annotated[str, typer.Option(metavar="N", help="Seed of the invented tables; the noise takes none.")]
 
 
 def demo(
     folder: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where the table, its metadata and its ledger go.")
+        Path | None, typer.Option(metavar="DIR", help="Folder for the table, its metadata and its ledger.")
     ] = None,
     seed: Seed = "1",
     json: AsJson = False,
     output: OutFile = None,
     yes: Yes = False,
 ) -> Reply:
-    """An invented hospital: three questions through the gate, and what is left.
+    """Ask an invented hospital three questions and show what is left of its budget.
 
     Example: discreet demo --folder hospital
     """
@@ -49,7 +49,7 @@ def lecture(
     output: OutFile = None,
     yes: Yes = False,
 ) -> Reply:
-    """A short tour: blue eyes, the tax survey, and what trust is worth.
+    """Show a lecture's results: blue eyes, the tax survey, the worth of trust.
 
     Example: discreet demo lecture --plot errors.png
     """

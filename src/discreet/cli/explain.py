@@ -1,6 +1,6 @@
-"""`discreet explain`: the path from a question to its numbers, from the stored answer or before asking."""
+"""`discreet explain`: show how a question is answered, from its stored answer or before it is asked."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -13,7 +13,7 @@ from discreet.operation.question import QuestionCall
 
 def explain(
     metadata: Toml,
-    what: Annotated[str, typer.Argument(metavar="RECEIPT|SQL", help="A receipt, the word last, or a question.")],
+    question: Annotated[str, typer.Argument(metavar="RECEIPT|SQL", help="A receipt, the word last, or a question.")],
     eps: Eps = None,
     error: Error = None,
     delta: Delta = None,
@@ -22,7 +22,7 @@ def explain(
     output: OutFile = None,
     yes: Yes = False,
 ) -> Reply:
-    """How a question is answered, before or after it is asked.
+    """Explain how a question is answered, before or after it is asked.
 
     Caps, sensitivity and its rule, mechanism, scale, step and the split of ε, in words or as JSON. A question without
     --eps is explained at 1. Costs nothing.
@@ -30,12 +30,6 @@ def explain(
     Example: discreet explain people.toml last
     """
     require_new(output, yes, metadata)
-    call = QuestionCall(metadata, read_sql(what), eps, tuple(error or ()), delta, level, verb="explain")
+    call = QuestionCall(metadata, read_sql(question), eps, tuple(error or ()), delta, level, verb="explain")
     reply = explain_question(call)
-    return Reply(reply.to_json(command_line), lambda: _picture(reply.value), output, replace=yes, toml=metadata)
-
-
-def _picture(text: str) -> Any:
-    from rich.text import Text
-
-    return Text(text)
+    return Reply(reply.to_json(command_line), lambda: reply.value, output, replace=yes, toml=metadata)

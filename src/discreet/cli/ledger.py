@@ -8,8 +8,8 @@ import typer
 
 from discreet import amounts, outputs
 from discreet.cli import terminal
-from discreet.cli.asking import Toml, Why
-from discreet.cli.reasons import require_why
+from discreet.cli.asking import Toml
+from discreet.cli.reasons import Why, require_why
 from discreet.cli.reply import AsJson, OutFile, Reply, Yes, require_new
 from discreet.errors import BadValue, CannotWrite, IntegrityError, LedgerUnavailable, bad
 from discreet.fix import UNKNOWN, Fix

@@ -16,6 +16,7 @@ from discreet.privacy.cost import Approx, Cost, Gaussian, Pure, Response, Zcdp, 
 from discreet.privacy.odds import LENIENCE, Belief, Question, Reach, catch_rate, guess, posterior, reach, reaches
 from discreet.real import ball
 from discreet.relation import Relation, relation
+from discreet.terms import Terms, price_text
 
 _CHANCE = Fraction(1, 10**6)
 _EVEN = Fraction(1, 2)
@@ -160,12 +161,7 @@ def _price(cost: Cost, chance: Fraction) -> tuple[Fraction, Fraction]:
 
 
 def _data(found: Findings) -> dict[str, Any]:
-    cost = {
-        "epsilon": amounts.shown(found.epsilon),
-        "delta": amounts.shown(found.delta),
-        "neighbours": str(found.under),
-        "unit": None,
-    }
+    cost = Terms(found.epsilon, found.delta).cost_json(found.under, None)
     numbers = {
         "promise": to_json(found.cost),
         "question": str(found.question),
@@ -236,16 +232,15 @@ def _picture(found: Findings) -> Any:
 
 
 def _lines(found: Findings) -> list[tuple[str, str]]:
-    leak = f", δ = {amounts.shown(found.delta)}" if found.delta else ""
     several = f", {words.together(found.group - 1)} at once" if found.group > 1 else ""
-    epsilon = f"{amounts.rounded_up(found.epsilon, 6):f}"
+    price = price_text({"epsilon": f"{amounts.rounded_up(found.epsilon, 6):f}", "delta": amounts.shown(found.delta)})
     low, high = words.at_least(found.belief.low), words.at_most(found.belief.high)
     alarms = words.accusations(found.false_alarms)
     may = "can be multiplied by" if found.loss > words.LARGEST_FACTOR else "multiplied by"
     informed = f"right at most {words.at_most(found.prior_guess)} times of 100, where the prior alone is right"
     alone = words.at_least(max(found.prior, 1 - found.prior))
     return [
-        ("promise", f"ε = {epsilon}{leak}, neighbours by {found.under}{several}: {words.strength(found.even_guess)}"),
+        ("promise", f"{price}, neighbours by {found.under}{several}: {words.strength(found.even_guess)}"),
         ("odds", f"{may} {words.factor(found.loss)}"),
         ("belief", f"from {words.at_most(found.prior)} of 100 to between {low} and {high} of 100"),
         ("best guess", f"right at most {words.at_most(found.even_guess)} times of 100, where a coin is right 50"),

@@ -1,10 +1,11 @@
-"""`discreet prepare`: the typed, capped copy of the table, made beforehand or removed."""
+"""`discreet prepare`: make or remove the typed, capped copy of the table."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from discreet.cli.asking import Toml
+from discreet.cli.drawing import unwrapped
 from discreet.cli.reply import AsJson, OutFile, Reply, Yes, require_new
 from discreet.cli.terminal import bar
 from discreet.operation.dataset import opened_table
@@ -20,7 +21,7 @@ def prepare(
 ) -> Reply:
     """Make the typed, capped copy of the table that questions run on.
 
-    Questions prepare it by themselves when the source or its facts have changed; this does so beforehand.
+    Questions make it themselves when the source or its metadata have changed; this does so beforehand.
 
     Example: discreet prepare people.toml
     """
@@ -30,11 +31,5 @@ def prepare(
         if clean:
             table.engine.clean()
         snapshot = None if clean else table.prepare(advance)
-    said = f"{name}: the prepared copy is removed." if clean else f"{name}: prepared, snapshot {snapshot}."
-    return Reply(envelope(dataset=name, snapshot=snapshot), lambda: _picture(said), output, replace=yes, toml=metadata)
-
-
-def _picture(said: str) -> Any:
-    from rich.text import Text
-
-    return Text(said, no_wrap=True, overflow="ignore")
+    text = f"{name}: the prepared copy is removed." if clean else f"{name}: prepared, snapshot {snapshot}."
+    return Reply(envelope(dataset=name, snapshot=snapshot), lambda: unwrapped(text), output, replace=yes, toml=metadata)

@@ -1,16 +1,11 @@
-"""`discreet quote`: cost, ± and what would remain.  Costs nothing, touches no data."""
+"""`discreet quote`: show cost, ± and what would remain.  Costs nothing, touches no data."""
 
-from typing import TYPE_CHECKING, Any
-
-from discreet.cli.asking import As, AtSize, Delta, Eps, Error, Level, Rehearse, Sql, Toml, drawn_commands, read_sql
+from discreet.cli.asking import As, AtSize, Delta, Eps, Error, Level, Rehearse, Sql, Toml, read_sql
+from discreet.cli.drawing import quote_picture
 from discreet.cli.reply import AsJson, OutFile, Reply, Yes, require_new
 from discreet.fix import command_line
 from discreet.operation.ask import quote as quote_question
 from discreet.operation.question import QuestionCall
-
-if TYPE_CHECKING:
-    from discreet.answer.quote import Quote
-    from discreet.operation.reply import Reply as Quoted
 
 
 def quote(
@@ -27,7 +22,7 @@ def quote(
     yes: Yes = False,
     rehearse: Rehearse = False,
 ) -> Reply:
-    """What a question would cost and how exact it would be.
+    """Show what a question would cost and how exact it would be.
 
     Costs nothing and touches no data. A typed --eps is the whole price; --error finds the least that reaches a ±.
 
@@ -37,11 +32,5 @@ def quote(
     sql, widths = read_sql(sql), tuple(error or ())
     call = QuestionCall(metadata, sql, eps, widths, delta, level, analyst, at_size, rehearse, verb="quote")
     reply = quote_question(call)
-    return Reply(reply.to_json(command_line), lambda: _picture(reply), output, replace=yes, toml=metadata)
-
-
-def _picture(reply: "Quoted[Quote]") -> Any:
-    from rich.console import Group
-    from rich.text import Text
-
-    return Group(*map(Text, reply.value.lines()), *drawn_commands(reply.next or ()))
+    data, picture = reply.to_json(command_line), lambda: quote_picture(reply.value.lines(), reply.next or ())
+    return Reply(data, picture, output, replace=yes, toml=metadata)

@@ -1,14 +1,13 @@
-"""`discreet release check`: a built release read back and held against the tree.  Reads no private table."""
+"""`discreet release check`: read a built release and compare it with the tree.  Reads no private table."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from discreet.cli.asking import Toml
 from discreet.cli.release_asking import Folder
 from discreet.cli.reply import AsJson, OutFile, Reply, Yes, require_new
 from discreet.fix import command_line
-from discreet.operation.folder import BuiltCall
-from discreet.operation.folder import check as check_release
+from discreet.operation import folder as operation
 
 if TYPE_CHECKING:
     from discreet.release.read import Checked
@@ -19,30 +18,28 @@ _SHOWN = 20
 def check(
     metadata: Toml, folder: Folder = None, json: AsJson = False, output: OutFile = None, yes: Yes = False
 ) -> Reply:
-    """Whether a built release keeps every rule: sums, signs, margins.
+    """Check a built release against every rule: sums, signs, margins.
 
-    Every place must be there once and be the sum of those in it, every number whole and not negative, every ± as
+    Every place must occur once and be the sum of those in it, every number must be whole and not negative, every ± as
     planned, every file as it was written. If anything fails, the exit code is 6.
 
     Example: discreet release check people.toml
     """
     require_new(output, yes, metadata)
-    call = BuiltCall(metadata, folder)
-    reply = check_release(call)
+    call = operation.BuiltCall(metadata, folder)
+    reply = operation.check(call)
     data = reply.to_json(command_line)
     return Reply(data, lambda: _picture(reply.value, call.place), output, exit=reply.exit, replace=yes, toml=metadata)
 
 
-def _picture(found: "Checked", folder: Path) -> Any:
-    from rich.text import Text
-
-    facts = found.facts
-    if not found.problems:
+def _picture(checked: "Checked", folder: Path) -> str:
+    facts, problems = checked.facts, checked.problems
+    if not problems:
         places, cells, levels = facts["places"], facts["cells"], len(facts["levels"])
         numbers = f"{places * cells:,} numbers of {places:,} places on {levels} levels"
-        rules = "\n".join(f"{name:<10} {count}" for name, count in found.violations.items())
-        return Text(f"{folder}: {numbers}, every rule is kept.\n\nrule       broken\n{rules}")
-    told = [f"  {problem}" for problem in found.problems[:_SHOWN]]
-    if len(found.problems) > _SHOWN:
-        told.append(f"  … and {len(found.problems) - _SHOWN} more: see --json.")
-    return Text("\n".join([f"{folder}: the release does not check.", "", *told]))
+        rules = "\n".join(f"{name:<10} {count}" for name, count in checked.violations.items())
+        return f"{folder}: {numbers}, every rule is kept.\n\nrule       broken\n{rules}"
+    lines = [f"  {problem}" for problem in problems[:_SHOWN]]
+    if len(problems) > _SHOWN:
+        lines.append(f"  … and {len(problems) - _SHOWN} more: see --json.")
+    return "\n".join([f"{folder}: the release does not check.", "", *lines])

@@ -1,4 +1,4 @@
-"""`discreet release publish`: everything that goes out, made from the built folder alone."""
+"""`discreet release publish`: write everything that is shared, made from the built folder alone."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -6,13 +6,13 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli.asking import Toml
+from discreet.cli.drawing import unwrapped
 from discreet.cli.release_asking import Folder
 from discreet.cli.reply import AsJson, Reply
 from discreet.fix import command_line
-from discreet.operation.folder import BuiltCall
-from discreet.operation.folder import publish as publish_release
+from discreet.operation import folder as operation
 
-_WHAT = {
+_CONTENTS = {
     "index.html": "a page to look around in, without any outside request",
     "report.md": "what it is and what it promises, in words",
     "table.csv": "the tables that add up, a row for each number, with its ±",
@@ -23,7 +23,7 @@ _WHAT = {
 }
 
 Out = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="OUT", help="The folder to write; NAME.published by default.")
+    Path | None, typer.Option("--output", "-o", metavar="OUT", help="Folder to write; NAME.published by default.")
 ]
 
 
@@ -34,19 +34,16 @@ def publish(
     json: AsJson = False,
     yes: Annotated[bool, typer.Option("--yes", help="Replace what is in OUT.")] = False,
 ) -> Reply:
-    """Tables, measurements, a page and a report, ready to share.
+    """Write tables, measurements, a page and a report to share.
 
     Costs nothing: all of it is made from what was released. A release that does not check is not published.
 
     Example: discreet release publish people.toml -o published
     """
-    reply = publish_release(BuiltCall(metadata, folder, output, replaces=yes))
+    reply = operation.publish(operation.BuiltCall(metadata, folder, output, replaces=yes))
     return Reply(reply.to_json(command_line), lambda: _picture(reply.value))
 
 
-def _picture(made: list[Path]) -> Any:
-    from rich.text import Text
-
-    wide = max(len(str(path)) for path in made)
-    lines = [f"{path!s:<{wide}}  {_WHAT.get(path.name, '')}".rstrip() for path in made]
-    return Text("\n".join(lines), no_wrap=True, overflow="ignore")
+def _picture(files: list[Path]) -> Any:
+    width = max(len(str(path)) for path in files)
+    return unwrapped("\n".join(f"{path!s:<{width}}  {_CONTENTS.get(path.name, '')}".rstrip() for path in files))

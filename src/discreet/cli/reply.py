@@ -1,4 +1,4 @@
-"""What a verb hands back, and the one place that prints it.
+"""The reply of a verb, and the one place that prints it.
 
 Data goes to stdout, all else to stderr; with `--json` stdout carries exactly one JSON object, whatever happened.
 """
@@ -37,14 +37,14 @@ _PLAIN = {  # for streams that know no such letter
 
 @dataclass(frozen=True)
 class Reply:
-    """An outcome: `data` for programs, `picture` (made only when wanted) for people."""
+    """An outcome: `data` for programs, `picture` for people: a text or what rich draws, made only when it is shown."""
 
     data: dict[str, Any]
     picture: Callable[[], Any]
     file: Path | None = None
     exit: int = 0
     replace: bool | None = None  # whether --yes was given; None where a verb has no --yes
-    said: Callable[[], Any] | None = None  # for people, on stderr: what belongs to the picture and is no data
+    notes: Callable[[], Any] | None = None  # for people, on stderr: what belongs to the picture and is no data
     content: bytes | None = None  # in place of the picture, byte for byte
     toml: Path | None = None  # of the dataset it is about, whose inputs the file must not replace
 
@@ -81,7 +81,7 @@ class _Inert:
 
 
 def require_new(file: Path | None, replace: bool | None, metadata: Path | None = None, *, flag: str = "output") -> None:
-    """Refuses an input of a dataset, and a file that is there already unless it may be replaced; devices are none."""
+    """Refuses an input of a dataset, and a file that exists unless it may be replaced; a device is no file."""
     if file is not None:
         outputs.require_harmless(file, metadata, flag=flag)
     if file is not None and file.is_file() and not replace:
@@ -102,8 +102,8 @@ def show(reply: Reply, *, as_json: bool) -> int:
     elif reply.file is None and reply.content is not None:
         sys.stdout.buffer.write(reply.content)
     sys.stdout.flush()
-    if reply.said is not None and not as_json:
-        _draw(reply.said, sys.stderr)
+    if reply.notes is not None and not as_json:
+        _draw(reply.notes, sys.stderr)
     return reply.exit
 
 
@@ -113,8 +113,8 @@ def show_problem(error: DiscreetError, *, as_json: bool) -> int:
     if as_json:
         print(in_json(json.dumps(problem)), flush=True)
     else:
-        said = visible_lines("\n".join(problem[part] for part in ("what", "why", "fix")))
-        print(plain(said, sys.stderr.encoding), file=sys.stderr)
+        text = visible_lines("\n".join(problem[part] for part in ("what", "why", "fix")))
+        print(plain(text, sys.stderr.encoding), file=sys.stderr)
     return error.exit
 
 
@@ -124,13 +124,13 @@ def plain(text: str, encoding: str | None) -> str:
     >>> plain("ε = 1 ± 2", "ascii"), plain("ε = 1 ± 2", "latin-1"), plain("ε = 1 ± 2", "utf-8")
     ('eps = 1 +- 2', 'eps = 1 ± 2', 'ε = 1 ± 2')
     """
-    lacking = {ord(letter): instead for letter, instead in _PLAIN.items() if not _known(letter, encoding or "ascii")}
+    lacking = {ord(letter): stand_in for letter, stand_in in _PLAIN.items() if not _has_letter(encoding, letter)}
     return text.translate(lacking)
 
 
-def _known(letter: str, encoding: str) -> bool:
+def _has_letter(encoding: str | None, letter: str) -> bool:
     try:
-        letter.encode(encoding)
+        letter.encode(encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
         return False
     return True
@@ -156,10 +156,13 @@ def _write(reply: Reply, stream: TextIO, as_json: bool) -> None:
 def _draw(picture: Callable[[], Any], stream: TextIO) -> None:
     from rich.console import Console, Group
 
-    seen = stream.isatty()
-    console = Console(file=stream, width=None if seen else _UNWRAPPED, highlight=False, markup=False, emoji=False)
-    with console.capture() as drawn:  # rich would end the process itself when nobody reads
+    on_terminal = stream.isatty()
+    width = None if on_terminal else _UNWRAPPED
+    console = Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
+    with console.capture() as captured:  # rich would end the process itself when nobody reads
         # In a Group, because a bare Text is joined into a new one that forgets its no_wrap.
         console.print(_Inert(Group(picture())), crop=False)
-    text = drawn.get() if seen else "".join(f"{line.rstrip()}\n" for line in drawn.get().splitlines())
+    text = captured.get()
+    if not on_terminal:
+        text = "".join(f"{line.rstrip()}\n" for line in text.splitlines())
     stream.write(plain(text, stream.encoding))

@@ -6,6 +6,7 @@ from typing import Any
 from discreet.answer import table
 from discreet.answer.show import caps
 from discreet.demo.curator import CAVEATS, Asked, Curated, activation
+from discreet.terms import price_text
 
 
 def page(done: Curated) -> Any:
@@ -39,8 +40,7 @@ def _question(number: int, asked: Asked) -> Iterator[Any]:
     from rich.table import Table
     from rich.text import Text
 
-    cost = asked.answer.cost
-    paid = f"cost ε = {cost['epsilon']}" + (f", δ = {cost['delta']}" if cost["delta"] != "0" else "")
+    paid = f"cost {price_text(asked.answer.cost)}"
     yield Text()
     yield Text.assemble((f"{number}  {asked.title}", "bold"))
     yield Text(f"   {asked.sql}", style="dim", no_wrap=True, overflow="ignore")

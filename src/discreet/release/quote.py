@@ -120,15 +120,10 @@ def given(plan: ReleasePlan) -> dict[str, Any]:
     return {"total": known.total, "leaf_totals": leaves, "zeros": zeros}
 
 
-def cost(plan: ReleasePlan) -> dict[str, str]:
-    """What is charged, in the words of the public face."""
+def cost(plan: ReleasePlan) -> dict[str, Any]:
+    """What is charged, as replies state it."""
     schema = plan.subject.schema
-    return {
-        "epsilon": amounts.shown(plan.terms.epsilon),
-        "delta": amounts.shown(plan.terms.delta),
-        "neighbours": str(schema.relation),
-        "unit": explain.unit(schema),
-    }
+    return plan.terms.cost_json(schema.relation, explain.unit(schema))
 
 
 def caveats(plan: ReleasePlan) -> list[str]:

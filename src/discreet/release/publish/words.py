@@ -8,6 +8,7 @@ from discreet import amounts, shares
 from discreet.inert import markdown
 from discreet.release.publish.facts import number
 from discreet.shares import EPSILON, PRECISION, Share, listed
+from discreet.terms import price_text
 
 Facts = Mapping[str, Any]
 
@@ -61,11 +62,10 @@ def protected(facts: Facts) -> str:
 
 def spent(facts: Facts) -> str:
     """One sentence on the price."""
-    delta = "" if facts["delta"] == "0" else f", δ = {facts['delta']}"
     receipt = "" if facts["receipt"] is None else f", receipt {facts['receipt']}"
     strength = facts["promise"]["strength"]
     called = f"a promise that {strength}" if strength.startswith("needs") else f"a {strength} promise"
-    return f"ε = {facts['epsilon']}{delta} for all levels together{receipt}; {called}."
+    return f"{price_text(facts)} for all levels together{receipt}; {called}."
 
 
 def noise(facts: Facts) -> str:
@@ -125,10 +125,9 @@ def level_shares(facts: Facts) -> list[Share]:
 
 def cited(facts: Facts) -> str:
     """How to cite it."""
-    delta = "" if facts["delta"] == "0" else f", δ = {facts['delta']}"
     receipt = "" if facts["receipt"] is None else f", receipt {facts['receipt']}"
     return (
-        f"{title(facts)}: tables that add up, with noise for privacy (ε = {facts['epsilon']}{delta} per "
+        f"{title(facts)}: tables that add up, with noise for privacy ({price_text(facts)} per "
         f"{facts['unit'] or 'row'}, {facts['neighbours']}{receipt}). Made with {facts['software']}."
     )
 

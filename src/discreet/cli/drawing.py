@@ -1,0 +1,47 @@
+"""Parts of pictures that several verbs draw: named facts, tables, commands to paste."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from discreet.fix import Fix, command_line
+
+
+def fact_list(facts: Iterable[tuple[str, str]]) -> Any:
+    """A line for each fact, behind its name in bold."""
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="bold")
+    grid.add_column()
+    for name, line in facts:
+        grid.add_row(name, line)
+    return grid
+
+
+def text_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, keys: int) -> Any:
+    """A table without lines; its first `keys` columns are aligned left, the others right."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for index, name in enumerate(header):
+        table.add_column(Text(name), justify="left" if index < keys else "right")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
+def unwrapped(text: str, style: str = "") -> Any:
+    """Lines to copy, longer than a terminal is wide where they must be: a broken command does not run."""
+    from rich.text import Text
+
+    return Text(text, style=style, no_wrap=True, overflow="ignore")
+
+
+def quote_picture(lines: Iterable[str], fixes: Iterable[Fix]) -> Any:
+    """The lines of a quote, then each command that can follow, under its words."""
+    from rich.console import Group
+    from rich.text import Text
+
+    commands = [part for fix in fixes for part in (Text(f"\n{fix.words}"), unwrapped(f"  {command_line(fix)}"))]
+    return Group(*map(Text, lines), *commands)
