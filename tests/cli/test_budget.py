@@ -261,7 +261,7 @@ def command_in(fix: str) -> list[str]:
 
 def test_delta_is_parted_in_words(people: Path, told: Told, shown: Shown) -> None:
     drawn = shown("budget", "people.toml")[0]
-    assert "1e-7 is parted: 5e-8 for groups that are not public, 2.5e-8 for noise, and 2.5e-8" in drawn
+    assert "1e-7 is divided: 5e-8 for groups that are not public, 2.5e-8 for noise, and 2.5e-8" in drawn
     told(*SET, "--delta", "0", "--why", "x")
     assert "parted" not in shown("budget", "people.toml")[0]
 

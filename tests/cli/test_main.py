@@ -268,7 +268,7 @@ def test_table_of_codes_in_the_docs_is_complete_and_says_the_right_exit() -> Non
     page = (Path(__file__).parents[2] / "docs" / "errors.md").read_text(encoding="utf-8")
     table = dict(re.findall(r"^\| `([a-z-]+)` \| (\d+) \|", page, flags=re.MULTILINE))
     known = {kind.code: str(kind.exit) for kind in subclasses(DiscreetError) if kind.__module__ == errors.__name__}
-    own = [main._usage(typer.BadParameter("x")), main._bug(), main._unwritten(None), main._interrupted()]
+    own = [main._usage(typer.BadParameter("x")), main._bug(), main._cannot_write(None), main._interruption()]
     assert {problem.code for problem in own} == set(main.OWN_CODES)
     assert table == known | {problem.code: str(problem.exit) for problem in own}
     assert len(known) == sum(kind.__module__ == errors.__name__ for kind in subclasses(DiscreetError))

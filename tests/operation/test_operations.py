@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from discreet import operation
-from discreet.cli.verbs import loaded
+from discreet.cli.verbs import load
 from discreet.errors import BadValue, BudgetExceeded, IntegrityError
 from discreet.fix import command_line, in_python
 from discreet.operation import ask as asks
@@ -137,7 +137,7 @@ EVERY = {
 def test_every_argument_of_a_call_has_a_flag(verb: str) -> None:
     call, more = EVERY[verb]
     flags = {word for word in words_of(replace(call, verb=verb).fix("", **more)) if word.startswith("-")}
-    assert flags <= {name for parameter in loaded(verb).params for name in parameter.opts}
+    assert flags <= {name for parameter in load(verb).params for name in parameter.opts}
     assert len(flags) >= 4
 
 

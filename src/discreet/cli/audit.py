@@ -7,7 +7,7 @@ import typer
 
 from discreet import amounts
 from discreet.cli import terminal
-from discreet.cli.drawing import unwrapped
+from discreet.cli.drawing import unwrapped_text
 from discreet.cli.reply import AsJson, Fitting, OutFile, Reply, Yes, require_new
 from discreet.fix import command_line
 from discreet.operation.reply import envelope
@@ -67,7 +67,7 @@ def _listing(claims: list[str], planted: "list[Job]", output: Path | None, yes: 
         width = max((len(job.name) for job in planted), default=0)
         lines = ["claims", *(f"  {name}" for name in claims)] if claims else []
         lines += ["planted bugs", *(f"  {bug['name']:{width}}  {bug['wrong']}" for bug in bugs)] if bugs else []
-        return unwrapped("\n".join(lines))
+        return unwrapped_text("\n".join(lines))
 
     return Reply(envelope(claims=claims, mutants=bugs), picture, output, replace=yes)
 

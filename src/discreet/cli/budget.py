@@ -95,7 +95,7 @@ def overview(table: "Table") -> Overview:
             "max_delta": amounts.shown(allowed.max_delta),
         },
         spent=_spent(standing),
-        guarantee=_guarantee(_promised(table, standing), allowed, table.schema.relation),
+        guarantee=_guarantee(_promise_of(table, standing), allowed, table.schema.relation),
         analysts=_analysts(allowed, standing),
         questions=0 if standing is None else standing.charges,
         failures=0 if standing is None else standing.failures,
@@ -142,7 +142,7 @@ def _analysts(allowed: "Budget", standing: "Standing | None") -> list[dict[str, 
     ]
 
 
-def _promised(table: "Table", standing: "Standing | None") -> Promised:
+def _promise_of(table: "Table", standing: "Standing | None") -> Promised:
     """What the entries of the ledger add up to; before the first charge the metadata's budget alone."""
     from discreet.ledger import filter as filters
 

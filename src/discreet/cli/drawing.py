@@ -31,7 +31,7 @@ def text_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, keys: in
     return table
 
 
-def unwrapped(text: str, style: str = "") -> Any:
+def unwrapped_text(text: str, style: str = "") -> Any:
     """Lines to copy, longer than a terminal is wide where they must be: a broken command does not run."""
     from rich.text import Text
 
@@ -43,5 +43,5 @@ def quote_picture(lines: Iterable[str], fixes: Iterable[Fix]) -> Any:
     from rich.console import Group
     from rich.text import Text
 
-    commands = [part for fix in fixes for part in (Text(f"\n{fix.words}"), unwrapped(f"  {command_line(fix)}"))]
+    commands = [part for fix in fixes for part in (Text(f"\n{fix.words}"), unwrapped_text(f"  {command_line(fix)}"))]
     return Group(*map(Text, lines), *commands)

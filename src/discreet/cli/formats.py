@@ -1,4 +1,4 @@
-"""An answer as bytes, in the format that was asked for or that the file's name says."""
+"""An answer as bytes, in the format that was typed or that the file's name has."""
 
 import csv
 import io
@@ -26,7 +26,7 @@ SEPARATED = {"csv": ",", "tsv": "\t"}
 
 
 def chosen_format(typed: str | None, file: Path | None) -> str:
-    """The format: as typed, or as the file's name ends, else a table for people.
+    """The format as typed, or by the file's suffix, else a table for people.
 
     >>> chosen_format(None, Path("answer.csv")), chosen_format(None, None)
     ('csv', 'table')
@@ -34,8 +34,8 @@ def chosen_format(typed: str | None, file: Path | None) -> str:
     if typed is None:
         return TABLE if file is None else SUFFIXES.get(file.suffix.lower(), TABLE)
     if typed not in (TABLE, *FORMATS):
-        meant = suggestion(typed, [TABLE, *FORMATS]) or "csv"
-        raise bad("format", f"must be one of {', '.join([TABLE, *FORMATS])}", typed, f"Write: --format {meant}")
+        likely = suggestion(typed, [TABLE, *FORMATS]) or "csv"
+        raise bad("format", f"must be one of {', '.join([TABLE, *FORMATS])}", typed, f"Write: --format {likely}")
     return typed
 
 
@@ -64,7 +64,7 @@ def require_raw(name: str, file: Path | None) -> None:
 def content(answer: "Answer", name: str, cell: Callable[[str], str] = inert.cell) -> bytes | None:
     """The answer's bytes; None for the table, which is drawn.  `cell` writes a text of CSV or TSV."""
     if name in SEPARATED:
-        return _separated(answer, SEPARATED[name], cell)
+        return _separated_text(answer, SEPARATED[name], cell)
     return None if name == TABLE else FORMATS[name](answer)
 
 
@@ -74,7 +74,7 @@ def exact_cell(text: str) -> str:
 
 
 def guard_caveat(answer: "Answer", name: str) -> str | None:
-    """What a reader must know of a file some of whose texts were changed so that nothing runs them."""
+    """The caveat of a file in which texts were changed so that no spreadsheet runs them."""
     cells = [*_names(answer), *(_one_cell(value) for row in _rows(answer) for value in row.values())]
     texts = [text for text in cells if isinstance(text, str)]
     if name not in SEPARATED or all(inert.cell(text) == text for text in texts):
@@ -85,7 +85,7 @@ def guard_caveat(answer: "Answer", name: str) -> str | None:
     )
 
 
-def _separated(answer: "Answer", separator: str, cell: Callable[[str], str]) -> bytes:
+def _separated_text(answer: "Answer", separator: str, cell: Callable[[str], str]) -> bytes:
     rows = [_names(answer), *(row.values() for row in _rows(answer))]
     texts = ((cell(value) if isinstance(value, str) else value for value in map(_one_cell, row)) for row in rows)
     return "".join(_line(row, separator) for row in texts).encode(errors="surrogatepass")
@@ -99,7 +99,7 @@ def _one_cell(value: Any) -> Any:
     """
     if not isinstance(value, list):
         return value
-    return "; ".join(label_text(one).replace("\\", "\\\\").replace(";", "\\;") for one in value)
+    return "; ".join(label_text(label).replace("\\", "\\\\").replace(";", "\\;") for label in value)
 
 
 def _line(cells: Iterable[Any], separator: str) -> str:
@@ -122,8 +122,8 @@ def _names(answer: "Answer") -> list[str]:
 
 
 def _rows(answer: "Answer") -> list[dict[str, Any]]:
-    said = {name: fact for column in answer.columns for name, fact in answer.beside(column).items()}
-    names, rows = _names(answer), [row | said for row in answer.to_json()["rows"]]
+    facts = {name: fact for column in answer.columns for name, fact in answer.beside(column).items()}
+    names, rows = _names(answer), [row | facts for row in answer.to_json()["rows"]]
     return [{name: row[name] for name in names} for row in rows]
 
 
@@ -144,13 +144,13 @@ def _markdown(answer: "Answer") -> bytes:
 
     header, rows = table(answer)
     sides = ["---"] * len(answer.keys) + ["---:"] * len(answer.columns)
-    lines = [_barred(map(inert.markdown, header)), _barred(sides)]
-    lines += [_barred(map(inert.markdown, row)) for row in rows]
-    said = [f"{inert.markdown(line)}\n" for line in (*caps(answer), caption(answer))]
-    return "\n".join([*lines, "", *said]).encode()
+    lines = [_markdown_row(map(inert.markdown, header)), _markdown_row(sides)]
+    lines += [_markdown_row(map(inert.markdown, row)) for row in rows]
+    notes = [f"{inert.markdown(line)}\n" for line in (*caps(answer), caption(answer))]
+    return "\n".join([*lines, "", *notes]).encode()
 
 
-def _barred(cells: Iterable[str]) -> str:
+def _markdown_row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
@@ -183,8 +183,8 @@ def _arrow(answer: "Answer") -> bytes:
 
 
 FORMATS: dict[str, Callable[["Answer"], bytes]] = {
-    "csv": lambda answer: _separated(answer, SEPARATED["csv"], inert.cell),
-    "tsv": lambda answer: _separated(answer, SEPARATED["tsv"], inert.cell),
+    "csv": lambda answer: _separated_text(answer, SEPARATED["csv"], inert.cell),
+    "tsv": lambda answer: _separated_text(answer, SEPARATED["tsv"], inert.cell),
     "json": _json,
     "jsonl": _jsonl,
     "parquet": _parquet,

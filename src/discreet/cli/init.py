@@ -1,9 +1,8 @@
-"""`discreet init`: a first metadata file from a CSV's header and a few answers.  Reads no row."""
+"""`discreet init`: write a first metadata file from a CSV's header and a few answers.  Reads no row."""
 
 import os
 import shlex
 import stat
-import sys
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -13,9 +12,11 @@ import typer
 
 from discreet import amounts, durable, outputs
 from discreet.cli import questions
-from discreet.cli.check import picture
+from discreet.cli.check import picture as gap_list
+from discreet.cli.drawing import unwrapped_text
 from discreet.cli.questions import Answers
 from discreet.cli.reply import AsJson, Reply
+from discreet.cli.terminal import is_terminal
 from discreet.errors import BadValue, CannotWrite, SourceUnavailable, bad
 from discreet.fix import Fix, command_line
 from discreet.metadata import Gap, Metadata, dumps, gaps, header, parse
@@ -28,7 +29,7 @@ from discreet.schema.words import written
 
 @dataclass(frozen=True)
 class Draft:
-    """The file to write, its text, what the text means, what it leaves open, and a command that leaves less open."""
+    """The file to write, its text, what it leaves open, and a command that leaves less open."""
 
     file: Path
     text: str
@@ -41,10 +42,10 @@ class Draft:
 
 def init(
     data: Annotated[
-        Path, typer.Argument(metavar="CSV", readable=False, help="The private table; only its header is read.")
+        Path, typer.Argument(metavar="CSV", readable=False, help="Private table; only its header is read.")
     ],
-    unit: Annotated[str | None, typer.Option(metavar="COLUMN", help="Whose row it is: who is protected.")] = None,
-    max_rows: Annotated[str | None, typer.Option(metavar="N", help="Rows of one unit that may count.")] = None,
+    unit: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column that says who is protected.")] = None,
+    max_rows: Annotated[str | None, typer.Option(metavar="N", help="Rows of one unit that may count, at most.")] = None,
     column: Annotated[
         list[str] | None,
         typer.Option(metavar="SPEC", help="age:integer:0:110 or 'region:category:north|south'; repeat."),
@@ -55,8 +56,8 @@ def init(
     epsilon: Annotated[str | None, typer.Option("--epsilon", "--eps", metavar="ε", help="The whole budget.")] = None,
     delta: Annotated[str | None, typer.Option(metavar="δ", help="Its δ, such as 1e-7.")] = None,
     neighbours: Annotated[str, typer.Option(metavar="NAME", help="add-remove or replace-one.")] = "add-remove",
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="What questions call the table.")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="TOML", help="The file to write.")] = None,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="Name of the table in questions.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="TOML", help="File to write.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Ask nothing; replace the file if it is there.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the file instead of writing it.")] = False,
     json: AsJson = False,
@@ -70,20 +71,23 @@ def init(
     file = _file(output, data)
     _require_harmless(file, data)
     if file.exists() and not (yes or dry_run):
-        raise _taken(file)
-    given = Answers(unit, max_rows, tuple(column or ()), tuple(hierarchy or ()), epsilon, delta)
-    given = replace(given, before=_before(data, output=output, name=name, neighbours=neighbours))
-    called = questions.plain_name(data.stem) if name is None else questions.called(name)
-    related = questions.relation(neighbours)
-    names = _names(data, given)
+        raise _already_there(file)
+    unusual = None if neighbours == Relation.ADD_REMOVE else neighbours
+    others = {"table": str(data), "name": name, "neighbours": unusual, "output": output}
+    answers = Answers(unit, max_rows, tuple(column or ()), tuple(hierarchy or ()), epsilon, delta, others)
+    if name is not None:
+        questions.require_name(name)
+    relation = questions.relation(neighbours)
+    names = _names(data, answers)
     silent = "of --yes" if yes else "of --json" if json else "there is no terminal"
-    if not (yes or json) and sys.stdin.isatty() and sys.stderr.isatty():
-        given, silent = questions.asked(given, names), ""
-    draft = _draft(given, data, file, names=names, related=related, called=called)
-    draft = _noted(draft, given, names=names, silent=silent)
+    if not (yes or json) and is_terminal():
+        answers, silent = questions.ask_missing(answers, names), ""
+    table = questions.plain_name(data.stem) if name is None else name
+    draft = _draft(answers, data, file, names=names, relation=relation, table=table)
+    draft = _with_note(draft, answers, names=names, silent=silent)
     if not dry_run:
         _save(draft, replace_old=yes)
-    return Reply(_data(draft, dry_run), lambda: _drawn(draft, dry_run))
+    return Reply(_data(draft, dry_run), lambda: _picture(draft, dry_run))
 
 
 def _file(output: Path | None, data: Path) -> Path:
@@ -94,17 +98,13 @@ def _file(output: Path | None, data: Path) -> Path:
     if file.suffix.lower() != ".toml":
         raise bad("output", "must end in .toml", str(file), f"Write: -o {shlex.quote(f'{file.stem}.toml')}")
     if not file.parent.is_dir():
-        raise bad(
-            "output",
-            "must lie in a folder that exists",
-            str(file),
-            f"Make it first: mkdir -p {shlex.quote(str(file.parent))}",
-        )
+        make = f"Make it first: mkdir -p {shlex.quote(str(file.parent))}"
+        raise bad("output", "must lie in a folder that exists", str(file), make)
     return file
 
 
 def _require_harmless(file: Path, data: Path) -> None:
-    """Refuses to write over an input, metadata too unless they are of this very table and nothing was charged yet."""
+    """Refuses to write over an input, except over metadata of the same table that no ledger stands on."""
     if _is_same(file, data):
         raise bad("output", f"must not replace {outputs.TABLE}", str(file), "Give another name: -o new.toml")
     if outputs.input_kind(file) != outputs.METADATA:
@@ -122,64 +122,58 @@ def _require_harmless(file: Path, data: Path) -> None:
         raise bad("output", rule, str(file), fix)
 
 
-def _is_same(one: Path, other: Path) -> bool:
-    return one.exists() and other.exists() and one.samefile(other)
+def _is_same(file: Path, other: Path) -> bool:
+    return file.exists() and other.exists() and file.samefile(other)
 
 
-def _before(data: Path, *, output: Path | None, name: str | None, neighbours: str) -> dict[str, Any]:
-    """The arguments before the answers, as they were typed."""
-    unusual = None if neighbours == Relation.ADD_REMOVE else neighbours
-    return {"table": str(data), "name": name, "neighbours": unusual, "output": output}
-
-
-def _taken(file: Path) -> BadValue:
+def _already_there(file: Path) -> BadValue:
     return bad("output", "must not be there yet", str(file), "Add --yes to replace it, or another name: -o new.toml")
 
 
-def _names(data: Path, given: Answers) -> tuple[str, ...] | None:
-    """The header of a CSV; None for another format whose columns were given as flags."""
+def _names(data: Path, answers: Answers) -> tuple[str, ...] | None:
+    """The header of a CSV; None for another format whose columns were typed as flags."""
     _require_no_device(data)
-    if given.columns and data.suffix.lower() not in header.SUFFIXES:
+    if answers.columns and data.suffix.lower() not in header.SUFFIXES:
         return None
     return header.names(data)
 
 
 def _require_no_device(table: Path) -> None:
-    """Refuses a table that is a device or a socket; of a pipe only the header is taken."""
+    """Refuses a table that is a device or a socket; of a pipe only the header is read."""
     if mode(table) not in (None, stat.S_IFREG, stat.S_IFDIR, stat.S_IFIFO):
         why = f"You gave {written(table.name)}, which is a device or a socket."
         raise SourceUnavailable("The table must be a file.", why, "Save it to a file, such as people.csv.")
 
 
 def _draft(
-    given: Answers, data: Path, file: Path, *, names: tuple[str, ...] | None, related: Relation, called: str
+    answers: Answers, data: Path, file: Path, *, names: tuple[str, ...] | None, relation: Relation, table: str
 ) -> Draft:
-    columns = tuple(map(questions.column, given.columns))
-    wanted = [*([] if given.unit is None else [given.unit]), *(one.name for one in columns)]
-    questions.require_there(wanted, names)
-    protected = questions.unit(given, names)
-    nested = tuple(map(questions.hierarchy, given.hierarchies))
-    questions.require_there([one.levels[-1] for one in nested], names)
-    questions.require_together(columns, protected, nested)
-    schema = Schema(called, columns, protected, related, hierarchies=nested)
-    said = frozenset({"budget.delta"} if given.delta is not None else ())
+    columns = tuple(map(questions.column, answers.columns))
+    declared = [*([] if answers.unit is None else [answers.unit]), *(column.name for column in columns)]
+    questions.require_in_header(declared, names)
+    unit = questions.unit(answers, names)
+    hierarchies = tuple(map(questions.hierarchy, answers.hierarchies))
+    questions.require_in_header([hierarchy.levels[-1] for hierarchy in hierarchies], names)
+    questions.require_together(columns, unit, hierarchies)
+    schema = Schema(table, columns, unit, relation, hierarchies=hierarchies)
+    said = frozenset({"budget.delta"} if answers.delta is not None else ())
     source = Path(os.path.relpath(data, file.parent)).as_posix()
-    metadata = Metadata(schema, questions.budget(given), source, file.parent, said=said)
-    declared = {name.casefold() for name in wanted}
-    undeclared = tuple(name for name in names or () if name.casefold() not in declared)
+    metadata = Metadata(schema, questions.budget(answers), source, file.parent, said=said)
+    lower_names = {name.casefold() for name in declared}
+    undeclared = tuple(name for name in names or () if name.casefold() not in lower_names)
     text = dumps(metadata, undeclared)
     parse(text, file=file.name, folder=file.parent)  # a file that could not be read back is never written
     return Draft(file, text, metadata, gaps(metadata, names), undeclared)
 
 
-def _noted(draft: Draft, given: Answers, *, names: tuple[str, ...] | None, silent: str) -> Draft:
-    """The draft, and where nothing was asked and something is open, why so and the command that would fill it."""
-    fuller = questions.filled(given, names)
-    if not silent or fuller == given:
+def _with_note(draft: Draft, answers: Answers, *, names: tuple[str, ...] | None, silent: str) -> Draft:
+    """The draft; where nothing was asked and something is open, with the reason and the command that closes it."""
+    fuller = questions.completed(answers, names)
+    if not silent or fuller == answers:
         return draft
-    more = "" if given.columns else "; add --column NAME:TYPE for each column to ask about"
+    more = "" if answers.columns else "; add --column NAME:TYPE for each column to ask about"
     note = f"Nothing was asked, because {silent}. With your own answers in it, this command fills the gaps{more}:"
-    return replace(draft, caveats=(note,), fuller=command_line(questions.again(fuller, yes=True)))
+    return replace(draft, caveats=(note,), fuller=command_line(fuller.fix(yes=True)))
 
 
 def _save(draft: Draft, *, replace_old: bool) -> None:
@@ -189,7 +183,7 @@ def _save(draft: Draft, *, replace_old: bool) -> None:
         else:
             durable.write(draft.file, draft.text.encode(), mode=0o666, new=True)
     except FileExistsError:
-        raise _taken(draft.file) from None
+        raise _already_there(draft.file) from None
     except OSError:
         fix = "Check that you may write there and that the disk is not full, or give another name: -o new.toml"
         raise CannotWrite("The metadata was not written.", f"The file is {str(draft.file)!r}.", fix) from None
@@ -218,19 +212,11 @@ def _data(draft: Draft, dry_run: bool) -> dict[str, Any]:
     )
 
 
-def _drawn(draft: Draft, dry_run: bool) -> Any:
+def _picture(draft: Draft, dry_run: bool) -> Any:
     from rich.console import Group
-    from rich.text import Text
 
     if dry_run:
-        return _pasteable(draft.text.rstrip())
+        return unwrapped_text(draft.text.rstrip())
     fuller = [] if draft.fuller is None else ["", *draft.caveats, f"  {draft.fuller}"]
     following = "\n".join([*fuller, "", "Next:", *(f"  {line}" for line in _next(draft))])
-    return Group(Text(f"Written: {draft.file}\n"), picture(draft.metadata, draft.gaps), _pasteable(following))
-
-
-def _pasteable(lines: str) -> Any:
-    """Lines to copy: a file's name may be longer than a terminal is wide, and a broken command does not run."""
-    from rich.text import Text
-
-    return Text(lines, no_wrap=True, overflow="ignore")
+    return Group(f"Written: {draft.file}\n", gap_list(draft.metadata, draft.gaps), unwrapped_text(following))

@@ -1,4 +1,4 @@
-"""`discreet ledger`: the entries, their check, their export; and taking over a ledger that was moved."""
+"""`discreet ledger`: list, verify and export the entries; take over a moved ledger; end a run."""
 
 import functools
 from pathlib import Path
@@ -38,10 +38,10 @@ def ledger(
     output: OutFile = None,
     yes: Yes = False,
 ) -> Reply:
-    """Every charge and every act of the curator, oldest first.
+    """List every charge and every act of the curator, oldest first.
 
-    A ledger that was edited, cut or put back from an old copy ends with exit code 6 and what differs. One that was
-    moved to another machine is taken over with: discreet ledger adopt TOML --why "…"
+    For a ledger that was edited, cut or restored from an old copy the exit code is 6, and what differs is shown. One
+    that was moved to another machine is taken over with: discreet ledger adopt TOML --why "…"
 
     Example: discreet ledger people.toml --verify
     """
@@ -59,12 +59,12 @@ def adopt(
     metadata: Toml,
     why: Why = None,
     json: AsJson = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Adopt without a question back.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Adopt without confirmation.")] = False,
 ) -> Reply:
-    """Take a ledger that was moved here as it lies.
+    """Take over a ledger that was moved here.
 
-    Compare it with an export you trust first: nobody else can tell how much was spent since. The reason becomes an
-    entry, and so does what a recorded head knows and this copy does not; on a terminal that is shown before.
+    Compare it with an export you trust first: nobody else can tell how much was spent since. The ledger records the
+    reason, and the charges that this copy lacks and a recorded head has; on a terminal they are shown before.
 
     Example: discreet ledger adopt people.toml --why "moved to the new server"
     """
@@ -78,20 +78,20 @@ def adopt(
             fix = Fix("Copy it there, then:", "ledger adopt", {"why": UNKNOWN})
             raise LedgerUnavailable("There is no ledger to adopt.", f"It belongs at {str(path)!r}.", fix)
         _require_orphan(path)
-        lost = forgotten_at(path)
-        if lost is not None and terminal.is_terminal() and not (yes or json):
-            again = Fix("To ask it:", "ledger adopt", {"metadata": str(metadata), "why": reason, "yes": True})
-            terminal.require_agreed([f"This copy does not have {lost}."], again)
+        forgotten = forgotten_at(path)
+        if forgotten is not None and terminal.is_terminal() and not (yes or json):
+            fix = Fix("To ask it:", "ledger adopt", {"metadata": str(metadata), "why": reason, "yes": True})
+            terminal.require_agreed([f"This copy does not have {forgotten}."], fix)
         Ledger.adopt(path, why=reason).close()
         data = _data(table, verify=True)
-    if lost is not None:
-        data["caveats"] = [f"Forgotten: {lost}. Answers that were paid with it may have been seen."]
+    if forgotten is not None:
+        data["caveats"] = [f"Forgotten: {forgotten}. Answers that were paid with it may have been seen."]
     return Reply(data | {"exported": None}, lambda: _picture(data))
 
 
 def abandon(
     metadata: Toml,
-    receipt: Annotated[str, typer.Argument(metavar="RECEIPT", help="The receipt of the run, from discreet ledger.")],
+    receipt: Annotated[str, typer.Argument(metavar="RECEIPT", help="Receipt of the run, from discreet ledger.")],
     why: Why = None,
     json: AsJson = False,
 ) -> Reply:
@@ -106,8 +106,8 @@ def abandon(
         standing = table.standing()
         runs = {} if standing is None else {run.receipt.name: run for run in table.ledger.open_runs()}
         if receipt not in runs:
-            listed = f"Give one of: {', '.join(runs)}" if runs else "No run is under way."
-            raise bad("receipt", "must be that of a run under way", receipt, listed)
+            fix = f"Give one of: {', '.join(runs)}" if runs else "No run is under way."
+            raise bad("receipt", "must be that of a run under way", receipt, fix)
         runs[receipt].end("abandoned", reason)
         data = _data(table, verify=False)
     return Reply(data | {"exported": None}, lambda: _picture(data))
@@ -128,21 +128,19 @@ def _data(table: "Table", *, verify: bool, last: int | None = None) -> dict[str,
     standing = table.standing()
     if verify and standing is not None:
         table.ledger.verify()
-    entries = [] if standing is None else [_entry(one) for one in table.ledger.entries(last)]
     return envelope(
         dataset=table.schema.name,
         remaining=table.remaining(),
-        entries=entries,
+        entries=[] if standing is None else list(map(_entry, table.ledger.entries(last))),
         head=None if standing is None else standing.head,
         verified=verify,
     )
 
 
 def _entry(entry: dict[str, Any]) -> dict[str, Any]:
-    """One entry for a list: who asked what, at which price, and how far it got."""
+    """One entry for the list: who asked which question, its price, and its state."""
     memo = entry.get("memo")
     text = (memo.get("text") or memo.get("question")) if isinstance(memo, dict) else memo or None
-    charged = "state" in entry
     return {
         "number": entry["n"],
         "time": entry["time"],
@@ -156,7 +154,7 @@ def _entry(entry: dict[str, Any]) -> dict[str, Any]:
         "charge": entry.get("charge", entry.get("purse")),
         "other": entry.get("ledger"),
         "forgets": entry.get("forgets"),
-        "receipt": f"{entry['n']}-{entry['hash'][:12]}" if charged else None,
+        "receipt": f"{entry['n']}-{entry['hash'][:12]}" if "state" in entry else None,
         "hash": entry["hash"],
     }
 
@@ -179,7 +177,7 @@ def _export(table: "Table", file: Path) -> None:
 
 
 class _Lines:
-    """Lines drawn as they are: a table of rich takes a millisecond a row, and a ledger has many."""
+    """Lines without a layout: a table of rich takes a millisecond a row, and a ledger has many."""
 
     def __init__(self, lines: list[str]) -> None:
         self._lines = lines
@@ -192,24 +190,25 @@ class _Lines:
 
 def _picture(data: dict[str, Any]) -> Any:
     from rich.console import Group
-    from rich.text import Text
 
     rows = [("n", "time", "kind", "state", "ε", "analyst", "question"), *map(_row, data["entries"])]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    form = "  ".join(f"{{:{'>' if at in (0, 4) else '<'}{width}}}" for at, width in enumerate(widths))  # numbers right
+    sides = (">", "<", "<", "<", ">", "<", "<")  # numbers right
+    form = "  ".join(f"{{:{side}{width}}}" for side, width in zip(sides, widths, strict=True))
     lines = [form.format(*row).rstrip() for row in rows]
     head = data["head"]
     ending = ["", f"head {head}" if head else "No entry yet: the ledger is made with the first charge."]
     ending += ["Verified: file, chain, prices, sums, answers and head agree."] if data["verified"] else []
     ending += [f"· {caveat}" for caveat in data["caveats"]]
-    return Group(*([_Lines(lines)] if data["entries"] else []), Text("\n".join(ending)))
+    return Group(*([_Lines(lines)] if data["entries"] else []), "\n".join(ending))
 
 
-def _row(one: dict[str, Any]) -> tuple[str, ...]:
-    said = one["question"] or one["why"] or (f"of {one['charge']}" if one["charge"] else "")
-    said += f" (beside {one['other']})" if one["other"] else ""
-    first = str(one["number"]), one["time"][:19].replace("T", " "), one["kind"], (one["state"] or "").lower()
-    row = (*first, one["epsilon"] or "", _short(one["analyst"] or ""), _short(said))
+def _row(entry: dict[str, Any]) -> tuple[str, ...]:
+    text = entry["question"] or entry["why"] or (f"of {entry['charge']}" if entry["charge"] else "")
+    text += f" (beside {entry['other']})" if entry["other"] else ""
+    time, state = entry["time"][:19].replace("T", " "), (entry["state"] or "").lower()
+    analyst = _short(entry["analyst"] or "")
+    row = (str(entry["number"]), time, entry["kind"], state, entry["epsilon"] or "", analyst, _short(text))
     return tuple(map(visible, row))
 
 

@@ -1,4 +1,4 @@
-"""`discreet`: the verbs, and one envelope around all of them.
+"""`discreet`: run a verb and print its reply or its refusal, with one exit code for each kind.
 
     0 ok · 1 bug · 2 usage · 3 metadata · 4 not answerable · 5 budget · 6 integrity · 7 could not run · 130 interrupted
 
@@ -94,10 +94,7 @@ def status(arguments: Sequence[str]) -> int:
     as_json = "--json" in arguments
     outcome = _outcome(list(arguments))
     try:
-        if isinstance(outcome, Reply):
-            code = _written(outcome, as_json=as_json)
-        else:
-            code = show_problem(outcome, as_json=as_json)
+        code = _show(outcome, as_json=as_json)
         sys.stderr.flush()
         return code
     except OSError:  # stdout or stderr is gone or full
@@ -105,8 +102,8 @@ def status(arguments: Sequence[str]) -> int:
 
 
 def _last_word(outcome: Reply | DiscreetError) -> int:
-    """Say on stderr, if that is left, what could not be shown: an error itself, or that the answer is stored."""
-    problem = _unwritten(None, outcome.data.get("receipt")) if isinstance(outcome, Reply) else outcome
+    """Show on stderr, if it still works, the error itself or that the answer is stored."""
+    problem = _cannot_write(None, outcome.data.get("receipt")) if isinstance(outcome, Reply) else outcome
     _let_go(sys.stdout)
     with contextlib.suppress(OSError):
         show_problem(problem, as_json=False)
@@ -115,7 +112,7 @@ def _last_word(outcome: Reply | DiscreetError) -> int:
 
 
 def _let_go(stream: Any) -> None:
-    """Whatever a broken stream still holds goes nowhere: else the interpreter would complain while closing it."""
+    """Drop what a broken stream still holds: else the interpreter would complain while closing it."""
     try:
         stream.flush()
     except OSError:
@@ -123,7 +120,7 @@ def _let_go(stream: Any) -> None:
 
 
 def _replace_closed_streams() -> None:
-    """A stream that was closed from the start becomes one that cannot be used.
+    """Replace a stream that was closed from the start by one that cannot be used.
 
     Python has None in its place, and the next file that is opened, the ledger say, would get its number.
     """
@@ -134,7 +131,7 @@ def _replace_closed_streams() -> None:
 
 
 def _outcome(arguments: list[str]) -> Reply | DiscreetError:
-    """What came of it: a reply, or a refusal."""
+    """The reply of the command line, or its refusal."""
     try:
         return _reply(arguments)
     except DiscreetError as error:
@@ -142,7 +139,7 @@ def _outcome(arguments: list[str]) -> Reply | DiscreetError:
     except typer.TyperException as error:
         return _usage(error)
     except (KeyboardInterrupt, typer.Abort):
-        return _interrupted()
+        return _interruption()
     except Exception:
         # The message and traceback of an unforeseen error may hold anything, rows included: neither is shown.
         return _bug()
@@ -158,48 +155,44 @@ def _reply(arguments: list[str]) -> Reply:
     if result == Stopped.exit:
         raise KeyboardInterrupt
     text = printed.getvalue().rstrip()  # --help and --version print by themselves
-    return Reply(envelope(text=text), lambda: _plain(text))
+    return Reply(envelope(text=text), lambda: text)
 
 
-def _written(reply: Reply, *, as_json: bool) -> int:
+def _show(outcome: Reply | DiscreetError, *, as_json: bool) -> int:
+    if isinstance(outcome, DiscreetError):
+        return show_problem(outcome, as_json=as_json)
     try:
-        return show(reply, as_json=as_json)
+        return show(outcome, as_json=as_json)
     except DiscreetError as error:
         return show_problem(error, as_json=as_json)
     except KeyboardInterrupt:
-        return show_problem(_interrupted(), as_json=as_json)
+        return show_problem(_interruption(), as_json=as_json)
     except FileUnwritten:
-        return show_problem(_unwritten(reply.file, reply.data.get("receipt")), as_json=as_json)
+        return show_problem(_cannot_write(outcome.file, outcome.data.get("receipt")), as_json=as_json)
     except OSError:
         raise
     except Exception:
         return show_problem(_bug(), as_json=as_json)
 
 
-def _plain(text: str) -> Any:
-    from rich.text import Text
-
-    return Text(text)
-
-
 def _usage(error: typer.TyperException) -> Usage:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "discreet"
     message = error.format_message().rstrip(".")
-    ended = message if message.endswith("?") else f"{message}."
-    short = ended if len(ended) <= _LONGEST else f"{ended[:_LONGEST]}…"
+    sentence = message if message.endswith("?") else f"{message}."
+    short = sentence if len(sentence) <= _LONGEST else f"{sentence[:_LONGEST]}…"
     return Usage(short, OWN_CODES["usage"], f"See `{command} --help`.")
 
 
-def _interrupted() -> Stopped:
+def _interruption() -> Stopped:
     return Stopped("Stopped.", OWN_CODES["interrupted"], "What was charged stays charged.")
 
 
-def _unwritten(file: Path | None, receipt: str | None = None) -> CannotWrite:
-    kept = "" if receipt is None else f" The answer is stored, receipt {receipt}: the same again costs nothing."
+def _cannot_write(file: Path | None, receipt: str | None = None) -> CannotWrite:
+    stored = "" if receipt is None else f" The answer is stored, receipt {receipt}: the same again costs nothing."
     if file is None:
         fix = "Check that whatever reads it is still there and that the disk is not full, or write to a file: -o FILE"
-        why = f"{OWN_CODES['cannot-write']}{kept}"
+        why = f"{OWN_CODES['cannot-write']}{stored}"
         return CannotWrite("Not all could be written to stdout and stderr.", why, fix)
     if file.is_dir():
         why, fix = "That is a folder.", f"Name a file in it, for example: -o {file / 'answer.txt'}"
@@ -208,7 +201,7 @@ def _unwritten(file: Path | None, receipt: str | None = None) -> CannotWrite:
     else:
         why = "The file could not be opened, or not all of the answer fitted."
         fix = "Check that you may write there and that the disk is not full, or give another name after -o."
-    return CannotWrite(f"The answer could not be written to {str(file)!r}.", f"{why}{kept}", fix)
+    return CannotWrite(f"The answer could not be written to {str(file)!r}.", f"{why}{stored}", fix)
 
 
 def _bug() -> Bug:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from discreet.cli.asking import Toml
-from discreet.cli.drawing import unwrapped
+from discreet.cli.drawing import unwrapped_text
 from discreet.cli.reply import AsJson, OutFile, Reply, Yes, require_new
 from discreet.cli.terminal import bar
 from discreet.operation.dataset import opened_table
@@ -32,4 +32,5 @@ def prepare(
             table.engine.clean()
         snapshot = None if clean else table.prepare(advance)
     text = f"{name}: the prepared copy is removed." if clean else f"{name}: prepared, snapshot {snapshot}."
-    return Reply(envelope(dataset=name, snapshot=snapshot), lambda: unwrapped(text), output, replace=yes, toml=metadata)
+    data = envelope(dataset=name, snapshot=snapshot)
+    return Reply(data, lambda: unwrapped_text(text), output, replace=yes, toml=metadata)

@@ -1,4 +1,4 @@
-"""What the verbs about a release share: their flags, taken as one call."""
+"""What the verbs about a release share: their options, handed to them as one call."""
 
 import inspect
 from collections.abc import Callable
@@ -11,32 +11,31 @@ from discreet.cli.asking import As, Delta, Eps, Level, Toml
 from discreet.cli.reply import Reply
 from discreet.operation.release import ReleaseCall
 
-Over = Annotated[str | None, typer.Option("--hierarchy", metavar="NAME", help="Which tree, if there are several.")]
-By = Annotated[list[str] | None, typer.Option("--by", metavar="A,B", help="Public columns to part each place by.")]
-Count = Annotated[str | None, typer.Option(metavar="WHAT", help="units (each counted once) or rows.")]
-Groups = Annotated[str | None, typer.Option(metavar="COLUMN", help="Sizes of groups instead, such as household.")]
-Largest = Annotated[str | None, typer.Option(metavar="N", help="The largest size; what is larger counts as N.")]
+Over = Annotated[str | None, typer.Option("--hierarchy", metavar="NAME", help="Tree to use, if there are several.")]
+By = Annotated[list[str] | None, typer.Option("--by", metavar="A,B", help="Public columns that divide each place.")]
+Count = Annotated[str | None, typer.Option(metavar="WHAT", help="What is counted: units (each once) or rows.")]
+Groups = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of groups whose sizes are counted instead.")]
+Largest = Annotated[str | None, typer.Option(metavar="N", help="Largest group size; larger groups count as N.")]
 Share = Annotated[
-    list[str] | None, typer.Option(metavar="LEVEL=0.2", help="Lock a level's share of ε; repeat. The rest is shared.")
+    list[str] | None, typer.Option(metavar="LEVEL=0.2", help="Share of ε for a level; repeat. Others divide the rest.")
 ]
-Sharing = Annotated[str | None, typer.Option(metavar="HOW", help="Share the rest: even, or least error in sum.")]
-Method = Annotated[str | None, typer.Option(metavar="NAME", help="How it is made to add up; auto by default.")]
-Total = Annotated[str | None, typer.Option(metavar="N", help="The number at the top, if it is public.")]
+Sharing = Annotated[str | None, typer.Option(metavar="HOW", help="Division of the rest: even, or least error in sum.")]
+Method = Annotated[str | None, typer.Option(metavar="NAME", help="Method that makes it add up; auto by default.")]
+Total = Annotated[str | None, typer.Option(metavar="N", help="Total of the whole tree, if it is public.")]
 LeafTotals = Annotated[
     Path | None,
-    typer.Option("--leaf-totals", metavar="CSV", help="A public file with the total of every lowest place."),
+    typer.Option("--leaf-totals", metavar="CSV", help="Public CSV with the total of every lowest place."),
 ]
-Zeros = Annotated[
-    Path | None, typer.Option(metavar="CSV", help="A public file of what cannot be: a line for each combination.")
-]
+Zeros = Annotated[Path | None, typer.Option(metavar="CSV", help="Public CSV of impossible combinations, fixed at 0.")]
 Runs = Annotated[
     str | None,
     typer.Option(
-        "--resimulate", metavar="RUNS", help="Add an approximate ± of n, by drawing the noise again; 99 does."
+        "--resimulate", metavar="RUNS", help="Runs for an approximate ± of n from noise drawn again, such as 99."
     ),
 ]
 Folder = Annotated[
-    Path | None, typer.Argument(metavar="[DIR]", readable=False, help="The built release; NAME.release by default.")
+    Path | None,
+    typer.Argument(metavar="[DIR]", readable=False, help="Built release; NAME.release by default."),
 ]
 
 
@@ -58,26 +57,26 @@ def _flags(
     level: Level = None,
     analyst: As = None,
 ) -> dict[str, Any]:
-    """What was typed, by the names of a `ReleaseCall`."""
-    given = dict(locals())
-    return given | {"epsilon": given.pop("eps"), "by": tuple(by or ()), "share": tuple(share or ())}
+    """The typed options by the names of a `ReleaseCall`."""
+    typed = dict(locals())
+    return typed | {"epsilon": typed.pop("eps"), "by": tuple(by or ()), "share": tuple(share or ())}
 
 
 def asking(verb: str) -> Callable[[Callable[..., Reply]], Callable[..., Reply]]:
-    """A verb that has these flags before its own, and takes them as one call."""
+    """A decorator: the verb gets these options before its own and takes them as one call."""
 
     def with_flags(function: Callable[..., Reply]) -> Callable[..., Reply]:
         shared = inspect.signature(_flags).parameters
-        own = inspect.signature(function).parameters
-        every = [*shared.values(), *(own[name] for name in own if name != "call")]
+        others = [option for name, option in inspect.signature(function).parameters.items() if name != "call"]
+        options = [*shared.values(), *others]
 
-        def run(**typed: Any) -> Reply:
+        def verb_function(**typed: Any) -> Reply:
             flags = _flags(**{name: typed.pop(name) for name in shared})
             return function(ReleaseCall(**flags, verb=f"release {verb}"), **typed)
 
-        run.__name__, run.__doc__ = function.__name__, function.__doc__
-        run.__annotations__ = {one.name: one.annotation for one in every} | {"return": Reply}
-        run.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]  # what the command line is made of
-        return run
+        verb_function.__name__, verb_function.__doc__ = function.__name__, function.__doc__
+        verb_function.__annotations__ = {option.name: option.annotation for option in options} | {"return": Reply}
+        verb_function.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]  # typer reads it
+        return verb_function
 
     return with_flags

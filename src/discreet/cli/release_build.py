@@ -8,7 +8,7 @@ import typer
 
 from discreet.cli import terminal
 from discreet.cli.asking import Rehearse
-from discreet.cli.drawing import text_table, unwrapped
+from discreet.cli.drawing import text_table, unwrapped_text
 from discreet.cli.reasons import Second, WhySecond, with_second_ledger
 from discreet.cli.release_asking import Runs, asking
 from discreet.cli.reply import AsJson, Reply
@@ -120,7 +120,6 @@ def _notes(data: dict[str, Any]) -> Any:
         f"broken rules: {broken}",
         *(f"· {caveat}" for caveat in data["caveats"]),
     ]
-    files, commands = (f"  {file}" for file in data["files"]), (f"  {line}" for line in data["next"])
-    return Group(
-        Text("\n".join(lines), style="dim"), unwrapped("\n".join(["", "Written:", *files, "Next:", *commands]), "dim")
-    )
+    paths = ["", "Written:", *(f"  {file}" for file in data["files"])]
+    commands = ["Next:", *(f"  {line}" for line in data["next"])]
+    return Group(Text("\n".join(lines), style="dim"), unwrapped_text("\n".join([*paths, *commands]), "dim"))

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli.asking import Toml
-from discreet.cli.drawing import unwrapped
+from discreet.cli.drawing import unwrapped_text
 from discreet.cli.release_asking import Folder
 from discreet.cli.reply import AsJson, Reply
 from discreet.fix import command_line
@@ -46,4 +46,4 @@ def publish(
 
 def _picture(files: list[Path]) -> Any:
     width = max(len(str(path)) for path in files)
-    return unwrapped("\n".join(f"{path!s:<{width}}  {_CONTENTS.get(path.name, '')}".rstrip() for path in files))
+    return unwrapped_text("\n".join(f"{path!s:<{width}}  {_CONTENTS.get(path.name, '')}".rstrip() for path in files))

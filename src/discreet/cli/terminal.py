@@ -1,4 +1,4 @@
-"""What only a terminal gets: a question before money is spent, and a bar while something takes long."""
+"""For terminals only: confirmation before a charge, and a bar while something takes long."""
 
 import contextlib
 import sys
@@ -16,19 +16,19 @@ Advance = Callable[[str, float], None]
 
 
 class Stopped(DiscreetError):
-    """A question on the terminal was left: nothing was written, and nothing could be charged."""
+    """The user left a question on the terminal: nothing was written, and nothing could be charged."""
 
     code = "interrupted"
     exit = 130
 
 
 def is_terminal() -> bool:
-    """Whether somebody sits there to be asked."""
+    """Whether a user can be asked."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def require_agreed(lines: Sequence[str], again: Fix) -> None:
-    """Shows the lines and waits for Enter; anything else is a no."""
+def require_agreed(lines: Sequence[str], fix: Fix) -> None:
+    """Show the lines and wait for Enter; refuses at any other answer."""
     from discreet.cli.reply import plain
 
     try:
@@ -40,31 +40,27 @@ def require_agreed(lines: Sequence[str], again: Fix) -> None:
         typer.echo("", err=True)
         typed = "n"
     if typed not in ("", "y", "yes"):
-        raise Stopped("Nothing was asked and nothing was charged.", "You did not agree.", again)
+        raise Stopped("Nothing was asked and nothing was charged.", "You did not agree.", fix)
 
 
 @contextlib.contextmanager
 def bar() -> Iterator[Advance]:
-    """A function to call with the name of a step and the share that is done; drawn past two seconds, on a terminal."""
+    """A function to call with the name of a step and the share that is done; drawn after two seconds, on a terminal."""
     if not sys.stderr.isatty():
-        yield _unseen
+        yield lambda step, share: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn())
-    drawn = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = drawn.add_task("starting", total=1.0)
-    patience = threading.Timer(PATIENCE, drawn.start)
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = progress.add_task("starting", total=1.0)
+    patience = threading.Timer(PATIENCE, progress.start)
     patience.daemon = True
     patience.start()
     try:
-        yield lambda step, share: drawn.update(task, description=visible(step), completed=share)
+        yield lambda step, share: progress.update(task, description=visible(step), completed=share)
     finally:
         patience.cancel()
         patience.join()
-        drawn.stop()
-
-
-def _unseen(step: str, share: float) -> None:
-    """Nobody looks."""
+        progress.stop()
