@@ -32,7 +32,7 @@ def test_a_quote_is_what_the_command_line_prints(people: Path, told: Told) -> No
     reply = asks.quote(call)
     flags = ["--error", "n=15", "--level", "0.9", "--as", "ana"]
     assert reply.to_json(command_line) == told("quote", *FLAGS[:2], *flags)
-    assert (reply.exit, reply.caveats) == (0, tuple(reply.data["caveats"]))
+    assert reply.exit == 0
     assert [fix.verb for fix in reply.next or ()] == ["ask"]
     assert reply.value.to_json().items() <= dict(reply.data).items()
 

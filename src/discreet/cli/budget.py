@@ -12,7 +12,7 @@ from discreet.cli.reasons import Why, require_why
 from discreet.cli.reply import AsJson, OutFile, Reply, Yes, require_new
 from discreet.errors import BadValue
 from discreet.fix import Fix
-from discreet.operation.dataset import opened_table
+from discreet.operation.dataset import open_table
 from discreet.operation.reply import envelope
 from discreet.privacy import words
 from discreet.privacy.cost import Approx, Cost, Pure
@@ -57,7 +57,7 @@ def budget(metadata: Toml, json: AsJson = False, output: OutFile = None, yes: Ye
     Example: discreet budget people.toml
     """
     require_new(output, yes, metadata)
-    with opened_table(metadata) as table:
+    with open_table(metadata) as table:
         state = overview(table)
     return Reply(state.data, lambda: picture(state), output, replace=yes, toml=metadata)
 
@@ -68,7 +68,7 @@ def reopen(metadata: Toml, why: Why = None, json: AsJson = False) -> Reply:
     Example: discreet budget reopen people.toml --why "the disk was full and is not any more"
     """
     reason = require_why(why, Fix("", "budget reopen", {"metadata": str(metadata)}))
-    with opened_table(metadata) as table:
+    with open_table(metadata) as table:
         standing = table.standing()
         if standing is None or not standing.closed:
             failures = 0 if standing is None else standing.failures

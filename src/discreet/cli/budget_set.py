@@ -22,7 +22,7 @@ from discreet.cli.reasons import Why, require_why
 from discreet.cli.reply import AsJson, Reply
 from discreet.errors import BadValue, CannotWrite, bad
 from discreet.fix import UNKNOWN, Fix
-from discreet.operation.dataset import fixes_about, opened_table, require_metadata_file
+from discreet.operation.dataset import fixes_about, open_table, require_metadata_file
 
 if TYPE_CHECKING:
     from discreet.ledger.rules import Opening
@@ -62,7 +62,7 @@ def set_budget(
     require_metadata_file(metadata)
     with fixes_about(metadata):
         changed = _change(metadata, numbers, caps, reason)
-    with opened_table(metadata) as table:
+    with open_table(metadata) as table:
         state = overview(table)
     state.data["changed"] = changed
     return Reply(state.data, lambda: picture(state))

@@ -14,7 +14,7 @@ from discreet.cli.reply import AsJson, OutFile, Reply, Yes, require_new
 from discreet.errors import BadValue, CannotWrite, IntegrityError, LedgerUnavailable, bad
 from discreet.fix import UNKNOWN, Fix
 from discreet.inert import visible
-from discreet.operation.dataset import opened_table
+from discreet.operation.dataset import open_table
 from discreet.operation.reply import envelope
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def ledger(
     """
     require_new(output, yes, metadata)
     require_new(export, yes, metadata, flag="export")
-    with opened_table(metadata) as table:
+    with open_table(metadata) as table:
         data = _data(table, verify=verify, last=last)
         if export is not None:
             _export(table, export)
@@ -72,7 +72,7 @@ def adopt(
     from discreet.ledger.ledger import Ledger
 
     reason = require_why(why, Fix("", "ledger adopt", {"metadata": str(metadata)}))
-    with opened_table(metadata) as table:
+    with open_table(metadata) as table:
         path = table.ledger_path
         if not path.exists():
             fix = Fix("Copy it there, then:", "ledger adopt", {"why": UNKNOWN})
@@ -102,7 +102,7 @@ def abandon(
     Example: discreet ledger abandon people.toml 12-4be0a1c9d2f7 --why "the source was replaced"
     """
     reason = require_why(why, Fix("", "ledger abandon", {"metadata": str(metadata), "receipt": receipt}))
-    with opened_table(metadata) as table:
+    with open_table(metadata) as table:
         standing = table.standing()
         runs = {} if standing is None else {run.receipt.name: run for run in table.ledger.open_runs()}
         if receipt not in runs:

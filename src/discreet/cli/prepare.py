@@ -8,7 +8,7 @@ from discreet.cli.asking import Toml
 from discreet.cli.drawing import unwrapped_text
 from discreet.cli.reply import AsJson, OutFile, Reply, Yes, require_new
 from discreet.cli.terminal import bar
-from discreet.operation.dataset import opened_table
+from discreet.operation.dataset import open_table
 from discreet.operation.reply import envelope
 
 
@@ -26,7 +26,7 @@ def prepare(
     Example: discreet prepare people.toml
     """
     require_new(output, yes, metadata)
-    with opened_table(metadata) as table, bar() as advance:
+    with open_table(metadata) as table, bar() as advance:
         name = table.schema.name
         if clean:
             table.engine.clean()

@@ -52,7 +52,7 @@ def build(
     call = replace(call, rehearse=rehearse, resimulate=resimulate, output=output, replaces=yes)
     call = with_second_ledger(call, second_ledger, why)
     if dry_run:
-        operation.place(call)
+        operation.output_folder(call)
         planned = operation.plan(call)
         return Reply(dict(planned.data), lambda: "\n".join(planned.value.lines()))
 

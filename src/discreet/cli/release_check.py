@@ -28,8 +28,8 @@ def check(
     require_new(output, yes, metadata)
     call = operation.BuiltCall(metadata, folder)
     reply = operation.check(call)
-    data = reply.to_json(command_line)
-    return Reply(data, lambda: _picture(reply.value, call.place), output, exit=reply.exit, replace=yes, toml=metadata)
+    data, picture = reply.to_json(command_line), lambda: _picture(reply.value, call.release_folder)
+    return Reply(data, picture, output, exit=reply.exit, replace=yes, toml=metadata)
 
 
 def _picture(checked: "Checked", folder: Path) -> str:

@@ -1,1 +1,1 @@
-"""What a user can have done: a call goes in, a reply comes out, and every surface spells both in its own way."""
+"""The operations of a user: each takes a call and returns a reply, and every surface writes both in its own way."""

@@ -1,4 +1,4 @@
-"""A question that is too dear, at a price that fits."""
+"""Find a lower price at which a refused question fits."""
 
 import contextlib
 from collections.abc import Iterator
@@ -15,48 +15,49 @@ if TYPE_CHECKING:
 
 RAISE = "Or let the curator raise the budget."
 _SHARES = (Fraction(1), Fraction(9, 10), Fraction(1, 2), Fraction(1, 10))  # of what is left
-_NEARLY = 1 - Fraction(1, 10**6)  # of a price that may take all there is: what is left after it is then above 0
+_NEARLY = 1 - Fraction(1, 10**6)  # of a price that may take all there is, so that something remains
 
 
 @contextlib.contextmanager
 def affordable(call: QuestionCall, question: "Asking") -> Iterator[None]:
-    """A question that is too dear is refused with the call that still fits."""
+    """Refuse a question that exceeds the budget with the call that still fits."""
     try:
         yield
     except BudgetExceeded as error:
-        less = cheaper(question, call, left=error.remaining, price=error.requested)
-        if less is None:
+        cheaper = cheaper_call(question, call, remaining=error.remaining, price=error.requested)
+        if cheaper is None:
             raise
-        raise error.with_fix((less.fix("Ask for less:"), RAISE)) from None
+        raise error.with_fix((cheaper.fix("Ask for less:"), RAISE)) from None
 
 
-def cheaper(question: "Asking", call: QuestionCall, *, left: Fraction, price: Fraction) -> QuestionCall | None:
-    """The same question at a price that fits, where so much pure ε is left; None where there is none."""
-    if left <= 0:
+def cheaper_call(
+    question: "Asking", call: QuestionCall, *, remaining: Fraction, price: Fraction
+) -> QuestionCall | None:
+    """The same question at a price that fits into the remaining pure ε; None if there is none."""
+    if remaining <= 0:
         return None
     if question.draft.cells.public:
-        return replace(call, epsilon=down(left), error=(), delta="0") if left < price else None
+        return replace(call, epsilon=down(remaining), error=(), delta="0") if remaining < price else None
     standing = question.table.standing()
     if standing is None:
-        return replace(call, epsilon=down(left), error=()) if left < price else None
-    asked = delta_of(question, call)
-    delta = min(asked, question.table.budget.max_delta, standing.remaining_keys)
-    most = min(left, price)
+        return replace(call, epsilon=down(remaining), error=()) if remaining < price else None
+    asked_delta = delta_of(question, call)
+    delta = min(asked_delta, question.table.budget.max_delta, standing.remaining_keys)
     for share in _SHARES:
-        less = Fraction(down(most * share))
-        if delta > 0 and less > 0 and _fits(question, call, less * _NEARLY, Fraction(down(delta))):
-            smaller = call.delta if delta == asked else down(delta)
-            return replace(call, epsilon=down(less), error=(), delta=smaller)
+        epsilon = Fraction(down(min(remaining, price) * share))
+        if delta > 0 and epsilon > 0 and _fits(question, call, epsilon * _NEARLY, Fraction(down(delta))):
+            typed_delta = call.delta if delta == asked_delta else down(delta)
+            return replace(call, epsilon=down(epsilon), error=(), delta=typed_delta)
     return None
 
 
 def _fits(question: "Asking", call: QuestionCall, epsilon: Fraction, delta: Fraction) -> bool:
-    """Whether something would be left after the question at that price."""
+    """Whether something would remain after the question at that price."""
     try:
         plan = question.plan(epsilon=epsilon, delta=delta, level=call.level)
-        left = question.table.ledger.remaining_after(
+        remaining = question.table.ledger.remaining_after(
             plan.draft.path, plan.cost, epsilon=plan.terms.epsilon, delta=plan.terms.delta, analyst=call.analyst
         )
     except DiscreetError:
         return False
-    return left > 0
+    return remaining > 0

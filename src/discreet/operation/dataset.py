@@ -1,4 +1,4 @@
-"""Opening what a call is about, so that the operations in the fixes of refusals inside name that very dataset."""
+"""Open the dataset of a call; the fixes of refusals inside then name that dataset."""
 
 import contextlib
 import stat
@@ -21,7 +21,7 @@ Watch = Callable[[], contextlib.AbstractContextManager["Progress | None"]]  # ar
 
 
 class Call(Protocol):
-    """What all calls about a dataset say."""
+    """What all calls about a dataset have."""
 
     @property
     def metadata(self) -> Path: ...
@@ -32,29 +32,26 @@ class Call(Protocol):
     def fix(self, words: str, **more: Any) -> Fix: ...
 
 
-def unwatched() -> contextlib.AbstractContextManager[None]:
-    """Nobody waits and looks."""
-    return contextlib.nullcontext()
+no_watch: Watch = contextlib.nullcontext
 
 
 @contextlib.contextmanager
-def opened(call: Call) -> "Iterator[Dataset]":
-    """The dataset, let go of at the end."""
+def open_called(call: Call) -> "Iterator[Dataset]":
+    """Open the dataset of the call, and close it at the end."""
     from discreet.dataset import open_dataset
 
     require_metadata_file(call.metadata)
-    told = _revealed() if call.rehearse else contextlib.nullcontext()
     with (
-        _fixes_changed(lambda fix: _of_call(fix, call)),
-        told,
+        _changing_fixes(lambda fix: _fix_in_call(fix, call)),
+        _stamping_failures() if call.rehearse else contextlib.nullcontext(),
         open_dataset(call.metadata, second_ledger=call.second_ledger, rehearsal=call.rehearse) as dataset,
     ):
         yield dataset
 
 
 @contextlib.contextmanager
-def opened_table(metadata: Path) -> "Iterator[Table]":
-    """The same for operations that ask nothing."""
+def open_table(metadata: Path) -> "Iterator[Table]":
+    """Open the table for operations that ask nothing, and close it at the end."""
     from discreet.metadata import load
     from discreet.table import Table
 
@@ -64,12 +61,12 @@ def opened_table(metadata: Path) -> "Iterator[Table]":
 
 
 def fixes_about(metadata: Path) -> contextlib.AbstractContextManager[None]:
-    """Refusals inside name the file in the operations of their fixes."""
-    return _fixes_changed(lambda fix: fix.about(str(metadata)))
+    """Let refusals inside name the file in their fixes."""
+    return _changing_fixes(lambda fix: fix.about(str(metadata)))
 
 
 @contextlib.contextmanager
-def _fixes_changed(change: Callable[[Fix], Fix]) -> Iterator[None]:
+def _changing_fixes(change: Callable[[Fix], Fix]) -> Iterator[None]:
     try:
         yield
     except DiscreetError as error:
@@ -78,44 +75,41 @@ def _fixes_changed(change: Callable[[Fix], Fix]) -> Iterator[None]:
         raise error.with_fixes(change) from None
 
 
-def _of_call(fix: Fix, call: Call) -> Fix:
-    """To open the dataset in another way is to make the same call in that way."""
+def _fix_in_call(fix: Fix, call: Call) -> Fix:
+    """The fix with the call's metadata; one that opens the dataset differently repeats the call in that way."""
     if fix.verb == "open":
         return call.fix(fix.words, second_ledger=True, why=UNKNOWN)
     about = fix.about(str(call.metadata))
-    return replace(about, arguments={**about.arguments, "rehearse": True}) if _is_rehearsed(fix, call) else about
-
-
-def _is_rehearsed(fix: Fix, call: Call) -> bool:
-    """Whether the verb would meet the real table, where the call does not."""
-    return call.rehearse and fix.verb in ("ask", "quote", "release plan", "release build")
+    if call.rehearse and fix.verb in ("ask", "quote", "release plan", "release build"):
+        return replace(about, arguments={**about.arguments, "rehearse": True})
+    return about
 
 
 @contextlib.contextmanager
-def _revealed() -> Iterator[None]:
-    """Refusals of a rehearsal are stamped, and any other failure is told with its traceback: its rows are invented."""
+def _stamping_failures() -> Iterator[None]:
+    """Stamp refusals of a rehearsal, and show any other failure with its traceback: the rows are invented."""
     from discreet.rehearsal.stamp import titled
 
     try:
         yield
     except DiscreetError as error:
-        kind, (what, *rest) = type(error), error.__reduce__()[1]
-        raise kind(titled(what), *rest) from None
+        kind, (what, *more) = type(error), error.__reduce__()[1]
+        raise kind(titled(what), *more) from None
     except Exception as error:
-        told = "".join(traceback.format_exception(error)).rstrip()
+        why = "".join(traceback.format_exception(error)).rstrip()
         fix = "Find it by the traceback above: its rows are invented, and nothing real was opened or charged."
-        raise EngineFailed(titled(f"{type(error).__name__}: {error}"), told, fix) from None
+        raise EngineFailed(titled(f"{type(error).__name__}: {error}"), why, fix) from None
 
 
 def require_metadata_file(metadata: Path) -> None:
-    """Refuses metadata that are neither a file nor missing nor a folder; those have refusals of their own."""
+    """Refuses metadata that are a pipe or a device; a folder or a missing file is refused when it is read."""
     if mode(metadata) not in (None, stat.S_IFREG, stat.S_IFDIR):
         why = f"You gave {written(str(metadata))}, which is a pipe or a device."
         raise MetadataError("The metadata must be a plain file.", why, "Save them to a file, such as people.toml.")
 
 
 def mode(path: Path) -> int | None:
-    """What lies there: a pipe or a device would keep a reader waiting, or never end."""
+    """The kind of file at the path, None if there is none."""
     try:
         return stat.S_IFMT(path.stat().st_mode)
     except (OSError, ValueError):

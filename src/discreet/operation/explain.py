@@ -1,4 +1,4 @@
-"""The path from a question to its numbers, from the stored answer or before asking.  Costs nothing."""
+"""Explain how a question is answered, from its stored answer or before it is asked.  Costs nothing."""
 
 import re
 from dataclasses import replace
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import BadValue, bad
 from discreet.fix import Fix
-from discreet.operation.dataset import opened
+from discreet.operation.dataset import open_called
 from discreet.operation.question import QuestionCall, asking, has_price
 from discreet.operation.reply import Reply, envelope
 
@@ -20,49 +20,49 @@ _LAST = "last"
 
 
 def explain(call: QuestionCall) -> Reply[str]:
-    """How a question is answered, in words; a receipt or the word last may stand in the question's place."""
+    """How a question is answered, in words; in place of the question a receipt or the word last may stand."""
     text = call.sql.strip()
-    with opened(call) as dataset:
+    with open_called(call) as dataset:
         if text != _LAST and not _RECEIPT.fullmatch(text):
-            return _planned(dataset, call)
+            return _explain_plan(dataset, call)
         entry = _entry(dataset.table, text)
         if isinstance(entry["memo"], dict) and "words" in entry["memo"]:
-            return _released(dataset.table, entry)
-        return _answered(_stored(dataset.table, entry))
+            return _explain_release(dataset.table, entry)
+        return _explain_answer(_stored_answer(dataset.table, entry))
 
 
-def _planned(dataset: "Dataset", call: QuestionCall) -> Reply[str]:
-    """The plan of a question that is not asked; at ε = 1 where it has no price."""
+def _explain_plan(dataset: "Dataset", call: QuestionCall) -> Reply[str]:
+    """The plan of a question that is not asked; at ε = 1 if it has no price."""
     from discreet.answer.compose import cost_json
     from discreet.query import explain as explaining
 
     priced = call if has_price(dataset.sql(call.sql), call) else replace(call, epsilon="1")
     plan = asking(dataset, priced).plan(**priced.price)
     words, caveats = explaining.words(plan), list(explaining.caveats(plan))
-    told = explaining.to_json(plan) | {"words": words}
-    data = envelope(dataset=dataset.table.schema.name, cost=cost_json(plan), explain=told, caveats=caveats)
+    path = explaining.to_json(plan) | {"words": words}
+    data = envelope(dataset=dataset.table.schema.name, cost=cost_json(plan), explain=path, caveats=caveats)
     return Reply(data, "\n".join(words))
 
 
 def _entry(table: "Table", receipt: str) -> dict[str, Any]:
-    """The charge of a receipt that was answered; the newest one for `last`."""
-    there = table.standing() is not None
-    charges = [entry for entry in table.ledger.entries() if entry.get("state") == "COMMITTED"] if there else []
+    """The answered charge of a receipt; the newest one for `last`."""
+    entries = [] if table.standing() is None else table.ledger.entries()
+    charges = [entry for entry in entries if entry.get("state") == "COMMITTED"]
     if not charges:
         question = f"SELECT COUNT(*) AS n FROM {table.schema.name}"
         fix = Fix("Ask first:", "ask", {"sql": question, "epsilon": "1"})
         raise BadValue("There is no answer yet.", f"The ledger of {table.schema.name} holds none.", fix)
     names = {f"{charge['n']}-{charge['hash'][:12]}": charge for charge in charges}
     number, _, digits = receipt.partition("-")
-    same = [known for known in names if known.split("-")[0] == number and known.split("-")[1].startswith(digits)]
-    name = next(reversed(names)) if receipt == _LAST else next(iter(same), None)
+    matches = [name for name in names if name.split("-")[0] == number and name.split("-")[1].startswith(digits)]
+    name = next(reversed(names)) if receipt == _LAST else next(iter(matches), None)
     if name is None:
-        known = ", ".join([_LAST, *list(names)[:-4:-1]])
-        raise bad("receipt", "must be that of an answered question", receipt, f"Give one of: {known}")
+        newest = ", ".join([_LAST, *list(names)[:-4:-1]])
+        raise bad("receipt", "must be that of an answered question", receipt, f"Give one of: {newest}")
     return names[name] | {"receipt": name}
 
 
-def _stored(table: "Table", entry: dict[str, Any]) -> "Answer":
+def _stored_answer(table: "Table", entry: dict[str, Any]) -> "Answer":
     """The answer of a charge."""
     from discreet.ask.asking import stored_answer
     from discreet.gate import handed_out
@@ -73,8 +73,8 @@ def _stored(table: "Table", entry: dict[str, Any]) -> "Answer":
     return stored_answer(table, handed_out(stored), entry["receipt"], analyst=entry["analyst"])
 
 
-def _answered(answer: "Answer") -> Reply[str]:
-    """How the numbers came about; the first ledgers did not write down which version drew them."""
+def _explain_answer(answer: "Answer") -> Reply[str]:
+    """The path to the stored numbers; the first ledgers did not record which version drew them."""
     data = envelope(
         dataset=answer.dataset,
         cost=answer.cost,
@@ -88,8 +88,8 @@ def _answered(answer: "Answer") -> Reply[str]:
     return Reply(data, f"{answer.question}\nReceipt {answer.receipt}{drawn_by}.\n\n{answer.explain()}")
 
 
-def _released(table: "Table", entry: dict[str, Any]) -> Reply[str]:
-    """How a release was measured, as the ledger keeps it."""
+def _explain_release(table: "Table", entry: dict[str, Any]) -> Reply[str]:
+    """The measurements of a release, in the words that the ledger keeps."""
     memo, receipt = entry["memo"], entry["receipt"]
     data = envelope(
         dataset=table.schema.name,

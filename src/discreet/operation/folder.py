@@ -1,4 +1,4 @@
-"""A built release in its folder: read back and held against the tree, and published.  Reads no private table."""
+"""Check and publish a built release in its folder.  Reads no private table."""
 
 import shlex
 from dataclasses import dataclass
@@ -26,68 +26,68 @@ class BuiltCall:
     replaces: bool = False  # what is in that folder
 
     @property
-    def place(self) -> Path:
-        """Where the release lies."""
+    def release_folder(self) -> Path:
+        """The folder of the release."""
         return built_folder(self.metadata) if self.folder is None else self.folder
 
 
 def built_folder(metadata: Path) -> Path:
-    """Where a built release lies by default: beside the metadata."""
+    """The default folder of a built release, beside the metadata."""
     return metadata.parent / f"{metadata.stem}.release"  # a name that no file can have is refused by its reader
 
 
 def check(call: BuiltCall) -> "Reply[Checked]":
-    """Whether a built release keeps every rule; a problem where it does not."""
+    """Check a built release against every rule; the reply has a problem where it breaks one."""
     from discreet.release import read
 
-    schema, place = _schema(call.metadata), call.place
-    _require_built(place, call.metadata)
+    schema, folder = _schema(call.metadata), call.release_folder
+    _require_built(folder, call.metadata)
     with fixed_by(_rebuild(call.metadata), IntegrityError):
-        checked = read.checked(place, schema)
+        checked = read.checked(folder, schema)
     facts, problems = checked.facts, checked.problems
-    said = {
+    data = {
         "dataset": schema.name,
         "receipt": facts.get("receipt"),
-        "folder": str(place),
+        "folder": str(folder),
         "violations": checked.violations,
         "problems": list(problems),
     }
     if not problems:
         cost = {name: facts.get(name) for name in ("epsilon", "delta", "neighbours", "unit")}
         caveats = facts.get("caveats", [])
-        return Reply(envelope(**said, cost=cost, levels=facts.get("levels"), caveats=caveats), checked)
+        return Reply(envelope(**data, cost=cost, levels=facts.get("levels"), caveats=caveats), checked)
     more = f" ({len(problems) - 1:,} more)" if len(problems) > 1 else ""
     error = IntegrityError("The release does not check.", f"{problems[0]}{more}", _rebuild(call.metadata))
-    return Reply({"format": 1} | said, checked, problem=error)
+    return Reply({"format": 1} | data, checked, problem=error)
 
 
 def publish(call: BuiltCall) -> Reply[list[Path]]:
-    """Everything that goes out, made from the built folder alone."""
+    """Write everything that is published, made from the built folder alone."""
     from discreet.release.publish import files
 
-    metadata, place = call.metadata, call.place
+    metadata, folder = call.metadata, call.release_folder
     out = metadata.parent / f"{metadata.stem}.published" if call.output is None else call.output
     files.require_harmless(out, files.PUBLISHED, metadata)
     schema = _schema(metadata)
-    _require_built(place, metadata)
+    _require_built(folder, metadata)
     _require_free(out, replaces=call.replaces, fix="Add --yes to replace it, or give another folder after -o.")
     with fixed_by(_rebuild(metadata), IntegrityError):
-        written = files.published(place, schema, out, replace=call.replaces, toml=metadata)
+        written = files.published(folder, schema, out, replace=call.replaces, toml=metadata)
     paths = [out / path.name for path in written]
     return Reply(envelope(dataset=schema.name, folder=str(out), files=[str(path) for path in paths]), paths)
 
 
 def following(metadata: Path, folder: Path) -> tuple[Fix, ...]:
-    """What can be done with a built release."""
-    place = {} if folder == built_folder(metadata) else {"folder": str(folder)}
-    return tuple(Fix("Next:", f"release {verb}", {"metadata": str(metadata), **place}) for verb in ("check", "publish"))
+    """The operations that can follow on a built release."""
+    arguments = {"metadata": str(metadata)} | ({} if folder == built_folder(metadata) else {"folder": str(folder)})
+    return tuple(Fix("Next:", f"release {verb}", arguments) for verb in ("check", "publish"))
 
 
 # --- guards ----------------------------------------------------------------------------------------------------------
 
 
 def require_writable(folder: Path, *, replaces: bool) -> None:
-    """Refuses, before anything is spent, what could not be written afterwards."""
+    """Refuses, before anything is spent, a folder that could not be written afterwards."""
     _require_free(folder, replaces=replaces, fix="Add --yes to replace what is in it, or give another folder after -o.")
     if find_spec("pyarrow") is None:
         raise bad("output", "needs the package pyarrow", str(folder), "Install discreet[release].")

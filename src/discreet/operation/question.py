@@ -1,4 +1,4 @@
-"""A question as it is called for: its text, its price, and what is refused before it is planned."""
+"""The call of a question: its text and its price, and what is refused before it is planned."""
 
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
@@ -19,7 +19,7 @@ _MOST_SIZE = 10**12
 
 @dataclass(frozen=True)
 class QuestionCall:
-    """A question and its price; amounts as they were given, since reading them exactly is for `exact`."""
+    """A question and its price; amounts as they were typed, which `amounts` parses."""
 
     metadata: Path
     sql: str
@@ -34,14 +34,14 @@ class QuestionCall:
     verb: str = "ask"  # the operation that fixes offer to call again
 
     def fix(self, words: str, **more: Any) -> Fix:
-        """The same call as an operation to offer."""
+        """The same call as a fix."""
         names = [field.name for field in fields(self) if field.name not in ("second_ledger", "verb")]
         return Fix(words, self.verb, {name: getattr(self, name) for name in names} | more)
 
     @property
     def price(self) -> dict[str, Any]:
-        """What a plan takes."""
-        errors = wanted_errors(self.error) if self.error else None
+        """The arguments of a plan."""
+        errors = target_errors(self.error) if self.error else None
         return {"epsilon": self.epsilon, "error": errors, "delta": self.delta, "level": self.level}
 
     @property
@@ -51,7 +51,7 @@ class QuestionCall:
 
 
 def asking(dataset: "Dataset", call: QuestionCall) -> "Asking":
-    """The question, refused where it cannot be answered or has no price."""
+    """The question; refused if it cannot be answered or has no price."""
     question = dataset.sql(call.sql)
     if call.epsilon is not None and call.error:
         fix = replace(call, error=()).fix("Keep one of them:")
@@ -63,27 +63,25 @@ def asking(dataset: "Dataset", call: QuestionCall) -> "Asking":
 
 
 def has_price(question: "Asking", call: QuestionCall) -> bool:
-    """Whether the call or the question's own text says what it may cost or how exact it must be."""
-    in_text = question.options.epsilon is not None
-    return call.epsilon is not None or bool(call.error) or in_text
+    """Whether the call or the question's text states a price or a ± to reach."""
+    return call.epsilon is not None or bool(call.error) or question.options.epsilon is not None
 
 
-def quoted(question: "Asking", call: QuestionCall) -> "Quote":
+def quote_of(question: "Asking", call: QuestionCall) -> "Quote":
     """The quote at the price of the call."""
     quote = question.quote(**call.price, at_size=call.size, analyst=call.analyst)
     return replace(quote, most_epsilon=question.table.budget.max_epsilon_per_question)
 
 
 def delta_of(question: "Asking", call: QuestionCall) -> Fraction:
-    """The δ that the question will take: of the call, as its text says, or by default."""
-    in_text = question.options.delta
-    return question.table.delta(in_text if call.delta is None else call.delta)
+    """The δ that the question will take: of the call, else of its text, else the default."""
+    return question.table.delta(question.options.delta if call.delta is None else call.delta)
 
 
-def wanted_errors(texts: tuple[str, ...]) -> dict[str, str]:
-    """The ± of each column; "" stands for the only column.
+def target_errors(texts: tuple[str, ...]) -> dict[str, str]:
+    """The ± to reach for each column; "" stands for the only column.
 
-    >>> wanted_errors(("n=15,age=0.5",)), wanted_errors(("15",))
+    >>> target_errors(("n=15,age=0.5",)), target_errors(("15",))
     ({'n': '15', 'age': '0.5'}, {'': '15'})
     """
     widths: dict[str, str] = {}
@@ -100,7 +98,7 @@ def wanted_errors(texts: tuple[str, ...]) -> dict[str, str]:
 
 
 def _require_width(name: str, value: str) -> None:
-    """Refuses what is no ±; a column's name without one gets its ± in the fix."""
+    """Refuses text that is no ±; the fix for a bare column name shows it with one."""
     if name:
         amounts.positive(value, f"error of {name}")
         return
@@ -110,30 +108,30 @@ def _require_width(name: str, value: str) -> None:
 
 
 def _no_price(question: "Asking", call: QuestionCall) -> BadValue:
-    """The refusal of a question without a price, with the same call at both kinds of price."""
+    """The refusal of a question without a price; its fix is the same call with an ε, and with a ± to reach."""
     from discreet.query.recipe import MeanAmong, Single
 
-    ways = [replace(call, epsilon="1").fix("Say what to spend, or how exact it must be:\n")]
-    named = zip(question.draft.question.outputs, question.draft.recipes, strict=True)
-    known = next((output.name for output, recipe in named if isinstance(recipe, Single | MeanAmong)), None)
-    if known is not None:
-        ways.append(replace(call, error=(f"{known}=15",)).fix(""))
-    return BadValue("The question has no price.", "Neither --eps nor --error was given.", tuple(ways))
+    fixes = [replace(call, epsilon="1").fix("Say what to spend, or how exact it must be:\n")]
+    pairs = zip(question.draft.question.outputs, question.draft.recipes, strict=True)
+    name = next((output.name for output, recipe in pairs if isinstance(recipe, Single | MeanAmong)), None)
+    if name is not None:
+        fixes.append(replace(call, error=(f"{name}=15",)).fix(""))
+    return BadValue("The question has no price.", "Neither --eps nor --error was given.", tuple(fixes))
 
 
 def _require_delta(question: "Asking", call: QuestionCall) -> None:
-    """Refuses groups that only a δ can find where there is none, with the call that has one."""
+    """Refuses a question without a δ whose groups only a δ can find; the fix is the same call with one."""
     table, cells = question.table, question.draft.cells
     if cells.public or delta_of(question, call):
         return
     names = ", ".join(group.key.name for group in cells.keys if group.labels is None)
     why = f"The values of {names} are not public, and to find them privately takes a delta above 0."
-    listed = 'List them in the metadata: values = ["…"]'
+    declare = 'List them in the metadata: values = ["…"]'
     if table.budget.delta:
-        fix = replace(call, delta=amounts.typed(table.delta())).fix(f"{listed}, or ask with a delta:")
+        fix = replace(call, delta=amounts.typed(table.delta())).fix(f"{declare}, or ask with a delta:")
     else:
         from discreet.metadata.gaps import round_delta
 
-        allowed = {"delta": amounts.typed(round_delta(table.schema.population)), "why": UNKNOWN}
-        fix = Fix(f"{listed}, or let the curator allow a delta:", "budget set", allowed)
+        arguments = {"delta": amounts.typed(round_delta(table.schema.population)), "why": UNKNOWN}
+        fix = Fix(f"{declare}, or let the curator allow a delta:", "budget set", arguments)
     raise NotAnswerable("These groups cannot be found without a delta.", why, fix)

@@ -1,4 +1,4 @@
-"""Tables that add up: what they would cost, and building them."""
+"""Plan and build a release: tables that add up."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from discreet import amounts
 from discreet.errors import BadValue, BudgetExceeded, bad
 from discreet.fix import Fix
 from discreet.operation.cheaper import RAISE
-from discreet.operation.dataset import Watch, opened, unwatched
+from discreet.operation.dataset import Watch, no_watch, open_called
 from discreet.operation.folder import built_folder, following, require_writable
 from discreet.operation.reply import Reply, envelope
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from discreet.release.quote import ReleaseQuote
     from discreet.release.release import Release
 
-_MOST = 10**15
-_UNSPOKEN = ("resimulate", "output", "replaces", "second_ledger", "verb")  # in operations that are offered
+_LARGEST_TOTAL = 10**15
+_NOT_IN_FIXES = ("resimulate", "output", "replaces", "second_ledger", "verb")
 
 
 @dataclass(frozen=True)
 class ReleaseCall:
-    """A release and its price; amounts as they were given, since reading them exactly is for `exact`."""
+    """A release and its price; amounts as they were typed, which `amounts` parses."""
 
     metadata: Path
     hierarchy: str | None = None
@@ -54,13 +54,13 @@ class ReleaseCall:
     verb: str = "release build"  # the operation that fixes offer to call again
 
     def fix(self, words: str, **more: Any) -> Fix:
-        """The same call as an operation to offer."""
-        names = [field.name for field in fields(self) if field.name not in _UNSPOKEN]
+        """The same call as a fix."""
+        names = [field.name for field in fields(self) if field.name not in _NOT_IN_FIXES]
         return Fix(words, self.verb, {name: getattr(self, name) for name in names} | more)
 
     @property
     def about(self) -> dict[str, Any]:
-        """What `Dataset.release` takes."""
+        """The arguments of `Dataset.release`."""
         names = [name.strip() for part in self.by for name in part.split(",")]
         if "" in names:
             fix = "Write, for example: --by sex,age"
@@ -71,61 +71,61 @@ class ReleaseCall:
 
     @property
     def price(self) -> dict[str, Any]:
-        """What a plan takes."""
-        total = None if self.total is None else amounts.whole(self.total, "total", 0, _MOST, such_as=1000)
+        """The arguments of a plan."""
+        total = None if self.total is None else amounts.whole(self.total, "total", 0, _LARGEST_TOTAL, such_as=1000)
         price: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "level": self.level}
         price |= {"total": total, "leaf_totals": self.leaf_totals, "zeros": self.zeros}
         chosen = {"sharing": self.sharing, "method": self.method}
         price |= {name: value for name, value in chosen.items() if value is not None}
-        return price | {"share": dict(map(_locked, self.share))}
+        return price | {"share": dict(map(_level_share, self.share))}
 
 
 def plan(call: ReleaseCall) -> "Reply[ReleaseQuote]":
     """Cost and the ± of every level, and the call that builds it, or that still fits.  Costs nothing."""
-    with opened(call) as dataset:
-        quote = _quoted(_releasing(dataset, call), call)
-    offer, left = replace(call, verb="release build"), quote.remaining["epsilon"]
+    with open_called(call) as dataset:
+        quote = _releasing(dataset, call).quote(**call.price, analyst=call.analyst)
+    offer, remaining = replace(call, verb="release build"), quote.remaining["epsilon"]
     if quote.fits:
-        ways: tuple[Fix, ...] = (offer.fix("To build it:"),)
+        fixes: tuple[Fix, ...] = (offer.fix("To build it:"),)
     else:
-        ways = (replace(offer, epsilon=left, delta="0").fix("This fits:"),) if Fraction(left) > 0 else ()
-    return Reply(envelope(**quote.to_json()), quote, next=ways)
+        fixes = (replace(offer, epsilon=remaining, delta="0").fix("This fits:"),) if Fraction(remaining) > 0 else ()
+    return Reply(envelope(**quote.to_json()), quote, next=fixes)
 
 
-def place(call: ReleaseCall) -> Path:
-    """The folder to write; refused where the release would replace an input of a dataset."""
+def output_folder(call: ReleaseCall) -> Path:
+    """The folder to write; refused if the release would replace an input of a dataset."""
     from discreet.release.publish import files
 
-    beside = call.metadata.with_suffix(".rehearsal") if call.rehearse else built_folder(call.metadata)
-    folder = beside if call.output is None else call.output
+    default = call.metadata.with_suffix(".rehearsal") if call.rehearse else built_folder(call.metadata)
+    folder = default if call.output is None else call.output
     files.require_harmless(folder, files.BUILT, call.metadata)
     return folder
 
 
 def build(
-    call: ReleaseCall, *, agree: "Callable[[ReleaseQuote], object] | None" = None, watch: Watch = unwatched
+    call: ReleaseCall, *, agree: "Callable[[ReleaseQuote], object] | None" = None, watch: Watch = no_watch
 ) -> "Reply[Release]":
-    """The release, charged once and written; before that the quote goes to `agree`, which raises where nobody does."""
-    folder = place(call)
-    with opened(call) as dataset:
-        release = _releasing(dataset, call)
-        quote = _quoted(release, call)
+    """Charge once, build and write; before that `agree` gets the quote, and raises if the user does not agree."""
+    folder = output_folder(call)
+    with open_called(call) as dataset:
+        releasing = _releasing(dataset, call)
+        quote = releasing.quote(**call.price, analyst=call.analyst)
         require_writable(folder, replaces=call.replaces)
-        runs = None if call.resimulate is None else _required_runs(call.resimulate, release.plan(**call.price))
+        runs = None if call.resimulate is None else _required_runs(call.resimulate, releasing.plan(**call.price))
         if agree is not None:
             agree(quote)
         with watch() as progress, _affordable(call):
-            built = release.build(**call.price, analyst=call.analyst, progress=progress)
-            built = built if runs is None else built.resimulated(runs, progress=progress)
-            files = _saved(built, folder)
-    ways = (replace(call, rehearse=False).fix("Next:"),) if call.rehearse else following(call.metadata, folder)
-    return Reply(_data(built, quote.to_json(), files, folder), built, next=ways)
+            release = releasing.build(**call.price, analyst=call.analyst, progress=progress)
+            release = release if runs is None else release.resimulated(runs, progress=progress)
+            files = _save(release, folder)
+    fixes = (replace(call, rehearse=False).fix("Next:"),) if call.rehearse else following(call.metadata, folder)
+    return Reply(_data(release, quote.to_json(), files, folder), release, next=fixes)
 
 
 def _releasing(dataset: "Dataset", call: ReleaseCall) -> "Releasing":
-    """The release, refused where it cannot be made or has no price."""
+    """The release; refused if it cannot be made or has no price."""
     release = dataset.release(**call.about)
-    if len({_locked(typed)[0] for typed in call.share}) < len(call.share):
+    if len({_level_share(text)[0] for text in call.share}) < len(call.share):
         raise bad("share", "must name each level once", ", ".join(call.share), "Remove one of the two.")
     if call.epsilon is None:
         fix = replace(call, epsilon="1").fix("Say what to spend:")
@@ -133,43 +133,39 @@ def _releasing(dataset: "Dataset", call: ReleaseCall) -> "Releasing":
     return release
 
 
-def _quoted(release: "Releasing", call: ReleaseCall) -> "ReleaseQuote":
-    return release.quote(**call.price, analyst=call.analyst)
-
-
-def _locked(typed: str) -> tuple[str, str]:
-    level, _, value = typed.rpartition("=")
+def _level_share(text: str) -> tuple[str, str]:
+    level, _, value = text.rpartition("=")
     if not level.strip() or not value.strip():
-        raise bad("share", "must be LEVEL=SHARE", typed, "Write, for example: --share ward=0.5")
+        raise bad("share", "must be LEVEL=SHARE", text, "Write, for example: --share ward=0.5")
     return level.strip(), value.strip()
 
 
 @contextlib.contextmanager
 def _affordable(call: ReleaseCall) -> Iterator[None]:
-    """A release that is too dear is refused with the call that still fits."""
+    """Refuse a release that exceeds the budget with the call that still fits."""
     try:
         yield
     except BudgetExceeded as error:
         from discreet.ledger.refusal import down
 
-        less = Fraction(down(min(error.remaining, error.requested)))
-        if less <= 0 or less >= error.requested:
+        epsilon = Fraction(down(min(error.remaining, error.requested)))
+        if epsilon <= 0 or epsilon >= error.requested:
             raise
-        cheaper = replace(call, epsilon=down(less), delta="0").fix("Spend less:")
+        cheaper = replace(call, epsilon=down(epsilon), delta="0").fix("Spend less:")
         raise error.with_fix((cheaper, RAISE)) from None
 
 
-def _required_runs(typed: str, plan: "ReleasePlan") -> int:
-    """How often to draw the noise again, refused before anything is spent."""
+def _required_runs(text: str, plan: "ReleasePlan") -> int:
+    """The number of times to draw the noise again; refused before anything is spent."""
     from discreet.release.resimulated import MOST_RUNS, least_runs, require_room
 
-    runs = amounts.whole(typed, "resimulate", least_runs(plan.terms.level), MOST_RUNS, such_as=99)
+    runs = amounts.whole(text, "resimulate", least_runs(plan.terms.level), MOST_RUNS, such_as=99)
     require_room(plan.terms.level, runs, len(plan.subject.tree) * (plan.subject.cells + 1))
     return runs
 
 
-def _saved(release: "Release", folder: Path) -> list[Path]:
-    """The files of the release, of a rehearsal the page too; what was there is replaced, as was asked beforehand."""
+def _save(release: "Release", folder: Path) -> list[Path]:
+    """Write the files of the release, for a rehearsal the page too; older ones are replaced, as was asked before."""
     from discreet.rehearsal.releases import RehearsedRelease
 
     write = release.publish if isinstance(release, RehearsedRelease) else release.save
@@ -177,8 +173,8 @@ def _saved(release: "Release", folder: Path) -> list[Path]:
 
 
 def _data(release: "Release", quote: dict[str, Any], files: list[Path], folder: Path) -> dict[str, Any]:
-    kept = {name: value for name, value in quote.items() if name not in ("remaining_after", "ok", "format")}
-    return envelope(**kept) | {
+    facts = {name: value for name, value in quote.items() if name not in ("remaining_after", "ok", "format")}
+    return envelope(**facts) | {
         "remaining": release.remaining,
         "doubts": release.doubts,
         "receipt": release.receipt,

@@ -1,4 +1,4 @@
-"""What an operation hands back: data for programs, and the value itself for surfaces that draw it."""
+"""The reply of an operation: data for programs, and the value itself for surfaces that draw it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ Value = TypeVar("Value", covariant=True)
 
 @dataclass(frozen=True)
 class Reply(Generic[Value]):
-    """`next` are operations that can follow; a `problem` is a reply too, where there is something to show with it."""
+    """`next` are operations that can follow; a `problem` is an error that comes with something to show."""
 
     data: Mapping[str, Any]
     value: Value
@@ -24,11 +24,6 @@ class Reply(Generic[Value]):
         """The status of a process that did this and nothing else."""
         return 0 if self.problem is None else self.problem.exit
 
-    @property
-    def caveats(self) -> tuple[str, ...]:
-        """What a reader must know of the data."""
-        return tuple(self.data.get("caveats", ()))
-
     def to_json(self, spell: Spelling = in_python) -> dict[str, Any]:
         """One object for programs, with operations as that surface spells them."""
         problem = {} if self.problem is None else self.problem.to_json(spell)
@@ -37,7 +32,7 @@ class Reply(Generic[Value]):
 
 
 def envelope(**parts: Any) -> dict[str, Any]:
-    """The keys every successful reply has, with what the operation adds; that it was rehearsed comes before all."""
+    """The keys of every successful reply, with those of the operation; "rehearsal" comes first."""
     rehearsed = {"rehearsal": True} if parts.get("rehearsal") else {}
     absent = dict.fromkeys(("dataset", "cost", "remaining", "receipt"))
     return {**rehearsed, "ok": True, "format": 1, **absent, "caveats": []} | parts
