@@ -112,18 +112,18 @@ def test_quantiles_carry_ranks_in_their_column():
 
 
 def test_kept_rows_keep_their_own_ends():
-    kept = made().kept([1])
+    kept = made().take([1])
     assert kept.rows == [{"region": None, "n": -3, "age": 39.0}]
     assert kept.column("n").low == (-33,)
-    assert made().kept([1, 0]).kept([1, 0]) == made()
+    assert made().take([1, 0]).take([1, 0]) == made()
 
 
 def test_rows_are_found_by_their_keys_and_others_refused():
     answer = made()
-    assert [answer.at("north"), answer.at(("north",)), answer.at({"region": None})] == [0, 0, 1]
+    assert [answer.row_index("north"), answer.row_index(("north",)), answer.row_index({"region": None})] == [0, 0, 1]
     for wrong in ("nowhere", {"county": "north"}, ("north", 1), {}):
         with pytest.raises(BadValue, match="row must be the keys of one row"):
-            answer.at(wrong)
+            answer.row_index(wrong)
     with pytest.raises(BadValue, match="Use one of: n, age"):
         answer.column("m")
 
@@ -221,5 +221,5 @@ def test_an_answer_without_keys_is_one_row():
     answer = made(keys=(), labels=((),), columns=(count([7]),))
     assert answer.rows == [{"n": 7}]
     assert answer.to_pandas().shape == (1, 2)
-    assert answer.at({}) == answer.at(()) == 0
+    assert answer.row_index({}) == answer.row_index(()) == 0
     assert "<td>7 ± 30</td>" in answer._repr_html_()

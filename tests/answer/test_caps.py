@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 
 from discreet.answer.caps import counted_of
-from discreet.answer.compose import answered
-from discreet.answer.quote import quoted
+from discreet.answer.compose import answer_of
+from discreet.answer.quote import quote_of
 from discreet.query.bound import draft_of
 from discreet.query.form.frame import Frame
 from discreet.query.form.words import count
@@ -68,7 +68,7 @@ def test_caps_of_the_question_are_said_too():
 def test_answer_and_quote_carry_the_words():
     made = plan_of(draft_of(parse_sql("SELECT COUNT(*) AS x FROM people").question, SCHEMA), Terms.parse(1, 0))
     (measured,) = made.measured
-    answer = answered(made, Released([()], {measured.part: [7]}))
+    answer = answer_of(made, Released([()], {measured.part: [7]}))
     assert answer.column("x").of == ROWS
     assert answer.to_json()["columns"][0]["of"] == ROWS
     assert f"x: {ROWS}" in repr(answer)
@@ -78,7 +78,7 @@ def test_answer_and_quote_carry_the_words():
     assert answer.to_polars()["x_of"].to_list() == [ROWS]
     assert answer.ratio("x", "x")[0].of == ROWS
     left = {"epsilon": "1", "delta": "0"}
-    quote = quoted(made, remaining=left, remaining_after=left)
+    quote = quote_of(made, remaining=left, remaining_after=left)
     assert quote.to_json()["columns"][0]["of"] == ROWS
     assert f"; {ROWS}" in repr(quote)
     assert quote.level == Fraction(95, 100)

@@ -29,7 +29,7 @@ from answer.cells import (
     rowset,
 )
 from discreet import real
-from discreet.answer import Noisy, estimated
+from discreet.answer import Noisy, estimates_of
 from discreet.bounded import rows as row_sensitivity
 from discreet.errors import BadValue
 from discreet.mechanism.additive import gaussian, laplace
@@ -68,7 +68,7 @@ def truth(recipe, rows):
 @pytest.mark.parametrize("recipe", [MEAN, VARIANCE, COVARIANCE, CORRELATION], ids=lambda r: type(r).__name__)
 def test_interval_holds_the_exact_value_at_its_level(recipe, n, law):
     rows = rowset(n)
-    found = estimated(recipe, noisy(rows, law), LEVEL)
+    found = estimates_of(recipe, noisy(rows, law), LEVEL)
     assert covered(found, truth(recipe, rows)) >= fewest()
     assert all(a <= v <= b for v, a, b in zip(found.value, found.low, found.high, strict=True))
 
@@ -79,7 +79,7 @@ def test_interval_holds_for_tables_at_the_ends_of_their_bounds(law, spread):
     rows = rowset(300, spread)  # all rows alike; or nearly all at one end or the other
     parts = noisy(rows, law)
     for recipe in (MEAN, VARIANCE, COVARIANCE):
-        assert covered(estimated(recipe, parts, LEVEL), truth(recipe, rows)) >= fewest()
+        assert covered(estimates_of(recipe, parts, LEVEL), truth(recipe, rows)) >= fewest()
 
 
 @pytest.mark.parametrize("law", [by_laplace, by_gaussian])
@@ -88,7 +88,7 @@ def test_intervals_of_large_cells_are_close_to_the_true_error(law):
     rows = rowset(5_000)
     parts = noisy(rows, law)
     for recipe, most in ((MEAN, 1.15), (VARIANCE, 1.3), (COVARIANCE, 1.3), (CORRELATION, 2.6)):
-        found = estimated(recipe, parts, LEVEL)
+        found = estimates_of(recipe, parts, LEVEL)
         error = np.quantile(np.abs(np.array(found.value) - truth(recipe, rows)), 0.95)
         assert np.median(np.subtract(found.high, found.low)) / 2 <= most * error
 
@@ -98,8 +98,8 @@ def test_coverage_test_sees_noise_a_tenth_wider_than_stated():
     draws, stated, wider = 20_000, laplace(row_sensitivity(1), "0.02"), laplace(row_sensitivity(1), F(1, 55))
     drawn = wider(np.full(draws, 70), SYSTEM)
     recipe = Single(Rows(), F(1))
-    assert covered(estimated(recipe, {Rows(): Noisy(drawn, stated)}, LEVEL), 70) < fewest(draws)
-    assert covered(estimated(recipe, {Rows(): Noisy(drawn, wider)}, LEVEL), 70) >= fewest(draws)
+    assert covered(estimates_of(recipe, {Rows(): Noisy(drawn, stated)}, LEVEL), 70) < fewest(draws)
+    assert covered(estimates_of(recipe, {Rows(): Noisy(drawn, wider)}, LEVEL), 70) >= fewest(draws)
 
 
 @pytest.mark.parametrize("law", [by_laplace, by_gaussian])
@@ -108,9 +108,9 @@ def test_rounding_of_rows_is_allowed_for_when_it_is_declared(law):
     rows, promise = rowset(10**6), law(AGES)
     parts = {part: Noisy(law(part)(np.full(DRAWS, v), SYSTEM), law(part)) for part, v in rows.exact().items()}
     true_mean = 55 + rows.d.mean() + 0.5
-    assert covered(estimated(MEAN, parts, LEVEL), true_mean) < DRAWS / 2
+    assert covered(estimates_of(MEAN, parts, LEVEL), true_mean) < DRAWS / 2
     declared = parts | {AGES: Noisy(parts[AGES].values, promise, F(1, 2))}
-    assert covered(estimated(MEAN, declared, LEVEL), true_mean) >= fewest()
+    assert covered(estimates_of(MEAN, declared, LEVEL), true_mean) >= fewest()
 
 
 # --- one noisy number --------------------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ def test_rounding_of_rows_is_allowed_for_when_it_is_declared(law):
 @pytest.mark.parametrize("law", [DiscreteLaplace(F(s)) for s in ("0.2", "1", "10", "77.7")] + [RoundedGaussian(F(6))])
 @pytest.mark.parametrize("level", [F(1, 2), F(95, 100), F(999, 1000)])
 def test_count_interval_is_the_shortest_on_the_lattice(law, level):
-    found = estimated(Single(Rows(), F(1)), {Rows(): Noisy([500], law)}, level)
+    found = estimates_of(Single(Rows(), F(1)), {Rows(): Noisy([500], law)}, level)
     radius = found.high[0] - 500
     assert found.low == [500 - radius]
     with real.precision(200):
@@ -128,14 +128,14 @@ def test_count_interval_is_the_shortest_on_the_lattice(law, level):
 
 
 def test_counts_are_whole_and_given_as_drawn_below_zero_too():
-    found = estimated(Single(Rows(), F(1)), {Rows(): Noisy(np.array([-8, 3]), DiscreteLaplace(F(2)))}, F(9, 10))
+    found = estimates_of(Single(Rows(), F(1)), {Rows(): Noisy(np.array([-8, 3]), DiscreteLaplace(F(2)))}, F(9, 10))
     assert found.value == [-8, 3]
     assert all(type(v) is int for v in found.value + found.low + found.high)
 
 
 def test_sums_are_exact_multiples_of_their_step():
     part, big = RowSum(Col("pay"), Lattice(-20, 20, F(1, 3))), 2**61 + 1
-    found = estimated(Single(part, F(1, 3)), {part: Noisy([7, big], DiscreteLaplace(F(3)))}, LEVEL)
+    found = estimates_of(Single(part, F(1, 3)), {part: Noisy([7, big], DiscreteLaplace(F(3)))}, LEVEL)
     assert found.value == [F(7, 3), F(big, 3)]
     assert found.high[1] - found.value[1] == F(DiscreteLaplace(F(3)).radius(LEVEL), 3)
 
@@ -144,13 +144,13 @@ def test_sums_are_exact_multiples_of_their_step():
 def test_mean_among_a_public_number_scales_the_sum_exactly_and_is_honest(made):
     rows = rowset(400)
     drawn = made(np.full(DRAWS, rows.d.sum()), SYSTEM)
-    found = estimated(MeanAmong(AGES, AGE, 400), {AGES: Noisy(drawn, made)}, LEVEL)
+    found = estimates_of(MeanAmong(AGES, AGE, 400), {AGES: Noisy(drawn, made)}, LEVEL)
     assert covered(found, 55 + rows.d.mean()) >= fewest()
     assert found.high[0] - found.low[0] == pytest.approx(2 * made.radius(LEVEL) / 400)
 
 
 def test_mean_among_is_cut_to_the_bounds():
-    found = estimated(MeanAmong(AGES, AGE, 10), {AGES: Noisy([5000, -5000], DiscreteLaplace(F(5)))}, LEVEL)
+    found = estimates_of(MeanAmong(AGES, AGE, 10), {AGES: Noisy([5000, -5000], DiscreteLaplace(F(5)))}, LEVEL)
     assert (found.value, found.high[0], found.low[1]) == ([110.0, 0.0], 110.0, 0.0)
 
 
@@ -161,32 +161,32 @@ def test_values_are_the_plain_formulas_when_noise_is_small():
     rows = rowset(5_000)
     parts = {part: Noisy([value], DiscreteLaplace(F(1, 100))) for part, value in rows.exact().items()}
     for recipe in (MEAN, VARIANCE, COVARIANCE, CORRELATION):
-        assert estimated(recipe, parts, LEVEL).value[0] == pytest.approx(truth(recipe, rows), rel=1e-9)
-    root = estimated(replace(VARIANCE, power=F(1, 2)), parts, LEVEL)
+        assert estimates_of(recipe, parts, LEVEL).value[0] == pytest.approx(truth(recipe, rows), rel=1e-9)
+    root = estimates_of(replace(VARIANCE, power=F(1, 2)), parts, LEVEL)
     assert root.value[0] == pytest.approx(rows.d.std(ddof=1), rel=1e-9)
-    plain = estimated(replace(VARIANCE, less=0), parts, LEVEL)
+    plain = estimates_of(replace(VARIANCE, less=0), parts, LEVEL)
     assert plain.value[0] == pytest.approx(rows.d.var(), rel=1e-9)
 
 
 def test_a_count_of_nothing_leaves_the_whole_public_range():
     parts = {part: Noisy([-3], by_laplace(part)) for part in rowset(0).exact()}
-    found = estimated(MEAN, parts, LEVEL)
+    found = estimates_of(MEAN, parts, LEVEL)
     assert (found.value, found.low, found.high) == ([55.0], [0.0], [110.0])
-    found = estimated(replace(VARIANCE, less=0), parts, LEVEL)
+    found = estimates_of(replace(VARIANCE, less=0), parts, LEVEL)
     assert (found.low, found.high) == ([0.0], [3025.0])
-    found = estimated(VARIANCE, parts, LEVEL)  # two rows at both ends have variance 2·55²
+    found = estimates_of(VARIANCE, parts, LEVEL)  # two rows at both ends have variance 2·55²
     assert (found.low[0], found.high[0]) == (0.0, pytest.approx(6050))
-    found = estimated(CORRELATION, parts, LEVEL)
+    found = estimates_of(CORRELATION, parts, LEVEL)
     assert (found.value, found.low, found.high) == ([0.0], [-1.0], [1.0])
 
 
 def test_each_cell_is_estimated_from_its_own_numbers_alone():
     together = noisy(rowset(60), by_laplace, draws=5)
     for recipe in (MEAN, VARIANCE, COVARIANCE, CORRELATION):
-        many = estimated(recipe, together, LEVEL)
+        many = estimates_of(recipe, together, LEVEL)
         for i in range(5):
             alone = {part: Noisy([int(one.values[i])], one.law) for part, one in together.items()}
-            single = estimated(recipe, alone, LEVEL)
+            single = estimates_of(recipe, alone, LEVEL)
             for ends in ("value", "low", "high"):
                 assert getattr(many, ends)[i] == pytest.approx(getattr(single, ends)[0], rel=1e-9)
 
@@ -194,14 +194,14 @@ def test_each_cell_is_estimated_from_its_own_numbers_alone():
 def test_ten_thousand_cells_take_far_less_than_a_millisecond_each():
     parts = noisy(rowset(50), by_laplace, draws=10_000)
     start = time.perf_counter()
-    estimated(CORRELATION, parts, LEVEL)
+    estimates_of(CORRELATION, parts, LEVEL)
     assert time.perf_counter() - start < 5
 
 
 @pytest.mark.parametrize("level", [F(0), F(1), F(95)])
 def test_levels_outside_of_zero_and_one_are_refused(level):
     with pytest.raises(BadValue, match="level must be"):
-        estimated(Single(Rows(), F(1)), {Rows(): Noisy([1], DiscreteLaplace(F(1)))}, level)
+        estimates_of(Single(Rows(), F(1)), {Rows(): Noisy([1], DiscreteLaplace(F(1)))}, level)
 
 
 # --- chosen ones -------------------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ def test_levels_outside_of_zero_and_one_are_refused(level):
 def test_quantiles_are_grid_points_whose_error_is_in_ranks():
     made = quantile(row_sensitivity(1), 1, q="0.5")
     part = Ranks(Col("age"), Grid(F(1, 2), F(1, 4), 400), F(1, 2))
-    found = estimated(Picked(part), {part: Noisy([0, 2, 399], made)}, LEVEL)
+    found = estimates_of(Picked(part), {part: Noisy([0, 2, 399], made)}, LEVEL)
     assert found.value == [F(1, 2), 1, F(401, 4)]
     assert found.low == found.high == [None] * 3
     assert found.ranks == made.rank_error(400, F(5, 100))
@@ -222,7 +222,7 @@ def test_rank_error_of_quantiles_holds_at_its_level():
     made = quantile(row_sensitivity(1), 1, q="0.5")
     part = Ranks(Col("age"), Grid(F(0), F(1), 50), F(1, 2))
     drawn = made.many(counts, DRAWS, SYSTEM)
-    found = estimated(Picked(part), {part: Noisy(drawn, made)}, LEVEL)
+    found = estimates_of(Picked(part), {part: Noisy(drawn, made)}, LEVEL)
     below = 4 * np.array(found.value, dtype=float)
     error = np.maximum(below - 100, 96 - below)  # 4 rows are tied at the point itself
     assert (error < found.ranks).sum() >= fewest()
@@ -233,10 +233,10 @@ def test_top_values_are_named_and_their_shortfall_holds_for_all_places_at_once()
     part = Tops(Col("illness"), ("flu", "cold", "gout", "none"), 2)
     counts = np.array([60, 50, 45, 5])
     drawn = made.many(counts, DRAWS, SYSTEM)
-    found = estimated(PickedTop(part), {part: Noisy(drawn, made)}, LEVEL)
+    found = estimates_of(PickedTop(part), {part: Noisy(drawn, made)}, LEVEL)
     assert set(found.value) <= {(a, b) for a in part.values for b in part.values if a != b}
     best_left = np.where(drawn[:, 0] == 0, 50, 60)
     held = (60 - counts[drawn[:, 0]] < found.shortfall) & (best_left - counts[drawn[:, 1]] < found.shortfall)
     assert held.sum() >= fewest()
     alone = Tops(Col("n"), (3, 5), 1)
-    assert estimated(PickedTop(alone), {alone: Noisy([[1]], None)}, LEVEL).value == [5]
+    assert estimates_of(PickedTop(alone), {alone: Noisy([[1]], None)}, LEVEL).value == [5]

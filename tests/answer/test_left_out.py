@@ -3,7 +3,7 @@
 import pytest
 
 from discreet.answer.answer import Answer
-from discreet.answer.compose import answered
+from discreet.answer.compose import answer_of
 from discreet.cli.formats import content
 from discreet.query import explain
 from discreet.query.bound import draft_of
@@ -66,7 +66,7 @@ def test_private_keys_that_are_empty_are_left_out_too():
 def favourites(sql="SELECT TOP_K(payment, 3) AS t FROM people"):
     made = plan_of(draft_of(parse_sql(sql).question, SCHEMA), Terms.parse(1, 0))
     (measured,) = made.measured
-    return answered(made, Released([()], {measured.part: [[1, 2, 3]]}))
+    return answer_of(made, Released([()], {measured.part: [[1, 2, 3]]}))
 
 
 def test_several_favourites_are_a_list():

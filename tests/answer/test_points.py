@@ -2,8 +2,8 @@
 
 import pytest
 
-from discreet.answer.compose import answered
-from discreet.answer.quote import quoted
+from discreet.answer.compose import answer_of
+from discreet.answer.quote import quote_of
 from discreet.cli.formats import content
 from discreet.query import explain
 from discreet.query.bound import draft_of
@@ -35,11 +35,11 @@ def planned(sql, schema=SCHEMA):
 def asked(sql, schema=SCHEMA, value=7):
     made = planned(sql, schema)
     (measured,) = made.measured
-    return answered(made, Released([()], {measured.part: [value]}))
+    return answer_of(made, Released([()], {measured.part: [value]}))
 
 
-def quote_of(sql, schema=SCHEMA):
-    return quoted(planned(sql, schema), remaining=LEFT, remaining_after=LEFT)
+def quote_sql(sql, schema=SCHEMA):
+    return quote_of(planned(sql, schema), remaining=LEFT, remaining_after=LEFT)
 
 
 def test_every_form_of_a_quantile_says_how_far_apart_its_points_are():
@@ -54,7 +54,7 @@ def test_every_form_of_a_quantile_says_how_far_apart_its_points_are():
     assert answer.to_polars()["m_of"].to_list() == [said]
     (caveat,) = [one for one in answer.caveats if "153 apart" in one]
     assert "Narrower bounds under [columns.income] make them finer." in caveat
-    quote = quote_of("SELECT MEDIAN(income) AS m FROM people")
+    quote = quote_sql("SELECT MEDIAN(income) AS m FROM people")
     assert said in repr(quote)
     assert caveat in quote.caveats
 
@@ -105,19 +105,19 @@ def test_a_coarse_step_that_nobody_declared_is_said(sql):
     (caveat,) = [one for one in answer.caveats if TIP in one]
     assert "[columns.tip]" in caveat
     assert "step = " in caveat
-    assert any(TIP in one for one in quote_of(sql).caveats)
+    assert any(TIP in one for one in quote_sql(sql).caveats)
     assert any(TIP in line for line in explain.words(planned(sql)))
 
 
 def test_a_fine_step_that_nobody_declared_is_said_before_asking_only():
     sql = "SELECT SUM(price) AS s FROM people"
     assert not any("steps of" in one for one in asked(sql).caveats)
-    assert any("price is read in steps of 6.10352e-5" in one for one in quote_of(sql).caveats)
+    assert any("price is read in steps of 6.10352e-5" in one for one in quote_sql(sql).caveats)
 
 
 def test_a_declared_step_and_whole_numbers_are_not_spoken_of():
     sql = "SELECT COUNT(*) AS n FROM people WHERE cents > 3 AND income > 3 AND region = 'north'"
-    assert not any("read in steps" in one for one in (*asked(sql).caveats, *quote_of(sql).caveats))
+    assert not any("read in steps" in one for one in (*asked(sql).caveats, *quote_sql(sql).caveats))
 
 
 # --- ranks -----------------------------------------------------------------------------------------------------------
@@ -127,13 +127,13 @@ def test_quote_and_answer_say_the_same_ranks():
     sql = "SELECT MEDIAN(age) AS m FROM people"
     made = planned(sql)
     shown = repr(asked(sql)).splitlines()[1].split("±")[1].strip()
-    assert f"± {shown}" in repr(quote_of(sql))
+    assert f"± {shown}" in repr(quote_sql(sql))
     assert shown.endswith(" ranks")
     sure = plan_of(made.draft, Terms.parse(100, 0))
-    quote = quoted(sure, remaining=LEFT, remaining_after=LEFT)
+    quote = quote_of(sure, remaining=LEFT, remaining_after=LEFT)
     assert "± 1 rank " in repr(quote)
     (measured,) = sure.measured
-    assert "± 1 rank" in repr(answered(sure, Released([()], {measured.part: [7]}))).splitlines()[1]
+    assert "± 1 rank" in repr(answer_of(sure, Released([()], {measured.part: [7]}))).splitlines()[1]
 
 
 def test_files_without_metadata_carry_the_error_of_chosen_values():

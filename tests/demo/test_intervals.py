@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from discreet.answer.compose import answered
+from discreet.answer.compose import answer_of
 from discreet.dataset import open_dataset
 from discreet.demo import hospital, visits
 from discreet.demo.curator import QUESTIONS
@@ -45,7 +45,7 @@ def simulated(folder, sql, epsilon, runs):
         parts = [one.part for one in made.measured]
         compiled = statements(draft.schema, draft.cells, draft.question.where, draft.caps, parts)
         exact = exacts_of(compiled, table.engine.run([one.sql for one in compiled], table.prepare()), draft.cells)
-    return [answered(made, made.joint(exact, SYSTEM)) for _ in range(runs)]
+    return [answer_of(made, made.joint(exact, SYSTEM)) for _ in range(runs)]
 
 
 def wards(table, ward):

@@ -17,7 +17,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import discreet as dp
-from discreet.answer.compose import recalled
+from discreet.answer.compose import recalled_answer
 from discreet.ask.keys import request_of
 from discreet.errors import Closed
 from discreet.ledger.ledger import Ledger
@@ -113,7 +113,7 @@ def told(answer):
 @functools.cache
 def told_of(stored, schema):
     """What an analyst would see of these stored bytes."""
-    answer = recalled(stored, lambda question: draft_of(question, schema), schema=schema.hash)
+    answer = recalled_answer(stored, lambda question: draft_of(question, schema), schema=schema.hash)
     plan = {name: said for name, said in answer.plan.items() if name != "version"}  # only a recalled one states it
     return told(replace(answer, plan=plan))
 

@@ -29,7 +29,7 @@ from faults.promises import Promise
 def _with_a_look(patch: Patch, change: Callable[[Answer, Any], Answer]) -> list[Any]:
     """Answers changed with a look at the exact numbers, which are kept in the list that is returned."""
     seen: list[Any] = []
-    call, answered = Joint.__call__, compose.answered
+    call, answered = Joint.__call__, compose.answer_of
 
     def looking(joint: Joint, found: Any, source: Any) -> Any:
         seen[:] = [found]

@@ -19,7 +19,7 @@ import pytest
 
 import discreet as dp
 from discreet.answer.answer import Answer
-from discreet.answer.compose import recalled
+from discreet.answer.compose import recalled_answer
 from discreet.ask import asking
 from discreet.engine import Limits
 from discreet.engine.process import Process
@@ -158,7 +158,7 @@ def stored(people: dp.Dataset) -> list[bytes]:
     """Every answer that is kept, as it is told."""
     kept = [bytes(found) for (found,) in _rows(people, "SELECT bytes FROM answers ORDER BY charge")]
     answers = [
-        recalled(one, lambda question: draft_of(question, people.table.schema), schema=people.table.schema.hash)
+        recalled_answer(one, lambda question: draft_of(question, people.table.schema), schema=people.table.schema.hash)
         for one in kept
     ]
     return [bare(answer).to_bytes() for answer in answers]

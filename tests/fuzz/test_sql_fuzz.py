@@ -22,7 +22,7 @@ import pytest
 
 import discreet as dp
 from discreet.answer.answer import Answer
-from discreet.answer.compose import answered
+from discreet.answer.compose import answer_of
 from discreet.ask.asking import Asking
 from discreet.cli.formats import FORMATS
 from discreet.errors import DiscreetError, EngineFailed
@@ -58,7 +58,7 @@ def ungated(asking: Asking, made: Plan) -> Answer:
     asked = statements(draft.schema, draft.cells, draft.question.where, draft.caps, parts)
     engine = asking.table.engine
     exacts = exacts_of(asked, engine.run([one.sql for one in asked]), draft.cells)
-    return Answer.from_bytes(answered(made, made.joint(exacts, SYSTEM)).to_bytes())
+    return Answer.from_bytes(answer_of(made, made.joint(exacts, SYSTEM)).to_bytes())
 
 
 def told(answer: Answer) -> str:

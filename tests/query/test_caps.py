@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from discreet.answer.compose import answered
+from discreet.answer.compose import answer_of
 from discreet.errors import NotAnswerable
 from discreet.ledger.ledger import LONGEST_ANSWER
 from discreet.noise.source import SYSTEM
@@ -70,7 +70,7 @@ def test_no_row_of_an_answer_is_longer_than_was_reckoned(sql):
 
     def size(rows):
         numbers = {part: np.full(rows, -(2**62), dtype=np.int64) for part in parts}
-        return len(answered(made, Released((key,) * rows, numbers)).to_bytes())
+        return len(answer_of(made, Released((key,) * rows, numbers)).to_bytes())
 
     one, many = size(1), size(21)
     assert many - one <= 20 * caps.row_bytes(made.draft.cells, made.draft.recipes)
@@ -87,7 +87,7 @@ def test_of_more_groups_than_an_answer_holds_the_first_in_order_are_shown():
     released = few.joint(Exacts(keys, {part.part: counts for part in few.measured}), SYSTEM)
     assert released.keys == (("a",), ("c",), ("d",))
     assert {len(numbers) for numbers in released.parts.values()} == {3}
-    assert any("the first in the order of their keys" in one for one in answered(few, released).caveats)
+    assert any("the first in the order of their keys" in one for one in answer_of(few, released).caveats)
 
 
 def test_the_caveat_depends_on_what_was_released_alone():
@@ -115,4 +115,4 @@ def test_having_on_released_keys_of_any_kind_ends_in_an_answer():
     made = planned(TOWNS + " HAVING town <> 'x' AND n > 0")
     keys = tuple((key,) for key in (digits, "\x1b[2J", "nan", "", "9999-12-31", None))
     numbers = {one.part: np.arange(6) for one in made.measured if not isinstance(one.part, Present)}
-    assert len(answered(made, Released(keys, numbers))) == 4
+    assert len(answer_of(made, Released(keys, numbers))) == 4

@@ -11,7 +11,7 @@ import pytest
 
 import discreet as dp
 from discreet.amounts import MAX_EPSILON
-from discreet.answer.compose import answered
+from discreet.answer.compose import answer_of
 from discreet.engine import Engine
 from discreet.errors import BadValue, BudgetExceeded, NotAnswerable
 from discreet.query.bound import draft_of
@@ -303,7 +303,7 @@ def test_a_large_private_number_is_shown_as_the_double_it_was():
     asked = draft("SELECT wild, COUNT(*) AS n FROM people GROUP BY wild", PEOPLE)
     made = plan_of(asked, Terms.parse(1, "1e-6"))
     keys = tuple((asked.cells.keys[0].label(stored),) for stored in (-1e308, 0.5, 2.0, 1e308))
-    answer = answered(made, Released(keys, {Rows(): np.array([1, 2, 3, 4])}))
+    answer = answer_of(made, Released(keys, {Rows(): np.array([1, 2, 3, 4])}))
     assert answer.labels == ((-1e308,), (0.5,), (2,), (1e308,))
     assert [type(label) for (label,) in answer.labels] == [float, float, int, float]
     assert answer.to_arrow().num_rows == 4

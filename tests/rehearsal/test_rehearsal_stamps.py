@@ -82,8 +82,8 @@ def test_in_python_an_answer_is_as_the_real_one_will_be(answer):
     assert isinstance(answer, Answer)
     assert answer.keys == ("region",)
     assert [set(row) for row in answer.rows] == [{"region", "n", "total"}] * 2
-    assert answer.at("south") == 1
-    assert repr(answer.kept([0])).startswith(SENTENCE)
+    assert answer.row_index("south") == 1
+    assert repr(answer.take([0])).startswith(SENTENCE)
 
 
 def test_the_column_gives_way_to_one_of_its_name(rehearsed):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from discreet.answer.answer import Answer
-from discreet.answer.compose import answered
+from discreet.answer.compose import answer_of
 from discreet.noise.source import SYSTEM
 from discreet.query.joint import Released
 from discreet.relation import Relation
@@ -42,10 +42,10 @@ def require_stored_is_a_function_of_the_release(job):
     """The same release gives the same bytes, whatever else was drawn meanwhile: so its bounds are the answer's too."""
     made = job.pair.plan
     released = made.joint(job.pair.first, SYSTEM)
-    stored = answered(made, released).to_bytes()
+    stored = answer_of(made, released).to_bytes()
     copy = Released(released.keys, {part: np.array(found.tolist()) for part, found in released.parts.items()})
     made.joint(job.pair.second, SYSTEM)
-    assert answered(made, copy).to_bytes() == stored == Answer.from_bytes(stored).to_bytes()
+    assert answer_of(made, copy).to_bytes() == stored == Answer.from_bytes(stored).to_bytes()
 
 
 @pytest.mark.parametrize("relation", Relation)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from discreet.answer.compose import answered
+from discreet.answer.compose import answer_of
 from discreet.engine import Engine
 from discreet.noise.public import generator
 from discreet.noise.source import SYSTEM
@@ -76,7 +76,7 @@ def asked(engine, aggregate, epsilon, delta):
     parts = [one.part for one in made.measured]
     compiled = statements(SCHEMA, draft.cells, draft.question.where, draft.caps, parts)
     exact = exacts_of(compiled, engine.run([one.sql for one in compiled]), draft.cells)
-    return answered(made, made.joint(copies(exact), SYSTEM)).column("x")
+    return answer_of(made, made.joint(copies(exact), SYSTEM)).column("x")
 
 
 def copies(exact):

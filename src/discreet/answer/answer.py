@@ -1,6 +1,6 @@
-"""The reply to a question: values with their ±, what they cost, what remains.
+"""The answer to a question: values with their ±, what they cost, what remains.
 
-An answer is made of released numbers and public facts alone, so everything done with it is free.
+It holds released numbers and public facts alone, so everything done with it is free.
 """
 
 import json
@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from discreet.answer.column import Column, Plain, listed
+from discreet.answer.column import Column, Plain, one_value
 from discreet.answer.first_form import FORMAT, fields_of, unreadable
 from discreet.errors import bad, quoted
 from discreet.inert import visible_lines
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Answer:
-    """Rows of `keys` and columns.  `remaining`, `receipt` and `replayed` belong to the handing out, not to the bytes
-    that the ledger keeps.
+    """Rows of `keys` and columns.  `remaining`, `receipt` and `replayed` are set when it is handed out; the bytes that
+    the ledger keeps do not have them.
 
     `labels` holds the keys' values, row by row; `cost` has epsilon and delta as decimal text, neighbours and unit;
     `plan` is what `explain` tells: its "words" in sentences, the rest for programs.
@@ -57,7 +57,7 @@ class Answer:
     def rows(self) -> list[dict[str, Any]]:
         """A dictionary per row: keys first, then values; several favourites are a list."""
         names = [c.name for c in self.columns]
-        values = zip(*(map(listed, c.value) for c in self.columns), strict=True) if names else [()] * len(self)
+        values = zip(*(map(one_value, c.value) for c in self.columns), strict=True) if names else [()] * len(self)
         return [
             dict(zip(self.keys, label, strict=True)) | dict(zip(names, row, strict=True))
             for label, row in zip(self.labels, values, strict=True)
@@ -65,33 +65,34 @@ class Answer:
 
     def column(self, name: str) -> Column:
         """The answered column of that name."""
-        for made in self.columns:
-            if made.name == name:
-                return made
-        known = ", ".join(c.name for c in self.columns)
-        raise bad("column", "must be an answered column", name, f"Use one of: {known}.")
+        for column in self.columns:
+            if column.name == name:
+                return column
+        names = ", ".join(c.name for c in self.columns)
+        raise bad("column", "must be an answered column", name, f"Use one of: {names}.")
 
-    def at(self, row: Any) -> int:
+    def row_index(self, row: Any) -> int:
         """The index of the row with these keys: a dictionary, a tuple, or the one key's value."""
         if isinstance(row, Mapping):
-            wanted = tuple(row.get(key) for key in self.keys) if set(row) == set(self.keys) else None
+            label = tuple(row.get(key) for key in self.keys) if set(row) == set(self.keys) else None
         else:
-            wanted = tuple(row) if isinstance(row, (tuple, list)) else (row,)
-        if wanted not in self.labels:
+            label = tuple(row) if isinstance(row, (tuple, list)) else (row,)
+        if label not in self.labels:
             fix = f"Give {', '.join(self.keys) or 'no keys'} as in {quoted(self.labels[0] if self.labels else ())}."
             raise bad("row", "must be the keys of one row of the answer", row, fix)
-        return self.labels.index(wanted)
+        return self.labels.index(label)
 
     def beside(self, column: Column) -> dict[str, Plain]:
-        """What files without metadata say of a column, under names beside its own: the error of a chosen value, in
-        whole ranks or rows, and what is counted."""
-        said: dict[str, Plain] = {
+        """Columns to put beside this one in files without metadata: the error of a chosen value, in whole ranks or
+        rows, and what is counted."""
+        facts: dict[str, Plain] = {
             "ranks": None if column.ranks is None else ceil(column.ranks),
             "shortfall": None if column.shortfall is None else ceil(column.shortfall),
             "of": column.of,
         }
-        taken = {*self.keys, *(name for c in self.columns for name in (c.name, f"{c.name}_moe"))}
-        return {_free(f"{column.name}_{fact}", taken): value for fact, value in said.items() if value is not None}
+        used = {*self.keys, *(name for c in self.columns for name in (c.name, f"{c.name}_moe"))}
+        named = ((f"{column.name}_{fact}", value) for fact, value in facts.items() if value is not None)
+        return {_unused_name(name, used): value for name, value in named}
 
     def explain(self) -> str:
         """The path from the question to these numbers, in words."""
@@ -159,7 +160,7 @@ class Answer:
             "question": self.question,
             "keys": list(self.keys),
             "labels": [list(label) for label in self.labels],
-            "columns": [c.stored() for c in self.columns],
+            "columns": [c.to_stored() for c in self.columns],
             "level": str(self.level),
             "cost": self.cost,
             "caveats": list(self.caveats),
@@ -177,38 +178,38 @@ class Answer:
 
     # --- from answer to answer ---------------------------------------------------------------------------------------
 
-    def kept(self, order: Sequence[int]) -> "Answer":
-        """Only these rows, in this order: what HAVING, ORDER BY and LIMIT do."""
-        columns = tuple(c.kept(order) for c in self.columns)
+    def take(self, order: Sequence[int]) -> "Answer":
+        """The answer with only these rows, in this order: what HAVING, ORDER BY and LIMIT do."""
+        columns = tuple(c.take(order) for c in self.columns)
         return replace(self, labels=tuple(self.labels[i] for i in order), columns=columns)
 
     def share(self, column: str) -> "tuple[Derived, ...]":
         """Each row's part of the sum over all rows."""
-        from discreet.answer.derived import share, with_caps
+        from discreet.answer.derived import share
 
-        return tuple(with_caps(one, self.column(column)) for one in share(self, column))
+        return share(self, column)
 
     def difference(self, column: str, a: Any, b: Any) -> "Derived":
         """The value at row a less the value at row b; rows by their keys."""
-        from discreet.answer.derived import difference, with_caps
+        from discreet.answer.derived import difference
 
-        return with_caps(difference(self, column, a, b), self.column(column))
+        return difference(self, column, a, b)
 
     def column_difference(self, a: str, b: str) -> "tuple[Derived, ...]":
         """Column a less column b, row by row."""
-        from discreet.answer.derived import column_difference, with_caps
+        from discreet.answer.derived import column_difference
 
-        return tuple(with_caps(one, self.column(a), self.column(b)) for one in column_difference(self, a, b))
+        return column_difference(self, a, b)
 
     def ratio(self, a: str, b: str) -> "tuple[Derived, ...]":
         """Column a over column b, row by row."""
-        from discreet.answer.derived import ratio, with_caps
+        from discreet.answer.derived import ratio
 
-        return tuple(with_caps(one, self.column(a), self.column(b)) for one in ratio(self, a, b))
+        return ratio(self, a, b)
 
 
-def _free(name: str, taken: set[str]) -> str:
-    while name in taken:
+def _unused_name(name: str, used: set[str]) -> str:
+    while name in used:
         name += "_"
     return name
 

@@ -1,9 +1,9 @@
-"""One answered column: its values, their ends, and how they were made; all of it plain enough for JSON."""
+"""One answered column: its values, their ends and their mechanism, all plain enough for JSON."""
 
 import decimal
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import date
 from fractions import Fraction
 from typing import Any
@@ -19,7 +19,7 @@ Cell = Plain | tuple[Plain, ...]  # several favourites, best guess first
 
 LAWS = {"laplace": DiscreteLaplace, "gaussian": RoundedGaussian, "discrete-gaussian": DiscreteGaussian}
 _FRACTIONS = ("scale", "step")
-_LISTS = ("value", "low", "high", "moe")
+LISTS = ("value", "low", "high", "moe")
 _DIGITS = 6
 _UP = decimal.Context(prec=_DIGITS, rounding=decimal.ROUND_CEILING, Emin=-999, Emax=999)
 
@@ -29,9 +29,9 @@ class Column:
     """Values row by row, each with its ends and `moe`, the larger distance to an end.
 
     `kind` (one of LAWS), `scale` and `step` are those of the noise where the column is one noisy part, and `part` names
-    that part, so that columns made from the same draw are known as such.  `ranks` and `shortfall`, in rows, stand in
-    for ends where a value was chosen, from points a `step` apart or among public values.  `of` says what a cap left to
-    be counted, where one can bind, and how coarse the points are, where the values are finer.
+    that part, so that columns made from the same draw can be recognized.  `ranks` and `shortfall`, in rows, replace the
+    ends where a value was chosen, from points a `step` apart or among public values.  `of` states what is counted
+    under a cap, where one can bind, and how coarse the points are, where the values are finer.
     """
 
     name: str
@@ -57,44 +57,31 @@ class Column:
             return None
         return LAWS[self.kind](self.scale)
 
-    def kept(self, order: Sequence[int]) -> "Column":
-        """Only these rows, in this order."""
-        lists = {name: tuple(getattr(self, name)[i] for i in order) for name in _LISTS}
-        return Column(**{f.name: getattr(self, f.name) for f in fields(self)} | lists)
+    def take(self, order: Sequence[int]) -> "Column":
+        """The column with only these rows, in this order."""
+        lists: dict[str, Any] = {name: tuple(getattr(self, name)[i] for i in order) for name in LISTS}
+        return replace(self, **lists)
 
     def to_json(self) -> dict[str, Any]:
-        """What the reply of `ask` says of a column; its values are in the rows."""
-        described = {"name": self.name, "mechanism": self.mechanism}
+        """The column in the reply of `ask`; its values are in the rows."""
+        facts = {"name": self.name, "mechanism": self.mechanism}
         numbers = {name: _number(getattr(self, name)) for name in _FRACTIONS}
-        others = {name: getattr(self, name) for name in ("ranks", "shortfall", "of") if getattr(self, name) is not None}
-        return {**described, **numbers, "epsilon": self.epsilon, **others}
+        optional = {"ranks": self.ranks, "shortfall": self.shortfall, "of": self.of}
+        present = {name: value for name, value in optional.items() if value is not None}
+        return {**facts, **numbers, "epsilon": self.epsilon, **present}
 
-    def stored(self) -> dict[str, Any]:
+    def to_stored(self) -> dict[str, Any]:
         """Every field, exactly, for the ledger."""
-        kept = {f.name: getattr(self, f.name) for f in fields(self)}
-        exactly = {name: None if kept[name] is None else str(kept[name]) for name in _FRACTIONS}
-        if self.of is None:
-            del kept["of"]
-        return kept | {name: list(map(joined, kept[name])) for name in _LISTS} | exactly
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "of" or self.of is not None}
+        exact = {name: None if values[name] is None else str(values[name]) for name in _FRACTIONS}
+        return values | {name: list(map(one_text, values[name])) for name in LISTS} | exact
 
 
-def column(
-    name: str,
-    estimates: Estimates,
-    *,
-    mechanism: str,
-    epsilon: str | None = None,
-    scale: Fraction | None = None,
-    step: Fraction | None = None,
-    kind: str | None = None,
-    part: str | None = None,
-    signed: bool = False,
-    of: str | None = None,
-) -> Column:
+def column(name: str, estimates: Estimates, *, mechanism: str, kind: str | None = None, **facts: Any) -> Column:
     """The column of such estimates; Fractions become floats, ends rounded outward, dates ISO text.
 
-    >>> made = column("n", Estimates([12], [2], [22]), mechanism="Laplace", kind="laplace", scale=Fraction(3))
-    >>> made.value, made.moe
+    >>> counts = column("n", Estimates([12], [2], [22]), mechanism="Laplace", kind="laplace", scale=Fraction(3))
+    >>> counts.value, counts.moe
     ((12,), (10,))
     """
     if kind is not None and kind not in LAWS:
@@ -103,27 +90,12 @@ def column(
     low = tuple(None if v is None else _end(v, amounts.float_down) for v in estimates.low)
     high = tuple(None if v is None else _end(v, amounts.float_up) for v in estimates.high)
     moe = tuple(_moe(v, a, b) for v, a, b in zip(estimates.value, estimates.low, estimates.high, strict=True))
-    return Column(
-        name=name,
-        mechanism=mechanism,
-        value=value,
-        low=low,
-        high=high,
-        moe=moe,
-        epsilon=epsilon,
-        scale=scale,
-        step=step,
-        kind=kind,
-        part=part,
-        signed=signed,
-        ranks=estimates.ranks,
-        shortfall=estimates.shortfall,
-        of=of,
-    )
+    facts |= {"kind": kind, "ranks": estimates.ranks, "shortfall": estimates.shortfall}
+    return Column(name, mechanism, value, low, high, moe, **facts)
 
 
 def plain(value: Any) -> Plain:
-    """A released value as JSON can carry it."""
+    """A released value as JSON has it."""
     match value:
         case None | bool() | int() | float() | str():
             return value
@@ -135,13 +107,13 @@ def plain(value: Any) -> Plain:
             raise TypeError(f"{type(value).__name__} is no released value")
 
 
-def joined(value: Cell) -> Plain:
-    """Several favourites as one text, everything else as it is."""
+def one_text(value: Cell) -> Plain:
+    """Several favourites as one text, any other value unchanged."""
     return ", ".join(map(label_text, value)) if isinstance(value, tuple) else value
 
 
-def listed(value: Cell) -> Any:
-    """Several favourites as a list, everything else as it is."""
+def one_value(value: Cell) -> Any:
+    """Several favourites as a list, any other value unchanged."""
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -160,9 +132,9 @@ def _number(value: Fraction | None) -> int | float | None:
     return value.numerator if value.denominator == 1 else float(value)
 
 
-def _end(value: Any, rounded: Any) -> Plain:
+def _end(value: Any, outward: Any) -> Plain:
     if isinstance(value, Fraction):
-        return value.numerator if value.denominator == 1 else float(rounded(value))
+        return value.numerator if value.denominator == 1 else float(outward(value))
     return plain(value)
 
 
@@ -172,13 +144,13 @@ def _moe(value: Any, low: Any, high: Any) -> int | float | None:
         return None
     floats = [isinstance(number, float) for number in (value, low, high)]
     if not any(floats):
-        most = Fraction(max(high - value, value - low))
-        return most.numerator if most.denominator == 1 else float(amounts.rounded_up(most, _DIGITS))
+        distance = Fraction(max(high - value, value - low))
+        return distance.numerator if distance.denominator == 1 else float(amounts.rounded_up(distance, _DIGITS))
     quick = _rounded_up(max(high - value, value - low)) if all(floats) else None
     if quick is not None:
         return quick
-    most = max(Fraction(high) - Fraction(value), Fraction(value) - Fraction(low))
-    return float(amounts.rounded_up(most, _DIGITS))
+    distance = max(Fraction(high) - Fraction(value), Fraction(value) - Fraction(low))
+    return float(amounts.rounded_up(distance, _DIGITS))
 
 
 def _rounded_up(difference: float) -> float | None:

@@ -1,9 +1,9 @@
-"""An answer as a frame: keys first, then each value beside its ±."""
+"""An answer as a frame of pandas, Polars or Arrow: keys first, then each value beside its ±."""
 
 import json
 from typing import TYPE_CHECKING, Any
 
-from discreet.answer.column import listed
+from discreet.answer.column import one_value
 from discreet.errors import bad
 
 if TYPE_CHECKING:
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def to_pandas(answer: "Answer") -> Any:
-    """A pandas frame; `attrs["discreet"]` says where it comes from."""
+    """A pandas frame; `attrs["discreet"]` holds its provenance."""
     try:
         import pandas  # type: ignore[import-untyped]
     except ImportError:
@@ -22,17 +22,17 @@ def to_pandas(answer: "Answer") -> Any:
 
 
 def to_polars(answer: "Answer") -> Any:
-    """A Polars frame.  It carries no metadata, so what else is said of a column stands in columns beside it."""
+    """A Polars frame.  It carries no metadata, so other facts about a column stand in columns beside it."""
     try:
         import polars
     except ImportError:
         raise _absent("polars") from None
-    said = {name: [fact] * len(answer) for c in answer.columns for name, fact in answer.beside(c).items()}
-    return polars.DataFrame(_lists(answer) | said, strict=False)
+    facts = {name: [fact] * len(answer) for c in answer.columns for name, fact in answer.beside(c).items()}
+    return polars.DataFrame(_lists(answer) | facts, strict=False)
 
 
 def to_arrow(answer: "Answer") -> Any:
-    """An Arrow table; the schema's metadata `discreet` says where it comes from, as JSON."""
+    """An Arrow table; the schema's metadata `discreet` holds its provenance as JSON."""
     try:
         import pyarrow  # type: ignore[import-untyped]
     except ImportError:
@@ -45,7 +45,7 @@ def _lists(answer: "Answer") -> dict[str, list[Any]]:
     keys = {name: [label[i] for label in answer.labels] for i, name in enumerate(answer.keys)}
     pairs = {}
     for column in answer.columns:
-        pairs[column.name] = list(map(listed, column.value))
+        pairs[column.name] = list(map(one_value, column.value))
         pairs[f"{column.name}_moe"] = list(column.moe)
     return keys | pairs
 

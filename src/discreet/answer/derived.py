@@ -1,12 +1,12 @@
-"""Numbers worked out from an answer, with an honest ± of their own: shares, differences, ratios.
+"""Numbers computed from an answer, with an honest ± of their own: shares, differences, ratios.
 
-They use the laws of the noise that the answer's columns state, so they hold at the answer's level.  A column made of
-several noises states no law; then both of its intervals are trusted at once, and the level falls to 1 − 2(1 − level),
-which the result says.  Rows that were picked by their noisy values (HAVING, ORDER BY with LIMIT) are not a fair sample
-of noise: no interval here, nor the answer's own, makes up for that choice.
+They use the laws of noise that the answer's columns state, so they hold at the answer's level.  A column made of
+several noises states no law; then both of its intervals are used at once, and the level falls to 1 − 2(1 − level),
+which the result states.  Rows that were picked by their noisy values (HAVING, ORDER BY with LIMIT) are not a fair
+sample of noise: no interval here, nor the answer's own, corrects for that choice.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +35,7 @@ class Derived:
     low: int | float | None
     high: int | float | None
     level: Fraction
-    of: str | None = None  # what a cap leaves to be counted, as in the columns it is made from
+    of: str | None = None  # what is counted under a cap, as in the columns it is made from
 
     def __str__(self) -> str:
         from discreet.answer.show import number, percent
@@ -44,14 +44,7 @@ class Derived:
         value, *ends = (None if v is None else number(v, wide) for v in (self.value, self.low, self.high))
         between = " to ".join(end or "no bound" for end in ends)
         capped = "" if self.of is None else f", {self.of}"
-        said = f"{self.name}: {value or 'unknown'} ({between}, with probability {percent(self.level)}){capped}"
-        return visible(said)
-
-
-def with_caps(derived: Derived, *columns: "Column") -> Derived:
-    """The same, saying what its columns count."""
-    counted = dict.fromkeys(column.of for column in columns if column.of is not None)
-    return replace(derived, of=" and ".join(counted) or None)
+        return visible(f"{self.name}: {value or 'unknown'} ({between}, with probability {percent(self.level)}){capped}")
 
 
 def share(answer: "Answer", column: str) -> tuple[Derived, ...]:
@@ -59,70 +52,76 @@ def share(answer: "Answer", column: str) -> tuple[Derived, ...]:
 
     For counts, and sums of numbers that are never negative.
     """
-    made = answer.column(column)
-    if made.law is None or made.signed:
+    counts = answer.column(column)
+    if counts.law is None or counts.signed:
         rule = "must be a count, or a sum of numbers with a lower bound of 0 or more, to have shares"
         raise bad("column", rule, column, "Ask for COUNT(*), or for a sum of such a column.")
     missed, m = 1 - answer.level, len(answer) - 1
-    own = sum_radius(made.law, 1, 1 - _OWN * missed)
-    others = sum_radius(made.law, m, 1 - (1 - _OWN) * missed)
-    steps = [_steps(made, i) for i in range(len(answer))]
+    own_radius = sum_radius(counts.law, 1, 1 - _OWN * missed)
+    others_radius = sum_radius(counts.law, m, 1 - (1 - _OWN) * missed)
+    steps = [_steps(counts, i) for i in range(len(answer))]
     total = sum(steps)
-    out = []
-    for i, mine in enumerate(steps):
-        rest = total - mine
-        low = _part(max(mine - own, 0), max(rest + others, 0), 0)
-        high = _part(max(mine + own, 0), max(rest - others, 0), 1)
-        at = min(max(_part(max(mine, 0), max(rest, 0), Fraction(1, 2)), low), high)
-        out.append(_made(f"share of {column}", answer, i, at, (low, high)))
-    return tuple(out)
+    shares = []
+    for i, count in enumerate(steps):
+        others = total - count
+        low = _part(max(count - own_radius, 0), max(others + others_radius, 0), 0)
+        high = _part(max(count + own_radius, 0), max(others - others_radius, 0), 1)
+        value = min(max(_part(max(count, 0), max(others, 0), Fraction(1, 2)), low), high)
+        shares.append(_derived(f"share of {column}", answer, i, value, (low, high), of=_counted(counts)))
+    return tuple(shares)
 
 
 def difference(answer: "Answer", column: str, a: Any, b: Any) -> Derived:
     """value(a) − value(b): two draws of one law, by the exact law of their difference."""
-    made, i, j = answer.column(column), answer.at(a), answer.at(b)
-    name = f"difference of {column}"
+    x, i, j = answer.column(column), answer.row_index(a), answer.row_index(b)
+    name, of = f"difference of {column}", _counted(x)
     if i == j:
-        return _made(name, answer, i, Fraction(0), (Fraction(0), Fraction(0)))
+        return _derived(name, answer, i, Fraction(0), (Fraction(0), Fraction(0)), of=of)
     row = {"a": dict(zip(answer.keys, answer.labels[i], strict=True))}
     row |= {"b": dict(zip(answer.keys, answer.labels[j], strict=True))}
-    if made.law is None:
-        return _boxed(name, answer, row, _less(_triple(made, i), _triple(made, j)))
-    at, r = _exact(made, i) - _exact(made, j), sum_radius(made.law, 2, answer.level) * _step(made)
-    return _made(name, answer, row, at, (at - r, at + r))
+    if x.law is None:
+        return _box(name, answer, row, _less(_triple(x, i), _triple(x, j)), of=of)
+    value, radius = _exact(x, i) - _exact(x, j), sum_radius(x.law, 2, answer.level) * _step(x)
+    return _derived(name, answer, row, value, (value - radius, value + radius), of=of)
 
 
 def column_difference(answer: "Answer", a: str, b: str) -> tuple[Derived, ...]:
     """a − b row by row; the same noisy part taken from itself is exactly 0."""
     x, y, name = answer.column(a), answer.column(b), f"{a} - {b}"
+    of, rows = _counted(x, y), range(len(answer))
     if x.law is None or y.law is None:
-        return tuple(_boxed(name, answer, i, _less(_triple(x, i), _triple(y, i))) for i in range(len(answer)))
-    r = _difference_radius(x, y, answer.level)
-    at = [_exact(x, i) - _exact(y, i) for i in range(len(answer))]
-    return tuple(_made(name, answer, i, v, (v - r, v + r)) for i, v in enumerate(at))
+        return tuple(_box(name, answer, i, _less(_triple(x, i), _triple(y, i)), of=of) for i in rows)
+    radius = _difference_radius(x, y, answer.level)
+    values = [_exact(x, i) - _exact(y, i) for i in rows]
+    return tuple(_derived(name, answer, i, v, (v - radius, v + radius), of=of) for i, v in enumerate(values))
 
 
 def ratio(answer: "Answer", a: str, b: str) -> tuple[Derived, ...]:
     """a/b row by row, by Fieller's set; no ends where b may be 0 at this level."""
     x, y, name = answer.column(a), answer.column(b), f"{a} / {b}"
+    of, rows = _counted(x, y), range(len(answer))
     if not _independent(x, y):
-        return tuple(_boxed(name, answer, i, _over(_triple(x, i), _triple(y, i))) for i in range(len(answer)))
+        return tuple(_box(name, answer, i, _over(_triple(x, i), _triple(y, i)), of=of) for i in rows)
     half = (1 - answer.level) / 2
-    top = np.array([float(_steps(x, i)) for i in range(len(answer))])
-    bottom = np.array([float(_steps(y, i)) for i in range(len(answer))])
+    top = np.array([float(_steps(x, i)) for i in rows])
+    bottom = np.array([float(_steps(y, i)) for i in rows])
     sign = np.where((bottom < 0) & y.signed, -1.0, 1.0)
     room = sign * bottom - y.law.radius(1 - half)
     bounded = room > 0
     reach = (np.abs(top) + x.law.radius(1 - half)) / np.where(bounded, room, 1.0) * (1 + 1e-6)
-    ends = quotient_range(sign * top, sign * bottom, pair_radius(x.law, y.law, answer.level), reach).scaled(
-        float(_step(x) / _step(y))
-    )
-    out = []
-    for i in range(len(answer)):
-        at = _exact(x, i) / _exact(y, i) if _steps(y, i) * sign[i] > 0 else None
+    radius = pair_radius(x.law, y.law, answer.level)
+    ends = quotient_range(sign * top, sign * bottom, radius, reach).scaled(float(_step(x) / _step(y)))
+    ratios = []
+    for i in rows:
+        value = _exact(x, i) / _exact(y, i) if _steps(y, i) * sign[i] > 0 else None
         limits = (Fraction(float(ends.low[i])), Fraction(float(ends.high[i]))) if bounded[i] else None
-        out.append(_made(name, answer, i, at, limits))
-    return tuple(out)
+        ratios.append(_derived(name, answer, i, value, limits, of=of))
+    return tuple(ratios)
+
+
+def _counted(*columns: "Column") -> str | None:
+    """What the columns count under a cap."""
+    return " and ".join(dict.fromkeys(column.of for column in columns if column.of is not None)) or None
 
 
 # --- two columns -----------------------------------------------------------------------------------------------------
@@ -132,9 +131,9 @@ def _difference_radius(x: "Column", y: "Column", level: Fraction) -> Fraction:
     if x.part is not None and x.part == y.part:
         return Fraction(0)
     if not _independent(x, y):  # perhaps one draw in both: each at half of what may be missed
-        sure = 1 - (1 - level) / 2
-        both: Fraction = x.law.radius(sure) * _step(x) + y.law.radius(sure) * _step(y)
-        return both
+        higher_level = 1 - (1 - level) / 2
+        radius: Fraction = x.law.radius(higher_level) * _step(x) + y.law.radius(higher_level) * _step(y)
+        return radius
     if (x.kind, x.scale, x.step) == (y.kind, y.scale, y.step):
         return sum_radius(x.law, 2, level) * _step(x)
     times = float(_step(y) / _step(x))
@@ -143,11 +142,11 @@ def _difference_radius(x: "Column", y: "Column", level: Fraction) -> Fraction:
 
 def _independent(x: "Column", y: "Column") -> bool:
     """Whether both are single noisy parts, and not the same one."""
-    known = x.law is not None and y.law is not None and x.part is not None and y.part is not None
-    return known and x.part != y.part
+    are_single = x.law is not None and y.law is not None and x.part is not None and y.part is not None
+    return are_single and x.part != y.part
 
 
-# --- intervals that are trusted both at once -------------------------------------------------------------------------
+# --- two intervals that hold at once ---------------------------------------------------------------------------------
 
 _Triple = tuple[Fraction, Fraction, Fraction]  # value, low, high
 
@@ -172,35 +171,37 @@ def _over(x: _Triple, y: _Triple) -> tuple[Fraction | None, tuple[Fraction, Frac
     return value, (min(corners), max(corners))
 
 
-def _boxed(name: str, answer: "Answer", row: Any, made: Any) -> Derived:
+def _box(name: str, answer: "Answer", row: Any, triple: Any, *, of: str | None) -> Derived:
     level = max(1 - 2 * (1 - answer.level), Fraction(0))
-    return _made(name, answer, row, made[0], made[1], level)
+    return _derived(name, answer, row, *triple, level=level, of=of)
 
 
 # --- small parts -----------------------------------------------------------------------------------------------------
 
 
-def _made(
+def _derived(
     name: str,
     answer: "Answer",
     row: Any,
     value: Fraction | None,
     ends: tuple[Fraction, Fraction] | None,
+    *,
     level: Fraction | None = None,
+    of: str | None,
 ) -> Derived:
-    labelled = row if isinstance(row, dict) else dict(zip(answer.keys, answer.labels[row], strict=True))
+    labels = row if isinstance(row, dict) else dict(zip(answer.keys, answer.labels[row], strict=True))
     low = None if ends is None else _number(ends[0], float_down(ends[0]))
     high = None if ends is None else _number(ends[1], float_up(ends[1]))
-    at = None if value is None else _number(value, float(value))
-    return Derived(name, labelled, at, low, high, answer.level if level is None else level)
+    number = None if value is None else _number(value, float(value))
+    return Derived(name, labels, number, low, high, answer.level if level is None else level, of)
 
 
 def _number(value: Fraction, rounded: float) -> int | float:
     return value.numerator if value.denominator == 1 else rounded
 
 
-def _part(mine: int, rest: int, otherwise: int | Fraction) -> Fraction:
-    return Fraction(mine, mine + rest) if mine + rest > 0 else Fraction(otherwise)
+def _part(count: int, others: int, default: int | Fraction) -> Fraction:
+    return Fraction(count, count + others) if count + others > 0 else Fraction(default)
 
 
 def _step(column: "Column") -> Fraction:

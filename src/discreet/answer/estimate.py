@@ -1,4 +1,4 @@
-"""From noisy parts to values with an honest ±: one rule per recipe.
+"""Estimate values with an honest ± from noisy parts: one rule per recipe.
 
 Every interval holds the exact value, the one the same formula gives without noise, with probability ≥ level: it is made
 of released numbers, public laws and public bounds only, so it costs nothing.  Where several noises meet, 1 − level is
@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet import amounts
 from discreet.answer import moments
-from discreet.answer.noisy import Estimates, Noisy, Value, surely
+from discreet.answer.noisy import Estimates, Noisy, Value, certain_bounds
 from discreet.query.parts import Part
 from discreet.query.recipe import (
     CorrelationOf,
@@ -27,8 +27,8 @@ from discreet.query.recipe import (
 )
 
 
-def estimated(recipe: Recipe, noisy: Mapping[Part, Noisy], level: Fraction) -> Estimates:
-    """Values and intervals at that level, for every cell.  Noisy counts are given as drawn, below 0 too.
+def estimates_of(recipe: Recipe, noisy: Mapping[Part, Noisy], level: Fraction) -> Estimates:
+    """Values and intervals at that level, for every cell.  Noisy counts stay as drawn, below 0 too.
 
     >>> from discreet.noise.laplace import DiscreteLaplace
     >>> from discreet.query.parts import Rows
@@ -50,9 +50,9 @@ def estimated(recipe: Recipe, noisy: Mapping[Part, Noisy], level: Fraction) -> E
         case CorrelationOf():
             return moments.correlation_of(recipe, noisy, level)
         case Picked():
-            return _picked(recipe, noisy[recipe.part], level)
+            return _chosen_point(recipe, noisy[recipe.part], level)
         case PickedTop():
-            return _picked_top(recipe, noisy[recipe.part], level)
+            return _chosen_values(recipe, noisy[recipe.part], level)
         case _:
             raise TypeError(f"{type(recipe).__name__} is no recipe")
 
@@ -64,20 +64,20 @@ def _single(recipe: Single, noisy: Noisy, level: Fraction) -> Estimates:
     """noisy·step ± radius·step: the shortest symmetric interval on the lattice."""
     r, step = noisy.noise.radius(level), recipe.step
     by: int | Fraction = step.numerator if step.denominator == 1 else step
-    whole = np.asarray(noisy.values, dtype=np.int64).tolist()
-    return Estimates([v * by for v in whole], [(v - r) * by for v in whole], [(v + r) * by for v in whole])
+    counts = np.asarray(noisy.values, dtype=np.int64).tolist()
+    return Estimates([v * by for v in counts], [(v - r) * by for v in counts], [(v + r) * by for v in counts])
 
 
 def _mean_among(recipe: MeanAmong, noisy: Noisy, level: Fraction) -> Estimates:
     """middle + Σd/n for a public n: the sum's interval, scaled and cut to the bounds."""
     lattice, centre, n = recipe.total.lattice, recipe.centre, recipe.n
     r = noisy.noise.radius(level) + n * noisy.rounding
-    least, most = surely(recipe)
+    lower, upper = certain_bounds(recipe)
     value, low, high = [], [], []
     for v in np.asarray(noisy.values, dtype=np.int64).tolist():
-        at = min(max(centre.middle + v * lattice.step / n, centre.middle - centre.half), centre.middle + centre.half)
-        ends = (min(max(centre.middle + end * lattice.step / n, least), most) for end in (v - r, v + r))
-        value.append(float(at))
+        mean = min(max(centre.middle + v * lattice.step / n, centre.middle - centre.half), centre.middle + centre.half)
+        ends = (min(max(centre.middle + end * lattice.step / n, lower), upper) for end in (v - r, v + r))
+        value.append(float(mean))
         low.append(min(amounts.float_down(next(ends)), value[-1]))
         high.append(max(amounts.float_up(next(ends)), value[-1]))
     return Estimates(list(value), list(low), list(high))
@@ -86,28 +86,28 @@ def _mean_among(recipe: MeanAmong, noisy: Noisy, level: Fraction) -> Estimates:
 # --- chosen ones -----------------------------------------------------------------------------------------------------
 
 
-def _picked(recipe: Picked, noisy: Noisy, level: Fraction) -> Estimates:
-    """A grid point; how far it is off is known in ranks only, for values far from it may hold few rows."""
+def _chosen_point(recipe: Picked, noisy: Noisy, level: Fraction) -> Estimates:
+    """A grid point; its error is known in ranks only, since few rows may lie between it and values far from it."""
     grid = recipe.part.grid
     values: list[Value] = []
     for index in np.asarray(noisy.values, dtype=np.int64).tolist():
-        at = grid.first + index * grid.step
-        values.append(at.numerator if at.denominator == 1 else at)
+        point = grid.first + index * grid.step
+        values.append(point.numerator if point.denominator == 1 else point)
     none: list[None] = [None] * len(values)
     ranks = None if noisy.law is None else noisy.law.rank_error(grid.points, 1 - level)
     return Estimates(values, list(none), list(none), ranks=ranks)
 
 
-def _picked_top(recipe: PickedTop, noisy: Noisy, level: Fraction) -> Estimates:
-    """The chosen values, best guess first; all of them but for 1 − level less than `shortfall` rows behind the most
-    frequent one then left."""
+def _chosen_values(recipe: PickedTop, noisy: Noisy, level: Fraction) -> Estimates:
+    """The chosen values, best guess first; with probability ≥ level each is less than `shortfall` rows behind the
+    most frequent value not chosen before it."""
     part = recipe.part
     chosen = np.asarray(noisy.values, dtype=np.int64).reshape(-1, part.k).tolist()
-    named = [[part.values[index] for index in row] for row in chosen]
-    values: list[Value] = [row[0] if part.k == 1 else tuple(row) for row in named]
+    rows = [[part.values[index] for index in row] for row in chosen]
+    values: list[Value] = [row[0] if part.k == 1 else tuple(row) for row in rows]
     none: list[None] = [None] * len(values)
-    short = None
+    shortfall = None
     if noisy.law is not None:
-        one = getattr(noisy.law, "one", noisy.law)
-        short = one.shortfall(len(part.values), (1 - level) / part.k)
-    return Estimates(values, list(none), list(none), shortfall=short)
+        selection = getattr(noisy.law, "one", noisy.law)
+        shortfall = selection.shortfall(len(part.values), (1 - level) / part.k)
+    return Estimates(values, list(none), list(none), shortfall=shortfall)

@@ -1,4 +1,4 @@
-"""What goes into an estimate and what comes out."""
+"""The input and the output of an estimate."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,7 +12,7 @@ Value = One | tuple[One, ...]  # several favourites, best guess first
 
 @dataclass(frozen=True)
 class Noisy:
-    """What a mechanism released for a part: a whole number per cell, a grid index (Ranks) or a row of value indices
+    """The released numbers of a part: a whole number per cell, a grid index (Ranks) or a row of value indices
     (Tops), and the law of its error, a mechanism or a noise.
 
     `rounding`: the most, in steps, by which one row was moved onto the lattice: ½, or 0 where all rows lie on it.
@@ -39,8 +39,8 @@ class Estimates:
     shortfall: float | None = None
 
 
-def surely(recipe: MeanOf | MeanAmong) -> tuple[Fraction, Fraction]:
-    """Where a mean surely lies: its bounds, and the lattice's ends where these were rounded outward."""
+def certain_bounds(recipe: MeanOf | MeanAmong) -> tuple[Fraction, Fraction]:
+    """The bounds that a mean cannot leave: its own, or the lattice's ends where these were rounded outward."""
     centre, lattice = recipe.centre, recipe.total.lattice
-    least = min(-centre.half, lattice.low * lattice.step)
-    return centre.middle + least, centre.middle + max(centre.half, lattice.high * lattice.step)
+    lowest = min(-centre.half, lattice.low * lattice.step)
+    return centre.middle + lowest, centre.middle + max(centre.half, lattice.high * lattice.step)

@@ -1,4 +1,4 @@
-"""From an answer to the plain data of its picture."""
+"""Draw one column of an answer."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -22,15 +22,15 @@ def picture(answer: "Answer", name: str | None, *, ax: Any = None) -> Any:
         Mark(", ".join(map(label, keys)) if keys else visible(column.name), value, low, high)
         for keys, value, low, high in zip(answer.labels, _floats(column.value), column.low, column.high, strict=True)
     ]
-    drawn = points_picture if column.law is None else bars_picture
+    draw = points_picture if column.law is None else bars_picture
     name, keys = visible(column.name), ", ".join(map(visible, answer.keys))
     title = f"{name} by {keys}" if keys else name
     measure = name if column.of is None else f"{name}, {visible(column.of)}"
-    return drawn(marks, title=title, measure=measure, caption=caption(answer), ax=ax)
+    return draw(marks, title=title, measure=measure, caption=caption(answer), ax=ax)
 
 
 def drawn_column(answer: "Answer") -> "Column":
-    """The column that is drawn where none is named: the first with a ±."""
+    """The column to draw if none is named: the first with a ±."""
     for column in answer.columns:
         if any(moe is not None for moe in column.moe):
             return column

@@ -1,4 +1,4 @@
-"""What a question would cost and how exact it would be: public facts only, nothing spent, nothing read."""
+"""Quote a question: its cost and its ±, from public facts only; nothing is spent or read."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,7 +11,7 @@ from discreet import amounts
 from discreet.answer.caps import counted_of
 from discreet.answer.column import plain
 from discreet.answer.compose import cost_json, mechanism_words, noisy_parts
-from discreet.answer.estimate import estimated
+from discreet.answer.estimate import estimates_of
 from discreet.answer.show import ranks
 from discreet.inert import visible
 from discreet.mechanism.quantile import Quantile
@@ -33,7 +33,7 @@ class Expected:
     moe: Fraction | None
     at_size: float | None = None
     ranks: float | None = None
-    of: str | None = None  # what a cap leaves to be counted
+    of: str | None = None  # what is counted under a cap
 
     @property
     def unknown(self) -> bool:
@@ -42,14 +42,9 @@ class Expected:
 
     def to_json(self) -> dict[str, Any]:
         """For `quote --json`."""
-        found: dict[str, Any] = {"name": self.name, "mechanism": self.mechanism, "moe": plain(self.moe)}
-        if self.at_size is not None:
-            found["moe_at_size"] = self.at_size
-        if self.ranks is not None:
-            found["ranks"] = self.ranks
-        if self.of is not None:
-            found["of"] = self.of
-        return found
+        optional = {"moe_at_size": self.at_size, "ranks": self.ranks, "of": self.of}
+        present = {name: value for name, value in optional.items() if value is not None}
+        return {"name": self.name, "mechanism": self.mechanism, "moe": plain(self.moe), **present}
 
     def words(self, at_size: int | None) -> str:
         """The ± in words."""
@@ -75,22 +70,22 @@ class Quote:
     remaining_after: dict[str, str]
     caveats: tuple[str, ...]
     at_size: int | None = None
-    alike: bool = True  # whether all counts have the same ±
-    most_epsilon: Fraction | None = None  # of one question
+    has_one_moe: bool = True  # whether all counts have the same ±
+    max_epsilon: Fraction | None = None  # of one question
 
     @property
     def fits(self) -> bool:
-        """Whether so much is left.
+        """Whether the price fits into what remains.
 
-        What is left is a pure ε.  Gaussian noise may fit beyond it, and may not fit within it for its δ: it does where
-        some is left after it.
+        What remains is a pure ε.  Gaussian noise may fit beyond it, and for its δ may not fit within it: it fits if
+        something remains after it.
         """
-        price, left, after = (Fraction(one["epsilon"]) for one in (self.cost, self.remaining, self.remaining_after))
-        if self.most_epsilon is not None and price > self.most_epsilon:
+        price, remaining = Fraction(self.cost["epsilon"]), Fraction(self.remaining["epsilon"])
+        if self.max_epsilon is not None and price > self.max_epsilon:
             return False
-        if Fraction(self.cost["delta"]) == 0 or price == left:
-            return price <= left
-        return after > 0
+        if Fraction(self.cost["delta"]) == 0 or price == remaining:
+            return price <= remaining
+        return Fraction(self.remaining_after["epsilon"]) > 0
 
     def to_json(self) -> dict[str, Any]:
         """The object that `quote --json` prints."""
@@ -104,47 +99,46 @@ class Quote:
             "fits": self.fits,
             "receipt": None,
             "level": float(self.level),
-            "columns": [one.to_json() for one in self.columns],
+            "columns": [column.to_json() for column in self.columns],
             "smallest_group": self.smallest_group,
             "caveats": list(self.caveats),
         }
 
     def lines(self) -> list[str]:
         """The same for people."""
-        sure = amounts.shown(100 * self.level)
+        percent = amounts.shown(100 * self.level)
         lines = [f"Cost: epsilon {self.cost['epsilon']}, delta {self.cost['delta']}; nothing is spent yet."]
         lines += [
-            f"{visible(one.name)}: {one.words(self.at_size)} ({one.mechanism}), {sure} times of 100"
-            + ("" if one.of is None else f"; {one.of}")
-            for one in self.columns
+            f"{visible(column.name)}: {column.words(self.at_size)} ({column.mechanism}), {percent} times of 100"
+            + ("" if column.of is None else f"; {column.of}")
+            for column in self.columns
         ]
         if self.smallest_group:
-            which = "the ±" if self.alike else "the largest ±"
-            lines.append(f"For a count below {self.smallest_group:,} {which} is more than 10 % of it.")
-        left = self.remaining["epsilon"]
-        after = f"Left now: epsilon {left}; after it {self.remaining_after['epsilon']}."
-        lines.append(after if self.fits else f"It does not fit: epsilon {left} is left. What was asked before is free.")
+            moe = "the ±" if self.has_one_moe else "the largest ±"
+            lines.append(f"For a count below {self.smallest_group:,} {moe} is more than 10 % of it.")
+        now, after = self.remaining["epsilon"], self.remaining_after["epsilon"]
+        if self.fits:
+            lines.append(f"Left now: epsilon {now}; after it {after}.")
+        else:
+            lines.append(f"It does not fit: epsilon {now} is left. What was asked before is free.")
         return lines + [visible(caveat) for caveat in self.caveats]
 
     def __repr__(self) -> str:
         return "\n".join(self.lines())
 
 
-def quoted(
+def quote_of(
     plan: Plan, *, remaining: dict[str, str], remaining_after: dict[str, str], at_size: int | None = None
 ) -> Quote:
     """The quote of a plan; `at_size` names a number of rows at which means and variances are judged."""
     size = None if at_size is None else amounts.count(at_size, "at_size", 1)
-    known, draft = half_widths(plan), plan.draft
+    widths, draft = half_widths(plan), plan.draft
+    named = [(output.name, recipe) for output, recipe in zip(draft.question.outputs, draft.recipes, strict=True)]
     columns = tuple(
-        replace(_expected(output.name, recipe, plan, known[output.name], size), of=counted_of(recipe, draft))
-        for output, recipe in zip(draft.question.outputs, draft.recipes, strict=True)
+        replace(_expectation(name, recipe, plan, widths[name], size), of=counted_of(recipe, draft))
+        for name, recipe in named
     )
-    counts = [
-        moe
-        for output, recipe in zip(draft.question.outputs, draft.recipes, strict=True)
-        if (moe := known[output.name]) is not None and not _is_sum(recipe)
-    ]
+    counts = [moe for name, recipe in named if (moe := widths[name]) is not None and not _is_sum(recipe)]
     smallest = ceil(_RELATIVE * max(counts)) if counts else None
     return Quote(
         draft.schema.name,
@@ -160,8 +154,8 @@ def quoted(
     )
 
 
-def _expected(name: str, recipe: Recipe, plan: Plan, moe: Fraction | None, size: int | None) -> Expected:
-    words, by_part = mechanism_words(recipe, plan), {one.part: one.mechanism for one in plan.measured}
+def _expectation(name: str, recipe: Recipe, plan: Plan, moe: Fraction | None, size: int | None) -> Expected:
+    words, by_part = mechanism_words(recipe, plan), {measured.part: measured.mechanism for measured in plan.measured}
     if isinstance(recipe, Picked):
         mechanism = by_part[recipe.part]
         if isinstance(mechanism, Quantile):
@@ -177,8 +171,8 @@ def _at_size(recipe: Recipe, plan: Plan, size: int) -> float:
     values: dict[Part, Any] = {
         part: np.array([size if isinstance(part, Rows) else 0], dtype=np.int64) for part in parts(recipe)
     }
-    found = estimated(recipe, noisy_parts(plan, values), plan.terms.level)
-    return float((Fraction(found.high[0]) - Fraction(found.low[0])) / 2)
+    estimates = estimates_of(recipe, noisy_parts(plan, values), plan.terms.level)
+    return float((Fraction(estimates.high[0]) - Fraction(estimates.low[0])) / 2)
 
 
 def _is_sum(recipe: Recipe) -> bool:

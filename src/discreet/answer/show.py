@@ -1,6 +1,6 @@
-"""An answer for people: a table of text or HTML, every number with its ± and no more digits than that ± allows.
+"""Show an answer to people: a table of text or HTML, every number with its ± and no more digits than the ± allows.
 
-Keys, names and caveats may hold what rows or questions put there: they are made visible here and run nowhere.
+Keys, names and caveats may hold what rows or questions put there: they are escaped here, so that nothing runs them.
 """
 
 import math
@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from discreet.amounts import shown
-from discreet.answer.column import joined
+from discreet.answer.column import one_text
 from discreet.inert import visible
 from discreet.terms import price_text
 
@@ -26,7 +26,7 @@ def table(answer: "Answer") -> tuple[list[str], list[list[str]]]:
 
 
 def caps(answer: "Answer") -> list[str]:
-    """A line for each thing that a cap leaves to be counted, with the columns that count it."""
+    """A line for each thing that is counted under a cap, with the columns that count it."""
     counted = dict.fromkeys(c.of for c in answer.columns if c.of is not None)
     return [f"{', '.join(visible(c.name) for c in answer.columns if c.of == of)}: {visible(of)}" for of in counted]
 
@@ -37,13 +37,13 @@ def text(answer: "Answer") -> str:
     widths = [max(map(len, cells)) for cells in zip(header, *lines, strict=True)]
     keys = len(answer.keys)
 
-    def drawn(cells: list[str]) -> str:
+    def line(cells: list[str]) -> str:
         sides = (c.ljust(w) if i < keys else c.rjust(w) for i, (c, w) in enumerate(zip(cells, widths, strict=True)))
         return "  ".join(sides).rstrip()
 
     more = len(answer) - len(lines)
-    rest = [f"… {more:,} more rows"] if more else []
-    return "\n".join([*map(drawn, [header, *lines]), *rest, *caps(answer), caption(answer)])
+    note = [f"… {more:,} more rows"] if more else []
+    return "\n".join([*map(line, [header, *lines]), *note, *caps(answer), caption(answer)])
 
 
 def html(answer: "Answer") -> str:
@@ -52,26 +52,26 @@ def html(answer: "Answer") -> str:
     head = "".join(_html_head(name, of) for name, of in zip(_head(answer), counted, strict=True))
     body = "".join(_html_row(answer, i) for i in range(min(len(answer), _MOST_HTML_ROWS)))
     more = len(answer) - _MOST_HTML_ROWS
-    rest = f" {more:,} more rows are not shown." if more > 0 else ""
+    note = f" {more:,} more rows are not shown." if more > 0 else ""
     notes = "".join(f"<li>{escape(visible(caveat))}</li>" for caveat in answer.caveats)
     notes = f"<ul>{notes}</ul>" if notes else ""
-    title = f"<caption>{escape(caption(answer))}{rest}</caption>"
+    title = f"<caption>{escape(caption(answer))}{note}</caption>"
     return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
 
 
 def caption(answer: "Answer") -> str:
-    """One line: level, cost, unit, what remains."""
+    """One line with the level, the cost, the unit and what remains."""
     cost = answer.cost
     paid = f"cost {price_text(cost)}"
     if answer.replayed:
         paid = f"replayed, nothing new charged (first {paid})"
     who = f"per {cost['unit'] or 'row'} ({cost['neighbours']})"
-    left = "" if answer.remaining is None else f"; remaining ε = {answer.remaining['epsilon']}"
-    return visible(f"± holds with probability {percent(answer.level)}; {paid} {who}{left}")
+    remaining = "" if answer.remaining is None else f"; remaining ε = {answer.remaining['epsilon']}"
+    return visible(f"± holds with probability {percent(answer.level)}; {paid} {who}{remaining}")
 
 
 def percent(level: Any) -> str:
-    """A share in points of a hundred.
+    """A share in per cent.
 
     >>> from fractions import Fraction
     >>> percent(Fraction(19, 20))
@@ -82,7 +82,7 @@ def percent(level: Any) -> str:
 
 def cell(column: "Column", i: int) -> str:
     """A value with its ±."""
-    value, moe = joined(column.value[i]), column.moe[i]
+    value, moe = one_text(column.value[i]), column.moe[i]
     if value is None:
         return "-"
     if column.ranks is not None:
@@ -98,8 +98,8 @@ def ranks(error: float) -> str:
     >>> ranks(0.3), ranks(12.4)
     ('± 1 rank', '± 13 ranks')
     """
-    whole = math.ceil(error)
-    return f"± {whole:,} {'rank' if whole == 1 else 'ranks'}"
+    count = math.ceil(error)
+    return f"± {count:,} {'rank' if count == 1 else 'ranks'}"
 
 
 def number(value: Any, moe: Any) -> str:
@@ -114,7 +114,7 @@ def number(value: Any, moe: Any) -> str:
 
 
 def label(value: Any) -> str:
-    """A key's value; an empty cell is said to be one, and the empty text stands in quotes."""
+    """A key's value as text; an empty cell as (empty), the empty text in quotes."""
     return "(empty)" if value is None else visible(str(value)) or '""'
 
 

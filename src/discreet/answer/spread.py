@@ -70,8 +70,8 @@ def _apart(x: Law, y: Law, level: Fraction) -> PairRadius:
     def radius(t: Floats) -> Floats:
         size = np.abs(t)
         best = np.full(size.shape, np.inf)
-        for first, second in ends:
-            np.minimum(best, first + size * second, out=best)
+        for x_radius, y_radius in ends:
+            np.minimum(best, x_radius + size * y_radius, out=best)
         return best * _MARGIN
 
     return radius
@@ -116,10 +116,10 @@ def _two_laplaces(x: Fraction, y: Fraction, missed: Fraction) -> PairRadius:
 
     def radius(t: Floats) -> Floats:
         size = np.abs(t)
-        other = size * b
-        large, small = np.maximum(a, other), np.minimum(a, other)
-        at = np.minimum(np.ceil(small / large * _GRID), _GRID).astype(np.int64)
-        joint: Floats = large * table[at] + 0.5 * (1 + size)
+        scaled = size * b
+        wide, narrow = np.maximum(a, scaled), np.minimum(a, scaled)
+        index = np.minimum(np.ceil(narrow / wide * _GRID), _GRID).astype(np.int64)
+        joint: Floats = wide * table[index] + 0.5 * (1 + size)
         return joint
 
     return radius
@@ -137,14 +137,18 @@ def _pair_table(missed: Fraction) -> Floats:
     """κ(r) for r = 0, 1/2048 … 1: P[|Z + r·Z'| > κ] ≤ missed for standard Laplace Z, Z'; it grows with r."""
     eta, ratio = float(missed), np.arange(_GRID + 1) / _GRID
     low = np.full(ratio.shape, -math.log(eta))
-    high = 2 * low + 2.0
-    while (_pair_tail(ratio, high) > eta).any():
-        high *= 2
-    for _ in range(60):
+    return _least_tail_point(lambda s: _pair_tail(ratio, s), low, 2 * low + 2.0, eta, halvings=60) * _MARGIN
+
+
+def _least_tail_point(tail: PairRadius, low: Floats, high: Floats, eta: float, *, halvings: int) -> Floats:
+    """Points just above the least with tail(point) ≤ eta, by halving [low, high]; high grows until it is enough."""
+    while (tail(high) > eta).any():
+        high = high * 2
+    for _ in range(halvings):
         middle = (low + high) / 2
-        enough = _pair_tail(ratio, middle) <= eta
+        enough = tail(middle) <= eta
         high, low = np.where(enough, middle, high), np.where(enough, low, middle)
-    return high * _MARGIN
+    return high
 
 
 def _pair_tail(r: Floats, s: Floats) -> Floats:
@@ -208,20 +212,20 @@ def _laplaces(scales: list[float], missed: Fraction) -> PairRadius:
     def radius(sizes: Floats) -> Floats:
         wide = np.sort(np.tensordot(np.diag(scales), sizes, axes=1), axis=0)[::-1]
         widest = np.maximum(wide[0], 1e-300)
-        second = _place(wide[1] / widest, _offset(1, others))
-        third = _place(wide[min(2, len(scales) - 1)] / widest, _offset(2, others)) if len(scales) > 2 else 0
+        second = _grid_index(wide[1] / widest, _offset(1, others))
+        third = _grid_index(wide[min(2, len(scales) - 1)] / widest, _offset(2, others)) if len(scales) > 2 else 0
         joint: Floats = widest * table[second, third] + sizes.sum(axis=0) / 2
         return joint
 
     return radius
 
 
-def _offset(which: int, others: int) -> float:
-    """Grids apart from each other: no two scales of a table are closer than a quarter of a 64th."""
-    return which / (others + 2)
+def _offset(number: int, others: int) -> float:
+    """The offset of a scale's grid: no two scales of a table are closer than a quarter of a 64th."""
+    return number / (others + 2)
 
 
-def _place(ratio: Floats, offset: float) -> Ints:
+def _grid_index(ratio: Floats, offset: float) -> Ints:
     """The first k with (k + offset)/64 at or above the ratio."""
     return np.clip(np.ceil(ratio * _COARSE - offset), 0, _COARSE).astype(np.int64)
 
@@ -229,19 +233,13 @@ def _place(ratio: Floats, offset: float) -> Ints:
 @lru_cache(maxsize=64)
 def _joint_table(missed: Fraction, others: int) -> Floats:
     """κ with P[|Z + r·Z₁ + s·(Z₂ + …)| > κ] ≤ missed, r on the first grid, each of the others on a grid of its own."""
-    eta, places = float(missed), np.arange(_COARSE + 1)
-    second, third = np.meshgrid(places, places, indexing="ij")
+    eta, grid = float(missed), np.arange(_COARSE + 1)
+    second, third = np.meshgrid(grid, grid, indexing="ij")
     scales = [np.ones(second.shape), (second + _offset(1, others)) / _COARSE]
     scales += [(third + _offset(2 + i, others)) / _COARSE for i in range(others)]
     low = np.full(second.shape, -math.log(eta))
-    high = 2 * low + 4.0
-    while (_joint_tail(scales, high) > eta).any():
-        high *= 2
-    for _ in range(45):
-        middle = (low + high) / 2
-        enough = _joint_tail(scales, middle) <= eta
-        high, low = np.where(enough, middle, high), np.where(enough, low, middle)
-    return high * (1 + 1e-6)  # the sum below loses up to seven of sixteen digits
+    kappa = _least_tail_point(lambda s: _joint_tail(scales, s), low, 2 * low + 4.0, eta, halvings=45)
+    return kappa * (1 + 1e-6)  # the sum below loses up to seven of sixteen digits
 
 
 def _joint_tail(scales: list[Floats], x: Floats) -> Floats:
@@ -271,7 +269,7 @@ def sum_radius(law: Law, m: int, level: Fraction) -> int:
     """
     if m <= 1:
         return law.radius(level) if m else 0
-    half = _convolved(law, m) if 1 - level >= Fraction(1, 10**6) else None
+    half = _sum_masses(law, m) if 1 - level >= Fraction(1, 10**6) else None
     if half is None:
         return m * law.radius(1 - (1 - level) / m)
     # P[|S| > q] for q = 0, 1, …: twice the masses above, summed from the far end, where they are smallest
@@ -279,7 +277,7 @@ def sum_radius(law: Law, m: int, level: Fraction) -> int:
     return int(np.argmax(outside <= float(1 - level)))
 
 
-def _convolved(law: Law, m: int) -> Floats | None:
+def _sum_masses(law: Law, m: int) -> Floats | None:
     """P[S = k] for k = 0, 1, … by fast Fourier transform; None where it would be too long."""
     match law:
         case DiscreteLaplace():
@@ -306,5 +304,5 @@ def _ring(law: DiscreteLaplace | RoundedGaussian, size: int) -> Floats:
         case RoundedGaussian():
             edges = [math.erfc((j + 0.5) / (float(law.sigma) * math.sqrt(2))) for j in range(size // 2 + 1)]
             halves = np.append(1 - edges[0], -np.diff(edges) / 2)
-            near: Floats = halves[k.astype(np.int64)]
-            return near
+            masses: Floats = halves[k.astype(np.int64)]
+            return masses

@@ -1,4 +1,4 @@
-"""A question's released numbers as the ledger keeps them, and the plan that they were drawn under."""
+"""Write a question's released numbers for the ledger; read them back with the plan they were drawn under."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -22,8 +22,8 @@ from discreet.terms import Terms
 KIND = "question"
 
 
-def packed(plan: Plan, released: Released) -> bytes:
-    """What leaves: the keys, and for each part what it counts, its promise and its noisy integers."""
+def to_bytes(plan: Plan, released: Released) -> bytes:
+    """The bytes to store: the keys, and for each part what it counts, its promise and its noisy integers."""
     draft = plan.draft
     facts = {
         "question": TAGS.plain(draft.question),
@@ -53,7 +53,7 @@ def _law(measured: Measured) -> dict[str, Any]:
     }
 
 
-def _measured(part: Part) -> Measured:
+def _measured_part(part: Part) -> Measured:
     law, share = part.law, part.law["epsilon"]
     return Measured(
         TAGS.value(part.tally),
@@ -64,30 +64,30 @@ def _measured(part: Part) -> Measured:
 
 
 def _numbers(part: Any, released: Released) -> Ints:
-    """A part's integers; of the selection of keys nothing but the keys is released."""
+    """A part's integers; none for the selection of keys, of which only the keys are released."""
     if isinstance(part, Present):
         return np.zeros(0, dtype=np.int64)
     return released.parts[part]
 
 
-def opened(stored: bytes) -> Envelope:
+def read_envelope(stored: bytes) -> Envelope:
     """The envelope of a question."""
     return envelope.from_bytes(stored, KIND)
 
 
-def question(kept: Envelope) -> Question:
+def stored_question(sealed: Envelope) -> Question:
     """The question as it was asked when it was charged."""
-    asked: Question = TAGS.value(kept.facts["question"])
-    return asked
+    question: Question = TAGS.value(sealed.facts["question"])
+    return question
 
 
-def replayed(kept: Envelope, draft: Draft, level: Fraction) -> tuple[Plan, Released]:
+def stored_plan(sealed: Envelope, draft: Draft, level: Fraction) -> tuple[Plan, Released]:
     """The plan that was charged, with the names, the clauses and the level of today's question, and what it released.
 
     Recipes, shares and laws are those of the day of the charge: today's planner may choose others.
     """
-    measured = tuple(_measured(part) for part in kept.parts)
-    facts = kept.facts
+    measured = tuple(_measured_part(part) for part in sealed.parts)
+    facts = sealed.facts
     drawn_under = replace(draft, recipes=TAGS.value(facts["recipes"]))
     joint = Joint(measured, facts["most"])
     plan = Plan(drawn_under, joint, Terms(Fraction(facts["epsilon"]), Fraction(facts["delta"]), level), facts["why"])
@@ -95,7 +95,7 @@ def replayed(kept: Envelope, draft: Draft, level: Fraction) -> tuple[Plan, Relea
     keys = tuple(zip(*columns, strict=True)) if columns else ((),) * facts["groups"]
     numbers: dict[Any, Ints] = {
         promise.part: part.values
-        for promise, part in zip(measured, kept.parts, strict=True)
+        for promise, part in zip(measured, sealed.parts, strict=True)
         if not isinstance(promise.part, Present)
     }
     return plan, Released(keys, numbers)

@@ -14,8 +14,8 @@ from typing import Any
 from discreet import amounts
 from discreet.answer import compose
 from discreet.answer.answer import Answer
-from discreet.answer.quote import Quote, quoted
-from discreet.answer.stored import packed
+from discreet.answer.quote import Quote, quote_of
+from discreet.answer.stored import to_bytes
 from discreet.ask.keys import older_key, request_of
 from discreet.engine.protocol import Progress
 from discreet.errors import bad
@@ -77,7 +77,7 @@ class Asking:
         plan = self.plan(epsilon=epsilon, error=error, delta=delta, level=level)
         remaining = self.table.remaining(analyst)
         after = self.table.remaining_after(plan.cost, plan.terms, analyst=analyst, path=plan.draft.path)
-        return self.table.stamped(quoted(plan, remaining=remaining, remaining_after=after, at_size=at_size))
+        return self.table.stamped(quote_of(plan, remaining=remaining, remaining_after=after, at_size=at_size))
 
     def ask(
         self,
@@ -99,10 +99,10 @@ class Asking:
                 view,
                 plan.joint,
                 bounded,
-                pack=partial(packed, plan),
+                pack=partial(to_bytes, plan),
                 older_key=partial(older_key, self.table, plan, analyst),
             )
-        answer = compose.shown(disclosed.stored, plan.draft, plan.terms.level)  # estimates and ± from what is stored
+        answer = compose.answer_to(disclosed.stored, plan.draft, plan.terms.level)  # estimates and ± from what is stored
         return with_receipt(answer, self.table, disclosed.receipt.name, analyst, replayed=disclosed.replayed)
 
     def explain(self, *, epsilon: Any = 1, delta: Any = None, level: Any = None) -> str:
@@ -115,7 +115,7 @@ class Asking:
 
 def stored_answer(table: Table, stored: bytes, receipt: str, *, analyst: str | None) -> Answer:
     """The answer that a charge stored, without its question at hand; bounded anew if the public facts still stand."""
-    answer = compose.recalled(stored, lambda question: draft_of(question, table.schema), schema=table.schema.hash)
+    answer = compose.recalled_answer(stored, lambda question: draft_of(question, table.schema), schema=table.schema.hash)
     return with_receipt(answer, table, receipt, analyst, replayed=True)
 
 

@@ -70,7 +70,7 @@ def has_price(question: "Asking", call: QuestionCall) -> bool:
 def quote_of(question: "Asking", call: QuestionCall) -> "Quote":
     """The quote at the price of the call."""
     quote = question.quote(**call.price, at_size=call.size, analyst=call.analyst)
-    return replace(quote, most_epsilon=question.table.budget.max_epsilon_per_question)
+    return replace(quote, max_epsilon=question.table.budget.max_epsilon_per_question)
 
 
 def delta_of(question: "Asking", call: QuestionCall) -> Fraction:
