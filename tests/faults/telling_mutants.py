@@ -36,7 +36,7 @@ def _with_a_look(patch: Patch, change: Callable[[Answer, Any], Answer]) -> list[
         return call(joint, found, source)
 
     patch.setattr(Joint, "__call__", looking)
-    patch.setattr(compose, "answered", lambda plan, released: change(answered(plan, released), seen[0]))
+    patch.setattr(compose, "answer_of", lambda plan, released: change(answered(plan, released), seen[0]))
     return seen
 
 
@@ -55,7 +55,7 @@ def error_in_percent_of_the_exact_value(patch: Patch) -> None:
 
 
 def interval_from_the_exact_number_of_rows(patch: Patch) -> None:
-    seen, real = _with_a_look(patch, lambda answer, found: answer), compose.estimated
+    seen, real = _with_a_look(patch, lambda answer, found: answer), compose.estimates_of
 
     def estimated(recipe: Any, noisy: Any, level: Any) -> Estimates:
         known = {
@@ -66,16 +66,16 @@ def interval_from_the_exact_number_of_rows(patch: Patch) -> None:
         ends = real(recipe, {**noisy, **known}, level)
         return replace(real(recipe, noisy, level), low=ends.low, high=ends.high)
 
-    patch.setattr(compose, "estimated", estimated)
+    patch.setattr(compose, "estimates_of", estimated)
 
 
 def level_shared_by_all_groups_present(patch: Patch) -> None:
-    seen, real = _with_a_look(patch, lambda answer, found: answer), compose.estimated
+    seen, real = _with_a_look(patch, lambda answer, found: answer), compose.estimates_of
 
     def estimated(recipe: Any, noisy: Any, level: Any) -> Estimates:
         return real(recipe, noisy, 1 - (1 - level) / len(seen[0].keys))
 
-    patch.setattr(compose, "estimated", estimated)
+    patch.setattr(compose, "estimates_of", estimated)
 
 
 def ranks_as_a_share_of_exact_rows(patch: Patch) -> None:

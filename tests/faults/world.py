@@ -225,7 +225,7 @@ FAULTS: dict[str, Callable[[pytest.MonkeyPatch, dp.Dataset, str], None]] = {
     "too late": _late,
     "the engine": lambda patch, people, said: patch.setattr(people.table.engine, "run", _raising(ValueError(said))),
     "the noise": lambda patch, people, said: patch.setattr(Joint, "__call__", _raising(MemoryError(said))),
-    "the answer's packing": lambda patch, people, said: patch.setattr(asking, "packed", _raising(KeyError(said))),
+    "the answer's packing": lambda patch, people, said: patch.setattr(asking, "to_bytes", _raising(KeyError(said))),
 }
 
 
