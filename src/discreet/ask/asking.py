@@ -102,7 +102,9 @@ class Asking:
                 pack=partial(to_bytes, plan),
                 older_key=partial(older_key, self.table, plan, analyst),
             )
-        answer = compose.answer_to(disclosed.stored, plan.draft, plan.terms.level)  # estimates and ± from what is stored
+        answer = compose.answer_to(
+            disclosed.stored, plan.draft, plan.terms.level
+        )  # estimates and ± of the stored bytes
         return with_receipt(answer, self.table, disclosed.receipt.name, analyst, replayed=disclosed.replayed)
 
     def explain(self, *, epsilon: Any = 1, delta: Any = None, level: Any = None) -> str:
@@ -115,7 +117,9 @@ class Asking:
 
 def stored_answer(table: Table, stored: bytes, receipt: str, *, analyst: str | None) -> Answer:
     """The answer that a charge stored, without its question at hand; bounded anew if the public facts still stand."""
-    answer = compose.recalled_answer(stored, lambda question: draft_of(question, table.schema), schema=table.schema.hash)
+    answer = compose.recalled_answer(
+        stored, lambda question: draft_of(question, table.schema), schema=table.schema.hash
+    )
     return with_receipt(answer, table, receipt, analyst, replayed=True)
 
 
