@@ -197,7 +197,7 @@ def _within(held: _Within | None, op: str, axis: Line, constants: tuple[Literal,
         return _ANY
     found = []
     for one in constants:
-        turned, place = axis.compared(op, measured(_value(one)))
+        turned, place = axis.comparison(op, measured(_value(one)))
         truths = _ordered(turned, held, place)
         if place.denominator != 1 and op in ("=", "!="):
             truths = frozenset((op == "!=",))

@@ -179,7 +179,7 @@ def _compared(op: str, left: Expr, right: Expr, schema: Schema, ops: Operations)
     one = line(left, schema)
     if one is not None and isinstance(right, Literal):
         name = stored(schema, one.column).name
-        return Sql(_against(name, *one.compared(op, _measure(right.value))), Kind.FLAG, plain=True)
+        return Sql(_against(name, *one.comparison(op, _measure(right.value))), Kind.FLAG, plain=True)
     other = line(right, schema)
     if one is not None and other is not None and _side_by_side(one, other):
         a_name, b_name = (stored(schema, side.column).name for side in (one, other))

@@ -1,4 +1,4 @@
-"""Public constants as Python writes them → constants of a question: exact, and of a few plain types."""
+"""Turn Python values into the constants of a question, which are exact and of a few plain types."""
 
 from datetime import date, datetime
 from fractions import Fraction

@@ -25,7 +25,7 @@ _NO_CAPS, _AS_RELEASED = Caps(), After()
 
 @dataclass(frozen=True)
 class Frame:
-    """A question in the making; it knows no data, and each method returns a new one.
+    """A question under construction, without data; each method returns a new frame.
 
     >>> from discreet.query.form.words import col, count, mean
     >>> frame = Frame("people").where(col("age") >= 18).group_by("region").agg(n=count(), age=mean("age"))
@@ -42,7 +42,7 @@ class Frame:
 
     def where(self, *conditions: Any) -> Self:
         """Only rows for which all conditions hold; a str names a boolean column."""
-        return replace(self, filters=(*self.filters, *(condition(one, "where") for one in conditions)))
+        return replace(self, filters=(*self.filters, *(condition(given, "where") for given in conditions)))
 
     def group_by(self, *keys: Any, **named_keys: Any) -> Self:
         """One answered row for each value of the keys: names of columns, `bins`, or `name=term`."""
@@ -51,12 +51,12 @@ class Frame:
 
     def agg(self, **outputs: Any) -> Self:
         """What is answered: `name=aggregate` for each column."""
-        return replace(self, outputs=(*self.outputs, *(_output(name, given) for name, given in outputs.items())))
+        return replace(self, outputs=(*self.outputs, *(_output(name, measure) for name, measure in outputs.items())))
 
     def having(self, *conditions: Any) -> Self:
         """Only released rows for which all conditions on released names hold: free, for it reads nothing else."""
-        before = () if self.after.having is None else (self.after.having,)
-        parts = (*before, *(condition(one, "having") for one in conditions))
+        earlier = () if self.after.having is None else (self.after.having,)
+        parts = (*earlier, *(condition(given, "having") for given in conditions))
         return replace(self, after=replace(self.after, having=all_of(parts) if parts else None))
 
     def order_by(self, *names: str) -> Self:
@@ -79,30 +79,30 @@ class Frame:
 
     @property
     def question(self) -> Question:
-        """The nodes, the same that SQL gives; refused without an aggregate, and beyond what SQL could nest."""
+        """The question, equal to the one that SQL gives; refused without an aggregate, and if nested too deep."""
         if not self.outputs:
             what, why = "The question asks for nothing.", "It has no aggregate, and single rows are never answered."
             raise NotAnswerable(what, why, "Add one, for example: .agg(n=dp.count())")
         where = all_of(self.filters) if self.filters else None
-        asked = Question(self.table, self.outputs, self.keys, where, self.capped, self.after)
-        _require_small(asked)
-        return asked
+        question = Question(self.table, self.outputs, self.keys, where, self.capped, self.after)
+        _require_small(question)
+        return question
 
 
-def _output(name: str, given: Any) -> Output:
+def _output(name: str, measure: Any) -> Output:
     _require_name(name)
-    if isinstance(given, Measure):
-        return Output(name, given.aggregate)
-    if isinstance(given, (Term, str)):
+    if isinstance(measure, Measure):
+        return Output(name, measure.aggregate)
+    if isinstance(measure, (Term, str)):
         what = f"{name} is a column of single rows."
         why = "Only aggregates over many rows are answered, and keys of groups."
-        about = given if isinstance(given, str) else "age"
-        raise NotAnswerable(what, why, f"Write .agg({name}=dp.mean({about!r})) or .group_by({about!r}).")
-    raise bad(name, "must be an aggregate", given, "Write, for example: .agg(n=dp.count(), age=dp.mean('age'))")
+        column_name = measure if isinstance(measure, str) else "age"
+        raise NotAnswerable(what, why, f"Write .agg({name}=dp.mean({column_name!r})) or .group_by({column_name!r}).")
+    raise bad(name, "must be an aggregate", measure, "Write, for example: .agg(n=dp.count(), age=dp.mean('age'))")
 
 
-def _key_name(given: Any) -> str:
-    item = _key_item(given)
+def _key_name(key: Any) -> str:
+    item = _key_item(key)
     inner = item.item if isinstance(item, Bins) else item
     if isinstance(inner, nodes.Col):
         return inner.name
@@ -111,54 +111,54 @@ def _key_name(given: Any) -> str:
     raise NotAnswerable(what, why, "Write, for example: .group_by(month=dp.col('admitted').month)")
 
 
-def _key_item(given: Any) -> Expr | Bins:
-    match given:
+def _key_item(key: Any) -> Expr | Bins:
+    match key:
         case Bins():
-            return given
+            return key
         case Term():
-            return given.expr
+            return key.expr
         case str():
-            return column(given)
+            return column(key)
         case Measure():
             what, why = "An aggregate cannot be a key.", "Groups are formed from rows, before anything is counted."
             raise NotAnswerable(what, why, "Name it in .agg(…) and choose released rows with .having(…).")
         case _:
             fix = "Write, for example: .group_by('region', dp.bins('age', [0, 18, 65, 110]))"
-            raise bad("key", "must be a column's name, a term or bins", given, fix)
+            raise bad("key", "must be a column's name, a term or bins", key, fix)
 
 
-def _named_keys(named: dict[str, Any]) -> Iterator[Key]:
-    for name, given in named.items():
+def _named_keys(named_keys: dict[str, Any]) -> Iterator[Key]:
+    for name, item in named_keys.items():
         _require_name(name)
-        yield Key(name, _key_item(given))
+        yield Key(name, _key_item(item))
 
 
 def _require_name(name: str) -> None:
-    """Refuses what SQL could not have named a column of the answer."""
+    """Refuses a name that SQL could not give a column of the answer."""
     if not name.strip() or unprintable(name):
         rule = "must have letters that can be seen, and no control characters or half of one"
         raise bad("name", rule, name, "Write, for example: .agg(n=dp.count())")
 
 
-def _order(given: Any) -> SortKey:
-    if isinstance(given, Term) and isinstance(given.expr, nodes.Col):
-        return SortKey(given.expr.name)
-    if not isinstance(given, str) or not given.removeprefix("-").strip():
-        raise bad("order_by", "must be released names", given, "Write, for example: .order_by('region', '-n')")
-    return SortKey(column(given.removeprefix("-")).name, given.startswith("-"))
+def _order(name: Any) -> SortKey:
+    if isinstance(name, Term) and isinstance(name.expr, nodes.Col):
+        return SortKey(name.expr.name)
+    if not isinstance(name, str) or not name.removeprefix("-").strip():
+        raise bad("order_by", "must be released names", name, "Write, for example: .order_by('region', '-n')")
+    return SortKey(column(name.removeprefix("-")).name, name.startswith("-"))
 
 
-def _require_small(asked: Question) -> None:
-    """Refuses what would make the readers of nodes recurse too deeply or too long; itself it does not recurse."""
-    seen, waiting = 0, [(0, part) for part in _inside(asked)]
-    while waiting:
-        depth, node = waiting.pop()
-        seen += is_dataclass(node)
-        if seen > MOST_NODES or depth > MOST_DEPTH:
+def _require_small(question: Question) -> None:
+    """Refuses a question so deep or long that reading it would recurse too far; this check does not recurse."""
+    count, pending = 0, [(0, part) for part in _inside(question)]
+    while pending:
+        depth, node = pending.pop()
+        count += is_dataclass(node)
+        if count > MOST_NODES or depth > MOST_DEPTH:
             what = "The question is too long."
             why = f"It may hold {MOST_NODES} parts, nested {MOST_DEPTH} deep."
             raise NotAnswerable(what, why, "Use .is_in([…]) for many constants, or ask for less at once.")
-        waiting += [(depth + is_dataclass(node), part) for part in _inside(node)]
+        pending += [(depth + is_dataclass(node), part) for part in _inside(node)]
 
 
 def _inside(node: Any) -> list[Any]:

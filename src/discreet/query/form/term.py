@@ -1,6 +1,6 @@
 """Expressions over one row in Python: `col("age") * 2 > 40` builds nodes as SQL does, and computes nothing."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -17,6 +17,30 @@ MOST_OPTIONS = 10_000
 _CASTS = tuple(str(kind) for kind in Type if kind is not Type.CATEGORY)
 
 
+Operator = Callable[["Term", Any], "Term"]
+
+
+def _comparison(op: str) -> Operator:
+    return lambda term, other: Term(nodes.Compare(op, term.expr, _operand(other)))
+
+
+def _arithmetic(op: str) -> tuple[Operator, Operator]:
+    """The operator with the term on its left, and with the term on its right."""
+    left: Operator = lambda term, other: Term(nodes.Arith(op, term.expr, _operand(other)))  # noqa: E731
+    right: Operator = lambda term, other: Term(nodes.Arith(op, _operand(other), term.expr))  # noqa: E731
+    return left, right
+
+
+@dataclass(frozen=True)
+class _DatePart:
+    """A property of a term: one of `nodes.PARTS`."""
+
+    part: str
+
+    def __get__(self, term: "Term", owner: type) -> "Term":
+        return Term(nodes.DatePart(self.part, term.expr))
+
+
 @dataclass(frozen=True, eq=False)
 class Term:
     """One expression; its operators give new ones.  A str beside an operator is text, never a column's name.
@@ -29,28 +53,10 @@ class Term:
 
     # comparisons ---------------------------------------------------------------------------------------------------
 
-    def __eq__(self, other: Any) -> "Term":  # type: ignore[override]
-        return self._compared("=", other)
-
-    def __ne__(self, other: Any) -> "Term":  # type: ignore[override]
-        return self._compared("!=", other)
-
-    def __lt__(self, other: Any) -> "Term":
-        return self._compared("<", other)
-
-    def __le__(self, other: Any) -> "Term":
-        return self._compared("<=", other)
-
-    def __gt__(self, other: Any) -> "Term":
-        return self._compared(">", other)
-
-    def __ge__(self, other: Any) -> "Term":
-        return self._compared(">=", other)
-
+    __eq__ = _comparison("=")  # type: ignore[assignment]
+    __ne__ = _comparison("!=")  # type: ignore[assignment]
+    __lt__, __le__, __gt__, __ge__ = map(_comparison, ("<", "<=", ">", ">="))
     __hash__ = None  # type: ignore[assignment]  # == does not answer yes or no, so a set of terms makes no sense
-
-    def _compared(self, op: str, other: Any) -> "Term":
-        return Term(nodes.Compare(op, self.expr, _operand(other)))
 
     def is_null(self) -> "Term":
         """Whether the cell is empty."""
@@ -71,8 +77,8 @@ class Term:
 
     def between(self, low: Any, high: Any) -> "Term":
         """Whether it lies in [low, high], both ends counted."""
-        ends = self._compared(">=", low), self._compared("<=", high)
-        return Term(all_of(end.expr for end in ends))
+        ends = nodes.Compare(">=", self.expr, _operand(low)), nodes.Compare("<=", self.expr, _operand(high))
+        return Term(all_of(ends))
 
     def like(self, pattern: str) -> "Term":
         """SQL's LIKE: % is any text, _ one letter."""
@@ -104,74 +110,50 @@ class Term:
 
     # arithmetic ----------------------------------------------------------------------------------------------------
 
-    def __add__(self, other: Any) -> "Term":
-        return _arith("+", self, other)
-
-    def __radd__(self, other: Any) -> "Term":
-        return _arith("+", other, self)
-
-    def __sub__(self, other: Any) -> "Term":
-        return _arith("-", self, other)
-
-    def __rsub__(self, other: Any) -> "Term":
-        return _arith("-", other, self)
-
-    def __mul__(self, other: Any) -> "Term":
-        return _arith("*", self, other)
-
-    def __rmul__(self, other: Any) -> "Term":
-        return _arith("*", other, self)
-
-    def __truediv__(self, other: Any) -> "Term":
-        return _arith("/", self, other)
-
-    def __rtruediv__(self, other: Any) -> "Term":
-        return _arith("/", other, self)
-
-    def __mod__(self, other: Any) -> "Term":
-        return _arith("%", self, other)
-
-    def __rmod__(self, other: Any) -> "Term":
-        return _arith("%", other, self)
+    __add__, __radd__ = _arithmetic("+")
+    __sub__, __rsub__ = _arithmetic("-")
+    __mul__, __rmul__ = _arithmetic("*")
+    __truediv__, __rtruediv__ = _arithmetic("/")
+    __mod__, __rmod__ = _arithmetic("%")
 
     def __neg__(self) -> "Term":
-        return _arith("-", 0, self)
+        return 0 - self
 
     def __abs__(self) -> "Term":
         return self.abs()
 
     # functions -----------------------------------------------------------------------------------------------------
 
-    def _called(self, name: str, *others: Any) -> "Term":
+    def _call(self, name: str, *others: Any) -> "Term":
         return Term(nodes.Call(name, (self.expr, *map(_operand, others))))
 
     def abs(self) -> "Term":
         """Its distance from 0."""
-        return self._called("abs")
+        return self._call("abs")
 
     def floor(self) -> "Term":
         """The whole number at or below."""
-        return self._called("floor")
+        return self._call("floor")
 
     def ceil(self) -> "Term":
         """The whole number at or above."""
-        return self._called("ceil")
+        return self._call("ceil")
 
     def round(self) -> "Term":
         """The nearest whole number, halves upward."""
-        return self._called("round")
+        return self._call("round")
 
     def sqrt(self) -> "Term":
         """The root; empty below 0."""
-        return self._called("sqrt")
+        return self._call("sqrt")
 
     def ln(self) -> "Term":
         """The natural logarithm; empty at and below 0."""
-        return self._called("ln")
+        return self._call("ln")
 
     def exp(self) -> "Term":
         """e to this power."""
-        return self._called("exp")
+        return self._call("exp")
 
     def clamp(self, low: Any, high: Any) -> "Term":
         """Moved into the public bounds [low, high]: what gives a computed number its sensitivity."""
@@ -179,77 +161,41 @@ class Term:
 
     def coalesce(self, *others: Any) -> "Term":
         """Itself, or the first of the others where it is empty."""
-        return self._called("coalesce", *others)
+        return self._call("coalesce", *others)
 
     def nullif(self, other: Any) -> "Term":
         """Itself, but empty where it equals the other."""
-        return self._called("nullif", other)
+        return self._call("nullif", other)
 
     def lower(self) -> "Term":
         """The text in lower case."""
-        return self._called("lower")
+        return self._call("lower")
 
     def upper(self) -> "Term":
         """The text in upper case."""
-        return self._called("upper")
+        return self._call("upper")
 
     def trim(self) -> "Term":
         """The text without spaces around it."""
-        return self._called("trim")
+        return self._call("trim")
 
     def length(self) -> "Term":
         """How many characters the text has."""
-        return self._called("length")
+        return self._call("length")
 
     def cast(self, kind: str) -> "Term":
         """As another type, empty where it does not fit."""
         if not isinstance(kind, str) or kind not in _CASTS:
-            meant = suggestion(kind, _CASTS, SYNONYMS) if isinstance(kind, str) else None
-            fix = f"Did you mean .cast({meant!r})?" if meant else "Write, for example: .cast('integer')"
+            close = suggestion(kind, _CASTS, SYNONYMS) if isinstance(kind, str) else None
+            fix = f"Did you mean .cast({close!r})?" if close else "Write, for example: .cast('integer')"
             raise bad("kind", f"must be one of {', '.join(_CASTS)}", kind, fix)
         return Term(nodes.TryCast(self.expr, Type(kind)))
 
-    # whole numbers read off dates ----------------------------------------------------------------------------------
+    # parts of dates, as whole numbers ------------------------------------------------------------------------------
 
-    def _part(self, part: str) -> "Term":
-        return Term(nodes.DatePart(part, self.expr))
-
-    @property
-    def year(self) -> "Term":
-        return self._part("year")
-
-    @property
-    def quarter(self) -> "Term":
-        return self._part("quarter")
-
-    @property
-    def month(self) -> "Term":
-        return self._part("month")
-
-    @property
-    def week(self) -> "Term":
-        return self._part("week")
-
-    @property
-    def day(self) -> "Term":
-        return self._part("day")
-
-    @property
-    def weekday(self) -> "Term":
-        """1 Monday … 7 Sunday."""
-        return self._part("weekday")
-
-    @property
-    def hour(self) -> "Term":
-        return self._part("hour")
-
-    @property
-    def minute(self) -> "Term":
-        return self._part("minute")
-
-    @property
-    def second(self) -> "Term":
-        return self._part("second")
+    year, quarter, month, week, day = map(_DatePart, ("year", "quarter", "month", "week", "day"))
+    weekday = _DatePart("weekday")  # 1 Monday … 7 Sunday
+    hour, minute, second = map(_DatePart, ("hour", "minute", "second"))
 
 
 def column(name: Any) -> nodes.Col:
@@ -259,34 +205,30 @@ def column(name: Any) -> nodes.Col:
     return nodes.Col(str(constant(name, "column")))
 
 
-def condition(given: Any, name: str) -> Expr:
-    """The expression meant where a condition is expected: a term, or the name of a boolean column."""
-    match given:
+def condition(value: Any, name: str) -> Expr:
+    """The expression of a term or of a boolean column's name, where a condition is expected."""
+    match value:
         case Term():
-            return given.expr
+            return value.expr
         case str():
-            return column(given)
+            return column(value)
         case _:
-            why = f"You gave {errors.quoted(given)}; & and | bind tighter than ==, so parentheses may be missing."
+            why = f"You gave {errors.quoted(value)}; & and | bind tighter than ==, so parentheses may be missing."
             fix = "Write, for example: (dp.col('age') >= 18) & (dp.col('region') == 'north')"
             raise BadValue(f"{name} must be a condition on columns.", why, fix)
 
 
 def all_of(parts: Iterable[Expr]) -> Expr:
     """The conjunction, without an AND directly inside an AND; of one part that part."""
-    flat = tuple(one for part in parts for one in (part.parts if isinstance(part, nodes.And) else (part,)))
+    flat = tuple(inner for part in parts for inner in (part.parts if isinstance(part, nodes.And) else (part,)))
     return flat[0] if len(flat) == 1 else nodes.And(flat)
 
 
 def any_of(parts: Iterable[Expr]) -> Expr:
     """The disjunction, without an OR directly inside an OR; of one part that part."""
-    flat = tuple(one for part in parts for one in (part.parts if isinstance(part, nodes.Or) else (part,)))
+    flat = tuple(inner for part in parts for inner in (part.parts if isinstance(part, nodes.Or) else (part,)))
     return flat[0] if len(flat) == 1 else nodes.Or(flat)
 
 
-def _operand(given: Any) -> Expr:
-    return given.expr if isinstance(given, Term) else literal(given)
-
-
-def _arith(op: str, left: Any, right: Any) -> Term:
-    return Term(nodes.Arith(op, _operand(left), _operand(right)))
+def _operand(value: Any) -> Expr:
+    return value.expr if isinstance(value, Term) else literal(value)

@@ -1,4 +1,4 @@
-"""The words of a question in Python, one for each of SQL's: columns, constants, cases and aggregates.
+"""The functions of the Python form, one for each of SQL's: columns, constants, cases and aggregates.
 
 Where a column is expected a str is its name; as a value of `lit`, `case` and beside an operator it is text.
 """
@@ -71,27 +71,27 @@ def greatest(*items: Any) -> Term:
     return _of_several("greatest", items)
 
 
-def item(given: Any, name: str = "column") -> Expr:
-    """The expression meant where a column is expected: a name, a term or a number."""
-    match given:
+def item(value: Any, name: str = "column") -> Expr:
+    """The expression of a column's name, a term or a number, where a column is expected."""
+    match value:
         case Term():
-            return given.expr
+            return value.expr
         case str():
-            return column(given)
+            return column(value)
         case _:
-            return literal(given, name)
+            return literal(value, name)
 
 
-def _value(given: Any) -> Expr:
-    return given.expr if isinstance(given, Term) else Literal(constant(given))
+def _value(value: Any) -> Expr:
+    return value.expr if isinstance(value, Term) else Literal(constant(value))
 
 
 def _of_several(name: str, items: tuple[Any, ...]) -> Term:
-    fewest, most = nodes.FUNCTIONS[name]
-    if not fewest <= len(items) <= most:
+    lowest, highest = nodes.FUNCTIONS[name]
+    if not lowest <= len(items) <= highest:
         fix = f"Write, for example: dp.{name}('cost', 1000)"
-        raise bad("items", f"must be {fewest} to {most} columns or terms", f"{len(items)} of them", fix)
-    return Term(nodes.Call(name, tuple(item(one) for one in items)))
+        raise bad("items", f"must be {lowest} to {highest} columns or terms", f"{len(items)} of them", fix)
+    return Term(nodes.Call(name, tuple(item(part) for part in items)))
 
 
 def bins(column: Any, edges: Iterable[Any] | None = None) -> nodes.Bins:
@@ -118,16 +118,16 @@ def bins(column: Any, edges: Iterable[Any] | None = None) -> nodes.Bins:
 
 
 def _edge(given: Any, fix: str) -> Fraction | date | datetime:
-    value = constant(given, "edge")
-    if value is None or isinstance(value, (bool, str)):
+    edge = constant(given, "edge")
+    if edge is None or isinstance(edge, (bool, str)):
         raise bad("edge", "must be a number or a date", given, fix)
-    return Fraction(value) if isinstance(value, int) else value
+    return Fraction(edge) if isinstance(edge, int) else edge
 
 
 # --- aggregates over rows ------------------------------------------------------------------------------------------
 
 
-def _refused(self: "Measure", other: Any = None) -> NoReturn:
+def _refuse_operators(self: "Measure", other: Any = None) -> NoReturn:
     what = "An aggregate cannot be compared or computed with inside a question."
     why = "Only its noisy value exists, and that is in the answer."
     fix = "Give it a name, .agg(n=dp.count()), then write .having(dp.col('n') > 100), or compute with the answer."
@@ -140,9 +140,9 @@ class Measure:
 
     aggregate: Aggregate
 
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refused
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refused
-    __truediv__ = __rtruediv__ = __mod__ = __rmod__ = __neg__ = _refused
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse_operators
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse_operators
+    __truediv__ = __rtruediv__ = __mod__ = __rmod__ = __neg__ = _refuse_operators
     __hash__ = None  # type: ignore[assignment]
 
 
@@ -202,12 +202,12 @@ def quantile(column: Any, q: Any) -> Measure:
 
 
 def min(column: Any) -> Measure:
-    """MIN, answered as an extreme quantile: the true minimum is one unit's own value."""
+    """MIN, answered as an extreme quantile, because the true minimum is one unit's value."""
     return Measure(nodes.Extreme(item(column), nodes.End.MIN))
 
 
 def max(column: Any) -> Measure:
-    """MAX, answered as an extreme quantile: the true maximum is one unit's own value."""
+    """MAX, answered as an extreme quantile, because the true maximum is one unit's value."""
     return Measure(nodes.Extreme(item(column), nodes.End.MAX))
 
 
@@ -231,5 +231,5 @@ def correlation(x: Any, y: Any) -> Measure:
     return Measure(nodes.Correlation(item(x), item(y)))
 
 
-def _less(given: Any) -> int:
-    return amounts.count(given, "less", 0, 1)
+def _less(less: Any) -> int:
+    return amounts.count(less, "less", 0, 1)

@@ -1,1 +1,1 @@
-"""What expressions can be: types, intervals and public values; one spelling for equal questions; the groups."""
+"""Types, intervals and public values of expressions, their values on public rows, one form of each question, groups."""

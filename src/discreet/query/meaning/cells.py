@@ -1,6 +1,6 @@
-"""The groups of a question: public ones, all of them known before a row is read, or private ones that are selected."""
+"""The groups of a question: public groups, known before a row is read, or private groups, selected with noise."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
@@ -26,7 +26,7 @@ Label = Constant | str
 
 @dataclass(frozen=True)
 class KeyCells:
-    """What is grouped by and the labels of its groups, in public order; None where its values are private.
+    """One key and the labels of its groups, in public order; None if its values are private.
 
     `with_null`: an empty cell is a group of its own, labelled None and last.  `type` and `step` say how private values
     are shown: value = steps · step.
@@ -39,27 +39,19 @@ class KeyCells:
     step: Fraction = Fraction(1)
 
     def label(self, stored: Any) -> Label:
-        """How a stored private value, or the place of a public one, is shown."""
+        """The label of a stored private value, or of the index of a public one."""
         if stored is None:
             return None
         if self.labels is not None:
             return self.labels[int(stored)]
-        match self.type:
-            case Type.TEXT | Type.CATEGORY:
-                return str(stored)
-            case Type.DATE:
-                return dates.day(int(stored) * int(self.step))
-            case Type.DATETIME:
-                return dates.moment(int(stored) * int(self.step))
-            case _ if isinstance(stored, float):
-                return dates.whole(Fraction(repr(stored)))
-            case _:
-                return dates.whole(int(stored) * self.step)
+        if self.type in (Type.TEXT, Type.CATEGORY):
+            return str(stored)
+        return _label(Fraction(repr(stored)) if isinstance(stored, float) else int(stored) * self.step, self.type)
 
 
 @dataclass(frozen=True)
 class Cells:
-    """All groups, row-major over the keys; `kept` are those that stay, where WHERE leaves some out by its own words.
+    """All groups, row-major over the keys; `kept` lists those that WHERE can fill, None if all.
 
     >>> Cells((KeyCells(Key("a", Col("a")), (1, 2)), KeyCells(Key("b", Col("b")), ("x", "y", "z")))).labels(4)
     (2, 'y')
@@ -70,47 +62,47 @@ class Cells:
 
     @property
     def public(self) -> bool:
-        """Whether every group is known beforehand; without keys the whole table is the one group."""
+        """Whether every group is public; without keys the table is the only group."""
         return all(key.labels is not None for key in self.keys)
 
     @property
     def size(self) -> int:
-        """How many public groups there are."""
+        """The number of public groups."""
         return prod(self.sizes) if self.kept is None else len(self.kept)
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Labels of each public key."""
+        """The number of labels of each public key."""
         return tuple(len(key.labels) for key in self.keys if key.labels is not None)
 
     def labels(self, cell: int) -> tuple[Label, ...]:
         """The labels of one public group."""
-        place = cell if self.kept is None else self.kept[cell]
-        found: list[Label] = []
+        cell_index = cell if self.kept is None else self.kept[cell]
+        labels: list[Label] = []
         for key in reversed(self.keys):
             if key.labels is None:
                 raise ValueError("private groups have no labels before they are selected")
-            place, own = divmod(place, len(key.labels))
-            found.append(key.labels[own])
-        return tuple(reversed(found))
+            cell_index, index = divmod(cell_index, len(key.labels))
+            labels.append(key.labels[index])
+        return tuple(reversed(labels))
 
     @property
     def all_labels(self) -> "AllLabels":
-        """The labels of all public groups, made one by one when they are looked at."""
+        """The labels of all public groups, made when they are read."""
         return AllLabels(self)
 
-    def numbers(self, places: Ints) -> Ints:
-        """Which group each row-major place is; −1 for one that does not stay."""
+    def numbers(self, indices: Ints) -> Ints:
+        """The number of the group at each row-major index; −1 if it is not kept."""
         if self.kept is None:
-            return places
-        number = np.full(prod(self.sizes), -1, dtype=np.int64)
-        number[list(self.kept)] = np.arange(len(self.kept))
-        return number[places]
+            return indices
+        numbers = np.full(prod(self.sizes), -1, dtype=np.int64)
+        numbers[list(self.kept)] = np.arange(len(self.kept))
+        return numbers[indices]
 
 
 @dataclass(frozen=True)
 class AllLabels(Sequence[tuple[Label, ...]]):
-    """The labels of all public groups: of a million groups they would take 69 MiB at once."""
+    """The labels of all public groups, made one by one: those of a million groups would take 69 MiB."""
 
     cells: Cells
 
@@ -126,35 +118,35 @@ class AllLabels(Sequence[tuple[Label, ...]]):
         return product(*(key.labels for key in self.cells.keys if key.labels is not None))
 
 
-def cells(question: Question, schema: Schema, most: int = MOST_CELLS) -> Cells:
+def cells(question: Question, schema: Schema, limit: int = MOST_CELLS) -> Cells:
     """The groups of a resolved question.
 
-    Public are values, booleans, bins, lattices of at most 10,000 points, date parts and CASE between constants; other
-    columns are private keys.  More than `most` groups are refused.
+    Values, booleans, bins, lattices of at most 10,000 points, date parts and CASE between constants are public keys;
+    other columns are private keys.  More than `limit` groups are refused.
     """
-    found = Cells(tuple(_key(key, schema) for key in question.keys))
-    for one in found.keys:
-        _require_apart(one)
-    if found.size > most:
-        largest = max((key for key in found.keys if key.labels), key=lambda key: len(key.labels or ()))
-        why = f"All public groups appear in an answer, and {found.size:,} are more than {most:,}."
+    groups = Cells(tuple(_key(key, schema) for key in question.keys))
+    for key in groups.keys:
+        _require_apart(key)
+    if groups.size > limit:
+        largest = max((key for key in groups.keys if key.labels), key=lambda key: len(key.labels or ()))
+        why = f"All public groups appear in an answer, and {groups.size:,} are more than {limit:,}."
         fix = f"Group by fewer keys, or put {largest.key.name} ({len(largest.labels or ()):,} groups) into bins."
         raise NotAnswerable("There are too many groups.", why, fix)
-    return found
+    return groups
 
 
 def _require_apart(key: KeyCells) -> None:
-    """Refuses labels of which two would be shown alike: whoever reads the answer takes them for one group."""
+    """Refuses two labels that would be shown alike, because a reader would take them for one group."""
     if key.type is Type.TEXT and len(set(key.labels or ())) == len(key.labels or ()):
         return
-    shown: set[Any] = set()
+    texts: set[Any] = set()
     for label in key.labels or ():
-        here = _double(label) if isinstance(label, Fraction) or _wide(label) else label
-        if here in shown or (label is None and not key.with_null):
-            what = f"Two groups of {key.key.name} would both be called {quoted(here)}."
+        text = _double(label) if isinstance(label, Fraction) or _wide(label) else label
+        if text in texts or (label is None and not key.with_null):
+            what = f"Two groups of {key.key.name} would both be called {quoted(text)}."
             why = "Groups are told apart by their labels."
             raise NotAnswerable(what, why, f"Group by coarser values of {key.key.name}, such as bins.")
-        shown.add(here)
+        texts.add(text)
 
 
 def _wide(label: Label) -> bool:
@@ -174,45 +166,45 @@ def _key(key: Key, schema: Schema) -> KeyCells:
         return KeyCells(key, bin_labels(key.item))
     column = schema.find(key.item.name) if isinstance(key.item, Col) else None
     with_null = column is not None and column.null is Null.KEY
-    known = domain(key.item, schema)
-    labels = _labels(key.item, known, column)
+    facts = domain(key.item, schema)
+    labels = _labels(key.item, facts, column)
     if labels is not None:
-        return KeyCells(key, (*labels, None) if with_null else labels, with_null, known.type)
-    if known.type is Type.NUMBER and column is None:
+        return KeyCells(key, (*labels, None) if with_null else labels, with_null, facts.type)
+    if facts.type is Type.NUMBER and column is None:
         why = "Nearly every row would have a group of its own."
         raise NotAnswerable(f"{key.name} is a computed number.", why, "Group by FLOOR(…) of it, or by bins.")
-    return KeyCells(key, None, with_null, known.type, (column.step if column is not None else None) or Fraction(1))
+    return KeyCells(key, None, with_null, facts.type, (column.step if column is not None else None) or Fraction(1))
 
 
-def _labels(item: Expr, known: Domain, column: Column | None) -> tuple[Label, ...] | None:
+def _labels(item: Expr, facts: Domain, column: Column | None) -> tuple[Label, ...] | None:
     """The public values of a key, or None."""
-    if known.values is not None:
-        return known.values
-    exact = column is not None or known.type is not Type.NUMBER
-    if known.interval is None or known.step is None or not exact or known.type is Type.TEXT:
+    if facts.values is not None:
+        return facts.values
+    exact = column is not None or facts.type is not Type.NUMBER
+    if facts.interval is None or facts.step is None or not exact or facts.type is Type.TEXT:
         return None
-    low, high = ends_in_steps(known)
+    low, high = ends_in_steps(facts)
     if not 0 <= high - low < MOST_POINTS:
         return None
-    shown = _shown(known.type)
-    return tuple(shown(steps * known.step) for steps in range(low, high + 1))
+    return tuple(_label(steps * facts.step, facts.type) for steps in range(low, high + 1))
 
 
-def ends_in_steps(known: Domain) -> tuple[int, int]:
+def ends_in_steps(facts: Domain) -> tuple[int, int]:
     """First and last multiple of the step within the interval."""
-    if known.interval is None or known.step is None:
+    if facts.interval is None or facts.step is None:
         raise ValueError("only bounded numbers with a step have ends")
-    return ceil(known.interval[0] / known.step), floor(known.interval[1] / known.step)
+    return ceil(facts.interval[0] / facts.step), floor(facts.interval[1] / facts.step)
 
 
-def _shown(kind: Type) -> Callable[[Fraction], Label]:
+def _label(measure: Fraction, kind: Type) -> Label:
+    """The date, datetime or number with this measure."""
     match kind:
         case Type.DATE:
-            return lambda days: dates.day(int(days))
+            return dates.day(int(measure))
         case Type.DATETIME:
-            return lambda seconds: dates.moment(int(seconds))
+            return dates.moment(int(measure))
         case _:
-            return dates.whole
+            return dates.whole(measure)
 
 
 def bin_labels(bins: Bins) -> tuple[str, ...]:
@@ -224,7 +216,7 @@ def bin_labels(bins: Bins) -> tuple[str, ...]:
     if bins.edges is None:
         raise ValueError("bins of a resolved question have edges")
     pairs = list(pairwise(edge.isoformat() if isinstance(edge, date) else _number(edge) for edge in bins.edges))
-    return tuple(f"[{low}, {high}{']' if place == len(pairs) - 1 else ')'}" for place, (low, high) in enumerate(pairs))
+    return tuple(f"[{low}, {high}{']' if index == len(pairs) - 1 else ')'}" for index, (low, high) in enumerate(pairs))
 
 
 def _number(edge: Fraction) -> str:

@@ -1,4 +1,4 @@
-"""Dates as numbers: days and seconds since 1970, and the whole numbers that are read off them."""
+"""Dates as numbers: days and seconds since 1970, and the ranges of their parts."""
 
 from datetime import date, datetime, timedelta
 from fractions import Fraction
@@ -30,8 +30,8 @@ def day(days: int) -> date | None:
 
 def moment(seconds: int) -> datetime | None:
     """The datetime so many seconds after 1970-01-01; None outside of the years 1 to 9999."""
-    within = FIRST_DAY * DAY <= seconds < (LAST_DAY + 1) * DAY
-    return EPOCH + timedelta(seconds=seconds) if within else None
+    is_within = FIRST_DAY * DAY <= seconds < (LAST_DAY + 1) * DAY
+    return EPOCH + timedelta(seconds=seconds) if is_within else None
 
 
 def years(ends: Ends | None, unit: int) -> tuple[int, int] | None:
@@ -52,10 +52,10 @@ def parse(text: str) -> date | datetime | None:
     if not shaped:
         return None
     try:
-        found = date.fromisoformat(text) if len(text) == 10 else datetime.fromisoformat(text)
+        parsed = date.fromisoformat(text) if len(text) == 10 else datetime.fromisoformat(text)
     except ValueError:
         return None
-    return None if isinstance(found, datetime) and found.tzinfo is not None else found
+    return None if isinstance(parsed, datetime) and parsed.tzinfo is not None else parsed
 
 
 def whole(value: Fraction) -> int | Fraction:

@@ -1,4 +1,4 @@
-"""What an expression can be, from public facts alone: its type, its range, its values, its step."""
+"""The type, range, values and step of an expression, derived from public facts alone."""
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
@@ -51,7 +51,7 @@ def domain(expr: Expr, schema: Scope) -> Domain:
         case nodes.Case(branches, otherwise):
             for condition, _ in branches:
                 require(condition, schema, (Type.BOOLEAN,), "WHEN takes a condition", "Write, for example: WHEN x > 1")
-            return _one_of([value for _, value in branches] + [otherwise], schema, "The branches of CASE")
+            return _choice([value for _, value in branches] + [otherwise], schema, "The branches of CASE")
         case nodes.Arith():
             return _arithmetic(expr, schema)
         case nodes.Call():
@@ -68,11 +68,11 @@ def domain(expr: Expr, schema: Scope) -> Domain:
 
 def require(expr: Expr, schema: Scope, kinds: tuple[Type, ...], rule: str, fix: str) -> Domain:
     """The domain of an expression that must be of one of these types."""
-    known = domain(expr, schema)
-    if known.type not in kinds:
-        kind = f"{'an' if known.type is Type.INTEGER else 'a'} {known.type}"
+    facts = domain(expr, schema)
+    if facts.type not in kinds:
+        kind = f"{'an' if facts.type is Type.INTEGER else 'a'} {facts.type}"
         raise NotAnswerable(f"{rule}, not {kind} such as {text_of(expr)}.", "Types are not mixed silently.", fix)
-    return known
+    return facts
 
 
 def _column(name: str, schema: Scope) -> Domain:
@@ -96,9 +96,9 @@ def _column(name: str, schema: Scope) -> Domain:
 
 def unknown(name: str, schema: Schema) -> NotAnswerable:
     """The refusal of a column that is not declared."""
-    meant = suggestion(name, [column.name for column in schema.columns])
+    close = suggestion(name, [column.name for column in schema.columns])
     listed = ", ".join(in_sql(column.name) for column in schema.columns[:12])
-    fix = f"Did you mean {in_sql(meant)}?" if meant else f"Its columns are: {listed}."
+    fix = f"Did you mean {in_sql(close)}?" if close else f"Its columns are: {listed}."
     return NotAnswerable(f"{schema.name} has no column {quoted(name)}.", "Only declared columns exist.", fix)
 
 
@@ -110,13 +110,13 @@ def _require_condition(expr: Expr, schema: Scope) -> None:
         case nodes.Compare(op, left, right):
             if op not in COMPARISONS:
                 raise NotAnswerable(
-                    f"{op} is no comparison.", f"Known are {' '.join(COMPARISONS)}.", "Use one of them."
+                    f"{op} is no comparison.", f"There are {' '.join(COMPARISONS)}.", "Use one of them."
                 )
             require_alike(domain(left, schema), domain(right, schema), op, expr)
         case nodes.In(item, options):
-            known = domain(item, schema)
+            facts = domain(item, schema)
             for option in options:
-                require_alike(known, domain(option, schema), "=", nodes.Compare("=", item, option))
+                require_alike(facts, domain(option, schema), "=", nodes.Compare("=", item, option))
         case nodes.Like(item, _):
             require(item, schema, (Type.TEXT,), "LIKE reads text", "Compare numbers and dates with =, < or BETWEEN.")
         case nodes.IsNull(item):
@@ -132,24 +132,24 @@ def _require_condition(expr: Expr, schema: Scope) -> None:
 # --- choices -------------------------------------------------------------------------------------------------------
 
 
-def _one_of(items: Iterable[Expr], schema: Scope, what: str) -> Domain:
+def _choice(items: Iterable[Expr], schema: Scope, subject: str) -> Domain:
     """The domain of a value that is one of several; constants NULL add nothing."""
-    known = [domain(item, schema) for item in items if not is_null(item)]
-    if not known:
-        raise NotAnswerable(f"{what} are all NULL.", "The result would say nothing.", "Give at least one value.")
-    kinds = {one.type for one in known}
+    domains = [domain(item, schema) for item in items if not is_null(item)]
+    if not domains:
+        raise NotAnswerable(f"{subject} are all NULL.", "The result would say nothing.", "Give at least one value.")
+    kinds = {facts.type for facts in domains}
     if kinds == set(NUMBERS):
         kinds = {Type.NUMBER}
     if len(kinds) > 1:
         why = f"They are {', '.join(sorted(kinds))}."
-        raise NotAnswerable(f"{what} must be of one type.", why, "Make all of them numbers, or all text.")
+        raise NotAnswerable(f"{subject} must be of one type.", why, "Make all of them numbers, or all text.")
     kind = kinds.pop()
-    steps = [one.step for one in known]
+    steps = [facts.step for facts in domains]
     step = steps[0]
-    for other in steps[1:]:
-        step = None if step is None or other is None else common_step(step, other)
-    ends = hull(*(one.interval for one in known))
-    return Domain(kind, ends, union(one.values for one in known), step if kind is not Type.NUMBER else None)
+    for other_step in steps[1:]:
+        step = None if step is None or other_step is None else common_step(step, other_step)
+    ends = hull(*(facts.interval for facts in domains))
+    return Domain(kind, ends, union(facts.values for facts in domains), step if kind is not Type.NUMBER else None)
 
 
 # --- numbers -------------------------------------------------------------------------------------------------------
@@ -158,72 +158,72 @@ def _one_of(items: Iterable[Expr], schema: Scope, what: str) -> Domain:
 def _arithmetic(expr: nodes.Arith, schema: Scope) -> Domain:
     op = expr.op
     if op not in OPERATORS:
-        raise NotAnswerable(f"{op} is no operation.", f"Known are {' '.join(OPERATORS)}.", "Use one of them.")
+        raise NotAnswerable(f"{op} is no operation.", f"There are {' '.join(OPERATORS)}.", "Use one of them.")
     left, right = domain(expr.left, schema), domain(expr.right, schema)
     if op == "-" and left.type in TIMES and left.type is right.type:
         return Domain(Type.INTEGER, operation_ends(op, left.interval, right.interval), None, Fraction(1))
-    for side, known in ((expr.left, left), (expr.right, right)):
-        if known.type not in COUNTED:
+    for side, facts in ((expr.left, left), (expr.right, right)):
+        if facts.type not in COUNTED:
             fix = "Change text with TRY_CAST(… AS INTEGER); of dates only the difference of two alike is known."
-            raise NotAnswerable(f"{text_of(side)} is a {known.type}: {op} takes numbers.", "Types are not mixed.", fix)
+            raise NotAnswerable(f"{text_of(side)} is a {facts.type}: {op} takes numbers.", "Types are not mixed.", fix)
     ends = operation_ends(op, left.interval, right.interval)
     if op == "/" or Type.NUMBER in (left.type, right.type):
         return Domain(Type.NUMBER, ends)
-    one, other = left.step or Fraction(1), right.step or Fraction(1)
-    return Domain(Type.INTEGER, ends, None, one * other if op == "*" else common_step(one, other))
+    left_step, right_step = left.step or Fraction(1), right.step or Fraction(1)
+    return Domain(Type.INTEGER, ends, None, left_step * right_step if op == "*" else common_step(left_step, right_step))
 
 
 def _call(expr: nodes.Call, schema: Scope) -> Domain:
     name, parts = expr.name, expr.parts
     if name not in FUNCTIONS:
-        meant = suggestion(name, FUNCTIONS)
-        fix = f"Did you mean {meant}?" if meant else f"Known are: {', '.join(FUNCTIONS)}."
+        close = suggestion(name, FUNCTIONS)
+        fix = f"Did you mean {close}?" if close else f"There are: {', '.join(FUNCTIONS)}."
         raise NotAnswerable(
             f"There is no function {quoted(name)}.", "Only functions that never fail on a row exist.", fix
         )
-    least, most = FUNCTIONS[name]
-    if not least <= len(parts) <= most:
-        takes = f"{least}" if least == most else f"{least} to {most}"
+    lowest, highest = FUNCTIONS[name]
+    if not lowest <= len(parts) <= highest:
+        takes = f"{lowest}" if lowest == highest else f"{lowest} to {highest}"
         raise NotAnswerable(
             f"{name} takes {takes} arguments.", f"You gave {len(parts)}.", f"Write {name} with {takes}."
         )
     match name:
         case "coalesce":
-            return _one_of(parts, schema, "The arguments of coalesce")
+            return _choice(parts, schema, "The arguments of coalesce")
         case "nullif":
             _require_condition(nodes.Compare("=", *parts), schema)
             return domain(parts[0], schema)
         case "least" | "greatest":
             return _extreme(name, parts, schema)
         case "clamp":
-            return _clamped(parts, schema)
+            return _clamp(parts, schema)
         case "lower" | "upper" | "trim" | "length":
-            known = require(parts[0], schema, (Type.TEXT,), f"{name} reads text", "Give a text column.")
-            values = mapped(known.values, texts.FUNCTIONS[name])
+            facts = require(parts[0], schema, (Type.TEXT,), f"{name} reads text", "Give a text column.")
+            values = mapped(facts.values, texts.FUNCTIONS[name])
             if name != "length":
                 return Domain(Type.TEXT, values=values)
             ends = None if not values else (Fraction(min(values)), Fraction(max(values)))
             return Domain(Type.INTEGER, ends, values, Fraction(1))
         case _:
-            known = require(parts[0], schema, COUNTED, f"{name} reads a number", "Give a number.")
-            whole = name in ("floor", "ceil", "round") or (name == "abs" and known.type is not Type.NUMBER)
-            ends = function_ends(name, known.interval)
-            return Domain(Type.INTEGER, ends, None, Fraction(1)) if whole else Domain(Type.NUMBER, ends)
+            facts = require(parts[0], schema, COUNTED, f"{name} reads a number", "Give a number.")
+            is_whole = name in ("floor", "ceil", "round") or (name == "abs" and facts.type is not Type.NUMBER)
+            ends = function_ends(name, facts.interval)
+            return Domain(Type.INTEGER, ends, None, Fraction(1)) if is_whole else Domain(Type.NUMBER, ends)
 
 
 def _extreme(name: str, parts: tuple[Expr, ...], schema: Scope) -> Domain:
     for part in parts:
         require(part, schema, (*NUMBERS, *TIMES), f"{name} compares numbers or dates", "Give numbers.")
-    known = _one_of(parts, schema, f"The arguments of {name}")
+    facts = _choice(parts, schema, f"The arguments of {name}")
     intervals = [domain(part, schema).interval for part in parts]
-    if known.interval is None:
-        return known
+    if facts.interval is None:
+        return facts
     pick: Callable[..., Fraction] = min if name == "least" else max
     low, high = (pick(ends[side] for ends in intervals if ends is not None) for side in (0, 1))
-    return Domain(known.type, (low, high), known.values, known.step)
+    return Domain(facts.type, (low, high), facts.values, facts.step)
 
 
-def _clamped(parts: tuple[Expr, ...], schema: Scope) -> Domain:
+def _clamp(parts: tuple[Expr, ...], schema: Scope) -> Domain:
     item = require(parts[0], schema, (*NUMBERS, *TIMES), "clamp bounds a number or a date", "Give a number.")
     low, high = (domain(end, schema) for end in parts[1:])
     constants = all(isinstance(end, Literal) for end in parts[1:])

@@ -48,8 +48,7 @@ def _children(node: Any) -> tuple[Any, ...]:
 
 def is_fixed(node: Any, schema: Schema) -> bool:
     """Whether a node is the same for all rows of a unit, because each of its columns is."""
-    found = (schema.find(name) for name in columns(node))
-    return all(column is not None and column.fixed_per_unit for column in found)
+    return all((column := schema.find(name)) is not None and column.fixed_per_unit for name in columns(node))
 
 
 def value_table(expr: Expr, schema: Schema) -> ValueTable | None:

@@ -1,4 +1,4 @@
-"""Arithmetic on public ranges: the ends between which a number must lie when its parts lie between theirs.
+"""Interval arithmetic on public ranges.
 
 An interval is a pair of exact ends; None is "no public bounds".  Every rounding goes outward.
 """
@@ -27,14 +27,14 @@ def hull(*intervals: Ends | None) -> Ends | None:
     >>> hull((Fraction(0), Fraction(1)), (Fraction(5), Fraction(6)))
     (Fraction(0, 1), Fraction(6, 1))
     """
-    known = [ends for ends in intervals if ends is not None]
-    if len(known) < len(intervals) or not known:
+    bounded = [ends for ends in intervals if ends is not None]
+    if len(bounded) < len(intervals) or not bounded:
         return None
-    return min(low for low, _ in known), max(high for _, high in known)
+    return min(low for low, _ in bounded), max(high for _, high in bounded)
 
 
 def operation_ends(op: str, left: Ends | None, right: Ends | None) -> Ends | None:
-    """Of left op right.
+    """The interval of left op right.
 
     >>> operation_ends("*", (Fraction(-2), Fraction(3)), (Fraction(4), Fraction(5)))
     (Fraction(-10, 1), Fraction(15, 1))
@@ -57,7 +57,7 @@ def operation_ends(op: str, left: Ends | None, right: Ends | None) -> Ends | Non
 
 
 def has_zero(ends: Ends | None) -> bool:
-    """Whether 0 may be met; without bounds it may."""
+    """Whether 0 may occur; without bounds it may."""
     return ends is None or ends[0] <= 0 <= ends[1]
 
 
@@ -67,12 +67,12 @@ def _around(corners: list[Fraction]) -> Ends:
 
 def _remainder(left: Ends, right: Ends) -> Ends:
     """The remainder has the sign of the left and is no larger than either."""
-    most = max(abs(right[0]), abs(right[1]))
-    return max(min(left[0], Fraction(0)), -most), min(max(left[1], Fraction(0)), most)
+    largest = max(abs(right[0]), abs(right[1]))
+    return max(min(left[0], Fraction(0)), -largest), min(max(left[1], Fraction(0)), largest)
 
 
 def function_ends(name: str, ends: Ends | None) -> Ends | None:
-    """Of one of the functions of one number.
+    """The interval of a function of one number.
 
     >>> function_ends("abs", (Fraction(-2), Fraction(1)))
     (Fraction(0, 1), Fraction(2, 1))
@@ -82,8 +82,8 @@ def function_ends(name: str, ends: Ends | None) -> Ends | None:
     low, high = ends
     match name:
         case "abs":
-            least = Fraction(0) if low <= 0 <= high else min(abs(low), abs(high))
-            return least, max(abs(low), abs(high))
+            lowest = Fraction(0) if low <= 0 <= high else min(abs(low), abs(high))
+            return lowest, max(abs(low), abs(high))
         case "floor":
             return Fraction(floor(low)), Fraction(floor(high))
         case "ceil":

@@ -1,4 +1,4 @@
-"""What the public knows of a value, and the facts that follow from others without looking at an expression."""
+"""The public facts about a value, and facts that follow from them without the expression."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -57,7 +57,7 @@ def is_null(expr: Expr) -> TypeGuard[Literal]:
 
 
 def text_of(expr: Expr) -> str:
-    """An expression in a sentence: a column by its name, as SQL spells it, a constant quoted."""
+    """The expression as text for a sentence: a column as SQL spells it, a constant quoted."""
     match expr:
         case Col(name):
             return in_sql(name)
@@ -89,7 +89,7 @@ def constant_domain(value: Any) -> Domain:
 
 
 def family(kind: Type) -> str:
-    """The types that may be compared with each other share a family."""
+    """The name of the family of types that may be compared with this one."""
     match kind:
         case Type.INTEGER | Type.NUMBER:
             return "number"
@@ -105,24 +105,24 @@ def require_alike(left: Domain, right: Domain, op: str, expr: Compare) -> None:
     a, b = family(left.type), family(right.type)
     if a != b:
         what = f"{text_of(expr.left)} is a {a} and {text_of(expr.right)} a {b}: they cannot be compared."
-        raise NotAnswerable(what, "Types are not mixed silently.", _likeness(a, left, expr))
+        raise NotAnswerable(what, "Types are not mixed silently.", _comparison_fix(a, left, expr))
     if left.type is Type.BOOLEAN and op not in ("=", "!="):
         why = "True and false have no order."
         raise NotAnswerable(f"{text_of(expr.left)} is a boolean and cannot be compared by {op}.", why, "Use = or !=.")
 
 
-def _likeness(kind: str, known: Domain, expr: Compare) -> str:
-    """What to write instead: the same constant in another dress, or a constant that the left side takes."""
+def _comparison_fix(kind: str, facts: Domain, expr: Compare) -> str:
+    """The fix: the same constant as another type, or a constant that the left side takes."""
     left, value = text_of(expr.left), expr.right.value if isinstance(expr.right, Literal) else None
     match kind, value:
         case "number", str() if _NUMBER.fullmatch(value.strip()):
             return f"Remove the quotes, for example: {left} {expr.op} {value.strip()}"
         case "number", _ if value is not None:
-            return f"{left} takes numbers{_between(known)}, for example: {_example(expr, _inside(known))}"
-        case "text", bool() | int() | Fraction() if known.values is None or _plain_text(value) in known.values:
+            return f"{left} takes numbers{_between(facts)}, for example: {_example(expr, _inside(facts))}"
+        case "text", bool() | int() | Fraction() if facts.values is None or _plain_text(value) in facts.values:
             return f"Write the text in quotes: {left} {expr.op} {text_in_sql(_plain_text(value))}"
         case "text", _ if value is not None:
-            example = text_in_sql(known.values[0] if known.values else "text")
+            example = text_in_sql(facts.values[0] if facts.values else "text")
             return f"{left} takes texts in quotes, for example: {_example(expr, example)}"
         case "boolean", _ if value is not None:
             return f"Write: {left} = TRUE"
@@ -133,7 +133,7 @@ def _likeness(kind: str, known: Domain, expr: Compare) -> str:
 
 
 def _example(expr: Compare, constant: str) -> str:
-    """The comparison with that constant; the constant alone where the left side is too long to be said."""
+    """The comparison with that constant; the constant alone if the left side has no short text."""
     left = text_of(expr.left)
     return constant if left == _UNNAMED else f"{left} {expr.op} {constant}"
 
@@ -142,33 +142,33 @@ def _plain_text(value: bool | int | Fraction) -> str:
     return str(value).lower() if isinstance(value, bool) else amounts.shown(Fraction(value))
 
 
-def _between(known: Domain) -> str:
-    return "" if known.interval is None else f" from {' to '.join(amounts.shown(end) for end in known.interval)}"
+def _between(facts: Domain) -> str:
+    return "" if facts.interval is None else f" from {' to '.join(amounts.shown(end) for end in facts.interval)}"
 
 
-def _inside(known: Domain) -> str:
+def _inside(facts: Domain) -> str:
     """A constant that the public facts allow: a listed value, or a short one near the middle of the bounds."""
-    if known.values:
-        return amounts.shown(Fraction(known.values[len(known.values) // 2]))
-    if known.interval is None:
+    if facts.values:
+        return amounts.shown(Fraction(facts.values[len(facts.values) // 2]))
+    if facts.interval is None:
         return "1"
-    low, high = known.interval
+    low, high = facts.interval
     middle = Fraction(round((low + high) / 2))
     return amounts.shown(middle if low <= middle <= high else low)
 
 
 def union(sets: Iterable[tuple[Any, ...] | None]) -> tuple[Any, ...] | None:
-    """All values in order of appearance, if every set is known and they are not too many."""
-    found: dict[Any, None] = {}
-    for one in sets:
-        if one is None:
+    """All values in order of appearance; None if one of the sets is not public."""
+    values: dict[Any, None] = {}
+    for listed in sets:
+        if listed is None:
             return None
-        found.update(dict.fromkeys(one))
-    return tuple(found)
+        values.update(dict.fromkeys(listed))
+    return tuple(values)
 
 
 def mapped(values: tuple[Any, ...] | None, function: Callable[[Any], Any]) -> tuple[Any, ...] | None:
-    """The different results on public values, NULL left out."""
+    """The different results on public values, without NULL."""
     if values is None or len(values) > MOST_VALUES:
         return None
     return tuple(dict.fromkeys(result for value in values if (result := function(value)) is not None))

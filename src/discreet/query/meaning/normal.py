@@ -1,4 +1,4 @@
-"""Expressions in one form: the schema's spelling, constants typed, equal conditions written alike."""
+"""Bring expressions into one form: the schema's spelling, typed constants, one text for equal conditions."""
 
 from datetime import date, datetime, time
 from fractions import Fraction
@@ -23,22 +23,22 @@ _MOST_COMPARED = 2_000  # values that a misspelt one is compared with
 
 def normal(expr: Expr, schema: Scope) -> Expr:
     """The expression in its one form, columns spelled as in the schema; its types are checked."""
-    found = _normal(expr, schema)
-    if not is_null(found):
-        domain(found, schema)
-    return found
+    normalized = _normal(expr, schema)
+    if not is_null(normalized):
+        domain(normalized, schema)
+    return normalized
 
 
 def _normal(expr: Expr, schema: Scope) -> Expr:
     match expr:
         case Col(name):
-            return _spelled(name, schema)
+            return _column(name, schema)
         case Literal():
             return plain(expr)
         case nodes.Compare(op, left, right):
-            return _compared(op, _normal(left, schema), _normal(right, schema), schema)
+            return _comparison(op, _normal(left, schema), _normal(right, schema), schema)
         case nodes.In(item, options):
-            return _chosen(_normal(item, schema), options, schema)
+            return _membership(_normal(item, schema), options, schema)
         case nodes.Like(item, pattern):
             return nodes.Like(_normal(item, schema), _printable(pattern))
         case nodes.IsNull(item):
@@ -52,9 +52,9 @@ def _normal(expr: Expr, schema: Scope) -> Expr:
             pairs = tuple((_normal(test, schema), _normal(value, schema)) for test, value in branches)
             return nodes.Case(pairs, _normal(otherwise, schema))
         case nodes.Arith(op, left, right):
-            return nodes.Arith(op, *_dated((_normal(left, schema), _normal(right, schema)), schema))
+            return nodes.Arith(op, *_with_dates((_normal(left, schema), _normal(right, schema)), schema))
         case nodes.Call(name, parts):
-            return nodes.Call(name, _dated(tuple(_normal(part, schema) for part in parts), schema))
+            return nodes.Call(name, _with_dates(tuple(_normal(part, schema) for part in parts), schema))
         case nodes.DatePart(part, item):
             return nodes.DatePart(part, _normal(item, schema))
         case nodes.TryCast(item, kind):
@@ -63,7 +63,7 @@ def _normal(expr: Expr, schema: Scope) -> Expr:
             raise TypeError(f"{type(expr).__name__} is no expression")
 
 
-def _spelled(name: str, schema: Scope) -> Col:
+def _column(name: str, schema: Scope) -> Col:
     if isinstance(schema, Released):
         return Col(schema.spelled(name))
     column = schema.find(name)
@@ -110,7 +110,7 @@ def _printable(text: str) -> str:
 
 
 def flat(node: type[nodes.And] | type[nodes.Or], parts: tuple[Expr, ...]) -> Expr:
-    """AND or OR of all parts, nested ones lifted, each once, in an order of its own."""
+    """AND or OR of all parts: nested ones lifted, each once, sorted by their canonical text."""
     lifted: dict[str, Expr] = {}
     for part in parts:
         for inner in part.parts if isinstance(part, node) else (part,):
@@ -124,7 +124,7 @@ def flat(node: type[nodes.And] | type[nodes.Or], parts: tuple[Expr, ...]) -> Exp
 # --- comparisons ---------------------------------------------------------------------------------------------------
 
 
-def _compared(op: str, left: Expr, right: Expr, schema: Scope) -> Expr:
+def _comparison(op: str, left: Expr, right: Expr, schema: Scope) -> Expr:
     if isinstance(left, Literal) and not isinstance(right, Literal):
         op, left, right = FLIPPED.get(op, op), right, left
     if is_null(left) or is_null(right):
@@ -134,63 +134,63 @@ def _compared(op: str, left: Expr, right: Expr, schema: Scope) -> Expr:
         right = coerced(right, left, schema)
         if op in ("=", "!="):
             _require_among(right, left, schema)
-            _require_held(right, left, schema)
+            _require_on_step(right, left, schema)
     return nodes.Compare(op, left, right)
 
 
-def _chosen(item: Expr, options: tuple[Literal, ...], schema: Scope) -> Expr:
+def _membership(item: Expr, options: tuple[Literal, ...], schema: Scope) -> Expr:
     if not options or any(option.value is None for option in options):
         why = "NULL is equal to nothing." if options else "The list is empty."
         raise NotAnswerable("IN takes a list of constants.", why, f"Write, for example: {text_of(item)} IN (1, 2)")
-    found: dict[str, Literal] = {}
+    literals: dict[str, Literal] = {}
     for option in options:
-        one = coerced(plain(option), item, schema)
-        _require_among(one, item, schema)
-        _require_held(one, item, schema)
-        found[canonical(one)] = one
-    ordered = tuple(found[text] for text in sorted(found))
+        literal = coerced(plain(option), item, schema)
+        _require_among(literal, item, schema)
+        _require_on_step(literal, item, schema)
+        literals[canonical(literal)] = literal
+    ordered = tuple(literals[text] for text in sorted(literals))
     return nodes.Compare("=", item, ordered[0]) if len(ordered) == 1 else nodes.In(item, ordered)
 
 
 def coerced(constant: Literal, beside: Expr, schema: Scope) -> Literal:
-    """The constant as the type of the expression beside it has it: text and days become dates."""
+    """The constant in the type of the expression beside it: text and days become dates."""
     kind, value = domain(beside, schema).type, constant.value
     if kind not in TIMES or not isinstance(value, str | date):
         return constant
-    read = dates.parse(value) if isinstance(value, str) else value
-    if kind is Type.DATETIME and read is not None and not isinstance(read, datetime):
-        read = datetime.combine(read, time())
-    if kind is Type.DATE and isinstance(read, datetime):
-        read = read.date() if read.time() == time() else None
-    if read is None:
+    moment = dates.parse(value) if isinstance(value, str) else value
+    if kind is Type.DATETIME and moment is not None and not isinstance(moment, datetime):
+        moment = datetime.combine(moment, time())
+    if kind is Type.DATE and isinstance(moment, datetime):
+        moment = moment.date() if moment.time() == time() else None
+    if moment is None:
         example = "DATE '2020-01-31'" if kind is Type.DATE else "TIMESTAMP '2020-01-31 08:30:00'"
         raise NotAnswerable(
             f"{text_of(constant)} is no {kind}.", f"{text_of(beside)} holds a {kind}.", f"Write: {example}"
         )
-    return Literal(read)
+    return Literal(moment)
 
 
 def _require_among(constant: Literal, item: Expr, schema: Scope) -> None:
-    """Refuses a text that the public values do not hold: a spelling mistake would be answered by noise alone."""
-    known, value = domain(item, schema), constant.value
-    if known.type is not Type.TEXT or known.values is None or not isinstance(value, str) or value in known.values:
+    """Refuses a text that is no public value: the answer to a spelling mistake would be noise alone."""
+    facts, value = domain(item, schema), constant.value
+    if facts.type is not Type.TEXT or facts.values is None or not isinstance(value, str) or value in facts.values:
         return
     if isinstance(item, Literal):
         return
-    meant = suggestion(value, known.values[:_MOST_COMPARED])
-    begin = ", ".join(map(text_in_sql, known.values[:5]))
-    fix = f"Did you mean {text_in_sql(meant)}?" if meant else f"Its values begin: {begin}."
+    close = suggestion(value, facts.values[:_MOST_COMPARED])
+    begin = ", ".join(map(text_in_sql, facts.values[:5]))
+    fix = f"Did you mean {text_in_sql(close)}?" if close else f"Its values begin: {begin}."
     what = f"{quoted(value)} is not among the values of {text_of(item)}."
     raise NotAnswerable(what, "The values are public, so no row holds it.", fix)
 
 
-def _require_held(constant: Literal, item: Expr, schema: Scope) -> None:
-    """Refuses to ask which cells equal a number where they were rounded to steps too coarse to tell."""
+def _require_on_step(constant: Literal, item: Expr, schema: Scope) -> None:
+    """Refuses an equality with a number between two steps of a column whose step is not declared."""
     axis, value = None if isinstance(schema, Released) else line(item, schema), constant.value
     if axis is None or not axis.undeclared or isinstance(value, bool) or not isinstance(value, int | Fraction):
         return
-    place = axis.place(Fraction(value))
-    if place.denominator == 1:
+    steps = axis.place(Fraction(value))
+    if steps.denominator == 1:
         return
     name, step = in_sql(axis.column.name), amounts.shown(axis.step)
     what = f"{text_of(constant)} lies between two steps of {name}, which are {step} apart."
@@ -201,8 +201,8 @@ def _require_held(constant: Literal, item: Expr, schema: Scope) -> None:
     raise NotAnswerable(what, why, fix)
 
 
-def _dated(parts: tuple[Expr, ...], schema: Scope) -> tuple[Expr, ...]:
-    """The arguments, text constants read as dates where another argument is a date."""
+def _with_dates(parts: tuple[Expr, ...], schema: Scope) -> tuple[Expr, ...]:
+    """The arguments, with text constants as dates if another argument is a date."""
     others = [part for part in parts if not isinstance(part, Literal)]
     beside = next((part for part in others if domain(part, schema).type in TIMES), None)
     if beside is None:

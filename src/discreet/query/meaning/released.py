@@ -1,4 +1,4 @@
-"""The columns of an answer as HAVING sees them: typed like those of the table, so that one rule holds for both."""
+"""The columns of an answer for HAVING, typed as the table's are, so that the same rules hold."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ LISTED = Domain(Type.TEXT)  # several favourites, written one after the other
 
 @dataclass(frozen=True)
 class Released:
-    """What is publicly known of each released column, by its name as the answer spells it."""
+    """The domain of each released column, by its name as the answer spells it."""
 
     domains: Mapping[str, Domain]
 
-    def spelled(self, given: str) -> str:
-        """The name as the answer spells it; refused where it has none such."""
+    def spelled(self, name: str) -> str:
+        """The name as the answer spells it; refused if the answer has no such column."""
         names = {name.casefold(): name for name in self.domains}
-        if given.casefold() in names:
-            return names[given.casefold()]
-        meant = suggestion(given, names.values())
-        fix = f"Did you mean {in_sql(meant)}?" if meant else f"Released are: {', '.join(map(in_sql, names.values()))}."
-        what = f"{quoted(given)} is not in the answer."
-        raise NotAnswerable(what, "HAVING and ORDER BY speak of released columns only.", fix)
+        if name.casefold() in names:
+            return names[name.casefold()]
+        close = suggestion(name, names.values())
+        fix = f"Did you mean {in_sql(close)}?" if close else f"Released are: {', '.join(map(in_sql, names.values()))}."
+        what = f"{quoted(name)} is not in the answer."
+        raise NotAnswerable(what, "HAVING and ORDER BY take the answer's columns only.", fix)
 
 
 Scope = Schema | Released  # where a name is looked up

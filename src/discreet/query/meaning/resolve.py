@@ -1,4 +1,4 @@
-"""A question in the schema's own spelling, every expression typed, so that equal questions have equal text."""
+"""Bring a question into the schema's spelling, with typed expressions, so that equal questions have equal text."""
 
 from dataclasses import replace
 from datetime import date, datetime
@@ -63,54 +63,54 @@ def resolved(question: Question, schema: Schema) -> Question:
 
 
 def _named_key(key: nodes.Key, schema: Schema) -> nodes.Key:
-    """The key; a name that is its column's but for upper and lower case takes the schema's spelling."""
+    """The key; its name takes the schema's spelling if it differs in upper and lower case alone."""
     item = _key(key.item, schema)
     bare = item.item if isinstance(key.item, Col) and isinstance(item, nodes.Bins) else item
     return nodes.Key(respelt(key.name, default_name(bare)), item)
 
 
 def _named_output(output: nodes.Output, schema: Schema) -> nodes.Output:
-    """The same of an aggregate, whose made-up name holds those of its columns."""
-    found = aggregate(output.aggregate, schema)
+    """The output; its default name, which holds names of columns, takes their spelling."""
+    typed = aggregate(output.aggregate, schema)
     unit = None if schema.unit is None else nodes.CountDistinct(Col(schema.unit.key))
-    short = default_name(unit if unit is not None and isinstance(found, nodes.CountUnits) else found)
-    return nodes.Output(respelt(output.name, short), found)
+    short = default_name(unit if unit is not None and isinstance(typed, nodes.CountUnits) else typed)
+    return nodes.Output(respelt(output.name, short), typed)
 
 
-def _condition(given: Expr, scope: Scope, clause: str, example: str) -> Expr:
-    """A condition on rows or on released rows: one rule for both, so that neither compares across types."""
-    found = normal(given, scope)
-    require(found, scope, (Type.BOOLEAN,), f"{clause} takes a condition", f"Write, for example: {clause} {example}")
-    return found
+def _condition(expr: Expr, scope: Scope, clause: str, example: str) -> Expr:
+    """A condition in its one form, on rows or on released rows; both are typed by the same rules."""
+    condition = normal(expr, scope)
+    require(condition, scope, (Type.BOOLEAN,), f"{clause} takes a condition", f"Write, for example: {clause} {example}")
+    return condition
 
 
 # --- aggregates ----------------------------------------------------------------------------------------------------
 
 
-def aggregate(given: Aggregate, schema: Schema) -> Aggregate:
+def aggregate(measure: Aggregate, schema: Schema) -> Aggregate:
     """The aggregate with its items typed: numbers for sums and moments, numbers or dates for quantiles."""
-    match given:
+    match measure:
         case nodes.CountRows() | nodes.CountUnits():
-            return given
+            return measure
         case nodes.CountDistinct(item) if is_unit(item, schema):
             return nodes.CountUnits()
         case nodes.Count(item) | nodes.CountDistinct(item) | nodes.Top(item, _):
-            return replace(given, item=normal(item, schema))
+            return replace(measure, item=normal(item, schema))
         case nodes.Sum(item) | nodes.Mean(item) | nodes.Variance(item, _) | nodes.Stddev(item, _):
-            return replace(given, item=_number(item, schema, _word(given)))
+            return replace(measure, item=_number(item, schema, _word(measure)))
         case nodes.Quantile(item, _) | nodes.Extreme(item, _):
-            found = normal(item, schema)
-            require(found, schema, (*COUNTED, *TIMES), f"{_word(given)} needs an order", "Give a number or a date.")
-            return replace(given, item=found)
+            typed = normal(item, schema)
+            require(typed, schema, (*COUNTED, *TIMES), f"{_word(measure)} needs an order", "Give a number or a date.")
+            return replace(measure, item=typed)
         case nodes.Covariance(x, y, _) | nodes.Correlation(x, y):
-            return replace(given, x=_number(x, schema, _word(given)), y=_number(y, schema, _word(given)))
+            return replace(measure, x=_number(x, schema, _word(measure)), y=_number(y, schema, _word(measure)))
         case _:
-            raise TypeError(f"{type(given).__name__} is no aggregate")
+            raise TypeError(f"{type(measure).__name__} is no aggregate")
 
 
-def _word(given: Aggregate) -> str:
-    """The aggregate as SQL calls it."""
-    match given:
+def _word(measure: Aggregate) -> str:
+    """The name of the aggregate in SQL."""
+    match measure:
         case nodes.Mean():
             return "AVG"
         case nodes.Extreme(_, end):
@@ -122,14 +122,14 @@ def _word(given: Aggregate) -> str:
         case nodes.Correlation():
             return "CORR"
         case _:
-            return type(given).__name__.upper()
+            return type(measure).__name__.upper()
 
 
-def _number(item: Expr, schema: Schema, what: str) -> Expr:
-    found = normal(item, schema)
-    fix = f"Give a number column, or TRY_CAST({text_of(found)} AS INTEGER) within clamp(…, low, high)."
-    require(found, schema, COUNTED, f"{what} takes numbers", fix)
-    return found
+def _number(item: Expr, schema: Schema, word: str) -> Expr:
+    number = normal(item, schema)
+    fix = f"Give a number column, or TRY_CAST({text_of(number)} AS INTEGER) within clamp(…, low, high)."
+    require(number, schema, COUNTED, f"{word} takes numbers", fix)
+    return number
 
 
 # --- keys ----------------------------------------------------------------------------------------------------------
@@ -138,22 +138,22 @@ def _number(item: Expr, schema: Schema, what: str) -> Expr:
 def _key(item: Expr | nodes.Bins, schema: Schema) -> Expr | nodes.Bins:
     if isinstance(item, nodes.Bins):
         return _bins(item, schema)
-    found = normal(item, schema)
-    if is_null(found):
+    key = normal(item, schema)
+    if is_null(key):
         raise NotAnswerable("NULL is no key.", "It would be one group.", "Leave the GROUP BY out.")
-    column = schema.find(found.name) if isinstance(found, Col) else None
+    column = schema.find(key.name) if isinstance(key, Col) else None
     if column is None or column.bins is None or column.values is not None:
-        return found
+        return key
     lattice = column.lattice
     if column.type is not Type.NUMBER and lattice is not None and lattice.points <= MOST_POINTS:
-        return found
-    return _bins(nodes.Bins(found), schema)
+        return key
+    return _bins(nodes.Bins(key), schema)
 
 
 def _bins(bins: nodes.Bins, schema: Schema) -> nodes.Bins:
     """The bins with their edges, as numbers or as the dates that the item holds."""
     item = normal(bins.item, schema)
-    known = require(item, schema, (*NUMBERS, *TIMES), "Bins need an order", "Give a number or a date.")
+    facts = require(item, schema, (*NUMBERS, *TIMES), "Bins need an order", "Give a number or a date.")
     edges: Any = bins.edges
     if edges is None:
         column = schema.find(item.name) if isinstance(item, Col) else None
@@ -163,33 +163,33 @@ def _bins(bins: nodes.Bins, schema: Schema) -> nodes.Bins:
                 f"{text_of(item)} declares no bins.", why, f"Give edges, such as 0, 18, 65 for {text_of(item)}."
             )
         edges = column.bins
-    placed = tuple(_edge(edge, item, schema) for edge in edges)
-    rising = all(measured(left) < measured(right) for left, right in pairwise(placed))
-    if not 2 <= len(placed) <= MOST_EDGES or not rising:
+    typed = tuple(_edge(edge, item, schema) for edge in edges)
+    rising = all(measured(left) < measured(right) for left, right in pairwise(typed))
+    if not 2 <= len(typed) <= MOST_EDGES or not rising:
         why = f"They are 2 to {MOST_EDGES} in number and each is above the one before."
-        raise NotAnswerable(f"Edges of bins of a {known.type} must rise.", why, "Write, for example: 0, 18, 65, 110")
-    return nodes.Bins(item, placed)
+        raise NotAnswerable(f"Edges of bins of a {facts.type} must rise.", why, "Write, for example: 0, 18, 65, 110")
+    return nodes.Bins(item, typed)
 
 
 def _edge(edge: Any, item: Expr, schema: Schema) -> Fraction | date | datetime:
     timed = domain(item, schema).type in TIMES
-    placed = coerced(plain(Literal(edge)), item, schema).value
-    if timed and isinstance(placed, date):
-        return placed
-    if timed or isinstance(placed, bool) or not isinstance(placed, int | Fraction):
+    value = coerced(plain(Literal(edge)), item, schema).value
+    if timed and isinstance(value, date):
+        return value
+    if timed or isinstance(value, bool) or not isinstance(value, int | Fraction):
         raise NotAnswerable(
             f"{quoted(edge)} is no edge of {text_of(item)}.", "Edges are of its type.", "Write another edge."
         )
-    return Fraction(placed)
+    return Fraction(value)
 
 
 # --- names ---------------------------------------------------------------------------------------------------------
 
 
-def _require_names(given: list[str]) -> None:
-    """Refuses a name that is there already, that cannot be shown, or that the answer needs for itself."""
-    seen: set[str] = set()
-    for name in given:
+def _require_names(names: list[str]) -> None:
+    """Refuses a name that is given twice, cannot be shown, or is reserved for the answer."""
+    earlier: set[str] = set()
+    for name in names:
         if not name.strip() or unprintable(name):
             what = f"{quoted(name)} cannot name a column of the answer."
             why = "A name has letters that can be seen, and no control characters or half of one."
@@ -199,12 +199,12 @@ def _require_names(given: list[str]) -> None:
             raise NotAnswerable(
                 f"{quoted(name)} cannot name a column of the answer.", why, "Give another name with AS."
             )
-        if name.casefold() in seen:
+        if name.casefold() in earlier:
             why = "Upper and lower case are alike."
             raise NotAnswerable(
                 f"Two columns of the answer are named {quoted(name)}.", why, f"Write: AS {in_sql(f'{name}_2')}"
             )
-        seen.add(name.casefold())
+        earlier.add(name.casefold())
 
 
 # --- what is done with released rows -------------------------------------------------------------------------------
@@ -214,8 +214,8 @@ def _key_domain(item: Expr | nodes.Bins, schema: Schema) -> Domain:
     return Domain(Type.TEXT, values=bin_labels(item)) if isinstance(item, nodes.Bins) else domain(item, schema)
 
 
-def _output_domain(given: Aggregate, schema: Schema) -> Domain:
-    match given:
+def _output_domain(measure: Aggregate, schema: Schema) -> Domain:
+    match measure:
         case nodes.Quantile(item, _) | nodes.Extreme(item, _):
             kind = domain(item, schema).type
             return Domain(kind) if kind in TIMES else released.COUNTED
@@ -230,5 +230,5 @@ def _after(after: nodes.After, columns: Released) -> nodes.After:
         why = "It would be charged in full, and nothing of it shown."
         raise NotAnswerable("LIMIT 0 asks for no row at all.", why, "Leave the LIMIT out, or ask for at least one row.")
     having = None if after.having is None else _condition(after.having, columns, "HAVING", "n > 100")
-    order = tuple(nodes.SortKey(columns.spelled(one.name), one.descending) for one in after.order)
+    order = tuple(nodes.SortKey(columns.spelled(key.name), key.descending) for key in after.order)
     return replace(after, having=having, order=order)

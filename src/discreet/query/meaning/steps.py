@@ -1,4 +1,4 @@
-"""A public constant beside a column that is stored in steps: compared exactly, on the column's own lattice.
+"""Compare a public constant with a column that is stored in steps, exactly, on the column's lattice.
 
     factor · (steps · step) + shift  op  constant      ⇔      steps  op'  (constant − shift) / (factor · step)
 
@@ -27,7 +27,7 @@ class Line:
     factor: Fraction = Fraction(1)
     shift: Fraction = Fraction(0)
 
-    def compared(self, op: str, constant: Fraction) -> tuple[str, Fraction]:
+    def comparison(self, op: str, constant: Fraction) -> tuple[str, Fraction]:
         """The comparison with the constant as one of the stored steps: an operator, and a place on their axis."""
         return (op if self.factor > 0 else FLIPPED[op]), self.place(constant)
 
@@ -45,16 +45,16 @@ class Line:
 
     @property
     def undeclared(self) -> bool:
-        """Whether the step is one that nobody chose, so that cells are rounded to it."""
+        """Whether the step is not declared, so that cells are rounded to it."""
         return has_undeclared_step(self.column)
 
 
 def line(expr: Expr, schema: Schema) -> Line | None:
-    """The expression as a line over one stored column, if it is one: the column, and + − · / with constants.
+    """The expression as a line over one stored column, if it is the column with + − · / and constants; else None.
 
     >>> people = Schema("people", [Column("age", "integer", bounds=(0, 110))])
-    >>> found = line(Arith("-", Literal(20), Arith("*", Col("age"), Literal(2))), people)
-    >>> found.factor, found.shift, found.compared("<", Fraction(3))
+    >>> axis = line(Arith("-", Literal(20), Arith("*", Col("age"), Literal(2))), people)
+    >>> axis.factor, axis.shift, axis.comparison("<", Fraction(3))
     (Fraction(-2, 1), Fraction(20, 1), ('>', Fraction(17, 2)))
     """
     match expr:
@@ -74,19 +74,19 @@ def line(expr: Expr, schema: Schema) -> Line | None:
             return None
 
 
-def _moved(found: Line | None, op: str, by: Fraction | None) -> Line | None:
-    """The line plus, minus, times or over a number; None where it is no line any more."""
-    if found is None or by is None or found.column.type not in (Type.INTEGER, Type.NUMBER):
+def _moved(axis: Line | None, op: str, number: Fraction | None) -> Line | None:
+    """The line plus, minus, times or over a number; None if the result is no line."""
+    if axis is None or number is None or axis.column.type not in (Type.INTEGER, Type.NUMBER):
         return None
     match op:
         case "+":
-            return Line(found.column, found.step, found.factor, found.shift + by)
+            return Line(axis.column, axis.step, axis.factor, axis.shift + number)
         case "-":
-            return Line(found.column, found.step, found.factor, found.shift - by)
-        case "*" if by != 0:
-            return Line(found.column, found.step, found.factor * by, found.shift * by)
-        case "/" if by != 0:
-            return Line(found.column, found.step, found.factor / by, found.shift / by)
+            return Line(axis.column, axis.step, axis.factor, axis.shift - number)
+        case "*" if number != 0:
+            return Line(axis.column, axis.step, axis.factor * number, axis.shift * number)
+        case "/" if number != 0:
+            return Line(axis.column, axis.step, axis.factor / number, axis.shift / number)
         case _:
             return None
 
@@ -97,7 +97,7 @@ def _number(value: object) -> Fraction | None:
 
 def _told_apart(value: Fraction, step: Fraction) -> bool:
     """Whether the value is a decimal and any two decimals of as many digits lie at least a step apart."""
-    rest, digits = value.denominator, 0
-    while rest % 10 == 0 or rest % 5 == 0 or rest % 2 == 0:
-        rest, digits = rest // (10 if rest % 10 == 0 else 5 if rest % 5 == 0 else 2), digits + 1
-    return rest == 1 and step <= Fraction(1, 10**digits)
+    remainder, digits = value.denominator, 0
+    while remainder % 10 == 0 or remainder % 5 == 0 or remainder % 2 == 0:
+        remainder, digits = remainder // (10 if remainder % 10 == 0 else 5 if remainder % 5 == 0 else 2), digits + 1
+    return remainder == 1 and step <= Fraction(1, 10**digits)

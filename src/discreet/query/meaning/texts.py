@@ -1,4 +1,4 @@
-"""The functions of text, worked out on public values before any row is read."""
+"""Functions of text on public values."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -24,18 +24,18 @@ def like(text: str, pattern: str) -> bool:
     >>> like("north", "n%t_"), like("north", "n%t")
     (True, False)
     """
-    place, spot, percent, mark = 0, 0, -1, 0
-    while place < len(text):
-        if spot < len(pattern) and pattern[spot] == "%":
-            percent, mark, spot = spot, place, spot + 1
-        elif spot < len(pattern) and pattern[spot] in ("_", text[place]):
-            place, spot = place + 1, spot + 1
+    letter, symbol, percent, restart = 0, 0, -1, 0
+    while letter < len(text):
+        if symbol < len(pattern) and pattern[symbol] == "%":
+            percent, restart, symbol = symbol, letter, symbol + 1
+        elif symbol < len(pattern) and pattern[symbol] in ("_", text[letter]):
+            letter, symbol = letter + 1, symbol + 1
         elif percent >= 0:
-            mark += 1
-            place, spot = mark, percent + 1
+            restart += 1
+            letter, symbol = restart, percent + 1
         else:
             return False
-    return pattern[spot:].strip("%") == ""
+    return pattern[symbol:].strip("%") == ""
 
 
 def integer(text: str) -> int | None:
@@ -55,6 +55,6 @@ def number(text: str) -> Fraction | None:
 
 
 def boolean(text: str) -> bool | None:
-    """Whether the text says yes, None if it says neither."""
+    """Whether the text means yes; None if it means neither yes nor no."""
     low = text.lower()
     return True if low in TRUE else False if low in FALSE else None
