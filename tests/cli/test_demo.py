@@ -8,6 +8,7 @@ import pytest
 
 from discreet.cli import main
 from discreet.demo import curator
+from discreet.plot import style
 
 
 def shown(capfd: pytest.CaptureFixture[str], *arguments: str, exit_code: int = 0) -> dict[str, Any]:
@@ -77,6 +78,17 @@ def test_picture_that_cannot_be_written_is_refused(tmp_path: Path, capfd: pytest
     taken = tmp_path / "errors.png"
     taken.mkdir()
     assert shown(capfd, "--plot", str(taken), exit_code=2)["what"] == "plot must be a file that can be written."
+
+
+def test_a_picture_without_its_package_is_refused_by_the_name_of_the_extra(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(style, "find_spec", lambda package: None)
+    monkeypatch.chdir(tmp_path)
+    refused = shown(capfd, "--plot", "errors.png", exit_code=2)
+    assert refused["what"] == "plot needs the package matplotlib."
+    assert refused["why"] == "You gave 'errors.png'."
+    assert refused["fix"] == "Install discreet[plot]."
 
 
 def test_help_says_that_the_noise_takes_no_seed(capfd: pytest.CaptureFixture[str]) -> None:

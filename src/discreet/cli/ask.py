@@ -2,7 +2,6 @@
 
 import dataclasses
 import shlex
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -131,8 +130,6 @@ def _require_place(metadata: Path, form: str, output: Path | None, plot: Path | 
 
         style.checked_path(plot)
         require_new(plot, replace, metadata, flag="plot")
-        if find_spec("matplotlib") is None:
-            raise bad("plot", "needs the package matplotlib", str(plot), "Install discreet[plot].")
 
 
 def _draw(answer: "Answer", file: Path, toml: Path) -> str | None:

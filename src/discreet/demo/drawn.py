@@ -59,8 +59,6 @@ def picture(figures: Tour, path: Path) -> None:
     title = "Trusting nobody costs a factor √n: a curator's error shrinks like 1/n"
     try:
         write(errors_picture(curves, title=title, caption=caption), path, alt=alt_text(curves))
-    except ImportError:
-        raise bad("plot", "needs matplotlib", str(path), "Install Discreet with its extra `plot`.") from None
     except OSError:
         raise bad("plot", "must be a file that can be written", str(path), "Choose another place.") from None
 

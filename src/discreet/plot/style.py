@@ -6,6 +6,7 @@ global state, the Agg canvas.
 
 import warnings
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,11 +68,13 @@ def empty_figure() -> "tuple[Figure, Axes]":
 
 
 def checked_path(path: Path) -> Path:
-    """The path, if a picture can be written there: a known suffix, a folder that exists."""
+    """The path, if a picture can be written there: a known suffix, a folder that exists, the package that draws."""
     if path.suffix.lower() not in SUFFIXES:
         raise bad("plot", "must be a file ending in .png or .svg", str(path), "Give a name such as errors.png.")
     if not path.parent.is_dir():
         raise bad("plot", "must lie in a folder that exists", str(path), "Make the folder first.")
+    if find_spec("matplotlib") is None:
+        raise bad("plot", "needs the package matplotlib", str(path), "Install discreet[plot].")
     return path
 
 
