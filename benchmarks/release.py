@@ -86,7 +86,7 @@ def _country(exact: Exact, aim: Aim) -> dict[str, Any]:
         "cells": exact.table.shape[1],
         "aim": aim.text(" s"),
     }
-    for name, method in (("integer", integer.fitted), ("topdown", topdown.fitted)):
+    for name, method in (("integer", integer.fit), ("topdown", topdown.fit)):
         start, began = time.process_time(), time.perf_counter()
         noise = DiscreteLaplace(exact.tree.depth).draw(exact.table.size, SYSTEM).reshape(exact.table.shape)
         table = method(exact.tree, exact.table + noise, weights, total=exact.total)

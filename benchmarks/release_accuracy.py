@@ -25,14 +25,15 @@ from benchmarks.release_data import Exact
 from discreet.ndarrays import Ints
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.source import SYSTEM
-from discreet.release.fit import choice, integer, prices
+from discreet.release import plan as release_plan
+from discreet.release.fit import choice, duals, integer
 from discreet.release.known import NOTHING, Known
 from discreet.release.measure import Form, from_top
-from discreet.release.plan import ReleasePlan, planned
+from discreet.release.plan import ReleasePlan
 from discreet.release.release import Release
-from discreet.release.resimulated import radii, tried
+from discreet.release.resimulated import candidate_tables, radii
 from discreet.release.subject import ReleaseSpec, subject
-from discreet.release.tree import from_branches, summed
+from discreet.release.tree import from_branches, tree_sums
 from discreet.schema import Column, Hierarchy, Schema, Unit
 from discreet.terms import Terms
 
@@ -127,15 +128,15 @@ def _released(
     for name, form, method in PRODUCTS:
         plan = replace(plans[form], known=known, method=method)
         if method in choice.methods(plan.subject, known):
-            yield name, choice.fitted(plan, draws[form])
+            yield name, choice.table_of(plan, draws[form])
     tree, weights = plans[Form.PLAIN].subject.tree, plans[Form.PLAIN].weights
     if known.leaf_totals is not None:
         rising = np.ascontiguousarray(above[:, ::-1])
         rising[:, -1] = known.totals(tree)
         yield "Kuo-style", countofcounts.fitted(tree, rising, weights, known.leaf_totals)[:, ::-1]
         return
-    held = choice.total(replace(plans[Form.PLAIN], known=known), plain)
-    yield "M_H^r rounded", np.rint(prices.projected(tree, plain, weights, total=held)).astype(np.int64)
+    held = choice.top_total(replace(plans[Form.PLAIN], known=known), plain)
+    yield "M_H^r rounded", np.rint(duals.projection(tree, plain, weights, total=held)).astype(np.int64)
     if known.total is None:
         yield "M_H raw", plain
         yield "Hay, rounded", np.rint(hay.estimates(tree, plain, weights).values).astype(np.int64)
@@ -169,7 +170,7 @@ def without_total(exact: Exact, epsilons: tuple[str, ...], runs: int) -> list[To
         for _ in range(runs):
             noisy = exact.table + _noise(2 * tree.depth / Fraction(epsilon), exact.table.shape)
             for held, total in (("nothing", None), ("the measured total", max(0, int(noisy[0].sum())))):
-                table = integer.fitted(tree, noisy, weights, total=total)
+                table = integer.fit(tree, noisy, weights, total=total)
                 off = abs(int(table[0].sum()) - exact.total)
                 errors.setdefault(held, []).append([*(one.l1 for one in measures(tree, exact.table, table)), off])
         for held, each in errors.items():
@@ -229,7 +230,7 @@ def plan_of(exact: Exact, epsilon: str, form: Form) -> ReleasePlan:
     columns = [Column(tree.levels[-1], "category", values=places.leaves), Column("group", "text")]
     schema = Schema("public", columns, Unit("person", 1), "add-remove", None, (places,))
     wanted = ReleaseSpec("places", groups="group", largest=exact.table.shape[1], form=form)
-    return planned(subject(wanted, schema), Terms.parse(epsilon))
+    return release_plan.plan_of(subject(wanted, schema), Terms.parse(epsilon))
 
 
 def part(exact: Exact, every: int) -> Exact:
@@ -241,7 +242,7 @@ def part(exact: Exact, every: int) -> Exact:
     return Exact(
         f"{exact.name}, 1 of {every} below the top",
         smaller := from_branches(tree.levels, [paths[row] for row in rows]),
-        summed(smaller, exact.table[tree.leaves][rows]),
+        tree_sums(smaller, exact.table[tree.leaves][rows]),
     )
 
 
@@ -253,7 +254,7 @@ def with_people(exact: Exact) -> Exact:
 def _intervals(exact: Exact, plan: ReleasePlan, runs: int) -> dict[str, tuple[Ints, Ints]]:
     """Lower and upper ends, the totals in the last column."""
     made = Release(plan, plan.measurement(exact.table[exact.tree.leaves], SYSTEM))
-    found = [radii(plan, table, runs=runs) for table in tried(plan, made.noisy)]
+    found = [radii(plan, table, runs=runs) for table in candidate_tables(plan, made.noisy)]
     alone, both = found[0][0], np.max([np.maximum(*each) for each in found], axis=0)
     fitted, totals, wide = _with_totals(made.fitted), made.totals, made.total_radius
     return {

@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.release_speed import even_tree
 from discreet.ndarrays import Ints
 from discreet.noise.public import generator
-from discreet.release.tree import Tree, from_branches, summed
+from discreet.release.tree import Tree, from_branches, tree_sums
 
 SIZES = (*(f"hh{size}" for size in range(1, 8)), "hh8plus")
 GROUPS = ("hisp", "white", "black", "aian", "asian", "nhpi", "other", "two")
@@ -75,7 +75,7 @@ def rhode_island() -> Exact:
     place = {tree.names[leaf]: number for number, leaf in enumerate(tree.leaves)}
     leaves = np.zeros((len(place), LARGEST_BLOCK + 1), dtype=np.int64)
     np.add.at(leaves, (np.array([place[tract] for tract in rows["tract"]]), sizes), 1)
-    return Exact("Rhode Island blocks", tree, summed(tree, leaves))
+    return Exact("Rhode Island blocks", tree, tree_sums(tree, leaves))
 
 
 def invented(leaves: int, cells: int, branching: Sequence[int] = (30, 20), seed: int = 7) -> Exact:
@@ -83,7 +83,7 @@ def invented(leaves: int, cells: int, branching: Sequence[int] = (30, 20), seed:
     draw = generator(seed)
     tree = even_tree(_levels(leaves, branching))
     table = np.floor(draw.exponential(20, (leaves, cells)) * draw.random((leaves, 1)) * 2).astype(np.int64)
-    return Exact(f"invented, {leaves:,} leaves", tree, summed(tree, table))
+    return Exact(f"invented, {leaves:,} leaves", tree, tree_sums(tree, table))
 
 
 def _levels(leaves: int, branching: Sequence[int]) -> tuple[int, ...]:
@@ -114,4 +114,4 @@ def _exact(name: str, levels: tuple[str, ...], rows: object, names: list[str], c
     by_path = {tree.path(int(leaf)): row for row, leaf in enumerate(tree.leaves)}
     leaves = np.zeros_like(numbers)
     leaves[[by_path[branch] for branch in order]] = numbers
-    return Exact(name, tree, summed(tree, leaves))
+    return Exact(name, tree, tree_sums(tree, leaves))

@@ -25,7 +25,7 @@ from benchmarks.environment import ROOT
 from benchmarks.memory import peak
 from benchmarks.report import Aim, Report, Table, verdict
 from discreet.ndarrays import Ints
-from discreet.release.tree import Tree, summed
+from discreet.release.tree import Tree, tree_sums
 
 OSQP, CLARABEL, WHOLE = Aim(least=100), Aim(least=50), Aim(most=5)
 LINEAR = Aim(most=1.15)  # the power of cells by which CPU time grows
@@ -52,15 +52,15 @@ class Measured:
 
     def real(self) -> object:
         """Our real table."""
-        from discreet.release.fit import prices
+        from discreet.release.fit import duals
 
-        return prices.projected(self.tree, self.noisy, self.weights, total=self.total)
+        return duals.projection(self.tree, self.noisy, self.weights, total=self.total)
 
     def whole(self) -> Ints:
         """Our whole-number table, with the real one it is looked for around."""
         from discreet.release.fit import integer
 
-        return integer.fitted(self.tree, self.noisy, self.weights, total=self.total)
+        return integer.fit(self.tree, self.noisy, self.weights, total=self.total)
 
     def rounded(self, solver: str) -> Ints:
         """The solver's table with each value rounded."""
@@ -90,7 +90,7 @@ def made(levels: tuple[int, ...], cells: int, *, seed: int = 1, scale: float = 5
     """Small counts, half of them 0, with two-sided geometric noise on every place; seeded, for nothing is protected."""
     numbers, tree = np.random.default_rng(seed), even_tree(levels)
     leaves = numbers.poisson(3, (levels[-1], cells)) * (numbers.random((levels[-1], cells)) < 0.5)
-    exact = summed(tree, leaves)
+    exact = tree_sums(tree, leaves)
     noise = numbers.geometric(1 - math.exp(-1 / scale), (2, *exact.shape))
     return Measured(tree, exact + noise[0] - noise[1], np.ones(len(tree), dtype=np.int64), int(leaves.sum()))
 
@@ -156,9 +156,9 @@ def program(given: Measured) -> Program:
     from scipy import sparse
     from tests.release.fits import relaxed
 
-    from discreet.release.fit import prices
+    from discreet.release.fit import duals
 
-    checked = prices.measured(given.tree, given.noisy, given.weights, scale=1, total=given.total, allowed=None)
+    checked = duals.fit_input(given.tree, given.noisy, given.weights, scale=1, total=given.total, allowed=None)
     cells = given.noisy.shape[1]
     weights = np.repeat(given.weights.astype(np.float64), cells)
     top = sparse.coo_array((np.ones(cells), (np.zeros(cells, dtype=int), np.arange(cells))), shape=(1, weights.size))

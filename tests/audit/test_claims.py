@@ -93,7 +93,7 @@ def table_moves_within(made: Measurement, one: object, other: object) -> bool:
     (first, which), (second, _) = numbers(made, one), numbers(made, other)
     noises = [one for level in made.mechanisms for one in level]
     levels = [within(noise.sensitivity, (first - second)[which == i]) for i, noise in enumerate(noises)]
-    return all(levels) and within(made.leaf, np.subtract(one, other))
+    return all(levels) and within(made.leaf_sensitivity, np.subtract(one, other))
 
 
 @pytest.mark.parametrize("claim", claims(), ids=lambda c: c.name)

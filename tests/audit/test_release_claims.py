@@ -24,7 +24,7 @@ from discreet.noise.source import SYSTEM, Source
 from discreet.privacy import price
 from discreet.privacy.cost import Gaussian
 from discreet.relation import Relation
-from discreet.release.measure import Measurement, laplace, moved
+from discreet.release.measure import Measurement, count_sensitivity, laplace
 
 CLAIMS = [claim for claim in claims() if isinstance(claim.mechanism, Measurement)]
 NAMED = {claim.name: claim for claim in CLAIMS}
@@ -103,8 +103,8 @@ class Lonely(Measurement):
 @pytest.mark.parametrize(("wrong", "units"), [(Bare, 0), (Lonely, 1), (Lonely, 0)])
 def test_number_that_code_leaves_without_noise_is_refused_by_exact_laws(wrong: type[Measurement], units: int) -> None:
     """An exact 0 is not the number of the first mechanism, nor 1 that of the second."""
-    right = laplace(plainly(DEEP, moved(1, Relation.ADD_REMOVE)), Fraction(1), DEEP_SHARES)
-    bare = wrong(right.tree, right.form, right.marginals, right.leaf, right.mechanisms)
+    right = laplace(plainly(DEEP, count_sensitivity(1, Relation.ADD_REMOVE)), Fraction(1), DEEP_SHARES)
+    bare = wrong(right.tree, right.form, right.marginals, right.leaf_sensitivity, right.mechanisms)
     world = places.entering([table for table in places.small(DEEP, 1, 1) if np.sum(table) == units], places.counted)
     assert not audit_exactly(Claim("right", laplace, right, (), world)).refuted
     with pytest.raises(TypeError, match="no exact law"):
@@ -112,7 +112,7 @@ def test_number_that_code_leaves_without_noise_is_refused_by_exact_laws(wrong: t
 
 
 def test_counts_as_large_as_the_numbers_of_stand_ins_are_refused() -> None:
-    right = laplace(plainly(DEEP, moved(1, Relation.ADD_REMOVE)), Fraction(1), DEEP_SHARES)
+    right = laplace(plainly(DEEP, count_sensitivity(1, Relation.ADD_REMOVE)), Fraction(1), DEEP_SHARES)
     most = 2**50 - 1
     assert placed(right, ((most,), (0,), (0,), (0,)))[1].tolist() == [0, 1, 1, 1, 2, 2, 2]
     with pytest.raises(TypeError, match="no exact law"):

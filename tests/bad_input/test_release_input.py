@@ -8,7 +8,7 @@ import pytest
 
 from bad_input.desk import CELL, Desk
 from discreet.errors import BadValue
-from discreet.release.fit import chebyshev, integer, joint, prices, topdown
+from discreet.release.fit import chebyshev, duals, integer, joint, topdown
 from discreet.release.tree import from_branches, from_edges
 from release.fits import hay
 
@@ -290,7 +290,7 @@ def test_rows_of_no_known_place_are_dropped_and_never_reported(census: Desk) -> 
 SMALL = from_branches(("top", "leaf"), [("x", "a"), ("x", "b")])
 NOISY = np.array([[5], [2], [4]])
 EVEN = np.ones(3, dtype=np.int64)
-FITS = {"integer": integer.fitted, "topdown": topdown.fitted, "chebyshev": chebyshev.fitted, "prices": prices.projected}
+FITS = {"integer": integer.fit, "topdown": topdown.fit, "chebyshev": chebyshev.fit, "prices": duals.projection}
 
 
 @pytest.mark.parametrize("name", FITS)
@@ -328,8 +328,8 @@ def test_total_that_no_cell_may_hold_is_refused(name: str) -> None:
 def test_nan_is_no_measurement() -> None:
     for noisy in (np.array([[np.nan], [1.0], [2.0]]), np.array([[5], [2]])):
         with pytest.raises(BadValue, match="noisy"):
-            integer.fitted(SMALL, noisy, EVEN)
+            integer.fit(SMALL, noisy, EVEN)
         with pytest.raises(BadValue, match="noisy"):
             hay.estimates(SMALL, noisy, EVEN)
         with pytest.raises(BadValue):
-            joint.fitted(SMALL, noisy, EVEN)
+            joint.cumulative_counts(SMALL, noisy, EVEN)

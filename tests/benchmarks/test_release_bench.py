@@ -11,14 +11,14 @@ from discreet.noise.source import SYSTEM
 from discreet.release.fit import choice
 from discreet.release.measure import Form
 from discreet.release.subject import ReleaseSpec, subject
-from discreet.release.tree import summed
+from discreet.release.tree import tree_sums
 
 
 def test_a_regular_tree_is_a_tree():
     exact = release_data.invented(2000, 3, (10, 10))
     tree = exact.tree
     assert len(tree.leaves) == 2000
-    assert np.array_equal(exact.table, summed(tree, exact.table[tree.leaves]))
+    assert np.array_equal(exact.table, tree_sums(tree, exact.table[tree.leaves]))
     assert np.diff(tree.first).tolist() == [1, 20, 200, 2000]
     assert all((tree.parent[tree.child[i] : tree.child[i + 1]] == i).all() for i in range(len(tree)))
 
@@ -44,7 +44,7 @@ def test_every_method_has_the_public_totals_of_its_table_and_no_others():
     assert leaves.leaf_totals.tolist() == exact.table[exact.tree.leaves].sum(axis=1).tolist()
     plans = {form: release_accuracy.plan_of(exact, "0.01", form) for form in Form}
     draws = {form: plan.measurement(exact.table[exact.tree.leaves], SYSTEM) for form, plan in plans.items()}
-    measured = {choice.total(plans[form], draws[form]) for form in Form}
+    measured = {choice.top_total(plans[form], draws[form]) for form in Form}
     products = {name for name, *_ in release_accuracy.PRODUCTS}
     for name, table in release_accuracy._released(plans, draws, nothing):
         assert name not in products or table[0].sum() in measured
@@ -60,8 +60,8 @@ def test_the_first_method_is_the_products_default():
     assert name.endswith("the default")
     places = release_accuracy.plan_of(exact, "1", form)
     assert places.method == method
-    assert places.subject.wanted.form is form
-    default = replace(places.subject.wanted, form=ReleaseSpec("places", groups="group", largest=5).form)
+    assert places.subject.spec.form is form
+    default = replace(places.subject.spec, form=ReleaseSpec("places", groups="group", largest=5).form)
     assert subject(default, places.subject.schema).design.form is form
 
 
@@ -115,7 +115,7 @@ def test_a_sparse_table_is_nearer_once_it_has_the_measured_total():
     tree = release_data.invented(200, 20, (10,)).tree
     leaves = np.zeros((200, 20), dtype=np.int64)
     leaves[:, 0] = 100
-    exact = release_data.Exact("sparse", tree, summed(tree, leaves))
+    exact = release_data.Exact("sparse", tree, tree_sums(tree, leaves))
     found = release_accuracy.without_total(exact, ("0.1", "1"), 2)
     assert [(one.epsilon, one.held) for one in found] == [
         (epsilon, held) for epsilon in ("0.1", "1") for held in ("nothing", "the measured total")

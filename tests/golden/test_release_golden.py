@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from discreet.release.fit import integer, prices
+from discreet.release.fit import duals, integer
 from discreet.release.tree import from_edges
 from release.fits import tables
 
@@ -33,9 +33,9 @@ def test_both_optima_cost_1_and_the_choice_is_the_smaller() -> None:
     for _ in range(3):
         for fit in (tables.fitted(TREE, NOISY, WEIGHTS, bound=4), tables.merged(TREE, NOISY, WEIGHTS, bound=4)):
             assert fit.tolist() == [[2], [2], [0]]
-        assert integer.fitted(TREE, NOISY, WEIGHTS).tolist() == [[2], [2], [0]]
-    assert integer.fitted(TREE, NOISY, WEIGHTS, total=3).tolist() == [[3], [3], [0]]
+        assert integer.fit(TREE, NOISY, WEIGHTS).tolist() == [[2], [2], [0]]
+    assert integer.fit(TREE, NOISY, WEIGHTS, total=3).tolist() == [[3], [3], [0]]
 
 
 def test_the_real_optimum_lies_between_the_two() -> None:
-    assert prices.projected(TREE, NOISY, WEIGHTS).tolist() == [[2.5], [2.5], [0]]
+    assert duals.projection(TREE, NOISY, WEIGHTS).tolist() == [[2.5], [2.5], [0]]

@@ -11,7 +11,7 @@ from discreet.answer.answer import Answer
 from discreet.errors import BadValue, IntegrityError
 from discreet.rehearsal.stamp import SENTENCE, free_column
 from discreet.release import read
-from discreet.release.publish.files import BUILT, PUBLISHED, published
+from discreet.release.publish.files import BUILT, PUBLISHED, publish
 from discreet.release.release import Release
 from rehearsal.parts import SQL, TOML, written
 from rooms import toy
@@ -176,9 +176,9 @@ def test_no_verb_takes_it_for_a_release(release, rehearsed, tmp_path):
     schema = rehearsed.table.schema
     assert {path.name for path in release.save(tmp_path / "built")} == set(BUILT)
     with pytest.raises(IntegrityError, match="not that of a release"):
-        read.checked(tmp_path / "built", schema)
+        read.check_release(tmp_path / "built", schema)
     with pytest.raises(IntegrityError, match="not that of a release"):
-        published(tmp_path / "built", schema, tmp_path / "out")
+        publish(tmp_path / "built", schema, tmp_path / "out")
 
 
 def test_a_real_release_is_never_replaced_and_a_rehearsed_one_only_when_asked(release, tmp_path):
@@ -189,7 +189,7 @@ def test_a_real_release_is_never_replaced_and_a_rehearsed_one_only_when_asked(re
         with pytest.raises(BadValue, match="must not hold a release"):
             write(tmp_path / "real", replace=True)
     assert (tmp_path / "real" / "release.json").read_bytes() == before
-    assert read.checked(tmp_path / "real", metadata.load(tmp_path / "data" / "people.toml").schema).problems == ()
+    assert read.check_release(tmp_path / "real", metadata.load(tmp_path / "data" / "people.toml").schema).problems == ()
     release.publish(tmp_path / "out")
     with pytest.raises(BadValue, match="another rehearsal"):
         release.save(tmp_path / "out")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.release.tree import Tree, from_branches, from_edges, summed
+from discreet.release.tree import Tree, from_branches, from_edges, tree_sums
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def census(seed, levels, cells=1, spread=5):
     numbers = np.random.default_rng(seed)
     branches = [[str(leaf * many // levels[-1]) for many in levels] for leaf in range(levels[-1])]
     tree = from_branches([f"level {i}" for i in range(len(levels))], branches)
-    exact = summed(tree, numbers.poisson(3, (levels[-1], cells)) * (numbers.random((levels[-1], cells)) < 0.5))
+    exact = tree_sums(tree, numbers.poisson(3, (levels[-1], cells)) * (numbers.random((levels[-1], cells)) < 0.5))
     noise = numbers.geometric(1 / spread, exact.shape) - numbers.geometric(1 / spread, exact.shape)
     return tree, exact, exact + noise
 
@@ -59,7 +59,7 @@ def census(seed, levels, cells=1, spread=5):
 def require_adds_up(case, table, tolerance=0):
     """Sums, signs, zeros, total."""
     known, leaves = case.known, table[case.tree.leaves]
-    assert np.abs(summed(case.tree, leaves) - table).max() <= tolerance
+    assert np.abs(tree_sums(case.tree, leaves) - table).max() <= tolerance
     assert table.min() >= 0
     if known["allowed"] is not None:
         assert not leaves[~known["allowed"]].any()

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow.parquet
 
 from discreet.release import known as public
-from discreet.release.plan import planned
+from discreet.release.plan import plan_of
 from discreet.release.publish import files
 from discreet.release.publish.page import Tables
 from discreet.release.release import Release
@@ -65,9 +65,9 @@ def tables(release):
 def made(schema, kind="sex", *, seed=0, receipt="3-ab", total=None, leaf_totals=None, zeros=None, **given):
     """A release whose noise comes from a seed: it protects nobody, for nobody is in it."""
     about = subject(KINDS[kind], schema)
-    facts = public.known(about, total=total, leaf_totals=leaf_totals, zeros=zeros)
+    facts = public.known_of(about, total=total, leaf_totals=leaf_totals, zeros=zeros)
     amounts = {name: given.pop(name) for name in ("epsilon", "delta", "level") if name in given}
-    plan = planned(about, Terms.parse(**({"epsilon": 1} | amounts)), **({"known": facts} | given))
+    plan = plan_of(about, Terms.parse(**({"epsilon": 1} | amounts)), **({"known": facts} | given))
     chance = np.random.default_rng(seed)
     width = plan.measurement.columns[-1].stop
     shape = (len(plan.subject.tree), width)
@@ -83,7 +83,7 @@ def saved(folder):
     """A folder with a release by sex under a public total, its schema and the release."""
     schema = known(HOSTILE)
     release = made(schema, "sex", total=4_000)
-    files.saved(release, folder / "r")
+    files.save(release, folder / "r")
     return folder / "r", schema, release
 
 

@@ -4,12 +4,17 @@ import numpy as np
 import pytest
 
 from discreet.release.attributes import matrix, views
-from discreet.release.measure import marginal, whole
-from discreet.release.tree import from_branches, summed
+from discreet.release.measure import all_cells, marginal
+from discreet.release.tree import from_branches, tree_sums
 from release.fits import hay
 
 NAMES, SIZES = ["age", "sex"], [3, 2]
-VIEWS = (marginal([], NAMES, SIZES), marginal(["age"], NAMES, SIZES), marginal(["sex"], NAMES, SIZES), whole(NAMES, 6))
+VIEWS = (
+    marginal([], NAMES, SIZES),
+    marginal(["age"], NAMES, SIZES),
+    marginal(["sex"], NAMES, SIZES),
+    all_cells(NAMES, 6),
+)
 WEIGHTS = [4.0, 1.0, 2.0, 0.5]
 
 
@@ -48,7 +53,7 @@ def test_cells_first_and_places_after_is_least_squares_of_all_at_once():
         tree, np.rint(views(VIEWS, WEIGHTS).cells(noisy) * 2**20).astype(np.int64), levels[tree.level], scale=2**20
     )
     leaves, seen = len(tree.leaves), np.concatenate([matrix(view) for view in VIEWS])
-    adding = np.stack([summed(tree, np.eye(leaves)[:, [leaf]])[:, 0] for leaf in range(leaves)], axis=1)
+    adding = np.stack([tree_sums(tree, np.eye(leaves)[:, [leaf]])[:, 0] for leaf in range(leaves)], axis=1)
     weighing = np.concatenate([np.full(view.size, weight) for view, weight in zip(VIEWS, WEIGHTS, strict=True)])
     root = np.sqrt(np.kron(levels[tree.level], weighing))
     found = np.linalg.lstsq(root[:, None] * np.kron(adding, seen), root * noisy.ravel(), rcond=None)[0]

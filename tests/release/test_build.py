@@ -14,9 +14,9 @@ from discreet.engine import Engine
 from discreet.errors import BadValue, BudgetExceeded, EngineFailed, IntegrityError, NotAnswerable
 from discreet.relation import Relation
 from discreet.release import build, stored
-from discreet.release.measure import Form, laplace, moved, shares
+from discreet.release.measure import Form, count_sensitivity, laplace, shares
 from discreet.release.subject import ReleaseSpec, subject
-from discreet.release.tree import summed
+from discreet.release.tree import tree_sums
 from release import census
 
 ROWS = [census.one(n, n // 3, census.WARDS[n // 3 % 5], "fm"[n % 2]) for n in range(300)]
@@ -167,7 +167,7 @@ def test_fit_that_fails_keeps_what_was_measured(opened, monkeypatch):
         raise BadValue("The fit", "failed.", "Try another.")
 
     with monkeypatch.context() as patch:
-        patch.setattr("discreet.release.fit.choice.fitted", broken)
+        patch.setattr("discreet.release.fit.choice.table_of", broken)
         with pytest.raises(BadValue, match="Try another"):
             people.release().build(epsilon=1)
     assert people.release().build(epsilon=1).replayed
@@ -196,25 +196,25 @@ def test_what_the_ledger_keeps_comes_back_and_nothing_else_does(opened):
     plan = opened(rows=ROWS).release(by="sex").plan(epsilon=1)
     shape = len(plan.subject.tree), plan.measurement.columns[-1].stop
     numbers = np.arange(np.prod(shape), dtype=np.int64).reshape(shape) - 2**61
-    again, kept = stored.replayed(stored.packed(plan, numbers), plan)
+    again, kept = stored.read_stored(stored.to_bytes(plan, numbers), plan)
     assert np.array_equal(kept, numbers)
     assert (again.measurement.mechanisms, again.shares) == (plan.measurement.mechanisms, plan.shares)
     for other in (b'{"dataset": "people"}', b"", envelope.HEAD, envelope.FAILED):
         with pytest.raises(IntegrityError, match="no release"):
-            stored.replayed(other, plan)
+            stored.read_stored(other, plan)
 
 
 def test_a_subject_that_says_less_than_the_table_does_not_loosen_the_gate(opened):
     people = opened(rows=ROWS, max_rows=3)
     plan = people.release(count="rows").plan(epsilon=1)
-    one_row = moved(1, Relation.ADD_REMOVE)
-    less = dataclasses.replace(plan.subject.design, leaf=one_row, level=one_row)
+    one_row = count_sensitivity(1, Relation.ADD_REMOVE)
+    less = dataclasses.replace(plan.subject.design, leaf_sensitivity=one_row, level_sensitivity=one_row)
     narrow = laplace(less, Fraction(1), [[share] for share in plan.shares])
     forged = dataclasses.replace(plan, subject=dataclasses.replace(plan.subject, design=less), measurement=narrow)
     with pytest.raises(BadValue, match="must cover the sensitivity"):
-        build.built(people.table, forged)
+        build.build(people.table, forged)
     bare = dataclasses.replace(plan.subject, leaf_table=lambda columns: plan.subject.leaf_table(columns) * 10**6)
-    release = build.built(people.table, dataclasses.replace(plan, subject=bare))
+    release = build.build(people.table, dataclasses.replace(plan, subject=bare))
     assert abs(release.noisy).max() < 10**5
 
 
@@ -254,7 +254,7 @@ def test_at_a_price_without_noise_every_place_is_exact(opened):
         ),
     ):
         built = release.build(epsilon=2 * 10**5)
-        every = summed(release.subject.tree, exact)
+        every = tree_sums(release.subject.tree, exact)
         assert np.array_equal(built.estimate, every)
         assert np.array_equal(built.fitted, every)
 
@@ -277,7 +277,7 @@ def test_leaves_are_those_of_a_row_by_row_count_where_persons_are_protected(open
         census.put(people.table.toml.parent, rows)
         found = leaves(people, *(release for release, _, _ in wanted))
         for exact, (release, twin, given) in zip(found, wanted, strict=True):
-            assert np.array_equal(exact, twin(rows, **given)), (seed, release.wanted)
+            assert np.array_equal(exact, twin(rows, **given)), (seed, release.spec)
 
 
 def test_leaves_are_those_of_a_row_by_row_count_where_groups_are_protected(opened):
@@ -396,9 +396,9 @@ def test_one_unit_moves_the_leaves_no_further_than_the_design_says(opened, of):
         ]  # fmt: skip
         for one, other in pairs:
             for before, after, design in zip(found[one], found[other], designs, strict=True):
-                moves, most = norms(after - before), claimed(design.leaf)
+                moves, most = norms(after - before), claimed(design.leaf_sensitivity)
                 assert all(x <= y for x, y in zip(moves, most, strict=True)), (one, other, design.form, moves, most)
-                assert design.leaf.relation is relation
+                assert design.leaf_sensitivity.relation is relation
                 _note(reached[relation], moves, most)
         for most in TIGHT[of, relation]:
             assert most[1] in {l1 for l1, _ in reached[relation]}, (most, reached[relation])

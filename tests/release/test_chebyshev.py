@@ -7,7 +7,7 @@ import pytest
 
 from discreet.release.fit import chebyshev
 from discreet.release.fit.kernels.topdown import chebyshev as step
-from discreet.release.tree import from_edges, summed
+from discreet.release.tree import from_edges, tree_sums
 from release.test_check import random_case
 
 
@@ -44,10 +44,10 @@ def test_every_level_is_off_by_at_most_twice_its_noise_and_its_parents_error():
     tight = 0
     for seed in range(300):
         case = random_case(seed)
-        tree, fits = case.tree, chebyshev.fitted(case.tree, case.noisy, case.weights, scale=case.scale, **case.known)
+        tree, fits = case.tree, chebyshev.fit(case.tree, case.noisy, case.weights, scale=case.scale, **case.known)
         noise, error = np.abs(case.noisy / case.scale - case.exact), np.abs(fits - case.exact)
         if case.allowed is not None:
-            noise[summed(tree, case.allowed.astype(int)) == 0] = 0
+            noise[tree_sums(tree, case.allowed.astype(int)) == 0] = 0
         for place in range(len(tree)):
             children = slice(tree.child[place], tree.child[place + 1])
             if children.start < children.stop:
@@ -68,5 +68,5 @@ def test_large_numbers_do_not_wrap():
 
 def test_radius_is_the_least_of_whole_ones():
     tree = from_edges([("x", "a"), ("x", "b"), ("x", "c")])
-    fits = chebyshev.fitted(tree, np.array([[10], [7], [7], [2]]), np.ones(4, dtype=np.int64))
+    fits = chebyshev.fit(tree, np.array([[10], [7], [7], [2]]), np.ones(4, dtype=np.int64))
     assert fits.ravel().tolist() == [10, 5, 5, 0]

@@ -9,7 +9,7 @@ import pytest
 from discreet.errors import BadValue
 from discreet.release import check
 from discreet.release.check import Violations, allowed_places, by_level, violations
-from discreet.release.tree import Tree, from_edges, summed
+from discreet.release.tree import Tree, from_edges, tree_sums
 
 
 def random_tree(seed, places):
@@ -44,7 +44,7 @@ def random_case(seed):
     cells, leaves = int(chance.integers(1, 6)), len(tree.leaves)
     allowed = chance.random((leaves, cells)) < 0.6 if seed % 3 == 0 else None
     counts = chance.poisson(chance.gamma(0.4, 6, (leaves, cells)))
-    exact = summed(tree, counts if allowed is None else np.where(allowed, counts, 0))
+    exact = tree_sums(tree, counts if allowed is None else np.where(allowed, counts, 0))
     scale = (1, 1, 7, 1024)[seed % 4]
     noise = np.round(chance.laplace(-3 * (seed % 2), 6, exact.shape) * scale).astype(np.int64)
     weights = 2 ** chance.integers(0, 21, tree.depth)[tree.level]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadValue
-from discreet.release.tree import summed
+from discreet.release.tree import tree_sums
 from release.fits import countofcounts
 from release.fits.countofcounts import Sizes, matched, shared_out
 from release.test_cumulative import case
@@ -35,7 +35,7 @@ def test_one_childs_groups_are_matched_in_order(seed):
 def test_everything_adds_up_and_every_leaf_keeps_its_groups(seed):
     tree, _, noisy, weights, totals = case(seed, places=2 + seed, noise=seed)
     table = countofcounts.fitted(tree, noisy, weights, totals)
-    assert (table == summed(tree, table[tree.leaves])).all()
+    assert (table == tree_sums(tree, table[tree.leaves])).all()
     assert (table[tree.leaves].sum(axis=1) == totals).all()
     assert table.min() >= 0
 

@@ -5,7 +5,7 @@ import pytest
 
 from discreet.errors import BadValue
 from discreet.release.fit import cumulative, integer, isotonic
-from discreet.release.tree import summed
+from discreet.release.tree import tree_sums
 from release.test_tree import random_tree
 
 
@@ -14,7 +14,7 @@ def case(seed, places=14, sizes=5, noise=9):
     chance = np.random.default_rng(seed)
     tree = random_tree(seed, places)
     leaves = chance.integers(0, 8, (len(tree.leaves), sizes))
-    exact = summed(tree, leaves)
+    exact = tree_sums(tree, leaves)
     noisy = exact.cumsum(axis=1) + chance.integers(-noise, noise + 1, exact.shape)
     return tree, exact, noisy, chance.integers(1, 5, len(tree)), leaves.sum(axis=1)
 
@@ -39,8 +39,8 @@ def test_after_the_integer_step_everything_adds_up(seed):
     tree, exact, noisy, weights, _ = case(seed)
     total = int(exact[0].sum())
     values, scale = cumulative.differences(tree, noisy, total=total)
-    table = integer.fitted(tree, values, weights, scale=scale, total=total)
-    assert (table == summed(tree, table[tree.leaves])).all()
+    table = integer.fit(tree, values, weights, scale=scale, total=total)
+    assert (table == tree_sums(tree, table[tree.leaves])).all()
     assert table.min() >= 0
     assert table[0].sum() == total
 
@@ -68,7 +68,7 @@ def test_one_person_more_moves_one_cumulative_count_a_level():
             if leaves[leaf, size]:
                 leaves[leaf, size] -= 1
                 leaves[leaf, min(size + 1, 3)] += 1  # the last size holds all larger ones too
-                moved = np.abs(summed(tree, leaves).cumsum(axis=1) - exact.cumsum(axis=1))
+                moved = np.abs(tree_sums(tree, leaves).cumsum(axis=1) - exact.cumsum(axis=1))
                 path = len(tree.path(int(tree.leaves[leaf])))
                 assert moved.sum() == (path if size < 3 else 0)
                 assert moved[:, -1].sum() == 0

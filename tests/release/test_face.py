@@ -10,7 +10,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import BadValue, MetadataError, NotAnswerable
-from discreet.release.tree import summed
+from discreet.release.tree import tree_sums
 from release import census
 
 ROWS = [census.one(n, f"zanzibar-{n // 3}", census.WARDS[n // 3 % 5], "fm"[n % 2], n % 90) for n in range(300)]
@@ -64,7 +64,7 @@ def test_margins_of_the_plan_are_those_of_the_release(people):
     for asked in ({"by": "sex"}, {"groups": "household", "largest": 4}):
         release = people.release(**asked)
         plan, built = release.plan(epsilon="0.5"), release.build(epsilon="0.5")
-        for level, row in enumerate(plan.quoted()):
+        for level, row in enumerate(plan.level_rows()):
             assert built.radius[built.plan.subject.tree.places(level)].max() == row["moe"]
 
 
@@ -89,7 +89,7 @@ def test_delta_is_a_hundredth_of_the_budgets_unless_given(people):
 def test_fewer_words_mean_the_same(people):
     named, alone = people.release(hierarchy="geo", by=("sex",)), people.release(by="SEX")
     assert named.subject.tally == alone.subject.tally
-    assert alone.subject.wanted.by == ("sex",)
+    assert alone.subject.spec.by == ("sex",)
     assert "costs nothing" in repr(alone)
 
 
@@ -176,7 +176,7 @@ def test_a_public_total_is_met_and_the_rest_still_adds_up(people):
     built = people.release(by="sex").build(epsilon="0.1", total=300)
     assert built.fitted[0].sum() == 300
     tree = built.plan.subject.tree
-    assert np.array_equal(summed(tree, built.fitted[tree.leaves]), built.fitted)
+    assert np.array_equal(tree_sums(tree, built.fitted[tree.leaves]), built.fitted)
 
 
 def test_progress_is_told_up_to_the_fit(people):

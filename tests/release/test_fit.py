@@ -5,11 +5,11 @@ import pytest
 
 from discreet.noise.source import SYSTEM
 from discreet.release.fit import choice, integer
-from discreet.release.known import NOTHING, known
+from discreet.release.known import NOTHING, known_of
 from discreet.release.measure import Form
-from discreet.release.plan import planned
+from discreet.release.plan import plan_of
 from discreet.release.subject import ReleaseSpec, subject
-from discreet.release.tree import summed
+from discreet.release.tree import tree_sums
 from discreet.schema import Column, Hierarchy, Schema, Unit
 from discreet.terms import Terms
 from replay import Replay, fair
@@ -36,7 +36,7 @@ every_method = pytest.mark.parametrize(("wanted", "method"), METHODS, ids=NAMES)
 
 def release_plan(wanted, *, held=None, epsilon="0.1", delta=0, **given):
     about = subject(wanted, SCHEMA)
-    return planned(about, Terms.parse(epsilon, delta), known=known(about, **held) if held else NOTHING, **given)
+    return plan_of(about, Terms.parse(epsilon, delta), known=known_of(about, **held) if held else NOTHING, **given)
 
 
 def sparse(plan, filled=0.1, seed=1):
@@ -64,11 +64,11 @@ def require_total(plan, table, total):
 def test_without_a_public_total_the_top_adds_up_to_the_measured_one(wanted, method, delta):
     plan = release_plan(wanted, method=method, delta=delta, epsilon="0.05")
     noisy = plan.measurement(sparse(plan) + 200, SYSTEM)
-    total = choice.total(plan, noisy)
+    total = choice.top_total(plan, noisy)
     if len(plan.measurement.marginals) == 1 and not plan.terms.delta:
         assert total == measured_total(plan, noisy)
     assert total == plan.margins.totals(noisy)[0] > 0
-    require_total(plan, choice.fitted(plan, noisy), total)
+    require_total(plan, choice.table_of(plan, noisy), total)
 
 
 @every_method
@@ -76,8 +76,8 @@ def test_a_public_total_is_kept_whatever_was_measured(wanted, method):
     plan = release_plan(wanted, method=method, held={"total": 1234})
     noisy = plan.measurement(sparse(plan), SYSTEM)
     for shift in (0, 10**5, -(10**5)):
-        assert choice.total(plan, noisy + shift) == 1234
-        require_total(plan, choice.fitted(plan, noisy + shift), 1234)
+        assert choice.top_total(plan, noisy + shift) == 1234
+        require_total(plan, choice.table_of(plan, noisy + shift), 1234)
 
 
 @pytest.mark.parametrize(("wanted", "methods"), [(COUNTS, ["flow"]), (SIZES, choice.FROM_TOP)], ids=["counts", "sizes"])
@@ -85,8 +85,8 @@ def test_public_totals_of_leaves_are_the_total(wanted, methods):
     for method in methods:
         plan = release_plan(wanted, method=method, held={"leaf_totals": dict.fromkeys(GEO.leaves, 7)})
         noisy = plan.measurement(sparse(plan), SYSTEM)
-        assert choice.total(plan, noisy) == 280
-        require_total(plan, choice.fitted(plan, noisy), 280)
+        assert choice.top_total(plan, noisy) == 280
+        require_total(plan, choice.table_of(plan, noisy), 280)
 
 
 @every_method
@@ -94,8 +94,8 @@ def test_a_measured_total_below_0_is_0(wanted, method):
     plan = release_plan(wanted, method=method)
     noisy = plan.measurement(sparse(plan), SYSTEM) - 10**5
     assert plan.margins.totals(noisy)[0] < 0
-    assert choice.total(plan, noisy) == 0
-    assert not choice.fitted(plan, noisy).any()
+    assert choice.top_total(plan, noisy) == 0
+    assert not choice.table_of(plan, noisy).any()
 
 
 ZEROS = [each for each in METHODS if each[1] != "joint"]  # which keeps none
@@ -105,16 +105,16 @@ ZEROS = [each for each in METHODS if each[1] != "joint"]  # which keeps none
 def test_where_nothing_can_be_the_total_is_0_whatever_was_measured(wanted, method):
     plan = release_plan(wanted, method=method, held={"zeros": [{"country": "x"}]})
     noisy = plan.measurement(np.zeros((40, plan.subject.cells), dtype=np.int64), SYSTEM) + 10**4
-    assert choice.total(plan, noisy) == 0
-    assert not choice.fitted(plan, noisy).any()
+    assert choice.top_total(plan, noisy) == 0
+    assert not choice.table_of(plan, noisy).any()
 
 
 @pytest.mark.parametrize(("wanted", "method"), ZEROS, ids=[name for name in NAMES if "joint" not in name])
 def test_zeros_elsewhere_leave_the_measured_total(wanted, method):
     plan = release_plan(wanted, method=method, held={"zeros": [{"region": "r1"}]})
     noisy = plan.measurement(sparse(plan) + 200, SYSTEM)
-    table = choice.fitted(plan, noisy)
-    require_total(plan, table, choice.total(plan, noisy))
+    table = choice.table_of(plan, noisy)
+    require_total(plan, table, choice.top_total(plan, noisy))
     assert table[0].any()
     assert not table[plan.subject.tree.leaves][8:16].any()
 
@@ -128,9 +128,9 @@ def test_a_sparse_table_is_nearer_than_the_nearest_of_all(seed):
     there, on every level."""
     plan = release_plan(BANDS, method="integer")
     tree = plan.subject.tree
-    exact = summed(tree, sparse(plan, filled=0.03))
+    exact = tree_sums(tree, sparse(plan, filled=0.03))
     noisy = plan.measurement(exact[tree.leaves], Replay(fair(10**6, seed)))
-    held, free = choice.fitted(plan, noisy), integer.fitted(tree, noisy, plan.weights, total=None)
+    held, free = choice.table_of(plan, noisy), integer.fit(tree, noisy, plan.weights, total=None)
     off = [[int(np.abs(table - exact)[tree.places(level)].sum()) for level in range(3)] for table in (held, free)]
     people = [abs(int(table[0].sum() - exact[0].sum())) for table in (held, free)]
     assert off[0][2] < 0.7 * off[1][2]

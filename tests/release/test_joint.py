@@ -8,9 +8,9 @@ import pytest
 from discreet.errors import BadValue
 from discreet.release import leastsquares
 from discreet.release.fit import integer, joint
-from discreet.release.fit.cumulative import scaled
+from discreet.release.fit.cumulative import scaled_differences
 from discreet.release.fit.kernels import isotonic as kernels
-from discreet.release.tree import from_branches, summed
+from discreet.release.tree import from_branches, tree_sums
 from release.fits import hay
 from release.test_cumulative import case
 
@@ -35,7 +35,7 @@ def programmed(tree, noisy, weights, total, totals):
 
 
 def adds_up(tree, table):
-    return (table == summed(tree, table[tree.leaves])).all() and table.min() >= 0
+    return (table == tree_sums(tree, table[tree.leaves])).all() and table.min() >= 0
 
 
 def publics(exact, totals):
@@ -46,7 +46,7 @@ def publics(exact, totals):
 def test_run_to_convergence_it_is_the_projection(seed):
     tree, exact, noisy, weights, totals = case(seed, places=10, sizes=4)
     public = publics(exact, totals)[seed % 3]
-    fit = joint.fitted(tree, noisy, weights, sweeps=20_000, tolerance=1e-8, **public)
+    fit = joint.cumulative_counts(tree, noisy, weights, sweeps=20_000, tolerance=1e-8, **public)
     best = programmed(tree, noisy, weights, public.get("total"), public.get("leaf_totals"))
     assert fit == pytest.approx(best, abs=1e-3)
 
@@ -56,7 +56,7 @@ def test_run_to_convergence_it_is_the_projection(seed):
 def test_cumulative_error_never_grows(seed, sweeps):
     tree, exact, noisy, weights, totals = case(seed, places=40)
     for public in publics(exact, totals):
-        fit = joint.fitted(tree, noisy, weights, sweeps=sweeps, **public)
+        fit = joint.cumulative_counts(tree, noisy, weights, sweeps=sweeps, **public)
         after, before = ((weights[:, None] * (x - exact.cumsum(axis=1)) ** 2).sum() for x in (fit, noisy))
         assert after <= before * (1 + 1e-12)
 
@@ -65,10 +65,10 @@ def test_cumulative_error_never_grows(seed, sweeps):
 def test_what_is_consistent_and_monotone_stays(seed):
     tree, exact, noisy, weights, totals = case(seed, noise=0)
     for public in publics(exact, totals):
-        assert joint.fitted(tree, noisy, weights, **public) == pytest.approx(noisy, abs=1e-9)
-        values, scale = scaled(joint.fitted(tree, noisy, weights, **public))
+        assert joint.cumulative_counts(tree, noisy, weights, **public) == pytest.approx(noisy, abs=1e-9)
+        values, scale = scaled_differences(joint.cumulative_counts(tree, noisy, weights, **public))
         assert (values == exact * scale).all()
-        assert (joint.whole(tree, noisy, weights, **public) == exact).all()
+        assert (joint.whole_sizes(tree, noisy, weights, **public) == exact).all()
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -78,16 +78,16 @@ def test_tree_step_is_weighted_least_squares(seed):
     mine = leastsquares.consistent(shared, noisy.astype(float))
     assert mine == pytest.approx(hay.estimates(tree, noisy, weights).values, abs=1e-9)
     leaves = np.eye(len(tree.leaves))
-    sums = summed(tree, leaves) * np.sqrt(weights)[:, None]
+    sums = tree_sums(tree, leaves) * np.sqrt(weights)[:, None]
     slow = np.linalg.lstsq(sums, noisy * np.sqrt(weights)[:, None], rcond=None)[0]
-    assert mine == pytest.approx(summed(tree, slow), abs=1e-9)
+    assert mine == pytest.approx(tree_sums(tree, slow), abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_whole_counts_add_up_and_keep_every_public_number(seed):
     tree, exact, noisy, weights, totals = case(seed, places=2 + seed, noise=seed)
     for public in publics(exact, totals):
-        table = joint.whole(tree, noisy, weights, **public)
+        table = joint.whole_sizes(tree, noisy, weights, **public)
         assert adds_up(tree, table)
         if public:
             assert table[0].sum() == exact[0].sum()
@@ -104,12 +104,12 @@ def test_units_dealt_to_children_stay_within_one_of_their_targets(seed):
     curves = np.cumsum(steps, axis=1)
     whole = np.sort(chance.integers(0, int(curves[:, -1].sum()) + 3, sizes))
     targets, table = np.empty_like(curves), np.zeros(curves.shape, dtype=np.int64)
-    kernels.bent(curves, whole, targets)
+    kernels.bend_curves(curves, whole, targets)
     assert targets.sum(axis=0) == pytest.approx(whole, abs=1e-9)
     assert np.diff(targets, axis=1, prepend=0).min() >= -1e-12
     same = np.abs(targets - curves).sum(axis=0)  # all children move the same way: no further than their sum does
     assert same == pytest.approx(np.abs(whole - curves.sum(axis=0)), abs=1e-9)
-    kernels.dealt(targets, whole, np.full(children, 10**6), table)
+    kernels.deal_units(targets, whole, np.full(children, 10**6), table)
     assert (table.sum(axis=0) == whole).all()
     assert np.diff(table, axis=1, prepend=0).min() >= 0
     assert np.abs(table - targets).max() < 1 + 2e-6
@@ -118,7 +118,7 @@ def test_units_dealt_to_children_stay_within_one_of_their_targets(seed):
 def test_a_unit_goes_to_the_child_that_needs_it_soonest():
     targets = np.array([[0.5, 0.5, 0.5], [0.5, 0.5, 0.5], [0.5, 1, 1], [0.5, 1, 1]])
     table = np.zeros(targets.shape, dtype=np.int64)
-    kernels.dealt(targets, np.array([2, 3, 3]), np.full(4, 9), table)
+    kernels.deal_units(targets, np.array([2, 3, 3]), np.full(4, 9), table)
     assert table.tolist() == [[0, 1, 1], [0, 0, 0], [1, 1, 1], [1, 1, 1]]
 
 
@@ -129,13 +129,13 @@ def test_long_tails_are_nearer_in_sizes_than_after_differencing():
     ratios = []
     for _ in range(10):
         leaves = np.array([np.bincount(np.minimum(chance.geometric(0.02, 60), 200), minlength=201) for _ in range(24)])
-        exact = summed(tree, leaves)
+        exact = tree_sums(tree, leaves)
         noisy = exact.cumsum(axis=1) + np.rint(chance.laplace(0, 3, exact.shape)).astype(np.int64)
         weights, total = np.ones(len(tree), dtype=np.int64), int(exact[0].sum())
-        values, scale = scaled(joint.fitted(tree, noisy, weights, total=total))
+        values, scale = scaled_differences(joint.cumulative_counts(tree, noisy, weights, total=total))
         tables = (
-            integer.fitted(tree, values, weights, scale=scale, total=total),
-            joint.whole(tree, noisy, weights, total=total),
+            integer.fit(tree, values, weights, scale=scale, total=total),
+            joint.whole_sizes(tree, noisy, weights, total=total),
         )
         ratios.append([np.abs((table - exact).cumsum(axis=1)).sum() for table in tables])
     by_counts, by_sizes = np.mean(ratios, axis=0)
@@ -145,9 +145,9 @@ def test_long_tails_are_nearer_in_sizes_than_after_differencing():
 def test_result_does_not_depend_on_threads():
     tree, exact, noisy, weights, _ = case(4, places=60)
     total = int(exact[0].sum())
-    alone = joint.whole(tree, noisy, weights, total=total)
+    alone = joint.whole_sizes(tree, noisy, weights, total=total)
     with ThreadPoolExecutor(4) as pool:
-        for table in pool.map(lambda _: joint.whole(tree, noisy, weights, total=total), range(12)):
+        for table in pool.map(lambda _: joint.whole_sizes(tree, noisy, weights, total=total), range(12)):
             assert (table == alone).all()
 
 
@@ -166,4 +166,4 @@ def test_result_does_not_depend_on_threads():
 def test_what_breaks_a_rule_is_refused(weights, options, rule):
     tree, _, noisy, _, _ = case(1)
     with pytest.raises(BadValue, match=rule):
-        joint.fitted(tree, noisy, weights, **options)
+        joint.cumulative_counts(tree, noisy, weights, **options)

@@ -8,11 +8,11 @@ from discreet.answer.spread import sum_radius
 from discreet.errors import BadValue, MetadataError
 from discreet.noise.source import SYSTEM
 from discreet.release import read
-from discreet.release.known import NOTHING, known
-from discreet.release.plan import planned
+from discreet.release.known import NOTHING, known_of
+from discreet.release.plan import plan_of
 from discreet.release.publish.facts import facts
 from discreet.release.subject import ReleaseSpec, subject
-from discreet.release.tree import summed
+from discreet.release.tree import tree_sums
 from discreet.schema import Column, Hierarchy, Schema, Unit
 from discreet.terms import Terms
 from release import census
@@ -40,16 +40,16 @@ def leaves(about):
 
 
 def test_totals_of_leaves_are_put_in_their_order_and_summed_over_the_tree():
-    found = known(BOTH, leaf_totals=TOTALS)
+    found = known_of(BOTH, leaf_totals=TOTALS)
     assert found.leaf_totals.tolist() == [TOTALS[name] for name in leaves(BOTH)]
     assert dict(zip(BOTH.tree.names, found.totals(BOTH.tree).tolist(), strict=True)) == {
         "x": 14, "a": 5, "b": 7, "c": 2, "a1": 5, "a2": 0, "b1": 7,
     }  # fmt: skip
     assert found.total == 14
-    assert known(BOTH, total=14, leaf_totals=TOTALS).total == 14
-    assert known(BOTH, total="20").totals(BOTH.tree).tolist() == [20, *[-1] * 6]
-    assert known(BOTH, zeros=[]).allowed is None
-    assert known(BOTH).words(BOTH.tree) == NOTHING.caveats() == []
+    assert known_of(BOTH, total=14, leaf_totals=TOTALS).total == 14
+    assert known_of(BOTH, total="20").totals(BOTH.tree).tolist() == [20, *[-1] * 6]
+    assert known_of(BOTH, zeros=[]).allowed is None
+    assert known_of(BOTH).words(BOTH.tree) == NOTHING.caveats() == []
 
 
 ZEROS = [
@@ -62,7 +62,7 @@ ZEROS = [
 
 @pytest.mark.parametrize("lines", ZEROS, ids=str)
 def test_zeros_are_those_of_the_slow_twin(lines):
-    found = known(BOTH, zeros=lines)
+    found = known_of(BOTH, zeros=lines)
     cells = [(sex, old) for sex in ("m", "f") for old in ("false", "true")]
     for row, leaf in enumerate(BOTH.tree.leaves):
         path = dict(zip(BOTH.tree.levels, BOTH.tree.path(int(leaf)), strict=False))
@@ -70,11 +70,11 @@ def test_zeros_are_those_of_the_slow_twin(lines):
             here = path | {"sex": sex, "old": old}
             ruled_out = any(all(here.get(name) == value for name, value in line.items() if value) for line in lines)
             assert found.allowed[row, at] == (not ruled_out)
-    assert found.possible(BOTH.tree).tolist() == (summed(BOTH.tree, found.allowed.astype(np.int64)) > 0).tolist()
+    assert found.possible(BOTH.tree).tolist() == (tree_sums(BOTH.tree, found.allowed.astype(np.int64)) > 0).tolist()
 
 
 def test_sizes_can_be_ruled_out_too():
-    assert known(SIZES, zeros=[{"size": "3", "ward": "b1"}]).allowed.sum() == 4 * 3 - 1
+    assert known_of(SIZES, zeros=[{"size": "3", "ward": "b1"}]).allowed.sum() == 4 * 3 - 1
 
 
 REFUSED = {
@@ -103,7 +103,7 @@ REFUSED = {
 @pytest.mark.parametrize("given", REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_true_is_refused(given):
     with pytest.raises(BadValue):
-        known(BOTH, **given)
+        known_of(BOTH, **given)
 
 
 # --- what is held to -------------------------------------------------------------------------------------------------
@@ -134,14 +134,14 @@ def test_zeros_hold_in_counts_by_every_method_and_their_margin_is_zero(people, m
 def test_totals_of_places_with_many_empty_cells_are_nearer():
     """N = 2,000 draws; of 2,000 intervals that hold 95 in 100, more than 163 miss less than once in 10⁸ times."""
     wide = subject(ReleaseSpec("geo", by=("sex", "old"), marginals=()), SCHEMA)
-    plain = planned(wide, Terms.parse(1))
-    plan = planned(wide, Terms.parse(1), known=known(wide, zeros=[{"sex": "f"}, {"region": "a", "old": "true"}]))
+    plain = plan_of(wide, Terms.parse(1))
+    plan = plan_of(wide, Terms.parse(1), known=known_of(wide, zeros=[{"sex": "f"}, {"region": "a", "old": "true"}]))
     counts = plan.known.possible(wide.tree).sum(axis=1)
     law = plan.measurement.mechanisms[0][0].noise
     assert plan.margins.total_radius.tolist() == [sum_radius(law, int(few), plan.terms.level) for few in counts]
     assert (plan.margins.total_radius < plain.margins.total_radius).all()
     leaves = np.where(plan.known.allowed, 5, 0)
-    exact = summed(wide.tree, leaves).sum(axis=1)
+    exact = tree_sums(wide.tree, leaves).sum(axis=1)
     off = np.stack([np.abs(plan.margins.totals(plan.measurement(leaves, SYSTEM)) - exact) for _ in range(2_000)])
     assert ((off > plan.margins.total_radius).sum(axis=0) <= 163).all()
     assert ((off > plan.margins.total_radius // 2).sum(axis=0) > 163).all()
@@ -257,12 +257,12 @@ def test_a_saved_release_checks_and_a_broken_total_or_zero_is_found(people, tmp_
     release = people.release(by=("sex", "age")).build(epsilon=1, leaf_totals=LEAVES, zeros=ODD)
     release.save(tmp_path / "made")
     schema = release.plan.subject.schema
-    assert read.checked(tmp_path / "made", schema).problems == ()
+    assert read.check_release(tmp_path / "made", schema).problems == ()
     path = tmp_path / "made" / "table.parquet"
     rows = parquet.read_table(path)
     moved = rows["n"].to_numpy().copy()
     spot = int(np.flatnonzero(np.array(rows["ward"].to_pylist()) == "n2")[2])  # n2, f, 65 or more: must be 0
     moved[spot] += 1
     parquet.write_table(rows.set_column(rows.column_names.index("n"), "n", [moved]), path)
-    found = read.checked(tmp_path / "made", schema).violations
+    found = read.check_release(tmp_path / "made", schema).violations
     assert (found["zeros"], found["totals"]) == (1, 1)

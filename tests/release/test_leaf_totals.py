@@ -7,9 +7,9 @@ import pytest
 
 from discreet.errors import BadValue
 from discreet.release.fit import joint, leaf_totals
-from discreet.release.fit.cumulative import scaled
+from discreet.release.fit.cumulative import scaled_differences
 from discreet.release.fit.kernels.isotonic import on_simplex
-from discreet.release.tree import from_branches, summed
+from discreet.release.tree import from_branches, tree_sums
 from release.test_tree import random_tree
 
 
@@ -22,7 +22,7 @@ def case(seed):
     allowed[np.arange(shape[0]), chance.integers(0, shape[1], shape[0])] = True
     leaves = chance.integers(0, 8, shape) * allowed
     scale, noise = (1, 1024, 7)[seed // 3 % 3], (0, 2, 30)[seed // 9 % 3]
-    exact = summed(tree, leaves)
+    exact = tree_sums(tree, leaves)
     noisy = exact * scale + chance.integers(-noise * scale, noise * scale + 1, exact.shape)
     return tree, exact, noisy, chance.integers(1, 6, len(tree)), leaves.sum(axis=1), scale, noise, allowed
 
@@ -36,7 +36,7 @@ def rows_of(total, cells):
 
 def least_cost(tree, noisy, weights, totals):
     every = product(*(rows_of(int(total), noisy.shape[1]) for total in totals))
-    return min(cost(summed(tree, np.array(leaves)), noisy, weights) for leaves in every)
+    return min(cost(tree_sums(tree, np.array(leaves)), noisy, weights) for leaves in every)
 
 
 def cost(table, noisy, weights):
@@ -46,8 +46,10 @@ def cost(table, noisy, weights):
 @pytest.mark.parametrize("seed", range(200))
 def test_nothing_is_ever_violated_and_without_noise_nothing_changes(seed):
     tree, exact, noisy, weights, totals, scale, noise, allowed = case(seed)
-    table = leaf_totals.fitted(tree, noisy, weights, totals, scale=scale, allowed=None if allowed.all() else allowed)
-    assert (table == summed(tree, table[tree.leaves])).all()
+    table = leaf_totals.fit(
+        tree, noisy, weights, leaf_totals=totals, scale=scale, allowed=None if allowed.all() else allowed
+    )
+    assert (table == tree_sums(tree, table[tree.leaves])).all()
     assert (table[tree.leaves].sum(axis=1) == totals).all()
     assert table.min() >= 0
     assert not table[tree.leaves][~allowed].any()
@@ -59,7 +61,7 @@ def test_on_one_level_the_result_is_the_best_of_all():
     tree = from_branches(("leaf",), [("x",)])
     for seed in range(40):
         noisy = np.random.default_rng(seed).integers(-4, 9, (1, 4))
-        table = leaf_totals.fitted(tree, noisy, np.array([3]), np.array([7]))
+        table = leaf_totals.fit(tree, noisy, np.array([3]), leaf_totals=np.array([7]))
         assert cost(table, noisy, [3] * np.ones(1)) == min(
             cost(np.array([row]), noisy, np.array([3])) for row in rows_of(7, 4)
         )
@@ -72,10 +74,10 @@ def test_on_three_levels_the_cost_is_close_to_the_least():
     for seed in range(60):
         chance = np.random.default_rng(seed)
         leaves = chance.integers(0, 2, (4, 3))
-        noisy = summed(tree, leaves) + chance.integers(-3, 4, (7, 3))
+        noisy = tree_sums(tree, leaves) + chance.integers(-3, 4, (7, 3))
         weights, totals = chance.integers(1, 4, 7), leaves.sum(axis=1)
         best = least_cost(tree, noisy, weights, totals)
-        gaps.append(cost(leaf_totals.fitted(tree, noisy, weights, totals), noisy, weights) / best - 1)
+        gaps.append(cost(leaf_totals.fit(tree, noisy, weights, leaf_totals=totals), noisy, weights) / best - 1)
     assert min(gaps) >= 0
     assert np.mean(np.array(gaps) == 0) >= 0.8
     assert max(gaps) <= 0.05
@@ -87,12 +89,12 @@ def test_children_are_the_best_for_the_parent_they_were_given():
         chance = np.random.default_rng(seed)
         leaves = chance.integers(0, 3, (3, 3))
         noisy, weights, totals = (
-            summed(tree, leaves) + chance.integers(-3, 4, (4, 3)),
+            tree_sums(tree, leaves) + chance.integers(-3, 4, (4, 3)),
             chance.integers(1, 4, 4),
             leaves.sum(axis=1),
         )
-        table = leaf_totals.fitted(tree, noisy, weights, totals)
-        every = (summed(tree, np.array(rows)) for rows in product(*(rows_of(int(total), 3) for total in totals)))
+        table = leaf_totals.fit(tree, noisy, weights, leaf_totals=totals)
+        every = (tree_sums(tree, np.array(rows)) for rows in product(*(rows_of(int(total), 3) for total in totals)))
         same_top = (other for other in every if (other[0] == table[0]).all())
         assert cost(table, noisy, weights) == min(cost(other, noisy, weights) for other in same_top)
 
@@ -100,7 +102,7 @@ def test_children_are_the_best_for_the_parent_they_were_given():
 def test_rows_far_from_any_allowed_window_are_still_found():
     tree = from_branches(("a", "b"), [("x", "p"), ("x", "q")])
     noisy = np.array([[0, 0, 3000], [2000, -900, 0], [900, 800, -700]])
-    table = leaf_totals.fitted(tree, noisy, np.array([2**20, 1, 1]), np.array([1500, 1500]))
+    table = leaf_totals.fit(tree, noisy, np.array([2**20, 1, 1]), leaf_totals=np.array([1500, 1500]))
     assert table[0].tolist() == [0, 0, 3000]
     assert table[1:].tolist() == [[0, 0, 1500], [0, 0, 1500]]
 
@@ -112,10 +114,10 @@ def test_noise_and_totals_far_from_each_other_take_a_few_flows_and_keep_every_su
     monkeypatch.setattr(leaf_totals, "_flow", lambda *given: flows.append(given) or flow(*given))
     tree, exact, _, weights, totals, *_ = case(5)
     noisy = exact + np.random.default_rng(2).integers(-far, far + 1, exact.shape)
-    table = leaf_totals.fitted(tree, noisy, weights, totals)
+    table = leaf_totals.fit(tree, noisy, weights, leaf_totals=totals)
     assert (table[tree.leaves].sum(axis=1) == totals).all()
     assert (table >= 0).all()
-    assert np.array_equal(table, summed(tree, table[tree.leaves]))
+    assert np.array_equal(table, tree_sums(tree, table[tree.leaves]))
     assert len(flows) < 60
     assert max((given[-1].high - given[-1].low).max() // given[-1].step for given in flows) < 40
 
@@ -138,8 +140,8 @@ def test_simplex_step_is_the_projection(seed):
 def test_after_the_joint_fit_every_leaf_keeps_its_number_of_groups():
     tree, exact, _, weights, totals, *_ = case(5)
     noisy = exact.cumsum(axis=1) + np.random.default_rng(1).integers(-5, 6, exact.shape)
-    values, scale = scaled(joint.fitted(tree, noisy, weights, leaf_totals=totals))
-    table = leaf_totals.fitted(tree, values, weights, totals, scale=scale)
+    values, scale = scaled_differences(joint.cumulative_counts(tree, noisy, weights, leaf_totals=totals))
+    table = leaf_totals.fit(tree, values, weights, leaf_totals=totals, scale=scale)
     assert (table[tree.leaves].sum(axis=1) == totals).all()
 
 
@@ -167,4 +169,4 @@ def test_what_cannot_be_met_is_refused(change, rule):
     given |= change
     rest = {key: value for key, value in given.items() if key in ("scale", "allowed")}
     with pytest.raises(BadValue, match=rule):
-        leaf_totals.fitted(tree, given["noisy"], given["weights"], given["totals"], **rest)
+        leaf_totals.fit(tree, given["noisy"], given["weights"], leaf_totals=given["totals"], **rest)

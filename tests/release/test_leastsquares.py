@@ -8,14 +8,14 @@ import pytest
 from discreet.errors import BadValue
 from discreet.release.check import violations
 from discreet.release.leastsquares import consistent, from_below, shares, variances
-from discreet.release.tree import from_branches, from_edges, summed
+from discreet.release.tree import from_branches, from_edges, tree_sums
 from release.fits import hay
 from release.test_check import random_case, random_tree
 
 
 def dense(tree, noisy, weights, scale):
     """The normal equations in the leaves: x = A(AᵀWA)⁻¹AᵀW·y, variances diag(A(AᵀWA)⁻¹Aᵀ)."""
-    above = summed(tree, np.eye(len(tree.leaves)))
+    above = tree_sums(tree, np.eye(len(tree.leaves)))
     root = np.sqrt(weights)[:, None]
     shrunk = np.linalg.pinv(root * above)  # (AᵀWA)⁻¹AᵀW^½, without squaring the condition number
     return above @ (shrunk @ (root * noisy / scale)), np.sum((above @ shrunk) ** 2, axis=1)
@@ -35,7 +35,7 @@ def test_values_and_variances_are_those_of_the_dense_solution(seed):
 
 def exact_variances(tree, weights):
     """diag(A(AᵀWA)⁻¹Aᵀ) in fractions: no cancellation hides in it."""
-    above = summed(tree, np.eye(len(tree.leaves), dtype=np.int64))
+    above = tree_sums(tree, np.eye(len(tree.leaves), dtype=np.int64))
     size = above.shape[1]
     rows = [[Fraction(int(v)) for v in row] for row in np.hstack([(above.T * weights) @ above, np.eye(size)])]
     for pivot in range(size):  # positive definite: a pivot is never 0
@@ -70,7 +70,7 @@ def test_precisions_may_be_any_positive_numbers(seed):
 def test_a_table_that_adds_up_comes_back_to_the_last_digit(seed):
     chance = np.random.default_rng(seed)
     tree = random_tree(seed, 30)
-    table = summed(tree, chance.integers(0, 2**40, (len(tree.leaves), 2))).astype(float)
+    table = tree_sums(tree, chance.integers(0, 2**40, (len(tree.leaves), 2))).astype(float)
     assert np.array_equal(consistent(shares(tree, chance.uniform(0.1, 9, len(tree))), table), table)
 
 

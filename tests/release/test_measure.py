@@ -14,16 +14,16 @@ from discreet.relation import Relation
 from discreet.release.measure import (
     Design,
     Form,
+    all_cells,
+    count_sensitivity,
     from_top,
     gaussian,
     laplace,
     marginal,
-    moved,
     shares,
-    sizes_moved,
-    whole,
+    size_sensitivity,
 )
-from discreet.release.tree import from_branches, summed
+from discreet.release.tree import from_branches, tree_sums
 
 ADD, REPLACE = Relation.ADD_REMOVE, Relation.REPLACE_ONE
 TREE = from_branches(("country", "region", "ward"), [("x", "n", "n1"), ("x", "n", "n2"), ("x", "s", "s1")])
@@ -60,7 +60,7 @@ def furthest(measured, rows, relation):
     for rest, old, new in product(others, persons, persons):
         if relation is ADD and old and new:
             continue
-        change = summed(TREE, measured([*rest, old])) - summed(TREE, measured([*rest, new]))
+        change = tree_sums(TREE, measured([*rest, old])) - tree_sums(TREE, measured([*rest, new]))
         for level in range(TREE.depth):
             largest = tuple(map(max, largest, norms(change[TREE.places(level)])))
     return largest
@@ -74,9 +74,9 @@ def claimed(sensitivity):
 @pytest.mark.parametrize(
     ("measured", "claim"),
     [
-        (counts, moved),
-        (sizes, sizes_moved),
-        (lambda people: from_top(sizes(people)), moved),
+        (counts, count_sensitivity),
+        (sizes, size_sensitivity),
+        (lambda people: from_top(sizes(people)), count_sensitivity),
     ],
     ids=["counts", "sizes", "from the top"],
 )
@@ -86,7 +86,9 @@ def test_no_person_moves_a_level_further_than_is_claimed(measured, claim, relati
     assert found[1] == most[1]  # l1, which Laplace noise is made for, is reached
 
 
-@pytest.mark.parametrize(("measured", "claim"), [(sizes, sizes_moved), (lambda x: from_top(sizes(x)), moved)])
+@pytest.mark.parametrize(
+    ("measured", "claim"), [(sizes, size_sensitivity), (lambda x: from_top(sizes(x)), count_sensitivity)]
+)
 def test_no_person_with_two_rows_moves_a_level_further_than_is_claimed(measured, claim):
     found, most = furthest(measured, 2, ADD), claimed(claim(2, ADD))
     assert all(one <= other for one, other in zip(found, most, strict=True))
@@ -95,16 +97,16 @@ def test_no_person_with_two_rows_moves_a_level_further_than_is_claimed(measured,
 
 def test_over_all_levels_a_person_moves_sizes_by_2l_and_from_the_top_by_l():
     before, after = sizes([[(0, 0)]]), sizes([[(0, 0)], [(0, 0)]])
-    assert np.abs(summed(TREE, before) - summed(TREE, after)).sum() == 2 * TREE.depth
-    assert np.abs(summed(TREE, from_top(before)) - summed(TREE, from_top(after))).sum() == TREE.depth
+    assert np.abs(tree_sums(TREE, before) - tree_sums(TREE, after)).sum() == 2 * TREE.depth
+    assert np.abs(tree_sums(TREE, from_top(before)) - tree_sums(TREE, from_top(after))).sum() == TREE.depth
     full = [[(0, 0)]] * LARGEST
     assert np.array_equal(sizes(full), sizes([*full, [(0, 0)]]))  # the largest size takes all above
-    first = np.abs(summed(TREE, from_top(sizes([]))) - summed(TREE, from_top(sizes([[(0, 0)]])))).sum()
+    first = np.abs(tree_sums(TREE, from_top(sizes([]))) - tree_sums(TREE, from_top(sizes([[(0, 0)]])))).sum()
     assert first == TREE.depth  # a group that was not there
 
 
 def design(most=1):
-    return Design(TREE, Form.PLAIN, (whole((), 1),), moved(most, ADD), moved(most, ADD))
+    return Design(TREE, Form.PLAIN, (all_cells((), 1),), count_sensitivity(most, ADD), count_sensitivity(most, ADD))
 
 
 def test_a_marginal_adds_up_the_cells_that_it_does_not_tell_apart():
@@ -117,12 +119,12 @@ def test_a_marginal_adds_up_the_cells_that_it_does_not_tell_apart():
 
 
 def test_marginals_are_measured_side_by_side_each_at_its_share():
-    views = (marginal(["sex"], ["age", "sex"], [3, 2]), whole(["age", "sex"], 6))
-    measured = Design(TREE, Form.PLAIN, views, moved(1, ADD), moved(1, ADD))
+    views = (marginal(["sex"], ["age", "sex"], [3, 2]), all_cells(["age", "sex"], 6))
+    measured = Design(TREE, Form.PLAIN, views, count_sensitivity(1, ADD), count_sensitivity(1, ADD))
     made = laplace(measured, Fraction(6 * 10**5), [[Fraction(1, 6), Fraction(1, 6)]] * 3)
     assert sum(cost.epsilon for cost in made.cost.costs) == 6 * 10**5
     exact = np.arange(18).reshape(3, 6)
-    table = summed(TREE, exact)
+    table = tree_sums(TREE, exact)
     found = made(exact, SYSTEM)  # noise of scale 1e-5 is 0 but for e^-1e5
     assert np.array_equal(found[:, made.columns[0]], table.reshape(-1, 3, 2).sum(axis=1))
     assert np.array_equal(found[:, made.columns[1]], table)
@@ -135,16 +137,18 @@ def test_noise_is_added_to_every_place_of_every_level():
     exact = np.array([[1000], [2000], [4000]])
     noisy = made(exact, SYSTEM)
     assert noisy.shape == (len(TREE), 1)
-    assert (np.abs(noisy - summed(TREE, exact)) < 10 * 50).all()  # e^-50 each
-    assert len(set(map(int, (noisy - summed(TREE, exact))[:, 0]))) > 1  # six equal draws at scale 10: below 1e-6
+    assert (np.abs(noisy - tree_sums(TREE, exact)) < 10 * 50).all()  # e^-50 each
+    assert len(set(map(int, (noisy - tree_sums(TREE, exact))[:, 0]))) > 1  # six equal draws at scale 10: below 1e-6
 
 
 def test_from_the_top_measures_groups_of_at_least_each_size():
     assert from_top(np.array([[3, 2, 1]])).tolist() == [[6, 3, 1]]
-    measured = Design(TREE, Form.FROM_TOP, (whole((), 2),), sizes_moved(1, ADD), moved(1, ADD))
+    measured = Design(TREE, Form.FROM_TOP, (all_cells((), 2),), size_sensitivity(1, ADD), count_sensitivity(1, ADD))
     made = laplace(measured, Fraction(3 * 10**5), [[Fraction(1, 3)]] * 3)
     exact = np.array([[3, 2], [0, 1], [5, 0]])
-    assert np.array_equal(made(exact, SYSTEM), summed(TREE, from_top(exact)))  # noise of scale 1e-5 is 0 but for e^-1e5
+    assert np.array_equal(
+        made(exact, SYSTEM), tree_sums(TREE, from_top(exact))
+    )  # noise of scale 1e-5 is 0 but for e^-1e5
 
 
 def test_gaussian_levels_cost_no_more_than_the_typed_price():

@@ -12,7 +12,7 @@ import pytest
 
 from discreet.release.publish import page as pages
 from discreet.release.publish.facts import facts
-from discreet.release.publish.page import embedded, packed, page
+from discreet.release.publish.page import packed_numbers, page, page_data
 from release.published import HOSTILE, KINDS, TAME, known, made, tables
 
 LOADING = {"link", "img", "iframe", "object", "embed", "base", "form", "audio", "video", "source", "use", "image"}
@@ -182,7 +182,7 @@ def test_the_data_are_the_numbers_of_the_release(shown):
     [([0], 1), ([127, -128], 1), ([128], 2), ([-129], 2), ([2**15], 4), ([-(2**31)], 4), ([2**31], 8), ([2**53], 8)],
 )
 def test_numbers_are_packed_in_as_few_bytes_as_they_need(values, width):
-    found = packed(np.array(values))
+    found = packed_numbers(np.array(values))
     assert found["bytes"] == width
     assert unpacked(found).tolist() == values
 
@@ -190,7 +190,7 @@ def test_numbers_are_packed_in_as_few_bytes_as_they_need(values, width):
 def test_a_large_release_shows_its_upper_levels_and_says_so():
     release = made(known(), "sex")
     told, tree = facts(release), release.plan.subject.tree
-    whole = len(json.dumps(embedded(told, tables(release))["names"]))
+    whole = len(json.dumps(page_data(told, tables(release))["names"]))
     sizes = []
     for largest in (0, 400, 700, 10**6):
         text = paged(release, largest=largest)
@@ -210,8 +210,8 @@ def test_a_page_of_43_thousand_places_and_8_cells_is_below_its_limit():
     tree_sizes, names = (1, 2, 331, 7264, 35672), 20
     chance = np.random.default_rng(0)
     total = sum(
-        len(packed(chance.integers(0, 24_783_486 // size // 4 + 1, size * 8))["values"])
-        + len(packed(chance.integers(-99, 99, size * 8))["values"])
+        len(packed_numbers(chance.integers(0, 24_783_486 // size // 4 + 1, size * 8))["values"])
+        + len(packed_numbers(chance.integers(-99, 99, size * 8))["values"])
         + size * (names + 3)
         for size in tree_sizes
     )

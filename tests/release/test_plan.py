@@ -9,7 +9,7 @@ from discreet.errors import BadValue
 from discreet.privacy import price
 from discreet.privacy.cost import Pure
 from discreet.release.measure import Form
-from discreet.release.plan import planned
+from discreet.release.plan import plan_of
 from discreet.release.subject import ReleaseSpec, subject
 from discreet.schema import Column, Hierarchy, Schema, Unit
 from discreet.terms import Terms
@@ -26,7 +26,7 @@ COLUMNS = [
 
 def released(wanted, relation="add-remove", rows=1, *, epsilon=3, delta=0, level="0.95", **given):
     schema = Schema("people", COLUMNS, Unit("person", rows), relation, None, (GEO,))
-    return planned(subject(wanted, schema), Terms.parse(epsilon, delta, level), **given)
+    return plan_of(subject(wanted, schema), Terms.parse(epsilon, delta, level), **given)
 
 
 def test_levels_share_the_price_evenly_unless_told_otherwise():
@@ -66,7 +66,7 @@ def test_gaussian_noise_is_taken_where_it_is_smaller_and_costs_what_was_typed():
     levels = tuple(f"l{i}" for i in range(18))
     deep = Hierarchy("deep", levels, branches=tuple(("x",) * 17 + (leaf,) for leaf in "ab"))
     schema = Schema("people", [Column("l17", "category", values=("a", "b"))], None, "add-remove", None, (deep,))
-    plan = planned(subject(ReleaseSpec("deep"), schema), Terms.parse(1, "1e-6"))
+    plan = plan_of(subject(ReleaseSpec("deep"), schema), Terms.parse(1, "1e-6"))
     assert plan.terms.delta == Fraction(1, 10**6)
     assert price.delta(plan.measurement.cost, 1).value <= Fraction(1, 10**6)
 
@@ -78,7 +78,7 @@ def test_margins_are_known_before_and_differ_by_form():
     assert sizes.margins.radius[0].tolist() == [two, two, one]
     assert one < two < 2 * one
     assert sizes.margins.total_radius[0] == one  # groups of size 1 or more: measured as such
-    assert [row["places"] for row in counts.quoted()] == [1, 2, 12]
+    assert [row["places"] for row in counts.level_rows()] == [1, 2, 12]
 
 
 def test_weights_go_with_the_precision_of_the_levels():

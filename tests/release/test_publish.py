@@ -164,7 +164,7 @@ def test_gaussian_noise_is_told_from_its_own_curve():
 def test_where_units_are_replaced_the_promise_is_about_values():
     told = facts(made(known(relation="replace-one"), "plain"))
     assert "which of two values is yours" in told["promise"]["sentences"][0]
-    assert "replaced by another" in words.protected(told)
+    assert "replaced by another" in words.who_is_protected(told)
 
 
 # --- saving ----------------------------------------------------------------------------------------------------------
@@ -177,46 +177,46 @@ def contents(folder):
 def test_saving_writes_three_files_and_again_the_same(tmp_path):
     folder = tmp_path / "deep" / "people.release"
     release = made(known())
-    paths = files.saved(release, folder)
+    paths = files.save(release, folder)
     assert sorted(path.name for path in paths) == ["noisy.parquet", "release.json", "table.parquet"]
     first = contents(folder)
-    assert files.saved(release, folder) == paths
+    assert files.save(release, folder) == paths
     assert contents(folder) == first
     assert [path.name for path in folder.parent.iterdir()] == ["people.release"]
 
 
 def test_another_release_is_not_written_over_unless_asked(tmp_path):
     folder, schema = tmp_path / "r", known()
-    files.saved(made(schema), folder)
+    files.save(made(schema), folder)
     first = contents(folder)
     with pytest.raises(BadValue, match="must not hold another release"):
-        files.saved(made(schema, seed=1), folder)
+        files.save(made(schema, seed=1), folder)
     assert contents(folder) == first
-    files.saved(made(schema, seed=1), folder, replace=True)
+    files.save(made(schema, seed=1), folder, replace=True)
     assert contents(folder) != first
-    assert read.checked(folder, schema).problems == ()
+    assert read.check_release(folder, schema).problems == ()
 
 
 def test_files_of_others_are_not_written_over(tmp_path):
     schema = known()
-    files.saved(made(schema), tmp_path / "r")
+    files.save(made(schema), tmp_path / "r")
     out = tmp_path / "site"
     out.mkdir()
     (out / "index.html").write_text("mine")
     (out / "other.html").write_text("mine too")
     with pytest.raises(BadValue, match=r"index\.html"):
-        files.published(tmp_path / "r", schema, out)
+        files.publish(tmp_path / "r", schema, out)
     assert contents(out) == {"index.html": b"mine", "other.html": b"mine too"}
-    files.published(tmp_path / "r", schema, out, replace=True)
+    files.publish(tmp_path / "r", schema, out, replace=True)
     assert contents(out)["other.html"] == b"mine too"
 
 
 @pytest.mark.parametrize("there", [False, True])
 def test_a_full_disk_leaves_everything_as_it_was(tmp_path, monkeypatch, there):
     schema, out = known(), tmp_path / "out"
-    files.saved(made(schema), tmp_path / "r")
+    files.save(made(schema), tmp_path / "r")
     if there:
-        files.published(tmp_path / "r", schema, out)
+        files.publish(tmp_path / "r", schema, out)
     before = contents(out) if there else None
 
     def full(table, path, **_):
@@ -225,14 +225,14 @@ def test_a_full_disk_leaves_everything_as_it_was(tmp_path, monkeypatch, there):
 
     monkeypatch.setattr(files, "write_csv", full)
     with pytest.raises(CannotWrite):
-        files.published(tmp_path / "r", schema, out, replace=True)
+        files.publish(tmp_path / "r", schema, out, replace=True)
     assert (contents(out) if out.exists() else None) == before
     assert sorted(path.name for path in tmp_path.iterdir()) == (["out", "r"] if there else ["r"])
 
 
 def test_a_folder_left_in_the_middle_of_a_change_holds_no_release(tmp_path, monkeypatch):
     schema, folder = known(), tmp_path / "r"
-    files.saved(made(schema), folder)
+    files.save(made(schema), folder)
     real, moved = os.replace, []
 
     def dies(source, target):
@@ -243,16 +243,16 @@ def test_a_folder_left_in_the_middle_of_a_change_holds_no_release(tmp_path, monk
 
     monkeypatch.setattr(os, "replace", dies)
     with pytest.raises(KeyboardInterrupt):
-        files.saved(made(schema, seed=1), folder, replace=True)
+        files.save(made(schema, seed=1), folder, replace=True)
     with pytest.raises(BadValue, match=r"must hold a built release"):
-        read.checked(folder, schema)
+        read.check_release(folder, schema)
     assert [path.name for path in tmp_path.iterdir()] == ["r"]
 
 
 def test_a_place_that_is_a_file_is_told(tmp_path):
     (tmp_path / "r").write_text("a file")
     with pytest.raises(CannotWrite, match="not written"):
-        files.saved(made(known()), tmp_path / "r")
+        files.save(made(known()), tmp_path / "r")
 
 
 # --- publishing ------------------------------------------------------------------------------------------------------
@@ -261,16 +261,16 @@ def test_a_place_that_is_a_file_is_told(tmp_path):
 @pytest.mark.parametrize("kind", KINDS)
 def test_everything_is_published_and_checks_again(tmp_path, kind):
     schema = known(HOSTILE, tops=2)
-    files.saved(made(schema, kind), tmp_path / "r")
-    paths = files.published(tmp_path / "r", schema, tmp_path / "out")
+    files.save(made(schema, kind), tmp_path / "r")
+    paths = files.publish(tmp_path / "r", schema, tmp_path / "out")
     assert {path.name for path in paths} == set(files.PUBLISHED) == {path.name for path in (tmp_path / "out").iterdir()}
-    assert read.checked(tmp_path / "out", schema).problems == ()
-    assert files.published(tmp_path / "out", schema, tmp_path / "out") == paths
+    assert read.check_release(tmp_path / "out", schema).problems == ()
+    assert files.publish(tmp_path / "out", schema, tmp_path / "out") == paths
 
 
 def test_publishing_needs_no_engine_no_ledger_and_no_private_table(tmp_path):
     schema = known()
-    files.saved(made(schema), tmp_path / "r")
+    files.save(made(schema), tmp_path / "r")
     (tmp_path / "schema").write_bytes(pickle.dumps(schema))
     script = (
         "import pathlib, pickle, sys; from discreet.release.publish import files\n"
@@ -286,11 +286,11 @@ def test_publishing_needs_no_engine_no_ledger_and_no_private_table(tmp_path):
 
 def test_a_broken_release_is_not_published(tmp_path):
     schema = known()
-    files.saved(made(schema), tmp_path / "r")
+    files.save(made(schema), tmp_path / "r")
     table = pyarrow.parquet.read_table(tmp_path / "r" / "table.parquet")
     pyarrow.parquet.write_table(table.slice(1), tmp_path / "r" / "table.parquet")
     with pytest.raises(IntegrityError, match=r"table.parquet: was changed"):
-        files.published(tmp_path / "r", schema, tmp_path / "out")
+        files.publish(tmp_path / "r", schema, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -301,8 +301,8 @@ def test_csv_holds_the_numbers_and_guarded_names(tmp_path, monkeypatch):
     monkeypatch.setattr(sheets, "_ROWS", 7)
     schema = known(HOSTILE, sexes=("=m", "f"))
     release = made(schema, "sex and age")
-    files.saved(release, tmp_path / "r")
-    files.published(tmp_path / "r", schema, tmp_path / "out")
+    files.save(release, tmp_path / "r")
+    files.publish(tmp_path / "r", schema, tmp_path / "out")
     for name, wanted in (("table.csv", slow_table(release)), ("noisy.csv", slow_noisy(release))):
         with (tmp_path / "out" / name).open(newline="", encoding="utf-8") as file:
             header, *rows = csv.reader(file)
@@ -362,15 +362,15 @@ def test_levels_of_different_exactness_have_a_line_each():
     assert len(words.exactness(told)) == 3
     sentence = "Shares: country takes 30 % of ε, n_moe takes 20 %, ward takes 50 %."
     assert shares.words(words.level_shares(told)) == sentence
-    assert words.marked(sentence) in words.report(told)
+    assert words.escaped(sentence) in words.report(told)
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_in_the_report_are_text(name):
-    escaped = words.marked(name)
+    escaped = words.escaped(name)
     unescaped = escaped
     for letter in "\\`*[]<>|~&$_":
         unescaped = unescaped.replace(f"\\{letter}", "")
     assert not set(unescaped) & set("`*[]<>|~&$")
-    assert words.marked("n_estimate") == "n_estimate"
-    assert words.marked("_a_\nb") == r"\_a\_ b"
+    assert words.escaped("n_estimate") == "n_estimate"
+    assert words.escaped("_a_\nb") == r"\_a\_ b"

@@ -8,7 +8,7 @@ import pytest
 from discreet.release import read
 from discreet.release.publish import files, tidy
 from discreet.release.publish.facts import facts
-from discreet.release.publish.rows import coded, located
+from discreet.release.publish.rows import location_of, name_codes
 from release.published import HOSTILE, KINDS, known, made, rewritten, saved
 
 RULES = ("sums", "signs", "fractions", "totals", "zeros", "places", "margins", "measured")
@@ -48,8 +48,8 @@ def at(row, value):
 def test_what_was_saved_checks(tmp_path, kind, tops):
     schema = known(HOSTILE, tops=tops)
     release = made(schema, kind)
-    files.saved(release, tmp_path / "r")
-    checked, tables = read.found(tmp_path / "r", schema)
+    files.save(release, tmp_path / "r")
+    checked, tables = read.read_release(tmp_path / "r", schema)
     assert checked.problems == ()
     assert checked.violations == dict.fromkeys(RULES, 0)
     assert checked.facts["receipt"] == "3-ab"
@@ -63,16 +63,16 @@ def test_a_byte_changed_anywhere_in_a_table_is_found(built):
     for name in ("table.parquet", "noisy.parquet"):
         whole = (folder / name).read_bytes()
         (folder / name).write_bytes(whole + b" ")
-        assert f"{name}: was changed after it was built." in read.checked(folder, schema).problems
+        assert f"{name}: was changed after it was built." in read.check_release(folder, schema).problems
         (folder / name).write_bytes(whole)
-    assert read.checked(folder, schema).problems == ()
+    assert read.check_release(folder, schema).problems == ()
 
 
 def test_rows_in_another_order_are_the_same_release(built):
     folder, schema, release = built
     for name in ("table.parquet", "noisy.parquet"):
         rewritten(folder, name, lambda table: table.take(np.random.default_rng(1).permutation(table.num_rows)))
-    checked, tables = read.found(folder, schema)
+    checked, tables = read.read_release(folder, schema)
     assert checked.problems == ()
     assert np.array_equal(tables.fitted, release.fitted)
 
@@ -101,7 +101,7 @@ def test_every_edit_is_found_and_counted(built, edit):
     folder, schema, _ = built
     name, change, wanted = EDITS[edit]
     rewritten(folder, name, change)
-    checked, tables = read.found(folder, schema)
+    checked, tables = read.read_release(folder, schema)
     assert {rule: count for rule, count in checked.violations.items() if count} == wanted
     assert len(checked.problems) == len(wanted)
     assert all(problem.split(":")[0] in ("table.parquet", "noisy.parquet") for problem in checked.problems)
@@ -127,9 +127,9 @@ def test_unknown_places_labels_and_levels_are_found(tmp_path, name):
         ("sex", "m", None),
         ("level", "ward", "country"),
     ):
-        files.saved(made(schema, "sex"), tmp_path / "r", replace=True)
+        files.save(made(schema, "sex"), tmp_path / "r", replace=True)
         rewritten(tmp_path / "r", name, renamed(column, old, new))
-        checked = read.checked(tmp_path / "r", schema)
+        checked = read.check_release(tmp_path / "r", schema)
         assert checked.violations["places"] > 0, (column, new)
         assert [problem.split(":")[0] for problem in checked.problems] == [name]
 
@@ -139,25 +139,25 @@ def test_rows_lie_where_the_slow_twin_finds_them():
     release = made(schema, "sex and age")
     about, table = tidy.keys(release), tidy.table(release)
     order = np.random.default_rng(2).permutation(table.num_rows)
-    where = located(about, about.attributes, table.take(order))
+    where = location_of(about, about.attributes, table.take(order))
     assert where.lost == 0
-    assert where.at.tolist() == order.tolist()  # rows are written place by place and cell by cell
+    assert where.index.tolist() == order.tolist()  # rows are written place by place and cell by cell
 
 
 def test_numbers_beyond_64_bits_of_sums_are_told(built):
     folder, schema, _ = built
     rewritten(folder, "table.parquet", with_column("n", at(0, 2**62)))
-    assert read.checked(folder, schema).problems == ("table.parquet: its numbers are too large to be added up.",)
+    assert read.check_release(folder, schema).problems == ("table.parquet: its numbers are too large to be added up.",)
 
 
 def test_columns_that_are_gone_or_hold_text_are_told(built):
     folder, schema, _ = built
     rewritten(folder, "table.parquet", lambda table: table.drop_columns(["n", "ward"]))
-    assert read.checked(folder, schema).problems == ("table.parquet: 2 columns are missing or there twice.",)
-    files.saved(made(schema, "sex"), folder, replace=True)
+    assert read.check_release(folder, schema).problems == ("table.parquet: 2 columns are missing or there twice.",)
+    files.save(made(schema, "sex"), folder, replace=True)
     for column in ("n", "n_low"):
         rewritten(folder, "table.parquet", with_column(column, lambda values: values.astype(str)))
-    problems = read.checked(folder, schema).problems
+    problems = read.check_release(folder, schema).problems
     assert problems == tuple(f"table.parquet: {name} is not a column of numbers." for name in ("n", "n_low"))
 
 
@@ -165,7 +165,7 @@ def test_files_that_are_gone_or_no_parquet_are_told(built):
     folder, schema, _ = built
     (folder / "noisy.parquet").unlink()
     (folder / "table.parquet").write_bytes(b"PAR1 nothing PAR1")
-    assert read.checked(folder, schema).problems == (
+    assert read.check_release(folder, schema).problems == (
         "table.parquet: was changed after it was built.",
         "noisy.parquet: is missing.",
         "table.parquet: cannot be read as Parquet.",
@@ -178,11 +178,11 @@ def test_numbers_that_wrap_round_are_not_those_that_were_measured(built):
     assert release.estimate.min() < 0
     unsigned = release.estimate.ravel().view(np.uint64)
     retyped(folder, "table.parquet", "n_estimate", lambda table: pyarrow.array(unsigned))
-    assert read.checked(folder, schema).problems == ("table.parquet: n_estimate is not a column of numbers.",)
+    assert read.check_release(folder, schema).problems == ("table.parquet: n_estimate is not a column of numbers.",)
     small = release.fitted.ravel().astype(np.uint64)
-    files.saved(release, folder, replace=True)
+    files.save(release, folder, replace=True)
     retyped(folder, "table.parquet", "n", lambda table: pyarrow.array(small))
-    assert read.checked(folder, schema).problems == ()
+    assert read.check_release(folder, schema).problems == ()
 
 
 @pytest.mark.parametrize("name", ["table.parquet", "noisy.parquet"])
@@ -201,14 +201,14 @@ def test_numbers_that_wrap_round_are_not_those_that_were_measured(built):
 def test_names_of_another_kind_are_told(built, name, kind):
     folder, schema, _ = built
     retyped(folder, name, "ward", lambda table: pyarrow.nulls(table.num_rows, kind))
-    assert read.checked(folder, schema).problems == (f"{name}: a column is of another kind.",)
+    assert read.check_release(folder, schema).problems == (f"{name}: a column is of another kind.",)
 
 
 @pytest.mark.parametrize("column", ["marginal", "measured", "scale"])
 def test_measurements_in_lists_are_told(built, column):
     folder, schema, _ = built
     retyped(folder, "noisy.parquet", column, lambda table: pyarrow.array([["a"]] * table.num_rows))
-    (problem,) = read.checked(folder, schema).problems
+    (problem,) = read.check_release(folder, schema).problems
     assert problem.startswith("noisy.parquet: ")
 
 
@@ -217,31 +217,31 @@ def test_names_may_be_plain_text(built, kind):
     folder, schema, _ = built
     for name in ("table.parquet", "noisy.parquet"):
         retyped(folder, name, "ward", lambda table: table["ward"].cast(pyarrow.string()).cast(kind))
-    assert read.checked(folder, schema).problems == ()
+    assert read.check_release(folder, schema).problems == ()
 
 
 def test_as_many_names_as_their_numbers_have_room_for_are_read():
     names = [str(number) for number in range(128)]
     column = pyarrow.DictionaryArray.from_arrays(pyarrow.array([None, 127], pyarrow.int8()), pyarrow.array(names))
-    assert coded(column, names).tolist() == [-1, 127]
+    assert name_codes(column, names).tolist() == [-1, 127]
 
 
 def test_columns_that_no_release_has_are_told(built):
     """They would be published as they are."""
     folder, schema, _ = built
     rewritten(folder, "table.parquet", lambda table: table.append_column("exact", table["n"]))
-    assert read.checked(folder, schema).problems == ("table.parquet: 1 columns are not those of a release.",)
+    assert read.check_release(folder, schema).problems == ("table.parquet: 1 columns are not those of a release.",)
 
 
 def test_a_scale_that_is_not_that_of_the_noise_is_told(built):
     folder, schema, _ = built
     rewritten(folder, "noisy.parquet", with_column("scale", at(2, -1.0)))
-    assert read.checked(folder, schema).problems == ("noisy.parquet: 1 scales are not those of the noise.",)
+    assert read.check_release(folder, schema).problems == ("noisy.parquet: 1 scales are not those of the noise.",)
 
 
 def test_what_is_told_never_depends_on_more_than_public_numbers(built):
     """Problems name a file and a count, nothing from inside a table."""
     folder, schema, _ = built
     rewritten(folder, "table.parquet", renamed("ward", "+1", "a secret"))
-    assert "secret" not in " ".join(read.checked(folder, schema).problems)
+    assert "secret" not in " ".join(read.check_release(folder, schema).problems)
     assert facts(made(schema))["dataset"] == "people"

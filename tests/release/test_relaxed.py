@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadValue
-from discreet.release.fit import integer, prices
+from discreet.release.fit import duals, integer
 from discreet.release.tree import from_branches, from_edges
 from release.cases import census
 from release.fits import relaxed
@@ -27,14 +27,14 @@ def test_solvers_come_near_and_rounding_breaks_sums_that_the_integer_fit_keeps(s
     tree, exact, noisy = census(4, (1, 8, 400), cells=2)
     weights, total = np.ones(len(tree), int), None if total is None else int(exact[0].sum())
     real, rounded = relaxed.fitted(tree, noisy, weights, total=total, solver=solver)
-    assert real == pytest.approx(prices.projected(tree, noisy, weights, total=total), abs=0.02)
+    assert real == pytest.approx(duals.projection(tree, noisy, weights, total=total), abs=0.02)
     assert rounded.dtype == np.int64
     assert rounded.min() >= 0
     assert np.abs(rounded - real).max() <= 0.52
     broken = relaxed.broken_sums(tree, rounded, total)
     assert broken == slow_broken_sums(tree, rounded, total)
     assert broken > 5
-    fit = integer.fitted(tree, noisy, weights, total=total)
+    fit = integer.fit(tree, noisy, weights, total=total)
     assert relaxed.broken_sums(tree, fit, total) == slow_broken_sums(tree, fit, total) == 0
 
 

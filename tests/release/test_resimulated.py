@@ -11,13 +11,13 @@ from discreet.errors import BadValue
 from discreet.noise.source import SYSTEM
 from discreet.release import resimulated
 from discreet.release.fit import choice
-from discreet.release.known import Known, known
+from discreet.release.known import Known, known_of
 from discreet.release.measure import Form, from_top
-from discreet.release.plan import planned
-from discreet.release.resimulated import kept, largest, least_runs, radii, tried
-from discreet.release.resimulated import resimulated as simulated
+from discreet.release.plan import plan_of
+from discreet.release.resimulated import candidate_tables, largest, least_runs, radii, tail_size
+from discreet.release.resimulated import resimulate as simulated
 from discreet.release.subject import ReleaseSpec, subject
-from discreet.release.tree import summed
+from discreet.release.tree import tree_sums
 from discreet.schema import Column, Hierarchy, Schema, Unit
 from discreet.terms import Terms
 from replay import Refusing, Seeded
@@ -40,15 +40,15 @@ NAMES = [*choice.PLAIN, *choice.FROM_TOP]
 
 def release_plan(wanted, *, held=None, epsilon="0.5", delta=0, level="0.95", **given):
     about = subject(wanted, SCHEMA)
-    facts = Known() if held is None else known(about, **held)
-    return planned(about, Terms.parse(epsilon, delta, level), known=facts, **given)
+    facts = Known() if held is None else known_of(about, **held)
+    return plan_of(about, Terms.parse(epsilon, delta, level), known=facts, **given)
 
 
 def table(plan, seed=5, most=9):
     """A table that adds up, with many zeros."""
     numbers = np.random.default_rng(seed)
     shape = (len(plan.subject.tree.leaves), plan.subject.cells)
-    return summed(plan.subject.tree, numbers.integers(0, most, shape) * (numbers.random(shape) < 0.6))
+    return tree_sums(plan.subject.tree, numbers.integers(0, most, shape) * (numbers.random(shape) < 0.6))
 
 
 def noiseless(plan, exact):
@@ -62,7 +62,7 @@ def all_errors(plan, fitted, runs, source):
     """Every error of every run, kept; the totals in the last column."""
     found = []
     for _ in range(runs):
-        again = choice.fitted(plan, plan.measurement(fitted[plan.subject.tree.leaves], source))
+        again = choice.table_of(plan, plan.measurement(fitted[plan.subject.tree.leaves], source))
         found.append(np.column_stack([abs(again - fitted), abs(again.sum(axis=1) - fitted.sum(axis=1))]))
     return np.stack(found)
 
@@ -113,7 +113,7 @@ def test_radii_are_those_of_a_twin_that_keeps_every_run(wanted, method, runs, le
 )
 def test_what_is_public_has_no_margin_and_is_in_no_pool(wanted, held):
     plan = release_plan(wanted, held=held)
-    fitted = choice.fitted(plan, plan.measurement(table(plan)[plan.subject.tree.leaves], SYSTEM))
+    fitted = choice.table_of(plan, plan.measurement(table(plan)[plan.subject.tree.leaves], SYSTEM))
     tree, facts = plan.subject.tree, plan.known
     free = np.ones((len(tree), plan.subject.cells + 1), dtype=bool)
     if facts.allowed is not None:
@@ -147,8 +147,8 @@ def test_the_fewest_runs_are_those_whose_rank_exists(level):
     least = least_runs(near)
     assert ceil(near * (least + 1)) <= least
     assert ceil(near * least) > least - 1
-    assert kept(near, least, 1) >= 1
-    assert all(kept(near, least, places) >= 1 for places in (0, 2, 3, 1000))
+    assert tail_size(near, least, 1) >= 1
+    assert all(tail_size(near, least, places) >= 1 for places in (0, 2, 3, 1000))
 
 
 @pytest.mark.parametrize("runs", [19, 99, 1999])
@@ -156,7 +156,7 @@ def test_no_more_is_held_than_a_few_errors_for_each_cell(monkeypatch, runs):
     """Whatever is held is counted at each step: 2·⌈0.05·runs⌉ numbers and one run more for each cell and total."""
     plan = release_plan(COUNTS)
     fitted = table(plan)
-    monkeypatch.setattr(choice, "fitted", lambda *_: fitted)
+    monkeypatch.setattr(choice, "table_of", lambda *_: fitted)
     monkeypatch.setattr(type(plan.measurement), "__call__", lambda *_: None)
     sizes = {}
 
@@ -262,7 +262,7 @@ def test_a_cell_that_never_moves_takes_the_margin_of_its_level(monkeypatch):
         moved[-1] = fitted[-1]
         return moved
 
-    monkeypatch.setattr(choice, "fitted", again)
+    monkeypatch.setattr(choice, "table_of", again)
     alone, pooled = radii(plan, fitted, runs=19)
     assert not alone[-1].any()
     assert (pooled[-1, :-1] == 11).all()
@@ -281,8 +281,8 @@ def sparse(held=None):
 
 def test_where_the_nearest_table_has_too_many_it_is_tried_too_and_the_larger_radius_taken():
     plan, noisy = sparse()
-    fitted, nearest = tried(plan, noisy)
-    assert np.array_equal(fitted, choice.fitted(plan, noisy))
+    fitted, nearest = candidate_tables(plan, noisy)
+    assert np.array_equal(fitted, choice.table_of(plan, noisy))
     assert nearest[0].sum() > plan.margins.totals(noisy)[0] + plan.margins.total_radius[0]
     told, source = [], Seeded(9)
     made = simulated(plan, noisy, runs=19, source=source, progress=lambda step, share: told.append(share))
@@ -295,11 +295,14 @@ def test_where_the_nearest_table_has_too_many_it_is_tried_too_and_the_larger_rad
 
 def test_else_the_fitted_table_is_tried_alone():
     plan, noisy = sparse({"total": 27})
-    assert len(tried(plan, noisy)) == 1
+    assert len(candidate_tables(plan, noisy)) == 1
     full = release_plan(COUNTS)
-    assert len(tried(full, noiseless(full, table(full, most=300)))) == 1
+    assert len(candidate_tables(full, noiseless(full, table(full, most=300)))) == 1
     sizes = release_plan(SIZES)
-    assert len(tried(sizes, sizes.measurement(np.zeros((9, sizes.subject.cells), dtype=np.int64), Seeded(4)))) == 1
+    assert (
+        len(candidate_tables(sizes, sizes.measurement(np.zeros((9, sizes.subject.cells), dtype=np.int64), Seeded(4))))
+        == 1
+    )
 
 
 # --- progress and refusals -------------------------------------------------------------------------------------------

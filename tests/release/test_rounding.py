@@ -9,7 +9,7 @@ from discreet.errors import BadValue
 from discreet.release.check import violations
 from discreet.release.fit import rounding
 from discreet.release.fit.rounding import _by_flow, _one_cell, bounds_of, rounded
-from discreet.release.tree import from_branches, from_edges, summed
+from discreet.release.tree import from_branches, from_edges, tree_sums
 from release.fits import hay
 from release.test_check import random_case, random_tree
 
@@ -35,7 +35,7 @@ def every_rounding(tree, real, rows):
     leaves = real[tree.leaves]
     choices = [sorted({np.floor(value), np.ceil(value)}) for value in leaves.ravel()]
     for some in itertools.product(*choices):
-        whole = summed(tree, np.array(some).reshape(leaves.shape)).astype(np.int64)
+        whole = tree_sums(tree, np.array(some).reshape(leaves.shape)).astype(np.int64)
         if kept(tree, real, whole, rows):
             yield whole
 
@@ -52,7 +52,7 @@ def test_small_tables_are_rounded_at_the_least_cost_of_all(cells):
         fine = (2, 4, 1024)[seed % 3]
         leaves = chance.integers(-2 * fine, 3 * fine, (len(tree.leaves), cells)) / fine
         leaves.ravel()[9:] = np.round(leaves.ravel()[9:])  # at most 2⁹ tables to try
-        real = summed(tree, leaves)
+        real = tree_sums(tree, leaves)
         found = rounded(tree, real)
         every = list(every_rounding(tree, real, ends(tree)))
         assert any((found == other).all() for other in every), seed
@@ -64,7 +64,7 @@ def test_one_cell_without_a_flow_costs_what_the_flow_costs():
         chance = np.random.default_rng(seed)
         tree = random_tree(seed, int(chance.integers(2, 80)))
         leaves = chance.integers(0, 40, (len(tree.leaves), 1)) / (8 if seed % 2 else 7.3)
-        real = summed(tree, leaves)
+        real = tree_sums(tree, leaves)
         bounds = bounds_of(real)
         tables = [bounds.floor + found for found in (_one_cell(tree, bounds), _by_flow(tree, real, bounds))]
         assert all(violations(tree, table).count == 0 and within(real, table) for table in tables)
@@ -81,7 +81,7 @@ def real_case(seed):
         leaves = leaves * np.ceil(sums) / np.where(sums > 0, sums, 1)
     if seed % 4 == 2 and sums.sum() > 0:
         leaves = leaves * np.ceil(sums.sum()) / sums.sum()
-    return case, summed(case.tree, leaves)
+    return case, tree_sums(case.tree, leaves)
 
 
 def test_300_random_tables_break_no_rule():
@@ -122,7 +122,7 @@ def test_least_squares_tables_with_negative_values_are_rounded_too():
 def test_a_parent_rounded_alone_can_leave_its_children_no_rounding(children, parent):
     """Why the flow runs over the whole tree: a good rounding of the parent, and none of its children sums to it."""
     tree = from_edges([("x", "a"), ("x", "b")])
-    real = summed(tree, np.array(children))
+    real = tree_sums(tree, np.array(children))
     assert kept(tree, real[:1], np.array([parent]), [0])
     every = list(every_rounding(tree, real, ends(tree)))
     assert every
@@ -133,7 +133,7 @@ def test_a_parent_rounded_alone_can_leave_its_children_no_rounding(children, par
 def test_first_sums_of_all_places_cannot_always_be_kept():
     """Why places between the top and the leaves keep their values but not their first sums."""
     tree = from_branches("abc", [("t", p, p + q) for p in "01" for q in "01"])
-    real = summed(tree, np.array([[0.5, 0, 0], [0, 0.5, 0.5], [0.5, 0, 0.5], [0, 0, 0]]))
+    real = tree_sums(tree, np.array([[0.5, 0, 0], [0, 0.5, 0.5], [0.5, 0, 0.5], [0, 0, 0]]))
     assert not list(every_rounding(tree, real, list(range(7))))
     assert list(every_rounding(tree, real, ends(tree)))
     assert kept(tree, real, rounded(tree, real), ends(tree))
@@ -170,8 +170,8 @@ def test_what_cannot_be_rounded_is_refused(table, allowed, rule):
 @pytest.mark.parametrize("cells", [1, 2])
 def test_small_gaps_are_closed_and_gaps_that_add_up_to_one_refused(cells, monkeypatch):
     tree = from_edges([("x", str(child)) for child in range(4)])
-    near_one = summed(tree, np.full((4, cells), 1 - 0.9e-6))
+    near_one = tree_sums(tree, np.full((4, cells), 1 - 0.9e-6))
     assert rounded(tree, near_one).tolist() == [[4] * cells] + [[1] * cells] * 4
     monkeypatch.setattr(rounding, "NEAR", 0.3)
     with pytest.raises(BadValue, match="add up"):
-        rounded(tree, summed(tree, np.full((4, cells), 0.3 - 1e-9)))
+        rounded(tree, tree_sums(tree, np.full((4, cells), 0.3 - 1e-9)))

@@ -9,8 +9,8 @@ from discreet.noise.source import SYSTEM
 from discreet.relation import Relation
 from discreet.release import build
 from discreet.release.known import Known
-from discreet.release.measure import Design, Form, moved, sizes_moved, whole
-from discreet.release.plan import planned
+from discreet.release.measure import Design, Form, all_cells, count_sensitivity, size_sensitivity
+from discreet.release.plan import plan_of
 from discreet.release.quote import caveats
 from discreet.release.release import Release
 from discreet.release.subject import ReleaseSpec, subject
@@ -36,14 +36,14 @@ def test_a_plan_of_another_table_is_refused(tmp_path, monkeypatch):
     with dp.open(five) as loose, dp.open(single) as tight:
         plan = tight.release(count="rows").plan(epsilon=1)
         with pytest.raises(BadValue, match="must be made for this table"):
-            build.built(loose.table, plan)
+            build.build(loose.table, plan)
 
 
 @pytest.mark.parametrize("form", ["plain", "from the top"])
 def test_a_form_given_as_text_is_that_form(form):
-    found = [planned(subject(ReleaseSpec(groups="household", largest=3, form=one), schema()), Terms.parse(10**5))
+    found = [plan_of(subject(ReleaseSpec(groups="household", largest=3, form=one), schema()), Terms.parse(10**5))
              for one in (form, Form(form))]  # fmt: skip
-    assert found[0].subject.design.level == found[1].subject.design.level
+    assert found[0].subject.design.level_sensitivity == found[1].subject.design.level_sensitivity
     leaves = np.array([[3, 2, 1], [0, 0, 0]])
     assert np.array_equal(*(one.measurement(leaves, SYSTEM) for one in found))
     with pytest.raises(BadValue, match="form must be plain or from the top"):
@@ -52,18 +52,18 @@ def test_a_form_given_as_text_is_that_form(form):
 
 @pytest.mark.parametrize("relation", Relation)
 def test_a_level_that_moves_less_than_its_leaves_is_refused(relation):
-    tree, views = from_branches(("x",), [("a",)]), (whole((), 2),)
-    Design(tree, Form.FROM_TOP, views, sizes_moved(3, relation), moved(3, relation))
-    for form, leaf in ((Form.PLAIN, sizes_moved(3, relation)), (Form.FROM_TOP, sizes_moved(4, relation))):
+    tree, views = from_branches(("x",), [("a",)]), (all_cells((), 2),)
+    Design(tree, Form.FROM_TOP, views, size_sensitivity(3, relation), count_sensitivity(3, relation))
+    for form, leaf in ((Form.PLAIN, size_sensitivity(3, relation)), (Form.FROM_TOP, size_sensitivity(4, relation))):
         with pytest.raises(BadValue, match="must cover"):
-            Design(tree, form, views, leaf, moved(3, relation))
+            Design(tree, form, views, leaf, count_sensitivity(3, relation))
 
 
 def test_what_the_fit_cannot_hold_is_refused_before_the_charge():
     sizes = subject(ReleaseSpec(groups="household", largest=3), schema(1000))
     with pytest.raises(BadValue, match="epsilon is too small"):
-        planned(sizes, Terms.parse("1e-7"))
-    made = planned(sizes, Terms.parse("1e-6"))
+        plan_of(sizes, Terms.parse("1e-7"))
+    made = plan_of(sizes, Terms.parse("1e-6"))
     for _ in range(20):  # noise of 6·10⁹ steps
         assert Release(made, made.measurement(np.zeros((2, 3), dtype=np.int64), SYSTEM)).violations.count == 0
 
@@ -77,7 +77,7 @@ def test_more_cells_than_can_be_brought_together_are_measured_all_at_once():
 
 def test_empty_cells_that_are_a_key_are_not_said_to_be_left_out():
     sex = Column("sex", "category", values=("f", "m"), null="key")
-    made = planned(subject(ReleaseSpec(by=("sex",)), schema(1, sex)), Terms.parse(1))
+    made = plan_of(subject(ReleaseSpec(by=("sex",)), schema(1, sex)), Terms.parse(1))
     assert None in made.subject.labels[0]
     assert "sex" not in caveats(made)[0]
 
@@ -90,4 +90,4 @@ def test_a_marginal_named_twice_is_measured_once():
 
 def test_a_total_too_large_for_a_method_is_refused_before_the_charge():
     with pytest.raises(BadValue, match="total must be at most"):
-        planned(subject(ReleaseSpec(), schema()), Terms.parse(1), method="rounded", known=Known(total=2**40))
+        plan_of(subject(ReleaseSpec(), schema()), Terms.parse(1), method="rounded", known=Known(total=2**40))

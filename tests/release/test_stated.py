@@ -35,8 +35,8 @@ LONG = Fraction(10**300 + 1, 10**300 + 3)
 )
 def test_every_price_that_can_be_planned_checks(tmp_path, price, relation):
     schema = known(relation=relation)
-    files.saved(made(schema, "sex and age", **price), tmp_path / "r")
-    assert read.checked(tmp_path / "r", schema).problems == ()
+    files.save(made(schema, "sex and age", **price), tmp_path / "r")
+    assert read.check_release(tmp_path / "r", schema).problems == ()
 
 
 def of_levels(name, change):
@@ -76,7 +76,7 @@ def test_what_the_facts_say_of_the_tables_is_checked(built, edit):
     folder, schema, _ = built
     change, told = STATED[edit]
     restated(folder, **change)
-    problems = read.checked(folder, schema).problems
+    problems = read.check_release(folder, schema).problems
     assert any(part in problem for problem in problems for part in told.split("|"))
 
 
@@ -95,10 +95,10 @@ def test_what_the_facts_say_of_the_tables_is_checked(built, edit):
 )
 def test_another_price_than_that_of_gaussian_noise_is_told(tmp_path, change):
     schema = known(relation="replace-one")
-    files.saved(made(schema, "sex and age", epsilon="0.3", delta="1e-7"), tmp_path / "r")
+    files.save(made(schema, "sex and age", epsilon="0.3", delta="1e-7"), tmp_path / "r")
     assert json.loads((tmp_path / "r" / "release.json").read_text())["levels"][0]["noise"][0]["law"] == "Gaussian"
     restated(tmp_path / "r", **change)
-    assert read.checked(tmp_path / "r", schema).problems
+    assert read.check_release(tmp_path / "r", schema).problems
 
 
 @pytest.mark.parametrize(
@@ -117,14 +117,14 @@ def test_numbers_too_long_to_be_read_are_not_read(built, text):
 @pytest.mark.parametrize("views", [[["p"], ["p", "q"]], [["p", "q"]]], ids=["together", "at all"])
 def test_more_cells_than_a_release_can_have_are_told_before_anything_is_made(built, views, monkeypatch):
     """20,000 cells in two views are minutes and gigabytes."""
-    monkeypatch.setattr(stated, "meant", None)
+    monkeypatch.setattr(stated, "subject_of", None)
     folder, schema, _ = built
     many = 50 if len(views) > 1 else 20_000
     attributes = [{"name": name, "labels": list(range(many))} for name in "pq"]
     cells = {"levels": lambda levels: [one | {"cells": one["places"] * many**2} for one in levels]}
     restated(folder, attributes=attributes, cells=many**2, marginals=views, **cells)
     told = "release.json: its attributes or its hierarchy do not fit the metadata."
-    assert read.checked(folder, schema).problems == (told,)
+    assert read.check_release(folder, schema).problems == (told,)
 
 
 @pytest.mark.parametrize(
@@ -143,13 +143,13 @@ def test_facts_that_cannot_be_written_are_refused(built, change):
     folder, schema, _ = built
     restated(folder, **change)
     with pytest.raises(IntegrityError, match=r"release.json is not that of a release"):
-        files.published(folder, schema, folder.parent / "out")
+        files.publish(folder, schema, folder.parent / "out")
 
 
 def test_a_folder_without_a_release_is_refused(tmp_path):
     for folder in (tmp_path, tmp_path / "none"):
         with pytest.raises(BadValue, match="must hold a built release"):
-            read.checked(folder, known())
+            read.check_release(folder, known())
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_a_folder_without_a_release_is_refused(tmp_path):
 def test_facts_that_are_none_are_refused(tmp_path, text):
     (tmp_path / "release.json").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(IntegrityError, match=r"release.json is not that of a release"):
-        read.checked(tmp_path, known())
+        read.check_release(tmp_path, known())
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_facts_that_are_none_are_refused(tmp_path, text):
 )
 def test_a_release_of_another_schema_is_told(built, other, told):
     folder, _, _ = built
-    problems = read.checked(folder, other).problems
+    problems = read.check_release(folder, other).problems
     assert len(problems) == 1
     assert told in problems[0]
 
@@ -196,7 +196,7 @@ def test_facts_edited_at_random_never_break_the_reader(built):
             here[key] = chance.choice([None, True, -1, 0.5, "x", "", [], {}, [1], {"a": 1}, 10**30])
         (folder / "release.json").write_text(json.dumps(edited))
         try:
-            files.published(folder, schema, folder.parent / "out", replace=True)
+            files.publish(folder, schema, folder.parent / "out", replace=True)
         except IntegrityError:
             told += 1
     assert told > 100

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadValue
-from discreet.release.tree import from_edges, summed
+from discreet.release.tree import from_edges, tree_sums
 from release.cases import require_adds_up, small_case
 from release.fits import tables
 
@@ -20,7 +20,7 @@ def every_table(case):
     shape = (len(tree.leaves), noisy.shape[1])
     allowed = np.ones(shape, bool) if known["allowed"] is None else known["allowed"]
     for values in itertools.product(*(range(BOUND + 1 if free else 1) for free in allowed.ravel())):
-        table = summed(tree, np.array(values, dtype=np.int64).reshape(shape))
+        table = tree_sums(tree, np.array(values, dtype=np.int64).reshape(shape))
         if table.max() <= BOUND and known["total"] in (None, int(table[0].sum())):
             yield table
 

@@ -10,11 +10,11 @@ from discreet.cli import main
 from discreet.errors import BadValue
 from discreet.noise.source import SYSTEM
 from discreet.release import given, resimulated
-from discreet.release.known import known
-from discreet.release.plan import planned
+from discreet.release.known import known_of
+from discreet.release.plan import plan_of
 from discreet.release.release import Release
 from discreet.release.subject import ReleaseSpec, subject
-from discreet.release.tree import from_branches, summed
+from discreet.release.tree import from_branches, tree_sums
 from discreet.schema import Column, Hierarchy, Schema, Unit
 from discreet.terms import Terms
 from release import census
@@ -37,7 +37,7 @@ def schema(*more, geo=GEO):
 def test_groups_of_one_size_can_be_fitted(facts):
     """`largest=1` counts groups; both methods want two columns, and say so only once it is paid."""
     about = subject(ReleaseSpec(groups="household", largest=1), schema(Column("household", "text")))
-    plan = planned(about, Terms.parse(1), known=known(about, **facts))
+    plan = plan_of(about, Terms.parse(1), known=known_of(about, **facts))
     release = Release(plan, plan.measurement(np.array([[3], [0], [2]]), SYSTEM))
     assert release.violations.count == 0
 
@@ -46,9 +46,9 @@ def test_controlled_rounding_takes_every_total_that_its_plan_takes():
     """2³⁰ people in 10,000 wards of seven regions: the float sums of a wide region miss each other by 10⁻⁶."""
     wards = tuple(("x", f"r{number % 7}", f"w{number}") for number in range(10_000))
     about = subject(ReleaseSpec(), schema(geo=Hierarchy("geo", ("country", "region", "ward"), branches=wards)))
-    plan = planned(about, Terms.parse(1), method="rounded", known=known(about, total=2**30))
+    plan = plan_of(about, Terms.parse(1), method="rounded", known=known_of(about, total=2**30))
     chance = np.random.default_rng(1)
-    exact = summed(about.tree, chance.multinomial(2**30, np.full(10_000, 1e-4))[:, None].astype(np.int64))
+    exact = tree_sums(about.tree, chance.multinomial(2**30, np.full(10_000, 1e-4))[:, None].astype(np.int64))
     noisy = exact + np.rint(chance.normal(0, 10, exact.shape)).astype(np.int64)
     assert Release(plan, noisy).violations.count == 0
 
@@ -84,7 +84,7 @@ def test_totals_of_leaves_take_time_in_proportion_to_them():
     about = SimpleNamespace(tree=tree, attributes=(), labels=())
     totals = dict.fromkeys(map(str, names), 1)
     Counted.hashed = 0
-    assert known(about, leaf_totals=totals).total == 300
+    assert known_of(about, leaf_totals=totals).total == 300
     assert Counted.hashed < 20 * 300
 
 
@@ -92,7 +92,7 @@ def test_zeros_of_one_level_are_not_compared_with_all_leaves(monkeypatch):
     tree = from_branches(("x", "ward"), [("x", f"w{number}") for number in range(300)])
     about = SimpleNamespace(tree=tree, attributes=("sex",), labels=(("m", "f"),))
     monkeypatch.setattr(np, "intersect1d", lambda *_: pytest.fail("a set of all leaves for each line"))
-    found = known(about, zeros=[{"ward": f"w{number}", "sex": "m"} for number in range(300)])
+    found = known_of(about, zeros=[{"ward": f"w{number}", "sex": "m"} for number in range(300)])
     assert not found.allowed[:, 0].any()
     assert found.allowed[:, 1].all()
 
@@ -107,19 +107,19 @@ def test_a_name_of_a_level_and_of_an_attribute_is_not_taken_for_one_of_the_two()
     towns = Hierarchy("geo", ("size", "ward"), branches=(("1", "a"), ("2", "b")))
     about = subject(ReleaseSpec(groups="household", largest=3), schema(Column("household", "text"), geo=towns))
     with pytest.raises(BadValue, match="zeros"):
-        known(about, zeros=[{"size": "1"}])
+        known_of(about, zeros=[{"size": "1"}])
 
 
 def test_nothing_is_not_the_label_none():
     about = subject(ReleaseSpec(by=("d",)), schema(Column("d", "category", values=("None", "f"), null="key")))
     with pytest.raises(BadValue, match="zeros"):
-        known(about, zeros=[{"d": None}])
+        known_of(about, zeros=[{"d": None}])
 
 
 def test_totals_of_two_leaves_in_each_others_place_are_doubted():
     about = subject(ReleaseSpec(), schema())
-    plan = planned(about, Terms.parse(1), known=known(about, leaf_totals={"a": 90_000, "b": 10, "c": 7}))
-    release = Release(plan, summed(about.tree, np.array([[10], [90_000], [7]])))
+    plan = plan_of(about, Terms.parse(1), known=known_of(about, leaf_totals={"a": 90_000, "b": 10, "c": 7}))
+    release = Release(plan, tree_sums(about.tree, np.array([[10], [90_000], [7]])))
     assert release.doubts
 
 
@@ -137,6 +137,6 @@ def test_a_place_with_one_cell_has_one_number():
     """The page says one of the two, table.csv the other."""
     more = [Column("one", "category", values=("k",)), Column("two", "category", values=("k",))]
     about = subject(ReleaseSpec(by=("one", "two")), schema(*more))
-    plan = planned(about, Terms.parse("0.01"))
+    plan = plan_of(about, Terms.parse("0.01"))
     release = Release(plan, plan.measurement(np.array([[50], [60], [70]]), SYSTEM))
     assert release.totals.tolist() == release.estimate[:, 0].tolist()

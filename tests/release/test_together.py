@@ -7,18 +7,18 @@ from discreet.release import check
 from discreet.release.attributes import matrix
 from discreet.release.fit import choice, together
 from discreet.release.known import Known
-from discreet.release.measure import marginal, whole
-from discreet.release.plan import planned
+from discreet.release.measure import all_cells, marginal
+from discreet.release.plan import plan_of
 from discreet.release.subject import ReleaseSpec, subject
-from discreet.release.tree import from_branches, summed
+from discreet.release.tree import from_branches, tree_sums
 from discreet.schema import Column, Hierarchy, Schema, Unit
 from discreet.terms import Terms
 from release.test_tree import random_tree
 from replay import Seeded
 
 NAMES, SIZES = ("sex", "age", "home"), (2, 3, 2)
-VIEWS = (*(marginal([name], NAMES, SIZES) for name in NAMES), whole(NAMES, 12))
-SEEN = together.Seen(VIEWS, (3.0, 1.0, 2.0, 1.0))
+VIEWS = (*(marginal([name], NAMES, SIZES) for name in NAMES), all_cells(NAMES, 12))
+SEEN = together.MeasuredViews(VIEWS, (3.0, 1.0, 2.0, 1.0))
 
 
 def case(seed):
@@ -27,7 +27,7 @@ def case(seed):
     tree = random_tree(seed, int(chance.integers(2, 20)))
     allowed = chance.random((len(tree.leaves), 12)) < (0.4, 0.8, 1.1)[seed % 3]
     leaves = chance.integers(0, 9, allowed.shape) * allowed
-    exact = summed(tree, leaves)
+    exact = tree_sums(tree, leaves)
     noise = (0, 3, 40)[seed // 3 % 3]
     noisy = np.concatenate([view.of(exact) for view in VIEWS], axis=1)
     noisy = noisy + chance.integers(-noise, noise + 1, noisy.shape)
@@ -44,7 +44,7 @@ def case(seed):
 @pytest.mark.parametrize("seed", range(108))
 def test_nothing_is_ever_broken_and_without_noise_nothing_changes(seed):
     tree, exact, noisy, weights, held, noise = case(seed)
-    table = together.fitted(tree, noisy, weights, SEEN, held)
+    table = together.whole_table(tree, noisy, weights, SEEN, held)
     assert held.violations(tree, table) == check.Violations()
     if not noise:
         assert np.array_equal(table, exact)
@@ -110,15 +110,15 @@ SCHEMA = Schema("people", COLUMNS, Unit("person", 1), "add-remove", None, (GEO,)
 def test_totals_and_marginals_of_places_are_far_nearer_than_cell_by_cell():
     """One seeded draw; wards of 20 to 2,000 people in 40 cells, most of them small."""
     about = subject(ReleaseSpec("geo", by=("sex", "age", "state")), SCHEMA)
-    plan, alone = planned(about, Terms.parse(1)), planned(about, Terms.parse(1), method="integer")
+    plan, alone = plan_of(about, Terms.parse(1)), plan_of(about, Terms.parse(1), method="integer")
     assert plan.method == "together"
     chance = np.random.default_rng(1)
     share = chance.dirichlet(np.full(40, 0.3))
     leaves = np.stack(
         [chance.multinomial(int(size), share) for size in np.geomspace(20, 2_000, len(about.tree.leaves))]
     )
-    exact, noisy = summed(about.tree, leaves), plan.measurement(leaves, Seeded(2))
-    near, far = (choice.fitted(each, noisy) - exact for each in (plan, alone))
+    exact, noisy = tree_sums(about.tree, leaves), plan.measurement(leaves, Seeded(2))
+    near, far = (choice.table_of(each, noisy) - exact for each in (plan, alone))
     wards = about.tree.places(2)
     for off in (lambda table: table.sum(axis=1), plan.measurement.marginals[0].of):
         assert np.square(off(near[wards])).mean() < 0.3 * np.square(off(far[wards])).mean()
@@ -129,5 +129,5 @@ def test_one_place_and_one_leaf_each():
     for branches in ([("x",)], [("x", "a")]):
         tree = from_branches(("a", "b")[: len(branches[0])], branches)
         noisy = np.full((len(tree), sum(view.size for view in VIEWS)), 3)
-        table = together.fitted(tree, noisy, np.ones(len(tree), dtype=np.int64), SEEN, Known(total=7))
+        table = together.whole_table(tree, noisy, np.ones(len(tree), dtype=np.int64), SEEN, Known(total=7))
         assert table.sum(axis=1).tolist() == [7] * len(tree)

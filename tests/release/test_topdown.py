@@ -13,7 +13,7 @@ from discreet.release.tree import from_edges
 from release.fits import hay
 from release.test_check import random_case
 
-METHODS = [topdown.fitted, chebyshev.fitted]
+METHODS = [topdown.fit, chebyshev.fit]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -84,7 +84,7 @@ def test_where_nothing_is_cut_the_fit_is_the_rounded_least_squares_table():
     noisy = np.array([[907, 500], [610, 290], [311, 190], [201, 99], [215, 104], [180, 77]])
     weights = np.array([3, 2, 2, 1, 1, 1])
     near = hay.estimates(tree, noisy, weights).values
-    assert np.abs(topdown.fitted(tree, noisy, weights) - near).max() < 2
+    assert np.abs(topdown.fit(tree, noisy, weights) - near).max() < 2
 
 
 @pytest.mark.parametrize("method", METHODS)

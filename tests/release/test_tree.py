@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadValue
-from discreet.release.tree import from_branches, from_edges, of_children, summed
+from discreet.release.tree import from_branches, from_edges, of_children, tree_sums
 
 
 def slow_sums(tree, leaves):
@@ -34,7 +34,7 @@ def test_children_lie_side_by_side_and_sums_are_those_of_the_paths(seed):
         np.sum(tree.level == tree.depth - 1)
     )
     leaves = np.random.default_rng(seed).integers(-9, 9, (len(tree.leaves), 3))
-    table = summed(tree, leaves)
+    table = tree_sums(tree, leaves)
     assert (table == slow_sums(tree, leaves)).all()
     for level in range(tree.depth):
         inner = np.diff(tree.child)[tree.places(level)] > 0
@@ -58,7 +58,7 @@ def test_several_tops_get_one_above_them():
 def test_a_single_place_is_a_tree():
     tree = from_branches(("country",), [("x",)])
     assert (len(tree), tree.leaves.tolist(), tree.depth) == (1, [0], 1)
-    assert summed(tree, np.array([[5]])).tolist() == [[5]]
+    assert tree_sums(tree, np.array([[5]])).tolist() == [[5]]
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,14 @@ from discreet.noise.gaussian import DiscreteGaussian, RoundedGaussian
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.release.attributes import matrix
 from discreet.release.combined import Measured, reach, spreads
-from discreet.release.measure import Form, from_top, marginal, whole
-from discreet.release.tree import from_branches, from_edges, summed
-from discreet.release.unbiased import LEAST, MEASURED, as_measured, least, unbiased
+from discreet.release.measure import Form, all_cells, from_top, marginal
+from discreet.release.tree import from_branches, from_edges, tree_sums
+from discreet.release.unbiased import LEAST, MEASURED, as_measured, estimator, least
 from release.test_check import random_tree
 
 LEVEL = Fraction(95, 100)
 NAMES, SIZES = ["age", "sex"], [3, 2]
-AGE, SEX, ALL = marginal(["age"], NAMES, SIZES), marginal(["sex"], NAMES, SIZES), whole(NAMES, 6)
+AGE, SEX, ALL = marginal(["age"], NAMES, SIZES), marginal(["sex"], NAMES, SIZES), all_cells(NAMES, 6)
 NONE = marginal([], NAMES, SIZES)
 SINGLE = from_branches(("x",), [("a",)])
 UNEVEN = from_edges([("x", "a"), ("x", "b"), ("a", "c"), ("a", "d"), ("a", "e"), ("c", "f")])
@@ -41,7 +41,7 @@ def dense(measured, laws):
     """(weights of all measured numbers in all places' cells and totals, σ² of each number): the normal equations."""
     tree, plain = measured.tree, measured.form is Form.PLAIN
     seen = np.concatenate([matrix(one) for one in measured.marginals])
-    adding = summed(tree, np.eye(len(tree.leaves)))
+    adding = tree_sums(tree, np.eye(len(tree.leaves)))
     sizes = [view.size for view in measured.marginals]
     by_level = [np.repeat([float(law.sigma) ** 2 for law in each], sizes) for each in laws]
     spread = np.concatenate([by_level[level] for level in tree.level])
@@ -56,13 +56,13 @@ def dense(measured, laws):
 
 def cases():
     for seed in range(12):
-        yield random_tree(seed, 2 + seed), Form.PLAIN, (whole(["x"], 1 + seed % 3),), (1,)
-        yield random_tree(seed, 9), Form.FROM_TOP, (whole(["x"], 1 + seed % 4),), (1,)
+        yield random_tree(seed, 2 + seed), Form.PLAIN, (all_cells(["x"], 1 + seed % 3),), (1,)
+        yield random_tree(seed, 9), Form.FROM_TOP, (all_cells(["x"], 1 + seed % 4),), (1,)
         yield random_tree(seed, 2 + seed % 5), Form.PLAIN, (AGE, SEX, ALL), (1, Fraction(1, 2), 3)
     yield SINGLE, Form.PLAIN, (NONE, AGE, SEX, ALL), (1, 2, 1, 2)
     yield UNEVEN, Form.PLAIN, (NONE, ALL), (1, 5)
-    yield SINGLE, Form.PLAIN, (whole(["x"], 1),), (1,)
-    yield BINARY, Form.PLAIN, (whole(["x"], 1),), (1,)
+    yield SINGLE, Form.PLAIN, (all_cells(["x"], 1),), (1,)
+    yield BINARY, Form.PLAIN, (all_cells(["x"], 1),), (1,)
 
 
 CASES = list(cases())
@@ -94,15 +94,15 @@ def test_no_other_unbiased_combination_varies_less_and_none_is_wider_than_measur
     tree, form, marginals, _ = CASES[number]
     measured, laws = Measured(tree, form, marginals), laws_of(number)
     found, (cells, _, spread) = spreads(measured, sigmas_of(laws)), dense(measured, laws)
-    design = np.kron(summed(tree, np.eye(len(tree.leaves))), np.concatenate([matrix(one) for one in marginals]))
+    design = np.kron(tree_sums(tree, np.eye(len(tree.leaves))), np.concatenate([matrix(one) for one in marginals]))
     free = np.eye(len(design)) - design @ np.linalg.pinv(design)  # combinations whose mean is 0 whatever the counts
     for other in np.random.default_rng(number).normal(0, 0.1, (5, len(design))) @ free:
         assert ((cells + other) ** 2 @ spread >= cells**2 @ spread * (1 - 1e-9)).all()
     own = np.array([float(each[-1].sigma) ** 2 for each in laws])[tree.level]
-    many = len(marginals[-1].place)
+    many = len(marginals[-1].index)
     twice = np.ones(many) if form is Form.PLAIN else np.append(np.full(many - 1, 2), 1)
     assert (np.outer(found.variance, found.cells.variance)[found.kind] <= np.outer(own, twice) * (1 + 1e-9)).all()
-    chosen, today = unbiased(tree, form, marginals, laws, LEVEL), as_measured(measured, laws, LEVEL)
+    chosen, today = estimator(tree, form, marginals, laws, LEVEL), as_measured(measured, laws, LEVEL)
     assert (chosen.radius <= today.radius).all()
     assert (chosen.total_radius <= today.total_radius).all()
     assert chosen.way == (LEAST if chosen.radius.sum() < today.radius.sum() else MEASURED)
@@ -111,11 +111,11 @@ def test_no_other_unbiased_combination_varies_less_and_none_is_wider_than_measur
 @pytest.mark.parametrize("number", range(len(CASES)))
 def test_without_noise_the_exact_numbers_come_back_however_large(number):
     tree, form, marginals, _ = CASES[number]
-    leaves = np.random.default_rng(number).integers(0, 2**44, (len(tree.leaves), len(marginals[-1].place)))
-    exact = summed(tree, leaves)
+    leaves = np.random.default_rng(number).integers(0, 2**44, (len(tree.leaves), len(marginals[-1].index)))
+    exact = tree_sums(tree, leaves)
     seen = from_top(exact) if form is Form.FROM_TOP else exact
     noisy = np.concatenate([one.of(seen) for one in marginals], axis=1)
-    for found in (unbiased(tree, form, marginals, laws_of(number), LEVEL), _least(number)):
+    for found in (estimator(tree, form, marginals, laws_of(number), LEVEL), _least(number)):
         assert np.array_equal(found.cells(noisy), exact)
         assert np.array_equal(found.totals(noisy), exact.sum(axis=1))
 
@@ -201,10 +201,10 @@ def most_misses(draws, numbers):
 def test_margins_hold_on_every_place_and_a_tenth_less_does_not(tree, form):
     """N = 20,000 independent columns of one measurement stand for as many draws (10,000 pairs of them from the top)."""
     draws, sigma = 20_000, 30
-    found = unbiased(tree, form, [whole(["x"], draws)], gauss(tree, sigma), LEVEL)
+    found = estimator(tree, form, [all_cells(["x"], draws)], gauss(tree, sigma), LEVEL)
     assert found.way == LEAST
     leaves = np.random.default_rng(5).integers(0, 50, (len(tree.leaves), draws))
-    exact = summed(tree, leaves)
+    exact = tree_sums(tree, leaves)
     seen = from_top(exact) if form is Form.FROM_TOP else exact
     noisy = np.rint(seen + np.random.default_rng(6).normal(0, sigma, exact.shape)).astype(np.int64)
     off, radius = np.abs(found.cells(noisy) - exact), found.radius
@@ -220,8 +220,8 @@ def test_margins_of_several_views_hold_for_cells_and_totals():
     """N = 2,400 draws on a tree with leaves at different depths; a radius 30 % too small is found in every number."""
     draws, marginals = 2400, (AGE, SEX, ALL)
     laws = gauss(UNEVEN, [12, 9, 15, 20], (1, Fraction(1, 2), 3))
-    found, chance = unbiased(UNEVEN, Form.PLAIN, marginals, laws, LEVEL), np.random.default_rng(8)
-    exact = summed(UNEVEN, chance.integers(0, 30, (len(UNEVEN.leaves), 6)))
+    found, chance = estimator(UNEVEN, Form.PLAIN, marginals, laws, LEVEL), np.random.default_rng(8)
+    exact = tree_sums(UNEVEN, chance.integers(0, 30, (len(UNEVEN.leaves), 6)))
     seen = np.concatenate([one.of(exact) for one in marginals], axis=1)
     sigma = np.concatenate(
         [np.repeat([[float(each[at].sigma)] for each in laws], view.size, axis=1) for at, view in enumerate(marginals)],
@@ -246,8 +246,8 @@ def test_margins_of_several_views_hold_for_cells_and_totals():
 def test_laplace_noise_is_left_as_measured_with_the_margins_of_its_law():
     laws = [[DiscreteLaplace(Fraction(5))], [DiscreteLaplace(Fraction(7))]] + [[DiscreteLaplace(Fraction(2))]] * 2
     noisy = np.random.default_rng(1).integers(-9, 99, (len(UNEVEN), 3))
-    plain = unbiased(UNEVEN, Form.PLAIN, [whole(["x"], 3)], laws, LEVEL)
-    sizes = unbiased(UNEVEN, "from the top", [whole(["x"], 3)], laws, LEVEL)
+    plain = estimator(UNEVEN, Form.PLAIN, [all_cells(["x"], 3)], laws, LEVEL)
+    sizes = estimator(UNEVEN, "from the top", [all_cells(["x"], 3)], laws, LEVEL)
     assert plain.way == sizes.way == MEASURED
     for place, level in enumerate(UNEVEN.level):
         (law,) = laws[level]
@@ -264,34 +264,34 @@ def test_laplace_noise_is_left_as_measured_with_the_margins_of_its_law():
 
 def test_a_total_is_the_sum_of_the_view_with_the_least_noise():
     names, sizes = ["a", "b", "c"], [2, 5, 8]
-    marginals = [*(marginal([name], names, sizes) for name in names), whole(names, 80)]
+    marginals = [*(marginal([name], names, sizes) for name in names), all_cells(names, 80)]
     laws = [[DiscreteLaplace(Fraction(s)) for s in row] for row in ([10, 10, 10, 10], [90, 10, 10, 10])]
     tree = from_branches(("x", "y"), [("t", "p"), ("t", "q")])
-    found = unbiased(tree, Form.PLAIN, marginals, laws, LEVEL)
+    found = estimator(tree, Form.PLAIN, marginals, laws, LEVEL)
     noisy = np.random.default_rng(2).integers(-99, 99, (3, 95))
     assert found.totals(noisy).tolist() == [noisy[0, :2].sum(), noisy[1, 2:7].sum(), noisy[2, 2:7].sum()]
     assert found.total_radius.tolist() == [sum_radius(laws[0][0], n, LEVEL) for n in (2, 5, 5)]
     assert (found.total_radius < 0.3 * sum_radius(laws[0][0], 80, LEVEL)).all()
-    gaussian = unbiased(tree, Form.PLAIN, marginals, gauss(tree, 10, (1, 1, 1, 1)), LEVEL)
+    gaussian = estimator(tree, Form.PLAIN, marginals, gauss(tree, 10, (1, 1, 1, 1)), LEVEL)
     assert (gaussian.total_radius < 0.13 * sum_radius(RoundedGaussian(Fraction(10)), 80, LEVEL)).all()
 
 
 def test_on_a_deep_binary_tree_every_margin_is_much_narrower():
-    found = unbiased(BINARY, Form.PLAIN, [whole(["x"], 2)], gauss(BINARY, 50), LEVEL)
+    found = estimator(BINARY, Form.PLAIN, [all_cells(["x"], 2)], gauss(BINARY, 50), LEVEL)
     assert found.way == LEAST
     assert found.radius.max() < 0.8 * 98
 
 
 @pytest.mark.parametrize("tree", [SINGLE, from_branches(("x", "y"), [("t", str(i)) for i in range(500)])])
 def test_where_the_tree_helps_no_margin_it_is_as_measured(tree):
-    assert unbiased(tree, Form.PLAIN, [whole(["x"], 1)], gauss(tree, 9.36), LEVEL).way == MEASURED
+    assert estimator(tree, Form.PLAIN, [all_cells(["x"], 1)], gauss(tree, 9.36), LEVEL).way == MEASURED
 
 
 def test_a_number_that_is_nearer_as_measured_stays_so():
     """σ = 9.36 measures to ± 18, its exact law; the bound for a sum that is nearly one draw says 19."""
     tree = from_branches(("x", "y", "z"), [("t", str(i), f"{i}.{j}") for i in range(200) for j in range(3)])
-    laws, marginals = gauss(tree, 9.36), [whole(["x"], 2)]
-    found = unbiased(tree, Form.PLAIN, marginals, laws, LEVEL)
+    laws, marginals = gauss(tree, 9.36), [all_cells(["x"], 2)]
+    found = estimator(tree, Form.PLAIN, marginals, laws, LEVEL)
     alone = least(Measured(tree, Form.PLAIN, tuple(marginals)), laws, LEVEL)
     assert found.way == LEAST
     assert (int(alone.radius[0, 0]), int(found.radius[0, 0])) == (19, 18)
@@ -314,13 +314,13 @@ def test_a_number_that_is_nearer_as_measured_stays_so():
 )
 def test_what_is_not_proven_is_not_combined(laws):
     assert least(Measured(UNEVEN, Form.PLAIN, (SEX, ALL)), laws, LEVEL) is None
-    assert unbiased(UNEVEN, Form.PLAIN, (SEX, ALL), laws, LEVEL).way == MEASURED
+    assert estimator(UNEVEN, Form.PLAIN, (SEX, ALL), laws, LEVEL).way == MEASURED
 
 
 def test_a_half_is_a_half_however_floats_add_up():
     """A chain of six measures one number six times: halves are common, and go to the even side of the lowest number."""
     chain = from_edges([(str(i), str(i + 1)) for i in range(5)])
-    found = unbiased(chain, Form.PLAIN, [whole(["x"], 5000)], gauss(chain, 30), LEVEL)
+    found = estimator(chain, Form.PLAIN, [all_cells(["x"], 5000)], gauss(chain, 30), LEVEL)
     noisy = np.random.default_rng(9).integers(-50, 50, (6, 5000))
     from_lowest = [round(Fraction(int(sum(column)), 6) - int(column[-1])) for column in noisy.T]
     assert np.array_equal(found.cells(noisy), np.tile(noisy[-1] + from_lowest, (6, 1)))
@@ -339,7 +339,7 @@ GIVEN = {"form": Form.PLAIN, "marginals": (SEX, ALL), "laws": gauss(UNEVEN, 9, (
 )
 def test_facts_that_do_not_fit_are_refused(change, rule):
     with pytest.raises(BadValue, match=rule):
-        unbiased(UNEVEN, **(GIVEN | change))
+        estimator(UNEVEN, **(GIVEN | change))
 
 
 @pytest.mark.parametrize(
@@ -352,7 +352,7 @@ def test_facts_that_do_not_fit_are_refused(change, rule):
     ],
 )
 def test_numbers_that_do_not_fit_are_refused(noisy, rule):
-    found = unbiased(UNEVEN, **GIVEN)
+    found = estimator(UNEVEN, **GIVEN)
     for estimated in (found.cells, found.totals):
         with pytest.raises(BadValue, match=rule):
             estimated(noisy)

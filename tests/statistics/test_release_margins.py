@@ -11,10 +11,10 @@ from scipy.stats import binom
 
 from discreet.noise.source import SYSTEM
 from discreet.release.measure import Form
-from discreet.release.plan import planned
+from discreet.release.plan import plan_of
 from discreet.release.release import Release
 from discreet.release.subject import ReleaseSpec, subject
-from discreet.release.tree import summed
+from discreet.release.tree import tree_sums
 from discreet.schema import Column, Hierarchy, Schema, Unit
 from discreet.terms import Terms
 
@@ -43,10 +43,10 @@ NAMES = ["units", "rows", "from the top", "sizes", "several attributes", "from t
 def misses(request):
     """By level: by how much every interval missed, over all runs (0 or less: it held), and its radius; totals last."""
     wanted, terms, given = ASKED[request.param]
-    plan = planned(subject(wanted, SCHEMA), terms, **given)
+    plan = plan_of(subject(wanted, SCHEMA), terms, **given)
     assert plan.margins.unbiased.way == ("least squares" if plan.terms.delta else "measured")
     leaves = np.random.default_rng(3).integers(0, 40, (len(GEO.leaves), plan.subject.cells))
-    exact = summed(plan.subject.tree, leaves)
+    exact = tree_sums(plan.subject.tree, leaves)
     beyond = []
     for _ in range(RUNS):
         made = Release(plan, plan.measurement(leaves, SYSTEM))

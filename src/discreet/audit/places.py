@@ -10,7 +10,7 @@ from itertools import combinations, combinations_with_replacement, product
 
 from discreet.audit.brute import tables
 from discreet.bounded import Sensitivity
-from discreet.release.measure import Design, Form, Marginal, marginal, whole
+from discreet.release.measure import Design, Form, Marginal, all_cells, marginal
 from discreet.release.tree import Tree, from_branches
 
 Table = tuple[tuple[int, ...], ...]
@@ -27,12 +27,12 @@ FLAT_SHARES = [[Fraction(1, 4)], [Fraction(3, 4)]]
 _SIX, _EIGHT, _FOUR = Fraction(1, 6), Fraction(1, 8), Fraction(1, 4)
 VIEW_SHARES = [[Fraction(1, 12), _SIX, _FOUR], [_EIGHT, _EIGHT, _FOUR]]  # of age, sex and both
 _AGE_SEX = ("age", "sex")
-VIEWS = (*(marginal([name], _AGE_SEX, [2, 2]) for name in _AGE_SEX), whole(_AGE_SEX, 4))
+VIEWS = (*(marginal([name], _AGE_SEX, [2, 2]) for name in _AGE_SEX), all_cells(_AGE_SEX, 4))
 
 
 def plainly(tree: Tree, level: Sensitivity, cells: int = 1, views: tuple[Marginal, ...] = ()) -> Design:
     """Each cell by itself, in one view or several."""
-    return Design(tree, Form.PLAIN, views or (whole(("cell",), cells),), level, level)
+    return Design(tree, Form.PLAIN, views or (all_cells(("cell",), cells),), level, level)
 
 
 def empty(tree: Tree, cells: int) -> Table:

@@ -19,7 +19,7 @@ from discreet.audit.places import (
 )
 from discreet.audit.trial import Pair
 from discreet.relation import Relation
-from discreet.release.measure import Design, Form, gaussian, laplace, moved, sizes_moved, whole
+from discreet.release.measure import Design, Form, all_cells, count_sensitivity, gaussian, laplace, size_sensitivity
 
 _ADD, _REPLACE = Relation.ADD_REMOVE, Relation.REPLACE_ONE
 _ONE = Fraction(1)
@@ -44,9 +44,9 @@ _SOME: Table = ((3, 1), (7, 0), (0, 2), (2, 9))
 def _counts() -> Iterator[Claim]:
     world = places.entering(places.small(DEEP, 1, 3), places.counted)
     for e in EPSILONS:
-        made = laplace(plainly(DEEP, moved(1, _ADD)), Fraction(e), DEEP_SHARES)
+        made = laplace(plainly(DEEP, count_sensitivity(1, _ADD)), Fraction(e), DEEP_SHARES)
         yield Claim(f"release-{e}", laplace, made, _entered(), world)
-    made = laplace(plainly(DEEP, moved(2, _ADD), 2), _ONE, DEEP_SHARES)
+    made = laplace(plainly(DEEP, count_sensitivity(2, _ADD), 2), _ONE, DEEP_SHARES)
     pairs = (
         *((side, with_more(side, (1, 0), (1, 0))) for side in (_NOBODY, _SOME)),  # both rows in one cell
         (_SOME, with_more(_SOME, (1, 0), (3, 1))),
@@ -54,7 +54,7 @@ def _counts() -> Iterator[Claim]:
     )
     world = places.entering(places.small(DEEP, 2, 1), places.counted, 2)
     yield Claim("release-two-rows", laplace, made, pairs, world, _WIDE)
-    made = laplace(plainly(DEEP, moved(1, _REPLACE), 2), 2 * _ONE, DEEP_SHARES)
+    made = laplace(plainly(DEEP, count_sensitivity(1, _REPLACE), 2), 2 * _ONE, DEEP_SHARES)
     world = places.exchanging(places.small(DEEP, 2, 2), places.counted)
     yield Claim("release-replace-one", laplace, made, _moved(), world, _WIDE)
 
@@ -79,11 +79,11 @@ def _moved() -> tuple[Pair, ...]:
 
 def _views() -> Iterator[Claim]:
     nobody, some = places.empty(FLAT, 4), ((3, 0, 5, 1), (0, 0, 2, 8))
-    made = laplace(plainly(FLAT, moved(1, _ADD), views=VIEWS), 2 * _ONE, VIEW_SHARES)
+    made = laplace(plainly(FLAT, count_sensitivity(1, _ADD), views=VIEWS), 2 * _ONE, VIEW_SHARES)
     pairs = tuple((side, with_more(side, slot)) for side in (nobody, some) for slot in ((0, 0), (1, 3)))
     world = places.entering(places.small(FLAT, 4, 2), places.counted)
     yield Claim("release-marginals", laplace, made, pairs, world, _WIDE)
-    made = laplace(plainly(FLAT, moved(1, _REPLACE), views=VIEWS), 4 * _ONE, VIEW_SHARES)
+    made = laplace(plainly(FLAT, count_sensitivity(1, _REPLACE), views=VIEWS), 4 * _ONE, VIEW_SHARES)
     world = places.exchanging(places.small(FLAT, 4, 1), places.counted)
     yield Claim("release-marginals-replace-one", laplace, made, _changed(), world, _WIDE)
 
@@ -100,8 +100,8 @@ _GROUPS: Table = ((1, 0, 2), (3, 1, 0), (0, 0, 4), (2, 2, 1))
 
 def from_top(rows: int, relation: Relation) -> Design:
     """Sizes 1, 2 and 3 or more over the deep tree, each person protected."""
-    cells = (whole(("size",), 3),)
-    return Design(DEEP, Form.FROM_TOP, cells, sizes_moved(rows, relation), moved(rows, relation))
+    cells = (all_cells(("size",), 3),)
+    return Design(DEEP, Form.FROM_TOP, cells, size_sensitivity(rows, relation), count_sensitivity(rows, relation))
 
 
 def _sizes() -> Iterator[Claim]:
@@ -129,22 +129,22 @@ def _left_and_joined() -> tuple[Pair, ...]:
 def _plain_sizes() -> Iterator[Claim]:
     groups: Table = ((2, 1, 0), (1, 3, 2))
     pairs = tuple((groups, grown(groups, *slot)) for slot in ((0, 1), (0, 2), (1, 0), (1, 2)))
-    made = laplace(plainly(FLAT, sizes_moved(1, _ADD), 3), _ONE, FLAT_SHARES)
+    made = laplace(plainly(FLAT, size_sensitivity(1, _ADD), 3), _ONE, FLAT_SHARES)
     world = places.entering(places.small(FLAT, 3, 3), places.joined)
     yield Claim("release-plain-sizes", laplace, made, pairs, world, _WIDE)
     both = ((0, 1), (1, 2)), ((0, 1), (1, 0)), ((0, 1), (0, 2)), ((1, 0), (1, 2))
     pairs = tuple((grown(groups, *old), grown(groups, *new)) for old, new in both)
-    made = laplace(plainly(FLAT, sizes_moved(1, _REPLACE), 3), 2 * _ONE, FLAT_SHARES)
+    made = laplace(plainly(FLAT, size_sensitivity(1, _REPLACE), 3), 2 * _ONE, FLAT_SHARES)
     world = places.exchanging(places.small(FLAT, 3, 2), places.joined)
     yield Claim("release-plain-sizes-replace-one", laplace, made, pairs, world, _WIDE)
 
 
 def _gaussians() -> Iterator[Claim]:
-    made = gaussian(plainly(DEEP, moved(2, _ADD)), 1, _DELTA, DEEP_SHARES)
+    made = gaussian(plainly(DEEP, count_sensitivity(2, _ADD)), 1, _DELTA, DEEP_SHARES)
     pairs = tuple((one, with_more(other, slot)) for (one, other), slot in zip(_entered(), _LAST, strict=True))
     world = places.entering(places.small(DEEP, 1, 1), places.counted, 2)
     yield Claim("release-gaussian-two-rows", gaussian, made, pairs, world)
-    made = gaussian(plainly(FLAT, moved(1, _REPLACE), views=VIEWS), 2, _DELTA, VIEW_SHARES)
+    made = gaussian(plainly(FLAT, count_sensitivity(1, _REPLACE), views=VIEWS), 2, _DELTA, VIEW_SHARES)
     world = places.exchanging(places.small(FLAT, 4, 0), places.counted)
     yield Claim("release-gaussian-replace-one", gaussian, made, _changed(), world, _WIDE)
     made = gaussian(from_top(1, _ADD), 1, _DELTA, DEEP_SHARES)

@@ -235,7 +235,7 @@ class Engine:
                 if frames.digest(table) != content:  # it may share memory with the frame, which another thread changes
                     return None
                 facts = self._make(origin.File(incoming, origin.Format.PARQUET), secret, wanted, tell)
-                self._put_in_place(wanted, tell)
+                self._place_files(wanted, tell)
         return self._remember(facts, anew=anew)
 
     def _from_file(self, file: origin.File, secret: Secret, tell: Progress) -> Prepared | None:
@@ -252,7 +252,7 @@ class Engine:
                 # Before it gets its name: else rows of another state would stand under this one's id.
                 if file.stamps() != before or not (stamps or file.digest() == content):
                     return None
-                self._put_in_place(wanted, tell)
+                self._place_files(wanted, tell)
         elif (not known and stamps) or Path(f"{self._path(wanted)}.wal").exists():
             facts |= {"stamps": stamps} if stamps else {}
             with contextlib.suppress(Gone):  # saves the next process a digest, and ends what a kill here left undone
@@ -323,7 +323,7 @@ class Engine:
             raise refusal
         return facts
 
-    def _put_in_place(self, wanted: dict[str, str], tell: Progress) -> None:
+    def _place_files(self, wanted: dict[str, str], tell: Progress) -> None:
         """The new file under its name, and the states that nobody holds gone."""
         path = self._path(wanted)
         files.or_cannot_write(path, partial(durable.put_in_place, self._scratch()[1], path))

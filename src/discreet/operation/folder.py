@@ -43,7 +43,7 @@ def check(call: BuiltCall) -> "Reply[Checked]":
     schema, folder = _schema(call.metadata), call.release_folder
     _require_built(folder, call.metadata)
     with fixed_by(_rebuild(call.metadata), IntegrityError):
-        checked = read.checked(folder, schema)
+        checked = read.check_release(folder, schema)
     facts, problems = checked.facts, checked.problems
     data = {
         "dataset": schema.name,
@@ -72,7 +72,7 @@ def publish(call: BuiltCall) -> Reply[list[Path]]:
     _require_built(folder, metadata)
     _require_free(out, replaces=call.replaces, fix="Add --yes to replace it, or give another folder after -o.")
     with fixed_by(_rebuild(metadata), IntegrityError):
-        written = files.published(folder, schema, out, replace=call.replaces, toml=metadata)
+        written = files.publish(folder, schema, out, replace=call.replaces, toml=metadata)
     paths = [out / path.name for path in written]
     return Reply(envelope(dataset=schema.name, folder=str(out), files=[str(path) for path in paths]), paths)
 

@@ -48,8 +48,8 @@ def _placed(release: "RehearsedRelease", folder: Path, names: tuple[str, ...], r
     real.require_harmless(folder, names, release.toml)
     with tempfile.TemporaryDirectory(prefix="discreet-rehearsal-") as apart:
         built, out = Path(apart) / "built", Path(apart) / "published"
-        real.saved(release, built)
-        real.published(built, release.plan.subject.schema, out)  # which checks what was built
+        real.save(release, built)
+        real.publish(built, release.plan.subject.schema, out)  # which checks what was built
         _stamp(out, names)
         _require_own(folder, replace)
         _put(out, folder, names)

@@ -1,11 +1,11 @@
-"""Marginals of a place's cells brought together: the best unbiased cells from several noisy views.
+"""Combine several noisy views of a place's cells into the best unbiased cells.
 
 At every place the same views M_1 … M_k of the S cells are measured, M_a with noise of variance ∝ 1/v_a.  Least squares,
 
     x̂ = C·Σ_a v_a·M_aᵀ·y_a,      C = (Σ_a v_a·M_aᵀ·M_a)⁻¹,
 
-has covariance C times what is common to the place.  Over a tree whose levels weigh u_l, a view then weighs u_l·v_a, and
-least squares over cells and places at once is the one after the other: the system is a Kronecker product.
+has covariance C times the variance of the place.  Over a tree whose levels weigh u_l, a view weighs u_l·v_a, and
+least squares over cells and places is the one after the other, because the system is a Kronecker product.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from discreet.release.measure import Marginal
 
 @dataclass(frozen=True, eq=False)
 class Views:
-    """How views become cells (`weights` of each measured number in each cell) and their covariance."""
+    """The `weights` of each measured number in each cell, and the covariance of the cells."""
 
     weights: Floats  # (numbers, cells)
     covariance: Floats  # (cells, cells)
@@ -39,14 +39,16 @@ def views(marginals: Sequence[Marginal], weights: Sequence[float]) -> Views:
 
     The last view must be all cells, so that the system can always be solved.
     """
-    stacked = np.concatenate([matrix(one) for one in marginals])
-    weighing = np.concatenate([np.full(one.size, weight) for one, weight in zip(marginals, weights, strict=True)])
+    stacked = np.concatenate([matrix(marginal) for marginal in marginals])
+    weighing = np.concatenate(
+        [np.full(marginal.size, weight) for marginal, weight in zip(marginals, weights, strict=True)]
+    )
     covariance = np.linalg.inv(stacked.T @ (weighing[:, None] * stacked))
     return Views(weighing[:, None] * stacked @ covariance, covariance)
 
 
 def matrix(view: Marginal) -> Floats:
     """M with M[k, c] = 1 where cell c is added to number k."""
-    made = np.zeros((view.size, len(view.place)))
-    made[view.place, np.arange(len(view.place))] = 1
-    return made
+    summing = np.zeros((view.size, len(view.index)))
+    summing[view.index, np.arange(len(view.index))] = 1
+    return summing

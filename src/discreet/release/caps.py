@@ -1,4 +1,4 @@
-"""What the numbers of a release count where a cap can bind, in the words of answers."""
+"""Words for what the numbers of a release count where a cap can bind."""
 
 from discreet.answer.caps import of_at_most
 from discreet.query import explain
@@ -6,17 +6,17 @@ from discreet.release.subject import Subject
 
 
 def counted_of(subject: Subject) -> str | None:
-    """The words for n and its estimate; None where no cap leaves anything out."""
-    schema, wanted = subject.schema, subject.wanted
+    """What n counts, as answers say it; None where no cap can leave anything out."""
+    schema, spec = subject.schema, subject.spec
     if schema.unit is None:
         return None
     who, rows = explain.unit(schema), schema.max_rows
-    if wanted.groups is not None:
-        whole = wanted.groups == who
-        return of_at_most(rows, who, groups=1 if whole else None, called="place")
-    if wanted.count == "rows":
+    if spec.groups is not None:
+        is_unit = spec.groups == who
+        return of_at_most(rows, who, groups=1 if is_unit else None, called="place")
+    if spec.count == "rows":
         return of_at_most(rows, who)
-    looked_at = [schema.find(name) for name in (subject.tree.levels[-1], *wanted.by)]
+    looked_at = [schema.find(name) for name in (subject.tree.levels[-1], *spec.by)]
     if all(column is not None and column.fixed_per_unit for column in looked_at):
         return None
     return of_at_most(rows, who, groups=1, called="cell", seen=True)

@@ -1,13 +1,14 @@
-"""Whether a table adds up: what breaks a rule, counted on every level.
+"""Count what breaks a rule in a table, on every level.
 
 sums       cells of an inner place that are not the sum of its children
 signs      negative cells
 fractions  cells that are not whole numbers
 totals     the top place whose cells do not sum to the public total; leaves whose cells do not sum to theirs
-zeros      cells that hold something where nothing can be
+zeros      cells that are not 0 where nothing can be
 """
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from discreet.errors import bad
 from discreet.ndarrays import Bools, Floats, Ints
 from discreet.release.leastsquares import require_size
-from discreet.release.tree import Tree, of_children, summed
+from discreet.release.tree import Tree, of_children, tree_sums
 
 NEAR = 1e-6
 Table = Ints | Floats
@@ -34,16 +35,10 @@ class Violations:
     @property
     def count(self) -> int:
         """All of them together; 0 if the table keeps every rule."""
-        return self.sums + self.signs + self.fractions + self.totals + self.zeros
+        return sum(astuple(self))
 
     def __add__(self, other: "Violations") -> "Violations":
-        return Violations(
-            self.sums + other.sums,
-            self.signs + other.signs,
-            self.fractions + other.fractions,
-            self.totals + other.totals,
-            self.zeros + other.zeros,
-        )
+        return Violations(*map(add, astuple(self), astuple(other)))
 
 
 def violations(
@@ -54,15 +49,15 @@ def violations(
     leaf_totals: Ints | None = None,
     allowed: Bools | None = None,
 ) -> Violations:
-    """What is broken in the whole table; whole numbers are compared exactly, others to 10⁻⁶.
+    """The broken rules of the table; whole numbers are compared exactly, others to 10⁻⁶.
 
     >>> from discreet.release.tree import from_edges
     >>> tree = from_edges([("x", "a"), ("x", "b")])
     >>> violations(tree, np.array([[5], [7], [-1]]), total=5)
     Violations(sums=1, signs=1, fractions=0, totals=0, zeros=0)
     """
-    found = by_level(tree, table, total=total, leaf_totals=leaf_totals, allowed=allowed)
-    return sum(found, Violations())
+    broken = by_level(tree, table, total=total, leaf_totals=leaf_totals, allowed=allowed)
+    return sum(broken, Violations())
 
 
 def by_level(
@@ -73,7 +68,7 @@ def by_level(
     leaf_totals: Ints | None = None,
     allowed: Bools | None = None,
 ) -> tuple[Violations, ...]:
-    """What is broken on each level, from the top down; a sum counts on the level of the parent."""
+    """The broken rules of each level, from the top down; a sum counts on the level of the parent."""
     _require_table(tree, table)
     possible = allowed_places(tree, table.shape[1], allowed)
     with np.errstate(invalid="ignore"):  # ∞ − ∞: not near 0, so it is counted
@@ -91,13 +86,13 @@ def by_level(
 
 
 def allowed_places(tree: Tree, cells: int, allowed: Bools | None) -> Bools | None:
-    """For each place and cell whether anything can be there: at a leaf as given, above if in one child or more."""
+    """For each place and cell whether it may be above 0: at a leaf as given, elsewhere if it may in some child."""
     if allowed is None:
         return None
     if allowed.shape != (len(tree.leaves), cells) or allowed.dtype != np.bool_:
         what = f"must be True or False for each of {len(tree.leaves)} leaves and {cells} cells"
         raise bad("allowed", what, (allowed.dtype.name, allowed.shape), "Give a row for each leaf, in their order.")
-    return summed(tree, allowed.astype(np.int64)) > 0
+    return tree_sums(tree, allowed.astype(np.int64)) > 0
 
 
 def require_reachable(total: int | None, top: Bools | None) -> None:
@@ -134,8 +129,7 @@ def _same(left: NDArray[np.generic], right: NDArray[np.generic]) -> Bools:
 def _require_table(tree: Tree, table: Table) -> None:
     if table.ndim != 2 or table.shape[0] != len(tree) or table.dtype not in (np.int64, np.float64):
         what = f"must be int64 or float64 with a row for each of the {len(tree)} places"
-        raise bad(
-            "table", what, (table.dtype.name, table.shape), "Give a row for each place, in the order of the tree."
-        )
+        fix = "Give a row for each place, in the order of the tree."
+        raise bad("table", what, (table.dtype.name, table.shape), fix)
     if table.dtype == np.int64 and table.size:
         require_size("table", max(int(table.max()), -int(table.min())), max(table.shape))

@@ -1,9 +1,9 @@
-"""Least squares over all views of all places at once, under normal noise: the numbers, their variances, a proven reach.
+"""Least squares over all views of all places under normal noise: the estimates, their variances and a proven ±.
 
-Least squares over cells and places together is cells first, then places, where the noise of a view on a level has
-variance s_l·r_a.  The numbers of one column then have variances u·Σ r·w², u of the place, w the weights of the views
-(docs/proofs/release/attributes.md, leastsquares.md).  With such a variance u for the whole estimate Σ a·X, and X normal
-noise of σ rounded to whole numbers,
+Where the noise of a view on a level has variance s_l·r_a, least squares over cells and places together is that over
+cells, then that over places.  The numbers of one column then have variances u·Σ r·w², u of the place, w the weights of
+the views (docs/proofs/release/attributes.md, leastsquares.md).  With such a variance u for the whole estimate
+Σ a·X, and X normal noise of σ rounded to whole numbers,
 
     P[|Σ a·X| ≥ z√u + c/2σ] ≤ 2·P[N > z]·exp(h²/24σ²) + n·Σ_m exp(−π²m²σ²)/(2√π·σ),
 
@@ -28,7 +28,7 @@ from discreet.noise.gaussian import RoundedGaussian
 from discreet.release.attributes import matrix, views
 from discreet.release.leastsquares import consistent, require_size, shares, variances
 from discreet.release.measure import Form, Marginal, columns
-from discreet.release.tree import Tree, summed
+from discreet.release.tree import Tree, tree_sums
 
 Laws = Sequence[Sequence[Law]]  # by level of the tree, then by marginal
 
@@ -57,8 +57,8 @@ class Measured:
 
     @property
     def numbers(self) -> int:
-        """How many of a place."""
-        return sum(one.size for one in self.marginals)
+        """How many numbers are measured in a place."""
+        return sum(marginal.size for marginal in self.marginals)
 
     def cells(self, noisy: Ints) -> Ints:
         """The last marginal, or the differences of its neighbours where sizes are measured from the top."""
@@ -76,7 +76,7 @@ class Measured:
         return np.concatenate(sums)
 
     def require(self, noisy: Ints) -> None:
-        """Refuses numbers of another shape, or so large that they could not be added up."""
+        """Refuse numbers of another shape, or so large that their sums could overflow."""
         shape = (len(self.tree), self.numbers)
         if noisy.shape != shape or noisy.dtype != np.int64:
             rule = f"must be {shape[0]:,} rows of {shape[1]:,} whole numbers (int64)"
@@ -90,8 +90,8 @@ class Measured:
 class Combined:
     """Least squares: `weights` (numbers, cells) of the views, None where there is one; `precision` of each place.
 
-    A whole table t that adds up and lies near, that of the leaves' cells, is taken off first and put back last: sums of
-    people stay whole numbers, and floats see noise only.
+    A whole table t that adds up, the sums of the leaves' cells, is subtracted first and added last: counts stay whole
+    numbers, and floats hold only noise.
     """
 
     measured: Measured
@@ -99,35 +99,35 @@ class Combined:
     precision: Floats
 
     def cells(self, noisy: Ints) -> Ints:
-        near = self._near(noisy)
-        beyond = self._beyond(noisy, near)
-        return near + self._swept(beyond if self.weights is None else beyond @ self.weights)
+        leaf_sums = self._near(noisy)
+        beyond = self._beyond(noisy, leaf_sums)
+        return leaf_sums + self._swept(beyond if self.weights is None else beyond @ self.weights)
 
     def totals(self, noisy: Ints) -> Ints:
-        near = self._near(noisy)
-        sums: Ints = near.sum(axis=1)
+        leaf_sums = self._near(noisy)
+        sums: Ints = leaf_sums.sum(axis=1)
         if self.measured.form is Form.FROM_TOP:
             beyond = (noisy[:, self.measured.columns[-1].start] - sums).astype(np.float64)
         else:
-            beyond = self._beyond(noisy, near)
+            beyond = self._beyond(noisy, leaf_sums)
             beyond = beyond.sum(axis=1) if self.weights is None else beyond @ self.weights.sum(axis=1)
         return sums + self._swept(beyond[:, None])[:, 0]
 
     def _near(self, noisy: Ints) -> Ints:
         tree = self.measured.tree
-        return summed(tree, self.measured.cells(noisy[tree.leaves]))
+        return tree_sums(tree, self.measured.cells(noisy[tree.leaves]))
 
-    def _beyond(self, noisy: Ints, near: Ints) -> Floats:
-        """What was measured beyond t: by cell where there is one view, else by number."""
+    def _beyond(self, noisy: Ints, leaf_sums: Ints) -> Floats:
+        """The measured numbers minus those of t: by cell where there is one view, else by number."""
         if self.weights is None:
-            return (self.measured.cells(noisy) - near).astype(np.float64)
+            return (self.measured.cells(noisy) - leaf_sums).astype(np.float64)
         beyond = np.empty(noisy.shape)
-        for view, at in zip(self.measured.marginals, self.measured.columns, strict=True):
-            beyond[:, at] = noisy[:, at] - view.of(near)
+        for view, numbers in zip(self.measured.marginals, self.measured.columns, strict=True):
+            beyond[:, numbers] = noisy[:, numbers] - view.of(leaf_sums)
         return beyond
 
-    def _swept(self, rest: Floats) -> Ints:
-        fits = consistent(shares(self.measured.tree, self.precision), rest)
+    def _swept(self, table: Floats) -> Ints:
+        fits = consistent(shares(self.measured.tree, self.precision), table)
         return np.rint(np.rint(fits * _FINE) / _FINE).astype(np.int64)
 
 
@@ -139,7 +139,7 @@ class Columns(NamedTuple):
 
 
 class Spreads(NamedTuple):
-    """The combination, and `variance` of each kind of place: times that of a column it is that of an estimate."""
+    """The combination, and the `variance` of each kind of place; times that of a column it is that of an estimate."""
 
     combined: Combined
     kind: Ints
@@ -149,17 +149,18 @@ class Spreads(NamedTuple):
 
 
 def spreads(measured: Measured, sigmas: Sequence[Sequence[Fraction]]) -> Spreads | None:
-    """Of normal noise with σ by level and marginal, its ratios the same on all levels; None where floats fail."""
-    tree, ones = measured.tree, np.ones(len(measured.marginals[-1].place))
+    """The spreads under normal noise of these σ, by level and marginal, in the same ratios on all levels; None where
+    floats are not exact enough."""
+    tree, ones = measured.tree, np.ones(len(measured.marginals[-1].index))
     weights, by_cell, total = None, Columns(ones, ones), Columns(ones.sum(keepdims=True), ones[:1])
     if measured.form is Form.FROM_TOP:
         by_cell, total = Columns(np.append(2 * ones[1:], 1.0), ones), Columns(ones[:1], ones[:1])
     elif len(measured.marginals) > 1:
-        ratios = np.array([float((one / sigmas[0][-1]) ** 2) for one in sigmas[0]])
+        ratios = np.array([float((sigma / sigmas[0][-1]) ** 2) for sigma in sigmas[0]])
         weights = _weights(measured.marginals, ratios)
         if weights is None:
             return None
-        root = np.sqrt(np.repeat(ratios, [one.size for one in measured.marginals]))[:, None]
+        root = np.sqrt(np.repeat(ratios, [marginal.size for marginal in measured.marginals]))[:, None]
         by_cell, total = _columns(root * weights), _columns(root * weights.sum(axis=1, keepdims=True))
     precision = np.array([float(1 / each[-1] ** 2) for each in sigmas])[tree.level]
     variance, kind = _kinds(tree, variances(shares(tree, precision))[:, 0])
@@ -172,13 +173,13 @@ def _columns(deviations: Floats) -> Columns:
 
 def _kinds(tree: Tree, variance: Floats) -> tuple[Floats, Ints]:
     """The different variances of each level, one level after the other, and which of them each place has."""
-    found: list[Floats] = []
+    variances_by_level: list[Floats] = []
     kind = np.empty(len(tree), dtype=np.int64)
     for level in range(tree.depth):
         values, which = np.unique(variance[tree.places(level)], return_inverse=True)
-        kind[tree.places(level)] = which.ravel() + sum(map(len, found))
-        found.append(values)
-    return np.concatenate(found), kind
+        kind[tree.places(level)] = which.ravel() + sum(map(len, variances_by_level))
+        variances_by_level.append(values)
+    return np.concatenate(variances_by_level), kind
 
 
 def reach(sigma: Fraction, numbers: int, level: Fraction) -> float | None:
@@ -187,54 +188,54 @@ def reach(sigma: Fraction, numbers: int, level: Fraction) -> float | None:
     missed = 1 - level
     if sigma < _LEAST_SIGMA or missed < _LEAST_MISSED:
         return None
-    most = Fraction(normal_radius(missed / 2)) + Fraction(1, 10**6)
+    widest = Fraction(normal_radius(missed / 2)) + Fraction(1, 10**6)
 
-    def left() -> arb:
-        wide, pi, z = real.ball(sigma), arb.pi(), real.ball(most)
+    def remaining() -> arb:
+        wide, pi, z = real.ball(sigma), arb.pi(), real.ball(widest)
         first = (-((pi * wide) ** 2)).exp()
         aliased = numbers * first / (1 - first**3) / (2 * pi.sqrt() * wide)  # the m-th is below first^(3m − 2)
         hazard = (z + (z * z + 4).sqrt()) / 2
         return (real.ball(missed - _NEVER) - aliased) * (-((hazard / wide) ** 2) / 24).exp()
 
-    rest = real.lower(left)
-    return normal_radius(rest) if rest >= missed / 2 else None
+    remaining_lower = real.lower(remaining)
+    return normal_radius(remaining_lower) if remaining_lower >= missed / 2 else None
 
 
 def sigmas_of(laws: Laws) -> list[list[Fraction]] | None:
     """σ by level and marginal, if all are Gaussian and the views' variances are as s_l·r_a."""
-    found = [[law.sigma for law in each if isinstance(law, RoundedGaussian)] for each in laws]
-    if any(len(each) != len(given) for each, given in zip(found, laws, strict=True)):
+    sigmas = [[law.sigma for law in each if isinstance(law, RoundedGaussian)] for each in laws]
+    if any(len(each) != len(given) for each, given in zip(sigmas, laws, strict=True)):
         return None
-    for each in found[1:]:
-        for one, first in zip(each, found[0], strict=True):
-            if abs((one * found[0][-1] / (each[-1] * first)) ** 2 - 1) > _ALIKE:
+    for each in sigmas[1:]:
+        for sigma, first in zip(each, sigmas[0], strict=True):
+            if abs((sigma * sigmas[0][-1] / (each[-1] * first)) ** 2 - 1) > _ALIKE:
                 return None
-    return found
+    return sigmas
 
 
 def _weights(marginals: Sequence[Marginal], ratios: Floats) -> Floats | None:
-    """Of every measured number in every cell; None where floats cannot tell them well enough."""
+    """The weight of every measured number in every cell; None where floats are not exact enough."""
     if ratios.max() > _MOST_RATIO * ratios.min():
         return None
-    found = views(marginals, (1 / ratios).tolist()).weights
-    return found if float(_bias(marginals, found).max()) <= _BIASED else None
+    weights = views(marginals, (1 / ratios).tolist()).weights
+    return weights if float(_bias(marginals, weights).max()) <= _BIASED else None
 
 
 def _bias(marginals: Sequence[Marginal], combining: Floats) -> Floats:
-    """By column of a combination how far it is from adding every cell up as often as it should, over all cells."""
-    cells = len(marginals[-1].place)
-    wanted = np.eye(cells) if combining.shape[1] == cells else np.ones((cells, 1))
-    found = np.concatenate([matrix(one) for one in marginals]).T @ combining
-    return np.asarray(np.abs(found - wanted).sum(axis=0), dtype=np.float64)
+    """For each column of a combination, Σ over cells of |how often the cell is counted − how often it should be|."""
+    cells = len(marginals[-1].index)
+    target = np.eye(cells) if combining.shape[1] == cells else np.ones((cells, 1))
+    sums = np.concatenate([matrix(marginal) for marginal in marginals]).T @ combining
+    return np.asarray(np.abs(sums - target).sum(axis=0), dtype=np.float64)
 
 
 def float_slack(measured: Measured, combining: Floats | None, widest: float) -> float:
-    """More than floats can err by in an estimate, and the step that it is rounded to first.
+    """An upper limit of the float error of an estimate, with the step that it is rounded to first.
 
     2⁻⁵³ for each operation of every place, times 128 standard deviations of a sum of all its leaves' cells.
     """
-    tree, cells = measured.tree, len(measured.marginals[-1].place)
-    leaves = summed(tree, np.ones(len(tree.leaves)))
+    tree, cells = measured.tree, len(measured.marginals[-1].index)
+    leaves = tree_sums(tree, np.ones(len(tree.leaves)))
     largest = _FAR * widest * np.sqrt(cells * (1 + leaves))
     operations, biased = np.diff(tree.child) + 16.0, 0.0
     if combining is not None:

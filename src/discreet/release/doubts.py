@@ -1,6 +1,6 @@
-"""Where what was given as public does not fit what was measured: sentences made of released numbers and public facts.
+"""Sentences on public totals and zeros that contradict the measured numbers.
 
-A number is doubted if it lies half as far again from its estimate as noise goes once in a million times.
+A number is doubted if it lies 1½ times as far from its estimate as noise goes once in a million times.
 """
 
 from fractions import Fraction
@@ -20,7 +20,7 @@ SURE = 1 - Fraction(1, 10**6)
 
 
 def doubts(plan: "ReleasePlan", noisy: Ints) -> list[str]:
-    """None where all fits; they cost nothing and change nothing."""
+    """The sentences; none where nothing is doubted.  They change no number."""
     if plan.known.total is None and plan.known.allowed is None:
         return []
     usual, sure = (plan.margins_at(level, NOTHING) for level in (plan.terms.level, SURE))
@@ -69,5 +69,5 @@ def _far(radius: Ints) -> Ints:
 
 def _labels(plan: "ReleasePlan", cell: int) -> list[str]:
     labels = plan.subject.labels
-    at = np.unravel_index(cell, tuple(map(len, labels))) if labels else ()
-    return [label_text(plain(each[int(number)])) for each, number in zip(labels, at, strict=True)]
+    indices = np.unravel_index(cell, tuple(map(len, labels))) if labels else ()
+    return [label_text(plain(each[int(number)])) for each, number in zip(labels, indices, strict=True)]

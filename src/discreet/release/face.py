@@ -1,4 +1,4 @@
-"""The face of releases in Python: what would be released, its price and error first, then `build`."""
+"""Releases in Python: `plan` and `quote` tell price and error, `build` measures and fits."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from typing import Any
 from discreet.engine.protocol import Progress
 from discreet.errors import bad
 from discreet.release import build, given
-from discreet.release.known import Known, known
-from discreet.release.plan import EVEN, ReleasePlan, planned
-from discreet.release.quote import ReleaseQuote, quoted
+from discreet.release.known import Known, known_of
+from discreet.release.plan import EVEN, ReleasePlan, plan_of
+from discreet.release.quote import ReleaseQuote, quote_of
 from discreet.release.release import Release
 from discreet.release.subject import ReleaseSpec, Subject, subject
 from discreet.table import Table
@@ -19,15 +19,15 @@ from discreet.table import Table
 
 @dataclass(frozen=True, repr=False)
 class Releasing:
-    """Tables that add up, not built yet: `plan` and `quote` cost nothing and touch no data."""
+    """A release that is not built yet; `plan` and `quote` cost nothing and read no data."""
 
     table: Table
-    wanted: ReleaseSpec
+    spec: ReleaseSpec
 
     @cached_property
     def subject(self) -> Subject:
-        """What would be measured, bounded; refused where it cannot be released privately."""
-        return subject(self.wanted, self.table.schema)
+        """What would be measured, and its sensitivity; refused where it cannot be bounded."""
+        return subject(self.spec, self.table.schema)
 
     def plan(
         self,
@@ -42,37 +42,37 @@ class Releasing:
         leaf_totals: Mapping[str, int] | Path | str | None = None,
         zeros: Iterable[Mapping[str, str]] | Path | str | None = None,
     ) -> ReleasePlan:
-        """What would be done at that price.
+        """The plan at that price.
 
-        `share` locks the part of ε that a level of the tree gets, `sharing` ("even" or "least" error) parts the rest;
-        δ is a hundredth of the budget's unless given.  What is public is given here and costs nothing: `total`, the
-        number at the top; `leaf_totals`, that of every leaf; `zeros`, what cannot be, each line naming places and
-        labels that do not go together.  The last two may be names of public CSV files.
+        `share` locks the share of ε of a level; `sharing` ("even" or "least" error) divides the rest.  δ is a hundredth
+        of the budget's unless given.  Public facts cost nothing: `total`, the number at the top; `leaf_totals`, the
+        number of every leaf; `zeros`, impossible combinations of places and labels, one on each line.  The last two may
+        be names of public CSV files.
         """
         if epsilon is None:
             raise bad("epsilon", "must be given", epsilon, "Give a number such as 1 or 0.1.")
-        return planned(
+        return plan_of(
             self.subject,
             self.table.terms(epsilon, delta, level),
             share=share,
             sharing=sharing,
             method=method,
-            known=self._known(total, leaf_totals, zeros),
+            known=self._known_of(total, leaf_totals, zeros),
         )
 
-    def _known(self, total: Any, leaf_totals: Any, zeros: Any) -> Known:
+    def _known_of(self, total: Any, leaf_totals: Any, zeros: Any) -> Known:
         about, source = self.subject, self.table.metadata.source_path
         totals = given.leaf_totals(leaf_totals, about.tree.levels[-1], source=source)
-        return known(about, total=total, leaf_totals=totals, zeros=given.zeros(zeros, source=source))
+        return known_of(about, total=total, leaf_totals=totals, zeros=given.zeros(zeros, source=source))
 
     def quote(self, *, analyst: str | None = None, **price: Any) -> ReleaseQuote:
         """Cost, the ± of every level and what would remain; takes what `plan` takes."""
-        made = self.plan(**price)
-        return quoted(self.table, made, title=build.titled(made), analyst=analyst)
+        plan = self.plan(**price)
+        return quote_of(self.table, plan, title=build.title(plan), analyst=analyst)
 
     def build(self, *, analyst: str | None = None, progress: Progress | None = None, **price: Any) -> Release:
-        """The release: charged once, stored; the same again is the same for nothing.  Takes what `plan` takes."""
-        return build.built(self.table, self.plan(**price), analyst=analyst, progress=progress)
+        """Build the release: charged once and stored; an equal one is free.  Takes what `plan` takes."""
+        return build.build(self.table, self.plan(**price), analyst=analyst, progress=progress)
 
     def __repr__(self) -> str:
         name = self.table.schema.name
@@ -89,10 +89,12 @@ def releasing(
     largest: int | None = None,
     marginals: Iterable[Iterable[str]] | None = None,
 ) -> Releasing:
-    """The release as it is asked for, refused here and now where it cannot be made."""
+    """A release to be planned and built; refused here where it cannot be bounded."""
     attributes = (by,) if isinstance(by, str) else tuple(by)
-    sets = None if marginals is None else tuple(one if isinstance(one, str) else tuple(one) for one in marginals)
-    wanted = ReleaseSpec(hierarchy, attributes, count, groups, largest, sets)  # type: ignore[arg-type]  # str: refused there
-    found = Releasing(table, wanted)
-    _ = found.subject
-    return found
+    sets = (
+        None if marginals is None else tuple(names if isinstance(names, str) else tuple(names) for names in marginals)
+    )
+    spec = ReleaseSpec(hierarchy, attributes, count, groups, largest, sets)  # type: ignore[arg-type]  # str: refused there
+    release = Releasing(table, spec)
+    _ = release.subject
+    return release

@@ -1,7 +1,7 @@
-"""Public totals and zeros from public CSV files: read whole, and never where the file is the private table.
+"""Read public totals and zeros from public CSV files; the private table itself is refused.
 
 leaf_totals   ward,total       a line for each leaf
-zeros         age,married      a line for each thing that cannot be; an empty cell stands for anything
+zeros         age,married      a line for each impossible combination; an empty cell stands for anything
 """
 
 from pathlib import Path
@@ -15,13 +15,13 @@ TOTAL = "total"
 
 
 def leaf_totals(given: Any, leaf: str, *, source: Path | None) -> Any:
-    """What was given, or if that is the name of a file the total of each leaf in it."""
+    """The argument itself, or the total of each leaf in the file that it names."""
     if not isinstance(given, str | Path):
         return given
     fix = f"Make the first line {leaf},{TOTAL} and put a {leaf} and its public total on each line below it."
     rows = public_rows(Path(given), "leaf_totals", shown=str(given), source=source, fix=fix)
     if rows[:1] != [[leaf, TOTAL]]:
-        raise _refused("leaf_totals", f"with the columns {written(leaf)} and {written(TOTAL)}", given, fix)
+        raise _refusal("leaf_totals", f"with the columns {written(leaf)} and {written(TOTAL)}", given, fix)
     _require_even("leaf_totals", rows)
     twice = first_twice([row[0] for row in rows[1:]])
     if twice is not None:
@@ -30,13 +30,13 @@ def leaf_totals(given: Any, leaf: str, *, source: Path | None) -> Any:
 
 
 def zeros(given: Any, *, source: Path | None) -> Any:
-    """What was given, or if that is the name of a file its lines."""
+    """The argument itself, or the lines of the file that it names."""
     if not isinstance(given, str | Path):
         return given
     fix = "Make the first line the names of levels and attributes, and put what cannot be on each line below it."
     rows = public_rows(Path(given), "zeros", shown=str(given), source=source, fix=fix)
     if len(rows) < 2 or first_twice(rows[0]) is not None:
-        raise _refused("zeros", "with a header of different names and a line or more", given, fix)
+        raise _refusal("zeros", "with a header of different names and a line or more", given, fix)
     _require_even("zeros", rows)
     return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
 
@@ -48,5 +48,5 @@ def _require_even(where: str, rows: list[list[str]]) -> None:
             raise MetadataError(what, why, 'Put a value with a comma in quotes: "a, b"')
 
 
-def _refused(where: str, rule: str, given: Any, fix: str) -> MetadataError:
+def _refusal(where: str, rule: str, given: Any, fix: str) -> MetadataError:
     return MetadataError(f"{where} must name a CSV {rule}.", f"You gave {written(str(given))}.", fix)

@@ -31,8 +31,7 @@ MOST = 2**60
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """How the tree shares out: `own` of a place's value comes from itself, the rest from its children's sum; `share` of
-    what a parent's sum is short of goes to this child; `below` is v.  All have one column, or one for each cell."""
+    """The coefficients of both passes: own, share and, as `below`, v; with one column, or one for each cell."""
 
     tree: Tree
     own: Floats
@@ -49,9 +48,9 @@ class Estimates:
 
 
 def shares(tree: Tree, precision: Floats, *, allowed: Bools | None = None) -> Pass:
-    """own, share and v of every place; precisions are real, positive, one for each place.
+    """The coefficients of every place, from one positive precision for each place.
 
-    `allowed` (places, cells): False is a 0 known without noise, v = 0, and its own column is kept for each cell.
+    `allowed` (places, cells): False is a 0 known without noise, v = 0; the result then has a column for each cell.
     """
     if precision.shape != (len(tree),) or not (np.isfinite(precision) & (precision > 0)).all():
         what = f"must be {len(tree)} positive numbers, one for each place"
@@ -62,29 +61,31 @@ def shares(tree: Tree, precision: Floats, *, allowed: Bools | None = None) -> Pa
         below = np.where(allowed, below, 0.0)
     own, share = np.ones(below.shape), np.ones(below.shape)
     for level in reversed(range(tree.depth - 1)):
-        here, under = tree.places(level), tree.places(level + 1)
+        rows, rows_below = tree.places(level), tree.places(level + 1)
         spread = of_children(tree, below, level)
-        above = tree.parent[under] - tree.first[level]
-        np.divide(below[under], spread[above], out=share[under], where=spread[above] > 0)  # else nothing to share
-        inner = np.flatnonzero(np.diff(tree.child[here.start : here.stop + 1]))
-        weighted = weights[here][inner] * spread[inner]
-        own[here.start + inner] = weighted / (weighted + 1)
-        below[here.start + inner] = spread[inner] / (weighted + 1)
+        above = tree.parent[rows_below] - tree.first[level]
+        np.divide(
+            below[rows_below], spread[above], out=share[rows_below], where=spread[above] > 0
+        )  # else nothing to share
+        inner = np.flatnonzero(np.diff(tree.child[rows.start : rows.stop + 1]))
+        weighted = weights[rows][inner] * spread[inner]
+        own[rows.start + inner] = weighted / (weighted + 1)
+        below[rows.start + inner] = spread[inner] / (weighted + 1)
     return Pass(tree, own, share, below)
 
 
 def variances(shared: Pass) -> Floats:
-    """u of every place, in columns as `shared` has them."""
+    """u of every place, with the columns of `shared`."""
     tree, variance = shared.tree, shared.below.copy()
     for level in range(1, tree.depth):
-        here = tree.places(level)
-        share = shared.share[here]
-        variance[here] = variance[here] * (1 - share) + share**2 * variance[tree.parent[here]]
+        rows = tree.places(level)
+        share = shared.share[rows]
+        variance[rows] = variance[rows] * (1 - share) + share**2 * variance[tree.parent[rows]]
     return variance
 
 
 def consistent(shared: Pass, table: Floats, top: Floats | None = None) -> Floats:
-    """The nearest table, in squares weighted by place, whose places are the sums of their children; its top is `top`
+    """The nearest table, in squares weighted by place, in which places are the sums of their children; its top is `top`
     where that is given and not NaN.
 
     >>> from discreet.release.tree import from_edges
@@ -97,29 +98,29 @@ def consistent(shared: Pass, table: Floats, top: Floats | None = None) -> Floats
     if top is not None:
         fits[0] = np.where(np.isnan(top), fits[0], top)
     for level in range(1, tree.depth):
-        here = tree.places(level)
+        rows = tree.places(level)
         short = fits[tree.places(level - 1)] - sums.pop()
-        added = short[tree.parent[here] - tree.first[level - 1]]
-        added *= shared.share[here]
-        fits[here] += added
+        added = short[tree.parent[rows] - tree.first[level - 1]]
+        added *= shared.share[rows]
+        fits[rows] += added
     return fits
 
 
 def _upward(shared: Pass, values: Floats) -> list[Floats]:
-    """Turns y into e in place, and gives back S by level, the top's last."""
+    """Replace y by e in `values` and return S by level, the top's last."""
     tree, sums = shared.tree, []
     for level in reversed(range(tree.depth - 1)):
-        here = tree.places(level)
+        rows = tree.places(level)
         sums.append(of_children(tree, values, level))
-        values[here] = sums[-1] + shared.own[here] * (values[here] - sums[-1])
+        values[rows] = sums[-1] + shared.own[rows] * (values[rows] - sums[-1])
     return sums
 
 
-# --- weights that are whole numbers ----------------------------------------------------------------------------------
+# --- from below ------------------------------------------------------------------------------------------------------
 
 
 def from_below(tree: Tree, noisy: Ints, weights: Ints, *, scale: int = 1, allowed: Bools | None = None) -> Estimates:
-    """For each place what it and the places below it say of it: e and v of the first pass.
+    """e and v of the first pass: the estimate of each place from itself and the places below it.
 
     `allowed` (places, cells): False is a 0 known without noise, e = v = 0; v then has a column for each cell, else one.
     """
@@ -129,17 +130,16 @@ def from_below(tree: Tree, noisy: Ints, weights: Ints, *, scale: int = 1, allowe
     return Estimates(values, shared.below)
 
 
-# --- what may be given -----------------------------------------------------------------------------------------------
+# --- guards -----------------------------------------------------------------------------------------------------------
 
 
 def require_measured(tree: Tree, noisy: Ints, weights: Ints, *, scale: int = 1, total: int | None = None) -> None:
-    """Refuses shapes and sizes that do not fit: weights from 1 to 2²⁰; |noisy| and total·scale, each times the longer
-    side of the table, at most 2⁶⁰."""
+    """Refuse wrong shapes and sizes: weights from 1 to 2²⁰; |noisy| and total·scale, each times the longer side of the
+    table, at most 2⁶⁰."""
     if noisy.ndim != 2 or noisy.shape[0] != len(tree) or not noisy.shape[1] or noisy.dtype != np.int64:
         what = f"must be whole numbers (int64) with a row for each of the {len(tree)} places and one column or more"
-        raise bad(
-            "noisy", what, (noisy.dtype.name, noisy.shape), "Give a row for each place, in the order of the tree."
-        )
+        fix = "Give a row for each place, in the order of the tree."
+        raise bad("noisy", what, (noisy.dtype.name, noisy.shape), fix)
     require_weights(tree, weights)
     if isinstance(scale, bool) or not isinstance(scale, int | np.integer) or not 1 <= scale <= MOST_WEIGHT:
         raise bad("scale", "must be a whole number from 1 to 2^20", scale, "Give 1 if noisy is in whole counts.")
@@ -151,7 +151,7 @@ def require_measured(tree: Tree, noisy: Ints, weights: Ints, *, scale: int = 1, 
 
 
 def require_weights(tree: Tree, weights: Ints) -> None:
-    """Refuses weights that are not whole numbers from 1 to 2²⁰, one for each place."""
+    """Refuse weights that are not whole numbers from 1 to 2²⁰, one for each place."""
     if weights.shape != (len(tree),) or weights.dtype != np.int64:
         what = f"must be {len(tree)} whole numbers (int64), one for each place"
         raise bad("weights", what, (weights.dtype.name, weights.shape), "Repeat the weight of a level for its places.")
@@ -161,7 +161,7 @@ def require_weights(tree: Tree, weights: Ints) -> None:
 
 
 def require_size(name: str, largest: int, terms: int) -> None:
-    """Refuses what could overflow a sum: largest·terms must be at most 2⁶⁰."""
+    """Refuse numbers whose sum could overflow: largest·terms must be at most 2⁶⁰."""
     if largest * terms > MOST:
         what = f"must be at most {MOST // terms} in a sum of {terms}, or it could overflow"
         raise bad(name, what, largest, "Give smaller numbers, or fewer places or cells.")

@@ -1,7 +1,7 @@
-"""± of every number, with what is public put in: where a number is known it is that number, and its ± is 0.
+"""Estimates and ± of every number, with public facts put in: a known number has itself as its estimate and ± 0.
 
-A cell that cannot hold anything is 0, and a place's total the sum of the others where that is nearer; a total that is
-public is that total.  All else is the unbiased estimate.
+An impossible cell is 0; a place's total is then the sum of its possible cells where that has the smaller ±.  All other
+numbers are the unbiased estimates.
 """
 
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ from discreet.release.combined import Laws
 from discreet.release.known import Known
 from discreet.release.measure import Form, Marginal
 from discreet.release.tree import Tree
-from discreet.release.unbiased import MEASURED, Unbiased, unbiased
+from discreet.release.unbiased import MEASURED, Unbiased, estimator
 
 
 @dataclass(frozen=True, eq=False)
 class Margins:
-    """Estimates of cells and of places' totals, and the ± of each number by itself; known before anything is spent."""
+    """Estimates of cells and of places' totals, and the ± of each number by itself."""
 
     tree: Tree
     unbiased: Unbiased
@@ -38,8 +38,8 @@ class Margins:
     @cached_property
     def total_radius(self) -> Ints:
         """± of every place's total (places,)."""
-        found = np.where(self.added >= 0, self.added, self.unbiased.total_radius)
-        return np.where(self.public >= 0, 0, found)
+        radius = np.where(self.added >= 0, self.added, self.unbiased.total_radius)
+        return np.where(self.public >= 0, 0, radius)
 
     def largest(self, level: int) -> tuple[int, int]:
         """The largest ± of a cell and of a total on a level of the tree."""
@@ -52,13 +52,13 @@ class Margins:
 
     def totals(self, noisy: Ints) -> Ints:
         """The estimate of every place's total (places,)."""
-        found = self.unbiased.totals(noisy)
+        totals = self.unbiased.totals(noisy)
         if (self.added >= 0).any():
-            found = np.where(self.added >= 0, self.cells(noisy).sum(axis=1), found)
-        return np.where(self.public >= 0, self.public, found)
+            totals = np.where(self.added >= 0, self.cells(noisy).sum(axis=1), totals)
+        return np.where(self.public >= 0, self.public, totals)
 
     def _cells(self, table: Ints, public: Ints) -> Ints:
-        """The table with 0 where nothing can be, and with `public` where a known total is that of one cell."""
+        """The table with 0 in impossible cells, and with `public` where a place of one cell has a known total."""
         if table.shape[1] == 1:
             table = np.where(self.public[:, None] >= 0, public[:, None], table)
         return table if self.possible is None else np.where(self.possible, table, 0)
@@ -67,20 +67,20 @@ class Margins:
 def margins(
     tree: Tree, form: Form, marginals: Sequence[Marginal], laws: Laws, *, level: Fraction, known: Known
 ) -> Margins:
-    """How every number of a release is estimated and how exact that is, from public facts alone."""
-    found, possible = unbiased(tree, form, marginals, laws, level), known.possible(tree)
+    """The margins of a release, from public facts alone."""
+    estimates, possible = estimator(tree, form, marginals, laws, level), known.possible(tree)
     added = np.full(len(tree), -1, dtype=np.int64)
-    if possible is not None and form is Form.PLAIN and found.way == MEASURED:
-        added = _added(tree, possible, laws, level, found)
-    return Margins(tree, found, possible, added, known.totals(tree))
+    if possible is not None and form is Form.PLAIN and estimates.way == MEASURED:
+        added = _summed_radius(tree, possible, laws, level, estimates)
+    return Margins(tree, estimates, possible, added, known.totals(tree))
 
 
-def _added(tree: Tree, possible: Bools, laws: Laws, level: Fraction, found: Unbiased) -> Ints:
-    """Possible cells have independent noise of one law on each level."""
+def _summed_radius(tree: Tree, possible: Bools, laws: Laws, level: Fraction, estimates: Unbiased) -> Ints:
+    """± of each place's total as the sum of its possible cells, of independent noise; −1 where it is no smaller."""
     counts = possible.sum(axis=1)
     radius = np.empty(len(tree), dtype=np.int64)
-    for at, each in enumerate(laws):
-        rows = tree.places(at)
-        several, which = np.unique(counts[rows], return_inverse=True)
-        radius[rows] = np.array([sum_radius(each[-1], int(few), level) for few in several])[which.ravel()]
-    return np.where(radius < found.total_radius, radius, -1)
+    for tree_level, level_laws in enumerate(laws):
+        rows = tree.places(tree_level)
+        different, which = np.unique(counts[rows], return_inverse=True)
+        radius[rows] = np.array([sum_radius(level_laws[-1], int(count), level) for count in different])[which.ravel()]
+    return np.where(radius < estimates.total_radius, radius, -1)

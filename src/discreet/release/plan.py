@@ -1,6 +1,6 @@
-"""A release at a price: the share of every level and marginal, the noise, the fit and the ± of each number beforehand.
+"""Plan a release at a price: shares of levels and marginals, the noise, the fit, and the ± of each number.
 
-Nothing here reads a row; what is planned is what is charged.
+Nothing here reads a row.  The planned cost is the charged cost.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ _FAR = 64  # standard deviations that no noise exceeds, but for a chance of e^-6
 
 @dataclass(frozen=True, eq=False)
 class ReleasePlan:
-    """What will be measured, what it costs, and how it is made to add up."""
+    """What will be measured, its cost, and the method that fits it."""
 
     subject: Subject
     measurement: Measurement
@@ -60,46 +60,52 @@ class ReleasePlan:
 
     @cached_property
     def margins(self) -> Margins:
-        """How every number is estimated, and its ±, known before anything is spent."""
+        """The estimator and the ± of every number, at the plan's level."""
         return self.margins_at(self.terms.level, self.known)
 
     def margins_at(self, level: Fraction, known: Known) -> Margins:
-        """The same at another level of confidence, or with other public facts."""
+        """The same at another confidence level, or with other public facts."""
         measured = self.measurement
-        laws = [[one.noise for one in each] for each in measured.mechanisms]
+        laws = [[mechanism.noise for mechanism in level_mechanisms] for level_mechanisms in measured.mechanisms]
         return margins(measured.tree, measured.form, measured.marginals, laws, level=level, known=known)
 
     @cached_property
     def level_shares(self) -> tuple[Share, ...]:
-        """What each level takes: of ε, or under Gaussian noise of 1/σ², which is what adds up there."""
-        laplace = all(isinstance(one.noise, DiscreteLaplace) for each in self.measurement.mechanisms for one in each)
-        whole = EPSILON if laplace else PRECISION
+        """The share of each level: of ε, or under Gaussian noise of 1/σ², which adds up over levels."""
+        laplace = all(
+            isinstance(mechanism.noise, DiscreteLaplace)
+            for mechanisms in self.measurement.mechanisms
+            for mechanism in mechanisms
+        )
+        shared_amount = EPSILON if laplace else PRECISION
         return tuple(
-            Share(name, self.shares[at], self.epsilon_of(at), locked=name in self.locked, of=whole)
-            for at, name in enumerate(self.subject.tree.levels)
+            Share(
+                name, self.shares[tree_level], self.epsilon_of(tree_level), locked=name in self.locked, of=shared_amount
+            )
+            for tree_level, name in enumerate(self.subject.tree.levels)
         )
 
-    def epsilon_of(self, level: int) -> Fraction:
-        """What a level would cost by itself, at the plan's δ; under Laplace noise these add up to ε."""
-        costs = tuple(one.cost for one in self.measurement.mechanisms[level])
+    def epsilon_of(self, tree_level: int) -> Fraction:
+        """ε of one level alone, at the plan's δ; under Laplace noise these add up to ε."""
+        costs = tuple(mechanism.cost for mechanism in self.measurement.mechanisms[tree_level])
         return prices.epsilon(Together(costs), self.terms.delta).value
 
-    def quoted(self) -> list[dict[str, Any]]:
+    def level_rows(self) -> list[dict[str, Any]]:
         """A row for each level: its places and cells, its share of ε and the largest ± of a cell and of a total."""
         places = np.diff(self.subject.tree.first).tolist()
         return [
             {
-                "level": told["name"],
-                "places": places[at],
-                "cells": places[at] * self.subject.cells,
-                **{name: told[name] for name in ("share", "locked", "epsilon")},
-                **dict(zip(("moe", "total_moe"), self.margins.largest(at), strict=True)),
+                "level": share["name"],
+                "places": places[tree_level],
+                "cells": places[tree_level] * self.subject.cells,
+                **{name: share[name] for name in ("share", "locked", "epsilon")},
+                **dict(zip(("moe", "total_moe"), self.margins.largest(tree_level), strict=True)),
             }
-            for at, told in enumerate(to_json(self.level_shares))
+            for tree_level, share in enumerate(to_json(self.level_shares))
         ]
 
 
-def planned(
+def plan_of(
     subject: Subject,
     terms: Terms,
     *,
@@ -113,89 +119,95 @@ def planned(
     if sharing not in (EVEN, LEAST):
         fix = f"Give {EVEN}, or {LEAST} for the least error summed over all numbers."
         raise bad("sharing", f"must be {EVEN} or {LEAST}", sharing, fix)
-    locked = _locked(share or {}, subject.tree)
-    chosen, why = choice.chosen(method, subject, known)
+    locked = _locked_shares(share or {}, subject.tree)
+    chosen, why = choice.method_and_reason(method, subject, known)
     kinds = ["laplace", "gaussian"] if delta else ["laplace"]
-    made = {}
+    measurements = {}
     for kind in kinds:
         levels = shares(subject.tree, _POWER[kind] if sharing == LEAST else 0, locked)
-        every = _shared(levels, subject.design.marginals)
-        _require_enough(subject.design, every, epsilon)
-        measured = (
-            laplace(subject.design, epsilon, every)
+        all_shares = _marginal_shares(levels, subject.design.marginals)
+        _require_enough(subject.design, all_shares, epsilon)
+        measurement = (
+            laplace(subject.design, epsilon, all_shares)
             if kind == "laplace"
-            else gaussian(subject.design, epsilon, delta, every)
+            else gaussian(subject.design, epsilon, delta, all_shares)
         )
-        made[kind] = levels, measured
-    best = min(made, key=lambda kind: _error(made[kind][1]))
-    levels, measured = made[best]
-    _require_room(measured, epsilon, known.total, chosen)
+        measurements[kind] = levels, measurement
+    best = min(measurements, key=lambda kind: _error(measurements[kind][1]))
+    levels, measurement = measurements[best]
+    _require_room(measurement, epsilon, known.total, chosen)
     noise = f"{best.capitalize()} noise: " + (
-        "its total error is smaller." if len(made) > 1 else "without a delta there is no other."
+        "its total error is smaller." if len(measurements) > 1 else "without a delta there is no other."
     )
     charged = replace(terms, delta=delta if best == "gaussian" else Fraction(0))
-    said = f"{noise} {why}"
-    return ReleasePlan(subject, measured, charged, levels, chosen, said, known, tuple(locked), sharing)
+    reasons = f"{noise} {why}"
+    return ReleasePlan(subject, measurement, charged, levels, chosen, reasons, known, tuple(locked), sharing)
 
 
-def _locked(share: Mapping[str, Any], tree: Tree) -> dict[str, Fraction]:
+def _locked_shares(share: Mapping[str, Any], tree: Tree) -> dict[str, Fraction]:
     """The shares that were given, by level; refused where they cannot be kept."""
     levels = ", ".join(tree.levels)
     if not isinstance(share, Mapping):
         raise bad("share", "must give a number for each level that it names", share, 'Give, for example: {"ward": 0.5}')
-    held: dict[str, Fraction] = {}
+    locked: dict[str, Fraction] = {}
     for name, value in share.items():
         if name not in tree.levels:
-            meant = suggestion(str(name), tree.levels)
-            raise bad("share", f"must name one of the levels {levels}", name, f"Name {meant or tree.levels[-1]!r}.")
+            guess = suggestion(str(name), tree.levels)
+            raise bad("share", f"must name one of the levels {levels}", name, f"Name {guess or tree.levels[-1]!r}.")
         rule, fix = f"of {name} must be a number above 0 and below 1", "Give a number such as 0.5."
-        held[name] = amounts.decimal(value, "share", rule, fix)
-        if not 0 < held[name] < 1:
+        locked[name] = amounts.decimal(value, "share", rule, fix)
+        if not 0 < locked[name] < 1:
             raise bad("share", rule, value, fix)
-    taken, all_held = sum(held.values(), Fraction(0)), len(held) == tree.depth
-    if taken > 1 or (taken == 1) != all_held:
+    locked_sum, all_held = sum(locked.values(), Fraction(0)), len(locked) == tree.depth
+    if locked_sum > 1 or (locked_sum == 1) != all_held:
         rule = "must add up to 1 over all levels" if all_held else "must leave something for levels that are not named"
         fix = "Let them add up to 1, or leave a level out, which then gets the rest."
-        raise bad("share", rule, amounts.shown(taken), fix if all_held else "Let them add up to less than 1.")
-    return held
+        raise bad("share", rule, amounts.shown(locked_sum), fix if all_held else "Let them add up to less than 1.")
+    return locked
 
 
-def _widest(measured: Measurement) -> int:
-    """A number that no noise of the measurement exceeds."""
-    return 1 + int(_FAR * max(one.variance for level in measured.mechanisms for one in level) ** 0.5)
+def _widest(measurement: Measurement) -> int:
+    """A number that the noise exceeds with a chance of at most e^-64."""
+    return 1 + int(_FAR * max(mechanism.variance for level in measurement.mechanisms for mechanism in level) ** 0.5)
 
 
-def _require_room(measured: Measurement, epsilon: Fraction, total: int | None, method: str) -> None:
-    """Refuses what 64 bits could not hold the sums of, which the fit would find only after the charge."""
-    most = 2**60 // (choice.SCALE * max(len(measured.tree), measured.columns[-1].stop))
-    most = min(most, choice.FAR.get(method, most))
-    if _widest(measured) >= most:
+def _require_room(measurement: Measurement, epsilon: Fraction, total: int | None, method: str) -> None:
+    """Refuse, before the charge, numbers whose sums could exceed 64 bits in the fit."""
+    limit = 2**60 // (choice.SCALE * max(len(measurement.tree), measurement.columns[-1].stop))
+    limit = min(limit, choice.LARGEST_NUMBER.get(method, limit))
+    if _widest(measurement) >= limit:
         raise bad(
             "epsilon", "is too small for all places of this release", amounts.shown(epsilon), "Give a larger epsilon."
         )
-    if total is not None and total > most:
+    if total is not None and total > limit:
         fix = "Leave it out: the top is then measured like every other place."
-        raise bad("total", f"must be at most {most} over so many places", total, fix)
+        raise bad("total", f"must be at most {limit} over so many places", total, fix)
 
 
-def _shared(levels: Sequence[Fraction], marginals: Sequence[Marginal]) -> list[list[Fraction]]:
+def _marginal_shares(levels: Sequence[Fraction], marginals: Sequence[Marginal]) -> list[list[Fraction]]:
     """Each level's share, evenly over its marginals."""
     return [[share / len(marginals)] * len(marginals) for share in levels]
 
 
-def _require_enough(design: Design, every: Sequence[Sequence[Fraction]], epsilon: Fraction) -> None:
-    least = max(amounts.MIN_EPSILON, design.level.l1 / amounts.MAX_SCALE) / min(min(each) for each in every)
-    if epsilon < least:
-        fix = f"Give at least {amounts.shown(Fraction(amounts.rounded_up(least, 3)))}, or larger shares."
+def _require_enough(design: Design, all_shares: Sequence[Sequence[Fraction]], epsilon: Fraction) -> None:
+    smallest = max(amounts.MIN_EPSILON, design.level_sensitivity.l1 / amounts.MAX_SCALE) / min(
+        min(level_shares) for level_shares in all_shares
+    )
+    if epsilon < smallest:
+        fix = f"Give at least {amounts.shown(Fraction(amounts.rounded_up(smallest, 3)))}, or larger shares."
         raise bad("epsilon", "is too small for all levels of this release", amounts.shown(epsilon), fix)
 
 
-def _error(measured: Measurement) -> float:
+def _error(measurement: Measurement) -> float:
     """Σ variance of all numbers measured."""
-    sizes = np.diff(measured.tree.first)
+    sizes = np.diff(measurement.tree.first)
     return float(
         sum(
-            size * sum(one.variance * seen.size for one, seen in zip(level, measured.marginals, strict=True))
-            for size, level in zip(sizes, measured.mechanisms, strict=True)
+            size
+            * sum(
+                mechanism.variance * marginal.size
+                for mechanism, marginal in zip(level, measurement.marginals, strict=True)
+            )
+            for size, level in zip(sizes, measurement.mechanisms, strict=True)
         )
     )

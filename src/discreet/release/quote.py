@@ -1,4 +1,4 @@
-"""What a release would cost and how exact every level would be: public facts only, nothing spent, nothing read."""
+"""Quote a release: its cost and the ± of every level, from public facts; nothing is spent or read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -59,19 +59,19 @@ class ReleaseQuote:
 
     @property
     def fits(self) -> bool:
-        """Whether so much ε is left."""
+        """Whether the remaining ε is enough."""
         return Fraction(self.cost["epsilon"]) <= Fraction(self.remaining["epsilon"])
 
     def lines(self) -> list[str]:
-        """The same for people."""
+        """The quote as lines of text."""
         lowest = self.levels[-1]
-        cost, left, after = self.cost, self.remaining["epsilon"], self.remaining_after["epsilon"]
+        cost, remaining, after = self.cost, self.remaining["epsilon"], self.remaining_after["epsilon"]
         return [
             f"{self.dataset}: {self.title}",
             f"Protects {self.protects}, neighbours by {cost['neighbours']}.",
             *([] if self.of is None else [f"Counts are {self.of}."]),
             "",
-            *_aligned([_HEADINGS, *map(_shown, self.levels, parts_in_words(self.shares))]),
+            *_aligned_lines([_HEADINGS, *map(_level_row, self.levels, parts_in_words(self.shares))]),
             "",
             f"± holds {amounts.shown(100 * self.level)} times of 100 for each number by itself.",
             f"{lowest['level']}: for numbers below {10 * lowest['moe']:,} the ± is more than 10 % of the number.",
@@ -79,9 +79,9 @@ class ReleaseQuote:
             *self.known_words,
             self.why,
             f"Cost: epsilon {cost['epsilon']}, delta {cost['delta']}; nothing is spent yet.",
-            f"Left now: epsilon {left}; after it {after}."
+            f"Left now: epsilon {remaining}; after it {after}."
             if self.fits
-            else f"It does not fit: epsilon {left} is left.",
+            else f"It does not fit: epsilon {remaining} is left.",
             *(f"· {caveat}" for caveat in self.caveats),
         ]
 
@@ -89,7 +89,7 @@ class ReleaseQuote:
         return "\n".join(self.lines())
 
 
-def quoted(table: Table, plan: ReleasePlan, *, title: str, analyst: str | None = None) -> ReleaseQuote:
+def quote_of(table: Table, plan: ReleasePlan, *, title: str, analyst: str | None = None) -> ReleaseQuote:
     """The quote of a plan."""
     table.require_analyst(analyst)
     after = table.remaining_after(plan.measurement.cost, plan.terms, analyst=analyst)
@@ -99,10 +99,10 @@ def quoted(table: Table, plan: ReleasePlan, *, title: str, analyst: str | None =
         plan.subject.protects,
         cost(plan),
         plan.terms.level,
-        tuple(plan.quoted()),
+        tuple(plan.level_rows()),
         plan.method,
         plan.why,
-        given(plan),
+        known_numbers(plan),
         tuple(plan.known.words(plan.subject.tree)),
         table.remaining(analyst),
         after,
@@ -112,8 +112,8 @@ def quoted(table: Table, plan: ReleasePlan, *, title: str, analyst: str | None =
     )
 
 
-def given(plan: ReleasePlan) -> dict[str, Any]:
-    """What was given as public, in numbers."""
+def known_numbers(plan: ReleasePlan) -> dict[str, Any]:
+    """The public total, and how many leaf totals and zeros were given."""
     known = plan.known
     leaves = None if known.leaf_totals is None else len(known.leaf_totals)
     zeros = 0 if known.allowed is None else int((~known.allowed).sum())
@@ -127,41 +127,41 @@ def cost(plan: ReleasePlan) -> dict[str, Any]:
 
 
 def caveats(plan: ReleasePlan) -> list[str]:
-    """What a reader of the tables must know: the same for every table with this schema."""
-    wanted, schema = plan.subject.wanted, plan.subject.schema
-    who, most = explain.unit(schema), schema.max_rows
+    """Sentences that a reader of the tables must know; they follow from public facts."""
+    spec, schema = plan.subject.spec, plan.subject.schema
+    who, max_rows = explain.unit(schema), schema.max_rows
     lowest = plan.subject.tree.levels[-1]
-    named = zip(wanted.by, plan.subject.labels, strict=False)
+    named = zip(spec.by, plan.subject.labels, strict=False)
     listed = " or ".join([lowest, *(name for name, labels in named if None not in labels)])
-    found = [f"Rows whose {listed} is empty or not listed in the metadata are left out; ± does not cover that."]
-    if most > 1 and schema.unit is not None:
-        rows = f"At most {most} rows of one {who} can count; of more, a fixed choice of them does."
+    sentences = [f"Rows whose {listed} is empty or not listed in the metadata are left out; ± does not cover that."]
+    if max_rows > 1 and schema.unit is not None:
+        rows = f"At most {max_rows} rows of one {who} can count; of more, a fixed choice of them does."
         once = f" A {who} with rows in several cells counts in one of them, a fixed choice."
-        counted = wanted.groups is None and wanted.count == "units"
-        found.append(rows + (once if counted or wanted.groups == who else ""))
-    if wanted.groups is not None:
-        found.append(f"Groups of more than {plan.subject.cells} count as {plan.subject.cells}.")
-        if wanted.groups != who:
-            apart = f"A {wanted.groups} with rows in several places counts in each of them"
-            found.append(f"{apart}; rows without a {wanted.groups} are left out.")
-    found += plan.known.caveats()
-    found.append(
+        counted = spec.groups is None and spec.count == "units"
+        sentences.append(rows + (once if counted or spec.groups == who else ""))
+    if spec.groups is not None:
+        sentences.append(f"Groups of more than {plan.subject.cells} count as {plan.subject.cells}.")
+        if spec.groups != who:
+            several = f"A {spec.groups} with rows in several places counts in each of them"
+            sentences.append(f"{several}; rows without a {spec.groups} are left out.")
+    sentences += plan.known.caveats()
+    sentences.append(
         "Fitted numbers (n) are whole, not negative and add up: small ones lean upward, large ones a little downward, "
         "and the ± is not theirs but that of the estimates, which do not lean."
     )
-    return found
+    return sentences
 
 
 # --- words -----------------------------------------------------------------------------------------------------------
 
 
-def _shown(level: dict[str, Any], part: str) -> tuple[str, ...]:
+def _level_row(level: dict[str, Any], part: str) -> tuple[str, ...]:
     share = part + (" locked" if level["locked"] else "")
     numbers = (f"{level[name]:,}" for name in ("places", "cells"))
     return (level["level"], *numbers, share, level["epsilon"], f"{level['moe']:,}", f"{level['total_moe']:,}")
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+def _aligned_lines(rows: Sequence[Sequence[str]]) -> list[str]:
     """The rows as lines with columns of one width, the first to the left."""
     wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [

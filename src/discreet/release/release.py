@@ -1,4 +1,4 @@
-"""A release: what was measured, the fitted table and the ± of every number; made of released numbers and public facts.
+"""A release: its measured numbers, the fitted table and the ± of every number.
 
 Three tables of one shape, a row for each place and a column for each cell:
 
@@ -42,8 +42,8 @@ class Release:
 
     @cached_property
     def fitted(self) -> Ints:
-        """The table to publish; a function of what was measured, so computing it again gives it again."""
-        return choice.fitted(self.plan, self.noisy)
+        """The table to publish: whole, not negative, and it adds up.  A function of the measured numbers."""
+        return choice.table_of(self.plan, self.noisy)
 
     @cached_property
     def estimate(self) -> Ints:
@@ -52,7 +52,7 @@ class Release:
 
     @property
     def radius(self) -> Ints:
-        """± of every estimate: `level` of all such intervals hold the exact number."""
+        """± of every estimate, at the level of the plan."""
         return self.plan.margins.radius
 
     @cached_property
@@ -81,23 +81,25 @@ class Release:
         return self.plan.known.violations(self.plan.subject.tree, self.fitted)
 
     def resimulated(self, runs: int | None = None, *, progress: Progress | None = None) -> "Release":
-        """The same with an approximate ± of every fitted number, `n_moe_approx` in its tables: the noise is drawn again
-        so many times, as if the fitted table were the exact one.  Free, and no promise
-        (docs/proofs/release/resimulated.md)."""
-        from discreet.release.resimulated import RUNS, resimulated
+        """The release with an approximate ± of every fitted number, `n_moe_approx` in its tables.
 
-        found = resimulated(self.plan, self.noisy, runs=RUNS if runs is None else runs, progress=progress)
-        return replace(self, approximate=found)
+        The noise is drawn again `runs` times, as if the fitted table were the exact one.  This costs nothing and
+        guarantees nothing (docs/proofs/release/resimulated.md).
+        """
+        from discreet.release.resimulated import RUNS, resimulate
+
+        approximate = resimulate(self.plan, self.noisy, runs=RUNS if runs is None else runs, progress=progress)
+        return replace(self, approximate=approximate)
 
     @cached_property
     def doubts(self) -> list[str]:
-        """Where what was given as public does not fit what was measured."""
+        """Sentences on public numbers that contradict the measured ones."""
         return doubts(self.plan, self.noisy)
 
-    # --- taking it along ---------------------------------------------------------------------------------------------
+    # --- forms -------------------------------------------------------------------------------------------------------
 
     def to_arrow(self) -> Any:
-        """A row for each cell of each place: its level and path, its labels, n, n_moe, n_low, n_high, n_estimate.
+        """An Arrow table, a row for each cell of each place: level, path, labels, n, n_moe, n_low, n_high, n_estimate.
 
         The schema's metadata `discreet` says what n counts where a cap can bind, as JSON.
         """
@@ -120,23 +122,23 @@ class Release:
         return polars.from_arrow(self.to_arrow())
 
     def save(self, folder: Path | str, *, replace: bool = False) -> tuple[Path, ...]:
-        """The files of the built release: its facts, its table and its measurements."""
+        """Write the built release: its facts, its table and its measurements; return the paths."""
         from discreet.release.publish import files
 
-        return files.saved(self, folder, replace=replace)
+        return files.save(self, folder, replace=replace)
 
     def publish(self, folder: Path | str, *, replace: bool = False) -> tuple[Path, ...]:
-        """Those files, CSV beside them, a page and a report: all that is ready to share."""
+        """Write those files with CSV beside them, a page and a report; return the paths."""
         from discreet.release.publish import files
 
         files.require_harmless(Path(folder), files.PUBLISHED, self.toml)
-        files.saved(self, folder, replace=replace)
-        return files.published(folder, self.plan.subject.schema, folder, replace=True, toml=self.toml)
+        files.save(self, folder, replace=replace)
+        return files.publish(folder, self.plan.subject.schema, folder, replace=True, toml=self.toml)
 
     def __repr__(self) -> str:
         subject, of = self.plan.subject, counted_of(self.plan.subject)
         counted = "" if of is None else f"; {of}"
         return (
-            f"<release of {subject.schema.name} over {subject.wanted.hierarchy}: {len(subject.tree):,} places × "
+            f"<release of {subject.schema.name} over {subject.spec.hierarchy}: {len(subject.tree):,} places × "
             f"{subject.cells:,} cells{counted}; epsilon {self.plan.terms.epsilon}; receipt {self.receipt}>"
         )

@@ -1,4 +1,4 @@
-"""A release's measured numbers as the ledger keeps them, and the plan that they were drawn under."""
+"""Store a release's measured numbers in an envelope and read them back with the plan of their charge."""
 
 import zlib
 from dataclasses import replace
@@ -21,16 +21,16 @@ KIND = "release"
 _FIRST_HEAD = b"discreet release 1 "
 
 
-def wanted(plan: ReleasePlan) -> dict[str, Any]:
-    """What is measured, for the key: as it was asked for, what was not typed left out."""
+def request_facts(plan: ReleasePlan) -> dict[str, Any]:
+    """The facts of the key: what is measured, as it was asked for, without what was left to defaults."""
     subject = plan.subject
-    asked, tree = subject.wanted, subject.tree
-    sizes = None if asked.groups is None else {"groups": asked.groups, "largest": subject.cells}
+    spec, tree = subject.spec, subject.tree
+    sizes = None if spec.groups is None else {"groups": spec.groups, "largest": subject.cells}
     share = {name: str(plan.shares[tree.levels.index(name)]) for name in plan.locked}
     return {
-        "release": asked.hierarchy,
+        "release": spec.hierarchy,
         "by": list(subject.attributes) or None,
-        "count": asked.count if sizes is None else None,
+        "count": spec.count if sizes is None else None,
         "sizes": sizes,
         "form": str(subject.design.form),
         "marginals": sorted(sorted(view.names) for view in subject.design.marginals),
@@ -39,16 +39,16 @@ def wanted(plan: ReleasePlan) -> dict[str, Any]:
     }
 
 
-def packed(plan: ReleasePlan, noisy: Ints) -> bytes:
-    """For each marginal of each level what it counts, its noise, and the measured numbers, a row for each place."""
+def to_bytes(plan: ReleasePlan, noisy: Ints) -> bytes:
+    """The stored form: for each marginal of each level what it counts, its noise, and the numbers of each place."""
     tree, measurement = plan.subject.tree, plan.measurement
     parts = []
     for level, marginal in product(range(tree.depth), range(len(measurement.marginals))):
         view, mechanism = measurement.marginals[marginal], measurement.mechanisms[level][marginal]
-        tally = {"release": plan.subject.wanted.hierarchy, "level": tree.levels[level], "by": list(view.names)}
+        tally = {"release": plan.subject.spec.hierarchy, "level": tree.levels[level], "by": list(view.names)}
         values = noisy[tree.places(level), measurement.columns[marginal]]
         parts.append(Part(tally, TAGS.plain(mechanism), np.ascontiguousarray(values)))
-    facts = wanted(plan) | {
+    facts = request_facts(plan) | {
         "schema": plan.subject.schema.hash,
         "labels": [list(map(str, labels)) for labels in plan.subject.labels],
         "shares": [str(share) for share in plan.shares],
@@ -59,13 +59,13 @@ def packed(plan: ReleasePlan, noisy: Ints) -> bytes:
     return Envelope(KIND, envelope.version(), facts, tuple(parts)).to_bytes()
 
 
-def replayed(stored: bytes, plan: ReleasePlan) -> tuple[ReleasePlan, Ints]:
-    """The plan with the noise, shares and price of the day of the charge, and the measured numbers."""
+def read_stored(stored: bytes, plan: ReleasePlan) -> tuple[ReleasePlan, Ints]:
+    """The plan with the noise, shares and price of the charge, and the measured numbers."""
     if stored.startswith(_FIRST_HEAD):
         return plan, _first_numbers(stored)
-    kept = envelope.from_bytes(stored, KIND)
+    stored_envelope = envelope.from_bytes(stored, KIND)
     tree, measurement = plan.subject.tree, plan.measurement
-    by_tally = {(part.tally["level"], tuple(part.tally["by"])): part for part in kept.parts}
+    by_tally = {(part.tally["level"], tuple(part.tally["by"])): part for part in stored_envelope.parts}
     noisy = np.empty((len(tree), measurement.columns[-1].stop), dtype=np.int64)
     laws: list[tuple[Additive, ...]] = []
     for level, name in enumerate(tree.levels):
@@ -73,17 +73,17 @@ def replayed(stored: bytes, plan: ReleasePlan) -> tuple[ReleasePlan, Ints]:
         for part, columns in zip(parts, measurement.columns, strict=True):
             here = noisy[tree.places(level), columns]
             if part is None or part.values.shape != here.shape:
-                raise _another()
+                raise _other_release()
             here[:] = part.values
         laws.append(tuple(TAGS.value(part.law) for part in parts if part is not None))
-    drawn = replace(measurement, mechanisms=tuple(laws))
-    facts = kept.facts
+    measured = replace(measurement, mechanisms=tuple(laws))
+    facts = stored_envelope.facts
     shares = tuple(map(Fraction, facts["shares"]))
     charged = replace(plan.terms, epsilon=Fraction(facts["epsilon"]), delta=Fraction(facts["delta"]))
-    return replace(plan, measurement=drawn, shares=shares, terms=charged), noisy
+    return replace(plan, measurement=measured, shares=shares, terms=charged), noisy
 
 
-def _another() -> IntegrityError:
+def _other_release() -> IntegrityError:
     why = "It was measured with other levels or marginals than this question has."
     return IntegrityError("What is stored under this key is another release.", why, "Verify the ledger.")
 
@@ -92,12 +92,12 @@ def _another() -> IntegrityError:
 
 
 def first_stored_key(plan: ReleasePlan, *, schema: str, snapshot: str, analyst: str | None) -> str:
-    """The key under which the first ledgers stored such a release: today's noise is part of it."""
-    asked, design = plan.subject.wanted, plan.subject.design
+    """The key under which the first ledgers stored such a release; the noise is part of it."""
+    spec, design = plan.subject.spec, plan.subject.design
     facts = {
-        "hierarchy": asked.hierarchy,
+        "hierarchy": spec.hierarchy,
         "by": list(plan.subject.attributes),
-        "count": asked.count if asked.groups is None else f"sizes of {asked.groups} to {plan.subject.cells}",
+        "count": spec.count if spec.groups is None else f"sizes of {spec.groups} to {plan.subject.cells}",
         "form": str(design.form),
         "marginals": [list(view.names) for view in design.marginals],
         "noise": [[_first_law(mechanism) for mechanism in level] for level in plan.measurement.mechanisms],

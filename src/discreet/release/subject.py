@@ -1,10 +1,10 @@
-"""What a release is about: a tree, the cells of each place, the exact table of its leaves, and how far a unit moves it.
+"""The subject of a release: a tree, the cells of each place, the tally of its leaves, and its sensitivity.
 
     counts        units (each counted once) or rows, by any public columns
     group sizes   groups, such as households, by how many rows they have; protected is each person (the unit has a row
                   for itself and the group is a column) or each group (the group is the unit)
 
-All of it follows from public facts; what cannot be bounded is refused before anything is charged.
+It follows from public facts; what cannot be bounded is refused before any charge.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ from discreet.query.meaning.resolve import resolved
 from discreet.query.nodes import Bins, Caps, Col, CountRows, CountUnits, Key, Output, Question
 from discreet.query.parts import Rows, Sizes, Units
 from discreet.query.tally import Tally
-from discreet.release.measure import Design, Form, Marginal, marginal, moved, sizes_moved, whole
+from discreet.release.measure import Design, Form, Marginal, all_cells, count_sensitivity, marginal, size_sensitivity
 from discreet.release.tree import Tree, from_branches
 from discreet.schema import Hierarchy, Schema
 from discreet.schema.words import first_twice, suggestion
@@ -54,9 +54,9 @@ class ReleaseSpec:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What is measured: the tally of its leaves, with the function that lays its integers out by leaf."""
+    """What is measured: the tally of the leaves, and the function that arranges its integers by leaf."""
 
-    wanted: ReleaseSpec
+    spec: ReleaseSpec
     schema: Schema
     attributes: tuple[str, ...]
     labels: tuple[tuple[Label, ...], ...]  # of each attribute, in order
@@ -73,126 +73,126 @@ class Subject:
     @property
     def cells(self) -> int:
         """Cells of one place."""
-        return len(self.design.marginals[0].place)
+        return len(self.design.marginals[0].index)
 
 
-def subject(wanted: ReleaseSpec, schema: Schema) -> Subject:
-    """The release, bounded; refused where the tree, the columns or the unit do not fit it."""
-    found = _hierarchy(wanted.hierarchy, schema)
-    asked = replace(wanted, hierarchy=found.name, by=_attributes(wanted.by, found, schema))
-    tree = from_branches(found.levels, found.branches)
-    _require_apart(tree.levels, found)
-    leaf = found.levels[-1]
-    order = _order(tree, found, schema)
-    if asked.groups is not None:
-        return _sizes(asked, schema, tree, leaf, order)
-    if asked.largest is not None:
+def subject(request: ReleaseSpec, schema: Schema) -> Subject:
+    """The subject of a request; refused where the tree, the columns or the unit do not allow it."""
+    hierarchy = _hierarchy(request.hierarchy, schema)
+    spec = replace(request, hierarchy=hierarchy.name, by=_attributes(request.by, hierarchy, schema))
+    tree = from_branches(hierarchy.levels, hierarchy.branches)
+    _require_apart(tree.levels, hierarchy)
+    leaf = hierarchy.levels[-1]
+    order = _order(tree, hierarchy, schema)
+    if spec.groups is not None:
+        return _sizes(spec, schema, tree, leaf, order)
+    if spec.largest is not None:
         fix = "Leave it out, or name the column of groups whose sizes are wanted."
-        raise bad("largest", "goes with groups only", asked.largest, fix)
-    return _counts(asked, schema, tree, leaf, order)
+        raise bad("largest", "goes with groups only", spec.largest, fix)
+    return _counts(spec, schema, tree, leaf, order)
 
 
 def _hierarchy(name: str | None, schema: Schema) -> Hierarchy:
     """The hierarchy of that name; the only one if none is named."""
-    known = {one.name: one for one in schema.hierarchies}
-    if not known:
+    by_name = {hierarchy.name: hierarchy for hierarchy in schema.hierarchies}
+    if not by_name:
         what, why = "No hierarchy is declared.", "A release is made over places that lie in each other."
         lines = ["Declare one, with a public file of its places:", "[hierarchy.geo]", 'levels = ["region", "ward"]']
         raise MetadataError(what, why, "\n".join([*lines, 'tree = "geo.csv"']))
-    if name is None and len(known) > 1:
-        raise bad("hierarchy", "must be named where there are several", name, f"Name one of: {', '.join(known)}")
-    named = next(iter(known)) if name is None else str(name)
-    if named not in known:
-        meant = suggestion(named, known) or next(iter(known))
-        raise bad("hierarchy", f"must be one of {', '.join(known)}", named, f"Did you mean {meant!r}?")
-    if not known[named].branches:
-        what, why = f"{known[named].key('tree')} must be given.", "Which place lies in which is not known yet."
-        header = ",".join(known[named].levels)
+    if name is None and len(by_name) > 1:
+        raise bad("hierarchy", "must be named where there are several", name, f"Name one of: {', '.join(by_name)}")
+    named = next(iter(by_name)) if name is None else str(name)
+    if named not in by_name:
+        guess = suggestion(named, by_name) or next(iter(by_name))
+        raise bad("hierarchy", f"must be one of {', '.join(by_name)}", named, f"Did you mean {guess!r}?")
+    if not by_name[named].branches:
+        what, why = f"{by_name[named].key('tree')} must be given.", "Which place lies in which is not known yet."
+        header = ",".join(by_name[named].levels)
         fix = f'Write: tree = "geo.csv", a public file with the first line {header} and a line for each lowest place.'
         raise MetadataError(what, why, fix)
-    return known[named]
+    return by_name[named]
 
 
 def _attributes(by: Sequence[str], hierarchy: Hierarchy, schema: Schema) -> tuple[str, ...]:
-    """The columns to part places by, as the schema spells them."""
+    """The attributes, spelt as in the schema."""
     levels = {level.casefold() for level in hierarchy.levels}
-    found = []
+    names = []
     for name in (by,) if isinstance(by, str) else by:
         column = schema.find(str(name))
         if str(name).casefold() in levels:
             rule = "must not name a level of the tree, which is there already"
             raise bad("by", rule, name, "Leave it out; places of every level are in the release.")
         if column is None:
-            meant = suggestion(str(name), [one.name for one in schema.columns])
-            fix = f"Did you mean {meant!r}?" if meant else f"Declare it under [columns.{name}], with its public values."
+            guess = suggestion(str(name), [column.name for column in schema.columns])
+            fix = f"Did you mean {guess!r}?" if guess else f"Declare it under [columns.{name}], with its public values."
             raise bad("by", "must name declared columns", name, fix)
-        found.append(column.name)
-    if (twice := first_twice(found)) is not None:
+        names.append(column.name)
+    if (twice := first_twice(names)) is not None:
         raise bad("by", "must name each column once", twice, "Remove one of the two.")
-    return tuple(found)
+    return tuple(names)
 
 
 def _require_apart(levels: Sequence[str], hierarchy: Hierarchy) -> None:
-    """Refuses a level that is called like the one put above several tops."""
+    """Refuse a level with the name of the level that is put above several tops."""
     if (twice := first_twice(levels)) is not None:
         what, why = f"No level can be called {twice!r}.", "The level put above several tops has that name."
         raise MetadataError(what, why, f"Give it another name in {hierarchy.key('levels')} and in the tree.")
 
 
 def _order(tree: Tree, hierarchy: Hierarchy, schema: Schema) -> Ints:
-    """For each leaf of the tree, in order, the place of its name among the column's values."""
+    """For each leaf of the tree, in order, the index of its name among the column's values."""
     column = schema.find(hierarchy.levels[-1])
     values = () if column is None or column.values is None else column.values
-    place = {str(value): number for number, value in enumerate(values)}
+    index = {str(value): number for number, value in enumerate(values)}
     names = [tree.names[leaf] for leaf in tree.leaves]
     twice = len(set(names)) < len(names)
-    if twice or set(names) != set(place):
-        odd = sorted(set(names) ^ set(place))
+    if twice or set(names) != set(index):
+        odd = sorted(set(names) ^ set(index))
         what = f"The tree of {hierarchy.name} does not match the values of {hierarchy.levels[-1]}."
         why = "Two leaves have one name." if twice else f"{odd[0]!r} is in one of the two only ({len(odd):,} such)."
         fix = f"Leave values out under [columns.{hierarchy.levels[-1]}], so that they are the leaves, or mend the tree."
         raise MetadataError(what, why, fix)
-    return np.array([place[name] for name in names], dtype=np.int64)
+    return np.array([index[name] for name in names], dtype=np.int64)
 
 
 # --- counts ----------------------------------------------------------------------------------------------------------
 
 
-def _counts(wanted: ReleaseSpec, schema: Schema, tree: Tree, leaf: str, order: Ints) -> Subject:
-    if wanted.count not in ("units", "rows"):
-        raise bad("count", "must be units or rows", wanted.count, "Give units.")
-    units = wanted.count == "units" and schema.unit is not None
+def _counts(spec: ReleaseSpec, schema: Schema, tree: Tree, leaf: str, order: Ints) -> Subject:
+    if spec.count not in ("units", "rows"):
+        raise bad("count", "must be units or rows", spec.count, "Give units.")
+    units = spec.count == "units" and schema.unit is not None
     aggregate = CountUnits() if units else CountRows()
     caps = Caps(groups=1) if units else Caps()
-    keys = (Key(leaf, Col(leaf)), *(Key(name, _binned(name, schema)) for name in wanted.by))
-    asked = resolved(Question(schema.name, (Output("discreet", aggregate),), keys, caps=caps), schema)
-    grouped = cells(asked, schema, MOST_CELLS)
+    keys = (Key(leaf, Col(leaf)), *(Key(name, _key_expression(name, schema)) for name in spec.by))
+    question = resolved(Question(schema.name, (Output("discreet", aggregate),), keys, caps=caps), schema)
+    grouped = cells(question, schema, MOST_CELLS)
     _require_public(grouped)
-    kept, reach = caps_and_reach(asked, schema, grouped)
-    level = moved(reach.groups if units else reach.rows, schema.relation)
+    caps_of_rows, reach = caps_and_reach(question, schema, grouped)
+    sensitivity = count_sensitivity(reach.groups if units else reach.rows, schema.relation)
     names = tuple(key.key.name for key in grouped.keys[1:])
     labels = tuple(key.labels or () for key in grouped.keys[1:])
-    design = Design(tree, Form.PLAIN, _marginals(wanted, names, labels), level, level)
+    design = Design(tree, Form.PLAIN, _marginals(spec, names, labels), sensitivity, sensitivity)
     part = Units() if units else Rows()
-    tally = Tally(schema, grouped, None, kept, reach, (part,))
+    tally = Tally(schema, grouped, None, caps_of_rows, reach, (part,))
     once = ", counted once" if units else "" if schema.unit is None else _rows(reach.rows)
-    said = f"each {explain.unit(schema)}{once}"
+    protects = f"each {explain.unit(schema)}{once}"
     shape = grouped.sizes[0], grouped.size // grouped.sizes[0]
 
     def leaf_table(exacts: Exacts) -> Ints:
         return np.asarray(exacts.parts[part]).reshape(shape)[order]
 
-    return Subject(wanted, schema, names, labels, design, said, tally, leaf_table)
+    return Subject(spec, schema, names, labels, design, protects, tally, leaf_table)
 
 
-def _binned(name: str, schema: Schema) -> Col | Bins:
-    """The column, in the bins that it declares."""
+def _key_expression(name: str, schema: Schema) -> Col | Bins:
+    """The column, in its declared bins if it has any."""
     column = schema.find(name)
     return Bins(Col(name)) if column is not None and column.bins is not None and column.values is None else Col(name)
 
 
-def _rows(most: int) -> str:
-    return f", with at most {most} row{'' if most == 1 else 's'}"
+def _rows(limit: int) -> str:
+    return f", with at most {limit} row{'' if limit == 1 else 's'}"
 
 
 def _require_public(grouped: Cells) -> None:
@@ -203,101 +203,111 @@ def _require_public(grouped: Cells) -> None:
             raise NotAnswerable(f"The values of {key.key.name} are not public.", why, fix)
 
 
-def _marginals(wanted: ReleaseSpec, names: Sequence[str], labels: Sequence[Sequence[Label]]) -> tuple[Marginal, ...]:
-    """Those asked for and all attributes together; unasked, each alone beside them where there are several."""
+def _marginals(spec: ReleaseSpec, names: Sequence[str], labels: Sequence[Sequence[Label]]) -> tuple[Marginal, ...]:
+    """The requested marginals and all attributes together; by default each attribute alone and all together."""
     sizes = [len(each) for each in labels]
-    chosen = wanted.marginals
+    chosen = spec.marginals
     if chosen is None:
         chosen = () if len(names) < 2 else tuple((name,) for name in names)
-    spelt = {name.casefold(): name for name in names}
-    for one in chosen:
-        if isinstance(one, str) or (unknown := [name for name in one if str(name).casefold() not in spelt]):
+    name_of = {name.casefold(): name for name in names}
+    for attributes in chosen:
+        if isinstance(attributes, str) or (
+            unknown := [name for name in attributes if str(name).casefold() not in name_of]
+        ):
             listed = ", ".join(names) or "none, for by is empty"
             rule = f"must be sets of attributes among: {listed}"
-            raise bad("marginals", rule, one if isinstance(one, str) else unknown[0], 'Give, for example: [("sex",)]')
-    chosen = tuple(tuple(spelt[str(name).casefold()] for name in one) for one in chosen)
-    views = [marginal(one, names, sizes) for one in dict.fromkeys(tuple(sorted(set(one))) for one in chosen)]
-    every = whole(names, int(np.prod(sizes, dtype=np.int64)))
-    different = {view.place.tobytes(): view for view in reversed(views)}  # an attribute of one label parts nothing
-    coarse = tuple(view for view in reversed(different.values()) if view.size < every.size)
-    if coarse and every.size > MOST_TOGETHER:
-        if wanted.marginals is None:
-            return (every,)
+            raise bad(
+                "marginals",
+                rule,
+                attributes if isinstance(attributes, str) else unknown[0],
+                'Give, for example: [("sex",)]',
+            )
+    chosen = tuple(tuple(name_of[str(name).casefold()] for name in attributes) for attributes in chosen)
+    views = [
+        marginal(attributes, names, sizes)
+        for attributes in dict.fromkeys(tuple(sorted(set(attributes))) for attributes in chosen)
+    ]
+    everything = all_cells(names, int(np.prod(sizes, dtype=np.int64)))
+    different = {view.index.tobytes(): view for view in reversed(views)}  # an attribute of one label parts nothing
+    coarse = tuple(view for view in reversed(different.values()) if view.size < everything.size)
+    if coarse and everything.size > MOST_TOGETHER:
+        if spec.marginals is None:
+            return (everything,)
         rule = f"must be left out above {MOST_TOGETHER:,} cells a place, which cannot be brought together"
-        raise bad("marginals", rule, f"{every.size:,} cells", "Release fewer attributes, or coarser bins.")
-    return (*coarse, every)
+        raise bad("marginals", rule, f"{everything.size:,} cells", "Release fewer attributes, or coarser bins.")
+    return (*coarse, everything)
 
 
-def _dense(shape: tuple[int, int], held: Any) -> Ints:
+def _dense(shape: tuple[int, int], sparse: Any) -> Ints:
     table = np.zeros(shape, dtype=np.int64)
-    np.add.at(table, (held.cell, held.bucket), held.count)
+    np.add.at(table, (sparse.cell, sparse.bucket), sparse.count)
     return table
 
 
 # --- sizes -----------------------------------------------------------------------------------------------------------
 
 
-def _sizes(wanted: ReleaseSpec, schema: Schema, tree: Tree, leaf: str, order: Ints) -> Subject:
-    largest = wanted.largest
+def _sizes(spec: ReleaseSpec, schema: Schema, tree: Tree, leaf: str, order: Ints) -> Subject:
+    largest = spec.largest
     if not isinstance(largest, int) or isinstance(largest, bool) or not 1 <= largest <= MOST_SIZE:
         fix = "Give the largest size that is of interest, such as 8; larger groups count as that."
         raise bad("largest", f"must be a whole number from 1 to {MOST_SIZE}", largest, fix)
-    if wanted.by:
-        raise bad("by", "cannot stand beside groups", wanted.by, "Release sizes and attributes one after the other.")
-    if wanted.count != "units":
-        raise bad(
-            "count", "cannot stand beside groups", wanted.count, "Leave it out: groups are counted by their size."
-        )
-    group = str(wanted.groups)
+    if spec.by:
+        raise bad("by", "cannot stand beside groups", spec.by, "Release sizes and attributes one after the other.")
+    if spec.count != "units":
+        raise bad("count", "cannot stand beside groups", spec.count, "Leave it out: groups are counted by their size.")
+    group = str(spec.groups)
     of_unit = schema.unit is not None and group.casefold() == schema.unit.key.casefold()
     column = None if of_unit else schema.find(group)
     _require_grouped(group, of_unit or column is not None, leaf, schema)
     caps = Caps(groups=1) if of_unit else Caps()
-    asked = resolved(
+    question = resolved(
         Question(schema.name, (Output("discreet", CountRows()),), (Key(leaf, Col(leaf)),), caps=caps), schema
     )
-    grouped = cells(asked, schema, MOST_CELLS // largest)
-    kept, reach = caps_and_reach(asked, schema, grouped)
-    form = _form(wanted.form, Form.PLAIN if of_unit else Form.FROM_TOP)
-    plain = moved(1, schema.relation) if of_unit else sizes_moved(reach.rows, schema.relation)
+    grouped = cells(question, schema, MOST_CELLS // largest)
+    caps_of_rows, reach = caps_and_reach(question, schema, grouped)
+    form = _form(spec.form, Form.PLAIN if of_unit else Form.FROM_TOP)
+    leaf_sensitivity = (
+        count_sensitivity(1, schema.relation) if of_unit else size_sensitivity(reach.rows, schema.relation)
+    )
     if of_unit and form is Form.FROM_TOP:
         fix = "Leave it out: a whole group moves one size only."
         raise bad("form", "must be plain where groups are protected", str(form), fix)
-    level = plain if form is Form.PLAIN else moved(reach.rows, schema.relation)
-    design = Design(tree, form, (whole((SIZE,), largest),), plain, level)
+    level_sensitivity = leaf_sensitivity if form is Form.PLAIN else count_sensitivity(reach.rows, schema.relation)
+    design = Design(tree, form, (all_cells((SIZE,), largest),), leaf_sensitivity, level_sensitivity)
     part = Sizes(None if column is None else column.name, largest)
-    tally = Tally(schema, grouped, None, kept, reach, (part,))
+    tally = Tally(schema, grouped, None, caps_of_rows, reach, (part,))
     shape = (grouped.sizes[0], largest)
 
     def leaf_table(exacts: Exacts) -> Ints:
         return _dense(shape, exacts.parts[part])[order]
 
     who = explain.unit(schema)
-    said = f"each {who} as a whole" if of_unit else f"each {who}{_rows(reach.rows)}"
-    named = replace(wanted, groups=who if column is None else column.name)
-    return Subject(named, schema, (SIZE,), (tuple(range(1, largest + 1)),), design, said, tally, leaf_table)
+    protects = f"each {who} as a whole" if of_unit else f"each {who}{_rows(reach.rows)}"
+    named = replace(spec, groups=who if column is None else column.name)
+    return Subject(named, schema, (SIZE,), (tuple(range(1, largest + 1)),), design, protects, tally, leaf_table)
 
 
-def _form(given: Form | str | None, usual: Form) -> Form:
-    if given is None:
+def _form(form: Form | str | None, usual: Form) -> Form:
+    if form is None:
         return usual
-    if given not in tuple(Form):
-        raise bad("form", f"must be {' or '.join(Form)}", given, "Leave it out.")
-    return Form(given)
+    if form not in tuple(Form):
+        raise bad("form", f"must be {' or '.join(Form)}", form, "Leave it out.")
+    return Form(form)
 
 
-def _require_grouped(group: str, known: bool, leaf: str, schema: Schema) -> None:
-    """Refuses groups that no column names, that are the places themselves, or that nobody protects."""
+def _require_grouped(group: str, is_declared: bool, leaf: str, schema: Schema) -> None:
+    """Refuse groups that are no column, that are the places themselves, or whose unit is not declared."""
     if schema.unit is None:
         what, why = (
             "Sizes of groups need a unit.",
             "Without one it is not known who is protected: each member, or a group.",
         )
         raise MetadataError(what, why, 'Say whose row it is:\n[unit]\nkey = "person_id"\nmax_rows = 1')
-    if not known:
-        meant = suggestion(group, [schema.unit.key, *(one.name for one in schema.columns)])
+    if not is_declared:
+        guess = suggestion(group, [schema.unit.key, *(column.name for column in schema.columns)])
         declared = f'Declare it:\n[columns.{group}]\ntype = "text"'
-        fix = f"Did you mean {meant!r}?" if meant else declared
+        fix = f"Did you mean {guess!r}?" if guess else declared
         raise bad("groups", "must be a declared column, or the unit's key", group, fix)
     if group.casefold() == leaf.casefold():
         raise bad("groups", "must not be the places themselves", group, "Name the column of households or the like.")

@@ -1,7 +1,7 @@
-"""Trees of places, public: numbered from the top, level by level, so that the children of a place lie side by side.
+"""Public trees of places.  Places are numbered from the top, level by level; the children of a place are adjacent.
 
     places of level l     first[l] … first[l+1] − 1
-    children of place i   child[i] … child[i+1] − 1;  a leaf has none, on whatever level it lies
+    children of place i   child[i] … child[i+1] − 1;  a leaf has none, and may lie on any level
 
 A table over a tree is an array with a row for each place and a column for each cell of a place (a size, an age group).
 """
@@ -37,7 +37,7 @@ class Tree:
 
     @property
     def depth(self) -> int:
-        """How many levels the longest path has: so many counts one unit is in."""
+        """The number of levels; one unit is in at most so many counts."""
         return len(self.levels)
 
     @cached_property
@@ -64,8 +64,10 @@ class Tree:
 
 
 def from_branches(levels: Sequence[str], branches: Iterable[Sequence[str]]) -> Tree:
-    """The tree whose leaves are these branches, each named on every level; a name left empty at the end of a branch
-    makes a leaf of the level above.  Under several tops one place above them all is put, called `all`.
+    """The tree whose leaves are these branches, each with a name for every level.
+
+    Names left empty at the end of a branch put its leaf on a higher level.  Several tops get one place above them all,
+    called `all`.
 
     >>> tree = from_branches(("country", "city"), [("fr", "paris"), ("no", "oslo"), ("no", "bergen")])
     >>> tree.names, tree.parent.tolist()
@@ -80,7 +82,7 @@ def from_branches(levels: Sequence[str], branches: Iterable[Sequence[str]]) -> T
         levels, rows = ("all", *levels), [("all", *row) for row in rows]
     paths = {_path(row) for row in rows}
     _require_leaves(rows, paths)
-    return _numbered(tuple(levels), paths)
+    return _tree_of_paths(tuple(levels), paths)
 
 
 def from_edges(edges: Iterable[tuple[str, str]], levels: Sequence[str] = ()) -> Tree:
@@ -97,15 +99,15 @@ def from_edges(edges: Iterable[tuple[str, str]], levels: Sequence[str] = ()) -> 
     if len(tops) != 1:
         what = "must have one place at the top and no cycle"
         raise bad("tree", what, sorted(tops), "Remove the edge that closes a cycle, or put one place above all.")
-    paths = {name: _climbed(name, above) for name in above}
+    paths = {name: _path_to_top(name, above) for name in above}
     depth = max(map(len, paths.values()))
     named = tuple(levels) or tuple(f"level {place}" for place in range(1, depth + 1))
     if len(named) != depth:
         raise bad("levels", f"must name all {depth} levels", named, "Give one name for each level, top first.")
-    return _numbered(named, set(paths.values()))
+    return _tree_of_paths(named, set(paths.values()))
 
 
-def _climbed(name: str, above: dict[str, str]) -> tuple[str, ...]:
+def _path_to_top(name: str, above: dict[str, str]) -> tuple[str, ...]:
     path = [name]
     while path[-1] in above:
         path.append(above[path[-1]])
@@ -133,11 +135,11 @@ def _require_leaves(rows: Sequence[tuple[str, ...]], paths: set[tuple[str, ...]]
         raise bad("tree", "must not end a branch where another goes on", sorted(inner & paths)[0], _FIX)
 
 
-def _numbered(levels: tuple[str, ...], paths: set[tuple[str, ...]]) -> Tree:
+def _tree_of_paths(levels: tuple[str, ...], paths: set[tuple[str, ...]]) -> Tree:
     """Places by level, then by their parent's number, then by name."""
-    every = {path[:length] for path in paths for length in range(1, len(path) + 1)}
+    prefixes = {path[:length] for path in paths for length in range(1, len(path) + 1)}
     by_level: list[list[tuple[str, ...]]] = [[] for _ in levels]
-    for path in every:
+    for path in prefixes:
         by_level[len(path) - 1].append(path)
     order = [path for level in by_level for path in sorted(level)]
     number = {path: place for place, path in enumerate(order)}
@@ -148,14 +150,14 @@ def _numbered(levels: tuple[str, ...], paths: set[tuple[str, ...]]) -> Tree:
 
 
 def ancestry(tree: Tree) -> list[Ints]:
-    """For each level, the place of it that every place lies in; −1 for places above."""
-    found = [np.full(len(tree), -1, dtype=np.int64) for _ in tree.levels]
+    """For each level an array: the place of that level in which each place lies; −1 for places above it."""
+    ancestors = [np.full(len(tree), -1, dtype=np.int64) for _ in tree.levels]
     here = np.arange(len(tree))
     for level in reversed(range(tree.depth)):
         start = int(tree.first[level])
-        found[level][start:] = here[start:]
+        ancestors[level][start:] = here[start:]
         here = np.where(np.arange(len(tree)) >= start, tree.parent[here], here)
-    return found
+    return ancestors
 
 
 # --- sums ----------------------------------------------------------------------------------------------------------
@@ -163,19 +165,19 @@ def ancestry(tree: Tree) -> list[Ints]:
 
 def of_children(tree: Tree, table: Numbers, level: int) -> Numbers:
     """For each place of a level the sum over its children; 0 for a leaf."""
-    here = tree.places(level)
-    sums = np.zeros((here.stop - here.start, *table.shape[1:]), dtype=table.dtype)
+    rows = tree.places(level)
+    sums = np.zeros((rows.stop - rows.start, *table.shape[1:]), dtype=table.dtype)
     if level + 1 < tree.depth:
         below = table[tree.places(level + 1)]
-        starts = tree.child[here] - tree.first[level + 1]
-        inner = np.diff(tree.child[here.start : here.stop + 1]) > 0
+        starts = tree.child[rows] - tree.first[level + 1]
+        inner = np.diff(tree.child[rows.start : rows.stop + 1]) > 0
         if inner.any():
             sums[inner] = np.add.reduceat(below, starts[inner], axis=0)
     return sums
 
 
-def summed(tree: Tree, leaves: Numbers) -> Numbers:
-    """The table whose leaves, in their order, are these rows and whose other places are the sums of their children."""
+def tree_sums(tree: Tree, leaves: Numbers) -> Numbers:
+    """The table with these rows as its leaves, in their order; each other place is the sum of its children."""
     table = np.zeros((len(tree), *leaves.shape[1:]), dtype=leaves.dtype)
     table[tree.leaves] = leaves
     for level in reversed(range(tree.depth - 1)):

@@ -1,10 +1,10 @@
-"""Unbiased numbers for every cell and every place's total, from all that was measured, and how exact each of them is.
+"""Unbiased estimates of every cell and every place's total, and the ± of each.
 
     measured        a cell is what was measured for it (or g_s − g_{s+1}); a total is the sum of the view whose summed
                     noise is least
     least squares   every number from all views of all places at once (Gaussian noise only; combined.py)
 
-All of it follows from public facts; nothing here sees a released number before `cells` and `totals` do.
+The choice and the ± follow from public facts; only `cells` and `totals` see released numbers.
 Proof page: docs/proofs/release/unbiased.md.
 """
 
@@ -29,10 +29,10 @@ _MARGIN = 1 + 1e-8  # of a standard deviation: above that and the rounding of ev
 
 @dataclass(frozen=True, eq=False)
 class Unbiased:
-    """How the cells and totals of all places are estimated, and ± of each number by itself, known beforehand.
+    """How the cells and totals of all places are estimated, and the ± of each number by itself.
 
-    Radii are held by kind of place, and `kind` is that of each place.  Where there is a combination, `kept` says which
-    numbers are none the less taken as measured, because ± is smaller so.
+    Radii are stored by kind of place; `kind` is that of each place.  Where there is a combination, `kept` marks the
+    numbers that are still taken as measured, because their ± is smaller.
     """
 
     measured: Measured
@@ -46,7 +46,7 @@ class Unbiased:
 
     @property
     def way(self) -> str:
-        """As measured, or by least squares."""
+        """MEASURED or LEAST."""
         return MEASURED if self.combined is None else LEAST
 
     @cached_property
@@ -74,16 +74,16 @@ class Unbiased:
         return np.where(self.total_kept[self.kind], self.measured.totals(noisy, self.best), self.combined.totals(noisy))
 
 
-def unbiased(tree: Tree, form: Form, marginals: Sequence[Marginal], laws: Laws, level: Fraction) -> Unbiased:
-    """Least squares where the sum of its ± over all cells is smaller, else what was measured; no ± exceeds that of the
-    number as measured.
+def estimator(tree: Tree, form: Form, marginals: Sequence[Marginal], laws: Laws, level: Fraction) -> Unbiased:
+    """Least squares where its ± summed over all cells is smaller, else the numbers as measured.  No ± exceeds that of
+    the number as measured.
 
     >>> from discreet.noise.gaussian import RoundedGaussian
     >>> from discreet.release.measure import whole
     >>> from discreet.release.tree import from_edges
     >>> tree = from_edges([("x", "a"), ("x", "b")])
     >>> laws = [[RoundedGaussian(Fraction(20))]] * 2
-    >>> found = unbiased(tree, Form.PLAIN, [whole(["sex"], 2)], laws, Fraction(95, 100))
+    >>> found = estimator(tree, Form.PLAIN, [whole(["sex"], 2)], laws, Fraction(95, 100))
     >>> found.way, found.radius.tolist()   # as measured: ± 39
     ('least squares', [[32, 32], [32, 32], [32, 32]])
     >>> found.cells(np.array([[90, 30], [20, 10], [40, 20]])).tolist()
@@ -97,14 +97,14 @@ def unbiased(tree: Tree, form: Form, marginals: Sequence[Marginal], laws: Laws, 
     return straight if combined is None or _all(combined) >= _all(straight) else _narrower(combined, straight)
 
 
-def _all(found: Unbiased) -> int:
+def _all(estimates: Unbiased) -> int:
     """Σ of the ± of all cells."""
-    many = np.bincount(found.kind, minlength=len(found.spread))
-    return int(many @ found.spread.sum(axis=1))
+    counts = np.bincount(estimates.kind, minlength=len(estimates.spread))
+    return int(counts @ estimates.spread.sum(axis=1))
 
 
 def _narrower(combined: Unbiased, straight: Unbiased) -> Unbiased:
-    """The combination, but for the numbers whose ± is smaller as measured."""
+    """The combination, except for numbers whose ± is smaller as measured."""
     level = np.zeros(len(combined.spread), dtype=np.int64)
     level[combined.kind] = straight.kind
     spread, total_spread = straight.spread[level], straight.total_spread[level]
@@ -122,14 +122,16 @@ def _narrower(combined: Unbiased, straight: Unbiased) -> Unbiased:
 
 
 def as_measured(measured: Measured, laws: Laws, level: Fraction) -> Unbiased:
-    """Cells from the last marginal, totals from the one whose sum is nearest; places of one level are one kind."""
+    """Cells from the last marginal, totals from the one whose sum has the least ±; places of one level are one kind."""
     alone = [each[-1].radius(level) for each in laws]
-    cells = len(measured.marginals[-1].place)
+    cells = len(measured.marginals[-1].index)
     if measured.form is Form.FROM_TOP:  # n_s = g_s − g_{s+1}, and g_1 is the total
-        spread = [[sum_radius(each[-1], 2, level)] * (cells - 1) + [one] for each, one in zip(laws, alone, strict=True)]
+        spread = [
+            [sum_radius(each[-1], 2, level)] * (cells - 1) + [radius] for each, radius in zip(laws, alone, strict=True)
+        ]
         best, totals = [len(measured.marginals) - 1] * len(laws), alone
     else:
-        spread = [[one] * cells for one in alone]
+        spread = [[radius] * cells for radius in alone]
         sums = [
             [sum_radius(law, view.size, level) for law, view in zip(each, measured.marginals, strict=True)]
             for each in laws
@@ -150,17 +152,17 @@ def least(measured: Measured, laws: Laws, level: Fraction) -> Unbiased | None:
     if sigmas is None or (measured.form is Form.FROM_TOP and len(measured.marginals) > 1):
         return None
     smallest, widest = min(map(min, sigmas)), float(max(map(max, sigmas)))
-    z, found = reach(smallest, len(measured.tree) * measured.numbers, level), spreads(measured, sigmas)
-    if z is None or found is None:
+    z, combination = reach(smallest, len(measured.tree) * measured.numbers, level), spreads(measured, sigmas)
+    if z is None or combination is None:
         return None
 
     def radius(columns: Columns, combining: Floats | None) -> Ints:
         off = float_slack(measured, combining, widest) - 0.5  # an estimate is rounded: it must be off by q + ½ to miss
         far = (z * np.sqrt(columns.variance) + columns.largest / (2 * float(smallest))) * _MARGIN
-        return np.maximum(0, np.ceil(np.outer(np.sqrt(found.variance), far) + off)).astype(np.int64)
+        return np.maximum(0, np.ceil(np.outer(np.sqrt(combination.variance), far) + off)).astype(np.int64)
 
-    weights = found.combined.weights
-    cells = radius(found.cells, weights)
-    totals = radius(found.total, None if weights is None else weights.sum(axis=1, keepdims=True))[:, 0]
+    weights = combination.combined.weights
+    cells = radius(combination.cells, weights)
+    totals = radius(combination.total, None if weights is None else weights.sum(axis=1, keepdims=True))[:, 0]
     kept, last = np.zeros(cells.shape, dtype=np.bool_), (len(measured.marginals) - 1,) * measured.tree.depth
-    return Unbiased(measured, last, found.combined, found.kind, cells, totals, kept, kept[:, 0])
+    return Unbiased(measured, last, combination.combined, combination.kind, cells, totals, kept, kept[:, 0])

@@ -18,8 +18,8 @@ import numpy as np
 from numba import njit
 
 from discreet.ndarrays import Floats, Ints
-from discreet.release.fit.cumulative import required, totals_of
-from discreet.release.tree import Tree, summed
+from discreet.release.fit.cumulative import require_cumulative, totals_of
+from discreet.release.tree import Tree, tree_sums
 
 
 class Sizes(NamedTuple):
@@ -40,7 +40,7 @@ def fitted(tree: Tree, noisy: Ints, weights: Ints, leaf_totals: Ints) -> Ints:
     >>> fitted(tree, noisy, np.array([1, 1, 1]), np.array([2, 3])).tolist()
     [[1, 3, 1], [1, 0, 1], [0, 3, 0]]
     """
-    required(tree, noisy)
+    require_cumulative(tree, noisy)
     totals = totals_of(tree, leaf_totals)
     middle = np.clip(medians(noisy[:, :-1]), 0, totals[:, None])
     counts = np.diff(np.hstack([middle, totals[:, None]]), axis=1, prepend=0)
@@ -49,7 +49,7 @@ def fitted(tree: Tree, noisy: Ints, weights: Ints, leaf_totals: Ints) -> Ints:
         rows = slice(int(tree.child[parent]), int(tree.child[parent + 1]))
         above, below = Sizes(counts[parent], precision[parent]), Sizes(counts[rows], precision[rows])
         counts[rows], precision[rows] = matched(above, below)
-    table: Ints = summed(tree, counts[tree.leaves]).astype(np.int64)
+    table: Ints = tree_sums(tree, counts[tree.leaves]).astype(np.int64)
     return table
 
 

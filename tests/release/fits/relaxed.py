@@ -1,4 +1,4 @@
-"""The baseline: the real program of prices.py given to a general solver, each value then rounded on its own.
+"""The baseline: the real program of duals.py given to a general solver, each value then rounded on its own.
 
 Rounding breaks sums: of k children with fractions the errors of rounding add up to about √(k/12).  This is the relaxed
 mechanism that Fioretto, Van Hentenryck & Zhu 2021 compare their dynamic program with; it is here to be compared with.
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from discreet.errors import bad
 from discreet.ndarrays import Bools, Floats, Ints
-from discreet.release.fit.prices import Measured, measured
+from discreet.release.fit.duals import FitInput, fit_input
 from discreet.release.tree import Tree, of_children
 
 SOLVERS = ("OSQP", "CLARABEL")
@@ -37,7 +37,7 @@ def fitted(
     """
     if solver not in SOLVERS:
         raise bad("solver", f"must be one of {', '.join(SOLVERS)}", solver, "Give one of these names.")
-    given = measured(tree, noisy, weights, scale=scale, total=total, allowed=allowed)
+    given = fit_input(tree, noisy, weights, scale=scale, total=total, allowed=allowed)
     problem, unknown = program(given)
     problem.solve(solver=solver, **settings)
     if unknown.value is None:
@@ -46,7 +46,7 @@ def fitted(
     return real, np.maximum(0, np.rint(real)).astype(np.int64)
 
 
-def program(given: Measured) -> tuple[Any, Any]:
+def program(given: FitInput) -> tuple[Any, Any]:
     """One unknown for each place and cell, one equation for each sum."""
     import cvxpy
 
@@ -66,7 +66,7 @@ def program(given: Measured) -> tuple[Any, Any]:
     return tool.Problem(tool.Minimize(tool.sum_squares(far)), rules), unknown
 
 
-def sums(given: Measured) -> Any:
+def sums(given: FitInput) -> Any:
     """The sparse matrix with a row for each place that has children and each cell: −1 there, 1 at the children."""
     from scipy import sparse
 

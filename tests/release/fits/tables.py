@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from discreet.errors import bad
 from discreet.ndarrays import Bools, Ints
-from discreet.release.fit.prices import Measured, measured, require_number
+from discreet.release.fit.duals import FitInput, fit_input, require_number
 from discreet.release.tree import Tree
 
 NEVER = 2**60  # the cost of a value that is not allowed
@@ -39,7 +39,7 @@ def fitted(
     >>> fitted(from_edges([("US", "GA"), ("US", "MI")]), [[2], [3], [0]], [1, 1, 1], bound=4).tolist()
     [[2], [2], [0]]
     """
-    given = measured(tree, noisy, weights, scale=scale, total=total, allowed=allowed)
+    given = fit_input(tree, noisy, weights, scale=scale, total=total, allowed=allowed)
     costs = _costs(given, _bound(given, bound))
     table = np.zeros(given.noisy.shape, dtype=np.int64)
     if given.total is None:
@@ -69,7 +69,7 @@ def cost_tables(
     >>> cost_tables(from_edges([("US", "GA"), ("US", "MI")]), [[2], [3], [0]], [1, 1, 1], bound=4)[0, 0].tolist()
     [13, 5, 1, 1, 5]
     """
-    given = measured(tree, noisy, weights, scale=scale, total=None, allowed=allowed)
+    given = fit_input(tree, noisy, weights, scale=scale, total=None, allowed=allowed)
     return _costs(given, _bound(given, bound))
 
 
@@ -83,7 +83,7 @@ def cost(noisy: ArrayLike, weights: ArrayLike, table: ArrayLike, *, scale: int =
     return int((heavy[:, None] * (scale * values - counts) ** 2).sum())
 
 
-def _bound(given: Measured, bound: int | None) -> int:
+def _bound(given: FitInput, bound: int | None) -> int:
     """The largest value looked at; refused where the tables would not fit or their costs leave 64 bits."""
     most = given.total if bound is None else bound
     most = require_number("bound", most, given.total or 0, _LARGEST // given.noisy.size - 1)
@@ -96,7 +96,7 @@ def _bound(given: Measured, bound: int | None) -> int:
 # --- costs ---------------------------------------------------------------------------------------------------------
 
 
-def _costs(given: Measured, bound: int) -> Ints:
+def _costs(given: FitInput, bound: int) -> Ints:
     tree, cells = given.tree, given.noisy.shape[1]
     values = given.scale * np.arange(bound + 1)
     costs = given.weights[:, None, None] * (values - given.noisy[:, :, None]) ** 2
@@ -147,7 +147,7 @@ def merged(
     >>> merged(from_edges([("US", "GA"), ("US", "MI")]), [[2], [3], [0]], [1, 1, 1], bound=4).tolist()
     [[2], [2], [0]]
     """
-    given = measured(tree, noisy, weights, scale=scale, total=total, allowed=allowed)
+    given = fit_input(tree, noisy, weights, scale=scale, total=total, allowed=allowed)
     most, cells = _bound(given, bound), given.noisy.shape[1]
     rises: dict[tuple[int, int], Ints] = {}
     owners: dict[tuple[int, int], Ints] = {}

@@ -30,8 +30,8 @@ from discreet.privacy import calibrate
 from discreet.privacy.cost import Gaussian, Pure
 from discreet.real import lower, upper
 from discreet.relation import Relation
-from discreet.release.measure import Design, Measurement, Shares, gaussian, laplace, moved, sizes_moved
-from discreet.release.tree import summed
+from discreet.release.measure import Design, Measurement, Shares, count_sensitivity, gaussian, laplace, size_sensitivity
+from discreet.release.tree import tree_sums
 
 _ADD, _REPLACE = Relation.ADD_REMOVE, Relation.REPLACE_ONE
 _EPSILON = Fraction(1)
@@ -54,7 +54,7 @@ def planted() -> Iterator[Planted]:
 
 
 def _unpaid() -> Iterator[Planted]:
-    counts = plainly(DEEP, moved(1, _ADD))
+    counts = plainly(DEEP, count_sensitivity(1, _ADD))
     wrong = "A tree of three levels is priced as two, since the top is the sum of what is published anyway."
     yield _proven("release-level-not-counted", wrong, laplace(counts, _EPSILON, [[_HALF]] * 3), _ENTERED)
     yield _drawn_level()
@@ -63,45 +63,47 @@ def _unpaid() -> Iterator[Planted]:
     yield _proven("release-shares-above-one", wrong, laplace(counts, _EPSILON, raised), _ENTERED)
     wrong = "Each of three views of the cells gets its level's whole share."
     whole: Shares = [[sum(level, Fraction(0))] * 3 for level in VIEW_SHARES]
-    seen = laplace(plainly(FLAT, moved(1, _ADD), views=VIEWS), _EPSILON, whole)
+    seen = laplace(plainly(FLAT, count_sensitivity(1, _ADD), views=VIEWS), _EPSILON, whole)
     entered = places.entering(places.small(FLAT, 4, 0), places.counted)
     yield _proven("release-marginals-not-counted", wrong, seen, entered)
 
 
 def _norms() -> Iterator[Planted]:
     wrong = "Sizes are measured plainly with the noise of sizes from the top: a person moves two of them, not one."
-    halved = _noised(plainly(FLAT, sizes_moved(1, _ADD), 3), moved(1, _ADD), FLAT_SHARES)
+    halved = _noised(plainly(FLAT, size_sensitivity(1, _ADD), 3), count_sensitivity(1, _ADD), FLAT_SHARES)
     joined = places.entering(places.small(FLAT, 3, 2), places.joined)
     yield _proven("release-plain-sizes-by-half", wrong, halved, joined)
     wrong = "A unit may go to another place and cell; its noise is that of add-remove."
-    narrow = _noised(plainly(FLAT, moved(1, _REPLACE), 2), moved(1, _ADD), FLAT_SHARES)
+    narrow = _noised(plainly(FLAT, count_sensitivity(1, _REPLACE), 2), count_sensitivity(1, _ADD), FLAT_SHARES)
     gone = places.exchanging(places.small(FLAT, 2, 1), places.counted)
     yield _proven("release-replace-one-as-add-remove", wrong, narrow, gone)
     wrong = "A person may leave one group and join another; its noise is that of add-remove."
-    narrow = _noised(from_top(1, _REPLACE), moved(1, _ADD), DEEP_SHARES)
+    narrow = _noised(from_top(1, _REPLACE), count_sensitivity(1, _ADD), DEEP_SHARES)
     left = places.exchanging(places.small(DEEP, 3, 1), places.joined)
     yield _proven("release-sizes-replace-one-as-add-remove", wrong, narrow, left)
 
 
 def _gaussians() -> Iterator[Planted]:
-    counts, cost = plainly(FLAT, moved(4, _ADD)), Gaussian(_SIGMA)
+    counts, cost = plainly(FLAT, count_sensitivity(4, _ADD)), Gaussian(_SIGMA)
     wrong = "A unit has four rows and l2 = √4: that of four cells, but all four may lie in one."
-    spread = gaussian(replace(counts, leaf=cells(4, 1), level=cells(4, 1)), 1, Fraction(1, 100), FLAT_SHARES)
+    spread = gaussian(
+        replace(counts, leaf_sensitivity=cells(4, 1), level_sensitivity=cells(4, 1)), 1, Fraction(1, 100), FLAT_SHARES
+    )
     together = [(_NOBODY, places.with_more(_NOBODY, *[(0, 0)] * 4))]
     yield Proven("release-l2-of-cells", wrong, cost, together, _numbers(spread))
     wrong = "σ is multiplied by the root of a level's share, not divided by it."
-    one = plainly(FLAT, moved(1, _ADD))
-    shrunk = [[additive.gaussian(one.level, _SIGMA * additive.root_up(share))] for (share,) in FLAT_SHARES]
-    made = Measurement(FLAT, one.form, one.marginals, one.leaf, tuple(map(tuple, shrunk)))
+    one = plainly(FLAT, count_sensitivity(1, _ADD))
+    shrunk = [[additive.gaussian(one.level_sensitivity, _SIGMA * additive.root_up(share))] for (share,) in FLAT_SHARES]
+    made = one.measured_by(shrunk)
     yield Proven("release-sigma-by-share", wrong, cost, [_FIRST], _numbers(made))
     wrong = "Every level gets the σ of the whole, as if a unit were in one level only."
-    every = [[additive.gaussian(one.level, _SIGMA)] for _ in FLAT_SHARES]
-    made = Measurement(FLAT, one.form, one.marginals, one.leaf, tuple(map(tuple, every)))
+    every = [[additive.gaussian(one.level_sensitivity, _SIGMA)] for _ in FLAT_SHARES]
+    made = one.measured_by(every)
     yield Proven("release-sigma-of-one-level", wrong, cost, [_FIRST], _numbers(made))
 
 
 def _without_noise() -> Iterator[Planted]:
-    made, nobody = laplace(plainly(DEEP, moved(1, _ADD)), _EPSILON, DEEP_SHARES), places.empty(DEEP, 1)
+    made, nobody = laplace(plainly(DEEP, count_sensitivity(1, _ADD)), _EPSILON, DEEP_SHARES), places.empty(DEEP, 1)
     entered = [(nobody, places.with_more(nobody, (1, 0)))]
     wrong = "Noise goes to the top and to the leaves; the level between is their sums, taken before the noise."
     yield Proven("release-inner-level-exact", wrong, _ONE, entered, _bare(made, range(1, 4)))
@@ -113,7 +115,7 @@ def _without_noise() -> Iterator[Planted]:
 
 
 def _noise_twice() -> Iterator[Planted]:
-    made = laplace(plainly(FLAT, moved(1, _ADD)), _EPSILON, FLAT_SHARES)
+    made = laplace(plainly(FLAT, count_sensitivity(1, _ADD)), _EPSILON, FLAT_SHARES)
     side = ((5,), (7,))
     pair = (side, places.with_more(side, (1, 0)))  # a unit more in the second ward
 
@@ -157,7 +159,7 @@ class OfPlaces:
 
 def _drawn_level() -> Drawn:
     """Two levels at ε each: nobody against a unit in the first ward, told by top and ward both at or below 0."""
-    made = laplace(plainly(FLAT, moved(1, _ADD)), 2 * _EPSILON, [[_HALF]] * 2)
+    made = laplace(plainly(FLAT, count_sensitivity(1, _ADD)), 2 * _EPSILON, [[_HALF]] * 2)
     noise = DiscreteLaplace(Fraction(1))
     chances = (
         float(lower(lambda: (1 - above(noise, 0)) ** 2)) - 1e-15,
@@ -177,13 +179,13 @@ class ZerosExact(Measurement):
     """The noise of every number that is 0 is taken away again; for plain counts in one view."""
 
     def __call__(self, exact: Any, source: Source) -> Ints:
-        noisy: Ints = np.where(summed(self.tree, exact) == 0, 0, super().__call__(exact, source))
+        noisy: Ints = np.where(tree_sums(self.tree, exact) == 0, 0, super().__call__(exact, source))
         return noisy
 
 
 def _drawn_zeros(made: Measurement, pair: places.Change) -> Drawn:
     """Nobody against a unit: the top is surely 0, or 0 only where its noise is −1."""
-    zeros = ZerosExact(made.tree, made.form, made.marginals, made.leaf, made.mechanisms)
+    zeros = ZerosExact(made.tree, made.form, made.marginals, made.leaf_sensitivity, made.mechanisms)
     rare = float(upper(lambda: mass(made.mechanisms[0][0].noise, -1))) + 1e-15
 
     def draw(exact: Any, n: int, source: Source) -> Outputs:
@@ -205,7 +207,7 @@ def _numbers(made: Measurement) -> Callable[[Any], Numbers]:
 def _noised(design: Design, level: Sensitivity, shares: Shares) -> Measurement:
     """Laplace noise made for other norms than the design's."""
     noise = [[additive.laplace(level, _EPSILON * share) for share in each] for each in shares]
-    return Measurement(design.tree, design.form, design.marginals, design.leaf, tuple(map(tuple, noise)))
+    return design.measured_by(noise)
 
 
 def _bare(made: Measurement, exact_ones: Sequence[int]) -> Callable[[Any], OutputLaw]:

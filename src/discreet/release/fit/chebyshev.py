@@ -18,7 +18,7 @@ from discreet.release.leastsquares import require_measured
 from discreet.release.tree import Tree
 
 
-def fitted(
+def fit(
     tree: Tree,
     noisy: Ints,
     weights: Ints,

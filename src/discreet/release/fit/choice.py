@@ -9,52 +9,52 @@
     cumulative   each place made monotone, then `integer` (M_c^dp)                           sizes from the top
     joint        monotone and additive at once, then groups dealt out whole (M_c^joint)      sizes from the top
 
-Without a public total the top is held to the measured one: else numbers that cannot be negative, many of them small,
-add up to units that are not there, and levels below have no use of them either.
+Without a public total the top is held to the measured one.  Otherwise many small numbers, none of them negative, would
+add up to units that are not there.
 
-A method is chosen from public facts alone and everything here is free: it sees released numbers only.
+The method is chosen from public facts alone.  Fitting is free: it sees released numbers only.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.errors import bad
-from discreet.ndarrays import Bools, Ints
+from discreet.ndarrays import Ints
+from discreet.release.fit import Fit
 from discreet.release.known import Known
 from discreet.release.measure import Form, Marginal
 from discreet.release.subject import Subject
-from discreet.release.tree import Tree, summed
 
 if TYPE_CHECKING:
     from discreet.release.plan import ReleasePlan
 
 SCALE = 1024
-LEAST_VARIANCE = 1e-9  # what no weight tells apart from none
-_NEAR = 2.0**-10  # of a whole number: there what is shared out could step over it
+LEAST_VARIANCE = 1e-9  # a smaller variance is weighted like this one
 LARGE = 10**7  # cells above which the fast path is taken
-FAR = {
+LARGEST_NUMBER = {
     "joint": 2**38,
     "cumulative": 2**38,
     "flow": 2**38,
     "together": 2**38,
     "rounded": 2**30,
-}  # the largest numbers that a method takes, if it says so
+}  # that a method takes, if it has such a limit
 PLAIN = ("integer", "topdown", "chebyshev", "rounded")
+_MODULES = {"rounded": "rounding", "flow": "leaf_totals"}  # where the method's name is not its module's
 FROM_TOP = ("cumulative", "joint")
 
 
-def chosen(method: str, subject: Subject, known: Known) -> tuple[str, str]:
+def method_and_reason(method: str, subject: Subject, known: Known) -> tuple[str, str]:
     """The method's name and a sentence on why."""
     usable = methods(subject, known)
     if method != "auto":
         if method not in usable:
             raise bad("method", f"must be auto or {' or '.join(usable)} here", method, "Give auto.")
         return method, f"Method {method}, as asked."
-    if ordered(subject):
+    if has_ordered_sizes(subject):
         return _of_sizes(usable)
     cells = len(subject.tree) * subject.cells
     if "together" in usable and cells <= LARGE:
@@ -66,14 +66,14 @@ def chosen(method: str, subject: Subject, known: Known) -> tuple[str, str]:
     return "integer", "Method integer: the nearest table of whole numbers that adds up."
 
 
-def ordered(subject: Subject) -> bool:
-    """Whether numbers of groups of at least each size are to be made monotone: with one size they are plain counts."""
+def has_ordered_sizes(subject: Subject) -> bool:
+    """Whether groups of at least each size are counted, for two sizes or more; such counts must be monotone."""
     return subject.design.form is Form.FROM_TOP and subject.cells > 1
 
 
 def methods(subject: Subject, known: Known) -> tuple[str, ...]:
-    """Those that can keep what is known."""
-    if ordered(subject):
+    """The methods that can keep to the known totals and zeros."""
+    if has_ordered_sizes(subject):
         return FROM_TOP if known.allowed is None else ("cumulative",)
     several = ("together",) if len(subject.design.marginals) > 1 else ()
     return (*several, *(PLAIN if known.leaf_totals is None else ("flow",)))
@@ -88,26 +88,27 @@ def _of_sizes(usable: tuple[str, ...]) -> tuple[str, str]:
     )
 
 
-def fitted(plan: "ReleasePlan", noisy: Ints) -> Ints:
-    """The table of all places and cells: sums hold, nothing is negative, all are whole, and what is known is kept."""
-    return held_to(plan, noisy, total(plan, noisy))
+def table_of(plan: "ReleasePlan", noisy: Ints) -> Ints:
+    """The fitted table (places, cells): it adds up, is whole and not negative, and keeps to what is known."""
+    return table_held_to(plan, noisy, top_total(plan, noisy))
 
 
-def held_to(plan: "ReleasePlan", noisy: Ints, top: int | None) -> Ints:
-    """The same with another total at the top, or with none that it is held to."""
-    held = replace(plan.known, total=top)
-    if ordered(plan.subject):
-        return _sizes(plan, noisy, held)
+def table_held_to(plan: "ReleasePlan", noisy: Ints, total: int | None) -> Ints:
+    """The fitted table with this total at the top, or with whatever total is nearest if None."""
+    known = replace(plan.known, total=total)
+    if has_ordered_sizes(plan.subject):
+        return _sizes(plan, noisy, known)
     if plan.method == "together":
         from discreet.release.fit import together
 
-        return together.fitted(plan.subject.tree, noisy, plan.weights, together.Seen(*_views(plan)), held)
+        views = together.MeasuredViews(*_weighted_views(plan))
+        return together.whole_table(plan.subject.tree, noisy, plan.weights, views, known)
     values, scale = _cells(plan, noisy)
-    return _whole(plan, plan.method, held, values, scale)
+    return _fit(plan, plan.method, known, values, scale)
 
 
-def total(plan: "ReleasePlan", noisy: Ints) -> int:
-    """What the top is held to: the public total, or else the unbiased estimate, 0 at least."""
+def top_total(plan: "ReleasePlan", noisy: Ints) -> int:
+    """The public total, or else its unbiased estimate, at least 0."""
     known, possible = plan.known, plan.known.possible(plan.subject.tree)
     if known.total is not None:
         return known.total
@@ -117,58 +118,37 @@ def total(plan: "ReleasePlan", noisy: Ints) -> int:
 
 
 def _cells(plan: "ReleasePlan", noisy: Ints) -> tuple[Ints, int]:
-    """The measured cells, or the best combination of all marginals in steps of 1/1,024."""
+    """The measured cells, or the best combination of all marginals in steps of 1/1,024; and the scale."""
     if len(plan.measurement.marginals) == 1:
         return noisy, 1
     from discreet.release.attributes import views
 
-    return np.rint(views(*_views(plan)).cells(noisy) * SCALE).astype(np.int64), SCALE
+    return np.rint(views(*_weighted_views(plan)).cells(noisy) * SCALE).astype(np.int64), SCALE
 
 
-def _views(plan: "ReleasePlan") -> tuple[tuple[Marginal, ...], list[float]]:
+def _weighted_views(plan: "ReleasePlan") -> tuple[tuple[Marginal, ...], list[float]]:
     """The marginals and their weights ∝ 1/variance, the last of them 1; the ratios are the same on all levels."""
-    precision = [1.0 / max(one.variance, LEAST_VARIANCE) for one in plan.measurement.mechanisms[-1]]
-    return plan.measurement.marginals, [one / precision[-1] for one in precision]
+    mechanisms = plan.measurement.mechanisms[-1]
+    precision = [1.0 / max(mechanism.variance, LEAST_VARIANCE) for mechanism in mechanisms]
+    return plan.measurement.marginals, [weight / precision[-1] for weight in precision]
 
 
-def _sizes(plan: "ReleasePlan", noisy: Ints, held: Known) -> Ints:
-    """Sizes from numbers of groups of at least each size: cumulative counts once the columns are turned round."""
+def _sizes(plan: "ReleasePlan", noisy: Ints, known: Known) -> Ints:
+    """Counts by size from counts of groups of at least each size: cumulative counts with the columns reversed."""
     from discreet.release.fit import cumulative, joint
 
-    tree, public = plan.subject.tree, held.leaf_totals
-    turned = np.ascontiguousarray(noisy[:, ::-1])
+    tree, public = plan.subject.tree, known.leaf_totals
+    rising = np.ascontiguousarray(noisy[:, ::-1])
     if plan.method == "joint":
-        return np.ascontiguousarray(
-            joint.whole(tree, turned, plan.weights, total=held.total, leaf_totals=public)[:, ::-1]
-        )
-    found = cumulative.differences(tree, turned, total=held.total, leaf_totals=public)
+        table = joint.whole_sizes(tree, rising, plan.weights, total=known.total, leaf_totals=public)
+        return np.ascontiguousarray(table[:, ::-1])
+    values, scale = cumulative.differences(tree, rising, total=known.total, leaf_totals=public)
     method = "integer" if public is None else "flow"
-    return _whole(plan, method, held, np.ascontiguousarray(found.values[:, ::-1]), found.scale)
+    return _fit(plan, method, known, np.ascontiguousarray(values[:, ::-1]), scale)
 
 
-def _whole(plan: "ReleasePlan", method: str, held: Known, values: Ints, scale: int) -> Ints:
-    """The whole table near values/scale by a method, imported now: some bring a compiler or a solver with them."""
-    tree, weights = plan.subject.tree, plan.weights
-    if method == "flow":
-        from discreet.release.fit import leaf_totals
-
-        assert held.leaf_totals is not None
-        return leaf_totals.fitted(tree, values, weights, held.leaf_totals, scale=scale, allowed=held.allowed)
-    made: Callable[..., Ints] = (
-        _rounded if method == "rounded" else import_module(f"discreet.release.fit.{method}").fitted
-    )
-    return made(tree, values, weights, scale=scale, total=held.total, allowed=held.allowed)
-
-
-def _rounded(tree: Tree, noisy: Ints, weights: Ints, *, scale: int, total: int | None, allowed: Bools | None) -> Ints:
-    """The real table, made whole by controlled rounding of what is above its leaves' whole parts: sums of parts below 1
-    are as exact as floats can be, and what they miss the total by is shared out."""
-    from discreet.release.fit import prices, rounding
-
-    real = prices.projected(tree, noisy, weights, scale=scale, total=total, allowed=allowed)[tree.leaves]
-    below = np.floor(real).astype(np.int64)
-    rest = real - below
-    inner = (rest > _NEAR) & (rest < 1 - _NEAR)
-    if total is not None and inner.any():
-        rest[inner] += (total - int(below.sum()) - rest.sum()) / inner.sum()
-    return summed(tree, below) + rounding.rounded(tree, summed(tree, rest), allowed=allowed)
+def _fit(plan: "ReleasePlan", method: str, known: Known, values: Ints, scale: int) -> Ints:
+    """The whole table near values/scale.  The method is imported here: some bring a compiler or a solver with them."""
+    module = import_module(f"discreet.release.fit.{_MODULES.get(method, method)}")
+    fit: Fit = partial(module.fit, leaf_totals=known.leaf_totals) if method == "flow" else module.fit
+    return fit(plan.subject.tree, values, plan.weights, scale=scale, total=known.total, allowed=known.allowed)

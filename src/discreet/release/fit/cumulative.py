@@ -19,7 +19,7 @@ from discreet.errors import bad
 from discreet.ndarrays import Floats, Ints
 from discreet.release.fit import isotonic
 from discreet.release.fit.isotonic import LARGEST
-from discreet.release.tree import Tree, summed
+from discreet.release.tree import Tree, tree_sums
 
 SCALE = 1024
 
@@ -33,10 +33,10 @@ class Scaled(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """What is public of the last column: the number of groups of each place (`known`) or a bound of it (`most`)."""
+    """What is public of the last column: the number of groups of each place (`known`) or a bound of it (`limits`)."""
 
     known: Ints | None
-    most: Floats
+    limits: Floats
 
 
 def differences(tree: Tree, noisy: Ints, *, total: int | None = None, leaf_totals: Ints | None = None) -> Scaled:
@@ -51,25 +51,25 @@ def differences(tree: Tree, noisy: Ints, *, total: int | None = None, leaf_total
     >>> (values / scale).tolist()
     [[1.0, 4.0, 0.0], [1.5, 0.0, 0.5], [0.0, 3.0, 0.0]]
     """
-    required(tree, noisy)
-    ends = ends_of(tree, total, leaf_totals)
+    require_cumulative(tree, noisy)
+    ends = public_ends(tree, total, leaf_totals)
     if ends.known is not None:
-        free = isotonic.monotone(noisy[:, :-1], lowest=0, highest=ends.most)
-        return scaled(np.hstack([free, ends.known[:, None].astype(np.float64)]))
-    fits = isotonic.monotone(noisy, lowest=0, highest=ends.most)
+        free = isotonic.monotone(noisy[:, :-1], lowest=0, highest=ends.limits)
+        return scaled_differences(np.hstack([free, ends.known[:, None].astype(np.float64)]))
+    fits = isotonic.monotone(noisy, lowest=0, highest=ends.limits)
     if total is not None:  # the top's last entry is known: it bounds the others and is not fitted
-        fits[:1, :-1] = isotonic.monotone(noisy[:1, :-1], lowest=0, highest=ends.most[:1])
+        fits[:1, :-1] = isotonic.monotone(noisy[:1, :-1], lowest=0, highest=ends.limits[:1])
         fits[0, -1] = total
-    return scaled(fits)
+    return scaled_differences(fits)
 
 
-def scaled(cumulative: Floats) -> Scaled:
+def scaled_differences(cumulative: Floats) -> Scaled:
     """Differences of cumulative counts, each rounded to 1/1,024 first: a row adds up to its rounded last entry."""
     whole = np.rint(cumulative * SCALE).astype(np.int64)
     return Scaled(np.diff(whole, axis=1, prepend=0), SCALE)
 
 
-def required(tree: Tree, noisy: NDArray[np.generic]) -> None:
+def require_cumulative(tree: Tree, noisy: NDArray[np.generic]) -> None:
     """Nothing, or the refusal of cumulative counts that do not fit the tree."""
     if noisy.ndim != 2 or len(noisy) != len(tree) or noisy.shape[1] < 2:
         what = f"must have a row for each of the {len(tree)} places and a column for each size, two at least"
@@ -80,7 +80,7 @@ def required(tree: Tree, noisy: NDArray[np.generic]) -> None:
         raise bad("noisy", "must lie between −2⁴⁰ and 2⁴⁰", None, "Use less noise or count in larger units.")
 
 
-def ends_of(tree: Tree, total: int | None, leaf_totals: Ints | None) -> Ends:
+def public_ends(tree: Tree, total: int | None, leaf_totals: Ints | None) -> Ends:
     """What `total` and `leaf_totals` say about the number of groups of every place."""
     if total is not None and not 0 <= total <= LARGEST:
         raise bad("total", "must lie between 0 and 2⁴⁰", total, "Give the public number of groups, or None.")
@@ -101,5 +101,5 @@ def totals_of(tree: Tree, leaf_totals: Ints) -> Ints:
         raise bad("leaf_totals", what, (given.shape, str(given.dtype)), "Give them in the order of tree.leaves.")
     if given.min() < 0 or float(given.sum(dtype=np.float64)) > LARGEST:
         raise bad("leaf_totals", "must not be negative and add up to 2⁴⁰ at most", int(given.min()), "Check them.")
-    known: Ints = summed(tree, given).astype(np.int64)
+    known: Ints = tree_sums(tree, given).astype(np.int64)
     return known

@@ -1,6 +1,6 @@
 """The whole-number table nearest to noisy counts that adds up over a tree: exact, without tables over all counts.
 
-The program is that of prices.py with x in whole numbers.  Near the real optimum x* each place gets the window
+The program is that of duals.py with x in whole numbers.  Near the real optimum x* each place gets the window
 ⌊x*⌋ − W … ⌊x*⌋ + 1 + W, cut at 0.  Inside the windows the convex merge is exact: a place takes the units of its
 children in order of their marginal costs, which are integers.  If no value of the result lies at an end of its window
 other than the 0 that all counts have, no cycle of unit steps can lower the cost, and the result is the optimum over all
@@ -13,14 +13,14 @@ from numpy.typing import ArrayLike
 
 from discreet.errors import bad
 from discreet.ndarrays import Bools, Floats, Ints
-from discreet.release.fit.prices import Measured, measured, real_table
+from discreet.release.fit.duals import FitInput, fit_input, real_table
 from discreet.release.tree import Tree
 
 _FIRST_WINDOW, _WIDER = 2, 4
 _ROOM = 2**62  # all sums of marginals stay below
 
 
-def fitted(
+def fit(
     tree: Tree,
     noisy: ArrayLike,
     weights: ArrayLike,
@@ -38,59 +38,59 @@ def fitted(
     >>> fitted(from_edges([("US", "GA"), ("US", "MI")]), [[2], [3], [0]], [1, 1, 1]).tolist()
     [[2], [2], [0]]
     """
-    given = measured(tree, noisy, weights, scale=scale, total=total, allowed=allowed)
-    return whole_table(given, real_table(given))
+    inputs = fit_input(tree, noisy, weights, scale=scale, total=total, allowed=allowed)
+    return whole_table(inputs, real_table(inputs))
 
 
-def whole_table(given: Measured, real: Floats) -> Ints:
+def whole_table(inputs: FitInput, real: Floats) -> Ints:
     """The nearest whole-number table, looked for around a real one; the nearer that is, the less work."""
-    windows = np.full(len(given.tree), _FIRST_WINDOW)
+    windows = np.full(len(inputs.tree), _FIRST_WINDOW)
     while True:
-        _require_room(given, real, windows)
-        table, touched = _within(given, real, windows)
+        _require_room(inputs, real, windows)
+        table, touched = _within(inputs, real, windows)
         if not touched.any():
             return table
         windows[touched] *= _WIDER
 
 
-def _within(given: Measured, real: Floats, windows: Ints) -> tuple[Ints, Bools]:
+def _within(inputs: FitInput, real: Floats, windows: Ints) -> tuple[Ints, Bools]:
     """The optimum within the windows, and which places touch an end of theirs: all, if no table lies within."""
     from discreet.release.fit.kernels import windows as kernels
 
-    cells, inner = given.noisy.shape[1], np.flatnonzero(given.slot >= 0)
+    cells, inner = inputs.noisy.shape[1], np.flatnonzero(inputs.slot >= 0)
     low, high = np.zeros((len(inner), cells), dtype=np.int64), np.zeros((len(inner), cells), dtype=np.int64)
     sizes = np.repeat(2 * windows[inner] + 1, cells)
-    at = (np.cumsum(sizes) - sizes).reshape(len(inner), cells)
+    starts = (np.cumsum(sizes) - sizes).reshape(len(inner), cells)
     rise = np.empty(int(sizes.sum()), dtype=np.int64)
     units = np.concatenate([[0], np.cumsum(2 * windows + 1)])
-    buffer = np.empty(int(np.diff(units[given.tree.child]).max()), dtype=np.int64)
-    facts = (given.tree.child, given.slot, given.free, real, given.noisy, given.scale, given.weights, windows)
-    table, everywhere = np.full(given.noisy.shape, -1), np.ones(len(windows), dtype=np.bool_)
-    if not kernels.rises(*facts, at, low, high, rise, buffer):
+    buffer = np.empty(int(np.diff(units[inputs.tree.child]).max()), dtype=np.int64)
+    facts = (inputs.tree.child, inputs.slot, inputs.free, real, inputs.noisy, inputs.scale, inputs.weights, windows)
+    table, everywhere = np.full(inputs.noisy.shape, -1), np.ones(len(windows), dtype=np.bool_)
+    if not kernels.rises(*facts, starts, low, high, rise, buffer):
         return table, everywhere
     steps = np.arange(2 * windows[0] + 1)
     if len(inner):
-        top = _top(given, low[0], high[0], rise[at[0][:, None] + steps])
+        top = _top(inputs, low[0], high[0], rise[starts[0][:, None] + steps])
     else:
-        near = np.floor(real[0]).astype(np.int64)
-        least = np.where(given.free[0], np.maximum(0, near - windows[0]), 0)
-        most = np.where(given.free[0], near + 1 + windows[0], 0)
-        top = _top(given, least, most, np.zeros((cells, len(steps)), dtype=np.int64))
+        below = np.floor(real[0]).astype(np.int64)
+        lowest = np.where(inputs.free[0], np.maximum(0, below - windows[0]), 0)
+        highest = np.where(inputs.free[0], below + 1 + windows[0], 0)
+        top = _top(inputs, lowest, highest, np.zeros((cells, len(steps)), dtype=np.int64))
     if top is None:
         return table, everywhere
     table[0], touched = top, ~everywhere
-    kernels.split(table, touched, *facts, at, low, high, rise)
+    kernels.split_values(table, touched, *facts, starts, low, high, rise)
     return table, touched
 
 
-def _top(given: Measured, low: Ints, high: Ints, rise: Ints) -> Ints | None:
+def _top(inputs: FitInput, low: Ints, high: Ints, rise: Ints) -> Ints | None:
     """The value of each cell at the top: without a total the units that lower the cost, else the cheapest so many."""
     steps = np.arange(rise.shape[1])
-    own = 2 * (given.scale * (low[:, None] + steps) - given.noisy[0][:, None]) + given.scale
-    cost, here = rise + given.weights[0] * own, steps < (high - low)[:, None]
-    if given.total is None:
+    own = 2 * (inputs.scale * (low[:, None] + steps) - inputs.noisy[0][:, None]) + inputs.scale
+    cost, here = rise + inputs.weights[0] * own, steps < (high - low)[:, None]
+    if inputs.total is None:
         return np.asarray(low + np.count_nonzero(here & (cost < 0), axis=1))
-    more = given.total - int(low.sum())
+    more = inputs.total - int(low.sum())
     cell = np.nonzero(here)[0]
     if not 0 <= more <= len(cell):
         return None
@@ -99,11 +99,11 @@ def _top(given: Measured, low: Ints, high: Ints, rise: Ints) -> Ints | None:
     return values
 
 
-def _require_room(given: Measured, real: Floats, windows: Ints) -> None:
+def _require_room(inputs: FitInput, real: Floats, windows: Ints) -> None:
     """A marginal sums w·(2·(scale·v − ñ) + scale) along one path; it must not leave 64 bits, whatever is chosen."""
     highest = int(real.max()) + int(windows.max()) + 2
-    widest = max(int(given.noisy.max()), -int(given.noisy.min()))
-    marginal = given.tree.depth * int(given.weights.max()) * (2 * (given.scale * highest + widest) + given.scale)
-    if marginal >= _ROOM or highest + int(windows.sum()) + len(given.tree) >= _ROOM:
+    widest = max(int(inputs.noisy.max()), -int(inputs.noisy.min()))
+    marginal = inputs.tree.depth * int(inputs.weights.max()) * (2 * (inputs.scale * highest + widest) + inputs.scale)
+    if marginal >= _ROOM or highest + int(windows.sum()) + len(inputs.tree) >= _ROOM:
         fix = "Divide all weights by their common factor, or use a smaller scale."
         raise bad("weights", "times counts times levels must stay below 2⁶²", f"about {marginal:.1e}", fix)

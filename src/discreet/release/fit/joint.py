@@ -20,7 +20,7 @@ import numpy as np
 from discreet.errors import bad
 from discreet.ndarrays import Floats, Ints
 from discreet.release.fit import isotonic
-from discreet.release.fit.cumulative import ends_of, required
+from discreet.release.fit.cumulative import public_ends, require_cumulative
 from discreet.release.leastsquares import consistent, require_weights, shares
 from discreet.release.tree import Tree
 
@@ -43,7 +43,7 @@ def dykstra(
     return point
 
 
-def whole(
+def whole_sizes(
     tree: Tree,
     noisy: Ints,
     weights: Ints,
@@ -65,21 +65,21 @@ def whole(
     """
     from discreet.release.fit.kernels import isotonic as kernels
 
-    fits = fitted(tree, noisy, weights, total=total, leaf_totals=leaf_totals)
-    ends = ends_of(tree, total, leaf_totals)
-    curves = isotonic.monotone(fits, lowest=0, highest=ends.most)
+    fits = cumulative_counts(tree, noisy, weights, total=total, leaf_totals=leaf_totals)
+    ends = public_ends(tree, total, leaf_totals)
+    curves = isotonic.monotone(fits, lowest=0, highest=ends.limits)
     table = np.zeros(curves.shape, dtype=np.int64)
     if ends.known is not None:
         curves[:, -1] = ends.known
     table[0] = np.rint(curves[0])
     if total is not None:
         table[0, -1] = total
-    most = np.minimum(ends.most, float(table[0, -1])).astype(np.int64)
-    kernels.handed_down(tree.child, curves, most, table)
+    limits = np.minimum(ends.limits, float(table[0, -1])).astype(np.int64)
+    kernels.hand_down(tree.child, curves, limits, table)
     return np.diff(table, axis=1, prepend=0)
 
 
-def fitted(
+def cumulative_counts(
     tree: Tree,
     noisy: Ints,
     weights: Ints,
@@ -90,9 +90,9 @@ def fitted(
     tolerance: float = 0.01,
 ) -> Floats:
     """The fitted cumulative counts: in A, and within the tolerance of B."""
-    required(tree, noisy)
+    require_cumulative(tree, noisy)
     require_weights(tree, weights)
-    shared, ends = shares(tree, weights.astype(np.float64)), ends_of(tree, total, leaf_totals)
+    shared, ends = shares(tree, weights.astype(np.float64)), public_ends(tree, total, leaf_totals)
     free = noisy.shape[1] - (ends.known is not None)
     top = np.full(free, np.nan)
     if ends.known is None and total is not None:
@@ -102,7 +102,7 @@ def fitted(
         return consistent(shared, table, top)
 
     def onto_b(table: Floats) -> Floats:
-        return isotonic.monotone(table, lowest=0, highest=ends.most)
+        return isotonic.monotone(table, lowest=0, highest=ends.limits)
 
     fits = onto_a(dykstra(noisy[:, :free].astype(np.float64), onto_a, onto_b, sweeps, tolerance))
     return fits if ends.known is None else np.hstack([fits, ends.known[:, None].astype(np.float64)])

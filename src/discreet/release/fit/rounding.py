@@ -22,11 +22,36 @@ import numpy as np
 from discreet.errors import BadValue, bad
 from discreet.ndarrays import Bools, Floats, Ints
 from discreet.release.check import NEAR, allowed_places, by_level
-from discreet.release.tree import Tree, of_children
+from discreet.release.fit.duals import projection
+from discreet.release.tree import Tree, of_children, tree_sums
 
 PARTS = 2**20  # costs are whole numbers of these parts of one
 LARGEST = 2.0**40
 _NEVER = 2**60
+_MARGIN = 2.0**-10  # a fraction nearer to a whole number is not moved: a share could step over it
+
+
+def fit(
+    tree: Tree,
+    noisy: Ints,
+    weights: Ints,
+    *,
+    scale: int = 1,
+    total: int | None = None,
+    allowed: Bools | None = None,
+) -> Ints:
+    """The nearest real table, rounded: a `Fit`.
+
+    Leaves are split into whole parts and fractions, and only the fractions are rounded: their sums are as exact as
+    floats can be.  What they miss the total by is shared out.
+    """
+    real = projection(tree, noisy, weights, scale=scale, total=total, allowed=allowed)[tree.leaves]
+    below = np.floor(real).astype(np.int64)
+    fractions = real - below
+    inner = (fractions > _MARGIN) & (fractions < 1 - _MARGIN)
+    if total is not None and inner.any():
+        fractions[inner] += (total - int(below.sum()) - fractions.sum()) / inner.sum()
+    return tree_sums(tree, below) + rounded(tree, tree_sums(tree, fractions), allowed=allowed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +75,7 @@ def rounded(tree: Tree, table: Floats, *, allowed: Bools | None = None) -> Ints:
     bounds = bounds_of(table)
     up = _one_cell(tree, bounds) if table.shape[1] == 1 else _by_flow(tree, table, bounds)
     whole = bounds.floor + up
-    if np.any(up & ~bounds.open) or any(found.sums for found in by_level(tree, whole)):
+    if np.any(up & ~bounds.open) or any(violations.sums for violations in by_level(tree, whole)):
         raise _too_far()
     return whole
 
@@ -169,9 +194,9 @@ def _require_consistent(tree: Tree, table: Floats, allowed: Bools | None) -> Non
     if not np.all(np.abs(table) <= LARGEST):
         wrong = int(np.sum(~(np.abs(table) <= LARGEST)))
         raise bad("table", "must hold finite numbers up to 2^40", f"{wrong} that are not", "Give counts.")
-    found = by_level(tree, table, allowed=None)
-    if any(level.sums for level in found):
-        wrong = sum(level.sums for level in found)
+    broken = by_level(tree, table, allowed=None)
+    if any(level.sums for level in broken):
+        wrong = sum(level.sums for level in broken)
         raise bad("table", "must have sums that hold to 0.000001", f"{wrong} that do not", "Fit it to the tree first.")
     possible = allowed_places(tree, table.shape[1], allowed)
     if possible is not None and np.any(np.abs(table[~possible]) > NEAR):

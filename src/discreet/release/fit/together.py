@@ -6,7 +6,7 @@ known far better than the cells.  So, in real numbers,
 
     arg min Σ_r u_r·(x_r − x̂_r)ᵀ·Q·(x_r − x̂_r)   x ≥ 0,  x = 0 where not allowed,  each place the sum of its children
 
-by alternating directions (Boyd et al. 2011).  With a table z ≥ 0, prices w and ρ > 0, until x and z agree:
+by alternating directions (Boyd et al. 2011).  With a table z ≥ 0, duals w and ρ > 0, until x and z agree:
 
     x   the sums' nearest to (Q + ρI)⁻¹·(Q·x̂ + ρ(z − w)): one pass over the tree for each cell, for the norm is u ⊗ Q
     z   max(0, x + w),    w   w + x − z
@@ -33,55 +33,58 @@ SWEEPS, TOLERANCE = 200, 0.01
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class MeasuredViews:
     """What is measured at every place: views and the weight ∝ 1/variance of each, the same on all levels."""
 
     marginals: tuple[Marginal, ...]
     weights: Sequence[float]
 
 
-def fitted(tree: Tree, noisy: Ints, weights: Ints, seen: Seen, held: Known) -> Ints:
+def whole_table(tree: Tree, noisy: Ints, weights: Ints, views: MeasuredViews, known: Known) -> Ints:
     """Counts ≥ 0, each place the sum of its children, with the total and the leaves' totals that are `held`.
 
     `noisy` has a row for each place with the numbers of all views side by side, `weights` one whole number for each
     place, ∝ 1/variance; the last view is all cells.
     """
-    real = real_table(tree, noisy, weights, seen, held)
-    values, totals = _scaled(real), held.leaf_totals
+    real = real_table(tree, noisy, weights, views, known)
+    values, totals = _scaled_up(real), known.leaf_totals
     if totals is None:
-        sums, some = values.sum(axis=1, keepdims=True), held.allowed
-        used = None if some is None else np.asarray(some.any(axis=1, keepdims=True))
-        found = integer.fitted(tree, sums, weights, scale=SCALE, total=held.total, allowed=used)
-        totals = np.ascontiguousarray(found[tree.leaves, 0])
-    return leaf_totals.fitted(tree, values, weights, totals, scale=SCALE, allowed=held.allowed)
+        sums, allowed = values.sum(axis=1, keepdims=True), known.allowed
+        possible = None if allowed is None else np.asarray(allowed.any(axis=1, keepdims=True))
+        table = integer.fit(tree, sums, weights, scale=SCALE, total=known.total, allowed=possible)
+        totals = np.ascontiguousarray(table[tree.leaves, 0])
+    return leaf_totals.fit(tree, values, weights, leaf_totals=totals, scale=SCALE, allowed=known.allowed)
 
 
-def real_table(tree: Tree, noisy: Ints, weights: Ints, seen: Seen, held: Known) -> Floats:
+def real_table(tree: Tree, noisy: Ints, weights: Ints, measured: MeasuredViews, known: Known) -> Floats:
     """The real table: its sums hold, and it is within the tolerance of one without negative cells."""
     precision = sum(
-        (weight * matrix(one).T @ matrix(one) for weight, one in zip(seen.weights, seen.marginals, strict=True)),
-        np.zeros((len(seen.marginals[-1].place),) * 2),
+        (
+            weight * matrix(marginal).T @ matrix(marginal)
+            for weight, marginal in zip(measured.weights, measured.marginals, strict=True)
+        ),
+        np.zeros((len(measured.marginals[-1].index),) * 2),
     )
     ends = np.linalg.eigvalsh(precision)
     rho = float(np.sqrt(ends[0] * ends[-1]))
     inverse = np.linalg.inv(precision + rho * np.eye(len(precision)))
-    start = views(seen.marginals, seen.weights).cells(noisy)
-    near, back = start @ (precision @ inverse), rho * inverse
-    shared, possible = shares(tree, weights.astype(np.float64)), held.possible(tree)
-    public = None if held.leaf_totals is None else held.totals(tree)
+    start = views(measured.marginals, measured.weights).cells(noisy)
+    fixed, back = start @ (precision @ inverse), rho * inverse
+    shared, possible = shares(tree, weights.astype(np.float64)), known.possible(tree)
+    public = None if known.leaf_totals is None else known.totals(tree)
 
     def adding_up(table: Floats) -> Floats:
-        found = consistent(shared, table)
-        return found if public is None else found + ((public - found.sum(axis=1)) / found.shape[1])[:, None]
+        sums = consistent(shared, table)
+        return sums if public is None else sums + ((public - sums.sum(axis=1)) / sums.shape[1])[:, None]
 
     table = adding_up(start)
     signed = _without_signs(table, possible)
-    prices = np.zeros_like(table)
+    duals = np.zeros_like(table)
     for _ in range(SWEEPS):
-        table = adding_up(near + (signed - prices) @ back)
-        before, signed = signed, _without_signs(table + prices, possible)
-        prices += table - signed
-        if max(float(np.abs(table - signed).max()), float(np.abs(signed - before).max())) <= TOLERANCE:
+        table = adding_up(fixed + (signed - duals) @ back)
+        previous, signed = signed, _without_signs(table + duals, possible)
+        duals += table - signed
+        if max(float(np.abs(table - signed).max()), float(np.abs(signed - previous).max())) <= TOLERANCE:
             break
     return table
 
@@ -91,5 +94,5 @@ def _without_signs(table: Floats, possible: Bools | None) -> Floats:
     return cut if possible is None else np.where(possible, cut, 0.0)
 
 
-def _scaled(real: Floats) -> Ints:
+def _scaled_up(real: Floats) -> Ints:
     return np.rint(real * SCALE).astype(np.int64)

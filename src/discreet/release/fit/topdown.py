@@ -17,7 +17,7 @@ from discreet.release.leastsquares import Estimates, from_below, require_measure
 from discreet.release.tree import Tree
 
 
-def fitted(
+def fit(
     tree: Tree,
     noisy: Ints,
     weights: Ints,

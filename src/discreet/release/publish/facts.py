@@ -1,4 +1,4 @@
-"""The public facts of a release as JSON: all that its files, its page and its report say beside the numbers."""
+"""The public facts of a release as JSON: what its files, page and report say beside the numbers."""
 
 import re
 from collections.abc import Iterable
@@ -33,19 +33,19 @@ _FRACTION = re.compile(r"([0-9]{1,422})(?:/([0-9]{1,422}))?")  # the digits that
 
 
 def facts(release: "Release") -> dict[str, Any]:
-    """What release.json holds; nothing in it comes from a row but through the noise."""
+    """The content of release.json; everything in it is public or has noise."""
     plan, about = release.plan, tidy.keys(release)
-    subject, wanted = plan.subject, plan.subject.wanted
+    subject, spec = plan.subject, plan.subject.spec
     unit, broken = subject.schema.unit, release.violations
     return {
         "format": FORMAT,
         "kind": "release",
         "software": software(),
         "dataset": subject.schema.name,
-        "hierarchy": wanted.hierarchy,
+        "hierarchy": spec.hierarchy,
         "counts": counts(subject),
         "of": counted_of(subject),
-        "groups": wanted.groups,
+        "groups": spec.groups,
         "places": len(about.tree),
         "cells": subject.cells,
         "levels": levels(plan, about),
@@ -78,20 +78,20 @@ def facts(release: "Release") -> dict[str, Any]:
 
 
 def counts(subject: "Subject") -> str:
-    """What is counted, in one word."""
-    if subject.wanted.groups is not None:
+    """What is counted: groups, units or rows."""
+    if subject.spec.groups is not None:
         return "groups"
-    return subject.wanted.count if subject.schema.unit is not None else "rows"
+    return subject.spec.count if subject.schema.unit is not None else "rows"
 
 
 def columns(about: tidy.Keys, runs: int | None) -> dict[str, list[str]]:
-    """The columns of its table: places, attributes and numbers, of which one is there only if noise was drawn again."""
+    """The columns of table.parquet: places, attributes and numbers; the approximate ± only if it was simulated."""
     values = [*tidy.VALUES, *([] if runs is None else [tidy.APPROXIMATE])]
-    return {"places": list(about.places), "attributes": list(about.labelled), "values": values}
+    return {"places": list(about.place_columns), "attributes": list(about.label_columns), "values": values}
 
 
 def caveats(plan: "ReleasePlan") -> list[str]:
-    """What to know before using the numbers."""
+    """Sentences to read before using the numbers."""
     from discreet.release import quote
 
     return [_NOISE_ONLY, *quote.caveats(plan)]
@@ -99,45 +99,45 @@ def caveats(plan: "ReleasePlan") -> list[str]:
 
 def levels(plan: "ReleasePlan", about: tidy.Keys) -> list[dict[str, Any]]:
     """For each level: its places and cells, its share, its noise, the ± of a cell and of a place's total."""
-    found = []
-    for at, quoted in enumerate(plan.quoted()):
+    rows = []
+    for tree_level, level_row in enumerate(plan.level_rows()):
         noise = [
-            {"marginal": name, "law": law_name(one.noise), "scale": str(Fraction(tidy.width(one.noise)))}
-            for name, one in zip(about.marginals, plan.measurement.mechanisms[at], strict=True)
+            {"marginal": name, "law": _law(mechanism.noise), "scale": str(Fraction(tidy.width(mechanism.noise)))}
+            for name, mechanism in zip(about.marginals, plan.measurement.mechanisms[tree_level], strict=True)
         ]
-        found.append(quoted | {"noise": noise})
-    return found
+        rows.append(level_row | {"noise": noise})
+    return rows
 
 
-def law_name(law: Any) -> str:
-    """Whose noise it is."""
+def _law(law: Any) -> str:
+    """The name of a noise law."""
     return next(name for name, kind in LAWS.items() if isinstance(law, kind))
 
 
 def promise(plan: "ReleasePlan") -> dict[str, Any]:
-    """What this release, taken alone, lets the best observer conclude about one unit."""
-    cost, under = _cost(plan), plan.subject.schema.relation
-    moved = odds.reaches(cost, under, plan.terms.delta)
-    right = moved[0].best_guess
-    person = words.person if under is Relation.ADD_REMOVE else words.person_value
-    told = [
+    """What the best observer can conclude about one unit from this release alone."""
+    cost, relation = _cost(plan), plan.subject.schema.relation
+    reaches = odds.reaches(cost, relation, plan.terms.delta)
+    right = reaches[0].best_guess
+    person = words.person if relation is Relation.ADD_REMOVE else words.person_value
+    sentences = [
         person(right, seen_by=_SEEN_BY),
-        words.odds_moved("This release", moved),
+        words.odds_moved("This release", reaches),
         "Whatever else is released from the same data comes on top.",
     ]
     return {
         "guess": float(amounts.rounded_up(right, 6)),
         "strength": words.strength(right),
-        "odds": [one.to_json() for one in moved],
-        "sentences": told,
+        "odds": [reach.to_json() for reach in reaches],
+        "sentences": sentences,
     }
 
 
 def _cost(plan: "ReleasePlan") -> Cost:
-    """One price for all levels: Laplace noise costs ε; many Gaussians are one with 1/σ² = Σ 1/σ_i²."""
-    every = [one.cost for level in plan.measurement.mechanisms for one in level]
-    sigmas = [cost.sigma for cost in every if isinstance(cost, Gaussian)]
-    if len(sigmas) < len(every):
+    """The cost of all levels as one: Laplace noise costs ε; many Gaussians are one with 1/σ² = Σ 1/σ_i²."""
+    costs = [mechanism.cost for level in plan.measurement.mechanisms for mechanism in level]
+    sigmas = [cost.sigma for cost in costs if isinstance(cost, Gaussian)]
+    if len(sigmas) < len(costs):
         return Pure(plan.terms.epsilon)
     inverse = root_up(sum((1 / sigma**2 for sigma in sigmas), Fraction(0)))
     return Gaussian(1 / Fraction(amounts.rounded_up(inverse)))
@@ -147,29 +147,32 @@ def _cost(plan: "ReleasePlan") -> Cost:
 
 
 def number(text: str) -> Fraction:
-    """A number above 0 as facts hold it: n, n/m or a short decimal; what is too long is refused before it is built.
+    """The number above 0 that a text of the facts spells: n, n/m or a short decimal; longer texts are refused.
 
     >>> number("10/3"), number("0.95")
     (Fraction(10, 3), Fraction(19, 20))
     """
-    whole = _FRACTION.fullmatch(text)
-    if whole is not None and int(whole[2] or 1):
-        return amounts.positive(Fraction(int(whole[1]), int(whole[2] or 1)), "number")
+    match = _FRACTION.fullmatch(text)
+    if match is not None and int(match[2] or 1):
+        return amounts.positive(Fraction(int(match[1]), int(match[2] or 1)), "number")
     return amounts.positive(text, "number")
 
 
 def well_formed(facts: dict[str, Any]) -> bool:
-    """Whether facts that were read from a file have all that is told of a release, each of its kind."""
+    """Whether facts read from a file have every entry of a release, each of the right type."""
     if facts.get("format") != FORMAT or facts.get("kind") != "release" or not _fits(facts, _KINDS):
         return False
     if not _can_be_written(facts):
         return False
     levels = facts["levels"]
-    noises = [noise for one in levels if _fits(one, _LEVEL) for noise in one["noise"]]
+    noises = [noise for level in levels if _fits(level, _LEVEL) for noise in level["noise"]]
     return (
-        all(_fits(one, _LEVEL) and one["noise"] for one in levels)
+        all(_fits(level, _LEVEL) and level["noise"] for level in levels)
         and all(_fits(noise, _NOISE) and _is_number(noise["scale"]) for noise in noises)
-        and all(_fits(one, {"name": str, "labels": list}) and _are_labels(one["labels"]) for one in facts["attributes"])
+        and all(
+            _fits(attribute, {"name": str, "labels": list}) and _are_labels(attribute["labels"])
+            for attribute in facts["attributes"]
+        )
         and all(isinstance(view, list) and all(isinstance(name, str) for name in view) for view in facts["marginals"])
         and all(noise["law"] in LAWS for noise in noises)
         and all(isinstance(count, int) for count in facts["violations"].values())
@@ -200,13 +203,13 @@ def _is_number(text: str) -> bool:
 
 
 def _can_be_written(facts: dict[str, Any]) -> bool:
-    """Whether every text is one in UTF-8 and every number is finite, in no more lists than facts have."""
-    here: list[Any] = [facts]
+    """Whether every text can be encoded, every number is finite, and the nesting is not too deep."""
+    values: list[Any] = [facts]
     for _ in range(_DEEPEST):
-        if not all(map(_is_plain, here)):
+        if not all(map(_is_plain, values)):
             return False
-        here = [inner for one in here for inner in _inside(one)]
-        if not here:
+        values = [inner for value in values for inner in _inside(value)]
+        if not values:
             return True
     return False
 
@@ -218,7 +221,7 @@ def _inside(value: Any) -> Iterable[Any]:
 
 
 def _is_plain(value: Any) -> bool:
-    """A half of a pair of surrogates is no text, and what is above all floats no number."""
+    """Whether a text is valid Unicode (no lone surrogates) and a number is a finite float."""
     try:
         if isinstance(value, str):
             value.encode()
@@ -227,22 +230,9 @@ def _is_plain(value: Any) -> bool:
         return False
 
 
-_TEXT = (
-    "dataset",
-    "hierarchy",
-    "counts",
-    "form",
-    "estimates",
-    "neighbours",
-    "protects",
-    "epsilon",
-    "delta",
-    "method",
-    "why",
-    "level",
-)
+_TEXT = "dataset hierarchy counts form estimates neighbours protects epsilon delta method why level software"
 _KINDS: dict[str, Any] = {
-    **dict.fromkeys((*_TEXT, "software"), str),
+    **dict.fromkeys(_TEXT.split(), str),
     **dict.fromkeys(("groups", "unit", "receipt"), str | None),
     **dict.fromkeys(("levels", "attributes", "marginals", "zeros", "known", "caveats", "doubts"), list),
     **dict.fromkeys(("places", "cells"), int),
@@ -258,7 +248,7 @@ _NOISE = dict.fromkeys(("marginal", "law", "scale"), str)
 
 
 def software() -> str:
-    """What made the files."""
+    """The name and version of this package."""
     try:
         return f"discreet {version('discreet')}"
     except PackageNotFoundError:

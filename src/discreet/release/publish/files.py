@@ -1,10 +1,10 @@
-"""The files of a release: written whole or not at all, and never over another one's unasked.
+"""Write the files of a release, all or none, and over another release only if told to.
 
-    saved       release.json, table.parquet, noisy.parquet: the built release
-    published   the same, with CSV beside them, a page and a report; made from the built folder alone
+    save       release.json, table.parquet, noisy.parquet: the built release
+    publish    the same, with CSV beside them, a page and a report; made from the built folder alone
 
-Files are made in a folder of their own beside the place they go to.  release.json is put there last and taken away
-first, so that a folder with it holds the whole release and one without holds none.
+Files are written to a folder beside their target and then moved.  release.json is moved last and removed first, so a
+folder that has it holds the whole release.
 """
 
 import hashlib
@@ -34,8 +34,8 @@ PUBLISHED = ("index.html", "report.md", "table.csv", "noisy.csv", *BUILT)
 _BLOCK = 1 << 20
 
 
-def saved(release: "Release", folder: Path | str, *, replace: bool = False) -> tuple[Path, ...]:
-    """The paths of the built release: its facts, its table and its measurements."""
+def save(release: "Release", folder: Path | str, *, replace: bool = False) -> tuple[Path, ...]:
+    """Write the built release, its facts, table and measurements; return the paths."""
     require_harmless(Path(folder), BUILT, release.toml)
     facts = public_facts(release)
 
@@ -45,19 +45,19 @@ def saved(release: "Release", folder: Path | str, *, replace: bool = False) -> t
         facts["files"] = {name: {"sha256": digest(here / name)} for name in (TABLE, NOISY)}
         (here / FACTS).write_text(as_json(facts), encoding="utf-8")
 
-    return _placed(Path(folder), BUILT, make, replace)
+    return _place_files(Path(folder), BUILT, make, replace)
 
 
-def published(
+def publish(
     folder: Path | str, schema: Schema, out: Path | str, *, replace: bool = False, toml: Path | None = None
 ) -> tuple[Path, ...]:
-    """The paths of everything that is published; refused where the built folder does not check."""
+    """Write everything that is published and return the paths; refused where the built folder does not check."""
     from discreet.release import read
     from discreet.release.publish.page import page
 
     require_harmless(Path(out), PUBLISHED, toml)
     source = Path(folder)
-    checked, tables = read.found(source, schema)
+    checked, tables = read.read_release(source, schema)
     if checked.problems or tables is None:
         more = f" ({len(checked.problems) - 1:,} more)" if len(checked.problems) > 1 else ""
         why = f"{checked.problems[0]}{more}" if checked.problems else "There is no table in it."
@@ -75,36 +75,35 @@ def published(
         facts = checked.facts | {"files": {name: {"sha256": digest(here / name)} for name in written}}
         (here / FACTS).write_text(as_json(facts), encoding="utf-8")
 
-    return _placed(Path(out), PUBLISHED, make, replace)
+    return _place_files(Path(out), PUBLISHED, make, replace)
 
 
 def require_harmless(folder: Path, names: tuple[str, ...], toml: Path | None) -> None:
-    """Refuses a folder where one of the files would replace an input of a dataset, or that stands for one itself."""
+    """Refuse a folder that is an input of a dataset, or in which a file would replace one."""
     for path in (folder, *(folder / name for name in names)):
         outputs.require_harmless(path, toml, flag="folder" if path == folder else f"folder with a {path.name}")
 
 
 def as_json(facts: dict[str, Any]) -> str:
-    """The facts as they are written."""
+    """The text of release.json."""
     return in_json(json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
 
 
 def digest(path: Path) -> str:
     """SHA-256 of a file, in hexadecimal."""
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(_BLOCK):
-            found.update(block)
-    return found.hexdigest()
+            hasher.update(block)
+    return hasher.hexdigest()
 
 
 def _write_parquet(table: Any, path: Path, facts: dict[str, Any]) -> None:
     tidy.pyarrow()
     from pyarrow import parquet  # type: ignore[import-untyped]
 
-    said = ("dataset", "of", "epsilon", "delta", "neighbours", "unit", "level", "receipt")
-    about = {name: facts[name] for name in said}
-    marked = table.replace_schema_metadata({"discreet": json.dumps(about)})
+    names = ("dataset", "of", "epsilon", "delta", "neighbours", "unit", "level", "receipt")
+    marked = table.replace_schema_metadata({"discreet": json.dumps({name: facts[name] for name in names})})
     parquet.write_table(marked, path, compression="zstd")
 
 
@@ -114,11 +113,11 @@ def _parquet(path: Path) -> Any:
     return parquet.read_table(path)
 
 
-# --- whole or not at all ---------------------------------------------------------------------------------------------
+# --- all or none -----------------------------------------------------------------------------------------------------
 
 
-def _placed(folder: Path, names: tuple[str, ...], make: Callable[[Path], None], replace: bool) -> tuple[Path, ...]:
-    """Files of these names in the folder, made by `make` in another one first."""
+def _place_files(folder: Path, names: tuple[str, ...], make: Callable[[Path], None], replace: bool) -> tuple[Path, ...]:
+    """Let `make` write these files to a draft folder, then move them to the folder; return their paths."""
     folder = folder.absolute()
     try:
         with durable.replacing_files(folder, names) as draft:
@@ -132,7 +131,7 @@ def _placed(folder: Path, names: tuple[str, ...], make: Callable[[Path], None], 
 
 
 def _require_own(folder: Path, draft: Path, names: tuple[str, ...], replace: bool) -> None:
-    """Refuses to write over anything but the same release."""
+    """Refuse to write over anything but the same release."""
     there = [name for name in names if os.path.lexists(folder / name)]
     if replace or not there or _same(folder / FACTS, draft / FACTS):
         return
@@ -141,7 +140,7 @@ def _require_own(folder: Path, draft: Path, names: tuple[str, ...], replace: boo
     raise BadValue(what, why, "Give another folder, or let it be replaced: replace=True, --yes at the command line.")
 
 
-def _same(one: Path, other: Path) -> bool:
+def _same(left: Path, right: Path) -> bool:
     with suppress(OSError):
-        return one.read_bytes() == other.read_bytes()
+        return left.read_bytes() == right.read_bytes()
     return False

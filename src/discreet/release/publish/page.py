@@ -1,7 +1,7 @@
-"""The page of a release: one HTML file that asks nothing of anyone, with its numbers inside.
+"""The page of a release: one HTML file with its numbers inside, which makes no request.
 
-Texts from the release go in as text: escaped here, and by the script only as text nodes.  A policy in the page's head
-forbids every request and every script or style but the two whose digests it names.
+Texts of the release are escaped here, and page.js inserts them as text nodes only.  A content security policy forbids
+every request and every script or style but the two whose digests it names.
 """
 
 import json
@@ -31,7 +31,7 @@ _FILES = ("table.csv", "table.parquet", "noisy.csv", "noisy.parquet", "release.j
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """The numbers of a release, a row for each place of the tree: cells, and all cells of a place together."""
+    """The numbers of a release: of cells (places, cells), and of the totals of places."""
 
     tree: Tree
     fitted: Ints
@@ -42,9 +42,9 @@ class Tables:
 
 
 def page(facts: Facts, tables: Tables, *, largest: int = LARGEST) -> str:
-    """The whole page, with as many levels from the top as fit into `largest` bytes."""
+    """The HTML of the page, with as many levels from the top as fit into `largest` bytes."""
     style, script = (files(__package__).joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
-    inside = embedded(facts, tables, largest=largest)
+    inside = page_data(facts, tables, largest=largest)
     shown = len(inside["levels"])
     parts = [
         "<!DOCTYPE html>",
@@ -69,7 +69,7 @@ def page(facts: Facts, tables: Tables, *, largest: int = LARGEST) -> str:
 
 
 def policy(style: str, script: str) -> str:
-    """Nothing is loaded, sent or run but this one style and this one script."""
+    """The content security policy: only this style and this script, and no request."""
     own = (f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in (style, script))
     return "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action 'none'".format(*own)
 
@@ -77,33 +77,36 @@ def policy(style: str, script: str) -> str:
 # --- data ------------------------------------------------------------------------------------------------------------
 
 
-def embedded(facts: Facts, tables: Tables, *, largest: int = LARGEST) -> dict[str, Any]:
-    """The numbers and names of the upper levels, in as few bytes as they take."""
+def page_data(facts: Facts, tables: Tables, *, largest: int = LARGEST) -> dict[str, Any]:
+    """The data that page.js reads: numbers and names of the upper levels."""
     tree, fitted, below = tables.tree, tables.fitted, np.diff(tables.tree.child)
     names: list[str] = []
     levels: list[dict[str, Any]] = []
-    labels = [{"name": visible(one["name"]), "labels": _labels(facts, one["labels"])} for one in facts["attributes"]]
+    labels = [
+        {"name": visible(attribute["name"]), "labels": _labels(facts, attribute["labels"])}
+        for attribute in facts["attributes"]
+    ]
     used = len(_json(labels))
-    for at, told in enumerate(facts["levels"]):
-        rows = tree.places(at)
-        one = {
-            "name": visible(told["level"]),
-            "n": packed(fitted[rows]),
-            "off": packed(tables.estimate[rows] - fitted[rows]),
-            "moe": packed(_once(tables.radius[rows])),
-            "total_off": packed(tables.totals[rows] - fitted[rows].sum(axis=1)),
-            "total_moe": packed(_once(tables.total_radius[rows, None])),
-            "below": packed(below[rows]),
+    for tree_level, level in enumerate(facts["levels"]):
+        rows = tree.places(tree_level)
+        packed_level = {
+            "name": visible(level["level"]),
+            "n": packed_numbers(fitted[rows]),
+            "off": packed_numbers(tables.estimate[rows] - fitted[rows]),
+            "moe": packed_numbers(_without_repeats(tables.radius[rows])),
+            "total_off": packed_numbers(tables.totals[rows] - fitted[rows].sum(axis=1)),
+            "total_moe": packed_numbers(_without_repeats(tables.total_radius[rows, None])),
+            "below": packed_numbers(below[rows]),
         }
-        here = [visible(name) for name in tree.names[rows]]
-        used += len(_json(one)) + len(_json(here).encode())
+        names_here = [visible(name) for name in tree.names[rows]]
+        used += len(_json(packed_level)) + len(_json(names_here).encode())
         if used > largest:
             break
-        names += here
-        levels.append(one)
+        names += names_here
+        levels.append(packed_level)
     return {
         "title": visible(words.title(facts)),
-        "counted": visible(words.counted(facts)).rstrip(","),
+        "counted": visible(words.counted_words(facts)).rstrip(","),
         "of": visible(facts.get("of") or ""),
         "counts": facts["counts"],
         "of_100": words.of_100(facts),
@@ -118,21 +121,22 @@ def embedded(facts: Facts, tables: Tables, *, largest: int = LARGEST) -> dict[st
 
 
 def _labels(facts: Facts, labels: list[Any]) -> list[str]:
-    """Labels as they are read; the last size stands for all above it."""
+    """Labels as texts; the last size stands for all larger ones."""
     texts = ["(empty)" if label is None else visible(label_text(label)) for label in labels]
     return [*texts[:-1], f"{texts[-1]} or more"] if facts["counts"] == "groups" else texts
 
 
-def _once(rows: Ints) -> Ints:
-    """One row if all are alike, and one number if that is all one; the script repeats them."""
-    one = rows[:1] if (rows == rows[:1]).all() else rows
-    return one[:, :1] if (one == one[0, 0]).all() else one
+def _without_repeats(rows: Ints) -> Ints:
+    """One row if all rows are equal, one number if all numbers are; page.js repeats it."""
+    if (rows == rows[:1]).all():
+        rows = rows[:1]
+    return rows[:, :1] if (rows == rows[0, 0]).all() else rows
 
 
-def packed(values: Ints) -> dict[str, Any]:
-    """Whole numbers in base 64, little-endian, in 1, 2 or 4 bytes each as the largest needs, beyond that as doubles.
+def packed_numbers(values: Ints) -> dict[str, Any]:
+    """Whole numbers in base 64, little-endian, of 1, 2 or 4 bytes each as the largest needs, else as doubles.
 
-    >>> packed(np.array([1, -2]))
+    >>> packed_numbers(np.array([1, -2]))
     {'bytes': 1, 'values': 'Af4='}
     """
     low, high = int(values.min(initial=0)), int(values.max(initial=0))
@@ -147,11 +151,11 @@ def _json(value: Any) -> str:
 
 
 def _text(value: str) -> str:
-    """A text as HTML shows it, letter by letter."""
+    """The text, escaped for HTML."""
     return escape(visible(value))
 
 
-# --- what stands there without a script ------------------------------------------------------------------------------
+# --- the page without its script -------------------------------------------------------------------------------------
 
 
 def _body(facts: Facts, shown: int) -> Iterable[str]:
@@ -162,8 +166,8 @@ def _body(facts: Facts, shown: int) -> Iterable[str]:
     links = "".join(f'<li><a href="{name}" download>{name}</a></li>' for name in _FILES)
     yield f'<nav aria-label="Downloads"><ul class="get">{links}</ul></nav></header>'
     if shown < len(facts["levels"]):
-        left = ", ".join(one["level"] for one in facts["levels"][shown:])
-        yield f'<p class="note">Not on this page, for there are too many: {_text(left)}. They are in table.csv.</p>'
+        missing = ", ".join(level["level"] for level in facts["levels"][shown:])
+        yield f'<p class="note">Not on this page, for there are too many: {_text(missing)}. They are in table.csv.</p>'
     lacking = "The tree and the bars need JavaScript; the numbers are in table.csv."
     yield f'<noscript><p class="note">{lacking}</p></noscript>'
     yield '<div class="sides" data-needs-script hidden>'
@@ -175,31 +179,31 @@ def _body(facts: Facts, shown: int) -> Iterable[str]:
     yield '<main class="box" id="place" tabindex="-1" aria-labelledby="chosen"></main></div>'
     yield '<p id="said" class="unseen" role="status"></p>'
     yield from _about(facts)
-    yield f"<footer><p class='soft'>{_text(words.cited(facts))}</p></footer>"
+    yield f"<footer><p class='soft'>{_text(words.citation(facts))}</p></footer>"
     yield '<svg width="0" height="0" aria-hidden="true" focusable="false"><defs>'
     yield '<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse"><path d="M0 6L6 0"/></pattern>'
     yield "</defs></svg>"
 
 
 def _about(facts: Facts) -> Iterable[str]:
-    """How it was protected and how exact it is."""
+    """The section on protection and exactness."""
     yield '<section class="about" aria-labelledby="how"><h2 id="how">How it was protected</h2><dl>'
-    told = (
-        ("Who", words.protected(facts)),
+    entries = (
+        ("Who", words.who_is_protected(facts)),
         ("What it means", " ".join(facts["promise"]["sentences"])),
         ("Price", words.spent(facts)),
         ("Noise", words.noise(facts)),
         ("What adds up", words.adds_up(facts)),
         ("Method", facts["why"]),
     )
-    yield "".join(f"<dt>{name}</dt><dd>{_text(text)}</dd>" for name, text in told)
+    yield "".join(f"<dt>{name}</dt><dd>{_text(text)}</dd>" for name, text in entries)
     yield "</dl><h3>How exact each level is</h3>"
     yield '<div class="scroll"><table class="shares"><thead><tr><th scope="col" class="key">Level</th>'
     heads = ("Places", "Share of the price", "± of a number", "± of a place’s sum")
     yield "".join(f'<th scope="col">{head}</th>' for head in heads) + "</tr></thead><tbody>"
-    for one, part in zip(facts["levels"], parts_in_words(words.level_shares(facts)), strict=True):
-        cells = (f"{one['places']:,}", part, f"{one['moe']:,}", f"{one['total_moe']:,}")
-        yield f'<tr><th scope="row" class="key">{_text(one["level"])}</th>'
+    for level, part in zip(facts["levels"], parts_in_words(words.level_shares(facts)), strict=True):
+        cells = (f"{level['places']:,}", part, f"{level['moe']:,}", f"{level['total_moe']:,}")
+        yield f'<tr><th scope="row" class="key">{_text(level["level"])}</th>'
         yield "".join(f"<td>{_text(cell)}</td>" for cell in cells) + "</tr>"
     yield "</tbody></table></div><h3>What to know</h3><ul>"
     yield "".join(f"<li>{_text(line)}</li>" for line in (*facts["caveats"], *words.NOT_TO_DO)) + "</ul></section>"

@@ -1,4 +1,4 @@
-"""Rows of a tidy table found again on the tree: which place and which cell each is about, in whatever order."""
+"""Find the place and the cell of each row of a tidy table; rows may come in any order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,31 +17,31 @@ EMPTY, UNKNOWN = -1, -2
 
 @dataclass(frozen=True, eq=False)
 class Located:
-    """For each row its place times the cells of a place plus its cell, or −1; and how many cells lack their one row."""
+    """The flat index of each row, place · cells + cell or −1, and how many cells do not have exactly one row."""
 
-    at: Ints
+    index: Ints
     shape: tuple[int, int]
-    lost: int  # cells without a row, rows too many, rows about nothing known
+    lost: int  # cells without a row, repeated rows, rows of no place or cell
 
     def table(self, numbers: Numbers) -> Any:
-        """The numbers of the rows, a row for each place; all cells must have their one row."""
-        found = np.empty(self.shape[0] * self.shape[1], dtype=numbers.dtype)
-        found[self.at] = numbers
-        return found.reshape(self.shape)
+        """The numbers as a table (places, cells); every cell must have exactly one row."""
+        cells = np.empty(self.shape[0] * self.shape[1], dtype=numbers.dtype)
+        cells[self.index] = numbers
+        return cells.reshape(self.shape)
 
 
-def located(about: Keys, view: Sequence[str], table: Any) -> Located:
-    """Where the rows of a table belong that has the cells of this view."""
+def location_of(about: Keys, view: Sequence[str], table: Any) -> Located:
+    """The location of each row of a table that has the cells of this view."""
     cells = about.cells(view)
     place, cell = _place(about, table), _cell(about, view, table)
-    at = np.where((place < 0) | (cell < 0), -1, place * cells + cell)
-    known = np.bincount(at[at >= 0], minlength=len(about.tree) * cells)
-    lost = int(np.sum(known == 0) + np.sum(np.maximum(known - 1, 0)) + np.sum(at < 0))
-    return Located(at, (len(about.tree), cells), lost)
+    index = np.where((place < 0) | (cell < 0), -1, place * cells + cell)
+    counts = np.bincount(index[index >= 0], minlength=len(about.tree) * cells)
+    lost = int(np.sum(counts == 0) + np.sum(np.maximum(counts - 1, 0)) + np.sum(index < 0))
+    return Located(index, (len(about.tree), cells), lost)
 
 
 def numbers(column: Any) -> Numbers | None:
-    """A column without gaps as int64 or float64; None if it is none, or has whole numbers beyond those."""
+    """A column without NULL as int64 or float64; None if it is not numeric or exceeds int64."""
     arrow = pyarrow()
     if column.null_count or not (arrow.types.is_integer(column.type) or arrow.types.is_floating(column.type)):
         return None
@@ -54,7 +54,7 @@ def numbers(column: Any) -> Numbers | None:
 
 
 def are_names(column: Any) -> bool:
-    """Whether a column is of a kind that names can be read from."""
+    """Whether names can be read from a column of this type."""
     kinds, kind = pyarrow().types, column.type
     if kinds.is_dictionary(kind):
         kind = kind.value_type
@@ -65,40 +65,40 @@ def are_names(column: Any) -> bool:
 
 
 def _place(about: Keys, table: Any) -> Ints:
-    """The place whose path a row names; −1 if there is none, or it is not of the level the row says."""
+    """The place whose path a row names; −1 if there is none or its level is not the stated one."""
     tree, rows = about.tree, table.num_rows
-    here, wrong = np.full(rows, -1, dtype=np.int64), np.zeros(rows, dtype=np.bool_)
+    place, wrong = np.full(rows, -1, dtype=np.int64), np.zeros(rows, dtype=np.bool_)
     open_end = np.ones(rows, dtype=np.bool_)
-    for level, name in enumerate(about.places):
-        code = coded(table[name], place_names(tree, level))
+    for level, name in enumerate(about.place_columns):
+        code = name_codes(table[name], place_names(tree, level))
         named = code >= 0
-        child = _child(tree, level, here, code)
+        child = _child(tree, level, place, code)
         wrong |= (code == UNKNOWN) | (named & (~open_end | (child < 0)))
-        here = np.where(named, child, here)
+        place = np.where(named, child, place)
         open_end &= named
-    said = coded(table[LEVEL], tree.levels)
-    wrong |= (here < 0) | (said != tree.level[np.maximum(here, 0)])
-    return np.where(wrong, -1, here)
+    stated = name_codes(table[LEVEL], tree.levels)
+    wrong |= (place < 0) | (stated != tree.level[np.maximum(place, 0)])
+    return np.where(wrong, -1, place)
 
 
 def _child(tree: Tree, level: int, parent: Ints, code: Codes) -> Ints:
     """The place of a level with this parent and this name; −1 if there is none."""
     rows, names = tree.places(level), place_names(tree, level)
-    number = {name: at for at, name in enumerate(names)}
-    own = np.array([number[name] for name in tree.names[rows]], dtype=np.int64)
-    known = (tree.parent[rows] + 1) * len(names) + own
-    order = np.argsort(known, kind="stable")
-    wanted = (parent + 1) * len(names) + code
-    spot = np.minimum(np.searchsorted(known[order], wanted), len(order) - 1)
-    return np.where((known[order][spot] == wanted) & (code >= 0), order[spot] + rows.start, -1)
+    number = {name: code_of_name for code_of_name, name in enumerate(names)}
+    name_numbers = np.array([number[name] for name in tree.names[rows]], dtype=np.int64)
+    keys = (tree.parent[rows] + 1) * len(names) + name_numbers
+    order = np.argsort(keys, kind="stable")
+    key = (parent + 1) * len(names) + code
+    index = np.minimum(np.searchsorted(keys[order], key), len(order) - 1)
+    return np.where((keys[order][index] == key) & (code >= 0), order[index] + rows.start, -1)
 
 
 def _cell(about: Keys, view: Sequence[str], table: Any) -> Ints:
     """The cell of the view that a row's labels name, row-major; −1 if there is none."""
     cell, wrong = np.zeros(table.num_rows, dtype=np.int64), np.zeros(table.num_rows, dtype=np.bool_)
-    for attribute, labels, name in zip(about.attributes, about.labels, about.labelled, strict=True):
+    for attribute, labels, name in zip(about.attributes, about.labels, about.label_columns, strict=True):
         if attribute not in view:
-            wrong |= coded(table[name], ()) != EMPTY
+            wrong |= name_codes(table[name], ()) != EMPTY
             continue
         code = label_codes(table[name], labels)
         wrong |= code < 0
@@ -107,26 +107,26 @@ def _cell(about: Keys, view: Sequence[str], table: Any) -> Ints:
 
 
 def label_codes(column: Any, labels: Sequence[Plain]) -> Codes:
-    """The number of each row's label; −2 if it is none of them."""
+    """The index of each row's label among the labels; −2 if it is none of them."""
     texts = [label_text(label) for label in labels]
-    code = coded(column, texts)
+    code = name_codes(column, texts)
     if not are_whole(labels):
         nothing = labels.index(None) if None in labels else UNKNOWN
         return np.where(code == EMPTY, np.int32(nothing), code)
     return code
 
 
-def coded(column: Any, names: Sequence[str]) -> Codes:
-    """The number of each row's name; −1 where it is empty, −2 if it is none of them."""
+def name_codes(column: Any, names: Sequence[str]) -> Codes:
+    """The index of each row's name among the names; −1 where it is empty, −2 if it is none of them."""
     arrow = pyarrow()
     whole = column.combine_chunks() if isinstance(column, arrow.ChunkedArray) else column
     if isinstance(whole, arrow.ChunkedArray):  # a column without a row has no chunk
         return np.zeros(0, dtype=np.int32)
     if not arrow.types.is_dictionary(whole.type):
         whole = whole.dictionary_encode()
-    number = {name: at for at, name in enumerate(names)}
+    number = {name: code for code, name in enumerate(names)}
     values = [label_text(value) for value in whole.dictionary.to_pylist()]
-    known = np.array([*(number.get(value, UNKNOWN) for value in values), EMPTY], dtype=np.int32)
-    places = whole.indices.cast(arrow.int64())  # in fewer bits there may be no room for one number more
-    spots = np.asarray(places.fill_null(len(values)).to_numpy(zero_copy_only=False), dtype=np.int64)
-    return np.asarray(known[spots], dtype=np.int32)
+    codes = np.array([*(number.get(value, UNKNOWN) for value in values), EMPTY], dtype=np.int32)
+    indices = whole.indices.cast(arrow.int64())  # in fewer bits there may be no room for one number more
+    positions = np.asarray(indices.fill_null(len(values)).to_numpy(zero_copy_only=False), dtype=np.int64)
+    return np.asarray(codes[positions], dtype=np.int32)

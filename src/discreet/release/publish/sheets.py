@@ -1,4 +1,4 @@
-"""Arrow tables as CSV that a spreadsheet shows and never runs: names are written by the one rule of `inert.cell`."""
+"""Write Arrow tables as CSV in which no spreadsheet runs a formula: `inert.cell` guards every name."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,14 +13,14 @@ _ROWS = 2**18  # written at once, so that memory does not grow with the table
 
 
 def write_csv(table: Any, path: Path, *, notes: Mapping[str, str] | None = None) -> None:
-    """The whole table with its header; numbers as they are, names guarded, and a column for each note."""
+    """Write the table with its header, names guarded, and a column for each note."""
     arrow = pyarrow()
     from pyarrow import csv  # type: ignore[import-untyped]
 
-    columns = [_guarded(column) for column in table.columns]
+    columns = [_guarded_column(column) for column in table.columns]
     safe = arrow.table(columns, names=[cell(name) for name in table.column_names])
     for name, note in (notes or {}).items():
-        safe = safe.append_column(_free(name, safe.column_names), _repeated(note, safe.num_rows))
+        safe = safe.append_column(_free(name, safe.column_names), _note_column(note, safe.num_rows))
     flat = arrow.schema([(field.name, _plain(field.type)) for field in safe.schema])
     with csv.CSVWriter(str(path), flat) as writer:
         for start in range(0, max(1, safe.num_rows), _ROWS):
@@ -28,28 +28,28 @@ def write_csv(table: Any, path: Path, *, notes: Mapping[str, str] | None = None)
 
 
 def _free(name: str, taken: Sequence[str]) -> str:
-    """The name, with a _ behind it for as long as a column has it."""
+    """The name, with _ appended until no column has it."""
     while name in taken:
         name += "_"
     return name
 
 
-def _repeated(note: str, rows: int) -> Any:
+def _note_column(note: str, rows: int) -> Any:
     arrow = pyarrow()
     indices = arrow.array(np.zeros(rows, dtype=np.int8))
     return arrow.DictionaryArray.from_arrays(indices, arrow.array([cell(note)], arrow.string()))
 
 
-def _guarded(column: Any) -> Any:
-    """A column of names with its dictionary guarded; any other as it is."""
+def _guarded_column(column: Any) -> Any:
+    """The column with the names of its dictionary guarded; columns of numbers are unchanged."""
     arrow = pyarrow()
     if not arrow.types.is_dictionary(column.type):
         return column
-    one = column.unify_dictionaries().combine_chunks()
-    if isinstance(one, arrow.ChunkedArray):  # how an empty column comes back
+    array = column.unify_dictionaries().combine_chunks()
+    if isinstance(array, arrow.ChunkedArray):  # how an empty column comes back
         return column.cast(column.type.value_type)
-    names = arrow.array([cell(name) for name in one.dictionary.to_pylist()], arrow.string())
-    return arrow.DictionaryArray.from_arrays(one.indices, names)
+    names = arrow.array([cell(name) for name in array.dictionary.to_pylist()], arrow.string())
+    return arrow.DictionaryArray.from_arrays(array.indices, names)
 
 
 def _plain(kind: Any) -> Any:

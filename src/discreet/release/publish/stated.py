@@ -1,10 +1,10 @@
-"""What the facts of a release state, held against what its metadata and its noise make of them.
+"""Compare the facts that a release states with what its metadata and its noise imply.
 
-    about     its cells are those that the metadata have for what is counted
-    sums      places, columns, rules, and what is public, in words
+    cells     they are those that the metadata give for what is counted
+    facts     places, columns, rules, and the sentences on public facts
     price     (ε, δ) of all levels, ε and the share of each, from the scales of their noise
 
-Sentences in which a release is explained are not compared.
+Sentences that only explain are not compared.
 """
 
 from collections.abc import Iterator
@@ -35,55 +35,55 @@ _WIDER = Fraction(1, 10**8)  # by how much of itself rounded noise may be wider 
 _NEAR = Fraction(1, 20_000) + Fraction(1, 10**8)  # a share is told in four digits
 
 
-def strangers(facts: dict[str, Any], schema: Schema, about: Keys | None) -> Iterator[str]:
-    """How the facts differ from the metadata they should be about."""
+def wrong_metadata(facts: dict[str, Any], schema: Schema, about: Keys | None) -> Iterator[str]:
+    """Sentences on facts that differ from the metadata."""
     unit = None if schema.unit is None else schema.unit.key
-    for name, here in (("dataset", schema.name), ("unit", unit), ("neighbours", str(schema.relation))):
-        if facts[name] != here:
+    for name, expected in (("dataset", schema.name), ("unit", unit), ("neighbours", str(schema.relation))):
+        if facts[name] != expected:
             yield f"{name} is not that of the metadata."
     if about is None:
         yield "its attributes or its hierarchy do not fit the metadata."
         return
-    levels = [(one["level"], one["places"], one["cells"]) for one in facts["levels"]]
+    levels = [(level["level"], level["places"], level["cells"]) for level in facts["levels"]]
     sizes = np.diff(about.tree.first).tolist()
     if levels != list(zip(about.tree.levels, sizes, [size * facts["cells"] for size in sizes], strict=True)):
         yield "its levels are not those of the tree in the metadata."
 
 
-def meant(facts: dict[str, Any], schema: Schema, about: Keys) -> Subject | None:
-    """What the metadata have for the release that the facts speak of; None if there is none, or it has other cells."""
+def subject_of(facts: dict[str, Any], schema: Schema, about: Keys) -> Subject | None:
+    """The subject that the metadata give for these facts; None if there is none or its cells differ."""
     if facts["counts"] == "groups":
-        wanted = ReleaseSpec(facts["hierarchy"], groups=facts["groups"], largest=facts["cells"], form=about.form)
+        spec = ReleaseSpec(facts["hierarchy"], groups=facts["groups"], largest=facts["cells"], form=about.form)
     else:
-        wanted = ReleaseSpec(facts["hierarchy"], about.attributes, facts["counts"], marginals=about.views[:-1])
+        spec = ReleaseSpec(facts["hierarchy"], about.attributes, facts["counts"], marginals=about.views[:-1])
     try:
-        found = subject(wanted, schema)
+        result = subject(spec, schema)
     except (DiscreetError, ValueError):
         return None
-    labels = tuple(tuple(map(plain, each)) for each in found.labels)
-    views = tuple(one.names for one in found.design.marginals)
-    same = (found.attributes, labels, views, found.design.form) == (
+    labels = tuple(tuple(map(plain, each)) for each in result.labels)
+    views = tuple(marginal.names for marginal in result.design.marginals)
+    same = (result.attributes, labels, views, result.design.form) == (
         about.attributes,
         about.labels,
         about.views,
         about.form,
     )
-    return found if same else None
+    return result if same else None
 
 
-def misstated(facts: dict[str, Any], about: Keys, what: Subject, known: Known) -> Iterator[str]:
-    """Facts that are not what the metadata and the public numbers make of them."""
+def wrong_facts(facts: dict[str, Any], about: Keys, about_subject: Subject, known: Known) -> Iterator[str]:
+    """Sentences on facts that contradict the metadata or the public numbers."""
     right = {
-        "counts": counts(what),
-        "groups": what.wanted.groups,
+        "counts": counts(about_subject),
+        "groups": about_subject.spec.groups,
         "places": len(about.tree),
         "columns": columns(about, facts["resimulated"]),
-        "protects": what.protects,
+        "protects": about_subject.protects,
         "known": known.words(about.tree),
         "violations": asdict(Violations()),
     }
     if "of" in facts:  # releases of an earlier version do not say it
-        right["of"] = counted_of(what)
+        right["of"] = counted_of(about_subject)
     yield from (f"{name} is not what it should be." for name, value in right.items() if facts.get(name) != value)
 
 
@@ -91,34 +91,38 @@ def misstated(facts: dict[str, Any], about: Keys, what: Subject, known: Known) -
 
 
 def noises(facts: dict[str, Any], about: Keys) -> list[tuple[str, Fraction]] | None:
-    """The law and the scale of each level, the same for all its marginals and the law for all levels; else None."""
-    found = []
+    """The law and the scale of each level; None unless a level has one scale and all levels one law."""
+    laws = []
     for level in facts["levels"]:
         if tuple(noise["marginal"] for noise in level["noise"]) != about.marginals:
             return None
-        found.append({(noise["law"], number(noise["scale"])) for noise in level["noise"]})
-    if any(len(each) > 1 for each in found) or len({law for each in found for law, _ in each}) > 1:
+        laws.append({(noise["law"], number(noise["scale"])) for noise in level["noise"]})
+    if any(len(each) > 1 for each in laws) or len({law for each in laws for law, _ in each}) > 1:
         return None
-    return [next(iter(each)) for each in found]
+    return [next(iter(each)) for each in laws]
 
 
-def mispriced(facts: dict[str, Any], about: Keys, moves: Sensitivity, laws: list[tuple[str, Fraction]]) -> list[str]:
-    """Whether the price, that of each level and their shares are those of the noise, for numbers that move so far."""
+def wrong_prices(facts: dict[str, Any], about: Keys, moves: Sensitivity, laws: list[tuple[str, Fraction]]) -> list[str]:
+    """Sentences on prices and shares that are not those of the noise, for numbers of this sensitivity."""
     try:
         levels = [[_mechanism(law, scale, moves)] * len(about.views) for law, scale in laws]
-        small = amounts.delta(facts["delta"], ceiling=Fraction(1, 2))
-        right = _is_price(facts["epsilon"], small, [one for level in levels for one in level])
-        right = right and facts["delta"] == amounts.shown(small)
-        own = [prices.epsilon(Together(tuple(one.cost for one in level)), small).value for level in levels]
+        delta = amounts.delta(facts["delta"], ceiling=Fraction(1, 2))
+        right = _is_price(facts["epsilon"], delta, [mechanism for level in levels for mechanism in level])
+        right = right and facts["delta"] == amounts.shown(delta)
+        epsilons = [
+            prices.epsilon(Together(tuple(mechanism.cost for mechanism in level)), delta).value for level in levels
+        ]
     except (DiscreetError, ValueError, ArithmeticError):
         return ["its price is not that of the noise."]
-    said = [one["epsilon"] for one in facts["levels"]]
+    stated = [level["epsilon"] for level in facts["levels"]]
     parts = [1 / scale if law == "Laplace" else 1 / scale**2 for law, scale in laws]
     problems = {
         "its price is not that of the noise.": right,
-        "the epsilon of a level is not that of its noise.": said
-        == [amounts.shown(amounts.rounded_up(one, 4)) for one in own],
-        "the share of a level is not that of its noise.": _are_shares([one["share"] for one in facts["levels"]], parts),
+        "the epsilon of a level is not that of its noise.": stated
+        == [amounts.shown(amounts.rounded_up(epsilon, 4)) for epsilon in epsilons],
+        "the share of a level is not that of its noise.": _are_shares(
+            [level["share"] for level in facts["levels"]], parts
+        ),
     }
     return [problem for problem, holds in problems.items() if not holds]
 
@@ -127,23 +131,25 @@ def _mechanism(law: str, scale: Fraction, moves: Sensitivity) -> Additive:
     return additive.laplace(moves, moves.l1 / scale) if law == "Laplace" else additive.gaussian(moves, scale)
 
 
-def _is_price(said: str, small: Fraction, every: list[Additive]) -> bool:
+def _is_price(stated: str, delta: Fraction, mechanisms: list[Additive]) -> bool:
     """ε of Laplace noise is Σ l1/scale, without a δ; Gaussian noise costs no more than (ε, δ), and its σ, all together
     √(1/Σ l2²/σ_i²), is the least that does."""
-    cost = Together(tuple(one.cost for one in every))
-    sigmas = [one.cost.sigma for one in every if isinstance(one.cost, Gaussian)]  # for each unit of l2
+    cost = Together(tuple(mechanism.cost for mechanism in mechanisms))
+    sigmas = [
+        mechanism.cost.sigma for mechanism in mechanisms if isinstance(mechanism.cost, Gaussian)
+    ]  # for each unit of l2
     if not sigmas:
-        return small == 0 and amounts.shown(prices.epsilon(cost, 0).value) == said
-    price = amounts.epsilon(said)
-    if amounts.shown(price) != said:
+        return delta == 0 and amounts.shown(prices.epsilon(cost, 0).value) == stated
+    epsilon = amounts.epsilon(stated)
+    if amounts.shown(epsilon) != stated:
         return False
-    least = calibrate.gaussian_sigma(price, small) * (1 + _WIDER)
-    near = sum((1 / sigma**2 for sigma in sigmas), Fraction(0))
-    return near * least**2 >= 1 and prices.delta(cost, price).value <= small
+    smallest = calibrate.gaussian_sigma(epsilon, delta) * (1 + _WIDER)
+    precision = sum((1 / sigma**2 for sigma in sigmas), Fraction(0))
+    return precision * smallest**2 >= 1 and prices.delta(cost, epsilon).value <= delta
 
 
-def _are_shares(said: list[float], parts: list[Fraction]) -> bool:
-    """Whether the shares are the parts of all parts, in four digits."""
+def _are_shares(stated: list[float], parts: list[Fraction]) -> bool:
+    """Whether each share is its part of the sum of all parts, in four digits."""
     whole = sum(parts, Fraction(0))
-    near = all(abs(Fraction(one) - part / whole) <= _NEAR for one, part in zip(said, parts, strict=True))
-    return near and all(round(one, 4) == one for one in said)
+    are_near = all(abs(Fraction(share) - part / whole) <= _NEAR for share, part in zip(stated, parts, strict=True))
+    return are_near and all(round(share, 4) == share for share in stated)

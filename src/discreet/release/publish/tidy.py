@@ -1,9 +1,9 @@
-"""A release as tidy tables: a row for each cell of each place, names in dictionaries, numbers as they are.
+"""A release as tidy Arrow tables: a row for each cell of each place, names dictionary-encoded.
 
-    table   level, a column for each level of the tree, one for each attribute, then n and what is known of its error
+    table   level, a column for each level of the tree, one for each attribute, then n and its margins
     noisy   level and places as above, the marginal, its cell, what was measured and the scale of its noise
 
-A name below the place's own level is empty.  A name that another column has already gets a `_` behind it.
+Names of levels below a place are empty.  A column whose name is taken gets a `_` appended.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ Codes = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Keys:
-    """What the rows are about: places, attributes with their labels, and the views of them that were measured."""
+    """The key columns of the rows: places, attributes with their labels, and the views that were measured."""
 
     tree: Tree
     attributes: tuple[str, ...]
@@ -43,12 +43,12 @@ class Keys:
     form: Form
 
     @cached_property
-    def places(self) -> tuple[str, ...]:
+    def place_columns(self) -> tuple[str, ...]:
         """The column of each level of the tree."""
         return self._columns[: self.tree.depth]
 
     @cached_property
-    def labelled(self) -> tuple[str, ...]:
+    def label_columns(self) -> tuple[str, ...]:
         """The column of each attribute."""
         return self._columns[self.tree.depth :]
 
@@ -72,26 +72,26 @@ class Keys:
 
 
 def keys(release: "Release") -> Keys:
-    """What the rows of a release are about."""
+    """The keys of a release."""
     subject = release.plan.subject
     labels = tuple(tuple(map(plain, each)) for each in subject.labels)
-    views = tuple(one.names for one in subject.design.marginals)
+    views = tuple(marginal.names for marginal in subject.design.marginals)
     return Keys(subject.tree, subject.attributes, labels, views, subject.design.form)
 
 
 def distinct(names: Iterable[str], taken: Iterable[str] = ()) -> tuple[str, ...]:
-    """The names, each different from all before it and from those taken, upper and lower case alike.
+    """The names, with _ appended until each differs from all before it and from those taken; case is ignored.
 
     >>> distinct(["country", "level", "Country"], ["level"])
     ('country', 'level_', 'Country_')
     """
-    seen, found = {name.casefold() for name in taken}, []
+    seen, result = {name.casefold() for name in taken}, []
     for name in names:
         while name.casefold() in seen:
             name += "_"
         seen.add(name.casefold())
-        found.append(name)
-    return tuple(found)
+        result.append(name)
+    return tuple(result)
 
 
 # --- the tables ------------------------------------------------------------------------------------------------------
@@ -114,16 +114,16 @@ def noisy(release: "Release") -> Any:
     columns = _key_columns(about, about.views)
     counts = [len(about.tree) * about.cells(view) for view in about.views]
     which = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-    columns[MARGINAL] = _named(which, about.marginals)
+    columns[MARGINAL] = _name_column(which, about.marginals)
     columns[MEASURED[0]] = np.concatenate([release.noisy[:, each].ravel() for each in measurement.columns])
-    widths = np.array([[float(width(one.noise)) for one in level] for level in measurement.mechanisms])
+    widths = np.array([[float(width(mechanism.noise)) for mechanism in level] for level in measurement.mechanisms])
     columns[MEASURED[1]] = np.concatenate(
         [
-            np.repeat(widths[about.tree.level, at], about.cells(view))  # the noise is that of the place's level
-            for at, view in enumerate(about.views)
+            np.repeat(widths[about.tree.level, index], about.cells(view))  # the noise is that of the place's level
+            for index, view in enumerate(about.views)
         ]
     )
-    order = [LEVEL, *about.places, MARGINAL, *about.labelled, *MEASURED]
+    order = [LEVEL, *about.place_columns, MARGINAL, *about.label_columns, *MEASURED]
     return _arrow({name: columns[name] for name in order})
 
 
@@ -141,28 +141,28 @@ def _key_columns(about: Keys, views: Sequence[Sequence[str]]) -> dict[str, Any]:
     coded = [codes(about, view) for view in views]
     joined = [np.concatenate(each) if len(each) > 1 else each[0] for each in zip(*coded, strict=True)]
     depth = about.tree.depth
-    columns = {LEVEL: _named(joined[0], about.tree.levels)}
-    for level, name in enumerate(about.places):
-        columns[name] = _named(joined[1 + level], place_names(about.tree, level))
-    for at, name in enumerate(about.labelled):
-        columns[name] = _labelled(joined[1 + depth + at], about.labels[at])
+    columns = {LEVEL: _name_column(joined[0], about.tree.levels)}
+    for level, name in enumerate(about.place_columns):
+        columns[name] = _name_column(joined[1 + level], place_names(about.tree, level))
+    for index, name in enumerate(about.label_columns):
+        columns[name] = _label_column(joined[1 + depth + index], about.labels[index])
     return columns
 
 
-def _named(code: Codes, names: Sequence[str]) -> Any:
+def _name_column(code: Codes, names: Sequence[str]) -> Any:
     """A dictionary column; −1 is empty."""
     arrow = pyarrow()
     indices = arrow.array(code, mask=code < 0)
     return arrow.DictionaryArray.from_arrays(indices, arrow.array(list(names), arrow.string()))
 
 
-def _labelled(code: Codes, labels: Sequence[Plain]) -> Any:
-    """Whole numbers stay numbers, all else is named; an empty label is an empty cell."""
+def _label_column(code: Codes, labels: Sequence[Plain]) -> Any:
+    """A column of labels: whole numbers as numbers, all else as names; an empty label is NULL."""
     if are_whole(labels):
         return pyarrow().array(np.array(labels, dtype=np.int64)[code], mask=code < 0)
     texts = ["" if label is None else label_text(label) for label in labels]
     empty = np.array([label is None for label in labels])
-    return _named(np.where(empty[code], np.int32(-1), code), texts)
+    return _name_column(np.where(empty[code], np.int32(-1), code), texts)
 
 
 def are_whole(labels: Sequence[Plain]) -> bool:
@@ -174,20 +174,20 @@ def are_whole(labels: Sequence[Plain]) -> bool:
 
 
 def codes(about: Keys, view: Sequence[str]) -> list[Codes]:
-    """For each row of a view, place by place: its level, its name on each level (−1 below), its labels (−1 unseen)."""
+    """For each row of a view: its level, its name on each level (−1 below), its labels (−1 if not in the view)."""
     tree, cells = about.tree, about.cells(view)
-    found = [np.repeat(tree.level.astype(np.int32), cells)]
+    columns = [np.repeat(tree.level.astype(np.int32), cells)]
     for level, ancestors in enumerate(ancestry(tree)):
-        found.append(np.repeat(name_codes(tree, level, ancestors), cells))
+        columns.append(np.repeat(place_codes(tree, level, ancestors), cells))
     step = cells
     for name, labels in zip(about.attributes, about.labels, strict=True):
         if name not in view:
-            found.append(np.full(len(tree) * cells, -1, dtype=np.int32))
+            columns.append(np.full(len(tree) * cells, -1, dtype=np.int32))
             continue
         step //= len(labels)
-        here = np.arange(cells, dtype=np.int32) // step % len(labels)
-        found.append(np.tile(here.astype(np.int32), len(tree)))
-    return found
+        label = np.arange(cells, dtype=np.int32) // step % len(labels)
+        columns.append(np.tile(label.astype(np.int32), len(tree)))
+    return columns
 
 
 def place_names(tree: Tree, level: int) -> list[str]:
@@ -195,16 +195,16 @@ def place_names(tree: Tree, level: int) -> list[str]:
     return list(dict.fromkeys(tree.names[tree.places(level)]))
 
 
-def name_codes(tree: Tree, level: int, ancestors: Ints) -> Codes:
+def place_codes(tree: Tree, level: int, ancestors: Ints) -> Codes:
     """The number of each ancestor's name among `place_names`; −1 where there is none."""
     rows = tree.places(level)
-    number = {name: at for at, name in enumerate(place_names(tree, level))}
+    number = {name: code_of_name for code_of_name, name in enumerate(place_names(tree, level))}
     code = np.array([number[name] for name in tree.names[rows]], dtype=np.int32)
     return np.where(ancestors < 0, np.int32(-1), code[np.maximum(ancestors - rows.start, 0)])
 
 
 def pyarrow() -> Any:
-    """The package, or how to get it."""
+    """The package pyarrow, refused with how to install it where it is missing."""
     try:
         import pyarrow as found  # type: ignore[import-untyped]
     except ImportError:

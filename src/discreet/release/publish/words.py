@@ -1,4 +1,4 @@
-"""A release in words: what it is, who is protected, what was spent, how exact it is, and what not to do with it."""
+"""Sentences on a release: its content, who is protected, its price, how exact it is, and how not to use it."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -22,16 +22,16 @@ NOT_TO_DO = (
 
 
 def title(facts: Facts) -> str:
-    """What the release is called."""
+    """The title of the release."""
     return f"{facts['dataset']} over {facts['hierarchy']}"
 
 
-def counted(facts: Facts) -> str:
+def counted_words(facts: Facts) -> str:
     """What the numbers count, and what caps leave of it.
 
-    >>> counted({"counts": "groups", "groups": "household", "unit": "person"})
+    >>> counted_words({"counts": "groups", "groups": "household", "unit": "person"})
     'groups (household) by size'
-    >>> counted({"counts": "rows", "unit": "person", "of": "of at most 5 rows per person"})
+    >>> counted_words({"counts": "rows", "unit": "person", "of": "of at most 5 rows per person"})
     'rows, of at most 5 rows per person,'
     """
     capped = f", {facts['of']}," if facts.get("of") else ""
@@ -41,11 +41,11 @@ def counted(facts: Facts) -> str:
 
 
 def what(facts: Facts) -> str:
-    """One sentence on what is there."""
-    levels = [f"{one['places']:,} × {one['level']}" for one in facts["levels"]]
-    names = [one["name"] for one in facts["attributes"]]
+    """One sentence on the content."""
+    levels = [f"{level['places']:,} × {level['level']}" for level in facts["levels"]]
+    names = [attribute["name"] for attribute in facts["attributes"]]
     by = f", by {listed(names)}" if names and facts["counts"] != "groups" else ""
-    return f"Numbers of {counted(facts)} in {facts['places']:,} places ({', '.join(levels)}){by}."
+    return f"Numbers of {counted_words(facts)} in {facts['places']:,} places ({', '.join(levels)}){by}."
 
 
 def adds_up(facts: Facts) -> str:
@@ -54,7 +54,7 @@ def adds_up(facts: Facts) -> str:
     return " ".join([rules, *facts["known"], f"Rules broken: {sum(facts['violations'].values()):,}."])
 
 
-def protected(facts: Facts) -> str:
+def who_is_protected(facts: Facts) -> str:
     """One sentence on who is protected."""
     apart = "one more or one fewer" if facts["neighbours"] == "add-remove" else "one of them replaced by another"
     return f"Protected is {facts['protects']}; compared are tables with {apart} ({facts['neighbours']})."
@@ -75,7 +75,7 @@ def noise(facts: Facts) -> str:
     'Laplace noise of scale 3.34 on every level.'
     """
     law = facts["levels"][0]["noise"][-1]["law"]
-    widths = _by_level([short(one["noise"][-1]["scale"]) for one in facts["levels"]], facts)
+    widths = _by_level([short(level["noise"][-1]["scale"]) for level in facts["levels"]], facts)
     return f"{law} noise of {'σ' if law == 'Gaussian' else 'scale'} {widths}."
 
 
@@ -83,16 +83,16 @@ def _by_level(values: list[str], facts: Facts) -> str:
     """One value for all levels, or each with its level."""
     if len(set(values)) == 1:
         return f"{values[0]} on every level"
-    return ", ".join(f"{value} ({one['level']})" for value, one in zip(values, facts["levels"], strict=True))
+    return ", ".join(f"{value} ({level['level']})" for value, level in zip(values, facts["levels"], strict=True))
 
 
 def of_100(facts: Facts) -> str:
-    """What a margin means."""
+    """One sentence on what a margin means."""
     return f"Of 100 such margins, {hundredths(facts)} hold the exact number."
 
 
 def columns(facts: Facts) -> str:
-    """What the columns of numbers on the page are."""
+    """Sentences on the columns of numbers of the page."""
     return (
         "Number (bar): adds up with all others, and may lie outside its range. Estimate ±: unbiased, before that. "
         f"Range (line): the same cut at 0; {hundredths(facts)} of 100 hold the exact number."
@@ -106,25 +106,25 @@ def hundredths(facts: Facts) -> str:
 
 def exactness(facts: Facts) -> list[str]:
     """One sentence for each level, or for those that are equally exact."""
-    alike: dict[tuple[int, int], list[str]] = {}
-    for one in facts["levels"]:
-        alike.setdefault((one["moe"], one["total_moe"]), []).append(one["level"])
-    told = []
-    for (moe, total), names in alike.items():
+    names_by_margin: dict[tuple[int, int], list[str]] = {}
+    for level in facts["levels"]:
+        names_by_margin.setdefault((level["moe"], level["total_moe"]), []).append(level["level"])
+    sentences = []
+    for (moe, total), names in names_by_margin.items():
         sums = f"; of a place's sum, within {total:,}" if facts["cells"] > 1 and total else ""
-        near = f"{hundredths(facts)} of 100 estimates (n_estimate) lie within {moe:,} of the exact number"
-        told.append(f"{listed(names)}: {near}{sums}.")
-    return told
+        within = f"{hundredths(facts)} of 100 estimates (n_estimate) lie within {moe:,} of the exact number"
+        sentences.append(f"{listed(names)}: {within}{sums}.")
+    return sentences
 
 
 def level_shares(facts: Facts) -> list[Share]:
-    """How the price was shared among levels, as the facts tell it: in four digits."""
-    whole = EPSILON if facts["levels"][0]["noise"][-1]["law"] == "Laplace" else PRECISION
-    return [Share(one["level"], Fraction(one["share"]), of=whole) for one in facts["levels"]]
+    """The shares of the levels, in the four digits of the facts."""
+    shared_amount = EPSILON if facts["levels"][0]["noise"][-1]["law"] == "Laplace" else PRECISION
+    return [Share(level["level"], Fraction(level["share"]), of=shared_amount) for level in facts["levels"]]
 
 
-def cited(facts: Facts) -> str:
-    """How to cite it."""
+def citation(facts: Facts) -> str:
+    """The citation."""
     receipt = "" if facts["receipt"] is None else f", receipt {facts['receipt']}"
     return (
         f"{title(facts)}: tables that add up, with noise for privacy ({price_text(facts)} per "
@@ -141,34 +141,34 @@ def short(fraction: str) -> str:
 
 
 def report(facts: Facts) -> str:
-    """Half a page of Markdown; names are shown as they are, never as Markdown."""
-    shared = shares.words(level_shares(facts))
+    """The report, half a page of Markdown; names are escaped."""
+    shared, promise = shares.words(level_shares(facts)), " ".join(facts["promise"]["sentences"])
     return "\n".join(
         [
-            f"# {marked(title(facts))}",
+            f"# {escaped(title(facts))}",
             "",
-            marked(what(facts)),
+            escaped(what(facts)),
             "",
-            f"**Who is protected.** {marked(protected(facts))} {marked(' '.join(facts['promise']['sentences']))}",
+            f"**Who is protected.** {escaped(who_is_protected(facts))} {escaped(promise)}",
             "",
-            f"**What was spent.** {marked(spent(facts))} {marked(shared)} {marked(noise(facts))}",
+            f"**What was spent.** {escaped(spent(facts))} {escaped(shared)} {escaped(noise(facts))}",
             "",
-            f"**How exact.** {marked(of_100(facts))} In words:",
+            f"**How exact.** {escaped(of_100(facts))} In words:",
             "",
-            *(f"- {marked(line)}" for line in exactness(facts)),
+            *(f"- {escaped(line)}" for line in exactness(facts)),
             "",
-            *(f"**In doubt.** {marked(line)}\n" for line in facts["doubts"]),
-            f"**What adds up.** {marked(adds_up(facts))} {marked(facts['why'])}",
+            *(f"**In doubt.** {escaped(line)}\n" for line in facts["doubts"]),
+            f"**What adds up.** {escaped(adds_up(facts))} {escaped(facts['why'])}",
             "",
             "**What to know.**",
             "",
-            *(f"- {marked(line)}" for line in facts["caveats"]),
+            *(f"- {escaped(line)}" for line in facts["caveats"]),
             "",
             "**What not to do with it.**",
             "",
-            *(f"- {marked(line)}" for line in NOT_TO_DO),
+            *(f"- {escaped(line)}" for line in NOT_TO_DO),
             "",
-            f"**How to cite.** {marked(cited(facts))}",
+            f"**How to cite.** {escaped(citation(facts))}",
             "",
             *_files(facts),
         ]
@@ -176,7 +176,7 @@ def report(facts: Facts) -> str:
 
 
 def approximate(facts: Facts) -> str:
-    """What the re-simulated margins are, where there are any."""
+    """Sentences on the re-simulated margins; empty where there are none."""
     if facts["resimulated"] is None:
         return ""
     return (
@@ -196,10 +196,10 @@ def _files(facts: Facts) -> list[str]:
     ]
 
 
-def marked(text: str) -> str:
-    """Text that Markdown shows letter by letter.
+def escaped(text: str) -> str:
+    """The text, escaped for Markdown.
 
-    >>> marked("a*b <i>")
+    >>> escaped("a*b <i>")
     'a\\\\*b \\\\<i\\\\>'
     """
     return markdown(" ".join(text.split()))

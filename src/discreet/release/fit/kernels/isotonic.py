@@ -47,23 +47,23 @@ def on_simplex(rows: Floats, allowed: Bools, totals: Floats, fits: Floats) -> No
     count, width = rows.shape
     active = np.empty(width, np.bool_)
     for row in range(count):
-        left = 0
+        open_cells = 0
         for cell in range(width):
             active[cell] = allowed[row, cell]
-            left += active[cell]
-        shift, before = 0.0, -1
-        while left != before and left > 0:
-            before, over = left, 0.0
+            open_cells += active[cell]
+        shift, open_before = 0.0, -1
+        while open_cells != open_before and open_cells > 0:
+            open_before, over = open_cells, 0.0
             for cell in range(width):
                 if active[cell]:
                     over += rows[row, cell]
-            shift = (over - totals[row]) / left
+            shift = (over - totals[row]) / open_cells
             for cell in range(width):
                 if active[cell] and rows[row, cell] <= shift:
-                    if left == 1:
+                    if open_cells == 1:
                         break
                     active[cell] = False
-                    left -= 1
+                    open_cells -= 1
         for cell in range(width):
             fits[row, cell] = max(0.0, rows[row, cell] - shift) if active[cell] else 0.0
 
@@ -74,7 +74,7 @@ NEAR = 1e-6  # reals this close to a whole number count as it
 
 
 @njit(cache=True, nogil=True)
-def handed_down(child: Ints, curves: Floats, most: Ints, table: Ints) -> None:
+def hand_down(child: Ints, curves: Floats, limits: Ints, table: Ints) -> None:
     """Into `table`, whose first row is given: whole non-decreasing rows, each place the sum of its children in every
     cell, none above its `most`, close to the `curves`; a parent's units go to its children in order of size."""
     width = curves.shape[1]
@@ -82,36 +82,36 @@ def handed_down(child: Ints, curves: Floats, most: Ints, table: Ints) -> None:
         first, last = child[parent], child[parent + 1]
         if first < last:
             targets = np.empty((last - first, width))
-            bent(curves[first:last], table[parent], targets)
-            dealt(targets, table[parent], most[first:last], table[first:last])
+            bend_curves(curves[first:last], table[parent], targets)
+            deal_units(targets, table[parent], limits[first:last], table[first:last])
 
 
 @njit(cache=True, nogil=True)
-def bent(curves: Floats, whole: Ints, targets: Floats) -> None:
+def bend_curves(curves: Floats, whole_sums: Ints, targets: Floats) -> None:
     """Into `targets`: the curves read at those points of their sum, between cells too, where it is `whole`."""
     count, width = curves.shape
     sums = np.zeros(width + 1)
     for row in range(count):
         for cell in range(width):
             sums[cell + 1] += curves[row, cell]
-    at = 0  # the piece of the sum between cell at − 1 and cell at
+    piece = 0  # the piece of the sum between cell at − 1 and cell at
     for cell in range(width):
-        while at < width and sums[at + 1] < whole[cell]:
-            at += 1
-        over = whole[cell] - sums[min(at, width)]
+        while piece < width and sums[piece + 1] < whole_sums[cell]:
+            piece += 1
+        over = whole_sums[cell] - sums[min(piece, width)]
         for row in range(count):
-            if at == width:  # more units than the curves have
+            if piece == width:  # more units than the curves have
                 share = curves[row, -1] / sums[width] if sums[width] > 0 else 1 / count
                 targets[row, cell] = curves[row, -1] + over * share
             else:
-                before = curves[row, at - 1] if at > 0 else 0.0
-                rise = sums[at + 1] - sums[at]
-                part = over / rise if rise > 0 else 1.0
-                targets[row, cell] = before + part * (curves[row, at] - before)
+                before = curves[row, piece - 1] if piece > 0 else 0.0
+                rise = sums[piece + 1] - sums[piece]
+                share_of_rise = over / rise if rise > 0 else 1.0
+                targets[row, cell] = before + share_of_rise * (curves[row, piece] - before)
 
 
 @njit(cache=True, nogil=True)
-def dealt(targets: Floats, whole: Ints, most: Ints, table: Ints) -> None:
+def deal_units(targets: Floats, whole_sums: Ints, limits: Ints, table: Ints) -> None:
     """Into `table`: rows that add up to `whole`, each entry less than 1 from its target, non-decreasing.
 
     Cell after cell: what a row needs to reach ⌊target⌋, then one unit each, up to ⌈target⌉, to the rows that will need
@@ -119,48 +119,48 @@ def dealt(targets: Floats, whole: Ints, most: Ints, table: Ints) -> None:
     """
     count, width = targets.shape
     have, due, key, order = np.zeros(count, np.int64), np.zeros(count, np.int64), np.empty(count), np.arange(count)
-    given = 0
+    dealt = 0
     for cell in range(width):
-        left = whole[cell] - given
-        given = whole[cell]
+        units = whole_sums[cell] - dealt
+        dealt = whole_sums[cell]
         for row in range(count):
-            lacks = min(left, min(np.int64(np.floor(targets[row, cell] + NEAR)), most[row]) - have[row])
+            lacks = min(units, min(np.int64(np.floor(targets[row, cell] + NEAR)), limits[row]) - have[row])
             if lacks > 0:
                 have[row] += lacks
-                left -= lacks
-        if left > 0:
+                units -= lacks
+        if units > 0:
             for row in range(count):
                 while due[row] < width and targets[row, due[row]] < have[row] + 1 - NEAR:
                     due[row] += 1
-                open_now = have[row] < most[row] and targets[row, cell] > have[row] + NEAR
+                open_now = have[row] < limits[row] and targets[row, cell] > have[row] + NEAR
                 key[row] = due[row] - (targets[row, cell] - have[row]) if open_now else np.inf
-            for place in range(count // 2 - 1, -1, -1):
-                _sifted(order, key, place)
-            while left > 0 and key[order[0]] < np.inf:
+            for index in range(count // 2 - 1, -1, -1):
+                _sift_down(order, key, index)
+            while units > 0 and key[order[0]] < np.inf:
                 have[order[0]] += 1
-                left -= 1
+                units -= 1
                 key[order[0]] = np.inf
-                _sifted(order, key, 0)
+                _sift_down(order, key, 0)
         for row in range(count):
-            extra = min(left, most[row] - have[row])  # not 0 only where rounding errors left something over
+            extra = min(units, limits[row] - have[row])  # not 0 only where rounding errors left something over
             have[row] += extra
-            left -= extra
+            units -= extra
             table[row, cell] = have[row]
 
 
 @njit(cache=True, nogil=True)
-def _sifted(order: Ints, key: Floats, place: int) -> None:
+def _sift_down(order: Ints, key: Floats, index: int) -> None:
     """The entry at a place of the heap moved down until no smaller key, or equal key of a lower row, is below it."""
-    row = order[place]
+    row = order[index]
     while True:
-        below = 2 * place + 1
+        below = 2 * index + 1
         if below + 1 < len(order) and _before(key, order[below + 1], order[below]):
             below += 1
         if below >= len(order) or not _before(key, order[below], row):
             break
-        order[place] = order[below]
-        place = below
-    order[place] = row
+        order[index] = order[below]
+        index = below
+    order[index] = row
 
 
 @njit(cache=True, nogil=True)

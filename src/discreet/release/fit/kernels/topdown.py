@@ -33,9 +33,9 @@ def simplex_rows(child: Ints, values: Floats, variance: Floats, fits: Ints) -> N
             for i in range(count):
                 mean[i] = values[start + i, cell]
                 spread[i] = variance[start + i, cell if wide else 0]
-            found = simplex(mean, spread, fits[place, cell])
+            shares = simplex(mean, spread, fits[place, cell])
             for i in range(count):
-                fits[start + i, cell] = found[i]
+                fits[start + i, cell] = shares[i]
 
 
 @njit(cache=True, nogil=True)
@@ -49,40 +49,40 @@ def simplex(values: Floats, variance: Floats, total: int) -> Ints:
     for i in range(size):
         keys[i] = values[i] / variance[i] if variance[i] > 0 else -np.inf
     order = falling(keys)
-    sum_values, sum_variance, price, count = 0.0, 0.0, 0.0, 0
+    sum_values, sum_variance, dual, count = 0.0, 0.0, 0.0, 0
     for i in order:
         if variance[i] == 0:
             break
-        tried = (sum_values + values[i] - total) / (sum_variance + variance[i])
-        if count > 0 and values[i] <= tried * variance[i]:
+        next_dual = (sum_values + values[i] - total) / (sum_variance + variance[i])
+        if count > 0 and values[i] <= next_dual * variance[i]:
             break
         sum_values += values[i]
         sum_variance += variance[i]
-        price, count = tried, count + 1
-    fits, left, remainder = np.zeros(size, np.int64), total, np.full(size, -1.0)
+        dual, count = next_dual, count + 1
+    fits, units, remainder = np.zeros(size, np.int64), total, np.full(size, -1.0)
     for i in order[:count]:
-        real = max(0.0, values[i] - price * variance[i])
+        real = max(0.0, values[i] - dual * variance[i])
         whole = np.floor(real + 0.5 / PARTS)
         fits[i] = int(whole)
-        left -= int(whole)
+        units -= int(whole)
         remainder[i] = np.floor((real - whole) * PARTS + 0.5)
-    return settled(fits, left, order, falling(remainder), count)
+    return with_rest(fits, units, order, falling(remainder), count)
 
 
 @njit(cache=True, nogil=True)
-def settled(fits: Ints, left: int, order: Ints, by_remainder: Ints, count: int) -> Ints:
+def with_rest(fits: Ints, rest: int, order: Ints, by_remainder: Ints, count: int) -> Ints:
     """The fits with what is `left` given to the largest remainders, one each."""
-    if 0 <= left <= count:
-        for i in by_remainder[:left]:
+    if 0 <= rest <= count:
+        for i in by_remainder[:rest]:
             fits[i] += 1
         return fits
-    if left > 0:  # from here on: only where floats are coarser than one
-        fits[order[0]] += left
+    if rest > 0:  # from here on: only where floats are coarser than one
+        fits[order[0]] += rest
         return fits
     for i in order[:count]:
-        taken = min(-left, fits[i])
-        fits[i] -= taken
-        left += taken
+        removed = min(-rest, fits[i])
+        fits[i] -= removed
+        rest += removed
     return fits
 
 
@@ -95,18 +95,18 @@ def chebyshev_rows(child: Ints, noisy: Ints, scale: int, allowed: Bools, fits: I
     places, cells = noisy.shape
     for place in range(places):
         start, stop = child[place], child[place + 1]
-        wanted, who = np.empty(stop - start, np.int64), np.empty(stop - start, np.int64)
+        targets, who = np.empty(stop - start, np.int64), np.empty(stop - start, np.int64)
         for cell in range(cells):
             if start == stop or fits[place, cell] == 0:
                 continue
             count = 0
-            for other in range(start, stop):
-                if len(allowed) == 0 or allowed[other, cell]:
-                    wanted[count], who[count] = noisy[other, cell], other
+            for place_below in range(start, stop):
+                if len(allowed) == 0 or allowed[place_below, cell]:
+                    targets[count], who[count] = noisy[place_below, cell], place_below
                     count += 1
-            found = chebyshev(wanted[:count], scale, fits[place, cell])
+            shares = chebyshev(targets[:count], scale, fits[place, cell])
             for i in range(count):
-                fits[who[i], cell] = found[i]
+                fits[who[i], cell] = shares[i]
 
 
 @njit(cache=True, nogil=True)
@@ -121,22 +121,22 @@ def chebyshev(noisy: Ints, scale: int, total: int) -> Ints:
         high[i] = (noisy[i] + radius) // scale
     close_zeros(noisy, high, total, radius)
     # The steps x − 1 → x that add at most scale·price to ∑ (scale·x − y)², for the least price that is enough.
-    least, most = -2 * radius - scale, 2 * radius + scale
-    while least < most:
-        price = (least + most) // 2
-        held = 0
+    lower, upper = -2 * radius - scale, 2 * radius + scale
+    while lower < upper:
+        step_cost = (lower + upper) // 2
+        units = 0
         for i in range(count):
-            held += min(high[i], max(low[i], (price + 2 * noisy[i] + scale) // (2 * scale)))
-        if held >= total:
-            most = price
+            units += min(high[i], max(low[i], (step_cost + 2 * noisy[i] + scale) // (2 * scale)))
+        if units >= total:
+            upper = step_cost
         else:
-            least = price + 1
+            lower = step_cost + 1
     fits, over = np.empty(count, np.int64), -total
     for i in range(count):
-        fits[i] = min(high[i], max(low[i], (least + 2 * noisy[i] + scale) // (2 * scale)))
+        fits[i] = min(high[i], max(low[i], (lower + 2 * noisy[i] + scale) // (2 * scale)))
         over += fits[i]
     for i in range(count - 1, -1, -1):
-        if over > 0 and fits[i] > low[i] and scale * (2 * fits[i] - 1) - 2 * noisy[i] == least:
+        if over > 0 and fits[i] > low[i] and scale * (2 * fits[i] - 1) - 2 * noisy[i] == lower:
             fits[i] -= 1
             over -= 1
     return fits
@@ -145,19 +145,19 @@ def chebyshev(noisy: Ints, scale: int, total: int) -> Ints:
 @njit(cache=True, nogil=True)
 def close_zeros(noisy: Ints, high: Ints, total: int, radius: int) -> None:
     """Sets `high` to 0 where y ≤ 0, but for as few as `total` needs, those with the largest y, lower numbers first."""
-    least, most = -radius - 1, 1  # y of the last one left open: the largest with which there is room
-    while most - least > 1:
-        middle = (least + most) // 2
+    lower, upper = -radius - 1, 1  # y of the last one left open: the largest with which there is room
+    while upper - lower > 1:
+        middle = (lower + upper) // 2
         if room_from(noisy, high, middle) >= total:
-            least = middle
+            lower = middle
         else:
-            most = middle
+            upper = middle
     if room_from(noisy, high, 1) >= total:
-        least = 1
-    room = room_from(noisy, high, least + 1)
+        lower = 1
+    room = room_from(noisy, high, lower + 1)
     for i in range(len(noisy)):
-        if noisy[i] <= 0 and noisy[i] <= least:
-            if noisy[i] == least and room < total:
+        if noisy[i] <= 0 and noisy[i] <= lower:
+            if noisy[i] == lower and room < total:
                 room += high[i]
             else:
                 high[i] = 0

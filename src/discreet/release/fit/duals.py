@@ -1,13 +1,13 @@
-"""The real table nearest to noisy counts that adds up over a tree: every cell of a place buys at a price.
+"""The real table nearest to noisy counts that adds up over a tree, found by its duals λ.
 
     minimise  Σ_r w_r Σ_s (x_{r,s} − ñ_{r,s}/scale)²
     where     x_{r,s} = Σ x_{c,s} over the children c of r,   x ≥ 0,   x = 0 where not allowed,   Σ_s x_{top,s} = total
 
-τ(v) is the least cost of a place and all below it when its value is v.  The value it asks for at the price λ,
-arg min τ(v) − λ·v, is a polyline that starts at 0 and grows ever more steeply.  Curves add up over children, the own
-term of a place shears the sum, one price at the top meets the total, and prices are handed down.  Sorting breakpoints
+τ(v) is the least cost of a place and all below it when its value is v.  Its demand at the dual λ,
+arg min τ(v) − λ·v, is a polyline that starts at 0 and grows ever more steeply.  Demands add up over children, the own
+term of a place shears the sum, one dual at the top meets the total, and duals are handed down.  Sorting breakpoints
 costs O(m log m) on each level for m leaves × cells, and memory 24 bytes for each breakpoint on each level above the
-leaves.  Proof: docs/proofs/release/fit/prices.md.
+leaves.  Proof: docs/proofs/release/fit/duals.md.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ HEAVIEST = 2**20  # the largest weight and the largest scale
 LARGEST = 2**53  # the largest count in parts of a unit: each is a float64
 
 
-def projected(
+def projection(
     tree: Tree,
     noisy: ArrayLike,
     weights: ArrayLike,
@@ -42,14 +42,14 @@ def projected(
     >>> projected(from_edges([("US", "GA"), ("US", "MI")]), [[2], [3], [0]], [1, 1, 1]).tolist()
     [[2.5], [2.5], [0.0]]
     """
-    return real_table(measured(tree, noisy, weights, scale=scale, total=total, allowed=allowed))
+    return real_table(fit_input(tree, noisy, weights, scale=scale, total=total, allowed=allowed))
 
 
 # --- what is given -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class FitInput:
     """What was measured and what is known, checked: `free` says of each place and cell whether it may be above 0,
     `slot` numbers the places that have children, `starts` says where the curve of each of these begins."""
 
@@ -63,11 +63,11 @@ class Measured:
     starts: Ints
 
 
-def measured(
+def fit_input(
     tree: Tree, noisy: ArrayLike, weights: ArrayLike, *, scale: int, total: int | None, allowed: Bools | None
-) -> Measured:
+) -> FitInput:
     """The checked inputs of one fit; whatever cannot be fitted is refused here, before any work."""
-    from discreet.release.fit.kernels import prices as kernels
+    from discreet.release.fit.kernels import duals as kernels
 
     counts = _whole("noisy", noisy)
     if counts.ndim != 2 or len(counts) != len(tree) or not counts.shape[1]:
@@ -90,21 +90,21 @@ def measured(
     starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(size)])
     if whole and not free[0].any():
         raise bad("total", "must be 0 where no cell is allowed", total, "Allow a cell, or give the total 0.")
-    return Measured(tree, counts, heavy, fine, whole, free, slot, starts)
+    return FitInput(tree, counts, heavy, fine, whole, free, slot, starts)
 
 
-def _whole(name: str, given: ArrayLike) -> Ints:
-    array = np.asarray(given)
+def _whole(name: str, numbers: ArrayLike) -> Ints:
+    array = np.asarray(numbers)
     if array.dtype.kind not in "iu" or (array.dtype.kind == "u" and array.size and array.max() > LARGEST):
         raise bad(name, "must be whole numbers of 64 bits", array.dtype, "Round to a fine scale and give integers.")
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
-def require_number(name: str, given: object, least: int, most: int) -> int:
+def require_number(name: str, value: object, lowest: int, highest: int) -> int:
     """The whole number that was given, refused unless it lies between two others."""
-    if not isinstance(given, int | np.integer) or isinstance(given, bool) or not least <= given <= most:
-        raise bad(name, f"must be a whole number between {least} and {most}", given, f"Give such a {name}.")
-    return int(given)
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or not lowest <= value <= highest:
+        raise bad(name, f"must be a whole number between {lowest} and {highest}", value, f"Give such a {name}.")
+    return int(value)
 
 
 def _free(tree: Tree, cells: int, allowed: Bools | None) -> Bools:
@@ -118,36 +118,36 @@ def _free(tree: Tree, cells: int, allowed: Bools | None) -> Bools:
     return free
 
 
-# --- prices --------------------------------------------------------------------------------------------------------
+# --- duals --------------------------------------------------------------------------------------------------------
 
 
-def real_table(given: Measured) -> Floats:
+def real_table(inputs: FitInput) -> Floats:
     """The nearest real table of checked inputs."""
-    from discreet.release.fit.kernels import prices as kernels
+    from discreet.release.fit.kernels import duals as kernels
 
-    if len(given.tree) == 1:
-        return _single(given)
-    facts = (given.tree.child, given.slot, given.free, given.noisy, given.scale, given.weights, given.starts)
-    curves = kernels.curves(*facts, int(np.diff(given.starts).max()))
-    table = np.empty(given.noisy.shape)
+    if len(inputs.tree) == 1:
+        return _single(inputs)
+    facts = (inputs.tree.child, inputs.slot, inputs.free, inputs.noisy, inputs.scale, inputs.weights, inputs.starts)
+    curves = kernels.curves(*facts, int(np.diff(inputs.starts).max()))
+    table = np.empty(inputs.noisy.shape)
     table[0] = -np.inf
-    if given.total != 0:
-        kernels.prices_below_top(-1.0 if given.total is None else float(given.total), *facts, *curves, table[0])
-    kernels.handed_down(table, *facts, *curves)
+    if inputs.total != 0:
+        kernels.duals_below_top(-1.0 if inputs.total is None else float(inputs.total), *facts, *curves, table[0])
+    kernels.hand_down(table, *facts, *curves)
     return table
 
 
-def _single(given: Measured) -> Floats:
+def _single(inputs: FitInput) -> Floats:
     """The table of a tree of one place: x_s = max(0, ñ_s + μ), where μ, if there is a total, makes x add up to it.
 
     With k cells above 0 that μ is (total − their sum)/k, and k is the largest number for which ñ of the k-th largest
     is above −μ (Held, Wolfe & Crowder 1974).
     """
-    counts = np.where(given.free, given.noisy / given.scale, -np.inf)
-    if given.total is None:
+    counts = np.where(inputs.free, inputs.noisy / inputs.scale, -np.inf)
+    if inputs.total is None:
         return np.maximum(0.0, counts)
-    if not given.total:
+    if not inputs.total:
         return np.zeros(counts.shape)
-    largest = np.sort(counts[given.free])[::-1]
-    shift = (given.total - np.cumsum(largest)) / np.arange(1, len(largest) + 1)
+    largest = np.sort(counts[inputs.free])[::-1]
+    shift = (inputs.total - np.cumsum(largest)) / np.arange(1, len(largest) + 1)
     return np.asarray(np.maximum(0.0, counts + shift[np.flatnonzero(largest + shift > 0)[-1]]))

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadValue
-from discreet.release.fit import prices
-from discreet.release.fit.kernels import prices as kernels
-from discreet.release.tree import from_branches, from_edges, summed
+from discreet.release.fit import duals
+from discreet.release.fit.kernels import duals as kernels
+from discreet.release.tree import from_branches, from_edges, tree_sums
 from release.cases import Case, census, exactly_projected, require_adds_up, small_case
 from release.fits import relaxed
 
@@ -24,7 +24,7 @@ def norm(weights, table):
 def test_small_trees_equal_the_optimum_in_fractions(block):
     for seed in range(50 * block, 50 * block + 50):
         case = small_case(seed)
-        table = prices.projected(*case.given, **case.known)
+        table = duals.projection(*case.given, **case.known)
         require_adds_up(case, table, 1e-11)
         assert table == pytest.approx(np.array(exactly_projected(case), dtype=float), abs=1e-11, rel=1e-12)
 
@@ -34,7 +34,7 @@ def test_far_apart_weights_and_large_counts_keep_their_digits(seed):
     case = small_case(seed, reach=10**9)
     heavy = 2 ** np.random.default_rng(seed).integers(0, 21, len(case.tree))
     case = Case(case.tree, case.noisy, heavy, case.known)
-    table = prices.projected(*case.given, **case.known)
+    table = duals.projection(*case.given, **case.known)
     largest = 1 + float(np.abs(case.noisy).max()) / case.known["scale"]
     assert table / largest == pytest.approx(np.array(exactly_projected(case), dtype=float) / largest, abs=1e-12)
 
@@ -44,7 +44,7 @@ def test_a_general_solver_finds_the_same_table(seed):
     case = small_case(1000 + seed)
     tight = {"eps_abs": 1e-11, "eps_rel": 1e-11, "max_iter": 10**6}
     solved, _ = relaxed.fitted(*case.given, **case.known, solver="OSQP", **tight)
-    assert prices.projected(*case.given, **case.known) == pytest.approx(solved, abs=1e-6)
+    assert duals.projection(*case.given, **case.known) == pytest.approx(solved, abs=1e-6)
 
 
 def test_a_general_solver_finds_the_same_table_of_a_thousand_leaves():
@@ -53,7 +53,7 @@ def test_a_general_solver_finds_the_same_table_of_a_thousand_leaves():
     solved, _ = relaxed.fitted(
         tree, noisy, weights, total=int(exact[0].sum()), solver="OSQP", eps_abs=1e-9, eps_rel=1e-9
     )
-    assert prices.projected(tree, noisy, weights, total=int(exact[0].sum())) == pytest.approx(solved, abs=1e-6)
+    assert duals.projection(tree, noisy, weights, total=int(exact[0].sum())) == pytest.approx(solved, abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -61,18 +61,18 @@ def test_without_noise_nothing_changes(seed):
     case = small_case(seed)
     leaves = np.random.default_rng(seed).integers(0, 9, (len(case.tree.leaves), case.noisy.shape[1]))
     allowed = case.known["allowed"]
-    exact = summed(case.tree, leaves if allowed is None else leaves * allowed)
+    exact = tree_sums(case.tree, leaves if allowed is None else leaves * allowed)
     for total in (None, int(exact[0].sum())):
-        fit = prices.projected(case.tree, exact, case.weights, total=total, allowed=allowed)
+        fit = duals.projection(case.tree, exact, case.weights, total=total, allowed=allowed)
         assert fit == pytest.approx(exact, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_projecting_again_changes_nothing(seed):
     case = small_case(seed)
-    once = prices.projected(*case.given, **case.known)
-    fine = summed(case.tree, np.rint(once[case.tree.leaves] * 2**20).astype(np.int64))
-    again = prices.projected(case.tree, fine, case.weights, scale=2**20, allowed=case.known["allowed"])
+    once = duals.projection(*case.given, **case.known)
+    fine = tree_sums(case.tree, np.rint(once[case.tree.leaves] * 2**20).astype(np.int64))
+    again = duals.projection(case.tree, fine, case.weights, scale=2**20, allowed=case.known["allowed"])
     assert again == pytest.approx(fine / 2**20, abs=1e-11)
 
 
@@ -81,10 +81,10 @@ def test_the_error_falls_by_what_the_projection_moved(seed):
     case = small_case(seed)
     scale, allowed = case.known["scale"], case.known["allowed"]
     leaves = np.random.default_rng(seed).integers(0, 7, (len(case.tree.leaves), case.noisy.shape[1]))
-    exact = summed(case.tree, leaves if allowed is None else leaves * allowed)
+    exact = tree_sums(case.tree, leaves if allowed is None else leaves * allowed)
     noisy = scale * exact + case.noisy
     for total in (None, int(exact[0].sum())):
-        fit = prices.projected(case.tree, noisy, case.weights, scale=scale, total=total, allowed=allowed)
+        fit = duals.projection(case.tree, noisy, case.weights, scale=scale, total=total, allowed=allowed)
         before, moved = norm(case.weights, noisy / scale - exact), norm(case.weights, fit - noisy / scale)
         assert norm(case.weights, fit - exact) <= before - moved + 1e-9 * (1 + before)
 
@@ -92,20 +92,20 @@ def test_the_error_falls_by_what_the_projection_moved(seed):
 def test_chains_and_single_places():
     chain = from_edges([(str(i), str(i + 1)) for i in range(60)])
     noisy = np.arange(len(chain))[:, None] - 10
-    assert prices.projected(chain, noisy, np.ones(len(chain), int)) == pytest.approx(np.full(noisy.shape, noisy.mean()))
+    assert duals.projection(chain, noisy, np.ones(len(chain), int)) == pytest.approx(np.full(noisy.shape, noisy.mean()))
     one = from_branches(("x",), [("a",)])
-    assert prices.projected(one, [[5, -2, 1]], [3]).tolist() == [[5, 0, 1]]
-    assert prices.projected(one, [[5, -2, 1]], [3], total=4).tolist() == [[4, 0, 0]]
-    assert prices.projected(one, [[5, -2, 1]], [3], total=5).tolist() == [[4.5, 0, 0.5]]
-    assert prices.projected(one, [[5, -2, 1]], [3], total=0).tolist() == [[0, 0, 0]]
+    assert duals.projection(one, [[5, -2, 1]], [3]).tolist() == [[5, 0, 1]]
+    assert duals.projection(one, [[5, -2, 1]], [3], total=4).tolist() == [[4, 0, 0]]
+    assert duals.projection(one, [[5, -2, 1]], [3], total=5).tolist() == [[4.5, 0, 0.5]]
+    assert duals.projection(one, [[5, -2, 1]], [3], total=0).tolist() == [[0, 0, 0]]
 
 
 def test_negative_noise_and_a_total_of_zero_give_zeros():
-    assert not prices.projected(SLIDE, [[-9], [-3], [-1]], [1, 1, 1]).any()
-    assert not prices.projected(SLIDE, [[90], [30], [10]], [1, 1, 1], total=0).any()
+    assert not duals.projection(SLIDE, [[-9], [-3], [-1]], [1, 1, 1]).any()
+    assert not duals.projection(SLIDE, [[90], [30], [10]], [1, 1, 1], total=0).any()
     closed = np.zeros((2, 1), dtype=bool)
-    assert not prices.projected(SLIDE, [[90], [30], [10]], [1, 1, 1], total=0, allowed=closed).any()
-    assert not prices.projected(SLIDE, [[90], [30], [10]], [1, 1, 1], allowed=closed).any()
+    assert not duals.projection(SLIDE, [[90], [30], [10]], [1, 1, 1], total=0, allowed=closed).any()
+    assert not duals.projection(SLIDE, [[90], [30], [10]], [1, 1, 1], allowed=closed).any()
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -117,7 +117,7 @@ def test_pairs_are_sorted_by_price_and_keep_together(seed):
     tags = np.arange(len(keys), dtype=float)
     sorted_keys, sorted_tags = keys.copy(), tags.copy()
     spare = np.empty(len(keys))
-    kernels.sort_by_price(sorted_keys, sorted_tags, spare, spare.copy(), np.empty(len(keys) // 16 + 3, np.int64))
+    kernels.sort_by_dual(sorted_keys, sorted_tags, spare, spare.copy(), np.empty(len(keys) // 16 + 3, np.int64))
     order = np.argsort(keys, kind="stable")
     assert sorted_keys.tolist() == keys[order].tolist()
     assert sorted_tags.tolist() == tags[order].tolist()
@@ -152,7 +152,7 @@ def test_pairs_are_sorted_by_price_and_keep_together(seed):
 def test_what_cannot_be_fitted_is_refused(changed, rule):
     given = {"noisy": [[2], [3], [0]], "weights": [1, 1, 1]} | changed
     with pytest.raises(BadValue, match=rule):
-        prices.projected(SLIDE, **given)
+        duals.projection(SLIDE, **given)
 
 
 def test_the_modules_load_no_compiler_and_no_solver():
