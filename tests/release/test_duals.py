@@ -156,7 +156,7 @@ def test_what_cannot_be_fitted_is_refused(changed, rule):
 
 
 def test_the_modules_load_no_compiler_and_no_solver():
-    names = ["prices", "integer"]
+    names = ["duals", "integer"]
     code = "".join(f"import discreet.release.fit.{name}\n" for name in names)
     code += "import sys\nassert not {'numba', 'cvxpy', 'scipy'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

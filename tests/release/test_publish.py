@@ -275,7 +275,7 @@ def test_publishing_needs_no_engine_no_ledger_and_no_private_table(tmp_path):
     script = (
         "import pathlib, pickle, sys; from discreet.release.publish import files\n"
         f"here = pathlib.Path({str(tmp_path)!r})\n"
-        "files.published(here / 'r', pickle.loads((here / 'schema').read_bytes()), here / 'out')\n"
+        "files.publish(here / 'r', pickle.loads((here / 'schema').read_bytes()), here / 'out')\n"
         "rooms = {name.split('.')[1] for name in sys.modules if name.startswith('discreet.')}\n"
         "assert not rooms & {'engine', 'ledger', 'gate', 'table'}, rooms\n"
     )

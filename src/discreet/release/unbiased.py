@@ -79,11 +79,11 @@ def estimator(tree: Tree, form: Form, marginals: Sequence[Marginal], laws: Laws,
     the number as measured.
 
     >>> from discreet.noise.gaussian import RoundedGaussian
-    >>> from discreet.release.measure import whole
+    >>> from discreet.release.measure import all_cells
     >>> from discreet.release.tree import from_edges
     >>> tree = from_edges([("x", "a"), ("x", "b")])
     >>> laws = [[RoundedGaussian(Fraction(20))]] * 2
-    >>> found = estimator(tree, Form.PLAIN, [whole(["sex"], 2)], laws, Fraction(95, 100))
+    >>> found = estimator(tree, Form.PLAIN, [all_cells(["sex"], 2)], laws, Fraction(95, 100))
     >>> found.way, found.radius.tolist()   # as measured: ± 39
     ('least squares', [[32, 32], [32, 32], [32, 32]])
     >>> found.cells(np.array([[90, 30], [20, 10], [40, 20]])).tolist()

@@ -31,7 +31,7 @@ def fitted(
     allowed: Bools | None = None,
     bound: int | None = None,
 ) -> Ints:
-    """The table of least cost with values 0 … bound, by full cost tables; arguments and ties as in integer.fitted.
+    """The table of least cost with values 0 … bound, by full cost tables; arguments and ties as in integer.fit.
 
     `bound` is the total unless it is given.  Of equal splits the one is taken that gives the last child least.
 

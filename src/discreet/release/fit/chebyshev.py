@@ -33,7 +33,7 @@ def fit(
 
     >>> from discreet.release.tree import from_edges
     >>> tree = from_edges([("x", "a"), ("x", "b"), ("x", "c")])
-    >>> fitted(tree, np.array([[9], [-2], [5], [8]]), np.ones(4, dtype=np.int64)).ravel().tolist()
+    >>> fit(tree, np.array([[9], [-2], [5], [8]]), np.ones(4, dtype=np.int64)).ravel().tolist()
     [9, 0, 3, 6]
     """
     from discreet.release.fit.kernels import topdown as kernels

@@ -39,7 +39,7 @@ def projection(
     Fioretto, Van Hentenryck & Zhu 2021 solve this program, their relaxed mechanism, with a general solver.
 
     >>> from discreet.release.tree import from_edges
-    >>> projected(from_edges([("US", "GA"), ("US", "MI")]), [[2], [3], [0]], [1, 1, 1]).tolist()
+    >>> projection(from_edges([("US", "GA"), ("US", "MI")]), [[2], [3], [0]], [1, 1, 1]).tolist()
     [[2.5], [2.5], [0.0]]
     """
     return real_table(fit_input(tree, noisy, weights, scale=scale, total=total, allowed=allowed))

@@ -31,11 +31,11 @@ def fit(
 ) -> Ints:
     """The table of whole numbers with least Σ_r w_r Σ_s (x_{r,s} − ñ_{r,s}/scale)², among all that add up.
 
-    Arguments as in prices.projected.  Of several optima the one is taken in which the top is least, and then at each
+    Arguments as in duals.projection.  Of several optima the one is taken in which the top is least, and then at each
     place a lower child gets the unit in question first.  The program is that of Fioretto, Van Hentenryck & Zhu 2021.
 
     >>> from discreet.release.tree import from_edges
-    >>> fitted(from_edges([("US", "GA"), ("US", "MI")]), [[2], [3], [0]], [1, 1, 1]).tolist()
+    >>> fit(from_edges([("US", "GA"), ("US", "MI")]), [[2], [3], [0]], [1, 1, 1]).tolist()
     [[2], [2], [0]]
     """
     inputs = fit_input(tree, noisy, weights, scale=scale, total=total, allowed=allowed)

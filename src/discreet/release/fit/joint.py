@@ -8,7 +8,7 @@ the last one took away.  A is affine and needs no such correction.  After any nu
 error is no larger than that of the noisy counts themselves (docs/proofs/release/fit/joint.md).  The projection on A is
 that of `leastsquares`, one pass up and one down; that on B pools adjacent violators row by row.
 
-`whole` then deals the groups of each parent out to its children in order of size, so that cumulative counts move by
+`whole_sizes` then deals the groups of each parent out to its children in order of size, so that cumulative counts move by
 less than 1 a level.  A least-squares step on differences would end much farther off in sizes (EMD): a squared distance
 between counts does not see which sizes are neighbours.
 """
@@ -60,7 +60,7 @@ def whole_sizes(
 
     >>> from discreet.release.tree import from_edges
     >>> tree = from_edges([("x", "a"), ("x", "b")])
-    >>> whole(tree, np.array([[1, 5, 4], [2, 1, 2], [0, 3, 3]]), np.array([1, 1, 1]), total=5).tolist()
+    >>> whole_sizes(tree, np.array([[1, 5, 4], [2, 1, 2], [0, 3, 3]]), np.array([1, 1, 1]), total=5).tolist()
     [[1, 4, 0], [1, 1, 0], [0, 3, 0]]
     """
     from discreet.release.fit.kernels import isotonic as kernels

@@ -69,7 +69,7 @@ def fit(
     >>> from discreet.release.tree import from_edges
     >>> tree = from_edges([("x", "a"), ("x", "b")])
     >>> noisy = np.array([[4, 2, 0], [3, -2, 1], [1, 4, 0]])
-    >>> fitted(tree, noisy, np.array([1, 1, 1]), np.array([2, 4])).tolist()
+    >>> fit(tree, noisy, np.array([1, 1, 1]), leaf_totals=np.array([2, 4])).tolist()
     [[3, 3, 0], [2, 0, 0], [1, 3, 0]]
     """
     totals = _checked_totals(tree, noisy, leaf_totals, scale)

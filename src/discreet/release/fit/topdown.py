@@ -30,7 +30,7 @@ def fit(
 
     >>> from discreet.release.tree import from_edges
     >>> tree = from_edges([("x", "a"), ("x", "b")])
-    >>> fitted(tree, np.array([[9], [-2], [5]]), np.array([1, 1, 1])).ravel().tolist()
+    >>> fit(tree, np.array([[9], [-2], [5]]), np.array([1, 1, 1])).ravel().tolist()
     [7, 0, 7]
     """
     require_measured(tree, noisy, weights, scale=scale, total=total)

@@ -76,7 +76,7 @@ NEAR = 1e-6  # reals this close to a whole number count as it
 @njit(cache=True, nogil=True)
 def hand_down(child: Ints, curves: Floats, limits: Ints, table: Ints) -> None:
     """Into `table`, whose first row is given: whole non-decreasing rows, each place the sum of its children in every
-    cell, none above its `most`, close to the `curves`; a parent's units go to its children in order of size."""
+    cell, none above its limit, close to the `curves`; a parent's units go to its children in order of size."""
     width = curves.shape[1]
     for parent in range(len(child) - 1):
         first, last = child[parent], child[parent + 1]
@@ -88,7 +88,7 @@ def hand_down(child: Ints, curves: Floats, limits: Ints, table: Ints) -> None:
 
 @njit(cache=True, nogil=True)
 def bend_curves(curves: Floats, whole_sums: Ints, targets: Floats) -> None:
-    """Into `targets`: the curves read at those points of their sum, between cells too, where it is `whole`."""
+    """Into `targets`: the curves read at those points of their sum, between cells too, where it is `whole_sums`."""
     count, width = curves.shape
     sums = np.zeros(width + 1)
     for row in range(count):
@@ -112,7 +112,7 @@ def bend_curves(curves: Floats, whole_sums: Ints, targets: Floats) -> None:
 
 @njit(cache=True, nogil=True)
 def deal_units(targets: Floats, whole_sums: Ints, limits: Ints, table: Ints) -> None:
-    """Into `table`: rows that add up to `whole`, each entry less than 1 from its target, non-decreasing.
+    """Into `table`: rows that add up to `whole_sums`, each entry less than 1 from its target, non-decreasing.
 
     Cell after cell: what a row needs to reach ⌊target⌋, then one unit each, up to ⌈target⌉, to the rows that will need
     it first (earliest deadline).
