@@ -8,9 +8,9 @@ the last one took away.  A is affine and needs no such correction.  After any nu
 error is no larger than that of the noisy counts themselves (docs/proofs/release/fit/joint.md).  The projection on A is
 that of `leastsquares`, one pass up and one down; that on B pools adjacent violators row by row.
 
-`whole_sizes` then deals the groups of each parent out to its children in order of size, so that cumulative counts move by
-less than 1 a level.  A least-squares step on differences would end much farther off in sizes (EMD): a squared distance
-between counts does not see which sizes are neighbours.
+`whole_sizes` then deals the groups of each parent out to its children in order of size, so that cumulative counts move
+by less than 1 a level.  A least-squares step on differences would end much farther off in sizes (EMD): a squared
+distance between counts does not see which sizes are neighbours.
 """
 
 from collections.abc import Callable
