@@ -288,5 +288,5 @@ def test_limit_and_offset_cut_after_sorting():
     assert kept([3, 1, 2]) == [0, 1, 2]
 
 
-def test_an_unknown_row_is_not_kept():
+def test_a_row_on_which_having_is_null_is_left_out():
     assert kept([1, None, 3], having=Compare(">", Col("x"), Literal(1))) == [2]

@@ -150,7 +150,7 @@ def test_values_follow_from_the_schema(expr, values):
     ],
     ids=str,
 )
-def test_what_has_no_meaning_is_refused_with_a_way_out(expr, words):
+def test_badly_typed_expressions_are_refused_with_a_fix(expr, words):
     with pytest.raises(NotAnswerable) as caught:
         normal(expr, SCHEMA)
     assert re.search(words, str(caught.value)), str(caught.value)

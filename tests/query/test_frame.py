@@ -164,7 +164,7 @@ NOT_CONSTANTS = [
 
 
 @pytest.mark.parametrize("given", NOT_CONSTANTS, ids=lambda given: type(given).__name__)
-def test_what_is_no_constant_is_refused_with_a_fix(given):
+def test_values_that_are_no_constants_are_refused_with_a_fix(given):
     with pytest.raises(BadValue) as refused:
         dp.lit(given)
     assert refused.value.fix.endswith(".")
@@ -201,7 +201,7 @@ def test_a_whole_question_is_one_value():
     )
 
 
-def test_the_plainest_question_has_nothing_but_its_output():
+def test_a_question_without_clauses_has_nothing_but_its_output():
     assert Frame("t").agg(n=dp.count()).question == nodes.Question("t", (nodes.Output("n", nodes.CountRows()),))
 
 
@@ -285,7 +285,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("asks", "says"), REFUSED, ids=[says for _, says in REFUSED])
-def test_what_makes_no_sense_is_refused_with_a_fix(asks, says):
+def test_bad_arguments_are_refused_with_a_fix(asks, says):
     with pytest.raises(DiscreetError, match=says) as refused:
         asks()
     assert refused.value.what
@@ -313,7 +313,7 @@ def test_a_long_list_of_options_is_no_long_question():
     assert Frame("t").where(long).agg(n=dp.count()).question
 
 
-def test_terms_and_measures_are_in_no_set():
+def test_terms_and_measures_cannot_be_hashed():
     for given in (dp.col("a"), dp.count()):
         with pytest.raises(TypeError):
             hash(given)

@@ -91,7 +91,7 @@ def test_bins_are_texts_after_the_noise():
     assert "'[0, 2)'" in refusal(sql.format("b = 1")).fix
 
 
-def test_a_limit_of_nothing_is_refused_in_both_forms():
+def test_limit_0_is_refused_in_both_forms():
     assert "nothing of it shown" in refusal("SELECT COUNT(*) AS n FROM t LIMIT 0").why
     with pytest.raises(NotAnswerable, match="LIMIT 0"):
         draft_of(Frame("t").agg(n=dp.count()).limit(0).question, SCHEMA)

@@ -185,7 +185,7 @@ def test_good_aggregates_stay_as_they_are(aggregate):
         (asking(CountRows(), keys=(Key("k", Bins(Col("region"), (Fraction(1), Fraction(2)))),)), "Bins need an order"),
     ],
 )
-def test_what_cannot_be_asked_is_refused(question, words):
+def test_questions_that_do_not_fit_the_schema_are_refused(question, words):
     with pytest.raises(NotAnswerable, match=words):
         resolved(question, SCHEMA)
 

@@ -238,7 +238,7 @@ def test_terms_and_caps_come_from_the_options():
 
 
 @pytest.mark.parametrize("text", REFUSED)
-def test_everything_else_is_refused(text):
+def test_statements_that_are_no_question_are_refused(text):
     refusal = refused(text)
     if "Write: " in refusal.fix:
         parse_sql(refusal.fix.partition("Write: ")[2])
@@ -250,7 +250,7 @@ def test_the_corpus_is_large_and_many_refusals_offer_a_whole_statement():
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t", ";", ";;", "-- x", "/* x */"])
-def test_nothing_is_refused_as_nothing(text):
+def test_an_empty_text_is_refused(text):
     refused(text)
 
 
@@ -260,7 +260,7 @@ def test_control_characters_are_refused(letter):
 
 
 @pytest.mark.parametrize("value", [None, 3, b"SELECT COUNT(*) FROM people"])
-def test_what_is_no_text_is_refused(value):
+def test_questions_of_another_type_than_text_are_refused(value):
     with pytest.raises(NotAnswerable):
         parse_sql(value)
 

@@ -188,7 +188,7 @@ def test_a_question_about_a_question_ends_with_the_one_to_ask(text):
         "WITH p AS (SELECT 1) DELETE FROM people",
     ],
 )
-def test_without_an_equal_question_none_is_offered(text):
+def test_no_rewrite_is_offered_without_an_equal_question(text):
     assert "Write: " not in refused(text).fix
 
 
@@ -272,7 +272,7 @@ def test_upper_and_lower_case_make_no_other_question(one, other):
     assert canonical(found(one)) == canonical(found(other))
 
 
-def test_a_name_of_ones_own_stays():
+def test_an_alias_keeps_its_spelling():
     kept = found("SELECT region AS Where_, SUM(price) AS Total FROM people GROUP BY region")
     assert (kept.keys[0].name, kept.outputs[0].name) == ("Where_", "Total")
 
