@@ -73,7 +73,7 @@ def test_another_fix_leaves_the_rest_as_it_is(kind):
         assert type(changed) is kind
         assert {**vars(changed), "advice": ()} == {**vars(error), "advice": ()}
     assert changed.fixes == (SET.about("people.toml"),)
-    assert changed.spelt(command_line) == 'Set it: discreet budget set people.toml --epsilon 5 --why "…"'
+    assert changed.fix_text(command_line) == 'Set it: discreet budget set people.toml --epsilon 5 --why "…"'
 
 
 def test_refusals_of_one_kind_get_a_fix_that_fits():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import BadValue
-from discreet.shares import PRECISION, Share, declared, listed, parts_in_words, to_json, words
+from discreet.shares import PRECISION, Share, declared, name_list, parts_in_words, to_json, words
 from discreet.terms import Terms
 
 TERMS = Terms(Fraction(3), Fraction(1, 10**6))
@@ -110,4 +110,4 @@ def test_amounts_are_rounded_up_to_four_digits_and_a_delta_is_told_where_there_i
 
 
 def test_names_are_listed_as_one_subject():
-    assert [listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])] == ["a", "a and b", "a, b and c"]
+    assert [name_list(["a"]), name_list(["a", "b"]), name_list(["a", "b", "c"])] == ["a", "a and b", "a, b and c"]

@@ -37,10 +37,10 @@ class Sensitivity:
 
     def __post_init__(self) -> None:
         for name in ("l0", "l1", "l2_squared", "linf"):
-            given = getattr(self, name)
-            parsed = decimal(given, f"sensitivity {name}")
+            value = getattr(self, name)
+            parsed = decimal(value, f"sensitivity {name}")
             if parsed < 0:
-                raise bad(f"sensitivity {name}", "must not be negative", given, "Give 0 or more lattice steps.")
+                raise bad(f"sensitivity {name}", "must not be negative", value, "Give 0 or more lattice steps.")
             object.__setattr__(self, name, parsed)
         object.__setattr__(self, "relation", relation(self.relation))
 
@@ -72,14 +72,14 @@ class SideBySide:
         return (
             isinstance(other, SideBySide)
             and self.parts.keys() == other.parts.keys()
-            and all(own.covers(other.parts[name]) for name, own in self.parts.items())
+            and all(part.covers(other.parts[name]) for name, part in self.parts.items())
         )
 
 
 def scalar(step: Any, under: Any = Relation.ADD_REMOVE) -> Sensitivity:
     """One number that a unit moves by at most `step`."""
-    moved = decimal(step, "sensitivity")
-    return Sensitivity(Fraction(1), moved, moved * moved, moved, under)
+    change = decimal(step, "sensitivity")
+    return Sensitivity(Fraction(1), change, change * change, change, under)
 
 
 def cells(touched: int, each: Any, under: Any = Relation.ADD_REMOVE) -> Sensitivity:
@@ -88,14 +88,14 @@ def cells(touched: int, each: Any, under: Any = Relation.ADD_REMOVE) -> Sensitiv
     >>> cells(4, 1).l1, cells(4, 1).l2_squared
     (Fraction(4, 1), Fraction(4, 1))
     """
-    moved, touched = decimal(each, "sensitivity"), count(touched, "touched", 0)
-    return Sensitivity(Fraction(touched), touched * moved, touched * moved * moved, moved, under)
+    change, touched = decimal(each, "sensitivity"), count(touched, "touched", 0)
+    return Sensitivity(Fraction(touched), touched * change, touched * change * change, change, under)
 
 
 def rows(cap: int, under: Any = Relation.ADD_REMOVE) -> Sensitivity:
     """Counts per cell when a unit has at most `cap` rows: all of them may lie in one cell, so l2 = cap, not √cap."""
-    most = Fraction(count(cap, "cap", 1))
-    return Sensitivity(most, most, most * most, most, under)
+    limit = Fraction(count(cap, "cap", 1))
+    return Sensitivity(limit, limit, limit * limit, limit, under)
 
 
 @dataclass(frozen=True)

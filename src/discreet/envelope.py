@@ -1,4 +1,4 @@
-"""What the ledger keeps of everything that was released: per part what was counted, the law of its noise, the integers.
+"""The stored form of everything that was released: per part what was counted, the law of its noise, the integers.
 
     discreet released 1 ⏎ zlib( JSON of the facts ⏎ the parts' integers, 64 bits each, little-endian, in order )
 
@@ -64,14 +64,14 @@ def from_bytes(stored: bytes, kind: str) -> Envelope:
     [3, -1]
     """
     try:
-        found = _read(stored)
+        envelope = _read(stored)
     except (ValueError, KeyError, TypeError, zlib.error, RecursionError):
-        found = None
-    if found is None or found.kind != kind:
+        envelope = None
+    if envelope is None or envelope.kind != kind:
         why = "The ledger holds another kind of answer there, or one of a newer Discreet."
         fix = Fix("Verify the ledger:", "ledger", {"verify": True})
         raise IntegrityError(f"What is stored under this key is no {kind}.", why, fix)
-    return found
+    return envelope
 
 
 def _read(stored: bytes) -> Envelope | None:
@@ -82,17 +82,17 @@ def _read(stored: bytes) -> Envelope | None:
     if not unpacking.eof or unpacking.unused_data:
         return None
     head, _, numbers = body.partition(b"\n")
-    kept = json.loads(head)
-    values, first = np.frombuffer(numbers, dtype="<i8").astype(np.int64), 0
+    fields = json.loads(head)
+    values, start = np.frombuffer(numbers, dtype="<i8").astype(np.int64), 0
     parts = []
-    for part in kept["parts"]:
+    for part in fields["parts"]:
         shape = tuple(int(size) for size in part["shape"])
-        last = first + prod(shape)
-        parts.append(Part(part["tally"], part["law"], values[first:last].reshape(shape)))
-        first = last
-    if first != values.size:
+        end = start + prod(shape)
+        parts.append(Part(part["tally"], part["law"], values[start:end].reshape(shape)))
+        start = end
+    if start != values.size:
         return None
-    return Envelope(kept["kind"], kept["version"], kept["facts"], tuple(parts))
+    return Envelope(fields["kind"], fields["version"], fields["facts"], tuple(parts))
 
 
 @cache

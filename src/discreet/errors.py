@@ -1,4 +1,4 @@
-"""Every way Discreet says no.
+"""The refusals of Discreet: one exception for each kind.
 
     DiscreetError                 what happened, why, how to fix it; `code` is a stable slug, `exit` the CLI's status
     ├── BadValue                  2   a number, name or shape the caller gave breaks a stated rule
@@ -18,8 +18,7 @@
 
 A message quotes only what the caller typed and what is public: never a row, a count, a score or an exact answer.
 For the same reason an error keeps its sentences, the operations of its fix and public facts, and nothing else.
-Operations that its fix names are
-values, which each surface spells; nobody reads them out of a sentence.
+The operations of a fix are values, which each surface writes in its own way; nobody parses them from a sentence.
 """
 
 import contextlib
@@ -27,7 +26,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any, Self
 
-from discreet.fix import Advice, Fix, Spelling, in_python, parts_of, spelt
+from discreet.fix import Advice, Fix, Spelling, advice_text, in_python, parts_of
 from discreet.inert import visible_lines
 
 _LONGEST_QUOTE = 40
@@ -38,6 +37,7 @@ class DiscreetError(Exception):
 
     code = "error"
     exit = 1
+    facts: tuple[str, ...] = ()  # names of the attributes that a kind adds, in the order of its arguments
 
     def __init__(self, what: str, why: str, fix: Advice) -> None:
         self.what, self.why = visible_lines(what), visible_lines(why)  # they may quote what was typed
@@ -45,21 +45,21 @@ class DiscreetError(Exception):
         super().__init__(f"{self.what} {self.why} {self.fix}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.what, self.why, self.advice)
+        return type(self), (self.what, self.why, self.advice, *(getattr(self, name) for name in self.facts))
 
     @property
     def fix(self) -> str:
         """What would work, as a Python user writes it."""
-        return self.spelt(in_python)
+        return self.fix_text(in_python)
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """The operations that would work."""
         return tuple(part for part in self.advice if isinstance(part, Fix))
 
-    def spelt(self, spell: Spelling) -> str:
-        """The fix as another surface writes its operations."""
-        return visible_lines(spelt(self.advice, spell))
+    def fix_text(self, spell: Spelling) -> str:
+        """The fix, its operations as another surface writes them."""
+        return visible_lines(advice_text(self.advice, spell))
 
     def with_fix(self, fix: Advice) -> Self:
         """The same refusal with another fix."""
@@ -78,7 +78,7 @@ class DiscreetError(Exception):
             "exit": self.exit,
             "what": self.what,
             "why": self.why,
-            "fix": self.spelt(spell),
+            "fix": self.fix_text(spell),
             "fixes": [fix.to_json() for fix in self.fixes],
             "position": None,
         }
@@ -89,13 +89,11 @@ class BadValue(DiscreetError, ValueError):
 
     code = "bad-value"
     exit = 2
+    facts = ("rule",)
 
     def __init__(self, what: str, why: str, fix: Advice, rule: str | None = None) -> None:
         super().__init__(what, why, fix)
         self.rule = rule
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.what, self.why, self.advice, self.rule)
 
 
 class MetadataError(DiscreetError):
@@ -117,18 +115,16 @@ class NotAnswerable(DiscreetError):
 
     code = "not-answerable"
     exit = 4
+    facts = ("position",)
 
     def __init__(self, what: str, why: str, fix: Advice, position: tuple[int, int] | None = None) -> None:
         super().__init__(what, why, fix)
         self.position = position
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.what, self.why, self.advice, self.position)
-
     def to_json(self, spell: Spelling = in_python) -> dict[str, Any]:
-        """The error object, with the place where the question went wrong."""
-        place = None if self.position is None else dict(zip(("line", "column"), self.position, strict=True))
-        return super().to_json(spell) | {"position": place}
+        """The error object, with the position in the question's text."""
+        position = None if self.position is None else dict(zip(("line", "column"), self.position, strict=True))
+        return super().to_json(spell) | {"position": position}
 
 
 class BudgetExceeded(DiscreetError):
@@ -136,13 +132,11 @@ class BudgetExceeded(DiscreetError):
 
     code = "budget-exceeded"
     exit = 5
+    facts = ("remaining", "requested")
 
     def __init__(self, what: str, why: str, fix: Advice, remaining: Fraction, requested: Fraction) -> None:
         super().__init__(what, why, fix)
         self.remaining, self.requested = remaining, requested  # sums of public amounts
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.what, self.why, self.advice, self.remaining, self.requested)
 
 
 class Conflict(DiscreetError):
@@ -218,7 +212,7 @@ def bad(name: str, rule: str, value: object, fix: Advice) -> BadValue:
 
 @contextlib.contextmanager
 def fixed_by(fix: Advice, kind: type[DiscreetError] = BadValue) -> Iterator[None]:
-    """Refusals of that kind inside end with this fix."""
+    """Give refusals of that kind inside this fix."""
     try:
         yield
     except kind as error:
@@ -229,8 +223,8 @@ def engine_failed() -> EngineFailed:
     """The one reply to every failure of the engine: its cause may depend on rows."""
     what = "The engine gave no answer within its limits of time and memory."
     why = "The reason may depend on the data, so it is not told; what was charged stays charged."
-    again = "Ask it once more: a first failure is tried again under its charge, a second one is charged anew"
-    return EngineFailed(what, why, f"{again}; if it fails for good, ask at another epsilon or ask something simpler.")
+    retry = "Ask it once more: a first failure is tried again under its charge, a second one is charged anew"
+    return EngineFailed(what, why, f"{retry}; if it fails for good, ask at another epsilon or ask something simpler.")
 
 
 def bad_private(name: str, rule: str, fix: Advice) -> BadValue:
@@ -247,7 +241,7 @@ def quoted(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
         return f"an integer of {value.bit_length()} bits"
     try:
-        text = _written(value)
+        text = _text(value)
     except ValueError:  # Python prints no integer of more than 4,300 digits
         return f"a {type(value).__name__} too long to print"
     if len(text) <= _LONGEST_QUOTE:
@@ -255,10 +249,10 @@ def quoted(value: object) -> str:
     return f"{text[:_LONGEST_QUOTE]}… ({len(text)} characters)"
 
 
-def _written(value: object) -> str:
-    """As Python writes it, but a Fraction as people do: 0.5, or 1/3 where no short decimal is equal."""
+def _text(value: object) -> str:
+    """The value as Python writes it, but a Fraction as people do: 0.5, or 1/3 where no short decimal is equal."""
     if isinstance(value, (list, tuple)) and any(isinstance(part, Fraction) for part in value):
-        inside = ", ".join(_written(part) if isinstance(part, Fraction) else repr(part) for part in value)
+        inside = ", ".join(_text(part) if isinstance(part, Fraction) else repr(part) for part in value)
         return f"[{inside}]" if isinstance(value, list) else f"({inside})"
     if not isinstance(value, Fraction):
         return repr(value)

@@ -1,10 +1,10 @@
-"""Ways out of a refusal, as data: a verb and its arguments, which every surface spells in its own way.
+"""Fixes of a refusal as data: a verb and its arguments, which every surface writes in its own way.
 
     Fix("Set it with a reason:", "budget set", {"epsilon": "5", "why": UNKNOWN})
     at the command line   Set it with a reason: discreet budget set people.toml --epsilon 5 --why "…"
     in a JSON object      {"verb": "budget set", "arguments": {"epsilon": "5", "why": "…"}, "words": "Set it …"}
 
-What a surface knows and the refusal does not, such as the file of the metadata, it fills in.
+A surface fills in what it knows and the refusal does not, such as the file of the metadata.
 """
 
 import json
@@ -59,7 +59,7 @@ def parts_of(advice: Advice) -> tuple[str | Fix, ...]:
     return advice if isinstance(advice, tuple) else (advice,)
 
 
-def spelt(parts: Iterable[str | Fix], spell: Spelling) -> str:
+def advice_text(parts: Iterable[str | Fix], spell: Spelling) -> str:
     """The text of an advice, a line for each part."""
     return "\n".join(part if isinstance(part, str) else _line(part, spell) for part in parts)
 
@@ -78,10 +78,10 @@ def in_python(fix: Fix) -> str:
     """
     if fix.verb not in _IN_PYTHON:
         return command_line(fix)
-    given, positional = fix.arguments, "metadata" if fix.verb == "open" else "ledger"
-    first = [_literal(given[positional])] if positional in given else [UNKNOWN] if fix.verb == "open" else []
-    named = [f"{name}={_literal(value)}" for name, value in given.items() if name not in ("metadata", "ledger")]
-    return f"{_IN_PYTHON[fix.verb]}({', '.join([*first, *named])})"
+    arguments, file = fix.arguments, "metadata" if fix.verb == "open" else "ledger"
+    positional = [_literal(arguments[file])] if file in arguments else [UNKNOWN] if fix.verb == "open" else []
+    named = [f"{name}={_literal(value)}" for name, value in arguments.items() if name not in ("metadata", "ledger")]
+    return f"{_IN_PYTHON[fix.verb]}({', '.join([*positional, *named])})"
 
 
 def command_line(fix: Fix) -> str:
@@ -92,16 +92,16 @@ def command_line(fix: Fix) -> str:
     >>> command_line(Fix("", "budget set", {"epsilon": 5, "analyst": ("ana=1", "bob=2"), "why": UNKNOWN}))
     'discreet budget set … --epsilon 5 --analyst ana=1 --analyst bob=2 --why "…"'
     """
-    given = {name: value for name, value in fix.arguments.items() if _is_set(value)}
-    if "metadata" not in given and fix.verb not in _WITHOUT_METADATA:
-        given = {"metadata": UNKNOWN, **given}
-    words = [_bare(given[name]) for name in _POSITIONAL if name in given]
+    arguments = {name: value for name, value in fix.arguments.items() if _is_set(value)}
+    if "metadata" not in arguments and fix.verb not in _WITHOUT_METADATA:
+        arguments = {"metadata": UNKNOWN, **arguments}
+    words = [_bare(arguments[name]) for name in _POSITIONAL if name in arguments]
     flags = _FLAGS[""] | _FLAGS.get(fix.verb, {})
-    for name, value in given.items():
+    for name, value in arguments.items():
         flag = flags.get(name, f"--{name.replace('_', '-')}")
         if name not in (*_POSITIONAL, "ledger"):
-            for each in value if isinstance(value, tuple) else (value,):
-                words += [flag] if each is True else [flag, _word(each)]
+            for word in value if isinstance(value, tuple) else (value,):
+                words += [flag] if word is True else [flag, _word(word)]
     return " ".join(["discreet", fix.verb, *words])
 
 

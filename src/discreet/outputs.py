@@ -182,7 +182,7 @@ def _part(document: dict[str, Any], *names: str) -> dict[str, Any]:
 
 def _texts(value: Any) -> list[str]:
     several: Iterable[Any] = value if isinstance(value, list) else [value]
-    return [one for one in several if isinstance(one, str) and one and "\0" not in one]
+    return [text for text in several if isinstance(text, str) and text and "\0" not in text]
 
 
 def _resolved(path: Path) -> Path:

@@ -52,9 +52,9 @@ def floor(real: Real, bits: int = 0) -> int:
     digits = bits + 64
     while digits <= _MOST_BITS:
         with precision(digits):
-            whole = (real() * arb(2) ** bits).floor().unique_fmpz()
-        if whole is not None:
-            return int(whole)
+            integer = (real() * arb(2) ** bits).floor().unique_fmpz()
+        if integer is not None:
+            return int(integer)
         digits *= 2
     raise ArithmeticError("a digit was still open at a million bits: the number is dyadic or its ball never shrinks")
 

@@ -1,7 +1,7 @@
-"""Shares: who takes how much of one budget, exactly, in words and as JSON.
+"""Shares of one budget: exact parts, as a sentence and as JSON.
 
-The columns of a question, the levels of a release and the steps of a run are told through here alone.  Parts are exact
-and add up to 1; where they are told, it is in fractions if all of them are short ones, else in points of a hundred.
+The columns of a question, the levels of a release and the steps of a run state their shares through here alone.  Parts
+are exact and add up to 1; they are shown as fractions if all of them are short ones, else in per cent.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,9 +45,9 @@ def declared(parts: Mapping[str, Any], terms: Terms) -> tuple[Share, ...]:
     if not isinstance(parts, Mapping) or not parts:
         raise bad("shares", "must give a number for each step", parts, fix)
     exact_parts = {name: _part(name, value, fix) for name, value in parts.items()}
-    whole = sum(exact_parts.values(), Fraction(0))
-    if whole != 1:
-        raise bad("shares", "must add up to 1", amounts.shown(whole), fix)
+    total = sum(exact_parts.values(), Fraction(0))
+    if total != 1:
+        raise bad("shares", "must add up to 1", amounts.shown(total), fix)
     return tuple(Share(name, part, part * terms.epsilon, part * terms.delta) for name, part in exact_parts.items())
 
 
@@ -63,21 +63,21 @@ def _part(name: str, value: Any, fix: str) -> Fraction:
 
 
 def words(shares: Sequence[Share]) -> str:
-    """One sentence on who takes how much; equal shares are told together.
+    """One sentence with the share of each name; equal shares are stated together.
 
     >>> words([Share("income", Fraction(2, 3)), Share("n", Fraction(1, 3))])
     'Shares: income takes 2/3 of ε, n takes 1/3.'
     >>> words([Share("top", Fraction(1, 4)), Share("ward", Fraction(1, 2), locked=True), Share("town", Fraction(1, 4))])
     'Shares: top and town take 1/4 of ε each, ward takes 1/2 (locked).'
     """
-    alike: dict[tuple[str, bool], list[str]] = {}
+    equal_shares: dict[tuple[str, bool], list[str]] = {}
     for share, part in zip(shares, parts_in_words(shares), strict=True):
-        alike.setdefault((part, share.locked), []).append(visible(share.name))
+        equal_shares.setdefault((part, share.locked), []).append(visible(share.name))
     clauses = []
-    for place, ((part, locked), names) in enumerate(alike.items()):
-        amount = f"{part} of {shares[0].of}" if place == 0 else part
+    for index, ((part, locked), names) in enumerate(equal_shares.items()):
+        amount = f"{part} of {shares[0].of}" if index == 0 else part
         taking = f"takes {amount}" if len(names) == 1 else f"take {amount} each"
-        clauses.append(f"{listed(names)} {taking}{' (locked)' if locked else ''}")
+        clauses.append(f"{name_list(names)} {taking}{' (locked)' if locked else ''}")
     return f"Shares: {', '.join(clauses)}."
 
 
@@ -88,8 +88,8 @@ def parts_in_words(shares: Sequence[Share]) -> list[str]:
     ['30 %', '70 %']
     """
     short = [share.part.limit_denominator(_LONGEST_DENOMINATOR) for share in shares]
-    if all(near and abs(near - share.part) <= _TOLD for near, share in zip(short, shares, strict=True)):
-        return [str(near) for near in short]
+    if all(part and abs(part - share.part) <= _TOLD for part, share in zip(short, shares, strict=True)):
+        return [str(part) for part in short]
     return [f"{round(100 * float(share.part), 2):g} %" for share in shares]
 
 
@@ -111,10 +111,10 @@ def _amount(value: Fraction | None) -> str | None:
     return None if value is None else amounts.shown(amounts.rounded_up(value, 4))
 
 
-def listed(names: Sequence[str]) -> str:
+def name_list(names: Sequence[str]) -> str:
     """The names as one subject.
 
-    >>> listed(["a", "b", "c"])
+    >>> name_list(["a", "b", "c"])
     'a, b and c'
     """
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

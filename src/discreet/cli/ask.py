@@ -142,7 +142,7 @@ def _draw(answer: "Answer", file: Path, toml: Path) -> str | None:
         with outputs.replacing(file, toml, flag="plot") as draft:
             style.write(answer.plot(), draft, alt=" ".join([*headline(answer), caption(answer)]))
     except DiscreetError as error:
-        return f"Not drawn: {error.what} {error.spelt(command_line)}"
+        return f"Not drawn: {error.what} {error.fix_text(command_line)}"
     except OSError:
         return f"Not drawn: {file} could not be written. Ask again with another name, which costs nothing."
     return None

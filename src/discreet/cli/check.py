@@ -50,7 +50,7 @@ def all_gaps(facts: Metadata) -> tuple[Gap, ...]:
         file(table)
         return gaps(facts, names(table) if table.suffix.lower() in SUFFIXES else None)
     except DiscreetError as error:
-        unusable = Gap("dataset.source", f"{error.what} {error.why}", error.spelt(command_line), blocks=True)
+        unusable = Gap("dataset.source", f"{error.what} {error.why}", error.fix_text(command_line), blocks=True)
         return (unusable, *gaps(facts))
 
 

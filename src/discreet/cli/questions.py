@@ -205,7 +205,7 @@ class _Dialog:
                 problem = error.what if error.rule is None else f"It {error.rule}."
                 typer.echo(f"   {problem} You typed {quoted(typed)}. {hint(typed)}", err=True)
             except DiscreetError as error:
-                typer.echo(f"   {error.what} {error.why} {error.spelt(command_line)}", err=True)
+                typer.echo(f"   {error.what} {error.why} {error.fix_text(command_line)}", err=True)
         return None
 
     def required_answer(self, text: str, accept: Callable[[str], object], hint: Callable[[str], str]) -> str:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from discreet.query.parts import Part, Present
 from discreet.query.plan import Plan
 from discreet.query.recipe import parts
-from discreet.shares import Share, listed
+from discreet.shares import Share, name_list
 
 
 def column_shares(plan: Plan) -> tuple[Share, ...]:
@@ -24,7 +24,7 @@ def column_shares(plan: Plan) -> tuple[Share, ...]:
         column for measured in plan.measured if measured.epsilon is None for column in columns[measured.part]
     )
     if normal:
-        name = listed(list(normal)) if len(normal) == 1 else f"the noise of {listed(list(normal))}"
+        name = name_list(list(normal)) if len(normal) == 1 else f"the noise of {name_list(list(normal))}"
         rest = whole - sum(epsilons.values(), Fraction(0))
         epsilons[name] = epsilons.get(name, Fraction(0)) + rest
     return tuple(Share(name, epsilon / whole, epsilon) for name, epsilon in epsilons.items())
@@ -43,4 +43,4 @@ def _name(part: Part, columns: dict[Part, list[str]]) -> str:
     if isinstance(part, Present):
         return "the choice of groups"
     served = columns[part]
-    return served[0] if len(served) == 1 else f"what {listed(served)} have in common"
+    return served[0] if len(served) == 1 else f"what {name_list(served)} have in common"

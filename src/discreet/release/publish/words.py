@@ -7,7 +7,7 @@ from typing import Any
 from discreet import amounts, shares
 from discreet.inert import markdown
 from discreet.release.publish.facts import number
-from discreet.shares import EPSILON, PRECISION, Share, listed
+from discreet.shares import EPSILON, PRECISION, Share, name_list
 from discreet.terms import price_text
 
 Facts = Mapping[str, Any]
@@ -44,7 +44,7 @@ def what(facts: Facts) -> str:
     """One sentence on the content."""
     levels = [f"{level['places']:,} × {level['level']}" for level in facts["levels"]]
     names = [attribute["name"] for attribute in facts["attributes"]]
-    by = f", by {listed(names)}" if names and facts["counts"] != "groups" else ""
+    by = f", by {name_list(names)}" if names and facts["counts"] != "groups" else ""
     return f"Numbers of {counted_words(facts)} in {facts['places']:,} places ({', '.join(levels)}){by}."
 
 
@@ -113,7 +113,7 @@ def exactness(facts: Facts) -> list[str]:
     for (moe, total), names in names_by_margin.items():
         sums = f"; of a place's sum, within {total:,}" if facts["cells"] > 1 and total else ""
         within = f"{hundredths(facts)} of 100 estimates (n_estimate) lie within {moe:,} of the exact number"
-        sentences.append(f"{listed(names)}: {within}{sums}.")
+        sentences.append(f"{name_list(names)}: {within}{sums}.")
     return sentences
 
 
