@@ -93,7 +93,7 @@ def test_two_releases_at_a_half_multiply_to_e() -> None:
 
 
 def test_one_step_at_epsilon_one_and_a_hundredth_costs_0_01704() -> None:
-    found = amplify.sampled(Approx(1, "1e-5"), "0.01").cost
+    found = amplify.sampled_promise(Approx(1, "1e-5"), "0.01").cost
     assert round(float(found.epsilon), 5) == 0.01704
     assert found.delta == Fraction(1, 10**7)
     assert float(found.epsilon) > 1.7 * 0.01  # so the lecture's qε is too small
@@ -103,7 +103,7 @@ def test_twice_p_epsilon_is_a_bound_only_up_to_1_2564() -> None:
     # e^x = 1 + 2x at x = 1.25643…: as p → 0, ln(1 + p(e^ε − 1))/p → e^ε − 1.
     rate = Fraction(1, 10**6)
     below, above = (
-        amplify.sampled(Approx(e, 0), rate).cost.epsilon - 2 * rate * Fraction(e) for e in ("1.2564", "1.2565")
+        amplify.sampled_promise(Approx(e, 0), rate).cost.epsilon - 2 * rate * Fraction(e) for e in ("1.2564", "1.2565")
     )
     assert below < 0 < above
 
@@ -128,4 +128,4 @@ def test_shuffling_closed_form_of_2021() -> None:
 
 
 def test_costs_are_shown_rounded_up() -> None:
-    assert str(rounded_up(amplify.sampled(Approx(1, 0), "0.01").cost.epsilon, 3)) == "0.0171"
+    assert str(rounded_up(amplify.sampled_promise(Approx(1, 0), "0.01").cost.epsilon, 3)) == "0.0171"

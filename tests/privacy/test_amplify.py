@@ -63,7 +63,7 @@ def sampled_mechanism_delta(epsilon: float, delta: float, rate: float, at: float
 @pytest.mark.parametrize("epsilon", ["0.01", "1", "5"])
 @pytest.mark.parametrize("rate", ["0.001", "0.3", "1"])
 def test_sampled_promise_is_kept_and_not_wasteful(epsilon: str, rate: str) -> None:
-    found = amplify.sampled(Approx(epsilon, "1e-6"), rate).cost
+    found = amplify.sampled_promise(Approx(epsilon, "1e-6"), rate).cost
     true = sampled_mechanism_delta(float(epsilon), 1e-6, float(rate), float(found.epsilon))
     assert true <= float(found.delta) * (1 + 1e-6)
     closer = sampled_mechanism_delta(float(epsilon), 1e-6, float(rate), float(found.epsilon) * 0.99)
@@ -72,28 +72,30 @@ def test_sampled_promise_is_kept_and_not_wasteful(epsilon: str, rate: str) -> No
 
 def test_sampling_is_only_ever_cheaper_and_nothing_sampled_is_free() -> None:
     whole = Approx("1e6", "1e-9")
-    assert amplify.sampled(whole, 1).cost == whole
-    assert amplify.sampled(whole, 0).cost == Approx(0, 0)
-    assert amplify.sampled(whole, "0.5").cost.epsilon < whole.epsilon
-    assert amplify.sampled(Approx("1e-9", 0), "1e-300").cost.epsilon == Fraction(1, 10**9)  # rounded up to what holds
+    assert amplify.sampled_promise(whole, 1).cost == whole
+    assert amplify.sampled_promise(whole, 0).cost == Approx(0, 0)
+    assert amplify.sampled_promise(whole, "0.5").cost.epsilon < whole.epsilon
+    assert amplify.sampled_promise(Approx("1e-9", 0), "1e-300").cost.epsilon == Fraction(
+        1, 10**9
+    )  # rounded up to what holds
 
 
 def test_delta_too_fine_to_store_is_rounded_up() -> None:
-    tiny = amplify.sampled(Approx(1, "1e-400"), "1e-400").cost.delta
+    tiny = amplify.sampled_promise(Approx(1, "1e-400"), "1e-400").cost.delta
     assert tiny == Fraction(1, 10**400)
 
 
 @pytest.mark.parametrize(("sampling", "under"), [("poisson", "replace-one"), ("fixed-size", "add-remove")])
 def test_sampling_that_no_theorem_covers_is_refused(sampling: str, under: str) -> None:
     with pytest.raises(BadValue, match="must match the relation"):
-        amplify.sampled(Approx(1, 0), "0.1", sampling=sampling, under=under)
+        amplify.sampled_promise(Approx(1, 0), "0.1", sampling=sampling, under=under)
     with pytest.raises(BadValue, match="must be 'poisson' or 'fixed-size'"):
-        amplify.sampled(Approx(1, 0), "0.1", sampling="shuffled")
+        amplify.sampled_promise(Approx(1, 0), "0.1", sampling="shuffled")
 
 
 def test_fixed_size_sampling_holds_under_replace_one() -> None:
-    found = amplify.sampled(Approx(1, 0), "0.01", sampling="fixed-size", under="replace-one")
-    assert found.cost == amplify.sampled(Approx(1, 0), "0.01").cost
+    found = amplify.sampled_promise(Approx(1, 0), "0.01", sampling="fixed-size", under="replace-one")
+    assert found.cost == amplify.sampled_promise(Approx(1, 0), "0.01").cost
     assert "replace-one" in found.route
 
 

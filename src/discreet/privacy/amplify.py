@@ -1,6 +1,6 @@
-"""What sampling and shuffling take off a promise, each with the conditions it needs.
+"""Amplification of a promise by sampling and by shuffling, each with its conditions.
 
-    sampled                the unit was in the sample only by chance
+    sampled_promise        the unit was in the sample only by chance
     shuffled_any           behind a shuffler, any ε₀-randomizer: numeric, clone rate e^(−ε₀)
     shuffled_response      behind a shuffler, k-ary randomized response for any k ≥ 2: numeric, clone rate 2/(e^ε₀+1)
     shuffled_closed_form   behind a shuffler, any ε₀-randomizer: a formula, looser
@@ -47,7 +47,7 @@ class Amplified:
 _PROVEN = {Sampling.POISSON: Relation.ADD_REMOVE, Sampling.FIXED_SIZE: Relation.REPLACE_ONE}
 
 
-def sampled(
+def sampled_promise(
     cost: Approx, rate: Any, *, sampling: Any = Sampling.POISSON, under: Any = Relation.ADD_REMOVE
 ) -> Amplified:
     """(ln(1 + p(e^ε − 1)), pδ), rounded up, for an (ε, δ)-DP mechanism run on a secret sample of rate p.
@@ -56,14 +56,14 @@ def sampled(
     mechanism's own (ε, δ) is under the same relation (Balle, Barthe & Gaboardi 2018).  Other pairings are refused: a
     shuffled pass over the rows, say, is neither.
 
-    >>> amounts.rounded_up(sampled(Approx(1, 0), "0.01").cost.epsilon, 4)
+    >>> amounts.rounded_up(sampled_promise(Approx(1, 0), "0.01").cost.epsilon, 4)
     Decimal('0.01704')
     """
-    drawn, neighbours, p = _sampling(sampling), relation(under), amounts.probability(rate, "rate")
-    if _PROVEN[drawn] is not neighbours:
+    method, neighbours, p = _sampling(sampling), relation(under), amounts.probability(rate, "rate")
+    if _PROVEN[method] is not neighbours:
         fix = "Use 'poisson' under 'add-remove', or 'fixed-size' under 'replace-one'."
-        raise bad("sampling", "must match the relation its theorem is about", f"{drawn} under {neighbours}", fix)
-    route = f"{drawn} sampling under {neighbours}, (ln(1 + p(e^ε − 1)), pδ)"
+        raise bad("sampling", "must match the relation its theorem is about", f"{method} under {neighbours}", fix)
+    route = f"{method} sampling under {neighbours}, (ln(1 + p(e^ε − 1)), pδ)"
     epsilon = real.upper(lambda: (1 + real.ball(p) * (real.ball(cost.epsilon).exp() - 1)).log()) if p else Fraction(0)
     return Amplified(_approx(min(epsilon, cost.epsilon), p * cost.delta), route)
 
@@ -78,7 +78,7 @@ def shuffled_any(epsilon: Any, reports: Any, delta: Any) -> Amplified:
     >>> amounts.rounded_up(shuffled_any(1, 10**4, "1e-6").cost.epsilon, 2)
     Decimal('0.054')
     """
-    return _shuffled(epsilon, reports, delta, Fraction(1), Fraction(0), "any ε₀-randomizer, clone rate e^(−ε₀)")
+    return _numeric_bound(epsilon, reports, delta, Fraction(1), Fraction(0), "any ε₀-randomizer, clone rate e^(−ε₀)")
 
 
 def shuffled_response(epsilon: Any, reports: Any, delta: Any) -> Amplified:
@@ -91,7 +91,7 @@ def shuffled_response(epsilon: Any, reports: Any, delta: Any) -> Amplified:
     >>> amounts.rounded_up(shuffled_response(1, 10**4, "1e-6").cost.epsilon, 2)
     Decimal('0.044')
     """
-    return _shuffled(epsilon, reports, delta, Fraction(2), Fraction(1), "k-ary response, clone rate 2/(e^ε₀+1)")
+    return _numeric_bound(epsilon, reports, delta, Fraction(2), Fraction(1), "k-ary response, clone rate 2/(e^ε₀+1)")
 
 
 def shuffled_closed_form(epsilon: Any, reports: Any, delta: Any) -> Amplified:
@@ -102,53 +102,55 @@ def shuffled_closed_form(epsilon: Any, reports: Any, delta: Any) -> Amplified:
     >>> amounts.rounded_up(shuffled_closed_form(1, 10**4, "1e-6").cost.epsilon, 3)
     Decimal('0.215')
     """
-    local, n, small = _shuffle_inputs(epsilon, reports, delta)
-    if small == 0 or not real.less(lambda: _least_reports(local, small), lambda: real.ball(n)):
+    local, n, target_delta = _shuffle_inputs(epsilon, reports, delta)
+    if target_delta == 0 or not real.less(lambda: _least_reports(local, target_delta), lambda: real.ball(n)):
         return _local(local, "the closed form is out of its range")
 
     def formula() -> Any:
         e, size = real.ball(local).exp(), real.ball(n)
-        spread = 8 * (e * (4 / real.ball(small)).log() / size).sqrt() + 8 * e / size
+        spread = 8 * (e * (4 / real.ball(target_delta)).log() / size).sqrt() + 8 * e / size
         return (1 + (e - 1) / (e + 1) * spread).log()
 
     bound = real.upper(formula)
     if bound >= local:
         return _local(local, "the closed form is larger")
-    return Amplified(_approx(bound, small), "shuffling, closed form, any ε₀-randomizer")
+    return Amplified(_approx(bound, target_delta), "shuffling, closed form, any ε₀-randomizer")
 
 
-def _least_reports(local: Fraction, small: Fraction) -> Any:
-    return 16 * (2 / real.ball(small)).log() * real.ball(local).exp()
+def _least_reports(local: Fraction, delta: Fraction) -> Any:
+    return 16 * (2 / real.ball(delta)).log() * real.ball(local).exp()
 
 
-def _shuffled(epsilon: Any, reports: Any, delta: Any, top: Fraction, more: Fraction, whom: str) -> Amplified:
-    """The numeric bound for the clone rate top/(E + more)."""
-    local, n, small = _shuffle_inputs(epsilon, reports, delta)
-    if small < _LEAST_DELTA or local > _LARGEST_LOCAL:
+def _numeric_bound(
+    epsilon: Any, reports: Any, delta: Any, numerator: Fraction, addend: Fraction, randomizer: str
+) -> Amplified:
+    """The numeric bound for the clone rate numerator/(E + addend)."""
+    local, n, target_delta = _shuffle_inputs(epsilon, reports, delta)
+    if target_delta < _LEAST_DELTA or local > _LARGEST_LOCAL:
         return _local(local, "δ or ε₀ is out of the numeric range")
     # A larger E is a weaker randomizer and a smaller rate fewer clones: both roundings are to the safe side.
     ratio = amounts.float_up(real.upper(lambda: real.ball(local).exp()))
-    pair = clones.Clones(ratio, amounts.float_down(top / (Fraction(ratio) + more)), n)
-    threshold = _smallest_threshold(pair, small, float(local))
+    pair = clones.Clones(ratio, amounts.float_down(numerator / (Fraction(ratio) + addend)), n)
+    threshold = _smallest_threshold(pair, target_delta, float(local))
     if threshold is None:
         return _local(local, "too few reports")
     bound = real.upper(lambda: real.ball(Fraction(threshold)).log())
     if bound >= local:
         return _local(local, "too few reports")
-    return Amplified(_approx(bound, small), f"shuffling, numeric, {whom}")
+    return Amplified(_approx(bound, target_delta), f"shuffling, numeric, {randomizer}")
 
 
-def _smallest_threshold(pair: clones.Clones, small: Fraction, local: float) -> float | None:
-    """A t = e^ε, within 2⁻⁴⁰·ε₀ of the least, at which the pair's δ is certainly at most `small`; None if none is."""
-    table, most = clones.sheet(pair, small), amounts.float_down(small)
-    low, high, found = 0.0, local, None
+def _smallest_threshold(pair: clones.Clones, delta: Fraction, local: float) -> float | None:
+    """A t = e^ε, within 2⁻⁴⁰·ε₀ of the least, at which the pair's δ is certainly at most `delta`; None if none is."""
+    table, limit = clones.sheet(pair, delta), amounts.float_down(delta)
+    low, high, threshold = 0.0, local, None
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if clones.delta(table, math.exp(middle)) <= most:
-            high, found = middle, math.exp(middle)
+        if clones.delta(table, math.exp(middle)) <= limit:
+            high, threshold = middle, math.exp(middle)
         else:
             low = middle
-    return found
+    return threshold
 
 
 def _shuffle_inputs(epsilon: Any, reports: Any, delta: Any) -> tuple[Fraction, int, Fraction]:
@@ -162,8 +164,8 @@ def _local(epsilon: Fraction, reason: str) -> Amplified:
 
 def _approx(epsilon: Fraction, delta: Fraction) -> Approx:
     """(ε, δ) rounded up to what a cost can hold: ε = 0 or ≥ 10⁻⁹, δ a multiple of 10⁻⁴⁰⁰."""
-    held = max(epsilon, amounts.MIN_EPSILON) if epsilon > 0 else Fraction(0)
-    return Approx(held, Fraction(math.ceil(delta * _FINEST), _FINEST))
+    typeable = max(epsilon, amounts.MIN_EPSILON) if epsilon > 0 else Fraction(0)
+    return Approx(typeable, Fraction(math.ceil(delta * _FINEST), _FINEST))
 
 
 def _sampling(value: Any) -> Sampling:

@@ -41,8 +41,8 @@ def delta_of_square(mu_squared: Fraction, epsilon: Fraction) -> Fraction:
 
     def value() -> arb:
         mu = ball(mu_squared).sqrt()
-        near, far = ball(epsilon) / mu - mu / 2, ball(epsilon) / mu + mu / 2
-        return normal_tail(near) - ball(epsilon).exp() * normal_tail(far)
+        lower, upper = ball(epsilon) / mu - mu / 2, ball(epsilon) / mu + mu / 2
+        return normal_tail(lower) - ball(epsilon).exp() * normal_tail(upper)
 
     return min(Fraction(1), max(Fraction(0), up(value)))
 
@@ -61,11 +61,11 @@ def epsilon_of_square(mu_squared: Fraction, delta: Fraction) -> Fraction:
     """The same from μ², for 0 < δ < 1."""
     if delta_of_square(mu_squared, Fraction(0)) <= delta:
         return Fraction(0)
-    # P[loss > ε] ≤ δ is enough, and the loss is N(μ²/2, μ²): a bound at once, and where the search begins.
+    # P[loss > ε] ≤ δ is enough, and the loss is N(μ²/2, μ²): this is a bound, and the search begins there.
     bound = mu_squared / 2 + up(lambda: (-2 * ball(mu_squared) * ball(delta).log()).sqrt())
     if not _LEAST_SEARCHED < bound < _MOST_SEARCHED:
         return bound
-    return least(lambda at: delta_of_square(mu_squared, at) <= delta, amounts.float_up(bound))
+    return least(lambda epsilon: delta_of_square(mu_squared, epsilon) <= delta, amounts.float_up(bound))
 
 
 def sigma(epsilon: Any, delta: Any) -> Fraction:
@@ -74,47 +74,46 @@ def sigma(epsilon: Any, delta: Any) -> Fraction:
     >>> float(sigma("0.1", "1e-5")), float(sigma(1, "1e-5"))
     (30.749566132, 3.73063163482)
     """
-    at, most = amounts.epsilon(epsilon), open_delta(delta)
+    target_epsilon, target_delta = amounts.epsilon(epsilon), open_delta(delta)
 
-    def enough(noise: Fraction) -> bool:
-        return delta_of_square(1 / (noise * noise), at) <= most
+    def is_enough(noise: Fraction) -> bool:
+        return delta_of_square(1 / (noise * noise), target_epsilon) <= target_delta
 
-    found = least(enough, rough_sigma(float(at), float(most)))
-    return Fraction(amounts.rounded_up(found, 12))
+    return Fraction(amounts.rounded_up(least(is_enough, rough_sigma(float(target_epsilon), float(target_delta))), 12))
 
 
 def rough_sigma(epsilon: float, delta: float) -> float:
-    """σ in floats, by halving: a guess for who certifies it, and for choices that no promise depends on.
+    """σ in floats, by bisection: a start for a certified search, or for choices that no promise depends on.
 
     >>> round(rough_sigma(1.0, 1e-5), 6)
     3.730632
     """
 
-    def price(noise: float) -> float:
-        half, far = 1 / (2 * noise), epsilon * noise
-        other = math.erfc((half + far) / _ROOT2)
-        return (math.erfc((far - half) / _ROOT2) - (math.exp(epsilon + math.log(other)) if other else 0.0)) / 2
+    def delta_of(noise: float) -> float:
+        half, distance = 1 / (2 * noise), epsilon * noise
+        tail = math.erfc((half + distance) / _ROOT2)
+        return (math.erfc((distance - half) / _ROOT2) - (math.exp(epsilon + math.log(tail)) if tail else 0.0)) / 2
 
     low, high = 1e-6, 1e9
     for _ in range(_HALVINGS):
         middle = math.sqrt(low * high)
-        low, high = (low, middle) if price(middle) <= delta else (middle, high)
+        low, high = (low, middle) if delta_of(middle) <= delta else (middle, high)
     return high
 
 
-def least(enough: Callable[[Fraction], bool], start: float) -> Fraction:
-    """The least positive x, within 2⁻⁴⁴ relatively and never below, with `enough(x)`, which must be monotone.
+def least(is_enough: Callable[[Fraction], bool], start: float) -> Fraction:
+    """The least positive x with `is_enough(x)`, which must be monotone; within 2⁻⁴⁴ relatively and never below.
 
-    Quick where it lies near `start`.
+    It is found quickly if it lies near `start`.
     """
     low, high = start * (1 - _NEAR), start * (1 + _NEAR)
-    while not enough(Fraction(high)):
+    while not is_enough(Fraction(high)):
         low, high = high, high * 2
-    while low > 1e-300 and enough(Fraction(low)):
+    while low > 1e-300 and is_enough(Fraction(low)):
         low, high = low / 2, low
     while high - low > high * 2**-44:
         middle = (low + high) / 2
-        low, high = (low, middle) if enough(Fraction(middle)) else (middle, high)
+        low, high = (low, middle) if is_enough(Fraction(middle)) else (middle, high)
     return Fraction(high)
 
 
@@ -126,11 +125,11 @@ def classic_sigma(epsilon: Any, delta: Any) -> Fraction:
     >>> round(float(classic_sigma("0.1", "1e-5")), 1)
     48.4
     """
-    at, most = amounts.epsilon(epsilon), open_delta(delta)
-    if at >= 1:
+    target_epsilon, target_delta = amounts.epsilon(epsilon), open_delta(delta)
+    if target_epsilon >= 1:
         rule = "must be below 1 for the classic Gaussian formula, which is not private above"
         raise bad("epsilon", rule, epsilon, "Use analytic.sigma, which is right at every epsilon and smaller.")
-    return up(lambda: (2 * (ball(Fraction(5, 4)) / ball(most)).log()).sqrt() / ball(at))
+    return up(lambda: (2 * (ball(Fraction(5, 4)) / ball(target_delta)).log()).sqrt() / ball(target_epsilon))
 
 
 def open_delta(value: Any, name: str = "delta") -> Fraction:
@@ -151,13 +150,13 @@ def catch_rate(mu_squared: Fraction, false_alarm: Fraction) -> Fraction:
 
 
 def _quantile_above(chance: Fraction) -> Fraction:
-    """A point x with P[N(0,1) > x] ≥ chance, as large as the search finds: its catch rate is not too small."""
+    """A large point x with P[N(0,1) > x] ≥ chance, so that its catch rate is not too small."""
     low, high = -40.0, 40.0
     for _ in range(70):
         middle = (low + high) / 2
-        low, high = (middle, high) if _surely_above(middle, chance) else (low, middle)
+        low, high = (middle, high) if _tail_below(middle) >= chance else (low, middle)
     return Fraction(low)
 
 
-def _surely_above(point: float, chance: Fraction) -> bool:
-    return down(lambda: normal_tail(arb(point))) >= chance
+def _tail_below(point: float) -> Fraction:
+    return down(lambda: normal_tail(arb(point)))

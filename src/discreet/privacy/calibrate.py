@@ -1,7 +1,7 @@
-"""From a target to the smallest noise that meets it, rounded to the noisier side and priced again before it is used.
+"""The least noise that meets a target, rounded to the noisier side and priced again before it is used.
 
-What takes seconds is remembered on disk as a *hint*: every hint is priced again, so a stale, broken or hostile cache
-costs time and nothing else.
+A search that takes seconds stores its result on disk as a *hint*.  Every hint is priced again, so a stale, broken or
+hostile cache costs time and nothing else.
 """
 
 import math
@@ -27,9 +27,9 @@ def gaussian_sigma(epsilon: Any, delta: Any) -> Fraction:
     >>> float(gaussian_sigma(1, "1e-5"))
     3.73063163482
     """
-    found = analytic.sigma(epsilon, delta)
-    _priced_again(price.delta(Gaussian(found), epsilon).value <= analytic.open_delta(delta))
-    return found
+    sigma = analytic.sigma(epsilon, delta)
+    _require_met(price.delta(Gaussian(sigma), epsilon).value <= analytic.open_delta(delta))
+    return sigma
 
 
 def zcdp_sigma(rho: Any) -> Fraction:
@@ -38,10 +38,10 @@ def zcdp_sigma(rho: Any) -> Fraction:
     >>> zcdp_sigma("0.5")
     Fraction(1, 1)
     """
-    wanted = amounts.positive(rho, "rho")
-    found = Fraction(amounts.rounded_up(up(lambda: (1 / (2 * ball(wanted))).sqrt()), 12))
-    _priced_again(1 / (2 * found * found) <= wanted)
-    return found
+    target = amounts.positive(rho, "rho")
+    sigma = Fraction(amounts.rounded_up(up(lambda: (1 / (2 * ball(target))).sqrt()), 12))
+    _require_met(1 / (2 * sigma * sigma) <= target)
+    return sigma
 
 
 def sampled_sigma(rate: Any, times: int, epsilon: Any, delta: Any) -> Fraction:
@@ -49,94 +49,90 @@ def sampled_sigma(rate: Any, times: int, epsilon: Any, delta: Any) -> Fraction:
 
     Within 1/2000, never below.  The cost priced is Repeated(Sampled(rate, Gaussian(σ)), times).
     """
-    q, at, most = amounts.probability(rate, "rate"), amounts.epsilon(epsilon), analytic.open_delta(delta)
+    q, target, target_delta = amounts.probability(rate, "rate"), amounts.epsilon(epsilon), analytic.open_delta(delta)
     steps = amounts.count(times, "times", 1, 10**9)
     if q == 0:
         raise bad("rate", "must be above 0", rate, "Give the chance of one unit to be sampled, such as 0.01.")
 
     def epsilon_of(sigma: Fraction) -> float:
-        return amounts.float_up(price.epsilon(Repeated(Sampled(q, Gaussian(sigma)), steps), most).value)
+        return amounts.float_up(price.epsilon(Repeated(Sampled(q, Gaussian(sigma)), steps), target_delta).value)
 
-    key = f"sampled-gaussian rate={q} times={steps} epsilon={at} delta={most}"
+    key = f"sampled-gaussian rate={q} times={steps} epsilon={target} delta={target_delta}"
     hint = hints.recall(key)
-    if hint is not None and _is_least(hint, epsilon_of, at):
+    if hint is not None and _is_least(hint, epsilon_of, target):
         return hint
-    found = _least_sigma(epsilon_of, at)
-    _priced_again(epsilon_of(found) <= at)
-    hints.remember(key, found)
-    return found
+    sigma = _least_sigma(epsilon_of, target)
+    _require_met(epsilon_of(sigma) <= target)
+    hints.remember(key, sigma)
+    return sigma
 
 
-def _is_least(hint: Fraction, epsilon_of: Callable[[Fraction], float], at: Fraction) -> bool:
+def _is_least(hint: Fraction, epsilon_of: Callable[[Fraction], float], target: Fraction) -> bool:
     """Whether a hint is private enough, and no noisier than needed."""
     if not _LEAST_SIGMA <= hint <= _MOST_SIGMA:
         return False
-    return epsilon_of(hint) <= at < epsilon_of(hint * (1 - 2 * TOLERANCE))
+    return epsilon_of(hint) <= target < epsilon_of(hint * (1 - 2 * TOLERANCE))
 
 
-def _least_sigma(epsilon_of: Callable[[Fraction], float], at: Fraction) -> Fraction:
-    """Bracket, then the secant on logarithms, kept inside the bracket; the upper end is always a priced σ."""
-    target = math.log(float(at))
-    low, high, price_low, price_high = _bracket(epsilon_of, at)
+def _least_sigma(epsilon_of: Callable[[Fraction], float], target: Fraction) -> Fraction:
+    """The upper end of a bracket of σ, narrowed by the secant on logarithms; the upper end is always a priced σ."""
+    low, high, epsilon_low, epsilon_high = _bracket(epsilon_of, target)
     for _ in range(_MOST_PRICINGS):
         if high <= low * (1 + TOLERANCE):
             return high
-        middle = _short(_secant(low, high, price_low, price_high, target))
+        middle = _short(_secant(low, high, epsilon_low, epsilon_high, math.log(float(target))))
         if not low < middle < high:
             middle = (low + high) / 2
-        found = epsilon_of(middle)
-        if found <= at:
-            high, price_high = middle, found
-            # One step just below the new end: it closes the bracket when the secant came from that side.
-            below = high * (1 - TOLERANCE / 2)
-            if below > low:
-                near = epsilon_of(below)
-                if near <= at:
-                    high, price_high = below, near
-                else:
-                    low, price_low = below, near
-        else:
-            low, price_low = middle, found
+        epsilon = epsilon_of(middle)
+        if epsilon > target:
+            low, epsilon_low = middle, epsilon
+            continue
+        high, epsilon_high = middle, epsilon
+        # One step just below the new end: it closes the bracket when the secant came from that side.
+        below = high * (1 - TOLERANCE / 2)
+        if below > low:
+            epsilon = epsilon_of(below)
+            if epsilon <= target:
+                high, epsilon_high = below, epsilon
+            else:
+                low, epsilon_low = below, epsilon
     return high
 
 
-def _secant(low: Fraction, high: Fraction, price_low: float, price_high: float, target: float) -> float:
-    left, right = math.log(float(low)), math.log(float(high))
-    if not (0 < price_high < price_low < math.inf):
-        return math.exp((left + right) / 2)
-    share = (math.log(price_low) - target) / (math.log(price_low) - math.log(price_high))
-    share = min(max(share + 1e-4, 0.02), 0.98)
-    return math.exp(left + share * (right - left))
+def _secant(low: Fraction, high: Fraction, epsilon_low: float, epsilon_high: float, target: float) -> float:
+    log_low, log_high = math.log(float(low)), math.log(float(high))
+    if not (0 < epsilon_high < epsilon_low < math.inf):
+        return math.exp((log_low + log_high) / 2)
+    weight = (math.log(epsilon_low) - target) / (math.log(epsilon_low) - math.log(epsilon_high))
+    weight = min(max(weight + 1e-4, 0.02), 0.98)
+    return math.exp(log_low + weight * (log_high - log_low))
 
 
-def _bracket(epsilon_of: Callable[[Fraction], float], at: Fraction) -> tuple[Fraction, Fraction, float, float]:
-    high = Fraction(1)
-    price_high = epsilon_of(high)
-    if price_high <= at:
-        low, price_low = high, price_high
-        while price_low <= at:
-            high, price_high = low, price_low
-            low = low / 2
-            if low < _LEAST_SIGMA:
-                return high, high, price_high, price_high
-            price_low = epsilon_of(low)
-        return low, high, price_low, price_high
-    low, price_low = high, price_high
-    while price_high > at:
-        low, price_low = high, price_high
+def _bracket(epsilon_of: Callable[[Fraction], float], target: Fraction) -> tuple[Fraction, Fraction, float, float]:
+    """A σ with too large an ε and one with an ε that meets the target, and both ε."""
+    low = high = Fraction(1)
+    epsilon_low = epsilon_high = epsilon_of(high)
+    while epsilon_low <= target:
+        high, epsilon_high = low, epsilon_low
+        low = low / 2
+        if low < _LEAST_SIGMA:
+            return high, high, epsilon_high, epsilon_high
+        epsilon_low = epsilon_of(low)
+    while epsilon_high > target:
+        low, epsilon_low = high, epsilon_high
         high = high * 2
         if high > _MOST_SIGMA:
             what = "No sigma up to 1e9 meets this target."
             raise NotPriced(what, "The steps are too many for it.", "Take fewer steps, a lower rate or a larger ε.")
-        price_high = epsilon_of(high)
-    return low, high, price_low, price_high
+        epsilon_high = epsilon_of(high)
+    return low, high, epsilon_low, epsilon_high
 
 
 def _short(value: float) -> Fraction:
     return Fraction(amounts.rounded_up(Fraction(value), 7))
 
 
-def _priced_again(met: bool) -> None:
-    if not met:
+def _require_met(is_met: bool) -> None:
+    if not is_met:
         what = "The noise found does not meet its target when priced again."
         raise NotPriced(what, "Nothing was used.", "Report this with the target you gave.")

@@ -1,6 +1,6 @@
-"""Short rationals surely above, or surely below, a real number: how every price is rounded.
+"""Short rationals that are certainly above or below a real number; every price is rounded by them.
 
-The real is asked again with more bits until its ball is narrow; whatever the ball, its upper end is a true bound.
+The number is computed with more bits until its ball is narrow.  The upper end of any of these balls is a true bound.
 """
 
 from fractions import Fraction
@@ -33,11 +33,11 @@ def _ball(real: Real) -> arb:
     best = None
     for bits in _LADDER:
         with precision(bits):
-            found = real()
-        if not found.is_finite():
+            enclosure = real()
+        if not enclosure.is_finite():
             continue
-        best = found
-        if found.rel_accuracy_bits() >= _GOOD or found.is_exact():
+        best = enclosure
+        if enclosure.rel_accuracy_bits() >= _GOOD or enclosure.is_exact():
             break
     if best is None:
         raise ArithmeticError("a number had no finite enclosure at 3072 bits")

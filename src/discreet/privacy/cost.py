@@ -1,4 +1,4 @@
-"""What was promised, not how it is counted: a closed union of frozen values, JSON both ways.
+"""Descriptions of privacy promises: a closed union of frozen values, and their JSON.
 
 Names and meanings of stored costs never change and none is ever removed: a ledger must be readable for ever.
 Accountants (price.py) are functions that interpret a cost and refuse what they do not know.
@@ -170,12 +170,12 @@ def from_json(data: Any, depth: int = 0) -> Cost:
             raise bad("costs", "must be a JSON list", data, fix)
         values["costs"] = tuple(from_json(c, depth + 1) for c in values["costs"])
     values |= {name: _number(value) for name, value in values.items() if isinstance(value, str)}
-    built: Cost = kind(**values)
-    return built
+    cost: Cost = kind(**values)
+    return cost
 
 
 def _number(text: str) -> Any:
-    """A stored Fraction may be longer than what anyone may type; what is not one is left for the field to refuse."""
+    """A stored Fraction, which may be longer than anyone may type; other text stays text, and its field refuses it."""
     short = len(text) <= _LONGEST_STORED and _STORED.fullmatch(text)
     return Fraction(text) if short else text
 
@@ -188,14 +188,14 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, int) else to_json(value)
 
 
-def _set(built: Any, /, **values: Any) -> None:
-    """Frozen means frozen after parsing: fields hold exact Fractions whatever was typed."""
+def _set(cost: Any, /, **values: Any) -> None:
+    """Set fields of a frozen cost while it is made, so that they hold exact Fractions whatever was typed."""
     for name, value in values.items():
-        object.__setattr__(built, name, value)
+        object.__setattr__(cost, name, value)
 
 
 def checked(value: Any) -> "Cost":
-    """The value itself if it is a cost; every cost that was built is nested at most 50 deep."""
+    """The value itself if it is a cost, otherwise refused; every cost is nested at most 50 deep."""
     if not isinstance(value, Cost):
         raise bad("cost", "must be a Cost", value, "Give Pure(1), Gaussian(2), Together((…)) and so on.")
     return value
@@ -203,10 +203,10 @@ def checked(value: Any) -> "Cost":
 
 def _inside(value: Any) -> "Cost":
     """A cost that one more layer may hold."""
-    found = checked(value)
-    if _depth(found) >= _DEEPEST:
+    cost = checked(value)
+    if _depth(cost) >= _DEEPEST:
         raise bad("cost", f"must be nested at most {_DEEPEST} deep", type(value).__name__, "Flatten it by Together.")
-    return found
+    return cost
 
 
 def _costs(values: Any) -> "tuple[Cost, ...]":

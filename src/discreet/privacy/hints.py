@@ -1,4 +1,4 @@
-"""Numbers that took long to find, remembered on disk; nobody trusts them, so nothing here can fail loudly.
+"""A cache on disk for numbers that took long to find.  They are checked before use, so errors here are ignored.
 
 The directory is $DISCREET_CACHE, else $XDG_CACHE_HOME/discreet, else ~/.cache/discreet.  One small file per number,
 written beside and moved into place, so a reader never meets half of one.
@@ -18,7 +18,7 @@ _LARGEST = 4096  # bytes
 
 
 def directory() -> Path | None:
-    """Where hints lie; None where the system names no such place."""
+    """The folder of the hints; None where the system names no home folder."""
     named = os.environ.get("DISCREET_CACHE")
     if named:
         return Path(named)

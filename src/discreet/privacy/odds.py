@@ -1,4 +1,4 @@
-"""What a promise lets an attacker conclude: beliefs, guesses and catches, each rounded to the worse side for privacy.
+"""What an attacker can conclude despite a promise: beliefs, guesses and catches, rounded to the worse side.
 
     units_at_once   how many steps of the relation a question spans
     reaches         for each question that the relation protects: how far odds about one unit can move
@@ -82,15 +82,15 @@ def units_at_once(question: Any, under: Any, group: Any = 1) -> int:
     >>> units_at_once("value", "add-remove"), units_at_once("value", "replace-one")
     (2, 1)
     """
-    asked, neighbours, size = _question(question), relation(under), amounts.count(group, "group", 1, _MOST_UNITS)
-    match asked, neighbours:
+    kind, neighbours, size = _question(question), relation(under), amounts.count(group, "group", 1, _MOST_UNITS)
+    match kind, neighbours:
         case Question.VALUE, Relation.ADD_REMOVE:
             return 2 * size
         case (Question.PRESENCE, Relation.ADD_REMOVE) | (Question.VALUE, Relation.REPLACE_ONE):
             return size
         case _:
             rule = "must be 'value' under replace-one, where the number of units is public"
-            raise bad("question", rule, str(asked), "Ask about the value, or use the relation add-remove.")
+            raise bad("question", rule, str(kind), "Ask about the value, or use the relation add-remove.")
 
 
 def reaches(cost: Cost, under: Any, rare: Any = 0, *, group: Any = 1) -> tuple[Reach, ...]:
@@ -107,7 +107,7 @@ def reaches(cost: Cost, under: Any, rare: Any = 0, *, group: Any = 1) -> tuple[R
 
 
 def reach(cost: Cost, under: Any, rare: Any = 0, *, question: Any, group: Any = 1) -> Reach:
-    """The same for one question."""
+    """How far odds about one question can move, for `group` units."""
     steps = units_at_once(question, under, group)
     towards = exception_chance(cost, rare, units=steps)
     loss = loss_bound(cost, towards, units=steps) if towards < 1 else None
@@ -141,15 +141,15 @@ def exception_chance(cost: Cost, rare: Any, *, units: int = 1) -> Fraction:
 def posterior(loss: Any, prior: Any) -> Belief:
     """[p/(p + (1−p)e^ε), p·e^ε/(p·e^ε + 1−p)]: where a belief p can go when odds move by at most e^ε, ε = `loss` ≥ 0.
 
-    >>> found = posterior(Fraction(1, 10), "0.4")
-    >>> round(float(found.low), 4), round(float(found.high), 4)
+    >>> belief = posterior(Fraction(1, 10), "0.4")
+    >>> round(float(belief.low), 4), round(float(belief.high), 4)
     (0.3763, 0.4242)
     """
-    p, moved = amounts.inner_probability(prior, "prior"), _loss(loss)
-    if moved > _FAR:
+    p, epsilon = amounts.inner_probability(prior, "prior"), _loss(loss)
+    if epsilon > _FAR:
         return Belief(Fraction(0), Fraction(1))
-    low = down(lambda: 1 / (1 + ball((1 - p) / p) * ball(moved).exp()))
-    high = up(lambda: 1 / (1 + ball((1 - p) / p) * ball(-moved).exp()))
+    low = down(lambda: 1 / (1 + ball((1 - p) / p) * ball(epsilon).exp()))
+    high = up(lambda: 1 / (1 + ball((1 - p) / p) * ball(-epsilon).exp()))
     return Belief(low, min(Fraction(1), high))
 
 
@@ -189,11 +189,11 @@ def loss_bound(cost: Cost, chance: Any, *, units: int = 1) -> Fraction:
         raise bad("chance", rule, chance, "Give a number such as 1e-6.")
     if isinstance(cost, Gaussian):
         return _normal_loss(_normal_point(allowed), Fraction(units) / cost.sigma)
-    found = [_beyond(epsilon, share) for share in _SHARES for epsilon in _epsilons(cost, share * allowed, units)]
-    if not found:
+    bounds = [_beyond(epsilon, share) for share in _SHARES for epsilon in _epsilons(cost, share * allowed, units)]
+    if not bounds:
         rule = "must be at least twice the promise's own δ: nothing is known about rarer answers"
         raise bad("chance", rule, chance, "Give a chance of 100 δ or more.")
-    return min(certain + found)
+    return min(certain + bounds)
 
 
 def curve(cost: Cost, *, units: int = 1) -> Callable[[Fraction], Fraction]:
@@ -201,19 +201,19 @@ def curve(cost: Cost, *, units: int = 1) -> Callable[[Fraction], Fraction]:
     units = _steps(units)
     match cost:
         case Pure(epsilon=epsilon) | Response(epsilon=epsilon) | Exponential(epsilon=epsilon):
-            return lambda at: convert.delta_of_pure(convert.group_pure(epsilon, units), at)
+            return lambda x: convert.delta_of_pure(convert.group_pure(epsilon, units), x)
         case Approx(epsilon=epsilon, delta=delta):
-            whole, leak = convert.group_approx(epsilon, delta, units)
-            return lambda at: leak + (1 - leak) * convert.delta_of_pure(whole, at)
+            total, leak = convert.group_approx(epsilon, delta, units)
+            return lambda x: leak + (1 - leak) * convert.delta_of_pure(total, x)
         case Gaussian(sigma=sigma):
-            return lambda at: analytic.delta_of_square(Fraction(units) ** 2 / sigma**2, at)
+            return lambda x: analytic.delta_of_square(Fraction(units) ** 2 / sigma**2, x)
         case Zcdp(rho=rho):
             total = convert.group_zcdp(rho, units)
-            return lambda at: _zcdp_distance(total) if at == 0 else convert.delta_of_zcdp(total, at)
+            return lambda x: _zcdp_distance(total) if x == 0 else convert.delta_of_zcdp(total, x)
         case _:
             from discreet.privacy import price
 
-            return lambda at: price.delta(_together(cost, units), at).value
+            return lambda x: price.delta(_together(cost, units), x).value
 
 
 def guess(cost: Cost, prior: Any = Fraction(1, 2), *, units: int = 1) -> Fraction:
@@ -225,10 +225,10 @@ def guess(cost: Cost, prior: Any = Fraction(1, 2), *, units: int = 1) -> Fractio
     0.7311
     """
     p = amounts.inner_probability(prior, "prior")
-    likely, other = max(p, 1 - p), min(p, 1 - p)
-    at = down(lambda: ball(likely / other).log()) if likely > other else Fraction(0)
-    at = at if at >= amounts.MIN_EPSILON else Fraction(0)  # δ falls in ε, so a smaller ε is the safe side
-    return min(Fraction(1), likely + other * curve(cost, units=units)(at))
+    likely, unlikely = max(p, 1 - p), min(p, 1 - p)
+    epsilon = down(lambda: ball(likely / unlikely).log()) if likely > unlikely else Fraction(0)
+    epsilon = epsilon if epsilon >= amounts.MIN_EPSILON else Fraction(0)  # a smaller ε has a larger δ: the safe side
+    return min(Fraction(1), likely + unlikely * curve(cost, units=units)(epsilon))
 
 
 def laplace_guess(epsilon: Any) -> Fraction:
@@ -236,8 +236,8 @@ def laplace_guess(epsilon: Any) -> Fraction:
 
     Integer noise, which Discreet adds, allows `guess`, a little more: there a count is randomized response.
     """
-    at = amounts.epsilon(epsilon)
-    return up(lambda: 1 - (-ball(at) / 2).exp() / 2)
+    exact = amounts.epsilon(epsilon)
+    return up(lambda: 1 - (-ball(exact) / 2).exp() / 2)
 
 
 def catch_rate(cost: Cost, false_alarms: Any, *, units: int = 1) -> Fraction:
@@ -257,8 +257,8 @@ def catch_rate(cost: Cost, false_alarms: Any, *, units: int = 1) -> Fraction:
         case Approx(epsilon=epsilon, delta=delta):
             points = [convert.group_approx(epsilon, delta, units)]
         case Zcdp():
-            at = curve(cost, units=units)
-            points = [(epsilon, at(epsilon)) for epsilon in _GRID]
+            delta_at = curve(cost, units=units)
+            points = [(epsilon, delta_at(epsilon)) for epsilon in _GRID]
         case _:
             from discreet.privacy import price
 
@@ -283,9 +283,9 @@ def _epsilons(cost: Cost, delta: Fraction, units: int) -> list[Fraction]:
     match cost:
         case Pure(epsilon=epsilon) | Response(epsilon=epsilon) | Exponential(epsilon=epsilon):
             return [convert.group_pure(epsilon, units)]
-        case Approx(epsilon=epsilon, delta=own):
-            whole, leak = convert.group_approx(epsilon, own, units)
-            return [whole] if leak <= delta else []
+        case Approx():
+            epsilon, leak = convert.group_approx(cost.epsilon, cost.delta, units)
+            return [epsilon] if leak <= delta else []
         case Gaussian() | Zcdp() if delta == 0:
             return []
         case Zcdp(rho=rho):
@@ -311,9 +311,9 @@ def _zcdp_distance(rho: Fraction) -> Fraction:
 def _normal_point(chance: Fraction) -> Fraction:
     """A z ≥ 0 with Pr[N(0, 1) > z] ≤ chance, certified; Pr[N > √(2 ln(1/chance))] ≤ chance is the way out."""
     if chance > Fraction(1, 10**300):
-        near = max(0.0, -NormalDist().inv_cdf(float(chance))) + 1e-9
-        if up(lambda: normal_tail(ball(Fraction(near)))) <= chance:
-            return Fraction(near)
+        z = Fraction(max(0.0, -NormalDist().inv_cdf(float(chance))) + 1e-9)
+        if up(lambda: normal_tail(ball(z))) <= chance:
+            return z
     return up(lambda: (-2 * ball(chance).log()).sqrt())
 
 
@@ -327,7 +327,7 @@ def _normal_loss(z: Fraction, mu: Fraction) -> Fraction:
 
 
 def _loss(value: Any) -> Fraction:
-    """A loss as typed or as `loss_bound` made it, whose Fractions may be longer than what anyone may type."""
+    """A loss as typed, or a result of `loss_bound`, whose Fractions may be longer than anyone may type."""
     rule, fix = "must be a decimal number of at least 0", "Give a number such as 1, or what `loss_bound` returned."
     parsed = value if isinstance(value, Fraction) else amounts.decimal(value, "loss", rule, fix)
     if parsed < 0:

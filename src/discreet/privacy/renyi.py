@@ -136,20 +136,19 @@ def sampled_gaussian(mu_squared: Fraction, rate: Fraction, alpha: Fraction) -> F
 
     (α−1)R_α is convex in α and 0 at α = 1, so the chord lies above; αμ²/2, no sample at all, is always a bound.
     """
-    plain = alpha * mu_squared / 2
+    unsampled = alpha * mu_squared / 2
     low = alpha.numerator // alpha.denominator
     if low + 1 > _MOST_BINOMIAL or alpha * alpha * mu_squared > 10**6:
-        return plain
-    left = _whole_moment(mu_squared, rate, low)
-    if alpha == low:
-        return min(plain, left / (alpha - 1))
-    right = _whole_moment(mu_squared, rate, low + 1)
-    share = alpha - low
-    return min(plain, ((1 - share) * left + share * right) / (alpha - 1))
+        return unsampled
+    moment = _moment_at(mu_squared, rate, low)
+    if alpha > low:
+        weight = alpha - low
+        moment = (1 - weight) * moment + weight * _moment_at(mu_squared, rate, low + 1)
+    return min(unsampled, moment / (alpha - 1))
 
 
 @lru_cache(maxsize=8192)
-def _whole_moment(mu_squared: Fraction, rate: Fraction, alpha: int) -> Fraction:
+def _moment_at(mu_squared: Fraction, rate: Fraction, alpha: int) -> Fraction:
     """(α−1)R_α = ln Σ_k C(α,k)(1−p)^{α−k}p^k·e^{k(k−1)μ²/2} at a whole α (Mironov, Talwar & Zhang 2019)."""
     if alpha == 1:
         return Fraction(0)

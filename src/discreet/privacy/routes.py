@@ -94,32 +94,32 @@ def delta_bounds(wrapped: Cost, epsilon: Fraction) -> Iterator[Bound]:
     yield from _outer_delta(cost, epsilon)
 
 
-def _direct_bounds(reading: _Reading, atoms: Atoms, at: Fraction) -> Iterator[Bound]:
-    """The closed form of the atoms; where that is not exact, also a loss distribution and the best Rényi order."""
+def _direct_bounds(reading: _Reading, atoms: Atoms, amount: Fraction) -> Iterator[Bound]:
+    """Bounds at that ε or δ: the closed form of the atoms; where it is not exact, a loss distribution and an order."""
     copies = _copies(atoms)
     match atoms:
         case ((Normal() as normal, 1),):
-            yield Bound(reading.of_gaussian(normal.mu_squared, at), "closed form: analytic Gaussian")
+            yield Bound(reading.of_gaussian(normal.mu_squared, amount), "closed form: analytic Gaussian")
             return
         case ((Concentrated() as concentrated, 1),):
-            yield Bound(reading.of_zcdp(concentrated.rho, at), "closed form: zCDP at its best order")
+            yield Bound(reading.of_zcdp(concentrated.rho, amount), "closed form: zCDP at its best order")
             return
         case _ if copies:
-            value = reading.of_copies(copies, at)
+            value = reading.of_copies(copies, amount)
             if value is not None:
                 yield Bound(value, "closed form" if _is_single(atoms) else "optimal composition")
             if not any(isinstance(atom, Odds) and atom.range_bounded for atom, _ in atoms):
                 return  # no search is below the exact curve of the worst mechanism
     note = ""
     if not copies:
-        by_distribution = reading.by_distribution(atoms, at)
+        by_distribution = reading.by_distribution(atoms, amount)
         if by_distribution is None:
             note = " (looser: out of the range of the privacy loss distribution)"
         else:
             value, loss = by_distribution
             grid = f"grid {loss.interval:.2g}, δ set aside {loss.allowance:.1g}"
             yield Bound(value, f"privacy loss distribution, pessimistic, {grid}", Fraction(loss.allowance))
-    by_order = reading.by_order(atoms, at)
+    by_order = reading.by_order(atoms, amount)
     if by_order is not None:
         yield Bound(by_order[0], f"Rényi at order {float(by_order[1]):.6g}{note}")
 

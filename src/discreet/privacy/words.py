@@ -1,7 +1,7 @@
-"""Privacy in sentences: the same denominator (of 100), the same worst case, no verdict.
+"""Sentences about privacy, all with the denominator 100 and the worst case, none with a verdict.
 
-Numbers are rounded to the worse side for privacy, an excess of 10⁻⁹ aside: ¾, known only from above, is 75 of 100.
-Nothing here says "safe", "anonymous" or "cannot".
+Numbers are rounded to the worse side for privacy, but an excess of 10⁻⁹ is ignored: ¾, known only from above, is 75
+of 100.  Nothing here says "safe", "anonymous" or "cannot".
 """
 
 import math
@@ -28,7 +28,7 @@ def strength(best_guess: Fraction) -> str:
     >>> [strength(Fraction(right)) for right in ("0.7311", "0.9526", "0.99996", "1")]
     ['strong', 'moderate', 'weak', 'needs justification']
     """
-    return next((word for word, most in STRENGTHS if best_guess <= most), "needs justification")
+    return next((word for word, limit in STRENGTHS if best_guess <= limit), "needs justification")
 
 
 def factor(loss: Fraction) -> str:
@@ -72,25 +72,25 @@ def chance(rare: Fraction) -> str:
 
 
 def person(best_guess: Fraction, *, seen_by: str, others: int = 0) -> str:
-    """To someone deciding whether to take part, with so many others: the best observer's yeses with and without."""
+    """For someone who decides, with so many others, whether to take part: how often an observer says yes either way."""
     return (
-        f"Suppose someone suspects {together(others)} are {_every(others)}in this data. Of 100 results this system "
-        f"could publish, {at_least(1 - best_guess)} would make them say yes if {_all(others)} stay out and "
-        f"{at_most(best_guess)} if {_all(others)} take part. {_seen(others, seen_by)}"
+        f"Suppose someone suspects {together(others)} are {_quantity(others)}in this data. Of 100 results this system "
+        f"could publish, {at_least(1 - best_guess)} would make them say yes if {_you_all(others)} stay out and "
+        f"{at_most(best_guess)} if {_you_all(others)} take part. {_seen_by(others, seen_by)}"
     )
 
 
 def person_value(best_guess: Fraction, *, seen_by: str, others: int = 0) -> str:
-    """The same to someone whose presence is known and whose value is not."""
+    """For someone whose presence is known and whose value is not: how often an observer is right about the value."""
     return (
-        f"Suppose someone suspects {_asked(Question.VALUE, others)}. Of 100 results this system could publish, "
+        f"Suppose someone suspects {_subject(Question.VALUE, others)}. Of 100 results this system could publish, "
         f"{at_least(1 - best_guess)} would make them say so if it is not and {at_most(best_guess)} if it is. "
-        f"{_seen(others, seen_by)}"
+        f"{_seen_by(others, seen_by)}"
     )
 
 
 def together(others: int) -> str:
-    """You, and so many others.
+    """The reader and so many others as a subject.
 
     >>> together(0), together(1), together(3)
     ('you', 'you and 1 other', 'you and 3 others')
@@ -98,30 +98,33 @@ def together(others: int) -> str:
     return "you" if others == 0 else "you and 1 other" if others == 1 else f"you and {others:,} others"
 
 
-def _every(others: int) -> str:
+def _quantity(others: int) -> str:
     return "" if others == 0 else "both " if others == 1 else "all "
 
 
-def _all(others: int) -> str:
-    return f"you {_every(others)}".rstrip()
+def _you_all(others: int) -> str:
+    return f"you {_quantity(others)}".rstrip()
 
 
-def _seen(others: int, seen_by: str) -> str:
+def _seen_by(others: int, seen_by: str) -> str:
     return f"Your exact {'records are' if others else 'record is'} seen by {seen_by}."
 
 
 def odds_moved(doer: str, reaches: Sequence[Reach], *, others: int = 0) -> str:
-    """By how much something multiplies anyone's odds, for every question that is protected; `odds.reaches` has them.
+    """By how much something can multiply anyone's odds, for each of the `odds.reaches`.
 
-    >>> one = Reach(Question.VALUE, 1, Fraction(1), Fraction(0), Fraction(3, 4))
-    >>> odds_moved("This", [one]).partition(". ")[0]
+    >>> reach = Reach(Question.VALUE, 1, Fraction(1), Fraction(0), Fraction(3, 4))
+    >>> odds_moved("This", [reach]).partition(". ")[0]
     "This can multiply anyone's odds on which of two values is yours by at most 2.72"
     """
-    stated = [(one, one.loss) for one in reaches if one.loss is not None]
-    told = [f"on {_asked(one.question, others)} by {factor(loss)}{_except(one)}" for one, loss in stated]
-    sentences = [f"{doer} can multiply anyone's odds {', and '.join(told)}."] if told else []
-    silent = [_asked(one.question, others) for one in reaches if one.loss is None]
-    sentences += [f"With so large a δ no factor can be stated on {asked}." for asked in silent]
+    factors = [
+        f"on {_subject(reach.question, others)} by {factor(reach.loss)}{_except(reach)}"
+        for reach in reaches
+        if reach.loss is not None
+    ]
+    sentences = [f"{doer} can multiply anyone's odds {', and '.join(factors)}."] if factors else []
+    unknown = [_subject(reach.question, others) for reach in reaches if reach.loss is None]
+    sentences += [f"With so large a δ no factor can be stated on {subject}." for subject in unknown]
     if len(reaches) > 1:
         sentences.append("A changed value is twice as far, being a removal and an addition.")
     else:
@@ -131,9 +134,9 @@ def odds_moved(doer: str, reaches: Sequence[Reach], *, others: int = 0) -> str:
     return " ".join(sentences)
 
 
-def _asked(question: Question, others: int) -> str:
+def _subject(question: Question, others: int) -> str:
     if question is Question.PRESENCE:
-        return f"whether {together(others)} are {_every(others)}in this data"
+        return f"whether {together(others)} are {_quantity(others)}in this data"
     return f"which of two values {together(others)} have" if others else "which of two values is yours"
 
 
@@ -142,13 +145,13 @@ def _except(reach: Reach) -> str:
 
 
 def reviewer(caught: Fraction, false_alarms: Fraction, measured: Fraction | None = None) -> str:
-    """To who checks the claim: an ideal attacker's catch, and what real attacks reached."""
+    """For a reviewer: the catch rate of an ideal attacker, and the rate that real attacks reached."""
     bound = f"At {accusations(false_alarms)} per 100, an ideal attacker names at most {at_most(caught)} of 100 members."
     return bound if measured is None else f"{bound} Our attacks reached {at_most(measured)}."
 
 
 def public(unit: str) -> str:
-    """To everyone."""
+    """For everyone: results barely depend on one unit."""
     return (
         f"Results barely depend on any one {unit}. General facts can still be learned, and may say something about you "
         "even if you stay out."
@@ -156,7 +159,7 @@ def public(unit: str) -> str:
 
 
 def composition(losses: tuple[Fraction, ...] = ()) -> str:
-    """Why answers add up; with losses, by how much."""
+    """The rule that answers add up; with losses, also the factor of all of them together."""
     rule = "Each answer spends a little; spending multiplies the odds, it never comes back."
     if not losses:
         return rule
@@ -164,7 +167,7 @@ def composition(losses: tuple[Fraction, ...] = ()) -> str:
 
 
 def accusations(rate: Fraction) -> str:
-    """So many false accusations, of 100."""
+    """The number of false accusations of 100."""
     return "one false accusation" if rate == Fraction(1, 100) else f"{amounts.shown(rate * 100)} false accusations"
 
 
