@@ -40,7 +40,7 @@ class Disclosed:
 
 def disclose(
     payer: Payer,
-    order: ChargeRequest,
+    request: ChargeRequest,
     mechanism: Mechanism,
     bounded: Bounded[Exact],
     *,
@@ -50,32 +50,32 @@ def disclose(
     """The noisy answer as bytes; `pack` turns what the mechanism released into them and sees nothing else."""
     if not mechanism.sensitivity.covers(bounded.sensitivity):
         raise bad("mechanism", "must cover the sensitivity of what it is given", type(mechanism).__name__, "Plan anew.")
-    receipt = payer.charge(order, mechanism.cost)
+    receipt = payer.charge(request, mechanism.cost)
     if not receipt.stored:
         _answer(payer, receipt, bounded.compute, lambda exact: pack(mechanism(exact, source)))
-    stored = payer.stored(order.key)
+    stored = payer.stored(request.key)
     if stored is None:
         raise IntegrityError("An answer that was stored is gone.", "The ledger was changed meanwhile.", "Verify it.")
     return Disclosed(handed_out(stored), receipt, receipt.stored)
 
 
 def handed_out(stored: bytes) -> bytes:
-    """Stored bytes, or for a record of failure the fixed reply, each time it is asked for."""
+    """The stored bytes; for a record of failure the fixed reply is raised, each time."""
     if stored == FAILED:
         raise engine_failed()
     return stored
 
 
-def _answer(payer: Payer, receipt: Receipt, compute: Callable[[], Exact], released: Callable[[Exact], bytes]) -> None:
-    """The answer stored, or the failure counted.
+def _answer(payer: Payer, receipt: Receipt, compute: Callable[[], Exact], release: Callable[[Exact], bytes]) -> None:
+    """Store the answer, or count the failure.
 
     What went wrong on private values may depend on them, so nothing of the cause is attached to the reply.
     """
     try:
-        read, exact = _attempted(compute)
-        if read:
-            drawn, answer = _attempted(lambda: _storable(released(exact)))
-            payer.commit(receipt, answer if drawn else FAILED)
+        is_read, exact = _attempt(compute)
+        if is_read:
+            is_released, answer = _attempt(lambda: _storable(release(exact)))
+            payer.commit(receipt, answer if is_released else FAILED)
             return
     except BaseException:  # an interrupt too: when it comes is the caller's choice, so it must not be free
         payer.fail(receipt)
@@ -85,14 +85,14 @@ def _answer(payer: Payer, receipt: Receipt, compute: Callable[[], Exact], releas
 
 
 def _storable(answer: bytes) -> bytes:
-    """The bytes, if the ledger takes them: whether it does must be known before it is asked to."""
+    """The bytes if the ledger accepts them, which must be known before they are committed."""
     if not isinstance(answer, bytes) or len(answer) > LONGEST_ANSWER:
         raise ValueError
     return answer
 
 
-def _attempted(action: Callable[[], Any]) -> tuple[bool, Any]:
-    """Whether it went well, and what it gave; an interrupt passes through."""
+def _attempt(action: Callable[[], Any]) -> tuple[bool, Any]:
+    """Whether the action succeeded, and its result; an interrupt is raised."""
     try:
         return True, action()
     except Exception:  # what it says may depend on rows

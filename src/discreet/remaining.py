@@ -18,7 +18,7 @@ def remaining(budget: Budget, ledger: Ledger | None, analyst: str | None) -> dic
         epsilon = total_epsilon(budget, analyst)
         epsilon = min(epsilon, budget.max_epsilon_per_question or epsilon)
         rules = filters.budget(budget.epsilon, budget.delta, ceiling=budget.max_delta)
-        left_delta = sum(filters.remaining_delta(rules, accounts.opened(len(rules.orders))), Fraction(0))
+        left_delta = sum(filters.remaining_delta(rules, accounts.empty(len(rules.orders))), Fraction(0))
         return {
             "epsilon": amounts.shown(epsilon),
             "delta": down(left_delta),

@@ -1,11 +1,11 @@
 """A run: an adaptive algorithm that spends one purse step by step and survives being killed anywhere.
 
-    found again   by its request, which says what is to be done and not on which rows
-    step          a part of the purse, keyed by run and name: a stored one keeps its bytes, one in flight is drawn anew
-    done          a part that costs nothing; its bytes are the result, and the purse ends
+    request       identifies the run: it says what is to be done and not on which rows
+    step          a charge in the purse, keyed by run and name: a stored step keeps its bytes, another is drawn again
+    done          a charge that costs nothing; its bytes are the result, and the purse ends
     abandon       the purse ends without a result; what was set aside stays spent
 
-The rows are those of the state that the run began with, whatever became of the source.  Training is a run of blocks of
+The rows are those of the state that the run began with, however the source changed.  Training is a run of blocks of
 steps: nothing of a block is shown before the block is stored.  Proof page: docs/proofs/run.md.
 """
 
@@ -58,21 +58,21 @@ class Run:
         """What the step released: stored before it is seen, and the same bytes whenever the run is taken up again."""
         if name == _DONE:
             raise bad("name", "is that of the result", name, "Call the step something else.")
-        return disclose(self._purse, self._order(name), mechanism, bounded, pack=pack, source=source).stored
+        return disclose(self._purse, self._request(name), mechanism, bounded, pack=pack, source=source).stored
 
     def done(self, result: bytes) -> Disclosed:
         """The result, made from what steps released and public facts alone; the run is found no more, but replayed."""
-        order = self._order(_DONE)
-        receipt = self._purse.charge(order, FREE)
+        request = self._request(_DONE)
+        receipt = self._purse.charge(request, FREE)
         if not receipt.stored:
             self._purse.commit(receipt, result)
         self._purse.end(_DONE)
         self.close()
-        return Disclosed(handed_out(self._purse.stored(order.key) or b""), self._purse.receipt, receipt.stored)
+        return Disclosed(handed_out(self._purse.stored(request.key) or b""), self._purse.receipt, receipt.stored)
 
     def result(self) -> bytes | None:
         """The result of a run that is done; None while it is under way."""
-        stored = self._purse.stored(self._order(_DONE).key)
+        stored = self._purse.stored(self._request(_DONE).key)
         if stored is None:
             return None
         self._purse.end(_DONE)  # whoever stored it may have died before
@@ -89,6 +89,6 @@ class Run:
             self._view.close()
             self._view = None
 
-    def _order(self, name: str) -> ChargeRequest:
+    def _request(self, name: str) -> ChargeRequest:
         digest = hashlib.sha256(f"discreet step {self._purse.receipt.name} {name}".encode()).hexdigest()
         return ChargeRequest(digest, self._path, memo=name)

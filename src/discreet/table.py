@@ -128,7 +128,7 @@ class Table:
         with self._lock:
             if self._ledger is None:
                 fixed = [column.name for column in self.schema.columns if column.fixed_per_unit]
-                self._ledger = Ledger.kept(self.ledger_path, self.opening, fixed=fixed)
+                self._ledger = Ledger.open_or_create(self.ledger_path, self.opening, fixed=fixed)
             return self._ledger
 
     def standing(self) -> Standing | None:
@@ -218,7 +218,7 @@ class Table:
             second.enter(self.ledger_path, identity, lambda: self.ledger, self.schema.name, why=self._second)
             self._entered = identity
         carried = self.engine.carried(view.snapshot)
-        if carried and not set(carried) <= set(self.ledger.carried(view.snapshot)):
+        if carried and not set(carried) <= set(self.ledger.older_snapshots(view.snapshot)):
             self.ledger.carry(view.snapshot, carried)
 
     def charge_request(self, request: Request, snapshot: str) -> ChargeRequest:
@@ -241,7 +241,7 @@ class Table:
         """Charge, compute, add noise, store, hand out; a stored answer is handed out again for nothing."""
         self.require_analyst(request.analyst)
         if older_key is not None and self._has_ledger():
-            for snapshot in self.ledger.carried(view.snapshot):
+            for snapshot in self.ledger.older_snapshots(view.snapshot):
                 key = older_key(snapshot)
                 stored, receipt = self.ledger.stored(key), self.ledger.receipt(key)
                 if stored is not None and receipt is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from discreet.ledger.chain import imported
+from discreet.ledger.chain import rows_of_export
 
 Told = Callable[..., dict[str, Any]]
 Shown = Callable[..., tuple[str, str]]
@@ -115,7 +115,7 @@ def test_ledger_that_is_gone_is_missed(asked: Path, told: Told, verb: list[str])
 def test_export_is_a_chain_that_anyone_can_check(asked: Path, told: Told) -> None:
     assert told("ledger", "people.toml", "--export", "entries.jsonl")["exported"] == "entries.jsonl"
     file = asked.parent / "entries.jsonl"
-    rows = imported(file.read_text().splitlines())
+    rows = rows_of_export(file.read_text().splitlines())
     assert [row.entry["kind"] for row in rows] == ["open", "charge", "answer"]
     told("ledger", "people.toml", "--export", "entries.jsonl", exit_code=2)
     told("ledger", "people.toml", "--export", "entries.jsonl", "--yes")

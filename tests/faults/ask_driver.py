@@ -315,7 +315,7 @@ def _killed_preparing(place, arm, tally):
 MAKING = {
     "no file": at(store, "make_file", die),
     "empty file": at(store, "make_file", die, after=True),
-    "connected": at(store.SqliteStore, "_connected", die, after=True),
+    "connected": at(store.SqliteStore, "_open_connection", die, after=True),
     "head not written": at(HeadFile, "prepare", die),
     "head written beside": at(HeadFile, "prepare", die, after=True),
     "made, no head": at(HeadFile, "publish", die),

@@ -47,7 +47,7 @@ def in_statement(verb, start, act):
         real = getattr(Ledger, verb)
 
         def wrapped(self, *args, **named):
-            connection = self._store._connected()
+            connection = self._store._open_connection()
             connection.set_trace_callback(lambda sql: act() if sql.startswith(start) else None)
             return real(self, *args, **named)
 

@@ -175,7 +175,7 @@ def at_statement(start, times=1):
 
     def arm(ledger):
         calls = iter(range(1, 10**9))
-        ledger._store._connected().set_trace_callback(
+        ledger._store._open_connection().set_trace_callback(
             lambda sql: die() if sql.startswith(start) and next(calls) == times else None
         )
 

@@ -39,26 +39,26 @@ def refund_on_error(patch: Patch) -> None:
 
     def failed(held: Books, number: int, died: str | None) -> None:
         fail(held, number, died)
-        held.account = accounts.opened(len(held.rules.budget.orders))
+        held.account = accounts.empty(len(held.rules.budget.orders))
         for n, (place, weight) in kept.items():
             if n not in held.unanswered or held.unanswered[n].failed == 0:
-                held.account = accounts.charged(held.account, place, weight)
+                held.account = accounts.with_charge(held.account, place, weight)
 
     patch.setattr(Books, "_charge", charge)
     patch.setattr(Books, "_fail", failed)
 
 
 def check_then_act(patch: Patch) -> None:
-    def reserved(held: Any, key: str, patience: float, decided: Any, prepare: Any) -> Any:
+    def reserve(held: Any, key: str, patience: float, decided: Any, prepare: Any) -> Any:
         found = held._read()
         with held._store.lock, held._store.writing() as pen:
-            asker, known = decide.Asker(held._lease.name(), held._held), reader.charge_of(pen, found, key)
+            asker, known = decide.Asker(held._lease.name(), held._is_charge_held), reader.charge_of(pen, found, key)
         decision = decided(found, known, asker)
         with held._store.lock, held._store.writing() as pen:
             last = [pen.append(one) for one in decision.entries][-1:]
         return held._outcome(decision, *last or [None])
 
-    patch.setattr(ledger.Ledger, "_reserved", reserved)
+    patch.setattr(ledger.Ledger, "_reserve", reserve)
 
 
 def charge_after_compute(patch: Patch) -> None:
@@ -88,11 +88,11 @@ def true_is_one(patch: Patch) -> None:
 
 
 def epsilon_rounded_down(patch: Patch) -> None:
-    patch.setattr(weigh, "kept", lambda epsilon: Fraction(int(epsilon * 10**30), 10**30))
+    patch.setattr(weigh, "charged_epsilon", lambda epsilon: Fraction(int(epsilon * 10**30), 10**30))
 
 
 def delta_rounded_down(patch: Patch) -> None:
-    patch.setattr(weigh, "kept_delta", lambda delta: Fraction(int(delta * 10**400), 10**400))
+    patch.setattr(weigh, "charged_delta", lambda delta: Fraction(int(delta * 10**400), 10**400))
 
 
 def shown_cost_rounded_down(patch: Patch) -> None:

@@ -16,7 +16,7 @@ import pytest
 import discreet as dp
 from discreet.ledger import decide
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.store import SqliteStore, _Pen
+from discreet.ledger.store import Pen, SqliteStore
 from faults.world import (
     FAULTS,
     OLD,
@@ -237,9 +237,9 @@ def answers_are_computed_once(make: Maker) -> list[str]:
 def answers_are_stored_before_they_are_seen(make: Maker) -> list[str]:
     """What is returned lies in the file at that moment; where it cannot be written, nothing is returned."""
     people, wrong = make(), []
-    append = _Pen.append
+    append = Pen.append
 
-    def full(pen: _Pen, entry: dict[str, Any], answer: tuple[int, bytes] | None = None) -> Any:
+    def full(pen: Pen, entry: dict[str, Any], answer: tuple[int, bytes] | None = None) -> Any:
         if entry["kind"] == "answer":
             raise sqlite3.OperationalError("database or disk is full")
         return append(pen, entry, answer)
@@ -247,7 +247,7 @@ def answers_are_stored_before_they_are_seen(make: Maker) -> list[str]:
     for broken in (False, True):
         with pytest.MonkeyPatch.context() as patch:
             if broken:
-                patch.setattr(_Pen, "append", full)
+                patch.setattr(Pen, "append", full)
             code, answer = reply(people.sql(f"{COUNT} WHERE age > {broken:d}"), epsilon="1e-5")
         if code == "answered" and answer.to_bytes() not in stored(people):
             wrong.append("an answer was seen that is not stored")

@@ -17,7 +17,7 @@ import pytest
 
 from discreet.errors import IntegrityError, LedgerUnavailable
 from discreet.ledger import question, store
-from discreet.ledger.chain import linked
+from discreet.ledger.chain import link_hash
 from discreet.ledger.filter import budget
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.payer import ChargeRequest
@@ -215,7 +215,7 @@ def test_ctrl_c_at_the_start_of_a_transaction_blocks_nobody(tmp_path, monkeypatc
         raise KeyboardInterrupt
 
     with monkeypatch.context() as broken:
-        broken.setattr(store, "_Pen", interrupted)
+        broken.setattr(store, "Pen", interrupted)
         with pytest.raises(KeyboardInterrupt):
             ledger.charge(ChargeRequest("k"), Pure("0.1"))
     assert not ledger._store._connection.in_transaction
@@ -413,7 +413,7 @@ def rewrite(connection, chance):
     for n, body, _ in rows[at - 1 :]:
         if n == at:
             body = body.replace('"epsilon":"1/10"', '"epsilon":"1/1000"')
-        before = linked(before, body)
+        before = link_hash(before, body)
         connection.execute("UPDATE entries SET body = ?, hash = ? WHERE n = ?", (body, before, n))
     return f"rewriting from {at}"
 

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import BudgetExceeded, Closed, Conflict, LedgerUnavailable
-from discreet.ledger.chain import imported
+from discreet.ledger.chain import rows_of_export
 from discreet.ledger.filter import accepts, budget
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.payer import ChargeRequest
@@ -86,7 +86,7 @@ def test_never_over_budget_whatever_the_sequence(steps, size, under):
         ledger.close()
         with Ledger.open(Path(folder) / "a.ledger", head=Path(folder) / "s" / "head") as fresh:
             assert fresh.verify() == fresh.standing()
-            assert imported(fresh.export())[-1].hash.hex() == fresh.standing().head
+            assert rows_of_export(fresh.export())[-1].hash.hex() == fresh.standing().head
 
 
 @given(acts, budgets)

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
 from discreet.ledger import inside as insides
-from discreet.ledger.inside import Inside, fits, from_json, holds, taken, to_json
+from discreet.ledger.inside import Inside, amount_taken, fits, from_json, holds, to_json
 from discreet.ledger.weigh import promise
 from discreet.privacy import price, renyi
 from discreet.privacy.cost import Apart, Approx, Exponential, Gaussian, Pure, Repeated, Sampled, Together, Zcdp
@@ -47,7 +47,7 @@ def accepted(reserved, wanted, under):
     """The charges that fit one after the other, as a ledger takes them."""
     inside, taken_in = Inside(), []
     for cost in wanted:
-        more = taken(reserved, cost, under)
+        more = amount_taken(reserved, cost, under)
         if more is not None and holds(reserved, inside + more, under):
             inside += more
             taken_in.append(cost)
@@ -58,7 +58,10 @@ def is_covered(reserved, costs, under):
     """Whether the charges cost no more than was reserved: δ apart, R_α at every order, ρ, and ε where there is one."""
     whole, each = promise(reserved, under), [promise(cost, under) for cost in costs]
     together = Together(tuple(one.cost for one in each))
-    if sum(one.apart for one in each) > whole.apart or price.zcdp(together).value > price.zcdp(whole.cost).value:
+    if (
+        sum(one.delta_apart for one in each) > whole.delta_apart
+        or price.zcdp(together).value > price.zcdp(whole.cost).value
+    ):
         return False
     odds = renyi.total_odds(atoms_of(whole.cost))
     if odds is not None and renyi.total_odds(atoms_of(together)).epsilon > odds.epsilon:
@@ -85,7 +88,7 @@ def half(rho):
     [
         (insides, "_rho", half(insides._rho)),
         (insides._Rooms, "take", lambda rooms, epsilon, times: 0),
-        (insides, "_by_kind", lambda found, real=insides._by_kind: (real(found)[0] / 2, *real(found)[1:])),
+        (insides, "totals", lambda atoms, real=insides.totals: (real(atoms)[0] / 2, *real(atoms)[1:])),
     ],
     ids=["an overflow at half its ρ", "pure slots without end", "Gaussians at half their size"],
 )
@@ -105,7 +108,7 @@ def test_the_order_of_charges_and_json_change_nothing(reserved, wanted, under, c
     def summed(costs):
         inside = Inside()
         for cost in costs:
-            inside += taken(reserved, cost, under)
+            inside += amount_taken(reserved, cost, under)
         return inside
 
     shuffled = list(wanted)

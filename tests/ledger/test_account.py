@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import BadValue
-from discreet.ledger.account import Account, Amounts, charged, nothing, opened, parsed_path, slack
+from discreet.ledger.account import Account, Amounts, empty, nothing, parsed_path, slack, with_charge
 
 CALM = settings(deadline=None)
 COLUMNS = {"age": ["young", "old"], "region": ["north", "south", "east"], "sex": ["f", "m"]}
@@ -22,9 +22,9 @@ charges = st.lists(st.tuples(paths, amounts), max_size=12)
 
 
 def account_of(made):
-    account = opened(1)
+    account = empty(1)
     for path, amount in made:
-        account = charged(account, path, amount)
+        account = with_charge(account, path, amount)
     return account
 
 
@@ -64,7 +64,7 @@ def test_no_unit_meets_more_than_what_is_spent(made):
 @CALM
 def test_slack_is_what_can_be_charged_before_the_total_moves(made, path, amount):
     account = account_of(made)
-    room, after = slack(account, path), charged(account, path, amount).spent
+    room, after = slack(account, path), with_charge(account, path, amount).spent
     for name in ("epsilon", "delta", "keys"):
         grown = getattr(account.spent, name) + max(F(0), getattr(amount, name) - getattr(room, name))
         assert getattr(after, name) == grown
@@ -83,26 +83,26 @@ def test_order_of_charges_does_not_matter(made, chance):
 @CALM
 def test_spent_only_grows(made, path, amount):
     account = account_of(made)
-    after = charged(account, path, amount).spent
+    after = with_charge(account, path, amount).spent
     assert after.or_more(account.spent) == after
 
 
 def test_a_charge_leaves_the_old_account_as_it_was():
-    before = charged(opened(0), (("sex", "f"),), Amounts(F(1)))
-    charged(before, (("sex", "f"),), Amounts(F(1)))
+    before = with_charge(empty(0), (("sex", "f"),), Amounts(F(1)))
+    with_charge(before, (("sex", "f"),), Amounts(F(1)))
     assert before.spent == Amounts(F(1))
 
 
 def test_splits_by_two_columns_add_up():
-    account = opened(0)
+    account = empty(0)
     for path in [(("sex", "f"),), (("sex", "m"),), (("region", "north"),), (("region", "south"),)]:
-        account = charged(account, path, Amounts(F(1)))
+        account = with_charge(account, path, Amounts(F(1)))
     assert account.spent.epsilon == 2
 
 
 def test_currencies_may_have_different_worst_parts():
-    account = charged(opened(0), (("sex", "f"),), Amounts(F(3), F(1, 10)))
-    account = charged(account, (("sex", "m"),), Amounts(F(1), F(2, 10)))
+    account = with_charge(empty(0), (("sex", "f"),), Amounts(F(3), F(1, 10)))
+    account = with_charge(account, (("sex", "m"),), Amounts(F(1), F(2, 10)))
     assert account.spent == Amounts(F(3), F(2, 10))
     assert isinstance(account, Account)
 

@@ -9,7 +9,7 @@ import pytest
 from discreet.errors import IntegrityError
 from discreet.ledger import ledger as ledgers
 from discreet.ledger.books import Books
-from discreet.ledger.chain import canonical, linked
+from discreet.ledger.chain import canonical, link_hash
 from discreet.ledger.filter import budget
 from discreet.ledger.head import Head, HeadFile
 from discreet.ledger.payer import ChargeRequest
@@ -154,12 +154,12 @@ def test_part_entries_carry_what_they_took_and_nothing_is_priced_again(tmp_path,
     assert [e["amounts"] for e in parts[:1]] == [{"rho": "1/20000"}]
     assert parts[-1]["amounts"] == {"delta": "0", "slots": [[1, "odds", "1/100", "0", 0]]}
     ledger.close()
-    monkeypatch.setattr("discreet.ledger.inside.taken", None)
+    monkeypatch.setattr("discreet.ledger.inside.amount_taken", None)
     monkeypatch.setattr("discreet.ledger.books.weight_of", None)
     with again(tmp_path) as opened:
         opened.standing()
     monkeypatch.undo()
-    monkeypatch.setattr("discreet.ledger.inside.taken", None)
+    monkeypatch.setattr("discreet.ledger.inside.amount_taken", None)
     with again(tmp_path) as opened:
         Books().read(opened._store.rows(0))
 
@@ -177,7 +177,7 @@ def rewritten(folder, change, *, head=False):
         changed = change(entry) if before is not None else None
         if changed is not None:
             body = json.dumps(changed, sort_keys=True, separators=(",", ":"))
-        digest = digest if before is None else linked(before, body)
+        digest = digest if before is None else link_hash(before, body)
         connection.execute("UPDATE entries SET body = ?, hash = ? WHERE n = ?", (body, digest, n))
         before = digest
     restore_triggers(connection)
@@ -358,7 +358,7 @@ def test_a_checkpoint_appended_behind_the_head_is_not_believed(tmp_path):
     nothing = {"epsilon": "0", "delta": "0", "keys": "0", "renyi": []}
     body = canonical(entry("checkpoint", sums=state | {"account": {"spent": nothing}}) | {"n": last.number + 1})
     connection = raw(tmp_path)
-    row = (last.number + 1, body, linked(last.hash, body))
+    row = (last.number + 1, body, link_hash(last.hash, body))
     connection.execute("INSERT INTO entries (n, body, hash) VALUES (?, ?, ?)", row)
     restore_triggers(connection)
     connection.close()

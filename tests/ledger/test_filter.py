@@ -11,9 +11,9 @@ import pytest
 from discreet import amounts
 from discreet.errors import BadValue
 from discreet.ledger import filter as filters
-from discreet.ledger.account import Account, Amounts, charged, nothing, opened
-from discreet.ledger.filter import UNITS, EpsilonDelta, EpsilonOnly, accepts, budget, kept, limit, remaining
-from discreet.ledger.weigh import typed, weight_of
+from discreet.ledger.account import Account, Amounts, empty, nothing, with_charge
+from discreet.ledger.filter import UNITS, EpsilonDelta, EpsilonOnly, accepts, budget, charged_epsilon, limit, remaining
+from discreet.ledger.weigh import declared, weight_of
 from discreet.privacy import analytic
 from discreet.privacy.cost import Approx, Exponential, Gaussian, Pure
 from discreet.relation import Relation
@@ -27,7 +27,7 @@ def number(x):
 
 
 def weight(cost, allowed, **typed_as):
-    return weight_of(typed(cost, Relation.ADD_REMOVE, **typed_as), allowed)
+    return weight_of(declared(cost, Relation.ADD_REMOVE, **typed_as), allowed)
 
 
 def times(amount, n):
@@ -102,8 +102,8 @@ def test_epsilon_only_takes_ten_tenths_and_not_the_smallest_more():
 
 
 def test_a_million_charges_of_a_millionth_sum_exactly():
-    assert accepts(budget(1), times(Amounts(kept(F(1, 10**6))), 10**6))
-    assert not accepts(budget(1), times(Amounts(kept(F(1, 10**6))), 10**6 + 1))
+    assert accepts(budget(1), times(Amounts(charged_epsilon(F(1, 10**6))), 10**6))
+    assert not accepts(budget(1), times(Amounts(charged_epsilon(F(1, 10**6))), 10**6 + 1))
 
 
 def test_three_thirds_are_one():
@@ -179,11 +179,11 @@ def test_one_condition_is_enough_and_keys_always_count():
 @pytest.mark.parametrize("spent", [F(0), F(1, 3), F(99, 100), F(1)])
 def test_remaining_is_accepted_and_a_little_more_is_not(epsilon, delta, spent):
     allowed = budget(epsilon, delta)
-    account = opened(len(allowed.orders))
-    used = kept(spent * allowed.epsilon)
+    account = empty(len(allowed.orders))
+    used = charged_epsilon(spent * allowed.epsilon)
     if used:
         share = tuple(int(spent * one.limit) for one in allowed.orders)
-        account = charged(account, (), Amounts(used, renyi=share))
+        account = with_charge(account, (), Amounts(used, renyi=share))
     left = remaining(allowed, account)
     if left:
         assert accepts(allowed, account.spent + weight(Pure(left), allowed))
@@ -211,16 +211,16 @@ def test_remaining_is_nothing_once_keys_or_delta_are_overdrawn():
 
 def test_remaining_in_a_part_counts_what_other_parts_leave():
     allowed = EpsilonOnly(F(1))
-    account = charged(opened(0), (("sex", "f"),), Amounts(F(3, 4)))
+    account = with_charge(empty(0), (("sex", "f"),), Amounts(F(3, 4)))
     assert remaining(allowed, account) == F(1, 4)
     assert remaining(allowed, account, (("sex", "f"),)) == F(1, 4)
     assert remaining(allowed, account, (("sex", "m"),)) == 1
 
 
 def test_remaining_stays_acceptable_after_sums_with_awkward_denominators():
-    account = opened(0)
+    account = empty(0)
     for n in (7, 11, 13, 997, 991):
-        account = charged(account, (), Amounts(kept(F(1, 10 * n))))
+        account = with_charge(account, (), Amounts(charged_epsilon(F(1, 10 * n))))
     left = remaining(budget(1), account)
     assert accepts(budget(1), account.spent + weight(Pure(left), budget(1)))
 
@@ -228,9 +228,9 @@ def test_remaining_stays_acceptable_after_sums_with_awkward_denominators():
 def test_amounts_stay_short_whatever_is_typed():
     total = F(0)
     for n in range(1, 300):
-        total += kept(F(10**20 + n, 10**25 + 7 * n))
+        total += charged_epsilon(F(10**20 + n, 10**25 + 7 * n))
     assert total.denominator <= 10**30 * math.lcm(*range(1, 1001))
-    assert kept(F(10**20 + 1, 10**25 + 7)) >= F(10**20 + 1, 10**25 + 7)
+    assert charged_epsilon(F(10**20 + 1, 10**25 + 7)) >= F(10**20 + 1, 10**25 + 7)
 
 
 # --- an adversary ----------------------------------------------------------------------------------------------------

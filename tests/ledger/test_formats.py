@@ -10,7 +10,7 @@ import pytest
 
 from discreet.errors import BudgetExceeded, IntegrityError
 from discreet.ledger import inside, ledger, schema
-from discreet.ledger.chain import grown, imported
+from discreet.ledger.chain import next_row, rows_of_export
 from discreet.ledger.head import Head, HeadFile
 from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.schema import APPLICATION, SCHEMAS
@@ -30,7 +30,7 @@ HEAD = "da63824e3e2e6eb9e07007a3113ba7eec744ddd357573ac9f60a94875356b4b8"
 def laid(folder, rows=None):
     """The file that format 1 made of those rows, and its head."""
     path, head = places(folder)
-    rows = imported(LINES) if rows is None else rows
+    rows = rows_of_export(LINES) if rows is None else rows
     path.touch(mode=0o600)
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA journal_mode = WAL")
@@ -53,7 +53,7 @@ def laid(folder, rows=None):
 
 
 def keys():
-    return {row.number: row.entry["key"] for row in imported(LINES) if "key" in row.entry}
+    return {row.number: row.entry["key"] for row in rows_of_export(LINES) if "key" in row.entry}
 
 
 def test_an_old_ledger_opens_verifies_and_replays_without_being_written_to(tmp_path):
@@ -68,7 +68,10 @@ def test_an_old_ledger_opens_verifies_and_replays_without_being_written_to(tmp_p
         assert old.remaining(analyst="ana") == F("1.4")
         for number, key in keys().items():
             assert old.stored(key) == ANSWERS.get(number)
-        assert old.charge(ChargeRequest("plain", memo="any"), Pure(2)).name == f"2-{imported(LINES)[1].hash.hex()[:12]}"
+        assert (
+            old.charge(ChargeRequest("plain", memo="any"), Pure(2)).name
+            == f"2-{rows_of_export(LINES)[1].hash.hex()[:12]}"
+        )
         assert [e["state"] for e in old.entries() if "state" in e].count("COMMITTED") == len(ANSWERS)
         assert old.entries()[13]["attempt"] == 2
     assert sqlite3.connect(places(tmp_path)[0]).execute("PRAGMA user_version").fetchone() == (1,)
@@ -84,7 +87,7 @@ def test_the_next_entry_moves_it_to_the_present_format_and_says_so(tmp_path, mon
         assert (old.entries()[49]["before"], old.entries()[49]["format"]) == (1, 2)
         old.verify()
     assert schema.version(sqlite3.connect(places(tmp_path)[0])) == 2
-    monkeypatch.setattr(inside, "taken", None)  # nothing is priced again
+    monkeypatch.setattr(inside, "amount_taken", None)  # nothing is priced again
     with again(tmp_path, fixed=["region"]) as moved:
         assert moved.standing().spent.epsilon == before.spent.epsilon + F("0.1")
         assert moved._read().history is None
@@ -117,21 +120,21 @@ def test_what_was_begun_in_format_1_goes_on(tmp_path):
 
 
 def test_deaths_in_format_1_are_failures_each(tmp_path):
-    rows = imported(LINES)
+    rows = rows_of_export(LINES)
     for _ in range(2):
         charge = {**rows[1].entry, "key": f"dead {len(rows)}", "holder": "gone"}
-        rows.append(grown(rows[-1], charge))
-        rows.append(grown(rows[-1], {"kind": "failure", "charge": rows[-1].number, "time": ""}))
+        rows.append(next_row(rows[-1], charge))
+        rows.append(next_row(rows[-1], {"kind": "failure", "charge": rows[-1].number, "time": ""}))
     laid(tmp_path, rows)
     assert again(tmp_path).standing().failures == 2
 
 
 def test_an_old_ledger_with_an_overspent_purse_is_refused(tmp_path):
-    rows = imported(LINES)
+    rows = rows_of_export(LINES)
     part = next(row.entry for row in rows if row.entry.get("key") == "run 2")
     laid(
         tmp_path,
-        [*rows, grown(rows[-1], {**part, "key": "run 3", "cost": json.loads('{"kind":"pure","epsilon":"1"}')})],
+        [*rows, next_row(rows[-1], {**part, "key": "run 3", "cost": json.loads('{"kind":"pure","epsilon":"1"}')})],
     )
     with pytest.raises(IntegrityError):
         again(tmp_path)

@@ -7,7 +7,7 @@ import pytest
 
 from discreet.errors import BudgetExceeded
 from discreet.ledger import ledger as ledgers
-from discreet.ledger.inside import Inside, fits, from_json, holds, taken, to_json
+from discreet.ledger.inside import Inside, amount_taken, fits, from_json, holds, to_json
 from discreet.ledger.payer import ChargeRequest
 from discreet.privacy import pld, price
 from discreet.privacy.cost import (
@@ -113,14 +113,14 @@ def test_under_replace_one_a_sample_in_a_mixed_purse_counts_as_the_whole():
 
 
 def test_a_kind_without_any_slot_is_stored_as_its_rho():
-    some = taken(SYNTHESIS, Together((Gaussian(2), KEYS, Exponential(1))), ADD)
+    some = amount_taken(SYNTHESIS, Together((Gaussian(2), KEYS, Exponential(1))), ADD)
     assert some == Inside((("delta", F(1, 10**10)),), ((Concentrated(F(3, 8)), 1),))
     assert to_json(some) == {"delta": "1/10000000000", "slots": [[1, "zcdp", "3/8"]]}
 
 
 def test_a_kind_with_a_slot_is_stored_as_it_is():
     reserved = Together((Pure(1), Gaussian(1), Zcdp(1)))
-    some = taken(reserved, Together((Pure(2), Gaussian("0.5"), Zcdp("0.1"))), ADD)
+    some = amount_taken(reserved, Together((Pure(2), Gaussian("0.5"), Zcdp("0.1"))), ADD)
     assert dict(some.slots) == {Odds(F(2)): 1, Normal(F(4)): 1, Concentrated(F(1, 10)): 1}
 
 
@@ -132,11 +132,11 @@ def test_amounts_as_earlier_versions_stored_them_keep_their_meaning():
     charges = [Pure("0.1"), Together((Pure("0.1"), Zcdp(1))), Gaussian(1), Approx(0, "1e-9")]
     summed = Inside()
     for cost in charges:
-        summed += taken(reserved, cost, ADD)
+        summed += amount_taken(reserved, cost, ADD)
     assert to_json(summed) == stored
     assert inside.covers(summed)
     assert summed.covers(inside)
-    assert not holds(reserved, inside + taken(reserved, Pure("1e-9"), ADD), ADD)
+    assert not holds(reserved, inside + amount_taken(reserved, Pure("1e-9"), ADD), ADD)
 
 
 @pytest.mark.parametrize(
@@ -203,6 +203,6 @@ def test_a_cost_with_zcdp_is_priced_at_one_renyi_order(reserved):
 def test_two_hundred_charges_take_little_time(reserved, charge):
     inside, start = Inside(), time.process_time()
     for n in range(1, 201):
-        inside += taken(reserved, charge(n), ADD)
+        inside += amount_taken(reserved, charge(n), ADD)
         assert holds(reserved, inside, ADD)
     assert time.process_time() - start < 3

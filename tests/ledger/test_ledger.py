@@ -26,7 +26,7 @@ from discreet.errors import (
 )
 from discreet.ledger import books
 from discreet.ledger.books import Books
-from discreet.ledger.chain import grown, imported
+from discreet.ledger.chain import next_row, rows_of_export
 from discreet.ledger.filter import UNITS, budget
 from discreet.ledger.inside import Inside
 from discreet.ledger.ledger import Ledger, Receipt
@@ -156,7 +156,7 @@ def test_replay_weighs_nothing_and_writes_nothing(tmp_path, monkeypatch):
     ledger = made(tmp_path, 1)
     ask(ledger, "k")
     monkeypatch.setattr(Ledger, "_writing", None)
-    monkeypatch.setattr("discreet.ledger.ledger.typed", None)
+    monkeypatch.setattr("discreet.ledger.ledger.declared", None)
     assert ask(ledger, "k", Gaussian(1)) == b"42"
 
 
@@ -643,10 +643,10 @@ def test_a_chain_with_a_purse_spent_outside_or_answered_is_refused(tmp_path):
     part = {**rows[-1].entry, "key": "forged"}
     for forged in ({**part, "path": []}, {**part, "path": [["region", "south"]]}):
         with pytest.raises(IntegrityError, match="overspends its purse"):
-            Books().read([*rows, grown(rows[-1], forged)])
+            Books().read([*rows, next_row(rows[-1], forged)])
     with pytest.raises(IntegrityError, match="or a purse"):
-        Books().read([*rows, grown(rows[-1], {"kind": "answer", "charge": 2, "sha256": "", "size": 0})])
-    Books().read([*rows, grown(rows[-1], part)])
+        Books().read([*rows, next_row(rows[-1], {"kind": "answer", "charge": 2, "sha256": "", "size": 0})])
+    Books().read([*rows, next_row(rows[-1], part)])
 
 
 def test_many_equal_steps_fill_a_purse_exactly(tmp_path):
@@ -702,7 +702,7 @@ def test_export_is_checked_without_the_database(tmp_path):
     ledger = made(tmp_path, 1)
     ask(ledger, "a")
     lines = list(ledger.export())
-    rows = imported(lines)
+    rows = rows_of_export(lines)
     assert rows[-1].hash.hex() == ledger.standing().head
     assert all(json.loads(line) for line in lines)
 

@@ -11,7 +11,7 @@ import warnings
 import pytest
 
 from discreet.errors import Conflict, IntegrityError, LedgerUnavailable
-from discreet.ledger.chain import Row, canonical, checked, exported, grown, imported, linked
+from discreet.ledger.chain import Row, canonical, checked, export_lines, link_hash, next_row, rows_of_export
 from discreet.ledger.head import Head, HeadFile, default_place
 from discreet.ledger.lease import Lease
 from discreet.ledger.ledger import Ledger
@@ -50,9 +50,9 @@ def used(folder, charges=3):
 
 
 def rows(count=4):
-    found = [grown(None, {"kind": "open"})]
+    found = [next_row(None, {"kind": "open"})]
     for n in range(count - 1):
-        found.append(grown(found[-1], {"kind": "x", "value": n}))
+        found.append(next_row(found[-1], {"kind": "x", "value": n}))
     return found
 
 
@@ -60,7 +60,7 @@ def test_a_chain_holds_and_continues():
     found = rows()
     assert checked(found) == found
     assert checked(found[2:], found[1]) == found[2:]
-    assert imported(exported(found)) == found
+    assert rows_of_export(export_lines(found)) == found
 
 
 @pytest.mark.parametrize("at", range(4))
@@ -77,7 +77,7 @@ def test_a_missing_or_swapped_entry_breaks_it():
         checked([found[0], *found[2:]])
     with pytest.raises(IntegrityError):
         checked([found[0], found[2], found[1], found[3]])
-    rehashed = Row(2, found[2].body, linked(found[0].hash, found[2].body))
+    rehashed = Row(2, found[2].body, link_hash(found[0].hash, found[2].body))
     with pytest.raises(IntegrityError):
         checked([found[0], rehashed, found[3]])
 
@@ -87,13 +87,13 @@ def test_a_missing_or_swapped_entry_breaks_it():
 )
 def test_lines_that_are_no_export_are_refused(line):
     with pytest.raises(IntegrityError, match="Line 1"):
-        imported([line])
+        rows_of_export([line])
 
 
 def test_an_edited_export_is_refused():
-    lines = list(exported(rows()))
+    lines = list(export_lines(rows()))
     with pytest.raises(IntegrityError):
-        imported([lines[0], lines[1].replace('"value":0', '"value":1'), *lines[2:]])
+        rows_of_export([lines[0], lines[1].replace('"value":0', '"value":1'), *lines[2:]])
 
 
 def test_canonical_text_has_no_nan():
@@ -106,7 +106,7 @@ def test_canonical_text_has_no_nan():
 
 def test_durable_strict_and_append_only(tmp_path):
     ledger = used(tmp_path)
-    connection = ledger._store._connected()
+    connection = ledger._store._open_connection()
     told = {
         name: connection.execute(f"PRAGMA {name}").fetchone()[0]
         for name in ("journal_mode", "synchronous", "foreign_keys")
@@ -230,7 +230,7 @@ def test_a_locked_ledger_says_so_in_time(tmp_path):
         ledger.charge(ChargeRequest("k"), Pure(1))
     assert caught.value.fix.startswith("Wait until that one is done or stop it")
     other.execute("ROLLBACK")
-    with HeadFile(head).locked(1), pytest.raises(LedgerUnavailable, match="busy"):
+    with HeadFile(head).lock(1), pytest.raises(LedgerUnavailable, match="busy"):
         ledger.charge(ChargeRequest("k"), Pure(1))
     assert ledger.charge(ChargeRequest("k"), Pure(1)).attempt == 1
     other.close()
@@ -274,7 +274,7 @@ def test_a_rewritten_chain_is_noticed_by_its_head(tmp_path):
     before = found[0][2]
     for n, body, _ in found[1:]:
         body = body.replace('"epsilon":"1/10"', '"epsilon":"1/99"')
-        before = linked(before, body)
+        before = link_hash(before, body)
         connection.execute("UPDATE entries SET body = ?, hash = ? WHERE n = ?", (body, before, n))
     restore_triggers(connection)
     with pytest.raises(IntegrityError, match="not the one that was used last"):
@@ -458,7 +458,7 @@ def test_a_child_forked_while_a_ledger_is_opened_keeps_no_lock(tmp_path, monkeyp
     thread = next(c for c in children if isinstance(c, threading.Thread))
     thread.join()
     try:
-        with HeadFile(places(tmp_path)[1]).locked(0.5):
+        with HeadFile(places(tmp_path)[1]).lock(0.5):
             pass
     finally:
         os.kill(next(c for c in children if isinstance(c, int)), signal.SIGKILL)

@@ -9,7 +9,7 @@ import pytest
 from discreet.errors import BadValue
 from discreet.ledger.filter import UNITS, budget
 from discreet.ledger.inside import fits
-from discreet.ledger.weigh import covered, promise, typed, weight_of
+from discreet.ledger.weigh import declared, is_covered, promise, weight_of
 from discreet.privacy import analytic, price, renyi
 from discreet.privacy.cost import (
     FREE,
@@ -48,21 +48,21 @@ SMALL = F(1, 10**9)
 )
 def test_every_delta_is_paid_apart(cost, apart):
     found = promise(cost, ADD)
-    assert found.apart == apart
+    assert found.delta_apart == apart
     for order in (F(3, 2), F(8), F(40)):
         assert renyi.divergence(found.cost, order).delta == 0
 
 
 def test_a_delta_that_no_decimal_ends_covers_itself():
     third = F(1, 3**17)
-    question = typed(Approx(1, third), ADD, epsilon=1, delta=third)
-    assert (question.delta, question.promise.apart) == (third, third)
+    question = declared(Approx(1, third), ADD, epsilon=1, delta=third)
+    assert (question.delta, question.promise.delta_apart) == (third, third)
     weight = weight_of(question, budget(3, "1e-6"))
     assert weight.delta == 0
     assert third < weight.keys < third + F(1, 10**399)
     assert fits(Approx(1, third), [Approx(1, third)], ADD)
     with pytest.raises(BadValue, match="must cover"):
-        typed(Approx(1, third), ADD, epsilon=1, delta=third - F(1, 10**410))
+        declared(Approx(1, third), ADD, epsilon=1, delta=third - F(1, 10**410))
 
 
 def test_a_delta_apart_stays_short_and_is_rounded_up():
@@ -70,21 +70,21 @@ def test_a_delta_apart_stays_short_and_is_rounded_up():
     for _ in range(3):
         rate = F(10**400 - 1, 10**400)
         cost, exactly = Sampled(rate, cost), rate * exactly
-    apart = promise(cost, Relation.ADD_REMOVE).apart
+    apart = promise(cost, Relation.ADD_REMOVE).delta_apart
     assert 0 <= apart - exactly < F(1, 10**400)
     assert len(str(apart)) < 1000
 
 
 def test_group_delta_grows_with_the_group():
-    assert promise(Group(Approx(1, SMALL), 3), ADD).apart > 3 * SMALL
+    assert promise(Group(Approx(1, SMALL), 3), ADD).delta_apart > 3 * SMALL
 
 
 def test_replace_one_pays_for_every_part_and_for_the_whole_sample():
     parts = Apart((Pure(1), Pure(2)))
-    assert typed(parts, ADD).epsilon == 2
-    assert typed(parts, REPLACE).epsilon == 3
-    assert typed(Sampled("0.01", Pure(1)), ADD).epsilon < F(1, 50)
-    assert typed(Sampled("0.01", Pure(1)), REPLACE).epsilon == 1
+    assert declared(parts, ADD).epsilon == 2
+    assert declared(parts, REPLACE).epsilon == 3
+    assert declared(Sampled("0.01", Pure(1)), ADD).epsilon < F(1, 50)
+    assert declared(Sampled("0.01", Pure(1)), REPLACE).epsilon == 1
 
 
 def test_costs_enter_the_orders_as_the_design_says():
@@ -92,7 +92,7 @@ def test_costs_enter_the_orders_as_the_design_says():
     orders = [one.order for one in allowed.orders]
 
     def curve(cost, **typed_as):
-        return [r / UNITS for r in weight_of(typed(cost, ADD, **typed_as), allowed).renyi]
+        return [r / UNITS for r in weight_of(declared(cost, ADD, **typed_as), allowed).renyi]
 
     assert curve(Pure("0.1")) == pytest.approx([float(renyi.response(F("0.1"), a)) for a in orders])
     exponential = [min(float(renyi.response(F("0.1"), a)), float(a) / 800) for a in orders]
@@ -104,7 +104,7 @@ def test_costs_enter_the_orders_as_the_design_says():
 
 def test_weights_are_rounded_up():
     allowed = budget(1, "1e-7")
-    made = weight_of(typed(Gaussian(F(10**9 + 7, 10**7)), ADD, epsilon=1, delta=SMALL), allowed)
+    made = weight_of(declared(Gaussian(F(10**9 + 7, 10**7)), ADD, epsilon=1, delta=SMALL), allowed)
     for one, value in zip(allowed.orders, made.renyi, strict=True):
         truth = one.order / 2 / F(10**9 + 7, 10**7) ** 2
         assert truth <= F(value, UNITS) <= truth + F(1, UNITS)
@@ -128,7 +128,7 @@ def test_weights_are_rounded_up():
     ],
 )
 def test_enough_was_typed(cost, epsilon, delta):
-    assert typed(cost, ADD, epsilon=epsilon, delta=delta).epsilon == F(epsilon)
+    assert declared(cost, ADD, epsilon=epsilon, delta=delta).epsilon == F(epsilon)
 
 
 @pytest.mark.parametrize(
@@ -148,31 +148,31 @@ def test_enough_was_typed(cost, epsilon, delta):
 )
 def test_too_little_was_typed(cost, epsilon, delta):
     with pytest.raises(BadValue, match="must cover"):
-        typed(cost, ADD, epsilon=epsilon, delta=delta)
+        declared(cost, ADD, epsilon=epsilon, delta=delta)
 
 
 @pytest.mark.parametrize("bad_amount", ["nan", "inf", -1, True, "", "0x1", [1], "1e-400", 10**9])
 def test_amounts_that_are_none_are_refused(bad_amount):
     with pytest.raises(BadValue):
-        typed(Pure("0.1"), ADD, epsilon=bad_amount)
+        declared(Pure("0.1"), ADD, epsilon=bad_amount)
     with pytest.raises(BadValue):
-        typed(Pure("0.1"), ADD, epsilon=1, delta="nan" if bad_amount == "1e-400" else bad_amount)
+        declared(Pure("0.1"), ADD, epsilon=1, delta="nan" if bad_amount == "1e-400" else bad_amount)
 
 
 def test_a_cost_without_epsilon_must_be_typed():
     with pytest.raises(BadValue, match="must be typed"):
-        typed(Gaussian(1), ADD)
+        declared(Gaussian(1), ADD)
 
 
 def test_training_calibrated_by_the_full_accountant_is_covered():
     cost = Repeated(Sampled("0.01", Gaussian(1)), 100)
     least = price.epsilon(cost, SMALL).value
-    assert covered(cost, least, SMALL)
-    assert not covered(cost, least * F(9, 10), SMALL)
+    assert is_covered(cost, least, SMALL)
+    assert not is_covered(cost, least * F(9, 10), SMALL)
 
 
 def test_nothing_is_free():
-    assert typed(FREE, ADD).epsilon == 0
+    assert declared(FREE, ADD).epsilon == 0
 
 
 def test_questions_of_the_planner_need_no_other_accountant():

@@ -7,7 +7,7 @@ import pytest
 
 from discreet import amounts
 from discreet.errors import BadValue, NotAnswerable
-from discreet.ledger.weigh import promise, typed
+from discreet.ledger.weigh import declared, promise
 from discreet.mechanism.additive import Additive
 from discreet.mechanism.keys import KeySelection
 from discreet.noise.laplace import DiscreteLaplace
@@ -99,7 +99,7 @@ def test_the_ledger_accepts_the_cost_at_the_typed_epsilon_and_delta(text, relati
         made = plan_of(asked, Terms.parse(epsilon, delta))
         assert made.terms.epsilon == Fraction(epsilon)
         assert made.terms.delta <= Fraction(delta)
-        typed(made.cost, asked.schema.relation, epsilon=made.terms.epsilon, delta=made.terms.delta)
+        declared(made.cost, asked.schema.relation, epsilon=made.terms.epsilon, delta=made.terms.delta)
 
 
 @pytest.mark.parametrize("text", QUESTIONS)
@@ -119,7 +119,7 @@ def test_the_ledger_refuses_the_same_cost_a_little_cheaper(text):
     """The test above can fail: nothing is left over."""
     made = plan_of(draft(text), Terms.parse(1))
     with pytest.raises(BadValue, match="must cover the cost"):
-        typed(made.cost, made.draft.schema.relation, epsilon=Fraction(999, 1000), delta=0)
+        declared(made.cost, made.draft.schema.relation, epsilon=Fraction(999, 1000), delta=0)
 
 
 def test_a_gaussian_plan_uses_nearly_all_of_its_epsilon():
@@ -206,7 +206,7 @@ def test_the_delta_of_private_keys_is_all_charged_and_split_with_gaussian_noise(
     assert made.terms.delta == Fraction("1e-6")
     numbers = 2 if any(one.epsilon is None for one in made.measured) else 1  # halved with Gaussian noise of numbers
     keys = 1 if isinstance(selection.mechanism.noise, DiscreteLaplace) else 2  # and halved again with that of keys
-    apart, wanted = promise(made.cost, made.draft.schema.relation).apart, Fraction("1e-6") / (numbers * keys)
+    apart, wanted = promise(made.cost, made.draft.schema.relation).delta_apart, Fraction("1e-6") / (numbers * keys)
     assert wanted <= apart <= wanted + Fraction(1, 10**30)
 
 

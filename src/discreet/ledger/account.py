@@ -1,4 +1,4 @@
-"""How charges add up: in sequence, and side by side where a unit can only be in one part.
+"""Accounts: charges add up in sequence, and side by side where a unit can only be in one part.
 
 An account is a node: its own charges, and splits of its units by a column.  Per currency
 
@@ -9,7 +9,8 @@ under add-remove, for a column that cannot change within a unit; under replace-o
 another, and every part is paid for.  Proof page: docs/proofs/ledger/account.md.
 """
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -36,42 +37,32 @@ class Amounts:
     renyi: tuple[int, ...] = ()
 
     def __add__(self, other: "Amounts") -> "Amounts":
-        both = zip(self.renyi, other.renyi, strict=True)
-        return Amounts(
-            self.epsilon + other.epsilon,
-            self.delta + other.delta if other.delta else self.delta,
-            self.keys + other.keys if other.keys else self.keys,
-            tuple(a + b for a, b in both),
-        )
+        return self._each(operator.add, other)
 
     def __sub__(self, other: "Amounts") -> "Amounts":
-        both = zip(self.renyi, other.renyi, strict=True)
-        return Amounts(
-            self.epsilon - other.epsilon,
-            self.delta - other.delta,
-            self.keys - other.keys,
-            tuple(a - b for a, b in both),
-        )
+        return self._each(operator.sub, other)
 
     def or_more(self, other: "Amounts") -> "Amounts":
         """The larger of both, currency by currency."""
-        both = zip(self.renyi, other.renyi, strict=True)
+        return self._each(max, other)
+
+    def _each(self, combine: Callable[[Any, Any], Any], other: "Amounts") -> "Amounts":
         return Amounts(
-            max(self.epsilon, other.epsilon),
-            max(self.delta, other.delta),
-            max(self.keys, other.keys),
-            tuple(max(a, b) for a, b in both),
+            combine(self.epsilon, other.epsilon),
+            combine(self.delta, other.delta),
+            combine(self.keys, other.keys),
+            tuple(combine(a, b) for a, b in zip(self.renyi, other.renyi, strict=True)),
         )
 
 
 def nothing(orders: int) -> Amounts:
-    """The zero of a filter with so many orders."""
+    """Zero in every currency of a filter with so many orders."""
     return Amounts(renyi=(0,) * orders)
 
 
 @dataclass(frozen=True)
 class Split:
-    """The parts of a node by one column, and per currency the most any of them spent."""
+    """The parts of a node by one column, and per currency the largest amount that a part has spent."""
 
     worst: Amounts
     parts: "Mapping[str, Account]"
@@ -79,31 +70,31 @@ class Split:
 
 @dataclass(frozen=True)
 class Account:
-    """One node: what the rule above makes of its charges, and its splits."""
+    """One node: the amount spent by the rule above, and its splits."""
 
     spent: Amounts
     splits: Mapping[str, Split] = field(default_factory=dict)
 
 
-def opened(orders: int) -> Account:
+def empty(orders: int) -> Account:
     """An account on which nothing has been charged."""
     return Account(nothing(orders))
 
 
-def charged(account: Account, path: Path, amounts: Amounts) -> Account:
+def with_charge(account: Account, path: Path, amounts: Amounts) -> Account:
     """The account with `amounts` charged at `path`.
 
     >>> north, south = (("region", "north"),), (("region", "south"),)
-    >>> one = Amounts(Fraction(1))
-    >>> charged(charged(charged(opened(0), north, one), south, one), (), one).spent.epsilon
+    >>> amounts = Amounts(Fraction(1))
+    >>> with_charge(with_charge(with_charge(empty(0), north, amounts), south, amounts), (), amounts).spent.epsilon
     Fraction(2, 1)
     """
     if not path:
         return Account(account.spent + amounts, account.splits)
-    (column, name), rest = path[0], path[1:]
+    (column, name), inner = path[0], path[1:]
     zero = nothing(len(amounts.renyi))
     split = account.splits.get(column, Split(zero, {}))
-    part = charged(split.parts.get(name, Account(zero)), rest, amounts)
+    part = with_charge(split.parts.get(name, Account(zero)), inner, amounts)
     worst = split.worst.or_more(part.spent)  # a part only grows, so the old worst is still the worst of the others
     spent = account.spent + worst - split.worst
     grown = Split(worst, {**split.parts, name: part})
@@ -118,19 +109,19 @@ def slack(account: Account, path: Path) -> Amounts:
     zero = nothing(len(account.spent.renyi))
     if not path:
         return zero
-    (column, name), rest = path[0], path[1:]
+    (column, name), inner = path[0], path[1:]
     split = account.splits.get(column, Split(zero, {}))
     part = split.parts.get(name, Account(zero))
-    return split.worst - part.spent + slack(part, rest)
+    return split.worst - part.spent + slack(part, inner)
 
 
-def lies_in(path: Path, whole: Path) -> bool:
-    """Whether every unit of `path` is one of `whole`: it names all its parts, and maybe more.
+def lies_in(path: Path, outer: Path) -> bool:
+    """Whether every unit of `path` is a unit of `outer`: `path` has all pairs of `outer`, and perhaps more.
 
     >>> lies_in((("region", "north"), ("sex", "f")), (("region", "north"),)), lies_in((), (("region", "north"),))
     (True, False)
     """
-    return set(whole) <= set(path)
+    return set(outer) <= set(path)
 
 
 def _is_name(text: Any) -> bool:
@@ -149,10 +140,10 @@ def parsed_path(value: Any) -> Path:
     if not isinstance(value, (tuple, list)) or len(value) > _MOST_PAIRS:
         raise bad("path", rule, value, fix)
     for pair in value:
-        two = isinstance(pair, (tuple, list)) and len(pair) == 2
-        if not two or not all(_is_name(text) for text in pair):
+        is_pair = isinstance(pair, (tuple, list)) and len(pair) == 2
+        if not is_pair or not all(_is_name(text) for text in pair):
             raise bad("path", rule, value, fix)
-    found = tuple(sorted((column, part) for column, part in value))
-    if len({column for column, _ in found}) != len(found):
+    path = tuple(sorted((column, part) for column, part in value))
+    if len({column for column, _ in path}) != len(path):
         raise bad("path", rule, value, fix)
-    return found
+    return path

@@ -1,7 +1,7 @@
-"""Taking a ledger as it lies, and how much is forgotten by that.
+"""Adopt a ledger as it lies, and record how much that forgets.
 
-What was charged and is not in the adopted chain was seen by someone all the same.  So the entry that adopts it says how
-many entries a recorded head has beyond this copy: the head of this place, or of where the ledger lay before.
+Answers whose charges are not in the adopted chain were seen all the same.  So the entry that adopts it says how many
+entries a recorded head has beyond this copy: the head of this place, or of an earlier place of the ledger.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from discreet.state import state_folder
 
 @dataclass(frozen=True)
 class Forgotten:
-    """What a recorded head knows and the copy does not: entries, and the ε charged in them where it is known."""
+    """The entries that a recorded head has and the copy does not, and the ε charged in them where it is known."""
 
     entries: int
     epsilon: Fraction | None
@@ -35,14 +35,14 @@ class Forgotten:
 
 
 def adopt(store: SqliteStore, why: str) -> None:
-    """Append the entry that adopts the ledger as it lies, with what that forgets."""
+    """Append the entry that adopts the ledger as it lies and says what that forgets."""
     lost = forgotten(store)
     facts = {} if lost is None else {"forgets": lost.entries, "forgets_epsilon": _text(lost.epsilon)}
     store.adopt(entry("adopt", why=why, **facts))
 
 
 def forgotten_at(path: Path) -> Forgotten | None:
-    """What adopting the ledger that lies there would forget."""
+    """What adopting the ledger at that path would forget."""
     place = path.parent.resolve() / path.name
     with contextlib.closing(SqliteStore(place, HeadFile(default_place(place)))) as store:
         return forgotten(store)
@@ -57,8 +57,8 @@ def forgotten(store: SqliteStore) -> Forgotten | None:
 
 
 def _heads(store: SqliteStore) -> Iterator[Head]:
-    before = [place.path for place in Registry(state_folder()).places(store.first().hash.hex())]
-    files = [store.head, *(HeadFile(default_place(path)) for path in before if path != store.path)]
+    places = [place.path for place in Registry(state_folder()).places(store.first().hash.hex())]
+    files = [store.head, *(HeadFile(default_place(path)) for path in places if path != store.path)]
     for file in files:
         with contextlib.suppress(IntegrityError):  # unreadable: nothing can be said of it
             head = file.read()
@@ -67,14 +67,14 @@ def _heads(store: SqliteStore) -> Iterator[Head]:
 
 
 def _beyond(head: Head, rows: list[Row]) -> Forgotten | None:
-    """The head's entries that are not in these rows: those after the last, or all where the chains have parted."""
-    last = rows[-1].number
-    if head.count <= last and rows[head.count - 1].hash == head.hash:
+    """The head's entries that are not in these rows: those after the last, or all where the chains differ."""
+    count = rows[-1].number
+    if head.count <= count and rows[head.count - 1].hash == head.hash:
         return None
-    kept = rows if head.count > last else []
-    charges = [row.entry for row in kept if row.entry["kind"] in ("charge", "purse")]
-    spent = sum((Fraction(one["epsilon"]) for one in charges), Fraction(0))
-    return Forgotten(head.count - len(kept), None if head.charged is None else max(head.charged - spent, Fraction(0)))
+    shared = rows if head.count > count else []
+    charges = [row.entry for row in shared if row.entry["kind"] in ("charge", "purse")]
+    spent = sum((Fraction(charge["epsilon"]) for charge in charges), Fraction(0))
+    return Forgotten(head.count - len(shared), None if head.charged is None else max(head.charged - spent, Fraction(0)))
 
 
 def _text(epsilon: Fraction | None) -> str | None:

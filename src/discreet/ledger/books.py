@@ -1,8 +1,8 @@
-"""The ledger as a fold over its entries: who spent what, what is unanswered, what failed.
+"""The state of a ledger, computed from its entries: spent amounts, charges without an answer, failures.
 
-Entries are the only truth; this is what follows from them, kept up to date as they come.  Reading starts at the first
-entry or at a checkpoint, an entry that states the sums before it.  A chain that tells of a charge the filter could not
-have accepted, or of sums that are not those of its entries, is refused.
+Only entries are stored; the books follow from them.  Reading starts at the first entry or at a checkpoint, an entry
+that states the sums before it.  A chain with a charge that the filter could not have accepted, or with sums that are
+not those of its entries, is refused.
 """
 
 import hashlib
@@ -21,14 +21,14 @@ from discreet.ledger.account import Account, Amounts, Path
 from discreet.ledger.chain import Row, broken, canonical, checked
 from discreet.ledger.inside import Inside
 from discreet.ledger.rules import Opening, Rules
-from discreet.ledger.weigh import Typed, promise, weight_of
+from discreet.ledger.weigh import Declared, promise, weight_of
 from discreet.ledger.written import account_json, account_of, amounts_of
 from discreet.privacy import cost as costs
 from discreet.privacy.cost import Cost
 from discreet.relation import Relation, relation
 
 ATTEMPTS = 2  # the first, and one more after a failure
-FACTS = ("analyst", "path", "snapshot", "cost", "epsilon", "delta", "memo", "purse")  # what every charge says
+FACTS = ("analyst", "path", "snapshot", "cost", "epsilon", "delta", "memo", "purse")  # fields of every charge
 _ACTS = frozenset({"open", "budget", "adopt", "second"})
 _MALFORMED = (KeyError, ValueError, TypeError, AttributeError, ZeroDivisionError, IndexError)
 
@@ -55,7 +55,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class OpenRun:
-    """A run under way: what it is to do, for whom, on which rows, and the key of its purse."""
+    """A run under way: its request, its analyst, its snapshot of the rows, and the key of its purse."""
 
     request: str
     analyst: str | None
@@ -65,7 +65,7 @@ class OpenRun:
 
 @dataclass(frozen=True)
 class Reserve:
-    """A purse that has not ended: what was set aside, where, what was taken from it, and the run that it is for."""
+    """A purse that has not ended: its cost, its path, the amount taken from it, and its run."""
 
     cost: Cost
     path: Path
@@ -74,7 +74,7 @@ class Reserve:
 
 
 class History:
-    """What only a reading from the first entry knows: every key, every weight's origin, every answer."""
+    """Facts known only after reading from the first entry: every key, the origin of every weight, every answer."""
 
     def __init__(self) -> None:
         self.keys: dict[str, tuple[str, int]] = {}  # the kind and number of the last charge under each
@@ -88,7 +88,7 @@ class History:
 
 
 class Books:
-    """All that follows from the entries read so far."""
+    """Everything that follows from the entries read so far."""
 
     opening: Opening
     rules: Rules
@@ -101,14 +101,14 @@ class Books:
         self.purses: dict[int, Reserve] = {}
         self.deaths: set[str] = set()  # holders whose death was counted
         self.carried: dict[str, list[str]] = {}  # by snapshot, ids that earlier versions gave the same content
-        self.acts: list[dict[str, Any]] = []  # what the curator did that bears on the promise as a whole
+        self.acts: list[dict[str, Any]] = []  # acts of the curator that affect all promises
         self.charges = self.failures = 0
         self.since = (0, 0)  # entries after the last checkpoint, and their characters
         self.stated = 0  # characters of the last checkpoint
         self.history: History | None = History()
 
     @property
-    def closed(self) -> bool:
+    def is_closed(self) -> bool:
         """Whether so many answers failed that only the curator opens the dataset again."""
         return self.failures >= self.rules.failures
 
@@ -125,11 +125,12 @@ class Books:
             else:
                 self.since = self.since[0] + 1, self.since[1] + len(row.body)
 
-    def room(self, purse: int, more: Inside | None) -> Inside | None:
-        """What will have been taken from the purse after one more charge; None if that does not fit."""
-        reserve = self.purses[purse]
-        after = None if more is None else reserve.inside + more
-        return after if after is not None and insides.holds(reserve.cost, after, self.opening.relation) else None
+    def taken_with(self, purse: int, amount: Inside | None) -> Inside | None:
+        """The amount taken from the purse with one more charge; None if that does not fit."""
+        if amount is None:
+            return None
+        total = self.purses[purse].inside + amount
+        return total if insides.holds(self.purses[purse].cost, total, self.opening.relation) else None
 
     def place(self, entry: dict[str, Any]) -> Path:
         """Where in the account an entry counts: under replace-one, and without a path, at the whole table.
@@ -179,11 +180,11 @@ class Books:
         rules = stored_rules.from_json(entry["rules"])
         self.opening = Opening(entry["dataset"], entry["unit"], relation(entry["relation"]), rules)
         self.rules = rules
-        self.account = accounts.opened(len(rules.budget.orders))
+        self.account = accounts.empty(len(rules.budget.orders))
 
     def _charge(self, row: Row, entry: dict[str, Any]) -> None:
         weight = amounts_of(entry["amounts"])
-        account = accounts.charged(self.account, self.place(entry), weight)
+        account = accounts.with_charge(self.account, self.place(entry), weight)
         if not filters.accepts(self.rules.budget, account.spent):
             raise broken(f"Entry {row.number} overspends the budget.")
         self._enter(row, entry)
@@ -200,25 +201,25 @@ class Books:
 
     def _part(self, row: Row, entry: dict[str, Any]) -> None:
         purse = self.purses[entry["purse"]]
-        after = self.room(entry["purse"], self._taken(purse, entry))
-        if after is None or not accounts.lies_in(path_of(entry), purse.path):
+        total = self.taken_with(entry["purse"], self._amount_taken(purse, entry))
+        if total is None or not accounts.lies_in(path_of(entry), purse.path):
             raise broken(f"Entry {row.number} overspends its purse.")
         self._enter(row, entry)
-        self.purses[entry["purse"]] = replace(purse, inside=after)
+        self.purses[entry["purse"]] = replace(purse, inside=total)
 
-    def _taken(self, purse: Reserve, entry: dict[str, Any]) -> Inside | None:
-        """What a part took, as its entry says; entries of format 1 say nothing and are priced here."""
+    def _amount_taken(self, purse: Reserve, entry: dict[str, Any]) -> Inside | None:
+        """The amount that a charge in a purse took, as its entry says; entries of format 1 are priced here."""
         if "amounts" in entry:
             return insides.from_json(entry["amounts"])
-        return insides.taken(purse.cost, costs.from_json(entry["cost"]), self.opening.relation)
+        return insides.amount_taken(purse.cost, costs.from_json(entry["cost"]), self.opening.relation)
 
     def _enter(self, row: Row, entry: dict[str, Any]) -> None:
         if not entry.keys() >= set(FACTS):
             raise KeyError("a field is missing")
         if self.history is not None:
             kind, number = self.history.keys.get(entry["key"], (entry["kind"], 0))
-            before = self.unanswered.get(number)
-            if kind != entry["kind"] or (number and (before is None or before.failed < before.attempt)):
+            state = self.unanswered.get(number)
+            if kind != entry["kind"] or (number and (state is None or state.failed < state.attempt)):
                 raise broken(f"Entry {row.number} repeats a key.")
             self.history.keys[entry["key"]] = entry["kind"], row.number
         if entry["kind"] != "purse":
@@ -226,8 +227,8 @@ class Books:
 
     def _book(self, place: Path, analyst: str | None, weight: Amounts) -> None:
         if analyst is not None:
-            own = self.analysts.get(analyst, accounts.opened(0))
-            self.analysts[analyst] = accounts.charged(own, place, Amounts(weight.epsilon))
+            account = self.analysts.get(analyst, accounts.empty(0))
+            self.analysts[analyst] = accounts.with_charge(account, place, Amounts(weight.epsilon))
 
     def _answer(self, row: Row, entry: dict[str, Any]) -> None:
         if self.unanswered.pop(entry["charge"], None) is None:
@@ -239,20 +240,20 @@ class Books:
 
     def _fail(self, number: int, died: str | None) -> None:
         """Count a failure: each that a living holder reports, and of one that died its death alone."""
-        before = self.unanswered.get(number)
-        if before is None or before.failed >= before.attempt:
+        state = self.unanswered.get(number)
+        if state is None or state.failed >= state.attempt:
             return
         if died not in self.deaths:
             self.failures += 1
         if died is not None:
             self.deaths.add(died)
-        self.unanswered[number] = replace(before, failed=before.attempt)
+        self.unanswered[number] = replace(state, failed=state.attempt)
 
     def _retry(self, number: int, holder: str) -> None:
-        before = self.unanswered.get(number)
-        if before is None or before.spent or before.failed < before.attempt:
+        state = self.unanswered.get(number)
+        if state is None or state.spent or state.failed < state.attempt:
             raise broken("A charge was tried more often than allowed.")
-        self.unanswered[number] = replace(before, attempt=before.attempt + 1, holder=holder)
+        self.unanswered[number] = replace(state, attempt=state.attempt + 1, holder=holder)
 
     def _end(self, row: Row, entry: dict[str, Any]) -> None:
         if self.purses.pop(entry["purse"], None) is None:
@@ -263,13 +264,13 @@ class Books:
         if self.history is None:
             raise broken("A budget was set and no checkpoint follows it.")
         self.rules = rules
-        self.account, self.analysts = accounts.opened(len(rules.budget.orders)), {}
-        known: dict[str, Amounts] = {}
+        self.account, self.analysts = accounts.empty(len(rules.budget.orders)), {}
+        weights: dict[str, Amounts] = {}
         for words, place, analyst in self.history.weights:
-            if words not in known:
-                known[words] = weight_of(typed_of(words, self.opening.relation), rules.budget)
-            self.account = accounts.charged(self.account, place, known[words])
-            self._book(place, analyst, known[words])
+            if words not in weights:
+                weights[words] = weight_of(declared_of(words, self.opening.relation), rules.budget)
+            self.account = accounts.with_charge(self.account, place, weights[words])
+            self._book(place, analyst, weights[words])
 
     # --- checkpoints -------------------------------------------------------------------------------------------------
 
@@ -281,7 +282,7 @@ class Books:
             "opening": {**bound, "rules": stored_rules.to_json(opening.rules)},
             "rules": stored_rules.to_json(self.rules),
             "account": account_json(self.account),
-            "analysts": {name: account_json(own) for name, own in self.analysts.items()},
+            "analysts": {name: account_json(account) for name, account in self.analysts.items()},
             "purses": {
                 str(number): [
                     costs.to_json(purse.cost),
@@ -292,7 +293,8 @@ class Books:
                 for number, purse in self.purses.items()
             },
             "unanswered": {
-                str(number): [one.holder, one.attempt, one.failed, one.purse] for number, one in self.unanswered.items()
+                str(number): [attempt.holder, attempt.attempt, attempt.failed, attempt.purse]
+                for number, attempt in self.unanswered.items()
             },
             "deaths": sorted(self.deaths),
             "acts": self.acts,
@@ -302,7 +304,7 @@ class Books:
         }
 
     @classmethod
-    def restored(cls, before: Row, row: Row) -> "Books":
+    def from_checkpoint(cls, before: Row, row: Row) -> "Books":
         """The books that a checkpoint states; `before` is the row that it must follow."""
         (row,) = checked([row], before)
         books = cls()
@@ -319,11 +321,11 @@ class Books:
         self._open(state["opening"])
         self.rules = stored_rules.from_json(state["rules"])
         self.account = account_of(state["account"])
-        self.analysts = {name: account_of(own) for name, own in state["analysts"].items()}
+        self.analysts = {name: account_of(account) for name, account in state["analysts"].items()}
         for number, (cost, path, inside, run) in state["purses"].items():
-            where = tuple((column, part) for column, part in path)
-            begun = None if run is None else OpenRun(**run)
-            self.purses[int(number)] = Reserve(costs.from_json(cost), where, insides.from_json(inside), begun)
+            open_run = None if run is None else OpenRun(**run)
+            reserve = Reserve(costs.from_json(cost), path_of({"path": path}), insides.from_json(inside), open_run)
+            self.purses[int(number)] = reserve
         for number, (holder, attempt, failed, purse) in state["unanswered"].items():
             self.unanswered[int(number)] = Attempt(holder, int(attempt), int(failed), purse)
         self.deaths, self.acts = set(state["deaths"]), [dict(act) for act in state["acts"]]
@@ -340,13 +342,13 @@ def path_of(entry: dict[str, Any]) -> Path:
     return tuple((column, part) for column, part in entry["path"])
 
 
-def typed_of(words: str, under: Relation) -> Typed:
-    """The question as it was typed, from the text of its cost, ε and δ."""
-    cost, epsilon, delta = costs_of(words)
-    return Typed(epsilon, delta, promise(cost, under))
+def declared_of(words: str, under: Relation) -> Declared:
+    """The declared (ε, δ) of a charge, from the text of its cost, ε and δ."""
+    cost, epsilon, delta = weighed_of(words)
+    return Declared(epsilon, delta, promise(cost, under))
 
 
-def costs_of(words: str) -> tuple[Cost, Fraction, Fraction]:
+def weighed_of(words: str) -> tuple[Cost, Fraction, Fraction]:
     """Cost, ε and δ from their text."""
     cost, epsilon, delta = json.loads(words)
     return costs.from_json(cost), Fraction(epsilon), Fraction(delta)

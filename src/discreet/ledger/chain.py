@@ -1,9 +1,9 @@
-"""Entries that only grow: each hash covers the entry and, through the hash before, all earlier ones.
+"""A chain of entries: each hash covers the entry and, through the hash before, all earlier ones.
 
     hash₀ = SHA-256("discreet ledger 1"),   hash_n = SHA-256(hash_{n−1} ‖ canonical JSON of entry n)
 
-Whoever changes, drops or swaps an entry changes every hash from there on; whoever cuts the end changes the last one,
-which is also kept in a second place (head.py).
+A changed, dropped or swapped entry changes every later hash.  A cut end changes the last hash, which is also stored in
+a second place (head.py).
 """
 
 import hashlib
@@ -30,7 +30,7 @@ class Row:
     @cached_property
     def entry(self) -> dict[str, Any]:
         """The entry as a value, parsed once."""
-        return parsed(self.body, self.number)
+        return entry_of(self.body, self.number)
 
 
 def canonical(entry: Any) -> str:
@@ -42,43 +42,41 @@ def canonical(entry: Any) -> str:
     return json.dumps(entry, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
-def linked(before: bytes, body: str) -> bytes:
+def link_hash(before: bytes, body: str) -> bytes:
     """The hash of an entry that follows the one with hash `before`."""
     return hashlib.sha256(before + body.encode("utf-8", "surrogatepass")).digest()
 
 
-def grown(before: Row | None, entry: dict[str, Any]) -> Row:
+def next_row(before: Row | None, entry: dict[str, Any]) -> Row:
     """The row that appends `entry`, numbered."""
     number = 1 if before is None else before.number + 1
     body = canonical({**entry, "n": number})
-    return Row(number, body, linked(ROOT if before is None else before.hash, body))
+    return Row(number, body, link_hash(ROOT if before is None else before.hash, body))
 
 
 def checked(rows: Iterable[Row], before: Row | None = None) -> list[Row]:
     """The rows if they follow `before` without a gap; else refused, naming the first that does not."""
-    found, last, number = [], ROOT if before is None else before.hash, 0 if before is None else before.number
+    chain, digest, number = [], ROOT if before is None else before.hash, 0 if before is None else before.number
     for row in rows:
         number += 1
         if row.number != number:
             raise broken(f"Entry {number} is missing.")
-        if row.hash != linked(last, row.body):
+        if row.hash != link_hash(digest, row.body):
             raise broken(f"Entry {number} is not what was written.")
-        last = row.hash
-        found.append(row)
-    return found
+        digest = row.hash
+        chain.append(row)
+    return chain
 
 
-def parsed(body: str, number: int) -> dict[str, Any]:
-    """The value of a stored text, refused if it is no object or another entry's."""
+def entry_of(body: str, number: int) -> dict[str, Any]:
+    """The entry of a stored text; refused if it is no object or has another number."""
     try:
-        value = json.loads(body)
-        same = isinstance(value, dict) and value.get("n") == number
+        value: Any = json.loads(body)
     except (ValueError, RecursionError):
-        same = False
-    if not same:
+        value = None
+    if not isinstance(value, dict) or value.get("n") != number:
         raise broken(f"Entry {number} is not an entry.")
-    found: dict[str, Any] = value
-    return found
+    return value
 
 
 def broken(what: str) -> IntegrityError:
@@ -86,17 +84,17 @@ def broken(what: str) -> IntegrityError:
     return IntegrityError(what, "The ledger's entries are chained by hashes, and the chain does not hold.", _RESTORE)
 
 
-def exported(rows: Iterable[Row]) -> Iterable[str]:
+def export_lines(rows: Iterable[Row]) -> Iterable[str]:
     """The rows as JSON lines, for auditors: anyone can check the chain without the database."""
     for row in rows:
         yield canonical({"entry": json.loads(row.body), "hash": row.hash.hex()})
 
 
-def imported(lines: Iterable[str]) -> list[Row]:
+def rows_of_export(lines: Iterable[str]) -> list[Row]:
     """The rows of an export, their chain checked.
 
-    >>> row = grown(None, {"kind": "open"})
-    >>> imported(exported([row])) == [row]
+    >>> row = next_row(None, {"kind": "open"})
+    >>> rows_of_export(export_lines([row])) == [row]
     True
     """
     rows = []

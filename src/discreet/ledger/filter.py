@@ -1,4 +1,4 @@
-"""When a charge still fits: the two kinds of budget.
+"""The two kinds of budget, and the test whether a charge still fits.
 
     ε only   accepted iff Σε ≤ ε and no δ at all
     (ε, δ)   δ = δ_keys + δ_basic + Σδ_k;  accepted iff  Σδ of key selection ≤ δ_keys  and
@@ -13,9 +13,10 @@ docs/proofs/ledger/filter.md.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
+
+from flint import arb
 
 from discreet import amounts
 from discreet.errors import bad
@@ -83,14 +84,14 @@ class EpsilonDelta:
         epsilon, delta = amounts.epsilon(self.epsilon), _open_delta(self.delta)
         keys, basic = amounts.probability(self.keys, "keys"), amounts.probability(self.basic, "basic")
         shares = tuple((renyi.order(order), _open_delta(part)) for order, part in self.shares)
-        whole = keys + basic + sum((part for _, part in shares), Fraction(0))
-        if whole > delta:
+        total = keys + basic + sum((part for _, part in shares), Fraction(0))
+        if total > delta:
             rule = f"must not be parted into more than itself, {amounts.shown(delta)}"
-            raise bad("delta", rule, amounts.shown(whole), "Give keys, basic and shares that add up to delta or less.")
+            raise bad("delta", rule, amounts.shown(total), "Give keys, basic and shares that add up to delta or less.")
         orders = tuple(
             RenyiOrder(order, part, math.floor(limit(epsilon, order, part) * UNITS)) for order, part in shares
         )
-        if any(one.limit <= 0 for one in orders) or len({one.order for one in orders}) != len(orders):
+        if any(k.limit <= 0 for k in orders) or len({k.order for k in orders}) != len(orders):
             rule = "must be distinct, each with a positive limit"
             raise bad("orders", rule, tuple(map(str, dict(shares))), "Leave the orders out: budget() chooses them.")
         values = {"epsilon": epsilon, "delta": delta, "keys": keys, "basic": basic, "shares": shares, "orders": orders}
@@ -106,19 +107,19 @@ def budget(epsilon: Any, delta: Any = 0, *, ceiling: Fraction = amounts.DELTA_CE
 
     >>> budget(1)
     EpsilonOnly(epsilon=Fraction(1, 1))
-    >>> [str(one.order) for one in budget(1, "1e-7").orders]
+    >>> [str(k.order) for k in budget(1, "1e-7").orders]
     ['30', '45', '74', '147']
     """
-    at, most = amounts.epsilon(epsilon), amounts.delta(delta, ceiling=ceiling)
-    if most == 0:
-        return EpsilonOnly(at)
-    best = _best_order(at, SPREAD[0][1] * most) - 1
+    total, total_delta = amounts.epsilon(epsilon), amounts.delta(delta, ceiling=ceiling)
+    if total_delta == 0:
+        return EpsilonOnly(total)
+    best = _best_order(total, SPREAD[0][1] * total_delta) - 1
     shares: dict[Fraction, Fraction] = {}
-    for far, part in SPREAD:
-        order = _short_order(1 + far * best)
-        if order <= renyi.MOST_ORDER and order not in shares and limit(at, order, part * most) > 0:
-            shares[order] = part * most
-    return EpsilonDelta(at, most, KEYS * most, BASIC * most, tuple(shares.items()))
+    for multiple, part in SPREAD:
+        order = _short_order(1 + multiple * best)
+        if order <= renyi.MOST_ORDER and order not in shares and limit(total, order, part * total_delta) > 0:
+            shares[order] = part * total_delta
+    return EpsilonDelta(total, total_delta, KEYS * total_delta, BASIC * total_delta, tuple(shares.items()))
 
 
 def limit(epsilon: Fraction, order: Fraction, delta: Fraction) -> Fraction:
@@ -126,12 +127,16 @@ def limit(epsilon: Fraction, order: Fraction, delta: Fraction) -> Fraction:
 
     Canonne, Kamath & Steinke 2020, Proposition 12, solved for the divergence.
     """
-    a, at = ball, epsilon
-    return down(lambda: a(at) + (a(delta).log() + a(order).log()) / (a(order) - 1) - (-1 / a(order)).log1p())
+
+    def value() -> arb:
+        alpha = ball(order)
+        return ball(epsilon) + (ball(delta).log() + alpha.log()) / (alpha - 1) - (-1 / alpha).log1p()
+
+    return down(value)
 
 
 def accepts(allowed: Budget, spent: Amounts) -> bool:
-    """Whether so much may have been spent in all.
+    """Whether the budget allows so much to be spent in all.
 
     >>> accepts(budget(1), Amounts(Fraction(1))), accepts(budget(1), Amounts(Fraction(1) + Fraction(1, 10**9)))
     (True, False)
@@ -141,8 +146,8 @@ def accepts(allowed: Budget, spent: Amounts) -> bool:
             return spent.epsilon <= allowed.epsilon and spent.delta == 0 and spent.keys == 0
         case EpsilonDelta():
             basic = spent.epsilon <= allowed.epsilon and spent.delta <= allowed.basic
-            one = any(sum_ <= k.limit for sum_, k in zip(spent.renyi, allowed.orders, strict=True))
-            return spent.keys <= allowed.keys and (basic or one)
+            by_order = any(value <= k.limit for value, k in zip(spent.renyi, allowed.orders, strict=True))
+            return spent.keys <= allowed.keys and (basic or by_order)
         case _:
             raise TypeError("not a budget")
 
@@ -150,18 +155,18 @@ def accepts(allowed: Budget, spent: Amounts) -> bool:
 def remaining(allowed: Budget, account: Account, path: Path = ()) -> Fraction:
     """The largest single pure ε that would still be accepted at `path`: exact for Σε, 12 digits rounded down for R_α.
 
-    >>> from discreet.ledger.account import opened
-    >>> remaining(budget("0.3"), opened(0))
+    >>> from discreet.ledger.account import empty
+    >>> remaining(budget("0.3"), empty(0))
     Fraction(3, 10)
     """
     room = _room(allowed, account, path)
     if room.keys < 0 or (isinstance(allowed, EpsilonOnly) and room.delta < 0):
         return Fraction(0)
-    best = kept_down(room.epsilon) if room.delta >= 0 else Fraction(0)
+    best = charged_epsilon_down(room.epsilon) if room.delta >= 0 else Fraction(0)
     best = min(max(best, Fraction(0)), amounts.MAX_EPSILON)
-    for left, one in zip(room.renyi, allowed.orders, strict=True):
-        if left > 0 and best < amounts.MAX_EPSILON and _response(best, one.order) <= left:
-            best = max(best, _largest_response(left, one.order))
+    for rest, k in zip(room.renyi, allowed.orders, strict=True):
+        if rest > 0 and best < amounts.MAX_EPSILON and _response(best, k.order) <= rest:
+            best = max(best, _largest_response(rest, k.order))
     return best if best >= amounts.MIN_EPSILON else Fraction(0)
 
 
@@ -175,18 +180,18 @@ def _room(allowed: Budget, account: Account, path: Path) -> Amounts:
     """Per currency, limit − spent + what may be charged at the path before `spent` moves."""
     match allowed:
         case EpsilonOnly():
-            most = Amounts(allowed.epsilon)
+            limits = Amounts(allowed.epsilon)
         case EpsilonDelta():
-            most = Amounts(allowed.epsilon, allowed.basic, allowed.keys, tuple(k.limit for k in allowed.orders))
+            limits = Amounts(allowed.epsilon, allowed.basic, allowed.keys, tuple(k.limit for k in allowed.orders))
         case _:
             raise TypeError("not a budget")
-    return most - account.spent + slack(account, path)
+    return limits - account.spent + slack(account, path)
 
 
 # --- amounts short enough to be added for ever ---------------------------------------------------------------------
 
 
-def kept(epsilon: Fraction) -> Fraction:
+def charged_epsilon(epsilon: Fraction) -> Fraction:
     """ε as it is charged: itself if it has 30 decimal places or a denominator of 1000 at most, else rounded up so.
 
     All sums then have denominators that divide 10³⁰·lcm(1, …, 1000), whatever anyone types.
@@ -194,17 +199,17 @@ def kept(epsilon: Fraction) -> Fraction:
     return epsilon if _is_short(epsilon, _FINE) else Fraction(math.ceil(epsilon * _FINE), _FINE)
 
 
-def kept_down(epsilon: Fraction) -> Fraction:
-    """The same rounded down: the largest that is charged as itself, or nearly."""
+def charged_epsilon_down(epsilon: Fraction) -> Fraction:
+    """The largest ε up to this one that is charged as itself: the same, rounded down."""
     return epsilon if _is_short(epsilon, _FINE) else Fraction(math.floor(epsilon * _FINE), _FINE)
 
 
-def kept_delta(delta: Fraction) -> Fraction:
+def charged_delta(delta: Fraction) -> Fraction:
     """δ as it is charged, to 400 places, rounded up."""
     return delta if _is_short(delta, _FINE_DELTA) else Fraction(math.ceil(delta * _FINE_DELTA), _FINE_DELTA)
 
 
-def kept_renyi(divergence: Fraction) -> int:
+def charged_renyi(divergence: Fraction) -> int:
     """R_α as it is charged: in units of 2⁻¹²⁸, rounded up."""
     return math.ceil(divergence * UNITS)
 
@@ -218,15 +223,14 @@ def _is_short(value: Fraction, fine: int) -> bool:
 
 def _best_order(epsilon: Fraction, delta: Fraction) -> Fraction:
     """Nearly the order with the most room for small charges, the largest B/α."""
-    at, ln_delta = float(epsilon), math.log(delta.numerator) - math.log(delta.denominator)
+    e, ln_delta = float(epsilon), math.log(delta.numerator) - math.log(delta.denominator)
 
     def worth(x: float) -> float:
-        far = math.exp(x)
-        a = 1 + far
-        return (at + (ln_delta + math.log(a)) / far - math.log(far / a)) / a
+        excess = math.exp(x)  # α − 1
+        alpha = 1 + excess
+        return (e + (ln_delta + math.log(alpha)) / excess - math.log(excess / alpha)) / alpha
 
-    found = max((n / 16 for n in range(-320, 640)), key=worth)
-    return 1 + Fraction(math.exp(found))
+    return 1 + Fraction(math.exp(max((n / 16 for n in range(-320, 640)), key=worth)))
 
 
 def _short_order(order: Fraction) -> Fraction:
@@ -237,7 +241,7 @@ def _short_order(order: Fraction) -> Fraction:
 
 
 def _response(epsilon: Fraction, order: Fraction) -> int:
-    return kept_renyi(renyi.response(epsilon, order)) if epsilon else 0
+    return charged_renyi(renyi.response(epsilon, order)) if epsilon else 0
 
 
 def _largest_response(room: int, order: Fraction) -> Fraction:
@@ -251,13 +255,13 @@ def _largest_response(room: int, order: Fraction) -> Fraction:
     low, high = 1e-10, 1e6
     for _ in range(100):
         middle = math.sqrt(low * high)
-        low, high = (middle, high) if _response_near(middle, float(order)) <= room / UNITS else (low, middle)
-    return _settled(_digits_down(Fraction(low)), fits)
+        low, high = (middle, high) if _rough_response(middle, float(order)) <= room / UNITS else (low, middle)
+    return _last_that_fits(-Fraction(amounts.rounded_up(-Fraction(low), _DIGITS)), fits)
 
 
-def _settled(start: Fraction, fits: Callable[[Fraction], bool]) -> Fraction:
+def _last_that_fits(start: Fraction, fits: Callable[[Fraction], bool]) -> Fraction:
     """From a proposal to the last decimal of 12 digits that fits: doubling steps, then halving ones."""
-    unit = Fraction(10) ** (Decimal(_decimal(start)).adjusted() - _DIGITS + 1)
+    unit = Fraction(10) ** (amounts.rounded_up(start, _DIGITS).adjusted() - _DIGITS + 1)
     sign = 1 if fits(start) else -1
     step = 1
     while fits(start + sign * step * unit) == (sign == 1):
@@ -271,20 +275,12 @@ def _settled(start: Fraction, fits: Callable[[Fraction], bool]) -> Fraction:
     return start + sign * inner * unit
 
 
-def _response_near(epsilon: float, order: float) -> float:
-    rest = order - 1
+def _rough_response(epsilon: float, order: float) -> float:
+    excess = order - 1
     if order * epsilon < 60:
-        inner = 2 * math.sinh(order * epsilon / 2) * math.sinh(rest * epsilon / 2) / math.cosh(epsilon / 2)
-        return math.log1p(inner) / rest
-    return epsilon + (math.log1p(math.exp((1 - 2 * order) * epsilon)) - math.log1p(math.exp(-epsilon))) / rest
-
-
-def _digits_down(value: Fraction) -> Fraction:
-    return -Fraction(amounts.rounded_up(-value, _DIGITS))
-
-
-def _decimal(value: Fraction) -> Decimal:
-    return amounts.rounded_up(value, _DIGITS)
+        inner = 2 * math.sinh(order * epsilon / 2) * math.sinh(excess * epsilon / 2) / math.cosh(epsilon / 2)
+        return math.log1p(inner) / excess
+    return epsilon + (math.log1p(math.exp((1 - 2 * order) * epsilon)) - math.log1p(math.exp(-epsilon))) / excess
 
 
 def _open_delta(value: Any) -> Fraction:

@@ -1,4 +1,4 @@
-"""The chain's head in a second place: what a restored old copy or a cut end cannot bring along.
+"""The chain's head in a second place, which shows that a ledger was cut or restored from an old copy.
 
 A small file outside the ledger's folder holds the number of entries and the last hash.  It is written beside, before
 the ledger's commit, and moved into place after it: so it may lag behind after a crash (then it is brought up to date)
@@ -59,7 +59,7 @@ class HeadFile:
             raise self._unwritable(error) from None
 
     @contextlib.contextmanager
-    def locked(self, seconds: float) -> Iterator[None]:
+    def lock(self, seconds: float) -> Iterator[None]:
         """Hold the writers' lock; a process that dies lets go of it."""
         try:
             handle = os.open(self.place.with_name(self.place.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
@@ -125,8 +125,8 @@ def _parsed(text: bytes) -> Head:
         count, digest = value["count"], value["hash"]
         if type(count) is int and count >= 1 and isinstance(digest, str) and _HASH.fullmatch(digest):
             charged = value.get("charged")
-            known = isinstance(charged, str) and _AMOUNT.fullmatch(charged)
-            return Head(count, bytes.fromhex(digest), Fraction(charged) if known else None)
+            is_amount = isinstance(charged, str) and _AMOUNT.fullmatch(charged)
+            return Head(count, bytes.fromhex(digest), Fraction(charged) if is_amount else None)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass
     words = "Compare the ledger with an export you trust, then adopt it:"

@@ -1,6 +1,6 @@
-"""Which file a name stands for: device, inode and time of birth, the same through links, renames and edits in place.
+"""The identity of a file: device, inode and time of birth, the same through links, renames and edits in place.
 
-An inode's number is given out again once its file is gone; together with the time of birth, where the system tells it,
+The number of an inode is used again once its file is gone.  Together with the time of birth, where the system has it,
 it names one file for ever.
 """
 
@@ -13,24 +13,24 @@ _HERE, _BIRTH = -100, 0x800  # AT_FDCWD, STATX_BTIME
 _SIZE, _MASK_AT, _BIRTH_AT = 256, 0, 80  # of `struct statx`, and where its mask and its time of birth lie
 
 
-def file_mark(given: Path) -> str:
+def file_mark(name: Path) -> str:
     """The file behind the name, in one line; raises OSError where there is none."""
-    path = given.resolve()
-    seen = path.stat()
-    return f"{seen.st_dev}:{seen.st_ino}:{_born(path, seen)}"
+    path = name.resolve()
+    status = path.stat()
+    return f"{status.st_dev}:{status.st_ino}:{_birth_time(path, status)}"
 
 
-def _born(path: Path, seen: os.stat_result) -> str:
+def _birth_time(path: Path, status: os.stat_result) -> str:
     """The time of birth in ns; empty where it is not known, and then the inode alone decides."""
-    there = getattr(seen, "st_birthtime", None)
-    if there is not None:
-        return str(int(there * 10**9))
+    birth = getattr(status, "st_birthtime", None)
+    if birth is not None:
+        return str(int(birth * 10**9))
     try:
-        told = ctypes.create_string_buffer(_SIZE)
-        if ctypes.CDLL(None).statx(_HERE, os.fsencode(path), 0, _BIRTH, told) != 0:
+        buffer = ctypes.create_string_buffer(_SIZE)
+        if ctypes.CDLL(None).statx(_HERE, os.fsencode(path), 0, _BIRTH, buffer) != 0:
             return ""
     except (OSError, AttributeError):
         return ""
-    (mask,) = struct.unpack_from("=I", told.raw, _MASK_AT)
-    seconds, nanoseconds = struct.unpack_from("=qI", told.raw, _BIRTH_AT)
+    (mask,) = struct.unpack_from("=I", buffer.raw, _MASK_AT)
+    seconds, nanoseconds = struct.unpack_from("=qI", buffer.raw, _BIRTH_AT)
     return str(seconds * 10**9 + nanoseconds) if mask & _BIRTH else ""

@@ -1,9 +1,9 @@
-"""What was taken from a purse, in the purse's own currency, so that nothing is priced twice.
+"""The amount taken from a purse, in the currency of the purse, so that nothing is priced twice.
 
 Σε and Σδ from a pure or approximate purse (Rogers et al. 2016), Σρ from a zCDP purse (Feldman & Zrnic 2021), Σ1/σ² from
-a Gaussian purse spent on Gaussians only (Smith & Thakurta 2022), and from any other cost Σδ and the slots taken by the
-rest.  All four add up charge by charge; the room that is left follows from the reserved cost and the sum alone.  A zCDP
-slot among others also holds, as ρ, what finds no slot of its own kind (docs/proofs/ledger.md).
+a Gaussian purse spent on Gaussians only (Smith & Thakurta 2022), and from any other purse Σδ and slots for the other
+promises.  All four add up charge by charge; the room that is left follows from the reserved cost and the sum alone.  A
+zCDP slot among others also takes, as ρ, promises that have no slot of their own kind (docs/proofs/ledger.md).
 """
 
 import math
@@ -18,9 +18,9 @@ from typing import Any, TypeGuard
 from discreet.errors import NotPriced
 from discreet.ledger.weigh import promise
 from discreet.ledger.written import fraction
-from discreet.privacy import convert, price, renyi
+from discreet.privacy import price, renyi
 from discreet.privacy.cost import Approx, Cost, Gaussian, Pure, Response, Together, Zcdp
-from discreet.privacy.flat import Atom, Atoms, Choice, Concentrated, Normal, Odds, Thinned, atoms_of, dominates
+from discreet.privacy.flat import Atom, Atoms, Choice, Concentrated, Normal, Odds, Thinned, atoms_of, dominates, totals
 from discreet.relation import Relation
 
 _LONGEST = 2**4096  # sums are exact up to this denominator, then rounded up to it: digits must not grow without end
@@ -28,30 +28,30 @@ _LONGEST = 2**4096  # sums are exact up to this denominator, then rounded up to 
 
 @dataclass(frozen=True)
 class Inside:
-    """What was taken from one purse: amounts by name, or slots."""
+    """The amount taken from one purse: sums by name, and slots."""
 
     sums: tuple[tuple[str, Fraction], ...] = ()
     slots: Atoms = ()
 
     def __add__(self, other: "Inside") -> "Inside":
-        mine, more = dict(self.sums), dict(other.sums)
-        names = sorted(mine.keys() | more.keys())
-        sums = tuple((name, _short(mine.get(name, Fraction(0)) + more.get(name, Fraction(0)))) for name in names)
+        a, b = dict(self.sums), dict(other.sums)
+        names = sorted(a.keys() | b.keys())
+        sums = tuple((name, _short(a.get(name, Fraction(0)) + b.get(name, Fraction(0)))) for name in names)
         return Inside(sums, _joined(self.slots, other.slots))
 
     def covers(self, other: "Inside") -> bool:
         """Whether this is at least as much, name by name and slot by slot."""
-        mine = dict(self.sums)
-        return all(mine.get(name, 0) >= value for name, value in other.sums) and _slots_hold(self.slots, other.slots)
+        sums = dict(self.sums)
+        return all(sums.get(name, 0) >= value for name, value in other.sums) and _slots_hold(self.slots, other.slots)
 
 
-def taken(reserved: Cost, cost: Cost, under: Relation) -> Inside | None:
-    """What a charge of `cost` takes from a purse of `reserved`; None if such a purse has no room for it at all.
+def amount_taken(reserved: Cost, cost: Cost, relation: Relation) -> Inside | None:
+    """The amount that a charge of `cost` takes from a purse of `reserved`; None if such a purse cannot take it at all.
 
-    >>> taken(Zcdp(1), Gaussian(2), Relation.ADD_REMOVE).sums
+    >>> amount_taken(Zcdp(1), Gaussian(2), Relation.ADD_REMOVE).sums
     (('rho', Fraction(1, 8)),)
     """
-    plain = _plain(cost, under)
+    plain = _plain(cost, relation)
     match reserved:
         case Pure() | Response() | Approx():
             odds = renyi.total_odds(atoms_of(plain))
@@ -70,12 +70,12 @@ def taken(reserved: Cost, cost: Cost, under: Relation) -> Inside | None:
                 case _:
                     return None
         case _:
-            found = promise(cost, under)
-            return Inside((("delta", found.apart),), _terms_taken(found.cost, _whole(reserved, under)[1]))
+            behind, slots = promise(cost, relation), _reserved_slots(reserved, relation)[1]
+            return Inside((("delta", behind.delta_apart),), _slots_taken(behind.cost, slots))
 
 
-def holds(reserved: Cost, inside: Inside, under: Relation) -> bool:
-    """Whether all that was taken is inside what was reserved."""
+def holds(reserved: Cost, inside: Inside, relation: Relation) -> bool:
+    """Whether the amount taken fits into the reserved cost."""
     sums = dict(inside.sums)
     match reserved:
         case Pure() | Response():
@@ -87,12 +87,12 @@ def holds(reserved: Cost, inside: Inside, under: Relation) -> bool:
         case Gaussian():
             return sums.get("mu_squared", 0) <= reserved.sigma**-2
         case _:
-            apart, slots = _whole(reserved, under)
-            fit = _zcdp_slot_holds(slots, inside.slots) or _slots_hold(slots, inside.slots)
-            return sums.get("delta", 0) <= apart and fit
+            delta, slots = _reserved_slots(reserved, relation)
+            fits = _zcdp_slot_holds(slots, inside.slots) or _slots_hold(slots, inside.slots)
+            return sums.get("delta", 0) <= delta and fits
 
 
-def fits(reserved: Cost, charged: Sequence[Cost], under: Relation) -> bool:
+def fits(reserved: Cost, charged: Sequence[Cost], relation: Relation) -> bool:
     """Whether charges of those costs all fit into a purse.
 
     >>> fits(Pure(1), [Pure("0.5"), Pure("0.5")], Relation.ADD_REMOVE)
@@ -104,23 +104,23 @@ def fits(reserved: Cost, charged: Sequence[Cost], under: Relation) -> bool:
     """
     inside = Inside()
     for cost in charged:
-        more = taken(reserved, cost, under)
-        if more is None:
+        amount = amount_taken(reserved, cost, relation)
+        if amount is None:
             return False
-        inside += more
-    return holds(reserved, inside, under)
+        inside += amount
+    return holds(reserved, inside, relation)
 
 
-def _plain(cost: Cost, under: Relation) -> Cost:
+def _plain(cost: Cost, relation: Relation) -> Cost:
     """The cost under the ledger's relation, each δ as a failure of its own."""
-    found = promise(cost, under)
-    return Together((found.cost, Approx(Fraction(0), found.apart))) if found.apart else found.cost
+    behind = promise(cost, relation)
+    return Together((behind.cost, Approx(Fraction(0), behind.delta_apart))) if behind.delta_apart else behind.cost
 
 
 @lru_cache(maxsize=64)
-def _whole(reserved: Cost, under: Relation) -> tuple[Fraction, Atoms]:
-    found = promise(reserved, under)
-    return found.apart, atoms_of(found.cost)
+def _reserved_slots(reserved: Cost, relation: Relation) -> tuple[Fraction, Atoms]:
+    behind = promise(reserved, relation)
+    return behind.delta_apart, atoms_of(behind.cost)
 
 
 def _short(total: Fraction) -> Fraction:
@@ -128,8 +128,8 @@ def _short(total: Fraction) -> Fraction:
 
 
 def _joined(some: Atoms, more: Atoms) -> Atoms:
-    """Both compositions as one, in no order: Gaussians add up, and so does zCDP; anything else is counted."""
-    mu_squared, rho, counts = _by_kind((*some, *more))
+    """Both compositions as one, in no order: Gaussians add up, and so does zCDP; other atoms are counted."""
+    mu_squared, rho, counts = totals((*some, *more))
     if mu_squared:
         counts[Normal(_short(mu_squared))] = 1
     if rho:
@@ -137,84 +137,66 @@ def _joined(some: Atoms, more: Atoms) -> Atoms:
     return tuple(counts.items())
 
 
-def _by_kind(found: Atoms) -> tuple[Fraction, Fraction, Counter[Atom]]:
-    """Σμ² of the Gaussians, Σρ of zCDP, and how often everything else."""
-    counts: Counter[Atom] = Counter()
-    mu_squared = rho = Fraction(0)
-    for atom, times in found:
-        match atom:
-            case Normal():
-                mu_squared += times * atom.mu_squared
-            case Concentrated():
-                rho += times * atom.rho
-            case _:
-                counts[atom] += times
-    return mu_squared, rho, counts
-
-
 def _slots_hold(slots: Atoms, inside: Atoms) -> bool:
-    """Whether each term has a slot: equal ones cancel first, which loses no assignment and leaves few to compare.
+    """Whether each atom has a slot: equal ones cancel first, which loses no assignment and leaves few to compare.
 
-    What is compared is put in one order, so that every reader comes to the same answer.
+    Atoms are compared in one order, so that every reader comes to the same decision.
     """
-    left, rest = dict(slots), []
+    unused, unmatched = dict(slots), []
     for atom, times in inside:
-        same = min(times, left.get(atom, 0))
-        if same:
-            left[atom] -= same
-        if times > same:
-            rest.append((atom, times - same))
-    free = tuple((atom, times) for atom, times in left.items() if times)
-    return not rest or dominates(free, _sorted(rest)) or dominates(slots, _sorted(inside))
+        equal = min(times, unused.get(atom, 0))
+        if equal:
+            unused[atom] -= equal
+        if times > equal:
+            unmatched.append((atom, times - equal))
+    free = tuple((atom, times) for atom, times in unused.items() if times)
+    return not unmatched or dominates(free, _ordered(unmatched)) or dominates(slots, _ordered(inside))
 
 
-def _sorted(found: Iterable[tuple[Atom, int]]) -> Atoms:
-    return tuple(sorted(found, key=repr))
+def _ordered(atoms: Iterable[tuple[Atom, int]]) -> Atoms:
+    return tuple(sorted(atoms, key=repr))
 
 
-# --- what a zCDP slot holds of other kinds ---------------------------------------------------------------------------
+# --- promises of other kinds in a zCDP slot ---------------------------------------------------------------------------
 
 
-def _terms_taken(cost: Cost, slots: Atoms) -> Atoms:
-    """The terms of a charge; beside a zCDP slot, those of a kind without any slot as ρ, so that sums stay short."""
-    found, kinds = atoms_of(cost), {type(slot) for slot, _ in slots}
+def _slots_taken(cost: Cost, slots: Atoms) -> Atoms:
+    """The atoms of a charge; beside a zCDP slot, atoms of a kind without any slot become ρ, so that sums stay short."""
+    atoms, kinds = atoms_of(cost), {type(slot) for slot, _ in slots}
     if Concentrated not in kinds:
-        return found
-    own = dict(slots)
-    if any(isinstance(atom, Thinned | Choice) and atom not in own for atom, _ in found):
+        return atoms
+    reserved = dict(slots)
+    if any(isinstance(atom, Thinned | Choice) and atom not in reserved for atom, _ in atoms):
         return ((Concentrated(price.zcdp(cost).value), 1),)
-    return _joined((), tuple((atom if type(atom) in kinds else Concentrated(_rho(atom)), n) for atom, n in found))
+    return _joined((), tuple((atom if type(atom) in kinds else Concentrated(_rho(atom)), n) for atom, n in atoms))
 
 
 def _rho(atom: Atom) -> Fraction:
-    """ρ of one pure or Gaussian term, as `price.zcdp` has it: ε²/2, of bounded range ε²/8, μ²/2."""
-    match atom:
-        case Odds(delta=0):
-            rule = convert.zcdp_of_exponential if atom.range_bounded else convert.zcdp_of_pure
-            return rule(atom.epsilon)
-        case Normal():
-            return atom.mu_squared / 2
-        case _:
-            raise TypeError("neither pure nor Gaussian")
+    """ρ of one pure or Gaussian atom."""
+    rho = price.zcdp_of_atoms(((atom, 1),))
+    if rho is None:
+        raise TypeError("neither pure nor Gaussian")
+    return rho
 
 
 def _zcdp_slot_holds(slots: Atoms, inside: Atoms) -> bool:
-    """Whether there is a zCDP slot, and room in it for all that finds no slot of its own kind.
+    """Whether there is a zCDP slot with room for all promises that have no slot of their own kind.
 
-    Gaussians take their own slot first.  Several pure terms may share a pure slot, largest first, each in the slot with
+    Gaussians take their own slot first.  Several pure atoms may share a pure slot, largest first, each in the slot with
     the least room for it; those of bounded range try slots of their own first.  Samples and choices need equal slots.
     """
-    own_mu_squared, own_rho, own = _by_kind(slots)
-    if own_rho == 0:
+    reserved_mu_squared, reserved_rho, reserved = totals(slots)
+    if reserved_rho == 0:
         return False
-    mu_squared, rho, counts = _by_kind(inside)
-    rho += _rho(Normal(max(mu_squared - own_mu_squared, Fraction(0))))
-    pure = _Rooms((odds.epsilon, times) for odds, times in _odds(own) if not odds.range_bounded)
-    bounded = _Rooms((odds.epsilon, times) for odds, times in _odds(own) if odds.range_bounded)
-    for odds, times in sorted(_odds(counts), key=lambda one: (one[0].range_bounded, -one[0].epsilon)):
-        left = bounded.take(odds.epsilon, times) if odds.range_bounded else times
-        rho += pure.take(odds.epsilon, left) * _rho(odds)
-    return rho <= own_rho and all(times <= own[atom] for atom, times in counts.items() if not _is_pure(atom))
+    mu_squared, rho, counts = totals(inside)
+    rho += _rho(Normal(max(mu_squared - reserved_mu_squared, Fraction(0))))
+    pure = _Rooms((odds.epsilon, times) for odds, times in _odds(reserved) if not odds.range_bounded)
+    bounded = _Rooms((odds.epsilon, times) for odds, times in _odds(reserved) if odds.range_bounded)
+    for odds, times in sorted(_odds(counts), key=lambda item: (item[0].range_bounded, -item[0].epsilon)):
+        unplaced = bounded.take(odds.epsilon, times) if odds.range_bounded else times
+        rho += pure.take(odds.epsilon, unplaced) * _rho(odds)
+    others_fit = all(times <= reserved[atom] for atom, times in counts.items() if not _is_pure(atom))
+    return rho <= reserved_rho and others_fit
 
 
 def _odds(counts: Counter[Atom]) -> list[tuple[Odds, int]]:
@@ -226,21 +208,21 @@ def _is_pure(atom: Atom) -> TypeGuard[Odds]:
 
 
 class _Rooms:
-    """What is left of pure slots: each ε with the number of slots that have it left, least first."""
+    """The room in pure slots: each ε that is left, with the number of slots that have it, least first."""
 
     def __init__(self, slots: Iterable[tuple[Fraction, int]]) -> None:
         self._rooms = sorted(slots)
 
     def take(self, epsilon: Fraction, times: int) -> int:
-        """Take ε so many times, each time from one slot, those with the least room first; how often none had room."""
-        while epsilon and times and (place := bisect_left(self._rooms, (epsilon, 0))) < len(self._rooms):
-            room, slots = self._rooms.pop(place)
-            each = min(room // epsilon, times)
-            filled = min(slots, times // each)
-            times -= each * filled
+        """Take ε so many times, each time from the slot with the least room for it; return how often none had room."""
+        while epsilon and times and (index := bisect_left(self._rooms, (epsilon, 0))) < len(self._rooms):
+            room, slots = self._rooms.pop(index)
+            per_slot = min(room // epsilon, times)
+            filled = min(slots, times // per_slot)
+            times -= per_slot * filled
             if filled < slots:
-                self._rooms.insert(place, (room, slots - filled))
-            insort(self._rooms, (room - each * epsilon, filled))
+                self._rooms.insert(index, (room, slots - filled))
+            insort(self._rooms, (room - per_slot * epsilon, filled))
         return times
 
 
@@ -250,22 +232,22 @@ class _Rooms:
 def to_json(inside: Inside) -> dict[str, Any]:
     """A JSON object with exact numbers as text."""
     sums = {name: str(value) for name, value in inside.sums}
-    return {**sums, "slots": _terms_json(_sorted(inside.slots))} if inside.slots else sums
+    return {**sums, "slots": _atoms_json(_ordered(inside.slots))} if inside.slots else sums
 
 
 def from_json(data: dict[str, Any]) -> Inside:
-    """What `to_json` described.
+    """The amount that `to_json` described.
 
-    >>> some = taken(Together((Pure(1), Gaussian(2))), Together((Pure("0.5"), Gaussian(4))), Relation.ADD_REMOVE)
+    >>> some = amount_taken(Together((Pure(1), Gaussian(2))), Together((Pure("0.5"), Gaussian(4))), Relation.ADD_REMOVE)
     >>> from_json(to_json(some)) == some
     True
     """
     sums = tuple(sorted((name, _amount(value)) for name, value in data.items() if name != "slots"))
-    return Inside(sums, _terms(data.get("slots", [])))
+    return Inside(sums, _atoms_from(data.get("slots", [])))
 
 
-def _terms_json(found: Atoms) -> list[Any]:
-    return [[times, *_atom_json(atom)] for atom, times in found]
+def _atoms_json(atoms: Atoms) -> list[Any]:
+    return [[times, *_atom_json(atom)] for atom, times in atoms]
 
 
 def _atom_json(atom: Atom) -> list[Any]:
@@ -277,14 +259,14 @@ def _atom_json(atom: Atom) -> list[Any]:
         case Concentrated():
             return ["zcdp", str(atom.rho)]
         case Thinned():
-            return ["sampled", str(atom.rate), _terms_json(atom.atoms)]
+            return ["sampled", str(atom.rate), _atoms_json(atom.atoms)]
         case Choice():
-            return ["choice", *map(_terms_json, atom.parts)]
+            return ["choice", *map(_atoms_json, atom.parts)]
         case _:
             raise TypeError("not an atom")
 
 
-def _terms(data: list[Any]) -> Atoms:
+def _atoms_from(data: list[Any]) -> Atoms:
     return tuple((_atom(*atom), _times(times)) for times, *atom in data)
 
 
@@ -310,8 +292,8 @@ def _atom(kind: str, *parts: Any) -> Atom:
         case "zcdp", (rho,):
             return Concentrated(_amount(rho))
         case "sampled", (rate, inner):
-            return Thinned(_amount(rate), _terms(inner))
+            return Thinned(_amount(rate), _atoms_from(inner))
         case "choice", _:
-            return Choice(tuple(_terms(part) for part in parts))
+            return Choice(tuple(_atoms_from(part) for part in parts))
         case _:
             raise ValueError("not an atom")

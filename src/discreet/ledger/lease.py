@@ -1,6 +1,6 @@
-"""Whether whoever holds a reservation is still at work: a locked file per holder, let go by the system when it dies.
+"""A locked file per holder of reservations shows whether the holder is alive: the system unlocks it when it dies.
 
-A process number says little (it is given out again); a lock on a file of one's own says it exactly, after any kill.
+A process number does not show this, because it is used again; a lock on a file of one's own does, after any kill.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ _numbers = itertools.count()
 
 
 class Lease:
-    """This holder's own file, made when first needed, and a look at others'."""
+    """The file of this holder, made when first needed, and a test of other holders' files."""
 
     def __init__(self, beside: Path) -> None:
         self._beside = beside
@@ -43,12 +43,12 @@ class Lease:
                 handle = os.open(self._place(name), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
-                raise self._unmarked(error) from None
+                raise self._unavailable(error) from None
             self._handle, self._name = handle, name
         return self._name
 
     @property
-    def known(self) -> str:
+    def current(self) -> str:
         """The holder's name, empty as long as it was never needed."""
         return self._name
 
@@ -61,7 +61,7 @@ class Lease:
         except FileNotFoundError:
             return False
         except OSError as error:  # too many open files, say: not a sign of death
-            raise self._unmarked(error) from None
+            raise self._unavailable(error) from None
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -74,12 +74,12 @@ class Lease:
             os.close(handle)
 
     def sweep(self) -> None:
-        """Remove what the dead have left; the ledger must be held, so that nobody is just making one."""
+        """Remove the files of dead holders; the ledger must be held, so that nobody is making one meanwhile."""
         start, end = f"{self._beside.name}.", ".run"
-        for found in self._beside.parent.glob(f"*{end}"):
-            if found.name.startswith(start):
+        for path in self._beside.parent.glob(f"*{end}"):
+            if path.name.startswith(start):
                 with contextlib.suppress(LedgerUnavailable):
-                    self.is_held(found.name[len(start) : -len(end)])
+                    self.is_held(path.name[len(start) : -len(end)])
 
     def close(self) -> None:
         """Let go and remove the file."""
@@ -93,7 +93,7 @@ class Lease:
             os.close(self._handle)
         self._handle, self._name = None, ""
 
-    def _unmarked(self, error: OSError) -> LedgerUnavailable:
+    def _unavailable(self, error: OSError) -> LedgerUnavailable:
         what = f"Reservations cannot be marked or looked up in {self._beside.parent}."
         why = f"The system says: {error.strerror or 'input/output error'}."
         return LedgerUnavailable(what, why, "Make that folder writable and free some space.")

@@ -1,4 +1,4 @@
-"""The ledger: charge before computing, store before handing out, repeat for free.
+"""The ledger: charge before computing, store before answering, repeat for free.
 
     charge → RESERVED, durable, counts as spent      commit → answer bytes and COMMITTED in one transaction
     stored → the same bytes again                    fail   → counted against a public cap; nothing is given back
@@ -21,19 +21,22 @@ from discreet.ledger import account as accounts
 from discreet.ledger import adoption, decide, refusal
 from discreet.ledger import inside as insides
 from discreet.ledger import rules as stored_rules
+from discreet.ledger.account import Amounts
 from discreet.ledger.books import Books, path_of
 from discreet.ledger.decide import Asker, Charge, Decision
+from discreet.ledger.filter import Budget
 from discreet.ledger.head import HeadFile, default_place
 from discreet.ledger.lease import Lease
 from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.purse import Purse
-from discreet.ledger.question import asked, entry, reason, snapshot_name
-from discreet.ledger.reader import Reader, charge_in, charge_of, name_of, opened
+from discreet.ledger.question import charge_entry, entry, reason, snapshot_name
+from discreet.ledger.reader import Reader, charge_in, charge_of, name_of, read_books
 from discreet.ledger.rules import Opening, Rules
 from discreet.ledger.schema import VERSION
 from discreet.ledger.standing import Receipt, check_binding
-from discreet.ledger.store import WAIT, Look, Pen, SqliteStore, Store
-from discreet.ledger.weigh import Typed, typed, weight_of
+from discreet.ledger.store import WAIT, Pen, SqliteStore
+from discreet.ledger.view import View
+from discreet.ledger.weigh import Declared, declared, weight_of
 from discreet.privacy import cost as costs
 from discreet.privacy.cost import Cost
 from discreet.relation import Relation
@@ -47,7 +50,7 @@ _PAUSE, _LONGEST_PAUSE = 0.005, 0.25  # seconds between two looks at a charge th
 class Ledger(Reader):
     """One dataset's ledger, shared by any number of threads and processes."""
 
-    def __init__(self, store: Store, lease: Lease, fixed: Iterable[str] = ()) -> None:
+    def __init__(self, store: SqliteStore, lease: Lease, fixed: Iterable[str] = ()) -> None:
         super().__init__(store, frozenset(fixed))
         self._lease, self._running = lease, set[int]()
 
@@ -80,9 +83,9 @@ class Ledger(Reader):
         store = _store(path, head, wait)
         try:
             store.head.prepare_folder()
-            store.head_checked(opened)
+            store.check_head(read_books)
             ledger = cls(store, Lease(store.head.place), fixed)
-            with store.lock, store.head.locked(wait):  # a fork waits, so that no child keeps the lock
+            with store.lock, store.head.lock(wait):  # a fork waits, so that no child keeps the lock
                 ledger._lease.sweep()
             check_binding(ledger._read(), opening)
         except BaseException:
@@ -91,8 +94,8 @@ class Ledger(Reader):
         return ledger
 
     @classmethod
-    def kept(cls, path: Any, opening: Opening, *, fixed: Iterable[str] = (), head: Any = None) -> "Ledger":
-        """The ledger at `path`, made first if it never was; whoever else is just making it makes it for both."""
+    def open_or_create(cls, path: Any, opening: Opening, *, fixed: Iterable[str] = (), head: Any = None) -> "Ledger":
+        """The ledger at `path`, created if there never was one; if another process creates it meanwhile, that one."""
         if not _store(path, head, WAIT).is_made():
             with contextlib.suppress(Conflict):
                 return cls.create(path, opening, fixed=fixed, head=head)
@@ -108,7 +111,9 @@ class Ledger(Reader):
     def __enter__(self) -> "Ledger":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -120,20 +125,20 @@ class Ledger(Reader):
 
     # --- charging ----------------------------------------------------------------------------------------------------
 
-    def charge(self, order: ChargeRequest, cost: Cost, *, patience: float = PATIENCE) -> Receipt:
+    def charge(self, request: ChargeRequest, cost: Cost, *, patience: float = PATIENCE) -> Receipt:
         """A durable reservation, or a refusal that spends nothing.
 
         Under a key whose answer is stored: its receipt, for nothing, whatever the question would cost today.  While
         someone computes it, this waits up to `patience` seconds.  If that one failed or died, it may be computed once
         more under its charge if it costs the same; otherwise it is a new charge.
         """
-        facts = asked("charge", replace(order, path=self._path(order.path)), cost)
-        return self._replayed("charge", order.key) or self._charged(facts, order, cost, patience)
+        facts = charge_entry("charge", replace(request, path=self._path(request.path)), cost)
+        return self._stored_receipt("charge", request.key) or self._reserve_charge(facts, request, cost, patience)
 
-    def purse(self, order: ChargeRequest, cost: Cost) -> Purse:
+    def purse(self, request: ChargeRequest, cost: Cost) -> Purse:
         """`cost` set aside for an adaptive algorithm, whose charges must fit inside; the same purse under its key."""
-        facts = asked("purse", replace(order, path=self._path(order.path)), cost)
-        return Purse(self, self._charged(facts, order, cost, PATIENCE))
+        facts = charge_entry("purse", replace(request, path=self._path(request.path)), cost)
+        return Purse(self, self._reserve_charge(facts, request, cost, PATIENCE))
 
     def open_runs(self) -> list[Purse]:
         """The purses of all runs under way."""
@@ -165,28 +170,34 @@ class Ledger(Reader):
             if purse.number in books.purses:
                 pen.append(entry("end", purse=purse.number, how=how, why=why))
 
-    def charge_part(self, purse: Receipt, order: ChargeRequest, cost: Cost, *, patience: float = PATIENCE) -> Receipt:
+    def charge_part(self, purse: Receipt, request: ChargeRequest, cost: Cost, *, patience: float = PATIENCE) -> Receipt:
         """A reservation inside a purse, or BudgetExceeded; its path is in the purse's, parts of a purse all add up."""
         with self._store.lock:
             books = self._read()
-            with self._store.reading() as look:
-                whole = self._of(purse, look, books)
-        place = accounts.parsed_path(order.path)
-        if whole.entry["kind"] != "purse":
-            raise bad("purse", "must be the receipt of a purse", whole.entry["kind"], "Use what purse returned.")
-        if not accounts.lies_in(place, path_of(whole.entry)):
+            with self._store.reading() as view:
+                entry = self._of(purse, view, books).entry
+        path = accounts.parsed_path(request.path)
+        if entry["kind"] != "purse":
+            raise bad("purse", "must be the receipt of a purse", entry["kind"], "Use what purse returned.")
+        if not accounts.lies_in(path, path_of(entry)):
             fix = "Repeat the purse's parts in the path, or reserve a purse for the whole table."
-            raise bad("path", "must lie inside the path of its purse", order.path, fix)
-        about = {"analyst": whole.entry["analyst"], "snapshot": whole.entry["snapshot"]}
-        facts = asked("part", replace(order, path=place, **about), cost, purse=purse.number)
-        replayed = self._replayed("part", order.key)
-        if replayed is not None:
-            return replayed
-        question = None if order.epsilon is None else typed_of(order, cost, self._relation)
-        facts["epsilon"] = None if question is None else str(question.epsilon)
-        facts["delta"] = None if question is None else str(question.delta)
-        taken = insides.taken(costs.from_json(whole.entry["cost"]), cost, self._relation)
-        return self._reserved(order.key, patience, lambda books, known, by: decide.part(books, known, facts, taken, by))
+            raise bad("path", "must lie inside the path of its purse", request.path, fix)
+        located = replace(request, path=path, analyst=entry["analyst"], snapshot=entry["snapshot"])
+        facts = charge_entry("part", located, cost, purse=purse.number)
+        stored = self._stored_receipt("part", request.key)
+        if stored is not None:
+            return stored
+        declared = None if request.epsilon is None else declaration(request, cost, self._relation)
+        facts["epsilon"] = None if declared is None else str(declared.epsilon)
+        facts["delta"] = None if declared is None else str(declared.delta)
+        reserve = books.purses.get(purse.number)
+        reserved = costs.from_json(entry["cost"]) if reserve is None else reserve.cost
+        amount = insides.amount_taken(reserved, cost, self._relation)
+
+        def decide_part(books: Books, earlier: Charge | None, asker: Asker) -> Decision:
+            return decide.charge_in_purse(books, earlier, facts, amount, asker)
+
+        return self._reserve(request.key, patience, decide_part)
 
     def commit(self, receipt: Receipt, answer: bytes) -> None:
         """Store the answer and COMMITTED in one transaction; only then may it be handed out."""
@@ -227,8 +238,8 @@ class Ledger(Reader):
                 raise bad("delta", rule, 0, "Keep the δ of the present budget.")
             pen.append(entry("budget", rules=stored_rules.to_json(rules), why=words))
             weighed = Books()
-            weighed.read(pen.rows(0))  # every charge weighed anew: what could not be read again is not written
-            pen.append(entry("checkpoint", sums=weighed.state()))  # so that nobody else has to
+            weighed.read(pen.rows(0))  # weighs every charge again: nothing is written that could not be read
+            pen.append(entry("checkpoint", sums=weighed.state()))  # so that no reader has to weigh them again
 
     def reopen(self, why: str) -> None:
         """Open the dataset again after its failures; an entry of its own."""
@@ -248,54 +259,51 @@ class Ledger(Reader):
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
-    def _replayed(self, kind: str, key: str) -> Receipt | None:
-        """The receipt of an answer that is stored: it stays for ever, so nothing need be held or weighed."""
-        with self._store.lock:
-            books = self._read()
-            with self._store.reading() as look:
-                charge = charge_of(look, books, key)
+    def _stored_receipt(self, kind: str, key: str) -> Receipt | None:
+        """The receipt of a stored answer, which never changes, so the ledger is not held and nothing is weighed."""
+        charge = self._charge_under(key)
         if charge is None or charge.answer is None or charge.entry["kind"] != kind:
             return None
         return Receipt(charge.row.number, name_of(charge.row), key, charge.attempt, stored=True)
 
-    def _charged(self, facts: dict[str, Any], order: ChargeRequest, cost: Cost, patience: float) -> Receipt:
+    def _reserve_charge(self, facts: dict[str, Any], request: ChargeRequest, cost: Cost, patience: float) -> Receipt:
         """Weigh outside the transaction, decide inside; weigh again if the budget was changed in between."""
-        question = typed_of(order, cost, self._relation)
-        facts |= {"epsilon": str(question.epsilon), "delta": str(question.delta)}
-        budget = self._read().rules.budget
-        weights = {budget: weight_of(question, budget)}
+        declared = declaration(request, cost, self._relation)
+        facts |= {"epsilon": str(declared.epsilon), "delta": str(declared.delta)}
+        weights: dict[Budget, Amounts] = {}
 
-        def decided(books: Books, known: Charge | None, asker: Asker) -> Decision | None:
+        def weigh() -> None:
+            budget = self._read().rules.budget
+            weights[budget] = weight_of(declared, budget)
+
+        def decide_charge(books: Books, earlier: Charge | None, asker: Asker) -> Decision | None:
             weight = weights.get(books.rules.budget)
-            return None if weight is None else decide.charge(books, known, facts, question, weight, asker)
+            return None if weight is None else decide.charge(books, earlier, facts, declared, weight, asker)
 
-        def reweighed() -> None:
-            now = self._read().rules.budget
-            weights[now] = weight_of(question, now)
+        weigh()
+        return self._reserve(facts["key"], patience, decide_charge, weigh)
 
-        return self._reserved(facts["key"], patience, decided, reweighed)
-
-    def _reserved(
+    def _reserve(
         self,
         key: str,
         patience: float,
-        decided: Callable[[Books, Charge | None, Asker], Decision | None],
+        decide: Callable[[Books, Charge | None, Asker], Decision | None],
         prepare: Callable[[], None] = lambda: None,
     ) -> Receipt:
-        """Decide in one transaction, as often as it takes: after `prepare` where nothing could be decided yet, and
-        after whoever is computing the same answer has stored it, failed or died."""
+        """Decide in one transaction, as often as needed: after `prepare` where nothing could be decided yet, and after
+        whoever is computing the same answer has stored it, failed or died."""
         deadline, awaited = time.monotonic() + patience, None
         while True:
             with self._writing() as (pen, books):
-                asker = Asker(self._lease.name(), self._held, awaited)
-                decision = decided(books, charge_of(pen, books, key), asker)
-                last = None
-                for one in () if decision is None else decision.entries:
-                    last = pen.append(one)
+                asker = Asker(self._lease.name(), self._is_charge_held, awaited)
+                decision = decide(books, charge_of(pen, books, key), asker)
+                row = None
+                for entry in () if decision is None else decision.entries:
+                    row = pen.append(entry)
             if decision is None:
                 prepare()
             elif decision.working is None:
-                return self._outcome(decision, last)
+                return self._outcome(decision, row)
             else:
                 awaited = decision.working.row.number
                 self._wait_for(awaited, deadline)
@@ -313,21 +321,21 @@ class Ledger(Reader):
             time.sleep(min(pause, max(deadline - time.monotonic(), 0)))
             pause = min(pause * 1.5, _LONGEST_PAUSE)
 
-    def _outcome(self, decision: Decision, last: Any) -> Receipt:
+    def _outcome(self, decision: Decision, appended: Any) -> Receipt:
         """The receipt, or the refusal raised: after the transaction, so that a failure counted in it is kept."""
         if decision.refused is not None:
             raise decision.refused
-        row = last if decision.known is None else decision.known.row
-        answered = decision.known is not None and decision.known.answer is not None
-        if not answered:
+        row = appended if decision.earlier is None else decision.earlier.row
+        stored = decision.earlier is not None and decision.earlier.answer is not None
+        if not stored:
             self._running.add(row.number)
-        return Receipt(row.number, name_of(row), row.entry["key"], decision.attempt, answered)
+        return Receipt(row.number, name_of(row), row.entry["key"], decision.attempt, stored)
 
-    def _held(self, charge: Charge) -> bool:
+    def _is_charge_held(self, charge: Charge) -> bool:
         return self._is_held(charge.row.number, charge.holder)
 
     def _is_held(self, number: int, holder: str) -> bool:
-        return number in self._running if holder == self._lease.known else self._lease.is_held(holder)
+        return number in self._running if holder == self._lease.current else self._lease.is_held(holder)
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[tuple[Pen, Books]]:
@@ -335,34 +343,34 @@ class Ledger(Reader):
         with self._store.lock:
             try:
                 with self._store.writing() as pen:
-                    books = self._taken(pen)
+                    books = self._updated_books(pen)
                     due = checkpoint_is_due(books)
                     yield pen, books
                     if due and pen.written is not None:
-                        now = self._taken(pen)
-                        if now.since[0]:  # the block has written none itself
-                            pen.append(entry("checkpoint", sums=now.state()))
+                        books = self._updated_books(pen)
+                        if books.since[0]:  # the block has written none itself
+                            pen.append(entry("checkpoint", sums=books.state()))
             except BaseException:
                 self._books = None  # it may have read what was not kept
                 raise
 
-    def _of(self, receipt: Receipt, look: Look, books: Books) -> Charge:
-        row = look.row(receipt.number) if isinstance(receipt, Receipt) else None
+    def _of(self, receipt: Receipt, view: View, books: Books) -> Charge:
+        row = view.row(receipt.number) if isinstance(receipt, Receipt) else None
         if row is None or name_of(row) != receipt.name or "key" not in row.entry:
             raise bad("receipt", "must come from this ledger", type(receipt).__name__, "Use what charge returned.")
-        return charge_in(look, books, row)
+        return charge_in(view, books, row)
 
-    def _attempt(self, receipt: Receipt, look: Look, books: Books) -> Charge:
-        charge = self._of(receipt, look, books)
+    def _attempt(self, receipt: Receipt, view: View, books: Books) -> Charge:
+        charge = self._of(receipt, view, books)
         if charge.entry["kind"] == "purse":
             fix = "Charge inside the purse, and commit or fail that."
             raise bad("receipt", "must be of a charge: a purse has no answer of its own", charge.row.number, fix)
         return charge
 
 
-def typed_of(order: ChargeRequest, cost: Cost, relation: Relation) -> Typed:
-    """The (ε, δ) of an order, refused where it does not cover the cost."""
-    return typed(cost, relation, epsilon=order.epsilon, delta=order.delta)
+def declaration(request: ChargeRequest, cost: Cost, relation: Relation) -> Declared:
+    """The (ε, δ) of a request, refused where it does not cover the cost."""
+    return declared(cost, relation, epsilon=request.epsilon, delta=request.delta)
 
 
 def checkpoint_is_due(books: Books) -> bool:
@@ -376,6 +384,5 @@ def checkpoint_is_due(books: Books) -> bool:
 
 
 def _store(path: Any, head: Any, wait: float) -> SqliteStore:
-    given = Path(path)
-    place = given.parent.resolve() / given.name
+    place = Path(path).parent.resolve() / Path(path).name
     return SqliteStore(place, HeadFile(default_place(place) if head is None else Path(head).resolve()), wait)

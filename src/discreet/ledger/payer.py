@@ -1,4 +1,4 @@
-"""Who pays for what, and what can be paid: the order of one charge, and the protocol of whoever takes it."""
+"""The request of one charge, and the protocol of payers that accept it."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -28,7 +28,7 @@ class ChargeRequest:
 class Payer(Protocol):
     """What the gate charges: a ledger, a purse of one, or `Unbooked`, which is charged nowhere and says so."""
 
-    def charge(self, order: ChargeRequest, cost: Cost) -> Receipt:
+    def charge(self, request: ChargeRequest, cost: Cost) -> Receipt:
         """A durable reservation, or a refusal that spends nothing."""
 
     def commit(self, receipt: Receipt, answer: bytes) -> None:

@@ -17,9 +17,9 @@ class Purse:
     def __init__(self, ledger: "Ledger", receipt: "Receipt", run: "OpenRun | None" = None) -> None:
         self._ledger, self.receipt, self.run = ledger, receipt, run
 
-    def charge(self, order: ChargeRequest, cost: Cost) -> "Receipt":
+    def charge(self, request: ChargeRequest, cost: Cost) -> "Receipt":
         """A reservation inside the purse, or BudgetExceeded; keys are the ledger's, so name the run in them."""
-        return self._ledger.charge_part(self.receipt, order, cost)
+        return self._ledger.charge_part(self.receipt, request, cost)
 
     def commit(self, receipt: "Receipt", answer: bytes) -> None:
         """As `Ledger.commit`."""

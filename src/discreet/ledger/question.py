@@ -1,4 +1,4 @@
-"""What is written down about a charge: public words only, in one shape, so that two of them can be compared."""
+"""The entry of a charge: public words only, in one shape, so that two charges can be compared."""
 
 import json
 from datetime import UTC, datetime
@@ -16,37 +16,37 @@ _DEEPEST_MEMO = 40
 
 
 def entry(kind: str, **facts: Any) -> dict[str, Any]:
-    """An entry with the clock's word, which nothing depends on: order is by number."""
+    """An entry with the time of day, which nothing depends on: entries are ordered by number."""
     return {"kind": kind, "time": datetime.now(UTC).isoformat(timespec="milliseconds"), **facts}
 
 
-def asked(kind: str, order: ChargeRequest, cost: Cost, *, purse: int | None = None) -> dict[str, Any]:
-    """The charge as it will be stored, all but its typed ε and δ and its weight."""
-    request = {"request": text(order.request, "request")} if order.request else {}
+def charge_entry(kind: str, request: ChargeRequest, cost: Cost, *, purse: int | None = None) -> dict[str, Any]:
+    """The charge as it will be stored, without its declared ε and δ and its weight."""
+    run = {"request": text(request.request, "request")} if request.request else {}
     return {
         "kind": kind,
-        "key": text(order.key, "key"),
-        "analyst": None if order.analyst is None else text(order.analyst, "analyst"),
-        "path": [list(pair) for pair in order.path],
-        "snapshot": snapshot_name(order.snapshot),
+        "key": text(request.key, "key"),
+        "analyst": None if request.analyst is None else text(request.analyst, "analyst"),
+        "path": [list(pair) for pair in request.path],
+        "snapshot": snapshot_name(request.snapshot),
         "cost": costs.to_json(costs.checked(cost)),
-        "memo": _memo(order.memo),
+        "memo": _memo(request.memo),
         "purse": purse,
-        **request,
+        **run,
     }
 
 
 def snapshot_name(value: Any) -> str:
-    """The table's snapshot, or no word about it."""
+    """The name of the table's snapshot, empty if none is given."""
     return "" if value == "" else text(value, "snapshot")
 
 
 def reason(why: Any) -> str:
     """Why a curator did something, in words of their own: the mark that stands for it in an offered command is none."""
-    given = text(why, "why", 2000)
-    if given.strip().strip("….\"'") == "":
-        raise bad("why", "must be a reason", given, "Say in your own words why; the ledger keeps it for ever.")
-    return given
+    words = text(why, "why", 2000)
+    if words.strip().strip("….\"'") == "":
+        raise bad("why", "must be a reason", words, "Say in your own words why; the ledger keeps it for ever.")
+    return words
 
 
 def _memo(memo: Any) -> Any:

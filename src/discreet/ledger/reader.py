@@ -1,4 +1,4 @@
-"""Looking at a ledger: where it stands, what is stored, what every entry says; nothing here writes.
+"""The reading side of a ledger: its standing, its stored answers, its entries; nothing here writes.
 
 The books are read from the last checkpoint on and kept; as long as nobody has written, they are not read again.
 """
@@ -12,13 +12,14 @@ from discreet.errors import bad
 from discreet.ledger import account as accounts
 from discreet.ledger import refusal
 from discreet.ledger.books import Books
-from discreet.ledger.chain import Row, broken, exported
+from discreet.ledger.chain import Row, broken, export_lines
 from discreet.ledger.decide import Charge
 from discreet.ledger.question import snapshot_name
 from discreet.ledger.standing import Receipt, Standing, standing
-from discreet.ledger.store import Look, Store
-from discreet.ledger.verify import verified
-from discreet.ledger.weigh import typed, weight_of
+from discreet.ledger.store import SqliteStore
+from discreet.ledger.verify import verify
+from discreet.ledger.view import View
+from discreet.ledger.weigh import declared, weight_of
 from discreet.privacy.cost import Cost
 from discreet.relation import Relation
 
@@ -26,9 +27,9 @@ _CHARGES = frozenset({"charge", "purse", "part"})
 
 
 class Reader:
-    """One dataset's ledger, as whoever may look at it sees it."""
+    """One dataset's ledger, for reading."""
 
-    def __init__(self, store: Store, fixed: frozenset[str]) -> None:
+    def __init__(self, store: SqliteStore, fixed: frozenset[str]) -> None:
         self._store, self._fixed = store, fixed
         self._books: Books | None = None
         self._state: Any = None  # of the store, when the books were last brought up to date
@@ -42,22 +43,18 @@ class Reader:
         A key must itself name the analyst and the question.
         """
         with self._store.lock:
-            books = self._read()
-            with self._store.reading() as look:
-                charge = charge_of(look, books, key)
-                found = None if charge is None else look.answer(charge.row.number)
-        if charge is None or charge.answer is None:
-            return None
-        if found is None or hashlib.sha256(found[1]).hexdigest() != charge.answer["sha256"]:
+            charge = self._charge_under(key)
+            if charge is None or charge.answer is None:
+                return None
+            with self._store.reading() as view:
+                answer = view.answer(charge.row.number)
+        if answer is None or hashlib.sha256(answer[1]).hexdigest() != charge.answer["sha256"]:
             raise broken(f"The answer of charge {charge.row.number} is not what was stored.")
-        return found[1]
+        return answer[1]
 
     def receipt(self, key: str) -> Receipt | None:
         """The receipt of the charge under that key, None where there is none."""
-        with self._store.lock:
-            books = self._read()
-            with self._store.reading() as look:
-                charge = charge_of(look, books, key)
+        charge = self._charge_under(key)
         if charge is None:
             return None
         return Receipt(charge.row.number, name_of(charge.row), key, charge.attempt, charge.answer is not None)
@@ -67,19 +64,19 @@ class Reader:
         with self._store.lock:
             books = self._read()
             place = books.place({"path": self._path(path), "snapshot": snapshot_name(snapshot)})
-            return Fraction(0) if books.closed else refusal.left_for(books, place, analyst)
+            return Fraction(0) if books.is_closed else refusal.remaining_for(books, place, analyst)
 
     def remaining_after(
         self, path: Any, cost: Cost, *, epsilon: Any, delta: Any, analyst: str | None = None, snapshot: str = ""
     ) -> Fraction:
-        """What `remaining` would say of the whole table after such a charge, whether or not it fits; writes nothing."""
+        """`remaining` of the whole table after such a charge; 0 if it does not fit."""
         with self._store.lock:
             books = self._read()
-            question = typed(cost, self._relation, epsilon=epsilon, delta=delta)
+            declaration = declared(cost, self._relation, epsilon=epsilon, delta=delta)
             place = books.place({"path": self._path(path), "snapshot": snapshot_name(snapshot)})
-            return refusal.left_after(books, place, analyst, weight_of(question, books.rules.budget))
+            return refusal.remaining_after(books, place, analyst, weight_of(declaration, books.rules.budget))
 
-    def carried(self, snapshot: str) -> tuple[str, ...]:
+    def older_snapshots(self, snapshot: str) -> tuple[str, ...]:
         """Ids that earlier versions gave the same content: for finding their answers, never for splits."""
         return tuple(self._read().carried.get(snapshot, ()))
 
@@ -107,39 +104,45 @@ class Reader:
         for row in rows:
             if row.entry["kind"] == "retry":
                 attempts[row.entry["charge"]] = attempts.get(row.entry["charge"], 1) + 1
-        found = []
+        entries = []
         for row in rows:
             state: dict[str, Any] = {}
             if row.entry["kind"] in _CHARGES:
                 open_ = row.number in books.purses or row.number in books.unanswered
                 state = {"state": "RESERVED" if open_ else "COMMITTED", "attempt": attempts.get(row.number, 1)}
-            found.append({**row.entry, "hash": row.hash.hex(), **state})
-        return found
+            entries.append({**row.entry, "hash": row.hash.hex(), **state})
+        return entries
 
     def acts(self) -> list[dict[str, Any]]:
         """The entries that open the ledger, set its budget, adopt it, or tell of another over the same rows."""
         return list(self._read().acts)
 
     def export(self) -> Iterator[str]:
-        """The entries as JSON lines; `chain.imported` checks them without the database."""
-        yield from exported(self._store.rows(0))
+        """The entries as JSON lines; `chain.rows_of_export` checks them without the database."""
+        yield from export_lines(self._store.rows(0))
 
     def verify(self) -> Standing:
         """Check all again from the first entry: file, chain, prices, sums, decisions, answers and head."""
         with self._store.lock:
-            self._store.checked()
-            self._store.head_checked(opened)
-            return standing(verified(self._store.rows(0), self._store.digests()))
+            self._store.check()
+            self._store.check_head(read_books)
+            return standing(verify(self._store.rows(0), self._store.digests()))
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
     def _path(self, path: Any) -> accounts.Path:
-        found = accounts.parsed_path(path)
-        loose = [column for column, _ in found if column not in self._fixed]
+        pairs = accounts.parsed_path(path)
+        loose = [column for column, _ in pairs if column not in self._fixed]
         if loose and self._relation is Relation.ADD_REMOVE:
             fix = "Declare fixed_per_unit = true for it, or charge the whole table: path ()."
             raise bad("path", "must use columns that are fixed per unit", loose[0], fix)
-        return found
+        return pairs
+
+    def _charge_under(self, key: str) -> Charge | None:
+        with self._store.lock:
+            books = self._read()
+            with self._store.reading() as view:
+                return charge_of(view, books, key)
 
     @property
     def _relation(self) -> Relation:
@@ -150,44 +153,44 @@ class Reader:
             state = self._store.state()
             if self._books is not None and self._state == state:
                 return self._books
-            with self._store.reading() as look:
-                books = self._taken(look)
+            with self._store.reading() as view:
+                books = self._updated_books(view)
             self._state = state
             return books
 
-    def _taken(self, look: Look) -> Books:
+    def _updated_books(self, view: View) -> Books:
         """The books, up to date; the last row read before must still be there."""
         books, self._books, self._state = self._books, None, None  # whatever interrupts this: they are read anew
         if books is None or books.last is None:
-            books = opened(look, self._store.recorded())
+            books = read_books(view, self._store.recorded_count())
         else:
-            rows = look.rows(books.last.number - 1)
+            rows = view.rows(books.last.number - 1)
             if rows[:1] != [books.last]:
                 raise broken(f"Entry {books.last.number} changed while the ledger was in use.")
             if books.history is None and _sets_budget(rows[1:]):
-                books = opened(look, self._store.recorded())
+                books = read_books(view, self._store.recorded_count())
             else:
                 books.read(rows[1:])
         self._books = books
         return books
 
 
-def opened(look: Look, recorded: int) -> Books:
+def read_books(view: View, recorded: int) -> Books:
     """The books from the last checkpoint that the recorded head covers, or from the first entry where there is none.
 
     A checkpoint behind the head may be anyone's: like every other that is met on the way, it is compared with the sums.
     """
-    start = look.last_checkpoint(recorded)
+    start = view.last_checkpoint(recorded)
     if start is not None:
-        rows = look.rows(start - 2)
+        rows = view.rows(start - 2)
         if len(rows) < 2 or rows[1].number != start:
             raise broken(f"Entry {start - 1} is missing.")
         if not _sets_budget(rows[2:]):
-            books = Books.restored(rows[0], rows[1])
+            books = Books.from_checkpoint(rows[0], rows[1])
             books.read(rows[2:])
             return books
     books = Books()
-    books.read(look.rows(0))
+    books.read(view.rows(0))
     if books.last is None:
         raise broken("The ledger has no entries.")
     return books
@@ -198,14 +201,14 @@ def _sets_budget(rows: list[Row]) -> bool:
     return any(row.entry.get("kind") == "budget" for row in rows)
 
 
-def charge_of(look: Look, books: Books, key: str) -> Charge | None:
+def charge_of(view: View, books: Books, key: str) -> Charge | None:
     """The charge that a key stands for: the one with the answer, else the last."""
-    charges = [charge_in(look, books, row) for row in look.of_key(key)]
+    charges = [charge_in(view, books, row) for row in view.of_key(key)]
     answered = [charge for charge in charges if charge.answer is not None]
     return (answered or charges)[-1] if charges else None
 
 
-def charge_in(look: Look, books: Books, row: Row) -> Charge:
+def charge_in(view: View, books: Books, row: Row) -> Charge:
     """A charge and how far it got, by the books and, for an answer, by the entry that stored it."""
     kind, number = row.entry.get("kind"), row.number
     if kind not in _CHARGES:
@@ -215,11 +218,11 @@ def charge_in(look: Look, books: Books, row: Row) -> Charge:
     attempt = books.unanswered.get(number)
     if attempt is not None:
         return Charge(row, attempt.holder, attempt.attempt, attempt.failed)
-    stored = look.answer(number)
-    said = None if stored is None else look.row(stored[0])
-    if said is None or said.entry.get("kind") != "answer" or said.entry.get("charge") != number:
+    stored = view.answer(number)
+    answer = None if stored is None else view.row(stored[0])
+    if answer is None or answer.entry.get("kind") != "answer" or answer.entry.get("charge") != number:
         raise broken(f"The answer of charge {number} is not what was stored.")
-    return Charge(row, row.entry["holder"], said.entry.get("attempt", 1), 0, said.entry)
+    return Charge(row, row.entry["holder"], answer.entry.get("attempt", 1), 0, answer.entry)
 
 
 def name_of(row: Row) -> str:

@@ -1,4 +1,4 @@
-"""The sentences of a ledger that says no: built from what was typed, the rules and the sums, all of them public."""
+"""The refusals of a ledger, built from what was typed, the rules and the sums, all of them public."""
 
 from fractions import Fraction
 
@@ -10,100 +10,102 @@ from discreet.ledger import filter as filters
 from discreet.ledger.account import Account, Amounts, Path
 from discreet.ledger.books import Books
 from discreet.ledger.filter import EpsilonDelta, EpsilonOnly
-from discreet.ledger.weigh import Typed
+from discreet.ledger.weigh import Declared
 
 
 def over_budget(
-    books: Books, question: Typed, weight: Amounts, *, path: Path, analyst: str | None
+    books: Books, declared: Declared, weight: Amounts, *, path: Path, analyst: str | None
 ) -> BudgetExceeded | None:
     """Why the charge does not fit, None if it does: caps of one question, of the analyst, then the budget itself."""
     return (
-        _over_question(books, question, path=path, analyst=analyst)
-        or _over_analyst(books, question, weight, path=path, analyst=analyst)
-        or _over_filter(books, question, weight, path=path, analyst=analyst)
+        _over_question(books, declared, path=path, analyst=analyst)
+        or _over_analyst(books, declared, weight, path=path, analyst=analyst)
+        or _over_filter(books, declared, weight, path=path, analyst=analyst)
     )
 
 
-def left_for(books: Books, path: Path, analyst: str | None) -> Fraction:
+def remaining_for(books: Books, path: Path, analyst: str | None) -> Fraction:
     """The largest single pure ε that would still be accepted there, from that analyst."""
-    own = accounts.opened(0) if analyst is None else books.analysts.get(analyst, accounts.opened(0))
-    return _left(books, books.account, own, path=path, analyst=analyst)
+    return _remaining(books, books.account, _account_of(books, analyst), path=path, analyst=analyst)
 
 
-def left_after(books: Books, path: Path, analyst: str | None, weight: Amounts) -> Fraction:
-    """What `left_for` would say of the whole table after a charge of that weight at the path; 0 if it does not fit."""
-    own = accounts.opened(0) if analyst is None else books.analysts.get(analyst, accounts.opened(0))
-    spent = accounts.charged(books.account, path, weight)
-    if not filters.accepts(books.rules.budget, spent.spent):
+def remaining_after(books: Books, path: Path, analyst: str | None, weight: Amounts) -> Fraction:
+    """`remaining_for` of the whole table after a charge of that weight at the path; 0 if it does not fit."""
+    account = accounts.with_charge(books.account, path, weight)
+    if not filters.accepts(books.rules.budget, account.spent):
         return Fraction(0)
-    return _left(books, spent, accounts.charged(own, path, Amounts(weight.epsilon)), path=(), analyst=analyst)
+    personal = accounts.with_charge(_account_of(books, analyst), path, Amounts(weight.epsilon))
+    return _remaining(books, account, personal, path=(), analyst=analyst)
 
 
-def _left(books: Books, account: Account, own: Account, *, path: Path, analyst: str | None) -> Fraction:
-    left = filters.remaining(books.rules.budget, account, path)
+def _remaining(books: Books, account: Account, personal: Account, *, path: Path, analyst: str | None) -> Fraction:
+    rest = filters.remaining(books.rules.budget, account, path)
     if books.rules.max_epsilon is not None:
-        left = min(left, books.rules.max_epsilon)
+        rest = min(rest, books.rules.max_epsilon)
     cap = books.rules.cap(analyst)
     if cap is None:
-        return left
-    mine = filters.kept_down(cap - own.spent.epsilon + accounts.slack(own, path).epsilon)
-    return min(left, mine) if mine >= amounts.MIN_EPSILON else Fraction(0)
+        return rest
+    personal_rest = filters.charged_epsilon_down(cap - personal.spent.epsilon + accounts.slack(personal, path).epsilon)
+    return min(rest, personal_rest) if personal_rest >= amounts.MIN_EPSILON else Fraction(0)
 
 
-def _over_question(books: Books, question: Typed, *, path: Path, analyst: str | None) -> BudgetExceeded | None:
+def _account_of(books: Books, analyst: str | None) -> Account:
+    return accounts.empty(0) if analyst is None else books.analysts.get(analyst, accounts.empty(0))
+
+
+def _over_question(books: Books, declared: Declared, *, path: Path, analyst: str | None) -> BudgetExceeded | None:
     rules = books.rules
-    if rules.max_epsilon is not None and question.epsilon > rules.max_epsilon:
-        what = f"The question costs ε = {amounts.shown(question.epsilon)}."
+    if rules.max_epsilon is not None and declared.epsilon > rules.max_epsilon:
+        what = f"The question costs ε = {amounts.shown(declared.epsilon)}."
         why = f"One question may take at most ε = {amounts.shown(rules.max_epsilon)} here."
-        left = left_for(books, path, analyst)
-        return BudgetExceeded(what, why, _ask_less(left), left, question.epsilon)
-    if rules.max_delta is not None and question.delta > rules.max_delta:
-        what = f"The question costs δ = {amounts.shown(question.delta)}."
+        available = remaining_for(books, path, analyst)
+        return BudgetExceeded(what, why, _ask_less(available), available, declared.epsilon)
+    if rules.max_delta is not None and declared.delta > rules.max_delta:
+        what = f"The question costs δ = {amounts.shown(declared.delta)}."
         why = f"One question may take at most δ = {amounts.shown(rules.max_delta)} here."
         fix = f"Ask with delta at most {amounts.shown(rules.max_delta)}."
-        return BudgetExceeded(what, why, fix, left_for(books, path, analyst), question.epsilon)
+        return BudgetExceeded(what, why, fix, remaining_for(books, path, analyst), declared.epsilon)
     return None
 
 
 def _over_analyst(
-    books: Books, question: Typed, weight: Amounts, *, path: Path, analyst: str | None
+    books: Books, declared: Declared, weight: Amounts, *, path: Path, analyst: str | None
 ) -> BudgetExceeded | None:
     cap = books.rules.cap(analyst)
     if cap is None or analyst is None:
         return None
-    own = books.analysts.get(analyst, accounts.opened(0))
-    if accounts.charged(own, path, Amounts(weight.epsilon)).spent.epsilon <= cap:
+    if accounts.with_charge(_account_of(books, analyst), path, Amounts(weight.epsilon)).spent.epsilon <= cap:
         return None
-    left = left_for(books, path, analyst)
-    what = f"The question costs ε = {amounts.shown(question.epsilon)} and {analyst} has ε = {down(left)} left."
+    available = remaining_for(books, path, analyst)
+    what = f"The question costs ε = {amounts.shown(declared.epsilon)} and {analyst} has ε = {down(available)} left."
     why = f"{analyst} may spend ε = {amounts.shown(cap)} in all."
-    return BudgetExceeded(what, why, _ask_less(left), left, question.epsilon)
+    return BudgetExceeded(what, why, _ask_less(available), available, declared.epsilon)
 
 
 def _over_filter(
-    books: Books, question: Typed, weight: Amounts, *, path: Path, analyst: str | None
+    books: Books, declared: Declared, weight: Amounts, *, path: Path, analyst: str | None
 ) -> BudgetExceeded | None:
-    budget, spent = books.rules.budget, accounts.charged(books.account, path, weight).spent
+    budget, spent = books.rules.budget, accounts.with_charge(books.account, path, weight).spent
     if filters.accepts(budget, spent):
         return None
-    left = left_for(books, path, analyst)
-    what = f"The question costs ε = {amounts.shown(question.epsilon)}, δ = {amounts.shown(question.delta)}"
-    what = f"{what} and the largest pure ε that still fits is {down(left)}."
+    available = remaining_for(books, path, analyst)
+    what = f"The question costs ε = {amounts.shown(declared.epsilon)}, δ = {amounts.shown(declared.delta)}"
+    what = f"{what} and the largest pure ε that still fits is {down(available)}."
     match budget:
-        case EpsilonOnly() if question.delta > 0:
+        case EpsilonOnly() if declared.delta > 0:
             why = f"The budget is ε = {amounts.shown(budget.epsilon)} without any δ."
             fix = "Use Laplace noise and public keys: delta = 0."
         case EpsilonDelta() if spent.keys > budget.keys:
-            rest = filters.remaining_delta(budget, books.account, path)[1]
-            why = f"Of the δ set aside for key selection {down(rest)} is left."
+            keys = filters.remaining_delta(budget, books.account, path)[1]
+            why = f"Of the δ set aside for key selection {down(keys)} is left."
             fix = "List the keys in the metadata, so that they are public, or ask with a smaller delta."
         case _:
             why = f"The budget is ε = {amounts.shown(budget.epsilon)}, δ = {amounts.shown(budget.delta)} in all."
-            fix = _ask_less(left)
-    return BudgetExceeded(what, why, fix, left, question.epsilon)
+            fix = _ask_less(available)
+    return BudgetExceeded(what, why, fix, available, declared.epsilon)
 
 
-def ended(number: int) -> Conflict:
+def run_ended(number: int) -> Conflict:
     """Nothing more is taken from a purse that has ended."""
     what, why = f"The run of charge {number} has ended.", "It was done or abandoned; what it released stays stored."
     return Conflict(what, why, "Begin a new run.")
@@ -116,7 +118,7 @@ def over_purse() -> BudgetExceeded:
     return BudgetExceeded("The charge does not fit into its purse.", why, fix, Fraction(0), Fraction(0))
 
 
-def closed(books: Books) -> Closed:
+def dataset_closed(books: Books) -> Closed:
     """A dataset that too many failures have closed."""
     what = f"The dataset {books.opening.dataset} is closed."
     why = f"{books.rules.failures} answers failed after their charge, and a failure may say something about the data."
@@ -163,7 +165,7 @@ def down(value: Fraction) -> str:
     return amounts.shown(-amounts.rounded_up(-value)) if value > 0 else "0"
 
 
-def _ask_less(left: Fraction) -> str:
-    if left > 0:
-        return f"Ask with epsilon at most {down(left)}, or let the curator raise the budget."
+def _ask_less(available: Fraction) -> str:
+    if available > 0:
+        return f"Ask with epsilon at most {down(available)}, or let the curator raise the budget."
     return "Repeat an earlier question, which is free, or let the curator raise the budget."

@@ -1,4 +1,4 @@
-"""Which ledger stands over which source: the state folder's memory of what every source is, whatever it is called.
+"""The registry of ledgers and their sources, in the state folder; a source is known by what it is, not by its name.
 
     sources.sqlite   ledgers (place, hash of the first entry, dataset), the marks of their sources, pairs on purpose
     sources.key      32 random bytes: a mark is HMAC-SHA256(key, what the source is), so the file confirms no guess
@@ -61,18 +61,18 @@ class Registry:
         """The ledgers over a source for which no ledger was made yet."""
         if is_empty(self.path):
             return []
-        with self._opened() as connection:
+        with self._connected() as connection:
             return [place for _, place in _holders(connection, self._marks(connection, identity))]
 
     def has(self, identity: Mapping[str, str], mine: Place) -> bool:
         """Whether this ledger was entered for all that the source is."""
         if is_empty(self.path):
             return False
-        with self._opened() as connection:
+        with self._connected() as connection:
             marks = self._marks(connection, identity)
             number = _number(connection, mine)
-            held = _marks_of(connection, number) if number is not None else set()
-        return held >= set(marks)
+            entered = _marks_of(connection, number) if number is not None else set()
+        return entered >= set(marks)
 
     @contextlib.contextmanager
     def entering(self, identity: Mapping[str, str], mine: Place) -> Iterator[list[Place]]:
@@ -82,8 +82,8 @@ class Registry:
         """
         with self._writing() as connection:
             marks = self._marks(connection, identity)
-            number = _followed(connection, mine)
-            accepted = _paired(connection, number)
+            number = _number_or_new(connection, mine)
+            accepted = _accepted_pairs(connection, number)
             others = [(n, place) for n, place in _holders(connection, marks) if n != number and n not in accepted]
             yield [place for _, place in others]
             for mark in marks:
@@ -96,7 +96,7 @@ class Registry:
         """Every place where the ledger with that first entry is known to lie, or to have lain."""
         if is_empty(self.path):
             return []
-        with self._opened() as connection:
+        with self._connected() as connection:
             rows = connection.execute("SELECT path, origin, dataset FROM ledgers WHERE origin = ?", (origin,))
             return [_place(row) for row in rows]
 
@@ -104,7 +104,7 @@ class Registry:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._opened() as connection:
+        with self._connected() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -115,8 +115,8 @@ class Registry:
                 raise
 
     @contextlib.contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
-        with _translated(self.path):
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        with _translate_errors(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             make_file(self.path)
             checked_file(self.path)
@@ -189,17 +189,17 @@ def _marks_of(connection: sqlite3.Connection, number: int) -> set[str]:
     return {mark for (mark,) in connection.execute("SELECT mark FROM marks WHERE ledger = ?", (number,))}
 
 
-def _paired(connection: sqlite3.Connection, number: int) -> set[int]:
+def _accepted_pairs(connection: sqlite3.Connection, number: int) -> set[int]:
     return {other for (other,) in connection.execute("SELECT other FROM pairs WHERE ledger = ?", (number,))}
 
 
-def _followed(connection: sqlite3.Connection, mine: Place) -> int:
+def _number_or_new(connection: sqlite3.Connection, mine: Place) -> int:
     """The number of this ledger: known here, known where it was moved from, or new."""
     number = _number(connection, mine)
     if number is not None:
         return number
-    known = connection.execute("SELECT id, path, origin, dataset FROM ledgers WHERE origin = ?", (mine.origin,))
-    for row in known.fetchall():
+    places = connection.execute("SELECT id, path, origin, dataset FROM ledgers WHERE origin = ?", (mine.origin,))
+    for row in places.fetchall():
         if _place(row[1:]).is_gone:
             connection.execute("UPDATE ledgers SET path = ? WHERE id = ?", (os.fsencode(mine.path), row[0]))
             return int(row[0])
@@ -209,7 +209,7 @@ def _followed(connection: sqlite3.Connection, mine: Place) -> int:
 
 
 @contextlib.contextmanager
-def _translated(path: Path) -> Iterator[None]:
+def _translate_errors(path: Path) -> Iterator[None]:
     what = f"The registry of sources at {path} cannot be used."
     try:
         yield

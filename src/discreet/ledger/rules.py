@@ -49,8 +49,8 @@ class Rules:
         return None if analyst is None else dict(self.analysts).get(analyst)
 
 
-def _caps(given: Iterable[tuple[Any, Any]]) -> tuple[tuple[str, Fraction], ...]:
-    caps = {text(name, "analyst"): amounts.epsilon(cap, f"cap of {name}") for name, cap in given}
+def _caps(pairs: Iterable[tuple[Any, Any]]) -> tuple[tuple[str, Fraction], ...]:
+    caps = {text(name, "analyst"): amounts.epsilon(cap, f"cap of {name}") for name, cap in pairs}
     return tuple(sorted(caps.items()))
 
 
@@ -71,10 +71,10 @@ class Opening:
             raise bad("rules", "must be Rules", self.rules, "Give Rules(budget(1)).")
 
 
-def text(value: Any, name: str, most: int = _LONGEST_NAME) -> str:
-    """A name: printable text of 1 to `most` characters."""
-    if not isinstance(value, str) or not 1 <= len(value) <= most or not value.isprintable():
-        raise bad(name, f"must be printable text of 1 to {most} characters", value, "Give a short name.")
+def text(value: Any, name: str, longest: int = _LONGEST_NAME) -> str:
+    """A name: printable text of 1 to `longest` characters."""
+    if not isinstance(value, str) or not 1 <= len(value) <= longest or not value.isprintable():
+        raise bad(name, f"must be printable text of 1 to {longest} characters", value, "Give a short name.")
     return value
 
 

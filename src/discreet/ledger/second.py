@@ -57,16 +57,16 @@ def _require_none(others: list[Place], mine: Path) -> None:
     raise SecondLedger(what, why, (fix, ON_PURPOSE))
 
 
-def _record(own: Ledger, mine: Place, other: Place, why: str) -> None:
+def _record(ledger: Ledger, mine: Place, other: Place, why: str) -> None:
     """An entry in both; where one has it already, a crash came between them."""
     if not other.is_gone and other.path != mine.path:
         with Ledger.open(other.path) as theirs:
             _note(theirs, mine, why)
-    _note(own, other, why)
+    _note(ledger, other, why)
 
 
 def _note(ledger: Ledger, other: Place, why: str) -> None:
     facts = {"ledger": os.fsencode(other.path).decode(errors="replace"), "dataset": other.dataset, "why": why}
-    known = [one for one in ledger.acts() if one["kind"] == "second"]
-    if not any(all(one[name] == value for name, value in facts.items()) for one in known):
+    acts = [act for act in ledger.acts() if act["kind"] == "second"]
+    if not any(all(act[name] == value for name, value in facts.items()) for act in acts):
         ledger.note(entry("second", **facts))

@@ -1,4 +1,4 @@
-"""What callers see of a ledger: receipts, where it stands, and whether it is the one they mean."""
+"""Facts that callers see of a ledger: receipts, its standing, and the check that it is the ledger they mean."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -65,7 +65,7 @@ def _differences(new: Rules, old: Rules) -> dict[str, Any]:
         "max_epsilon_per_question": (new.max_epsilon, old.max_epsilon),
     }
     changed: dict[str, Any] = {
-        name: amounts.typed(value) for name, (value, before) in pairs.items() if value not in (None, before)
+        name: amounts.typed(value) for name, (value, present) in pairs.items() if value not in (None, present)
     }
     caps = tuple(f"{name}={amounts.typed(cap)}" for name, cap in new.analysts if old.cap(name) != cap)
     changed |= {"analyst": caps} if caps else {}
@@ -79,13 +79,13 @@ def standing(books: Books) -> Standing:
         opening=books.opening,
         rules=rules,
         spent=books.account.spent,
-        remaining=Fraction(0) if books.closed else filters.remaining(rules.budget, books.account),
+        remaining=Fraction(0) if books.is_closed else filters.remaining(rules.budget, books.account),
         remaining_delta=delta,
         remaining_keys=keys,
-        analysts={name: own.spent.epsilon for name, own in sorted(books.analysts.items())},
+        analysts={name: account.spent.epsilon for name, account in sorted(books.analysts.items())},
         charges=books.charges,
         failures=books.failures,
-        closed=books.closed,
+        closed=books.is_closed,
         entries=0 if last is None else last.number,
         head="" if last is None else last.hash.hex(),
     )

@@ -1,6 +1,6 @@
-"""Where entries lie: one small protocol, and SQLite behind it.
+"""The file of a ledger: entries in SQLite, appended and never changed.
 
-A store appends rows and never changes one.  SQLite: WAL with synchronous=FULL (a commit survives the loss of power),
+WAL with synchronous=FULL (a commit survives the loss of power),
 BEGIN IMMEDIATE (one writer, nothing checked that can change before it is acted on), STRICT tables, triggers against
 UPDATE and DELETE, a file for its owner alone.  The head goes to its second place around every commit.
 """
@@ -10,14 +10,13 @@ import hashlib
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from discreet.errors import Conflict, IntegrityError, LedgerUnavailable
 from discreet.fix import UNKNOWN, Fix
 from discreet.ledger import forks, question, schema
-from discreet.ledger.chain import Row, broken, grown
+from discreet.ledger.chain import Row, broken, next_row
 from discreet.ledger.files import checked_file, is_empty, make_file
 from discreet.ledger.head import Head, HeadFile
 from discreet.ledger.view import View
@@ -26,55 +25,9 @@ WAIT = 30.0  # seconds
 _OLDEST = (3, 38, 0)  # STRICT tables and JSON functions
 
 
-class Look(Protocol):
-    """Entries and answers as they lie, looked up one by one or in order."""
+class Pen(View):
+    """The one writer, while the ledger is held; `written` is the entry appended last."""
 
-    def rows(self, after: int) -> list[Row]: ...
-
-    def row(self, number: int) -> Row | None: ...
-
-    def of_key(self, key: str) -> list[Row]: ...
-
-    def last_checkpoint(self, up_to: int) -> int | None: ...
-
-    def answer(self, charge: int) -> tuple[int, bytes] | None: ...
-
-
-class Pen(Look, Protocol):
-    """The one writer, while the ledger is held."""
-
-    written: Row | None  # the entry appended last
-
-    def append(self, entry: dict[str, Any], answer: tuple[int, bytes] | None = None) -> Row: ...
-
-
-class Store(Protocol):
-    """All that a ledger needs of a database; a thread holds `lock` while it uses the store or what it read there."""
-
-    lock: Any
-
-    def rows(self, after: int) -> list[Row]: ...
-
-    def first(self) -> Row: ...
-
-    def digests(self) -> dict[int, tuple[int, str]]: ...
-
-    def reading(self) -> AbstractContextManager[Look]: ...
-
-    def writing(self) -> AbstractContextManager[Pen]: ...
-
-    def state(self) -> Any: ...
-
-    def checked(self) -> None: ...
-
-    def recorded(self) -> int: ...
-
-    def head_checked(self, fold: Callable[[Look, int], object]) -> None: ...
-
-    def close(self) -> None: ...
-
-
-class _Pen(View):
     def __init__(self, connection: sqlite3.Connection) -> None:
         super().__init__(connection)
         self.written: Row | None = None
@@ -82,7 +35,7 @@ class _Pen(View):
     def append(self, entry: dict[str, Any], answer: tuple[int, bytes] | None = None) -> Row:
         if self.written is None and schema.version(self._connection) < schema.VERSION:
             self._migrate()
-        row = grown(self.last(), entry)
+        row = next_row(self.last(), entry)
         self._connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (row.number, row.body, row.hash))
         if answer is not None:
             charge, content = answer
@@ -94,7 +47,7 @@ class _Pen(View):
         """Bring an older file to the present format with its next entry, and say so by an entry of its own."""
         old = schema.version(self._connection)
         schema.migrate(self._connection)
-        row = grown(self.last(), question.entry("format", before=old, format=schema.VERSION))
+        row = next_row(self.last(), question.entry("format", before=old, format=schema.VERSION))
         self._connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (row.number, row.body, row.hash))
 
 
@@ -126,34 +79,34 @@ class SqliteStore:
     # --- reading ---------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[Look]:
+    def reading(self) -> Iterator[View]:
         """The entries as they lie now; hold no result beyond the block but rows."""
-        with self.lock, _translated(self.path):
-            yield View(self._connected())
+        with self.lock, _translate_errors(self.path):
+            yield View(self._open_connection())
 
     def rows(self, after: int) -> list[Row]:
         """The entries after that number."""
-        with self.reading() as look:
-            return look.rows(after)
+        with self.reading() as view:
+            return view.rows(after)
 
     def first(self) -> Row:
         """The entry that opened the ledger."""
-        with self.lock, _translated(self.path):
-            row = View(self._connected()).row(1)
+        with self.lock, _translate_errors(self.path):
+            row = View(self._open_connection()).row(1)
         if row is None:
             raise broken("The ledger has no entries.")
         return row
 
     def state(self) -> Any:
         """Equal as long as nothing was written by anyone."""
-        with self.lock, _translated(self.path):
-            changes = View(self._connected()).changes()
+        with self.lock, _translate_errors(self.path):
+            changes = View(self._open_connection()).changes()
             return self._times, changes
 
     def digests(self) -> dict[int, tuple[int, str]]:
         """Per charge that has an answer, the entry that stored it and the SHA-256 of its bytes."""
-        with self.lock, _translated(self.path):
-            rows = self._connected().execute("SELECT charge, entry, bytes FROM answers")
+        with self.lock, _translate_errors(self.path):
+            rows = self._open_connection().execute("SELECT charge, entry, bytes FROM answers")
             return {charge: (entry, hashlib.sha256(content).hexdigest()) for charge, entry, content in rows}
 
     # --- writing ---------------------------------------------------------------------------------------------------
@@ -161,33 +114,33 @@ class SqliteStore:
     @contextlib.contextmanager
     def writing(self) -> Iterator[Pen]:
         """Hold the ledger for one writer; what the block appended is durable when it has ended, or none of it is."""
-        with self._held():
-            connection = self._connected()
+        with self._hold():
+            connection = self._open_connection()
             with self._transaction(connection) as pen:
-                self._checked_head(connection)
+                self._require_head(connection)
                 yield pen
 
     def is_made(self) -> bool:
         """Whether a ledger was ever made here; False too for one whose making a crash cut short."""
         self.head.prepare_folder()
-        with self._held():
+        with self._hold():
             if self.head.read() is not None:
                 return True
             if is_empty(self.path):
                 return False
             checked_file(self.path)
-            with contextlib.closing(_opened(self.path, self._wait)) as connection:
+            with contextlib.closing(_connect(self.path, self._wait)) as connection:
                 return bool(schema.names(connection))
 
     def create(self, first: dict[str, Any]) -> None:
         """Make the file, its tables and its first entry; refused if any ledger was here, even one now gone."""
         self.head.prepare_folder()
-        with self._held():
+        with self._hold():
             recorded = self.head.read() is not None
             if recorded and is_empty(self.path):
-                raise _gone(self.path)
+                raise _ledger_gone(self.path)
             make_file(self.path)
-            connection = self._connected(_unchecked)
+            connection = self._open_connection(_accept_any)
             with self._transaction(connection) as pen:
                 if recorded or schema.names(connection):
                     what = f"There is a ledger at {self.path} already."
@@ -198,17 +151,17 @@ class SqliteStore:
     def adopt(self, entry: dict[str, Any]) -> None:
         """Take the ledger as it lies, whatever the second place says: a curator's act, and an entry of its own."""
         self.head.prepare_folder()
-        with self._held(), self._transaction(self._connected()) as pen:
+        with self._hold(), self._transaction(self._open_connection()) as pen:
             pen.append(entry)
 
     @contextlib.contextmanager
-    def _held(self) -> Iterator[None]:
-        with self.lock, _translated(self.path), self.head.locked(self._wait):
+    def _hold(self) -> Iterator[None]:
+        with self.lock, _translate_errors(self.path), self.head.lock(self._wait):
             yield
 
     @contextlib.contextmanager
-    def _transaction(self, connection: sqlite3.Connection) -> Iterator["_Pen"]:
-        pen = _Pen(connection)
+    def _transaction(self, connection: sqlite3.Connection) -> Iterator[Pen]:
+        pen = Pen(connection)
         try:
             connection.execute("BEGIN IMMEDIATE")
             yield pen
@@ -226,46 +179,46 @@ class SqliteStore:
 
     def _next_head(self, connection: sqlite3.Connection, last: Row) -> Head:
         """The head at that row; the ε charged before it is taken from the present head where it is known there."""
-        known = self.head.read()
+        present = self.head.read()
         view = View(connection)
-        if known is None or known.charged is None or known.count > last.number:
-            return Head(last.number, last.hash, view.charged(0))
-        return Head(last.number, last.hash, known.charged + view.charged(known.count))
+        if present is None or present.charged is None or present.count > last.number:
+            return Head(last.number, last.hash, view.charged_epsilon(0))
+        return Head(last.number, last.hash, present.charged + view.charged_epsilon(present.count))
 
     # --- checks ----------------------------------------------------------------------------------------------------
 
-    def recorded(self) -> int:
+    def recorded_count(self) -> int:
         """How many entries the recorded head vouches for."""
         head = self.head.read()
         return 0 if head is None else head.count
 
-    def head_checked(self, fold: Callable[[Look, int], object]) -> None:
+    def check_head(self, fold: Callable[[View, int], object]) -> None:
         """Refuse a ledger behind its head or off its chain; bring a head that lags up to date.
 
         What lies behind the head is taken as a crash's, but for the sums that it states: `fold` reads all from a
         checkpoint up to the head on, and refuses others.
         """
-        with self._held():
+        with self._hold():
             if is_empty(self.path) and self.head.read() is not None:
-                raise _gone(self.path)
-            connection = self._connected()
-            self._checked_head(connection)
+                raise _ledger_gone(self.path)
+            connection = self._open_connection()
+            self._require_head(connection)
             last = View(connection).last()
             if last is not None and self.head.read() != Head(last.number, last.hash):
-                fold(View(connection), self.recorded())
+                fold(View(connection), self.recorded_count())
                 self.head.prepare(self._next_head(connection, last))
                 self.head.publish()
 
-    def checked(self) -> None:
+    def check(self) -> None:
         """SQLite's own check of every page, index and reference."""
-        with self.lock, _translated(self.path):
-            connection = self._connected()
+        with self.lock, _translate_errors(self.path):
+            connection = self._open_connection()
             schema.require_ledger(connection)
-            found = connection.execute("PRAGMA integrity_check(1)").fetchall()
-            if found != [("ok",)] or connection.execute("PRAGMA foreign_key_check").fetchall():
+            report = connection.execute("PRAGMA integrity_check(1)").fetchall()
+            if report != [("ok",)] or connection.execute("PRAGMA foreign_key_check").fetchall():
                 raise broken("The ledger's file is damaged.")
 
-    def _checked_head(self, connection: sqlite3.Connection) -> None:
+    def _require_head(self, connection: sqlite3.Connection) -> None:
         head, last = self.head.read(), View(connection).last()
         if last is None:
             raise broken("The ledger has no entries.")
@@ -287,20 +240,20 @@ class SqliteStore:
 
     # --- the connection ----------------------------------------------------------------------------------------------
 
-    def _connected(self, check: Callable[[sqlite3.Connection], None] | None = None) -> sqlite3.Connection:
-        here = checked_file(self.path)
-        if self._connection is not None and self._opened_as == here:
+    def _open_connection(self, check: Callable[[sqlite3.Connection], None] | None = None) -> sqlite3.Connection:
+        inode = checked_file(self.path)
+        if self._connection is not None and self._opened_as == inode:
             return self._connection
         if self._connection is not None:  # the file was replaced under us; what is there now must prove itself
             self._connection.close()
             self._connection = None
-        connection = _opened(self.path, self._wait)
+        connection = _connect(self.path, self._wait)
         try:
             (check or schema.require_ledger)(connection)
         except BaseException:
             connection.close()
             raise
-        self._connection, self._opened_as = connection, here
+        self._connection, self._opened_as = connection, inode
         self._times += 1
         return connection
 
@@ -315,7 +268,7 @@ class SqliteStore:
 _RESTORE = "Put the newest copy back; if there is none, only the curator can decide:"
 
 
-def _opened(path: Path, wait: float) -> sqlite3.Connection:
+def _connect(path: Path, wait: float) -> sqlite3.Connection:
     if sqlite3.sqlite_version_info < _OLDEST:
         why = f"This Python has {sqlite3.sqlite_version}."
         raise LedgerUnavailable("The ledger needs SQLite 3.38 or newer.", why, "Use a newer Python.")
@@ -340,18 +293,18 @@ def _opened(path: Path, wait: float) -> sqlite3.Connection:
     return connection
 
 
-def _unchecked(connection: sqlite3.Connection) -> None:
+def _accept_any(connection: sqlite3.Connection) -> None:
     """A file that is about to become a ledger has no tables yet."""
 
 
-def _gone(path: Path) -> IntegrityError:
+def _ledger_gone(path: Path) -> IntegrityError:
     why = "A head is recorded for a ledger at this place, so a new one would forget what was spent."
     fix = "Put the ledger back; for a new dataset use another file name."
     return IntegrityError(f"A ledger was made at {path} before.", why, fix)
 
 
 @contextlib.contextmanager
-def _translated(path: Path) -> Iterator[None]:
+def _translate_errors(path: Path) -> Iterator[None]:
     """SQLite's and the system's errors in our words; none of them carries data."""
     try:
         yield

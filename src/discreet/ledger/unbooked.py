@@ -35,14 +35,14 @@ class Unbooked:
         """All that was charged so far; a failed attempt stays charged."""
         return Together(tuple(cost for _, cost in self._charged))
 
-    def charge(self, order: ChargeRequest, cost: Cost) -> Receipt:
+    def charge(self, request: ChargeRequest, cost: Cost) -> Receipt:
         """As `Payer.charge`; never refused for its price."""
         with self._lock:
-            number = next((n for n, (key, _) in enumerate(self._charged, 1) if key == order.key), 0)
-            if number and order.key in self._answers:
-                return Receipt(number, NOWHERE, order.key, 1, stored=True)
-            self._charged.append((order.key, checked(cost)))
-            return Receipt(len(self._charged), NOWHERE, order.key, 1, stored=False)
+            number = next((n for n, (key, _) in enumerate(self._charged, 1) if key == request.key), 0)
+            if number and request.key in self._answers:
+                return Receipt(number, NOWHERE, request.key, 1, stored=True)
+            self._charged.append((request.key, checked(cost)))
+            return Receipt(len(self._charged), NOWHERE, request.key, 1, stored=False)
 
     def commit(self, receipt: Receipt, answer: bytes) -> None:
         """As `Payer.commit`."""

@@ -1,7 +1,7 @@
-"""Entries as they lie in the file: in order, by number, by key; each that is looked up alone is checked where it lies.
+"""Reading entries from the file: in order, by number, by key.  An entry that is looked up alone is checked.
 
-A row is taken for what it says only if its hash follows from the row before it and the row after it follows from its
-own.  So an index that points elsewhere, or an entry edited alone, is refused at once; --verify checks all the rest.
+A row is accepted only if its hash follows from the row before it and the row after it follows from its own.  So a wrong
+index, or a single edited entry, is refused at once; --verify checks everything else.
 """
 
 import json
@@ -9,12 +9,12 @@ import sqlite3
 from fractions import Fraction
 
 from discreet.ledger import schema
-from discreet.ledger.chain import ROOT, Row, broken, linked
+from discreet.ledger.chain import ROOT, Row, broken, link_hash
 from discreet.ledger.written import fraction
 
 
 class View:
-    """What one connection sees."""
+    """The entries and answers that one connection sees."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -26,22 +26,23 @@ class View:
 
     def last(self) -> Row | None:
         """The last entry."""
-        found = self._connection.execute("SELECT n, body, hash FROM entries ORDER BY n DESC LIMIT 1").fetchone()
-        return None if found is None else Row(found[0], found[1], bytes(found[2]))
+        row = self._connection.execute("SELECT n, body, hash FROM entries ORDER BY n DESC LIMIT 1").fetchone()
+        return None if row is None else Row(row[0], row[1], bytes(row[2]))
 
     def row(self, number: int) -> Row | None:
         """One entry, its links to both neighbours checked."""
         query = "SELECT n, body, hash FROM entries WHERE n BETWEEN ? AND ?"
-        near = {n: Row(n, body, bytes(digest)) for n, body, digest in self._connection.execute(query, _span(number))}
-        row = near.get(number)
+        span = (number - 1, number + 1)
+        rows = {n: Row(n, body, bytes(digest)) for n, body, digest in self._connection.execute(query, span)}
+        row = rows.get(number)
         if row is None:
             return None
-        before, after = near.get(number - 1), near.get(number + 1)
+        before, after = rows.get(number - 1), rows.get(number + 1)
         if number > 1 and before is None:
             raise broken(f"Entry {number - 1} is missing.")
-        if row.hash != linked(ROOT if before is None else before.hash, row.body):
+        if row.hash != link_hash(ROOT if before is None else before.hash, row.body):
             raise broken(f"Entry {number} is not what was written.")
-        if after is not None and after.hash != linked(row.hash, after.body):
+        if after is not None and after.hash != link_hash(row.hash, after.body):
             raise broken(f"Entry {number + 1} is not what was written.")
         return row
 
@@ -57,16 +58,16 @@ class View:
         """The number of the last checkpoint up to that entry; a file of format 1 has none."""
         if schema.version(self._connection) < schema.VERSION:
             return None
-        found = self._connection.execute(schema.LAST_CHECKPOINT, (up_to,)).fetchone()
-        return None if found is None else int(found[0])
+        row = self._connection.execute(schema.LAST_CHECKPOINT, (up_to,)).fetchone()
+        return None if row is None else int(row[0])
 
     def answer(self, charge: int) -> tuple[int, bytes] | None:
         """The entry that stored an answer, and its bytes."""
         query = "SELECT entry, bytes FROM answers WHERE charge = ?"
-        found = self._connection.execute(query, (charge,)).fetchone()
-        return None if found is None else (int(found[0]), bytes(found[1]))
+        row = self._connection.execute(query, (charge,)).fetchone()
+        return None if row is None else (int(row[0]), bytes(row[1]))
 
-    def charged(self, after: int) -> Fraction:
+    def charged_epsilon(self, after: int) -> Fraction:
         """The typed ε of the charges after that entry, added up."""
         query = "SELECT body FROM entries WHERE n > ? AND json_extract(body, '$.kind') IN ('charge', 'purse')"
         bodies = self._connection.execute(query, (after,))
@@ -79,7 +80,3 @@ class View:
         """A number that differs once another connection has written."""
         (version,) = self._connection.execute("PRAGMA data_version").fetchone()
         return int(version)
-
-
-def _span(number: int) -> tuple[int, int]:
-    return number - 1, number + 1

@@ -1,8 +1,8 @@
-"""What a charge weighs in the filter's currencies, and whether what was typed covers it.
+"""The weight of a charge in the filter's currencies, and the test that the declared (ε, δ) covers its cost.
 
 A promise with a δ of its own (key selection, an approximate mechanism) is its noise outside an event of probability δ,
-which is paid for apart: `Promise` holds both.  Typed (ε, δ) means that the question alone is (ε, δ)-DP; a charge that
-claims less than its cost is refused, whoever made it.
+which is paid for apart: `Promise` has both.  A declared (ε, δ) means that the question alone is (ε, δ)-DP; a charge
+that declares less than its cost is refused, whoever made it.
 """
 
 from dataclasses import dataclass
@@ -12,13 +12,16 @@ from typing import Any
 from discreet import amounts
 from discreet.errors import NotPriced, bad
 from discreet.ledger.account import Amounts
-from discreet.ledger.filter import Budget, kept, kept_delta, kept_renyi
+from discreet.ledger.filter import Budget, charged_delta, charged_epsilon, charged_renyi
 from discreet.privacy import analytic, convert, price, renyi
 from discreet.privacy.cost import FREE, Apart, Approx, Cost, Group, Pure, Repeated, Sampled, Together, checked
 from discreet.privacy.flat import Atoms, Choice, Concentrated, Normal, Odds, Thinned, atoms_of, promises_groups
 from discreet.relation import Relation
 
-_FINEST = 10**400  # denominators up to here are kept: whoever types a δ can pay a δ apart that is all of it
+_FINEST = 10**400  # denominators up to here stay exact, so that a typed δ can be paid apart as a whole
+
+
+_CALIBRATED = "Give the (epsilon, delta) for which the noise was calibrated."
 
 
 @dataclass(frozen=True)
@@ -26,12 +29,12 @@ class Promise:
     """A cost without any δ of its own, and the probability of the event outside which it holds."""
 
     cost: Cost
-    apart: Fraction
+    delta_apart: Fraction
 
 
 @dataclass(frozen=True)
-class Typed:
-    """The (ε, δ) a question takes at most, and the promise behind it."""
+class Declared:
+    """The (ε, δ) that a question takes at most, as declared, and the promise behind it."""
 
     epsilon: Fraction
     delta: Fraction
@@ -43,12 +46,12 @@ def promise(cost: Cost, relation: Relation) -> Promise:
 
     Under replace-one parts are all paid for and a sample counts as the whole: both theorems are about add-remove.
 
-    >>> promise(Together((Approx(1, "1e-9"), Pure(2))), Relation.ADD_REMOVE).apart
+    >>> promise(Together((Approx(1, "1e-9"), Pure(2))), Relation.ADD_REMOVE).delta_apart
     Fraction(1, 1000000000)
     """
-    found = _promise(checked(cost), 1, relation)
-    apart = found.apart if found.apart.denominator <= _FINEST else kept_delta(found.apart)
-    return Promise(found.cost, min(apart, Fraction(1)))
+    exact = _promise(checked(cost), 1, relation)
+    delta = exact.delta_apart if exact.delta_apart.denominator <= _FINEST else charged_delta(exact.delta_apart)
+    return Promise(exact.cost, min(delta, Fraction(1)))
 
 
 def _promise(cost: Cost, size: int, relation: Relation) -> Promise:
@@ -60,35 +63,36 @@ def _promise(cost: Cost, size: int, relation: Relation) -> Promise:
             return _all(cost.costs, size, relation)
         case Repeated():
             inner = _promise(cost.cost, size, relation)
-            return Promise(Repeated(inner.cost, cost.times), inner.apart * cost.times)
+            return Promise(Repeated(inner.cost, cost.times), inner.delta_apart * cost.times)
         case Group():
             return _promise(cost.cost, size * cost.size, relation)
         case Apart():
             if relation is not Relation.ADD_REMOVE or size > 1:  # units of a group may lie in different parts
                 return _all(cost.costs, size, relation)
             parts = [_promise(c, size, relation) for c in cost.costs]
-            return Promise(Apart(tuple(p.cost for p in parts)), max((p.apart for p in parts), default=Fraction(0)))
+            delta = max((part.delta_apart for part in parts), default=Fraction(0))
+            return Promise(Apart(tuple(part.cost for part in parts)), delta)
         case Sampled():
-            return _sampled(cost, size, relation)
+            return _sample_promise(cost, size, relation)
         case _:
             return Promise(cost if size == 1 else Group(cost, size), Fraction(0))
 
 
 def _all(costs: tuple[Cost, ...], size: int, relation: Relation) -> Promise:
     parts = [_promise(c, size, relation) for c in costs]
-    return Promise(Together(tuple(p.cost for p in parts)), sum((p.apart for p in parts), Fraction(0)))
+    return Promise(Together(tuple(p.cost for p in parts)), sum((p.delta_apart for p in parts), Fraction(0)))
 
 
-def _sampled(cost: Sampled, size: int, relation: Relation) -> Promise:
+def _sample_promise(cost: Sampled, size: int, relation: Relation) -> Promise:
     if cost.rate == 0:
         return Promise(FREE, Fraction(0))
-    whole = relation is not Relation.ADD_REMOVE or size > 1 or cost.rate == 1 or promises_groups(cost.cost)
+    unsampled = relation is not Relation.ADD_REMOVE or size > 1 or cost.rate == 1 or promises_groups(cost.cost)
     inner = _promise(cost.cost, size, relation)
-    if whole or inner.apart == 0:
-        return inner if whole else Promise(Sampled(cost.rate, inner.cost), Fraction(0))
+    if unsampled or inner.delta_apart == 0:
+        return inner if unsampled else Promise(Sampled(cost.rate, inner.cost), Fraction(0))
     odds = renyi.total_odds(atoms_of(cost.cost))
     if odds is None:  # the event is that of the unsampled mechanism, whichever the sample
-        return Promise(Sampled(cost.rate, inner.cost), inner.apart)
+        return Promise(Sampled(cost.rate, inner.cost), inner.delta_apart)
     return Promise(_pure(convert.sampled_epsilon(odds.epsilon, cost.rate)), cost.rate * odds.delta)
 
 
@@ -96,39 +100,39 @@ def _pure(epsilon: Fraction) -> Cost:
     return Pure(max(epsilon, amounts.MIN_EPSILON)) if epsilon > 0 else FREE
 
 
-def typed(cost: Cost, relation: Relation, *, epsilon: Any = None, delta: Any = None) -> Typed:
+def declared(cost: Cost, relation: Relation, *, epsilon: Any = None, delta: Any = None) -> Declared:
     """The question's (ε, δ): as typed if that covers the cost, or Σε and the δ apart where nothing was typed.
 
-    >>> typed(Pure("0.1"), Relation.ADD_REMOVE).epsilon
+    >>> declared(Pure("0.1"), Relation.ADD_REMOVE).epsilon
     Fraction(1, 10)
     """
-    found = promise(cost, relation)
-    small = found.apart if delta is None else amounts.probability(delta, "delta")
+    behind = promise(cost, relation)
+    total_delta = behind.delta_apart if delta is None else amounts.probability(delta, "delta")
     if epsilon is None:
-        odds = renyi.total_odds(atoms_of(found.cost))
+        odds = renyi.total_odds(atoms_of(behind.cost))
         if odds is None:
             fix = "Type the epsilon and delta at which the noise was calibrated."
             raise bad("epsilon", "must be typed for a cost without an ε of its own", type(cost).__name__, fix)
-        at = odds.epsilon and amounts.epsilon(odds.epsilon)
+        total = odds.epsilon and amounts.epsilon(odds.epsilon)
     else:
-        at = amounts.epsilon(epsilon)
-    if small < found.apart:
-        fix = f"Give at least {amounts.shown(found.apart)}."
-        raise bad("delta", "must cover the δ that the cost pays apart", amounts.shown(small), fix)
-    if not covered(found.cost, at, small - found.apart):
-        rule = f"must cover the cost at delta = {amounts.shown(small)}"
-        raise bad("epsilon", rule, amounts.shown(at), "Give the (epsilon, delta) for which the noise was calibrated.")
-    return Typed(at, small, found)
+        total = amounts.epsilon(epsilon)
+    if total_delta < behind.delta_apart:
+        fix = f"Give at least {amounts.shown(behind.delta_apart)}."
+        raise bad("delta", "must cover the δ that the cost pays apart", amounts.shown(total_delta), fix)
+    if not is_covered(behind.cost, total, total_delta - behind.delta_apart):
+        rule, fix = f"must cover the cost at delta = {amounts.shown(total_delta)}", _CALIBRATED
+        raise bad("epsilon", rule, amounts.shown(total), fix)
+    return Declared(total, total_delta, behind)
 
 
-def covered(cost: Cost, epsilon: Fraction, delta: Fraction) -> bool:
+def is_covered(cost: Cost, epsilon: Fraction, delta: Fraction) -> bool:
     """Whether a cost without δ of its own is (ε, δ)-DP: closed forms, then Rényi orders, then the full accountant."""
-    found = atoms_of(cost)
-    if _closed_covers(found, epsilon, delta):
+    atoms = atoms_of(cost)
+    if _closed_covers(atoms, epsilon, delta):
         return True
     if delta == 0:
         return False
-    if renyi.delta_at(found, epsilon)[0] <= delta:
+    if renyi.delta_at(atoms, epsilon)[0] <= delta:
         return True
     if epsilon < amounts.MIN_EPSILON or delta >= 1:
         return False
@@ -136,23 +140,23 @@ def covered(cost: Cost, epsilon: Fraction, delta: Fraction) -> bool:
     return price.delta(cost, epsilon).value <= delta or price.epsilon(cost, delta).value <= epsilon
 
 
-def _closed_covers(found: Atoms, epsilon: Fraction, delta: Fraction) -> bool:
-    """Basic composition of all that is pure with one Gaussian or one zCDP term; of parts, each."""
-    odds = tuple(term for term in found if _is_pure(term[0]))
-    rest = tuple(term for term in found if term not in odds)
-    total = renyi.total_odds(odds) if odds else Odds(Fraction(0))
+def _closed_covers(atoms: Atoms, epsilon: Fraction, delta: Fraction) -> bool:
+    """Whether basic composition of the pure atoms with one Gaussian or zCDP atom, or with each part, is (ε, δ)-DP."""
+    pure = tuple(item for item in atoms if _is_pure(item[0]))
+    impure = tuple(item for item in atoms if item not in pure)
+    total = renyi.total_odds(pure) if pure else Odds(Fraction(0))
     if total is None or total.epsilon > epsilon:
         return False
     room = epsilon - total.epsilon
-    match rest:
+    match impure:
         case ():
             return total.delta <= delta
-        case ((Normal() as one, 1),):
-            return total.delta == 0 and analytic.delta_of_square(one.mu_squared, room) <= delta
-        case ((Concentrated() as one, 1),):
-            return total.delta == 0 and convert.delta_of_zcdp(one.rho, room) <= delta
-        case ((Choice() as one, 1),):
-            return total.delta == 0 and all(_closed_covers(part, room, delta) for part in one.parts)
+        case ((Normal() as normal, 1),):
+            return total.delta == 0 and analytic.delta_of_square(normal.mu_squared, room) <= delta
+        case ((Concentrated() as concentrated, 1),):
+            return total.delta == 0 and convert.delta_of_zcdp(concentrated.rho, room) <= delta
+        case ((Choice() as choice, 1),):
+            return total.delta == 0 and all(_closed_covers(part, room, delta) for part in choice.parts)
         case _:
             return False
 
@@ -167,11 +171,12 @@ def _is_pure(atom: object) -> bool:
             return False
 
 
-def weight_of(question: Typed, allowed: Budget) -> Amounts:
+def weight_of(declared: Declared, allowed: Budget) -> Amounts:
     """What the question adds in every currency of the budget, rounded up."""
-    apart = question.promise.apart
-    curves = [renyi.divergence(question.promise.cost, k.order) for k in allowed.orders]
-    if any(curve.delta for curve in curves):
+    delta_apart = declared.promise.delta_apart
+    divergences = [renyi.divergence(declared.promise.cost, k.order) for k in allowed.orders]
+    if any(divergence.delta for divergence in divergences):
         raise NotPriced("This cost keeps a δ inside.", "The filter pays each δ apart.", "Give it as Approx(ε, δ).")
-    values = tuple(kept_renyi(curve.value) for curve in curves)
-    return Amounts(kept(question.epsilon), kept_delta(question.delta - apart), kept_delta(apart), values)
+    values = tuple(charged_renyi(divergence.value) for divergence in divergences)
+    delta = charged_delta(declared.delta - delta_apart)
+    return Amounts(charged_epsilon(declared.epsilon), delta, charged_delta(delta_apart), values)

@@ -1,4 +1,4 @@
-"""Amounts and accounts as they are written down: exact numbers as text."""
+"""Amounts and accounts as JSON, with exact numbers as text."""
 
 from fractions import Fraction
 from typing import Any
@@ -44,8 +44,8 @@ def account_json(account: Account) -> dict[str, Any]:
 def account_of(data: dict[str, Any]) -> Account:
     """The node that `account_json` described; the worst part of each split follows from its parts.
 
-    >>> from discreet.ledger.account import charged, opened
-    >>> tree = charged(opened(0), (("region", "north"),), Amounts(Fraction(1, 3)))
+    >>> from discreet.ledger.account import empty, with_charge
+    >>> tree = with_charge(empty(0), (("region", "north"),), Amounts(Fraction(1, 3)))
     >>> account_of(account_json(tree)) == tree
     True
     """

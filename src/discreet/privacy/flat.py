@@ -38,6 +38,9 @@ class Odds:
     delta: Fraction = Fraction(0)
     range_bounded: int = 0
 
+    def __hash__(self) -> int:  # the hash of a Fraction takes a modular inverse, which is slow
+        return hash((*self.epsilon.as_integer_ratio(), *self.delta.as_integer_ratio(), self.range_bounded))
+
 
 @dataclass(frozen=True)
 class Normal:

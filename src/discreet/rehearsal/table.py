@@ -83,7 +83,7 @@ class Rehearsal(Table):
             if self._ledger is None:
                 fixed = [column.name for column in self.schema.columns if column.fixed_per_unit]
                 head = self.folder / "head" / "head.json"
-                self._ledger = Ledger.kept(self.ledger_path, self.opening, fixed=fixed, head=head)
+                self._ledger = Ledger.open_or_create(self.ledger_path, self.opening, fixed=fixed, head=head)
             return self._ledger
 
     def _has_ledger(self) -> bool:
@@ -151,7 +151,7 @@ class _RehearsedRun(Run):
         through: Callable[[Mechanism, Bounded[Any], Pack], bytes] = lambda mechanism, bounded, pack: (  # noqa: E731
             super(_RehearsedRun, self).step(name, mechanism, bounded, pack=pack, source=source)
         )
-        return revealing(self._causes, self._order(name).key, mechanism, bounded, pack, through)
+        return revealing(self._causes, self._request(name).key, mechanism, bounded, pack, through)
 
     def done(self, result: bytes) -> Disclosed:
         """As `Run.done`."""
