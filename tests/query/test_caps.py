@@ -13,7 +13,7 @@ from discreet.query import caps
 from discreet.query.bound import draft_of
 from discreet.query.compile.exacts import Exacts, exacts_of
 from discreet.query.compile.statements import statements
-from discreet.query.explain import shortened
+from discreet.query.explain import group_limit_caveat
 from discreet.query.joint import Released
 from discreet.query.parts import Present, Units
 from discreet.query.plan import plan_of
@@ -74,13 +74,13 @@ def test_no_row_of_an_answer_is_longer_than_was_reckoned(sql):
 
     one, many = size(1), size(21)
     assert many - one <= 20 * caps.row_bytes(made.draft.cells, made.draft.recipes)
-    assert one + made.joint.most * caps.row_bytes(made.draft.cells, made.draft.recipes) < LONGEST_ANSWER
+    assert one + made.joint.max_groups * caps.row_bytes(made.draft.cells, made.draft.recipes) < LONGEST_ANSWER
 
 
 def test_of_more_groups_than_an_answer_holds_the_first_in_order_are_shown():
     made = planned(TOWNS)
-    assert 10_000 < made.joint.most <= caps.MOST_PRIVATE_GROUPS
-    few = replace(made, joint=replace(made.joint, most=3))
+    assert 10_000 < made.joint.max_groups <= caps.MOST_PRIVATE_GROUPS
+    few = replace(made, joint=replace(made.joint, max_groups=3))
     keys = tuple((name,) for name in "abcdefgh")
     counts = np.full(len(keys), 10**6)
     counts[1] = 0
@@ -92,8 +92,8 @@ def test_of_more_groups_than_an_answer_holds_the_first_in_order_are_shown():
 
 def test_the_caveat_depends_on_what_was_released_alone():
     made = planned(TOWNS)
-    assert shortened(made, made.joint.most - 1) == []
-    assert "others may be missing" in shortened(made, made.joint.most)[0]
+    assert group_limit_caveat(made, made.joint.max_groups - 1) == []
+    assert "others may be missing" in group_limit_caveat(made, made.joint.max_groups)[0]
 
 
 def test_public_groups_whose_labels_would_not_fit_are_refused_before_the_charge():

@@ -47,7 +47,11 @@ def answer_of(plan: Plan, released: Released) -> Answer:
         columns=tuple(columns),
         level=plan.terms.level,
         cost=cost_json(plan),
-        caveats=(*explain.caveats(plan), *explain.coarse_steps(plan), *explain.shortened(plan, len(released.keys))),
+        caveats=(
+            *explain.caveats(plan),
+            *explain.coarse_steps(plan),
+            *explain.group_limit_caveat(plan, len(released.keys)),
+        ),
         plan=explain.to_json(plan) | {"words": explain.words(plan)},
     )
     if draft.question.after == After():

@@ -36,7 +36,7 @@ def to_bytes(plan: Plan, released: Released) -> bytes:
         "epsilon": str(plan.terms.epsilon),
         "delta": str(plan.terms.delta),
         "why": plan.why,
-        "most": plan.joint.most,
+        "most": plan.joint.max_groups,
     }
     parts = tuple(
         Part(TAGS.plain(measured.part), _law(measured), _numbers(measured.part, released)) for measured in plan.measured

@@ -23,6 +23,7 @@ from discreet.noise.source import Source
 from discreet.privacy import analytic, calibrate
 from discreet.privacy.cost import Cost, Gaussian, Pure, Zcdp
 
+_SLACK = 1 + Fraction(1, 2**40)  # widens noise by less than anyone sees, so that rounded roots still fit
 Law = DiscreteLaplace | RoundedGaussian | DiscreteGaussian
 
 
@@ -77,6 +78,19 @@ def gaussian(sensitivity: Sensitivity, sigma: Any) -> Additive:
     """
     spread = amounts.scale(sigma, "sigma")
     return Additive(sensitivity, Gaussian(spread / root_up(sensitivity.l2_squared)), RoundedGaussian(spread))
+
+
+def gaussian_share(sensitivity: Sensitivity, sigma: Fraction, share: Fraction) -> Additive:
+    """One vector of a joint Gaussian mechanism: σ·l2/√share.
+
+    Over all vectors, whose shares add up to 1, μ² adds up to at most 1/σ².
+    """
+    return gaussian(sensitivity, readable_sigma(sigma * root_up(sensitivity.l2_squared / share) * _SLACK))
+
+
+def readable_sigma(sigma: Fraction) -> Fraction:
+    """σ with 12 digits, rounded up: what is stored should be readable."""
+    return Fraction(amounts.rounded_up(sigma, 12))
 
 
 def discrete_gaussian(sensitivity: Sensitivity, sigma: Any) -> Additive:

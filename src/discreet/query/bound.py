@@ -1,7 +1,7 @@
-"""From a question to what must be measured and how far one unit can move it: no data, no ε yet.
+"""Derive from a question the parts to measure and how far one unit can move them, without data or ε.
 
-Refuses what cannot be bounded, saying where and how to fix it.  A charge can be made at a part of the table only where
-a unit cannot change sides: `path` names columns that are fixed per unit, with a public value each.
+Refuses what cannot be bounded, saying where and how to fix it.  A charge is confined to a branch of the table only
+where a unit cannot change branches: `path` names columns that are fixed per unit, with a public value each.
 """
 
 from collections.abc import Iterable
@@ -42,7 +42,7 @@ class Need:
 
 @dataclass(frozen=True)
 class Draft:
-    """A bounded question: all that a plan needs but its price."""
+    """A bounded question: all that a plan needs but its terms."""
 
     question: Question
     schema: Schema
@@ -67,25 +67,23 @@ class Draft:
 
 def draft_of(question: Question, schema: Schema) -> Draft:
     """The question with its caps, parts and sensitivities; refused where one unit could move it without limit."""
-    asked = resolved(question, schema)
-    grouped = with_kept(cells(asked, schema), asked.where, schema)
-    caps, reach = caps_and_reach(asked, schema, grouped)
-    recipes = tuple(recipe(output.aggregate, asked, schema) for output in asked.outputs)
-    require_storable(grouped, recipes)
-    weighed = weights(recipes)
-    if not grouped.public:
-        weighed[Present()] = Fraction(1, reach.groups**2)  # as dear as one count, however many groups a unit is in
-    _require_choosable(grouped, weighed)
-    needs = tuple(Need(part, weight, sensitivity(part, reach)) for part, weight in weighed.items())
-    return Draft(asked, schema, grouped, caps, reach, recipes, needs, path(asked.where, schema))
+    question = resolved(question, schema)
+    groups = with_kept(cells(question, schema), question.where, schema)
+    caps, reach = caps_and_reach(question, schema, groups)
+    recipes = tuple(recipe(output.aggregate, question, schema) for output in question.outputs)
+    require_storable(groups, recipes)
+    part_weights = weights(recipes)
+    if not groups.public:
+        part_weights[Present()] = Fraction(1, reach.groups**2)  # as dear as one count, however many groups a unit is in
+    _require_choosable(groups, part_weights)
+    needs = tuple(Need(part, weight, sensitivity(part, reach)) for part, weight in part_weights.items())
+    return Draft(question, schema, groups, caps, reach, recipes, needs, path(question.where, schema))
 
 
-def _require_choosable(grouped: Cells, measured: Iterable[Part]) -> None:
-    """Refuses quantiles and favourites of very many groups: each group's is a choice of its own and takes its time."""
-    if grouped.size > MOST_CHOICES and any(isinstance(part, Ranks | Tops) for part in measured):
-        why = (
-            f"A value is chosen in every one of {grouped.size:,} groups, and at most {MOST_CHOICES:,} choices are made."
-        )
+def _require_choosable(groups: Cells, parts: Iterable[Part]) -> None:
+    """Refuses quantiles and most frequent values of too many groups: each group's is a choice of its own."""
+    if groups.size > MOST_CHOICES and any(isinstance(part, Ranks | Tops) for part in parts):
+        why = f"A value is chosen in each of {groups.size:,} groups, and at most {MOST_CHOICES:,} choices are made."
         raise NotAnswerable("There are too many groups to choose values in.", why, "Group by fewer or coarser columns.")
 
 
@@ -93,56 +91,56 @@ def caps_and_reach(question: Question, schema: Schema, grouped: Cells) -> tuple[
     """The caps as they are compiled, and where one unit can be under them."""
     rows = _cap(question.caps.rows, schema.max_rows, "rows", "max_rows in the metadata")
     if not question.keys or all(is_fixed(key.item, schema) for key in question.keys):
-        natural = 1
+        possible = 1
     else:
-        natural = min(rows, grouped.size) if grouped.public else rows
-    groups = min(natural, _cap(question.caps.groups, 10**9, "groups", "the largest number there is"))
+        possible = min(rows, grouped.size) if grouped.public else rows
+    groups = min(possible, _cap(question.caps.groups, 10**9, "groups", "the largest number there is"))
     single = grouped.public and grouped.size == 1
-    return Caps(rows, groups if groups < natural else None), Reach(rows, groups, single, schema.relation)
+    return Caps(rows, groups if groups < possible else None), Reach(rows, groups, single, schema.relation)
 
 
-def _cap(asked: int | None, most: int, what: str, limit: str) -> int:
-    if asked is None:
-        return most
-    if not 1 <= asked <= most:
-        why = f"A cap on {what} of one unit is at least 1 and at most {limit}, {most}."
-        raise NotAnswerable(f"A cap of {asked} {what} cannot be kept.", why, f"Give a cap between 1 and {most}.")
-    return asked
+def _cap(cap: int | None, largest: int, counted: str, origin: str) -> int:
+    if cap is None:
+        return largest
+    if not 1 <= cap <= largest:
+        why = f"A cap on {counted} of one unit is at least 1 and at most {origin}, {largest}."
+        raise NotAnswerable(f"A cap of {cap} {counted} cannot be kept.", why, f"Give a cap between 1 and {largest}.")
+    return cap
 
 
 def path(where: Expr | None, schema: Schema) -> Path:
-    """The parts of the table a question is confined to: `column = public value`, all of them ANDed, columns fixed.
+    """The branches of the table a question is confined to: `column = public value`, all of them ANDed, columns fixed.
 
-    A part is named by what is stored, so that conditions that the same cells satisfy have one name, and never by the
-    order in which the metadata lists values.  Under replace-one a unit may change sides.
+    A branch is named by what is stored, so that conditions that the same cells satisfy have one name, and never by the
+    order in which the metadata lists values.  Under replace-one a unit may change branches.
     """
     if where is None or schema.relation is not Relation.ADD_REMOVE:
         return ()
-    found: dict[str, str] = {}
+    branches: dict[str, str] = {}
     for condition in where.parts if isinstance(where, And) else (where,):
-        named = _part(condition, schema)
-        if named is not None:
-            found.setdefault(*named)
-    return tuple(sorted(found.items()))
+        branch = _branch(condition, schema)
+        if branch is not None:
+            branches.setdefault(*branch)
+    return tuple(sorted(branches.items()))
 
 
-def _part(condition: Expr, schema: Schema) -> tuple[str, str] | None:
+def _branch(condition: Expr, schema: Schema) -> tuple[str, str] | None:
     match condition:
         case Compare("=", Col(name), Literal(value)) | In(Col(name), (Literal(value),)):
-            return _named(name, value, schema)
+            return _branch_name(name, value, schema)
         case Col(name):
-            return _named(name, True, schema)
+            return _branch_name(name, True, schema)
     return None
 
 
-def _named(name: str, value: Constant, schema: Schema) -> tuple[str, str] | None:
-    """The column and its part: the place of a text among all sorted, the step at which a number is stored."""
-    column, known = schema.find(name), domain(Col(name), schema).values
-    if column is None or not column.fixed_per_unit or known is None or value not in known:
+def _branch_name(name: str, value: Constant, schema: Schema) -> tuple[str, str] | None:
+    """The column and its branch: the index of a text among all sorted, the step at which a number is stored."""
+    column, values = schema.find(name), domain(Col(name), schema).values
+    if column is None or not column.fixed_per_unit or values is None or value not in values:
         return None
     match value:
         case str():
-            return column.name, str(sorted(map(str, known)).index(value))
+            return column.name, str(sorted(map(str, values)).index(value))
         case bool() | int():
             return column.name, str(rounded(Fraction(value) / (column.step or 1)))
         case _:

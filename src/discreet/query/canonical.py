@@ -1,4 +1,4 @@
-"""Questions under the tags that keys know them by.
+"""The text of a question in keys, under tags.
 
 Classes may be renamed, moved and given new fields with defaults: no key changes.  A tag that was ever used keeps its
 meaning for good.
@@ -62,9 +62,9 @@ def canonical(node: Any) -> str:
 
 
 def meaning(question: nodes.Question) -> str:
-    """What a question measures, spelt: part of every key.
+    """The text of what a question measures, part of every key.
 
-    Names, HAVING, ORDER BY and LIMIT are not in it: they change what is shown of the released numbers, which is free.
+    Names, HAVING, ORDER BY and LIMIT are not in it: they change only what is shown of the released numbers.
     """
     outputs = [output.aggregate for output in question.outputs]
     keys = [key.item for key in question.keys]
@@ -72,19 +72,19 @@ def meaning(question: nodes.Question) -> str:
     return canonical_json({name: _sorted(TAGS.plain(fact)) for name, fact in facts.items()})
 
 
-def canonical_json(stored: Any) -> str:
+def canonical_json(value: Any) -> str:
     """The one text of a JSON value."""
-    return json.dumps(stored, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
 def _sorted(stored: Any) -> Any:
-    """The same with what has no order in order."""
+    """The JSON value with lists that have no order sorted."""
     if isinstance(stored, list):
         return [_sorted(part) for part in stored]
     if not isinstance(stored, dict):
         return stored
     inner = {name: _sorted(part) for name, part in stored.items()}
-    for tag, free in (("and", "parts"), ("or", "parts"), ("in", "options")):
+    for tag, field in (("and", "parts"), ("or", "parts"), ("in", "options")):
         if inner.get("is") == tag:
-            inner[free] = sorted(inner[free], key=canonical_json)
+            inner[field] = sorted(inner[field], key=canonical_json)
     return inner

@@ -1,4 +1,4 @@
-"""How long an answer can become, from public facts alone: what is charged for must fit into the ledger afterwards.
+"""Limits on the length of an answer, from public facts alone, so that what is charged for fits into the ledger.
 
     a private key of text         at most 250 characters; a longer one counts as empty, by a rule of its cell alone
     private groups of an answer   at most 100,000, and fewer where rows are wide: the first in order of those selected

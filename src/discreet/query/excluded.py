@@ -1,10 +1,10 @@
-"""Which public groups WHERE leaves out by its own words, whatever the rows hold: they are no part of the answer.
+"""Leave out the public groups that WHERE excludes whatever the rows hold.
 
-The labels of a group stand in for its keys in WHERE, and what then still looks at a column may be anything.  A group
-stays if the condition can be true.  Only the question and public facts are looked at.
+The labels of a group stand in for its keys in WHERE; a part of it that still looks at a column may have any value.  A
+group stays if the condition can be true.  Only the question and public facts are read.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -27,40 +27,40 @@ Truths = frozenset[bool | None]
 
 
 @dataclass(frozen=True)
-class _Within:
-    """What lies in a bin: from low to high, the upper end only if closed; never empty."""
+class _Bin:
+    """The values in a bin: from low to high, the upper end only if closed; never empty."""
 
     low: Fraction
     high: Fraction
     closed: bool
 
 
-Known = Mapping[Any, Any]  # a key's expression → the label that stands for it, or a `_Within`
+Labels = Mapping[Any, Any]  # a key's expression → the label that stands for it, or a `_Bin`
 
 
 def with_kept(cells: Cells, where: Expr | None, schema: Schema) -> Cells:
     """The cells with those that WHERE can leave filled; refused where it leaves none."""
     if where is None or not cells.keys or not cells.public:
         return cells
-    looked_at = columns(where)
-    concerned = [place for place, key in enumerate(cells.keys) if columns(key.key.item) & looked_at]
+    columns_in_where = columns(where)
+    concerned = [axis for axis, key in enumerate(cells.keys) if columns(key.key.item) & columns_in_where]
     allowed = [list(range(size)) for size in cells.sizes]
-    parts, work = _conjunction(where), weight(where)
-    for place in concerned:
-        allowed[place] = _listed(cells.keys[place], parts)
-        if len(allowed[place]) * work <= MOST_WORK:
-            known = _known(cells.keys[place])
-            allowed[place] = [own for own in allowed[place] if _may_hold(parts, known(own), schema)]
-    together = prod(len(allowed[place]) for place in concerned)
+    parts, work = where.parts if isinstance(where, And) else (where,), weight(where)
+    for axis in concerned:
+        allowed[axis] = _in_lists(cells.keys[axis], parts)
+        if len(allowed[axis]) * work <= MOST_WORK:
+            label_at = _label_at(cells.keys[axis])
+            allowed[axis] = [index for index in allowed[axis] if _may_hold(parts, label_at(index), schema)]
+    together = prod(len(allowed[axis]) for axis in concerned)
     combinations = None
     if len(concerned) > 1 and together * work <= MOST_WORK:
-        combinations = set(_combined(cells, concerned, allowed, parts, schema))
+        combinations = set(_combinations(cells, concerned, allowed, parts, schema))
     if combinations is None and list(map(len, allowed)) == list(cells.sizes):
         return cells
     kept = [
-        _row_major(places, cells.sizes)
-        for places in product(*allowed)
-        if combinations is None or tuple(places[place] for place in concerned) in combinations
+        _row_major(indices, cells.sizes)
+        for indices in product(*allowed)
+        if combinations is None or tuple(indices[axis] for axis in concerned) in combinations
     ]
     if not kept:
         why = "None of its groups can have a row that satisfies it, whatever the table holds."
@@ -68,166 +68,167 @@ def with_kept(cells: Cells, where: Expr | None, schema: Schema) -> Cells:
     return replace(cells, kept=None if len(kept) == prod(cells.sizes) else tuple(kept))
 
 
-def _listed(key: KeyCells, parts: tuple[Expr, ...]) -> list[int]:
-    """The places whose label is in every list of texts that WHERE demands: what many labels need to be quick."""
+def _in_lists(key: KeyCells, parts: tuple[Expr, ...]) -> list[int]:
+    """The indices of labels that are in every list of texts that WHERE demands; quick even for many labels."""
     lists = [part.options for part in parts if isinstance(part, In) and part.item == key.key.item]
     texts = [{option.value for option in options} for options in lists if isinstance(options[0].value, str)]
-    return [own for own, label in enumerate(key.labels or ()) if all(label in listed for listed in texts)]
+    return [index for index, label in enumerate(key.labels or ()) if all(label in listed for listed in texts)]
 
 
-def _conjunction(where: Expr) -> tuple[Expr, ...]:
-    return where.parts if isinstance(where, And) else (where,)
+def _row_major(indices: tuple[int, ...], sizes: tuple[int, ...]) -> int:
+    number = 0
+    for index, size in zip(indices, sizes, strict=True):
+        number = number * size + index
+    return number
 
 
-def _row_major(places: tuple[int, ...], sizes: tuple[int, ...]) -> int:
-    found = 0
-    for place, size in zip(places, sizes, strict=True):
-        found = found * size + place
-    return found
-
-
-def _combined(
+def _combinations(
     cells: Cells, concerned: list[int], allowed: list[list[int]], parts: tuple[Expr, ...], schema: Schema
 ) -> Iterable[tuple[int, ...]]:
-    """The places, of the keys that WHERE looks at, at which it may hold."""
-    known = [_known(cells.keys[place]) for place in concerned]
-    for places in product(*(allowed[place] for place in concerned)):
-        facts: dict[Any, Any] = {}
-        for one, own in zip(known, places, strict=True):
-            facts |= one(own)
-        if _may_hold(parts, facts, schema):
-            yield places
+    """The indices, of the keys that WHERE looks at, at which it may hold."""
+    label_at = [_label_at(cells.keys[axis]) for axis in concerned]
+    for indices in product(*(allowed[axis] for axis in concerned)):
+        labels: dict[Any, Any] = {}
+        for of_key, index in zip(label_at, indices, strict=True):
+            labels |= of_key(index)
+        if _may_hold(parts, labels, schema):
+            yield indices
 
 
-def _known(key: KeyCells) -> Any:
-    """What a place of the key says of its expression."""
+def _label_at(key: KeyCells) -> Callable[[int], Labels]:
+    """From an index of the key to its expression's label or bin."""
     item, labels = key.key.item, key.labels or ()
     if not isinstance(item, Bins):
-        return lambda own: {item: labels[own]}
+        return lambda index: {item: labels[index]}
     edges = [measured(edge) for edge in item.edges or ()]
-    return lambda own: {item.item: _Within(edges[own], edges[own + 1], own == len(edges) - 2)}
+    return lambda index: {item.item: _Bin(edges[index], edges[index + 1], index == len(edges) - 2)}
 
 
 # --- what a condition can be ---------------------------------------------------------------------------------------
 
 
-def _may_hold(parts: tuple[Expr, ...], known: Known, schema: Schema) -> bool:
-    return all(True in _truths(part, known, schema) for part in parts)
+def _may_hold(parts: tuple[Expr, ...], labels: Labels, schema: Schema) -> bool:
+    return all(True in _truths(part, labels, schema) for part in parts)
 
 
-def _truths(expr: Expr, known: Known, schema: Schema) -> Truths:
-    """What the condition can be where these expressions are known; more than that at most, never less."""
+def _truths(expr: Expr, labels: Labels, schema: Schema) -> Truths:
+    """The values that the condition can have with these labels, and possibly more."""
     match expr:
         case Not(item):
-            return frozenset(None if truth is None else not truth for truth in _truths(item, known, schema))
+            return frozenset(None if truth is None else not truth for truth in _truths(item, labels, schema))
         case And(parts):
-            return _joined([_truths(part, known, schema) for part in parts], decisive=False)
+            return _joined_truths([_truths(part, labels, schema) for part in parts], decisive=False)
         case Or(parts):
-            return _joined([_truths(part, known, schema) for part in parts], decisive=True)
+            return _joined_truths([_truths(part, labels, schema) for part in parts], decisive=True)
         case Compare(op, left, Literal() as constant):
-            return _beside(left, op, (constant,), expr, known, schema)
+            return _constant_truths(left, op, (constant,), expr, labels, schema)
         case In(item, options):
-            return _beside(item, "=", options, expr, known, schema)
+            return _constant_truths(item, "=", options, expr, labels, schema)
         case Case(branches, otherwise):
-            return _chosen(branches, otherwise, known, schema)
-        case IsNull(item) if isinstance(known.get(item), _Within):
+            return _case_truths(branches, otherwise, labels, schema)
+        case IsNull(item) if isinstance(labels.get(item), _Bin):
             return frozenset((False,))
         case _:
-            return _settled(expr, known)
+            return _settled_truths(expr, labels)
 
 
-def _chosen(branches: tuple[tuple[Expr, Expr], ...], otherwise: Expr, known: Known, schema: Schema) -> Truths:
-    """Of a CASE between conditions: what the branches that may be taken can be."""
+def _case_truths(branches: tuple[tuple[Expr, Expr], ...], otherwise: Expr, labels: Labels, schema: Schema) -> Truths:
+    """Of a CASE between conditions: the values of the branches that may be taken."""
     truths: Truths = frozenset()
     for test, result in branches:
-        taken = _truths(test, known, schema)
-        truths |= _truths(result, known, schema) if True in taken else frozenset()
-        if taken == {True}:
+        test_truths = _truths(test, labels, schema)
+        truths |= _truths(result, labels, schema) if True in test_truths else frozenset()
+        if test_truths == {True}:
             return truths
-    return truths | _truths(otherwise, known, schema)
+    return truths | _truths(otherwise, labels, schema)
 
 
-def _joined(found: list[Truths], *, decisive: bool) -> Truths:
-    """Of AND (decisive: false) and OR (decisive: true), each part free to be any of its own."""
+def _joined_truths(parts: list[Truths], *, decisive: bool) -> Truths:
+    """Of AND (decisive: false) and OR (decisive: true), each part free to have any of its values."""
     truths: set[bool | None] = set()
-    if any(decisive in one for one in found):
+    if any(decisive in part for part in parts):
         truths.add(decisive)
-    undecided = [one - {decisive} for one in found]
+    undecided = [part - {decisive} for part in parts]
     if all(undecided):
-        if any(None in one for one in undecided):
+        if any(None in part for part in undecided):
             truths.add(None)
-        if all((not decisive) in one for one in undecided):
+        if all((not decisive) in part for part in undecided):
             truths.add(not decisive)
     return frozenset(truths)
 
 
-def _beside(item: Expr, op: str, constants: tuple[Literal, ...], whole: Expr, known: Known, schema: Schema) -> Truths:
+def _constant_truths(
+    item: Expr, op: str, constants: tuple[Literal, ...], whole: Expr, labels: Labels, schema: Schema
+) -> Truths:
     """A comparison with constants, in the steps of a stored column or within a bin."""
     axis = line(item, schema)
     if axis is not None:
-        held = known.get(Col(axis.column.name), ...)
-        if held is not ...:
-            return _on_axis(axis, held, op, constants)
-        held = next((one for key, one in known.items() if isinstance(one, _Within) and line(key, schema) == axis), None)
-        return _settled(whole, known) if held is None else _within(_in_steps(held, axis), op, axis, constants)
-    held = known.get(item)
-    if isinstance(held, _Within):
-        return _union([_ordered(op, held, measured(_value(one))) for one in constants], op)
-    return _settled(whole, known)
+        label = labels.get(Col(axis.column.name), ...)
+        if label is not ...:
+            return _axis_truths(axis, label, op, constants)
+        bins = (around for key, around in labels.items() if isinstance(around, _Bin) and line(key, schema) == axis)
+        around = next(bins, None)
+        if around is None:
+            return _settled_truths(whole, labels)
+        return _step_truths(_in_steps(around, axis), op, axis, constants)
+    around = labels.get(item)
+    if isinstance(around, _Bin):
+        return _any_of([_comparison_truths(op, around, measured(_value(constant))) for constant in constants])
+    return _settled_truths(whole, labels)
 
 
-def _on_axis(axis: Line, held: Any, op: str, constants: tuple[Literal, ...]) -> Truths:
-    if held is None:
+def _axis_truths(axis: Line, label: Any, op: str, constants: tuple[Literal, ...]) -> Truths:
+    if label is None:
         return frozenset((None,))
-    if isinstance(held, _Within):
-        return _within(_in_steps(held, replace(axis, factor=Fraction(1), shift=Fraction(0))), op, axis, constants)
-    here = measured(held) / axis.step
-    return _within(_Within(here, here, closed=True), op, axis, constants)
+    if isinstance(label, _Bin):
+        return _step_truths(_in_steps(label, replace(axis, factor=Fraction(1), shift=Fraction(0))), op, axis, constants)
+    step = measured(label) / axis.step
+    return _step_truths(_Bin(step, step, closed=True), op, axis, constants)
 
 
-def _in_steps(held: _Within, axis: Line) -> _Within | None:
+def _in_steps(bounds: _Bin, axis: Line) -> _Bin | None:
     """The stored steps inside of a bin, None where there is none."""
-    low, high = ceil(axis.place(held.low)), axis.place(held.high)
-    last = floor(high) if held.closed else ceil(high) - 1
-    return _Within(Fraction(low), Fraction(last), closed=True) if low <= last else None
+    lowest, high = ceil(axis.place(bounds.low)), axis.place(bounds.high)
+    highest = floor(high) if bounds.closed else ceil(high) - 1
+    return _Bin(Fraction(lowest), Fraction(highest), closed=True) if lowest <= highest else None
 
 
-def _within(held: _Within | None, op: str, axis: Line, constants: tuple[Literal, ...]) -> Truths:
-    if held is None:
+def _step_truths(steps: _Bin | None, op: str, axis: Line, constants: tuple[Literal, ...]) -> Truths:
+    if steps is None:
         return _ANY
-    found = []
-    for one in constants:
-        turned, place = axis.comparison(op, measured(_value(one)))
-        truths = _ordered(turned, held, place)
+    results = []
+    for constant in constants:
+        turned, place = axis.compared(op, measured(_value(constant)))
+        truths = _comparison_truths(turned, steps, place)
         if place.denominator != 1 and op in ("=", "!="):
             truths = frozenset((op == "!=",))
-        found.append(truths)
-    return _union(found, op)
+        results.append(truths)
+    return _any_of(results)
 
 
-def _union(found: list[Truths], op: str) -> Truths:
+def _any_of(results: list[Truths]) -> Truths:
     """Of an IN, whose options are compared by =: true if one can be, false unless one must be."""
-    if len(found) == 1:
-        return found[0]
-    return frozenset((True, False)) if any(True in one for one in found) else frozenset((False,))
+    if len(results) == 1:
+        return results[0]
+    return frozenset((True, False)) if any(True in truths for truths in results) else frozenset((False,))
 
 
-def _ordered(op: str, held: _Within, place: Fraction) -> Truths:
-    """What `x op place` can be for x in the bin, which holds its lower end."""
-    reached = held.high >= place if held.closed else held.high > place  # some x ≥ place
+def _comparison_truths(op: str, bounds: _Bin, place: Fraction) -> Truths:
+    """The values of `x op place` for x in the bin, which holds its lower end."""
+    reaches = bounds.high >= place if bounds.closed else bounds.high > place  # some x ≥ place
     match op:
         case ">":
-            can, cannot = held.high > place, held.low <= place
+            can, cannot = bounds.high > place, bounds.low <= place
         case ">=":
-            can, cannot = reached, held.low < place
+            can, cannot = reaches, bounds.low < place
         case "<":
-            can, cannot = held.low < place, reached
+            can, cannot = bounds.low < place, reaches
         case "<=":
-            can, cannot = held.low <= place, held.high > place
+            can, cannot = bounds.low <= place, bounds.high > place
         case "=":
-            can, cannot = held.low <= place and reached, not held.low == held.high == place
+            can, cannot = bounds.low <= place and reaches, not bounds.low == bounds.high == place
         case _:
-            can, cannot = not held.low == held.high == place, held.low <= place and reached
+            can, cannot = not bounds.low == bounds.high == place, bounds.low <= place and reaches
     return frozenset(truth for truth, is_so in ((True, can), (False, cannot)) if is_so)
 
 
@@ -235,22 +236,22 @@ def _value(constant: Literal) -> Any:
     return constant.value
 
 
-def _settled(expr: Expr, known: Known) -> Truths:
-    """The one value of a condition whose every column is known, else any."""
-    plain = _with_labels(expr, {item: held for item, held in known.items() if not isinstance(held, _Within)})
+def _settled_truths(expr: Expr, labels: Labels) -> Truths:
+    """The one value of a condition whose every column has a label, else any."""
+    plain = _with_labels(expr, {item: label for item, label in labels.items() if not isinstance(label, _Bin)})
     if columns(plain):
         return _ANY
     truth = value(plain, {})
     return frozenset((truth if isinstance(truth, bool) else None,))
 
 
-def _with_labels(node: Any, known: Known) -> Any:
+def _with_labels(node: Any, labels: Labels) -> Any:
     """The node with labels in place of the expressions that they stand for."""
     if isinstance(node, tuple):
-        return tuple(_with_labels(part, known) for part in node)
+        return tuple(_with_labels(part, labels) for part in node)
     if not is_dataclass(node) or isinstance(node, type):
         return node
-    if not isinstance(node, Literal) and node in known:
-        return Literal(known[node])
-    parts = {field.name: _with_labels(getattr(node, field.name), known) for field in fields(node)}
+    if not isinstance(node, Literal) and node in labels:
+        return Literal(labels[node])
+    parts = {field.name: _with_labels(getattr(node, field.name), labels) for field in fields(node)}
     return type(node)(**parts)

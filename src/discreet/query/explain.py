@@ -1,4 +1,4 @@
-"""A plan in words and as JSON: caps, sensitivity and its rule, mechanism, scale, step, split.  Public facts only."""
+"""A plan in words and as JSON: caps, sensitivities, mechanisms, scales, steps and shares.  Public facts only."""
 
 from fractions import Fraction
 from typing import Any
@@ -28,7 +28,7 @@ from discreet.schema.words import key
 def to_json(plan: Plan) -> dict[str, Any]:
     """The whole path for programs; exact numbers as text, in the units of their columns."""
     draft = plan.draft
-    places = {one.part: place for place, one in enumerate(plan.measured)}
+    indices = {measured.part: index for index, measured in enumerate(plan.measured)}
     return {
         "question": canonical(draft.question),
         "unit": unit(draft.schema),
@@ -41,11 +41,11 @@ def to_json(plan: Plan) -> dict[str, Any]:
         "level": amounts.shown(plan.terms.level),
         "noise": plan.why,
         "shares": shares.to_json(column_shares(plan)),
-        "parts": [_part_json(one) for one in plan.measured],
+        "parts": [_part_json(measured) for measured in plan.measured],
         "columns": [
             {
                 "name": output.name,
-                "parts": [places[part] for part in parts(recipe)],
+                "parts": [indices[part] for part in parts(recipe)],
                 "sensitivity": _column_sensitivity(recipe, plan),
             }
             for output, recipe in zip(draft.question.outputs, draft.recipes, strict=True)
@@ -65,8 +65,8 @@ def words(plan: Plan) -> list[str]:
     if draft.path:
         named = " and ".join(column for column, _ in draft.path)
         lines.append(f"Charged only to the part of the table named by {named}: other parts can be asked beside it.")
-    for one in plan.measured:
-        lines += _part_words(one)
+    for measured in plan.measured:
+        lines += _part_words(measured)
     lines += undeclared_steps(plan)
     split = column_shares(plan)
     if len(split) > 1:
@@ -78,64 +78,61 @@ def words(plan: Plan) -> list[str]:
 
 
 def caveats(plan: Plan) -> list[str]:
-    """What a reader of the numbers must know: the same for every table with this schema."""
+    """The caveats of an answer, the same for every table with this schema."""
     draft, who = plan.draft, unit(plan.draft.schema)
-    found = []
+    lines = []
     if draft.schema.unit is not None:
-        found.append(
+        lines.append(
             f"At most {plural(draft.reach.rows, 'row')} of one {who} can count; of more, a fixed choice of them does. "
             "± does not cover what is left out."
         )
     if draft.caps.groups is not None:
-        most = plural(draft.caps.groups, "group")
-        found.append(f"One {who} counts in at most {most}; ± does not cover what is left out.")
+        groups = plural(draft.caps.groups, "group")
+        lines.append(f"One {who} counts in at most {groups}; ± does not cover what is left out.")
     for output in draft.question.outputs:
         if isinstance(output.aggregate, Extreme):
             q, end = EXTREMES[output.aggregate.end], "largest" if output.aggregate.end is End.MAX else "smallest"
-            found.append(
+            lines.append(
                 f"{output.name} is the {amounts.shown(q)}-quantile: the {end} value itself belongs to one unit."
             )
     for output, recipe in zip(draft.question.outputs, draft.recipes, strict=True):
         if isinstance(recipe, MeanAmong):
-            found.append(
+            lines.append(
                 f"{output.name} divides by the public number of rows, {recipe.n:,}; an empty cell counts as the middle "
                 "of its bounds."
             )
         if isinstance(recipe, Picked) and (points := points_apart(recipe.part, draft.schema)) is not None:
-            found.append(
+            lines.append(
                 f"{output.name} is {points}: its ranks are those of values rounded to them. "
                 f"{_finer(recipe.part, draft.schema)} make them finer."
             )
-    for one in plan.measured:
-        if isinstance(one.mechanism, KeySelection):
-            least = plural(one.mechanism.kept_from(plan.terms.level), "unit")
+    for measured in plan.measured:
+        if isinstance(measured.mechanism, KeySelection):
+            least = plural(measured.mechanism.kept_from(plan.terms.level), "unit")
             chance = amounts.shown(100 * plan.terms.level)
-            found.append(f"Small groups are missing: one of {least} or more appears in {chance} of 100 answers.")
-    if any(isinstance(one.part, RowSum | Ranks) for one in plan.measured):
-        found.append("Values outside their public bounds count as the nearer end.")
-    found += _readable(plan)
-    found += _left_out(plan)
+            lines.append(f"Small groups are missing: one of {least} or more appears in {chance} of 100 answers.")
+    if any(isinstance(measured.part, RowSum | Ranks) for measured in plan.measured):
+        lines.append("Values outside their public bounds count as the nearer end.")
+    lines += _readable(plan) + _left_out(plan)
     after = draft.question.after
     if after.having is not None or (after.order and after.limit is not None):
-        found.append("Rows were chosen by their noisy numbers, which favours lucky ones; ± does not know of that.")
-    return found
+        lines.append("Rows were chosen by their noisy numbers, which favours lucky ones; ± does not know of that.")
+    return lines
 
 
 def undeclared_steps(plan: Plan, least: Fraction = Fraction(0)) -> list[str]:
-    """In which steps numbers are read for which none is declared, of those that the question looks at."""
-    schema, question = plan.draft.schema, plan.draft.question
-    found = map(schema.find, sorted(columns((question.outputs, question.keys, question.where))))
-    return [_read_in_steps(column) for column in found if column is not None and has_undeclared_step(column, least)]
+    """The steps in which the question's numbers are read, for columns that declare none."""
+    return [_read_in_steps(column) for column in _columns(plan) if has_undeclared_step(column, least)]
 
 
 def coarse_steps(plan: Plan) -> list[str]:
-    """The same where a step is 1 or wider: what a reader of the answer must know."""
+    """The same where a step is 1 or wider, which a reader of the answer must know."""
     return undeclared_steps(plan, COARSE_STEP)
 
 
 def _read_in_steps(column: Column) -> str:
-    """That a number is read to the nearest of such steps, and how to choose others."""
-    where, step = key("columns", column.name), _apart(column.step or Fraction(1))
+    """In which steps a number is read, and how to choose others."""
+    where, step = key("columns", column.name), _step_text(column.step or Fraction(1))
     return (
         f"{column.name} is read in steps of {step}, at most a millionth of its bounds' width: "
         f"under [{where}] declare the step it was measured in, such as step = 0.01."
@@ -143,12 +140,12 @@ def _read_in_steps(column: Column) -> str:
 
 
 def points_apart(part: Ranks, schema: Schema) -> str | None:
-    """Among which points a quantile is chosen, in words, where they are coarser than the values themselves."""
-    apart = coarse_step(part, schema)
-    if apart is None:
+    """The points among which a quantile is chosen, in words, where they are coarser than the values themselves."""
+    step = coarse_step(part, schema)
+    if step is None:
         return None
     kind = {Type.DATE: " days", Type.DATETIME: " seconds"}.get(domain(part.item, schema).type, "")
-    return f"chosen among points {_apart(apart)}{kind} apart"
+    return f"chosen among points {_step_text(step)}{kind} apart"
 
 
 def _finer(part: Ranks, schema: Schema) -> str:
@@ -156,20 +153,20 @@ def _finer(part: Ranks, schema: Schema) -> str:
     column = schema.find(part.item.name) if isinstance(part.item, Col) else None
     if column is None:
         return "Narrower limits, as in clamp(…, 0, 100),"
-    what = "A declared step or narrower bounds" if has_undeclared_step(column) else "Narrower bounds"
-    return f"{what} under [{key('columns', column.name)}]"
+    remedy = "A declared step or narrower bounds" if has_undeclared_step(column) else "Narrower bounds"
+    return f"{remedy} under [{key('columns', column.name)}]"
 
 
-def _apart(step: Fraction) -> str:
+def _step_text(step: Fraction) -> str:
     return f"{step.numerator:,}" if step.denominator == 1 else amounts.shown(Fraction(f"{float(step):.6g}"))
 
 
-def shortened(plan: Plan, groups: int) -> list[str]:
-    """What to know of an answer with so many groups, where it holds no more: a function of what was released."""
-    most = plan.joint.most
-    if most is None or groups < most:
+def group_limit_caveat(plan: Plan, groups: int) -> list[str]:
+    """The caveat of an answer with as many groups as it can hold: a function of what was released."""
+    limit = plan.joint.max_groups
+    if limit is None or groups < limit:
         return []
-    return [f"An answer like this holds {most:,} groups, the first in the order of their keys; others may be missing."]
+    return [f"An answer like this holds {limit:,} groups, the first in the order of their keys; others may be missing."]
 
 
 _WRITTEN = {
@@ -183,27 +180,35 @@ _WRITTEN = {
 
 def _readable(plan: Plan) -> list[str]:
     """How cells must be written to be read at all, for the types that the question looks at."""
+    types = dict.fromkeys(column.type for column in _columns(plan) if column.type in _WRITTEN)
+    forms = ", ".join(_WRITTEN[kind] for kind in types)
+    return [f"A cell that cannot be read counts as empty: {forms}."] if types else []
+
+
+def _columns(plan: Plan) -> list[Column]:
+    """The declared columns that the question looks at, by name."""
     schema, question = plan.draft.schema, plan.draft.question
-    found = [schema.find(name) for name in sorted(columns((question.outputs, question.keys, question.where)))]
-    types = dict.fromkeys(column.type for column in found if column is not None and column.type in _WRITTEN)
-    said = ", ".join(_WRITTEN[kind] for kind in types)
-    return [f"A cell that cannot be read counts as empty: {said}."] if types else []
+    names = sorted(columns((question.outputs, question.keys, question.where)))
+    return [column for name in names if (column := schema.find(name)) is not None]
 
 
 def _left_out(plan: Plan) -> list[str]:
     """Which rows belong to no group: those whose key is empty, not listed or outside the bins."""
     draft = plan.draft
-    keys = [one for one in draft.cells.keys if not one.with_null and _may_be_empty(one.key.item)]
+    keys = [cells for cells in draft.cells.keys if not cells.with_null and _may_be_empty(cells.key.item)]
     if not keys:
         return []
-    names = " or ".join(one.key.name for one in keys)
-    listed = any(_is_listed(one.key.item, draft.schema) for one in keys)
+    names = " or ".join(cells.key.name for cells in keys)
+    listed = any(_is_listed(cells.key.item, draft.schema) for cells in keys)
     ways = ["empty", *(["not listed in the metadata"] if listed else [])]
-    ways += ["outside its bins"] if any(isinstance(one.key.item, Bins) for one in keys) else []
-    said = f"Rows whose {names} is {' or '.join(ways)} are left out; ± does not cover that."
-    computed = columns(tuple(one.key.item for one in keys if not isinstance(one.key.item, Col)))
-    kept = [name for name in sorted(computed) if (column := draft.schema.find(name)) and column.null is Null.KEY]
-    return [said + "".join(f" An empty {name} is a group only where {name} itself is grouped by." for name in kept)]
+    ways += ["outside its bins"] if any(isinstance(cells.key.item, Bins) for cells in keys) else []
+    sentence = f"Rows whose {names} is {' or '.join(ways)} are left out; ± does not cover that."
+    computed = columns(tuple(cells.key.item for cells in keys if not isinstance(cells.key.item, Col)))
+    with_group = [name for name in sorted(computed) if (column := draft.schema.find(name)) and column.null is Null.KEY]
+    return [
+        sentence
+        + "".join(f" An empty {name} is a group only where {name} itself is grouped by." for name in with_group)
+    ]
 
 
 def _may_be_empty(item: Expr | Bins) -> bool:
@@ -223,8 +228,7 @@ def _may_be_empty(item: Expr | Bins) -> bool:
 
 def _is_listed(item: Expr | Bins, schema: Schema) -> bool:
     """Whether it looks at a column whose values are listed: a cell of another counts as empty."""
-    found = map(schema.find, columns(item))
-    return any(column is not None and column.values is not None for column in found)
+    return any(column is not None and column.values is not None for column in map(schema.find, columns(item)))
 
 
 def _cap(plan: Plan) -> str:
@@ -242,11 +246,11 @@ def unit(schema: Schema) -> str:
     return "row" if schema.unit is None else schema.unit.key
 
 
-def mechanism_name(one: Measured) -> str:
+def mechanism_name(measured: Measured) -> str:
     """The mechanism of a part, in one or two words."""
-    match one.mechanism:
+    match measured.mechanism:
         case Additive():
-            return "Laplace" if isinstance(one.mechanism.noise, DiscreteLaplace) else "Gaussian"
+            return "Laplace" if isinstance(measured.mechanism.noise, DiscreteLaplace) else "Gaussian"
         case KeySelection():
             return "threshold"
         case _:
@@ -264,13 +268,13 @@ def step(part: Part) -> Fraction:
             return Fraction(1)
 
 
-def scale(one: Measured) -> Fraction | None:
+def scale(measured: Measured) -> Fraction | None:
     """The width of additive noise in units of the column; None where a value is chosen."""
-    noise = one.mechanism.noise if isinstance(one.mechanism, Additive | KeySelection) else None
+    noise = measured.mechanism.noise if isinstance(measured.mechanism, Additive | KeySelection) else None
     if noise is None:
         return None
-    wide = noise.scale if isinstance(noise, DiscreteLaplace) else noise.sigma
-    return wide * step(one.part) if isinstance(one.part, RowSum) else wide
+    width = noise.scale if isinstance(noise, DiscreteLaplace) else noise.sigma
+    return width * step(measured.part) if isinstance(measured.part, RowSum) else width
 
 
 def measures(part: Part) -> str:
@@ -296,62 +300,63 @@ def measures(part: Part) -> str:
             return "groups by their size"
 
 
-def _part_json(one: Measured) -> dict[str, Any]:
-    unit_step = step(one.part) if isinstance(one.part, RowSum) else Fraction(1)
-    moved, wide = one.sensitivity, scale(one)
-    found: dict[str, Any] = {
-        "measures": measures(one.part),
-        "rule": rule(one.part),
+def _part_json(measured: Measured) -> dict[str, Any]:
+    unit_step = step(measured.part) if isinstance(measured.part, RowSum) else Fraction(1)
+    sensitivity, width = measured.sensitivity, scale(measured)
+    facts: dict[str, Any] = {
+        "measures": measures(measured.part),
+        "rule": rule(measured.part),
         "sensitivity": {
-            "l0": amounts.shown(moved.l0),
-            "l1": amounts.shown(moved.l1 * unit_step),
-            "l2_squared": amounts.shown(moved.l2_squared * unit_step**2),
-            "linf": amounts.shown(moved.linf * unit_step),
+            "l0": amounts.shown(sensitivity.l0),
+            "l1": amounts.shown(sensitivity.l1 * unit_step),
+            "l2_squared": amounts.shown(sensitivity.l2_squared * unit_step**2),
+            "linf": amounts.shown(sensitivity.linf * unit_step),
         },
-        "mechanism": mechanism_name(one),
-        "scale": None if wide is None else amounts.shown(wide),
-        "step": amounts.shown(step(one.part)),
-        "epsilon": None if one.epsilon is None else amounts.shown(one.epsilon),
-        "cost": costs.to_json(one.mechanism.cost),
+        "mechanism": mechanism_name(measured),
+        "scale": None if width is None else amounts.shown(width),
+        "step": amounts.shown(step(measured.part)),
+        "epsilon": None if measured.epsilon is None else amounts.shown(measured.epsilon),
+        "cost": costs.to_json(measured.mechanism.cost),
     }
-    if isinstance(one.mechanism, KeySelection):
-        found["threshold"] = one.mechanism.threshold
-    if isinstance(one.part, Ranks):
-        found["grid_points"] = one.part.grid.points
-    return found
+    if isinstance(measured.mechanism, KeySelection):
+        facts["threshold"] = measured.mechanism.threshold
+    if isinstance(measured.part, Ranks):
+        facts["grid_points"] = measured.part.grid.points
+    return facts
 
 
 def _column_sensitivity(recipe: Recipe, plan: Plan) -> str | None:
     """How far one unit moves the exact column in all, where that is one number: Σ over groups of the changes."""
-    moved = {one.part: one.sensitivity for one in plan.measured}
+    sensitivities = {measured.part: measured.sensitivity for measured in plan.measured}
     match recipe:
         case Single():
-            return amounts.shown(moved[recipe.part].l1 * recipe.step)
+            return amounts.shown(sensitivities[recipe.part].l1 * recipe.step)
         case MeanAmong():
-            return amounts.shown(moved[recipe.total].l1 * recipe.total.lattice.step / recipe.n)
+            return amounts.shown(sensitivities[recipe.total].l1 * recipe.total.lattice.step / recipe.n)
         case _:
             return None
 
 
-def _part_words(one: Measured) -> list[str]:
-    unit_step = step(one.part) if isinstance(one.part, RowSum) else Fraction(1)
-    moved = amounts.shown(one.sensitivity.l1 * unit_step)
-    own = "" if one.epsilon is None else f", epsilon {amounts.shown(one.epsilon)}"
-    return [f"Measured: {measures(one.part)}. Sensitivity {moved}: {rule(one.part)}.", f"  {_noise_words(one)}{own}."]
+def _part_words(measured: Measured) -> list[str]:
+    unit_step = step(measured.part) if isinstance(measured.part, RowSum) else Fraction(1)
+    sensitivity = amounts.shown(measured.sensitivity.l1 * unit_step)
+    share = "" if measured.epsilon is None else f", epsilon {amounts.shown(measured.epsilon)}"
+    moves = f"Sensitivity {sensitivity}: {rule(measured.part)}."
+    return [f"Measured: {measures(measured.part)}. {moves}", f"  {_noise_words(measured)}{share}."]
 
 
-def _noise_words(one: Measured) -> str:
-    match one.mechanism:
+def _noise_words(measured: Measured) -> str:
+    match measured.mechanism:
         case Additive():
-            width = "scale" if isinstance(one.mechanism.noise, DiscreteLaplace) else "sigma"
-            steps = f"drawn in steps of {amounts.shown(step(one.part))}"
-            return f"{mechanism_name(one)} noise of {width} {_short(scale(one))}, {steps}"
+            width = "scale" if isinstance(measured.mechanism.noise, DiscreteLaplace) else "sigma"
+            steps = f"drawn in steps of {amounts.shown(step(measured.part))}"
+            return f"{mechanism_name(measured)} noise of {width} {_short(scale(measured))}, {steps}"
         case KeySelection():
-            flat = isinstance(one.mechanism.noise, DiscreteLaplace)
-            noise = f"{'Laplace noise of scale' if flat else 'Gaussian noise of sigma'} {_short(scale(one))}"
-            return f"Released if its units and {noise} are above {one.mechanism.threshold}"
-        case _ if isinstance(one.part, Ranks):
-            grid = one.part.grid
+            is_laplace = isinstance(measured.mechanism.noise, DiscreteLaplace)
+            noise = f"{'Laplace noise of scale' if is_laplace else 'Gaussian noise of sigma'} {_short(scale(measured))}"
+            return f"Released if its units and {noise} are above {measured.mechanism.threshold}"
+        case _ if isinstance(measured.part, Ranks):
+            grid = measured.part.grid
             return f"Chosen by the exponential mechanism among {grid.points:,} points {amounts.shown(grid.step)} apart"
         case _:
             return "Chosen by the exponential mechanism among public values"
@@ -361,9 +366,9 @@ def _short(value: Fraction | None) -> str:
     return "" if value is None else f"{float(value):.6g}"
 
 
-def plural(count: int, what: str) -> str:
-    """So many of something, with its s."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+def plural(count: int, noun: str) -> str:
+    """The count and the noun, with its s."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _neighbours(relation: Relation, who: str) -> str:

@@ -1,6 +1,6 @@
-"""Questions as the first ledgers' keys spell them: the names of classes and all fields of that time.
+"""The text of a question in the keys of the first ledgers: names of classes and all fields of that time.
 
-It is kept so that answers stored under such keys are found and replayed; nothing new is stored under one.
+Answers stored under such keys are found by it and replayed; nothing new is stored under one.
 """
 
 import hashlib

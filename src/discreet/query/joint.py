@@ -1,4 +1,4 @@
-"""All parts of a question as one promise: keys first, then noise for what is released.
+"""All parts of a question as one mechanism: it selects keys first, then adds noise to what is released.
 
 The parts run on the same units, so the costs add up (`Together`); how many keys survive changes no cost.
 """
@@ -23,7 +23,7 @@ from discreet.query.parts import Part, Present, Ranks, Tops
 
 @dataclass(frozen=True)
 class Measured:
-    """A part with its promise, and its share of the typed ε (None where parts share one Gaussian)."""
+    """A part with its mechanism and its share of the typed ε (None where parts share one Gaussian)."""
 
     part: Part
     sensitivity: Sensitivity
@@ -37,7 +37,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Released:
-    """What leaves: the keys, and a noisy number (or choice) a key for every part."""
+    """What is released: the keys, and a noisy number (or choice) a key for every part."""
 
     keys: tuple[tuple[Any, ...], ...]
     parts: Mapping[Part, Ints]
@@ -45,66 +45,62 @@ class Released:
 
 @dataclass(frozen=True)
 class Joint:
-    """The mechanism of a whole question; of private groups that are selected the first `most` in order are shown."""
+    """The mechanism of a question; of selected private groups it releases the first `max_groups` in order."""
 
     measured: tuple[Measured, ...]
-    most: int | None = None
+    max_groups: int | None = None
 
     @property
     def sensitivity(self) -> SideBySide:
         """What the noise of each part is enough for."""
-        return SideBySide({measured.part: _covered(measured.mechanism) for measured in self.measured})
+        return SideBySide({measured.part: _sensitivity(measured.mechanism) for measured in self.measured})
 
     @property
     def cost(self) -> Cost:
         """Of all parts together."""
-        return Together(tuple(one.mechanism.cost for one in self.measured))
+        return Together(tuple(measured.mechanism.cost for measured in self.measured))
 
     def __call__(self, exact: Exacts, source: Source) -> Released:
         """Noisy numbers for every public key, or for the private keys that are selected."""
-        kept = self._kept(exact, source)
-        keys = tuple(exact.keys) if len(kept) == len(exact.keys) else tuple(exact.keys[place] for place in kept)
+        selected = self._selected(exact, source)
+        every = len(selected) == len(exact.keys)
+        keys = tuple(exact.keys) if every else tuple(exact.keys[index] for index in selected)
         noisy: dict[Part, Ints] = {
-            one.part: _noisy(one, exact.parts[one.part], kept, source)
-            for one in self.measured
-            if not isinstance(one.part, Present)
+            measured.part: _noisy(measured, exact.parts[measured.part], selected, source)
+            for measured in self.measured
+            if not isinstance(measured.part, Present)
         }
         return Released(keys, noisy)
 
-    def _kept(self, exact: Exacts, source: Source) -> Ints:
-        for one in self.measured:
-            if isinstance(one.part, Present):
-                return np.flatnonzero(one.mechanism(exact.parts[one.part], source))[: self.most]
+    def _selected(self, exact: Exacts, source: Source) -> Ints:
+        """The indices of the groups to release."""
+        for measured in self.measured:
+            if isinstance(measured.part, Present):
+                return np.flatnonzero(measured.mechanism(exact.parts[measured.part], source))[: self.max_groups]
         return np.arange(len(exact.keys))
 
 
-def _covered(mechanism: Mechanism) -> Sensitivity:
+def _sensitivity(mechanism: Mechanism) -> Sensitivity:
     """What one part's mechanism covers: a part is one vector, with one sensitivity."""
     if not isinstance(mechanism.sensitivity, Sensitivity):
         raise bad("mechanism", "must cover one vector", type(mechanism).__name__, "Plan it anew.")
     return mechanism.sensitivity
 
 
-def _noisy(one: Measured, exact: Any, kept: Ints, source: Source) -> Ints:
-    """A part's noisy numbers at the places kept."""
-    match one.part:
-        case Ranks() if isinstance(one.mechanism, Quantile) and one.part.grid.points > SHORT:
-            return _ranked(one.mechanism, exact, one.part.grid.points, kept, source)
-        case Ranks():
-            return _chosen(one, exact, one.part.grid.points, kept, source)
-        case Tops():
-            return _chosen(one, exact, len(one.part.values), kept, source)
+def _noisy(measured: Measured, exact: Any, groups: Ints, source: Source) -> Ints:
+    """A part's noisy numbers in these groups.
+
+    Each group's choice is made by itself; together they cost what one of them does, for a unit's rows are shared out.
+    """
+    mechanism = measured.mechanism
+    match measured.part:
+        case Ranks(grid=grid) if isinstance(mechanism, Quantile) and grid.points > SHORT:
+            buckets: Buckets = exact
+            choices = [mechanism.of_held(*buckets.held(int(group)), grid.points, source) for group in groups]
+        case Ranks() | Tops():
+            points = measured.part.grid.points if isinstance(measured.part, Ranks) else len(measured.part.values)
+            choices = [mechanism(exact.of(int(group), points), source) for group in groups]
         case _:
-            noisy: Ints = one.mechanism(exact[kept], source)
+            noisy: Ints = mechanism(exact[groups], source)
             return noisy
-
-
-def _ranked(mechanism: Quantile, exact: Buckets, points: int, kept: Ints, source: Source) -> Ints:
-    """`_chosen` for a quantile, which needs only the buckets that are held."""
-    every = [mechanism.of_held(*exact.held(int(place)), points, source) for place in kept]
-    return np.array(every, dtype=np.int64)
-
-
-def _chosen(one: Measured, exact: Buckets, points: int, kept: Ints, source: Source) -> Ints:
-    """A choice in every group by itself; together they cost what one of them does, for a unit's rows are shared out."""
-    return np.array([one.mechanism(exact.of(int(place), points), source) for place in kept], dtype=np.int64)
+    return np.array(choices, dtype=np.int64)

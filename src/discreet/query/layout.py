@@ -1,4 +1,4 @@
-"""The prepared table, as planning and engine both know it.
+"""The layout of the prepared table, which planning and engines share.
 
     prepared          discreet_unit   BIGINT    the unit's id, a keyed hash of its key alone
                       discreet_rank   INTEGER   1 … max_rows within the unit, by `engine.mixing` under its id

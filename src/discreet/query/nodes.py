@@ -1,6 +1,6 @@
-"""What may be asked, as frozen values: expressions over one row, aggregates over rows, and the question around them.
+"""Nodes of a question, as frozen values: expressions over one row, aggregates over rows, and the question itself.
 
-SQL and the Python form both end here; whatever has no node cannot be asked.  Nodes carry the caller's names and public
+SQL and the Python form both end here, and only what has a node can be asked.  Nodes carry the caller's names and public
 constants only.
 """
 
@@ -124,17 +124,8 @@ Expr = Col | Literal | Compare | In | Like | IsNull | Not | And | Or | Case | Ar
 
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 OPERATORS = ("+", "-", "*", "/", "%")
-PARTS = (
-    "year",
-    "quarter",
-    "month",
-    "week",
-    "day",
-    "weekday",
-    "hour",
-    "minute",
-    "second",
-)  # weekday: 1 Monday … 7 Sunday
+# weekday: 1 Monday … 7 Sunday
+PARTS = ("year", "quarter", "month", "week", "day", "weekday", "hour", "minute", "second")
 FUNCTIONS = {  # name: least and most arguments
     "abs": (1, 1),
     "floor": (1, 1),
@@ -246,21 +237,8 @@ class Correlation:
     y: Expr
 
 
-Aggregate = (
-    CountRows
-    | Count
-    | CountUnits
-    | CountDistinct
-    | Sum
-    | Mean
-    | Variance
-    | Stddev
-    | Quantile
-    | Extreme
-    | Top
-    | Covariance
-    | Correlation
-)
+Counting = CountRows | Count | CountUnits | CountDistinct
+Aggregate = Counting | Sum | Mean | Variance | Stddev | Quantile | Extreme | Top | Covariance | Correlation
 
 
 # --- the question --------------------------------------------------------------------------------------------------
@@ -279,7 +257,7 @@ class Bins:
 
 @dataclass(frozen=True)
 class Key:
-    """What is grouped by, and the name of that column in the answer."""
+    """The item to group by, and the name of that column in the answer."""
 
     name: str
     item: Expr | Bins
@@ -303,7 +281,7 @@ class SortKey:
 
 @dataclass(frozen=True)
 class After:
-    """What is done with *released* rows: free, for it reads nothing else.  `having` speaks of released names."""
+    """Clauses about *released* rows: free, for they read nothing else.  `having` speaks of released names."""
 
     having: Expr | None = None
     order: tuple[SortKey, ...] = ()
@@ -335,24 +313,24 @@ MOST_NODES = 3_000  # of a question written out: about half a second of reading
 
 
 def weight(node: Any) -> int:
-    """How many nodes there are when all is written out; parts that are shared are counted each time, and of the options
-    of IN, which are read quickly, every sixteenth.
+    """How many nodes there are when all is written out; shared parts are counted each time, and of the options of IN,
+    which are read quickly, every sixteenth.
 
     >>> x = Arith("+", Col("a"), Literal(1))
     >>> weight(x), weight(Arith("*", x, x))
     (3, 7)
     """
-    known: dict[int, int] = {}  # by identity: what is shared is looked at once, however often it is written
+    weights: dict[int, int] = {}  # by identity: what is shared is looked at once, however often it is written
 
-    def found(one: Any) -> int:
-        if isinstance(one, tuple):
-            return sum(map(found, one))
-        if not is_dataclass(one):
+    def weight_of(part: Any) -> int:
+        if isinstance(part, tuple):
+            return sum(map(weight_of, part))
+        if not is_dataclass(part):
             return 0
-        if isinstance(one, In):
-            return 1 + found(one.item) + len(one.options) // 16
-        if id(one) not in known:
-            known[id(one)] = 1 + sum(found(getattr(one, field.name)) for field in fields(one))
-        return known[id(one)]
+        if isinstance(part, In):
+            return 1 + weight_of(part.item) + len(part.options) // 16
+        if id(part) not in weights:
+            weights[id(part)] = 1 + sum(weight_of(getattr(part, field.name)) for field in fields(part))
+        return weights[id(part)]
 
-    return found(node)
+    return weight_of(node)

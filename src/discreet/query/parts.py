@@ -1,4 +1,4 @@
-"""What is measured: the few shapes of exact integers that an engine hands to a mechanism.
+"""The parts of a question: the few shapes of exact integers that an engine hands to a mechanism.
 
 A part is one vector of integers, a number per group.  Every aggregate is a function of noisy parts, so that a count
 that two aggregates need is measured, and paid for, once.
@@ -52,7 +52,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Ranks:
-    """Rows per group and grid point (nearest, clamped to the grid's ends): what a quantile is chosen by."""
+    """Rows per group and grid point (nearest, clamped to the grid's ends), by which a quantile is chosen."""
 
     item: Expr
     grid: Grid
@@ -61,7 +61,7 @@ class Ranks:
 
 @dataclass(frozen=True)
 class Tops:
-    """Rows per group and public value: what the most frequent is chosen by."""
+    """Rows per group and public value, by which the most frequent is chosen."""
 
     item: Expr
     values: tuple[str | int | bool, ...]
@@ -70,7 +70,7 @@ class Tops:
 
 @dataclass(frozen=True)
 class Present:
-    """Privacy units per group that is there at all: what private keys are selected by."""
+    """Privacy units per group that has any row, by which private keys are selected."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""A bounded question at a price: which noise, how wide, and who gets which share of ε.
+"""Choose the noise of a question's parts, its width and the shares of ε.
 
-The typed (ε, δ) is the most the question can take.  Numbers get Laplace or Gaussian noise, whichever makes the total
+A question takes at most the (ε, δ) that was typed.  Numbers get Laplace or Gaussian noise, whichever makes the total
 error smaller; δ is used by Gaussian noise and by key selection only, and where neither is used none is charged.
 """
 
@@ -27,17 +27,15 @@ from discreet.query.split import gaussian_shares, laplace_shares
 from discreet.relation import Relation
 from discreet.terms import Terms
 
-_SLACK = 1 + Fraction(1, 2**40)  # widens Gaussian noise by less than anyone sees, so that rounded roots still fit
-
 
 @dataclass(frozen=True)
 class Plan:
-    """What will be done, and what it costs: the (ε, δ) of its terms is what is charged."""
+    """A draft with its mechanisms; the (ε, δ) of its terms is charged."""
 
     draft: Draft
     joint: Joint
     terms: Terms
-    why: str  # one noise and not the other
+    why: str  # the reason for this noise
 
     @property
     def cost(self) -> Cost:
@@ -46,7 +44,7 @@ class Plan:
 
     @property
     def measured(self) -> tuple[Measured, ...]:
-        """The parts with their promises."""
+        """The parts with their mechanisms."""
         return self.joint.measured
 
 
@@ -59,27 +57,28 @@ def plan_of(draft: Draft, terms: Terms) -> Plan:
     shares = laplace_shares({need.part: (need.weight, need.sensitivity) for need in draft.needs})
     _require_enough(draft, shares, epsilon)
     numbers = tuple(need for need in draft.needs if isinstance(need.part, Rows | Units | Distinct | RowSum))
-    others = tuple(need for need in draft.needs if need not in numbers)
+    choices = tuple(need for need in draft.needs if need not in numbers)
     laplace = tuple(
         Measured(need.part, need.sensitivity, additive.laplace(need.sensitivity, epsilon * shares[need.part]),
                  epsilon * shares[need.part])
         for need in numbers
     )  # fmt: skip
-    chosen, why, normal_delta = laplace, _why_laplace(numbers, delta), Fraction(0)
+    noisy, why, normal_delta = laplace, _why_laplace(numbers, delta), Fraction(0)
     if delta and numbers:
-        apart = delta / 2 if hidden else delta
-        room = sum((epsilon * shares[need.part] for need in numbers), Fraction(0))
-        if _gaussian_error(numbers, float(room), float(apart)) < _error(laplace, numbers):
-            chosen, normal_delta = _gaussian(numbers, room, apart), apart
-            why = f"Gaussian noise: at delta = {amounts.shown(apart)} its total error is smaller than Laplace noise's."
+        gaussian_delta = delta / 2 if hidden else delta
+        gaussian_epsilon = sum((epsilon * shares[need.part] for need in numbers), Fraction(0))
+        if _gaussian_error(numbers, float(gaussian_epsilon), float(gaussian_delta)) < _error(laplace, numbers):
+            noisy, normal_delta = _gaussian(numbers, gaussian_epsilon, gaussian_delta), gaussian_delta
+            shown = amounts.shown(gaussian_delta)
+            why = f"Gaussian noise: at delta = {shown} its total error is smaller than Laplace noise's."
     keys_delta = delta - normal_delta if hidden else Fraction(0)
-    picked = tuple(_picked(need, epsilon * shares[need.part], keys_delta, draft) for need in others)
-    most = most_groups(draft.cells, draft.recipes) if hidden else None
-    return Plan(draft, Joint(picked + chosen, most), replace(terms, delta=normal_delta + keys_delta), why)
+    selections = tuple(_selection(need, epsilon * shares[need.part], keys_delta, draft) for need in choices)
+    limit = most_groups(draft.cells, draft.recipes) if hidden else None
+    return Plan(draft, Joint(selections + noisy, limit), replace(terms, delta=normal_delta + keys_delta), why)
 
 
 def _require_enough(draft: Draft, shares: Mapping[Part, Fraction], epsilon: Fraction) -> None:
-    """Refuses an ε whose shares are too small to be priced, or whose noise would be wider than any that is drawn."""
+    """Refuses an ε whose shares are too small to be priced, or would need wider noise than can be drawn."""
     least = max(
         max(amounts.MIN_EPSILON, need.sensitivity.l1 / amounts.MAX_SCALE) / shares[need.part] for need in draft.needs
     )
@@ -98,24 +97,23 @@ def _gaussian(numbers: tuple[Need, ...], epsilon: Fraction, delta: Fraction) -> 
     """One Gaussian mechanism on all parts side by side, each part scaled by its share of μ² = 1/σ²."""
     sigma = calibrate.gaussian_sigma(epsilon, delta)
     shares = gaussian_shares({need.part: (need.weight, need.sensitivity) for need in numbers})
-    built = []
-    for need in numbers:
-        spread = sigma * additive.root_up(need.sensitivity.l2_squared / shares[need.part]) * _SLACK
-        built.append(Measured(need.part, need.sensitivity, additive.gaussian(need.sensitivity, _short(spread)), None))
-    return tuple(built)
+    return tuple(
+        Measured(need.part, need.sensitivity, additive.gaussian_share(need.sensitivity, sigma, shares[need.part]), None)
+        for need in numbers
+    )
 
 
 def _gaussian_error(numbers: tuple[Need, ...], epsilon: float, delta: float) -> float:
-    """What `_error` would say of Gaussian noise: (Σ √(w·(l2/u)²))²·σ², since μ_i² is shared out by these roots.
+    """`_error` of Gaussian noise: (Σ √(w·(l2/u)²))²·σ², since μ_i² is shared out by these roots.
 
-    In floats, which decide which noise is taken and never how much of it.
+    In floats: they decide which noise is taken and never how much of it.
     """
     roots = sum(sqrt(float(need.weight * need.sensitivity.l2_squared / need.sensitivity.linf**2)) for need in numbers)
     return (roots * analytic.rough_sigma(epsilon, delta)) ** 2
 
 
-def _picked(need: Need, epsilon: Fraction, delta: Fraction, draft: Draft) -> Measured:
-    """The promise of what is chosen rather than counted."""
+def _selection(need: Need, epsilon: Fraction, delta: Fraction, draft: Draft) -> Measured:
+    """A part that is chosen rather than counted, with its mechanism."""
     mechanism: Mechanism
     match need.part:
         case Ranks(q=q):
@@ -136,16 +134,16 @@ def _keys(reach: Reach, epsilon: Fraction, delta: Fraction) -> KeySelection:
     if reach.groups == 1:
         return laplace
     sigma = calibrate.gaussian_sigma(epsilon, delta / 2) * additive.root_up(laplace.sensitivity.l2_squared)
-    normal = gaussian_key_selection(reach.groups, _short(sigma), delta / 2, relation=reach.relation)
-    return min(laplace, normal, key=lambda one: one.threshold)
+    normal = gaussian_key_selection(reach.groups, additive.readable_sigma(sigma), delta / 2, relation=reach.relation)
+    return min(laplace, normal, key=lambda selection: selection.threshold)
 
 
 def _error(measured: tuple[Measured, ...], needs: tuple[Need, ...]) -> float:
     """Σ weight · variance, in squares of each part's own unit."""
     total = 0.0
-    for one, need in zip(measured, needs, strict=True):
-        if isinstance(one.mechanism, additive.Additive):
-            total += float(need.weight) * one.mechanism.variance / float(need.sensitivity.linf) ** 2
+    for part, need in zip(measured, needs, strict=True):
+        if isinstance(part.mechanism, additive.Additive):
+            total += float(need.weight) * part.mechanism.variance / float(need.sensitivity.linf) ** 2
     return total
 
 
@@ -158,12 +156,7 @@ def _why_laplace(numbers: tuple[Need, ...], delta: Fraction) -> str:
 
 
 def _needs_delta(draft: Draft) -> NotAnswerable:
-    names = ", ".join(one.key.name for one in draft.cells.keys if one.labels is None)
+    names = ", ".join(cells.key.name for cells in draft.cells.keys if cells.labels is None)
     why = f"The values of {names} are not public, and to find them privately takes a delta above 0."
     fix = 'List them in the metadata: values = ["…"], or give --delta (the budget needs a delta too).'
     return NotAnswerable("These groups cannot be found without a delta.", why, fix)
-
-
-def _short(sigma: Fraction) -> Fraction:
-    """σ with 12 digits, rounded up: what is stored should be readable."""
-    return Fraction(amounts.rounded_up(sigma, 12))

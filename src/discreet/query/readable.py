@@ -1,53 +1,23 @@
-"""A question as readable text, SQL in shape: for the ledger, for answers, for people.  Equal questions read alike."""
+"""A question as readable text in the shape of SQL, for the ledger and for answers; equal questions have one text."""
 
 from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
 
 from discreet import amounts
+from discreet.query import nodes
 from discreet.query.meaning.names import in_sql
-from discreet.query.nodes import (
-    And,
-    Arith,
-    Bins,
-    Call,
-    Case,
-    Col,
-    Compare,
-    Correlation,
-    Count,
-    CountDistinct,
-    CountRows,
-    CountUnits,
-    Covariance,
-    DatePart,
-    Extreme,
-    In,
-    IsNull,
-    Like,
-    Literal,
-    Mean,
-    Not,
-    Or,
-    Quantile,
-    Question,
-    Stddev,
-    Sum,
-    Top,
-    TryCast,
-    Variance,
-)
 
 
-def question_text(question: Question) -> str:
+def question_text(question: nodes.Question) -> str:
     """The question on one line.
 
-    >>> from discreet.query.nodes import Key, Output
-    >>> question_text(Question("people", (Output("n", CountRows()),), (Key("region", Col("region")),)))
+    >>> keys = (nodes.Key("region", nodes.Col("region")),)
+    >>> question_text(nodes.Question("people", (nodes.Output("n", nodes.CountRows()),), keys))
     'SELECT region, COUNT(*) AS n FROM people GROUP BY region'
     """
-    keys = [_named(_item(key.item), key.name) for key in question.keys]
-    outputs = [_named(_aggregate(output.aggregate), output.name) for output in question.outputs]
+    keys = [_with_alias(_item(key.item), key.name) for key in question.keys]
+    outputs = [_with_alias(_aggregate(output.aggregate), output.name) for output in question.outputs]
     words = ["SELECT", ", ".join(keys + outputs), "FROM", question.table]
     if question.where is not None:
         words += ["WHERE", _item(question.where)]
@@ -56,12 +26,12 @@ def question_text(question: Question) -> str:
     return " ".join(words + _after(question))
 
 
-def _after(question: Question) -> list[str]:
+def _after(question: nodes.Question) -> list[str]:
     after, words = question.after, []
     if after.having is not None:
         words += ["HAVING", _item(after.having)]
     if after.order:
-        words += ["ORDER BY", ", ".join(in_sql(one.name) + " DESC" * one.descending for one in after.order)]
+        words += ["ORDER BY", ", ".join(in_sql(key.name) + " DESC" * key.descending for key in after.order)]
     if after.limit is not None:
         words += ["LIMIT", str(after.limit)]
     if after.offset:
@@ -69,34 +39,34 @@ def _after(question: Question) -> list[str]:
     return words
 
 
-def _named(text: str, name: str) -> str:
+def _with_alias(text: str, name: str) -> str:
     return text if text == in_sql(name) else f"{text} AS {in_sql(name)}"
 
 
 def _aggregate(node: Any) -> str:
     match node:
-        case CountRows():
+        case nodes.CountRows():
             return "COUNT(*)"
-        case CountUnits():
+        case nodes.CountUnits():
             return "COUNT(DISTINCT unit)"
-        case CountDistinct():
+        case nodes.CountDistinct():
             return f"COUNT(DISTINCT {_item(node.item)})"
-        case Count() | Sum():
+        case nodes.Count() | nodes.Sum():
             return f"{type(node).__name__.upper()}({_item(node.item)})"
-        case Mean():
+        case nodes.Mean():
             return f"AVG({_item(node.item)})"
-        case Variance() | Stddev():
-            name = "VAR" if isinstance(node, Variance) else "STDDEV"
+        case nodes.Variance() | nodes.Stddev():
+            name = "VAR" if isinstance(node, nodes.Variance) else "STDDEV"
             return f"{name}_{'SAMP' if node.less else 'POP'}({_item(node.item)})"
-        case Quantile():
+        case nodes.Quantile():
             return f"QUANTILE({_item(node.item)}, {amounts.shown(node.q)})"
-        case Extreme():
+        case nodes.Extreme():
             return f"{str(node.end).upper()}({_item(node.item)})"
-        case Top():
+        case nodes.Top():
             return f"TOP_K({_item(node.item)}, {node.k})"
-        case Covariance():
+        case nodes.Covariance():
             return f"COVAR_{'SAMP' if node.less else 'POP'}({_item(node.x)}, {_item(node.y)})"
-        case Correlation():
+        case nodes.Correlation():
             return f"CORR({_item(node.x)}, {_item(node.y)})"
         case _:
             raise TypeError(type(node).__name__)
@@ -104,32 +74,32 @@ def _aggregate(node: Any) -> str:
 
 def _item(node: Any) -> str:
     match node:
-        case Col():
+        case nodes.Col():
             return in_sql(node.name)
-        case Literal():
+        case nodes.Literal():
             return _constant(node.value)
-        case Compare() | Arith():
+        case nodes.Compare() | nodes.Arith():
             return f"({_item(node.left)} {node.op} {_item(node.right)})"
-        case In():
+        case nodes.In():
             return f"{_item(node.item)} IN ({', '.join(_item(option) for option in node.options)})"
-        case Like():
+        case nodes.Like():
             return f"{_item(node.item)} LIKE {_constant(node.pattern)}"
-        case IsNull():
+        case nodes.IsNull():
             return f"{_item(node.item)} IS NULL"
-        case Not():
+        case nodes.Not():
             return f"NOT {_item(node.item)}"
-        case And() | Or():
+        case nodes.And() | nodes.Or():
             return "(" + f" {type(node).__name__.upper()} ".join(map(_item, node.parts)) + ")"
-        case Case():
+        case nodes.Case():
             branches = " ".join(f"WHEN {_item(when)} THEN {_item(then)}" for when, then in node.branches)
             return f"CASE {branches} ELSE {_item(node.otherwise)} END"
-        case Call():
+        case nodes.Call():
             return f"{node.name}({', '.join(map(_item, node.parts))})"
-        case DatePart():
+        case nodes.DatePart():
             return f"EXTRACT({node.part} FROM {_item(node.item)})"
-        case TryCast():
+        case nodes.TryCast():
             return f"TRY_CAST({_item(node.item)} AS {node.type})"
-        case Bins():
+        case nodes.Bins():
             edges = "".join(f", {_constant(edge)}" for edge in node.edges or ())
             return f"BIN({_item(node.item)}{edges})"
         case _:

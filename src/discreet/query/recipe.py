@@ -1,4 +1,4 @@
-"""How each aggregate is made from measured parts: a closed union, read by the planner and by whoever estimates."""
+"""How each aggregate is computed from measured parts: a closed union, read by the planner and by estimates."""
 
 from dataclasses import dataclass
 from fractions import Fraction

@@ -11,7 +11,7 @@ With at most m rows of a unit, in at most g groups, and B the most one row adds 
 
 D = max(0, m·high) − min(0, m·low): a unit's rows, old or new, add something between the two.  l2 is m and not √m, for
 all rows of a unit may lie in one group.  A row moves a group of a column from one size to another, so two cells.
-Counts that something is chosen by lie in many cells even for one group.
+Counts by which a value is chosen lie in many cells even for one group.
 Proof page: docs/proofs/query.md.
 """
 
@@ -37,19 +37,19 @@ def sensitivity(part: Part, reach: Reach) -> Sensitivity:
     """The norms by which adding, removing or replacing one unit can move the part."""
     match part:
         case Rows() | Distinct():
-            return _moved(reach, Fraction(reach.rows), Fraction(reach.rows))
+            return _row_norms(reach, Fraction(reach.rows), Fraction(reach.rows))
         case Ranks() | Tops():
-            return _moved(replace(reach, single=False), Fraction(reach.rows), Fraction(reach.rows))
+            return _row_norms(replace(reach, single=False), Fraction(reach.rows), Fraction(reach.rows))
         case Units() | Present():
-            return _units(reach)
+            return _unit_norms(reach)
         case Sizes(group=None):
-            return _units(replace(reach, single=False))
+            return _unit_norms(replace(reach, single=False))
         case Sizes():
             rows = Fraction(reach.rows if reach.relation is Relation.ADD_REMOVE else 2 * reach.rows)
             return Sensitivity(2 * rows, 2 * rows, 2 * rows * rows, rows, reach.relation)
         case RowSum():
             low, high = Fraction(reach.rows * part.lattice.low), Fraction(reach.rows * part.lattice.high)
-            return _moved(reach, max(-low, high, Fraction(0)), max(high, Fraction(0)) - min(low, Fraction(0)))
+            return _row_norms(reach, max(-low, high, Fraction(0)), max(high, Fraction(0)) - min(low, Fraction(0)))
 
 
 def rule(part: Part) -> str:
@@ -71,7 +71,7 @@ def rule(part: Part) -> str:
             return "each row of a unit moves one group from one size to another"
 
 
-def _moved(reach: Reach, size: Fraction, width: Fraction) -> Sensitivity:
+def _row_norms(reach: Reach, size: Fraction, width: Fraction) -> Sensitivity:
     """A unit's contribution has l1 norm ≤ size in all, and lies in an interval of that width in each cell."""
     if reach.relation is Relation.ADD_REMOVE:
         return Sensitivity(Fraction(reach.groups), size, size * size, size, reach.relation)
@@ -81,9 +81,7 @@ def _moved(reach: Reach, size: Fraction, width: Fraction) -> Sensitivity:
     return Sensitivity(Fraction(2 * reach.groups), 2 * size, squared, width, reach.relation)
 
 
-def _units(reach: Reach) -> Sensitivity:
-    if reach.relation is Relation.ADD_REMOVE:
-        most = Fraction(reach.groups)
-    else:
-        most = Fraction(1 if reach.single else 2 * reach.groups)
-    return Sensitivity(most, most, most, Fraction(1), reach.relation)
+def _unit_norms(reach: Reach) -> Sensitivity:
+    replaced = 1 if reach.single else 2 * reach.groups
+    cells = Fraction(reach.groups if reach.relation is Relation.ADD_REMOVE else replaced)
+    return Sensitivity(cells, cells, cells, Fraction(1), reach.relation)

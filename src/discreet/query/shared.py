@@ -1,7 +1,7 @@
-"""How the ε of a question is shared among its columns.
+"""The shares of a question's ε that its columns take.
 
-A part of what is measured may serve several columns, and Gaussian noise is one mechanism on all its parts: either has
-one share, so that the shares add up to ε exactly.
+A part may serve several columns, and Gaussian noise is one mechanism on all its parts: either has one share, so that
+the shares add up to ε exactly.
 """
 
 from fractions import Fraction
@@ -14,7 +14,7 @@ from discreet.shares import Share, name_list
 
 def column_shares(plan: Plan) -> tuple[Share, ...]:
     """What is taken for each column, for several columns at once, and for the choice of groups."""
-    whole, columns = plan.terms.epsilon, _columns(plan)
+    total, columns = plan.terms.epsilon, _columns(plan)
     epsilons: dict[str, Fraction] = {}
     for measured in plan.measured:
         if measured.epsilon is not None:
@@ -25,9 +25,9 @@ def column_shares(plan: Plan) -> tuple[Share, ...]:
     )
     if normal:
         name = name_list(list(normal)) if len(normal) == 1 else f"the noise of {name_list(list(normal))}"
-        rest = whole - sum(epsilons.values(), Fraction(0))
-        epsilons[name] = epsilons.get(name, Fraction(0)) + rest
-    return tuple(Share(name, epsilon / whole, epsilon) for name, epsilon in epsilons.items())
+        remainder = total - sum(epsilons.values(), Fraction(0))
+        epsilons[name] = epsilons.get(name, Fraction(0)) + remainder
+    return tuple(Share(name, epsilon / total, epsilon) for name, epsilon in epsilons.items())
 
 
 def _columns(plan: Plan) -> dict[Part, list[str]]:

@@ -1,7 +1,7 @@
-"""How a question's ε is shared among its parts: for the smallest total error.
+"""The shares of a question's ε that its parts get, for the smallest total error.
 
 A part with l1 and l2 sensitivity, unit u (the most one unit moves one cell) and weight w (how much its noise matters
-to the columns made from it) gets
+to the columns computed from it) gets
 
     Laplace   ε_i  ∝ (w·(l1/u)²)^⅓         which makes Σ w·(l1/u)²/ε_i² smallest for Σ ε_i = ε
     Gaussian  μ_i² ∝ (w·(l2/u)²)^½         which makes Σ w·(l2/u)²/μ_i² smallest for Σ μ_i² = μ²
@@ -29,10 +29,11 @@ from discreet.query.recipe import (
 # A mean's error is (noise of the sum + (mean − middle)·noise of the count)/n.  For a mean anywhere between its bounds
 # (mean − middle)² is a third of half² on average.
 _COUNT = Fraction(1, 3)
+_ONE = Fraction(1)
 
 
 def weights(recipes: Sequence[Recipe]) -> dict[Part, Fraction]:
-    """How much each part's noise matters, in squares of its own unit, summed over the columns made from it."""
+    """How much each part's noise matters, in squares of its own unit, summed over the columns computed from it."""
     total: dict[Part, Fraction] = {}
     for recipe in recipes:
         for part, weight in _weights(recipe):
@@ -41,22 +42,20 @@ def weights(recipes: Sequence[Recipe]) -> dict[Part, Fraction]:
 
 
 def _weights(recipe: Recipe) -> list[tuple[Part, Fraction]]:
-    one = Fraction(1)
     match recipe:
         case Single() | Picked() | PickedTop():
-            return [(recipe.part, one)]
+            return [(recipe.part, _ONE)]
         case MeanOf():
-            return [(recipe.count, _COUNT), (recipe.total, one)]
+            return [(recipe.count, _COUNT), (recipe.total, _ONE)]
         case MeanAmong():
-            return [(recipe.total, one)]
+            return [(recipe.total, _ONE)]
         case VarianceOf():
-            return [(recipe.count, _COUNT), (recipe.total, one), (recipe.squares, one)]
+            return [(recipe.count, _COUNT), (recipe.total, _ONE), (recipe.squares, _ONE)]
         case CovarianceOf():
-            quarter = one / 4
-            totals: list[tuple[Part, Fraction]] = [(recipe.x_total, quarter), (recipe.y_total, quarter)]
-            return [(recipe.count, quarter), *totals, (recipe.products, one)]
+            quarters = (recipe.count, recipe.x_total, recipe.y_total)
+            return [*((part, _ONE / 4) for part in quarters), (recipe.products, _ONE)]
         case CorrelationOf():
-            return [*_weights(recipe.both), (recipe.x_squares, one), (recipe.y_squares, one)]
+            return [*_weights(recipe.both), (recipe.x_squares, _ONE), (recipe.y_squares, _ONE)]
 
 
 def laplace_shares(needs: Mapping[Part, tuple[Fraction, Sensitivity]]) -> dict[Part, Fraction]:
@@ -76,10 +75,10 @@ def gaussian_shares(needs: Mapping[Part, tuple[Fraction, Sensitivity]]) -> dict[
 
 
 def _shares(roots: Mapping[Part, Fraction]) -> dict[Part, Fraction]:
-    whole = sum(roots.values(), Fraction(0))
-    return {part: root / whole for part, root in roots.items()}
+    total = sum(roots.values(), Fraction(0))
+    return {part: root / total for part, root in roots.items()}
 
 
 def _root(value: Fraction, power: float) -> Fraction:
-    """A short fraction near the power: which one is public taste, that shares add up to 1 is what counts."""
+    """A short fraction near the power; any would do, as long as shares add up to 1."""
     return max(Fraction(float(value) ** power).limit_denominator(100), Fraction(1, 100))

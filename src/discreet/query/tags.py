@@ -1,4 +1,4 @@
-"""Everything that is stored of an answered question under its tags: parts, recipes, laws, and the nodes in them."""
+"""The tags under which an answered question is stored: its nodes, parts, recipes and laws of noise."""
 
 from discreet.bounded import Sensitivity
 from discreet.mechanism.additive import Additive

@@ -1,4 +1,4 @@
-"""A tally: integers to be counted by whoever holds the rows, and how far one unit can move each of them.
+"""A tally: integers that an engine is to count, and how far one unit can move each of them.
 
 It is a value.  An engine compiles it by its own total operations, refuses what it cannot count before anything is
 charged, and reads rows only when the gate computes it.

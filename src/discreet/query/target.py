@@ -1,4 +1,4 @@
-"""The ± of a plan before anything is spent, and the least ε that reaches a wanted ±.
+"""The ± of a plan before anything is spent, and the least ε at which it is small enough.
 
 Counts and sums have a ± that follows from public facts alone.  That of a mean or a variance depends on how many rows
 there are, which is private; that of a quantile is known in ranks.
@@ -30,33 +30,33 @@ def half_widths(plan: Plan) -> dict[str, Fraction | None]:
 
 
 def least_epsilon(draft: Draft, errors: Mapping[str, Any], terms: Terms) -> Fraction:
-    """The least ε of three digits, up to that of the terms, at which every named column is as exact as wanted."""
-    wanted = {_column(name, draft): amounts.positive(error, f"error {name}") for name, error in errors.items()}
-    if not wanted:
+    """The least ε of three digits, up to that of the terms, at which the ± of every column is within its limit."""
+    limits = {_column(name, draft): amounts.positive(error, f"error {name}") for name, error in errors.items()}
+    if not limits:
         raise bad("error", "must name a column", "nothing", "Give, for example: n=15")
-    for name in wanted:
+    for name in limits:
         _require_known(name, draft)
 
-    def widths(index: int) -> dict[str, Fraction | None]:
+    def widths_at(index: int) -> dict[str, Fraction | None]:
         return half_widths(plan_of(draft, replace(terms, epsilon=_epsilon(index))))
 
-    def enough(found: dict[str, Fraction | None]) -> bool:
-        return all((width := found[name]) is not None and width <= error for name, error in wanted.items())
+    def are_small(widths: dict[str, Fraction | None]) -> bool:
+        return all((width := widths[name]) is not None and width <= error for name, error in limits.items())
 
-    def reached(index: int) -> bool:
+    def is_enough(index: int) -> bool:
         try:
-            return enough(widths(index))
+            return are_small(widths_at(index))
         except BadValue:  # so small an ε that some part would need wider noise than is ever drawn
             return False
 
     grid = range(_DIGITS * len(_DECADES))
-    low, high = -1, bisect_right(grid, terms.epsilon, key=_epsilon) - 1  # not reached, reached
-    if not enough(widths(high)):
-        name, error = min(wanted.items(), key=lambda pair: pair[1])
+    low, high = -1, bisect_right(grid, terms.epsilon, key=_epsilon) - 1  # not enough, enough
+    if not are_small(widths_at(high)):
+        name, error = min(limits.items(), key=lambda pair: pair[1])
         raise bad("error", "must be within reach of some epsilon", f"{name}={amounts.shown(error)}", "Allow a wider ±.")
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if reached(middle) else (middle, high)
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
     return _epsilon(high)
 
 
@@ -67,7 +67,7 @@ def _epsilon(index: int) -> Fraction:
 
 
 def _half_width(recipe: Recipe, plan: Plan) -> Fraction | None:
-    promises = {one.part: one.mechanism for one in plan.measured}
+    mechanisms = {measured.part: measured.mechanism for measured in plan.measured}
     match recipe:
         case Single():
             part, step = recipe.part, recipe.step
@@ -75,7 +75,7 @@ def _half_width(recipe: Recipe, plan: Plan) -> Fraction | None:
             part, step = recipe.total, recipe.total.lattice.step / recipe.n
         case _:
             return None
-    mechanism = promises[part]
+    mechanism = mechanisms[part]
     return mechanism.noise.radius(plan.terms.level) * step if isinstance(mechanism, Additive) else None
 
 
@@ -85,15 +85,15 @@ def _column(name: str, draft: Draft) -> str:
         return names[0]
     if name in names:
         return name
-    meant = suggestion(name, names)
-    fix = f"Did you mean {meant}={'…'}?" if meant else f"Name one of: {', '.join(names)}, as in {names[0]}=15."
+    suggested = suggestion(name, names)
+    fix = f"Did you mean {suggested}=…?" if suggested else f"Name one of: {', '.join(names)}, as in {names[0]}=15."
     rule = "must name a column of the answer" if name else "must name its column where there are several"
     raise bad("error", rule, name, fix)
 
 
 def _require_known(name: str, draft: Draft) -> None:
-    place = [output.name for output in draft.question.outputs].index(name)
-    recipe = draft.recipes[place]
+    index = [output.name for output in draft.question.outputs].index(name)
+    recipe = draft.recipes[index]
     if isinstance(recipe, Single | MeanAmong):
         return
     if isinstance(recipe, Picked | PickedTop):

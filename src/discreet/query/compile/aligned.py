@@ -1,49 +1,33 @@
-"""Which items lie on their lattice in every row, so that taking them in steps rounds nothing.
+"""Whether an item lies on its lattice in every row, so that steps hold its value without rounding.
 
 The engine computes numbers in doubles (`render`).  A double holds k·g exactly where g is a whole multiple of 2^−e and
 |k·g|·2^e ≤ 2⁵³, and +, − and · of such numbers are exact as long as their result is of that kind too.  `_grain` follows
-that through an expression; what it cannot follow may be moved by half a step.
+that through an expression; an item that it cannot follow may be rounded by half a step.
 """
 
 from datetime import date
 from fractions import Fraction
 
+from discreet.query import nodes
 from discreet.query.compile.measures import stored_steps
 from discreet.query.layout import Store, stored
 from discreet.query.meaning.domain import domain
 from discreet.query.meaning.interval import common_step
 from discreet.query.meaning.known import TIMES
-from discreet.query.nodes import (
-    And,
-    Arith,
-    Call,
-    Case,
-    Col,
-    Compare,
-    DatePart,
-    Expr,
-    In,
-    IsNull,
-    Like,
-    Literal,
-    Not,
-    Or,
-    TryCast,
-)
 from discreet.schema import Lattice, Schema, Type
 
 _EXACT = 2**53
 _ONE = Fraction(1)
 
 
-def is_aligned(item: Expr, lattice: Lattice, schema: Schema) -> bool:
+def is_aligned(item: nodes.Expr, lattice: Lattice, schema: Schema) -> bool:
     """Whether `measures.steps` gives the item's value itself, in steps, in every row.
 
     >>> from discreet.schema import Column
     >>> people = Schema("people", [Column("age", "integer", bounds=(0, 110))])
-    >>> is_aligned(Arith("*", Col("age"), Literal(3)), Lattice(0, 330, Fraction(1)), people)
+    >>> is_aligned(nodes.Arith("*", nodes.Col("age"), nodes.Literal(3)), Lattice(0, 330, Fraction(1)), people)
     True
-    >>> is_aligned(Arith("/", Col("age"), Literal(3)), Lattice(0, 37, Fraction(1)), people)
+    >>> is_aligned(nodes.Arith("/", nodes.Col("age"), nodes.Literal(3)), Lattice(0, 37, Fraction(1)), people)
     False
     """
     if stored_steps(item, lattice.step, schema) is not None:
@@ -55,29 +39,29 @@ def is_aligned(item: Expr, lattice: Lattice, schema: Schema) -> bool:
     return _fits(item, schema, grain) and 2 * lattice.largest < _EXACT
 
 
-def _grain(expr: Expr, schema: Schema) -> Fraction | None:
+def _grain(expr: nodes.Expr, schema: Schema) -> Fraction | None:
     """g, dyadic: the computed value is exact and a multiple of g wherever it is at most 2⁵³; 0 for 0 and NULL."""
     match expr:
-        case Literal(None):
+        case nodes.Literal(None):
             return Fraction(0)
-        case Literal(value):
+        case nodes.Literal(value):
             if value is None or isinstance(value, str | date) or not _is_dyadic(Fraction(value)):
                 return None
             return abs(Fraction(value))
-        case Compare() | In() | Like() | IsNull() | Not() | And() | Or() | DatePart() | TryCast(_, Type.INTEGER):
+        case nodes.Compare() | nodes.In() | nodes.Like() | nodes.IsNull() | nodes.Not() | nodes.And() | nodes.Or():
             return _ONE
-        case Call("floor" | "ceil" | "round" | "length"):
+        case nodes.DatePart() | nodes.TryCast(_, Type.INTEGER) | nodes.Call("floor" | "ceil" | "round" | "length"):
             return _ONE
-        case Col(name):
+        case nodes.Col(name):
             return _column_grain(name, schema)
-        case Case(branches, otherwise):
-            return _common([*(value for _, value in branches), otherwise], schema)
-        case Call("nullif" | "abs", (item, *_)):
-            return _common([item], schema)
-        case Call("coalesce" | "least" | "greatest" | "clamp", parts):
-            return _common(parts, schema)  # each picks one of its arguments, and never a larger one
-        case Arith():
-            return _combined(expr, schema)
+        case nodes.Case(branches, otherwise):
+            return _common_grain([*(value for _, value in branches), otherwise], schema)
+        case nodes.Call("nullif" | "abs", (item, *_)):
+            return _common_grain([item], schema)
+        case nodes.Call("coalesce" | "least" | "greatest" | "clamp", parts):
+            return _common_grain(parts, schema)  # each picks one of its arguments, and never a larger one
+        case nodes.Arith():
+            return _arithmetic_grain(expr, schema)
         case _:
             return None
 
@@ -97,17 +81,17 @@ def _column_grain(name: str, schema: Schema) -> Fraction | None:
             return None
 
 
-def _common(items: list[Expr] | tuple[Expr, ...], schema: Schema) -> Fraction | None:
+def _common_grain(items: list[nodes.Expr] | tuple[nodes.Expr, ...], schema: Schema) -> Fraction | None:
     grain = Fraction(0)
     for item in items:
-        own = _grain(item, schema)
-        if own is None:
+        item_grain = _grain(item, schema)
+        if item_grain is None:
             return None
-        grain = common_step(grain, own)
+        grain = common_step(grain, item_grain)
     return grain
 
 
-def _combined(expr: Arith, schema: Schema) -> Fraction | None:
+def _arithmetic_grain(expr: nodes.Arith, schema: Schema) -> Fraction | None:
     if domain(expr.left, schema).type in TIMES:
         return _ONE  # the difference of two whole numbers of days or seconds, as BIGINT
     left, right = _grain(expr.left, schema), _grain(expr.right, schema)
@@ -123,7 +107,7 @@ def _combined(expr: Arith, schema: Schema) -> Fraction | None:
     return grain if _fits(expr, schema, grain) else None
 
 
-def _fits(expr: Expr, schema: Schema, grain: Fraction) -> bool:
+def _fits(expr: nodes.Expr, schema: Schema, grain: Fraction) -> bool:
     ends = domain(expr, schema).interval
     return ends is not None and max(abs(ends[0]), abs(ends[1])) * grain.denominator <= _EXACT
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor
 
+from discreet.query import nodes
 from discreet.query.compile import spelling
 from discreet.query.compile.calendar import cast, date_part
 from discreet.query.compile.calls import called
@@ -15,91 +16,73 @@ from discreet.query.compile.operations import DUCKDB, Operations
 from discreet.query.compile.piece import KINDS, Kind, Sql, alike, constant
 from discreet.query.layout import Store, stored
 from discreet.query.meaning.domain import domain
-from discreet.query.meaning.fold import MOST_FOLDED, ValueTable, value_table
+from discreet.query.meaning.fold import MOST_FOLDED, Folded, folded
 from discreet.query.meaning.interval import has_zero
 from discreet.query.meaning.known import is_null
 from discreet.query.meaning.steps import FLIPPED, Line, line
-from discreet.query.nodes import (
-    And,
-    Arith,
-    Call,
-    Case,
-    Col,
-    Compare,
-    Constant,
-    DatePart,
-    Expr,
-    In,
-    IsNull,
-    Like,
-    Literal,
-    Not,
-    Or,
-    TryCast,
-)
 from discreet.schema import Column, Schema, Type
 from discreet.schema.kind import measured
 
 _LARGE = 10**100
 
 
-def value(expr: Expr, schema: Schema, ops: Operations = DUCKDB) -> str:
+def value(expr: nodes.Expr, schema: Schema, ops: Operations = DUCKDB) -> str:
     """The SQL of an expression: NULL for NaN, and NULL instead of any error.
 
     >>> from discreet.schema import Column
     >>> people = Schema("people", [Column("age", "integer", bounds=(0, 110))])
-    >>> value(Compare(">=", Col("age"), Literal(18)), people)
+    >>> value(nodes.Compare(">=", nodes.Col("age"), nodes.Literal(18)), people)
     '(c0 >= 18)'
     """
     made = rendered(expr, schema, ops)
     return made.known(ops) if made.plain else ops.attempt(made.known(ops))
 
 
-def rendered(expr: Expr, schema: Schema, ops: Operations = DUCKDB) -> Sql:
+def rendered(expr: nodes.Expr, schema: Schema, ops: Operations = DUCKDB) -> Sql:
     """The SQL of an expression and what it may hold."""
-    table = None if isinstance(expr, Col | Literal) else value_table(expr, schema)
+    table = None if isinstance(expr, nodes.Col | nodes.Literal) else folded(expr, schema)
     if table is not None:
         return _looked_up(table, KINDS[domain(expr, schema).type], schema, ops)
     match expr:
-        case Col(name):
+        case nodes.Col(name):
             return column_value(_column(name, schema), schema, ops)
-        case Literal(given):
+        case nodes.Literal(given):
             return constant(given, ops)
-        case Compare(op, left, right):
+        case nodes.Compare(op, left, right):
             return _compared(op, left, right, schema, ops)
-        case In(item, options):
+        case nodes.In(item, options):
             return _chosen(item, options, schema, ops)
-        case Like(item, pattern):
+        case nodes.Like(item, pattern):
             return Sql(ops.like(rendered(item, schema, ops).text, pattern), Kind.FLAG)
-        case IsNull(item):
+        case nodes.IsNull(item):
             inner = rendered(item, schema, ops)
             return Sql(f"({inner.known(ops)} IS NULL)", Kind.FLAG, plain=inner.plain)
-        case Not(item):
+        case nodes.Not(item):
             inner = rendered(item, schema, ops)
             return replace(inner, text=f"(NOT {inner.text})")
-        case And(parts) | Or(parts):
+        case nodes.And(parts) | nodes.Or(parts):
             inner_parts = [rendered(part, schema, ops) for part in parts]
-            joined = (" AND " if isinstance(expr, And) else " OR ").join(part.text for part in inner_parts)
+            joined = (" AND " if isinstance(expr, nodes.And) else " OR ").join(part.text for part in inner_parts)
             return Sql(f"({joined})", Kind.FLAG, plain=all(part.plain for part in inner_parts))
-        case Case():
+        case nodes.Case():
             return _case(expr, schema, ops)
         case _:
             return _computed(expr, schema, ops)
 
 
-def _computed(expr: Expr, schema: Schema, ops: Operations) -> Sql:
+def _computed(expr: nodes.Expr, schema: Schema, ops: Operations) -> Sql:
     match expr:
-        case Arith():
+        case nodes.Arith():
             return _arithmetic(expr, schema, ops)
-        case Call("nullif", (item, other)):
+        case nodes.Call("nullif", (item, other)):
             made, same = rendered(item, schema, ops), _compared("=", item, other, schema, ops)
             return Sql(f"(CASE WHEN {same.text} THEN NULL ELSE {made.text} END)", made.kind, made.nan)
-        case Call(name, parts):
+        case nodes.Call(name, parts):
             bounded = all(is_null(part) or domain(part, schema).interval is not None for part in parts)
             return called(name, [rendered(part, schema, ops) for part in parts], ops, bounded=bounded)
-        case DatePart(part, item):
+        case nodes.DatePart(part, item):
             return date_part(part, rendered(item, schema, ops), ops)
-        case TryCast(item, kind):
+        case nodes.TryCast(item, kind):
             return cast(rendered(item, schema, ops), kind, ops)
         case _:
             raise TypeError(f"{type(expr).__name__} is no expression")
@@ -134,7 +117,7 @@ def column_value(column: Column, schema: Schema, ops: Operations) -> Sql:
 # --- what is worked out on public values ---------------------------------------------------------------------------
 
 
-def _looked_up(table: ValueTable, kind: Kind, schema: Schema, ops: Operations) -> Sql:
+def _looked_up(table: Folded, kind: Kind, schema: Schema, ops: Operations) -> Sql:
     cell = stored(schema, _column(table.column.name, schema)).name
     if kind is Kind.FLAG:
         return Sql(_flags(table, cell), kind, plain=True)
@@ -147,7 +130,7 @@ def _looked_up(table: ValueTable, kind: Kind, schema: Schema, ops: Operations) -
     return Sql(f"({found})", kind)
 
 
-def _flags(table: ValueTable, cell: str) -> str:
+def _flags(table: Folded, cell: str) -> str:
     """A condition on the codes; NULL, TRUE and FALSE each where SQL has them."""
     chosen = {flag: [code for code, found in enumerate(table.results) if found is flag] for flag in (True, False, None)}
     if not chosen[None] and table.empty is None and chosen[True] and chosen[False]:
@@ -168,16 +151,16 @@ def _among(cell: str, codes: list[int], one: str, several: str) -> str:
     return f"({cell} {one} {listed[0]})" if len(listed) == 1 else f"({cell} {several} ({', '.join(listed)}))"
 
 
-def _flag(found: Constant) -> str:
+def _flag(found: nodes.Constant) -> str:
     return "CAST(NULL AS BOOLEAN)" if found is None else "TRUE" if found else "FALSE"
 
 
 # --- comparisons ---------------------------------------------------------------------------------------------------
 
 
-def _compared(op: str, left: Expr, right: Expr, schema: Schema, ops: Operations) -> Sql:
+def _compared(op: str, left: nodes.Expr, right: nodes.Expr, schema: Schema, ops: Operations) -> Sql:
     one = line(left, schema)
-    if one is not None and isinstance(right, Literal):
+    if one is not None and isinstance(right, nodes.Literal):
         name = stored(schema, one.column).name
         return Sql(_against(name, *one.comparison(op, _measure(right.value))), Kind.FLAG, plain=True)
     other = line(right, schema)
@@ -191,17 +174,17 @@ def _compared(op: str, left: Expr, right: Expr, schema: Schema, ops: Operations)
     return Sql(f"({a.known(ops)} {op} {b.known(ops)})", Kind.FLAG, plain=a.plain and b.plain)
 
 
-def _coded(left: Expr, right: Expr, schema: Schema) -> tuple[str, int] | None:
+def _coded(left: nodes.Expr, right: nodes.Expr, schema: Schema) -> tuple[str, int] | None:
     """A coded column of too many values to fold, and the code of one of them."""
-    column = schema.find(left.name) if isinstance(left, Col) else None
-    text = right.value if isinstance(right, Literal) else None
+    column = schema.find(left.name) if isinstance(left, nodes.Col) else None
+    text = right.value if isinstance(right, nodes.Literal) else None
     if column is None or column.values is None or len(column.values) <= MOST_FOLDED or text not in column.values:
         return None
     cell = stored(schema, column)
     return (cell.name, column.values.index(text)) if cell.store is Store.CODE and isinstance(text, str) else None
 
 
-def _measure(given: Constant) -> Fraction:
+def _measure(given: nodes.Constant) -> Fraction:
     if given is None or isinstance(given, str):
         raise TypeError("only numbers and dates are measured")
     return measured(given)
@@ -220,7 +203,7 @@ def _against(name: str, op: str, place: Fraction) -> str:
     return f"({name} {op} {spelling.whole(whole)})"
 
 
-def _chosen(item: Expr, options: tuple[Literal, ...], schema: Schema, ops: Operations) -> Sql:
+def _chosen(item: nodes.Expr, options: tuple[nodes.Literal, ...], schema: Schema, ops: Operations) -> Sql:
     bare = line(item, schema)
     if bare is not None:
         name = stored(schema, bare.column).name
@@ -236,7 +219,7 @@ def _chosen(item: Expr, options: tuple[Literal, ...], schema: Schema, ops: Opera
 # --- numbers -------------------------------------------------------------------------------------------------------
 
 
-def _case(expr: Case, schema: Schema, ops: Operations) -> Sql:
+def _case(expr: nodes.Case, schema: Schema, ops: Operations) -> Sql:
     branches = [rendered(branch, schema, ops) for _, branch in expr.branches]
     kind, (*made, last) = alike(ops, *branches, rendered(expr.otherwise, schema, ops))
     tests = [rendered(condition, schema, ops).text for condition, _ in expr.branches]
@@ -245,7 +228,7 @@ def _case(expr: Case, schema: Schema, ops: Operations) -> Sql:
     return Sql(f"(CASE {pieces} ELSE {last.text} END)", kind, nan)
 
 
-def _arithmetic(expr: Arith, schema: Schema, ops: Operations) -> Sql:
+def _arithmetic(expr: nodes.Arith, schema: Schema, ops: Operations) -> Sql:
     left, right = rendered(expr.left, schema, ops), rendered(expr.right, schema, ops)
     if left.kind in (Kind.DAYS, Kind.SECONDS):
         return Sql(ops.difference(left.text, right.text), Kind.WHOLE)
@@ -257,12 +240,12 @@ def _arithmetic(expr: Arith, schema: Schema, ops: Operations) -> Sql:
     return Sql(ops.arithmetic(expr.op, left.real(ops), divisor, tame=tame), Kind.REAL, nan)
 
 
-def _is_tame(expr: Expr, made: Sql, schema: Schema) -> bool:
+def _is_tame(expr: nodes.Expr, made: Sql, schema: Schema) -> bool:
     """Whether it is 0 or of a size within 1e-100 … 1e100, as far as that is told by its shape alone."""
     ends = domain(expr, schema).interval
     if ends is None or max(map(abs, ends)) > _LARGE:
         return False
-    column = schema.find(expr.name) if isinstance(expr, Col) else None
+    column = schema.find(expr.name) if isinstance(expr, nodes.Col) else None
     if column is not None and column.lattice is not None:
         return column.lattice.step * _LARGE >= 1
-    return made.kind is not Kind.REAL or (isinstance(expr, Literal) and ends[0] * _LARGE >= 1)
+    return made.kind is not Kind.REAL or (isinstance(expr, nodes.Literal) and ends[0] * _LARGE >= 1)
