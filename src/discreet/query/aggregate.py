@@ -149,9 +149,9 @@ def _lattice(item: nodes.Expr, schema: Schema, function: str) -> Lattice:
     column = _column(item, schema)
     if column is not None and column.lattice is not None:
         return column.lattice
-    values = domain(item, schema)
-    low, high = _interval(item, values, function, column)
-    step = values.step or (amounts.default_step(low, high) if low < high else Fraction(1))
+    known = domain(item, schema)
+    low, high = _interval(known, function, column)
+    step = known.step or (amounts.default_step(low, high) if low < high else Fraction(1))
     step = max(step, 2 * amounts.power_of_two_below(max(abs(low), abs(high), step) * schema.max_rows * 2 / LARGEST))
     return _outward(low, high, step)
 
@@ -163,9 +163,9 @@ def _outward(low: Fraction, high: Fraction, step: Fraction) -> Lattice:
     return Lattice(amounts.steps_down(low, step), amounts.steps_up(high, step), step)
 
 
-def _interval(item: nodes.Expr, values: Domain, function: str, column: Column | None) -> tuple[Fraction, Fraction]:
-    if values.interval is not None:
-        return values.interval
+def _interval(known: Domain, function: str, column: Column | None) -> tuple[Fraction, Fraction]:
+    if known.interval is not None:
+        return known.interval
     why = "How far one unit can move the answer would have to be read off the data."
     if column is not None:
         section = key("columns", column.name)

@@ -12,7 +12,7 @@ from discreet.bounded import Sensitivity, SideBySide
 from discreet.errors import NotAnswerable
 from discreet.query.aggregate import recipe
 from discreet.query.caps import require_storable
-from discreet.query.compile.spelling import rounded
+from discreet.query.compile.spelling import nearest_integer
 from discreet.query.excluded import with_kept
 from discreet.query.meaning.cells import Cells, cells
 from discreet.query.meaning.domain import domain
@@ -142,6 +142,6 @@ def _branch_name(name: str, value: Constant, schema: Schema) -> tuple[str, str] 
         case str():
             return column.name, str(sorted(map(str, values)).index(value))
         case bool() | int():
-            return column.name, str(rounded(Fraction(value) / (column.step or 1)))
+            return column.name, str(nearest_integer(Fraction(value) / (column.step or 1)))
         case _:
             return None

@@ -1,4 +1,4 @@
-"""Date parts and casts as SQL.  Days and seconds are integers; parts of a day are worked out by arithmetic alone."""
+"""Date parts and casts as SQL.  Days and seconds are integers; parts of a day are computed by arithmetic alone."""
 
 from discreet.query.compile.operations import Operations
 from discreet.query.compile.piece import Kind, Sql
@@ -15,22 +15,22 @@ def date_part(name: str, item: Sql, ops: Operations) -> Sql:
     days = item.text if item.kind is Kind.DAYS else _days(item.text, ops)
     match name:
         case "weekday":
-            made = f"{_remainder(f'({days} + 3)', 7)} + 1"
+            number = f"{_remainder(f'({days} + 3)', 7)} + 1"
         case "hour":
-            made = ops.quotient(_remainder(item.text, DAY), 3600)
+            number = ops.quotient(_remainder(item.text, DAY), 3600)
         case "minute":
-            made = ops.quotient(_remainder(item.text, 3600), 60)
+            number = ops.quotient(_remainder(item.text, 3600), 60)
         case "second":
-            made = _remainder(item.text, 60)
+            number = _remainder(item.text, 60)
         case _:
             # clamped although only days within are read: the engine's planner also asks the least and most stored day
             # for its part, outside of every TRY, and fails where that day is beyond its calendar
-            near = f"greatest({FIRST_DAY}, least({LAST_DAY}, {days}))"
-            made = ops.calendar(name, near)
-    within = f"{item.text} BETWEEN {FIRST_DAY} AND {LAST_DAY}"
+            clamped = f"greatest({FIRST_DAY}, least({LAST_DAY}, {days}))"
+            number = ops.calendar(name, clamped)
+    in_years = f"{item.text} BETWEEN {FIRST_DAY} AND {LAST_DAY}"
     if item.kind is Kind.SECONDS:
-        within = f"{item.text} BETWEEN {FIRST_DAY * DAY} AND {LAST_DAY * DAY + DAY - 1}"
-    return Sql(ops.attempt(f"CASE WHEN {within} THEN CAST({made} AS BIGINT) END"), Kind.WHOLE)
+        in_years = f"{item.text} BETWEEN {FIRST_DAY * DAY} AND {LAST_DAY * DAY + DAY - 1}"
+    return Sql(ops.attempt(f"CASE WHEN {in_years} THEN CAST({number} AS BIGINT) END"), Kind.WHOLE)
 
 
 def _remainder(item: str, by: int) -> str:
@@ -39,19 +39,19 @@ def _remainder(item: str, by: int) -> str:
 
 
 def _days(seconds: str, ops: Operations) -> str:
-    whole = ops.difference_within(seconds, _remainder(seconds, DAY))
-    return f"({ops.quotient(whole, DAY)})"
+    midnight = ops.difference_within(seconds, _remainder(seconds, DAY))
+    return f"({ops.quotient(midnight, DAY)})"
 
 
 def cast(item: Sql, kind: Type, ops: Operations) -> Sql:
     """The item as another type, NULL where it does not fit."""
     match item.kind, kind:
         case Kind.TEXT, _:
-            return _read(item.text, kind, ops)
+            return _text_cast(item.text, kind, ops)
         case _, Type.NUMBER:
             return Sql(item.real(ops), Kind.REAL, item.nan)
         case Kind.REAL, Type.INTEGER:
-            nearest = ops.function("round", item.known(ops))
+            nearest = ops.function("round", item.without_nan(ops))
             fits = f"abs({nearest}) <= {ops.real(2**62)}"
             return Sql(ops.attempt(f"CASE WHEN {fits} THEN CAST({nearest} AS BIGINT) END"), Kind.WHOLE)
         case Kind.FLAG, Type.INTEGER:
@@ -61,7 +61,7 @@ def cast(item: Sql, kind: Type, ops: Operations) -> Sql:
         case Kind.FLAG, Type.BOOLEAN:
             return item
         case _, Type.BOOLEAN:
-            return Sql(f"({item.known(ops)} <> 0)", Kind.FLAG)
+            return Sql(f"({item.without_nan(ops)} <> 0)", Kind.FLAG)
         case Kind.SECONDS, Type.DATE:
             return Sql(ops.attempt(_days(item.text, ops)), Kind.DAYS)
         case Kind.DAYS, Type.DATETIME:
@@ -70,7 +70,7 @@ def cast(item: Sql, kind: Type, ops: Operations) -> Sql:
             return item
 
 
-def _read(item: str, kind: Type, ops: Operations) -> Sql:
+def _text_cast(item: str, kind: Type, ops: Operations) -> Sql:
     """Text as a value: only what is written plainly is read, whatever else the engine would accept."""
     match kind:
         case Type.INTEGER:
@@ -86,7 +86,7 @@ def _read(item: str, kind: Type, ops: Operations) -> Sql:
             return Sql(ops.if_matches(item, _DATE, f"CASE WHEN {days} >= {FIRST_DAY} THEN {days} END"), Kind.DAYS)
         case Type.DATETIME:
             seconds = ops.value_in_text(item, kind)
-            made = f"CASE WHEN {seconds} >= {FIRST_DAY * DAY} THEN {seconds} END"
-            return Sql(ops.if_matches(item, _DATE + _TIME, made), Kind.SECONDS)
+            result = f"CASE WHEN {seconds} >= {FIRST_DAY * DAY} THEN {seconds} END"
+            return Sql(ops.if_matches(item, _DATE + _TIME, result), Kind.SECONDS)
         case _:
             return Sql(item, Kind.TEXT)

@@ -2,22 +2,22 @@
 
 from discreet.query.compile import spelling
 from discreet.query.compile.operations import Operations
-from discreet.query.compile.piece import Kind, Sql, alike
+from discreet.query.compile.piece import Kind, Sql, as_joint_kind
 
 
-def called(name: str, parts: list[Sql], ops: Operations, *, bounded: bool) -> Sql:
+def call_sql(name: str, parts: list[Sql], ops: Operations, *, bounded: bool) -> Sql:
     """A function of numbers, dates or text; a NULL argument gives NULL, except in coalesce.
 
     `bounded` says that every number among the arguments is finite.
     """
     match name:
         case "coalesce":
-            kind, made = alike(ops, *parts)
-            return Sql(f"coalesce({', '.join(one.known(ops) for one in made)})", kind)
+            kind, pieces = as_joint_kind(ops, *parts)
+            return Sql(f"coalesce({', '.join(piece.without_nan(ops) for piece in pieces)})", kind)
         case "least" | "greatest":
             return _extreme(name, parts, ops)
         case "clamp":
-            return _clamped(parts, ops)
+            return _clamp(parts, ops)
         case "lower" | "upper":
             return Sql(ops.lower_or_upper(name, parts[0].text), Kind.TEXT)
         case "trim":
@@ -30,15 +30,15 @@ def called(name: str, parts: list[Sql], ops: Operations, *, bounded: bool) -> Sq
 
 
 def _extreme(name: str, parts: list[Sql], ops: Operations) -> Sql:
-    """The engine's own least() skips NULL; here any NULL makes the whole NULL."""
-    kind, made = alike(ops, *parts)
-    empty = " OR ".join(f"({one.known(ops)}) IS NULL" for one in made)
-    listed = ", ".join(one.known(ops) for one in made)
-    return Sql(f"(CASE WHEN {empty} THEN NULL ELSE {name}({listed}) END)", kind)
+    """least or greatest; NULL if any argument is, although the engine's own functions skip NULL."""
+    kind, pieces = as_joint_kind(ops, *parts)
+    arguments = [piece.without_nan(ops) for piece in pieces]
+    empty = " OR ".join(f"({argument}) IS NULL" for argument in arguments)
+    return Sql(f"(CASE WHEN {empty} THEN NULL ELSE {name}({', '.join(arguments)}) END)", kind)
 
 
-def _clamped(parts: list[Sql], ops: Operations) -> Sql:
-    kind, (item, low, high) = alike(ops, *parts)
-    known = spelling.short(item.known(ops))
-    between = f"greatest({low.text}, least({high.text}, {known}))"
-    return Sql(f"(CASE WHEN ({known}) IS NULL THEN NULL ELSE {between} END)", kind)
+def _clamp(parts: list[Sql], ops: Operations) -> Sql:
+    kind, (item, low, high) = as_joint_kind(ops, *parts)
+    number = spelling.short(item.without_nan(ops))
+    between = f"greatest({low.text}, least({high.text}, {number}))"
+    return Sql(f"(CASE WHEN ({number}) IS NULL THEN NULL ELSE {between} END)", kind)

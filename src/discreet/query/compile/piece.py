@@ -1,4 +1,4 @@
-"""A piece of SQL with what it may hold, and public constants as such pieces."""
+"""Pieces of SQL with the kind of their value, and public constants as such pieces."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -61,31 +61,31 @@ class Sql:
             case _:
                 return ops.double(self.text)
 
-    def known(self, ops: "Operations") -> str:
-        """With NULL for NaN."""
+    def without_nan(self, ops: "Operations") -> str:
+        """The SQL with NULL for NaN."""
         return f"CASE WHEN {ops.is_nan(self.text)} THEN NULL ELSE {self.text} END" if self.nan else self.text
 
 
-def constant(given: Constant, ops: "Operations") -> Sql:
+def constant(value: Constant, ops: "Operations") -> Sql:
     """A public constant.
 
     >>> from discreet.query.compile.operations import DUCKDB
     >>> constant(date(1970, 1, 3), DUCKDB).text, constant("a'b", DUCKDB).text
     ('CAST(2 AS BIGINT)', "'a''b'")
     """
-    match given:
+    match value:
         case None:
             return Sql("NULL", Kind.NULL, plain=True)
         case bool():
-            return Sql("TRUE" if given else "FALSE", Kind.FLAG, plain=True)
+            return Sql("TRUE" if value else "FALSE", Kind.FLAG, plain=True)
         case str():
-            return Sql(ops.text(given), Kind.TEXT, plain=True)
+            return Sql(ops.text(value), Kind.TEXT, plain=True)
         case datetime():
-            return Sql(_bigint(floor(measured(given))), Kind.SECONDS, plain=True)
+            return Sql(_bigint(floor(measured(value))), Kind.SECONDS, plain=True)
         case date():
-            return Sql(_bigint(int(measured(given))), Kind.DAYS, plain=True)
+            return Sql(_bigint(int(measured(value))), Kind.DAYS, plain=True)
         case _:
-            exact = Fraction(given)
+            exact = Fraction(value)
             if exact.denominator == 1 and abs(exact) <= spelling.LARGEST_WHOLE:
                 return Sql(_bigint(int(exact)), Kind.WHOLE, plain=True)
             return Sql(ops.real(exact), Kind.REAL, plain=True)
@@ -103,7 +103,7 @@ def joint_kind(*pieces: Sql) -> Kind:
     return kinds.pop() if kinds else Kind.WHOLE
 
 
-def held(piece: Sql, kind: Kind, ops: "Operations") -> Sql:
+def as_kind(piece: Sql, kind: Kind, ops: "Operations") -> Sql:
     """The piece as this kind: numbers as doubles, days as seconds; NULL fits every kind."""
     if piece.kind is Kind.NULL:
         return Sql(f"CAST(NULL AS {ops.type(kind)})", kind, plain=True)
@@ -112,7 +112,7 @@ def held(piece: Sql, kind: Kind, ops: "Operations") -> Sql:
     return Sql(piece.real(ops), kind, piece.nan, piece.plain) if kind is Kind.REAL else piece
 
 
-def alike(ops: "Operations", *pieces: Sql) -> tuple[Kind, list[Sql]]:
+def as_joint_kind(ops: "Operations", *pieces: Sql) -> tuple[Kind, list[Sql]]:
     """All pieces as their joint kind."""
     kind = joint_kind(*pieces)
-    return kind, [held(piece, kind, ops) for piece in pieces]
+    return kind, [as_kind(piece, kind, ops) for piece in pieces]

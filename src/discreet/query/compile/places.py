@@ -1,7 +1,7 @@
-"""Groups in SQL: what rows are grouped by, and the place of each group among the labels.
+"""Groups in SQL: the expression to group rows by, and the index of each group among the labels.
 
-Rows are grouped by what is stored wherever possible; places are worked out on groups, of which there are few.  No two
-groups have one place, so no unit is counted twice in a cell.
+Rows are grouped by what is stored wherever possible; indices are computed on groups, of which there are few.  No two
+groups have one index, so no unit is counted twice in a cell.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from discreet.query.caps import MOST_LETTERS
 from discreet.query.compile import spelling
 from discreet.query.compile.operations import DUCKDB, Operations
 from discreet.query.compile.piece import Kind, constant
-from discreet.query.compile.render import rendered, value
+from discreet.query.compile.render import sql_of, value
 from discreet.query.layout import Store, Stored, stored
 from discreet.query.meaning.cells import KeyCells, ends_in_steps
 from discreet.query.meaning.dates import DAY, FIRST_DAY, LAST_DAY
@@ -29,67 +29,67 @@ _FAR = 2**62
 
 
 @dataclass(frozen=True)
-class Grouped:
-    """`group` is SQL over a row, of that kind; `place` turns the name of its value into a BIGINT place, or a key."""
+class Grouping:
+    """`group` is SQL over a row, of that kind; `index` turns the name of its value into a BIGINT index, or a key."""
 
     group: str
-    place: Callable[[str], str]
+    index: Callable[[str], str]
     kind: Kind = Kind.WHOLE
 
 
-def grouped(key: KeyCells, schema: Schema, ops: Operations = DUCKDB) -> Grouped:
-    """How a key is grouped by; a NULL place belongs to no group unless the key has one for it."""
+def grouping(key: KeyCells, schema: Schema, ops: Operations = DUCKDB) -> Grouping:
+    """The grouping of a key; a NULL index belongs to no group unless the key has one for it."""
     if isinstance(key.key.item, Bins):
-        return binned(key.key.item, schema, ops)
+        return bin_grouping(key.key.item, schema, ops)
     if key.labels is None:
-        return Grouped(_private(key.key.item, schema, ops), lambda name: name, _private_kind(key.key.item, schema))
+        return Grouping(_private(key.key.item, schema, ops), lambda name: name, _private_kind(key.key.item, schema))
     labels = key.labels[:-1] if key.with_null else key.labels
-    found = placed(key.key.item, labels, schema, ops)
+    by_label = label_grouping(key.key.item, labels, schema, ops)
     if not key.with_null:
-        return found
-    # not coalesce(place, …): a value without a place is no NULL, and two groups must not share a place
-    return Grouped(
-        found.group,
-        lambda name: f"CASE WHEN {name} IS NULL THEN {len(labels)} ELSE {found.place(name)} END",
-        found.kind,
+        return by_label
+    # not coalesce(index, …): a value without an index is no NULL, and two groups must not share one
+    return Grouping(
+        by_label.group,
+        lambda name: f"CASE WHEN {name} IS NULL THEN {len(labels)} ELSE {by_label.index(name)} END",
+        by_label.kind,
     )
 
 
-def placed(expr: Expr, labels: tuple[Any, ...], schema: Schema, ops: Operations = DUCKDB) -> Grouped:
-    """The place of the expression's value among public labels."""
+def label_grouping(expr: Expr, labels: tuple[Any, ...], schema: Schema, ops: Operations = DUCKDB) -> Grouping:
+    """The grouping of an expression by its value's index among public labels."""
     known = domain(expr, schema)
     if isinstance(expr, Col):
-        return _column_place(expr, labels, known, schema, ops)
+        return _column_grouping(expr, labels, known, schema, ops)
     if known.type is Type.BOOLEAN and labels == (False, True):
-        return Grouped(value(expr, schema, ops), ops.flag_as_whole, Kind.FLAG)
-    kind = rendered(expr, schema, ops).kind
+        return Grouping(value(expr, schema, ops), ops.flag_as_whole, Kind.FLAG)
+    kind = sql_of(expr, schema, ops).kind
     if known.values is None and known.step is not None and kind is Kind.REAL:
-        return Grouped(_rounded_place(value(expr, schema, ops), known, ops), lambda name: name)
+        return Grouping(_rounded_index(value(expr, schema, ops), known, ops), lambda name: name)
     if known.values is None:
-        return Grouped(value(expr, schema, ops), _offset(known, ops), kind)
-    codes = _numbered(expr, labels)
+        return Grouping(value(expr, schema, ops), _offset(known, ops), kind)
+    codes = _as_indices(expr, labels)
     if codes is not None:
-        return Grouped(value(codes, schema, ops), lambda name: f"CAST({name} AS BIGINT)")
-    return Grouped(value(expr, schema, ops), _position(labels, kind, ops), kind)
+        return Grouping(value(codes, schema, ops), lambda name: f"CAST({name} AS BIGINT)")
+    return Grouping(value(expr, schema, ops), _position(labels, kind, ops), kind)
 
 
-def _column_place(expr: Col, labels: tuple[Any, ...], known: Domain, schema: Schema, ops: Operations) -> Grouped:
+def _column_grouping(expr: Col, labels: tuple[Any, ...], known: Domain, schema: Schema, ops: Operations) -> Grouping:
     column = schema.find(expr.name)
     if column is None:
         raise KeyError("only resolved keys are grouped by")
     cell = stored(schema, column)
     match cell.store:
         case Store.CODE if labels == column.values:
-            return Grouped(cell.name, lambda name: f"CAST({name} AS BIGINT)")
+            return Grouping(cell.name, lambda name: f"CAST({name} AS BIGINT)")
         case Store.CODE:
             codes = {label: code for code, label in enumerate(column.values or ())}
-            return Grouped(cell.name, _position(tuple(codes.get(label) for label in labels), Kind.WHOLE, ops))
+            return Grouping(cell.name, _position(tuple(codes.get(label) for label in labels), Kind.WHOLE, ops))
         case Store.FLAG:
-            return Grouped(cell.name, ops.flag_as_whole, Kind.FLAG)
+            return Grouping(cell.name, ops.flag_as_whole, Kind.FLAG)
         case Store.STEPS if known.values is None:
-            return Grouped(cell.name, _offset(Domain(Type.INTEGER, _in_steps(known), None, Fraction(1)), ops))
+            return Grouping(cell.name, _offset(Domain(Type.INTEGER, _in_steps(known), None, Fraction(1)), ops))
         case _:
-            return Grouped(cell.name, _position(tuple(_steps(label, cell) for label in labels), Kind.WHOLE, ops))
+            return Grouping(cell.name, _position(tuple(_steps(label, cell) for label in labels), Kind.WHOLE, ops))
 
 
 def _steps(label: int, cell: Stored) -> int | None:
@@ -104,23 +104,23 @@ def _in_steps(known: Domain) -> tuple[Fraction, Fraction]:
 
 
 def _offset(known: Domain, ops: Operations) -> Callable[[str], str]:
-    """Of an integer between public ends, a whole multiple of the step: nothing else has a place."""
+    """The index of an integer between public ends, a whole multiple of the step; nothing else has one."""
     low, high = ends_in_steps(known)
     step = int(known.step or 1)
     first, last = spelling.whole(low * step), spelling.whole(high * step)
 
-    def place(name: str) -> str:
-        moved = ops.difference_within(name, first)
-        fits = f"{name} BETWEEN {first} AND {last} AND {moved} % {step} = 0"
-        return ops.attempt(f"CASE WHEN {fits} THEN {ops.quotient(moved, step)} END")
+    def index(name: str) -> str:
+        distance = ops.difference_within(name, first)
+        fits = f"{name} BETWEEN {first} AND {last} AND {distance} % {step} = 0"
+        return ops.attempt(f"CASE WHEN {fits} THEN {ops.quotient(distance, step)} END")
 
-    return place
+    return index
 
 
-def _rounded_place(made: str, known: Domain, ops: Operations) -> str:
+def _rounded_index(number: str, known: Domain, ops: Operations) -> str:
     low, high = ends_in_steps(known)
     step = known.step or Fraction(1)
-    nearest = ops.nearest(made, ops.real(step), ops.real(low * step))
+    nearest = ops.nearest(number, ops.real(step), ops.real(low * step))
     inside = f"{nearest} BETWEEN 0 AND {high - low}"
     return spelling.short(ops.attempt(f"CASE WHEN {inside} THEN CAST({nearest} AS BIGINT) END"))
 
@@ -131,23 +131,23 @@ def _position(labels: tuple[Any, ...], kind: Kind, ops: Operations) -> Callable[
     return lambda name: ops.position(listed, kind, name)
 
 
-def _numbered(expr: Expr, labels: tuple[Any, ...]) -> Expr | None:
-    """The expression with every constant result as its place; None if a result is no constant."""
+def _as_indices(expr: Expr, labels: tuple[Any, ...]) -> Expr | None:
+    """The expression with every constant result as its index; None if a result is no constant."""
     match expr:
         case Literal(None):
             return expr
-        case Literal(found):
-            return Literal(labels.index(found))
+        case Literal(result):
+            return Literal(labels.index(result))
         case Case(branches, otherwise):
-            results = [_numbered(branch, labels) for _, branch in branches]
-            last = _numbered(otherwise, labels)
+            results = [_as_indices(branch, labels) for _, branch in branches]
+            last = _as_indices(otherwise, labels)
             if last is None or any(result is None for result in results):
                 return None
             pairs = zip(branches, results, strict=True)
             return Case(tuple((test, result) for (test, _), result in pairs if result is not None), last)
         case Call("coalesce", parts):
-            made = [_numbered(part, labels) for part in parts]
-            return None if None in made else Call("coalesce", tuple(part for part in made if part is not None))
+            indices = [_as_indices(part, labels) for part in parts]
+            return None if None in indices else Call("coalesce", tuple(part for part in indices if part is not None))
         case _:
             return None
 
@@ -159,12 +159,12 @@ def _private(expr: Expr, schema: Schema, ops: Operations) -> str:
     """A private key as it is shown later: text, or an integer of steps, days or seconds."""
     column = schema.find(expr.name) if isinstance(expr, Col) else None
     cell = None if column is None else stored(schema, column)
-    made = rendered(expr, schema, ops)
+    kind = sql_of(expr, schema, ops).kind
     if cell is not None and cell.store is Store.FLOAT:
         return f"CASE WHEN {ops.is_finite(cell.name)} THEN {cell.name} + 0.0e0 END"  # −0 and 0 are one key
     text = cell.name if cell is not None else value(expr, schema, ops)
     step = 1 if cell is None else int(cell.step) or 1
-    match made.kind:
+    match kind:
         case Kind.DAYS:
             return f"CASE WHEN {text} BETWEEN {-(-FIRST_DAY // step)} AND {LAST_DAY // step} THEN {text} END"
         case Kind.SECONDS:
@@ -180,7 +180,7 @@ def _private(expr: Expr, schema: Schema, ops: Operations) -> str:
 
 def _private_kind(expr: Expr, schema: Schema) -> Kind:
     """The kind of what `_private` gives: a computed number is a whole one, a stored one is not."""
-    kind = rendered(expr, schema).kind
+    kind = sql_of(expr, schema).kind
     column = schema.find(expr.name) if isinstance(expr, Col) else None
     if kind is Kind.REAL and (column is None or stored(schema, column).store is not Store.FLOAT):
         return Kind.WHOLE
@@ -190,36 +190,35 @@ def _private_kind(expr: Expr, schema: Schema) -> Kind:
 # --- bins ----------------------------------------------------------------------------------------------------------
 
 
-def binned(bins: Bins, schema: Schema, ops: Operations = DUCKDB) -> Grouped:
+def bin_grouping(bins: Bins, schema: Schema, ops: Operations = DUCKDB) -> Grouping:
     """The number of the bin, counted from 0; the last bin is closed, outside of all there is none."""
     edges = [measured(edge) for edge in bins.edges or ()]
     axis = line(bins.item, schema)
     if axis is not None and axis.factor > 0:
         name = stored(schema, axis.column).name
-        return Grouped(_stepped_bins(axis, name, edges, ops), lambda name: f"CAST({name} AS BIGINT)")
-    made = rendered(bins.item, schema, ops)
-    item = value(bins.item, schema, ops)
-    item = ops.double(item) if made.kind is not Kind.REAL else item
+        return Grouping(_stepped_bins(axis, name, edges, ops), lambda name: f"CAST({name} AS BIGINT)")
+    kind, item = sql_of(bins.item, schema, ops).kind, value(bins.item, schema, ops)
+    item = ops.double(item) if kind is not Kind.REAL else item
     inner = [ops.real(edge) for edge in edges]
     tree = _tree(item, inner[1:-1], 0)
     sql = f"CASE WHEN {item} BETWEEN {inner[0]} AND {inner[-1]} THEN {tree} END"
-    return Grouped(spelling.short(sql), lambda name: f"CAST({name} AS BIGINT)")
+    return Grouping(spelling.short(sql), lambda name: f"CAST({name} AS BIGINT)")
 
 
 def _stepped_bins(axis: Line, name: str, edges: list[Fraction], ops: Operations) -> str:
     """In steps; an edge between two of them parts them, as a constant in a comparison does."""
-    places = [axis.place(edge) for edge in edges]
-    starts, last = [ceil(place) for place in places], floor(places[-1])
+    steps = [axis.place(edge) for edge in edges]
+    starts, last = [ceil(step) for step in steps], floor(steps[-1])
     widths = {high - low for low, high in pairwise(starts)}
     inside = f"{name} BETWEEN {spelling.whole(starts[0])} AND {spelling.whole(last)}"
-    near = max(map(abs, starts)) < _FAR  # beyond, `spelling.whole` cuts them, which only comparisons bear
-    if near and len(widths) == 1 and (width := widths.pop()) > 0:
+    in_range = max(map(abs, starts)) < _FAR  # beyond, `spelling.whole` cuts them, which only comparisons bear
+    if in_range and len(widths) == 1 and (width := widths.pop()) > 0:
         tree = f"least({ops.quotient(f'({name} - {spelling.whole(starts[0])})', width)}, {len(edges) - 2})"
     else:
         tree = _tree(name, [spelling.whole(start) for start in starts[1:-1]], 0)
-    made = f"CASE WHEN {inside} THEN {tree} END"
+    number = f"CASE WHEN {inside} THEN {tree} END"
     # without bounds, far outside of the edges, a difference may overflow
-    return made if axis.column.lattice is not None else ops.attempt(made)
+    return number if axis.column.lattice is not None else ops.attempt(number)
 
 
 def _tree(item: str, inner: list[str], first: int) -> str:

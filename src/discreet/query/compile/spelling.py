@@ -1,4 +1,4 @@
-"""Public constants as the engine's SQL: the one door through which a value enters a statement."""
+"""Public constants as SQL: no other module writes a value into a statement."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -44,8 +44,8 @@ def real(value: Fraction | int) -> str:
         what, why = "A number in this question is too large.", "Squares or products of its bounds pass 1e308."
         raise NotAnswerable(what, why, "Ask about smaller numbers, for example clamp(x, 0, 1000000).") from None
     digits = repr(abs(number))
-    shown = digits if "e" in digits else f"{digits}e0"
-    return f"(-{shown})" if number < 0 else shown
+    literal = digits if "e" in digits else f"{digits}e0"
+    return f"(-{literal})" if number < 0 else literal
 
 
 def scaled(as_double: str, step: Fraction, real: Callable[[Fraction | int], str] = real) -> str:
@@ -59,7 +59,7 @@ def scaled(as_double: str, step: Fraction, real: Callable[[Fraction | int], str]
     return f"({product} / {real(bottom)})"
 
 
-def rounded(value: Fraction) -> int:
+def nearest_integer(value: Fraction) -> int:
     """The nearest integer, halves upward: ⌊x + ½⌋."""
     return floor(value + Fraction(1, 2))
 
