@@ -99,7 +99,7 @@ def keys_as_they_were_stored(patch: Patch) -> None:
         place = {key: number for number, key in enumerate(dict.fromkeys(labels))}
         return tuple(place), np.array([place[key] for key in labels], dtype=np.int64)
 
-    patch.setattr(exacts, "_sorted", appearing)
+    patch.setattr(exacts, "_distinct", appearing)
 
 
 def _replying(patch: Patch, refusal: Callable[[Exception], Exception]) -> None:

@@ -195,7 +195,7 @@ def delta_not_charged(patch):
 
 
 def groups_trusted_without_ranking(patch):
-    patch.setattr(compiling._Frame, "ranked", property(lambda frame: False))
+    patch.setattr(compiling._Frame, "ranks_groups", property(lambda frame: False))
 
 
 def cap_on_rows_forgotten(patch):
@@ -212,12 +212,12 @@ def units_counted_as_rows(patch):
 
 def groups_by_label(patch):
     """Labels that two places share make one group of them, after the units of each were counted."""
-    real = exacts._sorted
+    real = exacts._distinct
 
     def labelled(stored):
         return real([tuple("a" if part in (0, 1, 2) else part for part in key) for key in stored])
 
-    patch.setattr(exacts, "_sorted", labelled)
+    patch.setattr(exacts, "_distinct", labelled)
     patch.setattr(KeyCells, "label", lambda key, stored: stored)
 
 

@@ -1,4 +1,4 @@
-"""Public facts about a private table: all that planning may look at.
+"""Public facts about a private table, the only facts that planning reads.
 
 Nothing here opens the table.  A refusal names the key as the TOML spells it, `columns.age.bounds`, and ends with a line
 to paste there.

@@ -1,4 +1,4 @@
-"""What may be spent, as the curator wrote it down; the ledger fixes it at opening."""
+"""The budget as the curator wrote it; the ledger fixes it at opening."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -42,15 +42,15 @@ class Budget:
         return dict(self.analysts).get(analyst)
 
 
-def _epsilon(value: Any, where: str, most: Fraction | None) -> Fraction:
-    here = where.rpartition(".")[2]
-    rule, fix = "must be a decimal number between 1e-9 and 1e6", f"Write, for example: {here} = 1"
+def _epsilon(value: Any, where: str, limit: Fraction | None) -> Fraction:
+    field = where.rpartition(".")[2]
+    rule, fix = "must be a decimal number between 1e-9 and 1e6", f"Write, for example: {field} = 1"
     parsed = number(value, where, rule, fix)
     if not MIN_EPSILON <= parsed <= MAX_EPSILON:
         raise refusal(where, rule, value, fix)
-    if most is not None and parsed > most:
-        rule = f"must be at most the dataset's epsilon, {written(most)}"
-        raise refusal(where, rule, value, f"Write: {here} = {written(most)}")
+    if limit is not None and parsed > limit:
+        rule = f"must be at most the dataset's epsilon, {written(limit)}"
+        raise refusal(where, rule, value, f"Write: {field} = {written(limit)}")
     return parsed
 
 
@@ -73,14 +73,14 @@ def _delta(value: Any, ceiling: Fraction) -> Fraction:
     return parsed
 
 
-def _caps(given: Any, most: Fraction) -> tuple[tuple[str, Fraction], ...]:
+def _caps(value: Any, limit: Fraction) -> tuple[tuple[str, Fraction], ...]:
     where = key("budget", "analysts")
-    pairs = list(given.items()) if isinstance(given, Mapping) else given
+    pairs = list(value.items()) if isinstance(value, Mapping) else value
     if not isinstance(pairs, (tuple, list)) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
         fix = "Write: [budget.analysts] and below it: ana = 1"
-        raise refusal(where, "must be a table of names and their epsilon", given, fix)
+        raise refusal(where, "must be a table of names and their epsilon", value, fix)
     caps = {}
     for analyst, cap in pairs:
         named = name(analyst, where, "Write, for example: ana = 1")
-        caps[named] = _epsilon(cap, key("budget", "analysts", named), most)
+        caps[named] = _epsilon(cap, key("budget", "analysts", named), limit)
     return tuple(sorted(caps.items()))

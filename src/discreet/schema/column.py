@@ -1,4 +1,4 @@
-"""A column as the public knows it, and the lattice its numbers lie on: value = steps · step."""
+"""A column's public facts, and the lattice its numbers lie on: value = steps · step."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from discreet import amounts
-from discreet.schema.kind import LISTED, ORDERED, SYNONYMS, Type, Value, measured, parsed
+from discreet.schema.kind import LISTED, ORDERED, SYNONYMS, Type, Value, measured, parse_value
 from discreet.schema.words import choice, first_twice, flag, key, name, number, refusal, text, written
 
 LARGEST = 2**62  # rows · |bound| in steps: what one unit can add to a sum
@@ -70,7 +70,7 @@ class Lattice:
 
 @dataclass(frozen=True)
 class Column:
-    """One public column.  `step` is filled in: 1 for integers, days and seconds, else `exact.default_step`.
+    """One public column.  `step` is filled in: 1 for integers, days and seconds, else `amounts.default_step`.
 
     >>> Column("age", "integer", bounds=(0, 110)).lattice
     Lattice(low=0, high=110, step=Fraction(1, 1))
@@ -175,16 +175,16 @@ def _require_dates(column: Column) -> None:
     raise refusal(column.key("step"), rule, column.step, "Write: step = 1, or bounds further within.")
 
 
-def reserved(given: str) -> bool:
+def is_reserved(name: str) -> bool:
     """Whether an answer or the engine needs this name for itself."""
-    low = given.casefold()
-    return low.endswith(RESERVED_ENDING) or low.startswith(RESERVED_START) or low in RESERVED_NAMES
+    folded = name.casefold()
+    return folded.endswith(RESERVED_ENDING) or folded.startswith(RESERVED_START) or folded in RESERVED_NAMES
 
 
 def _column_name(given: Any) -> str:
     where = "columns" if not isinstance(given, str) else key("columns", given)
     named = name(given, where, "Write, for example: [columns.age]")
-    if reserved(named):
+    if is_reserved(named):
         rule = (
             f"must not end in {RESERVED_ENDING}, begin with {RESERVED_START} or be rowid: Discreet writes those itself"
         )
@@ -210,7 +210,7 @@ def _bounds(column: Column) -> tuple[Value, Value] | None:
     fix = f"Write, for example: bounds = {_EXAMPLE[column.type]}"
     if not isinstance(column.bounds, (list, tuple)) or len(column.bounds) != 2:
         raise refusal(where, "must be a pair [low, high]", column.bounds, fix)
-    low, high = (parsed(end, column.type, where, fix) for end in column.bounds)
+    low, high = (parse_value(end, column.type, where, fix) for end in column.bounds)
     if not measured(low) < measured(high):
         swapped = f"Write: bounds = {written((high, low))}" if low != high else fix
         raise refusal(where, "must have the upper end above the lower", column.bounds, swapped)
@@ -240,27 +240,27 @@ def _values(column: Column) -> tuple[str | int, ...] | None:
     if given is None:
         return None
     if column.type not in LISTED:
-        known = "it has two already" if column.type is Type.BOOLEAN else "its keys are bins"
+        reason = "it has two already" if column.type is Type.BOOLEAN else "its keys are bins"
         fix = "Remove the values." if column.type is Type.BOOLEAN else 'Use bounds and bins, or type = "category".'
-        raise refusal(where, f"must be left out of a {column.type} column; {known}", given, fix)
+        raise refusal(where, f"must be left out of a {column.type} column; {reason}", given, fix)
     fix = "Write: values = [1, 2, 3]" if column.type is Type.INTEGER else 'Write: values = ["north", "south"]'
     if not isinstance(given, (list, tuple)) or not 0 < len(given) <= MOST_VALUES:
         raise refusal(where, f"must be a list of 1 to {MOST_VALUES} values", given, fix)
-    listed = tuple(_listed(item, column, where, fix) for item in given)
+    listed = tuple(_listed_value(item, column, where, fix) for item in given)
     twice = first_twice(listed)
     if twice is not None:
         raise refusal(where, "must be different from each other", twice, f"Write {written(twice)} once.")
     return listed
 
 
-def _listed(item: Any, column: Column, where: str, fix: str) -> str | int:
+def _listed_value(item: Any, column: Column, where: str, fix: str) -> str | int:
     if column.type is not Type.INTEGER:
         if not isinstance(item, (str, bool)):
             fix = f"Write the values in quotes: values = [{written(written(item))}]"
         if item == "" and column.empty is Empty.VALUE:
             return ""
         return text(item, where, fix)
-    whole = measured(parsed(item, Type.INTEGER, where, fix))
+    whole = measured(parse_value(item, Type.INTEGER, where, fix))
     if column.bounds is not None and not measured(column.bounds[0]) <= whole <= measured(column.bounds[1]):
         raise refusal(where, "must lie within the bounds", whole, "Widen the bounds, or remove the value.")
     return int(whole)
@@ -300,7 +300,7 @@ def _bins(column: Column) -> tuple[Value, ...] | None:
     fix = "Write the edges of the bins, for example: bins = [0, 18, 65, 110]"
     if not isinstance(given, (list, tuple)) or not 2 <= len(given) <= MOST_VALUES:
         raise refusal(where, f"must be a list of 2 to {MOST_VALUES} edges", given, fix)
-    edges = tuple(parsed(edge, column.type, where, fix) for edge in given)
+    edges = tuple(parse_value(edge, column.type, where, fix) for edge in given)
     for edge in edges:
         _require_near(column, edge, where, given)
     places = [measured(edge) for edge in edges]

@@ -1,4 +1,4 @@
-"""The types of columns, and how a public value of each is read: int, Fraction, date or datetime."""
+"""The types of columns, and the parsing of a public value of each: int, Fraction, date or datetime."""
 
 from collections.abc import Mapping
 from datetime import date, datetime, time
@@ -46,24 +46,24 @@ def measured(value: Value) -> Fraction:
     """
     match value:
         case datetime():
-            gone = value - _EPOCH
-            return Fraction(gone.days * 86400 + gone.seconds) + Fraction(gone.microseconds, 10**6)
+            elapsed = value - _EPOCH
+            return Fraction(elapsed.days * 86400 + elapsed.seconds) + Fraction(elapsed.microseconds, 10**6)
         case date():
             return Fraction(value.toordinal() - _EPOCH.toordinal())
         case _:
             return Fraction(value)
 
 
-def parsed(value: Any, kind: Type, where: str, fix: str) -> Value:
+def parse_value(value: Any, kind: Type, where: str, fix: str) -> Value:
     """The value as the column's type has it: int, Fraction, date or datetime."""
     match kind:
         case Type.NUMBER:
             return number(value, where, "must hold numbers", fix)
         case Type.INTEGER:
-            whole = number(value, where, "must hold whole numbers", fix)
-            if whole.denominator != 1:
+            parsed = number(value, where, "must hold whole numbers", fix)
+            if parsed.denominator != 1:
                 raise refusal(where, "must hold whole numbers", value, f'{fix}, or type = "number"')
-            return int(whole)
+            return int(parsed)
         case Type.DATE:
             return _day(value, where, fix)
         case Type.DATETIME:

@@ -1,4 +1,4 @@
-"""How much time and memory the engine may take: public numbers, fixed before any row is read.
+"""The time and memory that the engine may take: public numbers, fixed before any row is read.
 
 Beyond them a question fails, and whether it does may depend on rows; so they are facts of the dataset, in its TOML.
 """
@@ -40,10 +40,10 @@ class Limits:
 def half_of_memory() -> int:
     """Half of the machine's memory in bytes; 4 GiB where the system does not say."""
     try:
-        whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError):
-        whole = 2**33
-    return min(max(whole // 2, LEAST_MEMORY), MOST_MEMORY)
+        memory = 2**33
+    return min(max(memory // 2, LEAST_MEMORY), MOST_MEMORY)
 
 
 def _require_seconds(name: str, value: object) -> None:

@@ -1,4 +1,4 @@
-"""Who is protected, and the whole of the public facts with a fingerprint that moves only when an answer could."""
+"""The privacy unit, and all public facts of a table with a hash that changes only when an answer could."""
 
 import hashlib
 import json
@@ -107,7 +107,7 @@ class Schema:
             "unit": None if self.unit is None else {"key": self.unit.key, "max_rows": self.unit.max_rows},
             "columns": {column.name: _facts(column) for column in self.columns},
             "hierarchies": {
-                one.name: {"levels": one.levels, "branches": sorted(one.branches)} for one in self.hierarchies
+                tree.name: {"levels": tree.levels, "branches": sorted(tree.branches)} for tree in self.hierarchies
             },
         }
         return json.dumps(facts, sort_keys=True, separators=(",", ":"))
@@ -120,16 +120,16 @@ class Schema:
 
 def _with_leaves(column: Column, hierarchies: Iterable[Hierarchy]) -> Column:
     """The column; where a tree ends in it and it lists no values, they are the leaves of the tree."""
-    for one in hierarchies:
-        ends = one.levels[-1].casefold() == column.name.casefold() and bool(one.branches)
+    for tree in hierarchies:
+        ends = tree.levels[-1].casefold() == column.name.casefold() and bool(tree.branches)
         if ends and column.type is Type.CATEGORY and column.values is None:
-            return replace(column, values=one.leaves)
+            return replace(column, values=tree.leaves)
     return column
 
 
 def _facts(column: Column) -> dict[str, Any]:
-    said_otherwise = {} if column.empty is Empty.VALUE else {"empty": str(column.empty)}
-    return said_otherwise | {
+    unusual = {} if column.empty is Empty.VALUE else {"empty": str(column.empty)}
+    return unusual | {
         "type": str(column.type),
         "bounds": None if column.bounds is None else [written(end) for end in column.bounds],
         "values": None if column.values is None else sorted(written(value) for value in column.values),
@@ -162,17 +162,17 @@ def _require_one_each(schema: Schema) -> None:
         rule = "must not be declared as a column too: no answer may be about one unit"
         declared = f"[{key('columns', seen[schema.unit.key.casefold()])}]"
         raise refusal(key("unit", "key"), rule, schema.unit.key, f"Remove {declared}.")
-    twice = {one.name for one in schema.hierarchies}
-    if len(twice) < len(schema.hierarchies):
-        raise refusal("hierarchy", "must have different names", [one.name for one in schema.hierarchies], "Rename one.")
+    names = [tree.name for tree in schema.hierarchies]
+    if len(set(names)) < len(names):
+        raise refusal("hierarchy", "must have different names", names, "Rename one.")
 
 
 def _require_leaf(schema: Schema, hierarchy: Hierarchy) -> None:
     lowest = hierarchy.levels[-1]
     column = schema.find(lowest)
     if column is None:
-        meant = suggestion(lowest, [one.name for one in schema.columns])
-        hint = f"Did you mean {meant!r}? Otherwise declare" if meant else "Declare"
+        suggested = suggestion(lowest, [column.name for column in schema.columns])
+        hint = f"Did you mean {suggested!r}? Otherwise declare" if suggested else "Declare"
         fix = f'{hint} it:\n[{key("columns", lowest)}]\ntype = "category"'
         raise refusal(hierarchy.key("levels"), "must end with a declared column", lowest, fix)
     if column.type not in (Type.CATEGORY, Type.TEXT):
@@ -180,17 +180,17 @@ def _require_leaf(schema: Schema, hierarchy: Hierarchy) -> None:
         raise refusal(
             hierarchy.key("levels"), rule, lowest, f'Under [{key("columns", lowest)}] write: type = "category"'
         )
-    placed = set(hierarchy.leaves)
-    lost = [value for value in column.values or () if placed and value not in placed]
-    if lost:
+    leaves = set(hierarchy.leaves)
+    missing = [value for value in column.values or () if leaves and value not in leaves]
+    if missing:
         rule = f"must hold every value of {key('columns', lowest)}"
-        fix = f"Add a branch that ends with {written(lost[0])}."
-        raise refusal(hierarchy.key("tree" if hierarchy.tree else "branches"), rule, lost[0], fix)
+        fix = f"Add a branch that ends with {written(missing[0])}."
+        raise refusal(hierarchy.key("tree" if hierarchy.tree else "branches"), rule, missing[0], fix)
 
 
-def _whole(value: Any, where: str, least: int, most: int, example: str) -> int:
+def _whole(value: Any, where: str, lowest: int, highest: int, example: str) -> int:
     try:
-        return amounts.count(value, where, least, most)
+        return amounts.count(value, where, lowest, highest)
     except BadValue:
-        rule = f"must be a whole number between {least} and {most}"
+        rule = f"must be a whole number between {lowest} and {highest}"
         raise refusal(where, rule, value, f"Write, for example: {example}") from None

@@ -1,4 +1,4 @@
-"""How a public value is written in TOML, and how a refusal says it."""
+"""The TOML text of a public value, and refusals that quote it."""
 
 import difflib
 import json
@@ -16,7 +16,7 @@ from discreet.inert import visible
 Item = TypeVar("Item")
 
 MOST_CHARACTERS = 200
-LONGEST_NUMBER = 80  # what `exact.decimal` reads back
+LONGEST_NUMBER = 80  # what `amounts.decimal` reads back
 _LONGEST_QUOTE = 60
 _MOST_BITS = 10_000
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -65,7 +65,7 @@ def refusal(where: str, rule: str, given: Any, fix: str) -> BadValue:
 def suggestion(
     given: str, known: Iterable[str], synonyms: Mapping[str, str] | None = None, *, nearness: float = 0.6
 ) -> str | None:
-    """The known word that `given` was probably meant to be; the share of letters they have in common must be so near 1.
+    """The known word that `given` was probably meant to be; `nearness` is the least share of letters in common.
 
     >>> suggestion("bouns", ["bounds", "bins"]), suggestion("int", ["integer"]), suggestion("x", ["bins"])
     ('bounds', 'integer', None)
@@ -73,9 +73,9 @@ def suggestion(
     word = given.strip().lower().replace("-", "_").replace(" ", "_")
     if synonyms and word in synonyms:
         return synonyms[word]
-    spelt = {name.lower().replace("-", "_"): name for name in known}
-    close = difflib.get_close_matches(word[:MOST_CHARACTERS], spelt, n=1, cutoff=nearness)
-    return spelt[close[0]] if close else None
+    folded = {name.lower().replace("-", "_"): name for name in known}
+    close = difflib.get_close_matches(word[:MOST_CHARACTERS], folded, n=1, cutoff=nearness)
+    return folded[close[0]] if close else None
 
 
 def text(value: Any, where: str, fix: str) -> str:
@@ -97,7 +97,7 @@ def name(value: Any, where: str, fix: str) -> str:
 
 
 def first_twice(items: Iterable[Item]) -> Item | None:
-    """The first item that was there before."""
+    """The first item that occurs for the second time."""
     seen: set[Item] = set()
     for item in items:
         if item in seen:
@@ -110,17 +110,19 @@ def choice(value: Any, where: str, known: tuple[str, ...], synonyms: Mapping[str
     """One of the known words; a near miss is named in the fix."""
     if isinstance(value, str) and value in known:
         return str(value)
-    meant = suggestion(value, known, synonyms) if isinstance(value, str) else None
-    here = where.rpartition(".")[2]
-    fix = f"Did you mean {str(meant)!r}? Write: " if meant else "Write, for example: "
-    raise refusal(where, f"must be one of {', '.join(known)}", value, f"{fix}{here} = {written(meant or known[0])}")
+    suggested = suggestion(value, known, synonyms) if isinstance(value, str) else None
+    field = where.rpartition(".")[2]
+    fix = f"Did you mean {str(suggested)!r}? Write: " if suggested else "Write, for example: "
+    raise refusal(
+        where, f"must be one of {', '.join(known)}", value, f"{fix}{field} = {written(suggested or known[0])}"
+    )
 
 
 def flag(value: Any, where: str) -> bool:
     """true or false, and nothing that merely looks like it."""
     if not isinstance(value, bool):
-        here = where.rpartition(".")[2]
-        raise refusal(where, "must be true or false, without quotes", value, f"Write: {here} = true")
+        field = where.rpartition(".")[2]
+        raise refusal(where, "must be true or false, without quotes", value, f"Write: {field} = true")
     return value
 
 
@@ -141,10 +143,10 @@ def _number(value: Fraction | Decimal) -> str:
     if value.denominator == 1:
         return str(value.numerator)
     twos = (value.denominator & -value.denominator).bit_length() - 1
-    rest, fives = value.denominator >> twos, 0
-    while rest % 5 == 0:
-        rest, fives = rest // 5, fives + 1
-    if rest != 1:
+    odd, fives = value.denominator >> twos, 0
+    while odd % 5 == 0:
+        odd, fives = odd // 5, fives + 1
+    if odd != 1:
         return written(str(value))
     places = max(twos, fives)
     digits = tuple(int(digit) for digit in str(abs(value) * 10**places))
