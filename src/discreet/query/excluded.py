@@ -198,7 +198,7 @@ def _step_truths(steps: _Bin | None, op: str, axis: Line, constants: tuple[Liter
         return _ANY
     results = []
     for constant in constants:
-        turned, place = axis.compared(op, measured(_value(constant)))
+        turned, place = axis.comparison(op, measured(_value(constant)))
         truths = _comparison_truths(turned, steps, place)
         if place.denominator != 1 and op in ("=", "!="):
             truths = frozenset((op == "!=",))

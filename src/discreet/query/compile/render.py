@@ -16,7 +16,7 @@ from discreet.query.compile.operations import DUCKDB, Operations
 from discreet.query.compile.piece import KINDS, Kind, Sql, as_joint_kind, constant
 from discreet.query.layout import Store, stored
 from discreet.query.meaning.domain import domain
-from discreet.query.meaning.fold import MOST_FOLDED, Folded, folded
+from discreet.query.meaning.fold import MOST_FOLDED, ValueTable, value_table
 from discreet.query.meaning.interval import has_zero
 from discreet.query.meaning.known import is_null
 from discreet.query.meaning.steps import FLIPPED, Line, line
@@ -40,7 +40,7 @@ def value(expr: nodes.Expr, schema: Schema, ops: Operations = DUCKDB) -> str:
 
 def sql_of(expr: nodes.Expr, schema: Schema, ops: Operations = DUCKDB) -> Sql:
     """The SQL of an expression with the kind of its value."""
-    table = None if isinstance(expr, nodes.Col | nodes.Literal) else folded(expr, schema)
+    table = None if isinstance(expr, nodes.Col | nodes.Literal) else value_table(expr, schema)
     if table is not None:
         return _lookup(table, KINDS[domain(expr, schema).type], schema, ops)
     match expr:
@@ -117,7 +117,7 @@ def column_value(column: Column, schema: Schema, ops: Operations) -> Sql:
 # --- values looked up by public codes -------------------------------------------------------------------------------
 
 
-def _lookup(table: Folded, kind: Kind, schema: Schema, ops: Operations) -> Sql:
+def _lookup(table: ValueTable, kind: Kind, schema: Schema, ops: Operations) -> Sql:
     cell = stored(schema, _column(table.column.name, schema)).name
     if kind is Kind.FLAG:
         return Sql(_flags(table, cell), kind, plain=True)
@@ -130,7 +130,7 @@ def _lookup(table: Folded, kind: Kind, schema: Schema, ops: Operations) -> Sql:
     return Sql(f"({element})", kind)
 
 
-def _flags(table: Folded, cell: str) -> str:
+def _flags(table: ValueTable, cell: str) -> str:
     """A condition on the codes; NULL, TRUE and FALSE each where SQL has them."""
     codes = {
         flag: [code for code, result in enumerate(table.results) if result is flag] for flag in (True, False, None)
@@ -164,7 +164,7 @@ def _comparison(op: str, left: nodes.Expr, right: nodes.Expr, schema: Schema, op
     axis = line(left, schema)
     if axis is not None and isinstance(right, nodes.Literal):
         name = stored(schema, axis.column).name
-        return Sql(_against(name, *axis.compared(op, _measure(right.value))), Kind.FLAG, plain=True)
+        return Sql(_against(name, *axis.comparison(op, _measure(right.value))), Kind.FLAG, plain=True)
     other = line(right, schema)
     if axis is not None and other is not None and _have_equal_steps(axis, other):
         a_name, b_name = (stored(schema, side.column).name for side in (axis, other))
