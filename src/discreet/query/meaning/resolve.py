@@ -17,7 +17,7 @@ from discreet.query.meaning.normal import coerced, is_unit, normal, plain
 from discreet.query.meaning.released import Released, Scope
 from discreet.query.nodes import MOST_NODES, Aggregate, Col, Expr, Literal, Question, weight
 from discreet.schema import Schema, Type
-from discreet.schema.column import reserved
+from discreet.schema.column import is_reserved
 from discreet.schema.kind import measured
 
 MOST_EDGES = 10_001
@@ -194,7 +194,7 @@ def _require_names(names: list[str]) -> None:
             what = f"{quoted(name)} cannot name a column of the answer."
             why = "A name has letters that can be seen, and no control characters or half of one."
             raise NotAnswerable(what, why, "Give another name, such as n.")
-        if reserved(name):
+        if is_reserved(name):
             why = "Discreet writes names that end in _moe or begin with discreet_ itself."
             raise NotAnswerable(
                 f"{quoted(name)} cannot name a column of the answer.", why, "Give another name with AS."
