@@ -24,7 +24,6 @@ from typing import Any
 
 import numpy as np
 
-from discreet import amounts
 from discreet.bounded import Sensitivity, SideBySide
 from discreet.errors import bad
 from discreet.mechanism import additive
@@ -206,15 +205,8 @@ def laplace(design: Design, epsilon: Fraction, shares: Shares) -> Measurement:
 def gaussian(design: Design, epsilon: Any, delta: Any, shares: Shares) -> Measurement:
     """Rounded Gaussian noise with σ·l2/√share: one Gaussian mechanism of σ on all levels and marginals side by side."""
     sigma = calibrate.gaussian_sigma(epsilon, delta)
-
-    def mechanism(share: Fraction) -> Additive:
-        wide = sigma * additive.root_up(design.level_sensitivity.l2_squared / share) * _SLACK
-        return additive.gaussian(design.level_sensitivity, Fraction(amounts.rounded_up(wide, 12)))
-
-    return design.measured_by([[mechanism(share) for share in each] for each in shares])
-
-
-_SLACK = 1 + Fraction(1, 2**40)  # keeps the sum of the shares' costs within the price, with rounded roots
+    level = design.level_sensitivity
+    return design.measured_by([[additive.gaussian_share(level, sigma, share) for share in each] for each in shares])
 
 
 # --- shares ----------------------------------------------------------------------------------------------------------
