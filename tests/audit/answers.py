@@ -170,7 +170,7 @@ def _largest_log_odds(measured: Measured, first: Ints, second: Ints) -> float:
     match measured.mechanism:
         case Quantile(choice=choice, q=q):
             return float(choice.rate) * float(np.abs(scores(first, q) - scores(second, q)).max())
-        case TopK(one=choice, k=k):
+        case TopK(choice=choice, k=k):
             return float(choice.rate) * k * apart
         case Additive(noise=noise) | KeySelection(noise=noise):
             return apart / _width(noise)
@@ -258,7 +258,7 @@ def _tilt(measured: Measured, numbers: Ints, first: Ints, second: Ints) -> Float
         case Quantile(choice=choice, q=q):
             difference = (scores(first, q) - scores(second, q))[numbers[:, 0]]
             return np.asarray(difference * float(choice.rate), dtype=np.float64)
-        case TopK(one=choice):
+        case TopK(choice=choice):
             difference = (first - second)[numbers].sum(axis=1)
             return np.asarray(difference * float(choice.rate), dtype=np.float64)
         case Additive(noise=noise):

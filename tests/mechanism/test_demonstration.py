@@ -65,7 +65,7 @@ def test_cost_is_stated_with_epsilon_zero():
 
 def test_a_delta_of_one_over_n_names_one_person_on_average():
     n = 30_000
-    assert name_and_shame(F(1, n)).named(n) == 1
+    assert name_and_shame(F(1, n)).mean_published(n) == 1
     assert 1 - (1 - 1 / n) ** n == pytest.approx(0.632, abs=1e-3)  # and somebody with this probability
 
 

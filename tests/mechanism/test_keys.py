@@ -323,20 +323,20 @@ def test_keys_are_decided_independently():
     "made", [key_selection(1, 1, "1e-6"), key_selection(3, "0.5", "1e-6"), gaussian_key_selection(4, 10, "1e-6")]
 )
 @pytest.mark.parametrize("level", ["1e-12", "1e-3", "0.5", "0.95", "0.999999"])
-def test_kept_from_is_the_least_count_that_is_enough(made, level):
+def test_least_count_is_the_least_count_that_is_enough(made, level):
     with mp.workdps(60):
         count = 1
         while tail(made.noise, made.threshold + 1 - count) < mpf(level):
             count += 1
-    assert made.kept_from(F(level)) == count
+    assert made.least_count(F(level)) == count
 
 
-def test_kept_from_has_no_trouble_with_levels_near_one():
+def test_least_count_has_no_trouble_with_levels_near_one():
     made = key_selection(1, 1, "1e-6")
-    assert made.kept_from(1 - F(1, 10**100)) == made.threshold + 230
-    assert made.kept_from(F(1, 10**100)) == 1
+    assert made.least_count(1 - F(1, 10**100)) == made.threshold + 230
+    assert made.least_count(F(1, 10**100)) == 1
     rare = key_selection(1, 1, "1e-300")
-    count = rare.kept_from(F(1, 10**200))
+    count = rare.least_count(F(1, 10**200))
     assert tail(rare.noise, rare.threshold + 1 - count) >= mpf("1e-200") > tail(rare.noise, rare.threshold + 2 - count)
 
 
@@ -371,7 +371,7 @@ def test_counts_are_a_flat_list_of_whole_numbers(given):
 @pytest.mark.parametrize("level", [F(0), F(1), F(-1), F(2)], ids=str)
 def test_bad_level_is_refused(level):
     with pytest.raises(BadValue, match="level must be"):
-        key_selection(1, 1, "1e-6").kept_from(level)
+        key_selection(1, 1, "1e-6").least_count(level)
 
 
 # --- choices beside keys: monotone top k, and many groups at the price of one ------------------------------------
@@ -394,9 +394,9 @@ def top_law(values, rate, k):
 def test_monotone_top_k_is_private_for_scores_that_move_one_way(k):
     made = monotone_top_k(scalar(1), 1, k)
     assert made.cost == Repeated(Exponential(F(1, k)), k)
-    assert made.one.rate == 2 * top_k(scalar(1), 1, k).one.rate == F(1, k)
+    assert made.choice.rate == 2 * top_k(scalar(1), 1, k).choice.rate == F(1, k)
     pairs = one_more(4, 4, (0, 2))
-    losses = [largest_loss(top_law(s, made.one.rate, k), top_law(t, made.one.rate, k)) for s, t in pairs]
+    losses = [largest_loss(top_law(s, made.choice.rate, k), top_law(t, made.choice.rate, k)) for s, t in pairs]
     assert mpf(1) / 3 < max(losses) <= 1 + ROUND_OFF
 
 

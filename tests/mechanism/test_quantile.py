@@ -210,7 +210,7 @@ def test_held_points_give_the_law_of_the_whole_grid():
     wrong = dict(enumerate((weights**1.1 / (weights**1.1).sum()).tolist()))
     whole = Counter(made.many(counts, 20_000, SYSTEM).tolist())
     assert_drawn_from(whole, law, wrong)
-    held = Counter(made.of_held(np.array([18, 21]), np.array([3, 2]), 40, SYSTEM) for _ in range(20_000))
+    held = Counter(made.choose_from(np.array([18, 21]), np.array([3, 2]), 40, SYSTEM) for _ in range(20_000))
     assert_drawn_from(held, law, wrong)
 
 

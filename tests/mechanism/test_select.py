@@ -198,7 +198,7 @@ def test_cutting_noisy_scores_instead_of_the_noise_would_break_the_promise():
 def test_top_k_is_epsilon_private_in_total(k):
     made = top_k(scalar(1), 1, k)
     assert made.cost == Repeated(Exponential(F(1, k)), k)
-    losses = [largest_loss(top_law(s, made.one.rate, k), top_law(t, made.one.rate, k)) for s, t in within(SMALL, 1)]
+    losses = [largest_loss(top_law(s, made.choice.rate, k), top_law(t, made.choice.rate, k)) for s, t in within(SMALL, 1)]
     assert max(losses) <= 1
     assert max(losses) > 0.3
 
@@ -317,7 +317,7 @@ def test_top_k_draws_follow_the_law():
     """N = 80,000 lists."""
     scores, made = (6, 3, 0, 1), top_k(scalar(1), 2, 2)
     found = Counter(map(tuple, made.many(scores, 80_000, SYSTEM).tolist()))
-    assert_drawn_from(found, *(top_law(scores, made.one.rate * off, 2) for off in (1, F(11, 10))))
+    assert_drawn_from(found, *(top_law(scores, made.choice.rate * off, 2) for off in (1, F(11, 10))))
 
 
 def test_top_k_of_all_is_a_permutation_and_of_more_is_refused():

@@ -122,7 +122,7 @@ def test_numbers_cost_extra_and_have_noise_of_their_own():
     assert made.number_noise.scale == 16
     plain = sparse_vector(scalar(2), 1, threshold=0, positives=4)
     assert (made.threshold_noise, made.question_noise) == (plain.threshold_noise, plain.question_noise)
-    run = fixed(made, 0, 100, numbers=(-3,)).opened(SYSTEM)
+    run = fixed(made, 0, 100, numbers=(-3,)).open(SYSTEM)
     assert run.ask(50) == Verdict(True, 47)  # not 150, the number that was compared
 
 
@@ -185,7 +185,7 @@ def test_nothing_is_answered_after_the_last_positive():
     made = sparse_vector(scalar(1), 1, threshold=0, positives=2)
     found = fixed(made, 0, 0, 0, 0, 0, 0)([-1, 5, -1, 5, 5, 5], SYSTEM)
     assert [v.above for v in found] == [False, True, False, True]
-    run = fixed(made, 0, 0, 0).opened(SYSTEM)
+    run = fixed(made, 0, 0, 0).open(SYSTEM)
     assert [run.ask(1).above, run.ask(1).above] == [True, True]
     run._source = Refusing()
     for _ in range(3):
@@ -201,7 +201,7 @@ def test_no_list_has_more_positives_than_were_paid_for():
 
 
 def test_threads_share_the_positives():
-    run = sparse_vector(scalar(1), 1, threshold=0, positives=50).opened(SYSTEM)
+    run = sparse_vector(scalar(1), 1, threshold=0, positives=50).open(SYSTEM)
 
     def ask(_):
         try:
@@ -225,21 +225,21 @@ DUPLICATES = {
 
 
 def test_an_open_run_does_not_show_its_threshold():
-    run = sparse_vector(scalar(1), 1, threshold=10**9, positives=1).opened(SYSTEM)
+    run = sparse_vector(scalar(1), 1, threshold=10**9, positives=1).open(SYSTEM)
     assert repr(run) == "Run(left=1)"
     assert not hasattr(run, "__dict__")
 
 
 @pytest.mark.parametrize("duplicate", DUPLICATES.values(), ids=DUPLICATES.keys())
 def test_an_open_run_cannot_be_duplicated(duplicate):
-    run = sparse_vector(scalar(1), 1, threshold=-(10**9), positives=1).opened(SYSTEM)
+    run = sparse_vector(scalar(1), 1, threshold=-(10**9), positives=1).open(SYSTEM)
     with pytest.raises(BadValue, match="cannot be copied"):
         duplicate(run)
     assert run.ask(0).above
 
 
 def test_an_open_run_cannot_be_replaced():
-    run = sparse_vector(scalar(1), 1, threshold=0, positives=1).opened(SYSTEM)
+    run = sparse_vector(scalar(1), 1, threshold=0, positives=1).open(SYSTEM)
     with pytest.raises(TypeError, match="dataclass"):
         replace(run, left=100)
 
@@ -263,15 +263,15 @@ def _said_in_a_child(run):
 
 
 def test_a_forked_childs_copy_of_a_run_refuses_and_the_parents_goes_on():
-    run = sparse_vector(scalar(1), 1, threshold=-(10**9), positives=2).opened(SYSTEM)
+    run = sparse_vector(scalar(1), 1, threshold=-(10**9), positives=2).open(SYSTEM)
     assert run.ask(0).above
     assert "process that opened it" in _said_in_a_child(run)
     assert run.ask(0).above
-    assert run.left == 0
+    assert run.positives_left == 0
 
 
 def test_a_forked_child_is_refused_even_under_its_parents_number(monkeypatch):
-    run = sparse_vector(scalar(1), 1, threshold=-(10**9), positives=1).opened(SYSTEM)
+    run = sparse_vector(scalar(1), 1, threshold=-(10**9), positives=1).open(SYSTEM)
     number = os.getpid()
     monkeypatch.setattr("discreet.mechanism.threshold.os.getpid", lambda: number)
     assert "process that opened it" in _said_in_a_child(run)
@@ -282,7 +282,7 @@ def test_a_child_may_open_a_run_of_its_own():
 
     class Late:
         def ask(self, value):
-            return made.opened(SYSTEM).ask(value)
+            return made.open(SYSTEM).ask(value)
 
     assert _said_in_a_child(Late()) == "above: True"
 
@@ -323,11 +323,11 @@ def test_slack_holds_at_the_edge_of_both_radii():
 
 @pytest.mark.parametrize("given", [0.5, 1000.5, float("nan"), True, None, "1", [1], [1, 2]])
 def test_a_question_is_one_whole_number(given):
-    run = numeric_sparse_vector(scalar(1), 1, threshold=0, positives=1, numbers=1).opened(SYSTEM)
+    run = numeric_sparse_vector(scalar(1), 1, threshold=0, positives=1, numbers=1).open(SYSTEM)
     run._source = Refusing()
     with pytest.raises(BadValue, match="value must"):
         run.ask(given)
-    assert run.left == 1
+    assert run.positives_left == 1
 
 
 def test_questions_saturate_like_everything_else():

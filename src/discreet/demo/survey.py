@@ -11,7 +11,7 @@ from statistics import NormalDist
 from discreet.bounded import scalar
 from discreet.demo.people import Chance, traits
 from discreet.mechanism.additive import laplace
-from discreet.mechanism.response import Share, two_coins
+from discreet.mechanism.response import ShareEstimate, two_coins
 from discreet.noise.source import SYSTEM
 from discreet.privacy.odds import loss_bound, response_posterior
 from discreet.relation import Relation
@@ -30,7 +30,7 @@ class TaxSurvey:
     exact: float  # the share among those asked: shown only because they are invented
     said_yes: int
     before: float  # ± at 95 %, stated before: the worst over all shares
-    estimate: Share
+    estimate: ShareEstimate
     central: float  # ± at 95 % of a trusted curator's count at the same ε, with Laplace noise
     prior: Fraction
     after_yes: Fraction  # belief that someone who said yes dodged
@@ -43,7 +43,7 @@ def tax_survey(chance: Chance) -> TaxSurvey:
     dodged = traits(PEOPLE, PRIOR, chance)
     reports = mechanism(dodged, SYSTEM)
     epsilon = loss_bound(mechanism.cost, 0)  # ln 3, rounded up
-    yes, no = mechanism.said_yes(1), mechanism.said_yes(0)
+    yes, no = mechanism.yes_probability(1), mechanism.yes_probability(0)
     return TaxSurvey(
         people=PEOPLE,
         epsilon=epsilon,

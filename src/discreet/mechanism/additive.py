@@ -1,4 +1,4 @@
-"""Noise added to lattice integers: Laplace by l1, Gaussian by l2.
+"""Add noise to lattice integers: Laplace by l1, Gaussian by l2.
 
     Laplace     k + two-sided geometric noise of scale b      ε = l1/b                     Pure(ε)
     Gaussian    k + N(0, σ²) rounded to integers              μ = l2/σ                     Gaussian(σ/l2)
@@ -53,7 +53,7 @@ class Additive:
     def radius(self, level: Any) -> int:
         """The least t such that each coordinate is within ±t steps of its exact value with that probability.
 
-        A face: the level is parsed here, and not by the noise.
+        The level is parsed here; the noise expects it parsed.
         """
         return self.noise.radius(amounts.inner_probability(level, "level"))
 
@@ -67,8 +67,8 @@ def laplace(sensitivity: Sensitivity, epsilon: Any) -> Additive:
     >>> laplace(scalar(1), "0.1").noise.scale
     Fraction(10, 1)
     """
-    price = amounts.epsilon(epsilon)
-    return Additive(sensitivity, Pure(price), DiscreteLaplace(_moved(sensitivity.l1) / price))
+    epsilon = amounts.epsilon(epsilon)
+    return Additive(sensitivity, Pure(epsilon), DiscreteLaplace(_positive(sensitivity.l1) / epsilon))
 
 
 def gaussian(sensitivity: Sensitivity, sigma: Any) -> Additive:
@@ -76,8 +76,8 @@ def gaussian(sensitivity: Sensitivity, sigma: Any) -> Additive:
 
     σ per unit of sensitivity is rounded down in the cost (the dearer side) where l2 is irrational.
     """
-    spread = amounts.scale(sigma, "sigma")
-    return Additive(sensitivity, Gaussian(spread / root_up(sensitivity.l2_squared)), RoundedGaussian(spread))
+    sigma = amounts.scale(sigma, "sigma")
+    return Additive(sensitivity, Gaussian(sigma / root_up(sensitivity.l2_squared)), RoundedGaussian(sigma))
 
 
 def gaussian_share(sensitivity: Sensitivity, sigma: Fraction, share: Fraction) -> Additive:
@@ -95,19 +95,19 @@ def readable_sigma(sigma: Fraction) -> Fraction:
 
 def discrete_gaussian(sensitivity: Sensitivity, sigma: Any) -> Additive:
     """ρ-zCDP, ρ = l2²/2σ², by discrete Gaussian noise on each coordinate (Canonne, Kamath & Steinke 2020)."""
-    spread = amounts.scale(sigma, "sigma")
-    rho = _moved(sensitivity.l2_squared) / (2 * spread**2)
-    return Additive(sensitivity, Zcdp(rho), DiscreteGaussian(spread))
+    sigma = amounts.scale(sigma, "sigma")
+    rho = _positive(sensitivity.l2_squared) / (2 * sigma**2)
+    return Additive(sensitivity, Zcdp(rho), DiscreteGaussian(sigma))
 
 
 def analytic_gaussian(sensitivity: Sensitivity, epsilon: Any, delta: Any) -> Additive:
     """(ε, δ)-DP by the least σ that is enough, at any ε > 0 (Balle & Wang 2018)."""
-    return _at_sigma(sensitivity, calibrate.gaussian_sigma(epsilon, delta))
+    return _gaussian_per_unit(sensitivity, calibrate.gaussian_sigma(epsilon, delta))
 
 
 def classic_gaussian(sensitivity: Sensitivity, epsilon: Any, delta: Any) -> Additive:
     """(ε, δ)-DP by σ = √(2 ln(1.25/δ))·l2/ε, for ε < 1 only and refused elsewhere; noisier than the analytic."""
-    return _at_sigma(sensitivity, analytic.classic_sigma(epsilon, delta))
+    return _gaussian_per_unit(sensitivity, analytic.classic_sigma(epsilon, delta))
 
 
 def least_error(sensitivity: Sensitivity, epsilon: Any, delta: Any) -> Additive:
@@ -124,12 +124,12 @@ def least_error(sensitivity: Sensitivity, epsilon: Any, delta: Any) -> Additive:
     return pure if pure.variance <= normal.variance else normal
 
 
-def _at_sigma(sensitivity: Sensitivity, sigma: Fraction) -> Additive:
+def _gaussian_per_unit(sensitivity: Sensitivity, sigma: Fraction) -> Additive:
     """σ given per unit of l2, rounded up together with l2 to the noisier side."""
     return gaussian(sensitivity, sigma * root_up(sensitivity.l2_squared))
 
 
-def _moved(norm: Fraction) -> Fraction:
+def _positive(norm: Fraction) -> Fraction:
     if norm <= 0:
         fix = "A result that no unit can move is public; it needs no mechanism."
         raise bad("sensitivity", "must be positive", norm, fix)
@@ -138,7 +138,7 @@ def _moved(norm: Fraction) -> Fraction:
 
 def root_up(square: Fraction) -> Fraction:
     """√square, exactly where rational, else rounded up at the 64th binary digit."""
-    _moved(square)
+    _positive(square)
     top, bottom = isqrt(square.numerator), isqrt(square.denominator)
     if top * top == square.numerator and bottom * bottom == square.denominator:
         return Fraction(top, bottom)

@@ -1,4 +1,4 @@
-"""The bias of a coin, chosen from a public lattice of θ by its rounded log-likelihood.
+"""Estimate the bias of a coin: choose θ from a public lattice by its rounded log-likelihood.
 
     score(θ) = N_heads·c(θ) + N_tails·d(θ),    c = ⌊ln θ/step⌉,  d = ⌊ln(1 − θ)/step⌉ whole numbers
     add-remove   Δ = max over θ of max(|c|, |d|)          replace-one   Δ = max over θ of |c − d|
@@ -42,7 +42,7 @@ class Bias:
 
     @property
     def sensitivity(self) -> Sensitivity:
-        return _one_flip(self.choice.sensitivity.relation)
+        return _flip_sensitivity(self.choice.sensitivity.relation)
 
     @property
     def cost(self) -> Cost:
@@ -71,10 +71,10 @@ class Bias:
         if flips.shape != (2,):
             raise bad_private("exact", "must be the two counts (heads, tails)", "Give two whole numbers.")
         # Heads and all flips saturate, not heads and tails: a flip turned over must move the two counts together.
-        heads, every = np.clip([flips[0], flips.sum()], 0, _MOST)
+        heads, total = np.clip([flips[0], flips.sum()], 0, _MOST)
         c, d = _coefficients(self.low, self.high, self.points)
-        scored: Ints = heads * c + (every - heads) * d
-        return scored
+        scores: Ints = heads * c + (total - heads) * d
+        return scores
 
 
 def bias(epsilon: Any, *, low: Any, high: Any, points: int, under: Any = Relation.ADD_REMOVE) -> Bias:
@@ -83,18 +83,18 @@ def bias(epsilon: Any, *, low: Any, high: Any, points: int, under: Any = Relatio
     >>> round(bias("0.1", low="0.1", high="0.9", points=801).exponent, 4)
     0.0217
     """
-    first, last = amounts.inner_probability(low, "low"), amounts.inner_probability(high, "high")
-    if first >= last:
+    lower, upper = amounts.inner_probability(low, "low"), amounts.inner_probability(high, "high")
+    if lower >= upper:
         raise bad("high", "must be above low", high, "Give bounds such as 0.1 and 0.9.")
-    many = amounts.count(points, "points", 2, 10**5)
-    c, d = _coefficients(first, last, many)
+    points = amounts.count(points, "points", 2, 10**5)
+    c, d = _coefficients(lower, upper, points)
     kind = relation(under)
-    moved = np.abs(c - d) if kind is Relation.REPLACE_ONE else np.maximum(np.abs(c), np.abs(d))
-    most = Fraction(max(1, int(moved.max())))
-    return Bias(first, last, many, exponential(Sensitivity(most, most, most * most, most, kind), epsilon))
+    steps = np.abs(c - d) if kind is Relation.REPLACE_ONE else np.maximum(np.abs(c), np.abs(d))
+    step = Fraction(max(1, int(steps.max())))
+    return Bias(lower, upper, points, exponential(Sensitivity(step, step, step * step, step, kind), epsilon))
 
 
-def _one_flip(under: Relation) -> Sensitivity:
+def _flip_sensitivity(under: Relation) -> Sensitivity:
     """One flip is added or removed, or turned over: then both counts move."""
     cells = Fraction(2 if under is Relation.REPLACE_ONE else 1)
     return Sensitivity(cells, cells, cells, Fraction(1), under)
@@ -107,7 +107,7 @@ def _coefficients(low: Fraction, high: Fraction, points: int) -> tuple[Ints, Int
 
 
 def _logs(values: list[Fraction]) -> Ints:
-    """⌊ln v/step + ½⌋, certified; any whole number near would be as private, this one is reproducible."""
+    """⌊ln v/step + ½⌋, certified; any nearby whole number would be as private, but this one is reproducible."""
     return np.array([_log_steps(v) for v in values], dtype=np.int64)
 
 

@@ -21,42 +21,39 @@ from discreet.privacy.cost import Approx, Cost
 
 
 @dataclass(frozen=True)
-class NameAndShame:
-    """Each row, as it is, with probability δ."""
+class _PublishesRows:
+    """An (0, δ)-DP mechanism that publishes rows as they are."""
 
     delta: Fraction
 
     @property
     def sensitivity(self) -> Sensitivity:
-        return _one_row()
+        """One row is added, removed or replaced; how far it moves does not matter to this promise."""
+        distance = Fraction(2 * LARGEST)
+        return Sensitivity(Fraction(1), distance, distance * distance, distance)
 
     @property
     def cost(self) -> Cost:
         return Approx(Fraction(0), self.delta)
 
+
+@dataclass(frozen=True)
+class NameAndShame(_PublishesRows):
+    """Each row, as it is, with probability δ."""
+
     def __call__(self, exact: Any, source: Source) -> list[int]:
-        """The rows that were shamed."""
+        """The published rows."""
         people = _rows(exact)
         return [int(row) for row in people[bernoulli(self.delta, people.size, source)]]
 
-    def named(self, people: int) -> float:
+    def mean_published(self, people: int) -> float:
         """How many of so many people are published on average: n·δ."""
         return float(people * self.delta)
 
 
 @dataclass(frozen=True)
-class AllOrNothing:
+class AllOrNothing(_PublishesRows):
     """Every row with probability δ, else none."""
-
-    delta: Fraction
-
-    @property
-    def sensitivity(self) -> Sensitivity:
-        return _one_row()
-
-    @property
-    def cost(self) -> Cost:
-        return Approx(Fraction(0), self.delta)
 
     def __call__(self, exact: Any, source: Source) -> list[int]:
         """All rows, or none."""
@@ -79,9 +76,3 @@ def _rows(exact: Any) -> Ints:
     if people.ndim != 1:
         raise bad_private("exact", "must be a flat list, one whole number a person", "Give a list of whole numbers.")
     return people
-
-
-def _one_row() -> Sensitivity:
-    """One row is there or not, or is another; how far it moves does not matter to this promise."""
-    most = Fraction(2 * LARGEST)
-    return Sensitivity(Fraction(1), most, most * most, most)

@@ -1,4 +1,4 @@
-"""Private group keys: a key is shown if enough units have it, and the threshold hides every key of one unit.
+"""Private group keys: a key is released if enough units have it; the threshold hides every key of a single unit.
 
     key of count c ≥ 1 is released iff c + X > τ,      τ the least whole number with 1 − (1 − P[1 + X > τ])^g ≤ δ
 
@@ -53,7 +53,7 @@ class KeySelection:
         released: Bools = (counts >= 1) & (noisy > self.threshold)
         return released
 
-    def kept_from(self, level: Fraction) -> int:
+    def least_count(self, level: Fraction) -> int:
         """The least count of units whose key is released with at least that probability.
 
         P[c + X > τ] ≥ level iff P[X > c − τ − 1] ≤ 1 − level, since X is symmetric.
@@ -61,21 +61,21 @@ class KeySelection:
         amounts.require_inner(level, "level")
         missed = 1 - level
 
-        def kept(count: int) -> bool:
+        def is_enough(count: int) -> bool:
             return real.less(lambda: self.noise.above(count - self.threshold - 1), lambda: real.ball(missed))
 
-        return _first(kept)
+        return _least(is_enough)
 
 
 def key_selection(groups: int, epsilon: Any, delta: Any, *, relation: Any = Relation.ADD_REMOVE) -> KeySelection:
     """ε-DP counts and δ for the keys of one unit: two-sided geometric noise of scale g/ε, by replacement 2g/ε.
 
-    >>> made = key_selection(1, 1, "1e-6")
-    >>> made.threshold, made.kept_from(Fraction(95, 100))
+    >>> keys = key_selection(1, 1, "1e-6")
+    >>> keys.threshold, keys.least_count(Fraction(95, 100))
     (14, 17)
     """
-    sensitivity = _moved(groups, relation)
-    return _built(groups, delta, additive.laplace(sensitivity, epsilon))
+    sensitivity = _sensitivity(groups, relation)
+    return _selection(groups, delta, additive.laplace(sensitivity, epsilon))
 
 
 def gaussian_key_selection(groups: int, sigma: Any, delta: Any, *, relation: Any = Relation.ADD_REMOVE) -> KeySelection:
@@ -86,19 +86,19 @@ def gaussian_key_selection(groups: int, sigma: Any, delta: Any, *, relation: Any
     >>> gaussian_key_selection(16, 20, "1e-6").cost
     Together(costs=(Gaussian(sigma=Fraction(5, 1)), Approx(epsilon=Fraction(0, 1), delta=Fraction(1, 1000000))))
     """
-    sensitivity = _moved(groups, relation)
-    return _built(groups, delta, additive.gaussian(sensitivity, sigma))
+    sensitivity = _sensitivity(groups, relation)
+    return _selection(groups, delta, additive.gaussian(sensitivity, sigma))
 
 
-def _built(groups: int, delta: Any, counts: additive.Additive) -> KeySelection:
-    leak = amounts.delta(delta, ceiling=_CEILING)
-    if leak == 0:
+def _selection(groups: int, delta: Any, counts: additive.Additive) -> KeySelection:
+    leak_delta = amounts.delta(delta, ceiling=_CEILING)
+    if leak_delta == 0:
         fix = "Give a number such as 1e-7, or declare the keys as public values."
         raise bad("delta", "must be above 0 where keys are private", delta, fix)
     match counts.noise:
         case DiscreteLaplace() | RoundedGaussian():
-            tau = _least_threshold(int(groups), leak, counts.noise)  # may be a NumPy integer
-            cost = Together((counts.cost, Approx(Fraction(0), leak)))
+            tau = _least_threshold(int(groups), leak_delta, counts.noise)  # may be a NumPy integer
+            cost = Together((counts.cost, Approx(Fraction(0), leak_delta)))
             return KeySelection(counts.sensitivity, cost, tau, counts.noise)
         case _:
             raise TypeError("no threshold is known for this noise")
@@ -107,22 +107,22 @@ def _built(groups: int, delta: Any, counts: additive.Additive) -> KeySelection:
 def _least_threshold(groups: int, delta: Fraction, noise: DiscreteLaplace | RoundedGaussian) -> int:
     """The least τ ≥ 1 with 1 − (1 − P[1 + X > τ])^g ≤ δ, certified for the very law of X."""
 
-    def shown(tau: int) -> arb:
+    def chance_shown(tau: int) -> arb:
         # One key of g at least, without losing the digits of a small chance: 1 − e^(g·ln(1 − p)).
         return -(groups * (-noise.above(tau - 1)).log1p()).expm1()
 
-    return _first(lambda tau: real.less(lambda: shown(tau), lambda: real.ball(delta)))
+    return _least(lambda tau: real.less(lambda: chance_shown(tau), lambda: real.ball(delta)))
 
 
-def _moved(groups: int, under: Any) -> Sensitivity:
+def _sensitivity(groups: int, under: Any) -> Sensitivity:
     """The counts of at most g keys move by one; by replacement those of g keys left and of g keys entered."""
-    most, kind = amounts.count(groups, "groups", 1), relation_named(under)
-    return cells(2 * most if kind is Relation.REPLACE_ONE else most, 1, kind)
+    groups, kind = amounts.count(groups, "groups", 1), relation_named(under)
+    return cells(2 * groups if kind is Relation.REPLACE_ONE else groups, 1, kind)
 
 
-def _first(enough: Callable[[int], bool]) -> int:
-    """The least whole number from 1 on that is enough, where all larger ones are."""
-    most = 1
-    while not enough(most):
-        most *= 2
-    return bisect_left(range(most), True, 1, key=enough)
+def _least(is_enough: Callable[[int], bool]) -> int:
+    """The least whole number from 1 on that is enough, where all larger ones are too."""
+    upper = 1
+    while not is_enough(upper):
+        upper *= 2
+    return bisect_left(range(upper), True, 1, key=is_enough)

@@ -65,21 +65,21 @@ class Quantile:
         """n independent grid indices, which cost n times as much: what an audit looks at."""
         counts = scores_vector(exact)
         if counts.size <= SHORT:
-            scored = scores(counts, self.q)
-            return exponential_choice(scored.max() - scored, self.choice.rate, n, source)
-        held = np.flatnonzero(counts)
-        return self._drawn(runs(held, counts[held], counts.size, self.q), n, source)
+            point_scores = scores(counts, self.q)
+            return exponential_choice(point_scores.max() - point_scores, self.choice.rate, n, source)
+        points = np.flatnonzero(counts)
+        return self._choose_points(runs(points, counts[points], counts.size, self.q), n, source)
 
-    def of_held(self, points: Ints, counts: Ints, grid: int, source: Source) -> int:
+    def choose_from(self, points: Ints, counts: Ints, grid: int, source: Source) -> int:
         """The chosen index of a grid of so many points, from the rising points that hold values and their counts."""
-        return int(self._drawn(runs(points, counts, grid, self.q), 1, source)[0])
+        return int(self._choose_points(runs(points, counts, grid, self.q), 1, source)[0])
 
-    def _drawn(self, among: Runs, n: int, source: Source) -> Ints:
+    def _choose_points(self, among: Runs, n: int, source: Source) -> Ints:
         chosen = exponential_choice(among.scores.max() - among.scores, self.choice.rate, n, source, among.lengths)
         indices: Ints = among.starts[chosen]
         for run in sorted(set(chosen.tolist())):
-            here = np.flatnonzero(chosen == run)
-            indices[here] += uniforms(int(among.lengths[run]), here.size, source)
+            draws = np.flatnonzero(chosen == run)
+            indices[draws] += uniforms(int(among.lengths[run]), draws.size, source)
         return indices
 
     def rank_error(self, grid: int, missed: Any) -> float:
@@ -92,24 +92,24 @@ class Quantile:
 
 def quantile(sensitivity: Sensitivity, epsilon: Any, *, q: Any) -> Quantile:
     """ε-DP for counts per grid point that one unit moves by at most `sensitivity.l1` in sum."""
-    share = amounts.probability(q, "q")
-    if share.denominator > _FINEST:
+    fraction = amounts.probability(q, "q")
+    if fraction.denominator > _FINEST:
         raise bad("q", "must be a share with a denominator of at most 10,000", q, "Round it, as in 0.25 or 0.999.")
     if sensitivity.l1 <= 0:
         raise bad("sensitivity l1", "must be positive", sensitivity.l1, "Give the most rows one unit can add or move.")
-    a, b = share.numerator, share.denominator
-    moved = sensitivity.l1 * max(a, b - a)
-    score = Sensitivity(sensitivity.l0, moved, moved * moved, moved, sensitivity.relation)
-    return Quantile(sensitivity, share, exponential(score, epsilon))
+    a, b = fraction.numerator, fraction.denominator
+    step = sensitivity.l1 * max(a, b - a)
+    score = Sensitivity(sensitivity.l0, step, step * step, step, sensitivity.relation)
+    return Quantile(sensitivity, fraction, exponential(score, epsilon))
 
 
 def scores(exact: Any, q: Fraction) -> Ints:
     """The score of every grid point, from the counts at grid points; counts below 0 count as 0."""
     counts = np.maximum(scores_vector(exact), 0)
-    counts = np.minimum(counts, _most(counts.size, q))
+    counts = np.minimum(counts, _count_limit(counts.size, q))
     up_to = np.cumsum(counts)
     total = int(up_to[-1]) if counts.size else 0
-    return _scored(up_to - counts, total - up_to, total, q)
+    return _scores_of(up_to - counts, total - up_to, total, q)
 
 
 def runs(points: Ints, counts: Ints, grid: int, q: Fraction) -> Runs:
@@ -119,28 +119,28 @@ def runs(points: Ints, counts: Ints, grid: int, q: Fraction) -> Runs:
     [[0, 2, 3, 4], [2, 1, 1, 2], [-10, 0, 0, -10]]
     """
     amounts.count(grid, "grid", 1, MOST_CANDIDATES)
-    held = np.minimum(np.maximum(lattice_vector(counts, "scores"), 0), _most(grid, q))
-    up_to = held.cumsum()
-    total = int(up_to[-1]) if held.size else 0
+    in_points = np.minimum(np.maximum(lattice_vector(counts, "scores"), 0), _count_limit(grid, q))
+    up_to = in_points.cumsum()
+    total = int(up_to[-1]) if in_points.size else 0
     # before the first, at it, after it, at the second, …: even places lie between points, odd ones are points
-    ends, below = np.empty(2 * held.size + 2, dtype=np.int64), np.empty(2 * held.size + 1, dtype=np.int64)
+    ends, below = np.empty(2 * in_points.size + 2, dtype=np.int64), np.empty(2 * in_points.size + 1, dtype=np.int64)
     ends[0], ends[1:-1:2], ends[2:-1:2], ends[-1] = 0, points, points + 1, grid
-    below[0], below[1::2], below[2::2] = 0, up_to - held, up_to
+    below[0], below[1::2], below[2::2] = 0, up_to - in_points, up_to
     above = total - below
-    above[1::2] -= held
+    above[1::2] -= in_points
     lengths = ends[1:] - ends[:-1]
-    some = lengths > 0
-    return Runs(ends[:-1][some], lengths[some], _scored(below, above, total, q)[some])
+    nonempty = lengths > 0
+    return Runs(ends[:-1][nonempty], lengths[nonempty], _scores_of(below, above, total, q)[nonempty])
 
 
-def _scored(below: Ints, above: Ints, total: int, q: Fraction) -> Ints:
+def _scores_of(below: Ints, above: Ints, total: int, q: Fraction) -> Ints:
     """Scores from the values below and above each point, of so many in all: no product passes b·total."""
     a, b = q.numerator, q.denominator
     too_high, too_low = b * below - a * total, b * above - (b - a) * total
-    scored: Ints = -np.maximum(0, np.maximum(too_high, too_low))
-    return scored
+    scores: Ints = -np.maximum(0, np.maximum(too_high, too_low))
+    return scores
 
 
-def _most(grid: int, q: Fraction) -> int:
+def _count_limit(grid: int, q: Fraction) -> int:
     """Counts saturate where b·(sum of counts) could pass 2⁶²: a public number, since clamping must not follow data."""
     return 2**62 // (q.denominator * grid)

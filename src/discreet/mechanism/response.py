@@ -1,4 +1,4 @@
-"""Randomized response: every person blurs their own answer, and the sum still tells the share.
+"""Randomized response: every person randomizes their own answer; the share is estimated from all reports.
 
     report v when the truth is x:   P[v = x] = p,   P[v] = q for every other v,   ε = ln(p/q)
     unbiased share of v:            (c_v/n − q)/(p − q),   c_v of n reports say v
@@ -28,7 +28,7 @@ from discreet.relation import Relation
 
 
 @dataclass(frozen=True)
-class Share:
+class ShareEstimate:
     """An estimated share of the population, with the interval that holds it at the stated level."""
 
     value: float  # unbiased, so it may lie outside [0, 1]
@@ -49,7 +49,7 @@ class KaryResponse:
 
     @property
     def sensitivity(self) -> Sensitivity:
-        return _one_answer(self.choices)
+        return _answer_sensitivity(self.choices)
 
     @property
     def cost(self) -> Cost:
@@ -63,15 +63,15 @@ class KaryResponse:
     def __call__(self, exact: Any, source: Source) -> Ints:
         """One report a person; an answer outside 0 … choices−1 counts as the nearest one."""
         truth = np.clip(_answers(exact), 0, self.choices - 1)
-        lied = coins(self._lie, truth.size, source)
+        lies = coins(self._lie, truth.size, source)
         other = (truth + 1 + uniforms(self.choices - 1, truth.size, source)) % self.choices
-        return np.where(lied, other, truth)
+        return np.where(lies, other, truth)
 
     def _lie(self) -> arb:
         """1 − p: unlike p it keeps its digits when ε is large and it is tiny."""
         return 1 / (1 + real.ball(self.epsilon).exp() / (self.choices - 1))
 
-    def shares(self, reports: Any, level: Any = "0.95") -> list[Share]:
+    def shares(self, reports: Any, level: Any = "0.95") -> list[ShareEstimate]:
         """The estimated share of every answer."""
         counts = np.bincount(np.clip(_answers(reports), 0, self.choices - 1), minlength=self.choices)
         p, q = self.keep, (1 - self.keep) / (self.choices - 1)
@@ -88,24 +88,24 @@ class Survey:
 
     P[yes | 1] = t + (1 − t)·y,  P[yes | 0] = (1 − t)·y;  ε is the larger of the two log-ratios, that of yes and of no.
 
-    >>> two_coins().said_yes(1), two_coins().said_yes(0), round(float(two_coins().cost.epsilon), 4)
+    >>> two_coins().yes_probability(1), two_coins().yes_probability(0), round(float(two_coins().cost.epsilon), 4)
     (Fraction(3, 4), Fraction(1, 4), 1.0986)
     """
 
     truthful: Fraction
     yes: Fraction
 
-    def said_yes(self, truth: int) -> Fraction:
+    def yes_probability(self, truth: int) -> Fraction:
         """P[the report is yes | the truth]."""
         return self.truthful * truth + (1 - self.truthful) * self.yes
 
     @property
     def sensitivity(self) -> Sensitivity:
-        return _one_answer(2)
+        return _answer_sensitivity(2)
 
     @property
     def cost(self) -> Cost:
-        p, q = self.said_yes(1), self.said_yes(0)
+        p, q = self.yes_probability(1), self.yes_probability(0)
         ratio = max(p / q, (1 - q) / (1 - p))
         return Response(Fraction(amounts.rounded_up(real.upper(lambda: real.ball(ratio).log()), 18)))
 
@@ -113,17 +113,17 @@ class Survey:
         """One report a person, 1 for yes; an answer outside 0 and 1 counts as the nearest."""
         truth = np.clip(_answers(exact), 0, 1)
         heads = bernoulli(self.truthful, truth.size, source)
-        second = bernoulli(self.yes, truth.size, source)
-        return np.where(heads, truth, second.astype(np.int64))
+        answers = bernoulli(self.yes, truth.size, source)
+        return np.where(heads, truth, answers.astype(np.int64))
 
-    def share(self, reports: Any, level: Any = "0.95") -> Share:
+    def share(self, reports: Any, level: Any = "0.95") -> ShareEstimate:
         """The estimated share of true yes; for two fair coins 2·mean − ½."""
-        said = np.clip(_answers(reports), 0, 1)
-        return _share(int(said.sum()), said.size, float(self.said_yes(1)), float(self.said_yes(0)), level)
+        yes = np.clip(_answers(reports), 0, 1)
+        return _share(int(yes.sum()), yes.size, float(self.yes_probability(1)), float(self.yes_probability(0)), level)
 
     def variance(self, share: float, people: int) -> float:
         """Of the estimated share; for two fair coins (4/n)·(¼ + μ/2)·(¾ − μ/2)."""
-        return _variance(share, people, float(self.said_yes(1)), float(self.said_yes(0)))
+        return _variance(share, people, float(self.yes_probability(1)), float(self.yes_probability(0)))
 
 
 def response(epsilon: Any, choices: int = 2) -> KaryResponse:
@@ -133,19 +133,19 @@ def response(epsilon: Any, choices: int = 2) -> KaryResponse:
 
 def two_coins(truthful: Any = "0.5", yes: Any = "0.5") -> Survey:
     """The lectures' survey: with two fair coins P[yes | did it] = ¾, P[yes | did not] = ¼, ε = ln 3."""
-    tells, says = amounts.probability(truthful, "truthful"), amounts.inner_probability(yes, "yes")
-    if tells in (0, 1):
+    truth_bias, yes_bias = amounts.probability(truthful, "truthful"), amounts.inner_probability(yes, "yes")
+    if truth_bias in (0, 1):
         fix = "Give a probability such as 0.5: with 0 the reports say nothing, with 1 they say all."
         raise bad("truthful", "must be strictly between 0 and 1", truthful, fix)
-    survey = Survey(tells, says)
+    survey = Survey(truth_bias, yes_bias)
     _ = survey.cost  # refuses coins so nearly fair, or so unfair, that no ε can be stated
     return survey
 
 
-def _one_answer(choices: int) -> Sensitivity:
+def _answer_sensitivity(choices: int) -> Sensitivity:
     """One person's report is their own: another answer moves one cell by at most choices − 1."""
-    most = Fraction(choices - 1)
-    return Sensitivity(Fraction(1), most, most * most, most, Relation.REPLACE_ONE)
+    distance = Fraction(choices - 1)
+    return Sensitivity(Fraction(1), distance, distance * distance, distance, Relation.REPLACE_ONE)
 
 
 def _answers(values: Any) -> Ints:
@@ -156,24 +156,24 @@ def _answers(values: Any) -> Ints:
 
 
 def _variance(share: float, people: int, p: float, q: float) -> float:
-    said = q + (p - q) * share
-    return said * (1 - said) / (amounts.count(people, "people", 1) * (p - q) ** 2)
+    reported = q + (p - q) * share
+    return reported * (1 - reported) / (amounts.count(people, "people", 1) * (p - q) ** 2)
 
 
-def _share(said: int, people: int, p: float, q: float, level: Any) -> Share:
+def _share(count: int, people: int, p: float, q: float, level: Any) -> ShareEstimate:
     """Clopper–Pearson on the share of reports, carried over by the straight line that unbiases it."""
     from scipy.special import betaincinv
 
     missed = float(1 - amounts.inner_probability(level, "level")) / 2
     if people == 0:
-        return Share(0.5, 0.0, 1.0)
-    low = betaincinv(said, people - said + 1, missed) if said > 0 else 0.0
-    high = betaincinv(said + 1, people - said, 1 - missed) if said < people else 1.0
+        return ShareEstimate(0.5, 0.0, 1.0)
+    low = betaincinv(count, people - count + 1, missed) if count > 0 else 0.0
+    high = betaincinv(count + 1, people - count, 1 - missed) if count < people else 1.0
 
     def unbiased(reported: float) -> float:
         return (reported - q) / (p - q)
 
-    def cut(share: float) -> float:
+    def clamped(share: float) -> float:
         return min(1.0, max(0.0, share))
 
-    return Share(unbiased(said / people), cut(unbiased(float(low))), cut(unbiased(float(high))))
+    return ShareEstimate(unbiased(count / people), clamped(unbiased(float(low))), clamped(unbiased(float(high))))

@@ -1,4 +1,4 @@
-"""Choosing a public candidate by private scores.
+"""Choose a public candidate by private scores.
 
     exponential       P[i] ∝ e^(ε·s_i/(2Δ))                 Exponential(ε): ε-bounded range
     … monotone        P[i] ∝ e^(ε·s_i/Δ)                    the same, if a unit moves all scores in one direction only
@@ -97,7 +97,7 @@ class TopK:
     sensitivity: Sensitivity
     cost: Cost
     k: int
-    one: ExponentialMechanism
+    choice: ExponentialMechanism
 
     def __call__(self, exact: Any, source: Source) -> list[int]:
         """The chosen indices, best guess first."""
@@ -109,21 +109,21 @@ class TopK:
         if scores.size < self.k:
             raise bad("scores", f"must have at least k = {self.k} candidates", scores.size, "Ask for fewer.")
         chosen = np.zeros((n, self.k), dtype=np.int64)
-        ways = [(np.arange(scores.size), np.arange(n))]  # what is left to choose from, and in which of the n lists
-        for place in range(self.k):
-            after = []
-            for left, lists in ways:
-                picks = self.one.many(scores[left], lists.size, source)
-                chosen[lists, place] = left[picks]
-                after += [(np.delete(left, pick), lists[picks == pick]) for pick in np.unique(picks)]
-            ways = after
+        branches = [(np.arange(scores.size), np.arange(n))]  # the candidates that remain, and for which of the n lists
+        for position in range(self.k):
+            next_branches = []
+            for remaining, lists in branches:
+                picks = self.choice.many(scores[remaining], lists.size, source)
+                chosen[lists, position] = remaining[picks]
+                next_branches += [(np.delete(remaining, pick), lists[picks == pick]) for pick in np.unique(picks)]
+            branches = next_branches
         return chosen
 
 
 def exponential(sensitivity: Sensitivity, epsilon: Any) -> ExponentialMechanism:
     """ε-DP for any scores: the exponent carries the factor 2, for a unit may lift one score and lower another."""
-    price = amounts.epsilon(epsilon)
-    return ExponentialMechanism(sensitivity, Exponential(price), price / (2 * _step(sensitivity)))
+    epsilon = amounts.epsilon(epsilon)
+    return ExponentialMechanism(sensitivity, Exponential(epsilon), epsilon / (2 * _linf(sensitivity)))
 
 
 def monotone_exponential(sensitivity: Sensitivity, epsilon: Any) -> ExponentialMechanism:
@@ -134,27 +134,26 @@ def monotone_exponential(sensitivity: Sensitivity, epsilon: Any) -> ExponentialM
     if sensitivity.relation != "add-remove":
         fix = "Use `exponential`, whose exponent carries the factor 2."
         raise bad("relation", "must be add-remove for monotone scores", str(sensitivity.relation), fix)
-    price = amounts.epsilon(epsilon)
-    return ExponentialMechanism(sensitivity, Exponential(price), price / _step(sensitivity))
+    epsilon = amounts.epsilon(epsilon)
+    return ExponentialMechanism(sensitivity, Exponential(epsilon), epsilon / _linf(sensitivity))
 
 
 def permute_and_flip(sensitivity: Sensitivity, epsilon: Any) -> PermuteAndFlip:
     """ε-DP with the exponential mechanism's exponent; priced as Pure(ε), that is ε²/2-zCDP and not ε²/8."""
-    price = amounts.epsilon(epsilon)
-    return PermuteAndFlip(sensitivity, Pure(price), price / (2 * _step(sensitivity)))
+    epsilon = amounts.epsilon(epsilon)
+    return PermuteAndFlip(sensitivity, Pure(epsilon), epsilon / (2 * _linf(sensitivity)))
 
 
 def noisy_max(sensitivity: Sensitivity, epsilon: Any) -> NoisyMax:
     """ε-DP: an index stays ahead if its own noise rises by 2Δ, which costs e^(2Δ/b) = e^ε."""
-    price = amounts.epsilon(epsilon)
-    return NoisyMax(sensitivity, Pure(price), DiscreteLaplace(2 * _step(sensitivity) / price))
+    epsilon = amounts.epsilon(epsilon)
+    return NoisyMax(sensitivity, Pure(epsilon), DiscreteLaplace(2 * _linf(sensitivity) / epsilon))
 
 
 def top_k(sensitivity: Sensitivity, epsilon: Any, k: int) -> TopK:
     """ε-DP in total: k exponential mechanisms at ε/k, each on what is left."""
-    times = amounts.count(k, "k", 1, 10**6)
-    one = exponential(sensitivity, amounts.epsilon(epsilon) / times)
-    return TopK(sensitivity, Repeated(one.cost, times), times, one)
+    k = amounts.count(k, "k", 1, 10**6)
+    return _top_k(exponential(sensitivity, amounts.epsilon(epsilon) / k), k)
 
 
 def monotone_top_k(sensitivity: Sensitivity, epsilon: Any, k: int) -> TopK:
@@ -163,12 +162,15 @@ def monotone_top_k(sensitivity: Sensitivity, epsilon: Any, k: int) -> TopK:
     What is left after a choice still moves one way only, so every round is a monotone exponential mechanism at ε/k.
 
     >>> from discreet.bounded import cells
-    >>> monotone_top_k(cells(4, 1), 1, 2).one.rate, top_k(cells(4, 1), 1, 2).one.rate
+    >>> monotone_top_k(cells(4, 1), 1, 2).choice.rate, top_k(cells(4, 1), 1, 2).choice.rate
     (Fraction(1, 2), Fraction(1, 4))
     """
-    times = amounts.count(k, "k", 1, 10**6)
-    one = monotone_exponential(sensitivity, amounts.epsilon(epsilon) / times)
-    return TopK(sensitivity, Repeated(one.cost, times), times, one)
+    k = amounts.count(k, "k", 1, 10**6)
+    return _top_k(monotone_exponential(sensitivity, amounts.epsilon(epsilon) / k), k)
+
+
+def _top_k(choice: ExponentialMechanism, k: int) -> TopK:
+    return TopK(choice.sensitivity, Repeated(choice.cost, k), k, choice)
 
 
 def _gaps(scores: Ints) -> Ints:
@@ -177,7 +179,7 @@ def _gaps(scores: Ints) -> Ints:
     return gaps
 
 
-def _step(sensitivity: Sensitivity) -> Fraction:
+def _linf(sensitivity: Sensitivity) -> Fraction:
     if sensitivity.linf <= 0:
         fix = "Scores that no unit can move are public; take the best of them."
         raise bad("sensitivity linf", "must be positive", sensitivity.linf, fix)

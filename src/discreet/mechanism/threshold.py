@@ -1,4 +1,4 @@
-"""Sparse vector: many questions "is this above the threshold?", paid for only by the few that are.
+"""Sparse vector: many questions "is this above the threshold?", of which only those answered yes are paid for.
 
     ρ ~ Laplace(Δ/ε₁) once;  each question i: above iff q_i + ν_i ≥ T + ρ,  ν_i ~ Laplace(2cΔ/ε₂);  stop after c above
 
@@ -45,15 +45,15 @@ class SparseVector:
     def __call__(self, exact: Any, source: Source) -> list[Verdict]:
         """The verdicts on a list of questions, ending with the last positive paid for."""
         values = lattice_vector(exact).reshape(-1)  # before any noise is drawn
-        run = self.opened(source)
+        run = self.open(source)
         verdicts = []
         for value in values:
-            if run.left == 0:
+            if run.positives_left == 0:
                 break
             verdicts.append(run.ask(int(value)))
         return verdicts
 
-    def opened(self, source: Source) -> "Run":
+    def open(self, source: Source) -> "Run":
         """A run for questions chosen one after the other."""
         return Run(self, source)
 
@@ -63,8 +63,8 @@ class SparseVector:
         One step beyond the two radii: a value that ties with the noisy threshold counts as above.
         """
         half = amounts.inner_probability(missed, "missed") / 2
-        asked = amounts.count(questions, "questions", 1)
-        return 1 + self.threshold_noise.radius(1 - half) + self.question_noise.radius(1 - half / asked)
+        count = amounts.count(questions, "questions", 1)
+        return 1 + self.threshold_noise.radius(1 - half) + self.question_noise.radius(1 - half / count)
 
 
 class Run:
@@ -85,7 +85,7 @@ class Run:
         return f"Run(left={self._left})"
 
     @property
-    def left(self) -> int:
+    def positives_left(self) -> int:
         """How many positives are left."""
         return self._left
 
@@ -110,9 +110,9 @@ class Run:
             what = "An open run of sparse vector answers in the process that opened it alone."
             raise BadValue(what, "Parent and child would each spend the positives paid for once.", _NEW_RUN)
         with self._lock:
-            return self._answered(int(step))
+            return self._draw_verdict(int(step))
 
-    def _answered(self, value: int) -> Verdict:
+    def _draw_verdict(self, value: int) -> Verdict:
         if self._left == 0:
             raise bad("questions", "must stop after the last positive paid for", self._promise.positives, _NEW_RUN)
         if value + int(self._promise.question_noise.draw(1, self._source)[0]) < self._noisy_threshold:
@@ -146,31 +146,32 @@ def _not_copied() -> BadValue:
 
 def sparse_vector(sensitivity: Sensitivity, epsilon: Any, *, threshold: int, positives: int) -> SparseVector:
     """ε-DP verdicts; Δ is `sensitivity.linf`, what one unit can move any single question."""
-    price, c = amounts.epsilon(epsilon), amounts.count(positives, "positives", 1, 10**6)
-    return _built(sensitivity, price, threshold, c, Pure(price), None)
+    epsilon, c = amounts.epsilon(epsilon), amounts.count(positives, "positives", 1, 10**6)
+    return _sparse_vector(sensitivity, epsilon, threshold, c, Pure(epsilon), None)
 
 
 def numeric_sparse_vector(
     sensitivity: Sensitivity, epsilon: Any, *, threshold: int, positives: int, numbers: Any
 ) -> SparseVector:
     """ε-DP verdicts, and noisy numbers for the positives at `numbers` further ε in total."""
-    price, c = amounts.epsilon(epsilon), amounts.count(positives, "positives", 1, 10**6)
+    epsilon, c = amounts.epsilon(epsilon), amounts.count(positives, "positives", 1, 10**6)
     each = amounts.epsilon(numbers, "numbers") / c
-    fresh = DiscreteLaplace(_step(sensitivity) / each)
-    return _built(sensitivity, price, threshold, c, Together((Pure(price), Repeated(Pure(each), c))), fresh)
+    fresh = DiscreteLaplace(_linf(sensitivity) / each)
+    return _sparse_vector(sensitivity, epsilon, threshold, c, Together((Pure(epsilon), Repeated(Pure(each), c))), fresh)
 
 
-def _built(
-    sensitivity: Sensitivity, price: Fraction, threshold: int, c: int, cost: Cost, numbers: DiscreteLaplace | None
+def _sparse_vector(
+    sensitivity: Sensitivity, epsilon: Fraction, threshold: int, c: int, cost: Cost, numbers: DiscreteLaplace | None
 ) -> SparseVector:
-    step = _step(sensitivity)
-    level = amounts.count(threshold, "threshold", -LARGEST, LARGEST)
-    first = price / (1 + Fraction((2 * c) ** (2 / 3)).limit_denominator(1000))
-    ours, theirs = DiscreteLaplace(step / first), DiscreteLaplace(2 * c * step / (price - first))
-    return SparseVector(sensitivity, cost, level, c, ours, theirs, numbers)
+    linf = _linf(sensitivity)
+    threshold = amounts.count(threshold, "threshold", -LARGEST, LARGEST)
+    threshold_epsilon = epsilon / (1 + Fraction((2 * c) ** (2 / 3)).limit_denominator(1000))
+    threshold_noise = DiscreteLaplace(linf / threshold_epsilon)
+    question_noise = DiscreteLaplace(2 * c * linf / (epsilon - threshold_epsilon))
+    return SparseVector(sensitivity, cost, threshold, c, threshold_noise, question_noise, numbers)
 
 
-def _step(sensitivity: Sensitivity) -> Fraction:
+def _linf(sensitivity: Sensitivity) -> Fraction:
     if sensitivity.linf <= 0:
         fix = "Give the most one unit moves any single question."
         raise bad("sensitivity linf", "must be positive", sensitivity.linf, fix)

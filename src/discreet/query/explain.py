@@ -108,7 +108,7 @@ def caveats(plan: Plan) -> list[str]:
             )
     for measured in plan.measured:
         if isinstance(measured.mechanism, KeySelection):
-            least = plural(measured.mechanism.kept_from(plan.terms.level), "unit")
+            least = plural(measured.mechanism.least_count(plan.terms.level), "unit")
             chance = amounts.shown(100 * plan.terms.level)
             lines.append(f"Small groups are missing: one of {least} or more appears in {chance} of 100 answers.")
     if any(isinstance(measured.part, RowSum | Ranks) for measured in plan.measured):

@@ -96,7 +96,7 @@ def _noisy(measured: Measured, exact: Any, groups: Ints, source: Source) -> Ints
     match measured.part:
         case Ranks(grid=grid) if isinstance(mechanism, Quantile) and grid.points > SHORT:
             buckets: Buckets = exact
-            choices = [mechanism.of_held(*buckets.buckets_of(int(group)), grid.points, source) for group in groups]
+            choices = [mechanism.choose_from(*buckets.buckets_of(int(group)), grid.points, source) for group in groups]
         case Ranks() | Tops():
             points = measured.part.grid.points if isinstance(measured.part, Ranks) else len(measured.part.values)
             choices = [mechanism(exact.of(int(group), points), source) for group in groups]
