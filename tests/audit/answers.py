@@ -135,8 +135,8 @@ def audited_answer(
     tests = charged_tests(pair.plan)
     first, second = (outputs(narrow, draws(narrow.plan, side, runs, source)) for side in (narrow.first, narrow.second))
     findings = both_orders(tests, first, second, alpha / (2 * len(tests)))
-    worst = max(findings, key=lambda f: (f.refuted, f.excess))
-    return Row(name, str(worst.test), worst.bound, runs, str(worst.event), verdict(worst.refuted))
+    worst = max(findings, key=lambda f: (f.is_refuted, f.excess))
+    return Row(name, str(worst.test), worst.bound, runs, str(worst.event), verdict(worst.is_refuted))
 
 
 # --- how far a pair is apart -----------------------------------------------------------------------------------------

@@ -133,7 +133,7 @@ def test_tilt_of_one_laplace_count_is_the_log_of_its_odds():
 )
 def test_sound_plan_is_not_refuted(pair):
     """N = 4,000; false alarms below 10⁻⁶ each."""
-    assert not audited_answer("sound", pair, runs=4_000).refuted
+    assert not audited_answer("sound", pair, runs=4_000).is_refuted
 
 
 def test_plan_with_a_quarter_of_its_noise_is_refuted():
@@ -142,7 +142,7 @@ def test_plan_with_a_quarter_of_its_noise_is_refuted():
     thin = replace(one, mechanism=replace(one.mechanism, noise=DiscreteLaplace(Fraction(1, 2))))
     pair = Pair(replace(KINDS, joint=Joint((thin,))), counts(5, 0, 9), counts(3, 0, 9))
     row = audited_answer("thin", pair, runs=4_000)
-    assert row.refuted
+    assert row.is_refuted
     assert 1 < row.lower_bound < 4
 
 

@@ -12,7 +12,8 @@ from flint import arb
 from discreet import real
 from discreet.audit import brute, laws
 from discreet.audit.bounds import lower_end, upper_end
-from discreet.audit.claims import Claim, claims
+from discreet.audit.claim import Claim
+from discreet.audit.claims import claims
 from discreet.audit.runs import outputs
 from discreet.noise.gaussian import DiscreteGaussian, RoundedGaussian
 from discreet.noise.laplace import DiscreteLaplace
@@ -105,19 +106,19 @@ def test_claim_met_exactly_is_not_refuted_and_one_bit_more_is() -> None:
     noise = DiscreteLaplace(Fraction(1))
 
     def law(exact: int) -> laws.OutputLaw:
-        return laws.windowed(noise, exact, range(-3, 5))
+        return laws.window_law(noise, exact, range(-3, 5))
 
     exactly = brute.brute("x", Pure(Fraction(1)), pairs=((0, 1),), law=law)
     assert (exactly.verdict, exactly.lower_bound) == ("not refuted", math.nextafter(1, 0))
     almost = brute.brute("x", Pure(1 - Fraction(1, 2**60)), pairs=((0, 1),), law=law)
-    assert almost.refuted
+    assert almost.is_refuted
 
 
 def test_measures_agree_with_closed_forms() -> None:
     wide = range(-80, 82)
     with real.precision(brute.BITS):
-        discrete = [laws.windowed(DiscreteGaussian(Fraction(2)), at, wide) for at in (0, 1)]
-        smooth = [laws.windowed(RoundedGaussian(Fraction(200)), at, range(-2000, 2100)) for at in (0, 100)]
+        discrete = [laws.window_law(DiscreteGaussian(Fraction(2)), at, wide) for at in (0, 1)]
+        smooth = [laws.window_law(RoundedGaussian(Fraction(200)), at, range(-2000, 2100)) for at in (0, 100)]
         for order in (2, 3, 8):  # the discrete Gaussian meets its zCDP bound at whole orders
             assert float(brute.renyi(*discrete, Fraction(order))) == pytest.approx(order / 8, rel=1e-12)
         found = float(brute.hockey_stick(smooth[1], smooth[0], Fraction(1, 2)))
@@ -131,7 +132,7 @@ def test_impossible_output_is_an_infinite_bound() -> None:
     assert brute.renyi(q, p, Fraction(2)) is None
     assert brute.bounded_range(p, q) is None
     found = brute.brute("x", Pure(Fraction(1)), pairs=((0, 1),), law={0: p, 1: q}.__getitem__)
-    assert found.refuted
+    assert found.is_refuted
     assert found.to_json()["lower_bound"] is None
 
 

@@ -12,8 +12,9 @@ import pytest
 
 from discreet import mechanism, release
 from discreet.audit.bounds import Odds, Shift
-from discreet.audit.claims import Claim, audit_draws, audit_exactly, claims
-from discreet.audit.forest import placed
+from discreet.audit.claim import Claim, audit_draws, audit_exactly
+from discreet.audit.claims import claims
+from discreet.audit.forest import exact_layout
 from discreet.audit.trial import readings
 from discreet.bounded import Sensitivity
 from discreet.mechanism.additive import Additive
@@ -47,7 +48,7 @@ def constructors() -> set[object]:
 
 def test_every_constructor_is_registered() -> None:
     assert len(constructors()) >= 24
-    assert constructors() == {claim.made_by for claim in claims()}
+    assert constructors() == {claim.constructor for claim in claims()}
 
 
 def test_every_claim_has_its_own_name_and_three_pairs() -> None:
@@ -85,7 +86,7 @@ def within(s: Sensitivity, change: object) -> bool:
     return moved.sum() <= s.l1 and (moved * moved).sum() <= s.l2_squared and moved.max(initial=0) <= s.linf
 
 
-numbers = lru_cache(maxsize=1 << 12)(placed)
+numbers = lru_cache(maxsize=1 << 12)(exact_layout)
 
 
 def table_moves_within(made: Measurement, one: object, other: object) -> bool:
@@ -143,4 +144,4 @@ def test_costs_are_read_as_tests() -> None:
 @pytest.mark.parametrize("claim", claims(), ids=lambda c: c.name)
 def test_three_hundred_audits_raise_no_alarm(claim: Claim) -> None:
     """300 audits at 600 runs a side, α = 10⁻⁶ each: one alarm in all would have odds of 1 to 60 at the very worst."""
-    assert [row for row in (audit_draws(claim, runs=FEW) for _ in range(300)) if row.refuted] == []
+    assert [row for row in (audit_draws(claim, runs=FEW) for _ in range(300)) if row.is_refuted] == []

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from discreet.audit.bounds import Odds, Shift
-from discreet.audit.classify import trained
+from discreet.audit.classify import fitted_score
 from discreet.audit.events import Event, candidates, loudest
 from discreet.audit.features import Coordinate, Difference, LowestBit, NoNumber, Pattern, Residue, Total
 from discreet.noise.public import generator
@@ -98,9 +98,9 @@ def test_equal_sides_show_nothing_on_held_out_runs(test: Odds | Shift) -> None:
 def test_classifier_scores_the_likelier_side_higher() -> None:
     chance = generator(5)
     near, far = chance.normal(size=(N, 2)), chance.normal(size=(N, 2)) * 3
-    score = trained(near, far)
+    score = fitted_score(near, far)
     assert score.of(near).mean() > score.of(far).mean() + 0.5
-    constant = trained(np.ones(N), np.ones(N))
+    constant = fitted_score(np.ones(N), np.ones(N))
     assert np.isfinite(constant.of(np.ones(3))).all()
 
 

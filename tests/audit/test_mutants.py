@@ -11,8 +11,8 @@ from dp_accounting.pld import PLDAccountant
 from audit.power import power
 from discreet.audit.events import Event
 from discreet.audit.features import Pattern
-from discreet.audit.mutants import Drawn, Planted, Proven, caught, mutants, prices
-from discreet.audit.trial import audited
+from discreet.audit.mutants import Drawn, Planted, Proven, audit_bug, mutants, prices
+from discreet.audit.trial import audit
 from discreet.noise.public import generator
 from discreet.noise.source import SYSTEM
 from discreet.privacy.cost import Pure
@@ -29,7 +29,7 @@ def test_there_are_many_with_names_of_their_own() -> None:
 
 @pytest.mark.parametrize("bug", mutants(), ids=lambda b: b.name)
 def test_planted_bug_is_caught(bug: Planted) -> None:
-    row = caught(bug)
+    row = audit_bug(bug)
     assert row.verdict == "refuted", row
 
 
@@ -65,16 +65,16 @@ def test_general_audit_finds_the_event_by_itself(name: str) -> None:
     """Four times the runs, since half go to the choice of an event among all families."""
     bug = next(b for b in DRAWN if b.name == name)
     cost = Pure(bug.test.size)
-    row = audited(name, cost, draw=bug.draw, pairs=(bug.pair,), runs=4 * max(bug.runs, 1_000))
+    row = audit(name, cost, draw=bug.draw, pairs=(bug.pair,), runs=4 * max(bug.runs, 1_000))
     assert row.verdict == "refuted", row
 
 
 def test_permute_and_flip_breaks_the_zcdp_of_the_exponential_mechanism() -> None:
     bug = next(b for b in mutants() if b.name == "permute-and-flip-as-exponential")
     assert isinstance(bug, Proven)
-    assert "order" in caught(bug).claim
+    assert "order" in audit_bug(bug).claim
     honest = Proven(bug.name, bug.wrong, Pure(Fraction(1)), bug.pairs, bug.law)
-    assert not caught(honest).refuted
+    assert not audit_bug(honest).is_refuted
 
 
 def test_continuous_price_is_what_dp_accounting_says() -> None:
@@ -105,7 +105,7 @@ def test_surviving_bug_is_told_from_a_caught_one() -> None:
     """The harness can fail: a sound mechanism planted as a bug survives."""
     bug = next(b for b in DRAWN if b.name == "shared-noise")
     sound = Drawn("sound", "Nothing.", bug.test, bug.pair, _own_noise, Event(Pattern((5, 5)), "=", 1), (0.2, 0.1), 200)
-    assert not caught(sound).refuted
+    assert not audit_bug(sound).is_refuted
     assert power(sound) == 0.0
 
 
@@ -116,4 +116,4 @@ def _own_noise(exact: tuple[int, int], n: int, source: object) -> np.ndarray:
 @pytest.mark.long
 @pytest.mark.parametrize("bug", DRAWN, ids=lambda b: b.name)
 def test_ninety_nine_of_a_hundred_repeats_are_caught(bug: Drawn) -> None:
-    assert sum(caught(bug).refuted for _ in range(100)) >= 99
+    assert sum(audit_bug(bug).is_refuted for _ in range(100)) >= 99

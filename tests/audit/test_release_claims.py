@@ -12,10 +12,11 @@ from flint import arb
 from discreet import real
 from discreet.audit import brute, laws, places
 from discreet.audit.bounds import lower_end, upper_end
-from discreet.audit.claims import Claim, audit_draws, audit_exactly, claims
-from discreet.audit.forest import Filled, forest, measured, placed
-from discreet.audit.joint import Loss, Moves, _loss, joint, told_apart
-from discreet.audit.places import DEEP, DEEP_SHARES, FLAT, plainly
+from discreet.audit.claim import Claim, audit_draws, audit_exactly
+from discreet.audit.claims import claims
+from discreet.audit.forest import StandIn, draw_measurements, exact_layout, forest
+from discreet.audit.joint import Loss, Moves, _loss, joint, side_laws
+from discreet.audit.places import DEEP, DEEP_SHARES, FLAT, plain_design
 from discreet.mechanism.additive import Additive
 from discreet.ndarrays import Ints
 from discreet.noise.gaussian import DiscreteGaussian, RoundedGaussian
@@ -55,11 +56,11 @@ def test_forest_is_so_many_copies_of_the_tree() -> None:
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda c: c.name)
 def test_every_run_holds_the_numbers_of_a_single_call(claim: Claim) -> None:
     """Without noise all runs are what one call says, place by place and view by view."""
-    silent = replace(claim.mechanism, mechanisms=tuple((Filled(None),) * len(m) for m in claim.mechanism.mechanisms))
+    silent = replace(claim.mechanism, mechanisms=tuple((StandIn(None),) * len(m) for m in claim.mechanism.mechanisms))
     for side in {side for pair in claim.pairs for side in pair}:
         single = silent(np.array(side), SYSTEM).reshape(-1)
-        assert np.array_equal(measured(silent, side, 3, SYSTEM), np.tile(single, (3, 1)))
-        assert np.array_equal(placed(claim.mechanism, side)[0], single)
+        assert np.array_equal(draw_measurements(silent, side, 3, SYSTEM), np.tile(single, (3, 1)))
+        assert np.array_equal(exact_layout(claim.mechanism, side)[0], single)
 
 
 @pytest.mark.parametrize("name", ["release-1", "release-marginals", "release-gaussian-sizes"])
@@ -68,7 +69,7 @@ def test_numbers_of_the_runs_follow_their_laws(name: str) -> None:
     claim, n = NAMED[name], 4_000
     side = claim.pairs[-1][1]
     numbers = laws.numbers(claim.mechanism, side)
-    up = measured(claim.mechanism, side, n, SYSTEM) >= np.array([number.at for number in numbers])
+    up = draw_measurements(claim.mechanism, side, n, SYSTEM) >= np.array([number.exact for number in numbers])
     chances = [float(laws.above(number.noise, -1)) for number in numbers]
     level = 1e-7 / (4 * len(numbers))
     told = [(int(up[:, i].sum()), p) for i, p in enumerate(chances)]
@@ -103,20 +104,21 @@ class Lonely(Measurement):
 @pytest.mark.parametrize(("wrong", "units"), [(Bare, 0), (Lonely, 1), (Lonely, 0)])
 def test_number_that_code_leaves_without_noise_is_refused_by_exact_laws(wrong: type[Measurement], units: int) -> None:
     """An exact 0 is not the number of the first mechanism, nor 1 that of the second."""
-    right = laplace(plainly(DEEP, count_sensitivity(1, Relation.ADD_REMOVE)), Fraction(1), DEEP_SHARES)
+    right = laplace(plain_design(DEEP, count_sensitivity(1, Relation.ADD_REMOVE)), Fraction(1), DEEP_SHARES)
     bare = wrong(right.tree, right.form, right.marginals, right.leaf_sensitivity, right.mechanisms)
-    world = places.entering([table for table in places.small(DEEP, 1, 1) if np.sum(table) == units], places.counted)
-    assert not audit_exactly(Claim("right", laplace, right, (), world)).refuted
+    tables = [table for table in places.small_tables(DEEP, 1, 1) if np.sum(table) == units]
+    world = places.entering(tables, places.tables_with_unit)
+    assert not audit_exactly(Claim("right", laplace, right, (), world)).is_refuted
     with pytest.raises(TypeError, match="no exact law"):
         audit_exactly(Claim("bare", laplace, bare, (), world))
 
 
 def test_counts_as_large_as_the_numbers_of_stand_ins_are_refused() -> None:
-    right = laplace(plainly(DEEP, count_sensitivity(1, Relation.ADD_REMOVE)), Fraction(1), DEEP_SHARES)
+    right = laplace(plain_design(DEEP, count_sensitivity(1, Relation.ADD_REMOVE)), Fraction(1), DEEP_SHARES)
     most = 2**50 - 1
-    assert placed(right, ((most,), (0,), (0,), (0,)))[1].tolist() == [0, 1, 1, 1, 2, 2, 2]
+    assert exact_layout(right, ((most,), (0,), (0,), (0,)))[1].tolist() == [0, 1, 1, 1, 2, 2, 2]
     with pytest.raises(TypeError, match="no exact law"):
-        placed(right, ((most,), (1,), (0,), (0,)))
+        exact_layout(right, ((most,), (1,), (0,), (0,)))
 
 
 # --- joint laws ---
@@ -128,7 +130,7 @@ NORMAL = (RoundedGaussian(Fraction(2)), 1), (RoundedGaussian(Fraction(3)), -2)
 
 def product_law(moves: Moves, side: int, window: range) -> laws.OutputLaw:
     """The slow twin: every combination of numbers, none joined."""
-    return laws.independent([laws.windowed(noise, side * step, window) for noise, step in moves])
+    return laws.independent([laws.window_law(noise, side * step, window) for noise, step in moves])
 
 
 def test_joint_law_of_laplace_noise_loses_nothing() -> None:
@@ -202,11 +204,11 @@ def test_numbers_that_do_not_move_are_left_out_and_like_pairs_are_told_once() ->
     noise = DiscreteLaplace(Fraction(1))
     sides = {key: tuple(laws.Number(noise, at) for at in key) for key in product(range(3), repeat=3)}
     with real.precision(64):
-        told = told_apart(sides, [((0, 0, 0), (0, 0, 1)), ((2, 1, 0), (2, 2, 0)), ((0, 0, 0), (1, 1, 0))])
+        told = side_laws(sides, [((0, 0, 0), (0, 0, 1)), ((2, 1, 0), (2, 2, 0)), ((0, 0, 0), (1, 1, 0))])
     assert len(told) == 2
     assert [len(p) for p, _ in told] == [2, 3]  # e^±1, and e^±2 and 1
     with pytest.raises(TypeError, match="of one kind"):
-        told_apart({0: {}, 1: ()}, [(0, 1)])
+        side_laws({0: {}, 1: ()}, [(0, 1)])
 
 
 # --- what a unit can do ---
@@ -223,7 +225,7 @@ def sized(groups: list[list[int]], largest: int) -> places.Table:
 
 @pytest.mark.parametrize("rows", [1, 2])
 def test_persons_join_groups_as_lists_of_sizes_say(rows: int) -> None:
-    for table in places.small(FLAT, 3, 2):
+    for table in places.small_tables(FLAT, 3, 2):
         found, last = set(), [groups_of(table)]
         for _ in range(rows):
             after = []
@@ -234,15 +236,15 @@ def test_persons_join_groups_as_lists_of_sizes_say(rows: int) -> None:
                         after.append([*groups[:leaf], [g for g in own if g], *groups[leaf + 1 :]])
             last = after
             found |= {sized(groups, 3) for groups in last}
-        assert places.joined(table, rows) == found
+        assert places.tables_with_person(table, rows) == found
 
 
 def test_units_are_counted_in_every_leaf_and_cell() -> None:
-    nobody = places.empty(FLAT, 2)
-    assert len(places.counted(nobody)) == 4
-    assert len(places.counted(nobody, 2)) == 4 + 10
-    assert len(places.exchanging([nobody], places.counted)) == 6
-    assert all(np.abs(np.subtract(a, b)).sum() == 2 for a, b in places.exchanging([nobody], places.counted))
+    nobody = places.empty_table(FLAT, 2)
+    assert len(places.tables_with_unit(nobody)) == 4
+    assert len(places.tables_with_unit(nobody, 2)) == 4 + 10
+    assert len(places.exchanging([nobody], places.tables_with_unit)) == 6
+    assert all(np.abs(np.subtract(a, b)).sum() == 2 for a, b in places.exchanging([nobody], places.tables_with_unit))
 
 
 def test_leaves_lie_at_two_depths_in_the_order_that_is_said() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from discreet import audit
-from discreet.audit.report import Row, shown, verdict
+from discreet.audit.report import Row, rounded_down, verdict
 
 
 def row(bound: float, refuted: bool = False) -> Row:
@@ -32,8 +32,8 @@ def test_json_has_the_six_keys_of_the_public_face() -> None:
     [(0.99999, 0.9999), (1.0, 1.0), (12.3456, 12.34), (2.2654e-5, 2.265e-5), (-1.0, 0.0), (3e-9, 3e-9)],
 )
 def test_bound_is_shown_rounded_down(bound: float, said: float) -> None:
-    assert shown(bound) == said
-    assert shown(bound) <= max(bound, 0.0) * (1 + 1e-12)
+    assert rounded_down(bound) == said
+    assert rounded_down(bound) <= max(bound, 0.0) * (1 + 1e-12)
 
 
 def test_rows_are_frozen() -> None:

@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 
 from discreet.demo import eyes, shares, survey
-from discreet.demo.drawn import _axis, _bar, _curve, drawn
 from discreet.demo.people import traits
 from discreet.demo.tour import Tour, to_json, tour
+from discreet.demo.tour_page import _axis, _bar, _curve, tour_page
 from discreet.errors import BadValue
 from discreet.noise.public import generator
 
@@ -141,7 +141,7 @@ def page(figures: Tour, width: int) -> str:
 
     console = Console(width=width, file=io.StringIO())
     with console.capture() as found:
-        console.print(drawn(figures, None))
+        console.print(tour_page(figures, None))
     return found.get()
 
 

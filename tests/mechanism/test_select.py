@@ -198,7 +198,9 @@ def test_cutting_noisy_scores_instead_of_the_noise_would_break_the_promise():
 def test_top_k_is_epsilon_private_in_total(k):
     made = top_k(scalar(1), 1, k)
     assert made.cost == Repeated(Exponential(F(1, k)), k)
-    losses = [largest_loss(top_law(s, made.choice.rate, k), top_law(t, made.choice.rate, k)) for s, t in within(SMALL, 1)]
+    losses = [
+        largest_loss(top_law(s, made.choice.rate, k), top_law(t, made.choice.rate, k)) for s, t in within(SMALL, 1)
+    ]
     assert max(losses) <= 1
     assert max(losses) > 0.3
 

@@ -290,7 +290,7 @@ def test_general_audit_refutes_it_by_an_event_of_its_own_choice(engines, monkeyp
     mutant.plant(monkeypatch)
     runs = mutant.runs * (2 if mutant.draws is one_by_one else 4)
     row = audited_answer("planted", paired(mutant, engines), runs=runs, draws=mutant.draws)
-    assert row.refuted, row
+    assert row.is_refuted, row
 
 
 def test_the_threshold_is_where_the_town_is(engines):

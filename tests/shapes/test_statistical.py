@@ -35,7 +35,7 @@ def bounds(found_jobs, *, runs, most):
 
 
 def refuted(found):
-    return [(one.shape, one.tables, one.row) for one in found if one.row.refuted]
+    return [(one.shape, one.tables, one.row) for one in found if one.row.is_refuted]
 
 
 def require_stored_is_a_function_of_the_release(job):

@@ -33,7 +33,7 @@ class Odds:
 
     def __str__(self) -> str:
         leak = f", δ = {amounts.shown(self.delta)}" if self.delta else ""
-        return f"ε = {_short(self.epsilon)}{leak}"
+        return f"ε = {_text(self.epsilon)}{leak}"
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Shift:
         return self.mu
 
     def __str__(self) -> str:
-        return f"μ = {_short(self.mu)}"
+        return f"μ = {_text(self.mu)}"
 
 
 Test = Odds | Shift
@@ -55,7 +55,7 @@ Test = Odds | Shift
 
 @dataclass(frozen=True)
 class Hits:
-    """How often an event happened on either side."""
+    """How often an event happened on each side of a pair."""
 
     first: int
     second: int
@@ -89,10 +89,12 @@ def lower_bound(test: Test, hits: Hits, alpha: float) -> float:
     p, q = lower_end(hits.first, hits.runs, alpha / 2), upper_end(hits.second, hits.runs, alpha / 2)
     match test:
         case Odds():
-            left = p - amounts.float_up(test.delta)
-            return _down(math.log(left / q)) if left > 0 else -math.inf
+            excess = p - amounts.float_up(test.delta)
+            return _down(math.log(excess / q)) if excess > 0 else -math.inf
         case Shift():
-            return _down(_quantile(p) - _quantile(q)) if p > 0 and q < 1 else -math.inf
+            from scipy.special import ndtri
+
+            return _down(float(ndtri(p) - ndtri(q))) if p > 0 and q < 1 else -math.inf
         case _:
             raise TypeError("not a test")
 
@@ -102,15 +104,9 @@ def refutes(test: Test, bound: float) -> bool:
     return bound > test.size
 
 
-def _quantile(p: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri(p))
-
-
 def _down(bound: float) -> float:
     return bound - _OUTWARD * max(1.0, abs(bound))
 
 
-def _short(value: Fraction) -> str:
+def _text(value: Fraction) -> str:
     return f"{amounts.rounded_up(value, 6):f}"

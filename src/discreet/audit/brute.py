@@ -1,4 +1,4 @@
-"""Brute force: every neighbouring pair of a tiny world, its exact laws, and the claim held against them.
+"""Brute force: compare a claim with the exact laws of every neighbouring pair of a tiny world.
 
     log odds    max over outputs of ln(P/Q)                         against ε
     range       max ln(P/Q) − min ln(P/Q)                           against ε of the exponential mechanism
@@ -9,7 +9,7 @@ Every number is the lower end of a ball, so a refutation is a proof; a claim met
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
@@ -18,8 +18,8 @@ from typing import Any
 from flint import arb
 
 from discreet import amounts, real
-from discreet.audit.joint import Loss, told_apart
-from discreet.audit.laws import OutputLaw, Told
+from discreet.audit.joint import Loss, side_laws
+from discreet.audit.laws import ExactLaw, OutputLaw
 from discreet.audit.report import Row, verdict
 from discreet.errors import NotPriced
 from discreet.privacy import price
@@ -34,19 +34,19 @@ Pairs = Sequence[tuple[Any, Any]]
 
 @dataclass(frozen=True)
 class Limit:
-    """One number that a cost promises not to pass: `kind` at the ε or the order `at`."""
+    """A number that a cost promises not to exceed: `kind`, at `point`, which is an ε or an order."""
 
     kind: str
     claimed: Fraction
-    at: Fraction = Fraction(0)
+    point: Fraction = Fraction(0)
 
     def __str__(self) -> str:
         amount = f"{amounts.rounded_up(self.claimed, 6):g}"
         match self.kind:
             case "δ":
-                return f"δ = {amount} at ε = {float(self.at):.6g}"
+                return f"δ = {amount} at ε = {float(self.point):.6g}"
             case "Rényi":
-                return f"R = {amount} at order {float(self.at):g}"
+                return f"R = {amount} at order {float(self.point):g}"
             case "range":
                 return f"range = {amount}"
             case _:
@@ -54,39 +54,39 @@ class Limit:
 
 
 @dataclass(frozen=True)
-class Found:
-    """The certified lower end of what one pair does, and the output that shows it."""
+class Reading:
+    """The certified lower end of one measure of a pair, and the output that attains it."""
 
     limit: Limit
     value: Fraction | None  # None is +∞
     event: str
 
     @property
-    def refuted(self) -> bool:
+    def is_refuted(self) -> bool:
         return self.value is None or self.value > self.limit.claimed
 
     @property
     def ratio(self) -> float:
         """The share of the promise that is used up."""
         if self.value is None or self.limit.claimed == 0:
-            return math.inf if self.refuted else 0.0
+            return math.inf if self.is_refuted else 0.0
         return float(self.value / self.limit.claimed)
 
 
 def limits(cost: Cost) -> list[Limit]:
     """Every number of a cost that an exact law can be held against."""
-    found = []
+    numbers = []
     try:
-        found.append(Limit("log odds", price.epsilon(cost, 0).value))
+        numbers.append(Limit("log odds", price.epsilon(cost, 0).value))
     except NotPriced:
-        found += [Limit("δ", price.delta(cost, at).value, at) for at in _points(cost)]
+        numbers += [Limit("δ", price.delta(cost, epsilon).value, epsilon) for epsilon in _points(cost)]
     match cost:
         case Exponential():
-            found.append(Limit("range", cost.epsilon))
-            found += [Limit("Rényi", price.renyi(cost, at).value, at) for at in _ORDERS]
+            numbers.append(Limit("range", cost.epsilon))
+            numbers += [Limit("Rényi", price.renyi(cost, order).value, order) for order in _ORDERS]
         case Zcdp() | Gaussian():
-            found += [Limit("Rényi", price.renyi(cost, at).value, at) for at in _ORDERS]
-    return found
+            numbers += [Limit("Rényi", price.renyi(cost, order).value, order) for order in _ORDERS]
+    return numbers
 
 
 def _points(cost: Cost) -> list[Fraction]:
@@ -106,44 +106,45 @@ def _epsilons(cost: Cost, delta: Fraction) -> list[Fraction]:
         return []
 
 
-def brute(name: str, cost: Cost, *, pairs: Pairs, law: Callable[[Any], Told]) -> Row:
+def brute(name: str, cost: Cost, *, pairs: Pairs, law: Callable[[Any], ExactLaw]) -> Row:
     """The row of one claim: the pair and limit that come nearest to the promise, or break it by most."""
-    held = limits(cost)
+    cost_limits = limits(cost)
     with real.precision(BITS):
         laws = {inputs: law(inputs) for inputs in {side for pair in pairs for side in pair}}
-        told = told_apart(laws, pairs)
-        found = [_measured(limit, p, q) for one in told for p, q in (one, one[::-1]) for limit in held]
-    worst = max(found, key=lambda f: (f.refuted, f.refuted and f.limit.kind == "log odds", f.ratio))
+        sides = side_laws(laws, pairs)
+        readings = [_reading(limit, *s) for p, q in sides for s in ((p, q), (q, p)) for limit in cost_limits]
+    worst = max(readings, key=lambda f: (f.is_refuted, f.is_refuted and f.limit.kind == "log odds", f.ratio))
     bound = math.inf if worst.value is None else amounts.float_down(worst.value)
-    return Row(name, str(worst.limit), bound, 0, worst.event, verdict(worst.refuted))
+    return Row(name, str(worst.limit), bound, 0, worst.event, verdict(worst.is_refuted))
 
 
-def _measured(limit: Limit, p: OutputLaw, q: OutputLaw) -> Found:
+def _reading(limit: Limit, p: OutputLaw, q: OutputLaw) -> Reading:
     match limit.kind:
         case "δ":
-            return Found(limit, hockey_stick(p, q, limit.at), "P > e^ε·Q")
+            return Reading(limit, hockey_stick(p, q, limit.point), "P > e^ε·Q")
         case "Rényi":
-            return Found(limit, renyi(p, q, limit.at), "all y")
+            return Reading(limit, renyi(p, q, limit.point), "all y")
         case "range":
-            return Found(limit, bounded_range(p, q), "two of y")
+            return Reading(limit, bounded_range(p, q), "two of y")
         case _:
             value, output = log_odds(p, q)
-            return Found(limit, value, f"y of {output}" if isinstance(output, Loss) else f"y = {_named(output)}")
+            event = f"y of {output}" if isinstance(output, Loss) else f"y = {_output_text(output)}"
+            return Reading(limit, value, event)
 
 
 def log_odds(p: OutputLaw, q: OutputLaw) -> tuple[Fraction | None, Any]:
-    """(max ln(P/Q) rounded down, the output it is at); None is +∞."""
-    best, at = arb(0), next(iter(p))
+    """(max ln(P/Q) rounded down, the output that attains it); None is +∞."""
+    best, best_output = arb(0), next(iter(p))
     for output, chance in p.items():
-        other = q.get(output, arb(0)).upper()
+        opposite = q.get(output, arb(0)).upper()
         if not chance.lower() > 0:
             continue
-        if other == 0:
+        if opposite == 0:
             return None, output
-        ratio = (chance.lower() / other).lower()
+        ratio = (chance.lower() / opposite).lower()
         if ratio > best:
-            best, at = ratio, output
-    return real.exact(best.log().lower()), at
+            best, best_output = ratio, output
+    return real.exact(best.log().lower()), best_output
 
 
 def bounded_range(p: OutputLaw, q: OutputLaw) -> Fraction | None:
@@ -162,18 +163,18 @@ def hockey_stick(p: OutputLaw, q: OutputLaw, epsilon: Fraction) -> Fraction:
 
 
 def renyi(p: OutputLaw, q: OutputLaw, order: Fraction) -> Fraction | None:
-    """ln Σ P^α·Q^(1−α) / (α − 1), rounded down; every term is positive, so those left out only lower it."""
+    """ln Σ P^α·Q^(1−α) / (α − 1), rounded down; every term is positive, so omitted ones only lower it."""
     moment, a = arb(0), ball(order)
     for output, chance in p.items():
-        other = q.get(output, arb(0))
-        if chance.lower() > 0 and other.upper() == 0:
+        opposite = q.get(output, arb(0))
+        if chance.lower() > 0 and opposite.upper() == 0:
             return None
-        if chance.lower() > 0 and other.lower() > 0:
-            moment += (chance / other) ** a * other
+        if chance.lower() > 0 and opposite.lower() > 0:
+            moment += (chance / opposite) ** a * opposite
     return real.exact((moment.log() / (a - 1)).lower()) if moment.lower() > 0 else Fraction(0)
 
 
-def _named(output: Any) -> str:
+def _output_text(output: Any) -> str:
     return "".join(map(str, output)) if isinstance(output, str) else str(output).replace("'", "")
 
 
@@ -187,28 +188,29 @@ def tables(values: int = 3, rows: int = 4) -> list[tuple[int, ...]]:
 
 def one_row_more(values: int = 3, rows: int = 4) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """All add-remove neighbours among `tables`."""
-    return [(h, _plus(h, v)) for h in tables(values, rows - 1) for v in range(values)]
+    return [(h, _with_unit(h, {v})) for h in tables(values, rows - 1) for v in range(values)]
 
 
 def one_row_other(values: int = 3, rows: int = 4) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """All replace-one neighbours among `tables`."""
-    return [(_plus(h, v), _plus(h, w)) for h in tables(values, rows - 1) for v in range(values) for w in range(v)]
+    moves = [({v}, {w}) for v in range(values) for w in range(v)]
+    return [(_with_unit(h, old), _with_unit(h, new)) for h in tables(values, rows - 1) for old, new in moves]
 
 
 def keys_entered(values: Sequence[int], keys: int, groups: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """All counts per key over the values, and those with a unit more in 1 to `groups` of the keys."""
-    return [(h, _in(h, new)) for h in product(values, repeat=keys) for new in _some(keys, groups) if new]
+    return [(h, _with_unit(h, new)) for h in product(values, repeat=keys) for new in _key_sets(keys, groups) if new]
 
 
 def keys_exchanged(values: Sequence[int], keys: int, groups: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """All counts per key in which a unit leaves up to `groups` keys and enters up to `groups` others."""
     moves = [
         (old, new)
-        for old in _some(keys, groups)
-        for new in _some(keys, groups)
+        for old in _key_sets(keys, groups)
+        for new in _key_sets(keys, groups)
         if not old & new and sorted(old) < sorted(new)
     ]
-    return [(_in(h, old), _in(h, new)) for h in product(values, repeat=keys) for old, new in moves]
+    return [(_with_unit(h, old), _with_unit(h, new)) for h in product(values, repeat=keys) for old, new in moves]
 
 
 def nearby(values: Sequence[int], length: int, step: int = 1) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -219,13 +221,10 @@ def nearby(values: Sequence[int], length: int, step: int = 1) -> list[tuple[tupl
     ]
 
 
-def _some(keys: int, groups: int) -> list[frozenset[int]]:
-    return [frozenset(some) for size in range(groups + 1) for some in combinations(range(keys), size)]
+def _key_sets(keys: int, groups: int) -> list[frozenset[int]]:
+    return [frozenset(chosen) for size in range(groups + 1) for chosen in combinations(range(keys), size)]
 
 
-def _in(table: tuple[int, ...], keys: frozenset[int]) -> tuple[int, ...]:
+def _with_unit(table: tuple[int, ...], keys: Set[int]) -> tuple[int, ...]:
+    """The counts with a unit more in each of the keys."""
     return tuple(count + (1 if key in keys else 0) for key, count in enumerate(table))
-
-
-def _plus(table: tuple[int, ...], value: int) -> tuple[int, ...]:
-    return tuple(count + (1 if v == value else 0) for v, count in enumerate(table))

@@ -1,4 +1,4 @@
-"""A claim: what a mechanism promises, and where it is tried, by draws and by its exact laws."""
+"""A claim: the promise of a mechanism, and the inputs on which it is tested by draws and by exact laws."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from typing import Any
 
 from discreet.audit.bounds import ALPHA
 from discreet.audit.brute import brute
-from discreet.audit.laws import Told, law, numbers
+from discreet.audit.laws import ExactLaw, law, numbers
 from discreet.audit.report import Row
 from discreet.audit.runs import outputs
-from discreet.audit.trial import RUNS, Pair, audited
+from discreet.audit.trial import RUNS, Pair, audit
 from discreet.mechanism.additive import root_up
 from discreet.mechanism.promise import Mechanism
 from discreet.noise.source import SYSTEM, Source
@@ -23,21 +23,21 @@ EPSILONS = ("0.5", "1", "2")
 
 @dataclass(frozen=True)
 class Claim:
-    """One promise: what made the mechanism, and where it is tried."""
+    """One promise: the mechanism, its constructor, and the inputs on which it is tested."""
 
     name: str
-    made_by: Callable[..., Mechanism]
+    constructor: Callable[..., Mechanism]
     mechanism: Any
     pairs: tuple[Pair, ...]  # for draws
     world: tuple[Pair, ...] = ()  # for exact laws; none where no exact law is small enough
     most_runs: int = RUNS * 1000
-    margin: int = 2  # how far beyond its inputs noise is told apart in exact laws
+    margin: int = 2  # how far beyond the inputs exact laws tell noise apart
 
     @property
     def cost(self) -> Cost:
         """What the mechanism promises."""
         promised: Cost = self.mechanism.cost
-        return as_one(promised)
+        return merged_gaussians(promised)
 
     @cached_property
     def window(self) -> range:
@@ -45,7 +45,7 @@ class Claim:
         values = [v for pair in self.world for side in pair for v in (side if isinstance(side, tuple) else (side,))]
         return range(min(values) - self.margin, max(values) + self.margin + 1)
 
-    def exact_law(self, inputs: Any) -> Told:
+    def exact_law(self, inputs: Any) -> ExactLaw:
         """The output law on one input of the world."""
         if isinstance(self.mechanism, Measurement):
             return numbers(self.mechanism, inputs)
@@ -53,21 +53,21 @@ class Claim:
 
 
 def audit_draws(claim: Claim, *, runs: int = RUNS, alpha: float = ALPHA, source: Source = SYSTEM) -> Row:
-    """The claim against its own outputs."""
+    """Test the claim on outputs of its mechanism."""
 
     def draw(inputs: Any, n: int, words: Source) -> Any:
         return outputs(claim.mechanism, inputs, n, words)
 
-    few = min(runs, claim.most_runs)
-    return audited(claim.name, claim.cost, draw=draw, pairs=claim.pairs, runs=few, alpha=alpha, source=source)
+    runs = min(runs, claim.most_runs)
+    return audit(claim.name, claim.cost, draw=draw, pairs=claim.pairs, runs=runs, alpha=alpha, source=source)
 
 
 def audit_exactly(claim: Claim) -> Row:
-    """The claim against its exact laws, over the whole world."""
+    """Compare the claim with the exact laws of every pair of its world."""
     return brute(claim.name, claim.cost, pairs=claim.world, law=claim.exact_law)
 
 
-def as_one(cost: Cost) -> Cost:
+def merged_gaussians(cost: Cost) -> Cost:
     """Gaussians on the same units are one Gaussian, which can be tested by its μ; μ² adds up and is rounded up."""
     match cost, atoms_of(cost):
         case Together(), ((Normal(mu_squared=square), 1),):

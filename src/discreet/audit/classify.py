@@ -1,4 +1,4 @@
-"""A classifier as a feature: the score says which of two neighbours an output came from.
+"""A classifier as a feature: its score tells from which of two neighbours an output came.
 
 Logistic regression in NumPy on the standardised places of the output and their squares, by a few Newton steps with a
 ridge (DP-Sniper, Bichsel et al. 2021).  By Neyman & Pearson the best event of a given size is {likelihood ratio ≥ c};
@@ -30,11 +30,11 @@ class Score:
         return "classifier score"
 
 
-def trained(first: Outputs, second: Outputs) -> Score:
+def fitted_score(first: Outputs, second: Outputs) -> Score:
     """The score fitted to tell training outputs of one side from those of the other, by the first 4,000 of each."""
     first, second = first[:_MOST], second[:_MOST]
-    both = _rows(np.concatenate([first, second]))
-    middle, spread = np.median(both, axis=0), both.std(axis=0)
+    rows = _rows(np.concatenate([first, second]))
+    middle, spread = np.median(rows, axis=0), rows.std(axis=0)
     spread[spread == 0] = 1.0
     x = _design(np.concatenate([first, second]), middle, spread)
     y = np.concatenate([np.ones(len(first)), np.zeros(len(second))])
@@ -48,9 +48,9 @@ def trained(first: Outputs, second: Outputs) -> Score:
 
 
 def _product(x: Floats, weights: Floats) -> Floats:
-    # Not `@`: its threads wait for each other on a machine that is busy with something else.
-    made: Floats = np.einsum("ni,i->n", x, weights)
-    return made
+    # Not `@`: its threads wait for each other on a busy machine.
+    product: Floats = np.einsum("ni,i->n", x, weights)
+    return product
 
 
 def _rows(outputs: Outputs) -> Floats:

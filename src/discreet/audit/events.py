@@ -1,10 +1,11 @@
-"""Families of events, and the choice of one on runs that are not used again.
+"""Families of events, and the choice of one event on training runs, which are not used again.
 
 An event is {feature ≥ t}, {feature ≤ t} or {feature = t}.  Whatever rule picks it, the bound of bounds.py holds on runs
 that the rule has not seen; here it is the event with the largest lower bound on the training half, each side of the
 pair in turn (StatDP, Ding et al. 2018; DP-Sniper, Bichsel et al. 2021; Delta-Siege, Lokna et al. 2023).
 """
 
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -13,13 +14,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from discreet.audit.bounds import Hits, Odds, Shift, Test
-from discreet.audit.classify import trained
+from discreet.audit.classify import fitted_score
 from discreet.audit.features import NoNumber, Outputs, Pattern, Values, plain_features
 from discreet.ndarrays import Bools
 
 _SHARES = (0.0005, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4)
 _LEVELS = np.array([*_SHARES, 0.5, *(1 - share for share in reversed(_SHARES))])
 _POINTS, _PATTERNS, _WIDEST = 12, 256, 10
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {"≥": operator.ge, "≤": operator.le, "=": operator.eq}
 _Z = 5.3  # standard deviations: the width of the final interval at α of some 10⁻⁷
 
 
@@ -44,17 +46,9 @@ class Event:
 
     def holds(self, outputs: Outputs) -> Bools:
         """In which runs it happened."""
-        found = self.feature.of(outputs)
-        match self.sign:
-            case "≥":
-                held = found >= self.value
-            case "≤":
-                held = found <= self.value
-            case "=":
-                held = found == self.value
-            case _:
-                raise ValueError("a sign is one of ≥ ≤ =")
-        return np.asarray(held, dtype=np.bool_)
+        if self.sign not in _COMPARE:
+            raise ValueError("a sign is one of ≥ ≤ =")
+        return np.asarray(_COMPARE[self.sign](self.feature.of(outputs), self.value), dtype=np.bool_)
 
     def hits(self, first: Outputs, second: Outputs) -> Hits:
         """How often it happened on either side."""
@@ -79,29 +73,29 @@ class Candidates:
         return Candidates(self.event, self.second, self.first)
 
 
-def loudest(test: Test, found: list[Candidates], runs: int) -> Event:
+def loudest(test: Test, families: list[Candidates], runs: int) -> Event:
     """The candidate with the largest lower bound, about, on so many training runs a side."""
-    worths = [_worth(test, family.first / runs, family.second / runs, runs) for family in found]
-    best = max(range(len(found)), key=lambda i: float(worths[i].max()))
-    return found[best].event(int(np.argmax(worths[best])))
+    worths = [_worth(test, family.first / runs, family.second / runs, runs) for family in families]
+    best = max(range(len(families)), key=lambda i: float(worths[i].max()))
+    return families[best].event(int(np.argmax(worths[best])))
 
 
 def candidates(first: Outputs, second: Outputs) -> list[Candidates]:
     """Every family counted on the training runs of both sides; for either order of the pair, since ≤ is tried too."""
-    features: list[Feature] = [*plain_features(first), trained(first, second)]
-    found = [
-        Candidates(partial(_cut, feature, sign, values), k, others)
+    features: list[Feature] = [*plain_features(first), fitted_score(first, second)]
+    families = [
+        Candidates(partial(_threshold_event, feature, sign, values), first_hits, second_hits)
         for feature in features
-        for sign, values, k, others in _counted(feature.of(first), feature.of(second))
+        for sign, values, first_hits, second_hits in _hit_counts(feature.of(first), feature.of(second))
     ]
     if first.ndim == 2:
         width = min(first.shape[1], _WIDEST)
-        found += [_patterns(first, second, cut) for cut in {width, (width + 1) // 2}]
-    return found
+        families += [_patterns(first, second, places) for places in {width, (width + 1) // 2}]
+    return families
 
 
-def _cut(feature: Feature, sign: str, values: Values, at: int) -> Event:
-    return Event(feature, sign, values[at].item())
+def _threshold_event(feature: Feature, sign: str, values: Values, index: int) -> Event:
+    return Event(feature, sign, values[index].item())
 
 
 def _patterns(first: Outputs, second: Outputs, width: int) -> Candidates:
@@ -111,17 +105,17 @@ def _patterns(first: Outputs, second: Outputs, width: int) -> Candidates:
     for column in rows.T:  # one code a distinct row, place by place
         values, place = np.unique(column, return_inverse=True)
         code = np.unique(code * values.size + place, return_inverse=True)[1]
-    at = np.unique(code, return_index=True)[1]
-    k, others = (np.bincount(side, minlength=at.size) for side in np.split(code, [len(first)]))
-    common = np.argsort(-(k + others))[:_PATTERNS]
+    example = np.unique(code, return_index=True)[1]
+    first_hits, second_hits = (np.bincount(side, minlength=example.size) for side in np.split(code, [len(first)]))
+    common = np.argsort(-(first_hits + second_hits))[:_PATTERNS]
 
     def event(i: int) -> Event:
-        return Event(Pattern(tuple(rows[at[common[i]]].tolist())), "=", 1)
+        return Event(Pattern(tuple(rows[example[common[i]]].tolist())), "=", 1)
 
-    return Candidates(event, k[common], others[common])
+    return Candidates(event, first_hits[common], second_hits[common])
 
 
-def _counted(first: Values, second: Values) -> Iterator[tuple[str, Values, Values, Values]]:
+def _hit_counts(first: Values, second: Values) -> Iterator[tuple[str, Values, Values, Values]]:
     """(sign, values, hits on the first side, hits on the second) for thresholds and for points."""
     numbers = [np.sort(side[~np.isnan(side)]) for side in (first, second)]
     pooled = np.sort(np.concatenate(numbers))
@@ -143,8 +137,8 @@ def _worth(test: Test, p: Values, q: Values, runs: int) -> Values:
     low, high = _wilson(p, runs, -_Z), _wilson(q, runs, _Z)
     match test:
         case Odds():
-            left = low - float(test.delta)
-            worth: Values = np.where(left > 0, np.log(np.maximum(left, 1e-300) / high), -1e6 + left)
+            excess = low - float(test.delta)
+            worth: Values = np.where(excess > 0, np.log(np.maximum(excess, 1e-300) / high), -1e6 + excess)
             return worth
         case Shift():
             from scipy.special import ndtri

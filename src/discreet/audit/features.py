@@ -1,4 +1,4 @@
-"""What an event looks at: one number, read off every output.
+"""Features: an event looks at one number that is computed from every output.
 
 Outputs are an array of n runs, or an n × k matrix for mechanisms that answer with k numbers (verdicts of a sparse
 vector are −1 for not asked, 0 for below, 1 for above).  A feature is any function of one output: events made from it
@@ -48,8 +48,8 @@ class Difference:
     other: int
 
     def of(self, outputs: Outputs) -> Values:
-        apart: Values = _column(outputs, self.place) - _column(outputs, self.other)
-        return apart
+        difference: Values = _column(outputs, self.place) - _column(outputs, self.other)
+        return difference
 
     def __str__(self) -> str:
         return f"y[{self.place}] − y[{self.other}]"
@@ -66,8 +66,8 @@ class Residue:
         column = _column(outputs, self.place)
         if column.dtype.kind == "f":
             column = np.floor(np.nan_to_num(column, posinf=0, neginf=0))
-        rest: Values = np.mod(column, self.modulus)
-        return rest
+        residue: Values = np.mod(column, self.modulus)
+        return residue
 
     def __str__(self) -> str:
         return f"y{_index(self.place)} mod {self.modulus}"
@@ -88,8 +88,8 @@ class LowestBit:
             low = column & -column
             return np.where(low == 0, 1024.0, np.frexp(np.abs(low.astype(np.float64)))[1] - 1)
         mantissa, exponent = np.frexp(np.nan_to_num(column, posinf=0, neginf=0))
-        whole = np.ldexp(mantissa, 53).astype(np.int64)
-        low = (whole & -whole).astype(np.float64)
+        digits = np.ldexp(mantissa, 53).astype(np.int64)
+        low = (digits & -digits).astype(np.float64)
         return np.where(low == 0, 1024.0, np.frexp(low)[1] - 1 + exponent - 53)
 
     def __str__(self) -> str:
@@ -113,15 +113,15 @@ class NoNumber:
 class Pattern:
     """1 where the first places of the output are exactly these."""
 
-    wanted: tuple[float, ...]
+    values: tuple[float, ...]
 
     def of(self, outputs: Outputs) -> Values:
-        rows = outputs.reshape(len(outputs), -1)[:, : len(self.wanted)]
-        same: Values = (rows == np.array(self.wanted)).all(axis=1).astype(np.int64)
+        rows = outputs.reshape(len(outputs), -1)[:, : len(self.values)]
+        same: Values = (rows == np.array(self.values)).all(axis=1).astype(np.int64)
         return same
 
     def __str__(self) -> str:
-        return f"y is ({', '.join(f'{v:g}' for v in self.wanted)})"
+        return f"y is ({', '.join(f'{v:g}' for v in self.values)})"
 
 
 Plain = Coordinate | Total | Difference | Residue | LowestBit | NoNumber
@@ -130,15 +130,15 @@ Plain = Coordinate | Total | Difference | Residue | LowestBit | NoNumber
 def plain_features(outputs: Outputs) -> list[Plain]:
     """The features that need no training; of many places the first four stand for all."""
     width = 1 if outputs.ndim == 1 else outputs.shape[1]
-    shown = range(min(width, _PLACES))
-    found: list[Plain] = [Coordinate(i) for i in shown]
+    places = range(min(width, _PLACES))
+    features: list[Plain] = [Coordinate(i) for i in places]
     if width > 1:
-        found += [Total(), *(Difference(i, i + 1) for i in shown[:-1])]
-    found += [LowestBit(i) for i in shown[:2]]
-    found += [Residue(i, m) for i in shown[:2] for m in (2, 3)]
+        features += [Total(), *(Difference(i, i + 1) for i in places[:-1])]
+    features += [LowestBit(i) for i in places[:2]]
+    features += [Residue(i, m) for i in places[:2] for m in (2, 3)]
     if outputs.dtype.kind == "f":
-        found += [NoNumber(i) for i in shown]
-    return found
+        features += [NoNumber(i) for i in places]
+    return features
 
 
 _PLACES = 4

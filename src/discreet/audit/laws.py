@@ -15,7 +15,7 @@ from typing import Any
 
 from flint import arb, ctx
 
-from discreet.audit.forest import placed
+from discreet.audit.forest import exact_layout
 from discreet.mechanism import quantile
 from discreet.mechanism.additive import Additive
 from discreet.mechanism.additive import Law as Noise
@@ -34,15 +34,15 @@ from discreet.release.measure import Measurement
 
 @dataclass(frozen=True)
 class Number:
-    """`at` + noise, one of many that are independent of each other."""
+    """`exact` + noise, one of many that are independent of each other."""
 
     noise: Noise
-    at: int
+    exact: int
 
 
 OutputLaw = dict[Any, arb]
-Numbers = tuple[Number, ...]  # too many for one law of them all; joint.py makes it of those that differ
-Told = OutputLaw | Numbers
+Numbers = tuple[Number, ...]  # too many for one joint law; joint.py builds it from those that differ
+ExactLaw = OutputLaw | Numbers
 _REACH = 90  # noise beyond 90 scales has less than 2⁻¹²⁸ of the mass and enters as a ball
 _NUMBERS = range(-2, 4)
 
@@ -51,7 +51,7 @@ def law(mechanism: Any, exact: Any, window: range) -> OutputLaw:
     """Every output with its probability; `window` bounds the numbers told apart where noise is added."""
     match mechanism:
         case Additive():
-            return independent([windowed(mechanism.noise, int(x), window) for x in _flat(exact)])
+            return independent([window_law(mechanism.noise, int(x), window) for x in _flat(exact)])
         case ExponentialMechanism():
             return exponential(exact, mechanism.rate)
         case PermuteAndFlip():
@@ -71,29 +71,29 @@ def law(mechanism: Any, exact: Any, window: range) -> OutputLaw:
         case SparseVector():
             return sparse(mechanism, exact)
         case KeySelection():
-            return released(exact, mechanism.threshold, mechanism.noise)
+            return selection_law(exact, mechanism.threshold, mechanism.noise)
         case NameAndShame():
-            return _named(tuple(exact), mechanism.delta)
+            return _name_and_shame(tuple(exact), mechanism.delta)
         case AllOrNothing():
-            return _added([(tuple(exact), ball(mechanism.delta)), ((), 1 - ball(mechanism.delta))])
+            return _summed_by_output([(tuple(exact), ball(mechanism.delta)), ((), 1 - ball(mechanism.delta))])
         case _:
             raise TypeError("no exact law is known for this mechanism")
 
 
-def windowed(noise: Noise, at: int, window: range) -> OutputLaw:
-    """`at` + noise, cut to the window."""
+def window_law(noise: Noise, exact: int, window: range) -> OutputLaw:
+    """The law of `exact` + noise, cut to the window."""
     last = window[-1]
-    found: OutputLaw = {k: mass(noise, k - at) for k in window}
-    found[f"≥ {last + 1}"] = above(noise, last - at)
-    found[f"≤ {window[0] - 1}"] = above(noise, at - window[0])
-    return found
+    law: OutputLaw = {k: mass(noise, k - exact) for k in window}
+    law[f"≥ {last + 1}"] = above(noise, last - exact)
+    law[f"≤ {window[0] - 1}"] = above(noise, exact - window[0])
+    return law
 
 
 def numbers(mechanism: Measurement, exact: Any) -> Numbers:
     """All numbers of a table over a tree, as the mechanism's own code adds them up, each with its noise."""
-    noises = [one.noise for level in mechanism.mechanisms for one in level]
-    values, which = placed(mechanism, exact)
-    return tuple(Number(noises[i], at) for i, at in zip(which.tolist(), values.tolist(), strict=True))
+    noises = [additive.noise for level in mechanism.mechanisms for additive in level]
+    values, indices = exact_layout(mechanism, exact)
+    return tuple(Number(noises[i], value) for i, value in zip(indices.tolist(), values.tolist(), strict=True))
 
 
 def exponential(scores: Sequence[int], rate: Fraction) -> OutputLaw:
@@ -108,73 +108,73 @@ def permute_and_flip(scores: Sequence[int], rate: Fraction) -> OutputLaw:
     """A uniform choice among the heads of coins of bias e^(−rate·gap), summed over all sets of heads."""
     best = max(map(int, scores))
     coins = [(-ball(rate * (best - int(s)))).exp() for s in scores]
-    found = {i: arb(0) for i in range(len(coins))}
+    law = {i: arb(0) for i in range(len(coins))}
     for heads in product((False, True), repeat=len(coins)):
         if any(heads):
             chance = _product(c if h else 1 - c for c, h in zip(coins, heads, strict=True)) / sum(heads)
             for i in range(len(coins)):
-                found[i] += chance if heads[i] else 0
-    return found
+                law[i] += chance if heads[i] else 0
+    return law
 
 
 def noisy_max(scores: Sequence[int], noise: DiscreteLaplace) -> OutputLaw:
     """P[i is the first to reach the largest noisy score], summed over that score."""
     values = [int(s) for s in scores]
     reach = math.ceil(noise.scale * _REACH)
-    rest = arb(0).union(above(noise, reach) * 2)
-    found = {}
-    for i, own in enumerate(values):
-        total = rest
-        for top_score in range(own - reach, own + reach + 1):
+    tail = arb(0).union(above(noise, reach) * 2)
+    law = {}
+    for i, score in enumerate(values):
+        total = tail
+        for top_score in range(score - reach, score + reach + 1):
             others = (1 - above(noise, top_score - s - (1 if j < i else 0)) for j, s in enumerate(values) if j != i)
-            total += mass(noise, top_score - own) * _product(others)
-        found[i] = total
-    return found
+            total += mass(noise, top_score - score) * _product(others)
+        law[i] = total
+    return law
 
 
 def top(scores: Sequence[int], rate: Fraction, k: int) -> OutputLaw:
     """k exponential choices one after the other, each without those before."""
-    found: OutputLaw = {(): arb(1)}
+    law: OutputLaw = {(): arb(1)}
     for _ in range(k):
         longer: OutputLaw = {}
-        for before, chance in found.items():
-            left = [i for i in range(len(scores)) if i not in before]
-            for at, more in exponential([scores[i] for i in left], rate).items():
-                longer[(*before, left[at])] = chance * more
-        found = longer
-    return found
+        for chosen, chance in law.items():
+            remaining = [i for i in range(len(scores)) if i not in chosen]
+            for index, choice in exponential([scores[i] for i in remaining], rate).items():
+                longer[(*chosen, remaining[index])] = chance * choice
+        law = longer
+    return law
 
 
 def sparse(mechanism: SparseVector, exact: Sequence[int]) -> OutputLaw:
     """Every list of verdicts, ⊥ and ⊤ or the noisy number, summed over the noise of the threshold."""
     noise = mechanism.threshold_noise
     reach = math.ceil(noise.scale * _REACH)
-    found: OutputLaw = {}
+    law: OutputLaw = {}
     for shift in range(-reach, reach + 1):
-        level = mechanism.threshold + shift
-        ups = [above(mechanism.question_noise, level - 1 - int(q)) for q in exact]
+        noisy_threshold = mechanism.threshold + shift
+        ups = [above(mechanism.question_noise, noisy_threshold - 1 - int(q)) for q in exact]
         for pattern, chance in verdicts(ups, mechanism.positives):
-            found[pattern] = found.get(pattern, arb(0)) + mass(noise, shift) * chance
-    rest = arb(0).union(above(noise, reach) * 2)
-    found = {pattern: chance + rest for pattern, chance in found.items()}
-    return found if mechanism.number_noise is None else _numbered(found, exact, mechanism.number_noise)
+            law[pattern] = law.get(pattern, arb(0)) + mass(noise, shift) * chance
+    tail = arb(0).union(above(noise, reach) * 2)
+    law = {pattern: chance + tail for pattern, chance in law.items()}
+    return law if mechanism.number_noise is None else _with_numbers(law, exact, mechanism.number_noise)
 
 
 def verdicts(ups: Sequence[arb], positives: int) -> Iterator[tuple[str, arb]]:
     """(pattern, probability) given P[above] of each question, stopping after so many positives."""
-    open_: list[tuple[str, arb]] = [("", arb(1))]
+    unfinished: list[tuple[str, arb]] = [("", arb(1))]
     for up in ups:
-        after = []
-        for pattern, chance in open_:
+        longer = []
+        for pattern, chance in unfinished:
             if pattern.count("⊤") == positives:
                 yield pattern, chance
             else:
-                after += [(pattern + "⊤", chance * up), (pattern + "⊥", chance * (1 - up))]
-        open_ = after
-    yield from open_
+                longer += [(pattern + "⊤", chance * up), (pattern + "⊥", chance * (1 - up))]
+        unfinished = longer
+    yield from unfinished
 
 
-def released(counts: Sequence[int], threshold: int, noise: Noise) -> OutputLaw:
+def selection_law(counts: Sequence[int], threshold: int, noise: Noise) -> OutputLaw:
     """1 for each key with count + noise > threshold, else 0; a key nobody has, count 0, is never released."""
     return _tuples([_coin(above(noise, threshold - c) if c >= 1 else arb(0)) for c in map(int, counts)])
 
@@ -185,10 +185,10 @@ def independent(parts: Sequence[OutputLaw]) -> OutputLaw:
 
 
 def _tuples(parts: Sequence[OutputLaw]) -> OutputLaw:
-    found: OutputLaw = {(): arb(1)}
+    law: OutputLaw = {(): arb(1)}
     for part in parts:
-        found = {(*before, y): p * q for before, p in found.items() for y, q in part.items()}
-    return found
+        law = {(*outputs, y): p * q for outputs, p in law.items() for y, q in part.items()}
+    return law
 
 
 def mass(noise: Noise, k: int) -> arb:
@@ -216,20 +216,20 @@ def _above(noise: Noise, t: int, bits: int) -> arb:
 
 
 def _summed_above(noise: DiscreteGaussian, t: int) -> arb:
-    """P[noise > t] of a symmetric law: half of what is left beside the middle, less what lies between."""
+    """P[noise > t] of a symmetric law: half of the mass beside 0, less the masses of 1 … t."""
     if t < 0:
         return 1 - _summed_above(noise, -t - 1)
     return (1 - mass(noise, 0)) / 2 - sum((mass(noise, k) for k in range(1, t + 1)), start=arb(0))
 
 
-def _numbered(found: OutputLaw, exact: Sequence[int], noise: DiscreteLaplace) -> OutputLaw:
+def _with_numbers(law: OutputLaw, exact: Sequence[int], noise: DiscreteLaplace) -> OutputLaw:
     """Beside each positive its number, drawn afresh."""
-    both: OutputLaw = {}
-    for pattern, chance in found.items():
-        numbers = [windowed(noise, int(exact[i]), _NUMBERS) for i, sign in enumerate(pattern) if sign == "⊤"]
-        for said, more in _tuples(numbers).items():
-            both[(pattern, said)] = chance * more
-    return both
+    longer: OutputLaw = {}
+    for pattern, chance in law.items():
+        numbers = [window_law(noise, int(exact[i]), _NUMBERS) for i, sign in enumerate(pattern) if sign == "⊤"]
+        for values, number_chance in _tuples(numbers).items():
+            longer[(pattern, values)] = chance * number_chance
+    return longer
 
 
 def _kary(mechanism: KaryResponse, truth: int) -> OutputLaw:
@@ -242,26 +242,23 @@ def _coin(yes: arb) -> OutputLaw:
     return {1: yes, 0: 1 - yes}
 
 
-def _named(rows: tuple[int, ...], delta: Fraction) -> OutputLaw:
+def _name_and_shame(rows: tuple[int, ...], delta: Fraction) -> OutputLaw:
     parts = []
     for heads in product((False, True), repeat=len(rows)):
         chance = _product(ball(delta) if h else 1 - ball(delta) for h in heads)
         parts.append((tuple(row for row, h in zip(rows, heads, strict=True) if h), chance))
-    return _added(parts)
+    return _summed_by_output(parts)
 
 
-def _added(parts: list[tuple[Any, arb]]) -> OutputLaw:
-    found: OutputLaw = {}
+def _summed_by_output(parts: list[tuple[Any, arb]]) -> OutputLaw:
+    law: OutputLaw = {}
     for output, chance in parts:
-        found[output] = found.get(output, arb(0)) + chance
-    return found
+        law[output] = law.get(output, arb(0)) + chance
+    return law
 
 
 def _product(factors: Iterator[arb]) -> arb:
-    made = arb(1)
-    for factor in factors:
-        made *= factor
-    return made
+    return math.prod(factors, start=arb(1))
 
 
 def _flat(exact: Any) -> list[int]:

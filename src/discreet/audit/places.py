@@ -1,7 +1,7 @@
-"""Small trees, and all that one unit can do to small tables over them.
+"""Small trees, and every change that one unit can make to small tables over them.
 
 A table has a row for each leaf and a column for each cell; here it is a tuple of tuples.  Pairs come from what a unit
-can do, row by row, never from a norm: so they are neighbours whatever the norms say.
+can do, row by row, never from a norm, so they are neighbours whatever the norms are.
 """
 
 from collections.abc import Callable, Iterable
@@ -30,39 +30,42 @@ _AGE_SEX = ("age", "sex")
 VIEWS = (*(marginal([name], _AGE_SEX, [2, 2]) for name in _AGE_SEX), all_cells(_AGE_SEX, 4))
 
 
-def plainly(tree: Tree, level: Sensitivity, cells: int = 1, views: tuple[Marginal, ...] = ()) -> Design:
+def plain_design(tree: Tree, level: Sensitivity, cells: int = 1, views: tuple[Marginal, ...] = ()) -> Design:
     """Each cell by itself, in one view or several."""
     return Design(tree, Form.PLAIN, views or (all_cells(("cell",), cells),), level, level)
 
 
-def empty(tree: Tree, cells: int) -> Table:
+def empty_table(tree: Tree, cells: int) -> Table:
     """Nobody anywhere."""
     return ((0,) * cells,) * len(tree.leaves)
 
 
-def small(tree: Tree, cells: int, rows: int) -> list[Table]:
+def small_tables(tree: Tree, cells: int, rows: int) -> list[Table]:
     """Every table of at most so many rows (or groups)."""
-    return [_cut(flat, cells) for flat in tables(len(tree.leaves) * cells, rows)]
+    return [
+        tuple(flat[i : i + cells] for i in range(0, len(flat), cells))
+        for flat in tables(len(tree.leaves) * cells, rows)
+    ]
 
 
-def counted(table: Table, rows: int = 1) -> set[Table]:
+def tables_with_unit(table: Table, rows: int = 1) -> set[Table]:
     """The table with one unit more, of 1 to `rows` rows in any leaves and cells."""
     slots = list(product(range(len(table)), range(len(table[0]))))
-    return {with_more(table, *some) for k in range(1, rows + 1) for some in combinations_with_replacement(slots, k)}
+    return {with_more(table, *s) for k in range(1, rows + 1) for s in combinations_with_replacement(slots, k)}
 
 
-def joined(table: Table, rows: int = 1) -> set[Table]:
+def tables_with_person(table: Table, rows: int = 1) -> set[Table]:
     """Groups by size with one person more, of 1 to `rows` rows: each row begins a group or joins one."""
-    found, last = set(), {table}
+    tables, longest = set(), {table}
     for _ in range(rows):
-        last = {after for before in last for after in _one_joined(before)}
-        found |= last
-    return found
+        longest = {longer for shorter in longest for longer in _tables_with_row(shorter)}
+        tables |= longest
+    return tables
 
 
 def entering(start: Iterable[Table], more: More, rows: int = 1) -> tuple[Change, ...]:
     """Each table, and all that a unit more can make of it."""
-    return tuple((table, after) for table in start for after in sorted(more(table, rows)) if after != table)
+    return tuple((table, larger) for table in start for larger in sorted(more(table, rows)) if larger != table)
 
 
 def exchanging(start: Iterable[Table], more: More, rows: int = 1) -> tuple[Change, ...]:
@@ -80,16 +83,12 @@ def with_more(table: Table, *slots: tuple[int, int], by: int = 1) -> Table:
 
 def grown(table: Table, leaf: int, size: int) -> Table:
     """A person more in a group of that size: it leaves its size for the next; a group of size 0 begins."""
-    before = with_more(table, (leaf, size - 1), by=-1) if size else table
-    return with_more(before, (leaf, min(size, len(table[0]) - 1)))
+    without_group = with_more(table, (leaf, size - 1), by=-1) if size else table
+    return with_more(without_group, (leaf, min(size, len(table[0]) - 1)))
 
 
-def _one_joined(table: Table) -> set[Table]:
-    there = [
+def _tables_with_row(table: Table) -> set[Table]:
+    slots = [
         (leaf, size) for leaf, row in enumerate(table) for size in range(len(row) + 1) if not size or row[size - 1]
     ]
-    return {grown(table, leaf, size) for leaf, size in there}
-
-
-def _cut(flat: tuple[int, ...], cells: int) -> Table:
-    return tuple(flat[i : i + cells] for i in range(0, len(flat), cells))
+    return {grown(table, leaf, size) for leaf, size in slots}

@@ -1,4 +1,4 @@
-"""What an audit says: one frozen row a claim, in words that promise no more than was shown.
+"""The rows of an audit, one a claim, in words that promise no more than was shown.
 
 "Not refuted" means that this audit found no lower bound above the claim: not that the claim is true.
 """
@@ -22,7 +22,7 @@ class Row:
     verdict: Verdict
 
     @property
-    def refuted(self) -> bool:
+    def is_refuted(self) -> bool:
         return self.verdict == "refuted"
 
     def to_json(self) -> dict[str, Any]:
@@ -30,7 +30,7 @@ class Row:
         return {
             "name": self.name,
             "claim": self.claim,
-            "lower_bound": None if self.lower_bound == math.inf else shown(self.lower_bound),
+            "lower_bound": None if self.lower_bound == math.inf else rounded_down(self.lower_bound),
             "runs": self.runs,
             "event": self.event,
             "verdict": self.verdict,
@@ -38,14 +38,14 @@ class Row:
 
 
 def verdict(refuted: bool) -> Verdict:
-    """The only two words there are."""
+    """One of the two possible verdicts."""
     return "refuted" if refuted else "not refuted"
 
 
-def shown(bound: float) -> float:
-    """A bound for people: four significant digits, rounded down, and nothing proven is 0.
+def rounded_down(bound: float) -> float:
+    """A bound for display: four significant digits, rounded down; 0 where nothing is proven.
 
-    >>> shown(0.99999), shown(-3.0), shown(math.inf)
+    >>> rounded_down(0.99999), rounded_down(-3.0), rounded_down(math.inf)
     (0.9999, 0.0, inf)
     """
     if bound <= 0 or math.isinf(bound):

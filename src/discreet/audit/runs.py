@@ -1,8 +1,8 @@
-"""Many outputs of the real mechanism: its own code, asked for many independent copies at once where it can be.
+"""Many outputs of the real mechanism: its own code, run on many independent copies at once where possible.
 
 Additive noise, randomized answers and key selection treat every number of an array alike, so n equal inputs are n runs.
 Choices have `many`, through which their single call goes.  A table over a tree is measured over many copies of the tree
-(forest.py).  A sparse vector draws its noise one number at a time; here the very same code takes those numbers from a
+(forest.py).  A sparse vector draws its noise one number at a time; here the same code takes those numbers from a
 large batch of the same law.
 """
 
@@ -33,14 +33,14 @@ class Pool:
     """A law that hands out its draws from batches: the same independent numbers without the price of small requests."""
 
     law: DiscreteLaplace
-    left: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    at: int = 0
+    batch: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    used: int = 0
 
     def draw(self, n: int, source: Source) -> Ints:
-        if self.at + n > self.left.size:
-            self.left, self.at = self.law.draw(max(n, _BATCH), source), 0
-        self.at += n
-        return self.left[self.at - n : self.at]
+        if self.used + n > self.batch.size:
+            self.batch, self.used = self.law.draw(max(n, _BATCH), source), 0
+        self.used += n
+        return self.batch[self.used - n : self.used]
 
 
 def outputs(mechanism: Any, exact: Any, n: int, source: Source) -> Outputs:
@@ -48,19 +48,19 @@ def outputs(mechanism: Any, exact: Any, n: int, source: Source) -> Outputs:
     match mechanism:
         case Additive() | KaryResponse() | Survey():
             flat = np.asarray(exact, dtype=np.int64).reshape(-1)
-            said = mechanism(np.tile(flat, n), source)
-            return said if flat.size == 1 else said.reshape(n, flat.size)
+            numbers = mechanism(np.tile(flat, n), source)
+            return numbers if flat.size == 1 else numbers.reshape(n, flat.size)
         case KeySelection():
             flat = np.asarray(exact, dtype=np.int64)
             return mechanism(np.tile(flat, n), source).astype(np.int64).reshape(n, flat.size)
         case Measurement():
-            return forest.measured(mechanism, exact, n, source)
+            return forest.draw_measurements(mechanism, exact, n, source)
         case SparseVector():
             return _verdicts(mechanism, exact, n, source)
         case PermuteAndFlip():
             return np.array([mechanism(exact, source) for _ in range(n)], dtype=np.int64)
         case NameAndShame() | AllOrNothing():
-            return _published(mechanism, exact, n, source)
+            return _published_rows(mechanism, exact, n, source)
         case _:
             return cast(Outputs, mechanism.many(exact, n, source))
 
@@ -74,16 +74,15 @@ def _verdicts(mechanism: SparseVector, exact: Any, n: int, source: Source) -> In
     if mechanism.number_noise is not None:
         pools["number_noise"] = Pool(mechanism.number_noise)
     pooled = replace(mechanism, **pools)
-    asked = len(exact)
-    above = np.full((n, asked), NOT_ASKED, dtype=np.int64)
-    numbers = np.zeros((n, asked), dtype=np.int64)
+    above = np.full((n, len(exact)), NOT_ASKED, dtype=np.int64)
+    numbers = np.zeros((n, len(exact)), dtype=np.int64)
     for i in range(n):
         for j, verdict in enumerate(pooled(exact, source)):
             above[i, j], numbers[i, j] = verdict.above, verdict.number or 0
     return above if mechanism.number_noise is None else np.hstack([above, numbers])
 
 
-def _published(mechanism: NameAndShame | AllOrNothing, exact: Any, n: int, source: Source) -> Ints:
+def _published_rows(mechanism: NameAndShame | AllOrNothing, exact: Any, n: int, source: Source) -> Ints:
     """How many rows were published, and the first and the last of them."""
     runs = [mechanism(exact, source) for _ in range(n)]
     return np.array([(len(rows), *(rows[:1] or [NOT_ASKED]), *(rows[-1:] or [NOT_ASKED])) for rows in runs])

@@ -1,4 +1,4 @@
-"""The audit of one claim by draws: choose events on one half of the runs, count them on the other.
+"""Audit one claim by draws: choose events on one half of the runs, count them on the other.
 
 Every pair is tested in both orders, for every test of the claim; with T of these in all each gets α/T, so that a true
 claim is refuted with probability at most α (Bonferroni), however the events were chosen.
@@ -28,7 +28,7 @@ _DELTA = Fraction(1, 100)  # where a curve is read: rarer events would need far 
 
 
 def readings(cost: Cost) -> tuple[Test, ...]:
-    """What a cost lets one test: its ε at δ = 0 where it has one, its own (ε, δ), its μ, else its ε at δ = 1/100.
+    """The tests of a cost: its ε at δ = 0 where it has one, its own (ε, δ), its μ, else its ε at δ = 1/100.
 
     >>> from discreet.privacy.cost import Pure
     >>> [str(test) for test in (*readings(Pure(1)), *readings(Gaussian(2)))]
@@ -47,7 +47,7 @@ def readings(cost: Cost) -> tuple[Test, ...]:
 
 @dataclass(frozen=True)
 class Finding:
-    """What one test of one pair in one order gave."""
+    """The result of one test of one pair in one order."""
 
     test: Test
     bound: float
@@ -59,11 +59,11 @@ class Finding:
         return self.bound - float(self.test.size)
 
     @property
-    def refuted(self) -> bool:
+    def is_refuted(self) -> bool:
         return refutes(self.test, self.bound)
 
 
-def audited(
+def audit(
     name: str,
     cost: Cost,
     *,
@@ -75,22 +75,22 @@ def audited(
 ) -> Row:
     """The row of one claim: the pair, order and event whose bound came nearest to the claim, or furthest above it."""
     tests = readings(cost)
-    each = alpha / (2 * len(tests) * len(pairs))
-    found: list[Finding] = []
-    for one, other in pairs:
-        found += both_orders(tests, draw(one, runs, source), draw(other, runs, source), each)
-    worst = max(found, key=lambda f: (f.refuted, f.excess))
-    return Row(name, str(worst.test), worst.bound, runs, str(worst.event), verdict(worst.refuted))
+    test_alpha = alpha / (2 * len(tests) * len(pairs))
+    findings: list[Finding] = []
+    for first, second in pairs:
+        findings += both_orders(tests, draw(first, runs, source), draw(second, runs, source), test_alpha)
+    worst = max(findings, key=lambda f: (f.is_refuted, f.excess))
+    return Row(name, str(worst.test), worst.bound, runs, str(worst.event), verdict(worst.is_refuted))
 
 
-def both_orders(tests: tuple[Test, ...], one: Outputs, other: Outputs, alpha: float) -> list[Finding]:
-    """What each test gives in either order: events chosen on the first halves, counted on the second at level alpha."""
-    half = len(one) // 2
-    found = candidates(one[:half], other[:half])
-    orders = ((found, one, other), ([family.turned() for family in found], other, one))
+def both_orders(tests: tuple[Test, ...], first: Outputs, second: Outputs, alpha: float) -> list[Finding]:
+    """The findings of each test in both orders: events chosen on the first halves, counted on the second at alpha."""
+    half = len(first) // 2
+    families = candidates(first[:half], second[:half])
+    orders = ((families, first, second), ([family.turned() for family in families], second, first))
     findings = []
-    for families, first, second in orders:
+    for ordered, likelier, rarer in orders:
         for test in tests:
-            event = loudest(test, families, half)
-            findings.append(Finding(test, lower_bound(test, event.hits(first[half:], second[half:]), alpha), event))
+            event = loudest(test, ordered, half)
+            findings.append(Finding(test, lower_bound(test, event.hits(likelier[half:], rarer[half:]), alpha), event))
     return findings

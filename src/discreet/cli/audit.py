@@ -97,7 +97,7 @@ def _picture(outcome: "Outcome") -> Any:
     if outcome.claims:
         parts += [_table("claims", outcome.claims), ""]
     if outcome.planted:
-        caught = sum(row.refuted for row in outcome.planted)
+        caught = sum(row.is_refuted for row in outcome.planted)
         parts += [
             _table("planted bugs", outcome.planted),
             f"{caught} of {len(outcome.planted)} planted bugs caught",
@@ -130,7 +130,7 @@ def _table(title: str, rows: "tuple[Row, ...]") -> Any:
 
 
 def _bound_text(row: "Row") -> str:
-    from discreet.audit.report import shown
+    from discreet.audit.report import rounded_down
 
-    bound = shown(row.lower_bound)
+    bound = rounded_down(row.lower_bound)
     return "∞" if bound == float("inf") else f"{bound:g}"

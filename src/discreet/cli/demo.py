@@ -28,13 +28,13 @@ def demo(
     Example: discreet demo --folder hospital
     """
     from discreet.cli.terminal import bar
-    from discreet.demo.curator import CAVEATS, curated, to_json
+    from discreet.demo.curator import CAVEATS, run_demo, to_json
     from discreet.demo.page import page
 
     require_new(output, yes)
     people = amounts.whole(seed, "seed", 0, _MOST_SEED, such_as=1)
     with bar() as progress:
-        done = curated(folder, people, progress)
+        done = run_demo(folder, people, progress)
     last = done.asked[-1].answer
     data = envelope(
         dataset=last.dataset, remaining=last.remaining, receipt=last.receipt, demo=to_json(done), caveats=list(CAVEATS)
@@ -54,7 +54,7 @@ def lecture(
     Example: discreet demo lecture --plot errors.png
     """
     from discreet.demo import tour
-    from discreet.demo.drawn import drawn, picture
+    from discreet.demo.tour_page import picture, tour_page
     from discreet.plot import style
 
     require_new(output, yes)
@@ -68,4 +68,4 @@ def lecture(
             picture(figures, draft)
     shown = None if file is None else str(file)
     data = envelope(dataset="invented", demo=tour.to_json(figures) | {"plot": shown}, caveats=list(tour.CAVEATS))
-    return Reply(data, lambda: drawn(figures, shown), file=output, replace=yes)
+    return Reply(data, lambda: tour_page(figures, shown), file=output, replace=yes)

@@ -29,7 +29,7 @@ CAVEATS = (
 
 @dataclass(frozen=True)
 class Asked:
-    """One question of the demo, what it takes, and what came of it."""
+    """One question of the demo, its ε, and its answer."""
 
     title: str
     sql: str
@@ -38,8 +38,8 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Curated:
-    """Where the table lies, what was asked, and what is left."""
+class CuratorDemo:
+    """The metadata of the table, and the questions asked."""
 
     toml: Path
     asked: tuple[Asked, ...]
@@ -90,33 +90,33 @@ QUESTIONS = (
 )
 
 
-def curated(folder: Path | None, seed: int, progress: Callable[[str, float], None] | None = None) -> Curated:
-    """The table made, prepared and asked; in `folder`, or in the first that no other ledger ever stood in."""
+def run_demo(folder: Path | None, seed: int, progress: Callable[[str, float], None] | None = None) -> CuratorDemo:
+    """Write the table and ask the questions; in `folder`, or in the first folder that never had another ledger."""
     places = (
         [folder] if folder is not None else [Path(FOLDER), *(Path(f"{FOLDER}-{n}") for n in range(2, _MOST_FOLDERS))]
     )
     for place in places[:-1]:
         try:
-            return _curated(place, seed, progress)
-        except IntegrityError:  # the folder was deleted and its ledger with it: what was spent there is not forgotten
+            return _run_in(place, seed, progress)
+        except IntegrityError:  # the folder was deleted with its ledger, whose charges still count
             continue
-    return _curated(places[-1], seed, progress)
+    return _run_in(places[-1], seed, progress)
 
 
-def to_json(done: Curated) -> dict[str, Any]:
+def to_json(demo: CuratorDemo) -> dict[str, Any]:
     """Everything shown, for programs."""
-    asked = [
-        {"title": one.title, "sql": one.sql, "answer": one.answer.to_json() | {"plan": one.answer.plan}}
-        for one in done.asked
+    questions = [
+        {"title": asked.title, "sql": asked.sql, "answer": asked.answer.to_json() | {"plan": asked.answer.plan}}
+        for asked in demo.asked
     ]
-    return {"metadata": str(done.toml), "asked": asked, "next": list(done.next_steps)}
+    return {"metadata": str(demo.toml), "asked": questions, "next": list(demo.next_steps)}
 
 
-def _curated(folder: Path, seed: int, progress: Callable[[str, float], None] | None) -> Curated:
+def _run_in(folder: Path, seed: int, progress: Callable[[str, float], None] | None) -> CuratorDemo:
     toml = hospital.write(folder, seed=seed)
     with open_dataset(toml, second_ledger=_INVENTED) as visits:
         asked = tuple(
             Asked(title, sql, epsilon, visits.sql(sql).ask(epsilon=epsilon, progress=progress))
             for title, sql, epsilon in QUESTIONS
         )
-    return Curated(toml, asked)
+    return CuratorDemo(toml, asked)

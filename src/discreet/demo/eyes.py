@@ -6,9 +6,10 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.bounded import scalar
-from discreet.demo.people import Chance, traits
+from discreet.demo.people import traits
 from discreet.mechanism.additive import Additive, laplace
 from discreet.ndarrays import Ints
+from discreet.noise.public import Generator
 from discreet.noise.source import SYSTEM
 
 EPSILON = Fraction(1, 10)
@@ -40,10 +41,10 @@ class BlueEyes:
     measured_abs: float  # their mean absolute error
 
 
-def blue_eyes(chance: Chance) -> BlueEyes:
+def blue_eyes(chance: Generator) -> BlueEyes:
     """Towns of three sizes, one answer each, and many more answers to see whether the stated ± is true."""
     mechanism = laplace(scalar(1), EPSILON)
-    towns = tuple(_asked(mechanism, traits(people, BLUE, chance)) for people in POPULATIONS)
+    towns = tuple(_eye_count(mechanism, traits(people, BLUE, chance)) for people in POPULATIONS)
     off = np.abs(mechanism(np.zeros(REPEATS, dtype=np.int64), SYSTEM))  # each coordinate has its own noise
     return BlueEyes(
         scale=1 / EPSILON,
@@ -56,6 +57,6 @@ def blue_eyes(chance: Chance) -> BlueEyes:
     )
 
 
-def _asked(mechanism: Additive, eyes: Ints) -> EyeCount:
+def _eye_count(mechanism: Additive, eyes: Ints) -> EyeCount:
     count = int(eyes.sum())
     return EyeCount(eyes.size, count, int(mechanism(count, SYSTEM)))

@@ -100,7 +100,7 @@ def hospital(patients: int = 30_000, seed: int = 1) -> visits.Table:
     chance = generator(amounts.count(seed, "seed", 0, 2**63 - 1))
     people = visits.patients(amounts.count(patients, "patients", 1, 10**7), chance)
     who = np.repeat(np.arange(len(people["visits"])), people["visits"])
-    admitted = visits.admitted(len(who), chance)
+    admitted = visits.admission_days(len(who), chance)
     age = visits.ages(people["born"][who], admitted)
     ward = visits.wards(age, people["sex"][who], chance)
     nights = visits.nights(ward, age, chance)
@@ -124,15 +124,15 @@ def hospital(patients: int = 30_000, seed: int = 1) -> visits.Table:
 def write(folder: str | Path, *, patients: int = 30_000, seed: int = 1) -> Path:
     """Writes visits.csv and visits.toml into the folder and returns the path of the latter.
 
-    A file of that name with other content is somebody's own and stays: the refusal comes before anything is written.
+    A file of that name with other content is never replaced; it is refused before anything is written.
     """
     place = Path(folder)
-    wanted = {place / TABLE: as_csv(hospital(patients, seed)), place / METADATA: TOML.encode()}
+    contents = {place / TABLE: as_csv(hospital(patients, seed)), place / METADATA: TOML.encode()}
     try:
         place.mkdir(parents=True, exist_ok=True)
-        missing = [path for path, content in wanted.items() if not _there(path, content)]
+        missing = [path for path, content in contents.items() if not _is_written(path, content)]
         for path in missing:
-            durable.replace(path, wanted[path])
+            durable.replace(path, contents[path])
     except OSError:
         fix = "Give a folder you may write to, with some 20 MB free."
         raise CannotWrite("The demo table was not written.", f"The folder is {str(place)!r}.", fix) from None
@@ -162,8 +162,8 @@ def _cells(column: visits.Cells) -> list[object]:
             return list(column.tolist())
 
 
-def _there(path: Path, content: bytes) -> bool:
-    """Whether the file is there already, as it would be written."""
+def _is_written(path: Path, content: bytes) -> bool:
+    """Whether the file exists with this content; another content is refused."""
     if not path.exists():
         return False
     if path.stat().st_size == len(content) and path.read_bytes() == content:

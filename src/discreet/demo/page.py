@@ -5,11 +5,11 @@ from typing import Any
 
 from discreet.answer import table
 from discreet.answer.show import caps
-from discreet.demo.curator import CAVEATS, Asked, Curated, activation
+from discreet.demo.curator import CAVEATS, Asked, CuratorDemo, activation
 from discreet.terms import price_text
 
 
-def page(done: Curated) -> Any:
+def page(demo: CuratorDemo) -> Any:
     """The whole page."""
     from rich.console import Group
     from rich.text import Text
@@ -17,19 +17,19 @@ def page(done: Curated) -> Any:
     parts: list[Any] = [
         Text("Discreet: answers about everyone, secrets about no one.", style="bold"),
         Text(
-            f"An invented hospital: {done.toml.with_suffix('.csv')}, with its public facts in {done.toml}.", style="dim"
+            f"An invented hospital: {demo.toml.with_suffix('.csv')}, with its public facts in {demo.toml}.", style="dim"
         ),
     ]
-    for number, asked in enumerate(done.asked, 1):
+    for number, asked in enumerate(demo.asked, 1):
         parts += _question(number, asked)
-    last = done.asked[-1].answer
+    last = demo.asked[-1].answer
     left = "" if last.remaining is None else f"Left of the budget: ε = {last.remaining['epsilon']}. "
     parts += [
         Text(),
         Text(f"{left}± holds 95 times of 100.", style="bold"),
         Text("\n".join(f"· {note}" for note in CAVEATS), style="dim"),
         Text("\nNext, try:"),
-        *(Text(f"  {command}", no_wrap=True, overflow="ignore") for command in done.next_steps),
+        *(Text(f"  {command}", no_wrap=True, overflow="ignore") for command in demo.next_steps),
     ]
     if (activate := activation()) is not None:
         parts.append(Text(f"To write `discreet` alone, first: {activate}", no_wrap=True, overflow="ignore"))
@@ -45,13 +45,13 @@ def _question(number: int, asked: Asked) -> Iterator[Any]:
     yield Text.assemble((f"{number}  {asked.title}", "bold"))
     yield Text(f"   {asked.sql}", style="dim", no_wrap=True, overflow="ignore")
     header, rows = table(asked.answer)
-    drawn = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    grid = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     for place, name in enumerate(["", *header]):
         keys = 1 + len(asked.answer.keys)
-        drawn.add_column(Text(name), justify="left" if place < keys else "right", no_wrap=True)
+        grid.add_column(Text(name), justify="left" if place < keys else "right", no_wrap=True)
     for row in rows:
-        drawn.add_row(" ", *map(Text, row))
-    yield drawn
+        grid.add_row(" ", *map(Text, row))
+    yield grid
     yield from (Text(f"    {line}") for line in caps(asked.answer))
-    again = "asked before: nothing new is charged" if asked.answer.replayed else paid
-    yield Text(f"   {again}; receipt {asked.answer.receipt}", style="dim")
+    payment = "asked before: nothing new is charged" if asked.answer.replayed else paid
+    yield Text(f"   {payment}; receipt {asked.answer.receipt}", style="dim")

@@ -1,20 +1,15 @@
-"""Makers of invented people: seedable, public, about nobody."""
+"""Invented people, from a seedable public generator."""
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from discreet import amounts
-from discreet.ndarrays import Floats, Ints
+from discreet.ndarrays import Ints
+from discreet.noise.public import Generator
 
 
-class Chance(Protocol):
-    """What `noise.public.generator` gives: numbers uniform on [0, 1) that protect nothing."""
-
-    def random(self, size: int, /) -> Floats: ...
-
-
-def traits(people: int, share: Any, chance: Chance) -> Ints:
+def traits(people: int, share: Any, chance: Generator) -> Ints:
     """One 0 or 1 a person; each is 1 with probability `share`, which is public.
 
     >>> from discreet.noise.public import generator

@@ -15,10 +15,11 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.bounded import cells, scalar
-from discreet.demo.people import Chance, traits
+from discreet.demo.people import traits
 from discreet.mechanism.additive import Additive, analytic_gaussian, laplace
 from discreet.mechanism.response import KaryResponse, response
 from discreet.ndarrays import Ints
+from discreet.noise.public import Generator
 from discreet.noise.source import SYSTEM
 from discreet.relation import Relation
 
@@ -60,15 +61,15 @@ class ManyCounts:
     gaussian: float
 
 
-def share_errors(chance: Chance) -> tuple[Errors, ...]:
+def share_errors(chance: Generator) -> tuple[Errors, ...]:
     """The three curves, each point measured on `REPEATS` fresh runs of the real mechanism."""
     tables = [traits(people, SHARE, chance) for people in SIZES]
-    one = scalar(1, Relation.REPLACE_ONE)
-    local, near, wide = response(EPSILON), laplace(one, EPSILON), analytic_gaussian(one, EPSILON, DELTA)
+    unit = scalar(1, Relation.REPLACE_ONE)
+    local, by_l1, by_l2 = response(EPSILON), laplace(unit, EPSILON), analytic_gaussian(unit, EPSILON, DELTA)
     return (
         Errors("randomized response", "1/(ε√n)", tuple(_local(local, table) for table in tables)),
-        Errors("Gaussian", "1/(εn)", tuple(_central(wide, table) for table in tables)),
-        Errors("Laplace", "1/(εn)", tuple(_central(near, table) for table in tables)),
+        Errors("Gaussian", "1/(εn)", tuple(_central(by_l2, table) for table in tables)),
+        Errors("Laplace", "1/(εn)", tuple(_central(by_l1, table) for table in tables)),
     )
 
 
@@ -76,8 +77,8 @@ def many_counts() -> tuple[ManyCounts, ...]:
     """Laplace pays l1 = k, Gaussian l2 = √k: for one count Laplace errs less, for many the Gaussian."""
     rows = []
     for k in COUNTS:
-        moved = cells(k, 1)
-        by_l1, by_l2 = laplace(moved, EPSILON), analytic_gaussian(moved, EPSILON, DELTA)
+        sensitivity = cells(k, 1)
+        by_l1, by_l2 = laplace(sensitivity, EPSILON), analytic_gaussian(sensitivity, EPSILON, DELTA)
         rows.append(ManyCounts(k, math.sqrt(by_l1.variance), math.sqrt(by_l2.variance)))
     return tuple(rows)
 

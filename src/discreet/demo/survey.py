@@ -9,9 +9,10 @@ from fractions import Fraction
 from statistics import NormalDist
 
 from discreet.bounded import scalar
-from discreet.demo.people import Chance, traits
+from discreet.demo.people import traits
 from discreet.mechanism.additive import laplace
 from discreet.mechanism.response import ShareEstimate, two_coins
+from discreet.noise.public import Generator
 from discreet.noise.source import SYSTEM
 from discreet.privacy.odds import loss_bound, response_posterior
 from discreet.relation import Relation
@@ -37,7 +38,7 @@ class TaxSurvey:
     after_no: Fraction
 
 
-def tax_survey(chance: Chance) -> TaxSurvey:
+def tax_survey(chance: Generator) -> TaxSurvey:
     """The survey run once, each person's coins thrown for real."""
     mechanism = two_coins()
     dodged = traits(PEOPLE, PRIOR, chance)

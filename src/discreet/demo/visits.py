@@ -1,27 +1,14 @@
-"""The columns of an invented hospital, each drawn from those it depends on: seedable, public, about nobody."""
+"""The columns of an invented hospital, each drawn from those it depends on, with a seedable public generator."""
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.noise.public import Generator
+
 Cells = NDArray[Any]
 Table = dict[str, Cells]
-
-
-class Chance(Protocol):
-    """What `noise.public.generator` gives: draws that protect nothing."""
-
-    def random(self, size: int, /) -> Cells: ...
-    def permutation(self, x: int, /) -> Cells: ...
-    def poisson(self, lam: Cells, /) -> Cells: ...
-    def beta(self, a: float, b: float, size: int, /) -> Cells: ...
-    def gamma(self, shape: float, scale: float, size: int, /) -> Cells: ...
-    def normal(self, loc: float, scale: float, size: int, /) -> Cells: ...
-    def lognormal(self, mean: float, sigma: float, size: int, /) -> Cells: ...
-    def integers(self, low: int, high: int, size: int, /) -> Cells: ...
-    def choice(self, a: int, size: int, /, *, p: Any) -> Cells: ...
-
 
 REGIONS = ("north", "east", "south", "west", "centre")
 _REGION_SHARES = (0.28, 0.12, 0.19, 0.11, 0.30)
@@ -56,7 +43,7 @@ MOST_VISITS, MOST_NIGHTS, MOST_COST = 10, 60, 20_000
 OLDEST = 110
 
 
-def patients(number: int, chance: Chance) -> Table:
+def patients(number: int, chance: Generator) -> Table:
     """Facts that stay with a patient; the older the more visits, of which the register keeps the last ten."""
     years = 100 * chance.beta(1.3, 1.5, number)
     born = LAST - (years * 365.25).astype("timedelta64[D]")
@@ -76,7 +63,7 @@ def patients(number: int, chance: Chance) -> Table:
     }
 
 
-def admitted(number: int, chance: Chance) -> Cells:
+def admission_days(number: int, chance: Generator) -> Cells:
     """Days of admission, more in winter and fewer at weekends."""
     days = np.arange(FIRST, LAST + 1)
     place = np.arange(len(days))
@@ -92,7 +79,7 @@ def ages(born: Cells, day: Cells) -> Cells:
     return full.astype(np.int64)
 
 
-def wards(age: Cells, sex: Cells, chance: Chance) -> Cells:
+def wards(age: Cells, sex: Cells, chance: Generator) -> Cells:
     """Children in paediatrics, mothers in maternity, the heart and cancer with age."""
     child, old = age < 16, age / 100
     mother = (sex == "female") & (age >= 17) & (age <= 44)
@@ -115,42 +102,42 @@ def wards(age: Cells, sex: Cells, chance: Chance) -> Cells:
     return chosen
 
 
-def diagnoses(ward: Cells, chance: Chance) -> Cells:
+def diagnoses(ward: Cells, chance: Generator) -> Cells:
     """ICD-10 codes that the ward treats, a few of them rare."""
-    found = np.empty(len(ward), dtype=object)
+    diagnosis = np.empty(len(ward), dtype=object)
     for number, codes in enumerate(_DIAGNOSES):
-        here = np.flatnonzero(ward == number)
+        visits = np.flatnonzero(ward == number)
         weight = _RARER ** np.arange(len(codes), dtype=float)
         weight[-1] /= 15
-        found[here] = np.array(codes, dtype=object)[chance.choice(len(codes), len(here), p=weight / weight.sum())]
-    return found
+        codes_drawn = chance.choice(len(codes), len(visits), p=weight / weight.sum())
+        diagnosis[visits] = np.array(codes, dtype=object)[codes_drawn]
+    return diagnosis
 
 
-def regions(home: Cells, chance: Chance) -> Cells:
+def regions(home: Cells, chance: Generator) -> Cells:
     """Where the patient lived that day: mostly at home, for some have moved."""
     moved = chance.random(len(home)) < 0.03
-    there = np.where(moved, chance.integers(0, len(REGIONS), len(home)), home)
-    return np.array(REGIONS, dtype=object)[there]
+    region = np.where(moved, chance.integers(0, len(REGIONS), len(home)), home)
+    return np.array(REGIONS, dtype=object)[region]
 
 
-def nights(ward: Cells, age: Cells, chance: Chance) -> Cells:
+def nights(ward: Cells, age: Cells, chance: Generator) -> Cells:
     """Nights in the ward, more with age."""
     usual = np.array(_WARD_NIGHTS)[ward] * (0.7 + 0.007 * age)
-    drawn = np.floor(chance.gamma(1.4, 1.0, len(ward)) * usual / 1.4 + 0.5)
-    cut: Cells = np.minimum(drawn, MOST_NIGHTS)
-    return cut.astype(np.int64)
+    stay: Cells = np.floor(chance.gamma(1.4, 1.0, len(ward)) * usual / 1.4 + 0.5)
+    return np.minimum(stay, MOST_NIGHTS).astype(np.int64)
 
 
-def costs(ward: Cells, nights: Cells, chance: Chance) -> Cells:
+def costs(ward: Cells, nights: Cells, chance: Generator) -> Cells:
     """Whole EUR: the ward's rate and nights, skewed, cut at the most that is paid."""
     usual = np.array(_WARD_COST)[ward] + np.array(_WARD_NIGHT)[ward] * nights
-    drawn: Cells = np.round(np.minimum(usual * chance.lognormal(-0.06, 0.35, len(ward)), MOST_COST))
-    return drawn
+    cost: Cells = np.round(np.minimum(usual * chance.lognormal(-0.06, 0.35, len(ward)), MOST_COST))
+    return cost
 
 
-def systolic(age: Cells, smoker: Cells, chance: Chance) -> Cells:
+def systolic(age: Cells, smoker: Cells, chance: Generator) -> Cells:
     """Blood pressure in mmHg, rising with age and smoking; not measured (NaN) at every eighth visit or so."""
     usual = 102 + 0.48 * age + np.where(smoker == "true", 4.5, 0.0)
-    drawn = np.round(np.clip(usual + chance.normal(0, 13, len(age)), 60, 260), 1)
-    drawn[chance.random(len(age)) < 0.12] = np.nan
-    return drawn
+    pressure = np.round(np.clip(usual + chance.normal(0, 13, len(age)), 60, 260), 1)
+    pressure[chance.random(len(age)) < 0.12] = np.nan
+    return pressure

@@ -28,12 +28,28 @@ from discreet.privacy.cost import Cost, Exponential, Pure, Repeated
 
 
 @dataclass(frozen=True)
-class ExponentialMechanism:
-    """An index with probability ∝ e^(rate·score); `rate` is ε/(2Δ), or ε/Δ for declared-monotone scores."""
+class _ByRate:
+    """A choice whose odds depend on rate·(best score − score)."""
 
     sensitivity: Sensitivity
     cost: Cost
     rate: Fraction
+
+    def shortfall(self, candidates: int, missed: Any) -> float:
+        """R with P[best score − chosen score ≥ R] ≤ missed: (ln|Y| − ln missed)/rate steps.
+
+        Permute-and-flip keeps it too, for it dominates the exponential mechanism stochastically.
+        """
+        chance = amounts.inner_probability(missed, "missed")
+        # The logarithm of each whole number by itself: as a float the chance may be 0, and the rate 0 or infinite.
+        tail = math.log(chance.denominator) - math.log(chance.numerator)
+        steps = Fraction(math.log(amounts.count(candidates, "candidates", 1)) + tail) / self.rate
+        return float(min(steps, Fraction(2 * LARGEST)))  # no two scores lie further apart
+
+
+@dataclass(frozen=True)
+class ExponentialMechanism(_ByRate):
+    """An index with probability ∝ e^(rate·score); `rate` is ε/(2Δ), or ε/Δ for declared-monotone scores."""
 
     def __call__(self, exact: Any, source: Source) -> int:
         """The chosen index."""
@@ -43,26 +59,14 @@ class ExponentialMechanism:
         """n independent choices, which cost n times as much: what an audit looks at."""
         return exponential_choice(_gaps(scores_vector(exact)), self.rate, n, source)
 
-    def shortfall(self, candidates: int, missed: Any) -> float:
-        """R with P[best score − chosen score ≥ R] ≤ missed: (ln|Y| − ln missed)/rate steps."""
-        return _shortfall(self.rate, candidates, missed)
-
 
 @dataclass(frozen=True)
-class PermuteAndFlip:
+class PermuteAndFlip(_ByRate):
     """The first candidate, in random order, whose coin of bias e^(rate·(score − best)) falls heads."""
-
-    sensitivity: Sensitivity
-    cost: Cost
-    rate: Fraction
 
     def __call__(self, exact: Any, source: Source) -> int:
         """The chosen index."""
         return first_flipped(_gaps(scores_vector(exact)), self.rate, source)
-
-    def shortfall(self, candidates: int, missed: Any) -> float:
-        """The bound of the exponential mechanism, which permute-and-flip dominates stochastically."""
-        return _shortfall(self.rate, candidates, missed)
 
 
 @dataclass(frozen=True)
@@ -184,11 +188,3 @@ def _linf(sensitivity: Sensitivity) -> Fraction:
         fix = "Scores that no unit can move are public; take the best of them."
         raise bad("sensitivity linf", "must be positive", sensitivity.linf, fix)
     return sensitivity.linf
-
-
-def _shortfall(rate: Fraction, candidates: int, missed: Any) -> float:
-    chance = amounts.inner_probability(missed, "missed")
-    # The logarithm of each whole number by itself: as a float the chance may be 0, and the rate 0 or infinite.
-    tail = math.log(chance.denominator) - math.log(chance.numerator)
-    steps = Fraction(math.log(amounts.count(candidates, "candidates", 1)) + tail) / rate
-    return float(min(steps, Fraction(2 * LARGEST)))  # no two scores lie further apart

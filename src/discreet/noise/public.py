@@ -5,7 +5,9 @@ Never a source of privacy noise: it is not a `Source`, so no mechanism takes it.
 
 import numpy as np
 
+Generator = np.random.Generator
 
-def generator(seed: int | None = None) -> np.random.Generator:
+
+def generator(seed: int | None = None) -> Generator:
     """NumPy's default generator."""
     return np.random.default_rng(seed)

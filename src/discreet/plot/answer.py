@@ -54,12 +54,12 @@ def points_picture(
 
 def alt_text(marks: Sequence[Mark], *, title: str) -> str:
     """The picture in words: every mark with its interval, up to a dozen."""
-    said = [_said(mark) for mark in marks[:12]]
+    texts = [_mark_text(mark) for mark in marks[:12]]
     more = f"; and {len(marks) - 12} more" if len(marks) > 12 else ""
-    return visible(f"{title}, with intervals. " + "; ".join(said) + more + ".")
+    return visible(f"{title}, with intervals. " + "; ".join(texts) + more + ".")
 
 
-def _said(mark: Mark) -> str:
+def _mark_text(mark: Mark) -> str:
     ends = "" if mark.low is None or mark.high is None else f" ({mark.low:,.4g} to {mark.high:,.4g})"
     return f"{mark.label}: {mark.value:,.4g}{ends}"
 

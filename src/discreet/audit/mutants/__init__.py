@@ -1,15 +1,15 @@
-"""Wrong on purpose: an audit that lets one of these pass is worth nothing."""
+"""Bugs planted on purpose: an audit that does not catch every one of them is worthless."""
 
 from functools import cache
 
 from discreet.audit.mutants import additive, keys, prices, release, response, select, sources, sparse
-from discreet.audit.mutants.planted import Drawn, Planted, Proven, caught
+from discreet.audit.mutants.planted import Drawn, Planted, Proven, audit_bug
 
-__all__ = ["Drawn", "Planted", "Proven", "caught", "mutants"]
+__all__ = ["Drawn", "Planted", "Proven", "audit_bug", "mutants"]
 
 
 @cache
 def mutants() -> tuple[Planted, ...]:
     """Every planted bug."""
-    rooms = (additive, select, response, sparse, keys, sources, prices, release)
-    return tuple(bug for room in rooms for bug in room.planted())
+    modules = (additive, select, response, sparse, keys, sources, prices, release)
+    return tuple(bug for module in modules for bug in module.bugs())

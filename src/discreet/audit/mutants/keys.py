@@ -1,8 +1,9 @@
 """Planted bugs of private keys: thresholds for one key, for other noise, for rows; noise for one group."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -12,7 +13,7 @@ from discreet.audit.bounds import Odds
 from discreet.audit.brute import keys_entered, keys_exchanged
 from discreet.audit.events import Event
 from discreet.audit.features import Coordinate, Outputs
-from discreet.audit.laws import OutputLaw, above, mass, released
+from discreet.audit.laws import OutputLaw, above, mass, selection_law
 from discreet.audit.mutants.planted import Drawn, Planted, Proven
 from discreet.mechanism.additive import Law as Noise
 from discreet.mechanism.keys import gaussian_key_selection, key_selection
@@ -24,8 +25,8 @@ _DELTA = Fraction(1, 100)
 _THREE = (((0, 0, 0), (1, 1, 1)),)
 
 
-def planted() -> Iterator[Planted]:
-    """All of this room."""
+def bugs() -> Iterator[Planted]:
+    """All bugs of this module."""
     yield from _thresholds()
     yield from _noises()
     yield from _exact()
@@ -36,80 +37,76 @@ def _thresholds() -> Iterator[Planted]:
     promise, three = right.cost, right.noise
     alone = key_selection(1, Fraction(1, 3), _DELTA)  # the same noise, for units in one group
     wrong = "δ is spent on each key of a unit that has three."
-    yield Proven("keys-delta-per-key", wrong, promise, _THREE, _kept(alone.threshold, three))
+    yield Proven("keys-delta-per-key", wrong, promise, _THREE, _released_at(alone.threshold, three))
     wrong = "The threshold is that of noise for one group, the noise that for three."
-    small = key_selection(3, 3, _DELTA).threshold  # of scale 1
-    yield Proven("keys-threshold-of-other-noise", wrong, promise, _THREE, _kept(small, three))
-    made = key_selection(1, 1, _DELTA)
+    scale_1 = key_selection(3, 3, _DELTA).threshold
+    yield Proven("keys-threshold-of-other-noise", wrong, promise, _THREE, _released_at(scale_1, three))
+    single = key_selection(1, 1, _DELTA)
     wrong = "τ = 1 + ln(1/2δ) = 4.91, the threshold of continuous noise, is cut to 4."
-    yield Proven("keys-threshold-rounded-down", wrong, made.cost, (((0,), (1,)),), _kept(4, made.noise))
+    yield Proven("keys-threshold-rounded-down", wrong, single.cost, (((0,), (1,)),), _released_at(4, single.noise))
     wrong = "Rows are counted, of which one unit has five, and not units."
-    yield Proven("keys-of-rows", wrong, made.cost, (((0,), (5,)),), _kept(made.threshold, made.noise))
-    yield _met()
+    yield Proven("keys-of-rows", wrong, single.cost, (((0,), (5,)),), _released_at(single.threshold, single.noise))
+    yield _threshold_met()
 
 
-def _met() -> Drawn:
+def _threshold_met() -> Drawn:
     """The real mechanism, let through at count + noise ≥ τ, on a key of one unit that the other table has not."""
-    made = key_selection(1, 2, _DELTA)
-    loose = replace(made, threshold=made.threshold - 1)
+    single = key_selection(1, 2, _DELTA)
+    loose = replace(single, threshold=single.threshold - 1)
 
     def draw(counts: tuple[int, ...], n: int, source: Source) -> Outputs:
         return loose(np.tile(np.array(counts), n), source).astype(np.int64)
 
-    chance = float(lower(lambda: above(made.noise, made.threshold - 2))) - 1e-15
+    chance = float(lower(lambda: above(single.noise, single.threshold - 2))) - 1e-15
     wrong = "A key is released where count + noise meets τ and does not pass it; seen in released keys."
     event, test = Event(Coordinate(0), "=", 1), Odds(Fraction(2), _DELTA)
     return Drawn("keys-threshold-met-drawn", wrong, test, ((1,), (0,)), draw, event, (chance, 0.0), 120_000)
 
 
 def _noises() -> Iterator[Planted]:
-    made = key_selection(1, 1, _DELTA)
-    at, promise = made.threshold, key_selection(3, 1, _DELTA).cost
-    one = key_selection(3, 3, _DELTA).threshold  # for noise of scale 1
+    single = key_selection(1, 1, _DELTA)
+    tau, promise = single.threshold, key_selection(3, 1, _DELTA).cost
+    scale_1 = key_selection(3, 3, _DELTA).threshold
     wrong = "A unit has three keys and the scale is 1/ε, not 3/ε."
-    yield Proven("keys-noise-of-one-group", wrong, promise, keys_entered((one,), 3, 3), _kept(one, made.noise))
+    three = keys_entered((scale_1,), 3, 3)
+    yield Proven("keys-noise-of-one-group", wrong, promise, three, _released_at(scale_1, single.noise))
     wrong = "A unit leaves one key for another, which moves two counts; the noise is that of add-remove."
-    swapped = keys_exchanged((at - 1, at), 2, 1)
-    yield Proven("keys-by-replacement", wrong, made.cost, swapped, _kept(at, made.noise))
+    swapped = keys_exchanged((tau - 1, tau), 2, 1)
+    yield Proven("keys-by-replacement", wrong, single.cost, swapped, _released_at(tau, single.noise))
     normal = gaussian_key_selection(4, 2, Fraction(1, 10**4))
     wrong = "A unit has four keys and μ is 1/σ, not √4/σ."
     cost = Together((Gaussian(Fraction(2)), Approx(Fraction(0), Fraction(1, 10**4))))
     four = keys_entered((normal.threshold,), 4, 4)
-    yield Proven("keys-gaussian-of-one-group", wrong, cost, four, _kept(normal.threshold, normal.noise))
+    yield Proven("keys-gaussian-of-one-group", wrong, cost, four, _released_at(normal.threshold, normal.noise))
     wrong = "All keys get the same noise, so that of two counts the larger is told."
-    yield Proven("keys-shared-noise", wrong, made.cost, (((at, at), (at + 1, at)),), _Shared(at, made.noise))
+    larger = (((tau, tau), (tau + 1, tau)),)
+    yield Proven("keys-shared-noise", wrong, single.cost, larger, partial(_shared_noise, tau, single.noise))
 
 
 def _exact() -> Iterator[Planted]:
-    made = key_selection(1, 1, _DELTA)
-    at = made.threshold
+    single = key_selection(1, 1, _DELTA)
+    tau = single.threshold
 
-    def anonymous(counts: tuple[int, ...]) -> OutputLaw:
-        return {tuple(int(c > at) for c in counts): arb(1)}
+    def without_noise(counts: tuple[int, ...]) -> OutputLaw:
+        return {tuple(int(c > tau) for c in counts): arb(1)}
 
     wrong = "A key is released where its exact count is above τ."
-    yield Proven("keys-without-noise", wrong, made.cost, (((at,), (at + 1,)),), anonymous)
+    yield Proven("keys-without-noise", wrong, single.cost, (((tau,), (tau + 1,)),), without_noise)
 
-    def counted(counts: tuple[int, ...]) -> OutputLaw:
-        return {(len([c for c in counts if c]), *y): p for y, p in released(counts, at, made.noise).items()}
+    def with_key_count(counts: tuple[int, ...]) -> OutputLaw:
+        return {(len([c for c in counts if c]), *y): p for y, p in selection_law(counts, tau, single.noise).items()}
 
     wrong = "How many keys there are is told beside those released."
-    yield Proven("keys-present-told", wrong, made.cost, (((5, 0), (5, 1)),), counted)
+    yield Proven("keys-present-told", wrong, single.cost, (((5, 0), (5, 1)),), with_key_count)
 
 
-@dataclass(frozen=True)
-class _Shared:
+def _shared_noise(threshold: int, noise: Noise, counts: tuple[int, ...]) -> OutputLaw:
     """The law of one noise for all keys."""
-
-    threshold: int
-    noise: Noise
-
-    def __call__(self, counts: tuple[int, ...]) -> OutputLaw:
-        found: OutputLaw = dict.fromkeys(product((0, 1), repeat=len(counts)), arb(0))
-        for k in range(-40, 41):
-            found[tuple(int(c + k > self.threshold) for c in counts)] += mass(self.noise, k)
-        return found
+    law: OutputLaw = dict.fromkeys(product((0, 1), repeat=len(counts)), arb(0))
+    for k in range(-40, 41):
+        law[tuple(int(c + k > threshold) for c in counts)] += mass(noise, k)
+    return law
 
 
-def _kept(threshold: int, noise: Noise) -> Callable[[tuple[int, ...]], OutputLaw]:
-    return lambda counts: released(counts, threshold, noise)
+def _released_at(threshold: int, noise: Noise) -> Callable[[tuple[int, ...]], OutputLaw]:
+    return lambda counts: selection_law(counts, threshold, noise)

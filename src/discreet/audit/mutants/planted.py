@@ -1,4 +1,4 @@
-"""A bug planted on purpose: what is wrong, what it pretends to promise, and how it is caught.
+"""A bug planted on purpose: its fault, the cost it pretends to have, and how the audit catches it.
 
 Those with a small exact law are caught by proof.  The others are drawn, with one event fixed beforehand and enough runs
 that the binomial law of its true chances makes a miss rarer than 10⁻⁶.
@@ -11,11 +11,12 @@ from typing import Any
 from discreet.audit.bounds import ALPHA, Test, lower_bound, refutes
 from discreet.audit.brute import Pairs, brute
 from discreet.audit.events import Event
-from discreet.audit.laws import Told
+from discreet.audit.laws import ExactLaw
 from discreet.audit.report import Row, verdict
 from discreet.audit.trial import Draw, Pair
 from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.cost import Cost
+from discreet.real import Real, lower, upper
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Proven:
     wrong: str
     cost: Cost
     pairs: Pairs
-    law: Callable[[Any], Told]
+    law: Callable[[Any], ExactLaw]
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,12 @@ class Drawn:
 Planted = Proven | Drawn
 
 
-def caught(planted: Planted, *, alpha: float = ALPHA, source: Source = SYSTEM) -> Row:
+def chance_bounds(first: Real, second: Real) -> tuple[float, float]:
+    """The chances of an event on either side: the first rounded down, the second up."""
+    return float(lower(first)) - 1e-15, float(upper(second)) + 1e-15
+
+
+def audit_bug(planted: Planted, *, alpha: float = ALPHA, source: Source = SYSTEM) -> Row:
     """The row of a planted bug; it must say "refuted"."""
     match planted:
         case Proven():
@@ -54,7 +60,7 @@ def caught(planted: Planted, *, alpha: float = ALPHA, source: Source = SYSTEM) -
         case Drawn():
             first, second = (planted.draw(side, planted.runs, source) for side in planted.pair)
             bound = lower_bound(planted.test, planted.event.hits(first, second), alpha)
-            said = verdict(refutes(planted.test, bound))
-            return Row(planted.name, str(planted.test), bound, planted.runs, str(planted.event), said)
+            result = verdict(refutes(planted.test, bound))
+            return Row(planted.name, str(planted.test), bound, planted.runs, str(planted.event), result)
         case _:
             raise TypeError("not a planted bug")

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from discreet.audit.laws import OutputLaw, above, windowed
+from discreet.audit.laws import OutputLaw, above, window_law
 from discreet.audit.mutants.planted import Planted, Proven
 from discreet.noise.gaussian import DiscreteGaussian, RoundedGaussian
 from discreet.privacy import analytic
@@ -17,18 +17,18 @@ COUNTS, EACH, DELTA = 100, Fraction(1, 10), Fraction(1, 10**6)
 CONTINUOUS = Fraction("4.6927")  # dp-accounting 0.6: 100 LaplaceDpEvent(10) at δ = 10⁻⁶, rounded up
 
 
-def planted() -> Iterator[Planted]:
-    """All of this room."""
+def bugs() -> Iterator[Planted]:
+    """All bugs of this module."""
     wrong = "100 counts with integer noise at ε = 0.1 are priced as continuous Laplace noise."
     yield Proven("integer-noise-as-continuous", wrong, Approx(CONTINUOUS, DELTA), ((0, 1),), _losses)
     wrong = "One count with integer noise at ε = 1 is priced by δ = 1 − e^((ε′ − ε)/2), continuous Laplace noise's."
     half = Fraction(1, 2)
     yield Proven("one-count-as-continuous", wrong, Approx(half, Fraction("0.2213")), ((0, 1),), _one_loss)
     wrong = "The discrete Gaussian at σ = ½ is priced by μ = 2."
-    sigma, at = Fraction(1, 2), Fraction(27, 5)
-    claimed, noise = Approx(at, analytic.delta(sigma, at)), DiscreteGaussian(sigma)
+    sigma, epsilon = Fraction(1, 2), Fraction(27, 5)
+    claimed, noise = Approx(epsilon, analytic.delta(sigma, epsilon)), DiscreteGaussian(sigma)
     window = range(-6, 8)
-    yield Proven("discrete-gaussian-by-mu", wrong, claimed, ((0, 1),), lambda exact: windowed(noise, exact, window))
+    yield Proven("discrete-gaussian-by-mu", wrong, claimed, ((0, 1),), lambda exact: window_law(noise, exact, window))
     wrong = "σ = √(2 ln(1.25/δ))/ε is used at ε = 10, where it is not proven."
     yield Proven("classic-gaussian-above-1", wrong, Approx(Fraction(10), Fraction(1, 10**5)), ((0, 1),), _classic)
 

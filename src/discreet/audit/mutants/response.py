@@ -18,16 +18,16 @@ from discreet.privacy.cost import Response
 from discreet.real import ball
 
 
-def planted() -> Iterator[Planted]:
-    """All of this room."""
+def bugs() -> Iterator[Planted]:
+    """All bugs of this module."""
     uneven = two_coins("0.5", "0.1")
     fair = up(lambda: ball(3).log())
     wrong = "A second coin of bias 0.1 is priced by the fair coin's formula, ln((1 + t)/(1 − t))."
 
-    def said(truth: int) -> OutputLaw:
+    def law(truth: int) -> OutputLaw:
         return {1: ball(uneven.yes_probability(truth)), 0: 1 - ball(uneven.yes_probability(truth))}
 
-    yield Proven("uneven-coin-priced-as-fair", wrong, Response(fair), ((0, 1),), said)
+    yield Proven("uneven-coin-priced-as-fair", wrong, Response(fair), ((0, 1),), law)
 
     def draw(truth: int, n: int, source: Source) -> Outputs:
         return uneven(np.full(n, truth), source)

@@ -1,8 +1,9 @@
 """Planted bugs of private choice: missing factors, steps read off the data, prices of another mechanism."""
 
+import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any
+from functools import partial
 
 import numpy as np
 from flint import arb
@@ -13,21 +14,21 @@ from discreet.audit.brute import nearby, one_row_more
 from discreet.audit.events import Event
 from discreet.audit.features import Coordinate, Outputs
 from discreet.audit.laws import OutputLaw
-from discreet.audit.mutants.planted import Drawn, Planted, Proven
+from discreet.audit.mutants.planted import Drawn, Planted, Proven, chance_bounds
 from discreet.mechanism import beta, quantile
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.select import exponential_choice
 from discreet.noise.source import Source
 from discreet.privacy.cost import Exponential, Pure
-from discreet.real import lower, upper
+from discreet.real import Real
 
 _SCORES = nearby((0, 1), 4)
 _ONE = Fraction(1)
 _PROMISE = Exponential(_ONE)
 
 
-def planted() -> Iterator[Planted]:
-    """All of this room."""
+def bugs() -> Iterator[Planted]:
+    """All bugs of this module."""
     yield from _factors()
     yield from _noise()
     yield from _grids()
@@ -54,25 +55,25 @@ def _drawn_without_2() -> Drawn:
     def draw(scores: tuple[int, ...], n: int, source: Source) -> Outputs:
         return exponential_choice(max(scores) - np.array(scores), Fraction(2), n, source)
 
-    def chance(scores: tuple[int, ...]) -> Any:
+    def chance(scores: tuple[int, ...]) -> Real:
         return lambda: laws.exponential(scores, Fraction(2))[0]
 
-    chances = (float(lower(chance(pair[0]))) - 1e-15, float(upper(chance(pair[1]))) + 1e-15)
+    chances = chance_bounds(*map(chance, pair))
     wrong = "The same, through the sampler itself, at ε = 2."
     event = Event(Coordinate(0), "=", 0)
     return Drawn("exponential-without-2-drawn", wrong, Odds(Fraction(2)), pair, draw, event, chances, 8_000)
 
 
 def _noise() -> Iterator[Planted]:
-    unit = DiscreteLaplace(_ONE)
+    unit, double = DiscreteLaplace(_ONE), DiscreteLaplace(Fraction(2))
     wrong = "The noise has scale Δ/ε, right only for scores that all move one way."
     yield Proven("noisy-max-without-2", wrong, Pure(_ONE), _SCORES, lambda s: laws.noisy_max(s, unit))
     wrong = "The winner's noisy score is told too, with the noise that was compared."
     all_up = [((0,) * 4, (1,) * 4)]
-    yield Proven("noisy-max-tells-score", wrong, Pure(_ONE), all_up, _told(DiscreteLaplace(Fraction(2))))
+    yield Proven("noisy-max-tells-score", wrong, Pure(_ONE), all_up, partial(_winner_and_score, double))
     wrong = "Noisy scores saturate at the largest score, where they tie and the first of them wins."
-    tied = [((0,) * 10, (-1,) * 9 + (0,))]
-    yield Proven("noisy-max-saturated", wrong, Pure(_ONE), tied, _saturated(DiscreteLaplace(Fraction(2))))
+    ties = [((0,) * 10, (-1,) * 9 + (0,))]
+    yield Proven("noisy-max-saturated", wrong, Pure(_ONE), ties, partial(_saturated_winner, double))
 
 
 def _grids() -> Iterator[Planted]:
@@ -89,16 +90,16 @@ def _grids() -> Iterator[Planted]:
 
 def _wrong_steps() -> Iterator[Planted]:
     wrong = "Δ of the log-likelihood is taken at θ = ½, where it is least."
-    made = beta.bias(1, low="0.01", high="0.9", points=9)
+    mechanism = beta.bias(1, low="0.01", high="0.9", points=9)
     rate = Fraction(1, 2 * 2839)  # ⌊ln 2/step⌉ = 2839 steps
 
-    def biased(flips: tuple[int, int]) -> OutputLaw:
-        return laws.exponential([int(s) for s in made.scores(list(flips))], rate)
+    def law(flips: tuple[int, int]) -> OutputLaw:
+        return laws.exponential([int(s) for s in mechanism.scores(list(flips))], rate)
 
-    yield Proven("bias-smallest-delta", wrong, _PROMISE, one_row_more(2), biased)
+    yield Proven("bias-smallest-delta", wrong, _PROMISE, one_row_more(2), law)
     wrong = "A row is replaced, so one count falls while another rises; the exponent is that of monotone scores."
-    moved = [((1, 0, 0), (0, 1, 0)), ((2, 1, 1), (1, 2, 1)), ((0, 1, 1), (1, 0, 1))]
-    yield Proven("monotone-by-replacement", wrong, _PROMISE, moved, lambda s: laws.exponential(s, _ONE))
+    replaced = [((1, 0, 0), (0, 1, 0)), ((2, 1, 1), (1, 2, 1)), ((0, 1, 1), (1, 0, 1))]
+    yield Proven("monotone-by-replacement", wrong, _PROMISE, replaced, lambda s: laws.exponential(s, _ONE))
     wrong = "The same for two choices at ε/2 each: a unit leaves two counts and enters two others."
     twice = [((1, 1, 0, 0), (0, 0, 1, 1)), ((2, 2, 1, 1), (1, 1, 2, 2))]
     yield Proven("monotone-top-k-by-replacement", wrong, Pure(_ONE), twice, lambda s: laws.top(s, Fraction(1, 2), 2))
@@ -109,39 +110,29 @@ def _own_step(scores: tuple[int, ...]) -> OutputLaw:
     return laws.exponential([-((max(scores) - s) // step) for s in scores], Fraction(1, 2))
 
 
-def _told(noise: DiscreteLaplace) -> Callable[[tuple[int, ...]], OutputLaw]:
-    def found(scores: tuple[int, ...]) -> OutputLaw:
-        said: OutputLaw = {}
-        for i, own in enumerate(scores):
-            for value in range(-6, 8):
-                chance = laws.mass(noise, value - own)
-                for j, other in enumerate(scores):
-                    chance *= 1 if j == i else 1 - laws.above(noise, value - other - (1 if j < i else 0))
-                said[i, value] = chance
-        return said
-
-    return found
+def _winner_and_score(noise: DiscreteLaplace, scores: tuple[int, ...]) -> OutputLaw:
+    law: OutputLaw = {}
+    for i, score in enumerate(scores):
+        for value in range(-6, 8):
+            chance = laws.mass(noise, value - score)
+            for j, rival in enumerate(scores):
+                chance *= 1 if j == i else 1 - laws.above(noise, value - rival - (1 if j < i else 0))
+            law[i, value] = chance
+    return law
 
 
-def _saturated(noise: DiscreteLaplace) -> Callable[[tuple[int, ...]], OutputLaw]:
+def _saturated_winner(noise: DiscreteLaplace, scores: tuple[int, ...]) -> OutputLaw:
     """P[the last of them wins] when sums above 0 count as 0: the others stay below, or all are below and it leads."""
-
-    def found(scores: tuple[int, ...]) -> OutputLaw:
-        *others, last = scores
-        wins = _all_below(noise, others, 0) * laws.above(noise, -1 - last)
-        for top in range(-60, 0):
-            wins += _all_below(noise, others, top) * laws.mass(noise, top - last)
-        wins += arb(0).union(1 - laws.above(noise, -61 - last))
-        return {len(others): wins, "another": 1 - wins}
-
-    return found
+    *others, last = scores
+    wins = _all_below(noise, others, 0) * laws.above(noise, -1 - last)
+    for top in range(-60, 0):
+        wins += _all_below(noise, others, top) * laws.mass(noise, top - last)
+    wins += arb(0).union(1 - laws.above(noise, -61 - last))
+    return {len(others): wins, "another": 1 - wins}
 
 
 def _all_below(noise: DiscreteLaplace, scores: list[int], top: int) -> arb:
-    product = arb(1)
-    for own in scores:
-        product *= 1 - laws.above(noise, top - 1 - own)
-    return product
+    return math.prod((1 - laws.above(noise, top - 1 - score) for score in scores), start=arb(1))
 
 
 def _ties_twice(counts: tuple[int, ...]) -> OutputLaw:

@@ -1,6 +1,6 @@
 """Planted bugs of randomness: floats, seeds, clocks, forks and noise used twice.
 
-What is copied by a fork is copied here by `deepcopy`: the same state in both workers, without the processes.
+`deepcopy` stands in for a fork: both workers have the same state, without the processes.
 """
 
 import time
@@ -26,23 +26,23 @@ _CERTAIN = (1.0, 0.0)
 _A = 0.36787944117144233  # e⁻¹: geometric noise of scale 1
 
 
-def planted() -> Iterator[Planted]:
-    """All of this room."""
-    one, two = Odds(Fraction(1)), Odds(Fraction(2))
+def bugs() -> Iterator[Planted]:
+    """All bugs of this module."""
+    epsilon_1, epsilon_2 = Odds(Fraction(1)), Odds(Fraction(2))
     wrong = "Noise is added in floats: around 0 its low digits survive, around 1 they are rounded away."
     # At 1 every sum is a multiple of 2⁻⁵³.  At 0 noise below ½ mostly is not: 0.27 if low digits of ln u are even.
     digits = Event(LowestBit(0), "≤", -54)
-    yield Drawn("float-laplace", wrong, one, (0.0, 1.0), _float_laplace, digits, (0.2, 0.0), 2_000)
+    yield Drawn("float-laplace", wrong, epsilon_1, (0.0, 1.0), _float_laplace, digits, (0.2, 0.0), 2_000)
     wrong = "The generator is seeded, so the noise is known."
-    known = Event(Coordinate(0), "=", 7 + int(_geometric(generator(0), 1)[0]))
-    yield Drawn("seeded-generator", wrong, one, (7, 8), _seeded, known, _CERTAIN, _FEW)
+    recomputed = Event(Coordinate(0), "=", 7 + int(_geometric(generator(0), 1)[0]))
+    yield Drawn("seeded-generator", wrong, epsilon_1, (7, 8), _seeded_draw, recomputed, _CERTAIN, _FEW)
     wrong = "The seed is the second of the answer, which everyone can try."
-    yield Drawn("seed-from-the-clock", wrong, one, (7, 8), _clocked, Event(Undone(), "=", 7), _CERTAIN, _FEW)
+    yield Drawn("seed-from-the-clock", wrong, epsilon_1, (7, 8), _clock_draw, Event(Undone(), "=", 7), _CERTAIN, _FEW)
     same = Event(Difference(0, 1), "=", 0)
     wrong = "Two workers forked from one process hold the same NumPy generator and add the same noise."
-    yield Drawn("fork-repeats-noise", wrong, two, ((5, 5), (5, 6)), _forked, same, _CERTAIN, _FEW)
+    yield Drawn("fork-repeats-noise", wrong, epsilon_2, ((5, 5), (5, 6)), _forked_draw, same, _CERTAIN, _FEW)
     wrong = "One draw of noise is added to every cell."
-    yield Drawn("shared-noise", wrong, two, ((5, 5), (5, 6)), _shared, same, _CERTAIN, _FEW)
+    yield Drawn("shared-noise", wrong, epsilon_2, ((5, 5), (5, 6)), _shared_draw, same, _CERTAIN, _FEW)
 
 
 @dataclass(frozen=True)
@@ -66,17 +66,17 @@ def _float_laplace(exact: float, n: int, source: Source) -> Outputs:
     return noisy
 
 
-def _seeded(exact: int, n: int, source: Source) -> Outputs:
+def _seeded_draw(exact: int, n: int, source: Source) -> Outputs:
     return np.array([exact + int(_geometric(generator(0), 1)[0]) for _ in range(n)])
 
 
-def _clocked(exact: int, n: int, source: Source) -> Outputs:
+def _clock_draw(exact: int, n: int, source: Source) -> Outputs:
     """(second, answer) of one answer a second from now on."""
     now = int(time.time())
     return np.array([(now + i, exact + int(_geometric(generator(now + i), 1)[0])) for i in range(n)])
 
 
-def _forked(exact: tuple[int, int], n: int, source: Source) -> Outputs:
+def _forked_draw(exact: tuple[int, int], n: int, source: Source) -> Outputs:
     parent, runs = generator(), []
     for _ in range(n):
         parent.integers(2)  # the parent lives on between forks
@@ -85,12 +85,12 @@ def _forked(exact: tuple[int, int], n: int, source: Source) -> Outputs:
     return np.array(runs)
 
 
-def _shared(exact: tuple[int, int], n: int, source: Source) -> Outputs:
+def _shared_draw(exact: tuple[int, int], n: int, source: Source) -> Outputs:
     noise = DiscreteLaplace(Fraction(1)).draw(n, source)
     return np.array(exact) + noise[:, None]
 
 
 def _geometric(chance: Any, n: int) -> Ints:
     """Two-sided geometric noise of scale 1, from a generator that must not be used for it."""
-    made: Ints = chance.geometric(1 - _A, n) - chance.geometric(1 - _A, n)
-    return made
+    noise: Ints = chance.geometric(1 - _A, n) - chance.geometric(1 - _A, n)
+    return noise

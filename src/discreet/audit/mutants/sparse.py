@@ -4,10 +4,10 @@ All pretend ε with ε₁ = ε₂ = ε/2 (ε/4 and 3ε/4 in Algorithm 4), Δ = 1
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from itertools import product
-from typing import Any
 
 import numpy as np
 from flint import arb
@@ -17,37 +17,36 @@ from discreet.audit.brute import Pairs
 from discreet.audit.events import Event
 from discreet.audit.features import Outputs, Pattern
 from discreet.audit.laws import OutputLaw, above, mass, verdicts
-from discreet.audit.mutants.planted import Drawn, Planted, Proven
+from discreet.audit.mutants.planted import Drawn, Planted, Proven, chance_bounds
 from discreet.bounded import scalar
 from discreet.mechanism.threshold import SparseVector, sparse_vector
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.source import Source
 from discreet.privacy.cost import Pure
-from discreet.real import lower, upper
 
 _ONE = Pure(Fraction(1))
 _NO_END = 100
 _REACH = 60  # scales of threshold noise summed; what is left out is added as a ball
 
 
-def planted() -> Iterator[Planted]:
-    """All of this room."""
-    yield from _published()
-    yield from _own()
+def bugs() -> Iterator[Planted]:
+    """All bugs of this module."""
+    yield from _published_variants()
+    yield from _own_variants()
 
 
-def _published() -> Iterator[Planted]:
+def _published_variants() -> Iterator[Planted]:
     wrong = "The value above is told with the noise that was compared (Algorithm 3)."
     last: Pairs = [((0,) * 5 + (1,), (1,) * 5 + (0,))]
-    yield Proven("sparse-tells-value", wrong, _ONE, last, _told(_laplace(2), _laplace(2)))
+    yield Proven("sparse-tells-value", wrong, _ONE, last, partial(_value_law, _laplace(2), _laplace(2)))
     wrong = "The questions' noise has no factor c for c positives (Algorithm 4)."
     questions: Pairs = [((0,) * 4 + (1,) * 4, (1,) * 4 + (0,) * 4)]
-    yield Proven("sparse-without-c", wrong, _ONE, questions, _patterns(_laplace(4), Fraction(4, 3), 4))
+    yield Proven("sparse-without-c", wrong, _ONE, questions, partial(_patterns, _laplace(4), Fraction(4, 3), 4))
     wrong = "The questions get no noise and positives have no end (Algorithm 5)."
     cross: Pairs = [((0, 1), (1, 0))]
-    yield Proven("sparse-without-question-noise", wrong, _ONE, cross, _patterns(_laplace(2), None, _NO_END))
+    yield Proven("sparse-without-question-noise", wrong, _ONE, cross, partial(_patterns, _laplace(2), None, _NO_END))
     wrong = "Positives have no end (Algorithm 6)."
-    yield Proven("sparse-without-end", wrong, _ONE, questions, _patterns(_laplace(2), Fraction(2), _NO_END))
+    yield Proven("sparse-without-end", wrong, _ONE, questions, partial(_patterns, _laplace(2), Fraction(2), _NO_END))
     yield _drawn_without_end()
 
 
@@ -57,29 +56,27 @@ def _drawn_without_end() -> Drawn:
     ours = _laplace(1)
 
     def draw(questions: tuple[int, ...], n: int, source: Source) -> Outputs:
-        level = ours.draw(n, source)[:, None]
+        threshold = ours.draw(n, source)[:, None]
         noise = ours.draw(n * len(questions), source).reshape(n, -1)
-        return (np.array(questions) + noise >= level).astype(np.int64)
+        return (np.array(questions) + noise >= threshold).astype(np.int64)
 
-    law, pattern = _patterns(ours, Fraction(1), _NO_END), "⊥" * 4 + "⊤" * 4
-    chances = (
-        float(lower(lambda: law(pair[0])[pattern])) - 1e-15,
-        float(upper(lambda: law(pair[1])[pattern])) + 1e-15,
-    )
+    law, pattern = partial(_patterns, ours, Fraction(1), _NO_END), "⊥" * 4 + "⊤" * 4
+    chances = chance_bounds(lambda: law(pair[0])[pattern], lambda: law(pair[1])[pattern])
     event = Event(Pattern((0,) * 4 + (1,) * 4), "=", 1)
     wrong = "The same, seen in verdicts, at ε = 2."
     return Drawn("sparse-without-end-drawn", wrong, Odds(Fraction(2)), pair, draw, event, chances, 40_000)
 
 
-def _own() -> Iterator[Planted]:
+def _own_variants() -> Iterator[Planted]:
     wrong = "The threshold gets no noise, so every answer below costs anew."
     questions = [((0,) * 8, (1,) * 8)]
-    yield Proven("sparse-without-threshold-noise", wrong, _ONE, questions, _patterns(None, Fraction(4), 1))
-    wrong = "The threshold's noise has scale ε₁, not Δ/ε₁."
-    yield Proven("sparse-threshold-scale", wrong, _ONE, questions, _patterns(_laplace(Fraction(1, 2)), Fraction(4), 1))
+    yield Proven("sparse-without-threshold-noise", wrong, _ONE, questions, partial(_patterns, None, Fraction(4), 1))
+    wrong, half = "The threshold's noise has scale ε₁, not Δ/ε₁.", _laplace(Fraction(1, 2))
+    yield Proven("sparse-threshold-scale", wrong, _ONE, questions, partial(_patterns, half, Fraction(4), 1))
     wrong = "An open run is copied, and each copy spends the positive paid for once."
     last: Pairs = [((0,) * 5 + (1,), (1,) * 5 + (0,))]
-    yield Proven("sparse-run-copied", wrong, _ONE, last, _copied(sparse_vector(scalar(1), 1, threshold=0, positives=1)))
+    run = sparse_vector(scalar(1), 1, threshold=0, positives=1)
+    yield Proven("sparse-run-copied", wrong, _ONE, last, partial(_copied_run, run))
 
 
 def _laplace(scale: int | Fraction) -> DiscreteLaplace:
@@ -87,66 +84,53 @@ def _laplace(scale: int | Fraction) -> DiscreteLaplace:
 
 
 def _patterns(
-    ours: DiscreteLaplace | None, theirs: Fraction | None, positives: int
-) -> Callable[[tuple[int, ...]], OutputLaw]:
-    """The law of verdicts; a missing noise is 0."""
+    ours: DiscreteLaplace | None, theirs: Fraction | None, positives: int, questions: tuple[int, ...]
+) -> OutputLaw:
+    """The law of verdicts, with noise `ours` of the threshold and scale `theirs` of the questions; None is no noise."""
     noise = None if theirs is None else DiscreteLaplace(theirs)
-
-    def found(questions: tuple[int, ...]) -> OutputLaw:
-        said: OutputLaw = {}
-        for level, chance in _levels(ours):
-            ups = [_above(noise, level - 1 - q) for q in questions]
-            for pattern, more in verdicts(ups, positives):
-                said[pattern] = said.get(pattern, arb(0)) + chance * more
-        return said if ours is None else _widened(said, ours)
-
-    return found
+    law: OutputLaw = {}
+    for threshold, chance in _thresholds(ours):
+        ups = [_above(noise, threshold - 1 - q) for q in questions]
+        for pattern, pattern_chance in verdicts(ups, positives):
+            law[pattern] = law.get(pattern, arb(0)) + chance * pattern_chance
+    return law if ours is None else _with_tail(law, ours)
 
 
-def _copied(run: SparseVector) -> Callable[[tuple[int, ...]], OutputLaw]:
+def _copied_run(run: SparseVector, questions: tuple[int, ...]) -> OutputLaw:
     """The law of both copies' verdicts: one noisy threshold, and noise of their own for the questions."""
-
-    def found(questions: tuple[int, ...]) -> OutputLaw:
-        said: dict[Any, arb] = {}
-        for level, chance in _levels(run.threshold_noise):
-            ups = [above(run.question_noise, run.threshold + level - 1 - q) for q in questions]
-            own = list(verdicts(ups, run.positives))
-            for (first, once), (second, again) in product(own, own):
-                said[first, second] = said.get((first, second), arb(0)) + chance * once * again
-        return _widened(said, run.threshold_noise)
-
-    return found
+    law: OutputLaw = {}
+    for shift, chance in _thresholds(run.threshold_noise):
+        ups = [above(run.question_noise, run.threshold + shift - 1 - q) for q in questions]
+        for (first, p), (second, q) in product(list(verdicts(ups, run.positives)), repeat=2):
+            law[first, second] = law.get((first, second), arb(0)) + chance * p * q
+    return _with_tail(law, run.threshold_noise)
 
 
-def _told(ours: DiscreteLaplace, theirs: DiscreteLaplace) -> Callable[[tuple[int, ...]], OutputLaw]:
+def _value_law(ours: DiscreteLaplace, theirs: DiscreteLaplace, questions: tuple[int, ...]) -> OutputLaw:
     """All below but the last, whose noisy value is told: the output is that value."""
-
-    def found(questions: tuple[int, ...]) -> OutputLaw:
-        said: dict[Any, arb] = {value: arb(0) for value in range(-4, 4)}
-        for level, chance in _levels(ours):
-            below = chance
-            for q in questions[:-1]:
-                below *= 1 - above(theirs, level - 1 - q)
-            for value in said:
-                if value >= level:
-                    said[value] += below * mass(theirs, value - questions[-1])
-        return _widened(said, ours)
-
-    return found
+    law: OutputLaw = {value: arb(0) for value in range(-4, 4)}
+    for threshold, chance in _thresholds(ours):
+        below = chance
+        for q in questions[:-1]:
+            below *= 1 - above(theirs, threshold - 1 - q)
+        for value in law:
+            if value >= threshold:
+                law[value] += below * mass(theirs, value - questions[-1])
+    return _with_tail(law, ours)
 
 
-def _levels(ours: DiscreteLaplace | None) -> Iterator[tuple[int, arb]]:
+def _thresholds(ours: DiscreteLaplace | None) -> Iterator[tuple[int, arb]]:
     if ours is None:
         yield 0, arb(1)
         return
     reach = math.ceil(ours.scale * _REACH)
-    for level in range(-reach, reach + 1):
-        yield level, mass(ours, level)
+    for shift in range(-reach, reach + 1):
+        yield shift, mass(ours, shift)
 
 
-def _widened(law: OutputLaw, ours: DiscreteLaplace) -> OutputLaw:
-    rest = arb(0).union(2 * above(ours, math.ceil(ours.scale * _REACH)))
-    return {output: chance + rest for output, chance in law.items()}
+def _with_tail(law: OutputLaw, ours: DiscreteLaplace) -> OutputLaw:
+    tail = arb(0).union(2 * above(ours, math.ceil(ours.scale * _REACH)))
+    return {output: chance + tail for output, chance in law.items()}
 
 
 def _above(noise: DiscreteLaplace | None, t: int) -> arb:

@@ -1,8 +1,8 @@
-"""The tour as a terminal page and as a picture file."""
+"""The tour as a page in the terminal and as a picture file."""
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉"
 _DECADES = (-5, 0)  # errors from 10⁻⁵ to 1: five decades share the width of a bar
 
 
-def drawn(figures: Tour, plot: str | None) -> Any:
+def tour_page(figures: Tour, plot: str | None) -> Any:
     """The whole page."""
     from rich.console import Group
     from rich.text import Text
@@ -65,22 +65,22 @@ def picture(figures: Tour, path: Path) -> None:
 
 @dataclass(frozen=True)
 class _ByWidth:
-    """Whatever `drawn` makes of the number of columns there are."""
+    """What `draw` returns for the number of columns of the console."""
 
-    drawn: Callable[[int], Any]
+    draw: Callable[[int], Any]
 
     def __rich_console__(self, console: Any, options: Any) -> Any:
-        yield self.drawn(options.max_width)
+        yield self.draw(options.max_width)
 
 
 def _part(number: str, question: str, promise: str) -> tuple[Any, Any]:
     from rich.text import Text
 
     title = Text.assemble((f"{number}  ", "bold cyan"), (question, "bold"), (f"  {promise}", "dim"))
-    return Text(), _ByWidth(lambda columns: _ruled(title, columns))
+    return Text(), _ByWidth(lambda columns: _with_rule(title, columns))
 
 
-def _ruled(title: Any, columns: int) -> Any:
+def _with_rule(title: Any, columns: int) -> Any:
     """The title with a rule after it, or alone where it needs the whole line."""
     from rich.constrain import Constrain
     from rich.rule import Rule
@@ -116,15 +116,15 @@ def _eyes(eyes: BlueEyes) -> list[Any]:
 def _survey(survey: TaxSurvey) -> list[Any]:
     from rich.text import Text
 
-    found = survey.estimate
+    estimate = survey.estimate
     names = ("people", "exact*", "said yes", "± before", "estimate", "interval after")
     row = (
         f"{survey.people:,}",
         Text(_percent(survey.exact), style="dim"),
         _percent(survey.said_yes / survey.people),
         f"± {_points(survey.before)} points",
-        Text(_percent(found.value), style="bold"),
-        f"{_percent(found.low)} to {_percent(found.high)}",
+        Text(_percent(estimate.value), style="bold"),
+        f"{_percent(estimate.low)} to {_percent(estimate.high)}",
     )
     return [
         _table(names, [row]),
@@ -151,18 +151,18 @@ def _errors(curves: tuple[Errors, ...], many: tuple[ManyCounts, ...]) -> list[An
 
 
 def _bars(curves: tuple[Errors, ...], columns: int) -> Any:
-    """The errors as a table; its bars share what the numbers leave over, and give way where that is too little."""
+    """The errors as a table; bars use the width that the numbers leave, and are left out where it is too narrow."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
     points = [_points(point.measured) for errors in curves for point in errors.points]
-    taken = [
+    widths = [
         max(len(f"{size:,}") for size in shares.SIZES),
         max(len(errors.name) for errors in curves),
         max(map(len, ("points", *points))),
     ]
-    length = min(_BAR, columns - sum(taken) - 4 * 2 - _OVERHANG)
+    length = min(_BAR, columns - sum(widths) - 4 * 2 - _OVERHANG)
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("people", justify="right", no_wrap=True)
     table.add_column("mechanism", no_wrap=True)
@@ -175,16 +175,16 @@ def _bars(curves: tuple[Errors, ...], columns: int) -> Any:
             bar = [Text(_bar(off, length), style=ink)] if length >= _SHORTEST_BAR else []
             table.add_row(people, Text(errors.name, style=ink), *bar, _points(off))
     measured = f"measured on {shares.REPEATS} runs of every mechanism."
-    said = f"Each mark is ten times the last; {measured}" if length >= _SHORTEST_BAR else measured.capitalize()
-    return Group(table, Text(said))
+    note = f"Each mark is ten times the last; {measured}" if length >= _SHORTEST_BAR else measured.capitalize()
+    return Group(table, Text(note))
 
 
 def _many(many: tuple[ManyCounts, ...]) -> str:
     first, last = many[0], many[-1]
     wins = next(row.counts for row in many if row.gaussian < row.laplace)
-    one = f"A person in one count: Laplace errs less, {first.laplace:.1f} against {first.gaussian:.1f}."
-    more = f"In {wins} or more the Gaussian does (δ = {amounts.shown(shares.DELTA)}): in {last.counts},"
-    return f"{one}\n{more} {last.gaussian:.0f} against {last.laplace:.0f} in each."
+    single = f"A person in one count: Laplace errs less, {first.laplace:.1f} against {first.gaussian:.1f}."
+    several = f"In {wins} or more the Gaussian does (δ = {amounts.shown(shares.DELTA)}): in {last.counts},"
+    return f"{single}\n{several} {last.gaussian:.0f} against {last.laplace:.0f} in each."
 
 
 def _next(plot: str | None) -> str:
@@ -193,38 +193,32 @@ def _next(plot: str | None) -> str:
 
 
 def _table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Any:
-    """A column a name; where that does not fit a line a name, and at last such lines for each row by itself."""
+    """A column a name; if that is too wide, a line a name; if that is too wide, such lines for each row by itself."""
     from rich.console import Group
 
     def fitting(columns: int) -> Any:
-        tables = (_upright(names, rows), _turned(names, rows))
-        single = Group(*(_turned(names, [row]) for row in rows))
+        tables = (_grid(names, rows, 3), _transposed_table(names, rows))
+        single = Group(*(_transposed_table(names, [row]) for row in rows))
         return next((table for table in tables if _full_width(table) <= columns), single)
 
     return _ByWidth(fitting)
 
 
-def _upright(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Any:
+def _grid(header: Sequence[Any], rows: Sequence[Sequence[Any]], space: int, **first: Any) -> Any:
+    """A table with `space` between its columns; `first` styles the first column."""
     from rich.table import Table
 
-    table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
-    for name in names:
-        table.add_column(name, justify="right", no_wrap=True)
+    table = Table(box=None, padding=(0, space, 0, 0), header_style="dim")
+    for index, name in enumerate(header):
+        table.add_column(name, no_wrap=True, **({"justify": "right"} if index or not first else first))
     for row in rows:
         table.add_row(*row)
     return table
 
 
-def _turned(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Any:
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column(names[0], style="dim", no_wrap=True)
-    for row in rows:
-        table.add_column(row[0], justify="right", no_wrap=True)
-    for place, name in enumerate(names[1:], start=1):
-        table.add_row(name, *(row[place] for row in rows))
-    return table
+def _transposed_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Any:
+    header, *lines = zip(names, *rows, strict=True)
+    return _grid(header, lines, 2, style="dim")
 
 
 def _full_width(table: Any) -> int:
@@ -242,10 +236,10 @@ def _axis(length: int) -> str:
     free = len(marks)
     for power in range(high, low, -1):
         label = f"{100 * 10.0**power:g}"
-        at = max(0, round(length * (power - low) / (high - low)) - 1)
-        if at + len(label) < free:
-            marks[at : at + len(label)] = label
-            free = at
+        start = max(0, round(length * (power - low) / (high - low)) - 1)
+        if start + len(label) < free:
+            marks[start : start + len(label)] = label
+            free = start
     return "".join(marks).rstrip()
 
 
@@ -266,13 +260,4 @@ def _points(error: float) -> str:
 
 
 def _curve(errors: Errors) -> Curve:
-    points = errors.points
-    return Curve(
-        name=errors.name,
-        order=errors.order,
-        people=tuple(p.people for p in points),
-        stated=tuple(p.stated for p in points),
-        measured=tuple(p.measured for p in points),
-        low=tuple(p.low for p in points),
-        high=tuple(p.high for p in points),
-    )
+    return Curve(errors.name, errors.order, *zip(*map(astuple, errors.points), strict=True))
