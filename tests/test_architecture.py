@@ -167,7 +167,7 @@ COMMAND = re.compile(rf"\bdiscreet (?:{'|'.join(sorted({name.split()[0] for name
 SPELT = {  # commands in texts that are no fix
     "cli/asking.py": "a pipe of the shell",
     "cli/ledger.py": "a line of help",
-    "demo/drawn.py": "the end of the tour",
+    "demo/tour_page.py": "the end of the tour",
     "envelope.py": "the first bytes of what is stored",
     "fix.py": "the one builder",
     "ledger/chain.py": "what is hashed first",

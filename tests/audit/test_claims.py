@@ -40,7 +40,7 @@ def constructors() -> set[object]:
             made = inspect.signature(function).return_annotation
             if isinstance(made, type) and {"cost", "sensitivity", "__call__"} <= {
                 *dir(made),
-                *getattr(made, "__annotations__", ()),
+                *getattr(made, "__dataclass_fields__", ()),
             }:
                 found.add(function)
     return found
