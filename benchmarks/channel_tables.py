@@ -94,4 +94,4 @@ def compiled(dataset: Any, sql: str) -> list[str]:
 
 def worker_pid(dataset: Any) -> int:
     """The number of the process that meets the rows."""
-    return int(dataset.table.engine._process._pair[0][0].pid)
+    return int(dataset.table.engine.process._pair[0][0].pid)

@@ -99,7 +99,7 @@ def _write(source: Path, size: int) -> None:
 
 
 def _worker(engine: Engine) -> int:
-    ((child, _),) = engine._process._pair
+    ((child, _),) = engine.process._pair
     return int(child.pid)
 
 

@@ -15,7 +15,7 @@ from tests.engine.postgres.server import running
 
 from benchmarks.report import Aim, Report, Table
 from discreet.engine import Limits, PostgresEngine
-from discreet.metadata.address import parsed
+from discreet.metadata.address import parse
 from discreet.query.bound import draft_of
 from discreet.query.compile.exacts import exacts_of
 from discreet.query.compile.postgres import POSTGRES
@@ -72,7 +72,7 @@ def report(rows: int = ROWS, rounds: int = ROUNDS) -> Report:
         connection.execute("ANALYZE people")
         connection.execute("SET jit = off")
         limits = Limits(memory=2**30, seconds=600)
-        with PostgresEngine(Path(folder), "people", SCHEMA, parsed(server.url("people")), limits) as engine:
+        with PostgresEngine(Path(folder), "people", SCHEMA, parse(server.url("people")), limits) as engine:
             preparing = _seconds(engine.prepare)
             digest = _seconds(engine.prepare)
             figures = {name: _measured(engine, connection, *both, rounds) for name, both in QUESTIONS.items()}

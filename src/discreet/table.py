@@ -203,7 +203,7 @@ class Table:
         with self._lock:
             if self._has_ledger():
                 self.engine.keep(self.ledger.snapshots_in_use())
-            view = self.engine.view(progress, at=snapshot)
+            view = self.engine.view(progress, snapshot=snapshot)
             try:
                 self._enter(view)
             except BaseException:
@@ -217,7 +217,7 @@ class Table:
         if identity != self._entered:
             second.enter(self.ledger_path, identity, lambda: self.ledger, self.schema.name, why=self._second)
             self._entered = identity
-        carried = self.engine.carried(view.snapshot)
+        carried = self.engine.older_snapshots(view.snapshot)
         if carried and not set(carried) <= set(self.ledger.older_snapshots(view.snapshot)):
             self.ledger.carry(view.snapshot, carried)
 

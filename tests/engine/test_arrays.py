@@ -10,7 +10,7 @@ import pytest
 from discreet.bounded import RowLimit
 from discreet.engine import Engine, Limits, arrays_cells, passes
 from discreet.engine.arrays import ArrayEngine
-from discreet.engine.prepare import wanted
+from discreet.engine.prepare import columns_read
 from discreet.errors import BadValue, EngineFailed, NotAnswerable, SourceUnavailable
 from discreet.kernel import gradient
 from discreet.query.bound import draft_of
@@ -179,9 +179,9 @@ def test_the_state_is_named_by_content_and_stays_as_it_was(tmp_path, arrays):
     assert arrays.identity() == same.identity() != changed.identity()
     before = same.view().sum("gradient", FEATURES, PUBLIC).compute()
     given["age"][:] = 0
-    assert (same.view(at=arrays.view().snapshot).sum("gradient", FEATURES, PUBLIC).compute() == before).all()
+    assert (same.view(snapshot=arrays.view().snapshot).sum("gradient", FEATURES, PUBLIC).compute() == before).all()
     with pytest.raises(SourceUnavailable):
-        same.view(at=changed.view().snapshot)
+        same.view(snapshot=changed.view().snapshot)
 
 
 REFUSED = [
@@ -274,7 +274,7 @@ def test_ids_ranks_and_cells_are_those_of_the_sql(unit):
         names = [str(name) for name in dice.permutation(list(MIXED))[: dice.integers(1, 7)]]
         schema = Schema("t", [MIXED[name] for name in names], unit)
         given = {name: DRAWN[name](dice) for name in names} | ({} if unit is None else {"who": dice.integers(0, 9, 40)})
-        columns = [given[name].tolist() for name in wanted(schema)]
+        columns = [given[name].tolist() for name in columns_read(schema)]
         rows = [tuple(map(spelt, row)) for row in zip(*columns, strict=True)]
         held = arrays_cells.held(schema, given, SECRET)
         cells = [

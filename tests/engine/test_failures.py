@@ -106,7 +106,7 @@ def failure(engine, statements):
 
 
 def worker(engine):
-    return engine._process._pair[0][0]
+    return engine.process._pair[0][0]
 
 
 SAME = (type(engine_failed()), str(engine_failed()), vars(engine_failed()))
@@ -220,7 +220,7 @@ def test_a_forked_child_has_a_worker_of_its_own_and_leaves_the_parents_alone(eng
     child = os.fork()
     if child == 0:
         try:
-            fine = not engine._process._pair and engine.run([GOOD])[0]["p0"].tolist() == [50]
+            fine = not engine.process._pair and engine.run([GOOD])[0]["p0"].tolist() == [50]
             fine = fine and worker(engine).pid != mine
             engine.close()
         except BaseException:
@@ -241,7 +241,7 @@ def test_the_worker_dies_with_its_parent_even_in_the_middle_of_a_question(folder
         folder = Path({str(folder)!r})
         engine = Engine(folder, "people", schema, folder / "people.csv", Limits(2**28, 60, 60, 1))
         engine.run([{GOOD!r}])
-        print(engine._process._pair[0][0].pid, flush=True)
+        print(engine.process._pair[0][0].pid, flush=True)
         engine.run([{ENDLESS!r}])
     """
     parent = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, text=True)

@@ -8,7 +8,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from discreet.engine import Engine, Limits
-from discreet.engine.secret import kept_secret
+from discreet.engine.secret import load_or_create_secret
 from discreet.noise.public import generator
 from discreet.schema import Column, Schema, Unit
 
@@ -64,7 +64,7 @@ def _modes(spill):
 
 
 def test_what_does_not_fit_into_memory_goes_to_a_file_of_the_owner_and_changes_nothing(tmp_path, source):
-    kept_secret(tmp_path / "people.key")
+    load_or_create_secret(tmp_path / "people.key")
     key = (tmp_path / "people.key").read_bytes()
     small, modes = prepared(tmp_path / "small", source, SMALL, key)
     ample, none = prepared(tmp_path / "ample", source, AMPLE, key)

@@ -232,7 +232,7 @@ def test_snapshots_are_what_they_were():
 
 def test_other_words_in_the_sql_are_the_same_snapshot(monkeypatch):
     before = layout(SMALL)
-    monkeypatch.setattr(prepare, "_ranked", lambda schema: "SELECT 1")
+    monkeypatch.setattr(prepare, "_ranked_rows", lambda schema: "SELECT 1")
     renamed = type("Other", (Column,), {})
     given = [{field.name: getattr(column, field.name) for field in fields(column)} for column in SMALL.columns]
     columns = [renamed(**facts) for facts in given]

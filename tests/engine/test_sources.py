@@ -241,7 +241,7 @@ def test_a_bad_source_is_refused_with_a_fix(tmp_path, shared, name):
         path.write_bytes(content)
     schema = Schema("people", [Column("age", "integer", bounds=(0, 9))], Unit("who", 1))
     engine = Engine(tmp_path, "people", schema, path, LIMITS)
-    engine._process = shared
+    engine.process = shared
     with pytest.raises(error) as caught:
         engine.prepare()
     assert words in str(caught.value)
@@ -259,7 +259,7 @@ def test_twin_columns_in_other_formats_are_refused(tmp_path, shared):
     pq.write_table(twins, tmp_path / "people.parquet")
     for source in (twins, tmp_path / "people.parquet"):
         engine = Engine(tmp_path, "people", schema, source, LIMITS)
-        engine._process = shared
+        engine.process = shared
         with pytest.raises(MetadataError, match="Columns 2 and 3"):
             engine.prepare()
 
@@ -280,7 +280,7 @@ def test_odd_but_good_files_are_read(tmp_path, shared):
         path = tmp_path / f"t{number}.csv"
         path.write_bytes(content)
         engine = Engine(tmp_path, f"t{number}", schema, path, LIMITS)
-        engine._process = shared
+        engine.process = shared
         columns = engine.run(["SELECT count(*) AS p0, count(c0) AS p1 FROM prepared"])[0]
         found = (int(columns["p0"][0]), int(columns["p1"][0]))
         assert found == expected, content[:30]
@@ -303,7 +303,7 @@ def test_what_cannot_be_written_is_said_and_the_old_table_stays(tmp_path, shared
     with pytest.raises(CannotWrite):
         Engine(tmp_path / "nowhere", "people", schema, source, LIMITS).prepare()
     engine = Engine(tmp_path, "people", schema, source, LIMITS)
-    engine._process = shared
+    engine.process = shared
     engine.prepare()
     old = engine.path
     before = old.read_bytes()

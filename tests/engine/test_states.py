@@ -133,18 +133,18 @@ def old(tmp_path):
 def test_an_old_id_is_carried_and_outlives_its_file(old):
     with engine(old) as mine:
         made = mine.prepare()
-        assert (made.anew, made.carried) == (True, (OLD_SNAPSHOT,))
+        assert (made.anew, made.older_snapshots) == (True, (OLD_SNAPSHOT,))
         assert made.snapshot != OLD_SNAPSHOT
         assert not legacy.path(old, "people").exists()
-        assert mine.prepare().carried == (OLD_SNAPSHOT,)
+        assert mine.prepare().older_snapshots == (OLD_SNAPSHOT,)
     with engine(old) as again:
-        assert (again.prepare().anew, again.prepare().carried) == (False, (OLD_SNAPSHOT,))
+        assert (again.prepare().anew, again.prepare().older_snapshots) == (False, (OLD_SNAPSHOT,))
 
 
 def test_an_old_id_is_not_carried_to_another_content(old):
     filled(old, 1)
     with engine(old) as mine:
-        assert mine.prepare().carried == ()
+        assert mine.prepare().older_snapshots == ()
 
 
 @pytest.mark.parametrize("fact", ["snapshot", "layout", "content"])
@@ -152,7 +152,7 @@ def test_an_old_id_that_does_not_follow_from_its_facts_is_not_carried(old, fact)
     with duckdb.connect(str(old / "people.prepared")) as connection:
         connection.execute(f"UPDATE discreet_facts SET {fact} = repeat('0', length({fact}))")
     with engine(old) as mine:
-        assert mine.prepare().carried == ()
+        assert mine.prepare().older_snapshots == ()
 
 
 def test_an_old_id_needs_the_key_and_the_schema_it_was_made_with(old):
@@ -161,7 +161,7 @@ def test_an_old_id_needs_the_key_and_the_schema_it_was_made_with(old):
         facts = dict(zip((column[0] for column in found.description), found.fetchone(), strict=True))
     content = bytes.fromhex(facts["content"])
     wider = Schema("people", SCHEMA.columns, Unit("person", 3))
-    assert legacy.carried(facts, Secret(b"Z" * 32), SCHEMA, content) == (OLD_SNAPSHOT,)
-    assert legacy.carried(facts, Secret(b"Y" * 32), SCHEMA, content) == ()
-    assert legacy.carried(facts, Secret(b"Z" * 32), wider, content) == ()
-    assert legacy.carried({}, Secret(b"Z" * 32), SCHEMA, content) == ()
+    assert legacy.old_snapshots(facts, Secret(b"Z" * 32), SCHEMA, content) == (OLD_SNAPSHOT,)
+    assert legacy.old_snapshots(facts, Secret(b"Y" * 32), SCHEMA, content) == ()
+    assert legacy.old_snapshots(facts, Secret(b"Z" * 32), wider, content) == ()
+    assert legacy.old_snapshots({}, Secret(b"Z" * 32), SCHEMA, content) == ()

@@ -54,7 +54,7 @@ def test_constants_that_python_holds_for_equal_are_two_tallies(engine):
     with closing(engine.view()) as held:
         assert sum(counts(held.tally(tally(ages)), tally(ages))) == 4
         assert sum(counts(held.tally(tally(flags)), tally(flags))) == 6
-    assert remembering._spelt(tally(ages)) != remembering._spelt(tally(flags))
+    assert remembering._tally_text(tally(ages)) != remembering._tally_text(tally(flags))
 
 
 def test_a_tally_of_other_facts_is_refused(engine):
@@ -80,5 +80,5 @@ def test_a_state_that_is_kept_outlives_its_holders(engine, tmp_path):
     with closing(engine.view()) as new:
         assert new.snapshot != first
     engine.close()
-    with closing(engine.view(at=first)) as old:
+    with closing(engine.view(snapshot=first)) as old:
         assert sum(counts(old.tally(tally()), tally())) == 12

@@ -9,7 +9,7 @@ from fractions import Fraction
 import duckdb
 
 from discreet.engine.cells import Family
-from discreet.engine.prepare import ID_KEY, KEYS, ROW_KEY, Table, steps, wanted
+from discreet.engine.prepare import ID_KEY, KEYS, ROW_KEY, Table, columns_read, steps
 from discreet.engine.secret import Secret
 from discreet.query.layout import RANK, TABLE, UNIT, UNITS, Store, stored
 from discreet.schema import Column, Schema, Type, Unit
@@ -41,7 +41,7 @@ SCHEMA = Schema(
 
 def sql_rows(schema, rows, *, secret=SECRET, only=None, table=TABLE):
     """The prepared rows, each a tuple (unit, rank, cells …), from rows of text in the order of `wanted`."""
-    names = wanted(schema)
+    names = columns_read(schema)
     connection = _CONNECTION.cursor()
     connection.execute("BEGIN")
     try:
@@ -49,7 +49,7 @@ def sql_rows(schema, rows, *, secret=SECRET, only=None, table=TABLE):
         connection.execute(f"CREATE TABLE source AS SELECT {', '.join(lists)}", [list(c) for c in _turned(rows, names)])
         source = Table("source", {name: (f"s{place}", Family.TEXT) for place, name in enumerate(names)})
         for name, digits in KEYS.items():
-            connection.execute(f"SET VARIABLE {name} = ?", [secret.derived(name, digits)])
+            connection.execute(f"SET VARIABLE {name} = ?", [secret.key_for(name, digits)])
         for step in steps(schema, source):
             for statement in step.statements:
                 connection.execute(statement)
@@ -207,12 +207,12 @@ def spelt(schema, cells):
 
 
 def order64(*parts, secret=SECRET, key=ROW_KEY):
-    message = secret.derived(key, KEYS[key]) + "|".join(map(str, parts))
+    message = secret.key_for(key, KEYS[key]) + "|".join(map(str, parts))
     return int.from_bytes(hashlib.md5(message.encode()).digest()[8:], "little")
 
 
 def id64(*parts, secret=SECRET):
-    message = secret.derived(ID_KEY, KEYS[ID_KEY]) + "|".join(map(str, parts))
+    message = secret.key_for(ID_KEY, KEYS[ID_KEY]) + "|".join(map(str, parts))
     return int.from_bytes(hashlib.sha256(message.encode()).digest()[:8], "big", signed=True)
 
 

@@ -177,7 +177,7 @@ def _kill_computing(dataset, sign):
 
 def _kill_worker(dataset):
     with contextlib.suppress(IndexError):
-        dataset.table.engine._process._pair[0][0].kill()
+        dataset.table.engine.process._pair[0][0].kill()
 
 
 # --- kills at every edge ---------------------------------------------------------------------------------------------

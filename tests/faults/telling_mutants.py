@@ -16,7 +16,7 @@ from discreet.answer.answer import Answer
 from discreet.answer.noisy import Estimates, Noisy
 from discreet.engine import engine as engines
 from discreet.engine import process
-from discreet.engine.process import Gone, Process
+from discreet.engine.process import Process, WorkerFailed
 from discreet.errors import EngineFailed, engine_failed
 from discreet.query.compile import exacts
 from discreet.query.joint import Joint
@@ -132,7 +132,7 @@ def error_text_with_a_cell(patch: Patch) -> None:
     def told(one: Process, verb: str, *given: Any, **named: Any) -> Any:
         try:
             return ask(one, verb, *given, **named)
-        except Gone as gone:
+        except WorkerFailed as gone:
             raise EngineFailed(gone.cause, "", "") if verb == "run" else gone from None
 
     patch.setattr(process, "subprocess", SimpleNamespace(Popen=started, DEVNULL=subprocess.DEVNULL))
@@ -165,7 +165,7 @@ def reply_that_names_its_cause(patch: Patch) -> None:
     def told(one: Process, verb: str, *given: Any, **named: Any) -> Any:
         try:
             return ask(one, verb, *given, **named)
-        except Gone as gone:
+        except WorkerFailed as gone:
             raise EngineFailed(f"No answer: {gone.cause}.", "", "") if verb == "run" else gone from None
 
     patch.setattr(Process, "ask", told)

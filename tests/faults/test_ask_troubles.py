@@ -203,8 +203,8 @@ class Changing:
     def snapshot(self, content):
         made = self.dataset.table.engine
         digest = hashlib.sha256(hashlib.sha256(content).digest()).digest()
-        key = secret.kept_secret(self.folder / "people.key")
-        return key.snapshot(digest, made._layout, prepare.FORMAT)
+        key = secret.load_or_create_secret(self.folder / "people.key")
+        return key.snapshot(digest, made.layout, prepare.FORMAT)
 
     def back(self):
         filled(self.csv, 100)

@@ -311,7 +311,7 @@ def stopped_worker(folder):
     with opened(folder, dp.Limits(memory=2**28, seconds=0.5, prepare_seconds=60, threads=1)) as dataset:
         ask(folder, dataset, 0)
         dataset.prepare()
-        worker = dataset.table.engine._process._pair[0][0]
+        worker = dataset.table.engine.process._pair[0][0]
         os.kill(worker.pid, signal.SIGSTOP)
         began = time.monotonic()
         wrong = _refused(folder, dataset, 1, EngineFailed)

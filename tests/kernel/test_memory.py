@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="
 
 def peak(engine):
     """The most memory that the worker has held, in bytes."""
-    ((child, _),) = engine._process._pair
+    ((child, _),) = engine.process._pair
     lines = Path(f"/proc/{child.pid}/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
 

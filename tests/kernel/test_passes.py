@@ -14,7 +14,7 @@ from discreet.bounded import RowLimit
 from discreet.engine import Engine, Limits, chunks, passes
 from discreet.errors import BadValue, DiscreetError, EngineFailed, engine_failed
 from discreet.gate import disclose
-from discreet.kernel.add import added
+from discreet.kernel.add import sum_of_chunks
 from discreet.kernel.coins import Coins
 from discreet.kernel.contract import kernel_of, plain
 from discreet.ledger.payer import ChargeRequest
@@ -165,7 +165,7 @@ def test_what_cannot_be_computed_is_refused_before_anything_is_read(engine, view
     with pytest.raises(DiscreetError) as refusal:
         view.sum(kernel, columns, public, where=where, source=Refusing())
     assert not isinstance(refusal.value, EngineFailed)
-    assert not engine._process._pair  # no worker was asked
+    assert not engine.process._pair  # no worker was asked
 
 
 def test_a_cap_that_memory_cannot_bear_is_refused():
@@ -335,4 +335,4 @@ def test_row_numbers_with_gaps_are_refused():
 def test_sums_cannot_wrap_around():
     far = trial.KERNELS["far"]
     with prepared(UNITS) as connection, pytest.raises(ValueError):
-        added(far, chunks.chunks(connection, a_pass(6), ""), {}, Refusing())
+        sum_of_chunks(far, chunks.chunks(connection, a_pass(6), ""), {}, Refusing())

@@ -87,7 +87,7 @@ def test_a_purse_and_a_ledger_of_a_rehearsal_are_plain_ones_and_the_gate_knows_n
 def test_a_rehearsal_cannot_be_given_rows(toml):
     assert set(inspect.signature(Rehearsal).parameters) == {"metadata", "toml", "limits", "units", "seed"}
     with dp.open(toml, table=object(), rehearsal=True) as rehearsed:
-        assert rehearsed.table.engine._given.parent == rehearsed.table.folder
+        assert rehearsed.table.engine._source.parent == rehearsed.table.folder
 
 
 def test_what_is_packed_wrongly_is_said(toml):

@@ -12,7 +12,7 @@ from discreet import metadata
 from discreet.errors import BadValue
 from discreet.metadata import Metadata
 from discreet.rehearsal import Rehearsal
-from discreet.rehearsal.rows import as_csv, invented
+from discreet.rehearsal.rows import as_csv, invented_table
 from discreet.schema import Budget, Column, Schema, Unit
 from rehearsal.parts import TOML
 
@@ -24,20 +24,20 @@ def schema():
 
 @pytest.fixture(scope="module")
 def table(schema):
-    return invented(schema, seed=3)
+    return invented_table(schema, seed=3)
 
 
 def test_units_are_a_thousand_and_none_has_more_rows_than_its_cap(table):
     rows = Counter(table["person_id"])
     assert len(rows) == 1000
     assert max(rows.values()) == 3
-    assert rows["invented-0"] == 3
+    assert rows["invented_table-0"] == 3
 
 
 def test_a_huge_cap_invents_a_bounded_number_of_rows():
     wide = Schema("people", [Column("age", "integer", bounds=(0, 9))], Unit("person_id", 10**9))
-    rows = Counter(invented(wide)["person_id"])
-    assert rows["invented-0"] == 1000
+    rows = Counter(invented_table(wide)["person_id"])
+    assert rows["invented_table-0"] == 1000
     assert sum(rows.values()) < 20_000
 
 
@@ -74,37 +74,37 @@ def test_texts_have_many_labels(table):
 
 
 def test_the_same_seed_gives_the_same_rows_and_another_gives_others(schema, table):
-    assert invented(schema, seed=3) == table
-    assert invented(schema, seed=4) != table
+    assert invented_table(schema, seed=3) == table
+    assert invented_table(schema, seed=4) != table
 
 
 @pytest.mark.parametrize("kind", ["integer", "number", "date", "datetime", "text", "category", "boolean"])
 def test_columns_without_limits_are_invented_too(kind):
-    cells = invented(Schema("t", [Column("c", kind)]), units=50)["c"]
+    cells = invented_table(Schema("t", [Column("c", kind)]), units=50)["c"]
     assert len(cells) == 50
     assert len(set(cells)) > 1
 
 
 def test_bounds_that_the_step_does_not_meet_hold_all_the_same():
     coarse = Schema("t", [Column("c", "number", bounds=("0.3", "9.9"), step=2)])
-    assert {min(max(c, 0.3), 9.9) == c for c in invented(coarse)["c"]} == {True}
+    assert {min(max(c, 0.3), 9.9) == c for c in invented_table(coarse)["c"]} == {True}
 
 
 def test_a_schema_without_columns_has_rows():
-    assert len(invented(Schema("t"), units=5)["row"]) == 5
+    assert len(invented_table(Schema("t"), units=5)["row"]) == 5
 
 
 @pytest.mark.parametrize(("units", "seed"), [(0, 1), (10**7, 1), (5, -1), (5, "x")])
 def test_what_is_no_number_of_units_and_no_seed_is_refused(units, seed):
     with pytest.raises(BadValue):
-        invented(Schema("t"), units=units, seed=seed)
+        invented_table(Schema("t"), units=units, seed=seed)
 
 
 def test_awkward_names_and_values_arrive_at_the_engine(tmp_path):
     name, values = 'my "; col', ('a "quoted" one', "a, b", "", "ü", "=1+1", "'")
     odd = Schema("odd", [Column(name, "category", values=values)])
     table = Rehearsal(Metadata(odd, Budget(1000)), tmp_path / "odd.toml", units=600)
-    exact = Counter(invented(odd, units=600)[name])
+    exact = Counter(invented_table(odd, units=600)[name])
     with dp.Dataset(table) as dataset:
         answer = dataset.group_by(k=dp.col(name)).agg(n=dp.count()).ask(epsilon=1000)
     assert {row["k"]: row["n"] for row in answer.rows} == {value: exact[value] for value in values}

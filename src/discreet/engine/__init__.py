@@ -10,8 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discreet.engine.engine import Engine, Prepared
+    from discreet.engine.engine import Engine
     from discreet.engine.postgres.engine import PostgresEngine
+    from discreet.engine.prepared import Prepared
     from discreet.schema.limits import Limits
 
 __all__ = ["Engine", "Limits", "PostgresEngine", "Prepared"]
@@ -20,7 +21,7 @@ _HOMES = {  # fetched when used: the worker needs none
     "Engine": "discreet.engine.engine",
     "Limits": "discreet.schema.limits",
     "PostgresEngine": "discreet.engine.postgres.engine",
-    "Prepared": "discreet.engine.engine",
+    "Prepared": "discreet.engine.prepared",
 }
 
 

@@ -18,12 +18,12 @@ from discreet.engine.arrays_cells import Array, Held, held, require_held
 from discreet.engine.arrays_tally import require_countable, tallied
 from discreet.engine.chunks import starts_of
 from discreet.engine.passes import KernelPass, Pass, kernel_pass, row_limit, rows_pass
-from discreet.engine.prepare import FORMAT, layout, wanted
+from discreet.engine.prepare import FORMAT, columns_read, layout
 from discreet.engine.protocol import Progress
-from discreet.engine.secret import kept_secret
+from discreet.engine.secret import load_or_create_secret
 from discreet.errors import SourceUnavailable, bad, engine_failed
-from discreet.kernel.add import added
-from discreet.kernel.coins import Coins, drawn_key
+from discreet.kernel.add import sum_of_chunks
+from discreet.kernel.coins import Coins, draw_key
 from discreet.kernel.contract import kernel_of
 from discreet.kernel.rows import UnitRows
 from discreet.ndarrays import Ints
@@ -41,9 +41,9 @@ class ArrayEngine:
 
     def __init__(self, folder: Path, name: str, schema: Schema, table: Any) -> None:
         self.schema = schema
-        self._table: Mapping[str, Array] = _arrays(table, wanted(schema))
+        self._table: Mapping[str, Array] = _arrays(table, columns_read(schema))
         require_held(schema, self._table)
-        self._secret = kept_secret(Path(folder) / f"{name}.key")
+        self._secret = load_or_create_secret(Path(folder) / f"{name}.key")
         self._lock = threading.Lock()
         self._view: ArrayView | None = None
         self._content = ""
@@ -117,8 +117,9 @@ class ArrayView:
         """As `View.close`: the engine keeps its one state."""
 
     def _summed(self, wanted: KernelPass, source: Source) -> Ints:
-        coins = Coins(drawn_key(source))
-        return wanted.require_answer(added(kernel_of(wanted.kernel), self._chunks(wanted.read), wanted.public, coins))
+        coins = Coins(draw_key(source))
+        chunks = self._chunks(wanted.read)
+        return wanted.require_answer(sum_of_chunks(kernel_of(wanted.kernel), chunks, wanted.public, coins))
 
     def _chunks(self, wanted: Pass) -> Iterator[UnitRows]:
         unit, first = self._held.unit, 0

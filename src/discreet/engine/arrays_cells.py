@@ -84,10 +84,10 @@ def held(schema: Schema, table: Mapping[str, Array], secret: Secret) -> Held:
         return _each_row([*(word.spelt for word in words), *_sides(schema, cells)], cells, secret, size)
     texts = [_text(key) for key in table[schema.unit.key].tolist()]
     rows = np.array([row for row, text in enumerate(texts) if text], dtype=np.intp)
-    keys, id_key = [texts[row] for row in rows], secret.derived(ID_KEY, KEYS[ID_KEY])
+    keys, id_key = [texts[row] for row in rows], secret.key_for(ID_KEY, KEYS[ID_KEY])
     ids = {key: _id64(id_key, key) for key in set(keys)}
     unit = np.array([ids[key] for key in keys], dtype=np.int64)
-    short, row_key = packing.is_short(packing.words(schema)), secret.derived(ROW_KEY, KEYS[ROW_KEY])
+    short, row_key = packing.is_short(packing.words(schema)), secret.key_for(ROW_KEY, KEYS[ROW_KEY])
     limbs = [limb[rows] for limb in (_limbs(words) if short else _hashed(words, row_key))]
     order = np.lexsort((*(plain[rows] for plain in _tie_breaks(words)), mixing.mixed(unit & mixing.MASK, limbs), unit))
     unit, rows = unit[order], rows[order]
@@ -104,7 +104,7 @@ def held(schema: Schema, table: Mapping[str, Array], secret: Secret) -> Held:
 
 def _each_row(parts: Sequence[Sequence[str]], cells: Mapping[str, Cells], secret: Secret, size: int) -> Held:
     """Each row a unit, by an id of its words, of the bounds they lay beyond, and of its number among equal rows."""
-    id_key, seen = secret.derived(ID_KEY, KEYS[ID_KEY]), dict[tuple[str, ...], int]()
+    id_key, seen = secret.key_for(ID_KEY, KEYS[ID_KEY]), dict[tuple[str, ...], int]()
     unit = np.zeros(size, dtype=np.int64)
     for row in range(size):
         own = tuple(part[row] for part in parts)

@@ -37,7 +37,7 @@ def sides(schema: Schema, tests: Tests | None = None) -> dict[str, str]:
     return cases
 
 
-def packed(names: Sequence[str]) -> dict[str, str]:
+def words_of(names: Sequence[str]) -> dict[str, str]:
     """The numbers that hold these sides, each with its SQL.
 
     >>> packed(["s0", "s2"])
@@ -50,7 +50,7 @@ def packed(names: Sequence[str]) -> dict[str, str]:
     }
 
 
-def unpacked(names: Sequence[str]) -> dict[str, str]:
+def sides_from_words(names: Sequence[str]) -> dict[str, str]:
     """SQL of each side from the numbers that hold them.
 
     >>> unpacked(["s0", "s2"])
@@ -63,7 +63,7 @@ def unpacked(names: Sequence[str]) -> dict[str, str]:
     }
 
 
-def sketched(given: Mapping[str, str]) -> dict[str, tuple[str, int]]:
+def sketch(given: Mapping[str, str]) -> dict[str, tuple[str, int]]:
     """The columns of a sketch: SQL of the side that decides, and the side that counts.
 
     >>> sketched({"s0": "s0"})

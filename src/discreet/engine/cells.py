@@ -103,7 +103,7 @@ def unit_key(raw: str, held: Family) -> str:
     return raw if held is Family.WHOLE else f"nullif({text(raw, held)}, '')"
 
 
-def reused(column: Column, raw: str, held: Family) -> str | None:
+def repeated(column: Column, raw: str, held: Family) -> str | None:
     """What `value` needs more than once of most cells, to be made in a layer of its own; None if there is nothing."""
     match column.type:
         case Type.INTEGER if held not in (Family.WHOLE, Family.MIXED) and not _too_wide(column.lattice):
@@ -119,7 +119,7 @@ def value(column: Column, raw: str, held: Family, made: str | None = None) -> st
 
     Where there is something `reused`, `made` is the name of the column that holds it; without one it is written out.
     """
-    twice = made or reused(column, raw, held) or ""
+    twice = made or repeated(column, raw, held) or ""
     if held is Family.MIXED:
         return _of_parts(raw, lambda part, kind: value(column, part, kind))
     match column.type:
@@ -157,9 +157,9 @@ def cell(schema: Schema, column: Column, read: str) -> str:
         case Type.NUMBER | Type.INTEGER:
             return _number(read, lattice)
         case Type.DATE:
-            return _floored(read, lattice, 1)
+            return _floor(read, lattice, 1)
         case Type.DATETIME:
-            return _floored(read, lattice, _MICROSECONDS)
+            return _floor(read, lattice, _MICROSECONDS)
 
 
 def _double(raw: str, held: Family) -> str:
@@ -173,14 +173,14 @@ def _number(read: str, lattice: Lattice | None) -> str:
     if lattice is None:  # −0 and 0 are one value
         return f"CASE WHEN {nothing} THEN NULL WHEN {read} = 0 THEN 0 ELSE {read} END"
     low, high = (_literal(end * lattice.step) for end in (lattice.low, lattice.high))
-    steps = f"TRY_CAST(floor({_scaled(read, lattice.step)} + 0.5) AS BIGINT)"
+    steps = f"TRY_CAST(floor({_quotient(read, lattice.step)} + 0.5) AS BIGINT)"
     return (
         f"CASE WHEN {nothing} THEN NULL WHEN {read} <= {low} THEN {lattice.low} "
         f"WHEN {read} >= {high} THEN {lattice.high} ELSE greatest({lattice.low}, least({lattice.high}, {steps})) END"
     )
 
 
-def _scaled(read: str, step: Fraction) -> str:
+def _quotient(read: str, step: Fraction) -> str:
     """v/step in doubles; as v·q/p for a step p/q of two exact doubles, so that a step such as 0.01 is not rounded."""
     up, down = step.denominator, step.numerator
     if not (_is_double(up) and _is_double(down)):
@@ -222,11 +222,11 @@ def _nearest(read: str, lattice: Lattice) -> str:
 
 def _days(raw: str, held: Family, lattice: Lattice | None, moment: str) -> str:
     if held is Family.MOMENT:
-        return _or_endless(raw, _floored(f"epoch_us({raw})", None, _DAY), lattice)
+        return _or_endless(raw, _floor(f"epoch_us({raw})", None, _DAY), lattice)
     day = raw if held is Family.DAY else f"TRY_CAST({text(raw, held)} AS DATE)"
     since = f"date_diff('day', DATE '1970-01-01', {day})"
     if held is not Family.DAY:  # a text with an hour is of the day that it is in UTC, as a moment is
-        since = f"coalesce({_floored(moment, None, _DAY)}, {since})"
+        since = f"coalesce({_floor(moment, None, _DAY)}, {since})"
     return _or_endless(day, since, lattice)
 
 
@@ -248,7 +248,7 @@ def _or_endless(moment: str, since: str, lattice: Lattice | None) -> str:
     return f"coalesce({since}, CASE WHEN isinf({moment}) THEN {sign} END)"
 
 
-def _floored(read: str, lattice: Lattice | None, unit: int) -> str:
+def _floor(read: str, lattice: Lattice | None, unit: int) -> str:
     """⌊read/(step·unit)⌋, clamped; shifted to be positive first, as // and % cut towards 0."""
     if lattice is None:
         if unit == 1:

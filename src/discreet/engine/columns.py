@@ -41,7 +41,7 @@ def from_arrow(column: Any) -> Any:
     pa, kind = arrow(), column.type
     column = pa.chunked_array([column]) if isinstance(column, pa.Array) else column
     if pa.types.is_dictionary(kind):
-        return from_arrow(pa.chunked_array([_decoded(chunk) for chunk in column.chunks], kind.value_type))
+        return from_arrow(pa.chunked_array([_without_dictionary(chunk) for chunk in column.chunks], kind.value_type))
     if pa.types.is_boolean(kind) or kind in (pa.int64(), pa.uint64(), pa.float64()):
         return column
     if pa.types.is_integer(kind):
@@ -56,8 +56,8 @@ def from_arrow(column: Any) -> Any:
         return _moments(column.cast(pa.int64()).combine_chunks(), kind.unit)
     if pa.types.is_duration(kind):
         counts = column.cast(pa.int64()).to_pylist()
-        return mixed([None if count is None else seconds_text(count, kind.unit) for count in counts])
-    return mixed(_python_values(column))
+        return mixed_column([None if count is None else seconds_text(count, kind.unit) for count in counts])
+    return mixed_column(_python_values(column))
 
 
 def from_polars(column: Any) -> Any:
@@ -68,7 +68,7 @@ def from_polars(column: Any) -> Any:
     plain = name.startswith(("Int", "UInt", "Float")) and name not in ("Int128", "UInt128")
     if plain or name in ("Boolean", "String", "Date", "Datetime", "Duration"):
         return from_arrow(column.to_arrow())
-    return mixed(column.to_list())
+    return mixed_column(column.to_list())
 
 
 def from_pandas(column: Any) -> Any:
@@ -86,10 +86,10 @@ def from_pandas(column: Any) -> Any:
         return _from_texts(column)
     if getattr(dtype, "kind", "O") in "biuf" and hasattr(dtype, "numpy_dtype"):  # whole numbers and floats with gaps
         return from_arrow(pa.array(column.array))
-    return mixed(list(column))
+    return mixed_column(list(column))
 
 
-def mixed(cells: Sequence[Any]) -> Any:
+def mixed_column(cells: Sequence[Any]) -> Any:
     """Each cell in the part that `scalars.read` gives it; the other parts are empty there.
 
     Texts as they are, the most frequent by far, are told by their type and not read one by one: the same thing sooner.
@@ -152,9 +152,9 @@ def _from_numpy(values: Any) -> Any:
             unit, _ = np.datetime_data(values.dtype)
             return _moments(pa.array(values.view(np.int64), mask=np.isnat(values)), unit)
         case "O":
-            return mixed(values.tolist())
+            return mixed_column(values.tolist())
         case _:
-            return mixed(list(values))
+            return mixed_column(list(values))
 
 
 def _from_categories(column: Any) -> Any:
@@ -188,13 +188,13 @@ def _texts(column: Any) -> Any:
 def _days(numbers: Any) -> Any:
     """Days since 1970, endless where the engine's days end."""
     pa = arrow()
-    values = np.clip(_filled(numbers), -_LAST_DAY, _LAST_DAY).astype(np.int32)
+    values = np.clip(_numbers(numbers), -_LAST_DAY, _LAST_DAY).astype(np.int32)
     return pa.array(values, mask=_gaps(numbers)).view(pa.date32())
 
 
 def _moments(numbers: Any, unit: str) -> Any:
     """Counts of a unit since 1970 as microseconds, as `scalars.microseconds` has them."""
-    pa, values = arrow(), _filled(numbers)
+    pa, values = arrow(), _numbers(numbers)
     per = _PER_UNIT.get(unit, 1)
     furthest = FURTHEST // per
     whole = np.clip(values // (1000 if unit == "ns" else 1), -furthest, furthest)
@@ -203,7 +203,7 @@ def _moments(numbers: Any, unit: str) -> Any:
     return pa.array(moments if unit != "ns" else whole, mask=_gaps(numbers)).view(pa.timestamp("us"))
 
 
-def _filled(numbers: Any) -> Any:
+def _numbers(numbers: Any) -> Any:
     return numbers.fill_null(0).to_numpy(zero_copy_only=False)
 
 
@@ -211,7 +211,7 @@ def _gaps(numbers: Any) -> Any:
     return numbers.is_null().to_numpy(zero_copy_only=False)
 
 
-def _decoded(chunk: Any) -> Any:
+def _without_dictionary(chunk: Any) -> Any:
     pa = arrow()
     return chunk.dictionary_decode() if len(chunk) else pa.array([], chunk.type.value_type)
 

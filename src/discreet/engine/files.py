@@ -49,12 +49,12 @@ def remove(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def locked(path: Path, seconds: float) -> Iterator[None]:
+def lock(path: Path, seconds: float) -> Iterator[None]:
     """One process at a time; the lock goes with the process that holds it, and one that stands still is not waited
     for beyond so many seconds."""
     handle, until = os.open(path, os.O_RDONLY), time.monotonic() + seconds
     try:
-        while not _is_locked(handle):
+        while not _take_lock(handle):
             if time.monotonic() > until:
                 why = f"Another process has been preparing it for {seconds:g} s."
                 raise SourceUnavailable("The table is being prepared.", why, "Wait for that process, or end it.")
@@ -64,7 +64,7 @@ def locked(path: Path, seconds: float) -> Iterator[None]:
         os.close(handle)
 
 
-def _is_locked(handle: int) -> bool:
+def _take_lock(handle: int) -> bool:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

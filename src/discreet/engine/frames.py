@@ -7,7 +7,7 @@ from typing import Any
 from discreet import durable
 from discreet.engine import columns
 from discreet.engine.columns import arrow
-from discreet.engine.tables import matched
+from discreet.engine.tables import column_places
 from discreet.errors import SourceUnavailable, bad
 from discreet.schema import Column, Schema, Type
 from discreet.schema.words import written
@@ -26,7 +26,7 @@ def arrow_table(frame: Any, schema: Schema) -> Any:
     pa = arrow()
 
     names = _column_names(frame)
-    places = matched(names, schema, "The table in memory")
+    places = column_places(names, schema, "The table in memory")
     for name, place in places.items():
         _require_exact(name, _dtype(frame, place), schema)
     found = {name: _arrow_column(frame, place) for name, place in places.items()}

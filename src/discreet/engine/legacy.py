@@ -25,7 +25,7 @@ def path(folder: Path, name: str) -> Path:
     return folder / f"{name}.prepared"
 
 
-def carried(facts: dict[str, str], secret: Secret, schema: Schema, content: bytes) -> tuple[str, ...]:
+def old_snapshots(facts: dict[str, str], secret: Secret, schema: Schema, content: bytes) -> tuple[str, ...]:
     """The old state's id, if the file says that it was made from this content and the id follows from what it says."""
     if facts.get("content") != content.hex() or not facts.get("layout"):
         return ()

@@ -40,7 +40,7 @@ class Word:
     kind: Kind | None = None
 
     @property
-    def packed(self) -> str:
+    def from_cells(self) -> str:
         """The word from cells."""
         if self.kind is not None:
             return self.digits[0].cell
@@ -79,7 +79,7 @@ def words(schema: Schema) -> tuple[Word, ...]:
     """The words of a row.
 
     >>> age = Column("age", "integer", bounds=(0, 110))
-    >>> words(Schema("people", [age, Column("vip", "boolean")]))[0].packed
+    >>> words(Schema("people", [age, Column("vip", "boolean")]))[0].from_cells
     'coalesce(CAST(c0 AS BIGINT) + 1, 0) + coalesce(CAST(c1 AS BIGINT) + 1, 0) * 128'
     """
     packed: list[list[Digit]] = []
@@ -101,7 +101,7 @@ def words(schema: Schema) -> tuple[Word, ...]:
     return (*whole, *(Word(f"w{len(whole) + place}", (digit,), kind) for place, (kind, digit) in enumerate(loose)))
 
 
-def listed(given: Sequence[Word]) -> tuple[str, ...]:
+def word_names(given: Sequence[Word]) -> tuple[str, ...]:
     """Their names."""
     return tuple(word.name for word in given)
 
@@ -111,7 +111,7 @@ def is_short(given: Sequence[Word]) -> bool:
     return all(word.kind is None for word in given) and sum(1 + (word.bits > LIMB) for word in given) <= _FEW
 
 
-def spelt(given: Sequence[Word]) -> list[str]:
+def message_parts(given: Sequence[Word]) -> list[str]:
     """SQL of the words as parts of a message."""
     return [keyed.message_part(word.name, word.kind or Kind.WHOLE) for word in given]
 

@@ -85,12 +85,12 @@ def row_limit(schema: Schema) -> RowLimit:
 
 def rows_pass(schema: Schema, columns: Sequence[str]) -> Pass:
     """The pass that reads these columns; refused where there is none such, or one without numbers or public values."""
-    return _pass(schema, _found(schema, columns), 0)
+    return _pass(schema, _columns(schema, columns), 0)
 
 
 def kernel_pass(schema: Schema, kernel: str, columns: Sequence[str], public: Any) -> tuple[KernelPass, Sensitivity]:
     """The pass of a kernel, and how far one unit moves its sum."""
-    known, found = kernel_of(kernel), _found(schema, columns)
+    known, found = kernel_of(kernel), _columns(schema, columns)
     if not isinstance(public, dict):
         raise bad("public", "must be a dict of parameters", type(public).__name__, 'Give, say, {"clip": 1, …}.')
     kept = plain(public)
@@ -112,7 +112,7 @@ def _pass(schema: Schema, columns: Sequence[Column], length: int) -> Pass:
     return Pass(fields, schema.max_rows, max(most, LEAST_ROWS, min(CHUNK_ROWS, CHUNK_CELLS // width)))
 
 
-def _found(schema: Schema, columns: Sequence[str]) -> list[Column]:
+def _columns(schema: Schema, columns: Sequence[str]) -> list[Column]:
     if isinstance(columns, str) or not columns or not all(isinstance(name, str) for name in columns):
         raise bad("columns", "must be a list of names", columns, 'Give, for example, ["age"].')
     found = [_column(schema, name) for name in columns]

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from discreet.engine import beyond, mixing, packing
-from discreet.engine.cells import Family, cell, reused, unit_key, value
+from discreet.engine.cells import Family, cell, repeated, unit_key, value
 from discreet.query.compile.keyed import id64, order64
 from discreet.query.layout import (
     BUCKET,
@@ -62,12 +62,12 @@ class Step:
 def steps(schema: Schema, table: Table) -> tuple[Step, ...]:
     """Everything from the source to the finished tables, except the facts."""
     secret = f"CREATE TABLE {SECRET} AS SELECT getvariable('{GROUP_KEY}') AS word"
-    typed = f"CREATE TEMP TABLE typed AS {_typed(schema, table)}"
+    typed = f"CREATE TEMP TABLE typed AS {_typed_rows(schema, table)}"
     if schema.unit is None:
-        ranking, writing = (*_types(schema), typed, _numbered(schema)), _each_row(schema)
+        ranking, writing = (*_types(schema), typed, _numbered_rows(schema)), _each_row(schema)
     else:
         counting = (_units(), *_beyond_of_units(schema))
-        ranking, writing = (*_types(schema), typed, *counting, _ranked(schema)), _with_units(schema)
+        ranking, writing = (*_types(schema), typed, *counting, _ranked_rows(schema)), _with_units(schema)
     return Step("ranking", ranking), Step("writing", (*writing, secret))
 
 
@@ -99,7 +99,7 @@ def _facts(column: Column) -> dict[str, object]:
     return facts
 
 
-def wanted(schema: Schema) -> tuple[str, ...]:
+def columns_read(schema: Schema) -> tuple[str, ...]:
     """The source's columns that are read at all: the unit's key and the declared ones."""
     declared = tuple(column.name for column in schema.columns)
     return declared if schema.unit is None else (schema.unit.key, *declared)
@@ -109,20 +109,25 @@ def facts(entries: Mapping[str, str]) -> str:
     """The statement that records what the file was made from, and how many rows and units it holds."""
     counted = [f"(SELECT CAST(count(*) AS VARCHAR) FROM {table}) AS {name}" for name, table in COUNTED.items()]
     given = [f"{quoted(v)} AS {k}" for k, v in entries.items() if k not in COUNTED]
-    return f"CREATE OR REPLACE TABLE {FACTS} AS SELECT {_listed([*given, *counted])}"
+    return f"CREATE OR REPLACE TABLE {FACTS} AS SELECT {commas([*given, *counted])}"
 
 
 COUNTED = {"rows": TABLE, "units": UNITS}  # facts that every opening compares with the tables
 
 
-def quoted(given: str) -> str:
+def is_key(name: str) -> bool:
+    """Whether a result's column holds keys: k0, k1, …"""
+    return name[:1] == "k" and name[1:].isdecimal()
+
+
+def quoted(text: str) -> str:
     """A text as an SQL literal."""
-    return "'" + given.replace("'", "''") + "'"
+    return "'" + text.replace("'", "''") + "'"
 
 
-def identifier(given: str) -> str:
+def identifier(name: str) -> str:
     """A name as SQL has it."""
-    return '"' + given.replace('"', '""') + '"'
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _types(schema: Schema) -> list[str]:
@@ -134,26 +139,26 @@ def _types(schema: Schema) -> list[str]:
     ]
 
 
-def _typed(schema: Schema, table: Table) -> str:
+def _typed_rows(schema: Schema, table: Table) -> str:
     """SELECT u, words, sides: four layers, so that no cell is read or made twice."""
     raws, reads, cells = [], [], []
     for column in schema.columns:
         raw, held = table.columns[column.name]
         place = stored(schema, column).name
-        twice = reused(column, raw, held)
+        twice = repeated(column, raw, held)
         raws += [f"{raw} AS r{place}", *([] if twice is None else [f"{twice} AS m{place}"])]
         reads.append(f"{value(column, f'r{place}', held, twice and f'm{place}')} AS v{place}")
         cells.append(f"{_cell(schema, column, f'v{place}')} AS {place}")
     sides = beyond.sides(schema)
     told = [f"{sql} AS {name}" for name, sql in sides.items()]
-    kept = [f"{word.packed} AS {word.name}" for word in packing.words(schema)]
-    kept += [f"{sql} AS {name}" for name, sql in beyond.packed([*sides]).items()]
+    kept = [f"{word.from_cells} AS {word.name}" for word in packing.words(schema)]
+    kept += [f"{sql} AS {name}" for name, sql in beyond.words_of([*sides]).items()]
     unit = "1" if schema.unit is None else unit_key(*table.columns[schema.unit.key])
-    rows = f"SELECT {_listed([f'{unit} AS u', *raws])} FROM {table.rows}"
-    source = f"SELECT {_listed(['u', *reads])} FROM ({rows}) WHERE u IS NOT NULL"
-    inner = f"SELECT {_listed(['u', *cells, *told])} FROM ({source})"
+    rows = f"SELECT {commas([f'{unit} AS u', *raws])} FROM {table.rows}"
+    source = f"SELECT {commas(['u', *reads])} FROM ({rows}) WHERE u IS NOT NULL"
+    inner = f"SELECT {commas(['u', *cells, *told])} FROM ({source})"
     own = [] if schema.unit is None and kept else ["u"]
-    return f"SELECT {_listed([*own, *kept])} FROM ({inner})"
+    return f"SELECT {commas([*own, *kept])} FROM ({inner})"
 
 
 def _cell(schema: Schema, column: Column, read: str) -> str:
@@ -172,33 +177,33 @@ def _units() -> str:
 
 def _beyond_of_units(schema: Schema) -> tuple[str, ...]:
     """Only rows with a cell beyond its bounds are counted, which are few."""
-    sides = beyond.unpacked([*beyond.sides(schema)])
+    sides = beyond.sides_from_words([*beyond.sides(schema)])
     if not sides:
         return ()
-    counts = [f"count(*) FILTER ({sql} = {side}) AS {name}" for name, (sql, side) in beyond.sketched(sides).items()]
-    some = " OR ".join(f"{name} <> 0" for name in beyond.packed([*sides]))
-    return (f"CREATE TEMP TABLE beyond AS SELECT {_listed(['u', *counts])} FROM typed WHERE {some} GROUP BY u",)
+    counts = [f"count(*) FILTER ({sql} = {side}) AS {name}" for name, (sql, side) in beyond.sketch(sides).items()]
+    some = " OR ".join(f"{name} <> 0" for name in beyond.words_of([*sides]))
+    return (f"CREATE TEMP TABLE beyond AS SELECT {commas(['u', *counts])} FROM typed WHERE {some} GROUP BY u",)
 
 
-def _ranked(schema: Schema) -> str:
+def _ranked_rows(schema: Schema) -> str:
     """Kept rows with their rank r.  Rows that tie in x and in every word are equal, so either may come first."""
     words = packing.words(schema)
-    names = packing.listed(words)
+    names = packing.word_names(words)
     columns, limbs = ["id", *names], [limb for word in words for limb in mixing.limbs(word.name, word.bits)]
-    rows = f"SELECT {_listed(columns)} FROM typed JOIN (SELECT u, id FROM units) USING (u)"
+    rows = f"SELECT {commas(columns)} FROM typed JOIN (SELECT u, id FROM units) USING (u)"
     if not packing.is_short(words):
-        row_hash = order64(f"getvariable('{ROW_KEY}')", packing.spelt(words))
-        rows = f"SELECT {_listed([*columns, f'CAST({row_hash} >> 2 AS BIGINT) AS h'])} FROM ({rows})"
+        row_hash = order64(f"getvariable('{ROW_KEY}')", packing.message_parts(words))
+        rows = f"SELECT {commas([*columns, f'CAST({row_hash} >> 2 AS BIGINT) AS h'])} FROM ({rows})"
         columns, limbs = [*columns, "h"], [*mixing.limbs("h", packing.BITS)]
     hashed = rows
     for step in mixing.steps(f"id & {mixing.MASK}", limbs, "xor({}, {})"):
-        hashed = f"SELECT {_listed([*columns, f'{step} AS x'])} FROM ({hashed})"
-    order = f"PARTITION BY id ORDER BY {_listed(['x', *names])}"
+        hashed = f"SELECT {commas([*columns, f'{step} AS x'])} FROM ({hashed})"
+    order = f"PARTITION BY id ORDER BY {commas(['x', *names])}"
     firsts = [f"first_value({word.name}) OVER w AS first_{word.name}" for word in words if word.agrees]
     same = "".join(f" AND {agreement}" for word in words for agreement in word.agrees)
-    window = f"SELECT *, {_listed(['row_number() OVER w AS r', *firsts])} FROM ({hashed}) WINDOW w AS ({order})"
+    window = f"SELECT *, {commas(['row_number() OVER w AS r', *firsts])} FROM ({hashed}) WINDOW w AS ({order})"
     return (
-        f"CREATE TEMP TABLE ranked AS SELECT {_listed(['id', 'r', *names])} FROM ({window}) "
+        f"CREATE TEMP TABLE ranked AS SELECT {commas(['id', 'r', *names])} FROM ({window}) "
         f"WHERE r <= {schema.max_rows}{same}"
     )
 
@@ -206,7 +211,7 @@ def _ranked(schema: Schema) -> str:
 def _with_units(schema: Schema) -> tuple[str, ...]:
     columns = [f"id AS {UNIT}", f"CAST(r AS INTEGER) AS {RANK}", *_cells(schema)]
     bucket = f"CAST(least({MOST_BUCKET}, floor(log2(n))) AS UTINYINT) AS {BUCKET}"  # right for every n below 2⁴⁵
-    sketch = beyond.sketched(beyond.sides(schema))
+    sketch = beyond.sketch(beyond.sides(schema))
     sketches = [f"CAST(least({MOST_BEYOND}, coalesce({name}, 0)) AS UTINYINT) AS {name}" for name in sketch]
     about = [f"id AS {UNIT}", f"CAST(kept AS INTEGER) AS {KEPT}", bucket, *sketches]
     counted = f"SELECT *, least(n, {schema.max_rows}) AS kept FROM units"
@@ -215,8 +220,8 @@ def _with_units(schema: Schema) -> tuple[str, ...]:
     joined = f"({counted}) LEFT JOIN beyond USING (u)" if sketch else f"({counted})"
     dropped = ("ranked", *(["beyond"] if sketch else []), "units", "typed")
     return (
-        f"CREATE TABLE {TABLE} AS SELECT {_listed(columns)} FROM ranked ORDER BY id, r",
-        f"CREATE TABLE {UNITS} AS SELECT {_listed(about)} FROM {joined} ORDER BY id",
+        f"CREATE TABLE {TABLE} AS SELECT {commas(columns)} FROM ranked ORDER BY id, r",
+        f"CREATE TABLE {UNITS} AS SELECT {commas(about)} FROM {joined} ORDER BY id",
         *(f"DROP TABLE {name}" for name in dropped),
     )
 
@@ -224,25 +229,25 @@ def _with_units(schema: Schema) -> tuple[str, ...]:
 # --- every row a unit ----------------------------------------------------------------------------------------------
 
 
-def _numbered(schema: Schema) -> str:
+def _numbered_rows(schema: Schema) -> str:
     """Rows with the number n of each among its equals, those that lay beyond other bounds apart."""
-    words, told = packing.words(schema), list(beyond.packed([*beyond.sides(schema)]))
-    own = [*packing.listed(words), *told]
-    window = f"PARTITION BY {_listed(own)}" if own else ""
-    unit_id = id64(f"getvariable('{ID_KEY}')", [*packing.spelt(words), *told, "n"])
+    words, told = packing.words(schema), list(beyond.words_of([*beyond.sides(schema)]))
+    own = [*packing.word_names(words), *told]
+    window = f"PARTITION BY {commas(own)}" if own else ""
+    unit_id = id64(f"getvariable('{ID_KEY}')", [*packing.message_parts(words), *told, "n"])
     numbered = f"SELECT *, row_number() OVER ({window}) AS n FROM typed"
     return f"CREATE TEMP TABLE numbered AS SELECT *, {unit_id} AS id FROM ({numbered})"
 
 
 def _each_row(schema: Schema) -> tuple[str, ...]:
     """The sketch of a row lies beside its cells: the table of units is a view."""
-    sketch = beyond.sketched(beyond.unpacked([*beyond.sides(schema)]))
+    sketch = beyond.sketch(beyond.sides_from_words([*beyond.sides(schema)]))
     sketches = [f"CAST({sql} = {side} AS UTINYINT) AS {name}" for name, (sql, side) in sketch.items()]
     columns = [f"id AS {UNIT}", f"CAST(1 AS INTEGER) AS {RANK}", *_cells(schema), *sketches]
     about = [UNIT, f"{RANK} AS {KEPT}", f"CAST(0 AS UTINYINT) AS {BUCKET}", *sketch]
     return (
-        f"CREATE TABLE {TABLE} AS SELECT {_listed(columns)} FROM numbered ORDER BY id",
-        f"CREATE VIEW {UNITS} AS SELECT {_listed(about)} FROM {TABLE}",
+        f"CREATE TABLE {TABLE} AS SELECT {commas(columns)} FROM numbered ORDER BY id",
+        f"CREATE VIEW {UNITS} AS SELECT {commas(about)} FROM {TABLE}",
         *(f"DROP TABLE {name}" for name in ("numbered", "typed")),
     )
 
@@ -255,5 +260,6 @@ def _cells(schema: Schema) -> list[str]:
     return [cells[f"c{place}"] for place in range(len(schema.columns))]
 
 
-def _listed(parts: Sequence[str]) -> str:
+def commas(parts: Sequence[str]) -> str:
+    """The parts with commas between them."""
     return ", ".join(parts)

@@ -19,7 +19,7 @@ _MOST_REPLY = 2**33
 _Pair = tuple[subprocess.Popen[bytes], socket.socket]
 
 
-class Gone(Exception):
+class WorkerFailed(Exception):
     """No result came: `cause` is a public word, of which only the curator's own errors make use."""
 
     def __init__(self, cause: str) -> None:
@@ -38,7 +38,7 @@ class Process:
         _members.add(self)
 
     def ask(self, verb: str, *arguments: Any, seconds: float, on_step: Callable[[str], None] | None = None) -> Any:
-        """The worker's result; `Gone` for every way in which there is none, with nothing of the reason attached."""
+        """Return the worker's result, or raise `WorkerFailed` without the reason."""
         with self._lock:
             try:
                 done, result = self._exchange((verb, seconds, arguments), time.monotonic() + seconds, on_step)
@@ -50,13 +50,13 @@ class Process:
             if not done:
                 _end(self._pair)
         if not done:
-            raise Gone(result)
+            raise WorkerFailed(result)
         return result
 
     def start(self) -> None:
         """A worker on its way, if none is; whether that worked shows when it is asked."""
         with self._lock, contextlib.suppress(OSError):
-            self._started()
+            self._start()
 
     def close(self) -> None:
         """No worker any more."""
@@ -72,7 +72,7 @@ class Process:
             child.returncode = 0  # not ours to wait for
 
     def _exchange(self, request: Any, until: float, on_step: Callable[[str], None] | None) -> tuple[bool, Any]:
-        channel = self._started()
+        channel = self._start()
         channel.settimeout(max(until - time.monotonic(), 1e-3))
         wire.send(channel, request)
         while True:
@@ -82,7 +82,7 @@ class Process:
             if on_step is not None:
                 on_step(what)
 
-    def _started(self) -> socket.socket:
+    def _start(self) -> socket.socket:
         if self._pair and self._pair[0][0].poll() is None:
             return self._pair[0][1]
         _end(self._pair)

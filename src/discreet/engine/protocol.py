@@ -26,7 +26,7 @@ class View(Protocol):
     def snapshot(self) -> str:
         """The id of the state: a keyed hash of content and public layout."""
 
-    def tally(self, wanted: Tally) -> Bounded[Exacts]:
+    def tally(self, tally: Tally) -> Bounded[Exacts]:
         """The tally's integers, remembered while the view is held; refused here where they cannot be counted."""
 
     def sum(
@@ -59,8 +59,8 @@ class Engine(Protocol):
     def identity(self) -> Mapping[str, str]:
         """What the source is, under whatever name."""
 
-    def view(self, progress: Progress | None = None, *, at: str | None = None) -> View:
-        """The present state, prepared first if it is not yet; or the state `at`, refused where it is gone."""
+    def view(self, progress: Progress | None = None, *, snapshot: str | None = None) -> View:
+        """The present state, prepared first if it is not yet; or the state `snapshot`, refused where it is gone."""
 
     def close(self) -> None:
         """Let go of everything; the next view opens again what it needs."""

@@ -22,7 +22,7 @@ from discreet.schema import Schema
 MOST_REMEMBERED = 4_000_000  # cells of all tallies that one view remembers: 32 MiB a part
 
 
-class Asking(Protocol):
+class AskableEngine(Protocol):
     """What a view needs of its engine."""
 
     @property
@@ -37,8 +37,8 @@ class Asking(Protocol):
 class RememberingView:
     """One prepared state of a table, asked by SQL made of these operations; tallies of public cells are remembered."""
 
-    def __init__(self, engine: Asking, snapshot: str, ops: Operations, release: Callable[[], None]) -> None:
-        self._asking, self._snapshot, self._ops = engine, snapshot, ops
+    def __init__(self, engine: AskableEngine, snapshot: str, ops: Operations, release: Callable[[], None]) -> None:
+        self._engine, self._snapshot, self._ops = engine, snapshot, ops
         self._remembered: OrderedDict[str, Exacts] = OrderedDict()
         self._cells = 0
         self._release = weakref.finalize(self, release)
@@ -48,13 +48,13 @@ class RememberingView:
         """The id of the state."""
         return self._snapshot
 
-    def tally(self, wanted: Tally) -> Bounded[Exacts]:
+    def tally(self, tally: Tally) -> Bounded[Exacts]:
         """As `View.tally`: compiled here, so refused here."""
-        if wanted.schema != self._asking.schema:
-            raise bad("tally", "must be of this table's public facts", wanted.schema.name, "Bound it anew.")
-        key = _spelt(wanted)
-        compiled = () if key in self._remembered else self._compiled(wanted)
-        return Bounded(lambda: self._recalled(key, wanted, compiled), wanted.sensitivity)
+        if tally.schema != self._engine.schema:
+            raise bad("tally", "must be of this table's public facts", tally.schema.name, "Bound it anew.")
+        key = _tally_text(tally)
+        compiled = () if key in self._remembered else self._statements(tally)
+        return Bounded(lambda: self._recall(key, tally, compiled), tally.sensitivity)
 
     def sum(
         self,
@@ -75,23 +75,23 @@ class RememberingView:
     def close(self) -> None:
         """As `View.close`."""
         self._release()
-        with self._asking.lock:
+        with self._engine.lock:
             self._remembered.clear()
             self._cells = 0
 
-    def _compiled(self, wanted: Tally) -> tuple[Statement, ...]:
-        return statements(wanted.schema, wanted.cells, wanted.where, wanted.caps, wanted.parts, self._ops)
+    def _statements(self, tally: Tally) -> tuple[Statement, ...]:
+        return statements(tally.schema, tally.cells, tally.where, tally.caps, tally.parts, self._ops)
 
-    def _recalled(self, key: str, wanted: Tally, compiled: tuple[Statement, ...]) -> Exacts:
-        with self._asking.lock:
+    def _recall(self, key: str, tally: Tally, compiled: tuple[Statement, ...]) -> Exacts:
+        with self._engine.lock:
             if key in self._remembered:
                 self._remembered.move_to_end(key)
                 return self._remembered[key]
-        asked = compiled or self._compiled(wanted)  # it may have been forgotten meanwhile, for a larger one
-        columns = self._asking.run([statement.sql for statement in asked], self._snapshot)
-        exacts = exacts_of(asked, columns, wanted.cells)
-        if wanted.cells.public:
-            with self._asking.lock:
+        compiled = compiled or self._statements(tally)  # it may have been forgotten meanwhile, for a larger one
+        columns = self._engine.run([statement.sql for statement in compiled], self._snapshot)
+        exacts = exacts_of(compiled, columns, tally.cells)
+        if tally.cells.public:
+            with self._engine.lock:
                 self._remember(key, exacts)
         return exacts
 
@@ -110,11 +110,11 @@ def _size(exacts: Exacts) -> int:
     return len(exacts.keys) * max(len(exacts.parts), 1)
 
 
-def _spelt(wanted: Tally) -> str:
+def _tally_text(tally: Tally) -> str:
     """What is counted, as text: as values 1 and True would be one constant."""
-    return repr((tuple(key.key.item for key in wanted.cells.keys), wanted.where, wanted.caps, wanted.parts))
+    return repr((tuple(key.key.item for key in tally.cells.keys), tally.where, tally.caps, tally.parts))
 
 
-def _no_rows(what: str) -> NotAnswerable:
+def _no_rows(subject: str) -> NotAnswerable:
     why = "They run where the rows are, and this engine only counts there."
-    return NotAnswerable(f"{what} are not run on this source.", why, "Prepare the table from a file.")
+    return NotAnswerable(f"{subject} are not run on this source.", why, "Prepare the table from a file.")

@@ -49,7 +49,7 @@ def read(cell: Any) -> Read:
     ((<Part.FLAG: 0>, True), (<Part.WHOLE: 1>, 3), (<Part.TEXT: 5>, '1.5'), (<Part.TEXT: 5>, None))
     """
     if type(cell) is str:  # most cells are, and most of these are well formed
-        return (Part.TEXT, cell) if cell.isascii() else (Part.TEXT, _encoded(cell))
+        return (Part.TEXT, cell) if cell.isascii() else (Part.TEXT, _as_utf8(cell))
     try:
         return _read(cell)
     except Exception:  # a cell's own code may raise anything
@@ -78,7 +78,7 @@ def _read(cell: Any) -> Read:
         return NOTHING
     match cell:
         case str():  # of an Enum or another class: what it is equal to, not what it prints as
-            return Part.TEXT, _encoded(str.__str__(cell))
+            return Part.TEXT, _as_utf8(str.__str__(cell))
         case bool() | np.bool_():
             return Part.FLAG, bool(cell)
         case complex() | np.complexfloating():  # pandas makes complex numbers of all where one is
@@ -100,7 +100,7 @@ def _read(cell: Any) -> Read:
         case bytes() | bytearray() | memoryview():
             return Part.TEXT, bytes(cell).decode("utf-8", "replace")
         case np.ndarray():
-            return Part.TEXT, _encoded(str(cell.tolist()))
+            return Part.TEXT, _as_utf8(str(cell.tolist()))
         case np.generic():
             return read(cell.item()) if type(cell.item()) is not type(cell) else NOTHING
         case _:
@@ -178,9 +178,9 @@ def _other(cell: Any) -> Read:
     kind: Any = type(cell)
     if kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__:
         return NOTHING  # it would print where it lies in memory
-    return Part.TEXT, _encoded(str(cell))
+    return Part.TEXT, _as_utf8(str(cell))
 
 
-def _encoded(text: str) -> str:
+def _as_utf8(text: str) -> str:
     """The text as UTF-8 can hold it."""
     return text.encode("utf-8", "replace").decode()

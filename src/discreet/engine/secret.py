@@ -28,7 +28,7 @@ class Secret:
 
     key: bytes = field(repr=False)
 
-    def derived(self, purpose: str, digits: int) -> str:
+    def key_for(self, purpose: str, digits: int) -> str:
         """The key of one purpose: the first hexadecimal digits of HMAC-SHA256(key, purpose)."""
         return hmac.new(self.key, purpose.encode(), "sha256").hexdigest()[:digits]
 
@@ -41,7 +41,7 @@ class Secret:
         return hmac.new(self.key, b"snapshot" + parts, "sha256").hexdigest()[:32]
 
 
-def kept_secret(path: Path) -> Secret:
+def load_or_create_secret(path: Path) -> Secret:
     """The key in that file, made and written first where there is none; both only for the file's owner."""
     try:
         if not path.exists():

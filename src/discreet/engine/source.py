@@ -128,7 +128,7 @@ def _digest(path: Path, source: File) -> bytes:
         why = f"{source.shown} has a carriage return outside of quotes: what follows it would be another row."
         fix = "Write it again with texts in quotes: df.to_csv(path, index=False, quoting=csv.QUOTE_NONNUMERIC)"
         raise SourceUnavailable("Line ends within the cells of a CSV must be in quotes.", why, fix)
-    if returns.unclosed:
+    if returns.has_open_quote:
         why = f"{source.shown} has an odd number of quotes: one that is not closed would join other rows to its cell."
         fix = "Write it again with quotes doubled: df.to_csv(path, index=False, quoting=csv.QUOTE_NONNUMERIC)"
         raise SourceUnavailable("Quotes in a CSV must come in pairs.", why, fix)
@@ -159,7 +159,7 @@ class _Returns:
         self._held = b""
 
     @property
-    def unclosed(self) -> bool:
+    def has_open_quote(self) -> bool:
         """Whether a quote is open where the file ends, or so far."""
         return self._quoted == 1
 

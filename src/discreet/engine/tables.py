@@ -1,11 +1,11 @@
-"""Which of the source's columns are wanted, and how its rows are read in SQL."""
+"""Which of the source's columns are read, and how its rows are read in SQL."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from discreet.engine.cells import Family, family
-from discreet.engine.prepare import Table, identifier, quoted, wanted
+from discreet.engine.prepare import Table, columns_read, identifier, quoted
 from discreet.engine.quotes import delimiter
 from discreet.engine.source import File, Format, unreadable
 from discreet.errors import MetadataError, SourceUnavailable
@@ -39,14 +39,14 @@ def attachment(source: File) -> tuple[str, ...]:
     return (f"ATTACH {quoted(str(source.path))} AS {SOURCE} (READ_ONLY)",)
 
 
-def matched(found: Sequence[str], schema: Schema, shown: str) -> dict[str, int]:
-    """The place of each wanted column, by its exact name or else by one that differs in upper and lower case only."""
+def column_places(found: Sequence[str], schema: Schema, shown: str) -> dict[str, int]:
+    """The index of each column to read, by its exact name, or else by one that differs in case only."""
     exact = {name: place for place, name in enumerate(found)}
     loose = {name.casefold(): place for place, name in enumerate(found)}
     if len(loose) < len(found):
         _refuse_twins(found, shown)
     places = {}
-    for name in wanted(schema):
+    for name in columns_read(schema):
         place = exact.get(name, loose.get(name.casefold()))
         if place is None:
             raise _absent(name, found, schema, shown)
@@ -58,7 +58,7 @@ def _csv(source: File, schema: Schema) -> Table:
     names = header.names(Path(source.path))
     with source.path.open("rb") as handle:
         line = header.first_line(handle).decode("utf-8-sig")
-    places = matched(names, schema, source.shown)
+    places = column_places(names, schema, source.shown)
     columns = ", ".join(f"s{place}: 'VARCHAR'" for place in range(len(names)))
     options = (  # one thread: a chunk that starts inside a quoted cell would be read as other rows
         f"auto_detect = false, header = true, delim = {quoted(delimiter(line))}, "
@@ -80,7 +80,7 @@ def _parquet(source: File, schema: Schema, look: Look) -> Table:
     names = _top_level(nodes)
     if len(names) != len(described):
         raise unreadable(source.shown)
-    return _described(rows, names, described, schema, source.shown)
+    return _table_of(rows, names, described, schema, source.shown)
 
 
 def _duckdb(source: File, schema: Schema, look: Look) -> Table:
@@ -94,13 +94,13 @@ def _duckdb(source: File, schema: Schema, look: Look) -> Table:
     space, name = (named if len(named) == 1 else found)[0]
     rows = ".".join(map(identifier, (SOURCE, space, name)))
     described = look([*attachment(source), f"DESCRIBE SELECT * FROM {rows}"])[-1]
-    return _described(rows, [row[0] for row in described], described, schema, source.shown)
+    return _table_of(rows, [row[0] for row in described], described, schema, source.shown)
 
 
-def _described(
+def _table_of(
     rows: str, names: Sequence[str], described: Sequence[tuple[Any, ...]], schema: Schema, shown: str
 ) -> Table:
-    places = matched(names, schema, shown)
+    places = column_places(names, schema, shown)
     columns = {name: (_readable(*described[place][:2]), family(described[place][1])) for name, place in places.items()}
     return Table(rows, columns)
 

@@ -11,10 +11,10 @@ from discreet.bounded import Bounded
 from discreet.engine import states
 from discreet.engine.chunks import BEGINNING, Place
 from discreet.engine.passes import KernelPass, Pass, kernel_pass, row_limit, rows_pass
-from discreet.engine.process import Gone
+from discreet.engine.process import WorkerFailed
 from discreet.engine.remembering import RememberingView
 from discreet.errors import engine_failed
-from discreet.kernel.coins import drawn_key
+from discreet.kernel.coins import draw_key
 from discreet.kernel.rows import UnitRows
 from discreet.ndarrays import Ints
 from discreet.noise.source import SYSTEM, Source
@@ -31,11 +31,12 @@ if TYPE_CHECKING:
 class FileView(RememberingView):
     """One prepared file, by the engine that asks its worker."""
 
+    _engine: "Engine"
+
     def __init__(self, engine: "Engine", snapshot: str, path: Path) -> None:
         hold = states.Holds()
         hold.hold(path)
         super().__init__(engine, snapshot, DUCKDB, hold.release)
-        self._engine = engine
 
     def sum(
         self,
@@ -47,43 +48,43 @@ class FileView(RememberingView):
         source: Source = SYSTEM,
     ) -> Bounded[Ints]:
         """As `View.sum`: the worker reads whole units in chunks and adds up; a pass has its own limit of time."""
-        wanted, sensitivity = kernel_pass(self._engine.schema, kernel, columns, public)
+        to_read, sensitivity = kernel_pass(self._engine.schema, kernel, columns, public)
         condition = _condition(self._engine.schema, where)
-        return Bounded(lambda: self._summed(wanted, condition, source), sensitivity, "kernel.md")
+        return Bounded(lambda: self._sum(to_read, condition, source), sensitivity, "kernel.md")
 
     def rows(self, columns: Sequence[str], *, where: Expr | None = None) -> Bounded[UnitRows]:
         """As `View.rows`: read in chunks, and given up where they take more than half of the limit of memory."""
         schema = self._engine.schema
-        wanted, condition = rows_pass(schema, columns), _condition(schema, where)
-        return Bounded(lambda: self._read(wanted, condition), row_limit(schema))
+        to_read, condition = rows_pass(schema, columns), _condition(schema, where)
+        return Bounded(lambda: self._read_rows(to_read, condition), row_limit(schema))
 
     # --- passes over rows ------------------------------------------------------------------------------------------
 
-    def _summed(self, wanted: KernelPass, where: str, source: Source) -> Ints:
-        limits, key = self._engine.limits, drawn_key(source)
+    def _sum(self, to_read: KernelPass, where: str, source: Source) -> Ints:
+        limits, key = self._engine.limits, draw_key(source)
         with self._engine.lock:
-            self._ask("load", wanted.kernel, seconds=limits.prepare_seconds)
-            numbers = self._ask("sum", *self._state(), wanted, where, key, seconds=limits.seconds)
+            self._ask("load", to_read.kernel, seconds=limits.prepare_seconds)
+            numbers = self._ask("sum", *self._state(), to_read, where, key, seconds=limits.seconds)
         try:
-            return wanted.require_answer(numbers)
+            return to_read.require_answer(numbers)
         except ValueError:
             pass
         raise engine_failed()
 
-    def _read(self, wanted: Pass, where: str) -> UnitRows:
+    def _read_rows(self, to_read: Pass, where: str) -> UnitRows:
         limits = self._engine.limits
-        until, left = time.monotonic() + limits.seconds, limits.memory // 2
-        found: list[UnitRows] = []
+        until, spare = time.monotonic() + limits.seconds, limits.memory // 2
+        chunks: list[UnitRows] = []
         place: Place | None = BEGINNING
         while place is not None:
             seconds = until - time.monotonic()
-            if seconds <= 0 or left < 0:
+            if seconds <= 0 or spare < 0:
                 raise engine_failed()
             with self._engine.lock:
-                chunk, place = self._ask("rows", *self._state(), wanted, where, place, seconds=seconds)
-            found.append(chunk)
-            left -= 2 * (sum(column.nbytes for column in chunk.columns.values()) + chunk.starts.nbytes)  # joined below
-        return joined(found)
+                chunk, place = self._ask("rows", *self._state(), to_read, where, place, seconds=seconds)
+            chunks.append(chunk)
+            spare -= 2 * (sum(column.nbytes for column in chunk.columns.values()) + chunk.starts.nbytes)
+        return concatenated(chunks)
 
     def _state(self) -> tuple[str, dict[str, str]]:
         """Where the state lies, and what it was made from; the fixed reply if it is not there any more."""
@@ -91,18 +92,18 @@ class FileView(RememberingView):
         path = states.path(engine.folder, engine.name, self._snapshot)
         if states.owned_stamp(path) is None:
             raise engine_failed()
-        return str(path), {"snapshot": self._snapshot, "layout": engine._layout}
+        return str(path), {"snapshot": self._snapshot, "layout": engine.layout}
 
     def _ask(self, verb: str, *arguments: Any, seconds: float) -> Any:
         try:
-            return self._engine._process.ask(verb, *arguments, seconds=seconds)
-        except Gone:
+            return self._engine.process.ask(verb, *arguments, seconds=seconds)
+        except WorkerFailed:
             pass
         raise engine_failed()
 
 
-def joined(chunks: Sequence[UnitRows]) -> UnitRows:
-    """All chunks, of which there is one at least, as one."""
+def concatenated(chunks: Sequence[UnitRows]) -> UnitRows:
+    """All chunks, at least one, as one."""
     firsts = np.cumsum([0, *(chunk.size for chunk in chunks)])
     starts = [chunk.starts + first for chunk, first in zip(chunks, firsts, strict=False)]
     names = list(chunks[0].columns)

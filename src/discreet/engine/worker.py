@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.engine import connect, wire
-from discreet.engine.prepare import COUNTED, FACTS
+from discreet.engine.prepare import COUNTED, FACTS, is_key
 
 MOST_REQUEST = 2**31
 _ALLOWANCE = 2**30  # address space of threads and libraries that the engine's own limit does not count
@@ -80,15 +80,15 @@ class Worker:
         kernel_of(kernel)
 
     def sum(self, path: str, expected: dict[str, str], wanted: Any, where: str, key: bytes) -> Any:
-        """What a kernel gives on all units, added up here: one vector leaves."""
+        """What a kernel gives on all units, sum_of_chunks up here: one vector leaves."""
         from discreet.engine.chunks import chunks
-        from discreet.kernel.add import added
+        from discreet.kernel.add import sum_of_chunks
         from discreet.kernel.coins import Coins
         from discreet.kernel.contract import kernel_of
 
         self._open(path, expected)
         units = chunks(self.connection, wanted.read, where)
-        return added(kernel_of(wanted.kernel), units, wanted.public, Coins(key))
+        return sum_of_chunks(kernel_of(wanted.kernel), units, wanted.public, Coins(key))
 
     def rows(self, path: str, expected: dict[str, str], wanted: Any, where: str, place: Any) -> Any:
         """The next whole units, and the place after them."""
@@ -122,14 +122,14 @@ def _columns(connection: Any, statement: str) -> dict[str, Any]:
     parsed = connection.extract_statements(statement)
     if len(parsed) != 1 or parsed[0].type != duckdb.StatementType.SELECT:
         raise ValueError
-    found = connection.execute(parsed[0])
-    kinds = [(column[0], str(column[1])) for column in found.description]
-    rows = found.fetchall() if any(_is_key(name) for name, _ in kinds) else None
-    plain = found.fetchnumpy() if rows is None else {}
+    result = connection.execute(parsed[0])
+    kinds = [(column[0], str(column[1])) for column in result.description]
+    rows = result.fetchall() if any(is_key(name) for name, _ in kinds) else None
+    plain = result.fetchnumpy() if rows is None else {}
     columns = {}
-    for place, (name, kind) in enumerate(kinds):
-        if _is_key(name):
-            columns[name] = np.fromiter((row[place] for row in rows or ()), dtype=object, count=len(rows or ()))
+    for index, (name, kind) in enumerate(kinds):
+        if is_key(name):
+            columns[name] = np.fromiter((row[index] for row in rows or ()), dtype=object, count=len(rows or ()))
         elif kind != "BIGINT":
             raise TypeError
         elif rows is None:
@@ -137,7 +137,7 @@ def _columns(connection: Any, statement: str) -> dict[str, Any]:
                 raise TypeError
             columns[name] = np.asarray(plain[name], dtype=np.int64)
         else:
-            columns[name] = np.array([int(row[place]) for row in rows], dtype=np.int64)
+            columns[name] = np.array([int(row[index]) for row in rows], dtype=np.int64)
     if len(columns) != len(kinds):
         raise ValueError
     return columns
@@ -145,30 +145,24 @@ def _columns(connection: Any, statement: str) -> dict[str, Any]:
 
 def _facts(connection: Any) -> dict[str, str]:
     """The facts in the file, refused where its tables no longer hold as many rows as they say."""
-    found = connection.execute(f"SELECT * FROM {FACTS}")
-    names = [column[0] for column in found.description]
-    facts = dict(zip(names, found.fetchall()[0], strict=True))
+    result = connection.execute(f"SELECT * FROM {FACTS}")
+    names = [column[0] for column in result.description]
+    facts = dict(zip(names, result.fetchall()[0], strict=True))
     for name, table in COUNTED.items() if "format" in facts else ():  # files of format 2 say nothing of either
         if facts.pop(name, None) != str(connection.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0]):
             raise ValueError
     return facts
 
 
-def _is_key(name: str) -> bool:
-    return name[:1] == "k" and name[1:].isdecimal()
-
-
 def _cause(error: BaseException) -> str:
     """A public word for why preparing failed; questions get none."""
-    said = str(error)
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException":
         return "limit"
-    return (
-        "write" if any(words in said for words in ("No space left", "Could not write", "Could not sync")) else "source"
-    )
+    full_disk = ("No space left", "Could not write", "Could not sync")
+    return "write" if any(words in str(error) for words in full_disk) else "source"
 
 
-def _bound(memory: int, threads: int) -> None:
+def _limit_memory(memory: int, threads: int) -> None:
     """No core dump, no file for others to read, and not much more address space than the engine may fill."""
     os.umask(0o077)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -180,17 +174,17 @@ def _bound(memory: int, threads: int) -> None:
     with contextlib.suppress(OSError), open("/proc/self/statm") as pages:
         used = int(pages.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     if used:  # elsewhere address space says nothing about memory
-        most = used + memory + _ALLOWANCE + _PER_THREAD * threads
+        limit = used + memory + _ALLOWANCE + _PER_THREAD * threads
         with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_AS, (most, most))
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
-def _bound_time(seconds: float, threads: int) -> None:
+def _limit_time(seconds: float, threads: int) -> None:
     """The process is killed some time after its parent should have done so, even if the parent is gone."""
     spent = resource.getrusage(resource.RUSAGE_SELF)
-    most = spent.ru_utime + spent.ru_stime + (seconds + _GRACE) * (threads + 1)
+    limit = spent.ru_utime + spent.ru_stime + (seconds + _GRACE) * (threads + 1)
     with contextlib.suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_CPU, (int(most) + 1, resource.RLIM_INFINITY))
+        resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, resource.RLIM_INFINITY))
 
 
 def _leave_with_parent(channel: socket.socket) -> None:
@@ -214,7 +208,7 @@ def _serve(worker: Worker) -> None:
     }
     while True:
         verb, seconds, arguments = wire.receive(worker.channel, MOST_REQUEST)
-        _bound_time(seconds, worker.threads)
+        _limit_time(seconds, worker.threads)
         wire.send(worker.channel, ("done", verbs[verb](*arguments)))
 
 
@@ -223,7 +217,7 @@ def main() -> None:
     number, memory, threads = map(int, sys.argv[1:4])
     channel = socket.socket(fileno=number)
     threading.Thread(target=_leave_with_parent, args=(channel,), daemon=True).start()
-    _bound(memory, threads)
+    _limit_memory(memory, threads)
     try:
         _serve(Worker(channel, memory, threads))
     except EOFError:

@@ -1,4 +1,4 @@
-"""Chunks added up: every one checked, so that no sum wraps around and nothing but whole steps leaves."""
+"""Chunks sum_of_chunks up: every one checked, so that no sum wraps around and nothing but whole steps leaves."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from discreet.ndarrays import Ints
 from discreet.noise.source import Source
 
 
-def added(kernel: Kernel, chunks: Iterable[UnitRows], public: Public, coins: Source) -> Ints:
+def sum_of_chunks(kernel: Kernel, chunks: Iterable[UnitRows], public: Public, coins: Source) -> Ints:
     """Σ over chunks; ValueError where a kernel gives anything but its number of int64, each within its room."""
     length, units = kernel.length(public), 0
     total = np.zeros(length, dtype=np.int64)

@@ -78,7 +78,7 @@ class Clip:
             l2 = min(l2, self.radius * _root_up(2) + 2 * off * _root_up(numbers))
         return Sensitivity(Fraction(min(numbers, 2 * moved)), 2 * l1, l2**2, Fraction(2 * linf), relation)
 
-    def added(self, numbers: list[Floats], coins: Source) -> Ints:
+    def total(self, numbers: list[Floats], coins: Source) -> Ints:
         """Σ over units of their numbers, clipped and rounded; `numbers` holds an array over units for each number.
 
         The arrays are worked on in place and mean nothing afterwards: new ones took a third of a pass.

@@ -15,7 +15,7 @@ from discreet.noise.source import Source
 KEY_BYTES, _BLOCK_BYTES = 32, 16
 
 
-def drawn_key(source: Source) -> bytes:
+def draw_key(source: Source) -> bytes:
     """A fresh key of 32 bytes."""
     return source.words(KEY_BYTES // 8).tobytes()
 

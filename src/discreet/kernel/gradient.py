@@ -72,7 +72,7 @@ class Gradient:
             expected = line if public["model"] == "linear" else _logistic(line)
             off = np.where(known, expected - chunk.columns[target], 0.0)
             sums = [design.unit_sums(chunk, off * one) for one in x]
-        return Clip.parse(public).added(sums, coins)
+        return Clip.parse(public).total(sums, coins)
 
 
 def _logistic(line: Floats) -> Floats:

@@ -45,7 +45,7 @@ class Moments:
         with np.errstate(all="ignore"):
             x = design.features(chunk, tuple(chunk.columns), public, design.complete(chunk))
             pairs = [design.unit_sums(chunk, x[i] * x[j]) for i in range(len(x)) for j in range(i, len(x))]
-        return Clip.parse(public).added(pairs, coins)
+        return Clip.parse(public).total(pairs, coins)
 
     def _width(self, public: Public) -> int:
         require_keys(public, ("features", "clip", "step"), ("rounding", *design.SHAPING))

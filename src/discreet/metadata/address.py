@@ -39,17 +39,17 @@ def is_address(source: str) -> bool:
     return source.partition("://")[0].lower() in _SCHEMES and "://" in source
 
 
-def parsed(source: str) -> Address:
+def parse(source: str) -> Address:
     """The address; refused without quoting it where it holds a password.
 
-    >>> parsed("postgresql://me@localhost/db?table=public.people").table
+    >>> parse("postgresql://me@localhost/db?table=public.people").table
     ('public', 'people')
     """
     try:
         parts = urlsplit(source)
         port, options = parts.port or 5432, parse_qsl(parts.query, keep_blank_values=True, strict_parsing=True)
     except ValueError:
-        raise _refused("must be an address such as in the example") from None
+        raise _refusal("must be an address such as in the example") from None
     if parts.password is not None or any(name.lower() == "password" for name, _ in options):
         what, why = (
             "dataset.source must not hold a password.",
@@ -59,19 +59,19 @@ def parsed(source: str) -> Address:
         raise MetadataError(what, why, fix)
     found = dict(options)
     if len(found) < len(options) or not set(found) <= set(_OPTIONS) or parts.fragment:
-        raise _refused(f"may name {', '.join(_OPTIONS)} behind the ?, each once, and nothing else")
+        raise _refusal(f"may name {', '.join(_OPTIONS)} behind the ?, each once, and nothing else")
     host, user, database = parts.hostname or "", unquote(parts.username or ""), unquote(parts.path[1:])
     table = tuple(found.get("table", "").split("."))
     if not user or not database or "/" in database or len(table) > 2 or not all(table):
-        raise _refused("must name a user, a database and a table")
+        raise _refusal("must name a user, a database and a table")
     if any("\0" in text for text in (host, user, database, *found.values())):
-        raise _refused("must not hold NUL")
+        raise _refusal("must not hold NUL")
     mode = found.get("sslmode", "prefer" if host in _LOCAL else "require")
     if mode not in _MODES:
-        raise _refused(f"may set sslmode to one of {', '.join(_MODES)}")
+        raise _refusal(f"may set sslmode to one of {', '.join(_MODES)}")
     return Address(host, port, user, database, table, mode, found.get("sslrootcert"))
 
 
-def _refused(rule: str) -> MetadataError:
+def _refusal(rule: str) -> MetadataError:
     """Not quoted: what cannot be read may hold a password."""
     return MetadataError(f"dataset.source {rule}.", "What was given is not repeated here.", f"Write: {_EXAMPLE}")

@@ -28,13 +28,13 @@ def with_budget(
     epsilon = 5  # all of it
     <BLANKLINE>
     """
-    before = _read(text)
+    before = _document(text)
     budget = before.get("budget", {})
     changed = {name: value for name, value in numbers.items() if not _same(budget.get(name), value)}
     caps = budget.get("analysts", {})
     capped = {name: value for name, value in analysts.items() if not _same(caps.get(name), value)}
     made = _with_values(_with_values(text, ("budget",), changed), ("budget", "analysts"), capped)
-    if _read(made) != _wished(before, changed, capped):
+    if _document(made) != _expected_document(before, changed, capped):
         lines = [f"{key(name)} = {written(value)}" for name, value in changed.items()]
         lines += [f"analysts.{key(name)} = {written(value)}" for name, value in capped.items()]
         why = "Its [budget] is written in a way that cannot be changed line by line."
@@ -102,7 +102,7 @@ def _spellings(name: str) -> str:
     return "(?:" + "|".join(re.escape(form) for form in {name, f'"{name}"', f"'{name}'", key(name)}) + ")"
 
 
-def _read(text: str) -> dict[str, Any]:
+def _document(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError:
@@ -116,7 +116,7 @@ def _same(value: Any, wanted: Fraction) -> bool:
         return False
 
 
-def _wished(
+def _expected_document(
     before: Mapping[str, Any], numbers: Mapping[str, Fraction], analysts: Mapping[str, Fraction]
 ) -> dict[str, Any]:
     """What the text must say afterwards."""

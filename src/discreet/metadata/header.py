@@ -32,7 +32,7 @@ def names(path: Path) -> tuple[str, ...]:
     except (OSError, ValueError):
         fix = "Check that you may read it."
         raise SourceUnavailable("The table could not be read.", f"You gave {shown}.", fix) from None
-    return _names(_decoded(line, shown), shown)
+    return _names(_line_text(line, shown), shown)
 
 
 _PEOPLE = "person|patient|user|customer|client|member|subject|participant|student|pupil|employee|respondent|citizen"
@@ -72,7 +72,7 @@ def first_line(handle: BinaryIO) -> bytes:
     return bytes(line)
 
 
-def _decoded(line: bytes, shown: str) -> str:
+def _line_text(line: bytes, shown: str) -> str:
     try:
         return line.decode("utf-8-sig")
     except UnicodeDecodeError as error:

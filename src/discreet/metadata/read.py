@@ -44,7 +44,7 @@ class Metadata:
     @property
     def address(self) -> Address | None:
         """Where the private table lies in a server; None for a file."""
-        return addresses.parsed(self.source) if self.source is not None and addresses.is_address(self.source) else None
+        return addresses.parse(self.source) if self.source is not None and addresses.is_address(self.source) else None
 
 
 def load(path: str | Path) -> Metadata:
@@ -131,7 +131,7 @@ def _metadata(document: Mapping[str, Any], folder: Path) -> Metadata:
     if source is not None:
         source = name(source, "dataset.source", 'Write, for example: source = "people.csv"')
         if addresses.is_address(source):
-            addresses.parsed(source)
+            addresses.parse(source)
     table = None if source is None or "://" in source else folder / source
     columns = document.get("columns", {})
     schema = Schema(

@@ -49,7 +49,7 @@ def dumps(metadata: Metadata, undeclared: Sequence[str] = ()) -> str:
         named = next(iter(undeclared), "age") if schema.unit else like_column(undeclared) or "age"
         parts.append(_DECLARE + _EXAMPLE.format(key("columns", named)))
     if undeclared:
-        parts.append((_DECLARE if schema.columns else "") + _listed(undeclared))
+        parts.append((_DECLARE if schema.columns else "") + _undeclared_comment(undeclared))
     parts += _hierarchies(metadata)
     parts += [_budget(metadata), *_limits(metadata)]
     return "\n".join(parts)
@@ -124,7 +124,7 @@ def _list(items: Sequence[Any]) -> str:
     return "\n".join(["[", *(f"    {line.rstrip()}" for line in lines if line), "]"])
 
 
-def _listed(names: Sequence[str]) -> str:
+def _undeclared_comment(names: Sequence[str]) -> str:
     whole = "In the header, not declared: " + ", ".join(names)
     lines = textwrap.wrap(whole, 118, initial_indent="# ", subsequent_indent="#   ", break_on_hyphens=False)
     return "\n".join([*lines, ""])

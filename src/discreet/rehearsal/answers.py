@@ -42,7 +42,7 @@ class RehearsedAnswer(Answer):
         """The answer as it may leave."""
         names = [*self.keys, *(name for c in self.columns for name in (c.name, f"{c.name}_moe"))]
         return replace(
-            stamp.made_into(MarkedAnswer, self),
+            stamp.as_kind(MarkedAnswer, self),
             dataset=stamp.titled(self.dataset),
             keys=(stamp.free_column(names), *self.keys),
             labels=tuple((stamp.CELL, *label) for label in self.labels),

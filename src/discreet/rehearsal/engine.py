@@ -11,7 +11,7 @@ from contextlib import closing
 from typing import Any, cast
 
 from discreet.engine import Engine
-from discreet.engine.process import Gone, Process
+from discreet.engine.process import Process, WorkerFailed
 from discreet.engine.worker import Worker
 
 _EXPECTED = ("facts", "record")  # whose failures the engine itself knows what to do with
@@ -22,7 +22,7 @@ class RevealingEngine(Engine):
 
     def __init__(self, *about: Any) -> None:
         super().__init__(*about)
-        self._process = cast("Process", _Telling(self._process))
+        self.process = cast("Process", _Telling(self.process))
 
 
 class _Telling:
@@ -32,11 +32,11 @@ class _Telling:
         self._inside = inside
 
     def ask(self, verb: str, *arguments: Any, seconds: float, on_step: Callable[[str], None] | None = None) -> Any:
-        """As `Process.ask`; before `Gone` there may be the exception that led to it."""
+        """As `Process.ask`; before `WorkerFailed` there may be the exception that led to it."""
         begun = time.monotonic()
         try:
             return self._inside.ask(verb, *arguments, seconds=seconds, on_step=on_step)
-        except Gone as gone:
+        except WorkerFailed as gone:
             reply = gone
         if verb not in _EXPECTED and time.monotonic() - begun < seconds:
             self._repeat(verb, arguments)

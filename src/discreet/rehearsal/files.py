@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 KIND = "rehearsal"
 
 
-def saved(release: "RehearsedRelease", folder: Path, *, replace: bool) -> tuple[Path, ...]:
+def save(release: "RehearsedRelease", folder: Path, *, replace: bool) -> tuple[Path, ...]:
     """Facts, table and measurements, stamped."""
-    return _placed(release, folder, real.BUILT, replace)
+    return _write(release, folder, real.BUILT, replace)
 
 
-def published(release: "RehearsedRelease", folder: Path, *, replace: bool) -> tuple[Path, ...]:
+def publish(release: "RehearsedRelease", folder: Path, *, replace: bool) -> tuple[Path, ...]:
     """All that a release is published with, stamped."""
-    return _placed(release, folder, real.PUBLISHED, replace)
+    return _write(release, folder, real.PUBLISHED, replace)
 
 
 def marked(table: Any) -> Any:
@@ -44,7 +44,7 @@ def marked(table: Any) -> Any:
     return wider.replace_schema_metadata({"discreet": json.dumps(stamp.JSON | said)})
 
 
-def _placed(release: "RehearsedRelease", folder: Path, names: tuple[str, ...], replace: bool) -> tuple[Path, ...]:
+def _write(release: "RehearsedRelease", folder: Path, names: tuple[str, ...], replace: bool) -> tuple[Path, ...]:
     real.require_harmless(folder, names, release.toml)
     with tempfile.TemporaryDirectory(prefix="discreet-rehearsal-") as apart:
         built, out = Path(apart) / "built", Path(apart) / "published"
@@ -52,7 +52,7 @@ def _placed(release: "RehearsedRelease", folder: Path, names: tuple[str, ...], r
         real.publish(built, release.plan.subject.schema, out)  # which checks what was built
         _stamp(out, names)
         _require_own(folder, replace)
-        _put(out, folder, names)
+        _put_in_place(out, folder, names)
     return tuple(folder / name for name in names)
 
 
@@ -105,7 +105,7 @@ def _is_rehearsal(folder: Path) -> bool:
     return isinstance(facts, dict) and facts.get("kind") == KIND
 
 
-def _put(made: Path, folder: Path, names: tuple[str, ...]) -> None:
+def _put_in_place(made: Path, folder: Path, names: tuple[str, ...]) -> None:
     """Copy the files to the folder, and remove those of an earlier rehearsal that this one does not have."""
     try:
         with durable.replacing_files(folder, names, remove=real.PUBLISHED) as draft:

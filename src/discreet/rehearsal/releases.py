@@ -33,11 +33,11 @@ class RehearsedRelease(Release):
 
     def save(self, folder: Path | str, *, replace: bool = False) -> tuple[Path, ...]:
         """As `Release.save`, stamped: `discreet release check` and `publish` do not take it for a release."""
-        return files.saved(self, Path(folder), replace=replace)
+        return files.save(self, Path(folder), replace=replace)
 
     def publish(self, folder: Path | str, *, replace: bool = False) -> tuple[Path, ...]:
         """As `Release.publish`, every file stamped."""
-        return files.published(self, Path(folder), replace=replace)
+        return files.publish(self, Path(folder), replace=replace)
 
     def __repr__(self) -> str:
         return f"<{stamp.STAMP} on invented rows: {super().__repr__().removeprefix('<')}"
@@ -62,12 +62,12 @@ class RehearsedReleasing(Releasing):
 
     def quote(self, *, analyst: str | None = None, **price: Any) -> ReleaseQuote:
         """As `Releasing.quote`, stamped."""
-        return stamp.made_into(RehearsedReleaseQuote, super().quote(analyst=analyst, **price))
+        return stamp.as_kind(RehearsedReleaseQuote, super().quote(analyst=analyst, **price))
 
     def build(self, *, analyst: str | None = None, progress: Progress | None = None, **price: Any) -> RehearsedRelease:
         """As `Releasing.build`, stamped."""
         built = super().build(analyst=analyst, progress=progress, **price)
-        release = stamp.made_into(RehearsedRelease, built)
+        release = stamp.as_kind(RehearsedRelease, built)
         vars(release)["fitted"] = built.fitted  # computed already
         return release
 

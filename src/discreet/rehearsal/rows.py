@@ -39,14 +39,14 @@ Cells = list[Any]  # None for an empty cell
 
 def write_rows(schema: Schema, path: Path, *, units: int = UNITS, seed: int = SEED) -> None:
     """The invented table as a CSV that the engine reads."""
-    path.write_text(as_csv(invented(schema, units=units, seed=seed)), encoding="utf-8", newline="")
+    path.write_text(as_csv(invented_table(schema, units=units, seed=seed)), encoding="utf-8", newline="")
 
 
-def invented(schema: Schema, *, units: int = UNITS, seed: int = SEED) -> dict[str, Cells]:
+def invented_table(schema: Schema, *, units: int = UNITS, seed: int = SEED) -> dict[str, Cells]:
     """Columns of equal length: the unit's key and every declared column.
 
     >>> people = Schema("people", [Column("age", "integer", bounds=(0, 110))])
-    >>> all(0 <= age <= 110 for age in invented(people, units=50, seed=7)["age"])
+    >>> all(0 <= age <= 110 for age in invented_table(people, units=50, seed=7)["age"])
     True
     """
     number = amounts.count(units, "units", 1, _MOST_UNITS)
@@ -74,10 +74,10 @@ def as_csv(table: dict[str, Cells]) -> str:
     '"a b","n"\\n"x",1\\n,2.5\\n'
     """
     rows = [table.keys(), *zip(*table.values(), strict=True)]
-    return "".join(",".join(map(_written, row)) + "\n" for row in rows)
+    return "".join(",".join(map(_csv_cell, row)) + "\n" for row in rows)
 
 
-def _written(cell: Any) -> str:
+def _csv_cell(cell: Any) -> str:
     if cell is None:
         return ""
     return '"' + cell.replace('"', '""') + '"' if isinstance(cell, str) else repr(cell)

@@ -35,6 +35,6 @@ def free_column(taken: Iterable[str]) -> str:
     return name
 
 
-def made_into(kind: type[Made], value: Any) -> Made:
+def as_kind(kind: type[Made], value: Any) -> Made:
     """The same fields as a `kind`, which is the value's class with a stamp."""
     return kind(**{one.name: getattr(value, one.name) for one in fields(value)})

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 from discreet.answer.answer import Answer
 from discreet.answer.quote import Quote
 from discreet.rehearsal.answers import RehearsedAnswer, RehearsedQuote
-from discreet.rehearsal.stamp import made_into
+from discreet.rehearsal.stamp import as_kind
 
 Value = TypeVar("Value")
 
@@ -20,4 +20,4 @@ def rehearsed(value: Value) -> Value:
             kind = RehearsedQuote
         case _:
             from discreet.rehearsal.releases import RehearsedReleasing as kind
-    return made_into(kind, value)  # type: ignore[no-any-return]
+    return as_kind(kind, value)  # type: ignore[no-any-return]

@@ -2,8 +2,8 @@
 
 from discreet.engine import Limits
 from discreet.engine.postgres.engine import PostgresEngine
-from discreet.engine.secret import kept_secret
-from discreet.metadata.address import parsed
+from discreet.engine.secret import load_or_create_secret
+from discreet.metadata.address import parse
 from discreet.query.compile.exacts import exacts_of
 from discreet.query.compile.postgres import POSTGRES
 from discreet.query.compile.statements import statements
@@ -28,14 +28,14 @@ def opened(server, folder, schema, table, limits=LIMITS, user="curator", key=KEY
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "people.key").touch(0o600)
     (folder / "people.key").write_text(key)
-    address = parsed(server.url(table).replace("curator@", f"{user}@"))
+    address = parse(server.url(table).replace("curator@", f"{user}@"))
     return PostgresEngine(folder, "people", schema, address, limits)
 
 
 def prepared(server, engine, table="prepared"):
     """A prepared table as it lies in the server, in the order of units."""
     snapshot = engine.snapshot
-    space = engine._space(kept_secret(engine._key), snapshot)
+    space = engine._space(load_or_create_secret(engine._key), snapshot)
     connection = server.connect()
     found = connection.execute(f'SELECT * FROM "{space}".{table}').fetchall()
     connection.close()

@@ -77,7 +77,7 @@ def test_rows_inserted_meanwhile_do_not_show(server, engine):
     later = engine.view()
     assert later.snapshot != view.snapshot
     assert sum(counted(later)) == sum(before) + 2
-    assert engine.view(at=view.snapshot).snapshot == view.snapshot
+    assert engine.view(snapshot=view.snapshot).snapshot == view.snapshot
     with server.connect() as connection:
         connection.execute("DELETE FROM people WHERE who IN ('new', 'newer')")
     assert engine.view().snapshot == view.snapshot  # the same content is the same state again
@@ -91,7 +91,7 @@ def test_states_that_nobody_holds_are_dropped(server, engine):
         connection.execute("UPDATE people SET age = age + 1")
     assert engine.view().snapshot != first
     with pytest.raises(SourceUnavailable, match="are gone"):
-        engine.view(at=first)
+        engine.view(snapshot=first)
     engine.clean()
     with server.connect() as connection:
         assert not connection.execute("SELECT 1 FROM pg_namespace WHERE nspname LIKE 'discreet_people_%'").fetchall()
@@ -116,7 +116,7 @@ def test_the_log_holds_no_key(server, engine):
     assert "discreet_order" in log  # statements are logged
     assert "a bound parameter" in log  # and so are parameters: what is sent as one would be found
     secret = Secret(bytes.fromhex(KEY))
-    for key in (KEY, *(secret.derived(name, digits) for name, digits in KEYS.items())):
+    for key in (KEY, *(secret.key_for(name, digits) for name, digits in KEYS.items())):
         assert key not in log
         assert key[:12] not in log
 
@@ -130,7 +130,7 @@ def test_no_table_that_stays_holds_a_key(server, engine):
         ).fetchone()
         found = connection.execute(f"SELECT schema_to_xml('{space}', true, false, '')::text").fetchone()[0]
     assert "discreet_facts" in found
-    assert not any(secret.derived(name, digits) in found for name, digits in KEYS.items())
+    assert not any(secret.key_for(name, digits) in found for name, digits in KEYS.items())
 
 
 def same_reply(error):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.engine.postgres import functions
 from discreet.engine.postgres.cells import cast
-from discreet.engine.prepare import wanted
+from discreet.engine.prepare import columns_read
 from discreet.errors import NotAnswerable
 from discreet.query.bound import draft_of
 from discreet.query.compile.operations import DUCKDB
@@ -170,7 +170,7 @@ def random_texts(number=400):
 
 def read_by_both(server, folder, schema, texts):
     """The prepared rows in the server and in DuckDB, each text in every column of a unit of its own."""
-    names = wanted(schema)
+    names = columns_read(schema)
     rows = [(f"u{place}", *[text] * (len(names) - 1)) for place, text in enumerate(texts)]
     filled(server, "texts", dict.fromkeys(names, "text"), rows)
     with opened(server, folder, schema, "texts") as engine:

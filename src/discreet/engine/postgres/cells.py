@@ -83,7 +83,7 @@ def value(column: Column, raw: str, held: Family) -> str:
         case Type.NUMBER | Type.INTEGER:
             return _double(raw, held)
         case Type.DATE:
-            return _floored(_moment(raw, held, column.lattice), None, _DAY)
+            return _floor(_moment(raw, held, column.lattice), None, _DAY)
         case Type.DATETIME:
             return _moment(raw, held, column.lattice)
 
@@ -101,13 +101,13 @@ def cell(schema: Schema, column: Column, read: str) -> str:
             return read
         case Type.INTEGER if not _too_wide(lattice):
             kept = _nearest(read, lattice) if lattice is not None else read
-            return kept if column.values is None else f"CASE WHEN {read} IN ({_listed(column)}) THEN {kept} END"
+            return kept if column.values is None else f"CASE WHEN {read} IN ({_values(column)}) THEN {kept} END"
         case Type.NUMBER | Type.INTEGER:
             return _number(read, lattice)
         case Type.DATE:
-            return _floored(read, lattice, 1)
+            return _floor(read, lattice, 1)
         case Type.DATETIME:
-            return _floored(read, lattice, 10**6)
+            return _floor(read, lattice, 10**6)
 
 
 def sides(schema: Schema) -> dict[str, str]:
@@ -126,7 +126,7 @@ def _tests(column: Column, lattice: Lattice, read: str) -> tuple[str, str]:
     return f"{read} < {low}", f"{read} > {high} AND NOT {_is_nan(read)}"
 
 
-def _listed(column: Column) -> str:
+def _values(column: Column) -> str:
     return ", ".join(map(str, column.values or ()))
 
 
@@ -155,14 +155,14 @@ def _number(read: str, lattice: Lattice | None) -> str:
     if lattice is None:  # −0 and 0 are one value
         return f"CASE WHEN {nothing} THEN NULL WHEN {read} = 0 THEN 0 ELSE {read} END"
     low, high = (_literal(end * lattice.step) for end in (lattice.low, lattice.high))
-    steps = f"discreet_whole(floor({_scaled(read, lattice.step)} + 0.5))"
+    steps = f"discreet_whole(floor({_quotient(read, lattice.step)} + 0.5))"
     return (
         f"CASE WHEN {nothing} THEN NULL WHEN {read} <= {low} THEN {lattice.low} "
         f"WHEN {read} >= {high} THEN {lattice.high} ELSE greatest({lattice.low}, least({lattice.high}, {steps})) END"
     )
 
 
-def _scaled(read: str, step: Fraction) -> str:
+def _quotient(read: str, step: Fraction) -> str:
     """As `cells._scaled`: v·q/p in doubles, two roundings at most."""
     up, down = step.denominator, step.numerator
     if not (_is_double(up) and _is_double(down)):
@@ -206,7 +206,7 @@ def _moment(raw: str, held: Family, lattice: Lattice | None) -> str:
     return moment if lattice is not None else f"CASE WHEN abs({moment}) < {_FAR} THEN {moment} END"
 
 
-def _floored(read: str, lattice: Lattice | None, unit: int) -> str:
+def _floor(read: str, lattice: Lattice | None, unit: int) -> str:
     """⌊read/(step·unit)⌋, clamped."""
     if lattice is None:
         return read if unit == 1 else f"CAST(floor(CAST({read} AS numeric) / {unit}) AS bigint)"

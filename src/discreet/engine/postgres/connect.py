@@ -32,7 +32,7 @@ _SETTINGS = {
 }
 
 
-def opened(address: Address, limits: Limits) -> Any:
+def open_connection(address: Address, limits: Limits) -> Any:
     """A connection in autocommit; every failure is a SourceUnavailable that says nothing of the server's words."""
     import psycopg
 

@@ -19,21 +19,21 @@ def statements() -> tuple[str, ...]:
     return (*_doubles(), *_wholes(), *_texts(), _order())
 
 
-def _made(signature: str, returns: str, body: str, declared: str = "") -> str:
+def _function(signature: str, returns: str, body: str, declared: str = "") -> str:
     declare = f"DECLARE {declared} " if declared else ""
     parallel = "UNSAFE" if "EXCEPTION" in body else "SAFE"  # no handler starts in a parallel plan: it would raise
     head = f"CREATE FUNCTION discreet_{signature} RETURNS {returns} {_HEAD} PARALLEL {parallel}"
     return f"{head} AS $discreet$ {declare}BEGIN {body} END $discreet$"
 
 
-def _guarded(name: str, op: str, ordinary: str, beyond: str) -> str:
+def _guarded_operation(name: str, op: str, ordinary: str, beyond: str) -> str:
     """An operation on doubles: at once where it is ordinary, and what IEEE 754 says where PostgreSQL raises."""
     body = (
         f"IF {ordinary} THEN RETURN a {op} b; END IF; "
         f"BEGIN RETURN a {op} b; EXCEPTION WHEN {_BEYOND} THEN RETURN {beyond}; "
         f"WHEN division_by_zero THEN RETURN NULL; END;"
     )
-    return _made(f"{name}(a float8, b float8)", "float8", body)
+    return _function(f"{name}(a float8, b float8)", "float8", body)
 
 
 def _doubles() -> tuple[str, ...]:
@@ -52,17 +52,17 @@ def _doubles() -> tuple[str, ...]:
         f"IF a > 709.7 THEN RETURN {_exp_top()}; ELSIF a < -745 THEN RETURN {_exp_bottom()}; END IF; RETURN exp(a);"
     )
     return (
-        _guarded("plus", "+", below, f"CASE WHEN a > 0 THEN {infinite} ELSE -{infinite} END"),
-        _guarded("minus", "-", below, f"CASE WHEN a > b THEN {infinite} ELSE -{infinite} END"),
-        _guarded("times", "*", middle, f"CASE WHEN abs(a) > 1 THEN {signed} ELSE 0 END"),
-        _guarded("over", "/", middle, f"CASE WHEN abs(a) > abs(b) THEN {signed} ELSE 0 END"),
-        _made(
+        _guarded_operation("plus", "+", below, f"CASE WHEN a > 0 THEN {infinite} ELSE -{infinite} END"),
+        _guarded_operation("minus", "-", below, f"CASE WHEN a > b THEN {infinite} ELSE -{infinite} END"),
+        _guarded_operation("times", "*", middle, f"CASE WHEN abs(a) > 1 THEN {signed} ELSE 0 END"),
+        _guarded_operation("over", "/", middle, f"CASE WHEN abs(a) > abs(b) THEN {signed} ELSE 0 END"),
+        _function(
             "remainder(a float8, b float8)",
             "float8",
             remainder,
             "r float8 := abs(a); y float8 := abs(b); t float8 := abs(b);",
         ),
-        _made("exp(a float8)", "float8", exponent),
+        _function("exp(a float8)", "float8", exponent),
     )
 
 
@@ -86,10 +86,10 @@ def _wholes() -> tuple[str, ...]:
     )
     over = f"EXCEPTION WHEN {_BEYOND} THEN RETURN NULL;"
     return (
-        _made("exact(a float8)", "numeric", exact, "h float8; l float8;"),
-        _made("whole(a float8)", "bigint", f"IF {fits} THEN RETURN a::bigint; END IF; RETURN NULL;"),
+        _function("exact(a float8)", "numeric", exact, "h float8; l float8;"),
+        _function("whole(a float8)", "bigint", f"IF {fits} THEN RETURN a::bigint; END IF; RETURN NULL;"),
         *(
-            _made(
+            _function(
                 f"{name}(a bigint, b bigint)",
                 "bigint",
                 f"IF abs(a::float8) < 1e{digits} AND abs(b::float8) < 1e{digits} THEN RETURN a {op} b; END IF; "
@@ -147,16 +147,16 @@ def _texts() -> tuple[str, ...]:
         f"m := discreet_moment(a); IF abs(m) = {_MOST} THEN RETURN NULL; END IF; RETURN floor(m / 1000000.0)::bigint;"
     )
     return (
-        _made("double(a text)", "float8", double, "s text; i float8;"),
-        _made("integer(a text)", "bigint", integer),
-        _made("huge(a text)", "numeric", huge, "s text := btrim(a, E' \\t\\n\\r\\f\\v'); n numeric;"),
-        _made("days(y bigint, m bigint, d bigint)", "bigint", days, "l bigint; n bigint; e bigint; o bigint;"),
-        _made("moment(a text)", "bigint", moment, "s text; p text[]; y bigint; d bigint; z bigint;"),
-        _made("second(a text)", "bigint", second, "m bigint;"),
-        _made("day(a text)", "bigint", "RETURN floor(discreet_second(a) / 86400.0)::bigint;"),
+        _function("double(a text)", "float8", double, "s text; i float8;"),
+        _function("integer(a text)", "bigint", integer),
+        _function("huge(a text)", "numeric", huge, "s text := btrim(a, E' \\t\\n\\r\\f\\v'); n numeric;"),
+        _function("days(y bigint, m bigint, d bigint)", "bigint", days, "l bigint; n bigint; e bigint; o bigint;"),
+        _function("moment(a text)", "bigint", moment, "s text; p text[]; y bigint; d bigint; z bigint;"),
+        _function("second(a text)", "bigint", second, "m bigint;"),
+        _function("day(a text)", "bigint", "RETURN floor(discreet_second(a) / 86400.0)::bigint;"),
     )
 
 
 def _order() -> str:
     turned = " || ".join(f"substr(h, {place}, 2)" for place in range(31, 16, -2))
-    return _made("order(a text)", "text", f"RETURN {turned};", "h text := md5(a);")
+    return _function("order(a text)", "text", f"RETURN {turned};", "h text := md5(a);")

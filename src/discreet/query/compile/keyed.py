@@ -3,7 +3,7 @@
     id64(m)      the first 8 bytes of SHA-256(m), most significant first, as a signed integer
     order64(m)   the last 8 bytes of MD5(m), least significant first, as an unsigned integer
 
-m is UTF-8 text that begins with a key, one for each purpose (`Secret.derived`): 32 hexadecimal digits for ids, 16 for
+m is UTF-8 text that begins with a key, one for each purpose (`Secret.key_for`): 32 hexadecimal digits for ids, 16 for
 orders, so that most messages of a row fill one block.  Then come the parts, with a | between them.  A part is
 
     a whole number   its decimal digits, with a leading - if negative
