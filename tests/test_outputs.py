@@ -281,7 +281,7 @@ def test_an_output_may_be_replaced_where_nothing_is_remembered(tmp_path, monkeyp
 # --- what may be written ---------------------------------------------------------------------------------------------
 
 
-def test_a_file_is_place_files_whole_and_keeps_its_rights(tmp_path):
+def test_a_file_is_put_in_place_whole_and_keeps_its_rights(tmp_path):
     place = tmp_path / "answer.csv"
     place.write_text("old")
     place.chmod(0o640)

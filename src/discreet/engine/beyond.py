@@ -8,22 +8,23 @@ is a unit they are part of its id.
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
+from discreet.engine import cells
 from discreet.query.layout import stored
 from discreet.schema import Column, Lattice, Schema, Type
 
-_WIDE = 10**37  # from here on `cells` reads integers as doubles
 _SECOND = 10**6  # datetimes are read in microseconds
 
 
 BELOW, ABOVE = 1, 2
 BITS, IN_A_WORD = 2, 31
-Tests = Callable[[Column, Lattice, str], tuple[str, str]]  # below, above
+Literal = Callable[[Fraction], str]
+IsNan = Callable[[str], str]
 
 
-def sides(schema: Schema, tests: Tests | None = None) -> dict[str, str]:
+def sides(schema: Schema, literal: Literal = cells.literal, is_nan: IsNan | None = None) -> dict[str, str]:
     """For each column with bounds a name, s0 for c0, and SQL of its side over what was read, vc0.
 
-    `tests` gives an engine's own SQL for below and above.
+    `literal` and `is_nan` give an engine's own SQL of a double and of the test for NaN.
 
     >>> sides(Schema("people", [Column("born", "date", bounds=("1970-01-01", "1970-01-31"))]))
     {'s0': 'CASE WHEN vc0 < 0 THEN 1 WHEN vc0 >= 31 THEN 2 ELSE 0 END'}
@@ -32,7 +33,7 @@ def sides(schema: Schema, tests: Tests | None = None) -> dict[str, str]:
     for column in sorted(schema.columns, key=lambda column: schema.places[column.name]):
         if column.bounds is not None and column.lattice is not None:
             place = stored(schema, column).name
-            below, above = (tests or _tests)(column, column.lattice, f"v{place}")
+            below, above = _tests(column, column.lattice, f"v{place}", literal, is_nan or _is_nan)
             cases[place.replace("c", "s")] = f"CASE WHEN {below} THEN {BELOW} WHEN {above} THEN {ABOVE} ELSE 0 END"
     return cases
 
@@ -63,7 +64,7 @@ def sides_from_words(names: Sequence[str]) -> dict[str, str]:
     }
 
 
-def sketch(given: Mapping[str, str]) -> dict[str, tuple[str, int]]:
+def sketch(sides: Mapping[str, str]) -> dict[str, tuple[str, int]]:
     """The columns of a sketch: SQL of the side that decides, and the side that counts.
 
     >>> sketched({"s0": "s0"})
@@ -71,26 +72,22 @@ def sketch(given: Mapping[str, str]) -> dict[str, tuple[str, int]]:
     """
     return {
         name.replace("s", f"{word}_c", 1): (sql, side)
-        for name, sql in given.items()
+        for name, sql in sides.items()
         for word, side in (("below", BELOW), ("above", ABOVE))
     }
 
 
-def _tests(column: Column, lattice: Lattice, read: str) -> tuple[str, str]:
+def _is_nan(sql: str) -> str:
+    return f"isnan({sql})"
+
+
+def _tests(column: Column, lattice: Lattice, read: str, literal: Literal, is_nan: IsNan) -> tuple[str, str]:
     """Below and above the lattice's ends; days and moments belong to the step they lie in, numbers to the nearest."""
     if column.type in (Type.DATE, Type.DATETIME):
         width = int(lattice.step) * (_SECOND if column.type is Type.DATETIME else 1)
         return f"{read} < {lattice.low * width}", f"{read} >= {(lattice.high + 1) * width}"
     ends = [end * lattice.step for end in (lattice.low, lattice.high)]
-    if column.type is Type.INTEGER and lattice.largest * lattice.step < _WIDE:
+    if column.type is Type.INTEGER and not cells.is_too_wide(lattice):
         return f"{read} < {ends[0]}", f"{read} > {ends[1]}"
-    low, high = map(_double, ends)
-    return f"{read} < {low}", f"{read} > {high} AND NOT isnan({read})"
-
-
-def _double(number: Fraction) -> str:
-    try:
-        nearest = repr(float(number))
-    except OverflowError:
-        nearest = "inf" if number > 0 else "-inf"
-    return f"CAST('{nearest}' AS DOUBLE)"
+    low, high = map(literal, ends)
+    return f"{read} < {low}", f"{read} > {high} AND NOT {is_nan(read)}"

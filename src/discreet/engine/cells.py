@@ -34,10 +34,10 @@ class Family(Enum):
     DAY = "day"
     MOMENT = "moment"
     TEXT = "text"  # and everything else, by its text
-    MIXED = "mixed"  # a struct of the others, one of which holds the cell: `columns.mixed`
+    MIXED = "mixed"  # a struct of the others, one of which holds the cell: `columns.mixed_column`
 
 
-_PARTS = {  # of a mixed column, under the names that `columns.mixed` gives them
+_PARTS = {  # of a mixed column, under the names that `columns.mixed_column` gives them
     "discreet_flag": Family.FLAG,
     "discreet_whole": Family.WHOLE,
     "discreet_real": Family.REAL,
@@ -72,9 +72,9 @@ def family(kind: str) -> Family:
     return Family.MOMENT if kind.startswith("TIMESTAMP") else Family.TEXT
 
 
-def text(raw: str, held: Family) -> str:
+def text(raw: str, family: Family) -> str:
     """The cell's one text: no .0 at a whole float, no zeros of a scale, moments in UTC to the microsecond."""
-    match held:
+    match family:
         case Family.MIXED:
             return _of_parts(raw, text)
         case Family.REAL:
@@ -85,62 +85,62 @@ def text(raw: str, held: Family) -> str:
             )
             return f"CASE WHEN isnan({raw}) THEN NULL ELSE {number} END"
         case Family.DECIMAL:
-            spelt = f"CAST({raw} AS VARCHAR)"
-            return f"CASE WHEN contains({spelt}, '.') THEN rtrim(rtrim({spelt}, '0'), '.') ELSE {spelt} END"
+            plain = f"CAST({raw} AS VARCHAR)"
+            return f"CASE WHEN contains({plain}, '.') THEN rtrim(rtrim({plain}, '0'), '.') ELSE {plain} END"
         case Family.MOMENT:
             # Clamped inside of the cast: the engine may try both branches of a CASE on every row.
             moment = f"TRY_CAST({raw} AS TIMESTAMP)"
-            spelt = f"CASE WHEN {moment} < {_FIRST_MOMENT} THEN TIMESTAMP '-infinity' ELSE {moment} END"
-            return f"CAST({spelt} AS VARCHAR)"
+            plain = f"CASE WHEN {moment} < {_FIRST_MOMENT} THEN TIMESTAMP '-infinity' ELSE {moment} END"
+            return f"CAST({plain} AS VARCHAR)"
         case Family.TEXT:
             return f"TRY_CAST({raw} AS VARCHAR)"
         case _:
             return f"CAST({raw} AS VARCHAR)"
 
 
-def unit_key(raw: str, held: Family) -> str:
-    """What rows of one unit share: the whole number itself, which is quicker, or the text; an empty one is nobody's."""
-    return raw if held is Family.WHOLE else f"nullif({text(raw, held)}, '')"
+def unit_key(raw: str, family: Family) -> str:
+    """SQL of the unit's key: the whole number itself, which is quicker, or the text; an empty text is NULL."""
+    return raw if family is Family.WHOLE else f"nullif({text(raw, family)}, '')"
 
 
-def repeated(column: Column, raw: str, held: Family) -> str | None:
-    """What `value` needs more than once of most cells, to be made in a layer of its own; None if there is nothing."""
+def repeated(column: Column, raw: str, family: Family) -> str | None:
+    """SQL that `value` uses more than once, for a layer of its own; None if there is none."""
     match column.type:
-        case Type.INTEGER if held not in (Family.WHOLE, Family.MIXED) and not _too_wide(column.lattice):
-            return _double(raw, held)
-        case Type.DATE if held not in (Family.MOMENT, Family.DAY, Family.MIXED):
-            return f"epoch_us(TRY_CAST(trim({text(raw, held)}) AS TIMESTAMPTZ))"
+        case Type.INTEGER if family not in (Family.WHOLE, Family.MIXED) and not is_too_wide(column.lattice):
+            return _double(raw, family)
+        case Type.DATE if family not in (Family.MOMENT, Family.DAY, Family.MIXED):
+            return f"epoch_us(TRY_CAST(trim({text(raw, family)}) AS TIMESTAMPTZ))"
         case _:
             return None
 
 
-def value(column: Column, raw: str, held: Family, made: str | None = None) -> str:
+def value(column: Column, raw: str, family: Family, shared: str | None = None) -> str:
     """The source's cell `raw` read as the column's type: text, flag, double, whole number, days or microseconds.
 
-    Where there is something `reused`, `made` is the name of the column that holds it; without one it is written out.
+    Where there is something `repeated`, `shared` names the column that holds it; without one it is written out.
     """
-    twice = made or repeated(column, raw, held) or ""
-    if held is Family.MIXED:
+    twice = shared or repeated(column, raw, family) or ""
+    if family is Family.MIXED:
         return _of_parts(raw, lambda part, kind: value(column, part, kind))
     match column.type:
         case Type.CATEGORY | Type.TEXT:
-            spelt = text(raw, held)
-            return spelt if column.empty is Empty.VALUE else f"nullif({spelt}, '')"
+            plain = text(raw, family)
+            return plain if column.empty is Empty.VALUE else f"nullif({plain}, '')"
         case Type.BOOLEAN:
-            return raw if held is Family.FLAG else f"TRY_CAST(trim({text(raw, held)}) AS BOOLEAN)"
-        case Type.INTEGER if not _too_wide(column.lattice):
-            return _whole(raw, held, column.lattice, twice)
+            return raw if family is Family.FLAG else f"TRY_CAST(trim({text(raw, family)}) AS BOOLEAN)"
+        case Type.INTEGER if not is_too_wide(column.lattice):
+            return _whole(raw, family, column.lattice, twice)
         case Type.NUMBER | Type.INTEGER:
-            return _double(raw, held)
+            return _double(raw, family)
         case Type.DATE:
-            return _days(raw, held, column.lattice, twice)
+            return _days(raw, family, column.lattice, twice)
         case Type.DATETIME:
-            return _microseconds(raw, held, column.lattice)
+            return _microseconds(raw, family, column.lattice)
 
 
 def _of_parts(raw: str, read: Callable[[str, Family], str]) -> str:
-    """The one part that holds the cell, read by its own family; all others are NULL, and so is what they give."""
-    parts = ", ".join(read(f"struct_extract({raw}, '{name}')", held) for name, held in _PARTS.items())
+    """SQL that reads the one part that holds the cell by its own family; all other parts are NULL."""
+    parts = ", ".join(read(f"struct_extract({raw}, '{name}')", family) for name, family in _PARTS.items())
     return f"coalesce({parts})"
 
 
@@ -152,7 +152,7 @@ def cell(schema: Schema, column: Column, read: str) -> str:
             return read if place.store is Store.TEXT else f"TRY_CAST({read} AS t{place.name})"
         case Type.BOOLEAN:
             return read
-        case Type.INTEGER if not _too_wide(lattice):
+        case Type.INTEGER if not is_too_wide(lattice):
             return _integer(read, column)
         case Type.NUMBER | Type.INTEGER:
             return _number(read, lattice)
@@ -162,40 +162,48 @@ def cell(schema: Schema, column: Column, read: str) -> str:
             return _floor(read, lattice, _MICROSECONDS)
 
 
-def _double(raw: str, held: Family) -> str:
-    if held in (Family.WHOLE, Family.REAL, Family.FLAG):
+def _double(raw: str, family: Family) -> str:
+    if family in (Family.WHOLE, Family.REAL, Family.FLAG):
         return f"TRY_CAST({raw} AS DOUBLE)"
-    return f"TRY_CAST(replace({text(raw, held)}, '_', '?') AS DOUBLE)"  # 1_000 is no number
+    return f"TRY_CAST(replace({text(raw, family)}, '_', '?') AS DOUBLE)"  # 1_000 is no number
 
 
 def _number(read: str, lattice: Lattice | None) -> str:
-    nothing = f"{read} IS NULL OR isnan({read})"
+    steps = "" if lattice is None else f"TRY_CAST(floor({_quotient(read, lattice.step)} + 0.5) AS BIGINT)"
+    return number(read, lattice, f"isnan({read})", literal, steps)
+
+
+def number(read: str, lattice: Lattice | None, is_nan: str, literal: Callable[[Fraction], str], steps: str) -> str:
+    """SQL of a double as its clamped step, by an engine's test for NaN, its doubles, and `steps` between the ends."""
+    nothing = f"{read} IS NULL OR {is_nan}"
     if lattice is None:  # −0 and 0 are one value
         return f"CASE WHEN {nothing} THEN NULL WHEN {read} = 0 THEN 0 ELSE {read} END"
-    low, high = (_literal(end * lattice.step) for end in (lattice.low, lattice.high))
-    steps = f"TRY_CAST(floor({_quotient(read, lattice.step)} + 0.5) AS BIGINT)"
-    return (
-        f"CASE WHEN {nothing} THEN NULL WHEN {read} <= {low} THEN {lattice.low} "
-        f"WHEN {read} >= {high} THEN {lattice.high} ELSE greatest({lattice.low}, least({lattice.high}, {steps})) END"
-    )
+    low, high = (literal(end * lattice.step) for end in (lattice.low, lattice.high))
+    inside = f"greatest({lattice.low}, least({lattice.high}, {steps}))"
+    return f"CASE WHEN {nothing} THEN NULL {clamped_cases(read, low, high, lattice, inside)} END"
+
+
+def clamped_cases(read: str, low: object, high: object, lattice: Lattice, inside: str) -> str:
+    """SQL of the cases of a clamped step: at and beyond the lattice's ends, and between them."""
+    return f"WHEN {read} <= {low} THEN {lattice.low} WHEN {read} >= {high} THEN {lattice.high} ELSE {inside}"
 
 
 def _quotient(read: str, step: Fraction) -> str:
     """v/step in doubles; as v·q/p for a step p/q of two exact doubles, so that a step such as 0.01 is not rounded."""
     up, down = step.denominator, step.numerator
-    if not (_is_double(up) and _is_double(down)):
-        return f"{read} / {_literal(step)}"
-    times = f" * {_literal(Fraction(up))}" if up > 1 else ""
-    return read + times + (f" / {_literal(Fraction(down))}" if down > 1 else "")
+    if not (is_double(up) and is_double(down)):
+        return f"{read} / {literal(step)}"
+    times = f" * {literal(Fraction(up))}" if up > 1 else ""
+    return read + times + (f" / {literal(Fraction(down))}" if down > 1 else "")
 
 
-def _whole(raw: str, held: Family, lattice: Lattice | None, double: str) -> str:
+def _whole(raw: str, family: Family, lattice: Lattice | None, double: str) -> str:
     """⌊v + ½⌋, exact beyond 2⁵³ too; past every lattice's end, or NULL without bounds, where its type ends."""
     kind, far = ("BIGINT", _FAR) if lattice is None or lattice.step == 1 else ("HUGEINT", _FURTHEST)
-    if held is Family.WHOLE:
+    if family is Family.WHOLE:
         beyond = f"CASE WHEN {raw} > 0 THEN {far} WHEN {raw} < 0 THEN -{far} END"
         return f"TRY_CAST({raw} AS {kind})" if lattice is None else f"coalesce(TRY_CAST({raw} AS {kind}), {beyond})"
-    large = f"TRY_CAST(TRY_CAST({raw if held is Family.REAL else text(raw, held)} AS HUGEINT) AS {kind})"
+    large = f"TRY_CAST(TRY_CAST({raw if family is Family.REAL else text(raw, family)} AS HUGEINT) AS {kind})"
     if lattice is not None:
         large = f"coalesce({large}, CASE WHEN {double} > 0 THEN {far} ELSE -{far} END)"
     return (
@@ -206,10 +214,10 @@ def _whole(raw: str, held: Family, lattice: Lattice | None, double: str) -> str:
 
 def _integer(read: str, column: Column) -> str:
     lattice = column.lattice
-    kept = _nearest(read, lattice) if lattice is not None else read
+    steps = _nearest(read, lattice) if lattice is not None else read
     if column.values is None:
-        return kept
-    return f"CASE WHEN {read} IN ({', '.join(map(str, column.values))}) THEN {kept} END"
+        return steps
+    return f"CASE WHEN {read} IN ({', '.join(map(str, column.values))}) THEN {steps} END"
 
 
 def _nearest(read: str, lattice: Lattice) -> str:
@@ -217,26 +225,26 @@ def _nearest(read: str, lattice: Lattice) -> str:
     step = lattice.step.numerator
     low, high = (f"CAST('{end * step}' AS HUGEINT)" if step > 1 else str(end) for end in (lattice.low, lattice.high))
     inside = read if step == 1 else f"CAST((2 * ({read} - {low}) + {step}) // {2 * step} + {lattice.low} AS BIGINT)"
-    return f"CASE WHEN {read} <= {low} THEN {lattice.low} WHEN {read} >= {high} THEN {lattice.high} ELSE {inside} END"
+    return f"CASE {clamped_cases(read, low, high, lattice, inside)} END"
 
 
-def _days(raw: str, held: Family, lattice: Lattice | None, moment: str) -> str:
-    if held is Family.MOMENT:
+def _days(raw: str, family: Family, lattice: Lattice | None, moment: str) -> str:
+    if family is Family.MOMENT:
         return _or_endless(raw, _floor(f"epoch_us({raw})", None, _DAY), lattice)
-    day = raw if held is Family.DAY else f"TRY_CAST({text(raw, held)} AS DATE)"
+    day = raw if family is Family.DAY else f"TRY_CAST({text(raw, family)} AS DATE)"
     since = f"date_diff('day', DATE '1970-01-01', {day})"
-    if held is not Family.DAY:  # a text with an hour is of the day that it is in UTC, as a moment is
+    if family is not Family.DAY:  # a text with an hour is of the day that it is in UTC, as a moment is
         since = f"coalesce({_floor(moment, None, _DAY)}, {since})"
     return _or_endless(day, since, lattice)
 
 
-def _microseconds(raw: str, held: Family, lattice: Lattice | None) -> str:
-    if held is Family.MOMENT:
+def _microseconds(raw: str, family: Family, lattice: Lattice | None) -> str:
+    if family is Family.MOMENT:
         moment = raw
-    elif held is Family.DAY:
+    elif family is Family.DAY:
         moment = f"TRY_CAST({raw} AS TIMESTAMP)"
     else:  # in UTC, whatever offset it has; without one it is on the table's own clock already
-        moment = f"TRY_CAST(trim({text(raw, held)}) AS TIMESTAMPTZ)"
+        moment = f"TRY_CAST(trim({text(raw, family)}) AS TIMESTAMPTZ)"
     return _or_endless(moment, f"epoch_us({moment})", lattice)
 
 
@@ -257,22 +265,20 @@ def _floor(read: str, lattice: Lattice | None, unit: int) -> str:
         return f"CASE WHEN {read} < {_LEAST_FLOORED} THEN {_LEAST_FLOORED // unit} ELSE {floored} END"
     width = lattice.step.numerator * unit
     low, high = lattice.low * width, lattice.high * width
-    return (
-        f"CASE WHEN {read} <= {low} THEN {lattice.low} "
-        f"WHEN {read} >= {high} THEN {lattice.high} ELSE ({read} - {low}) // {width} + {lattice.low} END"
-    )
+    return f"CASE {clamped_cases(read, low, high, lattice, f'({read} - {low}) // {width} + {lattice.low}')} END"
 
 
-def _too_wide(lattice: Lattice | None) -> bool:
+def is_too_wide(lattice: Lattice | None) -> bool:
     """Whether the ends leave the 128-bit integers; such a column is read as doubles."""
     return lattice is not None and lattice.largest * lattice.step >= _FURTHEST // 10
 
 
-def _is_double(whole: int) -> bool:
-    return whole.bit_length() <= 1000 and int(float(whole)) == whole
+def is_double(number: int) -> bool:
+    """Whether a double holds the whole number."""
+    return number.bit_length() <= 1000 and int(float(number)) == number
 
 
-def _literal(number: Fraction) -> str:
+def literal(number: Fraction) -> str:
     """The nearest double, infinite where there is none."""
     try:
         nearest = repr(float(number))

@@ -30,28 +30,28 @@ class Place:
 BEGINNING = Place()
 
 
-def chunks(connection: Any, wanted: Pass, where: str) -> Iterator[UnitRows]:
-    """All chunks that hold a row, one after the other."""
+def chunks(connection: Any, reading: Pass, where: str) -> Iterator[UnitRows]:
+    """Read all chunks that hold a row, one after the other."""
     place: Place | None = BEGINNING
     while place is not None:
-        chunk, place = chunk_at(connection, wanted, where, place)
+        chunk, place = chunk_at(connection, reading, where, place)
         if chunk.size:
             yield chunk
 
 
-def chunk_at(connection: Any, wanted: Pass, where: str, place: Place) -> tuple[UnitRows, Place | None]:
-    """The units from that place on, and the next place, None at the end; ValueError where rows are not as prepared."""
+def chunk_at(connection: Any, reading: Pass, where: str, place: Place) -> tuple[UnitRows, Place | None]:
+    """Read the units from that place on, and find the next place, None at the end; ValueError for rows out of order."""
     total = _total(connection) if place.total is None else place.total
-    end = place.row + wanted.chunk_rows
-    cells = ", ".join(field.cell for field in wanted.fields)
+    end = place.row + reading.chunk_rows
+    cells = ", ".join(field.cell for field in reading.fields)
     rule = f"rowid >= {place.row} AND rowid < {end}" + (f" AND {where}" if where else "")
     read = connection.execute(f"SELECT rowid, {UNIT}, {RANK}, {cells} FROM {TABLE} WHERE {rule}").fetchnumpy()
     number, unit, rank = (np.asarray(read[name]).astype(np.int64, copy=False) for name in ("rowid", UNIT, RANK))
     require_sorted(unit, rank, place.after)
-    size = whole_units(unit, number, end, wanted.max_rows) if end < total else len(unit)
+    size = whole_units(unit, number, end, reading.max_rows) if end < total else len(unit)
     chunk = UnitRows(
-        {field.name: field.values(*_cells(read[field.cell], size)) for field in wanted.fields},
-        starts_of(unit[:size], wanted.max_rows),
+        {field.name: field.values(*_cells(read[field.cell], size)) for field in reading.fields},
+        starts_of(unit[:size], reading.max_rows),
         size,
     )
     last = int(unit[size - 1]) if size else place.after

@@ -161,9 +161,9 @@ def _from_categories(column: Any) -> Any:
     """Categories are spelt one by one, so that one more of another type leaves the others as they are."""
     pa, codes = arrow(), np.asarray(column.codes, dtype=np.int64)
     categories = column.categories
-    spelt = from_pandas(categories.to_series())
-    spelt = spelt.combine_chunks() if isinstance(spelt, pa.ChunkedArray) else spelt
-    return spelt.take(pa.array(codes, mask=codes < 0))
+    cells = from_pandas(categories.to_series())
+    cells = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
+    return cells.take(pa.array(codes, mask=codes < 0))
 
 
 def _from_texts(column: Any) -> Any:

@@ -1,4 +1,4 @@
-"""DuckDB behind locked doors: no extension, no other file, no Python object, no change of any setting."""
+"""DuckDB connections that can load no extension, read no other file or Python object, and change no setting."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -194,25 +194,25 @@ class Engine(PreparingEngine):
         return self._remember(facts, anew=anew)
 
     def _from_file(self, file: origin.File, secret: Secret, tell: Progress) -> Prepared | None:
-        before = file.stamps()
-        stamps = _stamps_text(before)
-        known = self._seen_before(stamps)
-        content = bytes.fromhex(known["content"]) if known else file.digest()
+        first_stamps = file.stamps()
+        stamps = _stamps_text(first_stamps)
+        known_facts = self._seen_before(stamps)
+        content = bytes.fromhex(known_facts["content"]) if known_facts else file.digest()
         expected = self._expected_facts(secret, content, stamps)
-        facts = known if _agree(known, expected) else self._facts(self._path(expected["snapshot"]))
+        facts = known_facts if _agree(known_facts, expected) else self._facts(self._path(expected["snapshot"]))
         anew = not _agree(facts, expected)
         if anew:
             with self._fresh_scratch():
                 facts = self._make(file, secret, expected, tell)
                 # Before it gets its name: else rows of another state would stand under this one's id.
-                if file.stamps() != before or not (stamps or file.digest() == content):
+                if file.stamps() != first_stamps or not (stamps or file.digest() == content):
                     return None
                 self._put_in_place(expected, tell)
-        elif (not known and stamps) or Path(f"{self._path(expected['snapshot'])}.wal").exists():
+        elif (not known_facts and stamps) or Path(f"{self._path(expected['snapshot'])}.wal").exists():
             facts |= {"stamps": stamps} if stamps else {}
-            with contextlib.suppress(WorkerFailed):  # saves the next process a digest
+            with contextlib.suppress(WorkerFailed):  # saves the next process a digest, ends what a kill left undone
                 self._ask("record", str(self._path(expected["snapshot"])), prepare.facts(facts))
-        return None if file.stamps() != before else self._remember(facts, anew=anew)
+        return None if file.stamps() != first_stamps else self._remember(facts, anew=anew)
 
     def _seen_before(self, stamps: str) -> dict[str, str]:
         """The facts of a state that was made from a source with these stamps: its content need not be read again."""
@@ -286,9 +286,9 @@ class Engine(PreparingEngine):
             self._holds.hold(path)
             legacy.remove_unheld(legacy.path(self.folder, self.name))
             kept = {self._path(snapshot) for snapshot in self._kept}
-            for other in states.paths(self.folder, self.name):
-                if other != path and other not in kept:
-                    states.remove_unheld(other)
+            for state in states.paths(self.folder, self.name):
+                if state != path and state not in kept:
+                    states.remove_unheld(state)
         tell("writing", 1.0)
 
     def _ask(self, verb: str, *arguments: Any, on_step: Callable[[str], None] | None = None) -> Any:

@@ -1,4 +1,4 @@
-"""Files beside the ledger: for their owner alone from the first byte, and under their name only when complete."""
+"""Stamps, locks and removal of the files beside the ledger."""
 
 import contextlib
 import fcntl
@@ -18,13 +18,13 @@ _T = TypeVar("_T")
 
 
 def stamp(path: Path) -> Stamp:
-    """What changes when a file is written or replaced; a rename away and back changes its entry's time alone."""
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+    """Facts that change when a file is written or replaced; a rename away and back changes only its entry's time."""
+    facts = path.stat()
+    return facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino
 
 
 def or_cannot_write(path: Path, write: Callable[[], _T]) -> _T:
-    """Does it, or says that it cannot be done."""
+    """Do it; an OSError becomes the refusal `cannot_write`."""
     try:
         return write()
     except OSError:
@@ -41,7 +41,7 @@ def cannot_write(path: Path) -> CannotWrite:
 
 
 def remove(path: Path) -> None:
-    """No file or folder of that name any more."""
+    """Remove the file or folder of that name, if there is one."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -50,8 +50,7 @@ def remove(path: Path) -> None:
 
 @contextlib.contextmanager
 def lock(path: Path, seconds: float) -> Iterator[None]:
-    """One process at a time; the lock goes with the process that holds it, and one that stands still is not waited
-    for beyond so many seconds."""
+    """Hold the file's lock, which ends with the process; refuse after waiting so many seconds for another's."""
     handle, until = os.open(path, os.O_RDONLY), time.monotonic() + seconds
     try:
         while not _take_lock(handle):

@@ -29,18 +29,18 @@ def arrow_table(frame: Any, schema: Schema) -> Any:
     places = column_places(names, schema, "The table in memory")
     for name, place in places.items():
         _require_exact(name, _dtype(frame, place), schema)
-    found = {name: _arrow_column(frame, place) for name, place in places.items()}
-    if not found:
+    arrays = {name: _arrow_column(frame, place) for name, place in places.items()}
+    if not arrays:
         return pa.table({"discreet_nothing": pa.nulls(len(frame))})
-    return pa.table(found).combine_chunks()
+    return pa.table(arrays).combine_chunks()
 
 
-def require_frame(given: Any) -> Any:
-    """The table itself, if it is one that can be read; it is never shown."""
-    if _kind(given) is None:
+def require_frame(source: Any) -> Any:
+    """The source itself, refused unless it is a table that can be read; a refusal shows only its type."""
+    if _kind(source) is None:
         kinds = "a path or a table of pandas, Polars or PyArrow"
-        raise bad("source", f"must be {kinds}", type(given).__name__, "Give a path, or table=df.")
-    return given
+        raise bad("source", f"must be {kinds}", type(source).__name__, "Give a path, or table=df.")
+    return source
 
 
 def digest(table: Any) -> bytes:
@@ -54,7 +54,7 @@ def digest(table: Any) -> bytes:
 
 
 def write_parquet(table: Any, path: Path) -> None:
-    """The table as a Parquet file of its owner's alone."""
+    """Write the table as a Parquet file that only its owner can read."""
     pq = arrow("pyarrow.parquet")
 
     durable.write(path, b"", new=True)

@@ -21,7 +21,7 @@ FORMAT = 2
 
 
 def path(folder: Path, name: str) -> Path:
-    """Where the one file of that format lay."""
+    """The path of the one file of that format."""
     return folder / f"{name}.prepared"
 
 
@@ -34,7 +34,7 @@ def old_snapshots(facts: dict[str, str], secret: Secret, schema: Schema, content
 
 
 def remove_unheld(path: Path) -> None:
-    """The old file gone, unless an engine that still writes that format has it open: such a one locks its bytes."""
+    """Remove the old file unless an engine of that format has it open, which then locks its bytes."""
     with contextlib.suppress(OSError):
         handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
         try:
@@ -55,7 +55,8 @@ def schema_hash(schema: Schema) -> str:
         "unit": None if schema.unit is None else {"key": schema.unit.key, "max_rows": schema.unit.max_rows},
         "columns": {column.name: _facts(column) for column in schema.columns},
         "hierarchies": {
-            one.name: {"levels": one.levels, "branches": sorted(one.branches)} for one in schema.hierarchies
+            hierarchy.name: {"levels": hierarchy.levels, "branches": sorted(hierarchy.branches)}
+            for hierarchy in schema.hierarchies
         },
     }
     canonical = json.dumps(facts, sort_keys=True, separators=(",", ":"))

@@ -26,20 +26,20 @@ def limbs(name: str, bits: int) -> tuple[str, ...]:
     return (name,) if bits <= LIMB else (f"{name} & {MASK}", f"{name} >> {LIMB}")
 
 
-def steps(seed: str, given: Sequence[str], xor: str) -> tuple[str, ...]:
+def steps(seed: str, limbs: Sequence[str], xor: str) -> tuple[str, ...]:
     """SQL of x, step by step, each over the x of the step before: a layer each, so that nothing is computed twice.
 
-    `seed` and the limbs `given` are SQL, `xor` is that operation with two places left open.
+    `seed` and `limbs` are SQL; `xor` is that operation with two gaps, as `str.format` has them.
     """
-    done, x = [], seed
-    for limb in given:
-        done.append(xor.format(f"({x})", f"({limb})"))
-        done += [f"({xor.format('x', f'(x >> {SHIFTS[turn]})')} * {FACTORS[turn]}) & {MASK}" for turn in (0, 1)]
+    expressions, x = [], seed
+    for limb in limbs:
+        expressions.append(xor.format(f"({x})", f"({limb})"))
+        expressions += [f"({xor.format('x', f'(x >> {SHIFTS[turn]})')} * {FACTORS[turn]}) & {MASK}" for turn in (0, 1)]
         x = xor.format("x", f"(x >> {SHIFTS[2]})")
-    return (*done, x)
+    return (*expressions, x)
 
 
-def mixed(seed: Ints, given: Sequence[Ints]) -> Ints:
+def mixed(seed: Ints, limbs: Sequence[Ints]) -> Ints:
     """x of every row, in this process.
 
     >>> import numpy as np
@@ -47,7 +47,7 @@ def mixed(seed: Ints, given: Sequence[Ints]) -> Ints:
     [1379188473, 938458976]
     """
     x = seed
-    for limb in given:
+    for limb in limbs:
         x = x ^ limb
         for shift, factor in zip(SHIFTS, FACTORS, strict=False):
             x = ((x ^ (x >> shift)) * factor) & MASK

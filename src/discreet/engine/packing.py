@@ -46,8 +46,8 @@ class Word:
             return self.digits[0].cell
         terms = []
         for digit in self.digits:
-            moved = f"CAST({digit.cell} AS BIGINT) + {1 - digit.low}"
-            terms.append(f"coalesce({moved}, 0)" + (f" * {2**digit.shift}" if digit.shift else ""))
+            digit_value = f"CAST({digit.cell} AS BIGINT) + {1 - digit.low}"
+            terms.append(f"coalesce({digit_value}, 0)" + (f" * {2**digit.shift}" if digit.shift else ""))
         return " + ".join(terms)
 
     @property
@@ -71,8 +71,8 @@ class Word:
         return tuple(f"{self._value(digit)} = {self._value(digit, 'first_')}" for digit in fixed)
 
     def _value(self, digit: Digit, prefix: str = "") -> str:
-        moved = f"({prefix}{self.name} >> {digit.shift})" if digit.shift else f"{prefix}{self.name}"
-        return f"({moved} & {2**digit.bits - 1})"
+        shifted = f"({prefix}{self.name} >> {digit.shift})" if digit.shift else f"{prefix}{self.name}"
+        return f"({shifted} & {2**digit.bits - 1})"
 
 
 def words(schema: Schema) -> tuple[Word, ...]:
@@ -86,34 +86,34 @@ def words(schema: Schema) -> tuple[Word, ...]:
     loose: list[tuple[Kind, Digit]] = []
     filled = BITS
     for column in sorted(schema.columns, key=lambda column: schema.places[column.name]):
-        known = _range(schema, column)
+        ends = _range(schema, column)
         name, type_ = stored(schema, column).name, engine_type(schema, column)
-        if known is None:
+        if ends is None:
             loose.append((_KINDS[stored(schema, column).store], Digit(name, 0, 0, 0, type_, column.fixed_per_unit)))
             continue
-        low, bits = known[0], (known[1] - known[0] + 1).bit_length()
+        low, bits = ends[0], (ends[1] - ends[0] + 1).bit_length()
         if filled + bits > BITS:
             packed.append([])
             filled = 0
         packed[-1].append(Digit(name, low, filled, bits, type_, column.fixed_per_unit))
         filled += bits
-    whole = [Word(f"w{place}", tuple(digits)) for place, digits in enumerate(packed)]
-    return (*whole, *(Word(f"w{len(whole) + place}", (digit,), kind) for place, (kind, digit) in enumerate(loose)))
+    full = [Word(f"w{place}", tuple(digits)) for place, digits in enumerate(packed)]
+    return (*full, *(Word(f"w{len(full) + place}", (digit,), kind) for place, (kind, digit) in enumerate(loose)))
 
 
-def word_names(given: Sequence[Word]) -> tuple[str, ...]:
+def word_names(words: Sequence[Word]) -> tuple[str, ...]:
     """Their names."""
-    return tuple(word.name for word in given)
+    return tuple(word.name for word in words)
 
 
-def is_short(given: Sequence[Word]) -> bool:
+def is_short(words: Sequence[Word]) -> bool:
     """Whether all words are packed and have few limbs: these are mixed as they are, others by a hash of all words."""
-    return all(word.kind is None for word in given) and sum(1 + (word.bits > LIMB) for word in given) <= _FEW
+    return all(word.kind is None for word in words) and sum(1 + (word.bits > LIMB) for word in words) <= _FEW
 
 
-def message_parts(given: Sequence[Word]) -> list[str]:
+def message_parts(words: Sequence[Word]) -> list[str]:
     """SQL of the words as parts of a message."""
-    return [keyed.message_part(word.name, word.kind or Kind.WHOLE) for word in given]
+    return [keyed.message_part(word.name, word.kind or Kind.WHOLE) for word in words]
 
 
 _KINDS = {Store.TEXT: Kind.TEXT, Store.FLOAT: Kind.REAL, Store.STEPS: Kind.WHOLE}

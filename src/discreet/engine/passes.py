@@ -44,9 +44,9 @@ class Field:
         numbers = cells.astype(np.float64)
         top, bottom = self.step.numerator, self.step.denominator
         if self.store is Store.STEPS and self.step != 1:  # rounded once wherever steps · top is exact
-            whole = bottom & (bottom - 1) == 0 or max(top, bottom) >= _EXACT
-            numbers *= float(self.step) if whole else float(top)
-            if not whole:
+            exact_step = bottom & (bottom - 1) == 0 or max(top, bottom) >= _EXACT
+            numbers *= float(self.step) if exact_step else float(top)
+            if not exact_step:
                 numbers /= float(bottom)
         if empty is not None:
             np.copyto(numbers, np.nan, where=empty)
@@ -90,42 +90,42 @@ def rows_pass(schema: Schema, columns: Sequence[str]) -> Pass:
 
 def kernel_pass(schema: Schema, kernel: str, columns: Sequence[str], public: Any) -> tuple[KernelPass, Sensitivity]:
     """The pass of a kernel, and how far one unit moves its sum."""
-    known, found = kernel_of(kernel), _columns(schema, columns)
+    implementation, declared = kernel_of(kernel), _columns(schema, columns)
     if not isinstance(public, dict):
         raise bad("public", "must be a dict of parameters", type(public).__name__, 'Give, say, {"clip": 1, …}.')
-    kept = plain(public)
-    known.require(kept, found)
-    length, sensitivity = known.length(kept), known.sensitivity(kept, row_limit(schema))
+    parameters = plain(public)
+    implementation.require(parameters, declared)
+    length, sensitivity = implementation.length(parameters), implementation.sensitivity(parameters, row_limit(schema))
     if not 1 <= length <= MOST_NUMBERS or sensitivity.linf > 2 * MOST_STEPS:
         rule = f"must ask for at most {MOST_NUMBERS} numbers, of which a unit moves none by more than 2^30 steps"
         raise bad("public", rule, (length, sensitivity.linf), "Use fewer columns, or a wider step.")
-    return KernelPass(_pass(schema, found, length), kernel, kept, length), sensitivity
+    return KernelPass(_pass(schema, declared, length), kernel, parameters, length), sensitivity
 
 
 def _pass(schema: Schema, columns: Sequence[Column], length: int) -> Pass:
     places = [(column.name, stored(schema, column)) for column in columns]
     fields = tuple(Field(name, place.name, place.store, place.step) for name, place in places)
-    width, most = length + len(fields), 2 * schema.max_rows
-    if most * width > MOST_CELLS:
+    width, least_rows = length + len(fields), 2 * schema.max_rows
+    if least_rows * width > MOST_CELLS:
         rule = f"must be at most {MOST_CELLS // (2 * width)} where {width} numbers a row are read and made"
         raise bad("max_rows", rule, schema.max_rows, "Lower unit.max_rows in the metadata, or use fewer columns.")
-    return Pass(fields, schema.max_rows, max(most, LEAST_ROWS, min(CHUNK_ROWS, CHUNK_CELLS // width)))
+    return Pass(fields, schema.max_rows, max(least_rows, LEAST_ROWS, min(CHUNK_ROWS, CHUNK_CELLS // width)))
 
 
 def _columns(schema: Schema, columns: Sequence[str]) -> list[Column]:
     if isinstance(columns, str) or not columns or not all(isinstance(name, str) for name in columns):
         raise bad("columns", "must be a list of names", columns, 'Give, for example, ["age"].')
-    found = [_column(schema, name) for name in columns]
-    if len({column.name for column in found}) < len(found):
+    declared = [_column(schema, name) for name in columns]
+    if len({column.name for column in declared}) < len(declared):
         raise bad("columns", "must name each column once", list(columns), "Leave out what is there already.")
-    return found
+    return declared
 
 
 def _column(schema: Schema, name: str) -> Column:
     column = schema.find(name)
     if column is None:
-        meant = suggestion(name, [one.name for one in schema.columns])
-        raise bad("columns", "must be declared", name, f"Did you mean {meant!r}?" if meant else "Declare it first.")
+        similar = suggestion(name, [known.name for known in schema.columns])
+        raise bad("columns", "must be declared", name, f"Did you mean {similar!r}?" if similar else "Declare it first.")
     if stored(schema, column).store is Store.TEXT:
         fix = 'Declare its public values: values = ["…"]'
         raise bad(f"column {column.name!r}", "must hold numbers or have public values", str(column.type), fix)

@@ -80,7 +80,11 @@ def layout(schema: Schema) -> str:
     '{"columns":[{"high":110,"low":0,"name":"age","step":"1","type":"integer"}],"format":3,"name":"people"}'
     """
     ordered = sorted(schema.columns, key=lambda column: schema.places[column.name])
-    facts: dict[str, object] = {"format": FORMAT, "name": schema.name, "columns": [_facts(one) for one in ordered]}
+    facts: dict[str, object] = {
+        "format": FORMAT,
+        "name": schema.name,
+        "columns": [_facts(column) for column in ordered],
+    }
     if schema.unit is not None:
         facts["unit"] = {"key": schema.unit.key, "max_rows": schema.unit.max_rows}
     return json.dumps(facts, sort_keys=True, separators=(",", ":"))
@@ -108,8 +112,8 @@ def columns_read(schema: Schema) -> tuple[str, ...]:
 def facts(entries: Mapping[str, str]) -> str:
     """The statement that records what the file was made from, and how many rows and units it holds."""
     counted = [f"(SELECT CAST(count(*) AS VARCHAR) FROM {table}) AS {name}" for name, table in COUNTED.items()]
-    given = [f"{quoted(v)} AS {k}" for k, v in entries.items() if k not in COUNTED]
-    return f"CREATE OR REPLACE TABLE {FACTS} AS SELECT {commas([*given, *counted])}"
+    constants = [f"{quoted(v)} AS {k}" for k, v in entries.items() if k not in COUNTED]
+    return f"CREATE OR REPLACE TABLE {FACTS} AS SELECT {commas([*constants, *counted])}"
 
 
 COUNTED = {"rows": TABLE, "units": UNITS}  # facts that every opening compares with the tables
@@ -131,10 +135,10 @@ def identifier(name: str) -> str:
 
 
 def _types(schema: Schema) -> list[str]:
-    placed = [(stored(schema, column), column.values or ()) for column in schema.columns]
+    columns = [(stored(schema, column), column.values or ()) for column in schema.columns]
     return [
         f"CREATE TYPE t{place.name} AS ENUM ({', '.join(quoted(str(value)) for value in values)})"
-        for place, values in placed
+        for place, values in columns
         if place.store is Store.CODE
     ]
 
@@ -143,28 +147,28 @@ def _typed_rows(schema: Schema, table: Table) -> str:
     """SELECT u, words, sides: four layers, so that no cell is read or made twice."""
     raws, reads, cells = [], [], []
     for column in schema.columns:
-        raw, held = table.columns[column.name]
+        raw, family = table.columns[column.name]
         place = stored(schema, column).name
-        twice = repeated(column, raw, held)
+        twice = repeated(column, raw, family)
         raws += [f"{raw} AS r{place}", *([] if twice is None else [f"{twice} AS m{place}"])]
-        reads.append(f"{value(column, f'r{place}', held, twice and f'm{place}')} AS v{place}")
+        reads.append(f"{value(column, f'r{place}', family, twice and f'm{place}')} AS v{place}")
         cells.append(f"{_cell(schema, column, f'v{place}')} AS {place}")
     sides = beyond.sides(schema)
-    told = [f"{sql} AS {name}" for name, sql in sides.items()]
-    kept = [f"{word.from_cells} AS {word.name}" for word in packing.words(schema)]
-    kept += [f"{sql} AS {name}" for name, sql in beyond.words_of([*sides]).items()]
+    side_columns = [f"{sql} AS {name}" for name, sql in sides.items()]
+    kept_words = [f"{word.from_cells} AS {word.name}" for word in packing.words(schema)]
+    kept_words += [f"{sql} AS {name}" for name, sql in beyond.words_of([*sides]).items()]
     unit = "1" if schema.unit is None else unit_key(*table.columns[schema.unit.key])
     rows = f"SELECT {commas([f'{unit} AS u', *raws])} FROM {table.rows}"
     source = f"SELECT {commas(['u', *reads])} FROM ({rows}) WHERE u IS NOT NULL"
-    inner = f"SELECT {commas(['u', *cells, *told])} FROM ({source})"
-    own = [] if schema.unit is None and kept else ["u"]
-    return f"SELECT {commas([*own, *kept])} FROM ({inner})"
+    inner = f"SELECT {commas(['u', *cells, *side_columns])} FROM ({source})"
+    keys = [] if schema.unit is None and kept_words else ["u"]
+    return f"SELECT {commas([*keys, *kept_words])} FROM ({inner})"
 
 
 def _cell(schema: Schema, column: Column, read: str) -> str:
-    own = cell(schema, column, read)
+    sql = cell(schema, column, read)
     coded = stored(schema, column).store is Store.CODE
-    return f"CAST(enum_code({own}) AS {engine_type(schema, column)})" if coded else own
+    return f"CAST(enum_code({sql}) AS {engine_type(schema, column)})" if coded else sql
 
 
 # --- units of several rows -----------------------------------------------------------------------------------------
@@ -231,10 +235,10 @@ def _with_units(schema: Schema) -> tuple[str, ...]:
 
 def _numbered_rows(schema: Schema) -> str:
     """Rows with the number n of each among its equals, those that lay beyond other bounds apart."""
-    words, told = packing.words(schema), list(beyond.words_of([*beyond.sides(schema)]))
-    own = [*packing.word_names(words), *told]
-    window = f"PARTITION BY {commas(own)}" if own else ""
-    unit_id = id64(f"getvariable('{ID_KEY}')", [*packing.message_parts(words), *told, "n"])
+    words, side_words = packing.words(schema), list(beyond.words_of([*beyond.sides(schema)]))
+    partition = [*packing.word_names(words), *side_words]
+    window = f"PARTITION BY {commas(partition)}" if partition else ""
+    unit_id = id64(f"getvariable('{ID_KEY}')", [*packing.message_parts(words), *side_words, "n"])
     numbered = f"SELECT *, row_number() OVER ({window}) AS n FROM typed"
     return f"CREATE TEMP TABLE numbered AS SELECT *, {unit_id} AS id FROM ({numbered})"
 

@@ -1,4 +1,4 @@
-"""The worker as its parent sees it: started when needed, killed when late, never shared by two processes."""
+"""The worker process, from its parent's side: started when needed, killed when late, never shared by two processes."""
 
 import contextlib
 import os
@@ -20,7 +20,7 @@ _Pair = tuple[subprocess.Popen[bytes], socket.socket]
 
 
 class WorkerFailed(Exception):
-    """No result came: `cause` is a public word, of which only the curator's own errors make use."""
+    """The worker gave no result; `cause` is a public word, used only in errors for the curator."""
 
     def __init__(self, cause: str) -> None:
         super().__init__(cause)
@@ -54,17 +54,17 @@ class Process:
         return result
 
     def start(self) -> None:
-        """A worker on its way, if none is; whether that worked shows when it is asked."""
+        """Start a worker unless one runs; a failure shows when it is asked."""
         with self._lock, contextlib.suppress(OSError):
             self._start()
 
     def close(self) -> None:
-        """No worker any more."""
+        """End the worker."""
         with self._lock:
             _end(self._pair)
 
     def forget(self) -> None:
-        """In a forked child: the worker is the parent's, so neither its pipe nor its lock is used here."""
+        """Forget the worker in a forked child: it is the parent's, and so are its pipe and lock."""
         self._lock = threading.RLock()
         while self._pair:
             child, channel = self._pair.pop()
@@ -76,11 +76,11 @@ class Process:
         channel.settimeout(max(until - time.monotonic(), 1e-3))
         wire.send(channel, request)
         while True:
-            said, what = wire.receive(channel, _MOST_REPLY, until=until)
-            if said != "step":
-                return said == "done", what
+            kind, content = wire.receive(channel, _MOST_REPLY, until=until)
+            if kind != "step":
+                return kind == "done", content
             if on_step is not None:
-                on_step(what)
+                on_step(content)
 
     def _start(self) -> socket.socket:
         if self._pair and self._pair[0][0].poll() is None:
@@ -118,14 +118,14 @@ _spare: "list[Process]" = []
 
 
 def start_ahead(limits: Limits) -> None:
-    """A worker on its way before there is an engine for it: its start and that of its parent then go side by side."""
+    """Start a worker before there is an engine for it, so that both start at the same time."""
     if not _spare:
         _spare.append(Process(limits))
         _spare[0].start()
 
 
 def process(limits: Limits) -> Process:
-    """The worker that was started ahead, if it has these limits, else one that starts when it is needed."""
+    """The worker that was started ahead, if it has these limits; else one that starts when needed."""
     if not _spare:
         return Process(limits)
     ahead = _spare.pop()

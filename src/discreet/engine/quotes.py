@@ -33,7 +33,7 @@ class Quotes:
         self._begun = False
 
     def see(self, part: bytes) -> None:
-        """The next part of the file."""
+        """Check the next part of the file."""
         if not self._begun:
             self._begun, part = True, part.removeprefix(_MARK)
         body = np.frombuffer(self._held + part, dtype=np.uint8)
@@ -45,5 +45,5 @@ class Quotes:
         self._held = body[-2:].tobytes()
 
     def end(self) -> None:
-        """The file ends here."""
+        """Check the end of the file."""
         self.see(b"\n")

@@ -1,4 +1,4 @@
-"""The dataset's key: it makes row ranks unforeseeable and snapshot ids meaningless to whoever lacks it."""
+"""The dataset's key.  Without it nobody can predict the ranks of rows or link a snapshot id to its content."""
 
 import contextlib
 import hashlib
@@ -42,15 +42,15 @@ class Secret:
 
 
 def load_or_create_secret(path: Path) -> Secret:
-    """The key in that file, made and written first where there is none; both only for the file's owner."""
+    """Read the key in that file, or create it where there is none; only the file's owner may read it."""
     try:
         if not path.exists():
             _make(path)
-        found = path.lstat()
+        facts = path.lstat()
         text = path.read_text("ascii")
     except (OSError, UnicodeDecodeError):
         raise files.cannot_write(path) from None
-    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+    if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid() or facts.st_mode & 0o077:
         why = "Others can read or change it, it belongs to someone else, or it is no regular file."
         raise IntegrityError(f"{written(path.name)} is not its owner's alone.", why, f"Run: chmod 600 {path.name}")
     try:
@@ -64,7 +64,7 @@ def load_or_create_secret(path: Path) -> Secret:
 
 
 def _make(path: Path) -> None:
-    """A key under its final name at once: never a half-written one, and never two."""
+    """Write a new key whole, under its final name at once; a key that another process made meanwhile stays."""
     new = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     files.remove(new)
     try:

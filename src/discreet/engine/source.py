@@ -45,7 +45,7 @@ class File:
         return (self.path, Path(f"{self.path}.wal")) if self.format is Format.DUCKDB else (self.path,)
 
     def stamps(self) -> tuple[files.Stamp, ...]:
-        """What changes when the file does, without reading it."""
+        """Facts that change when the file does, without reading it."""
         try:
             return tuple(files.stamp(path) for path in self.paths if path == self.path or path.exists())
         except FileNotFoundError:
@@ -64,24 +64,24 @@ class File:
         return hashlib.sha256(b"".join(parts)).digest()
 
 
-def file(given: Path) -> File:
-    """The file, its format told by its ending or, failing that, by its first bytes."""
-    shown = written(given.name)
+def file(source: Path) -> File:
+    """The file with its format, by its suffix or else by its first bytes."""
+    shown = written(source.name)
     try:
-        path = given.resolve()
+        path = source.resolve()
         if path.is_dir():
             fix = "Name one file in it."
             raise SourceUnavailable("The table must be a file, not a folder.", f"You gave {shown}.", fix)
         if not path.is_file():
             raise _missing(shown) if not path.exists() else unreadable(shown)
-        found = _format(path)
+        format = _format(path)
     except (OSError, RuntimeError, ValueError):
         raise unreadable(shown) from None
-    if found is None:
+    if format is None:
         why = f"{shown} ends in neither .csv, .tsv, .txt, .parquet nor .duckdb."
         fix = "Unpack it, or save it as CSV in UTF-8 or as Parquet, and set source to that file."
         raise SourceUnavailable("The table's format is not known.", why, fix)
-    return File(path, found)
+    return File(path, format)
 
 
 def unreadable(shown: str) -> SourceUnavailable:

@@ -20,39 +20,39 @@ _HELD = 2  # states that an engine holds: the present one, and the one before fo
 
 
 def path(folder: Path, name: str, snapshot: str) -> Path:
-    """Where that state lies, or would."""
+    """The path of that state's file."""
     return folder / f"{name}.{snapshot}.prepared"
 
 
-def is_snapshot(given: str) -> bool:
-    """Whether it is an id, and so safe in a file's name."""
-    return re.fullmatch(_SNAPSHOT, given) is not None
+def is_snapshot(text: str) -> bool:
+    """Whether the text is a snapshot id, and so safe in a file's name."""
+    return re.fullmatch(_SNAPSHOT, text) is not None
 
 
 def paths(folder: Path, name: str) -> list[Path]:
-    """The files of all states, the one written last at the end."""
+    """The files of all states, ordered by the time they were written."""
     pattern = re.compile(re.escape(name) + rf"\.{_SNAPSHOT}\.prepared")
-    found = []
+    by_time = []
     with contextlib.suppress(OSError):
-        for one in folder.iterdir():
-            if pattern.fullmatch(one.name):
+        for file in folder.iterdir():
+            if pattern.fullmatch(file.name):
                 with contextlib.suppress(OSError):
-                    found.append((one.lstat().st_mtime_ns, one))
-    return [one for _, one in sorted(found)]
+                    by_time.append((file.lstat().st_mtime_ns, file))
+    return [file for _, file in sorted(by_time)]
 
 
 def owned_stamp(path: Path) -> files.Stamp | None:
     """The stamp of a regular file that its owner alone can use; None for anything else."""
     try:
-        found = path.lstat()
+        facts = path.lstat()
     except OSError:
         return None
-    owned = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
-    return (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino) if owned else None
+    owned = stat.S_ISREG(facts.st_mode) and facts.st_uid == os.geteuid() and not facts.st_mode & 0o077
+    return (facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino) if owned else None
 
 
 def remove_unheld(path: Path) -> bool:
-    """Whether the file and its log are gone: not where somebody else holds it."""
+    """Remove the file and its log unless another process holds it; whether they were removed."""
     handle = -1
     with contextlib.suppress(OSError):  # absent, a link, or a folder: nobody reads that
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
@@ -76,7 +76,7 @@ class Holds:
         self._handles: dict[Path, int] = {}
 
     def hold(self, path: Path) -> None:
-        """That file held, and of those before it only the last few; OSError if it went away meanwhile."""
+        """Hold that file, and let go of all but the last few; OSError if it is gone."""
         if path in self._handles and os.path.samestat(os.fstat(self._handles[path]), path.stat()):
             return
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
@@ -87,7 +87,7 @@ class Holds:
             self._release(oldest)
 
     def release(self) -> None:
-        """Nothing held any more."""
+        """Let go of every file."""
         for path in list(self._handles):
             self._release(path)
 

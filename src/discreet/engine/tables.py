@@ -39,17 +39,17 @@ def attachment(source: File) -> tuple[str, ...]:
     return (f"ATTACH {quoted(str(source.path))} AS {SOURCE} (READ_ONLY)",)
 
 
-def column_places(found: Sequence[str], schema: Schema, shown: str) -> dict[str, int]:
+def column_places(names: Sequence[str], schema: Schema, shown: str) -> dict[str, int]:
     """The index of each column to read, by its exact name, or else by one that differs in case only."""
-    exact = {name: place for place, name in enumerate(found)}
-    loose = {name.casefold(): place for place, name in enumerate(found)}
-    if len(loose) < len(found):
-        _refuse_twins(found, shown)
+    exact = {name: place for place, name in enumerate(names)}
+    loose = {name.casefold(): place for place, name in enumerate(names)}
+    if len(loose) < len(names):
+        _refuse_twins(names, shown)
     places = {}
     for name in columns_read(schema):
         place = exact.get(name, loose.get(name.casefold()))
         if place is None:
-            raise _absent(name, found, schema, shown)
+            raise _absent(name, names, schema, shown)
         places[name] = place
     return places
 
@@ -85,13 +85,13 @@ def _parquet(source: File, schema: Schema, look: Look) -> Table:
 
 def _duckdb(source: File, schema: Schema, look: Look) -> Table:
     tables = f"SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = '{SOURCE}' AND NOT internal"
-    (found,) = look([*attachment(source), tables])[-1:]
-    named = [pair for pair in found if pair[1].casefold() == schema.name.casefold()]
-    if len(named) != 1 and len(found) != 1:
+    (tables_there,) = look([*attachment(source), tables])[-1:]
+    named = [pair for pair in tables_there if pair[1].casefold() == schema.name.casefold()]
+    if len(named) != 1 and len(tables_there) != 1:
         why = f"{source.shown} has none called {written(schema.name)}, or more than one."
         fix = f"Name the table {schema.name} there, or keep only one table in the file."
         raise SourceUnavailable("Which table is meant is not clear.", why, fix)
-    space, name = (named if len(named) == 1 else found)[0]
+    space, name = (named if len(named) == 1 else tables_there)[0]
     rows = ".".join(map(identifier, (SOURCE, space, name)))
     described = look([*attachment(source), f"DESCRIBE SELECT * FROM {rows}"])[-1]
     return _table_of(rows, [row[0] for row in described], described, schema, source.shown)
@@ -107,8 +107,8 @@ def _table_of(
 
 def _readable(name: str, kind: str) -> str:
     """The column, in a type that functions of time take: there are none for nanoseconds with a zone."""
-    own = identifier(name)
-    return f"TRY_CAST({own} AS TIMESTAMPTZ)" if kind == "TIMESTAMPTZ_NS" else own
+    column = identifier(name)
+    return f"TRY_CAST({column} AS TIMESTAMPTZ)" if kind == "TIMESTAMPTZ_NS" else column
 
 
 def _top_level(nodes: Sequence[tuple[Any, ...]]) -> list[str]:
@@ -123,18 +123,18 @@ def _top_level(nodes: Sequence[tuple[Any, ...]]) -> list[str]:
     return names
 
 
-def _refuse_twins(found: Sequence[str], shown: str) -> None:
+def _refuse_twins(names: Sequence[str], shown: str) -> None:
     places: dict[str, int] = {}
-    for place, name in enumerate(found, 1):
-        other = places.setdefault(name.casefold(), place)
-        if other != place:
-            why = f"Columns {other} and {place} of {shown} have the same one, upper and lower case alike."
+    for place, name in enumerate(names, 1):
+        first_place = places.setdefault(name.casefold(), place)
+        if first_place != place:
+            why = f"Columns {first_place} and {place} of {shown} have the same one, upper and lower case alike."
             raise MetadataError("Column names must differ.", why, "Rename one of them in the source.")
 
 
-def _absent(name: str, found: Sequence[str], schema: Schema, shown: str) -> MetadataError:
+def _absent(name: str, names: Sequence[str], schema: Schema, shown: str) -> MetadataError:
     where = "[unit] key" if schema.unit is not None and name == schema.unit.key else "[columns]"
-    meant = suggestion(name, found)
-    fix = f"Did you mean {written(meant)}? Write that name" if meant else "Correct or remove that name"
+    similar = suggestion(name, names)
+    fix = f"Did you mean {written(similar)}? Write that name" if similar else "Correct or remove that name"
     what = f"{where} names a column that the table does not have."
     return MetadataError(what, f"{shown} has no {written(name)}.", f"{fix} in the TOML.")

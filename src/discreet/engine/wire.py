@@ -10,15 +10,15 @@ _CHUNK = 2**20
 
 
 def send(channel: socket.socket, message: Any) -> None:
-    """The whole message is on its way."""
+    """Send one message."""
     body = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
     channel.sendall(len(body).to_bytes(_LENGTH) + body)
 
 
-def receive(channel: socket.socket, most: int, *, until: float | None = None) -> Any:
-    """The next message; EOFError when the other side is gone or sends over `most` bytes, TimeoutError past `until`."""
+def receive(channel: socket.socket, limit: int, *, until: float | None = None) -> Any:
+    """Receive one message; EOFError when the peer is gone or sends over `limit` bytes, TimeoutError past `until`."""
     size = int.from_bytes(_exactly(channel, _LENGTH, until))
-    if size > most:
+    if size > limit:
         raise EOFError
     return pickle.loads(_exactly(channel, size, until))
 

@@ -1,4 +1,4 @@
-"""The process that meets the rows: bounded in memory and processor time, mute, gone when its parent is.
+"""The process that reads the rows: limited in memory and processor time, silent, and ended with its parent.
 
 Run as `python -m discreet.engine.worker FD MEMORY THREADS`; it serves requests on the socket FD.  A reply is
 ("step", …), ("done", result) or ("failed", cause), the cause one of three public words; after a failure it ends.
@@ -28,7 +28,7 @@ _GRACE = 5  # seconds of processor time beyond what the parent waits
 
 @dataclass
 class Worker:
-    """What is kept warm between questions: one connection to one prepared file."""
+    """One connection to one prepared file, kept open between questions."""
 
     channel: socket.socket
     memory: int
@@ -37,14 +37,14 @@ class Worker:
     connection: Any = field(default=None, repr=False)
 
     def look(self, sources: list[str], statements: list[str]) -> list[list[tuple[Any, ...]]]:
-        """What the statements say about the source: names and types, not rows."""
+        """Run statements about the source's names and types, not its rows."""
         with contextlib.closing(self._preparing(":memory:", sources, "")) as connection:
             return [connection.execute(statement).fetchall() for statement in statements]
 
     def prepare(
         self, path: str, sources: list[str], spill: str, keys: dict[str, str], steps: list[tuple[str, list[str]]]
     ) -> None:
-        """The prepared file at `path`, complete and closed; keys are variables, so that no SQL holds one."""
+        """Write the prepared file at `path`; keys are session variables, so that no SQL holds one."""
         self.close()
         with contextlib.closing(self._preparing(path, sources, spill)) as connection:
             for name, key in keys.items():
@@ -56,56 +56,56 @@ class Worker:
             connection.execute("CHECKPOINT")
 
     def facts(self, path: str) -> dict[str, str]:
-        """What the file was made from; opened anew, since another may lie there now."""
+        """Read the facts in the file, opened anew since another file may lie there now."""
         self.close()
         self.connection = connect.asking(path, memory=self.memory, threads=self.threads)
         self.opened = (path, _facts(self.connection))
         return dict(self.opened[1])
 
     def record(self, path: str, statement: str) -> None:
-        """The facts in the file replaced."""
+        """Replace the facts in the file."""
         self.close()
         with contextlib.closing(self._preparing(path, [], "")) as connection:
             connection.execute(statement)
 
     def run(self, path: str, expected: dict[str, str], statements: list[str]) -> list[dict[str, Any]]:
-        """The columns that each statement gives, if the file was made from what is expected."""
+        """Run statements and return each one's columns, if the file's facts are those expected."""
         self._open(path, expected)
         return [_columns(self.connection, statement) for statement in statements]
 
     def load(self, kernel: str) -> None:
-        """The kernel and all that it imports, before the time of a pass begins."""
+        """Import the kernel before the time of a pass begins."""
         from discreet.kernel.contract import kernel_of
 
         kernel_of(kernel)
 
-    def sum(self, path: str, expected: dict[str, str], wanted: Any, where: str, key: bytes) -> Any:
-        """What a kernel gives on all units, sum_of_chunks up here: one vector leaves."""
+    def sum(self, path: str, expected: dict[str, str], reading: Any, where: str, key: bytes) -> Any:
+        """Sum a kernel over all units here, so that only one vector leaves."""
         from discreet.engine.chunks import chunks
         from discreet.kernel.add import sum_of_chunks
         from discreet.kernel.coins import Coins
         from discreet.kernel.contract import kernel_of
 
         self._open(path, expected)
-        units = chunks(self.connection, wanted.read, where)
-        return sum_of_chunks(kernel_of(wanted.kernel), units, wanted.public, Coins(key))
+        units = chunks(self.connection, reading.read, where)
+        return sum_of_chunks(kernel_of(reading.kernel), units, reading.public, Coins(key))
 
-    def rows(self, path: str, expected: dict[str, str], wanted: Any, where: str, place: Any) -> Any:
-        """The next whole units, and the place after them."""
+    def rows(self, path: str, expected: dict[str, str], reading: Any, where: str, place: Any) -> Any:
+        """Read the next whole units; also return the place after them."""
         from discreet.engine.chunks import chunk_at
 
         self._open(path, expected)
-        return chunk_at(self.connection, wanted, where, place)
+        return chunk_at(self.connection, reading, where, place)
 
     def _open(self, path: str, expected: dict[str, str]) -> None:
-        """The file open, if it was made from what is expected."""
+        """Open the file; ValueError unless its facts are those expected."""
         if self.opened[:1] != (path,) or not expected.items() <= self.opened[1].items():
             self.facts(path)
         if not expected.items() <= self.opened[1].items():
             raise ValueError
 
     def close(self) -> None:
-        """No file open."""
+        """Close the file."""
         if self.connection is not None:
             self.connection.close()
         self.opened, self.connection = (), None
@@ -144,7 +144,7 @@ def _columns(connection: Any, statement: str) -> dict[str, Any]:
 
 
 def _facts(connection: Any) -> dict[str, str]:
-    """The facts in the file, refused where its tables no longer hold as many rows as they say."""
+    """The facts in the file; ValueError where its tables no longer hold as many rows as they say."""
     result = connection.execute(f"SELECT * FROM {FACTS}")
     names = [column[0] for column in result.description]
     facts = dict(zip(names, result.fetchall()[0], strict=True))
@@ -155,7 +155,7 @@ def _facts(connection: Any) -> dict[str, str]:
 
 
 def _cause(error: BaseException) -> str:
-    """A public word for why preparing failed; questions get none."""
+    """The public word for why preparing failed; questions are never told it."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException":
         return "limit"
     full_disk = ("No space left", "Could not write", "Could not sync")
@@ -163,7 +163,7 @@ def _cause(error: BaseException) -> str:
 
 
 def _limit_memory(memory: int, threads: int) -> None:
-    """No core dump, no file for others to read, and not much more address space than the engine may fill."""
+    """Forbid core dumps and files that others can read, and limit the address space."""
     os.umask(0o077)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -180,7 +180,7 @@ def _limit_memory(memory: int, threads: int) -> None:
 
 
 def _limit_time(seconds: float, threads: int) -> None:
-    """The process is killed some time after its parent should have done so, even if the parent is gone."""
+    """Limit processor time, so that the process ends even if its parent is gone and cannot kill it."""
     spent = resource.getrusage(resource.RUSAGE_SELF)
     limit = spent.ru_utime + spent.ru_stime + (seconds + _GRACE) * (threads + 1)
     with contextlib.suppress(OSError, ValueError):
@@ -213,7 +213,7 @@ def _serve(worker: Worker) -> None:
 
 
 def main() -> None:
-    """Serves until the parent hangs up or something fails."""
+    """Serve requests until the parent hangs up or one fails."""
     number, memory, threads = map(int, sys.argv[1:4])
     channel = socket.socket(fileno=number)
     threading.Thread(target=_leave_with_parent, args=(channel,), daemon=True).start()

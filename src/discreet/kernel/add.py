@@ -1,4 +1,4 @@
-"""Chunks sum_of_chunks up: every one checked, so that no sum wraps around and nothing but whole steps leaves."""
+"""Add up chunks, each one checked, so that no sum wraps around and only whole steps leave."""
 
 from collections.abc import Iterable
 

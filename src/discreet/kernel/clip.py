@@ -62,21 +62,21 @@ class Clip:
     def sensitivity(self, numbers: int, relation: Relation, *, acute: bool = False) -> Sensitivity:
         """How far one unit moves the sum of so many numbers; `acute`: v·w ≥ 0 for what any two units can have."""
         if self.rounding == "nearest":
-            moved, off, linf = (
+            nonzero, off, linf = (
                 min(numbers, floor(4 * self.radius**2)),
                 Fraction(1, 2),
                 floor(self.radius + Fraction(1, 2)),
             )
         else:
-            moved, off, linf = numbers, Fraction(1), ceil(self.radius)
-        root = _root_up(moved)
-        l1, l2 = self.radius * root + off * moved, self.radius + off * root
+            nonzero, off, linf = numbers, Fraction(1), ceil(self.radius)
+        root = _root_up(nonzero)
+        l1, l2 = self.radius * root + off * nonzero, self.radius + off * root
         if relation is Relation.ADD_REMOVE:
-            return Sensitivity(Fraction(moved), l1, l2**2, Fraction(linf), relation)
+            return Sensitivity(Fraction(nonzero), l1, l2**2, Fraction(linf), relation)
         l2 = 2 * l2
         if acute:
             l2 = min(l2, self.radius * _root_up(2) + 2 * off * _root_up(numbers))
-        return Sensitivity(Fraction(min(numbers, 2 * moved)), 2 * l1, l2**2, Fraction(2 * linf), relation)
+        return Sensitivity(Fraction(min(numbers, 2 * nonzero)), 2 * l1, l2**2, Fraction(2 * linf), relation)
 
     def total(self, numbers: list[Floats], coins: Source) -> Ints:
         """Σ over units of their numbers, clipped and rounded; `numbers` holds an array over units for each number.
@@ -87,33 +87,33 @@ class Clip:
             scaled = self._clipped(numbers)
         fractions = self._fractions(len(scaled[0]), len(scaled), coins) if self.rounding == "stochastic" else None
         rounded = np.zeros(len(scaled), dtype=np.int64)
-        for place, one in enumerate(scaled):
+        for place, values in enumerate(scaled):
             if fractions is None:
-                np.rint(one, out=one)
+                np.rint(values, out=values)
             else:
-                below = np.floor(one)
-                np.add(below, fractions[:, place] < one - below, out=one)
-            rounded[place] = one.astype(np.int64).sum()
+                below = np.floor(values)
+                np.add(below, fractions[:, place] < values - below, out=values)
+            rounded[place] = values.astype(np.int64).sum()
         return rounded
 
     def _clipped(self, numbers: list[Floats]) -> list[Floats]:
         """The numbers in steps, those of each unit shortened to the norm; number by number, see `contract`."""
         largest, spare = np.zeros_like(numbers[0]), np.empty_like(numbers[0])
-        for one in numbers:
-            np.maximum(largest, np.abs(one, out=spare), out=largest)  # NaN stays
+        for values in numbers:
+            np.maximum(largest, np.abs(values, out=spare), out=largest)  # NaN stays
         finite = np.isfinite(largest)
         scale = np.where(finite & (largest > 0), largest, 1.0)
         squares = np.zeros_like(scale)
-        for one in numbers:
-            squares += np.square(np.divide(one, scale, out=spare), out=spare)
+        for values in numbers:
+            squares += np.square(np.divide(values, scale, out=spare), out=spare)
         root = np.sqrt(squares)
         longer = scale * root > float(self.clip * _SHORT)
         divisor = np.where(longer, scale, float(self.step))
         factor = np.where(longer, float(self.radius * _SHORT) / np.where(longer, root, 1.0), 1.0)
-        for one in numbers:
-            np.divide(one, divisor, out=one)
-            np.multiply(one, factor, out=one)
-            np.copyto(one, 0.0, where=~finite)
+        for values in numbers:
+            np.divide(values, divisor, out=values)
+            np.multiply(values, factor, out=values)
+            np.copyto(values, 0.0, where=~finite)
         return numbers
 
     def _fractions(self, units: int, numbers: int, coins: Source) -> Floats:
@@ -129,10 +129,10 @@ def _within(value: Any, name: str) -> Fraction:
     return parsed
 
 
-def _root_up(whole: int) -> Fraction:
+def _root_up(number: int) -> Fraction:
     """√whole, at most 2⁻²⁰ too large.
 
     >>> _root_up(16), _root_up(2) ** 2 >= 2
     (Fraction(4, 1), True)
     """
-    return Fraction(isqrt((whole << 40) - 1) + 1, 2**20) if whole else Fraction(0)
+    return Fraction(isqrt((number << 40) - 1) + 1, 2**20) if number else Fraction(0)

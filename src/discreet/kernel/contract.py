@@ -54,8 +54,8 @@ def kernel_of(name: str) -> Kernel:
     3
     """
     if not isinstance(name, str) or name not in KERNELS:
-        meant = suggestion(name, KERNELS) if isinstance(name, str) else None
-        fix = f"Did you mean {meant!r}?" if meant else f"There are {', '.join(map(repr, KERNELS))}."
+        similar = suggestion(name, KERNELS) if isinstance(name, str) else None
+        fix = f"Did you mean {similar!r}?" if similar else f"There are {', '.join(map(repr, KERNELS))}."
         raise bad("kernel", "must be one that there is", name, fix)
     module, _, attribute = KERNELS[name].partition(":")
     if not module.startswith(_HOME):
@@ -71,9 +71,9 @@ def plain(public: Any, name: str = "public") -> Any:
     if isinstance(public, np.generic) and public.dtype.kind in "biuf":
         return public.item()
     if type(public) is np.ndarray and public.dtype.kind in "biuf":
-        kept = public.copy()
-        kept.flags.writeable = False
-        return kept
+        copy = public.copy()
+        copy.flags.writeable = False
+        return copy
     if isinstance(public, (list, tuple)):
         return [plain(part, name) for part in public]
     if isinstance(public, Mapping) and all(isinstance(key, str) for key in public):
@@ -87,8 +87,8 @@ def require_keys(public: Public, needed: Sequence[str], optional: Sequence[str])
     known = [*needed, *optional]
     for key in public:
         if key not in known:
-            meant = suggestion(key, known)
-            raise bad("public", "must hold known parameters only", key, f"Did you mean {meant!r}?" if meant else "")
+            similar = suggestion(key, known)
+            raise bad("public", "must hold known parameters only", key, f"Did you mean {similar!r}?" if similar else "")
     for key in needed:
         if key not in public:
             raise bad("public", f"must hold {key!r}", sorted(public), f"Give {', '.join(map(repr, needed))}.")

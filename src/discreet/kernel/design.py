@@ -15,18 +15,18 @@ SHAPING = ("centre", "scale", "intercept")  # parameters that shape features
 _NUMBERS = (Type.INTEGER, Type.NUMBER, Type.BOOLEAN, Type.DATE, Type.DATETIME)
 
 
-def vector(given: Any, name: str, size: int | None = None) -> Floats:
+def vector(numbers: Any, name: str, size: int | None = None) -> Floats:
     """Public numbers as a flat array of doubles, every one finite."""
     fix = "Give a flat list or array of finite numbers."
     try:
-        parsed = np.array(given, dtype=np.float64)
+        parsed = np.array(numbers, dtype=np.float64)
     except (TypeError, ValueError):
-        raise bad(name, "must hold numbers", type(given).__name__, fix) from None
+        raise bad(name, "must hold numbers", type(numbers).__name__, fix) from None
     if parsed.ndim != 1 or (size is not None and parsed.size != size):
         rule = "must be a flat list of numbers" + (f", {size} of them" if size is not None else "")
         raise bad(name, rule, parsed.shape, fix)
     if not np.isfinite(parsed).all():
-        raise bad(name, "must hold finite numbers", given, fix)
+        raise bad(name, "must hold finite numbers", numbers, fix)
     return parsed
 
 
@@ -46,28 +46,28 @@ def require_numbers(columns: Sequence[Column]) -> None:
             raise bad(f"column {column.name!r}", "must hold numbers", str(column.type), "Leave it out.")
 
 
-def features(chunk: UnitRows, names: Sequence[str], public: Public, known: Bools) -> list[Floats]:
-    """(x − centre)/scale of each column, and 1 for the intercept; 0 in rows that are not `known`."""
+def features(chunk: UnitRows, names: Sequence[str], public: Public, is_complete: Bools) -> list[Floats]:
+    """(x − centre)/scale of each column, and 1 for the intercept; 0 in rows that are not complete."""
     centre = public.get("centre", [0.0] * len(names))
     scale = public.get("scale", [1.0] * len(names))
     shaped = [
-        np.where(known, _shaped(chunk.columns[name], float(middle), float(width)), 0.0)
+        np.where(is_complete, _shaped(chunk.columns[name], float(middle), float(width)), 0.0)
         for name, middle, width in zip(names, centre, scale, strict=True)
     ]
-    return [*shaped, known.astype(np.float64)] if public.get("intercept", False) else shaped
+    return [*shaped, is_complete.astype(np.float64)] if public.get("intercept", False) else shaped
 
 
 def _shaped(values: Floats, middle: float, width: float) -> Floats:
-    moved = values - middle if middle else values
-    return moved / width if width != 1 else moved
+    centred = values - middle if middle else values
+    return centred / width if width != 1 else centred
 
 
 def complete(chunk: UnitRows) -> Bools:
     """Rows in which every column is there and finite."""
-    known = np.ones(chunk.size, dtype=np.bool_)
+    is_complete = np.ones(chunk.size, dtype=np.bool_)
     for column in chunk.columns.values():
-        known &= np.isfinite(column)
-    return known
+        is_complete &= np.isfinite(column)
+    return is_complete
 
 
 def unit_sums(chunk: UnitRows, values: Floats) -> Floats:

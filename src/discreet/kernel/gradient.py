@@ -34,9 +34,9 @@ class Gradient:
     def require(self, public: Public, columns: Sequence[Column]) -> None:
         """As `Kernel.require`."""
         design.require_numbers(columns)
-        wanted = self.length(public) - bool(public.get("intercept", False)) + 1
-        if len(columns) != wanted:
-            rule = f"must be {wanted}: one for each weight of a feature, and the target"
+        count = self.length(public) - bool(public.get("intercept", False)) + 1
+        if len(columns) != count:
+            rule = f"must be {count}: one for each weight of a feature, and the target"
             raise bad("columns", rule, [column.name for column in columns], "Give as many weights as features.")
         if public["model"] == "logistic" and not _is_share(columns[-1]):
             rule, fix = "must lie within 0 and 1 by its bounds", "Declare it boolean, or with bounds = [0, 1]."
@@ -64,14 +64,14 @@ class Gradient:
         *names, target = chunk.columns
         weights = design.vector(public["weights"], "weights")
         with np.errstate(all="ignore"):
-            known = design.complete(chunk)
-            x = design.features(chunk, names, public, known)
+            is_complete = design.complete(chunk)
+            x = design.features(chunk, names, public, is_complete)
             line = np.zeros(chunk.size)
-            for one, weight in zip(x, weights.tolist(), strict=True):
-                line += one * weight
+            for feature, weight in zip(x, weights.tolist(), strict=True):
+                line += feature * weight
             expected = line if public["model"] == "linear" else _logistic(line)
-            off = np.where(known, expected - chunk.columns[target], 0.0)
-            sums = [design.unit_sums(chunk, off * one) for one in x]
+            off = np.where(is_complete, expected - chunk.columns[target], 0.0)
+            sums = [design.unit_sums(chunk, off * feature) for feature in x]
         return Clip.parse(public).total(sums, coins)
 
 

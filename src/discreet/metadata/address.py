@@ -57,19 +57,19 @@ def parse(source: str) -> Address:
         )
         fix = "Leave it out and change it: it may have been seen. Put the new one into PGPASSWORD or ~/.pgpass."
         raise MetadataError(what, why, fix)
-    found = dict(options)
-    if len(found) < len(options) or not set(found) <= set(_OPTIONS) or parts.fragment:
+    named = dict(options)
+    if len(named) < len(options) or not set(named) <= set(_OPTIONS) or parts.fragment:
         raise _refusal(f"may name {', '.join(_OPTIONS)} behind the ?, each once, and nothing else")
     host, user, database = parts.hostname or "", unquote(parts.username or ""), unquote(parts.path[1:])
-    table = tuple(found.get("table", "").split("."))
+    table = tuple(named.get("table", "").split("."))
     if not user or not database or "/" in database or len(table) > 2 or not all(table):
         raise _refusal("must name a user, a database and a table")
-    if any("\0" in text for text in (host, user, database, *found.values())):
+    if any("\0" in text for text in (host, user, database, *named.values())):
         raise _refusal("must not hold NUL")
-    mode = found.get("sslmode", "prefer" if host in _LOCAL else "require")
+    mode = named.get("sslmode", "prefer" if host in _LOCAL else "require")
     if mode not in _MODES:
         raise _refusal(f"may set sslmode to one of {', '.join(_MODES)}")
-    return Address(host, port, user, database, table, mode, found.get("sslrootcert"))
+    return Address(host, port, user, database, table, mode, named.get("sslrootcert"))
 
 
 def _refusal(rule: str) -> MetadataError:

@@ -28,19 +28,19 @@ def with_budget(
     epsilon = 5  # all of it
     <BLANKLINE>
     """
-    before = _document(text)
-    budget = before.get("budget", {})
+    document = _document(text)
+    budget = document.get("budget", {})
     changed = {name: value for name, value in numbers.items() if not _same(budget.get(name), value)}
     caps = budget.get("analysts", {})
     capped = {name: value for name, value in analysts.items() if not _same(caps.get(name), value)}
-    made = _with_values(_with_values(text, ("budget",), changed), ("budget", "analysts"), capped)
-    if _document(made) != _expected_document(before, changed, capped):
+    edited = _with_values(_with_values(text, ("budget",), changed), ("budget", "analysts"), capped)
+    if _document(edited) != _expected_document(document, changed, capped):
         lines = [f"{key(name)} = {written(value)}" for name, value in changed.items()]
         lines += [f"analysts.{key(name)} = {written(value)}" for name, value in capped.items()]
         why = "Its [budget] is written in a way that cannot be changed line by line."
         fix = "Write it as a table of its own:\n" + "\n".join(["[budget]", *lines])
         raise MetadataError(f"{file} was left as it is.", why, fix)
-    return made
+    return edited
 
 
 def _with_values(text: str, table: tuple[str, ...], values: Mapping[str, Fraction]) -> str:
@@ -74,10 +74,10 @@ def _end_of(lines: list[str], table: tuple[str, ...]) -> int:
 
 def _set(lines: list[str], start: int, name: str, value: str) -> None:
     """Puts `name = value` under the heading at `start`, over the old value if there is one."""
-    found = re.compile(rf"(\s*{_spellings(name)}\s*=\s*)([^#\s][^#]*?)(\s*)(#.*)?")
+    pattern = re.compile(rf"(\s*{_spellings(name)}\s*=\s*)([^#\s][^#]*?)(\s*)(#.*)?")
     last = _last_line(lines, start)
     for place in range(start + 1, last + 1):
-        line = found.fullmatch(lines[place])
+        line = pattern.fullmatch(lines[place])
         if line is not None:
             gap = line[3]
             if line[4] and len(gap) > 1:  # the comments of a table stay in one column
@@ -109,23 +109,23 @@ def _document(text: str) -> dict[str, Any]:
         return {}
 
 
-def _same(value: Any, wanted: Fraction) -> bool:
+def _same(value: Any, number: Fraction) -> bool:
     try:
-        return not isinstance(value, bool) and value is not None and Fraction(value) == wanted
+        return not isinstance(value, bool) and value is not None and Fraction(value) == number
     except (ValueError, TypeError, ZeroDivisionError):
         return False
 
 
 def _expected_document(
-    before: Mapping[str, Any], numbers: Mapping[str, Fraction], analysts: Mapping[str, Fraction]
+    document: Mapping[str, Any], numbers: Mapping[str, Fraction], analysts: Mapping[str, Fraction]
 ) -> dict[str, Any]:
     """What the text must say afterwards."""
     values = {name: _as_read(value) for name, value in numbers.items()}
     caps = {name: _as_read(value) for name, value in analysts.items()}
-    budget = {**before.get("budget", {}), **values}
+    budget = {**document.get("budget", {}), **values}
     if caps:
         budget["analysts"] = {**budget.get("analysts", {}), **caps}
-    return {**before, **({"budget": budget} if budget or "budget" in before else {})}
+    return {**document, **({"budget": budget} if budget or "budget" in document else {})}
 
 
 def _as_read(value: Fraction) -> Any:

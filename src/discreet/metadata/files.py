@@ -48,12 +48,12 @@ def branches(folder: Path, file: Any, where: str, *, levels: Any, source: Path |
 
 
 def _rows(folder: Path, file: Any, where: str, *, source: Path | None) -> list[list[str]]:
-    here = where.rpartition(".")[2]
-    fix = f'Write the name of a public file beside the TOML, for example: {here} = "regions.csv"'
-    given = PurePosixPath(name(file, where, fix))
-    if given.is_absolute() or ".." in given.parts:
+    key_name = where.rpartition(".")[2]
+    fix = f'Write the name of a public file beside the TOML, for example: {key_name} = "regions.csv"'
+    relative = PurePosixPath(name(file, where, fix))
+    if relative.is_absolute() or ".." in relative.parts:
         raise MetadataError(f"{where} must lie in the folder of the TOML.", f"You gave {written(file)}.", fix)
-    return public_rows(folder / given, where, shown=str(file), source=source, fix=fix)
+    return public_rows(folder / relative, where, shown=str(file), source=source, fix=fix)
 
 
 def public_rows(path: Path, where: str, *, shown: str, source: Path | None, fix: str) -> list[list[str]]:

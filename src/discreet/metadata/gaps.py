@@ -34,18 +34,18 @@ class Gap:
 
 def gaps(metadata: Metadata, header: Sequence[str] | None = None) -> tuple[Gap, ...]:
     """Every gap, those that block first; with the header of the table also what does not match it."""
-    found = [*_of_dataset(metadata, header or ()), *_of_budget(metadata)]
+    listed = [*_of_dataset(metadata, header or ()), *_of_budget(metadata)]
     leaves = {hierarchy.levels[-1].casefold() for hierarchy in metadata.schema.hierarchies}
     for column in metadata.schema.columns:
-        found += _of_column(column, leaves)
+        listed += _of_column(column, leaves)
     for hierarchy in metadata.schema.hierarchies:
         if not hierarchy.branches:
             what = "Nothing says what lies in what, so no table can add up along it."
             fix = f'Under [{key("hierarchy", hierarchy.name)}] write: tree = "geo.csv"'
-            found.append(Gap(hierarchy.key("tree"), what, fix))
+            listed.append(Gap(hierarchy.key("tree"), what, fix))
     if header is not None:
-        found += _of_header(metadata, header)
-    return tuple(sorted(found, key=lambda gap: not gap.blocks))
+        listed += _of_header(metadata, header)
+    return tuple(sorted(listed, key=lambda gap: not gap.blocks))
 
 
 def _of_dataset(metadata: Metadata, header: Sequence[str]) -> Iterator[Gap]:
@@ -100,9 +100,9 @@ def _of_budget(metadata: Metadata) -> Iterator[Gap]:
 
 def round_delta(population: int | None) -> Fraction:
     """A δ to advise: the largest power of ten that is at most 10⁻⁷ and within what the population allows."""
-    most = delta_advised(population)
+    limit = delta_advised(population)
     power = Fraction(1, 10**7)
-    while power > most:
+    while power > limit:
         power /= 10
     return power
 
@@ -130,13 +130,13 @@ def _of_column(column: Column, leaves: set[str]) -> Iterator[Gap]:
 
 
 def _of_header(metadata: Metadata, header: Sequence[str]) -> Iterator[Gap]:
-    schema, there = metadata.schema, {name.casefold() for name in header}
-    wanted = [(column.name, key("columns", column.name)) for column in schema.columns]
+    schema, names = metadata.schema, {name.casefold() for name in header}
+    declared = [(column.name, key("columns", column.name)) for column in schema.columns]
     if schema.unit is not None:
-        wanted.insert(0, (schema.unit.key, "unit.key"))
-    for named, where in wanted:
-        if named.casefold() not in there:
-            meant = suggestion(named, header)
-            fix = f"Did you mean {written(meant)}? " if meant else ""
+        declared.insert(0, (schema.unit.key, "unit.key"))
+    for named, where in declared:
+        if named.casefold() not in names:
+            similar = suggestion(named, header)
+            fix = f"Did you mean {written(similar)}? " if similar else ""
             fix += "Correct the name here, or the header of the table."
             yield Gap(where, f"The table has no column {written(named)}.", fix, blocks=True)

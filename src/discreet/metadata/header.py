@@ -87,19 +87,19 @@ def _names(line: str, shown: str) -> tuple[str, ...]:
         raise MetadataError("The first line must hold column names.", f"That of {shown} is empty.", fix)
     delimiter = max(_DELIMITERS, key=re.sub('"[^"]*"', "", line).count)
     try:
-        found = next(csv.reader([line], delimiter=delimiter, strict=True))
+        cells = next(csv.reader([line], delimiter=delimiter, strict=True))
     except csv.Error:
         fix = "Put each name on the first line, and a name with a comma in quotes."
         why = f"In {shown} a quote is not closed on that line, or a name is too long."
         raise MetadataError("The first line must hold column names.", why, fix) from None
-    _require_names([name.strip() for name in found], shown)
-    return tuple(name.strip() for name in found)
+    _require_names([name.strip() for name in cells], shown)
+    return tuple(name.strip() for name in cells)
 
 
-def _require_names(found: list[str], shown: str) -> None:
+def _require_names(names: list[str], shown: str) -> None:
     """Refuses what cannot be names.  Places, not names: a file without a header has a person on its first line."""
     places: dict[str, int] = {}
-    for place, name in enumerate(found, 1):
+    for place, name in enumerate(names, 1):
         if not name:
             fix = "Give every column a name on the first line."
             raise MetadataError("Every column must have a name.", f"Column {place} of {shown} has none.", fix)
@@ -113,7 +113,7 @@ def _require_names(found: list[str], shown: str) -> None:
             why = f"Column {place} of {shown} has a value there, so the first line seems to be a row."
             fix = "Add a line of column names at the top, such as: person_id,age,region"
             raise MetadataError("The first line must hold column names.", why, fix)
-        other = places.setdefault(name.casefold(), place)
-        if other != place:
-            why = f"Columns {other} and {place} of {shown} have the same one, upper and lower case alike."
+        first_place = places.setdefault(name.casefold(), place)
+        if first_place != place:
+            why = f"Columns {first_place} and {place} of {shown} have the same one, upper and lower case alike."
             raise MetadataError("Column names must differ.", why, "Rename one of them on the first line.")

@@ -121,16 +121,16 @@ def _unknown_key(table: tuple[str, ...], key: str, value: Any) -> MetadataError:
     kind = table[0]
     what = f"{_short(dotted(*table, key))} is not a key of [{dotted(*table)}]."
     why = f"The keys there are {', '.join(TABLES[kind])}."
-    elsewhere = [other for other in TABLES if key in TABLES[other]]
-    meant = suggestion(key, TABLES[kind], _OTHER_WORDS[kind])
-    spelt = suggestion(key, TABLES[kind])
-    if spelt is not None and spelt == meant and not isinstance(value, Mapping):
-        return MetadataError(what, why, f"Did you mean {meant!r}? Write: {meant} = {_short(written(value))}")
+    elsewhere = [table_name for table_name in TABLES if key in TABLES[table_name]]
+    similar = suggestion(key, TABLES[kind], _OTHER_WORDS[kind])
+    misspelt = suggestion(key, TABLES[kind])
+    if misspelt is not None and misspelt == similar and not isinstance(value, Mapping):
+        return MetadataError(what, why, f"Did you mean {similar!r}? Write: {similar} = {_short(written(value))}")
     if elsewhere:
         line = "" if isinstance(value, Mapping) else f" and write there: {key} = {_short(written(value))}"
         return MetadataError(what, why, f"{key!r} belongs to {HEADINGS[elsewhere[0]]}: move it{line}")
-    if meant is not None:
-        return MetadataError(what, why, f"Did you mean {meant!r}? Write, for example: {TABLES[kind][meant]}")
+    if similar is not None:
+        return MetadataError(what, why, f"Did you mean {similar!r}? Write, for example: {TABLES[kind][similar]}")
     return MetadataError(what, why, "Remove the line, or put # before it.")
 
 
@@ -143,10 +143,10 @@ def _unknown_table(key: str, value: Any) -> MetadataError:
         if homes:
             line = f"{HEADINGS[homes[0]]}\n{key} = {_short(written(value))}"
             return MetadataError(what, why, f"Write it under its heading:\n{line}")
-    meant = suggestion(key, TABLES, _OTHER_WORDS[""])
-    if meant is None:
+    similar = suggestion(key, TABLES, _OTHER_WORDS[""])
+    if similar is None:
         return MetadataError(what, why, "Remove it, or put # before each of its lines.")
-    return MetadataError(what, why, f"Did you mean {meant!r}? Write: {HEADINGS[meant]}")
+    return MetadataError(what, why, f"Did you mean {similar!r}? Write: {HEADINGS[similar]}")
 
 
 def _short(text: str) -> str:

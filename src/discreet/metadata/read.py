@@ -49,8 +49,8 @@ class Metadata:
 
 def load(path: str | Path) -> Metadata:
     """The metadata in a TOML file; relative names in it start from its folder."""
-    given = Path(path)
-    return parse(files.toml_text(given), file=given.name, folder=given.parent)
+    file = Path(path)
+    return parse(files.toml_text(file), file=file.name, folder=file.parent)
 
 
 def document(path: Path) -> Mapping[str, Any]:
@@ -64,14 +64,14 @@ def parse(text: str, *, file: str = "metadata.toml", folder: Path = Path()) -> M
     >>> parse('[dataset]\\nname = "people"\\n[budget]\\nepsilon = 0.1').budget.epsilon
     Fraction(1, 10)
     """
-    said = _document(text, file)
+    document = _document(text, file)
     with _naming(file):
-        require_known((), said)
-        for kind in said:
-            _require_known_below(kind, said[kind])
-        if "dataset" not in said:
+        require_known((), document)
+        for kind in document:
+            _require_known_below(kind, document[kind])
+        if "dataset" not in document:
             raise missing(("dataset",), "name")
-        return _metadata(said, folder)
+        return _metadata(document, folder)
 
 
 def delta_ceiling(population: int | None) -> Fraction:
@@ -91,11 +91,11 @@ def _document(text: str, file: str) -> Mapping[str, Any]:
     try:
         return tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
-        said, place = str(error), re.search(r" \((at .+)\)$", str(error))
+        message, place = str(error), re.search(r" \((at .+)\)$", str(error))
         where = f", {place[1]}" if place else ""
-        why = f"{said[: place.start()] if place else said}."
+        why = f"{message[: place.start()] if place else message}."
         fix = 'Put text in quotes, and write one key = value on a line, for example: name = "people"'
-        if "overwrite" in said or "twice" in said or "mutate" in said:
+        if "overwrite" in message or "twice" in message or "mutate" in message:
             fix = "Write each key and each [table] once."
         raise MetadataError(f"{file}{where}: this is not TOML.", why, fix) from None
     except (RecursionError, ValueError, ArithmeticError):
@@ -165,14 +165,14 @@ def _unit(document: Mapping[str, Any]) -> Unit | None:
 def _column(named: str, facts: Mapping[str, Any], folder: Path, source: Path | None) -> Column:
     if "type" not in facts:
         raise missing(("columns", named), "type")
-    rest = {field: value for field, value in facts.items() if field != "values_from"}
+    fields = {field: value for field, value in facts.items() if field != "values_from"}
     if "values_from" not in facts:
-        return Column(named, **rest)
+        return Column(named, **fields)
     where = key("columns", named, "values_from")
     if "values" in facts:
         raise refusal(where, "must not stand beside values", facts["values_from"], "Keep one of the two.")
     cells = files.column(folder, facts["values_from"], where, heading=named, source=source)
-    return Column(named, **rest, values=cells)  # type: ignore[arg-type]
+    return Column(named, **fields, values=cells)  # type: ignore[arg-type]
 
 
 def _budget(document: Mapping[str, Any], population: int | None) -> Budget | None:
@@ -183,9 +183,9 @@ def _budget(document: Mapping[str, Any], population: int | None) -> Budget | Non
     return Budget(**{"max_delta": delta_ceiling(population), **document["budget"]})
 
 
-def _limits(given: Mapping[str, Any]) -> Limits:
+def _limits(table: Mapping[str, Any]) -> Limits:
     facts: dict[str, Any] = {}
-    for field, value in given.items():
+    for field, value in table.items():
         where, fix = key("limits", field), f"Write, for example: {TABLES['limits'][field]}"
         parsed = number(value, where, "must be a number above 0", fix)
         if parsed <= 0:

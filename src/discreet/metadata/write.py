@@ -58,8 +58,8 @@ def dumps(metadata: Metadata, undeclared: Sequence[str] = ()) -> str:
 def _table(heading: str, lines: Iterable[tuple[str, str, str]]) -> str:
     """A heading and `key = value` lines, their comments in one column."""
     body = []
-    for left, value, comment in lines:
-        plain = f"{left} = {value}"
+    for name, value, comment in lines:
+        plain = f"{name} = {value}"
         body.append(f"{plain:<33} # {comment}" if comment and "\n" not in value else plain)
     return "\n".join([f"[{heading}]", *body, ""])
 
@@ -113,9 +113,9 @@ def _column(column: Column, file: str | None) -> str:
 
 def _list(items: Sequence[Any]) -> str:
     """A list on one line if it is short, else on several."""
-    whole = written(items)
-    if len(whole) <= _WIDTH:
-        return whole
+    line = written(items)
+    if len(line) <= _WIDTH:
+        return line
     lines = [""]
     for item in map(written, items):
         if len(lines[-1]) + len(item) > _WIDTH:
@@ -125,19 +125,19 @@ def _list(items: Sequence[Any]) -> str:
 
 
 def _undeclared_comment(names: Sequence[str]) -> str:
-    whole = "In the header, not declared: " + ", ".join(names)
-    lines = textwrap.wrap(whole, 118, initial_indent="# ", subsequent_indent="#   ", break_on_hyphens=False)
+    sentence = "In the header, not declared: " + ", ".join(names)
+    lines = textwrap.wrap(sentence, 118, initial_indent="# ", subsequent_indent="#   ", break_on_hyphens=False)
     return "\n".join([*lines, ""])
 
 
 def _hierarchies(metadata: Metadata) -> Iterator[str]:
-    for one in metadata.schema.hierarchies:
-        lines = [("levels", written(one.levels), "top first; the last is a column")]
-        if one.tree is not None:
-            lines.append(("tree", written(one.tree), "a public CSV with these columns"))
-        elif one.branches:
-            lines.append(("branches", _list(one.branches), ""))
-        yield _table(key("hierarchy", one.name), lines)
+    for hierarchy in metadata.schema.hierarchies:
+        lines = [("levels", written(hierarchy.levels), "top first; the last is a column")]
+        if hierarchy.tree is not None:
+            lines.append(("tree", written(hierarchy.tree), "a public CSV with these columns"))
+        elif hierarchy.branches:
+            lines.append(("branches", _list(hierarchy.branches), ""))
+        yield _table(key("hierarchy", hierarchy.name), lines)
 
 
 def _budget(metadata: Metadata) -> str:

@@ -64,7 +64,7 @@ class RehearsedAnswer(Answer):
         from discreet.answer.picture import picture
 
         name = None if column is None else stamp.titled(self.column(column).name)
-        columns = tuple(replace(one, name=stamp.titled(one.name)) for one in self.columns)
+        columns = tuple(replace(plain, name=stamp.titled(plain.name)) for plain in self.columns)
         return picture(replace(self, columns=columns), name, ax=ax)
 
     def to_pandas(self) -> Any:

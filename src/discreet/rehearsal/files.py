@@ -39,15 +39,15 @@ def marked(table: Any) -> Any:
     """An Arrow table with the stamp in every row and first in its metadata."""
     arrow = tidy.pyarrow()
     cells = arrow.array([stamp.CELL] * table.num_rows, arrow.string())
-    said = json.loads((table.schema.metadata or {}).get(b"discreet", b"{}"))
+    facts = json.loads((table.schema.metadata or {}).get(b"discreet", b"{}"))
     wider = table.append_column(stamp.free_column(table.column_names), cells)
-    return wider.replace_schema_metadata({"discreet": json.dumps(stamp.JSON | said)})
+    return wider.replace_schema_metadata({"discreet": json.dumps(stamp.JSON | facts)})
 
 
 def _write(release: "RehearsedRelease", folder: Path, names: tuple[str, ...], replace: bool) -> tuple[Path, ...]:
     real.require_harmless(folder, names, release.toml)
-    with tempfile.TemporaryDirectory(prefix="discreet-rehearsal-") as apart:
-        built, out = Path(apart) / "built", Path(apart) / "published"
+    with tempfile.TemporaryDirectory(prefix="discreet-rehearsal-") as scratch:
+        built, out = Path(scratch) / "built", Path(scratch) / "published"
         real.save(release, built)
         real.publish(built, release.plan.subject.schema, out)  # which checks what was built
         _stamp(out, names)
@@ -105,12 +105,12 @@ def _is_rehearsal(folder: Path) -> bool:
     return isinstance(facts, dict) and facts.get("kind") == KIND
 
 
-def _put_in_place(made: Path, folder: Path, names: tuple[str, ...]) -> None:
+def _put_in_place(source: Path, folder: Path, names: tuple[str, ...]) -> None:
     """Copy the files to the folder, and remove those of an earlier rehearsal that this one does not have."""
     try:
         with durable.replacing_files(folder, names, remove=real.PUBLISHED) as draft:
             for name in names:
-                shutil.copyfile(made / name, draft / name)
+                shutil.copyfile(source / name, draft / name)
     except OSError:
         why, fix = "The disk may be full, or the folder not yours to write.", "Give a folder you own."
         raise CannotWrite(f"The rehearsal was not written to {written(folder.name)}.", why, fix) from None

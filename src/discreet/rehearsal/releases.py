@@ -66,9 +66,9 @@ class RehearsedReleasing(Releasing):
 
     def build(self, *, analyst: str | None = None, progress: Progress | None = None, **price: Any) -> RehearsedRelease:
         """As `Releasing.build`, stamped."""
-        built = super().build(analyst=analyst, progress=progress, **price)
-        release = stamp.as_kind(RehearsedRelease, built)
-        vars(release)["fitted"] = built.fitted  # computed already
+        real = super().build(analyst=analyst, progress=progress, **price)
+        release = stamp.as_kind(RehearsedRelease, real)
+        vars(release)["fitted"] = real.fitted  # computed already
         return release
 
     def __repr__(self) -> str:

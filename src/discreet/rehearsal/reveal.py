@@ -51,19 +51,19 @@ class Watch:
 
         return watched
 
-    def bounded(self, given: Bounded[Any]) -> Bounded[Any]:
+    def bounded(self, computation: Bounded[Any]) -> Bounded[Any]:
         """The same computation, watched."""
-        return Bounded(self.over(given.compute), given.sensitivity, given.proof)
+        return Bounded(self.over(computation.compute), computation.sensitivity, computation.proof)
 
-    def mechanism(self, given: Mechanism, bounded: Bounded[Any]) -> Mechanism:
+    def mechanism(self, promise: Mechanism, bounded: Bounded[Any]) -> Mechanism:
         """The same promise, watched; one that the gate will refuse is left as it is, so that its name is told."""
-        if not given.sensitivity.covers(bounded.sensitivity):
-            return given
-        return _Watched(given.sensitivity, given.cost, self.over(given))
+        if not promise.sensitivity.covers(bounded.sensitivity):
+            return promise
+        return _Watched(promise.sensitivity, promise.cost, self.over(promise))
 
-    def pack(self, given: Pack) -> Pack:
+    def pack(self, packing: Pack) -> Pack:
         """The same packing, watched; what the ledger would not take is said in words."""
-        return self.over(lambda released: _required_bytes(given(released)))
+        return self.over(lambda released: _required_bytes(packing(released)))
 
 
 def revealing(

@@ -51,15 +51,15 @@ def invented_table(schema: Schema, *, units: int = UNITS, seed: int = SEED) -> d
     """
     number = amounts.count(units, "units", 1, _MOST_UNITS)
     chance = generator(amounts.count(seed, "seed", 0, 2**63 - 1))
-    most = min(schema.max_rows, _ROWS)
-    each = chance.integers(1, most, size=number, endpoint=True)
-    each[0] = min(schema.max_rows, _MOST_ROWS)
-    who = np.repeat(np.arange(number), each)
+    limit = min(schema.max_rows, _ROWS)
+    row_counts = chance.integers(1, limit, size=number, endpoint=True)
+    row_counts[0] = min(schema.max_rows, _MOST_ROWS)
+    who = np.repeat(np.arange(number), row_counts)
     table: dict[str, Cells] = {} if schema.unit is None else {schema.unit.key: [f"invented-{unit}" for unit in who]}
     for column in schema.columns:
         if column.fixed_per_unit:
-            own = _cells(column, schema, number, number, chance)
-            table[column.name] = [own[unit] for unit in who]
+            cells = _cells(column, schema, number, number, chance)
+            table[column.name] = [cells[unit] for unit in who]
         else:
             table[column.name] = _cells(column, schema, len(who), number, chance)
     for hierarchy in schema.hierarchies:
@@ -94,18 +94,18 @@ def _cells(column: Column, schema: Schema, rows: int, units: int, chance: Any) -
 def _full(column: Column, schema: Schema, rows: int, units: int, chance: Any) -> Cells:
     listed = column.values or _leaves(column, schema.hierarchies)
     if listed:
-        return [listed[at] for at in chance.integers(len(listed), size=rows)]
+        return [listed[index] for index in chance.integers(len(listed), size=rows)]
     if column.type is Type.BOOLEAN:
         return ["true" if yes else "false" for yes in chance.integers(2, size=rows)]
     if column.type is Type.CATEGORY:
         weights = 1 / np.arange(1, _LABELS + 1)
-        return [f"{column.name} {at}" for at in chance.choice(_LABELS, size=rows, p=weights / weights.sum())]
+        return [f"{column.name} {index}" for index in chance.choice(_LABELS, size=rows, p=weights / weights.sum())]
     if column.type is Type.TEXT:
-        return [f"{column.name} {at}" for at in chance.integers(max(units // _SHARING, 1), size=rows)]
+        return [f"{column.name} {index}" for index in chance.integers(max(units // _SHARING, 1), size=rows)]
     lattice = column.lattice or _UNBOUNDED[column.type]
     steps = chance.integers(lattice.low, lattice.high, size=rows, endpoint=True)
     ends = None if column.bounds is None else tuple(map(measured, column.bounds))
-    return [_value(_within(int(at) * lattice.step, ends), column.type) for at in steps]
+    return [_value(_within(int(index) * lattice.step, ends), column.type) for index in steps]
 
 
 def _within(value: Fraction, ends: tuple[Fraction, ...] | None) -> Fraction:
@@ -125,8 +125,8 @@ def _value(value: Fraction, kind: Type) -> Any:
 
 def _leaves(column: Column, hierarchies: Iterable[Hierarchy]) -> tuple[str, ...]:
     """The leaves of the tree that ends in this column."""
-    ending = (one for one in hierarchies if one.levels[-1].casefold() == column.name.casefold())
-    return next((one.leaves for one in ending if one.branches), ())
+    ending = (hierarchy for hierarchy in hierarchies if hierarchy.levels[-1].casefold() == column.name.casefold())
+    return next((hierarchy.leaves for hierarchy in ending if hierarchy.branches), ())
 
 
 def _above(hierarchy: Hierarchy, schema: Schema, table: dict[str, Cells]) -> dict[str, Cells]:
@@ -135,10 +135,10 @@ def _above(hierarchy: Hierarchy, schema: Schema, table: dict[str, Cells]) -> dic
     if leaf is None or not hierarchy.branches:
         return {}
     branch = dict(zip(hierarchy.leaves, hierarchy.branches, strict=True))
-    found = {}
+    levels = {}
     for depth, level in enumerate(hierarchy.levels[:-1]):
         column = schema.find(level)
         if column is not None and (leaf.fixed_per_unit or not column.fixed_per_unit):
             paths = (branch.get(cell) for cell in table[leaf.name])
-            found[column.name] = [None if path is None else path[depth] or None for path in paths]
-    return found
+            levels[column.name] = [None if path is None else path[depth] or None for path in paths]
+    return levels

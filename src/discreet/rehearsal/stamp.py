@@ -27,14 +27,14 @@ def receipt(name: str) -> str:
     return f"{RECEIPT}{name}"
 
 
-def free_column(taken: Iterable[str]) -> str:
+def free_column(names: Iterable[str]) -> str:
     """The name of the stamp's column beside others of these names."""
-    known, name = {one.casefold() for one in taken}, COLUMN
-    while name.casefold() in known:
+    folded, name = {column.casefold() for column in names}, COLUMN
+    while name.casefold() in folded:
         name += "_"
     return name
 
 
 def as_kind(kind: type[Made], value: Any) -> Made:
     """The same fields as a `kind`, which is the value's class with a stamp."""
-    return kind(**{one.name: getattr(value, one.name) for one in fields(value)})
+    return kind(**{field.name: getattr(value, field.name) for field in fields(value)})

@@ -33,7 +33,7 @@ _SETTINGS = {
 
 
 def open_connection(address: Address, limits: Limits) -> Any:
-    """A connection in autocommit; every failure is a SourceUnavailable that says nothing of the server's words."""
+    """Open a connection in autocommit; every failure is a SourceUnavailable without the server's words."""
     import psycopg
 
     root: dict[str, Any] = {} if address.sslrootcert is None else {"sslrootcert": address.sslrootcert}
@@ -78,7 +78,7 @@ def no_driver() -> SourceUnavailable:
 
 
 def lend(connection: Any, table: str, keys: Mapping[str, str]) -> None:
-    """Keys in a temporary table of this session: one row, a column for each."""
+    """Put keys into a temporary table of this session: one row, a column for each key."""
     columns = ", ".join(f"{name} text" for name in keys)
     connection.execute(f"DROP TABLE IF EXISTS pg_temp.{table}")
     connection.execute(f"CREATE TEMP TABLE {table} ({columns})")
@@ -87,14 +87,13 @@ def lend(connection: Any, table: str, keys: Mapping[str, str]) -> None:
 
 
 def take_back(connection: Any, table: str) -> None:
-    """That table gone from the session."""
+    """Drop that table."""
     connection.execute(f"DROP TABLE IF EXISTS pg_temp.{table}")
 
 
 @contextlib.contextmanager
 def within(connection: Any, seconds: float) -> Iterator[None]:
-    """At most so long for all statements inside: the server ends one that takes longer, and a server that does not
-    answer at all is cut off."""
+    """Limit the time of the statements inside: the server ends a longer one, and a server that is silent is cut off."""
     line = _Line(connection.fileno())
     timer = threading.Timer(seconds + _GRACE, line.cut)
     timer.daemon = True
@@ -114,13 +113,13 @@ class _Line:
         self._socket, self._lock, self._closed = socket.socket(fileno=os.dup(handle)), threading.Lock(), False
 
     def cut(self) -> None:
-        """Whoever waits on the socket waits no longer."""
+        """Shut the socket down, so that whoever waits on it gets an error."""
         with self._lock, contextlib.suppress(OSError):
             if not self._closed:
                 self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """The handle gone, the connection as it was."""
+        """Close the second handle; the connection stays as it was."""
         with self._lock:
             self._closed = True
             self._socket.close()

@@ -30,7 +30,7 @@ KEYS = "discreet_keys"  # a temporary table of one row: the keys, each a column
 
 
 def digest(schema: Schema, table: Table) -> str:
-    """SQL of the content's digest: SHA-256 over the sorted SHA-256 of every row's columns_read cells as texts.
+    """SQL of the content's digest: SHA-256 over the sorted SHA-256 of every row's cells, as texts, of the columns read.
 
     Sorted within 4,096 parts by their first digits, then over the parts, so that no aggregate grows with the table.
     """
@@ -39,8 +39,8 @@ def digest(schema: Schema, table: Table) -> str:
     part = "string_agg(h, '' ORDER BY h)"
     hashed = f'SELECT {row} COLLATE "C" AS h FROM {table.rows}'
     parts = f"SELECT left(h, 3) AS p, {_hash(part)} AS d FROM ({hashed}) r GROUP BY 1"
-    whole = _hash("coalesce(string_agg(d, '' ORDER BY p), '')")
-    return f"SELECT {whole} FROM ({parts}) q"
+    digest = _hash("coalesce(string_agg(d, '' ORDER BY p), '')")
+    return f"SELECT {digest} FROM ({parts}) q"
 
 
 def _hash(sql: str) -> str:
@@ -66,20 +66,20 @@ def _typed_rows(schema: Schema, table: Table) -> str:
     """u, cells, words and sides; OFFSET 0 keeps each layer apart, so that no cell is read twice."""
     raws, reads, cells = [], [], []
     for column in schema.columns:
-        raw, held = table.columns[column.name]
+        raw, family = table.columns[column.name]
         place = stored(schema, column).name
         raws.append(f"{raw} AS r{place}")
-        reads.append(f"{value(column, f'r{place}', held)} AS v{place}")
+        reads.append(f"{value(column, f'r{place}', family)} AS v{place}")
         cells.append(f"{cast(schema, column, cell(schema, column, f'v{place}'))} AS {place}")
-    told = [f"{sql} AS {name}" for name, sql in sides(schema).items()]
-    kept = [f"{sql} AS {name}" for name, sql in beyond.words_of([*sides(schema)]).items()]
+    side_columns = [f"{sql} AS {name}" for name, sql in sides(schema).items()]
+    side_words = [f"{sql} AS {name}" for name, sql in beyond.words_of([*sides(schema)]).items()]
     names = [stored(schema, column).name for column in schema.columns]
     packed = [f"{_word_from_cells(schema, word)} AS {word.name}" for word in packing.words(schema)]
     unit = "1" if schema.unit is None else unit_key(*table.columns[schema.unit.key])
     rows = f"SELECT {commas([f'{unit} AS u', *raws])} FROM {table.rows}"
     source = f"SELECT {commas(['u', *reads])} FROM ({rows}) a WHERE u IS NOT NULL OFFSET 0"
-    inner = f"SELECT {commas(['u', *cells, *told])} FROM ({source}) b OFFSET 0"
-    return f"SELECT {commas(['u', *names, *packed, *kept])} FROM ({inner}) c"
+    inner = f"SELECT {commas(['u', *cells, *side_columns])} FROM ({source}) b OFFSET 0"
+    return f"SELECT {commas(['u', *names, *packed, *side_words])} FROM ({inner}) c"
 
 
 def _word_from_cells(schema: Schema, word: packing.Word) -> str:
@@ -112,11 +112,13 @@ def _units() -> str:
 
 
 def _beyond_of_units(schema: Schema) -> tuple[str, ...]:
-    told = beyond.sides_from_words([*sides(schema)])
-    if not told:
+    side_sql = beyond.sides_from_words([*sides(schema)])
+    if not side_sql:
         return ()
-    counts = [f"count(*) FILTER (WHERE {sql} = {side}) AS {name}" for name, (sql, side) in beyond.sketch(told).items()]
-    some = " OR ".join(f"{name} <> 0" for name in beyond.words_of([*told]))
+    counts = [
+        f"count(*) FILTER (WHERE {sql} = {side}) AS {name}" for name, (sql, side) in beyond.sketch(side_sql).items()
+    ]
+    some = " OR ".join(f"{name} <> 0" for name in beyond.words_of([*side_sql]))
     grouped = f"SELECT {commas(['u', *counts])} FROM discreet_typed WHERE {some} GROUP BY u"
     return (f"CREATE TEMP TABLE discreet_beyond ON COMMIT DROP AS {grouped}",)
 
@@ -167,10 +169,10 @@ def _with_units(schema: Schema) -> tuple[str, ...]:
 
 
 def _numbered_rows(schema: Schema) -> str:
-    words, told = packing.words(schema), list(beyond.words_of([*sides(schema)]))
-    own = [*packing.word_names(words), *told]
-    window = f"PARTITION BY {commas(own)}" if own else ""
-    unit_id = id64(_key(ID_KEY), [*_message_parts(words), *told, "n"])
+    words, side_words = packing.words(schema), list(beyond.words_of([*sides(schema)]))
+    partition = [*packing.word_names(words), *side_words]
+    window = f"PARTITION BY {commas(partition)}" if partition else ""
+    unit_id = id64(_key(ID_KEY), [*_message_parts(words), *side_words, "n"])
     numbered = f"SELECT *, row_number() OVER ({window}) AS n FROM discreet_typed"
     return f"CREATE TEMP TABLE discreet_ranked ON COMMIT DROP AS SELECT *, {unit_id} AS id FROM ({numbered}) q"
 
