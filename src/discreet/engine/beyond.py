@@ -41,7 +41,7 @@ def sides(schema: Schema, literal: Literal = cells.literal, is_nan: IsNan | None
 def words_of(names: Sequence[str]) -> dict[str, str]:
     """The numbers that hold these sides, each with its SQL.
 
-    >>> packed(["s0", "s2"])
+    >>> words_of(["s0", "s2"])
     {'b0': 'CAST(s0 AS BIGINT) * 1 + CAST(s2 AS BIGINT) * 4'}
     """
     parts = [names[first : first + IN_A_WORD] for first in range(0, len(names), IN_A_WORD)]
@@ -54,7 +54,7 @@ def words_of(names: Sequence[str]) -> dict[str, str]:
 def sides_from_words(names: Sequence[str]) -> dict[str, str]:
     """SQL of each side from the numbers that hold them.
 
-    >>> unpacked(["s0", "s2"])
+    >>> sides_from_words(["s0", "s2"])
     {'s0': '(b0 & 3)', 's2': '((b0 >> 2) & 3)'}
     """
     places = {name: divmod(place, IN_A_WORD) for place, name in enumerate(names)}
@@ -67,7 +67,7 @@ def sides_from_words(names: Sequence[str]) -> dict[str, str]:
 def sketch(sides: Mapping[str, str]) -> dict[str, tuple[str, int]]:
     """The columns of a sketch: SQL of the side that decides, and the side that counts.
 
-    >>> sketched({"s0": "s0"})
+    >>> sketch({"s0": "s0"})
     {'below_c0': ('s0', 1), 'above_c0': ('s0', 2)}
     """
     return {
