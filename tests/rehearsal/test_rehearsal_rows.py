@@ -31,13 +31,13 @@ def test_units_are_a_thousand_and_none_has_more_rows_than_its_cap(table):
     rows = Counter(table["person_id"])
     assert len(rows) == 1000
     assert max(rows.values()) == 3
-    assert rows["invented_table-0"] == 3
+    assert rows["invented-0"] == 3
 
 
 def test_a_huge_cap_invents_a_bounded_number_of_rows():
     wide = Schema("people", [Column("age", "integer", bounds=(0, 9))], Unit("person_id", 10**9))
     rows = Counter(invented_table(wide)["person_id"])
-    assert rows["invented_table-0"] == 1000
+    assert rows["invented-0"] == 1000
     assert sum(rows.values()) < 20_000
 
 
