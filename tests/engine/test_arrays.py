@@ -276,7 +276,7 @@ def test_ids_ranks_and_cells_are_those_of_the_sql(unit):
         given = {name: DRAWN[name](dice) for name in names} | ({} if unit is None else {"who": dice.integers(0, 9, 40)})
         columns = [given[name].tolist() for name in columns_read(schema)]
         rows = [tuple(map(spelt, row)) for row in zip(*columns, strict=True)]
-        held = arrays_cells.held(schema, given, SECRET)
+        held = arrays_cells.prepared_rows(schema, given, SECRET)
         cells = [
             [None if empty else int(cell) for cell, empty in zip(own.stored, own.empty, strict=True)]
             for own in (held.cells[name] for name in names)

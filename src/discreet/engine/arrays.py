@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from discreet.bounded import Bounded
-from discreet.engine.arrays_cells import Array, Held, held, require_held
-from discreet.engine.arrays_tally import require_countable, tallied
+from discreet.engine.arrays_cells import Array, Held, prepared_rows, require_held
+from discreet.engine.arrays_tally import exacts_of_tally, require_countable
 from discreet.engine.chunks import starts_of
 from discreet.engine.passes import KernelPass, Pass, kernel_pass, row_limit, rows_pass
 from discreet.engine.prepare import FORMAT, columns_read, layout
@@ -56,17 +56,17 @@ class ArrayEngine:
         self.view()
         return {"content": self._content}
 
-    def view(self, progress: Progress | None = None, *, at: str | None = None) -> "ArrayView":
+    def view(self, progress: Progress | None = None, *, snapshot: str | None = None) -> "ArrayView":
         """As `Engine.view`; there is one state."""
         with self._lock:
             if self._view is None:
                 content = _digest(self._table)
-                rows = held(self.schema, self._table, self._secret)
-                snapshot = self._secret.snapshot(content, layout(self.schema), FORMAT)
-                self._view, self._content, self._table = ArrayView(self.schema, rows, snapshot), content.hex(), {}
+                rows = prepared_rows(self.schema, self._table, self._secret)
+                name = self._secret.snapshot(content, layout(self.schema), FORMAT)
+                self._view, self._content, self._table = ArrayView(self.schema, rows, name), content.hex(), {}
             if progress is not None:
                 progress("writing", 1.0)
-            if at is not None and at != self._view.snapshot:
+            if snapshot is not None and snapshot != self._view.snapshot:
                 what, why = "The rows that this run began with are gone.", "These arrays hold others."
                 raise SourceUnavailable(what, why, "Hand over the table as it was, or abandon the run.")
             return self._view
@@ -79,19 +79,19 @@ class ArrayView:
     """The one state of an `ArrayEngine`."""
 
     def __init__(self, schema: Schema, rows: Held, snapshot: str) -> None:
-        self._schema, self._held, self._snapshot = schema, rows, snapshot
+        self._schema, self._rows, self._snapshot = schema, rows, snapshot
 
     @property
     def snapshot(self) -> str:
         """As `View.snapshot`."""
         return self._snapshot
 
-    def tally(self, wanted: Tally) -> Bounded[Exacts]:
+    def tally(self, tally: Tally) -> Bounded[Exacts]:
         """As `View.tally`."""
-        if wanted.schema != self._schema:
-            raise bad("tally", "must be of this table's public facts", wanted.schema.name, "Bound it anew.")
-        require_countable(wanted)
-        return Bounded(_fixed_reply(lambda: tallied(self._held, wanted)), wanted.sensitivity)
+        if tally.schema != self._schema:
+            raise bad("tally", "must be of this table's public facts", tally.schema.name, "Bound it anew.")
+        require_countable(tally)
+        return Bounded(_fixed_reply(lambda: exacts_of_tally(self._rows, tally)), tally.sensitivity)
 
     def sum(
         self,
@@ -104,39 +104,39 @@ class ArrayView:
     ) -> Bounded[Ints]:
         """As `View.sum`, without WHERE."""
         _require_all_rows(where)
-        wanted, sensitivity = kernel_pass(self._schema, kernel, columns, public)
-        return Bounded(_fixed_reply(lambda: self._summed(wanted, source)), sensitivity, "kernel.md")
+        reading, sensitivity = kernel_pass(self._schema, kernel, columns, public)
+        return Bounded(_fixed_reply(lambda: self._sum(reading, source)), sensitivity, "kernel.md")
 
     def rows(self, columns: Sequence[str], *, where: Expr | None = None) -> Bounded[UnitRows]:
         """As `View.rows`, without WHERE."""
         _require_all_rows(where)
-        wanted = rows_pass(self._schema, columns)
-        return Bounded(_fixed_reply(lambda: self._between(wanted, 0, len(self._held.unit))), row_limit(self._schema))
+        reading = rows_pass(self._schema, columns)
+        return Bounded(_fixed_reply(lambda: self._between(reading, 0, len(self._rows.unit))), row_limit(self._schema))
 
     def close(self) -> None:
         """As `View.close`: the engine keeps its one state."""
 
-    def _summed(self, wanted: KernelPass, source: Source) -> Ints:
+    def _sum(self, reading: KernelPass, source: Source) -> Ints:
         coins = Coins(draw_key(source))
-        chunks = self._chunks(wanted.read)
-        return wanted.require_answer(sum_of_chunks(kernel_of(wanted.kernel), chunks, wanted.public, coins))
+        chunks = self._chunks(reading.read)
+        return reading.require_answer(sum_of_chunks(kernel_of(reading.kernel), chunks, reading.public, coins))
 
-    def _chunks(self, wanted: Pass) -> Iterator[UnitRows]:
-        unit, first = self._held.unit, 0
+    def _chunks(self, reading: Pass) -> Iterator[UnitRows]:
+        unit, first = self._rows.unit, 0
         while first < len(unit):
-            end = min(first + wanted.chunk_rows, len(unit))
+            end = min(first + reading.chunk_rows, len(unit))
             if end < len(unit):
                 end = int(np.searchsorted(unit, unit[end]))  # the first row of the unit that would be cut
-            yield self._between(wanted, first, end)
+            yield self._between(reading, first, end)
             first = end
 
-    def _between(self, wanted: Pass, first: int, end: int) -> UnitRows:
+    def _between(self, reading: Pass, first: int, end: int) -> UnitRows:
         part = slice(first, end)
-        cells = {field.name: self._held.cells[field.name][part] for field in wanted.fields}
+        cells = {field.name: self._rows.cells[field.name][part] for field in reading.fields}
         columns = {
-            field.name: field.values(cells[field.name].stored, cells[field.name].empty) for field in wanted.fields
+            field.name: field.values(cells[field.name].stored, cells[field.name].empty) for field in reading.fields
         }
-        return UnitRows(columns, starts_of(self._held.unit[part], wanted.max_rows), end - first)
+        return UnitRows(columns, starts_of(self._rows.unit[part], reading.max_rows), end - first)
 
 
 def _fixed_reply(compute: Callable[[], Result]) -> Callable[[], Result]:
@@ -159,9 +159,9 @@ def _require_all_rows(where: Expr | None) -> None:
 
 def _arrays(table: Any, names: Sequence[str]) -> dict[str, Array]:
     """The wanted columns as arrays of numpy."""
-    given = list(table.keys()) if isinstance(table, Mapping) else list(getattr(table, "columns", ()))
-    found = {name: table[name] for name in names if name in given}
-    return {name: one if isinstance(one, np.ndarray) else _array(one) for name, one in found.items()}
+    present = list(table.keys()) if isinstance(table, Mapping) else list(getattr(table, "columns", ()))
+    columns = {name: table[name] for name in names if name in present}
+    return {name: column if isinstance(column, np.ndarray) else _array(column) for name, column in columns.items()}
 
 
 def _array(column: Any) -> Array:
@@ -180,8 +180,8 @@ def _digest(table: Mapping[str, Array]) -> bytes:
         plain, empty = np.ma.getdata(array), np.ma.getmaskarray(array)
         if plain.dtype.kind == "O":
             for cell in plain.tolist():
-                spelt = cell.encode("utf-8", "surrogatepass") if isinstance(cell, str) else repr(cell).encode()
-                digest.update(f"{type(cell).__name__} {len(spelt)}:".encode() + spelt)
+                text = cell.encode("utf-8", "surrogatepass") if isinstance(cell, str) else repr(cell).encode()
+                digest.update(f"{type(cell).__name__} {len(text)}:".encode() + text)
         else:
             digest.update(np.ascontiguousarray(plain).tobytes())
         digest.update(empty.tobytes())

@@ -66,8 +66,8 @@ def require_held(schema: Schema, table: Mapping[str, Array]) -> None:
 def _require_read(schema: Schema, column: Column, dtype: Any) -> None:
     lattice = column.lattice
     is_exact = lattice is None or lattice.largest * lattice.step < _ROOM
-    known = column.type in _KINDS and stored(schema, column).store is not Store.TEXT and is_exact
-    if not known or (column.type is Type.INTEGER and lattice is None):
+    is_read = column.type in _KINDS and stored(schema, column).store is not Store.TEXT and is_exact
+    if not is_read or (column.type is Type.INTEGER and lattice is None):
         fix = "Use the engine on files for dates, free text, and whole numbers without bounds or beyond 2^52."
         raise bad(f"column {column.name!r}", "must be of a type that arrays are read as", str(column.type), fix)
     if dtype.kind not in _KINDS[column.type] or dtype.str[1:] == "u8":
@@ -75,7 +75,7 @@ def _require_read(schema: Schema, column: Column, dtype: Any) -> None:
         raise bad(f"column {column.name!r}", rule, str(dtype), "Hand over int64, float64, bool, or texts.")
 
 
-def held(schema: Schema, table: Mapping[str, Array], secret: Secret) -> Held:
+def prepared_rows(schema: Schema, table: Mapping[str, Array], secret: Secret) -> Held:
     """The prepared rows."""
     cells = {column.name: _read(column, table[column.name]) for column in schema.columns}
     words = _words(schema, cells)
@@ -88,18 +88,18 @@ def held(schema: Schema, table: Mapping[str, Array], secret: Secret) -> Held:
     ids = {key: _id64(id_key, key) for key in set(keys)}
     unit = np.array([ids[key] for key in keys], dtype=np.int64)
     short, row_key = packing.is_short(packing.words(schema)), secret.key_for(ROW_KEY, KEYS[ROW_KEY])
-    limbs = [limb[rows] for limb in (_limbs(words) if short else _hashed(words, row_key))]
+    limbs = [limb[rows] for limb in (_limbs(words) if short else _hash_limbs(words, row_key))]
     order = np.lexsort((*(plain[rows] for plain in _tie_breaks(words)), mixing.mixed(unit & mixing.MASK, limbs), unit))
     unit, rows = unit[order], rows[order]
     first = np.searchsorted(unit, unit)
     rank = np.arange(len(unit)) - first + 1
-    kept = rank <= schema.max_rows
+    keeps = rank <= schema.max_rows
     for column in schema.columns:
         if column.fixed_per_unit:
             own = cells[column.name][rows]
             same = np.where(own.empty, own.empty[first], ~own.empty[first] & (own.stored == own.stored[first]))
-            kept &= same
-    return Held(unit[kept], rank[kept], {name: one[rows[kept]] for name, one in cells.items()})
+            keeps &= same
+    return Held(unit[keeps], rank[keeps], {name: column_cells[rows[keeps]] for name, column_cells in cells.items()})
 
 
 def _each_row(parts: Sequence[Sequence[str]], cells: Mapping[str, Cells], secret: Secret, size: int) -> Held:
@@ -107,18 +107,22 @@ def _each_row(parts: Sequence[Sequence[str]], cells: Mapping[str, Cells], secret
     id_key, seen = secret.key_for(ID_KEY, KEYS[ID_KEY]), dict[tuple[str, ...], int]()
     unit = np.zeros(size, dtype=np.int64)
     for row in range(size):
-        own = tuple(part[row] for part in parts)
-        seen[own] = seen.get(own, 0) + 1
-        unit[row] = _id64(id_key, "|".join([*own, str(seen[own])]))
+        message = tuple(part[row] for part in parts)
+        seen[message] = seen.get(message, 0) + 1
+        unit[row] = _id64(id_key, "|".join([*message, str(seen[message])]))
     order = np.argsort(unit, kind="stable")
-    return Held(unit[order], np.ones(size, dtype=np.int64), {name: one[order] for name, one in cells.items()})
+    return Held(
+        unit[order], np.ones(size, dtype=np.int64), {name: column_cells[order] for name, column_cells in cells.items()}
+    )
 
 
 def _sides(schema: Schema, cells: Mapping[str, Cells]) -> list[list[str]]:
     """The numbers that hold the sides of every row, as parts of a message; see `beyond`."""
-    ordered = [cells[column.name].side for column in sorted(schema.columns, key=lambda one: schema.places[one.name])]
-    told = [side for side in ordered if side is not None]
-    words = [told[first : first + beyond.IN_A_WORD] for first in range(0, len(told), beyond.IN_A_WORD)]
+    ordered = [
+        cells[column.name].side for column in sorted(schema.columns, key=lambda column: schema.places[column.name])
+    ]
+    sides = [side for side in ordered if side is not None]
+    words = [sides[first : first + beyond.IN_A_WORD] for first in range(0, len(sides), beyond.IN_A_WORD)]
     packed = [sum((side << (beyond.BITS * place) for place, side in enumerate(word)), np.int64(0)) for word in words]
     return [[str(value) for value in np.asarray(word).tolist()] for word in packed]
 
@@ -163,7 +167,7 @@ def _limbs(words: Sequence[_Word]) -> list[Ints]:
     return [limb for word in words for limb in ([word.plain] if word.bits <= mixing.LIMB else _halves(word.plain))]
 
 
-def _hashed(words: Sequence[_Word], row_key: str) -> list[Ints]:
+def _hash_limbs(words: Sequence[_Word], row_key: str) -> list[Ints]:
     """The limbs of a hash of all words."""
     messages = zip(*(word.spelt for word in words), strict=True)
     return _halves(np.array([_order64(row_key, list(parts)) >> 2 for parts in messages], dtype=np.int64))
@@ -206,10 +210,10 @@ def _read(column: Column, array: Array) -> Cells:
             case Type.BOOLEAN:
                 return Cells(plain.astype(np.bool_), empty)
             case Type.INTEGER if column.lattice is not None:
-                return _told(column, column.lattice, plain, _whole(column, column.lattice, plain, empty))
+                return _with_sides(column, column.lattice, plain, _whole(column, column.lattice, plain, empty))
             case Type.NUMBER:
                 real = plain.astype(np.float64)
-                return _told(column, column.lattice, real, _number(column.lattice, real, empty))
+                return _with_sides(column, column.lattice, real, _number(column.lattice, real, empty))
             case _:
                 codes = {str(value): code for code, value in enumerate(column.values or ())}
                 if column.empty is Empty.NULL:
@@ -219,7 +223,7 @@ def _read(column: Column, array: Array) -> Cells:
                 return Cells(np.maximum(code, 0), empty | (code < 0))
 
 
-def _told(column: Column, lattice: Lattice | None, value: Array, cells: Cells) -> Cells:
+def _with_sides(column: Column, lattice: Lattice | None, value: Array, cells: Cells) -> Cells:
     """The same with sides, for a column with bounds."""
     if column.bounds is None or lattice is None:
         return cells

@@ -21,35 +21,35 @@ _NO_CELL = -(2**63)  # in place of a label between two steps
 _LIMB = 31  # bits of a step that are added up apart: 2³² rows of either half stay within 2⁶³
 
 
-def require_countable(wanted: Tally) -> None:
+def require_countable(tally: Tally) -> None:
     """Refuses what is counted by the engine on files alone."""
-    whole = wanted.where is None and wanted.caps.groups is None and wanted.cells.public
-    keys = all(_key_column(key, wanted.schema) is not None for key in wanted.cells.keys)
-    if not whole or not keys or not all(_is_counted(part, wanted.schema) for part in wanted.parts):
+    whole = tally.where is None and tally.caps.groups is None and tally.cells.public
+    keys = all(_key_column(key, tally.schema) is not None for key in tally.cells.keys)
+    if not whole or not keys or not all(_is_counted(part, tally.schema) for part in tally.parts):
         what = "Arrays do not answer this question."
         why = "They count rows, units and sums of columns, by columns with public groups, without WHERE or a group cap."
         raise NotAnswerable(what, why, "Ask that, or hand the table to the engine on files.")
 
 
-def tallied(held: Held, wanted: Tally) -> Exacts:
+def exacts_of_tally(held: Held, tally: Tally) -> Exacts:
     """Every part in every cell."""
     rows = np.ones(len(held.rank), dtype=np.bool_)
-    if wanted.caps.rows is not None:
-        rows = held.rank <= wanted.caps.rows
+    if tally.caps.rows is not None:
+        rows = held.rank <= tally.caps.rows
     cell = np.zeros(len(held.unit), dtype=np.int64)
-    for key in wanted.cells.keys:
-        place, size = _places(key, held, wanted.schema), len(key.labels or ())
+    for key in tally.cells.keys:
+        place, size = _places(key, held, tally.schema), len(key.labels or ())
         rows = rows & (place >= 0)
         cell = cell * size + np.maximum(place, 0)
-    group = np.where(rows, wanted.cells.numbers(cell), -1)
+    group = np.where(rows, tally.cells.numbers(cell), -1)
     rows = group >= 0
     parts: dict[Part, Ints | Buckets] = {
-        part: _counted(part, held, group, rows, wanted.cells.size, wanted.schema) for part in wanted.parts
+        part: _count(part, held, group, rows, tally.cells.size, tally.schema) for part in tally.parts
     }
-    return Exacts(wanted.cells.all_labels, parts)
+    return Exacts(tally.cells.all_labels, parts)
 
 
-def _counted(part: Part, held: Held, group: Ints, rows: Bools, size: int, schema: Schema) -> Ints:
+def _count(part: Part, held: Held, group: Ints, rows: Bools, size: int, schema: Schema) -> Ints:
     match part:
         case Rows(items):
             for item in items:
@@ -64,12 +64,12 @@ def _counted(part: Part, held: Held, group: Ints, rows: Bools, size: int, schema
                 raise TypeError
             own = held.cells[column.name]
             steps = np.clip(own.stored.astype(np.int64) - moved, lattice.low, lattice.high)
-            return _summed(np.where(own.empty, 0, steps)[rows], group[rows], size)
+            return _sums(np.where(own.empty, 0, steps)[rows], group[rows], size)
         case _:
             raise TypeError
 
 
-def _summed(steps: Ints, group: Ints, size: int) -> Ints:
+def _sums(steps: Ints, group: Ints, size: int) -> Ints:
     """Sums of steps, saturated as the engine on files does it."""
     halves = []
     for half in (steps >> _LIMB, steps & (2**_LIMB - 1)):
@@ -89,13 +89,13 @@ def _places(key: KeyCells, held: Held, schema: Schema) -> Ints:
     own, place = held.cells[column.name], stored(schema, column)
     if place.store is Store.CODE:
         codes = {str(value): code for code, value in enumerate(column.values or ())}
-        known = [codes.get(str(label), _NO_CELL) for label in labels]
+        cells_of_labels = [codes.get(str(label), _NO_CELL) for label in labels]
     else:
-        known = [_steps(label, place.step) for label in labels]
-    order = np.argsort(known)
-    ordered = np.array(known, dtype=np.int64)[order]
-    found = np.minimum(np.searchsorted(ordered, own.stored.astype(np.int64)), len(known) - 1)
-    places = np.where(ordered[found] == own.stored, order[found], -1)
+        cells_of_labels = [_steps(label, place.step) for label in labels]
+    order = np.argsort(cells_of_labels)
+    ordered = np.array(cells_of_labels, dtype=np.int64)[order]
+    nearest = np.minimum(np.searchsorted(ordered, own.stored.astype(np.int64)), len(cells_of_labels) - 1)
+    places = np.where(ordered[nearest] == own.stored, order[nearest], -1)
     return np.where(own.empty, len(labels) if key.with_null else -1, places)
 
 
@@ -118,8 +118,8 @@ def _is_counted(part: Part, schema: Schema) -> bool:
         case Units():
             return True
         case RowSum(item, lattice):
-            found = _item(item, schema)
-            own = None if found is None else found[0].lattice
+            column_and_shift = _item(item, schema)
+            own = None if column_and_shift is None else column_and_shift[0].lattice
             return own is not None and own.step == lattice.step
         case _:
             return False
@@ -142,7 +142,7 @@ def _item(item: Expr, schema: Schema) -> tuple[Column, int] | None:
 
 
 def _cells(item: Expr, held: Held, schema: Schema) -> Cells:
-    found = _item(item, schema)
-    if found is None:
+    column_and_shift = _item(item, schema)
+    if column_and_shift is None:
         raise TypeError
-    return held.cells[found[0].name]
+    return held.cells[column_and_shift[0].name]
