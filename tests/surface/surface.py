@@ -91,7 +91,8 @@ def _members(value: Any) -> list[str]:
 
 def _options(verb: str) -> list[str]:
     command: Any = Verbs().get_command(None, verb)
-    return sorted(name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts))
+    names = (name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts))
+    return sorted(name for name in names if name.startswith("-"))
 
 
 def _errors(kind: type[Any]) -> list[type[Any]]:
