@@ -79,7 +79,7 @@ def test_a_purse_and_a_ledger_of_a_rehearsal_are_plain_ones_and_the_gate_knows_n
             gate.disclose(rehearsed.table.ledger, order, Breaking(mechanism), counts, pack=as_bytes)
     assert (seen.value.__cause__, seen.value.__context__) == (None, None)
     assert set(inspect.signature(gate.disclose).parameters) == {
-        "payer", "order", "mechanism", "bounded", "pack", "source",
+        "payer", "request", "mechanism", "bounded", "pack", "source",
     }  # fmt: skip
     assert "rehears" not in inspect.getsource(gate)
 
