@@ -129,9 +129,9 @@ def test_bernoulli_bias(under: str, step: float, exponent: float) -> None:
 def test_two_fair_coins() -> None:
     # L1: P(yes | dodge) = 3/4, P(yes | no) = 1/4: ln 3-DP; prior 0.02 and a yes: 0.015/(0.015 + 0.245) = 0.0577.
     survey = two_coins()
-    assert (survey.yes_probability(1), survey.yes_probability(0)) == (F(3, 4), F(1, 4))
+    assert (survey.said_yes(1), survey.said_yes(0)) == (F(3, 4), F(1, 4))
     assert 0 <= float(survey.cost.epsilon) - LN3 < 1e-15
-    assert response_posterior("0.02", survey.yes_probability(1), survey.yes_probability(0)) == F(15, 260)
+    assert response_posterior("0.02", survey.said_yes(1), survey.said_yes(0)) == F(15, 260)
     assert round(15 / 260, 4) == 0.0577
 
 

@@ -35,7 +35,7 @@ def test_two_fair_coins_enumerate_to_three_quarters_and_one_quarter(truth, share
     first, second = np.repeat(ALL_BYTES, 256), np.tile(ALL_BYTES, 256)
     words = [*bytes_as_words(first.tolist()), *NOT_TIED, *bytes_as_words(second.tolist()), *NOT_TIED]
     reports = two_coins()(np.full(65_536, truth), Replay(words))
-    assert F(int(reports.sum()), 65_536) == share == two_coins().yes_probability(truth)
+    assert F(int(reports.sum()), 65_536) == share == two_coins().said_yes(truth)
 
 
 @pytest.mark.parametrize("choices", [2, 3, 5])
@@ -82,7 +82,7 @@ def test_two_answers_of_one_person_are_exactly_epsilon_apart(epsilon, choices):
 @pytest.mark.parametrize("yes", ["0.5", "0.1", "0.999", "1e-9"])
 def test_survey_states_the_larger_of_its_two_losses_rounded_up(truthful, yes):
     made = two_coins(truthful, yes)
-    p, q = made.yes_probability(1), made.yes_probability(0)
+    p, q = made.said_yes(1), made.said_yes(0)
     with mpmath.workdps(60):
         true = max(mpmath.log(number(p / q)), mpmath.log(number((1 - q) / (1 - p))))
         stated = number(made.cost.epsilon)
@@ -100,7 +100,7 @@ def test_survey_reports_follow_the_law():
     made = two_coins("0.4", "0.3")
     for truth in (0, 1):
         found = Counter(made(np.full(80_000, truth), SYSTEM).tolist())
-        yes, off = made.yes_probability(truth), made.yes_probability(truth) * F(11, 10)
+        yes, off = made.said_yes(truth), made.said_yes(truth) * F(11, 10)
         assert_drawn_from(found, {1: yes, 0: 1 - yes}, {1: off, 0: 1 - off})
 
 
@@ -131,7 +131,7 @@ def moments(law, value):
 @pytest.mark.parametrize("made", [two_coins(), two_coins("0.2", "0.7")], ids=str)
 def test_survey_estimate_is_unbiased_with_the_stated_variance(made, share):
     """Summed over every number of yes among 12 people drawn at random."""
-    said = float(made.yes_probability(0)) + share * float(made.truthful)
+    said = float(made.said_yes(0)) + share * float(made.truthful)
     mean, variance = moments(binomial(PEOPLE, said), lambda c: made.share(reports(c)).value)
     assert mean == pytest.approx(share, abs=1e-12)
     assert variance == pytest.approx(made.variance(share, PEOPLE))

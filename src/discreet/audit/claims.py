@@ -6,6 +6,7 @@ a typical input the empty one and the ends of the range.
 """
 
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import cache
 
 from discreet.audit import release_claims
@@ -68,6 +69,8 @@ def _gaussian() -> Iterator[Claim]:
         yield Claim(f"discrete-gaussian-{sigma}", additive.discrete_gaussian, discrete, _COUNTS, _FEW_COUNTS, margin=30)
     mechanism = additive.gaussian(cells(2, 1), 2)
     yield Claim("gaussian-two-cells", additive.gaussian, mechanism, _TWO_CELLS, tuple(nearby(range(2), 2)), margin=8)
+    quarter = additive.gaussian_share(scalar(1), Fraction(2), Fraction(1, 4))
+    yield Claim("gaussian-share", additive.gaussian_share, quarter, _COUNTS, _FEW_COUNTS, margin=30)
     for e in EPSILONS:
         mechanism = additive.analytic_gaussian(scalar(1), e, "1e-5")
         yield Claim(f"analytic-gaussian-{e}", additive.analytic_gaussian, mechanism, _COUNTS, _FEW_COUNTS, margin=30)

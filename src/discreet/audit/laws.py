@@ -67,7 +67,7 @@ def law(mechanism: Any, exact: Any, window: range) -> OutputLaw:
         case KaryResponse():
             return independent([_kary(mechanism, int(x)) for x in _flat(exact)])
         case Survey():
-            return independent([_coin(ball(mechanism.yes_probability(int(x)))) for x in _flat(exact)])
+            return independent([_coin(ball(mechanism.said_yes(int(x)))) for x in _flat(exact)])
         case SparseVector():
             return sparse(mechanism, exact)
         case KeySelection():

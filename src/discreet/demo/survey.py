@@ -44,7 +44,7 @@ def tax_survey(chance: Generator) -> TaxSurvey:
     dodged = traits(PEOPLE, PRIOR, chance)
     reports = mechanism(dodged, SYSTEM)
     epsilon = loss_bound(mechanism.cost, 0)  # ln 3, rounded up
-    yes, no = mechanism.yes_probability(1), mechanism.yes_probability(0)
+    yes, no = mechanism.said_yes(1), mechanism.said_yes(0)
     return TaxSurvey(
         people=PEOPLE,
         epsilon=epsilon,

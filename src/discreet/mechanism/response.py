@@ -88,14 +88,14 @@ class Survey:
 
     P[yes | 1] = t + (1 − t)·y,  P[yes | 0] = (1 − t)·y;  ε is the larger of the two log-ratios, that of yes and of no.
 
-    >>> two_coins().yes_probability(1), two_coins().yes_probability(0), round(float(two_coins().cost.epsilon), 4)
+    >>> two_coins().said_yes(1), two_coins().said_yes(0), round(float(two_coins().cost.epsilon), 4)
     (Fraction(3, 4), Fraction(1, 4), 1.0986)
     """
 
     truthful: Fraction
     yes: Fraction
 
-    def yes_probability(self, truth: int) -> Fraction:
+    def said_yes(self, truth: int) -> Fraction:
         """P[the report is yes | the truth]."""
         return self.truthful * truth + (1 - self.truthful) * self.yes
 
@@ -105,7 +105,7 @@ class Survey:
 
     @property
     def cost(self) -> Cost:
-        p, q = self.yes_probability(1), self.yes_probability(0)
+        p, q = self.said_yes(1), self.said_yes(0)
         ratio = max(p / q, (1 - q) / (1 - p))
         return Response(Fraction(amounts.rounded_up(real.upper(lambda: real.ball(ratio).log()), 18)))
 
@@ -119,11 +119,11 @@ class Survey:
     def share(self, reports: Any, level: Any = "0.95") -> ShareEstimate:
         """The estimated share of true yes; for two fair coins 2·mean − ½."""
         yes = np.clip(_answers(reports), 0, 1)
-        return _share(int(yes.sum()), yes.size, float(self.yes_probability(1)), float(self.yes_probability(0)), level)
+        return _share(int(yes.sum()), yes.size, float(self.said_yes(1)), float(self.said_yes(0)), level)
 
     def variance(self, share: float, people: int) -> float:
         """Of the estimated share; for two fair coins (4/n)·(¼ + μ/2)·(¾ − μ/2)."""
-        return _variance(share, people, float(self.yes_probability(1)), float(self.yes_probability(0)))
+        return _variance(share, people, float(self.said_yes(1)), float(self.said_yes(0)))
 
 
 def response(epsilon: Any, choices: int = 2) -> KaryResponse:

@@ -25,14 +25,14 @@ def bugs() -> Iterator[Planted]:
     wrong = "A second coin of bias 0.1 is priced by the fair coin's formula, ln((1 + t)/(1 − t))."
 
     def law(truth: int) -> OutputLaw:
-        return {1: ball(uneven.yes_probability(truth)), 0: 1 - ball(uneven.yes_probability(truth))}
+        return {1: ball(uneven.said_yes(truth)), 0: 1 - ball(uneven.said_yes(truth))}
 
     yield Proven("uneven-coin-priced-as-fair", wrong, Response(fair), ((0, 1),), law)
 
     def draw(truth: int, n: int, source: Source) -> Outputs:
         return uneven(np.full(n, truth), source)
 
-    chances = (float(uneven.yes_probability(1)) - 1e-15, float(uneven.yes_probability(0)) + 1e-15)
+    chances = (float(uneven.said_yes(1)) - 1e-15, float(uneven.said_yes(0)) + 1e-15)
     event = Event(Coordinate(0), "=", 1)
     wrong = "The same, seen in reports."
     yield Drawn("uneven-coin-drawn", wrong, Odds(fair), (1, 0), draw, event, chances, 2_500)
