@@ -141,8 +141,8 @@ def cheaper_quote(patch: Patch) -> None:
 
 
 def dearer_charge(patch: Patch) -> None:
-    real = Table.order
-    patch.setattr(Table, "order", lambda *given: replace(found := real(*given), epsilon=found.epsilon * 2))
+    real = Table.charge_request
+    patch.setattr(Table, "charge_request", lambda *given: replace(found := real(*given), epsilon=found.epsilon * 2))
 
 
 # --- handing out -----------------------------------------------------------------------------------------------------
@@ -185,14 +185,14 @@ def handed_out_before_it_is_stored(patch: Patch) -> None:
 
 def _key_without(patch: Patch, fact: str) -> None:
     """The replay key, which is all that the ledger goes by, does not know that fact."""
-    real = Table.order
+    real = Table.charge_request
 
     def order(held: Table, request: Any, snapshot: str) -> Any:
         if fact == "analyst":
             return replace(real(held, replace(request, analyst=None), snapshot), analyst=request.analyst)
         return replace(real(held, request, "any"), snapshot=snapshot)
 
-    patch.setattr(Table, "order", order)
+    patch.setattr(Table, "charge_request", order)
 
 
 def replay_across_analysts(patch: Patch) -> None:

@@ -108,6 +108,6 @@ def _chosen_values(recipe: PickedTop, noisy: Noisy, level: Fraction) -> Estimate
     none: list[None] = [None] * len(values)
     shortfall = None
     if noisy.law is not None:
-        selection = getattr(noisy.law, "one", noisy.law)
+        selection = getattr(noisy.law, "choice", noisy.law)
         shortfall = selection.shortfall(len(part.values), (1 - level) / part.k)
     return Estimates(values, list(none), list(none), shortfall=shortfall)

@@ -44,7 +44,7 @@ LAWS = {
     Additive: Form("additive", "sensitivity cost noise"),
     ExponentialMechanism: Form("exponential", "sensitivity cost rate"),
     Quantile: Form("quantile_choice", "sensitivity q choice"),
-    TopK: Form("top_k", "sensitivity cost k one"),
+    TopK: Form("top_k", "sensitivity cost k choice=one"),
     KeySelection: Form("key_selection", "sensitivity cost threshold noise"),
 }
 _SINGLES = (
