@@ -191,15 +191,15 @@ def _leading_power(value):
 def test_short_decimals_are_kept_as_they_are(whole, power):
     value = whole * Fraction(10) ** power
     assert Fraction(amounts.rounded_up(value)) == value
-    assert Fraction(amounts.shown(value)) == value
+    assert Fraction(amounts.text_of(value)) == value
 
 
 @given(positives)
 def test_what_is_shown_is_never_below_and_reads_back(value):
-    text = amounts.shown(value)
+    text = amounts.text_of(value)
     assert Fraction(text) >= value
     assert Fraction(text) <= value * (1 + Fraction(1, 10**11))
-    assert amounts.shown(amounts.rounded_up(value)) == text
+    assert amounts.text_of(amounts.rounded_up(value)) == text
     assert len(text) <= 20
 
 
@@ -214,7 +214,7 @@ def test_what_is_shown_is_never_below_and_reads_back(value):
     ],
 )
 def test_shown_is_short(value, text):
-    assert amounts.shown(value) == text
+    assert amounts.text_of(value) == text
 
 
 @given(st.one_of(fractions, positives, st.builds(Fraction, st.integers(1, 9), st.integers(10**320, 10**330))))
@@ -236,7 +236,7 @@ def test_a_cost_is_rounded_up_whatever_the_decimal_context(digits):
     with localcontext() as context:
         context.prec, context.rounding = 5, ROUND_DOWN
         assert Fraction(amounts.rounded_up(Fraction(1, 3), digits)) >= Fraction(1, 3)
-        assert Fraction(amounts.shown(Fraction(2, 3))) >= Fraction(2, 3)
+        assert Fraction(amounts.text_of(Fraction(2, 3))) >= Fraction(2, 3)
 
 
 def test_the_smallest_and_largest_numbers_are_rounded_too():

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet import errors
-from discreet.errors import BadValue, DiscreetError, IntegrityError, bad, bad_private, fixed_by, quoted
+from discreet.errors import BadValue, DiscreetError, IntegrityError, bad, bad_private, fixed_by, short_text
 from discreet.fix import UNKNOWN, Fix, command_line
 
 KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, DiscreetError)]
@@ -106,13 +106,13 @@ def test_a_private_refusal_never_quotes_the_value():
 
 @given(st.one_of(st.text(), st.binary(), st.integers(), st.floats(), st.lists(st.integers())))
 def test_a_quotation_is_short(value):
-    text = quoted(value)
+    text = short_text(value)
     assert len(text) < 100
     assert text == repr(value) if len(repr(value)) <= 40 else "characters)" in text or "bits" in text
 
 
 def test_a_long_integer_is_named_by_its_size():
-    assert quoted(10**5000) == "an integer of 16610 bits"
-    assert quoted(-(10**5000)) == "an integer of 16610 bits"
-    assert quoted("9" * 5000).endswith("… (5002 characters)")
-    assert quoted(True) == "True"
+    assert short_text(10**5000) == "an integer of 16610 bits"
+    assert short_text(-(10**5000)) == "an integer of 16610 bits"
+    assert short_text("9" * 5000).endswith("… (5002 characters)")
+    assert short_text(True) == "True"

@@ -15,8 +15,8 @@ from discreet.errors import BadValue
 from discreet.relation import Relation
 from discreet.schema import Budget, Column, Hierarchy, Lattice, Schema, Unit
 from discreet.schema.column import LARGEST
-from discreet.schema.kind import measured
-from discreet.schema.words import number, written
+from discreet.schema.kind import number_of
+from discreet.schema.words import number, toml_value
 
 AGE = Column("age", "integer", bounds=(0, 110))
 REGION = Column("region", "category", values=("north", "south"))
@@ -102,7 +102,7 @@ def test_numbers_are_decimals_never_binary() -> None:
 
 @given(st.one_of(st.integers(), st.fractions(max_denominator=10**9), st.booleans(), st.dates(), st.datetimes()))
 def test_what_is_written_reads_back(value: Any) -> None:
-    back = tomllib.loads(f"x = {written(value)}", parse_float=Decimal)["x"]
+    back = tomllib.loads(f"x = {toml_value(value)}", parse_float=Decimal)["x"]
     assert (number(back, "x", "", "") if isinstance(value, Fraction) else back) == value
 
 
@@ -112,7 +112,7 @@ def test_text_that_is_written_reads_back(value: str) -> None:
         value.encode()
     except UnicodeEncodeError:
         return
-    assert tomllib.loads(f"x = {written(value)}")["x"] == value
+    assert tomllib.loads(f"x = {toml_value(value)}")["x"] == value
 
 
 # --- refusals ----------------------------------------------------------------------------------------------------
@@ -296,9 +296,9 @@ def test_budget_is_exact_and_sorted() -> None:
 
 
 def test_dates_are_measured_in_days_and_moments_in_seconds() -> None:
-    assert measured(date(2000, 1, 1)) == 10957
-    assert measured(datetime(2000, 1, 1)) == 10957 * 86400
-    assert measured(datetime(1969, 12, 31, 23, 59, 59, 500000)) == Fraction(-1, 2)
+    assert number_of(date(2000, 1, 1)) == 10957
+    assert number_of(datetime(2000, 1, 1)) == 10957 * 86400
+    assert number_of(datetime(1969, 12, 31, 23, 59, 59, 500000)) == Fraction(-1, 2)
 
 
 def test_a_step_that_does_not_divide_the_values_is_refused():

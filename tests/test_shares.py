@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import BadValue
-from discreet.shares import PRECISION, Share, declared, name_list, parts_in_words, to_json, words
+from discreet.shares import PRECISION, Share, name_list, parts_in_words, shares_of, to_json, words
 from discreet.terms import Terms
 
 TERMS = Terms(Fraction(3), Fraction(1, 10**6))
@@ -25,14 +25,14 @@ def of(*parts, **more):
 @given(weights)
 def test_declared_shares_add_up_to_the_whole_exactly(numbers):
     whole = sum(numbers)
-    shares = declared({f"step {place}": Fraction(one, whole) for place, one in enumerate(numbers)}, TERMS)
+    shares = shares_of({f"step {place}": Fraction(one, whole) for place, one in enumerate(numbers)}, TERMS)
     assert sum(share.part for share in shares) == 1
     assert sum(share.epsilon for share in shares) == TERMS.epsilon
     assert sum(share.delta for share in shares) == TERMS.delta
 
 
 def test_decimals_are_read_as_they_are_typed():
-    structure, fit = declared({"structure": 0.1, "fit": "0.9"}, TERMS)
+    structure, fit = shares_of({"structure": 0.1, "fit": "0.9"}, TERMS)
     assert structure == Share("structure", Fraction(1, 10), Fraction(3, 10), Fraction(1, 10**7))
     assert fit.epsilon == Fraction(27, 10)
 
@@ -53,7 +53,7 @@ def test_decimals_are_read_as_they_are_typed():
 )
 def test_shares_that_do_not_divide_a_whole_are_refused(parts, rule):
     with pytest.raises(BadValue, match=rule):
-        declared(parts, TERMS)
+        shares_of(parts, TERMS)
 
 
 # --- words -----------------------------------------------------------------------------------------------------------

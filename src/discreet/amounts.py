@@ -44,7 +44,7 @@ def delta(value: Any, name: str = "delta", ceiling: Fraction = DELTA_CEILING) ->
     A δ near 1/n allows "publish one random person" (see docs/why/delta.md), so it has a public ceiling; the true n is
     private and is never what δ is compared with.
     """
-    rule = f"must be a decimal number between 0 and {shown(ceiling)}"
+    rule = f"must be a decimal number between 0 and {text_of(ceiling)}"
     fix = "Give a number such as 1e-7, or declare a public population so that the ceiling becomes 1/population."
     parsed = decimal(value, name, rule, fix)
     if not 0 <= parsed <= ceiling:
@@ -93,24 +93,24 @@ def require_inner(probability: Fraction, name: str) -> None:
         raise bad(name, "must be strictly between 0 and 1", probability, "Give a number such as 0.95.")
 
 
-def count(value: Any, name: str, least: int = 0, most: int = 2**40) -> int:
-    """A whole number in [least, most]; a bool is not one."""
-    rule, fix = f"must be a whole number between {least} and {most}", f"Give an int such as {max(least, 1)}."
+def count(value: Any, name: str, least: int = 0, largest: int = 2**40) -> int:
+    """A whole number in [least, largest]; a bool is not one."""
+    rule, fix = f"must be a whole number between {least} and {largest}", f"Give an int such as {max(least, 1)}."
     whole = value if isinstance(value, int) and not isinstance(value, bool) else _index(value)
-    if whole is None or not least <= whole <= most:
+    if whole is None or not least <= whole <= largest:
         raise bad(name, rule, value, fix)
     return whole
 
 
-def whole(value: Any, name: str, least: int, most: int, *, such_as: int) -> int:
-    """A whole number in [least, most], from its text too; 1e5 is one.
+def whole(value: Any, name: str, least: int, largest: int, *, such_as: int) -> int:
+    """A whole number in [least, largest], from its text too; 1e5 is one.
 
     >>> whole("1e5", "runs", 200, 10**7, such_as=20_000)
     100000
     """
-    rule, fix = f"must be a whole number between {least} and {most}", f"Give a number such as {such_as}."
+    rule, fix = f"must be a whole number between {least} and {largest}", f"Give a number such as {such_as}."
     number = decimal(value, name, rule, fix)
-    if number.denominator != 1 or not least <= number <= most:
+    if number.denominator != 1 or not least <= number <= largest:
         raise bad(name, rule, value, fix)
     return int(number)
 
@@ -140,10 +140,10 @@ def decimal(value: Any, name: str, rule: str = "must be a number", fix: str = "G
         return _small(Fraction(whole), name, rule, value, fix)
     else:
         raise bad(name, rule, value, fix)
-    return _parsed(value_text, name, rule, value, fix)
+    return _fraction_of(value_text, name, rule, value, fix)
 
 
-def _parsed(text: str, name: str, rule: str, value: object, fix: str) -> Fraction:
+def _fraction_of(text: str, name: str, rule: str, value: object, fix: str) -> Fraction:
     # Length and exponent are checked on the text: building Fraction("1e999999999") would be the attack.
     if len(text) > _LONGEST_TEXT or not text.isascii() or not _DECIMAL.fullmatch(text):
         raise bad(name, rule, value, fix)
@@ -232,10 +232,10 @@ def rounded_up(value: Fraction, digits: int = 12) -> Decimal:
     return Decimal((int(whole < 0), tuple(map(int, text)), exponent))
 
 
-def shown(value: Fraction | Decimal) -> str:
+def text_of(value: Fraction | Decimal) -> str:
     """A short decimal for people and JSON: exact where short, else rounded up.
 
-    >>> shown(Fraction(1, 10)), shown(Fraction(1, 10**7)), shown(Fraction(3))
+    >>> text_of(Fraction(1, 10)), text_of(Fraction(1, 10**7)), text_of(Fraction(3))
     ('0.1', '1e-7', '3')
     """
     number = rounded_up(Fraction(value))
@@ -246,13 +246,13 @@ def shown(value: Fraction | Decimal) -> str:
     return f"{number:f}"
 
 
-def typed(value: Fraction) -> str:
+def exact_text(value: Fraction) -> str:
     """The number as it can be typed again, exactly.
 
-    >>> typed(Fraction(1, 10**7)), typed(Fraction(1, 3))
+    >>> exact_text(Fraction(1, 10**7)), exact_text(Fraction(1, 3))
     ('1e-7', '1/3')
     """
-    text = shown(value)
+    text = text_of(value)
     return text if Fraction(text) == value else str(value)
 
 

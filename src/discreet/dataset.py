@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from discreet import metadata
-from discreet.amounts import shown
+from discreet.amounts import text_of
 from discreet.ask.asking import Asking
 from discreet.ask.building import Building
 from discreet.engine import Limits
@@ -92,7 +92,9 @@ class Dataset:
     def __enter__(self) -> "Dataset":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -101,7 +103,7 @@ class Dataset:
         rehearsed = "REHEARSAL on invented rows: " if isinstance(self._table, Rehearsal) else ""
         return (
             f"<{rehearsed}dataset {schema.name}: {columns}; protects each {explain.unit(schema)}; "
-            f"epsilon {left['epsilon']} of {shown(Fraction(self._table.budget.epsilon))} left>"
+            f"epsilon {left['epsilon']} of {text_of(Fraction(self._table.budget.epsilon))} left>"
         )
 
 

@@ -207,7 +207,7 @@ def bad(name: str, rule: str, value: object, fix: Advice) -> BadValue:
     >>> str(bad("scale", "must be positive", -1, "Give a scale such as 10."))
     'scale must be positive. You gave -1. Give a scale such as 10.'
     """
-    return BadValue(f"{name} {rule}.", f"You gave {quoted(value)}.", fix, rule)
+    return BadValue(f"{name} {rule}.", f"You gave {short_text(value)}.", fix, rule)
 
 
 @contextlib.contextmanager
@@ -232,10 +232,10 @@ def bad_private(name: str, rule: str, fix: Advice) -> BadValue:
     return BadValue(f"{name} {rule}.", "What was given is private and not repeated here.", fix, rule)
 
 
-def quoted(value: object) -> str:
+def short_text(value: object) -> str:
     """The caller's value, short enough for a sentence; a long one is cut and its length named.
 
-    >>> quoted(Fraction(-5, 4)), quoted([Fraction(1, 3), Fraction(1, 100), 2])
+    >>> short_text(Fraction(-5, 4)), short_text([Fraction(1, 3), Fraction(1, 100), 2])
     ('-1.25', '[1/3, 0.01, 2]')
     """
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:

@@ -104,7 +104,7 @@ def _tomls(folder: Path) -> list[Path]:
 
 def sources(toml: Path) -> list[Path] | None:
     """The private tables that metadata name; None for a TOML of something else, or a broken one without the word."""
-    named = _named(toml)
+    named = _named_files(toml)
     if named is _UNREAD and not _has_the_word(toml):
         return None
     return None if named is None else [toml.parent / source for source in named.sources]
@@ -132,7 +132,7 @@ def _inputs(toml: Path) -> Iterator[tuple[str, Path]]:
     """The files that metadata name, and themselves last; nothing for a TOML of something else."""
     import glob
 
-    named = _named(toml)
+    named = _named_files(toml)
     if named is None:
         return
     for source in named.sources:
@@ -147,7 +147,7 @@ def _inputs(toml: Path) -> Iterator[tuple[str, Path]]:
 _PUBLIC = (("columns", "values_from"), ("hierarchy", "tree"))
 
 
-def _named(toml: Path) -> _Named | None:
+def _named_files(toml: Path) -> _Named | None:
     if not _is_toml(toml):
         return None
     try:

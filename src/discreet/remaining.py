@@ -20,7 +20,7 @@ def remaining(budget: Budget, ledger: Ledger | None, analyst: str | None) -> dic
         rules = filters.budget(budget.epsilon, budget.delta, ceiling=budget.max_delta)
         left_delta = sum(filters.remaining_delta(rules, accounts.empty(len(rules.orders))), Fraction(0))
         return {
-            "epsilon": amounts.shown(epsilon),
+            "epsilon": amounts.text_of(epsilon),
             "delta": down(left_delta),
         }
     standing = ledger.standing()

@@ -35,10 +35,10 @@ class Share:
     of: str = EPSILON
 
 
-def declared(parts: Mapping[str, Any], terms: Terms) -> tuple[Share, ...]:
+def shares_of(parts: Mapping[str, Any], terms: Terms) -> tuple[Share, ...]:
     """The shares that a room declares for the steps of its purse: (part·ε, part·δ) each, which add up to (ε, δ).
 
-    >>> [str(share.epsilon) for share in declared({"structure": 0.3, "fit": 0.7}, Terms(Fraction(2)))]
+    >>> [str(share.epsilon) for share in shares_of({"structure": 0.3, "fit": 0.7}, Terms(Fraction(2)))]
     ['3/5', '7/5']
     """
     fix = 'Give, for example: {"structure": 0.3, "fit": 0.7}'
@@ -47,7 +47,7 @@ def declared(parts: Mapping[str, Any], terms: Terms) -> tuple[Share, ...]:
     exact_parts = {name: _part(name, value, fix) for name, value in parts.items()}
     total = sum(exact_parts.values(), Fraction(0))
     if total != 1:
-        raise bad("shares", "must add up to 1", amounts.shown(total), fix)
+        raise bad("shares", "must add up to 1", amounts.text_of(total), fix)
     return tuple(Share(name, part, part * terms.epsilon, part * terms.delta) for name, part in exact_parts.items())
 
 
@@ -108,7 +108,7 @@ def to_json(shares: Sequence[Share]) -> list[dict[str, Any]]:
 
 
 def _amount(value: Fraction | None) -> str | None:
-    return None if value is None else amounts.shown(amounts.rounded_up(value, 4))
+    return None if value is None else amounts.text_of(amounts.rounded_up(value, 4))
 
 
 def name_list(names: Sequence[str]) -> str:

@@ -41,8 +41,8 @@ class Terms:
     def cost_json(self, relation: Relation, unit: str | None) -> dict[str, str | None]:
         """What these terms charge, as every reply states it under "cost"."""
         return {
-            "epsilon": amounts.shown(self.epsilon),
-            "delta": amounts.shown(self.delta),
+            "epsilon": amounts.text_of(self.epsilon),
+            "delta": amounts.text_of(self.delta),
             "neighbours": str(relation),
             "unit": unit,
         }

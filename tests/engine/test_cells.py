@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.engine.cells import Family, cell, family, text, value
-from discreet.query.layout import stored
+from discreet.query.layout import storage
 from discreet.schema import Column, Schema, Type
 
 from .twin import SCHEMA, as_row, sql_rows
@@ -48,7 +48,7 @@ def test_numbers_are_what_the_twin_says(texts):
     columns = [column for column in COLUMNS if column.type in (Type.NUMBER, Type.INTEGER)]
     schema = Schema("people", columns)
     rows = [(text,) * len(columns) for text in texts]
-    found = sql_rows(schema, rows, only=", ".join(stored(schema, column).name for column in columns))
+    found = sql_rows(schema, rows, only=", ".join(storage(schema, column).name for column in columns))
     assert Counter(found) == Counter(as_row(schema, ("", *row)) for row in rows)
 
 
@@ -90,7 +90,7 @@ def test_every_type_of_source_goes_into_every_type_of_column(literal, kind, held
     cells = ", ".join(cell(SCHEMA, column, f"v{place}") for place, column in enumerate(SCHEMA.columns))
     reads = ", ".join(f"{value(column, 's', held)} AS v{place}" for place, column in enumerate(SCHEMA.columns))
     with duckdb.connect(config={"threads": 1}) as connection:
-        connection.execute(f"CREATE TYPE t{stored(SCHEMA, SCHEMA.find('region')).name} AS ENUM ('north', 'south')")
+        connection.execute(f"CREATE TYPE t{storage(SCHEMA, SCHEMA.find('region')).name} AS ENUM ('north', 'south')")
         connection.execute(f"CREATE TABLE source AS SELECT {literal} AS s UNION ALL SELECT NULL")
         rows = connection.execute(
             f"SELECT {cells}, t FROM (SELECT {reads}, {text('s', held)} AS t FROM source)"

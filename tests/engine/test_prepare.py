@@ -10,7 +10,7 @@ from discreet.engine import prepare
 from discreet.engine.cells import Family
 from discreet.engine.prepare import FORMAT, Table, layout, steps
 from discreet.engine.secret import Secret
-from discreet.query.layout import stored
+from discreet.query.layout import storage
 from discreet.schema import Column, Schema, Unit
 
 from .twin import SCHEMA, SECRET, UNITS, as_row, id64, mixed, spelt, sql_rows, words
@@ -103,7 +103,7 @@ def test_sketches_saturate_and_see_every_kind_of_bound():
         "seen": "2021-01-02",
     }
     row = ("p", *(beyond.get(column.name) for column in SCHEMA.columns))
-    places = [stored(SCHEMA, SCHEMA.find(name)).name for name in beyond]
+    places = [storage(SCHEMA, SCHEMA.find(name)).name for name in beyond]
     sides = ", ".join(f"below_{place}, above_{place}" for place in places)
     found = sql_rows(SCHEMA, [row] * 300, only=f"discreet_kept, discreet_bucket, {sides}", table=UNITS)
     assert found == [(3, 8, 255, 0, 0, 255, 255, 0, 0, 0, 255, 0, 0, 255)]

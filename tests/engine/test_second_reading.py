@@ -19,7 +19,7 @@ from discreet.engine import Engine, Limits, cells, frames
 from discreet.engine.source import _Returns
 from discreet.errors import SourceUnavailable
 from discreet.noise.public import generator
-from discreet.query.layout import Store, stored
+from discreet.query.layout import Store, storage
 from discreet.schema import Column, Schema, Unit
 
 LIMITS = Limits(memory=2**29, seconds=20, prepare_seconds=60, threads=1)
@@ -176,7 +176,7 @@ CELLS = [("", 2), ("a", 1), (None, 1)]
 
 def texts(folder, source):
     """How often each text of v, of note and of w is there."""
-    places = [stored(EMPTY, column) for column in EMPTY.columns]
+    places = [storage(EMPTY, column) for column in EMPTY.columns]
     shown = [
         f"enum_range(CAST(NULL AS t{p.name}))[CAST({p.name} AS INTEGER) + 1]" if p.store is Store.CODE else p.name
         for p in places

@@ -11,7 +11,7 @@ import duckdb
 from discreet.engine.cells import Family
 from discreet.engine.prepare import ID_KEY, KEYS, ROW_KEY, Table, columns_read, steps
 from discreet.engine.secret import Secret
-from discreet.query.layout import RANK, TABLE, UNIT, UNITS, Store, stored
+from discreet.query.layout import RANK, TABLE, UNIT, UNITS, Store, storage
 from discreet.schema import Column, Schema, Type, Unit
 
 _CONNECTION = duckdb.connect(config={"threads": 1})
@@ -53,7 +53,7 @@ def sql_rows(schema, rows, *, secret=SECRET, only=None, table=TABLE):
         for step in steps(schema, source):
             for statement in step.statements:
                 connection.execute(statement)
-        chosen = only or f"{UNIT}, {RANK}" + "".join(f", {stored(schema, c).name}" for c in schema.columns)
+        chosen = only or f"{UNIT}, {RANK}" + "".join(f", {storage(schema, c).name}" for c in schema.columns)
         return connection.execute(f"SELECT {chosen} FROM {table}").fetchall()
     finally:
         connection.execute("ROLLBACK")
@@ -167,7 +167,7 @@ def words(schema, cells):
     packed, loose = [], []
     pairs = dict(zip((column.name for column in schema.columns), cells, strict=True))
     for column in sorted(schema.columns, key=lambda column: column.name):
-        value, store, lattice = pairs[column.name], stored(schema, column).store, column.lattice
+        value, store, lattice = pairs[column.name], storage(schema, column).store, column.lattice
         known = {Store.CODE: (0, len(column.values or ()) - 1), Store.FLAG: (0, 1)}.get(store)
         if store is Store.STEPS and lattice is not None and lattice.points < 2**62:
             known = (lattice.low, lattice.high)

@@ -215,7 +215,7 @@ def _late(patch: pytest.MonkeyPatch, people: dp.Dataset, _: str) -> None:
 
 
 def _cell(patch: pytest.MonkeyPatch, people: dp.Dataset, _: str) -> None:
-    held = [layout.stored(people.table.schema, column) for column in people.table.schema.columns]
+    held = [layout.storage(people.table.schema, column) for column in people.table.schema.columns]
     text = next(one.name for one in held if one.store is layout.Store.TEXT)
     _stating(patch, people, f"SELECT CAST(sum(CAST({text} AS BIGINT)) AS BIGINT) AS p0 FROM {layout.TABLE}")
 

@@ -11,7 +11,7 @@ import warnings
 import pytest
 
 from discreet.errors import Conflict, IntegrityError, LedgerUnavailable
-from discreet.ledger.chain import Row, canonical, checked, export_lines, link_hash, next_row, rows_of_export
+from discreet.ledger.chain import Row, canonical, checked_rows, export_lines, link_hash, next_row, rows_of_export
 from discreet.ledger.head import Head, HeadFile, default_place
 from discreet.ledger.lease import Lease
 from discreet.ledger.ledger import Ledger
@@ -58,8 +58,8 @@ def rows(count=4):
 
 def test_a_chain_holds_and_continues():
     found = rows()
-    assert checked(found) == found
-    assert checked(found[2:], found[1]) == found[2:]
+    assert checked_rows(found) == found
+    assert checked_rows(found[2:], found[1]) == found[2:]
     assert rows_of_export(export_lines(found)) == found
 
 
@@ -68,18 +68,18 @@ def test_an_edited_entry_breaks_it(at):
     found = rows()
     found[at] = Row(found[at].number, found[at].body.replace("kind", "kinb"), found[at].hash)
     with pytest.raises(IntegrityError, match=f"Entry {at + 1} is not what was written"):
-        checked(found)
+        checked_rows(found)
 
 
 def test_a_missing_or_swapped_entry_breaks_it():
     found = rows()
     with pytest.raises(IntegrityError, match="Entry 2 is missing"):
-        checked([found[0], *found[2:]])
+        checked_rows([found[0], *found[2:]])
     with pytest.raises(IntegrityError):
-        checked([found[0], found[2], found[1], found[3]])
+        checked_rows([found[0], found[2], found[1], found[3]])
     rehashed = Row(2, found[2].body, link_hash(found[0].hash, found[2].body))
     with pytest.raises(IntegrityError):
-        checked([found[0], rehashed, found[3]])
+        checked_rows([found[0], rehashed, found[3]])
 
 
 @pytest.mark.parametrize(

@@ -178,10 +178,11 @@ def test_nothing_is_free():
 def test_questions_of_the_planner_need_no_other_accountant():
     script = """
 import sys
-from discreet.ledger.weigh import typed, weight_of
+from discreet.ledger.weigh import declared, weight_of
 from discreet.ledger.filter import UNITS, budget
 from discreet.privacy.cost import *
-q = typed(Together((Gaussian(60), Pure("0.1"), Approx("0.05", "1e-10"))), "add-remove", epsilon="0.25", delta="1.1e-9")
+cost = Together((Gaussian(60), Pure("0.1"), Approx("0.05", "1e-10")))
+q = declared(cost, "add-remove", epsilon="0.25", delta="1.1e-9")
 weight_of(q, budget(1, "1e-7"))
 import discreet.ledger.ledger
 assert "dp_accounting" not in sys.modules and "scipy" not in sys.modules

@@ -5,7 +5,7 @@ from typing import Any
 
 from discreet import amounts
 from discreet.errors import NotPriced
-from discreet.privacy.cost import Cost, checked
+from discreet.privacy.cost import Cost, require_cost
 from discreet.privacy.flat import Atom, Atoms, Choice, Concentrated, Normal, Odds, Thinned, atoms_of
 
 
@@ -14,7 +14,7 @@ def event(cost: Cost) -> Any:
 
     A choice between parts pays for all of them.  What dp-accounting has no word for is refused.
     """
-    return _of_atoms(atoms_of(checked(cost)))
+    return _of_atoms(atoms_of(require_cost(cost)))
 
 
 def _of_atoms(atoms: Atoms) -> Any:

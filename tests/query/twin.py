@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import duckdb
 
-from discreet.query.layout import Store, engine_type, stored
+from discreet.query.layout import Store, engine_type, storage
 from discreet.query.meaning.fold import columns
 from discreet.query.nodes import (
     And,
@@ -29,7 +29,7 @@ from discreet.query.nodes import (
 )
 from discreet.schema import Column, Schema, Type, Unit
 from discreet.schema.column import default_step
-from discreet.schema.kind import measured
+from discreet.schema.kind import number_of
 
 EPOCH = datetime(1970, 1, 1)
 ODD = ("it's", '";DROP TABLE prepared;--', "ÄÖ ü", "a%b_c", " x ", "12", "-3.5")
@@ -75,7 +75,7 @@ class Seconds:
 
 def extremes(column):
     """Stored cells that are likely to hurt."""
-    cell = stored(SCHEMA, column)
+    cell = storage(SCHEMA, column)
     match cell.store:
         case Store.CODE:
             return [*column.values, None]
@@ -121,7 +121,7 @@ def connected(rows, schema=SCHEMA, word="5ec3e75ec3e75ec3"):
     con = duckdb.connect(config={"threads": 1})
     kinds = []
     for column in schema.columns:
-        place = stored(schema, column)
+        place = storage(schema, column)
         if place.store is Store.CODE:
             listed = ", ".join("'" + value.replace("'", "''") + "'" for value in column.values)
             con.execute(f"CREATE TYPE t{place.name} AS ENUM ({listed})")
@@ -152,7 +152,7 @@ def row_of(cells, schema=SCHEMA):
 
 
 def cell_value(column, raw, schema=SCHEMA):
-    cell = stored(schema, column)
+    cell = storage(schema, column)
     if raw is None or cell.store is not Store.STEPS:
         return raw
     match column.type:
@@ -170,9 +170,9 @@ def cell_value(column, raw, schema=SCHEMA):
 def constant(value):
     match value:
         case datetime():
-            return Seconds(int(measured(value)))
+            return Seconds(int(number_of(value)))
         case date():
-            return Days(int(measured(value)))
+            return Days(int(number_of(value)))
         case int() | Fraction() if not isinstance(value, bool):
             return int(value) if value.denominator == 1 and abs(value) < 2**63 else float(value)
         case _:
@@ -242,8 +242,8 @@ def compared(op, left, right, row, schema):
     names = set(columns(left))
     column = schema.find(next(iter(names))) if len(names) == 1 else None
     number = isinstance(right, Literal) and not isinstance(right.value, str)
-    if column is not None and number and stored(schema, column).store is Store.STEPS:
-        raw, step, beside = row[column.name], stored(schema, column).step, measured(right.value)
+    if column is not None and number and storage(schema, column).store is Store.STEPS:
+        raw, step, beside = row[column.name], storage(schema, column).step, number_of(right.value)
         found = exactly(left, raw * step if raw is not None else Fraction(1))
         ends = [exactly(left, Fraction(x)) for x in (0, 1)]
         if found is not None and ends[0] != ends[1]:

@@ -127,7 +127,7 @@ def test_levels_share_the_precision_of_gaussian_noise(releasing):
 
 def divided(table, terms, parts):
     """A room of counting steps that take what is declared for each of them; its run, and the counts of every step."""
-    found = shares.declared(parts, terms)
+    found = shares.shares_of(parts, terms)
     memo = {"text": "counts", "words": [shares.words(found)], "shares": shares.to_json(found)}
     request = Request({"counts": list(parts)}, terms, memo=memo)
     run = table.run(request, Together(tuple(Pure(share.epsilon) for share in found)))

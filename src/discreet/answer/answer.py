@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.answer.column import Column, Plain, one_value
 from discreet.answer.first_form import FORMAT, fields_of, unreadable
-from discreet.errors import bad, quoted
+from discreet.errors import bad, short_text
 from discreet.inert import visible_lines
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Answer:
         else:
             label = tuple(row) if isinstance(row, (tuple, list)) else (row,)
         if label not in self.labels:
-            fix = f"Give {', '.join(self.keys) or 'no keys'} as in {quoted(self.labels[0] if self.labels else ())}."
+            fix = f"Give {', '.join(self.keys) or 'no keys'} as in {short_text(self.labels[0] if self.labels else ())}."
             raise bad("row", "must be the keys of one row of the answer", row, fix)
         return self.labels.index(label)
 

@@ -89,7 +89,7 @@ def recalled_answer(stored: bytes, drafted: Callable[[Question], Draft], *, sche
     if facts["schema"] == schema:
         answer = answer_to(stored, drafted(stored_question(sealed)), LEVEL)
     else:
-        price = {name: amounts.shown(Fraction(facts[name])) for name in ("epsilon", "delta")}
+        price = {name: amounts.text_of(Fraction(facts[name])) for name in ("epsilon", "delta")}
         answer = Answer("", facts["text"], (), (), (), LEVEL, price, plan={"words": facts["told"]})
     return replace(answer, plan=answer.plan | {"version": sealed.version})
 
@@ -127,7 +127,7 @@ def _column(name: str, recipe: Recipe, plan: Plan, noisy: dict[Part, Noisy]) -> 
         estimates = _in_its_type(estimates, recipe.part, plan)
     by_part = {measured.part: measured for measured in plan.measured}
     shares = [by_part[part].epsilon for part in parts(recipe)]
-    epsilon = None if None in shares else amounts.shown(sum((s for s in shares if s is not None), Fraction(0)))
+    epsilon = None if None in shares else amounts.text_of(sum((s for s in shares if s is not None), Fraction(0)))
     law = _law(by_part[recipe.part]) if isinstance(recipe, Single) else {}
     if isinstance(recipe, Picked):
         law = {"step": recipe.part.grid.step}

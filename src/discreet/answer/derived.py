@@ -67,39 +67,39 @@ def share(answer: "Answer", column: str) -> tuple[Derived, ...]:
         low = _part(max(count - own_radius, 0), max(others + others_radius, 0), 0)
         high = _part(max(count + own_radius, 0), max(others - others_radius, 0), 1)
         value = min(max(_part(max(count, 0), max(others, 0), Fraction(1, 2)), low), high)
-        shares.append(_derived(f"share of {column}", answer, i, value, (low, high), of=_counted(counts)))
+        shares.append(_derived_value(f"share of {column}", answer, i, value, (low, high), of=_count_words(counts)))
     return tuple(shares)
 
 
 def difference(answer: "Answer", column: str, a: Any, b: Any) -> Derived:
     """value(a) − value(b): two draws of one law, by the exact law of their difference."""
     x, i, j = answer.column(column), answer.row_index(a), answer.row_index(b)
-    name, of = f"difference of {column}", _counted(x)
+    name, of = f"difference of {column}", _count_words(x)
     if i == j:
-        return _derived(name, answer, i, Fraction(0), (Fraction(0), Fraction(0)), of=of)
+        return _derived_value(name, answer, i, Fraction(0), (Fraction(0), Fraction(0)), of=of)
     row = {"a": dict(zip(answer.keys, answer.labels[i], strict=True))}
     row |= {"b": dict(zip(answer.keys, answer.labels[j], strict=True))}
     if x.law is None:
         return _box(name, answer, row, _less(_triple(x, i), _triple(x, j)), of=of)
     value, radius = _exact(x, i) - _exact(x, j), sum_radius(x.law, 2, answer.level) * _step(x)
-    return _derived(name, answer, row, value, (value - radius, value + radius), of=of)
+    return _derived_value(name, answer, row, value, (value - radius, value + radius), of=of)
 
 
 def column_difference(answer: "Answer", a: str, b: str) -> tuple[Derived, ...]:
     """a − b row by row; the same noisy part taken from itself is exactly 0."""
     x, y, name = answer.column(a), answer.column(b), f"{a} - {b}"
-    of, rows = _counted(x, y), range(len(answer))
+    of, rows = _count_words(x, y), range(len(answer))
     if x.law is None or y.law is None:
         return tuple(_box(name, answer, i, _less(_triple(x, i), _triple(y, i)), of=of) for i in rows)
     radius = _difference_radius(x, y, answer.level)
     values = [_exact(x, i) - _exact(y, i) for i in rows]
-    return tuple(_derived(name, answer, i, v, (v - radius, v + radius), of=of) for i, v in enumerate(values))
+    return tuple(_derived_value(name, answer, i, v, (v - radius, v + radius), of=of) for i, v in enumerate(values))
 
 
 def ratio(answer: "Answer", a: str, b: str) -> tuple[Derived, ...]:
     """a/b row by row, by Fieller's set; no ends where b may be 0 at this level."""
     x, y, name = answer.column(a), answer.column(b), f"{a} / {b}"
-    of, rows = _counted(x, y), range(len(answer))
+    of, rows = _count_words(x, y), range(len(answer))
     if not _independent(x, y):
         return tuple(_box(name, answer, i, _over(_triple(x, i), _triple(y, i)), of=of) for i in rows)
     half = (1 - answer.level) / 2
@@ -115,11 +115,11 @@ def ratio(answer: "Answer", a: str, b: str) -> tuple[Derived, ...]:
     for i in rows:
         value = _exact(x, i) / _exact(y, i) if _steps(y, i) * sign[i] > 0 else None
         limits = (Fraction(float(ends.low[i])), Fraction(float(ends.high[i]))) if bounded[i] else None
-        ratios.append(_derived(name, answer, i, value, limits, of=of))
+        ratios.append(_derived_value(name, answer, i, value, limits, of=of))
     return tuple(ratios)
 
 
-def _counted(*columns: "Column") -> str | None:
+def _count_words(*columns: "Column") -> str | None:
     """What the columns count under a cap."""
     return " and ".join(dict.fromkeys(column.of for column in columns if column.of is not None)) or None
 
@@ -173,13 +173,13 @@ def _over(x: _Triple, y: _Triple) -> tuple[Fraction | None, tuple[Fraction, Frac
 
 def _box(name: str, answer: "Answer", row: Any, triple: Any, *, of: str | None) -> Derived:
     level = max(1 - 2 * (1 - answer.level), Fraction(0))
-    return _derived(name, answer, row, *triple, level=level, of=of)
+    return _derived_value(name, answer, row, *triple, level=level, of=of)
 
 
 # --- small parts -----------------------------------------------------------------------------------------------------
 
 
-def _derived(
+def _derived_value(
     name: str,
     answer: "Answer",
     row: Any,

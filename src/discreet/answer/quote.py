@@ -106,7 +106,7 @@ class Quote:
 
     def lines(self) -> list[str]:
         """The same for people."""
-        percent = amounts.shown(100 * self.level)
+        percent = amounts.text_of(100 * self.level)
         lines = [f"Cost: epsilon {self.cost['epsilon']}, delta {self.cost['delta']}; nothing is spent yet."]
         lines += [
             f"{visible(column.name)}: {column.words(self.at_size)} ({column.mechanism}), {percent} times of 100"

@@ -7,7 +7,7 @@ import math
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from discreet.amounts import shown
+from discreet.amounts import text_of
 from discreet.answer.column import one_text
 from discreet.inert import visible
 from discreet.terms import price_text
@@ -77,7 +77,7 @@ def percent(level: Any) -> str:
     >>> percent(Fraction(19, 20))
     '95 %'
     """
-    return f"{shown(100 * level)} %"
+    return f"{text_of(100 * level)} %"
 
 
 def cell(column: "Column", i: int) -> str:

@@ -32,7 +32,7 @@ class Odds:
         return self.epsilon
 
     def __str__(self) -> str:
-        leak = f", δ = {amounts.shown(self.delta)}" if self.delta else ""
+        leak = f", δ = {amounts.text_of(self.delta)}" if self.delta else ""
         return f"ε = {_text(self.epsilon)}{leak}"
 
 

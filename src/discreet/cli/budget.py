@@ -89,10 +89,10 @@ def overview(table: "Table") -> Overview:
         cost=Terms(Fraction(0)).cost_json(table.schema.relation, unit(table.schema)),
         remaining=table.remaining(),
         budget={
-            "epsilon": amounts.shown(allowed.epsilon),
-            "delta": amounts.shown(allowed.delta),
+            "epsilon": amounts.text_of(allowed.epsilon),
+            "delta": amounts.text_of(allowed.delta),
             "max_epsilon_per_question": _amount_text(allowed.max_epsilon_per_question),
-            "max_delta": amounts.shown(allowed.max_delta),
+            "max_delta": amounts.text_of(allowed.max_delta),
         },
         spent=_spent(standing),
         guarantee=_guarantee(_promise_of(table, standing), allowed, table.schema.relation),
@@ -113,23 +113,23 @@ def _delta_parts(delta: Fraction) -> str:
     if not delta:
         return ""
     keys, noise = filters.KEYS * delta, filters.BASIC * delta
-    for_groups, for_noise, for_sums = (amounts.shown(part) for part in (keys, noise, delta - keys - noise))
+    for_groups, for_noise, for_sums = (amounts.text_of(part) for part in (keys, noise, delta - keys - noise))
     return (
-        f"{amounts.shown(delta)} is divided: {for_groups} for groups that are not public, {for_noise} for noise, "
+        f"{amounts.text_of(delta)} is divided: {for_groups} for groups that are not public, {for_noise} for noise, "
         f"and {for_sums}, which is not in what is left, for adding up many questions"
     )
 
 
 def _amount_text(value: Fraction | None) -> str | None:
-    return None if value is None else amounts.shown(value)
+    return None if value is None else amounts.text_of(value)
 
 
 def _spent(standing: "Standing | None") -> dict[str, str]:
     if standing is None:
         return {"epsilon": "0", "delta": "0"}
     return {
-        "epsilon": amounts.shown(standing.spent.epsilon),
-        "delta": amounts.shown(standing.spent.delta + standing.spent.keys),
+        "epsilon": amounts.text_of(standing.spent.epsilon),
+        "delta": amounts.text_of(standing.spent.delta + standing.spent.keys),
     }
 
 
@@ -137,7 +137,7 @@ def _analysts(allowed: "Budget", standing: "Standing | None") -> list[dict[str, 
     """Everyone with a cap or a charge of their own."""
     spent, caps = {} if standing is None else standing.analysts, dict(allowed.analysts)
     return [
-        {"name": name, "cap": _amount_text(caps.get(name)), "spent": amounts.shown(spent.get(name, Fraction(0)))}
+        {"name": name, "cap": _amount_text(caps.get(name)), "spent": amounts.text_of(spent.get(name, Fraction(0)))}
         for name in sorted(caps.keys() | spent.keys())
     ]
 
@@ -189,8 +189,8 @@ def _guarantee(promised: Promised, allowed: "Budget", relation: Relation) -> dic
     person = words.person if relation is Relation.ADD_REMOVE else words.person_value
     forgotten = promised.forgotten
     guarantee: dict[str, Any] = {
-        "epsilon": amounts.shown(promised.epsilon),
-        "delta": amounts.shown(promised.delta),
+        "epsilon": amounts.text_of(promised.epsilon),
+        "delta": amounts.text_of(promised.delta),
         "guess": float(amounts.rounded_up(best_guess, 6)),
         "strength": words.strength(best_guess),
         "odds": [reach.to_json() for reach in odds],

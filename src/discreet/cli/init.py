@@ -24,7 +24,7 @@ from discreet.operation.dataset import mode
 from discreet.operation.reply import envelope
 from discreet.relation import Relation
 from discreet.schema import Schema
-from discreet.schema.words import written
+from discreet.schema.words import toml_value
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def _names(data: Path, answers: Answers) -> tuple[str, ...] | None:
 def _require_no_device(table: Path) -> None:
     """Refuses a table that is a device or a socket; of a pipe only the header is read."""
     if mode(table) not in (None, stat.S_IFREG, stat.S_IFDIR, stat.S_IFIFO):
-        why = f"You gave {written(table.name)}, which is a device or a socket."
+        why = f"You gave {toml_value(table.name)}, which is a device or a socket."
         raise SourceUnavailable("The table must be a file.", why, "Save it to a file, such as people.csv.")
 
 
@@ -194,7 +194,7 @@ def _next(draft: Draft) -> list[str]:
     about, budget = {"metadata": str(draft.file)}, draft.metadata.budget
     ways = [Fix("", "check", about)]
     if budget is not None and not any(gap.blocks for gap in draft.gaps):
-        price = amounts.shown(min(Fraction(1), budget.epsilon))
+        price = amounts.text_of(min(Fraction(1), budget.epsilon))
         question = f"SELECT COUNT(*) AS n FROM {draft.metadata.schema.name}"
         ways.append(Fix("", "quote", about | {"sql": question, "epsilon": price}))
     return list(map(command_line, ways))

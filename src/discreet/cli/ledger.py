@@ -163,7 +163,7 @@ def _entry(entry: dict[str, Any]) -> dict[str, Any]:
 def _amount(text: str | None) -> str | None:
     from fractions import Fraction
 
-    return None if text is None else amounts.shown(Fraction(text))
+    return None if text is None else amounts.text_of(Fraction(text))
 
 
 def _export(table: "Table", file: Path) -> None:

@@ -156,14 +156,14 @@ def _data(result: Findings) -> dict[str, Any]:
         "promise": to_json(result.cost),
         "question": str(result.reach.question),
         "group": result.group,
-        "prior": amounts.shown(result.prior),
+        "prior": amounts.text_of(result.prior),
         "belief": {"low": _down(result.belief.low), "high": _up(result.belief.high)},
-        "log_factor": amounts.shown(result.loss),
-        "except_chance": amounts.shown(amounts.rounded_up(result.reach.chance, 6)),
+        "log_factor": amounts.text_of(result.loss),
+        "except_chance": amounts.text_of(amounts.rounded_up(result.reach.chance, 6)),
         "about": [reach.to_json() for reach in result.every_reach],
         "guess": _up(result.reach.best_guess),
         "guess_with_prior": _up(result.prior_guess),
-        "false_alarms": amounts.shown(result.false_alarms),
+        "false_alarms": amounts.text_of(result.false_alarms),
         "catch": _up(result.catch_rate),
         "strength": words.strength(result.reach.best_guess),
         "sentences": _sentences(result),
@@ -219,7 +219,7 @@ def _picture(result: Findings) -> Any:
 
 def _facts(result: Findings) -> list[tuple[str, str]]:
     several = f", {words.together(result.group - 1)} at once" if result.group > 1 else ""
-    epsilon, delta = f"{amounts.rounded_up(result.terms.epsilon, 6):f}", amounts.shown(result.terms.delta)
+    epsilon, delta = f"{amounts.rounded_up(result.terms.epsilon, 6):f}", amounts.text_of(result.terms.delta)
     price = price_text({"epsilon": epsilon, "delta": delta})
     even = result.reach.best_guess
     low, high = words.at_least(result.belief.low), words.at_most(result.belief.high)

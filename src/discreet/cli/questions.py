@@ -9,14 +9,14 @@ from typing import Any
 import typer
 
 from discreet.cli.terminal import Stopped
-from discreet.errors import BadValue, DiscreetError, MetadataError, bad, fixed_by, quoted
+from discreet.errors import BadValue, DiscreetError, MetadataError, bad, fixed_by, short_text
 from discreet.fix import Fix, command_line
 from discreet.metadata.header import like_unit
 from discreet.relation import Relation
 from discreet.schema import Budget, Column, Hierarchy, Schema, Type, Unit
 from discreet.schema.kind import ORDERED, SYNONYMS
 from discreet.schema.unit import RELATIONS
-from discreet.schema.words import choice, suggestion, written
+from discreet.schema.words import choice, suggestion, toml_value
 
 _SHOWN = 20
 _EXAMPLE = {
@@ -169,7 +169,7 @@ def require_together(columns: Sequence[Column], unit: Unit | None, hierarchies: 
         column = declared.get(lowest.casefold())
         if column is None:
             likely = suggestion(lowest, [column.name for column in columns])
-            hint = f"Did you mean {written(likely)}? Otherwise add" if likely else "Add"
+            hint = f"Did you mean {toml_value(likely)}? Otherwise add" if likely else "Add"
             fix = f"{hint} the column: --column {shlex.quote(f'{lowest}:category')}"
             fix += f" (with its values, if they are public: --column {shlex.quote(f'{lowest}:category:A|B')})"
             raise bad("--hierarchy", "must end with a column that is declared", lowest, fix)
@@ -183,9 +183,9 @@ def require_in_header(names: Iterable[str], header: Sequence[str] | None) -> Non
     for name in names if header is not None else ():
         if name.casefold() not in map(str.casefold, header or ()):
             likely = suggestion(name, header or ())
-            fix = f"Did you mean {written(likely)}?" if likely else "Give one of these names."
+            fix = f"Did you mean {toml_value(likely)}?" if likely else "Give one of these names."
             why = f"Its columns are {_first_names(header or ())}."
-            raise MetadataError(f"The header has no column {written(name)}.", why, fix)
+            raise MetadataError(f"The header has no column {toml_value(name)}.", why, fix)
 
 
 @dataclass
@@ -203,7 +203,7 @@ class _Dialog:
                 return typed
             except BadValue as error:
                 problem = error.what if error.rule is None else f"It {error.rule}."
-                typer.echo(f"   {problem} You typed {quoted(typed)}. {hint(typed)}", err=True)
+                typer.echo(f"   {problem} You typed {short_text(typed)}. {hint(typed)}", err=True)
             except DiscreetError as error:
                 typer.echo(f"   {error.what} {error.why} {error.fix_text(command_line)}", err=True)
         return None

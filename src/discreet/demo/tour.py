@@ -38,13 +38,13 @@ def tour(seed: int) -> Tour:
 def to_json(figures: Tour) -> dict[str, Any]:
     """Everything shown, under plain names; ε and δ as decimal text."""
     plain: dict[str, Any] = _plain(asdict(figures))
-    plain["eyes"]["epsilon"] = amounts.shown(EPSILON)
+    plain["eyes"]["epsilon"] = amounts.text_of(EPSILON)
     survey = figures.survey
     plain["survey"] |= {"prior": float(survey.prior), "after_yes": float(survey.after_yes)}
     plain["survey"]["after_no"] = float(survey.after_no)
     plain["errors"] = {
-        "epsilon": amounts.shown(shares.EPSILON),
-        "delta": amounts.shown(shares.DELTA),
+        "epsilon": amounts.text_of(shares.EPSILON),
+        "delta": amounts.text_of(shares.DELTA),
         "repeats": shares.REPEATS,
         "curves": plain["errors"],
     }
@@ -58,6 +58,6 @@ def _plain(value: Any) -> Any:
         case tuple() | list():
             return [_plain(part) for part in value]
         case Fraction():
-            return amounts.shown(value)
+            return amounts.text_of(value)
         case _:
             return value

@@ -35,11 +35,11 @@ def tour_page(figures: Tour, plot: str | None) -> Any:
     notes = Text("\n".join(f"{mark} {note}" for mark, note in zip(marks, CAVEATS, strict=False)), style="dim")
     return Group(
         Text("Discreet: answers about everyone, secrets about no one.", style="bold"),
-        *_part("1", "How many people have blue eyes?", f"one count at ε = {amounts.shown(EPSILON)}"),
+        *_part("1", "How many people have blue eyes?", f"one count at ε = {amounts.text_of(EPSILON)}"),
         *_eyes(figures.eyes),
         *_part("2", "Did you dodge your tax?", "everybody throws two coins: ε = ln 3"),
         *_survey(figures.survey),
-        *_part("3", "What is trust worth?", f"the typical error of a share at ε = {amounts.shown(shares.EPSILON)}"),
+        *_part("3", "What is trust worth?", f"the typical error of a share at ε = {amounts.text_of(shares.EPSILON)}"),
         *_errors(figures.errors, figures.many),
         Text(),
         notes,
@@ -50,9 +50,9 @@ def tour_page(figures: Tour, plot: str | None) -> Any:
 def picture(figures: Tour, path: Path) -> None:
     """The errors drawn into a PNG or SVG file."""
     curves = [_curve(errors) for errors in figures.errors]
-    delta = amounts.shown(shares.DELTA)
+    delta = amounts.text_of(shares.DELTA)
     caption = (
-        f"ε = {amounts.shown(shares.EPSILON)} for each; the Gaussian also δ = {delta}. Lines: the formula. "
+        f"ε = {amounts.text_of(shares.EPSILON)} for each; the Gaussian also δ = {delta}. Lines: the formula. "
         f"Points: root mean square of {shares.REPEATS} runs, bars 95 %.\n"
         "Neighbours replace one answer. Invented people."
     )
@@ -98,7 +98,7 @@ def _eyes(eyes: BlueEyes) -> list[Any]:
         (
             f"{town.people:,}",
             Text(f"{town.exact:,}", style="dim"),
-            amounts.shown(eyes.scale),
+            amounts.text_of(eyes.scale),
             f"± {eyes.radius}",
             Text.assemble((f"{town.answer:,}", "bold"), f" ± {eyes.radius}"),
             f"{town.answer - town.exact:+,}",
@@ -107,7 +107,9 @@ def _eyes(eyes: BlueEyes) -> list[Any]:
     ]
     return [
         _table(names, rows),
-        Text(f"One person moves a count by 1: noise of scale 1/ε = {amounts.shown(eyes.scale)}, in village and city."),
+        Text(
+            f"One person moves a count by 1: noise of scale 1/ε = {amounts.text_of(eyes.scale)}, in village and city."
+        ),
         Text(f"Stated before: 95 of 100 answers within ± {eyes.radius}, off by {eyes.mean_abs:.1f} on average."),
         Text(f"Measured on {eyes.repeats:,} more: {100 * eyes.within:.1f} of 100, off by {eyes.measured_abs:.1f}."),
     ]
@@ -183,7 +185,7 @@ def _many(many: tuple[ManyCounts, ...]) -> str:
     first, last = many[0], many[-1]
     wins = next(row.counts for row in many if row.gaussian < row.laplace)
     single = f"A person in one count: Laplace errs less, {first.laplace:.1f} against {first.gaussian:.1f}."
-    several = f"In {wins} or more the Gaussian does (δ = {amounts.shown(shares.DELTA)}): in {last.counts},"
+    several = f"In {wins} or more the Gaussian does (δ = {amounts.text_of(shares.DELTA)}): in {last.counts},"
     return f"{single}\n{several} {last.gaussian:.0f} against {last.laplace:.0f} in each."
 
 

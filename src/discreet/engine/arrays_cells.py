@@ -18,7 +18,7 @@ from discreet.engine.secret import Secret
 from discreet.errors import bad, bad_private
 from discreet.ndarrays import Bools, Floats, Ints
 from discreet.query.compile.piece import Kind
-from discreet.query.layout import Store, stored
+from discreet.query.layout import Store, storage
 from discreet.schema import Column, Empty, Lattice, Schema, Type
 
 Array = NDArray[Any]
@@ -66,7 +66,7 @@ def require_held(schema: Schema, table: Mapping[str, Array]) -> None:
 def _require_read(schema: Schema, column: Column, dtype: Any) -> None:
     lattice = column.lattice
     is_exact = lattice is None or lattice.largest * lattice.step < _ROOM
-    is_read = column.type in _KINDS and stored(schema, column).store is not Store.TEXT and is_exact
+    is_read = column.type in _KINDS and storage(schema, column).store is not Store.TEXT and is_exact
     if not is_read or (column.type is Type.INTEGER and lattice is None):
         fix = "Use the engine on files for dates, free text, and whole numbers without bounds or beyond 2^52."
         raise bad(f"column {column.name!r}", "must be of a type that arrays are read as", str(column.type), fix)
@@ -145,7 +145,7 @@ class _Word:
 
 def _words(schema: Schema, cells: Mapping[str, Cells]) -> list[_Word]:
     """The words of every row; see `packing`."""
-    by_place = {stored(schema, column).name: cells[column.name] for column in schema.columns}
+    by_place = {storage(schema, column).name: cells[column.name] for column in schema.columns}
     words = []
     for word in packing.words(schema):
         own = by_place[word.digits[0].cell]

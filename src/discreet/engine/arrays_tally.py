@@ -10,7 +10,7 @@ from discreet.errors import NotAnswerable
 from discreet.ndarrays import Bools, Ints
 from discreet.query.compile.exacts import Buckets, Exacts
 from discreet.query.compile.measures import SATURATED
-from discreet.query.layout import Store, stored
+from discreet.query.layout import Store, storage
 from discreet.query.meaning.cells import KeyCells
 from discreet.query.nodes import Arith, Col, Expr, Literal
 from discreet.query.parts import Part, Rows, RowSum, Units
@@ -86,7 +86,7 @@ def _places(key: KeyCells, held: Held, schema: Schema) -> Ints:
     if column is None or key.labels is None:
         raise TypeError
     labels = key.labels[:-1] if key.with_null else key.labels
-    own, place = held.cells[column.name], stored(schema, column)
+    own, place = held.cells[column.name], storage(schema, column)
     if place.store is Store.CODE:
         codes = {str(value): code for code, value in enumerate(column.values or ())}
         cells_of_labels = [codes.get(str(label), _NO_CELL) for label in labels]
@@ -106,7 +106,7 @@ def _steps(label: Any, step: Fraction) -> int:
 
 def _key_column(key: KeyCells, schema: Schema) -> Column | None:
     column = schema.find(key.key.item.name) if isinstance(key.key.item, Col) else None
-    if column is None or key.labels is None or stored(schema, column).store in (Store.FLOAT, Store.TEXT):
+    if column is None or key.labels is None or storage(schema, column).store in (Store.FLOAT, Store.TEXT):
         return None
     return column
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 from discreet.engine import cells
-from discreet.query.layout import stored
+from discreet.query.layout import storage
 from discreet.schema import Column, Lattice, Schema, Type
 
 _SECOND = 10**6  # datetimes are read in microseconds
@@ -32,7 +32,7 @@ def sides(schema: Schema, literal: Literal = cells.literal, is_nan: IsNan | None
     cases = {}
     for column in sorted(schema.columns, key=lambda column: schema.places[column.name]):
         if column.bounds is not None and column.lattice is not None:
-            place = stored(schema, column).name
+            place = storage(schema, column).name
             below, above = _tests(column, column.lattice, f"v{place}", literal, is_nan or _is_nan)
             cases[place.replace("c", "s")] = f"CASE WHEN {below} THEN {BELOW} WHEN {above} THEN {ABOVE} ELSE 0 END"
     return cases

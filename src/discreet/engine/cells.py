@@ -10,7 +10,7 @@ from collections.abc import Callable
 from enum import Enum
 from fractions import Fraction
 
-from discreet.query.layout import Store, stored
+from discreet.query.layout import Store, storage
 from discreet.schema import Column, Empty, Lattice, Schema, Type
 
 _EXACT = 2**53  # every whole number below is a double
@@ -103,7 +103,7 @@ def unit_key(raw: str, family: Family) -> str:
     return raw if family is Family.WHOLE else f"nullif({text(raw, family)}, '')"
 
 
-def repeated(column: Column, raw: str, family: Family) -> str | None:
+def common_sql(column: Column, raw: str, family: Family) -> str | None:
     """SQL that `value` uses more than once, for a layer of its own; None if there is none."""
     match column.type:
         case Type.INTEGER if family not in (Family.WHOLE, Family.MIXED) and not is_too_wide(column.lattice):
@@ -119,7 +119,7 @@ def value(column: Column, raw: str, family: Family, shared: str | None = None) -
 
     Where there is something `repeated`, `shared` names the column that holds it; without one it is written out.
     """
-    twice = shared or repeated(column, raw, family) or ""
+    twice = shared or common_sql(column, raw, family) or ""
     if family is Family.MIXED:
         return _of_parts(raw, lambda part, kind: value(column, part, kind))
     match column.type:
@@ -146,7 +146,7 @@ def _of_parts(raw: str, read: Callable[[str, Family], str]) -> str:
 
 def cell(schema: Schema, column: Column, read: str) -> str:
     """The prepared cell from the column `read` that holds what `value` gave."""
-    place, lattice = stored(schema, column), column.lattice
+    place, lattice = storage(schema, column), column.lattice
     match column.type:
         case Type.CATEGORY | Type.TEXT:
             return read if place.store is Store.TEXT else f"TRY_CAST({read} AS t{place.name})"

@@ -32,7 +32,7 @@ from discreet.errors import SourceUnavailable, bad, engine_failed
 from discreet.ledger.identity import file_mark
 from discreet.schema import Schema
 from discreet.schema.limits import Limits
-from discreet.schema.words import written
+from discreet.schema.words import toml_value
 
 _SHARE = {"reading": 0.0, "ranking": 0.1, "writing": 0.7}  # of the whole, roughly; never counted in rows
 _SETTLED = 2 * 10**9  # ns after which a file's time of change can be trusted to move with the next change
@@ -117,7 +117,7 @@ class Engine(PreparingEngine):
             try:
                 return {"content": self._content, "file": file_mark(self._source)}
             except OSError:
-                raise origin.unreadable(written(self._source.name)) from None
+                raise origin.unreadable(toml_value(self._source.name)) from None
 
     def run(self, statements: Sequence[str], snapshot: str | None = None) -> list[Columns]:
         """The columns each statement gives on the prepared table: int64 arrays, and objects for the keys k0, k1, …

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from discreet.errors import CannotWrite, SourceUnavailable
-from discreet.schema.words import written
+from discreet.schema.words import toml_value
 
 Stamp = tuple[int, int, int, int]  # size, times of change of the content and of the file's entry in ns, inode
 _PAUSE = 0.005  # seconds
@@ -36,7 +36,7 @@ def cannot_write(path: Path) -> CannotWrite:
     """The refusal when the disk is full or the folder may not be written."""
     why = "The disk may be full, or its folder missing or not yours to write."
     return CannotWrite(
-        f"The file {written(path.name)} could not be written.", why, "Free some space, or use a folder you own."
+        f"The file {toml_value(path.name)} could not be written.", why, "Free some space, or use a folder you own."
     )
 
 

@@ -10,7 +10,7 @@ from discreet.engine.columns import arrow
 from discreet.engine.tables import column_places
 from discreet.errors import SourceUnavailable, bad
 from discreet.schema import Column, Schema, Type
-from discreet.schema.words import written
+from discreet.schema.words import toml_value
 
 _KINDS = ("pandas", "polars", "pyarrow")
 _UNFIT = (
@@ -125,12 +125,12 @@ def _require_exact(name: str, dtype: Any, schema: Schema) -> None:
     """Refuses lists and records, and floats where whole numbers above 2⁵³ would count: one missing cell makes floats of
     a column of whole numbers, and other people's change with it.  Told by the dtype, never by what the column holds."""
     if columns.is_nested(dtype):
-        what = f"Column {written(name)} must not hold lists or records."
+        what = f"Column {toml_value(name)} must not hold lists or records."
         why = f"It is {dtype}, in which one person's cell decides how others' are spelt."
         raise SourceUnavailable(what, why, f"Hand over texts, for example: df[{name!r}].map(json.dumps)")
     if not columns.is_float(dtype) or not _tells_large_apart(schema.find(name)):
         return
-    what = f"Column {written(name)} must not hold floats."
+    what = f"Column {toml_value(name)} must not hold floats."
     why = (
         f"It is {dtype}, and whole numbers that became floats, as pandas makes them where one is missing, are rounded."
     )

@@ -15,7 +15,7 @@ from typing import Any
 from discreet.engine import files
 from discreet.engine.secret import Secret
 from discreet.schema import Column, Schema
-from discreet.schema.words import written
+from discreet.schema.words import toml_value
 
 FORMAT = 2
 
@@ -66,10 +66,10 @@ def schema_hash(schema: Schema) -> str:
 def _facts(column: Column) -> dict[str, Any]:
     return {
         "type": str(column.type),
-        "bounds": None if column.bounds is None else [written(end) for end in column.bounds],
-        "values": None if column.values is None else sorted(written(value) for value in column.values),
+        "bounds": None if column.bounds is None else [toml_value(end) for end in column.bounds],
+        "values": None if column.values is None else sorted(toml_value(value) for value in column.values),
         "step": None if column.step is None else str(column.step),
-        "bins": None if column.bins is None else [written(edge) for edge in column.bins],
+        "bins": None if column.bins is None else [toml_value(edge) for edge in column.bins],
         "fixed_per_unit": column.fixed_per_unit,
         "null": str(column.null),
     }

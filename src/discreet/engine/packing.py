@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from discreet.engine.mixing import LIMB
 from discreet.query.compile import keyed
 from discreet.query.compile.piece import Kind
-from discreet.query.layout import Store, engine_type, stored
+from discreet.query.layout import Store, engine_type, storage
 from discreet.schema import Column, Schema
 
 BITS = 2 * LIMB  # of a word
@@ -87,9 +87,9 @@ def words(schema: Schema) -> tuple[Word, ...]:
     filled = BITS
     for column in sorted(schema.columns, key=lambda column: schema.places[column.name]):
         ends = _range(schema, column)
-        name, type_ = stored(schema, column).name, engine_type(schema, column)
+        name, type_ = storage(schema, column).name, engine_type(schema, column)
         if ends is None:
-            loose.append((_KINDS[stored(schema, column).store], Digit(name, 0, 0, 0, type_, column.fixed_per_unit)))
+            loose.append((_KINDS[storage(schema, column).store], Digit(name, 0, 0, 0, type_, column.fixed_per_unit)))
             continue
         low, bits = ends[0], (ends[1] - ends[0] + 1).bit_length()
         if filled + bits > BITS:
@@ -121,7 +121,7 @@ _KINDS = {Store.TEXT: Kind.TEXT, Store.FLOAT: Kind.REAL, Store.STEPS: Kind.WHOLE
 
 def _range(schema: Schema, column: Column) -> tuple[int, int] | None:
     """The least and the most that a cell can be, where both are public and fit."""
-    match stored(schema, column).store:
+    match storage(schema, column).store:
         case Store.CODE:
             return 0, len(column.values or ()) - 1
         case Store.FLAG:

@@ -15,7 +15,7 @@ from discreet.bounded import RowLimit, Sensitivity
 from discreet.errors import bad
 from discreet.kernel.contract import MOST_NUMBERS, MOST_STEPS, Public, kernel_of, plain
 from discreet.ndarrays import Bools, Ints
-from discreet.query.layout import Store, stored
+from discreet.query.layout import Store, storage
 from discreet.schema import Column, Schema
 from discreet.schema.words import suggestion
 
@@ -103,7 +103,7 @@ def kernel_pass(schema: Schema, kernel: str, columns: Sequence[str], public: Any
 
 
 def _pass(schema: Schema, columns: Sequence[Column], length: int) -> Pass:
-    places = [(column.name, stored(schema, column)) for column in columns]
+    places = [(column.name, storage(schema, column)) for column in columns]
     fields = tuple(Field(name, place.name, place.store, place.step) for name, place in places)
     width, least_rows = length + len(fields), 2 * schema.max_rows
     if least_rows * width > MOST_CELLS:
@@ -126,7 +126,7 @@ def _column(schema: Schema, name: str) -> Column:
     if column is None:
         similar = suggestion(name, [known.name for known in schema.columns])
         raise bad("columns", "must be declared", name, f"Did you mean {similar!r}?" if similar else "Declare it first.")
-    if stored(schema, column).store is Store.TEXT:
+    if storage(schema, column).store is Store.TEXT:
         fix = 'Declare its public values: values = ["…"]'
         raise bad(f"column {column.name!r}", "must hold numbers or have public values", str(column.type), fix)
     return column

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from discreet.engine import beyond, mixing, packing
-from discreet.engine.cells import Family, cell, repeated, unit_key, value
+from discreet.engine.cells import Family, cell, common_sql, unit_key, value
 from discreet.query.compile.keyed import id64, order64
 from discreet.query.layout import (
     BUCKET,
@@ -33,7 +33,7 @@ from discreet.query.layout import (
     UNITS,
     Store,
     engine_type,
-    stored,
+    storage,
 )
 from discreet.schema import Column, Empty, Schema
 
@@ -135,7 +135,7 @@ def identifier(name: str) -> str:
 
 
 def _types(schema: Schema) -> list[str]:
-    columns = [(stored(schema, column), column.values or ()) for column in schema.columns]
+    columns = [(storage(schema, column), column.values or ()) for column in schema.columns]
     return [
         f"CREATE TYPE t{place.name} AS ENUM ({', '.join(quoted(str(value)) for value in values)})"
         for place, values in columns
@@ -148,8 +148,8 @@ def _typed_rows(schema: Schema, table: Table) -> str:
     raws, reads, cells = [], [], []
     for column in schema.columns:
         raw, family = table.columns[column.name]
-        place = stored(schema, column).name
-        twice = repeated(column, raw, family)
+        place = storage(schema, column).name
+        twice = common_sql(column, raw, family)
         raws += [f"{raw} AS r{place}", *([] if twice is None else [f"{twice} AS m{place}"])]
         reads.append(f"{value(column, f'r{place}', family, twice and f'm{place}')} AS v{place}")
         cells.append(f"{_cell(schema, column, f'v{place}')} AS {place}")
@@ -167,7 +167,7 @@ def _typed_rows(schema: Schema, table: Table) -> str:
 
 def _cell(schema: Schema, column: Column, read: str) -> str:
     sql = cell(schema, column, read)
-    coded = stored(schema, column).store is Store.CODE
+    coded = storage(schema, column).store is Store.CODE
     return f"CAST(enum_code({sql}) AS {engine_type(schema, column)})" if coded else sql
 
 

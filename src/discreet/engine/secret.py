@@ -13,7 +13,7 @@ from discreet import durable
 from discreet.engine import files
 from discreet.errors import IntegrityError
 from discreet.noise.source import SYSTEM
-from discreet.schema.words import written
+from discreet.schema.words import toml_value
 
 _BYTES = 32
 
@@ -52,14 +52,14 @@ def load_or_create_secret(path: Path) -> Secret:
         raise files.cannot_write(path) from None
     if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid() or facts.st_mode & 0o077:
         why = "Others can read or change it, it belongs to someone else, or it is no regular file."
-        raise IntegrityError(f"{written(path.name)} is not its owner's alone.", why, f"Run: chmod 600 {path.name}")
+        raise IntegrityError(f"{toml_value(path.name)} is not its owner's alone.", why, f"Run: chmod 600 {path.name}")
     try:
         key = bytes.fromhex(text)
     except ValueError:
         key = b""
     if len(key) != _BYTES:
         fix = f"Remove {path.name}; the table then becomes another snapshot, and replays of old answers end."
-        raise IntegrityError(f"{written(path.name)} is not a key.", "It was changed or cut short.", fix)
+        raise IntegrityError(f"{toml_value(path.name)} is not a key.", "It was changed or cut short.", fix)
     return Secret(key)
 
 

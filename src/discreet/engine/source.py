@@ -11,7 +11,7 @@ from discreet.engine import files
 from discreet.engine.quotes import Quotes, delimiter
 from discreet.errors import SourceUnavailable
 from discreet.metadata import header
-from discreet.schema.words import written
+from discreet.schema.words import toml_value
 
 _CHUNK = 2**20
 _LINE_END = re.compile(rb"\r\n?|\n")
@@ -37,7 +37,7 @@ class File:
     @property
     def shown(self) -> str:
         """Its name as a message has it."""
-        return written(self.path.name)
+        return toml_value(self.path.name)
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -66,7 +66,7 @@ class File:
 
 def file(source: Path) -> File:
     """The file with its format, by its suffix or else by its first bytes."""
-    shown = written(source.name)
+    shown = toml_value(source.name)
     try:
         path = source.resolve()
         if path.is_dir():

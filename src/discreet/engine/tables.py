@@ -11,7 +11,7 @@ from discreet.engine.source import File, Format, unreadable
 from discreet.errors import MetadataError, SourceUnavailable
 from discreet.metadata import header
 from discreet.schema import Schema
-from discreet.schema.words import suggestion, written
+from discreet.schema.words import suggestion, toml_value
 
 _DELIMITERS, _QUOTE = ",;\t|", '"'
 _OWN_COLUMNS = "hive_partitioning = false"  # a folder called region=north must not stand for the column region
@@ -88,7 +88,7 @@ def _duckdb(source: File, schema: Schema, look: Look) -> Table:
     (tables_there,) = look([*attachment(source), tables])[-1:]
     named = [pair for pair in tables_there if pair[1].casefold() == schema.name.casefold()]
     if len(named) != 1 and len(tables_there) != 1:
-        why = f"{source.shown} has none called {written(schema.name)}, or more than one."
+        why = f"{source.shown} has none called {toml_value(schema.name)}, or more than one."
         fix = f"Name the table {schema.name} there, or keep only one table in the file."
         raise SourceUnavailable("Which table is meant is not clear.", why, fix)
     space, name = (named if len(named) == 1 else tables_there)[0]
@@ -135,6 +135,6 @@ def _refuse_twins(names: Sequence[str], shown: str) -> None:
 def _absent(name: str, names: Sequence[str], schema: Schema, shown: str) -> MetadataError:
     where = "[unit] key" if schema.unit is not None and name == schema.unit.key else "[columns]"
     similar = suggestion(name, names)
-    fix = f"Did you mean {written(similar)}? Write that name" if similar else "Correct or remove that name"
+    fix = f"Did you mean {toml_value(similar)}? Write that name" if similar else "Correct or remove that name"
     what = f"{where} names a column that the table does not have."
-    return MetadataError(what, f"{shown} has no {written(name)}.", f"{fix} in the TOML.")
+    return MetadataError(what, f"{shown} has no {toml_value(name)}.", f"{fix} in the TOML.")

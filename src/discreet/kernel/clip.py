@@ -51,7 +51,7 @@ class Clip:
             raise bad("rounding", "must be 'nearest' or 'stochastic'", rounding, "Leave it out for 'nearest'.")
         if not 1 <= clip / step < MOST_STEPS:
             rule = f"must be at most clip, and more than clip/{MOST_STEPS}"
-            raise bad("step", rule, public["step"], f"Give, for example, step = {amounts.shown(clip / 2**16)}.")
+            raise bad("step", rule, public["step"], f"Give, for example, step = {amounts.text_of(clip / 2**16)}.")
         return cls(clip, step, rounding)
 
     @property

@@ -18,7 +18,7 @@ from discreet.ledger import filter as filters
 from discreet.ledger import inside as insides
 from discreet.ledger import rules as stored_rules
 from discreet.ledger.account import Account, Amounts, Path
-from discreet.ledger.chain import Row, broken, canonical, checked
+from discreet.ledger.chain import Row, broken, canonical, checked_rows
 from discreet.ledger.inside import Inside
 from discreet.ledger.rules import Opening, Rules
 from discreet.ledger.weigh import Declared, promise, weight_of
@@ -114,7 +114,7 @@ class Books:
 
     def read(self, rows: Iterable[Row]) -> None:
         """Take in rows that follow the last one."""
-        for row in checked(rows, self.last):
+        for row in checked_rows(rows, self.last):
             try:
                 self._take(row, row.entry)
             except _MALFORMED:
@@ -306,7 +306,7 @@ class Books:
     @classmethod
     def from_checkpoint(cls, before: Row, row: Row) -> "Books":
         """The books that a checkpoint states; `before` is the row that it must follow."""
-        (row,) = checked([row], before)
+        (row,) = checked_rows([row], before)
         books = cls()
         try:
             if row.entry["kind"] != "checkpoint":

@@ -54,7 +54,7 @@ def next_row(before: Row | None, entry: dict[str, Any]) -> Row:
     return Row(number, body, link_hash(ROOT if before is None else before.hash, body))
 
 
-def checked(rows: Iterable[Row], before: Row | None = None) -> list[Row]:
+def checked_rows(rows: Iterable[Row], before: Row | None = None) -> list[Row]:
     """The rows if they follow `before` without a gap; else refused, naming the first that does not."""
     chain, digest, number = [], ROOT if before is None else before.hash, 0 if before is None else before.number
     for row in rows:
@@ -107,4 +107,4 @@ def rows_of_export(lines: Iterable[str]) -> list[Row]:
         if not isinstance(value["entry"], dict) or value["entry"].get("n") != number:
             raise broken(f"Line {number} is not entry {number}.")
         rows.append(row)
-    return checked(rows)
+    return checked_rows(rows)

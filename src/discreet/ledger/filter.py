@@ -86,8 +86,10 @@ class EpsilonDelta:
         shares = tuple((renyi.order(order), _open_delta(part)) for order, part in self.shares)
         total = keys + basic + sum((part for _, part in shares), Fraction(0))
         if total > delta:
-            rule = f"must not be parted into more than itself, {amounts.shown(delta)}"
-            raise bad("delta", rule, amounts.shown(total), "Give keys, basic and shares that add up to delta or less.")
+            rule = f"must not be parted into more than itself, {amounts.text_of(delta)}"
+            raise bad(
+                "delta", rule, amounts.text_of(total), "Give keys, basic and shares that add up to delta or less."
+            )
         orders = tuple(
             RenyiOrder(order, part, math.floor(limit(epsilon, order, part) * UNITS)) for order, part in shares
         )

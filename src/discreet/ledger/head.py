@@ -80,7 +80,7 @@ class HeadFile:
             return None
         except OSError as error:
             raise self._unwritable(error) from None
-        return _parsed(text)
+        return _head_of(text)
 
     def prepare(self, head: Head) -> None:
         """Write the coming head beside the present one, durably: all that can fail, before the ledger commits."""
@@ -119,7 +119,7 @@ def _lock(handle: int, seconds: float) -> None:
         pause = min(pause * 1.5, _LONGEST_PAUSE)
 
 
-def _parsed(text: bytes) -> Head:
+def _head_of(text: bytes) -> Head:
     try:
         value: Any = json.loads(text) if len(text) <= _LARGEST else None
         count, digest = value["count"], value["hash"]

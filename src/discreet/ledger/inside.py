@@ -150,10 +150,10 @@ def _slots_hold(slots: Atoms, inside: Atoms) -> bool:
         if times > equal:
             unmatched.append((atom, times - equal))
     free = tuple((atom, times) for atom, times in unused.items() if times)
-    return not unmatched or dominates(free, _ordered(unmatched)) or dominates(slots, _ordered(inside))
+    return not unmatched or dominates(free, _sorted_atoms(unmatched)) or dominates(slots, _sorted_atoms(inside))
 
 
-def _ordered(atoms: Iterable[tuple[Atom, int]]) -> Atoms:
+def _sorted_atoms(atoms: Iterable[tuple[Atom, int]]) -> Atoms:
     return tuple(sorted(atoms, key=repr))
 
 
@@ -232,7 +232,7 @@ class _Rooms:
 def to_json(inside: Inside) -> dict[str, Any]:
     """A JSON object with exact numbers as text."""
     sums = {name: str(value) for name, value in inside.sums}
-    return {**sums, "slots": _atoms_json(_ordered(inside.slots))} if inside.slots else sums
+    return {**sums, "slots": _atoms_json(_sorted_atoms(inside.slots))} if inside.slots else sums
 
 
 def from_json(data: dict[str, Any]) -> Inside:

@@ -29,7 +29,7 @@ def charge_entry(kind: str, request: ChargeRequest, cost: Cost, *, purse: int | 
         "analyst": None if request.analyst is None else text(request.analyst, "analyst"),
         "path": [list(pair) for pair in request.path],
         "snapshot": snapshot_name(request.snapshot),
-        "cost": costs.to_json(costs.checked(cost)),
+        "cost": costs.to_json(costs.require_cost(cost)),
         "memo": _memo(request.memo),
         "purse": purse,
         **run,

@@ -56,14 +56,14 @@ def _account_of(books: Books, analyst: str | None) -> Account:
 def _over_question(books: Books, declared: Declared, *, path: Path, analyst: str | None) -> BudgetExceeded | None:
     rules = books.rules
     if rules.max_epsilon is not None and declared.epsilon > rules.max_epsilon:
-        what = f"The question costs ε = {amounts.shown(declared.epsilon)}."
-        why = f"One question may take at most ε = {amounts.shown(rules.max_epsilon)} here."
+        what = f"The question costs ε = {amounts.text_of(declared.epsilon)}."
+        why = f"One question may take at most ε = {amounts.text_of(rules.max_epsilon)} here."
         available = remaining_for(books, path, analyst)
         return BudgetExceeded(what, why, _ask_less(available), available, declared.epsilon)
     if rules.max_delta is not None and declared.delta > rules.max_delta:
-        what = f"The question costs δ = {amounts.shown(declared.delta)}."
-        why = f"One question may take at most δ = {amounts.shown(rules.max_delta)} here."
-        fix = f"Ask with delta at most {amounts.shown(rules.max_delta)}."
+        what = f"The question costs δ = {amounts.text_of(declared.delta)}."
+        why = f"One question may take at most δ = {amounts.text_of(rules.max_delta)} here."
+        fix = f"Ask with delta at most {amounts.text_of(rules.max_delta)}."
         return BudgetExceeded(what, why, fix, remaining_for(books, path, analyst), declared.epsilon)
     return None
 
@@ -77,8 +77,8 @@ def _over_analyst(
     if accounts.with_charge(_account_of(books, analyst), path, Amounts(weight.epsilon)).spent.epsilon <= cap:
         return None
     available = remaining_for(books, path, analyst)
-    what = f"The question costs ε = {amounts.shown(declared.epsilon)} and {analyst} has ε = {down(available)} left."
-    why = f"{analyst} may spend ε = {amounts.shown(cap)} in all."
+    what = f"The question costs ε = {amounts.text_of(declared.epsilon)} and {analyst} has ε = {down(available)} left."
+    why = f"{analyst} may spend ε = {amounts.text_of(cap)} in all."
     return BudgetExceeded(what, why, _ask_less(available), available, declared.epsilon)
 
 
@@ -89,18 +89,18 @@ def _over_filter(
     if filters.accepts(budget, spent):
         return None
     available = remaining_for(books, path, analyst)
-    what = f"The question costs ε = {amounts.shown(declared.epsilon)}, δ = {amounts.shown(declared.delta)}"
+    what = f"The question costs ε = {amounts.text_of(declared.epsilon)}, δ = {amounts.text_of(declared.delta)}"
     what = f"{what} and the largest pure ε that still fits is {down(available)}."
     match budget:
         case EpsilonOnly() if declared.delta > 0:
-            why = f"The budget is ε = {amounts.shown(budget.epsilon)} without any δ."
+            why = f"The budget is ε = {amounts.text_of(budget.epsilon)} without any δ."
             fix = "Use Laplace noise and public keys: delta = 0."
         case EpsilonDelta() if spent.keys > budget.keys:
             keys = filters.remaining_delta(budget, books.account, path)[1]
             why = f"Of the δ set aside for key selection {down(keys)} is left."
             fix = "List the keys in the metadata, so that they are public, or ask with a smaller delta."
         case _:
-            why = f"The budget is ε = {amounts.shown(budget.epsilon)}, δ = {amounts.shown(budget.delta)} in all."
+            why = f"The budget is ε = {amounts.text_of(budget.epsilon)}, δ = {amounts.text_of(budget.delta)} in all."
             fix = _ask_less(available)
     return BudgetExceeded(what, why, fix, available, declared.epsilon)
 
@@ -162,7 +162,7 @@ def down(value: Fraction) -> str:
     >>> down(Fraction(2, 3))
     '0.666666666666'
     """
-    return amounts.shown(-amounts.rounded_up(-value)) if value > 0 else "0"
+    return amounts.text_of(-amounts.rounded_up(-value)) if value > 0 else "0"
 
 
 def _ask_less(available: Fraction) -> str:

@@ -61,14 +61,14 @@ class Registry:
         """The ledgers over a source for which no ledger was made yet."""
         if is_empty(self.path):
             return []
-        with self._connected() as connection:
+        with self._connection() as connection:
             return [place for _, place in _holders(connection, self._marks(connection, identity))]
 
     def has(self, identity: Mapping[str, str], mine: Place) -> bool:
         """Whether this ledger was entered for all that the source is."""
         if is_empty(self.path):
             return False
-        with self._connected() as connection:
+        with self._connection() as connection:
             marks = self._marks(connection, identity)
             number = _number(connection, mine)
             entered = _marks_of(connection, number) if number is not None else set()
@@ -96,7 +96,7 @@ class Registry:
         """Every place where the ledger with that first entry is known to lie, or to have lain."""
         if is_empty(self.path):
             return []
-        with self._connected() as connection:
+        with self._connection() as connection:
             rows = connection.execute("SELECT path, origin, dataset FROM ledgers WHERE origin = ?", (origin,))
             return [_place(row) for row in rows]
 
@@ -104,7 +104,7 @@ class Registry:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._connected() as connection:
+        with self._connection() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -115,7 +115,7 @@ class Registry:
                 raise
 
     @contextlib.contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
+    def _connection(self) -> Iterator[sqlite3.Connection]:
         with _translate_errors(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             make_file(self.path)

@@ -65,11 +65,11 @@ def _differences(new: Rules, old: Rules) -> dict[str, Any]:
         "max_epsilon_per_question": (new.max_epsilon, old.max_epsilon),
     }
     changed: dict[str, Any] = {
-        name: amounts.typed(value) for name, (value, present) in pairs.items() if value not in (None, present)
+        name: amounts.exact_text(value) for name, (value, present) in pairs.items() if value not in (None, present)
     }
-    caps = tuple(f"{name}={amounts.typed(cap)}" for name, cap in new.analysts if old.cap(name) != cap)
+    caps = tuple(f"{name}={amounts.exact_text(cap)}" for name, cap in new.analysts if old.cap(name) != cap)
     changed |= {"analyst": caps} if caps else {}
-    return (changed or {"epsilon": amounts.typed(new.budget.epsilon)}) | {"why": UNKNOWN}
+    return (changed or {"epsilon": amounts.exact_text(new.budget.epsilon)}) | {"why": UNKNOWN}
 
 
 def standing(books: Books) -> Standing:

@@ -9,7 +9,7 @@ import threading
 from discreet.errors import Conflict, bad
 from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.standing import Receipt
-from discreet.privacy.cost import Cost, Together, checked
+from discreet.privacy.cost import Cost, Together, require_cost
 
 NOWHERE = "charged nowhere"
 
@@ -41,7 +41,7 @@ class Unbooked:
             number = next((n for n, (key, _) in enumerate(self._charged, 1) if key == request.key), 0)
             if number and request.key in self._answers:
                 return Receipt(number, NOWHERE, request.key, 1, stored=True)
-            self._charged.append((request.key, checked(cost)))
+            self._charged.append((request.key, require_cost(cost)))
             return Receipt(len(self._charged), NOWHERE, request.key, 1, stored=False)
 
     def commit(self, receipt: Receipt, answer: bytes) -> None:

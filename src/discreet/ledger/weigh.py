@@ -14,7 +14,7 @@ from discreet.errors import NotPriced, bad
 from discreet.ledger.account import Amounts
 from discreet.ledger.filter import Budget, charged_delta, charged_epsilon, charged_renyi
 from discreet.privacy import analytic, convert, price, renyi
-from discreet.privacy.cost import FREE, Apart, Approx, Cost, Group, Pure, Repeated, Sampled, Together, checked
+from discreet.privacy.cost import FREE, Apart, Approx, Cost, Group, Pure, Repeated, Sampled, Together, require_cost
 from discreet.privacy.flat import Atoms, Choice, Concentrated, Normal, Odds, Thinned, atoms_of, promises_groups
 from discreet.relation import Relation
 
@@ -49,7 +49,7 @@ def promise(cost: Cost, relation: Relation) -> Promise:
     >>> promise(Together((Approx(1, "1e-9"), Pure(2))), Relation.ADD_REMOVE).delta_apart
     Fraction(1, 1000000000)
     """
-    exact = _promise(checked(cost), 1, relation)
+    exact = _promise(require_cost(cost), 1, relation)
     delta = exact.delta_apart if exact.delta_apart.denominator <= _FINEST else charged_delta(exact.delta_apart)
     return Promise(exact.cost, min(delta, Fraction(1)))
 
@@ -117,11 +117,11 @@ def declared(cost: Cost, relation: Relation, *, epsilon: Any = None, delta: Any 
     else:
         total = amounts.epsilon(epsilon)
     if total_delta < behind.delta_apart:
-        fix = f"Give at least {amounts.shown(behind.delta_apart)}."
-        raise bad("delta", "must cover the δ that the cost pays apart", amounts.shown(total_delta), fix)
+        fix = f"Give at least {amounts.text_of(behind.delta_apart)}."
+        raise bad("delta", "must cover the δ that the cost pays apart", amounts.text_of(total_delta), fix)
     if not is_covered(behind.cost, total, total_delta - behind.delta_apart):
-        rule, fix = f"must cover the cost at delta = {amounts.shown(total_delta)}", _CALIBRATED
-        raise bad("epsilon", rule, amounts.shown(total), fix)
+        rule, fix = f"must cover the cost at delta = {amounts.text_of(total_delta)}", _CALIBRATED
+        raise bad("epsilon", rule, amounts.text_of(total), fix)
     return Declared(total, total_delta, behind)
 
 

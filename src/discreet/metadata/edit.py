@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import MetadataError
-from discreet.schema.words import key, written
+from discreet.schema.words import key, toml_value
 
 _HEADING = re.compile(r"\s*\[")
 _COMMENT = re.compile(r"\s*(#.*)?")
@@ -35,8 +35,8 @@ def with_budget(
     capped = {name: value for name, value in analysts.items() if not _same(caps.get(name), value)}
     edited = _with_values(_with_values(text, ("budget",), changed), ("budget", "analysts"), capped)
     if _document(edited) != _expected_document(document, changed, capped):
-        lines = [f"{key(name)} = {written(value)}" for name, value in changed.items()]
-        lines += [f"analysts.{key(name)} = {written(value)}" for name, value in capped.items()]
+        lines = [f"{key(name)} = {toml_value(value)}" for name, value in changed.items()]
+        lines += [f"analysts.{key(name)} = {toml_value(value)}" for name, value in capped.items()]
         why = "Its [budget] is written in a way that cannot be changed line by line."
         fix = "Write it as a table of its own:\n" + "\n".join(["[budget]", *lines])
         raise MetadataError(f"{file} was left as it is.", why, fix)
@@ -56,7 +56,7 @@ def _with_values(text: str, table: tuple[str, ...], values: Mapping[str, Fractio
         lines[start:start] = ["", f"[{key(*table)}]"] if start else [f"[{key(*table)}]"]
         start += 1 if start else 0
     for name, value in values.items():
-        _set(lines, start, name, written(value))
+        _set(lines, start, name, toml_value(value))
     return end.join(lines)
 
 
@@ -129,4 +129,4 @@ def _expected_document(
 
 
 def _as_read(value: Fraction) -> Any:
-    return tomllib.loads(f"x = {written(value)}", parse_float=Decimal)["x"]
+    return tomllib.loads(f"x = {toml_value(value)}", parse_float=Decimal)["x"]

@@ -7,14 +7,14 @@ from typing import Any
 
 from discreet.errors import MetadataError
 from discreet.fix import UNKNOWN, Advice, Fix
-from discreet.schema.words import key, name, written
+from discreet.schema.words import key, name, toml_value
 
 MOST_BYTES = 16 * 2**20
 
 
 def toml_text(path: Path) -> str:
     """The text of a file that ends in .toml; nothing else is opened, so a table given by mistake stays unread."""
-    shown = written(str(path))
+    shown = toml_value(str(path))
     if path.suffix.lower() != ".toml":
         words = f"Give a name such as {_toml_name(path)}. For a table, this writes one:"
         fix = Fix(words, "init", {"table": str(path) if path.suffix else UNKNOWN})
@@ -27,9 +27,9 @@ def column(folder: Path, file: Any, where: str, *, heading: str, source: Path | 
     """The cells of a public one-column CSV below its heading."""
     rows = _rows(folder, file, where, source=source)
     if rows[:1] != [[heading]]:
-        why = f"You gave {written(file)}, whose first line is another."
-        fix = f"Make {written(heading)} the first line and put one value on each line below it."
-        raise MetadataError(f"{where} must name a CSV with the one column {written(heading)}.", why, fix)
+        why = f"You gave {toml_value(file)}, whose first line is another."
+        fix = f"Make {toml_value(heading)} the first line and put one value on each line below it."
+        raise MetadataError(f"{where} must name a CSV with the one column {toml_value(heading)}.", why, fix)
     for number, row in enumerate(rows, 1):
         if len(row) != 1:
             what = f"{where} must name a CSV with one column."
@@ -41,7 +41,7 @@ def branches(folder: Path, file: Any, where: str, *, levels: Any, source: Path |
     """The rows of a public CSV that has the levels of a hierarchy as its columns, top first."""
     rows = _rows(folder, file, where, source=source)
     if rows[:1] != [list(levels)]:
-        why = f"You gave {written(file)}, whose first line is another."
+        why = f"You gave {toml_value(file)}, whose first line is another."
         fix = f"Make the first line: {','.join(map(str, levels))}"
         raise MetadataError(f"{where} must name a CSV whose columns are the levels, top first.", why, fix)
     return rows[1:]
@@ -52,7 +52,7 @@ def _rows(folder: Path, file: Any, where: str, *, source: Path | None) -> list[l
     fix = f'Write the name of a public file beside the TOML, for example: {key_name} = "regions.csv"'
     relative = PurePosixPath(name(file, where, fix))
     if relative.is_absolute() or ".." in relative.parts:
-        raise MetadataError(f"{where} must lie in the folder of the TOML.", f"You gave {written(file)}.", fix)
+        raise MetadataError(f"{where} must lie in the folder of the TOML.", f"You gave {toml_value(file)}.", fix)
     return public_rows(folder / relative, where, shown=str(file), source=source, fix=fix)
 
 
@@ -60,13 +60,13 @@ def public_rows(path: Path, where: str, *, shown: str, source: Path | None, fix:
     """The rows of a public CSV, its header first; refused, unread, where it is the private table."""
     if source is not None and path.exists() and source.exists() and path.samefile(source):
         what = f"{where} must be a public file, not the private table."
-        raise MetadataError(what, f"You gave {written(shown)}, which is the source.", fix)
-    text = _text(path, f"{where} = {written(shown)}", fix)
+        raise MetadataError(what, f"You gave {toml_value(shown)}, which is the source.", fix)
+    text = _text(path, f"{where} = {toml_value(shown)}", fix)
     try:
         return [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
     except csv.Error:
         fix = 'Put values with commas in quotes and double the quotes inside: "a, ""b"""'
-        raise MetadataError(f"{where} must name a CSV.", f"{written(shown)} is not one.", fix) from None
+        raise MetadataError(f"{where} must name a CSV.", f"{toml_value(shown)} is not one.", fix) from None
 
 
 def _text(path: Path, shown: str, fix: Advice) -> str:

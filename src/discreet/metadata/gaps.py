@@ -10,7 +10,7 @@ from discreet.metadata.read import Metadata, delta_advised, delta_ceiling
 from discreet.schema import Column, Type
 from discreet.schema.column import COARSE_STEP, has_undeclared_step
 from discreet.schema.kind import ORDERED
-from discreet.schema.words import key, suggestion, written
+from discreet.schema.words import key, suggestion, toml_value
 
 _BLANK = " .…"  # a why_public of nothing else is the placeholder of the line to paste
 _WHERE_FROM = "Put in place of … where they come from: which law, tariff, map, form or register."
@@ -53,14 +53,14 @@ def _of_dataset(metadata: Metadata, header: Sequence[str]) -> Iterator[Gap]:
         what = "Nothing says where the table lies, so it must be handed over in Python."
         yield Gap("dataset.source", what, 'Under [dataset] write: source = "people.csv"')
     elif metadata.source_path is None and metadata.address is None:
-        what = f"{written(metadata.source)} is an address, and only files can be read, or tables in PostgreSQL."
+        what = f"{toml_value(metadata.source)} is an address, and only files can be read, or tables in PostgreSQL."
         fix = 'Fetch the table, and under [dataset] write: source = "people.csv"'
         yield Gap("dataset.source", what, fix, blocks=True)
     if metadata.schema.unit is None:
         what = "Each row is protected on its own; a person with several rows is not."
         declared = {column.name.casefold() for column in metadata.schema.columns}
         named = like_unit([name for name in header if name.casefold() not in declared])
-        line = written(named) if named else f"{written('…')}  # the column that says whose row it is"
+        line = toml_value(named) if named else f"{toml_value('…')}  # the column that says whose row it is"
         yield Gap("unit", what, f"Write:\n[unit]\nkey = {line}\nmax_rows = 5{_YOUR_OWN}")
     if not metadata.schema.columns:
         what = "No column is declared, so only the number of rows can be asked for."
@@ -89,13 +89,13 @@ def _of_budget(metadata: Metadata) -> Iterator[Gap]:
         yield Gap("budget.delta", what, "Under [budget] write: delta = 1e-7, or delta = 0 if that is meant.")
     population = metadata.schema.population
     advised = delta_advised(population)
-    limit = written(advised) if population is None else f"1/(100·population) = {advised}"
+    limit = toml_value(advised) if population is None else f"1/(100·population) = {advised}"
     what = f"It is above {limit}. A δ near one over the number of units may let one random unit be published."
     if budget.delta > advised:
-        yield Gap("budget.delta", what, f"Under [budget] write: delta = {written(round_delta(population))}")
+        yield Gap("budget.delta", what, f"Under [budget] write: delta = {toml_value(round_delta(population))}")
     chosen = "budget.max_delta" in metadata.said or budget.max_delta > delta_ceiling(population)
     if chosen and budget.max_delta > advised:
-        yield Gap("budget.max_delta", what, f"Under [budget] write: max_delta = {written(advised)}")
+        yield Gap("budget.max_delta", what, f"Under [budget] write: max_delta = {toml_value(advised)}")
 
 
 def round_delta(population: int | None) -> Fraction:
@@ -119,9 +119,8 @@ def _of_column(column: Column, leaves: set[str]) -> Iterator[Gap]:
         fix = f"{heading} bounds = {example}{_YOUR_OWN}"
         yield Gap(column.key("bounds"), "Without bounds it can only be counted.", fix)
     if has_undeclared_step(column, COARSE_STEP):
-        what = (
-            f"It is read in steps of {written(column.step)}, which follow from its bounds: smaller numbers count as 0."
-        )
+        step = toml_value(column.step)
+        what = f"It is read in steps of {step}, which follow from its bounds: smaller numbers count as 0."
         yield Gap(column.key("step"), what, f"{heading} step = 0.01  # put in place the step in which it was measured")
     limits = column.bounds or column.values or column.bins
     if limits is not None and not (column.why_public or "").strip(_BLANK):
@@ -137,6 +136,6 @@ def _of_header(metadata: Metadata, header: Sequence[str]) -> Iterator[Gap]:
     for named, where in declared:
         if named.casefold() not in names:
             similar = suggestion(named, header)
-            fix = f"Did you mean {written(similar)}? " if similar else ""
+            fix = f"Did you mean {toml_value(similar)}? " if similar else ""
             fix += "Correct the name here, or the header of the table."
-            yield Gap(where, f"The table has no column {written(named)}.", fix, blocks=True)
+            yield Gap(where, f"The table has no column {toml_value(named)}.", fix, blocks=True)

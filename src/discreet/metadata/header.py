@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from discreet.errors import MetadataError, SourceUnavailable
-from discreet.schema.words import text, written
+from discreet.schema.words import text, toml_value
 
 MOST_BYTES = 2**20
 SUFFIXES = (".csv", ".tsv", ".txt")
@@ -17,7 +17,7 @@ _VALUE = re.compile(r"[+-]?[\d.,]*\d[\d.,]*([eE][+-]?\d+)?%?|\d{1,4}[-/.]\d{1,2}
 
 def names(path: Path) -> tuple[str, ...]:
     """The column names on the first line of a CSV in UTF-8 (a byte-order mark is fine)."""
-    shown = written(path.name)
+    shown = toml_value(path.name)
     if path.suffix.lower() not in SUFFIXES:
         why = f"You gave {shown}; reading the columns of other formats is not built in yet."
         fix = "Name the columns yourself, for example: --column age:integer:0:110"

@@ -5,7 +5,7 @@ from typing import Any
 
 from discreet.errors import MetadataError
 from discreet.schema.words import key as dotted
-from discreet.schema.words import suggestion, written
+from discreet.schema.words import suggestion, toml_value
 
 TABLES: Mapping[str, Mapping[str, str]] = {
     "dataset": {
@@ -108,7 +108,7 @@ def require_table(table: tuple[str, ...], content: Any) -> Mapping[str, Any]:
     heading = HEADINGS[kind] if len(table) == 1 else f"[{dotted(*table)}]"
     line = next(iter(TABLES[kind].values()))
     what = f"{dotted(*table)} must be a table."
-    raise MetadataError(what, f"You gave {_short(written(content))}.", f"Write:\n{heading}\n{line}")
+    raise MetadataError(what, f"You gave {_short(toml_value(content))}.", f"Write:\n{heading}\n{line}")
 
 
 def missing(table: tuple[str, ...], key: str) -> MetadataError:
@@ -125,9 +125,9 @@ def _unknown_key(table: tuple[str, ...], key: str, value: Any) -> MetadataError:
     similar = suggestion(key, TABLES[kind], _OTHER_WORDS[kind])
     misspelt = suggestion(key, TABLES[kind])
     if misspelt is not None and misspelt == similar and not isinstance(value, Mapping):
-        return MetadataError(what, why, f"Did you mean {similar!r}? Write: {similar} = {_short(written(value))}")
+        return MetadataError(what, why, f"Did you mean {similar!r}? Write: {similar} = {_short(toml_value(value))}")
     if elsewhere:
-        line = "" if isinstance(value, Mapping) else f" and write there: {key} = {_short(written(value))}"
+        line = "" if isinstance(value, Mapping) else f" and write there: {key} = {_short(toml_value(value))}"
         return MetadataError(what, why, f"{key!r} belongs to {HEADINGS[elsewhere[0]]}: move it{line}")
     if similar is not None:
         return MetadataError(what, why, f"Did you mean {similar!r}? Write, for example: {TABLES[kind][similar]}")
@@ -141,7 +141,7 @@ def _unknown_table(key: str, value: Any) -> MetadataError:
     if not is_table:
         homes = [kind for kind in TABLES if key in TABLES[kind]]
         if homes:
-            line = f"{HEADINGS[homes[0]]}\n{key} = {_short(written(value))}"
+            line = f"{HEADINGS[homes[0]]}\n{key} = {_short(toml_value(value))}"
             return MetadataError(what, why, f"Write it under its heading:\n{line}")
     similar = suggestion(key, TABLES, _OTHER_WORDS[""])
     if similar is None:

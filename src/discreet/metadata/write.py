@@ -10,7 +10,7 @@ from discreet.metadata.read import Metadata, delta_ceiling
 from discreet.schema import Column, Empty, Null
 from discreet.schema.column import default_step
 from discreet.schema.limits import GIBIBYTE
-from discreet.schema.words import key, written
+from discreet.schema.words import key, toml_value
 
 _WIDTH = 86
 _TOP = """\
@@ -66,10 +66,10 @@ def _table(heading: str, lines: Iterable[tuple[str, str, str]]) -> str:
 
 def _dataset(metadata: Metadata) -> str:
     schema = metadata.schema
-    lines = [("format", "1", ""), ("name", written(schema.name), "what questions call it: FROM …")]
+    lines = [("format", "1", ""), ("name", toml_value(schema.name), "what questions call it: FROM …")]
     if metadata.source is not None:
-        lines.append(("source", written(metadata.source), "the private table, seen from this file's folder"))
-    lines.append(("neighbours", written(str(schema.relation)), "or replace-one, when the number of units is public"))
+        lines.append(("source", toml_value(metadata.source), "the private table, seen from this file's folder"))
+    lines.append(("neighbours", toml_value(str(schema.relation)), "or replace-one, when the number of units is public"))
     if schema.population is not None:
         lines.append(("population", str(schema.population), "how many units there are, as published"))
     return _table("dataset", lines)
@@ -78,34 +78,34 @@ def _dataset(metadata: Metadata) -> str:
 def _unit(metadata: Metadata, undeclared: Sequence[str]) -> str:
     unit = metadata.schema.unit
     if unit is None:
-        return _NO_UNIT.format(written(like_unit(undeclared) or "…"))
+        return _NO_UNIT.format(toml_value(like_unit(undeclared) or "…"))
     lines = [
-        ("key", written(unit.key), "whose row it is: who is protected"),
+        ("key", toml_value(unit.key), "whose row it is: who is protected"),
         ("max_rows", str(unit.max_rows), "more rows of one unit are left out; a lower cap means less noise"),
     ]
     return _table("unit", lines)
 
 
 def _column(column: Column, file: str | None) -> str:
-    lines = [("type", written(str(column.type)), "")]
+    lines = [("type", toml_value(str(column.type)), "")]
     if column.bounds is not None:
-        lines.append(("bounds", written(column.bounds), "values beyond count as the nearer end"))
+        lines.append(("bounds", toml_value(column.bounds), "values beyond count as the nearer end"))
     if file is not None:
-        lines.append(("values_from", written(file), "a public file"))
+        lines.append(("values_from", toml_value(file), "a public file"))
     elif column.values is not None:
         lines.append(("values", _list(column.values), ""))
     if column.step is not None and column.step != default_step(column):
-        lines.append(("step", written(column.step), "the lattice numbers are rounded to"))
+        lines.append(("step", toml_value(column.step), "the lattice numbers are rounded to"))
     if column.bins is not None:
         lines.append(("bins", _list(column.bins), ""))
     if column.fixed_per_unit:
         lines.append(("fixed_per_unit", "true", "one value per unit"))
     if column.null is not Null.DROP:
-        lines.append(("null", written(str(column.null)), "empty cells are a group"))
+        lines.append(("null", toml_value(str(column.null)), "empty cells are a group"))
     if column.empty is not Empty.VALUE:
-        lines.append(("empty", written(str(column.empty)), "an empty text is an empty cell"))
+        lines.append(("empty", toml_value(str(column.empty)), "an empty text is an empty cell"))
     if column.why_public is not None:
-        lines.append(("why_public", written(column.why_public), ""))
+        lines.append(("why_public", toml_value(column.why_public), ""))
     elif column.bounds or column.values:
         lines.append(("# why_public", '"…"', "where the bounds or values come from; never the data"))
     return _table(key("columns", column.name), lines)
@@ -113,11 +113,11 @@ def _column(column: Column, file: str | None) -> str:
 
 def _list(items: Sequence[Any]) -> str:
     """A list on one line if it is short, else on several."""
-    line = written(items)
+    line = toml_value(items)
     if len(line) <= _WIDTH:
         return line
     lines = [""]
-    for item in map(written, items):
+    for item in map(toml_value, items):
         if len(lines[-1]) + len(item) > _WIDTH:
             lines.append("")
         lines[-1] += f"{item}, "
@@ -132,9 +132,9 @@ def _undeclared_comment(names: Sequence[str]) -> str:
 
 def _hierarchies(metadata: Metadata) -> Iterator[str]:
     for hierarchy in metadata.schema.hierarchies:
-        lines = [("levels", written(hierarchy.levels), "top first; the last is a column")]
+        lines = [("levels", toml_value(hierarchy.levels), "top first; the last is a column")]
         if hierarchy.tree is not None:
-            lines.append(("tree", written(hierarchy.tree), "a public CSV with these columns"))
+            lines.append(("tree", toml_value(hierarchy.tree), "a public CSV with these columns"))
         elif hierarchy.branches:
             lines.append(("branches", _list(hierarchy.branches), ""))
         yield _table(key("hierarchy", hierarchy.name), lines)
@@ -144,19 +144,19 @@ def _budget(metadata: Metadata) -> str:
     budget = metadata.budget
     if budget is None:
         return _NO_BUDGET
-    lines = [("epsilon", written(budget.epsilon), "for all questions together; fixed once the ledger is open")]
+    lines = [("epsilon", toml_value(budget.epsilon), "for all questions together; fixed once the ledger is open")]
     if budget.delta or "budget.delta" in metadata.said:
-        lines.append(("delta", written(budget.delta), "for Gaussian noise and keys that are not public"))
+        lines.append(("delta", toml_value(budget.delta), "for Gaussian noise and keys that are not public"))
     if budget.max_epsilon_per_question is not None:
-        lines.append(("max_epsilon_per_question", written(budget.max_epsilon_per_question), ""))
+        lines.append(("max_epsilon_per_question", toml_value(budget.max_epsilon_per_question), ""))
     if budget.max_delta != delta_ceiling(metadata.schema.population):
-        lines.append(("max_delta", written(budget.max_delta), "the ceiling of every delta"))
+        lines.append(("max_delta", toml_value(budget.max_delta), "the ceiling of every delta"))
     if budget.share_answers:
         lines.append(("share_answers", "true", "an answer paid for once is free for all"))
     text = _table("budget", lines)
     if not budget.analysts:
         return text
-    caps = [(key(analyst), written(cap), "") for analyst, cap in budget.analysts]
+    caps = [(key(analyst), toml_value(cap), "") for analyst, cap in budget.analysts]
     return "\n".join([text, _table(key("budget", "analysts"), caps)])
 
 
@@ -164,9 +164,9 @@ def _limits(metadata: Metadata) -> Iterator[str]:
     limits = metadata.limits
     if limits is not None:
         facts = {
-            "memory_gib": written(Fraction(limits.memory, GIBIBYTE)),
-            "seconds": written(Fraction(str(limits.seconds))),
-            "prepare_seconds": written(Fraction(str(limits.prepare_seconds))),
+            "memory_gib": toml_value(Fraction(limits.memory, GIBIBYTE)),
+            "seconds": toml_value(Fraction(str(limits.seconds))),
+            "prepare_seconds": toml_value(Fraction(str(limits.prepare_seconds))),
             "threads": str(limits.threads),
         }
         yield _table("limits", [(named, facts[named], "") for named in facts if key("limits", named) in metadata.said])

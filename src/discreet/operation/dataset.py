@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from discreet.errors import DiscreetError, EngineFailed, MetadataError
 from discreet.fix import UNKNOWN, Fix
-from discreet.schema.words import written
+from discreet.schema.words import toml_value
 
 if TYPE_CHECKING:
     from discreet.dataset import Dataset
@@ -104,7 +104,7 @@ def _stamping_failures() -> Iterator[None]:
 def require_metadata_file(metadata: Path) -> None:
     """Refuses metadata that are a pipe or a device; a folder or a missing file is refused when it is read."""
     if mode(metadata) not in (None, stat.S_IFREG, stat.S_IFDIR):
-        why = f"You gave {written(str(metadata))}, which is a pipe or a device."
+        why = f"You gave {toml_value(str(metadata))}, which is a pipe or a device."
         raise MetadataError("The metadata must be a plain file.", why, "Save them to a file, such as people.toml.")
 
 

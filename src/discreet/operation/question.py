@@ -128,10 +128,10 @@ def _require_delta(question: "Asking", call: QuestionCall) -> None:
     why = f"The values of {names} are not public, and to find them privately takes a delta above 0."
     declare = 'List them in the metadata: values = ["…"]'
     if table.budget.delta:
-        fix = replace(call, delta=amounts.typed(table.delta())).fix(f"{declare}, or ask with a delta:")
+        fix = replace(call, delta=amounts.exact_text(table.delta())).fix(f"{declare}, or ask with a delta:")
     else:
         from discreet.metadata.gaps import round_delta
 
-        arguments = {"delta": amounts.typed(round_delta(table.schema.population)), "why": UNKNOWN}
+        arguments = {"delta": amounts.exact_text(round_delta(table.schema.population)), "why": UNKNOWN}
         fix = Fix(f"{declare}, or let the curator allow a delta:", "budget set", arguments)
     raise NotAnswerable("These groups cannot be found without a delta.", why, fix)

@@ -194,7 +194,7 @@ def _set(cost: Any, /, **values: Any) -> None:
         object.__setattr__(cost, name, value)
 
 
-def checked(value: Any) -> "Cost":
+def require_cost(value: Any) -> "Cost":
     """The value itself if it is a cost, otherwise refused; every cost is nested at most 50 deep."""
     if not isinstance(value, Cost):
         raise bad("cost", "must be a Cost", value, "Give Pure(1), Gaussian(2), Together((…)) and so on.")
@@ -203,7 +203,7 @@ def checked(value: Any) -> "Cost":
 
 def _inside(value: Any) -> "Cost":
     """A cost that one more layer may hold."""
-    cost = checked(value)
+    cost = require_cost(value)
     if _depth(cost) >= _DEEPEST:
         raise bad("cost", f"must be nested at most {_DEEPEST} deep", type(value).__name__, "Flatten it by Together.")
     return cost

@@ -13,7 +13,7 @@ from discreet.errors import NotPriced, bad
 from discreet.privacy import analytic, convert
 from discreet.privacy import renyi as curves
 from discreet.privacy.certify import up
-from discreet.privacy.cost import Cost, checked
+from discreet.privacy.cost import Cost, require_cost
 from discreet.privacy.flat import Atoms, Choice, Concentrated, Normal, Odds, Thinned, atoms_of
 from discreet.privacy.routes import Bound, epsilon_bounds, is_group_of_samples, least, least_delta, value_of
 from discreet.real import ball
@@ -31,9 +31,9 @@ def epsilon(cost: Cost, delta: Any) -> Bound:
     0.9263
     """
     target_delta = _delta(delta)
-    bound = least(epsilon_bounds(checked(cost), target_delta))
+    bound = least(epsilon_bounds(require_cost(cost), target_delta))
     if bound is None:
-        what = f"This cost has no ε at δ = {amounts.shown(target_delta)}."
+        what = f"This cost has no ε at δ = {amounts.text_of(target_delta)}."
         raise NotPriced(what, "Part of its promise fails with a larger probability.", "Ask at a larger δ.")
     return bound
 
@@ -45,7 +45,7 @@ def delta(cost: Cost, epsilon: Any) -> Bound:
     >>> delta(Pure(1), 1).value
     Fraction(0, 1)
     """
-    return least_delta(checked(cost), _epsilon(epsilon))
+    return least_delta(require_cost(cost), _epsilon(epsilon))
 
 
 def renyi(cost: Cost, order: Any) -> Bound:
@@ -56,9 +56,9 @@ def renyi(cost: Cost, order: Any) -> Bound:
     Fraction(8, 1)
     """
     alpha = curves.order(order)
-    divergence = curves.divergence(checked(cost), alpha)
-    note = f", and δ = {amounts.shown(divergence.delta)} apart" if divergence.delta else ""
-    return Bound(divergence.value, f"Rényi at order {amounts.shown(alpha)}{note}", apart=divergence.delta)
+    divergence = curves.divergence(require_cost(cost), alpha)
+    note = f", and δ = {amounts.text_of(divergence.delta)} apart" if divergence.delta else ""
+    return Bound(divergence.value, f"Rényi at order {amounts.text_of(alpha)}{note}", apart=divergence.delta)
 
 
 def zcdp(cost: Cost) -> Bound:
@@ -68,7 +68,7 @@ def zcdp(cost: Cost) -> Bound:
     >>> zcdp(Together((Pure(1), Exponential(1)))).value
     Fraction(5, 8)
     """
-    rho = zcdp_of_atoms(atoms_of(checked(cost)))
+    rho = zcdp_of_atoms(atoms_of(require_cost(cost)))
     if rho is None:
         why = "Part of its promise fails outright with probability δ."
         raise NotPriced("This cost is not zCDP at any ρ.", why, "Price it with epsilon(cost, delta).")
@@ -85,7 +85,7 @@ def tradeoff(cost: Cost, false_alarm: Any) -> Bound:
     0.2595
     """
     alarm = amounts.probability(false_alarm, "false_alarm")
-    atoms = atoms_of(checked(cost))
+    atoms = atoms_of(require_cost(cost))
     match atoms:
         case ():
             return Bound(alarm, "closed form: nothing is promised away")
@@ -98,7 +98,9 @@ def _catch_rate(cost: Cost, epsilon: Fraction, alarm: Fraction) -> Bound:
     bound = delta(cost, epsilon)
     rise = up(lambda: ball(epsilon).exp()) * alarm + bound.value if epsilon < 700 else Fraction(1)
     fall = up(lambda: 1 - (-ball(epsilon)).exp() * ball(max(Fraction(0), 1 - bound.value - alarm)))
-    return Bound(min(Fraction(1), rise, fall), f"trade-off at ε = {amounts.shown(epsilon)}: {bound.route}", bound.slack)
+    return Bound(
+        min(Fraction(1), rise, fall), f"trade-off at ε = {amounts.text_of(epsilon)}: {bound.route}", bound.slack
+    )
 
 
 def _test_points(cost: Cost, atoms: Atoms) -> "list[Fraction]":

@@ -51,7 +51,7 @@ def at_most(share: Fraction) -> str:
     ('33.4', '50', '0.0001')
     """
     if share < Fraction(1, 1000):
-        return amounts.shown(amounts.rounded_up(share * 100, 2))
+        return amounts.text_of(amounts.rounded_up(share * 100, 2))
     return _tenths(_ceiling(share * 1000))
 
 
@@ -168,7 +168,7 @@ def composition(losses: tuple[Fraction, ...] = ()) -> str:
 
 def accusations(rate: Fraction) -> str:
     """The number of false accusations of 100."""
-    return "one false accusation" if rate == Fraction(1, 100) else f"{amounts.shown(rate * 100)} false accusations"
+    return "one false accusation" if rate == Fraction(1, 100) else f"{amounts.text_of(rate * 100)} false accusations"
 
 
 def _ceiling(value: Fraction) -> int:

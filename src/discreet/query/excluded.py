@@ -18,7 +18,7 @@ from discreet.query.meaning.fold import columns
 from discreet.query.meaning.steps import Line, line
 from discreet.query.nodes import And, Bins, Case, Col, Compare, Expr, In, IsNull, Literal, Not, Or, weight
 from discreet.schema import Schema
-from discreet.schema.kind import measured
+from discreet.schema.kind import number_of
 
 MOST_WORK = 2_000_000  # labels times parts of WHERE, a few seconds: beyond, every group stays
 _ANY = frozenset((True, False, None))
@@ -100,7 +100,7 @@ def _label_at(key: KeyCells) -> Callable[[int], Labels]:
     item, labels = key.key.item, key.labels or ()
     if not isinstance(item, Bins):
         return lambda index: {item: labels[index]}
-    edges = [measured(edge) for edge in item.edges or ()]
+    edges = [number_of(edge) for edge in item.edges or ()]
     return lambda index: {item.item: _Bin(edges[index], edges[index + 1], index == len(edges) - 2)}
 
 
@@ -173,7 +173,7 @@ def _constant_truths(
         return _step_truths(_in_steps(around, axis), op, axis, constants)
     around = labels.get(item)
     if isinstance(around, _Bin):
-        return _any_of([_comparison_truths(op, around, measured(_value(constant))) for constant in constants])
+        return _any_of([_comparison_truths(op, around, number_of(_value(constant))) for constant in constants])
     return _settled_truths(whole, labels)
 
 
@@ -182,7 +182,7 @@ def _axis_truths(axis: Line, label: Any, op: str, constants: tuple[Literal, ...]
         return frozenset((None,))
     if isinstance(label, _Bin):
         return _step_truths(_in_steps(label, replace(axis, factor=Fraction(1), shift=Fraction(0))), op, axis, constants)
-    step = measured(label) / axis.step
+    step = number_of(label) / axis.step
     return _step_truths(_Bin(step, step, closed=True), op, axis, constants)
 
 
@@ -198,7 +198,7 @@ def _step_truths(steps: _Bin | None, op: str, axis: Line, constants: tuple[Liter
         return _ANY
     results = []
     for constant in constants:
-        turned, place = axis.comparison(op, measured(_value(constant)))
+        turned, place = axis.comparison(op, number_of(_value(constant)))
         truths = _comparison_truths(turned, steps, place)
         if place.denominator != 1 and op in ("=", "!="):
             truths = frozenset((op == "!=",))

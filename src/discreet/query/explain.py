@@ -36,9 +36,9 @@ def to_json(plan: Plan) -> dict[str, Any]:
         "row_cap": draft.reach.rows,
         "group_cap": draft.reach.groups,
         "path": [list(pair) for pair in draft.path],
-        "epsilon": amounts.shown(plan.terms.epsilon),
-        "delta": amounts.shown(plan.terms.delta),
-        "level": amounts.shown(plan.terms.level),
+        "epsilon": amounts.text_of(plan.terms.epsilon),
+        "delta": amounts.text_of(plan.terms.delta),
+        "level": amounts.text_of(plan.terms.level),
         "noise": plan.why,
         "shares": shares.to_json(column_shares(plan)),
         "parts": [_part_json(measured) for measured in plan.measured],
@@ -72,7 +72,7 @@ def words(plan: Plan) -> list[str]:
     if len(split) > 1:
         lines.append(shares.words(split))
     lines.append(plan.why)
-    epsilon, delta = amounts.shown(plan.terms.epsilon), amounts.shown(plan.terms.delta)
+    epsilon, delta = amounts.text_of(plan.terms.epsilon), amounts.text_of(plan.terms.delta)
     lines.append(f"Cost: epsilon {epsilon}, delta {delta} for the whole question.")
     return lines
 
@@ -93,7 +93,7 @@ def caveats(plan: Plan) -> list[str]:
         if isinstance(output.aggregate, Extreme):
             q, end = EXTREMES[output.aggregate.end], "largest" if output.aggregate.end is End.MAX else "smallest"
             lines.append(
-                f"{output.name} is the {amounts.shown(q)}-quantile: the {end} value itself belongs to one unit."
+                f"{output.name} is the {amounts.text_of(q)}-quantile: the {end} value itself belongs to one unit."
             )
     for output, recipe in zip(draft.question.outputs, draft.recipes, strict=True):
         if isinstance(recipe, MeanAmong):
@@ -109,7 +109,7 @@ def caveats(plan: Plan) -> list[str]:
     for measured in plan.measured:
         if isinstance(measured.mechanism, KeySelection):
             least = plural(measured.mechanism.least_count(plan.terms.level), "unit")
-            chance = amounts.shown(100 * plan.terms.level)
+            chance = amounts.text_of(100 * plan.terms.level)
             lines.append(f"Small groups are missing: one of {least} or more appears in {chance} of 100 answers.")
     if any(isinstance(measured.part, RowSum | Ranks) for measured in plan.measured):
         lines.append("Values outside their public bounds count as the nearer end.")
@@ -158,7 +158,7 @@ def _finer(part: Ranks, schema: Schema) -> str:
 
 
 def _step_text(step: Fraction) -> str:
-    return f"{step.numerator:,}" if step.denominator == 1 else amounts.shown(Fraction(f"{float(step):.6g}"))
+    return f"{step.numerator:,}" if step.denominator == 1 else amounts.text_of(Fraction(f"{float(step):.6g}"))
 
 
 def group_limit_caveat(plan: Plan, groups: int) -> list[str]:
@@ -291,7 +291,7 @@ def measures(part: Part) -> str:
         case RowSum():
             return "a sum"
         case Ranks(q=q):
-            return f"the {amounts.shown(q)}-quantile"
+            return f"the {amounts.text_of(q)}-quantile"
         case Tops(k=k):
             return "the most frequent value" if k == 1 else f"the {k} most frequent values"
         case Present():
@@ -307,15 +307,15 @@ def _part_json(measured: Measured) -> dict[str, Any]:
         "measures": measures(measured.part),
         "rule": rule(measured.part),
         "sensitivity": {
-            "l0": amounts.shown(sensitivity.l0),
-            "l1": amounts.shown(sensitivity.l1 * unit_step),
-            "l2_squared": amounts.shown(sensitivity.l2_squared * unit_step**2),
-            "linf": amounts.shown(sensitivity.linf * unit_step),
+            "l0": amounts.text_of(sensitivity.l0),
+            "l1": amounts.text_of(sensitivity.l1 * unit_step),
+            "l2_squared": amounts.text_of(sensitivity.l2_squared * unit_step**2),
+            "linf": amounts.text_of(sensitivity.linf * unit_step),
         },
         "mechanism": mechanism_name(measured),
-        "scale": None if width is None else amounts.shown(width),
-        "step": amounts.shown(step(measured.part)),
-        "epsilon": None if measured.epsilon is None else amounts.shown(measured.epsilon),
+        "scale": None if width is None else amounts.text_of(width),
+        "step": amounts.text_of(step(measured.part)),
+        "epsilon": None if measured.epsilon is None else amounts.text_of(measured.epsilon),
         "cost": costs.to_json(measured.mechanism.cost),
     }
     if isinstance(measured.mechanism, KeySelection):
@@ -330,17 +330,17 @@ def _column_sensitivity(recipe: Recipe, plan: Plan) -> str | None:
     sensitivities = {measured.part: measured.sensitivity for measured in plan.measured}
     match recipe:
         case Single():
-            return amounts.shown(sensitivities[recipe.part].l1 * recipe.step)
+            return amounts.text_of(sensitivities[recipe.part].l1 * recipe.step)
         case MeanAmong():
-            return amounts.shown(sensitivities[recipe.total].l1 * recipe.total.lattice.step / recipe.n)
+            return amounts.text_of(sensitivities[recipe.total].l1 * recipe.total.lattice.step / recipe.n)
         case _:
             return None
 
 
 def _part_words(measured: Measured) -> list[str]:
     unit_step = step(measured.part) if isinstance(measured.part, RowSum) else Fraction(1)
-    sensitivity = amounts.shown(measured.sensitivity.l1 * unit_step)
-    share = "" if measured.epsilon is None else f", epsilon {amounts.shown(measured.epsilon)}"
+    sensitivity = amounts.text_of(measured.sensitivity.l1 * unit_step)
+    share = "" if measured.epsilon is None else f", epsilon {amounts.text_of(measured.epsilon)}"
     moves = f"Sensitivity {sensitivity}: {rule(measured.part)}."
     return [f"Measured: {measures(measured.part)}. {moves}", f"  {_noise_words(measured)}{share}."]
 
@@ -349,7 +349,7 @@ def _noise_words(measured: Measured) -> str:
     match measured.mechanism:
         case Additive():
             width = "scale" if isinstance(measured.mechanism.noise, DiscreteLaplace) else "sigma"
-            steps = f"drawn in steps of {amounts.shown(step(measured.part))}"
+            steps = f"drawn in steps of {amounts.text_of(step(measured.part))}"
             return f"{mechanism_name(measured)} noise of {width} {_short(scale(measured))}, {steps}"
         case KeySelection():
             is_laplace = isinstance(measured.mechanism.noise, DiscreteLaplace)
@@ -357,7 +357,9 @@ def _noise_words(measured: Measured) -> str:
             return f"Released if its units and {noise} are above {measured.mechanism.threshold}"
         case _ if isinstance(measured.part, Ranks):
             grid = measured.part.grid
-            return f"Chosen by the exponential mechanism among {grid.points:,} points {amounts.shown(grid.step)} apart"
+            return (
+                f"Chosen by the exponential mechanism among {grid.points:,} points {amounts.text_of(grid.step)} apart"
+            )
         case _:
             return "Chosen by the exponential mechanism among public values"
 

@@ -62,7 +62,7 @@ class Joint:
 
     def __call__(self, exact: Exacts, source: Source) -> Released:
         """Noisy numbers for every public key, or for the private keys that are selected."""
-        selected = self._selected(exact, source)
+        selected = self._selection(exact, source)
         every = len(selected) == len(exact.keys)
         keys = tuple(exact.keys) if every else tuple(exact.keys[index] for index in selected)
         noisy: dict[Part, Ints] = {
@@ -72,7 +72,7 @@ class Joint:
         }
         return Released(keys, noisy)
 
-    def _selected(self, exact: Exacts, source: Source) -> Ints:
+    def _selection(self, exact: Exacts, source: Source) -> Ints:
         """The indices of the groups to release."""
         for measured in self.measured:
             if isinstance(measured.part, Present):

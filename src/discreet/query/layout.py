@@ -46,10 +46,11 @@ class Stored:
     step: Fraction = Fraction(1)
 
 
-def stored(schema: Schema, column: Column) -> Stored:
+def storage(schema: Schema, column: Column) -> Stored:
     """Where the column lies in the prepared table.
 
-    >>> stored(Schema("people", [Column("age", "integer", bounds=(0, 110))]), Column("age", "integer", bounds=(0, 110)))
+    >>> age = Column("age", "integer", bounds=(0, 110))
+    >>> storage(Schema("people", [age]), age)
     Stored(name='c0', store=<Store.STEPS: 'bigint'>, step=Fraction(1, 1))
     """
     name = f"c{schema.places[column.name]}"
@@ -71,7 +72,7 @@ def engine_type(schema: Schema, column: Column) -> str:
     >>> engine_type(Schema("people", [sex]), sex)
     'UTINYINT'
     """
-    store = stored(schema, column).store
+    store = storage(schema, column).store
     if store is not Store.CODE:
         return store.upper()
     last = len(column.values or ()) - 1

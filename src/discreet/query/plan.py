@@ -69,7 +69,7 @@ def plan_of(draft: Draft, terms: Terms) -> Plan:
         gaussian_epsilon = sum((epsilon * shares[need.part] for need in numbers), Fraction(0))
         if _gaussian_error(numbers, float(gaussian_epsilon), float(gaussian_delta)) < _error(laplace, numbers):
             noisy, normal_delta = _gaussian(numbers, gaussian_epsilon, gaussian_delta), gaussian_delta
-            shown = amounts.shown(gaussian_delta)
+            shown = amounts.text_of(gaussian_delta)
             why = f"Gaussian noise: at delta = {shown} its total error is smaller than Laplace noise's."
     keys_delta = delta - normal_delta if hidden else Fraction(0)
     selections = tuple(_selection(need, epsilon * shares[need.part], keys_delta, draft) for need in choices)
@@ -87,10 +87,9 @@ def _require_enough(draft: Draft, shares: Mapping[Part, Fraction], epsilon: Frac
         fix = "Under its column write narrower bounds or a coarser step, such as a thousandth of the bounds' width."
         raise NotAnswerable("A column's bounds are too many steps apart.", why, fix)
     if epsilon < least:
-        fix = (
-            f"Give at least {amounts.shown(Fraction(amounts.rounded_up(least, 3)))}, or ask about fewer things at once."
-        )
-        raise bad("epsilon", "is too small for all parts of this question", amounts.shown(epsilon), fix)
+        enough = amounts.text_of(Fraction(amounts.rounded_up(least, 3)))
+        fix = f"Give at least {enough}, or ask about fewer things at once."
+        raise bad("epsilon", "is too small for all parts of this question", amounts.text_of(epsilon), fix)
 
 
 def _gaussian(numbers: tuple[Need, ...], epsilon: Fraction, delta: Fraction) -> tuple[Measured, ...]:
@@ -152,7 +151,7 @@ def _why_laplace(numbers: tuple[Need, ...], delta: Fraction) -> str:
         return "Nothing is counted or added up, so no noise is added: values are chosen at random near the best."
     if delta == 0:
         return "Laplace noise: without a delta there is no other."
-    return f"Laplace noise: its total error is not larger than Gaussian noise's at delta = {amounts.shown(delta)}."
+    return f"Laplace noise: its total error is not larger than Gaussian noise's at delta = {amounts.text_of(delta)}."
 
 
 def _needs_delta(draft: Draft) -> NotAnswerable:

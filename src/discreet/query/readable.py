@@ -59,7 +59,7 @@ def _aggregate(node: Any) -> str:
             name = "VAR" if isinstance(node, nodes.Variance) else "STDDEV"
             return f"{name}_{'SAMP' if node.less else 'POP'}({_item(node.item)})"
         case nodes.Quantile():
-            return f"QUANTILE({_item(node.item)}, {amounts.shown(node.q)})"
+            return f"QUANTILE({_item(node.item)}, {amounts.text_of(node.q)})"
         case nodes.Extreme():
             return f"{str(node.end).upper()}({_item(node.item)})"
         case nodes.Top():
@@ -113,7 +113,7 @@ def _constant(value: Any) -> str:
         case bool():
             return str(value).upper()
         case Fraction():
-            return amounts.shown(value) if Fraction(amounts.shown(value)) == value else f"({value})"
+            return amounts.text_of(value) if Fraction(amounts.text_of(value)) == value else f"({value})"
         case datetime():
             return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
         case date():

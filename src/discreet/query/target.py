@@ -53,7 +53,9 @@ def least_epsilon(draft: Draft, errors: Mapping[str, Any], terms: Terms) -> Frac
     low, high = -1, bisect_right(grid, terms.epsilon, key=_epsilon) - 1  # not enough, enough
     if not are_small(widths_at(high)):
         name, error = min(limits.items(), key=lambda pair: pair[1])
-        raise bad("error", "must be within reach of some epsilon", f"{name}={amounts.shown(error)}", "Allow a wider ±.")
+        raise bad(
+            "error", "must be within reach of some epsilon", f"{name}={amounts.text_of(error)}", "Allow a wider ±."
+        )
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)

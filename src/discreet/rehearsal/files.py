@@ -17,7 +17,7 @@ from discreet.rehearsal import stamp
 from discreet.release.publish import files as real
 from discreet.release.publish import tidy
 from discreet.release.publish.sheets import write_csv
-from discreet.schema.words import written
+from discreet.schema.words import toml_value
 
 if TYPE_CHECKING:
     from discreet.rehearsal.releases import RehearsedRelease
@@ -90,11 +90,11 @@ def _require_own(folder: Path, replace: bool) -> None:
     if not there:
         return
     if not _is_rehearsal(folder):
-        why = f"{written(folder.name)} has a {there[0]} that is of no rehearsal."
+        why = f"{toml_value(folder.name)} has a {there[0]} that is of no rehearsal."
         raise BadValue("folder must not hold a release.", why, "Give another folder.")
     if not replace:
         fix = "Give another folder, or let it be replaced: replace=True, --yes at the command line."
-        raise BadValue("folder must not hold another rehearsal.", f"You gave {written(folder.name)}.", fix)
+        raise BadValue("folder must not hold another rehearsal.", f"You gave {toml_value(folder.name)}.", fix)
 
 
 def _is_rehearsal(folder: Path) -> bool:
@@ -113,4 +113,4 @@ def _put_in_place(source: Path, folder: Path, names: tuple[str, ...]) -> None:
                 shutil.copyfile(source / name, draft / name)
     except OSError:
         why, fix = "The disk may be full, or the folder not yours to write.", "Give a folder you own."
-        raise CannotWrite(f"The rehearsal was not written to {written(folder.name)}.", why, fix) from None
+        raise CannotWrite(f"The rehearsal was not written to {toml_value(folder.name)}.", why, fix) from None

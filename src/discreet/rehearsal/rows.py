@@ -18,7 +18,7 @@ import numpy as np
 from discreet import amounts
 from discreet.noise.public import generator
 from discreet.schema import Column, Hierarchy, Lattice, Null, Schema, Type
-from discreet.schema.kind import measured
+from discreet.schema.kind import number_of
 
 UNITS, SEED = 1000, 1
 _MOST_UNITS = 10**6
@@ -104,7 +104,7 @@ def _full(column: Column, schema: Schema, rows: int, units: int, chance: Any) ->
         return [f"{column.name} {index}" for index in chance.integers(max(units // _SHARING, 1), size=rows)]
     lattice = column.lattice or _UNBOUNDED[column.type]
     steps = chance.integers(lattice.low, lattice.high, size=rows, endpoint=True)
-    ends = None if column.bounds is None else tuple(map(measured, column.bounds))
+    ends = None if column.bounds is None else tuple(map(number_of, column.bounds))
     return [_value(_within(int(index) * lattice.step, ends), column.type) for index in steps]
 
 

@@ -90,15 +90,15 @@ def words(plan: ReleasePlan) -> list[str]:
             cells = f"{marginal.size:,} numbers each" if marginal.size > 1 else "1 number each"
             by = f" by {', '.join(marginal.names)}" if marginal.names else ""
             lines.append(f"Measured: {places}{by}, {cells}. {_noise(mechanism)}")
-    price = f"epsilon {amounts.shown(plan.terms.epsilon)}, delta {amounts.shown(plan.terms.delta)}"
+    price = f"epsilon {amounts.text_of(plan.terms.epsilon)}, delta {amounts.text_of(plan.terms.delta)}"
     return [*lines, shares.words(plan.level_shares), f"Cost: {price} for the whole release."]
 
 
 def _noise(mechanism: Additive) -> str:
     law = mechanism.noise
     if isinstance(law, DiscreteLaplace):
-        return f"Laplace noise of scale {amounts.shown(amounts.rounded_up(law.scale, 6))}."
-    return f"Gaussian noise of sigma {amounts.shown(amounts.rounded_up(law.sigma, 6))}."
+        return f"Laplace noise of scale {amounts.text_of(amounts.rounded_up(law.scale, 6))}."
+    return f"Gaussian noise of sigma {amounts.text_of(amounts.rounded_up(law.sigma, 6))}."
 
 
 def _require_storable(plan: ReleasePlan) -> None:

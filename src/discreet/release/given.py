@@ -9,7 +9,7 @@ from typing import Any
 
 from discreet.errors import MetadataError
 from discreet.metadata.files import public_rows
-from discreet.schema.words import first_twice, written
+from discreet.schema.words import first_twice, toml_value
 
 TOTAL = "total"
 
@@ -21,11 +21,11 @@ def leaf_totals(given: Any, leaf: str, *, source: Path | None) -> Any:
     fix = f"Make the first line {leaf},{TOTAL} and put a {leaf} and its public total on each line below it."
     rows = public_rows(Path(given), "leaf_totals", shown=str(given), source=source, fix=fix)
     if rows[:1] != [[leaf, TOTAL]]:
-        raise _refusal("leaf_totals", f"with the columns {written(leaf)} and {written(TOTAL)}", given, fix)
+        raise _refusal("leaf_totals", f"with the columns {toml_value(leaf)} and {toml_value(TOTAL)}", given, fix)
     _require_even("leaf_totals", rows)
     twice = first_twice([row[0] for row in rows[1:]])
     if twice is not None:
-        raise MetadataError("leaf_totals must name each leaf once.", f"{written(twice)} is there twice.", fix)
+        raise MetadataError("leaf_totals must name each leaf once.", f"{toml_value(twice)} is there twice.", fix)
     return {name: number.strip() for name, number in rows[1:]}
 
 
@@ -49,4 +49,4 @@ def _require_even(where: str, rows: list[list[str]]) -> None:
 
 
 def _refusal(where: str, rule: str, given: Any, fix: str) -> MetadataError:
-    return MetadataError(f"{where} must name a CSV {rule}.", f"You gave {written(str(given))}.", fix)
+    return MetadataError(f"{where} must name a CSV {rule}.", f"You gave {toml_value(str(given))}.", fix)

@@ -162,7 +162,7 @@ def _locked_shares(share: Mapping[str, Any], tree: Tree) -> dict[str, Fraction]:
     if locked_sum > 1 or (locked_sum == 1) != all_held:
         rule = "must add up to 1 over all levels" if all_held else "must leave something for levels that are not named"
         fix = "Let them add up to 1, or leave a level out, which then gets the rest."
-        raise bad("share", rule, amounts.shown(locked_sum), fix if all_held else "Let them add up to less than 1.")
+        raise bad("share", rule, amounts.text_of(locked_sum), fix if all_held else "Let them add up to less than 1.")
     return locked
 
 
@@ -177,7 +177,7 @@ def _require_room(measurement: Measurement, epsilon: Fraction, total: int | None
     limit = min(limit, choice.LARGEST_NUMBER.get(method, limit))
     if _widest(measurement) >= limit:
         raise bad(
-            "epsilon", "is too small for all places of this release", amounts.shown(epsilon), "Give a larger epsilon."
+            "epsilon", "is too small for all places of this release", amounts.text_of(epsilon), "Give a larger epsilon."
         )
     if total is not None and total > limit:
         fix = "Leave it out: the top is then measured like every other place."
@@ -194,8 +194,8 @@ def _require_enough(design: Design, all_shares: Sequence[Sequence[Fraction]], ep
         min(level_shares) for level_shares in all_shares
     )
     if epsilon < smallest:
-        fix = f"Give at least {amounts.shown(Fraction(amounts.rounded_up(smallest, 3)))}, or larger shares."
-        raise bad("epsilon", "is too small for all levels of this release", amounts.shown(epsilon), fix)
+        fix = f"Give at least {amounts.text_of(Fraction(amounts.rounded_up(smallest, 3)))}, or larger shares."
+        raise bad("epsilon", "is too small for all levels of this release", amounts.text_of(epsilon), fix)
 
 
 def _error(measurement: Measurement) -> float:

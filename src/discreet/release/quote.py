@@ -73,7 +73,7 @@ class ReleaseQuote:
             "",
             *_aligned_lines([_HEADINGS, *map(_level_row, self.levels, parts_in_words(self.shares))]),
             "",
-            f"± holds {amounts.shown(100 * self.level)} times of 100 for each number by itself.",
+            f"± holds {amounts.text_of(100 * self.level)} times of 100 for each number by itself.",
             f"{lowest['level']}: for numbers below {10 * lowest['moe']:,} the ± is more than 10 % of the number.",
             words(self.shares),
             *self.known_words,

@@ -159,7 +159,7 @@ def _errors(plan: ReleasePlan, table: Ints, runs: int, source: Source) -> Iterat
 
 
 def _runs(level: Fraction, runs: Any) -> int:
-    fewest, level_text = least_runs(level), amounts.shown(level)
+    fewest, level_text = least_runs(level), amounts.text_of(level)
     if fewest > MOST_RUNS:
         fix = "Plan with a level of at most 0.9999."
         raise bad("level", f"must not need more than {MOST_RUNS:,} runs to be simulated", level_text, fix)

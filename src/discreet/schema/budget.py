@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.amounts import DELTA_CEILING, MAX_EPSILON, MIN_EPSILON
-from discreet.schema.words import flag, key, name, number, refusal, written
+from discreet.schema.words import flag, key, name, number, refusal, toml_value
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ def _epsilon(value: Any, where: str, limit: Fraction | None) -> Fraction:
     if not MIN_EPSILON <= parsed <= MAX_EPSILON:
         raise refusal(where, rule, value, fix)
     if limit is not None and parsed > limit:
-        rule = f"must be at most the dataset's epsilon, {written(limit)}"
-        raise refusal(where, rule, value, f"Write: {field} = {written(limit)}")
+        rule = f"must be at most the dataset's epsilon, {toml_value(limit)}"
+        raise refusal(where, rule, value, f"Write: {field} = {toml_value(limit)}")
     return parsed
 
 
@@ -64,9 +64,9 @@ def _ceiling(value: Any) -> Fraction:
 
 def _delta(value: Any, ceiling: Fraction) -> Fraction:
     where = key("budget", "delta")
-    rule = f"must be a decimal number between 0 and its ceiling {written(ceiling)}"
+    rule = f"must be a decimal number between 0 and its ceiling {toml_value(ceiling)}"
     lower = min(ceiling, Fraction(1, 10**7))
-    fix = f"Write: delta = {written(lower)} (a public population under [dataset] makes the ceiling 1/population)."
+    fix = f"Write: delta = {toml_value(lower)} (a public population under [dataset] makes the ceiling 1/population)."
     parsed = number(value, where, rule, fix)
     if not 0 <= parsed <= ceiling:
         raise refusal(where, rule, value, fix)

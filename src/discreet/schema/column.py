@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import Any
 
 from discreet import amounts
-from discreet.schema.kind import LISTED, ORDERED, SYNONYMS, Type, Value, measured, parse_value
-from discreet.schema.words import choice, first_twice, flag, key, name, number, refusal, text, written
+from discreet.schema.kind import LISTED, ORDERED, SYNONYMS, Type, Value, number_of, parse_value
+from discreet.schema.words import choice, first_twice, flag, key, name, number, refusal, text, toml_value
 
 LARGEST = 2**62  # rows · |bound| in steps: what one unit can add to a sum
 # What doubles carry with room to spare: 10⁹ rows of each of 10¹² units add up to 10³⁰¹, a cell over a step is normal.
@@ -124,7 +124,7 @@ class Column:
             return Lattice(min(listed), max(listed), Fraction(1))
         if self.bounds is None or self.step is None:
             return None
-        low, high = (measured(end) for end in self.bounds)
+        low, high = (number_of(end) for end in self.bounds)
         return Lattice(amounts.steps_down(low, self.step), amounts.steps_up(high, self.step), self.step)
 
 
@@ -134,7 +134,7 @@ def default_step(column: Column) -> Fraction | None:
         return None
     if column.type is not Type.NUMBER:
         return Fraction(1)
-    low, high = (measured(end) for end in column.bounds)
+    low, high = (number_of(end) for end in column.bounds)
     return amounts.default_step(low, high)
 
 
@@ -149,16 +149,16 @@ def require_room(column: Column, rows: int) -> None:
     lattice = column.lattice
     if lattice is None or lattice.largest * rows <= LARGEST:
         return
-    rule = f"must keep {rows} row{'s' * (rows > 1)} of one unit within 2^62 steps of {written(lattice.step)}"
+    rule = f"must keep {rows} row{'s' * (rows > 1)} of one unit within 2^62 steps of {toml_value(lattice.step)}"
     if column.bounds is None:
         fix = 'For codes that nobody adds up write: type = "category"'
         raise refusal(column.key("values"), rule, column.values, fix)
-    low, high = (measured(end) for end in column.bounds)
+    low, high = (number_of(end) for end in column.bounds)
     # rounding outward may add a step, hence LARGEST − rows and the factor 2
     coarser = 2 * amounts.power_of_two_below(max(abs(low), abs(high)) * rows / (LARGEST - rows))
     fix = "Store the column as a distance from a public middle value."
     if coarser <= high - low:
-        fix = f"Write: step = {written(coarser)}"
+        fix = f"Write: step = {toml_value(coarser)}"
     raise refusal(column.key("bounds"), rule, column.bounds, fix)
 
 
@@ -167,7 +167,7 @@ def _require_dates(column: Column) -> None:
     if column.type not in (Type.DATE, Type.DATETIME) or column.lattice is None:
         return
     day = 1 if column.type is Type.DATE else 86_400
-    first, last = measured(date.min) * day, (measured(date.max) + 1) * day
+    first, last = number_of(date.min) * day, (number_of(date.max) + 1) * day
     lattice = column.lattice
     if first <= lattice.low * lattice.step and lattice.high * lattice.step < last:
         return
@@ -211,8 +211,8 @@ def _bounds(column: Column) -> tuple[Value, Value] | None:
     if not isinstance(column.bounds, (list, tuple)) or len(column.bounds) != 2:
         raise refusal(where, "must be a pair [low, high]", column.bounds, fix)
     low, high = (parse_value(end, column.type, where, fix) for end in column.bounds)
-    if not measured(low) < measured(high):
-        swapped = f"Write: bounds = {written((high, low))}" if low != high else fix
+    if not number_of(low) < number_of(high):
+        swapped = f"Write: bounds = {toml_value((high, low))}" if low != high else fix
         raise refusal(where, "must have the upper end above the lower", column.bounds, swapped)
     for end in (low, high):
         _require_near(column, end, where, column.bounds)
@@ -221,7 +221,7 @@ def _bounds(column: Column) -> tuple[Value, Value] | None:
 
 def _require_near(column: Column, value: Value, where: str, given: Any) -> None:
     """Refuses a number that, added up, would leave the engine's doubles."""
-    if abs(measured(value)) > FURTHEST:
+    if abs(number_of(value)) > FURTHEST:
         rule, fix = "must hold numbers of at most 1e280 in size", "Store the column in a larger unit, and write: bounds"
         raise refusal(where, rule, given, f"{fix} = {_EXAMPLE[column.type]}")
 
@@ -229,7 +229,7 @@ def _require_near(column: Column, value: Value, where: str, given: Any) -> None:
 def _require_fine(column: Column) -> None:
     """Refuses a lattice whose step is no normal double."""
     if column.step is not None and column.step < FINEST:
-        named = f"step = {amounts.shown(column.step)}"
+        named = f"step = {amounts.text_of(column.step)}"
         rule = f"must be wide enough for a step of at least 1e-300, not {named}"
         fix = "Store the column in a smaller unit, and write: bounds = [0, 5000]"
         raise refusal(column.key("bounds"), rule, column.bounds, fix)
@@ -249,19 +249,19 @@ def _values(column: Column) -> tuple[str | int, ...] | None:
     listed = tuple(_listed_value(item, column, where, fix) for item in given)
     twice = first_twice(listed)
     if twice is not None:
-        raise refusal(where, "must be different from each other", twice, f"Write {written(twice)} once.")
+        raise refusal(where, "must be different from each other", twice, f"Write {toml_value(twice)} once.")
     return listed
 
 
 def _listed_value(item: Any, column: Column, where: str, fix: str) -> str | int:
     if column.type is not Type.INTEGER:
         if not isinstance(item, (str, bool)):
-            fix = f"Write the values in quotes: values = [{written(written(item))}]"
+            fix = f"Write the values in quotes: values = [{toml_value(toml_value(item))}]"
         if item == "" and column.empty is Empty.VALUE:
             return ""
         return text(item, where, fix)
-    whole = measured(parse_value(item, Type.INTEGER, where, fix))
-    if column.bounds is not None and not measured(column.bounds[0]) <= whole <= measured(column.bounds[1]):
+    whole = number_of(parse_value(item, Type.INTEGER, where, fix))
+    if column.bounds is not None and not number_of(column.bounds[0]) <= whole <= number_of(column.bounds[1]):
         raise refusal(where, "must lie within the bounds", whole, "Widen the bounds, or remove the value.")
     return int(whole)
 
@@ -279,10 +279,10 @@ def _step(column: Column) -> Fraction | None:
     if column.type is not Type.NUMBER and step.denominator != 1:
         unit = {Type.DATE: "days", Type.DATETIME: "seconds"}.get(column.type, "integers")
         raise refusal(where, f"must be a whole number of {unit}", column.step, fix)
-    low, high = (measured(end) for end in column.bounds)
+    low, high = (number_of(end) for end in column.bounds)
     if step > high - low:
-        rule = f"must be at most the width of the bounds, {written(high - low)}"
-        raise refusal(where, rule, column.step, f"Write: step = {written(default_step(column))}, or leave it out.")
+        rule = f"must be at most the width of the bounds, {toml_value(high - low)}"
+        raise refusal(where, rule, column.step, f"Write: step = {toml_value(default_step(column))}, or leave it out.")
     off = [value for value in column.values or () if isinstance(value, int) and value % step]
     if off:
         rule = f"must divide every one of the values; {off[0]} lies between two steps"
@@ -303,13 +303,13 @@ def _bins(column: Column) -> tuple[Value, ...] | None:
     edges = tuple(parse_value(edge, column.type, where, fix) for edge in given)
     for edge in edges:
         _require_near(column, edge, where, given)
-    places = [measured(edge) for edge in edges]
+    places = [number_of(edge) for edge in edges]
     if any(left >= right for left, right in pairwise(places)):
-        ordered = written(tuple(sorted(set(edges), key=measured)))
+        ordered = toml_value(tuple(sorted(set(edges), key=number_of)))
         raise refusal(where, "must increase from edge to edge", given, f"Write: bins = {ordered}")
     if column.bounds is not None:
-        low, high = (measured(end) for end in column.bounds)
+        low, high = (number_of(end) for end in column.bounds)
         if places[0] < low or places[-1] > high:
-            rule = f"must lie within the bounds {written(column.bounds)}"
+            rule = f"must lie within the bounds {toml_value(column.bounds)}"
             raise refusal(where, rule, given, "Widen the bounds, or move the outer edges inside them.")
     return edges

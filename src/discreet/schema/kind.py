@@ -38,10 +38,10 @@ SYNONYMS: Mapping[str, str] = (
 )
 
 
-def measured(value: Value) -> Fraction:
+def number_of(value: Value) -> Fraction:
     """A value as a number: dates in days, datetimes in seconds since 1970.
 
-    >>> measured(date(1970, 1, 2)), measured(datetime(1970, 1, 2))
+    >>> number_of(date(1970, 1, 2)), number_of(datetime(1970, 1, 2))
     (Fraction(1, 1), Fraction(86400, 1))
     """
     match value:

@@ -13,7 +13,7 @@ from discreet.relation import Relation
 from discreet.schema.column import Column, Empty, require_room
 from discreet.schema.hierarchy import Hierarchy
 from discreet.schema.kind import Type
-from discreet.schema.words import choice, key, name, refusal, suggestion, written
+from discreet.schema.words import choice, key, name, refusal, suggestion, toml_value
 
 FORMAT = 1
 MOST_ROWS = 10**9
@@ -131,10 +131,10 @@ def _facts(column: Column) -> dict[str, Any]:
     unusual = {} if column.empty is Empty.VALUE else {"empty": str(column.empty)}
     return unusual | {
         "type": str(column.type),
-        "bounds": None if column.bounds is None else [written(end) for end in column.bounds],
-        "values": None if column.values is None else sorted(written(value) for value in column.values),
+        "bounds": None if column.bounds is None else [toml_value(end) for end in column.bounds],
+        "values": None if column.values is None else sorted(toml_value(value) for value in column.values),
         "step": None if column.step is None else str(column.step),
-        "bins": None if column.bins is None else [written(edge) for edge in column.bins],
+        "bins": None if column.bins is None else [toml_value(edge) for edge in column.bins],
         "fixed_per_unit": column.fixed_per_unit,
         "null": str(column.null),
     }
@@ -146,7 +146,7 @@ def _dataset_name(given: Any) -> str:
     if not named.isidentifier():
         plain = "".join(letter if letter.isalnum() else "_" for letter in named)
         plain = plain if plain.isidentifier() else f"t_{plain}"
-        fix = f"Write: name = {written(plain)}" if plain.isidentifier() else fix
+        fix = f"Write: name = {toml_value(plain)}" if plain.isidentifier() else fix
         raise refusal(where, "must be letters, digits and _, not beginning with a digit", given, fix)
     return named
 
@@ -184,7 +184,7 @@ def _require_leaf(schema: Schema, hierarchy: Hierarchy) -> None:
     missing = [value for value in column.values or () if leaves and value not in leaves]
     if missing:
         rule = f"must hold every value of {key('columns', lowest)}"
-        fix = f"Add a branch that ends with {written(missing[0])}."
+        fix = f"Add a branch that ends with {toml_value(missing[0])}."
         raise refusal(hierarchy.key("tree" if hierarchy.tree else "branches"), rule, missing[0], fix)
 
 

@@ -23,10 +23,10 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
-def written(value: Any) -> str:
+def toml_value(value: Any) -> str:
     """The TOML that reads back as `value`.
 
-    >>> written((Fraction(1, 4), 3, Fraction(1, 3), "a", True))
+    >>> toml_value((Fraction(1, 4), 3, Fraction(1, 3), "a", True))
     '[0.25, 3, "1/3", "a", true]'
     """
     match value:
@@ -39,7 +39,7 @@ def written(value: Any) -> str:
         case str():
             return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
         case list() | tuple():
-            return f"[{', '.join(map(written, value))}]"
+            return f"[{', '.join(map(toml_value, value))}]"
         case date():
             return value.isoformat()  # a datetime is a date too
         case _:
@@ -52,12 +52,12 @@ def key(*parts: str) -> str:
     >>> key("columns", "first name", "type")
     'columns."first name".type'
     """
-    return ".".join(part if _BARE_KEY.fullmatch(part) else written(part) for part in parts)
+    return ".".join(part if _BARE_KEY.fullmatch(part) else toml_value(part) for part in parts)
 
 
 def refusal(where: str, rule: str, given: Any, fix: str) -> BadValue:
     """The refusal of the public fact at the key `where`; what was given is quoted as TOML, cut short."""
-    text = visible(written(given))
+    text = visible(toml_value(given))
     short = text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}… ({len(text)} characters)"
     return BadValue(f"{where} {rule}.", f"You gave {short}.", fix, rule)
 
@@ -114,7 +114,7 @@ def choice(value: Any, where: str, known: tuple[str, ...], synonyms: Mapping[str
     field = where.rpartition(".")[2]
     fix = f"Did you mean {str(suggested)!r}? Write: " if suggested else "Write, for example: "
     raise refusal(
-        where, f"must be one of {', '.join(known)}", value, f"{fix}{field} = {written(suggested or known[0])}"
+        where, f"must be one of {', '.join(known)}", value, f"{fix}{field} = {toml_value(suggested or known[0])}"
     )
 
 
@@ -132,7 +132,7 @@ def number(value: Any, where: str, rule: str, fix: str) -> Fraction:
         parsed = amounts.decimal(value, where)
     except BadValue:
         raise refusal(where, rule, value, fix) from None
-    if parsed.denominator != 1 and len(written(parsed)) > LONGEST_NUMBER:
+    if parsed.denominator != 1 and len(toml_value(parsed)) > LONGEST_NUMBER:
         raise refusal(where, f"{rule}, of at most {LONGEST_NUMBER} characters", value, fix)
     return parsed
 
@@ -147,8 +147,8 @@ def _number(value: Fraction | Decimal) -> str:
     while odd % 5 == 0:
         odd, fives = odd // 5, fives + 1
     if odd != 1:
-        return written(str(value))
+        return toml_value(str(value))
     places = max(twos, fives)
     digits = tuple(int(digit) for digit in str(abs(value) * 10**places))
     text = str(Decimal((int(value < 0), digits, -places))).lower()
-    return text if len(text) <= LONGEST_NUMBER else written(str(value))
+    return text if len(text) <= LONGEST_NUMBER else toml_value(str(value))

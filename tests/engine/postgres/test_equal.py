@@ -19,7 +19,7 @@ from discreet.query.bound import draft_of
 from discreet.query.compile.operations import DUCKDB
 from discreet.query.compile.postgres import POSTGRES
 from discreet.query.compile.render import value
-from discreet.query.layout import stored
+from discreet.query.layout import storage
 from discreet.query.nodes import Caps
 from discreet.query.parts import Sizes
 from discreet.query.sql import parse_sql
@@ -136,7 +136,7 @@ def by_hand(server, schema, rows):
         connection.execute(statement)
     for statement in functions.statements():
         connection.execute(statement)
-    names = [stored(schema, column).name for column in schema.columns]
+    names = [storage(schema, column).name for column in schema.columns]
     typed = ", ".join(f"{cast(schema, c, 'NULL')} AS {n}" for c, n in zip(schema.columns, names, strict=True))
     connection.execute(
         f"CREATE TABLE prepared AS SELECT 0::bigint AS discreet_unit, 0 AS discreet_rank, {typed} LIMIT 0"

@@ -9,7 +9,7 @@ from fractions import Fraction
 from discreet.engine import beyond
 from discreet.engine.cells import Family, clamped_cases, is_double, is_too_wide, number
 from discreet.query.compile.postgres import POSTGRES
-from discreet.query.layout import Store, engine_type, stored
+from discreet.query.layout import Store, engine_type, storage
 from discreet.schema import Column, Empty, Lattice, Schema, Type
 
 _EXACT = 2**53
@@ -89,7 +89,7 @@ def value(column: Column, raw: str, family: Family) -> str:
 
 def cell(schema: Schema, column: Column, read: str) -> str:
     """The prepared cell from what `value` gave."""
-    place, lattice = stored(schema, column), column.lattice
+    place, lattice = storage(schema, column), column.lattice
     match column.type:
         case Type.CATEGORY | Type.TEXT if place.store is Store.TEXT:
             return read

@@ -33,7 +33,7 @@ from discreet.query.compile.postgres import POSTGRES
 from discreet.query.layout import SECRET, TABLE
 from discreet.schema import Schema
 from discreet.schema.limits import Limits
-from discreet.schema.words import written
+from discreet.schema.words import toml_value
 
 Result = TypeVar("Result")
 _SHARE = {"reading": 0.0, "ranking": 0.3, "writing": 0.8}
@@ -269,7 +269,7 @@ class PostgresEngine(PreparingEngine):
             "SELECT a.attname, format_type(a.atttypid, NULL) FROM pg_attribute a "
             f"WHERE a.attrelid = to_regclass({quoted(rows)}) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"
         ).fetchall()
-        shown = written(self._address.shown)
+        shown = toml_value(self._address.shown)
         if not columns:
             why, fix = f"You gave {shown}.", "Check the table's name, and that this user may read it."
             raise SourceUnavailable("The table is not there.", why, fix)

@@ -22,7 +22,7 @@ from discreet.query.layout import (
     UNIT,
     UNITS,
     Store,
-    stored,
+    storage,
 )
 from discreet.schema import Schema
 
@@ -67,13 +67,13 @@ def _typed_rows(schema: Schema, table: Table) -> str:
     raws, reads, cells = [], [], []
     for column in schema.columns:
         raw, family = table.columns[column.name]
-        place = stored(schema, column).name
+        place = storage(schema, column).name
         raws.append(f"{raw} AS r{place}")
         reads.append(f"{value(column, f'r{place}', family)} AS v{place}")
         cells.append(f"{cast(schema, column, cell(schema, column, f'v{place}'))} AS {place}")
     side_columns = [f"{sql} AS {name}" for name, sql in sides(schema).items()]
     side_words = [f"{sql} AS {name}" for name, sql in beyond.words_of([*sides(schema)]).items()]
-    names = [stored(schema, column).name for column in schema.columns]
+    names = [storage(schema, column).name for column in schema.columns]
     packed = [f"{_word_from_cells(schema, word)} AS {word.name}" for word in packing.words(schema)]
     unit = "1" if schema.unit is None else unit_key(*table.columns[schema.unit.key])
     rows = f"SELECT {commas([f'{unit} AS u', *raws])} FROM {table.rows}"
@@ -86,7 +86,7 @@ def _word_from_cells(schema: Schema, word: packing.Word) -> str:
     """The word from cells, as `packing.Word.packed`."""
     if word.kind is not None:
         return word.digits[0].cell
-    flags = {stored(schema, c).name for c in schema.columns if stored(schema, c).store is Store.FLAG}
+    flags = {storage(schema, c).name for c in schema.columns if storage(schema, c).store is Store.FLAG}
     terms = []
     for digit in word.digits:
         whole = POSTGRES.flag_as_whole(digit.cell) if digit.cell in flags else f"CAST({digit.cell} AS bigint)"
@@ -125,7 +125,7 @@ def _beyond_of_units(schema: Schema) -> tuple[str, ...]:
 
 def _ranked_rows(schema: Schema) -> str:
     words = packing.words(schema)
-    cells = [stored(schema, column).name for column in schema.columns]
+    cells = [storage(schema, column).name for column in schema.columns]
     names = ["id", *cells, *packing.word_names(words)]
     limbs = [limb for word in words for limb in mixing.limbs(word.name, word.bits)]
     hashed = f"SELECT {commas(names)} FROM discreet_typed JOIN discreet_units_read USING (u) OFFSET 0"
@@ -135,7 +135,7 @@ def _ranked_rows(schema: Schema) -> str:
         names, limbs = [*names, "h"], [*mixing.limbs("h", packing.BITS)]
     for step in mixing.steps(f"id & {mixing.MASK}", limbs, "({} # {})"):
         hashed = f"SELECT {commas([*names, f'{step} AS x'])} FROM ({hashed}) q OFFSET 0"
-    fixed = [stored(schema, column).name for column in schema.columns if column.fixed_per_unit]
+    fixed = [storage(schema, column).name for column in schema.columns if column.fixed_per_unit]
     firsts = [f"first_value({name}) OVER w AS first_{name}" for name in fixed]
     same = "".join(f" AND {name} IS NOT DISTINCT FROM first_{name}" for name in fixed)
     order = f"PARTITION BY id ORDER BY {commas(['x', *packing.word_names(words)])}"

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from discreet.query import nodes
 from discreet.query.compile.measures import stored_steps
-from discreet.query.layout import Store, stored
+from discreet.query.layout import Store, storage
 from discreet.query.meaning.domain import domain
 from discreet.query.meaning.interval import common_step
 from discreet.query.meaning.known import TIMES
@@ -75,7 +75,7 @@ def _column_grain(name: str, schema: Schema) -> Fraction | None:
             return _ONE
         case Type.INTEGER:
             return _ONE if column.lattice is None else column.lattice.step
-        case Type.NUMBER if column.lattice is not None and stored(schema, column).store is Store.STEPS:
+        case Type.NUMBER if column.lattice is not None and storage(schema, column).store is Store.STEPS:
             return column.lattice.step if _is_dyadic(column.lattice.step) else None
         case _:
             return None

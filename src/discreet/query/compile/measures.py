@@ -8,7 +8,7 @@ from discreet.query.compile import spelling
 from discreet.query.compile.operations import DUCKDB, Operations
 from discreet.query.compile.places import Grouping
 from discreet.query.compile.render import sql_of, value
-from discreet.query.layout import RANK, UNIT, Store, stored
+from discreet.query.layout import RANK, UNIT, Store, storage
 from discreet.query.meaning.fold import is_fixed
 from discreet.query.nodes import Arith, Case, Col, Expr, IsNull, Literal
 from discreet.query.parts import Distinct, Grid, Part, Present, Rows, RowSum, Units
@@ -30,7 +30,7 @@ class ComputedColumns:
         """The name under which the value is read: a stored cell as it is, everything else by a computed column."""
         column = self.schema.find(expr.name) if isinstance(expr, Col) else None
         if column is not None:
-            return stored(self.schema, column).name
+            return storage(self.schema, column).name
         return self.add(value(expr, self.schema, self.ops))
 
     def real(self, expr: Expr) -> str:
@@ -105,7 +105,7 @@ def stored_steps(item: Expr, step: Fraction, schema: Schema, ops: Operations = D
             lattice = None if column is None else column.lattice
             if column is None or lattice is None or lattice.step != step:
                 return None
-            cell = stored(schema, column)
+            cell = storage(schema, column)
             sql = cell.name if cell.store is Store.STEPS else ops.flag_as_whole(cell.name)
             return sql, lattice.low, lattice.high
         case Arith("-", Col() as column, Literal(distance)) if isinstance(distance, int | Fraction):
@@ -150,9 +150,9 @@ def _exact_bucket(item: Expr, grid: Grid, schema: Schema, ops: Operations) -> st
     """In integers, where the item is a bounded column: ⌊(a·c + b)/d⌋ for c stored steps."""
     column = schema.find(item.name) if isinstance(item, Col) else None
     lattice = None if column is None else column.lattice
-    if column is None or lattice is None or stored(schema, column).store is not Store.STEPS:
+    if column is None or lattice is None or storage(schema, column).store is not Store.STEPS:
         return None
-    name = stored(schema, column).name
+    name = storage(schema, column).name
     slope, shift = lattice.step / grid.step, Fraction(1, 2) - grid.first / grid.step
     d = lcm(slope.denominator, shift.denominator)
     a, b = int(slope * d), int(shift * d)

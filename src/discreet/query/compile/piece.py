@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from discreet.query.compile import spelling
 from discreet.query.nodes import Constant
 from discreet.schema import Type
-from discreet.schema.kind import measured
+from discreet.schema.kind import number_of
 
 if TYPE_CHECKING:
     from discreet.query.compile.operations import Operations
@@ -81,9 +81,9 @@ def constant(value: Constant, ops: "Operations") -> Sql:
         case str():
             return Sql(ops.text(value), Kind.TEXT, plain=True)
         case datetime():
-            return Sql(_bigint(floor(measured(value))), Kind.SECONDS, plain=True)
+            return Sql(_bigint(floor(number_of(value))), Kind.SECONDS, plain=True)
         case date():
-            return Sql(_bigint(int(measured(value))), Kind.DAYS, plain=True)
+            return Sql(_bigint(int(number_of(value))), Kind.DAYS, plain=True)
         case _:
             exact = Fraction(value)
             if exact.denominator == 1 and abs(exact) <= spelling.LARGEST_WHOLE:

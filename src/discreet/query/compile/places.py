@@ -16,14 +16,14 @@ from discreet.query.compile import spelling
 from discreet.query.compile.operations import DUCKDB, Operations
 from discreet.query.compile.piece import Kind, constant
 from discreet.query.compile.render import sql_of, value
-from discreet.query.layout import Store, Stored, stored
+from discreet.query.layout import Store, Stored, storage
 from discreet.query.meaning.cells import KeyCells, ends_in_steps
 from discreet.query.meaning.dates import DAY, FIRST_DAY, LAST_DAY
 from discreet.query.meaning.domain import Domain, domain
 from discreet.query.meaning.steps import Line, line
 from discreet.query.nodes import Bins, Call, Case, Col, Expr, Literal
 from discreet.schema import Schema, Type
-from discreet.schema.kind import measured
+from discreet.schema.kind import number_of
 
 _FAR = 2**62
 
@@ -77,7 +77,7 @@ def _column_grouping(expr: Col, labels: tuple[Any, ...], known: Domain, schema: 
     column = schema.find(expr.name)
     if column is None:
         raise KeyError("only resolved keys are grouped by")
-    cell = stored(schema, column)
+    cell = storage(schema, column)
     match cell.store:
         case Store.CODE if labels == column.values:
             return Grouping(cell.name, lambda name: f"CAST({name} AS BIGINT)")
@@ -158,7 +158,7 @@ def _as_indices(expr: Expr, labels: tuple[Any, ...]) -> Expr | None:
 def _private(expr: Expr, schema: Schema, ops: Operations) -> str:
     """A private key as it is shown later: text, or an integer of steps, days or seconds."""
     column = schema.find(expr.name) if isinstance(expr, Col) else None
-    cell = None if column is None else stored(schema, column)
+    cell = None if column is None else storage(schema, column)
     kind = sql_of(expr, schema, ops).kind
     if cell is not None and cell.store is Store.FLOAT:
         return f"CASE WHEN {ops.is_finite(cell.name)} THEN {cell.name} + 0.0e0 END"  # −0 and 0 are one key
@@ -182,7 +182,7 @@ def _private_kind(expr: Expr, schema: Schema) -> Kind:
     """The kind of what `_private` gives: a computed number is a whole one, a stored one is not."""
     kind = sql_of(expr, schema).kind
     column = schema.find(expr.name) if isinstance(expr, Col) else None
-    if kind is Kind.REAL and (column is None or stored(schema, column).store is not Store.FLOAT):
+    if kind is Kind.REAL and (column is None or storage(schema, column).store is not Store.FLOAT):
         return Kind.WHOLE
     return kind
 
@@ -192,10 +192,10 @@ def _private_kind(expr: Expr, schema: Schema) -> Kind:
 
 def bin_grouping(bins: Bins, schema: Schema, ops: Operations = DUCKDB) -> Grouping:
     """The number of the bin, counted from 0; the last bin is closed, outside of all there is none."""
-    edges = [measured(edge) for edge in bins.edges or ()]
+    edges = [number_of(edge) for edge in bins.edges or ()]
     axis = line(bins.item, schema)
     if axis is not None and axis.factor > 0:
-        name = stored(schema, axis.column).name
+        name = storage(schema, axis.column).name
         return Grouping(_stepped_bins(axis, name, edges, ops), lambda name: f"CAST({name} AS BIGINT)")
     kind, item = sql_of(bins.item, schema, ops).kind, value(bins.item, schema, ops)
     item = ops.double(item) if kind is not Kind.REAL else item

@@ -14,14 +14,14 @@ from discreet.query.compile.calendar import cast, date_part
 from discreet.query.compile.calls import call_sql
 from discreet.query.compile.operations import DUCKDB, Operations
 from discreet.query.compile.piece import KINDS, Kind, Sql, as_joint_kind, constant
-from discreet.query.layout import Store, stored
+from discreet.query.layout import Store, storage
 from discreet.query.meaning.domain import domain
 from discreet.query.meaning.fold import MOST_FOLDED, ValueTable, value_table
 from discreet.query.meaning.interval import has_zero
 from discreet.query.meaning.known import is_null
 from discreet.query.meaning.steps import FLIPPED, Line, line
 from discreet.schema import Column, Schema, Type
-from discreet.schema.kind import measured
+from discreet.schema.kind import number_of
 
 _LARGE = 10**100
 
@@ -97,7 +97,7 @@ def _column(name: str, schema: Schema) -> Column:
 
 def column_value(column: Column, schema: Schema, ops: Operations) -> Sql:
     """A stored cell as the value that it means."""
-    cell = stored(schema, column)
+    cell = storage(schema, column)
     kind = KINDS[column.type]
     match cell.store:
         case Store.CODE:
@@ -118,7 +118,7 @@ def column_value(column: Column, schema: Schema, ops: Operations) -> Sql:
 
 
 def _lookup(table: ValueTable, kind: Kind, schema: Schema, ops: Operations) -> Sql:
-    cell = stored(schema, _column(table.column.name, schema)).name
+    cell = storage(schema, _column(table.column.name, schema)).name
     if kind is Kind.FLAG:
         return Sql(_flags(table, cell), kind, plain=True)
     if kind is Kind.WHOLE and any(constant(result, ops).kind is Kind.REAL for result in (*table.results, table.empty)):
@@ -163,11 +163,11 @@ def _flag(flag: nodes.Constant) -> str:
 def _comparison(op: str, left: nodes.Expr, right: nodes.Expr, schema: Schema, ops: Operations) -> Sql:
     axis = line(left, schema)
     if axis is not None and isinstance(right, nodes.Literal):
-        name = stored(schema, axis.column).name
+        name = storage(schema, axis.column).name
         return Sql(_against(name, *axis.comparison(op, _measure(right.value))), Kind.FLAG, plain=True)
     other = line(right, schema)
     if axis is not None and other is not None and _have_equal_steps(axis, other):
-        a_name, b_name = (stored(schema, side.column).name for side in (axis, other))
+        a_name, b_name = (storage(schema, side.column).name for side in (axis, other))
         return Sql(f"({a_name} {op if axis.factor > 0 else FLIPPED[op]} {b_name})", Kind.FLAG, plain=True)
     coded = _code_of(left, right, schema)
     if coded is not None and op in ("=", "!="):
@@ -182,14 +182,14 @@ def _code_of(left: nodes.Expr, right: nodes.Expr, schema: Schema) -> tuple[str, 
     text = right.value if isinstance(right, nodes.Literal) else None
     if column is None or column.values is None or len(column.values) <= MOST_FOLDED or text not in column.values:
         return None
-    cell = stored(schema, column)
+    cell = storage(schema, column)
     return (cell.name, column.values.index(text)) if cell.store is Store.CODE and isinstance(text, str) else None
 
 
 def _measure(value: nodes.Constant) -> Fraction:
     if value is None or isinstance(value, str):
         raise TypeError("only numbers and dates are measured")
-    return measured(value)
+    return number_of(value)
 
 
 def _have_equal_steps(a: Line, b: Line) -> bool:
@@ -208,7 +208,7 @@ def _against(name: str, op: str, place: Fraction) -> str:
 def _membership(item: nodes.Expr, options: tuple[nodes.Literal, ...], schema: Schema, ops: Operations) -> Sql:
     axis = line(item, schema)
     if axis is not None:
-        name = stored(schema, axis.column).name
+        name = storage(schema, axis.column).name
         places = [axis.place(_measure(option.value)) for option in options]
         listed = ", ".join(spelling.whole(int(place)) for place in places if place.denominator == 1)
         among = f"({name} IN ({listed}))" if listed else _against(name, "=", Fraction(1, 2))

@@ -213,7 +213,7 @@ def condition(value: Any, name: str) -> Expr:
         case str():
             return column(value)
         case _:
-            why = f"You gave {errors.quoted(value)}; & and | bind tighter than ==, so parentheses may be missing."
+            why = f"You gave {errors.short_text(value)}; & and | bind tighter than ==, so parentheses may be missing."
             fix = "Write, for example: (dp.col('age') >= 18) & (dp.col('region') == 'north')"
             raise BadValue(f"{name} must be a condition on columns.", why, fix)
 

@@ -16,7 +16,7 @@ from discreet.query import nodes
 from discreet.query.form.constant import constant, literal
 from discreet.query.form.term import Term, column, condition
 from discreet.query.nodes import Aggregate, Expr, Literal
-from discreet.schema.kind import measured
+from discreet.schema.kind import number_of
 
 MOST_EDGES = 10_001
 _MOST_TOP = 100
@@ -112,7 +112,7 @@ def bins(column: Any, edges: Iterable[Any] | None = None) -> nodes.Bins:
         raise bad("edges", f"must be 2 to {MOST_EDGES} numbers or dates", f"{len(listed)} of them", fix)
     if len({type(edge) for edge in listed}) > 1:
         raise bad("edges", "must be all numbers, all dates or all datetimes", list(listed), fix)
-    if any(measured(left) >= measured(right) for left, right in pairwise(listed)):
+    if any(number_of(left) >= number_of(right) for left, right in pairwise(listed)):
         raise bad("edges", "must increase from edge to edge", edges, fix)
     return nodes.Bins(item(column), listed)
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import NotAnswerable, quoted
+from discreet.errors import NotAnswerable, short_text
 from discreet.ndarrays import Ints
 from discreet.query.meaning import dates
 from discreet.query.meaning.domain import Domain, domain
 from discreet.query.nodes import Bins, Col, Constant, Expr, Key, Question
 from discreet.schema import Column, Null, Schema, Type
-from discreet.schema.words import written
+from discreet.schema.words import toml_value
 
 MOST_POINTS = 10_000  # of a lattice whose every point is a key
 MOST_CELLS = 10**6
@@ -143,7 +143,7 @@ def _require_apart(key: KeyCells) -> None:
     for label in key.labels or ():
         text = _double(label) if isinstance(label, Fraction) or _wide(label) else label
         if text in texts or (label is None and not key.with_null):
-            what = f"Two groups of {key.key.name} would both be called {quoted(text)}."
+            what = f"Two groups of {key.key.name} would both be called {short_text(text)}."
             why = "Groups are told apart by their labels."
             raise NotAnswerable(what, why, f"Group by coarser values of {key.key.name}, such as bins.")
         texts.add(text)
@@ -220,4 +220,4 @@ def bin_labels(bins: Bins) -> tuple[str, ...]:
 
 
 def _number(edge: Fraction) -> str:
-    return written(edge).strip('"')
+    return toml_value(edge).strip('"')

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 
-from discreet.errors import NotAnswerable, quoted
+from discreet.errors import NotAnswerable, short_text
 from discreet.query import nodes
 from discreet.query.meaning import texts
 from discreet.query.meaning.interval import common_step, function_ends, hull, operation_ends
@@ -99,7 +99,7 @@ def unknown(name: str, schema: Schema) -> NotAnswerable:
     close = suggestion(name, [column.name for column in schema.columns])
     listed = ", ".join(in_sql(column.name) for column in schema.columns[:12])
     fix = f"Did you mean {in_sql(close)}?" if close else f"Its columns are: {listed}."
-    return NotAnswerable(f"{schema.name} has no column {quoted(name)}.", "Only declared columns exist.", fix)
+    return NotAnswerable(f"{schema.name} has no column {short_text(name)}.", "Only declared columns exist.", fix)
 
 
 # --- conditions ----------------------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ def _call(expr: nodes.Call, schema: Scope) -> Domain:
         close = suggestion(name, FUNCTIONS)
         fix = f"Did you mean {close}?" if close else f"There are: {', '.join(FUNCTIONS)}."
         raise NotAnswerable(
-            f"There is no function {quoted(name)}.", "Only functions that never fail on a row exist.", fix
+            f"There is no function {short_text(name)}.", "Only functions that never fail on a row exist.", fix
         )
     lowest, highest = FUNCTIONS[name]
     if not lowest <= len(parts) <= highest:

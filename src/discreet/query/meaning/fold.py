@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.query import nodes
-from discreet.query.layout import Store, stored
+from discreet.query.layout import Store, storage
 from discreet.query.meaning import texts
 from discreet.query.meaning.dates import whole
 from discreet.query.meaning.domain import domain
@@ -58,7 +58,7 @@ def value_table(expr: Expr, schema: Schema) -> ValueTable | None:
         return None
     (name,) = names
     column = schema.find(name)
-    if column is None or column.values is None or stored(schema, column).store is not Store.CODE:
+    if column is None or column.values is None or storage(schema, column).store is not Store.CODE:
         return None
     if len(column.values) > MOST_FOLDED or not _is_exact(expr, schema):
         return None

@@ -8,13 +8,13 @@ from fractions import Fraction
 from typing import Any, TypeGuard
 
 from discreet import amounts
-from discreet.errors import NotAnswerable, quoted
+from discreet.errors import NotAnswerable, short_text
 from discreet.query.meaning import dates
 from discreet.query.meaning.interval import Ends, function_ends
 from discreet.query.meaning.names import in_sql, text_in_sql
 from discreet.query.nodes import PARTS, Call, Col, Compare, Expr, Literal
 from discreet.schema import Type
-from discreet.schema.kind import measured
+from discreet.schema.kind import number_of
 
 TIMES = (Type.DATE, Type.DATETIME)
 NUMBERS = (Type.INTEGER, Type.NUMBER)
@@ -62,7 +62,7 @@ def text_of(expr: Expr) -> str:
         case Col(name):
             return in_sql(name)
         case Literal(value):
-            return quoted(value) if isinstance(value, str | Fraction) else str(value)
+            return short_text(value) if isinstance(value, str | Fraction) else str(value)
         case Call(name, parts):
             return f"{name}({', '.join(map(text_of, parts))})"
         case _:
@@ -83,7 +83,7 @@ def constant_domain(value: Any) -> Domain:
             return Domain(Type.TEXT, values=(value,))
         case datetime() | date():
             kind = Type.DATETIME if isinstance(value, datetime) else Type.DATE
-            return Domain(kind, (measured(value), measured(value)), (value,), Fraction(1))
+            return Domain(kind, (number_of(value), number_of(value)), (value,), Fraction(1))
         case _:
             raise TypeError(f"{type(value).__name__} is no constant")
 
@@ -139,22 +139,22 @@ def _example(expr: Compare, constant: str) -> str:
 
 
 def _plain_text(value: bool | int | Fraction) -> str:
-    return str(value).lower() if isinstance(value, bool) else amounts.shown(Fraction(value))
+    return str(value).lower() if isinstance(value, bool) else amounts.text_of(Fraction(value))
 
 
 def _between(facts: Domain) -> str:
-    return "" if facts.interval is None else f" from {' to '.join(amounts.shown(end) for end in facts.interval)}"
+    return "" if facts.interval is None else f" from {' to '.join(amounts.text_of(end) for end in facts.interval)}"
 
 
 def _inside(facts: Domain) -> str:
     """A constant that the public facts allow: a listed value, or a short one near the middle of the bounds."""
     if facts.values:
-        return amounts.shown(Fraction(facts.values[len(facts.values) // 2]))
+        return amounts.text_of(Fraction(facts.values[len(facts.values) // 2]))
     if facts.interval is None:
         return "1"
     low, high = facts.interval
     middle = Fraction(round((low + high) / 2))
-    return amounts.shown(middle if low <= middle <= high else low)
+    return amounts.text_of(middle if low <= middle <= high else low)
 
 
 def union(sets: Iterable[tuple[Any, ...] | None]) -> tuple[Any, ...] | None:
@@ -177,7 +177,7 @@ def mapped(values: tuple[Any, ...] | None, function: Callable[[Any], Any]) -> tu
 def date_part_domain(part: str, item: Domain) -> Domain:
     if part not in PARTS:
         raise NotAnswerable(
-            f"There is no date part {quoted(part)}.", f"Known are {', '.join(PARTS)}.", "Use one of them."
+            f"There is no date part {short_text(part)}.", f"Known are {', '.join(PARTS)}.", "Use one of them."
         )
     if part in dates.OF_TIME and item.type is Type.DATE:
         raise NotAnswerable(

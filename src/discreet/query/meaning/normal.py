@@ -4,7 +4,7 @@ from datetime import date, datetime, time
 from fractions import Fraction
 
 from discreet import amounts
-from discreet.errors import NotAnswerable, quoted
+from discreet.errors import NotAnswerable, short_text
 from discreet.query import nodes
 from discreet.query.canonical import canonical
 from discreet.query.meaning import dates
@@ -90,7 +90,7 @@ def plain(constant: Literal) -> Literal:
         case int() | Fraction():
             if abs(Fraction(constant.value)) > LARGEST:
                 why = "Numbers beyond 1e300 have no exact place in the engine."
-                raise NotAnswerable(f"{quoted(constant.value)} is too large.", why, "Write a smaller number.")
+                raise NotAnswerable(f"{short_text(constant.value)} is too large.", why, "Write a smaller number.")
             return Literal(dates.whole(Fraction(constant.value)))
         case datetime():
             if constant.value.tzinfo is not None or constant.value.microsecond:
@@ -180,7 +180,7 @@ def _require_among(constant: Literal, item: Expr, schema: Scope) -> None:
     close = suggestion(value, facts.values[:_MOST_COMPARED])
     begin = ", ".join(map(text_in_sql, facts.values[:5]))
     fix = f"Did you mean {text_in_sql(close)}?" if close else f"Its values begin: {begin}."
-    what = f"{quoted(value)} is not among the values of {text_of(item)}."
+    what = f"{short_text(value)} is not among the values of {text_of(item)}."
     raise NotAnswerable(what, "The values are public, so no row holds it.", fix)
 
 
@@ -192,7 +192,7 @@ def _require_on_step(constant: Literal, item: Expr, schema: Scope) -> None:
     steps = axis.place(Fraction(value))
     if steps.denominator == 1:
         return
-    name, step = in_sql(axis.column.name), amounts.shown(axis.step)
+    name, step = in_sql(axis.column.name), amounts.text_of(axis.step)
     what = f"{text_of(constant)} lies between two steps of {name}, which are {step} apart."
     why = (
         f"No step is declared for {name}, so its cells were rounded to the nearest of those; equal ones are not known."

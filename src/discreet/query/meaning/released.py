@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from discreet.errors import NotAnswerable, quoted
+from discreet.errors import NotAnswerable, short_text
 from discreet.query.meaning.known import Domain
 from discreet.query.meaning.names import in_sql
 from discreet.schema import Schema, Type
@@ -26,7 +26,7 @@ class Released:
             return names[name.casefold()]
         close = suggestion(name, names.values())
         fix = f"Did you mean {in_sql(close)}?" if close else f"Released are: {', '.join(map(in_sql, names.values()))}."
-        what = f"{quoted(name)} is not in the answer."
+        what = f"{short_text(name)} is not in the answer."
         raise NotAnswerable(what, "HAVING and ORDER BY take the answer's columns only.", fix)
 
 

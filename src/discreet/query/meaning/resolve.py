@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from discreet.errors import NotAnswerable, quoted
+from discreet.errors import NotAnswerable, short_text
 from discreet.query import nodes
 from discreet.query.meaning import released
 from discreet.query.meaning.cells import bin_labels
@@ -18,7 +18,7 @@ from discreet.query.meaning.released import Released, Scope
 from discreet.query.nodes import MOST_NODES, Aggregate, Col, Expr, Literal, Question, weight
 from discreet.schema import Schema, Type
 from discreet.schema.column import is_reserved
-from discreet.schema.kind import measured
+from discreet.schema.kind import number_of
 
 MOST_EDGES = 10_001
 MOST_POINTS = 10_000  # of a lattice whose every point is a key
@@ -34,7 +34,7 @@ def resolved(question: Question, schema: Schema) -> Question:
     """
     if question.table.casefold() != schema.name.casefold():
         fix = f"Write: FROM {in_sql(schema.name)}"
-        raise NotAnswerable(f"There is no table {quoted(question.table)} here.", f"It is {schema.name}.", fix)
+        raise NotAnswerable(f"There is no table {short_text(question.table)} here.", f"It is {schema.name}.", fix)
     if not question.outputs:
         raise NotAnswerable(
             "A question needs an aggregate.", "Single rows are never shown.", "Write: SELECT COUNT(*) …"
@@ -164,7 +164,7 @@ def _bins(bins: nodes.Bins, schema: Schema) -> nodes.Bins:
             )
         edges = column.bins
     typed = tuple(_edge(edge, item, schema) for edge in edges)
-    rising = all(measured(left) < measured(right) for left, right in pairwise(typed))
+    rising = all(number_of(left) < number_of(right) for left, right in pairwise(typed))
     if not 2 <= len(typed) <= MOST_EDGES or not rising:
         why = f"They are 2 to {MOST_EDGES} in number and each is above the one before."
         raise NotAnswerable(f"Edges of bins of a {facts.type} must rise.", why, "Write, for example: 0, 18, 65, 110")
@@ -178,7 +178,7 @@ def _edge(edge: Any, item: Expr, schema: Schema) -> Fraction | date | datetime:
         return value
     if timed or isinstance(value, bool) or not isinstance(value, int | Fraction):
         raise NotAnswerable(
-            f"{quoted(edge)} is no edge of {text_of(item)}.", "Edges are of its type.", "Write another edge."
+            f"{short_text(edge)} is no edge of {text_of(item)}.", "Edges are of its type.", "Write another edge."
         )
     return Fraction(value)
 
@@ -191,18 +191,18 @@ def _require_names(names: list[str]) -> None:
     earlier: set[str] = set()
     for name in names:
         if not name.strip() or unprintable(name):
-            what = f"{quoted(name)} cannot name a column of the answer."
+            what = f"{short_text(name)} cannot name a column of the answer."
             why = "A name has letters that can be seen, and no control characters or half of one."
             raise NotAnswerable(what, why, "Give another name, such as n.")
         if is_reserved(name):
             why = "Discreet writes names that end in _moe or begin with discreet_ itself."
             raise NotAnswerable(
-                f"{quoted(name)} cannot name a column of the answer.", why, "Give another name with AS."
+                f"{short_text(name)} cannot name a column of the answer.", why, "Give another name with AS."
             )
         if name.casefold() in earlier:
             why = "Upper and lower case are alike."
             raise NotAnswerable(
-                f"Two columns of the answer are named {quoted(name)}.", why, f"Write: AS {in_sql(f'{name}_2')}"
+                f"Two columns of the answer are named {short_text(name)}.", why, f"Write: AS {in_sql(f'{name}_2')}"
             )
         earlier.add(name.casefold())
 

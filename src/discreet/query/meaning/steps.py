@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet import amounts
-from discreet.query.layout import Store, stored
+from discreet.query.layout import Store, storage
 from discreet.query.nodes import COMPARISONS, Arith, Col, Expr, Literal
 from discreet.schema import Column, Schema, Type
 from discreet.schema.column import has_undeclared_step
@@ -60,7 +60,7 @@ def line(expr: Expr, schema: Schema) -> Line | None:
     match expr:
         case Col(name):
             column = schema.find(name)
-            cell = None if column is None else stored(schema, column)
+            cell = None if column is None else storage(schema, column)
             if column is None or cell is None or cell.store is not Store.STEPS:
                 return None
             return Line(column, cell.step)

@@ -23,7 +23,7 @@ from discreet.release.publish import tidy, words
 from discreet.release.publish.facts import facts as public_facts
 from discreet.release.publish.sheets import write_csv
 from discreet.schema import Schema
-from discreet.schema.words import written
+from discreet.schema.words import toml_value
 
 if TYPE_CHECKING:
     from discreet.release.release import Release
@@ -126,7 +126,9 @@ def _place_files(folder: Path, names: tuple[str, ...], make: Callable[[Path], No
     except OSError:
         why = "The disk may be full, or the folder not yours to write."
         fix = "Free some space, or give a folder you own."
-        raise CannotWrite(f"The files of the release were not written to {written(folder.name)}.", why, fix) from None
+        raise CannotWrite(
+            f"The files of the release were not written to {toml_value(folder.name)}.", why, fix
+        ) from None
     return tuple(folder / name for name in names)
 
 
@@ -136,7 +138,7 @@ def _require_own(folder: Path, draft: Path, names: tuple[str, ...], replace: boo
     if replace or not there or _same(folder / FACTS, draft / FACTS):
         return
     what = "folder must not hold another release."
-    why = f"{written(folder.name)} has a {there[0]} that is not of this one."
+    why = f"{toml_value(folder.name)} has a {there[0]} that is not of this one."
     raise BadValue(what, why, "Give another folder, or let it be replaced: replace=True, --yes at the command line.")
 
 

@@ -108,7 +108,7 @@ def wrong_prices(facts: dict[str, Any], about: Keys, moves: Sensitivity, laws: l
         levels = [[_mechanism(law, scale, moves)] * len(about.views) for law, scale in laws]
         delta = amounts.delta(facts["delta"], ceiling=Fraction(1, 2))
         right = _is_price(facts["epsilon"], delta, [mechanism for level in levels for mechanism in level])
-        right = right and facts["delta"] == amounts.shown(delta)
+        right = right and facts["delta"] == amounts.text_of(delta)
         epsilons = [
             prices.epsilon(Together(tuple(mechanism.cost for mechanism in level)), delta).value for level in levels
         ]
@@ -119,7 +119,7 @@ def wrong_prices(facts: dict[str, Any], about: Keys, moves: Sensitivity, laws: l
     problems = {
         "its price is not that of the noise.": right,
         "the epsilon of a level is not that of its noise.": stated
-        == [amounts.shown(amounts.rounded_up(epsilon, 4)) for epsilon in epsilons],
+        == [amounts.text_of(amounts.rounded_up(epsilon, 4)) for epsilon in epsilons],
         "the share of a level is not that of its noise.": _are_shares(
             [level["share"] for level in facts["levels"]], parts
         ),
@@ -139,9 +139,9 @@ def _is_price(stated: str, delta: Fraction, mechanisms: list[Additive]) -> bool:
         mechanism.cost.sigma for mechanism in mechanisms if isinstance(mechanism.cost, Gaussian)
     ]  # for each unit of l2
     if not sigmas:
-        return delta == 0 and amounts.shown(prices.epsilon(cost, 0).value) == stated
+        return delta == 0 and amounts.text_of(prices.epsilon(cost, 0).value) == stated
     epsilon = amounts.epsilon(stated)
-    if amounts.shown(epsilon) != stated:
+    if amounts.text_of(epsilon) != stated:
         return False
     smallest = calibrate.gaussian_sigma(epsilon, delta) * (1 + _WIDER)
     precision = sum((1 / sigma**2 for sigma in sigmas), Fraction(0))

@@ -101,7 +101,7 @@ def columns(facts: Facts) -> str:
 
 def hundredths(facts: Facts) -> str:
     """The level of confidence as so many of 100."""
-    return amounts.shown(100 * number(facts["level"]))
+    return amounts.text_of(100 * number(facts["level"]))
 
 
 def exactness(facts: Facts) -> list[str]:
@@ -134,7 +134,7 @@ def citation(facts: Facts) -> str:
 
 def short(fraction: str) -> str:
     """A noise scale in three digits, rounded up."""
-    return amounts.shown(amounts.rounded_up(number(fraction), 3))
+    return amounts.text_of(amounts.rounded_up(number(fraction), 3))
 
 
 # --- the report ------------------------------------------------------------------------------------------------------
