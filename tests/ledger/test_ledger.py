@@ -307,6 +307,24 @@ def test_a_third_attempt_is_a_new_charge(tmp_path):
     assert ledger.verify().charges == 2
 
 
+@pytest.mark.parametrize("kind", ["charge", "purse"])
+def test_what_another_process_charges_between_two_reads_is_not_there_yet(tmp_path, monkeypatch, kind):
+    """The books are read first and the rows of a key then; a row that came in between is unknown to the books."""
+    ledger, other = made(tmp_path, 1), again(tmp_path)
+    ask(ledger, "a")
+    reading = ledger._store.reading
+
+    def late():
+        monkeypatch.undo()
+        (other.charge if kind == "charge" else other.purse)(ChargeRequest("b"), Pure("0.1"))
+        return reading()
+
+    ledger.standing()
+    monkeypatch.setattr(ledger._store, "reading", late)
+    assert ledger.receipt("b") is None
+    assert ledger.receipt("b").stored is False
+
+
 def test_an_attempt_at_work_is_not_repeated_nor_counted(tmp_path):
     ledger, other = made(tmp_path, 1), again(tmp_path)
     receipt = ledger.charge(ChargeRequest("k"), Pure("0.4"))

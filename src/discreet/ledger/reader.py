@@ -202,8 +202,12 @@ def _sets_budget(rows: list[Row]) -> bool:
 
 
 def charge_of(view: View, books: Books, key: str) -> Charge | None:
-    """The charge that a key stands for: the one with the answer, else the last."""
-    charges = [charge_in(view, books, row) for row in view.of_key(key)]
+    """The charge that a key stands for: the one with the answer, else the last.
+
+    Rows that another process appended after the books were read are left out: the books do not know their attempts.
+    """
+    last = 0 if books.last is None else books.last.number
+    charges = [charge_in(view, books, row) for row in view.of_key(key) if row.number <= last]
     answered = [charge for charge in charges if charge.answer is not None]
     return (answered or charges)[-1] if charges else None
 
