@@ -81,41 +81,20 @@ __all__ = [
 ]
 
 _HOMES = {  # a name is fetched when first used, so that importing Discreet costs nothing (PEP 562)
-    "Answer": "discreet.answer.answer",
-    "BadValue": "discreet.errors",
-    "BudgetExceeded": "discreet.errors",
-    "Dataset": "discreet.dataset",
-    "DiscreetError": "discreet.errors",
-    "Limits": "discreet.schema.limits",
-    "NotAnswerable": "discreet.errors",
-    "NotPriced": "discreet.errors",
-    "Refuted": "discreet.errors",
-    "Relation": "discreet.relation",
-    "Sensitivity": "discreet.bounded",
-    "bins": "discreet.query.form.words",
-    "case": "discreet.query.form.words",
-    "col": "discreet.query.form.words",
-    "correlation": "discreet.query.form.words",
-    "count": "discreet.query.form.words",
-    "count_distinct": "discreet.query.form.words",
-    "covariance": "discreet.query.form.words",
-    "greatest": "discreet.query.form.words",
-    "least": "discreet.query.form.words",
-    "lit": "discreet.query.form.words",
-    "max": "discreet.query.form.words",
-    "mean": "discreet.query.form.words",
-    "median": "discreet.query.form.words",
-    "min": "discreet.query.form.words",
-    "mode": "discreet.query.form.words",
-    "noise": "discreet.noise",
-    "odds": "discreet.privacy.odds",
-    "open": "discreet.dataset",
-    "quantile": "discreet.query.form.words",
-    "stddev": "discreet.query.form.words",
-    "sum": "discreet.query.form.words",
-    "top_k": "discreet.query.form.words",
-    "variance": "discreet.query.form.words",
-    "when": "discreet.query.form.words",
+    name: home
+    for home, names in {
+        "discreet.answer.answer": "Answer",
+        "discreet.bounded": "Sensitivity",
+        "discreet.dataset": "Dataset open",
+        "discreet.errors": "BadValue BudgetExceeded DiscreetError NotAnswerable NotPriced Refuted",
+        "discreet.noise": "noise",
+        "discreet.privacy.odds": "odds",
+        "discreet.query.form.words": "bins case col correlation count count_distinct covariance greatest least lit "
+        "max mean median min mode quantile stddev sum top_k variance when",
+        "discreet.relation": "Relation",
+        "discreet.schema.limits": "Limits",
+    }.items()
+    for name in names.split()
 }
 _THERE = {"open": "open_dataset"}  # what a name is called at home, where it is not the same
 

@@ -215,7 +215,7 @@ class Table:
         """Enter this ledger in the registry of sources, and note the ids that earlier versions gave these rows."""
         identity = self.engine.identity()
         if identity != self._entered:
-            second.enter(self.ledger_path, identity, lambda: self.ledger, self.schema.name, why=self._second)
+            second.register(self.ledger_path, identity, lambda: self.ledger, self.schema.name, why=self._second)
             self._entered = identity
         carried = self.engine.older_snapshots(view.snapshot)
         if carried and not set(carried) <= set(self.ledger.older_snapshots(view.snapshot)):

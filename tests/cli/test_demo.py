@@ -108,7 +108,7 @@ def test_hospital_is_asked_and_the_next_commands_are_those_of_this_shell(
     assert main.status(["demo", "--folder", str(tmp_path / "d")]) == 0
     page = capfd.readouterr().out
     assert page.count("asked before: nothing new is charged") == 3
-    assert page.rstrip().splitlines()[-1].startswith("To write `discreet` alone, first: . ")
+    assert page.rstrip().splitlines()[-1].startswith("To write `discreet` alone, first run: . ")
     assert page.rstrip().endswith("/activate")
 
 

@@ -89,7 +89,7 @@ def test_raw_is_refused_where_it_means_nothing_and_before_anything_is_spent(
 
 def test_the_one_place_that_prints_makes_every_text_visible(capfd: pytest.CaptureFixture[str]) -> None:
     said = Text("a\x1b[2Jb\u202e")
-    reply.show(reply.Reply({"a": "\x7f"}, lambda: said, said=lambda: said), as_json=False)
+    reply.show(reply.Reply({"a": "\x7f"}, lambda: said, notes=lambda: said), as_json=False)
     out, err = capfd.readouterr()
     assert out == err == "a\\x1b[2Jb\\u202e\n"
     reply.show(reply.Reply({"a": "\x7f\u202e"}, lambda: said), as_json=True)

@@ -328,7 +328,7 @@ def spelt_by_print(cell):
 
 
 MUTANTS = {
-    "one type for all cells": ("mixed", spelt_by_one_type, [Status.ACTIVE, 0]),
+    "one type for all cells": ("mixed_column", spelt_by_one_type, [Status.ACTIVE, 0]),
     "every cell as it prints": ("read", spelt_by_print, [Decimal("1.50"), True, np.float32(0.1)]),
     "offsets dropped": ("read", lambda cell: scalars.read(cell.replace(tzinfo=None)), [
         dt.datetime(2020, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=2)))]),

@@ -442,10 +442,6 @@ def test_reviewer_hears_bound_and_measurement() -> None:
     assert words.reviewer(Fraction(1, 2), Fraction(1, 10**4)).startswith("At 0.01 false accusations per 100")
 
 
-def test_composition_multiplies_factors() -> None:
-    assert words.composition((Fraction(1, 2), Fraction(1, 2))).endswith("2 answers together: at most 2.72.")
-
-
 def test_public_sentence_names_the_unit() -> None:
     assert words.public("household").startswith("Results barely depend on any one household.")
 
@@ -466,7 +462,6 @@ def test_no_sentence_makes_a_promise_privacy_cannot_keep() -> None:
         words.odds_moved("It", odds.reaches(Pure(one), "add-remove")),
         words.reviewer(half, half),
         words.public("person"),
-        words.composition(),
         *(words.strength(Fraction(right)) for right in ("0.6", "0.9", "0.99", "1")),
     ]
     for banned in ("anonymous", "safe", "guarantee", "cannot be", "gold standard", "impossible"):

@@ -120,19 +120,19 @@ def keys_like(monkeypatch, mutant):
 
 
 def bounding_skipped(patch):
-    edited(patch, prepare, "_ranked", r"r <= \d+", "r <= 1000000")
+    edited(patch, prepare, "_ranked_rows", r"r <= \d+", "r <= 1000000")
 
 
 def rank_for_row_number(patch):
-    edited(patch, prepare, "_ranked", r"row_number\(\) OVER w", "rank() OVER w")
+    edited(patch, prepare, "_ranked_rows", r"row_number\(\) OVER w", "rank() OVER w")
 
 
 def file_order_in_the_hash(patch):
-    edited(patch, prepare, "_ranked", r"id & \d+", r"CAST(hash(row_number() OVER ()) >> 33 AS BIGINT)")
+    edited(patch, prepare, "_ranked_rows", r"id & \d+", r"CAST(hash(row_number() OVER ()) >> 33 AS BIGINT)")
 
 
 def fixed_per_unit_unenforced(patch):
-    edited(patch, prepare, "_ranked", r"(r <= \d+) AND .*", r"\1")
+    edited(patch, prepare, "_ranked_rows", r"(r <= \d+) AND .*", r"\1")
 
 
 def every_row_without_an_id_a_unit(patch):

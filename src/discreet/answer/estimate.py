@@ -13,18 +13,9 @@ import numpy as np
 from discreet import amounts
 from discreet.answer import moments
 from discreet.answer.noisy import Estimates, Noisy, Value, certain_bounds
+from discreet.query import recipe as recipes
 from discreet.query.parts import Part
-from discreet.query.recipe import (
-    CorrelationOf,
-    CovarianceOf,
-    MeanAmong,
-    MeanOf,
-    Picked,
-    PickedTop,
-    Recipe,
-    Single,
-    VarianceOf,
-)
+from discreet.query.recipe import Recipe
 
 
 def estimates_of(recipe: Recipe, noisy: Mapping[Part, Noisy], level: Fraction) -> Estimates:
@@ -37,21 +28,21 @@ def estimates_of(recipe: Recipe, noisy: Mapping[Part, Noisy], level: Fraction) -
     Estimates(value=[1204, -3], low=[1174, -33], high=[1234, 27], ranks=None, shortfall=None)
     """
     match recipe:
-        case Single():
+        case recipes.Single():
             return _single(recipe, noisy[recipe.part], level)
-        case MeanOf():
+        case recipes.MeanOf():
             return moments.mean_of(recipe, noisy, level)
-        case MeanAmong():
+        case recipes.MeanAmong():
             return _mean_among(recipe, noisy[recipe.total], level)
-        case VarianceOf():
+        case recipes.VarianceOf():
             return moments.variance_of(recipe, noisy, level)
-        case CovarianceOf():
+        case recipes.CovarianceOf():
             return moments.covariance_of(recipe, noisy, level)
-        case CorrelationOf():
+        case recipes.CorrelationOf():
             return moments.correlation_of(recipe, noisy, level)
-        case Picked():
+        case recipes.Picked():
             return _chosen_point(recipe, noisy[recipe.part], level)
-        case PickedTop():
+        case recipes.PickedTop():
             return _chosen_values(recipe, noisy[recipe.part], level)
         case _:
             raise TypeError(f"{type(recipe).__name__} is no recipe")
@@ -60,7 +51,7 @@ def estimates_of(recipe: Recipe, noisy: Mapping[Part, Noisy], level: Fraction) -
 # --- one noisy number ------------------------------------------------------------------------------------------------
 
 
-def _single(recipe: Single, noisy: Noisy, level: Fraction) -> Estimates:
+def _single(recipe: recipes.Single, noisy: Noisy, level: Fraction) -> Estimates:
     """noisy·step ± radius·step: the shortest symmetric interval on the lattice."""
     r, step = noisy.noise.radius(level), recipe.step
     by: int | Fraction = step.numerator if step.denominator == 1 else step
@@ -68,7 +59,7 @@ def _single(recipe: Single, noisy: Noisy, level: Fraction) -> Estimates:
     return Estimates([v * by for v in counts], [(v - r) * by for v in counts], [(v + r) * by for v in counts])
 
 
-def _mean_among(recipe: MeanAmong, noisy: Noisy, level: Fraction) -> Estimates:
+def _mean_among(recipe: recipes.MeanAmong, noisy: Noisy, level: Fraction) -> Estimates:
     """middle + Σd/n for a public n: the sum's interval, scaled and cut to the bounds."""
     lattice, centre, n = recipe.total.lattice, recipe.centre, recipe.n
     r = noisy.noise.radius(level) + n * noisy.rounding
@@ -86,7 +77,7 @@ def _mean_among(recipe: MeanAmong, noisy: Noisy, level: Fraction) -> Estimates:
 # --- chosen ones -----------------------------------------------------------------------------------------------------
 
 
-def _chosen_point(recipe: Picked, noisy: Noisy, level: Fraction) -> Estimates:
+def _chosen_point(recipe: recipes.Picked, noisy: Noisy, level: Fraction) -> Estimates:
     """A grid point; its error is known in ranks only, since few rows may lie between it and values far from it."""
     grid = recipe.part.grid
     values: list[Value] = []
@@ -98,7 +89,7 @@ def _chosen_point(recipe: Picked, noisy: Noisy, level: Fraction) -> Estimates:
     return Estimates(values, list(none), list(none), ranks=ranks)
 
 
-def _chosen_values(recipe: PickedTop, noisy: Noisy, level: Fraction) -> Estimates:
+def _chosen_values(recipe: recipes.PickedTop, noisy: Noisy, level: Fraction) -> Estimates:
     """The chosen values, best guess first; with probability ≥ level each is less than `shortfall` rows behind the
     most frequent value not chosen before it."""
     part = recipe.part

@@ -23,7 +23,7 @@ KIND = "question"
 
 
 def to_bytes(plan: Plan, released: Released) -> bytes:
-    """The bytes to store: the keys, and for each part what it counts, its promise and its noisy integers."""
+    """The bytes to store: the question, its plan, the released keys, and each part's noisy integers and law."""
     draft = plan.draft
     facts = {
         "question": TAGS.plain(draft.question),
@@ -71,7 +71,7 @@ def _numbers(part: Any, released: Released) -> Ints:
 
 
 def read_envelope(stored: bytes) -> Envelope:
-    """The envelope of a question."""
+    """The stored bytes as an envelope; refused if they are not of a question."""
     return envelope.from_bytes(stored, KIND)
 
 
@@ -82,9 +82,10 @@ def stored_question(sealed: Envelope) -> Question:
 
 
 def stored_plan(sealed: Envelope, draft: Draft, level: Fraction) -> tuple[Plan, Released]:
-    """The plan that was charged, with the names, the clauses and the level of today's question, and what it released.
+    """The plan that was charged, in the names and clauses of `draft` and at `level`, and what it released.
 
-    Recipes, shares and laws are those of the day of the charge: today's planner may choose others.
+    `draft` is of the same question and schema.  Recipes, shares and laws are those of the day of the charge: today's
+    planner may choose others.
     """
     measured = tuple(_measured_part(part) for part in sealed.parts)
     facts = sealed.facts

@@ -32,7 +32,7 @@ def page(demo: CuratorDemo) -> Any:
         *(Text(f"  {command}", no_wrap=True, overflow="ignore") for command in demo.next_steps),
     ]
     if (activate := activation()) is not None:
-        parts.append(Text(f"To write `discreet` alone, first: {activate}", no_wrap=True, overflow="ignore"))
+        parts.append(Text(f"To write `discreet` alone, first run: {activate}", no_wrap=True, overflow="ignore"))
     return Group(*parts)
 
 

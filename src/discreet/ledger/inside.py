@@ -1,9 +1,11 @@
-"""The amount taken from a purse, in the currency of the purse, so that nothing is priced twice.
+"""The amount taken from a purse, in the currency of the purse: a charge in it is never converted to another currency.
 
-Σε and Σδ from a pure or approximate purse (Rogers et al. 2016), Σρ from a zCDP purse (Feldman & Zrnic 2021), Σ1/σ² from
-a Gaussian purse spent on Gaussians only (Smith & Thakurta 2022), and from any other purse Σδ and slots for the other
-promises.  All four add up charge by charge; the room that is left follows from the reserved cost and the sum alone.  A
-zCDP slot among others also takes, as ρ, promises that have no slot of their own kind (docs/proofs/ledger.md).
+A purse is a cost that is reserved in advance, from which later charges are paid; a slot is one promise of that cost.
+From a pure or approximate purse Σε and Σδ are taken (Rogers et al. 2016), from a zCDP purse Σρ (Feldman & Zrnic 2021),
+from a Gaussian purse spent on Gaussians only Σ1/σ² (Smith & Thakurta 2022), and from any other purse Σδ and slots for
+the other promises.  Each adds up charge by charge, so the room that is left follows from the reserved cost and the sum.
+A zCDP slot among others also takes, as ρ, promises that find no room in a slot of their own kind
+(docs/proofs/ledger.md).
 """
 
 import math
@@ -28,7 +30,7 @@ _LONGEST = 2**4096  # sums are exact up to this denominator, then rounded up to 
 
 @dataclass(frozen=True)
 class Inside:
-    """The amount taken from one purse: sums by name, and slots."""
+    """The amount taken from one purse: sums by name, and the atoms that occupy its slots."""
 
     sums: tuple[tuple[str, Fraction], ...] = ()
     slots: Atoms = ()
@@ -46,7 +48,9 @@ class Inside:
 
 
 def amount_taken(reserved: Cost, cost: Cost, relation: Relation) -> Inside | None:
-    """The amount that a charge of `cost` takes from a purse of `reserved`; None if such a purse cannot take it at all.
+    """The amount that a charge of `cost` takes from a purse of `reserved`; None if it has no amount in that currency.
+
+    Whether the purse has so much is for `holds` to say.
 
     >>> amount_taken(Zcdp(1), Gaussian(2), Relation.ADD_REMOVE).sums
     (('rho', Fraction(1, 8)),)
@@ -138,9 +142,9 @@ def _joined(some: Atoms, more: Atoms) -> Atoms:
 
 
 def _slots_hold(slots: Atoms, inside: Atoms) -> bool:
-    """Whether each atom has a slot: equal ones cancel first, which loses no assignment and leaves few to compare.
+    """Whether each atom has a slot: without those that equal a slot, which are quick to compare, or else all of them.
 
-    Atoms are compared in one order, so that every reader comes to the same decision.
+    Atoms are compared in one order, so that every process that reads the ledger comes to the same decision.
     """
     unused, unmatched = dict(slots), []
     for atom, times in inside:
@@ -161,7 +165,8 @@ def _sorted_atoms(atoms: Iterable[tuple[Atom, int]]) -> Atoms:
 
 
 def _slots_taken(cost: Cost, slots: Atoms) -> Atoms:
-    """The atoms of a charge; beside a zCDP slot, atoms of a kind without any slot become ρ, so that sums stay short."""
+    """The atoms of a charge.  Beside a zCDP slot, atoms of a kind without a slot become ρ, so that sums stay short; the
+    whole charge does if it has a sample or a choice without an equal slot."""
     atoms, kinds = atoms_of(cost), {type(slot) for slot, _ in slots}
     if Concentrated not in kinds:
         return atoms
@@ -180,7 +185,7 @@ def _rho(atom: Atom) -> Fraction:
 
 
 def _zcdp_slot_holds(slots: Atoms, inside: Atoms) -> bool:
-    """Whether there is a zCDP slot with room for all promises that have no slot of their own kind.
+    """Whether there is a zCDP slot with room for all promises that find none in a slot of their own kind.
 
     Gaussians take their own slot first.  Several pure atoms may share a pure slot, largest first, each in the slot with
     the least room for it; those of bounded range try slots of their own first.  Samples and choices need equal slots.
@@ -236,7 +241,7 @@ def to_json(inside: Inside) -> dict[str, Any]:
 
 
 def from_json(data: dict[str, Any]) -> Inside:
-    """The amount that `to_json` described.
+    """The amount that `to_json` described, its slots sorted.
 
     >>> some = amount_taken(Together((Pure(1), Gaussian(2))), Together((Pure("0.5"), Gaussian(4))), Relation.ADD_REMOVE)
     >>> from_json(to_json(some)) == some

@@ -1,7 +1,7 @@
 """One ledger over the rows of a source: a second one is a fresh budget for the same people, so it is refused.
 
-Sources are known by what they are (`registry.py`), not by their names.  Two ledgers over one source can be meant; then
-it is said, with a reason, and both record it.
+Sources are recognised by file and content (`registry.py`), not by name.  A curator who wants two ledgers over one
+source gives a reason; then both record it, or the new one alone where the other is gone.
 """
 
 import os
@@ -18,18 +18,19 @@ from discreet.state import state_folder
 ON_PURPOSE = Fix("Or say that a second one is meant, which both record:\n", "open", {"second_ledger": UNKNOWN})
 
 
-def enter(
-    path: Path, identity: Mapping[str, str], ledger: Callable[[], Ledger], dataset: str, *, why: str | None = None
+def register(
+    path: Path, identity: Mapping[str, str], open_ledger: Callable[[], Ledger], dataset: str, *, why: str | None = None
 ) -> None:
-    """Enter the ledger for its source, before anything is charged; refused where another one stands over the rows.
+    """Register the ledger at `path` as the one over its source, before anything is charged.
 
-    `ledger` makes it if it is not there yet, so a refusal that can be known before leaves no file behind.
+    Refused where another ledger stands, or stood and is gone, over the same rows, unless `why` gives a reason for two.
+    `open_ledger` opens or creates the file.  It is called after the first check: a refusal there leaves no file.
     """
     words = None if why is None else reason(why)
     registry, place = Registry(state_folder()), path.parent.resolve() / path.name
-    if words is None and not place.exists():  # one that was lost from this very place is missed by its head
+    if words is None and not place.exists():  # the stored head tells if one was lost from this path
         _require_none([other for other in registry.others(identity) if other.path != place], place)
-    mine = Place(place, ledger().origin, dataset)
+    mine = Place(place, open_ledger().origin, dataset)
     if registry.has(identity, mine):
         return
     with registry.entering(identity, mine) as others:
@@ -37,7 +38,7 @@ def enter(
             _require_none(others, place)
             return
         for other in others:
-            _record(ledger(), mine, other, words)
+            _record(open_ledger(), mine, other, words)
 
 
 def _require_none(others: list[Place], mine: Path) -> None:
@@ -58,7 +59,7 @@ def _require_none(others: list[Place], mine: Path) -> None:
 
 
 def _record(ledger: Ledger, mine: Place, other: Place, why: str) -> None:
-    """An entry in both; where one has it already, a crash came between them."""
+    """Note it in both ledgers, or in this one alone where the other is gone; an entry that is there is not repeated."""
     if not other.is_gone and other.path != mine.path:
         with Ledger.open(other.path) as theirs:
             _note(theirs, mine, why)

@@ -21,26 +21,26 @@ _MOST_SIZE = 10**12
 class QuestionCall:
     """A question and its price; amounts as they were typed, which `amounts` parses."""
 
-    metadata: Path
+    metadata: Path  # the TOML of the dataset
     sql: str
     epsilon: str | None = None
     error: tuple[str, ...] = ()  # the ± to reach, such as n=15
     delta: str | None = None
-    level: str | None = None
-    analyst: str | None = None
+    level: str | None = None  # how often the ± shall hold
+    analyst: str | None = None  # who asks
     at_size: str | None = None  # rows at which the ± of means is quoted
     rehearse: bool = False
     second_ledger: str | None = None  # why these rows have two ledgers
     verb: str = "ask"  # the operation that fixes offer to call again
 
     def fix(self, words: str, **more: Any) -> Fix:
-        """The same call as a fix."""
+        """This call as a fix, with `more` in place of its own arguments, and without a second ledger."""
         names = [field.name for field in fields(self) if field.name not in ("second_ledger", "verb")]
         return Fix(words, self.verb, {name: getattr(self, name) for name in names} | more)
 
     @property
     def price(self) -> dict[str, Any]:
-        """The arguments of a plan."""
+        """ε, the ± to reach, δ and level, as keyword arguments of a plan or a quote."""
         errors = target_errors(self.error) if self.error else None
         return {"epsilon": self.epsilon, "error": errors, "delta": self.delta, "level": self.level}
 
@@ -51,7 +51,7 @@ class QuestionCall:
 
 
 def asking(dataset: "Dataset", call: QuestionCall) -> "Asking":
-    """The question; refused if it cannot be answered or has no price."""
+    """The question; refused if it cannot be answered, has no price or two, or needs a δ that is not there."""
     question = dataset.sql(call.sql)
     if call.epsilon is not None and call.error:
         fix = replace(call, error=()).fix("Keep one of them:")
@@ -63,12 +63,12 @@ def asking(dataset: "Dataset", call: QuestionCall) -> "Asking":
 
 
 def has_price(question: "Asking", call: QuestionCall) -> bool:
-    """Whether the call or the question's text states a price or a ± to reach."""
+    """Whether the call states ε or a ± to reach, or the question's text states ε."""
     return call.epsilon is not None or bool(call.error) or question.options.epsilon is not None
 
 
 def quote_of(question: "Asking", call: QuestionCall) -> "Quote":
-    """The quote at the price of the call."""
+    """The quote at the price of the call or of the text, with the most that one question may cost."""
     quote = question.quote(**call.price, at_size=call.size, analyst=call.analyst)
     return replace(quote, max_epsilon=question.table.budget.max_epsilon_per_question)
 
@@ -108,7 +108,7 @@ def _require_width(name: str, value: str) -> None:
 
 
 def _no_price(question: "Asking", call: QuestionCall) -> BadValue:
-    """The refusal of a question without a price; its fix is the same call with an ε, and with a ± to reach."""
+    """The refusal of a question without a price; its fixes are the same call with an ε, and with a ±."""
     from discreet.query.recipe import MeanAmong, Single
 
     fixes = [replace(call, epsilon="1").fix("Say what to spend, or how exact it must be:\n")]
@@ -120,7 +120,7 @@ def _no_price(question: "Asking", call: QuestionCall) -> BadValue:
 
 
 def _require_delta(question: "Asking", call: QuestionCall) -> None:
-    """Refuses a question without a δ whose groups only a δ can find; the fix is the same call with one."""
+    """Refuse a question whose groups only a δ can find; the fix is that call with a δ, or a budget with one."""
     table, cells = question.table, question.draft.cells
     if cells.public or delta_of(question, call):
         return

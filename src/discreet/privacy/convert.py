@@ -88,7 +88,7 @@ def epsilon_of_zcdp(rho: Fraction, delta: Fraction) -> Fraction:
     """
     if rho == 0:
         return Fraction(0)
-    order = best_order(_float(rho), _log(delta))
+    order = best_order(_float(rho), (math.log(delta.numerator) - math.log(delta.denominator)))
     return epsilon_of_renyi(order * rho, order, delta)
 
 
@@ -274,7 +274,3 @@ def group_gaussian(sigma: Fraction, size: int) -> Fraction:
 def _float(value: Fraction) -> float:
     """A float near enough to choose an order with."""
     return float(min(max(value, Fraction(1, 10**120)), Fraction(10**120)))
-
-
-def _log(value: Fraction) -> float:
-    return math.log(value.numerator) - math.log(value.denominator)

@@ -158,14 +158,6 @@ def public(unit: str) -> str:
     )
 
 
-def composition(losses: tuple[Fraction, ...] = ()) -> str:
-    """The rule that answers add up; with losses, also the factor of all of them together."""
-    rule = "Each answer spends a little; spending multiplies the odds, it never comes back."
-    if not losses:
-        return rule
-    return f"{rule} {len(losses)} answers together: {factor(sum(losses, Fraction(0)))}."
-
-
 def accusations(rate: Fraction) -> str:
     """The number of false accusations of 100."""
     return "one false accusation" if rate == Fraction(1, 100) else f"{amounts.text_of(rate * 100)} false accusations"

@@ -10,21 +10,11 @@ from math import ceil
 from discreet import amounts
 from discreet.errors import NotAnswerable
 from discreet.query import nodes
+from discreet.query import recipe as recipes
 from discreet.query.meaning.domain import Domain, domain
 from discreet.query.meaning.names import in_sql
 from discreet.query.parts import Distinct, Grid, Ranks, Rows, RowSum, Tops, Units
-from discreet.query.recipe import (
-    Centre,
-    CorrelationOf,
-    CovarianceOf,
-    MeanAmong,
-    MeanOf,
-    Picked,
-    PickedTop,
-    Recipe,
-    Single,
-    VarianceOf,
-)
+from discreet.query.recipe import Recipe
 from discreet.relation import Relation
 from discreet.schema import Column, Lattice, Schema, Type
 from discreet.schema.column import LARGEST, default_step
@@ -40,18 +30,18 @@ def recipe(aggregate: nodes.Aggregate, question: nodes.Question, schema: Schema)
     """How the aggregate is made; refused where its numbers have no public bounds."""
     match aggregate:
         case nodes.CountRows():
-            return Single(Rows(), Fraction(1))
+            return recipes.Single(Rows(), Fraction(1))
         case nodes.Count(item):
-            return Single(Rows((item,)), Fraction(1))
+            return recipes.Single(Rows((item,)), Fraction(1))
         case nodes.CountUnits():
-            return Single(Units(), Fraction(1))
+            return recipes.Single(Units(), Fraction(1))
         case nodes.CountDistinct(item):
-            return Single(Distinct(item), Fraction(1))
+            return recipes.Single(Distinct(item), Fraction(1))
         case nodes.Sum(item):
             lattice = _lattice(item, schema, "SUM")
             if lattice.largest == 0:
                 raise _constant("SUM")
-            return Single(RowSum(item, lattice), lattice.step)
+            return recipes.Single(RowSum(item, lattice), lattice.step)
         case nodes.Mean(item):
             return _mean(item, question, schema)
         case nodes.Variance(item, less):
@@ -63,19 +53,19 @@ def recipe(aggregate: nodes.Aggregate, question: nodes.Question, schema: Schema)
         case nodes.Correlation(x, y):
             return _correlation(x, y, schema)
         case nodes.Quantile(item, q):
-            return Picked(Ranks(item, _grid(item, schema, "MEDIAN" if q == Fraction(1, 2) else "QUANTILE"), q))
+            return recipes.Picked(Ranks(item, _grid(item, schema, "MEDIAN" if q == Fraction(1, 2) else "QUANTILE"), q))
         case nodes.Extreme(item, end):
-            return Picked(Ranks(item, _grid(item, schema, str(end).upper()), EXTREMES[end]))
+            return recipes.Picked(Ranks(item, _grid(item, schema, str(end).upper()), EXTREMES[end]))
         case nodes.Top(item, k):
-            return PickedTop(_tops(item, k, schema))
+            return recipes.PickedTop(_tops(item, k, schema))
 
 
 def _mean(item: nodes.Expr, question: nodes.Question, schema: Schema) -> Recipe:
     distance, lattice, centre = _around_middle(item, schema, "AVG")
     n = public_rows(question, schema)
     if n is not None:
-        return MeanAmong(RowSum(distance, lattice), centre, n)
-    return MeanOf(Rows((item,)), RowSum(distance, lattice), centre)
+        return recipes.MeanAmong(RowSum(distance, lattice), centre, n)
+    return recipes.MeanOf(Rows((item,)), RowSum(distance, lattice), centre)
 
 
 def public_rows(question: nodes.Question, schema: Schema) -> int | None:
@@ -88,18 +78,18 @@ def public_rows(question: nodes.Question, schema: Schema) -> int | None:
     return schema.population if all_rows and fixed else None
 
 
-def _variance(item: nodes.Expr, less: int, schema: Schema, power: Fraction) -> VarianceOf:
+def _variance(item: nodes.Expr, less: int, schema: Schema, power: Fraction) -> recipes.VarianceOf:
     distance, lattice, centre = _around_middle(item, schema, "VARIANCE")
     squares = _squares(distance, centre)
-    return VarianceOf(Rows((item,)), RowSum(distance, lattice), squares, centre, less, power)
+    return recipes.VarianceOf(Rows((item,)), RowSum(distance, lattice), squares, centre, less, power)
 
 
-def _covariance(x: nodes.Expr, y: nodes.Expr, less: int, schema: Schema) -> CovarianceOf:
+def _covariance(x: nodes.Expr, y: nodes.Expr, less: int, schema: Schema) -> recipes.CovarianceOf:
     d, x_lattice, x_centre = _around_middle(x, schema, "COVARIANCE")
     e, y_lattice, y_centre = _around_middle(y, schema, "COVARIANCE")
     bound = x_centre.half * y_centre.half
     products = RowSum(nodes.Arith("*", d, e), _outward(-bound, bound, amounts.default_step(-bound, bound)))
-    return CovarianceOf(
+    return recipes.CovarianceOf(
         Rows((x, y)),
         RowSum(_where_known(y, d), x_lattice),
         RowSum(_where_known(x, e), y_lattice),
@@ -110,13 +100,13 @@ def _covariance(x: nodes.Expr, y: nodes.Expr, less: int, schema: Schema) -> Cova
     )
 
 
-def _correlation(x: nodes.Expr, y: nodes.Expr, schema: Schema) -> CorrelationOf:
+def _correlation(x: nodes.Expr, y: nodes.Expr, schema: Schema) -> recipes.CorrelationOf:
     covariance = _covariance(x, y, 0, schema)
     x_squares = _squares(covariance.x_total.item, covariance.x)
-    return CorrelationOf(covariance, x_squares, _squares(covariance.y_total.item, covariance.y))
+    return recipes.CorrelationOf(covariance, x_squares, _squares(covariance.y_total.item, covariance.y))
 
 
-def _squares(distance: nodes.Expr, centre: Centre) -> RowSum:
+def _squares(distance: nodes.Expr, centre: recipes.Centre) -> RowSum:
     """Σ(d² − half²/2): around its own middle, so that a row adds at most half²/2."""
     half = centre.half**2 / 2
     item = nodes.Arith("-", nodes.Arith("*", distance, distance), nodes.Literal(half))
@@ -128,12 +118,12 @@ def _where_known(other: nodes.Expr, item: nodes.Expr) -> nodes.Expr:
     return nodes.Case(((nodes.IsNull(other), nodes.Literal(None)),), item)
 
 
-def _around_middle(item: nodes.Expr, schema: Schema, function: str) -> tuple[nodes.Expr, Lattice, Centre]:
+def _around_middle(item: nodes.Expr, schema: Schema, function: str) -> tuple[nodes.Expr, Lattice, recipes.Centre]:
     """The item as a distance from a lattice point in the middle, its lattice and the centre."""
     lattice = _lattice(item, schema, function)
     middle = (lattice.low + lattice.high) // 2
     distances = Lattice(lattice.low - middle, lattice.high - middle, lattice.step)
-    centre = Centre(middle * lattice.step, distances.largest * lattice.step)
+    centre = recipes.Centre(middle * lattice.step, distances.largest * lattice.step)
     if centre.half == 0:
         raise _constant(function)
     return nodes.Arith("-", item, nodes.Literal(centre.middle)), distances, centre

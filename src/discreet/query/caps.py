@@ -1,10 +1,11 @@
 """Limits on the length of an answer, from public facts alone, so that what is charged for fits into the ledger.
 
-    a private key of text         at most 250 characters; a longer one counts as empty, by a rule of its cell alone
-    private groups of an answer   at most 100,000, and fewer where rows are wide: the first in order of those selected
-    an answer                     at most 192 MiB, of the 256 MiB that the ledger takes; a longer one is refused
+    a private key of text         at most 250 characters; a longer one counts as NULL, whatever other rows hold
+    private groups of an answer   at most 100,000, and fewer where rows are wide: the first of those selected, in order
+    an answer by public groups    at most MOST_CELLS numbers and 192 MiB, of the 256 MiB that the ledger takes
 
-Sizes are those of JSON at its widest.
+An answer by public groups that is longer is refused before the charge.  Sizes are those of JSON with every character
+escaped.
 """
 
 from discreet.errors import NotAnswerable
@@ -15,14 +16,14 @@ from discreet.schema import Type
 MOST_LETTERS = 250
 MOST_PRIVATE_GROUPS = 100_000
 ROOM = 192 * 2**20
-_NUMBER = 128  # bytes of a value, both its ends and its ±
-_KEY = 40  # bytes of a number, a date or NULL
+_NUMBER = 128  # bytes of a result: its value, both its ends and its ±
+_KEY = 40  # bytes of a key that is a number, a date or NULL
 _LETTER = 12  # bytes of a letter beyond 16 bits, escaped
-_MARKS = 4  # quotes, comma and space around a text
+_MARKS = 4  # quotes, comma and space around a label
 
 
 def require_storable(cells: Cells, recipes: tuple[Recipe, ...]) -> None:
-    """Refuses an answer too long to be stored, which would be known only after the charge."""
+    """Refuse an answer by public groups that is too long to be stored: storing it comes after the charge."""
     if not cells.public:
         return
     numbers = cells.size * len(recipes)
@@ -30,12 +31,12 @@ def require_storable(cells: Cells, recipes: tuple[Recipe, ...]) -> None:
         why = f"All public groups appear in every column, and {numbers:,} numbers are more than {MOST_CELLS:,}."
         raise NotAnswerable("The answer would be too long.", why, "Ask for fewer columns at once, or for fewer groups.")
     if cells.size * row_bytes(cells, recipes) > ROOM:
-        why = f"Its {cells.size:,} groups, with labels as long as theirs, may take more than {ROOM // 2**20} MiB."
+        why = f"Its {cells.size:,} groups, with labels of this length, may take more than {ROOM // 2**20} MiB."
         raise NotAnswerable("The answer would be too long.", why, "Ask for fewer columns at once, or for fewer groups.")
 
 
 def most_groups(cells: Cells, recipes: tuple[Recipe, ...]) -> int:
-    """How many private groups an answer can have."""
+    """The number of private groups that an answer has at most."""
     return max(1, min(MOST_PRIVATE_GROUPS, MOST_CELLS // len(recipes), ROOM // row_bytes(cells, recipes)))
 
 

@@ -13,18 +13,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from discreet.bounded import Sensitivity
+from discreet.query import recipe as recipes
 from discreet.query.parts import Part
-from discreet.query.recipe import (
-    CorrelationOf,
-    CovarianceOf,
-    MeanAmong,
-    MeanOf,
-    Picked,
-    PickedTop,
-    Recipe,
-    Single,
-    VarianceOf,
-)
+from discreet.query.recipe import Recipe
 
 # A mean's error is (noise of the sum + (mean − middle)·noise of the count)/n.  For a mean anywhere between its bounds
 # (mean − middle)² is a third of half² on average.
@@ -43,18 +34,18 @@ def weights(recipes: Sequence[Recipe]) -> dict[Part, Fraction]:
 
 def _weights(recipe: Recipe) -> list[tuple[Part, Fraction]]:
     match recipe:
-        case Single() | Picked() | PickedTop():
+        case recipes.Single() | recipes.Picked() | recipes.PickedTop():
             return [(recipe.part, _ONE)]
-        case MeanOf():
+        case recipes.MeanOf():
             return [(recipe.count, _COUNT), (recipe.total, _ONE)]
-        case MeanAmong():
+        case recipes.MeanAmong():
             return [(recipe.total, _ONE)]
-        case VarianceOf():
+        case recipes.VarianceOf():
             return [(recipe.count, _COUNT), (recipe.total, _ONE), (recipe.squares, _ONE)]
-        case CovarianceOf():
+        case recipes.CovarianceOf():
             quarters = (recipe.count, recipe.x_total, recipe.y_total)
             return [*((part, _ONE / 4) for part in quarters), (recipe.products, _ONE)]
-        case CorrelationOf():
+        case recipes.CorrelationOf():
             return [*_weights(recipe.both), (recipe.x_squares, _ONE), (recipe.y_squares, _ONE)]
 
 

@@ -20,7 +20,7 @@ from discreet.privacy.cost import Together
 from discreet.release.fit import choice
 from discreet.release.known import NOTHING, Known
 from discreet.release.margins import Margins, margins
-from discreet.release.measure import Design, Marginal, Measurement, gaussian, laplace, shares
+from discreet.release.measure import Design, Measurement, gaussian, laplace, shares
 from discreet.release.subject import Subject
 from discreet.release.tree import Tree
 from discreet.schema.words import suggestion
@@ -125,7 +125,7 @@ def plan_of(
     measurements = {}
     for kind in kinds:
         levels = shares(subject.tree, _POWER[kind] if sharing == LEAST else 0, locked)
-        all_shares = _marginal_shares(levels, subject.design.marginals)
+        all_shares = [[share / len(subject.design.marginals)] * len(subject.design.marginals) for share in levels]
         _require_enough(subject.design, all_shares, epsilon)
         measurement = (
             laplace(subject.design, epsilon, all_shares)
@@ -182,11 +182,6 @@ def _require_room(measurement: Measurement, epsilon: Fraction, total: int | None
     if total is not None and total > limit:
         fix = "Leave it out: the top is then measured like every other place."
         raise bad("total", f"must be at most {limit} over so many places", total, fix)
-
-
-def _marginal_shares(levels: Sequence[Fraction], marginals: Sequence[Marginal]) -> list[list[Fraction]]:
-    """Each level's share, evenly over its marginals."""
-    return [[share / len(marginals)] * len(marginals) for share in levels]
 
 
 def _require_enough(design: Design, all_shares: Sequence[Sequence[Fraction]], epsilon: Fraction) -> None:

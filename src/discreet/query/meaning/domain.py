@@ -177,7 +177,7 @@ def _call(expr: nodes.Call, schema: Scope) -> Domain:
     name, parts = expr.name, expr.parts
     if name not in FUNCTIONS:
         close = suggestion(name, FUNCTIONS)
-        fix = f"Did you mean {close}?" if close else f"There are: {', '.join(FUNCTIONS)}."
+        fix = f"Did you mean {close}?" if close else f"The functions are: {', '.join(FUNCTIONS)}."
         raise NotAnswerable(
             f"There is no function {short_text(name)}.", "Only functions that never fail on a row exist.", fix
         )

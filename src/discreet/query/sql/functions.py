@@ -168,7 +168,7 @@ def _truncation_refusal(node: "exp.Expr", what: str) -> Refusal:
 
 
 def _unknown_function(node: "exp.Expr", name: str) -> Refusal:
-    what = f"{node.this[:40]} is no supported function."
+    what = f"{node.this[:40]} is not a supported function."
     if name in truncate.NAMES:
         return _truncation_refusal(node, what)
     parts = [sql_of(part) for part in node.expressions]

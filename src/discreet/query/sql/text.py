@@ -41,7 +41,7 @@ _OPEN = {  # token: tokens that must not follow it
     "COMMA": _ENDS,
     "ALIAS": (*_ENDS, "COMMA", "FROM", "WHERE", "GROUP_BY", "R_PAREN"),
 }
-_LIMIT_WHY = "One question needs no longer or deeper text, and reading it would take too long."
+_LIMIT_WHY = "The text of a question has a limit, because a longer or deeper one would take too long to read."
 _EXAMPLE = "SELECT COUNT(*) AS n FROM people"
 
 
@@ -219,5 +219,5 @@ def require_all_used(read: Source) -> None:
             why = "Empty keys come last, whatever the direction."
             raise refusal(word.start, "NULLS FIRST and NULLS LAST are not supported.", why, "Leave them out.")
         what = f"{word.text[:30]!r} is not supported here."
-        why = "Every word of a question must have a meaning."
+        why = "Every word of a question must have one known meaning."
         raise refusal(word.start, what, why, "Leave it out, or put a name in double quotes.")

@@ -47,7 +47,7 @@ def whole_table(tree: Tree, noisy: Ints, weights: Ints, views: MeasuredViews, kn
     place, ∝ 1/variance; the last view is all cells.
     """
     real = real_table(tree, noisy, weights, views, known)
-    values, totals = _scaled_up(real), known.leaf_totals
+    values, totals = np.rint(real * SCALE).astype(np.int64), known.leaf_totals
     if totals is None:
         sums, allowed = values.sum(axis=1, keepdims=True), known.allowed
         possible = None if allowed is None else np.asarray(allowed.any(axis=1, keepdims=True))
@@ -92,7 +92,3 @@ def real_table(tree: Tree, noisy: Ints, weights: Ints, measured: MeasuredViews, 
 def _without_signs(table: Floats, possible: Bools | None) -> Floats:
     cut = np.maximum(0.0, table)
     return cut if possible is None else np.where(possible, cut, 0.0)
-
-
-def _scaled_up(real: Floats) -> Ints:
-    return np.rint(real * SCALE).astype(np.int64)
