@@ -79,3 +79,18 @@ def test_files_of_a_folder_stay_when_the_new_ones_are_not_all_written(tmp_path):
         (draft / "a").write_bytes(b"2")
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == {"a": b"1", "last": b"1"}
     assert os.listdir(tmp_path) == ["folder"]
+
+
+def test_a_draft_of_metadata_is_not_read_as_metadata(tmp_path):
+    assert durable.draft_name(tmp_path / "people.toml").suffix == ""
+    assert durable.draft_name(tmp_path / "table.parquet").suffix == ".parquet"
+
+
+def test_the_permissions_behind_a_link_are_not_taken_over(tmp_path):
+    wide, link = tmp_path / "wide", tmp_path / "link"
+    wide.write_bytes(b"")
+    wide.chmod(0o777)
+    link.symlink_to(wide)
+    durable.replace(link, b"new", mode=0o600)
+    assert not link.is_symlink()
+    assert link.stat().st_mode & 0o777 == 0o600

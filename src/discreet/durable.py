@@ -43,8 +43,12 @@ def put_in_place(draft: Path, path: Path) -> None:
 
 
 def draft_name(path: Path) -> Path:
-    """The name of this thread's draft of a file: hidden, in the same folder, with the same suffix."""
-    return path.with_name(f".discreet-{os.getpid()}-{threading.get_ident()}{path.suffix}")
+    """The name of this thread's draft of a file: hidden, in the same folder, with the same suffix.
+
+    A draft of metadata has none: one that a kill leaves behind must not be read as metadata.
+    """
+    suffix = "" if path.suffix.casefold() == ".toml" else path.suffix
+    return path.with_name(f".discreet-{os.getpid()}-{threading.get_ident()}{suffix}")
 
 
 @contextlib.contextmanager
@@ -54,7 +58,7 @@ def replacing(path: Path, *, mode: int = 0o666) -> Iterator[Path]:
     try:
         write(draft, b"", mode=mode)
         yield draft
-        if path.exists():
+        if path.is_file() and not path.is_symlink():
             draft.chmod(path.stat().st_mode & 0o777)
         put_in_place(draft, path)
     finally:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from discreet import durable
 from discreet.cli import budget_set
 from discreet.engine import Engine
 from discreet.ledger.ledger import Ledger
@@ -296,11 +295,11 @@ def test_crash_in_between_is_repaired_by_the_same_command(
 def test_file_that_cannot_be_replaced_ends_with_7_and_the_same_command_repairs_it(
     people: Path, told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(draft: Path, path: Path) -> None:
+    def refused(self: Path, target: Any) -> None:
         raise OSError(13, "Permission denied")
 
     with monkeypatch.context() as patch:
-        patch.setattr(durable, "put_in_place", refused)
+        patch.setattr(Path, "replace", refused)
         assert "same command again" in told(*SET, "--epsilon", "5", "--why", "x", exit_code=7)["fix"]
     told("budget", "people.toml", exit_code=6)
     assert told(*SET, "--epsilon", "5", "--why", "x")["changed"] is True

@@ -146,7 +146,7 @@ def _beside(toml: Path, text: str | None) -> Iterator[Any]:
 
 def _replace(draft: Path, place: Path) -> None:
     try:
-        durable.put_in_place(draft, place)
+        draft.replace(place)
     except OSError:
         why = "The ledger has the new budget and the metadata has the old one, so every question is refused."
         fix = "Check that you may write in its folder, and give the same command again."

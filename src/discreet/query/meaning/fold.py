@@ -1,5 +1,7 @@
 """Expressions over one column of public values, computed once for each value instead of once for each row."""
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from typing import Any
@@ -8,7 +10,6 @@ from discreet.query import nodes
 from discreet.query.layout import Store, storage
 from discreet.query.meaning import texts
 from discreet.query.meaning.dates import whole
-from discreet.query.meaning.domain import domain
 from discreet.query.meaning.evaluate import value
 from discreet.query.nodes import Col, Constant, Expr
 from discreet.schema import Column, Schema, Type
@@ -60,25 +61,36 @@ def value_table(expr: Expr, schema: Schema) -> ValueTable | None:
     column = schema.find(name)
     if column is None or column.values is None or storage(schema, column).store is not Store.CODE:
         return None
-    if len(column.values) > MOST_FOLDED or not _is_exact(expr, schema):
+    if len(column.values) > MOST_FOLDED:
         return None
     results: list[Constant] = []
     for cell in (*column.values, None):
-        result = value(expr, {name: cell})
-        if isinstance(result, float):  # ±∞, which no text of 200 letters spells
+        row = {name: cell}
+        result = value(expr, row) if _is_exact(expr, row) else math.nan
+        if isinstance(result, float):  # inexact, or ±∞, which no text of 200 letters spells
             return None
         results.append(whole(result) if isinstance(result, Fraction) else result)
     return ValueTable(column, tuple(results[:-1]), results[-1])
 
 
-def _is_exact(node: Any, schema: Schema) -> bool:
-    """Whether Python and the engine give equal results, which they need not for arithmetic and dates."""
+def _is_exact(node: Any, row: Mapping[str, Any]) -> bool:
+    """Whether Python and the engine give equal results on the row, which they need not for arithmetic and dates.
+
+    Branches of a CASE that the row does not reach are not looked at: what is left is exact, as constants are typed.
+    """
     match node:
         case nodes.Arith() | nodes.DatePart():
             return False
         case nodes.Call(name) if name not in _FUNCTIONS:
             return False
-        case nodes.TryCast(item, kind) if kind not in _CASTS or domain(item, schema).type is not Type.TEXT:
+        case nodes.TryCast(item, kind) if kind not in _CASTS or not isinstance(value(item, row), str | None):
             return False
+        case nodes.Case(branches, otherwise):
+            for condition, branch in branches:
+                if not _is_exact(condition, row):
+                    return False
+                if value(condition, row) is True:
+                    return _is_exact(branch, row)
+            return _is_exact(otherwise, row)
         case _:
-            return all(_is_exact(child, schema) for child in _children(node))
+            return all(_is_exact(child, row) for child in _children(node))
