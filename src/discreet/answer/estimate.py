@@ -24,7 +24,7 @@ def estimates_of(recipe: Recipe, noisy: Mapping[Part, Noisy], level: Fraction) -
     >>> from discreet.noise.laplace import DiscreteLaplace
     >>> from discreet.query.parts import Rows
     >>> drawn = {Rows(): Noisy(np.array([1204, -3]), DiscreteLaplace(Fraction(10)))}
-    >>> estimates_of(Single(Rows(), Fraction(1)), drawn, Fraction(95, 100))
+    >>> estimates_of(recipes.Single(Rows(), Fraction(1)), drawn, Fraction(95, 100))
     Estimates(value=[1204, -3], low=[1174, -33], high=[1234, 27], ranks=None, shortfall=None)
     """
     match recipe:
