@@ -44,7 +44,7 @@ class Sensitivity:
             object.__setattr__(self, name, parsed)
         object.__setattr__(self, "relation", relation(self.relation))
 
-    def covers(self, other: "Bound") -> bool:
+    def covers(self, other: "AnySensitivity") -> bool:
         """Whether noise made for this is enough for `other`: same relation, and every norm at least as large."""
         return (
             isinstance(other, Sensitivity)
@@ -67,7 +67,7 @@ class SideBySide:
 
     parts: Mapping[Any, Sensitivity]
 
-    def covers(self, other: "Bound") -> bool:
+    def covers(self, other: "AnySensitivity") -> bool:
         """Whether both name the same results, and each of these covers its like."""
         return (
             isinstance(other, SideBySide)
@@ -113,12 +113,12 @@ class RowLimit:
         object.__setattr__(self, "rows", count(self.rows, "rows", 1))
         object.__setattr__(self, "relation", relation(self.relation))
 
-    def covers(self, other: "Bound") -> bool:
+    def covers(self, other: "AnySensitivity") -> bool:
         """Whether a mechanism made for this many rows a unit may be given those."""
         return isinstance(other, RowLimit) and self.relation == other.relation and self.rows >= other.rows
 
 
-Bound = Sensitivity | SideBySide | RowLimit
+AnySensitivity = Sensitivity | SideBySide | RowLimit
 
 
 @dataclass(frozen=True)
@@ -130,9 +130,9 @@ class Bounded(Generic[Exact]):
     """
 
     compute: Callable[[], Exact]
-    sensitivity: Bound
+    sensitivity: AnySensitivity
     proof: str = ""
 
-    def then(self, f: Callable[[Exact], Further], sensitivity: Bound, *, proof: str) -> "Bounded[Further]":
+    def then(self, f: Callable[[Exact], Further], sensitivity: AnySensitivity, *, proof: str) -> "Bounded[Further]":
         """f of the result, by a room's own bound on how far one unit moves it, proven on the page `proof`."""
         return Bounded(lambda: f(self.compute()), sensitivity, proof)

@@ -80,11 +80,11 @@ class Quote:
         What remains is a pure ε.  Gaussian noise may fit beyond it, and for its δ may not fit within it: it fits if
         something remains after it.
         """
-        price, remaining = Fraction(self.cost["epsilon"]), Fraction(self.remaining["epsilon"])
-        if self.max_epsilon is not None and price > self.max_epsilon:
+        epsilon, remaining = Fraction(self.cost["epsilon"]), Fraction(self.remaining["epsilon"])
+        if self.max_epsilon is not None and epsilon > self.max_epsilon:
             return False
-        if Fraction(self.cost["delta"]) == 0 or price == remaining:
-            return price <= remaining
+        if Fraction(self.cost["delta"]) == 0 or epsilon == remaining:
+            return epsilon <= remaining
         return Fraction(self.remaining_after["epsilon"]) > 0
 
     def to_json(self) -> dict[str, Any]:

@@ -194,9 +194,9 @@ def _next(draft: Draft) -> list[str]:
     about, budget = {"metadata": str(draft.file)}, draft.metadata.budget
     ways = [Fix("", "check", about)]
     if budget is not None and not any(gap.blocks for gap in draft.gaps):
-        price = amounts.text_of(min(Fraction(1), budget.epsilon))
+        epsilon = amounts.text_of(min(Fraction(1), budget.epsilon))
         question = f"SELECT COUNT(*) AS n FROM {draft.metadata.schema.name}"
-        ways.append(Fix("", "quote", about | {"sql": question, "epsilon": price}))
+        ways.append(Fix("", "quote", about | {"sql": question, "epsilon": epsilon}))
     return list(map(command_line, ways))
 
 

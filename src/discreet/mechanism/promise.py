@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from discreet.bounded import Bound
+from discreet.bounded import AnySensitivity
 from discreet.errors import bad, bad_private
 from discreet.ndarrays import Ints
 from discreet.noise.source import Source
@@ -24,7 +24,7 @@ class Mechanism(Protocol):
     """The contract; see docs/proofs for one proof per mechanism."""
 
     @property
-    def sensitivity(self) -> Bound: ...
+    def sensitivity(self) -> AnySensitivity: ...
 
     @property
     def cost(self) -> Cost: ...

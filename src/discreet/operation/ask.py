@@ -25,8 +25,8 @@ def quote(call: QuestionCall) -> "Reply[Quote]":
         if value.fits:
             fixes: tuple[Fix, ...] = (offer.fix("To ask it:"),)
         else:
-            remaining, price = Fraction(value.remaining["epsilon"]), Fraction(value.cost["epsilon"])
-            cheaper = cheaper_call(question, offer, remaining=remaining, price=price)
+            remaining, requested = Fraction(value.remaining["epsilon"]), Fraction(value.cost["epsilon"])
+            cheaper = cheaper_call(question, offer, remaining=remaining, requested=requested)
             fixes = () if cheaper is None else (cheaper.fix("This fits:"),)
     return Reply(envelope(**value.to_json()), value, next=fixes)
 

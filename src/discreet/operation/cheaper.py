@@ -24,27 +24,27 @@ def affordable(call: QuestionCall, question: "Asking") -> Iterator[None]:
     try:
         yield
     except BudgetExceeded as error:
-        cheaper = cheaper_call(question, call, remaining=error.remaining, price=error.requested)
+        cheaper = cheaper_call(question, call, remaining=error.remaining, requested=error.requested)
         if cheaper is None:
             raise
         raise error.with_fix((cheaper.fix("Ask for less:"), RAISE)) from None
 
 
 def cheaper_call(
-    question: "Asking", call: QuestionCall, *, remaining: Fraction, price: Fraction
+    question: "Asking", call: QuestionCall, *, remaining: Fraction, requested: Fraction
 ) -> QuestionCall | None:
     """The same question at a price that fits into the remaining pure ε; None if there is none."""
     if remaining <= 0:
         return None
     if question.draft.cells.public:
-        return replace(call, epsilon=down(remaining), error=(), delta="0") if remaining < price else None
+        return replace(call, epsilon=down(remaining), error=(), delta="0") if remaining < requested else None
     standing = question.table.standing()
     if standing is None:
-        return replace(call, epsilon=down(remaining), error=()) if remaining < price else None
+        return replace(call, epsilon=down(remaining), error=()) if remaining < requested else None
     asked_delta = delta_of(question, call)
     delta = min(asked_delta, question.table.budget.max_delta, standing.remaining_keys)
     for share in _SHARES:
-        epsilon = Fraction(down(min(remaining, price) * share))
+        epsilon = Fraction(down(min(remaining, requested) * share))
         if delta > 0 and epsilon > 0 and _fits(question, call, epsilon * _NEARLY, Fraction(down(delta))):
             typed_delta = call.delta if delta == asked_delta else down(delta)
             return replace(call, epsilon=down(epsilon), error=(), delta=typed_delta)
