@@ -19,19 +19,21 @@ from discreet.errors import bad
 from discreet.gate import Disclosed, disclose, handed_out
 from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.purse import Purse
+from discreet.ledger.unbooked import Unbooked
 from discreet.mechanism.promise import Mechanism
 from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.cost import FREE
 
 Exact = TypeVar("Exact")
+Gate = Callable[..., Disclosed]  # `disclose`, or a function of its arguments that calls it
 _DONE = "done"
 
 
 class Run:
     """One purse and one view of the rows.  Steps may be taken by any number of processes; each is stored once."""
 
-    def __init__(self, purse: Purse, view: Callable[[], View], path: Any = ()) -> None:
-        self._purse, self._open, self._path = purse, view, path
+    def __init__(self, purse: Purse, view: Callable[[], View], path: Any = (), gate: Gate = disclose) -> None:
+        self._purse, self._open, self._path, self._gate = purse, view, path, gate
         self._view: View | None = None
 
     @property
@@ -58,7 +60,7 @@ class Run:
         """What the step released: stored before it is seen, and the same bytes whenever the run is taken up again."""
         if name == _DONE:
             raise bad("name", "is that of the result", name, "Call the step something else.")
-        return disclose(self._purse, self._request(name), mechanism, bounded, pack=pack, source=source).stored
+        return self._gate(self._purse, self._request(name), mechanism, bounded, pack=pack, source=source).stored
 
     def done(self, result: bytes) -> Disclosed:
         """The result, made from what steps released and public facts alone; the run is found no more, but replayed."""

@@ -40,7 +40,7 @@ from discreet.metadata import Metadata
 from discreet.privacy.cost import Cost
 from discreet.query.explain import unit
 from discreet.request import Request
-from discreet.run import Run
+from discreet.run import Gate, Run
 from discreet.schema import Budget, Schema
 from discreet.schema.words import suggestion
 from discreet.terms import LEVEL, Terms
@@ -128,8 +128,13 @@ class Table:
         with self._lock:
             if self._ledger is None:
                 fixed = [column.name for column in self.schema.columns if column.fixed_per_unit]
-                self._ledger = Ledger.open_or_create(self.ledger_path, self.opening, fixed=fixed)
+                self._ledger = Ledger.open_or_create(self.ledger_path, self.opening, fixed=fixed, head=self._head)
             return self._ledger
+
+    @property
+    def _head(self) -> Path | None:
+        """Where the head of the ledger lies; None for the place that ledgers have by default."""
+        return None
 
     def standing(self) -> Standing | None:
         """Where the ledger stands; None before the first charge."""
@@ -228,6 +233,10 @@ class Table:
     def _key(self, request: Request, prefix: str, **more: str) -> str:
         return request.key(prefix, self.schema, self.budget, **more)
 
+    @property
+    def _gate(self) -> Gate:
+        return disclose
+
     def disclose(
         self,
         request: Request,
@@ -246,7 +255,7 @@ class Table:
                 stored, receipt = self.ledger.stored(key), self.ledger.receipt(key)
                 if stored is not None and receipt is not None:
                     return Disclosed(handed_out(stored), receipt, replayed=True)
-        return disclose(self.ledger, self.charge_request(request, view.snapshot), mechanism, bounded, pack=pack)
+        return self._gate(self.ledger, self.charge_request(request, view.snapshot), mechanism, bounded, pack=pack)
 
     def run(self, request: Request, cost: Cost, *, progress: Progress | None = None) -> Run:
         """The run of that request.
@@ -259,9 +268,12 @@ class Table:
         purse = self.ledger.open_run(run_key, request.analyst)
         if purse is not None and purse.run is not None:
             begun = purse.run.snapshot
-            return Run(purse, lambda: self.view(progress, snapshot=begun), request.path)
+            return self._run(purse, lambda: self.view(progress, snapshot=begun), request.path)
         view = self.view(progress)
-        return Run(self._purse(request, cost, run_key, view.snapshot), lambda: view, request.path)
+        return self._run(self._purse(request, cost, run_key, view.snapshot), lambda: view, request.path)
+
+    def _run(self, purse: Purse, view: Callable[[], View], path: accounts.Path) -> Run:
+        return Run(purse, view, path)
 
     def _purse(self, request: Request, cost: Cost, run_key: str, snapshot: str) -> Purse:
         """The purse of a run on that state that is open or has a result, else a new one; abandoned ones are passed."""

@@ -11,9 +11,11 @@ from typing import Any, TypeVar
 
 from discreet.bounded import Bounded
 from discreet.errors import EngineFailed
+from discreet.gate import Disclosed, disclose
 from discreet.ledger.ledger import LONGEST_ANSWER
+from discreet.ledger.payer import ChargeRequest, Payer
 from discreet.mechanism.promise import Mechanism
-from discreet.noise.source import Source
+from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.cost import Cost
 
 Result = TypeVar("Result")
@@ -68,22 +70,25 @@ class Watch:
 
 def revealing(
     causes: Causes,
-    key: str,
+    payer: Payer,
+    request: ChargeRequest,
     mechanism: Mechanism,
     bounded: Bounded[Any],
+    *,
     pack: Pack,
-    through_the_gate: Callable[[Mechanism, Bounded[Any], Pack], Result],
-) -> Result:
-    """What comes through the gate; in place of its fixed reply the exception that led to it."""
+    source: Source = SYSTEM,
+) -> Disclosed:
+    """What `gate.disclose` gives; in place of its fixed reply the exception that led to it is raised."""
     watch = Watch()
+    watched, computation = watch.mechanism(mechanism, bounded), watch.bounded(bounded)
     try:
-        return through_the_gate(watch.mechanism(mechanism, bounded), watch.bounded(bounded), watch.pack(pack))
+        return disclose(payer, request, watched, computation, pack=watch.pack(pack), source=source)
     except EngineFailed as fixed:
         reply = fixed
-    cause = watch.cause or causes.get(key)
+    cause = watch.cause or causes.get(request.key)
     if cause is None:
         raise reply
-    causes[key] = cause
+    causes[request.key] = cause
     raise cause  # here, where nothing is being handled: its own chain of causes stays as it was
 
 

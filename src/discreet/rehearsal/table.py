@@ -13,25 +13,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from discreet.bounded import Bounded
 from discreet.engine import Limits
-from discreet.engine.protocol import Progress, View
+from discreet.engine.protocol import View
 from discreet.errors import CannotWrite
 from discreet.gate import Disclosed
-from discreet.ledger.ledger import Ledger
+from discreet.ledger import account as accounts
 from discreet.ledger.purse import Purse
-from discreet.mechanism.promise import Mechanism
 from discreet.metadata import Metadata
-from discreet.noise.source import SYSTEM, Source
-from discreet.privacy.cost import Cost
 from discreet.rehearsal import stamp
 from discreet.rehearsal.engine import RevealingEngine
-from discreet.rehearsal.reveal import Causes, Pack, revealing
+from discreet.rehearsal.reveal import Causes, revealing
 from discreet.rehearsal.rows import SEED, UNITS, write_rows
 from discreet.rehearsal.stamped import rehearsed
-from discreet.request import Request
-from discreet.run import Run
-from discreet.table import OlderKey, Table, Value
+from discreet.run import Gate, Run
+from discreet.table import Table, Value
 
 
 class Rehearsal(Table):
@@ -77,14 +72,9 @@ class Rehearsal(Table):
             return self._engine
 
     @property
-    def ledger(self) -> Ledger:
-        """The throw-away ledger; its head lies beside it, since nobody is to be kept from setting it back."""
-        with self._lock:
-            if self._ledger is None:
-                fixed = [column.name for column in self.schema.columns if column.fixed_per_unit]
-                head = self.folder / "head" / "head.json"
-                self._ledger = Ledger.open_or_create(self.ledger_path, self.opening, fixed=fixed, head=head)
-            return self._ledger
+    def _head(self) -> Path:
+        """The head lies beside the throw-away ledger: nobody has to be kept from setting that one back."""
+        return self.folder / "head" / "head.json"
 
     def _has_ledger(self) -> bool:
         return self._ledger is not None
@@ -109,58 +99,31 @@ class Rehearsal(Table):
 
     # --- what rooms use ----------------------------------------------------------------------------------------------
 
-    def disclose(
-        self,
-        request: Request,
-        view: View,
-        mechanism: Mechanism,
-        bounded: Bounded[Any],
-        *,
-        pack: Pack,
-        older_key: OlderKey | None = None,
-    ) -> Disclosed:
-        """As `Table.disclose`; what fails shows its own cause."""
-        through: Callable[[Mechanism, Bounded[Any], Pack], Disclosed] = lambda mechanism, bounded, pack: (  # noqa: E731
-            super(Rehearsal, self).disclose(request, view, mechanism, bounded, pack=pack, older_key=older_key)
-        )
-        key = self.charge_request(request, view.snapshot).key
-        return _stamped(revealing(self._causes, key, mechanism, bounded, pack, through))
+    @property
+    def _gate(self) -> Gate:
+        """The gate, with the cause of each failure shown and the receipt stamped."""
+        return lambda *arguments, **named: stamped_receipt(revealing(self._causes, *arguments, **named))
 
-    def run(self, request: Request, cost: Cost, *, progress: Progress | None = None) -> Run:
-        """As `Table.run`; what fails in a step shows its own cause."""
-        run = super().run(request, cost, progress=progress)
-        return _RehearsedRun(run._purse, run._open, run._path, self._causes)
+    def _run(self, purse: Purse, view: Callable[[], View], path: accounts.Path) -> Run:
+        return RehearsedRun(purse, view, path, self._gate)
 
 
-class _RehearsedRun(Run):
-    """A run whose steps show what they raise and whose receipts are stamped."""
-
-    def __init__(self, purse: Purse, view: Callable[[], View], path: Any, causes: Causes) -> None:
-        super().__init__(purse, view, path)
-        self._causes = causes
+class RehearsedRun(Run):
+    """A run whose receipts are stamped."""
 
     @property
     def receipt(self) -> str:
         """The receipt of the purse, stamped."""
         return stamp.receipt(super().receipt)
 
-    def step(
-        self, name: str, mechanism: Mechanism, bounded: Bounded[Any], *, pack: Pack, source: Source = SYSTEM
-    ) -> bytes:
-        """As `Run.step`."""
-        through: Callable[[Mechanism, Bounded[Any], Pack], bytes] = lambda mechanism, bounded, pack: (  # noqa: E731
-            super(_RehearsedRun, self).step(name, mechanism, bounded, pack=pack, source=source)
-        )
-        return revealing(self._causes, self._request(name).key, mechanism, bounded, pack, through)
-
     def done(self, result: bytes) -> Disclosed:
-        """As `Run.done`."""
-        return _stamped(super().done(result))
+        """As `Run.done`, with the receipt stamped."""
+        return stamped_receipt(super().done(result))
 
 
-def _stamped(disclosed: Disclosed) -> Disclosed:
-    receipt = replace(disclosed.receipt, name=stamp.receipt(disclosed.receipt.name))
-    return replace(disclosed, receipt=receipt)
+def stamped_receipt(disclosed: Disclosed) -> Disclosed:
+    """The same with the stamp on the name of its receipt."""
+    return replace(disclosed, receipt=replace(disclosed.receipt, name=stamp.receipt(disclosed.receipt.name)))
 
 
 def _remove(folder: Path, owner: int) -> None:
