@@ -19,7 +19,6 @@ from discreet.errors import bad
 from discreet.gate import Disclosed, disclose, handed_out
 from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.purse import Purse
-from discreet.ledger.unbooked import Unbooked
 from discreet.mechanism.promise import Mechanism
 from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.cost import FREE
