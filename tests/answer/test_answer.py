@@ -58,16 +58,16 @@ def test_bytes_give_the_same_answer_back_and_it_the_same_bytes(data):
         list(values), [v - 1 for v in values], [v + 1 for v in values], ranks=data.draw(st.none() | st.just(2.5))
     )
     scale = data.draw(st.none() | st.fractions(F(1, 10**6), 10**6))
-    one = column(
+    chosen = column(
         "n", ends, mechanism=data.draw(st.text(max_size=9)), scale=scale, step=F(1, 3), signed=data.draw(st.booleans())
     )
-    answer = made(labels=labels, columns=(one,), caveats=("é",), plan={"words": ["a"], "parts": [{"ε": "1"}]})
+    answer = made(labels=labels, columns=(chosen,), caveats=("é",), plan={"words": ["a"], "parts": [{"ε": "1"}]})
     stored = answer.to_bytes()
     assert Answer.from_bytes(stored) == answer
     assert Answer.from_bytes(stored).to_bytes() == stored
 
 
-def test_what_belongs_to_the_handing_out_is_not_stored():
+def test_receipt_replay_and_remaining_budget_are_not_stored_in_an_answer():
     handed = made(receipt="r1", replayed=True, remaining={"epsilon": "2", "delta": "0"})
     assert handed.to_bytes() == made().to_bytes()
     assert Answer.from_bytes(handed.to_bytes()).receipt is None

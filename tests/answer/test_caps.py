@@ -66,9 +66,9 @@ def test_caps_of_the_question_are_said_too():
 
 
 def test_answer_and_quote_carry_the_words():
-    made = plan_of(draft_of(parse_sql("SELECT COUNT(*) AS x FROM people").question, SCHEMA), Terms.parse(1, 0))
-    (measured,) = made.measured
-    answer = answer_of(made, Released([()], {measured.part: [7]}))
+    plan = plan_of(draft_of(parse_sql("SELECT COUNT(*) AS x FROM people").question, SCHEMA), Terms.parse(1, 0))
+    (measured,) = plan.measured
+    answer = answer_of(plan, Released([()], {measured.part: [7]}))
     assert answer.column("x").of == ROWS
     assert answer.to_json()["columns"][0]["of"] == ROWS
     assert f"x: {ROWS}" in repr(answer)
@@ -78,7 +78,7 @@ def test_answer_and_quote_carry_the_words():
     assert answer.to_polars()["x_of"].to_list() == [ROWS]
     assert answer.ratio("x", "x")[0].of == ROWS
     left = {"epsilon": "1", "delta": "0"}
-    quote = quote_of(made, remaining=left, remaining_after=left)
+    quote = quote_of(plan, remaining=left, remaining_after=left)
     assert quote.to_json()["columns"][0]["of"] == ROWS
     assert f"; {ROWS}" in repr(quote)
     assert quote.level == Fraction(95, 100)

@@ -61,13 +61,13 @@ def held(derived, truth):
 
 @pytest.mark.parametrize("kind", LAWS)
 def test_difference_of_rows_holds_and_is_shorter_than_both_intervals_together(kind):
-    found = []
+    differences = []
     for _ in range(DRAWS // 100):
         some = answer(noisy_column("n", [500, 320] * 100, kind))
-        found += [some.difference("n", 2 * i, 2 * i + 1) for i in range(100)]
-    assert held(found, 180) >= fewest()
-    assert {d.level for d in found} == {LEVEL}
-    half = (found[0].high - found[0].low) / 2
+        differences += [some.difference("n", 2 * i, 2 * i + 1) for i in range(100)]
+    assert held(differences, 180) >= fewest()
+    assert {d.level for d in differences} == {LEVEL}
+    half = (differences[0].high - differences[0].low) / 2
     assert radius(LAWS[kind]) < half < 1.5 * radius(LAWS[kind])
 
 
@@ -75,28 +75,28 @@ def test_difference_of_rows_holds_and_is_shorter_than_both_intervals_together(ki
 @pytest.mark.parametrize("step", [F(1), F(1, 4)])
 def test_difference_of_columns_holds(kind, step):
     x, y = noisy_column("x", [900] * DRAWS, kind), noisy_column("y", [400] * DRAWS, kind, step=step)
-    found = answer(x, y).column_difference("x", "y")
-    assert held(found, float(900 - 400 * step)) >= fewest()
+    differences = answer(x, y).column_difference("x", "y")
+    assert held(differences, float(900 - 400 * step)) >= fewest()
 
 
 @pytest.mark.parametrize("kind", LAWS)
 @pytest.mark.parametrize(("a", "b"), [(900, 400), (0, 400), (30, 25), (5, 0), (10**6, 10**5)])
 def test_ratio_holds_whatever_the_sizes(kind, a, b):
     x, y = noisy_column("x", [a] * DRAWS, kind), noisy_column("y", [b] * DRAWS, kind, step=F(1, 2))
-    found = answer(x, y).ratio("x", "y")
+    ratios = answer(x, y).ratio("x", "y")
     if b:
-        assert held(found, 2 * a / b) >= fewest()
+        assert held(ratios, 2 * a / b) >= fewest()
     else:  # no ratio at all: nearly always said to have no bounds
-        assert sum(d.low is None for d in found) >= fewest()
+        assert sum(d.low is None for d in ratios) >= fewest()
 
 
 @pytest.mark.parametrize("kind", LAWS)
 def test_ratio_of_a_sum_below_zero_holds(kind):
     x = noisy_column("x", [300] * DRAWS, kind)
     y = noisy_column("y", [-700] * DRAWS, kind, signed=True)
-    found = answer(x, y).ratio("x", "y")
-    assert held(found, -3 / 7) >= fewest()
-    assert all(d.low <= d.value <= d.high for d in found)
+    ratios = answer(x, y).ratio("x", "y")
+    assert held(ratios, -3 / 7) >= fewest()
+    assert all(d.low <= d.value <= d.high for d in ratios)
 
 
 @pytest.mark.parametrize("kind", LAWS)
@@ -105,10 +105,10 @@ def test_share_holds_for_every_row(kind, sizes):
     """N = 3,000 answers, 500 where each has 30 rows."""
     times = DRAWS if len(sizes) < 30 else 500
     drawn = LAWS[kind].draw(times * len(sizes), SYSTEM).reshape(-1, len(sizes))
-    found = [answer(given_column("n", sizes + noise, kind)).share("n") for noise in drawn]
+    shares_drawn = [answer(given_column("n", sizes + noise, kind)).share("n") for noise in drawn]
     total = sum(sizes)
     for i, size in enumerate(sizes):
-        mine = [shares[i] for shares in found]
+        mine = [shares[i] for shares in shares_drawn]
         assert held(mine, size / total) >= fewest(len(mine))
         assert all(0 <= d.low <= d.value <= d.high <= 1 for d in mine)
 
@@ -160,6 +160,8 @@ def test_shares_need_amounts_that_are_never_negative():
 
 
 def test_large_numbers_are_written_out():
-    found = answer(given_column("n", [3_000_000, 1_000_000], "laplace")).difference("n", 0, 1)
+    difference = answer(given_column("n", [3_000_000, 1_000_000], "laplace")).difference("n", 0, 1)
     r = sum_radius(LAWS["laplace"], 2, LEVEL)
-    assert str(found) == f"difference of n: 2,000,000 ({2_000_000 - r:,} to {2_000_000 + r:,}, with probability 95 %)"
+    assert (
+        str(difference) == f"difference of n: 2,000,000 ({2_000_000 - r:,} to {2_000_000 + r:,}, with probability 95 %)"
+    )

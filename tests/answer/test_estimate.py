@@ -68,9 +68,9 @@ def truth(recipe, rows):
 @pytest.mark.parametrize("recipe", [MEAN, VARIANCE, COVARIANCE, CORRELATION], ids=lambda r: type(r).__name__)
 def test_interval_holds_the_exact_value_at_its_level(recipe, n, law):
     rows = rowset(n)
-    found = estimates_of(recipe, noisy(rows, law), LEVEL)
-    assert covered(found, truth(recipe, rows)) >= fewest()
-    assert all(a <= v <= b for v, a, b in zip(found.value, found.low, found.high, strict=True))
+    estimates = estimates_of(recipe, noisy(rows, law), LEVEL)
+    assert covered(estimates, truth(recipe, rows)) >= fewest()
+    assert all(a <= v <= b for v, a, b in zip(estimates.value, estimates.low, estimates.high, strict=True))
 
 
 @pytest.mark.parametrize("law", [by_laplace, by_gaussian])
@@ -87,10 +87,10 @@ def test_intervals_of_large_cells_are_close_to_the_true_error(law):
     """An interval that is honest because it is huge is no use: its half is near the 95 % quantile of |error|."""
     rows = rowset(5_000)
     parts = noisy(rows, law)
-    for recipe, most in ((MEAN, 1.15), (VARIANCE, 1.3), (COVARIANCE, 1.3), (CORRELATION, 2.6)):
-        found = estimates_of(recipe, parts, LEVEL)
-        error = np.quantile(np.abs(np.array(found.value) - truth(recipe, rows)), 0.95)
-        assert np.median(np.subtract(found.high, found.low)) / 2 <= most * error
+    for recipe, ratio in ((MEAN, 1.15), (VARIANCE, 1.3), (COVARIANCE, 1.3), (CORRELATION, 2.6)):
+        estimates = estimates_of(recipe, parts, LEVEL)
+        error = np.quantile(np.abs(np.array(estimates.value) - truth(recipe, rows)), 0.95)
+        assert np.median(np.subtract(estimates.high, estimates.low)) / 2 <= ratio * error
 
 
 def test_coverage_test_sees_noise_a_tenth_wider_than_stated():
@@ -119,39 +119,39 @@ def test_rounding_of_rows_is_allowed_for_when_it_is_declared(law):
 @pytest.mark.parametrize("law", [DiscreteLaplace(F(s)) for s in ("0.2", "1", "10", "77.7")] + [RoundedGaussian(F(6))])
 @pytest.mark.parametrize("level", [F(1, 2), F(95, 100), F(999, 1000)])
 def test_count_interval_is_the_shortest_on_the_lattice(law, level):
-    found = estimates_of(Single(Rows(), F(1)), {Rows(): Noisy([500], law)}, level)
-    radius = found.high[0] - 500
-    assert found.low == [500 - radius]
+    estimates = estimates_of(Single(Rows(), F(1)), {Rows(): Noisy([500], law)}, level)
+    radius = estimates.high[0] - 500
+    assert estimates.low == [500 - radius]
     with real.precision(200):
         missed, one_less = number(2 * law.above(radius)), number(2 * law.above(radius - 1)) if radius else 1
     assert missed <= 1 - level < one_less
 
 
 def test_counts_are_whole_and_given_as_drawn_below_zero_too():
-    found = estimates_of(Single(Rows(), F(1)), {Rows(): Noisy(np.array([-8, 3]), DiscreteLaplace(F(2)))}, F(9, 10))
-    assert found.value == [-8, 3]
-    assert all(type(v) is int for v in found.value + found.low + found.high)
+    estimates = estimates_of(Single(Rows(), F(1)), {Rows(): Noisy(np.array([-8, 3]), DiscreteLaplace(F(2)))}, F(9, 10))
+    assert estimates.value == [-8, 3]
+    assert all(type(v) is int for v in estimates.value + estimates.low + estimates.high)
 
 
 def test_sums_are_exact_multiples_of_their_step():
     part, big = RowSum(Col("pay"), Lattice(-20, 20, F(1, 3))), 2**61 + 1
-    found = estimates_of(Single(part, F(1, 3)), {part: Noisy([7, big], DiscreteLaplace(F(3)))}, LEVEL)
-    assert found.value == [F(7, 3), F(big, 3)]
-    assert found.high[1] - found.value[1] == F(DiscreteLaplace(F(3)).radius(LEVEL), 3)
+    estimates = estimates_of(Single(part, F(1, 3)), {part: Noisy([7, big], DiscreteLaplace(F(3)))}, LEVEL)
+    assert estimates.value == [F(7, 3), F(big, 3)]
+    assert estimates.high[1] - estimates.value[1] == F(DiscreteLaplace(F(3)).radius(LEVEL), 3)
 
 
-@pytest.mark.parametrize("made", [laplace(row_sensitivity(55), 1), gaussian(row_sensitivity(55), 200)])
-def test_mean_among_a_public_number_scales_the_sum_exactly_and_is_honest(made):
+@pytest.mark.parametrize("law", [laplace(row_sensitivity(55), 1), gaussian(row_sensitivity(55), 200)])
+def test_mean_among_a_public_number_scales_the_sum_exactly_and_is_honest(law):
     rows = rowset(400)
-    drawn = made(np.full(DRAWS, rows.d.sum()), SYSTEM)
-    found = estimates_of(MeanAmong(AGES, AGE, 400), {AGES: Noisy(drawn, made)}, LEVEL)
-    assert covered(found, 55 + rows.d.mean()) >= fewest()
-    assert found.high[0] - found.low[0] == pytest.approx(2 * made.radius(LEVEL) / 400)
+    drawn = law(np.full(DRAWS, rows.d.sum()), SYSTEM)
+    estimates = estimates_of(MeanAmong(AGES, AGE, 400), {AGES: Noisy(drawn, law)}, LEVEL)
+    assert covered(estimates, 55 + rows.d.mean()) >= fewest()
+    assert estimates.high[0] - estimates.low[0] == pytest.approx(2 * law.radius(LEVEL) / 400)
 
 
 def test_mean_among_is_cut_to_the_bounds():
-    found = estimates_of(MeanAmong(AGES, AGE, 10), {AGES: Noisy([5000, -5000], DiscreteLaplace(F(5)))}, LEVEL)
-    assert (found.value, found.high[0], found.low[1]) == ([110.0, 0.0], 110.0, 0.0)
+    estimates = estimates_of(MeanAmong(AGES, AGE, 10), {AGES: Noisy([5000, -5000], DiscreteLaplace(F(5)))}, LEVEL)
+    assert (estimates.value, estimates.high[0], estimates.low[1]) == ([110.0, 0.0], 110.0, 0.0)
 
 
 # --- values ------------------------------------------------------------------------------------------------------
@@ -170,14 +170,14 @@ def test_values_are_the_plain_formulas_when_noise_is_small():
 
 def test_a_count_of_nothing_leaves_the_whole_public_range():
     parts = {part: Noisy([-3], by_laplace(part)) for part in rowset(0).exact()}
-    found = estimates_of(MEAN, parts, LEVEL)
-    assert (found.value, found.low, found.high) == ([55.0], [0.0], [110.0])
-    found = estimates_of(replace(VARIANCE, less=0), parts, LEVEL)
-    assert (found.low, found.high) == ([0.0], [3025.0])
-    found = estimates_of(VARIANCE, parts, LEVEL)  # two rows at both ends have variance 2·55²
-    assert (found.low[0], found.high[0]) == (0.0, pytest.approx(6050))
-    found = estimates_of(CORRELATION, parts, LEVEL)
-    assert (found.value, found.low, found.high) == ([0.0], [-1.0], [1.0])
+    estimates = estimates_of(MEAN, parts, LEVEL)
+    assert (estimates.value, estimates.low, estimates.high) == ([55.0], [0.0], [110.0])
+    estimates = estimates_of(replace(VARIANCE, less=0), parts, LEVEL)
+    assert (estimates.low, estimates.high) == ([0.0], [3025.0])
+    estimates = estimates_of(VARIANCE, parts, LEVEL)  # two rows at both ends have variance 2·55²
+    assert (estimates.low[0], estimates.high[0]) == (0.0, pytest.approx(6050))
+    estimates = estimates_of(CORRELATION, parts, LEVEL)
+    assert (estimates.value, estimates.low, estimates.high) == ([0.0], [-1.0], [1.0])
 
 
 def test_each_cell_is_estimated_from_its_own_numbers_alone():
@@ -185,7 +185,7 @@ def test_each_cell_is_estimated_from_its_own_numbers_alone():
     for recipe in (MEAN, VARIANCE, COVARIANCE, CORRELATION):
         many = estimates_of(recipe, together, LEVEL)
         for i in range(5):
-            alone = {part: Noisy([int(one.values[i])], one.law) for part, one in together.items()}
+            alone = {part: Noisy([int(noisy_part.values[i])], noisy_part.law) for part, noisy_part in together.items()}
             single = estimates_of(recipe, alone, LEVEL)
             for ends in ("value", "low", "high"):
                 assert getattr(many, ends)[i] == pytest.approx(getattr(single, ends)[0], rel=1e-9)
@@ -208,35 +208,35 @@ def test_levels_outside_of_zero_and_one_are_refused(level):
 
 
 def test_quantiles_are_grid_points_whose_error_is_in_ranks():
-    made = quantile(row_sensitivity(1), 1, q="0.5")
+    mechanism = quantile(row_sensitivity(1), 1, q="0.5")
     part = Ranks(Col("age"), Grid(F(1, 2), F(1, 4), 400), F(1, 2))
-    found = estimates_of(Picked(part), {part: Noisy([0, 2, 399], made)}, LEVEL)
-    assert found.value == [F(1, 2), 1, F(401, 4)]
-    assert found.low == found.high == [None] * 3
-    assert found.ranks == made.rank_error(400, F(5, 100))
+    estimates = estimates_of(Picked(part), {part: Noisy([0, 2, 399], mechanism)}, LEVEL)
+    assert estimates.value == [F(1, 2), 1, F(401, 4)]
+    assert estimates.low == estimates.high == [None] * 3
+    assert estimates.ranks == mechanism.rank_error(400, F(5, 100))
 
 
 def test_rank_error_of_quantiles_holds_at_its_level():
     """N = 3,000 medians of 200 rows on 50 grid points; rank errors are counted on the exact rows."""
     counts = np.full(50, 4)
-    made = quantile(row_sensitivity(1), 1, q="0.5")
+    mechanism = quantile(row_sensitivity(1), 1, q="0.5")
     part = Ranks(Col("age"), Grid(F(0), F(1), 50), F(1, 2))
-    drawn = made.many(counts, DRAWS, SYSTEM)
-    found = estimates_of(Picked(part), {part: Noisy(drawn, made)}, LEVEL)
-    below = 4 * np.array(found.value, dtype=float)
+    drawn = mechanism.many(counts, DRAWS, SYSTEM)
+    estimates = estimates_of(Picked(part), {part: Noisy(drawn, mechanism)}, LEVEL)
+    below = 4 * np.array(estimates.value, dtype=float)
     error = np.maximum(below - 100, 96 - below)  # 4 rows are tied at the point itself
-    assert (error < found.ranks).sum() >= fewest()
+    assert (error < estimates.ranks).sum() >= fewest()
 
 
 def test_top_values_are_named_and_their_shortfall_holds_for_all_places_at_once():
-    made = top_k(row_sensitivity(1), 2, 2)
+    mechanism = top_k(row_sensitivity(1), 2, 2)
     part = Tops(Col("illness"), ("flu", "cold", "gout", "none"), 2)
     counts = np.array([60, 50, 45, 5])
-    drawn = made.many(counts, DRAWS, SYSTEM)
-    found = estimates_of(PickedTop(part), {part: Noisy(drawn, made)}, LEVEL)
-    assert set(found.value) <= {(a, b) for a in part.values for b in part.values if a != b}
+    drawn = mechanism.many(counts, DRAWS, SYSTEM)
+    estimates = estimates_of(PickedTop(part), {part: Noisy(drawn, mechanism)}, LEVEL)
+    assert set(estimates.value) <= {(a, b) for a in part.values for b in part.values if a != b}
     best_left = np.where(drawn[:, 0] == 0, 50, 60)
-    held = (60 - counts[drawn[:, 0]] < found.shortfall) & (best_left - counts[drawn[:, 1]] < found.shortfall)
+    held = (60 - counts[drawn[:, 0]] < estimates.shortfall) & (best_left - counts[drawn[:, 1]] < estimates.shortfall)
     assert held.sum() >= fewest()
     alone = Tops(Col("n"), (3, 5), 1)
     assert estimates_of(PickedTop(alone), {alone: Noisy([[1]], None)}, LEVEL).value == [5]

@@ -33,18 +33,18 @@ def test_quotient_range_is_the_hull_that_a_scan_finds_and_never_inside_it(laws):
     radius = pair_radius(*laws, F(95, 100))
     top, bottom = np.meshgrid(np.array(TOTALS, dtype=float), np.array(COUNTS, dtype=float))
     top, bottom = top.ravel(), bottom.ravel()
-    found = quotient_range(top, bottom, radius, np.full(top.shape, REACH))
+    hull = quotient_range(top, bottom, radius, np.full(top.shape, REACH))
     grid = 2 * REACH / 200_000
-    for t, n, low, high in zip(top, bottom, found.low, found.high, strict=True):
-        least, most = scanned(t, n, radius)
+    for t, n, low, high in zip(top, bottom, hull.low, hull.high, strict=True):
+        least, largest = scanned(t, n, radius)
         if n > 0 and abs(t / n) <= REACH:
             assert low <= t / n <= high
-        narrow = most - least < grid  # a scan may miss a sliver; then only containment is told
+        narrow = largest - least < grid  # a scan may miss a sliver; then only containment is told
         assert low <= least + 1e-9 or narrow
-        assert high >= most - 1e-9 or narrow
-        if not narrow and (least, most) != (-REACH, REACH):
+        assert high >= largest - 1e-9 or narrow
+        if not narrow and (least, largest) != (-REACH, REACH):
             assert low >= least - 2 * grid - 0.01 * REACH
-            assert high <= most + 2 * grid + 0.01 * REACH
+            assert high <= largest + 2 * grid + 0.01 * REACH
 
 
 def test_quotient_range_treats_each_cell_alone():
@@ -61,8 +61,8 @@ def test_squares_and_products_are_those_of_every_point_in_the_ranges():
     ends = [(-3.0, -1.0), (-2.0, 5.0), (0.0, 4.0)]
     for low, high in ends:
         t = np.linspace(low, high, 1001)
-        made = squares(Range(np.array([low]), np.array([high])))
-        assert (made.low[0], made.high[0]) == pytest.approx((min(t**2), max(t**2)), abs=1e-4)
+        squared = squares(Range(np.array([low]), np.array([high])))
+        assert (squared.low[0], squared.high[0]) == pytest.approx((min(t**2), max(t**2)), abs=1e-4)
         for a, b in ends:
             grid = np.outer(t, np.linspace(a, b, 101))
             both = products(Range(np.array([low]), np.array([high])), Range(np.array([a]), np.array([b])))
@@ -73,17 +73,17 @@ def test_moment_range_gives_all_it_started_with_where_nothing_fits():
     start, bend = Range(np.array([0.0]), np.array([1.0])), Range(np.zeros(1), np.zeros(1))
     far = moment_range(start, np.array([9.0]), bend, lambda _: np.array([2.0]))
     assert (far.low[0], far.high[0]) == (0.0, 1.0)
-    near = moment_range(start, np.array([0.5]), bend, lambda _: np.array([0.25]))
-    assert (near.low[0], near.high[0]) == (0.25, 0.75)
+    moments = moment_range(start, np.array([0.5]), bend, lambda _: np.array([0.25]))
+    assert (moments.low[0], moments.high[0]) == (0.25, 0.75)
 
 
 def test_correlation_range_is_that_of_every_point_and_whole_where_a_variance_may_vanish():
     def one(low, high):
         return Range(np.array([low]), np.array([high]))
 
-    found = correlation_range(one(-1.0, 2.0), one(4.0, 9.0), one(1.0, 4.0))
-    assert (found.low[0], found.high[0]) == pytest.approx((-0.5, 1.0))
-    found = correlation_range(one(1.0, 2.0), one(4.0, 9.0), one(1.0, 4.0))
-    assert (found.low[0], found.high[0]) == pytest.approx((1 / 6, 1.0))
-    found = correlation_range(one(-1.0, 1.0), one(0.0, 9.0), one(1.0, 4.0))
-    assert (found.low[0], found.high[0]) == (-1.0, 1.0)
+    correlation = correlation_range(one(-1.0, 2.0), one(4.0, 9.0), one(1.0, 4.0))
+    assert (correlation.low[0], correlation.high[0]) == pytest.approx((-0.5, 1.0))
+    correlation = correlation_range(one(1.0, 2.0), one(4.0, 9.0), one(1.0, 4.0))
+    assert (correlation.low[0], correlation.high[0]) == pytest.approx((1 / 6, 1.0))
+    correlation = correlation_range(one(-1.0, 1.0), one(0.0, 9.0), one(1.0, 4.0))
+    assert (correlation.low[0], correlation.high[0]) == (-1.0, 1.0)

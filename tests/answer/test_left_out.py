@@ -25,10 +25,10 @@ SCHEMA = Schema(
 
 
 def left_out(sql, delta=0):
-    made = plan_of(
+    plan = plan_of(
         draft_of(parse_sql(f"SELECT COUNT(*) AS n FROM people {sql}").question, SCHEMA), Terms.parse(1, delta)
     )
-    return [one for one in explain.caveats(made) if "are left out" in one]
+    return [caveat for caveat in explain.caveats(plan) if "are left out" in caveat]
 
 
 @pytest.mark.parametrize(
@@ -46,9 +46,9 @@ def left_out(sql, delta=0):
     ],
 )
 def test_rows_without_a_group_are_said_to_be_left_out(sql, said):
-    found = left_out(sql)
-    assert len(found) == (said is not None)
-    assert said is None or found[0] == f"{said}; ± does not cover that."
+    caveats = left_out(sql)
+    assert len(caveats) == (said is not None)
+    assert said is None or caveats[0] == f"{said}; ± does not cover that."
 
 
 def test_an_expression_loses_the_group_of_empty_cells_and_says_so():
@@ -64,9 +64,9 @@ def test_private_keys_that_are_empty_are_left_out_too():
 
 
 def favourites(sql="SELECT TOP_K(payment, 3) AS t FROM people"):
-    made = plan_of(draft_of(parse_sql(sql).question, SCHEMA), Terms.parse(1, 0))
-    (measured,) = made.measured
-    return answer_of(made, Released([()], {measured.part: [[1, 2, 3]]}))
+    plan = plan_of(draft_of(parse_sql(sql).question, SCHEMA), Terms.parse(1, 0))
+    (measured,) = plan.measured
+    return answer_of(plan, Released([()], {measured.part: [[1, 2, 3]]}))
 
 
 def test_several_favourites_are_a_list():

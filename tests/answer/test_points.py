@@ -33,9 +33,9 @@ def planned(sql, schema=SCHEMA):
 
 
 def asked(sql, schema=SCHEMA, value=7):
-    made = planned(sql, schema)
-    (measured,) = made.measured
-    return answer_of(made, Released([()], {measured.part: [value]}))
+    plan = planned(sql, schema)
+    (measured,) = plan.measured
+    return answer_of(plan, Released([()], {measured.part: [value]}))
 
 
 def quote_sql(sql, schema=SCHEMA):
@@ -52,7 +52,7 @@ def test_every_form_of_a_quantile_says_how_far_apart_its_points_are():
     assert said in content(answer, "csv").decode()
     assert said in content(answer, "md").decode()
     assert answer.to_polars()["m_of"].to_list() == [said]
-    (caveat,) = [one for one in answer.caveats if "153 apart" in one]
+    (caveat,) = [caveat for caveat in answer.caveats if "153 apart" in caveat]
     assert "Narrower bounds under [columns.income] make them finer." in caveat
     quote = quote_sql("SELECT MEDIAN(income) AS m FROM people")
     assert said in repr(quote)
@@ -102,22 +102,22 @@ TIP = "tip is read in steps of 8"
 )
 def test_a_coarse_step_that_nobody_declared_is_said(sql):
     answer = asked(sql)
-    (caveat,) = [one for one in answer.caveats if TIP in one]
+    (caveat,) = [caveat for caveat in answer.caveats if TIP in caveat]
     assert "[columns.tip]" in caveat
     assert "step = " in caveat
-    assert any(TIP in one for one in quote_sql(sql).caveats)
+    assert any(TIP in caveat for caveat in quote_sql(sql).caveats)
     assert any(TIP in line for line in explain.words(planned(sql)))
 
 
 def test_a_fine_step_that_nobody_declared_is_said_before_asking_only():
     sql = "SELECT SUM(price) AS s FROM people"
-    assert not any("steps of" in one for one in asked(sql).caveats)
-    assert any("price is read in steps of 6.10352e-5" in one for one in quote_sql(sql).caveats)
+    assert not any("steps of" in caveat for caveat in asked(sql).caveats)
+    assert any("price is read in steps of 6.10352e-5" in caveat for caveat in quote_sql(sql).caveats)
 
 
 def test_a_declared_step_and_whole_numbers_are_not_spoken_of():
     sql = "SELECT COUNT(*) AS n FROM people WHERE cents > 3 AND income > 3 AND region = 'north'"
-    assert not any("read in steps" in one for one in (*asked(sql).caveats, *quote_sql(sql).caveats))
+    assert not any("read in steps" in caveat for caveat in (*asked(sql).caveats, *quote_sql(sql).caveats))
 
 
 # --- ranks -----------------------------------------------------------------------------------------------------------
@@ -125,11 +125,11 @@ def test_a_declared_step_and_whole_numbers_are_not_spoken_of():
 
 def test_quote_and_answer_say_the_same_ranks():
     sql = "SELECT MEDIAN(age) AS m FROM people"
-    made = planned(sql)
+    plan = planned(sql)
     shown = repr(asked(sql)).splitlines()[1].split("±")[1].strip()
     assert f"± {shown}" in repr(quote_sql(sql))
     assert shown.endswith(" ranks")
-    sure = plan_of(made.draft, Terms.parse(100, 0))
+    sure = plan_of(plan.draft, Terms.parse(100, 0))
     quote = quote_of(sure, remaining=LEFT, remaining_after=LEFT)
     assert "± 1 rank " in repr(quote)
     (measured,) = sure.measured

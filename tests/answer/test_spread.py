@@ -29,8 +29,8 @@ def law_of(laws, coefficients):
     for law, c in zip(laws, coefficients, strict=True):
         after: dict[float, float] = {}
         for (a, p), (k, q) in product(total.items(), floats(law).items()):
-            at = round(a + c * k, 9)
-            after[at] = after.get(at, 0.0) + p * q
+            point = round(a + c * k, 9)
+            after[point] = after.get(point, 0.0) + p * q
         total = after
     return total
 
@@ -102,9 +102,9 @@ def test_sum_radius_is_the_shortest_on_the_lattice(law, m):
 
 
 def test_sum_radius_of_laws_that_cannot_be_convolved_adds_up_single_radii():
-    wide, near = DiscreteLaplace(F(10**9)), F(1, 10**8)
+    wide, level = DiscreteLaplace(F(10**9)), F(1, 10**8)
     assert sum_radius(wide, 3, F(95, 100)) == 3 * wide.radius(1 - F(5, 300))
-    assert sum_radius(LAPLACE[1], 3, 1 - near) == 3 * LAPLACE[1].radius(1 - near / 3)
+    assert sum_radius(LAPLACE[1], 3, 1 - level) == 3 * LAPLACE[1].radius(1 - level / 3)
     assert sum_radius(wide, 0, F(1, 2)) == 0
 
 

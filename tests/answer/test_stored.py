@@ -70,10 +70,10 @@ def renamed(kinds):
 @pytest.mark.parametrize("text", QUESTIONS)
 def test_a_replay_is_the_same_answer(people, text):
     first = people.sql(text).ask(epsilon=2)
-    again = people.sql(text).ask(epsilon=2)
-    assert (first.replayed, again.replayed) == (False, True)
-    assert handed(again) == handed(first)
-    assert again.explain() == first.explain()
+    replayed = people.sql(text).ask(epsilon=2)
+    assert (first.replayed, replayed.replayed) == (False, True)
+    assert handed(replayed) == handed(first)
+    assert replayed.explain() == first.explain()
 
 
 def test_other_names_clauses_and_levels_are_answered_from_what_was_released(people):
@@ -99,12 +99,14 @@ def test_thirty_renamed_classes_and_another_split_change_no_key_and_no_replay(pe
 
     monkeypatch.setattr(plan, "laplace_shares", lopsided)
     split = people.sql(QUESTIONS[0]).plan(epsilon=2)
-    assert [one.epsilon for one in split.measured] != [str(one["epsilon"]) for one in first[0].plan["parts"]]
+    assert [measured.epsilon for measured in split.measured] != [
+        str(part["epsilon"]) for part in first[0].plan["parts"]
+    ]
     with renamed(canonical.NODES | tags.PARTS | tags.RECIPES | tags.LAWS) as count:
-        again = [people.sql(text).ask(epsilon=2) for text in QUESTIONS]
+        replayed = [people.sql(text).ask(epsilon=2) for text in QUESTIONS]
     assert count >= 30
-    assert all(answer.replayed for answer in again)
-    assert [handed(answer) for answer in again] == [handed(answer) for answer in first]
+    assert all(answer.replayed for answer in replayed)
+    assert [handed(answer) for answer in replayed] == [handed(answer) for answer in first]
     assert [entry["key"] for entry in people.table.ledger.entries() if entry["kind"] == "charge"] == keys
 
 

@@ -46,8 +46,8 @@ def counts(*numbers):
 
 
 def towns(**units):
-    found = np.array(list(units.values()))
-    return Exacts(tuple((name,) for name in units), {Present(): found, Rows(): 2 * found})
+    rows = np.array(list(units.values()))
+    return Exacts(tuple((name,) for name in units), {Present(): rows, Rows(): 2 * rows})
 
 
 def buckets(part, *rows):
@@ -56,8 +56,8 @@ def buckets(part, *rows):
     return Exacts(keys, {part: Buckets(cell, bucket, count)})
 
 
-(RANKS,) = [one.part for one in MEDIANS.measured]
-(TOPS,) = [one.part for one in TOP.measured]
+(RANKS,) = [measured.part for measured in MEDIANS.measured]
+(TOPS,) = [measured.part for measured in TOP.measured]
 CASES = [
     (KINDS, counts(5, 0, 9)),
     (TOWNS, towns(rome=3, oslo=9, bonn=40)),
@@ -66,29 +66,29 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("made", "exact"), CASES, ids=["counts", "keys", "medians", "top"])
-def test_copies_side_by_side_have_the_law_of_single_calls(made, exact):
+@pytest.mark.parametrize(("plan", "exact"), CASES, ids=["counts", "keys", "medians", "top"])
+def test_copies_side_by_side_have_the_law_of_single_calls(plan, exact):
     """N = 2,000 by each way: means of all columns within 7 standard errors; false alarms below 10⁻⁹."""
-    many, single = (draw(made, exact, 2_000, SYSTEM) for draw in (side_by_side, one_by_one))
+    many, single = (draw(plan, exact, 2_000, SYSTEM) for draw in (side_by_side, one_by_one))
     assert many.keys == single.keys == exact.keys
     for part in [None, *many.parts]:
-        one, other = ((found.shown if part is None else found.parts[part]) * 1.0 for found in (many, single))
-        spread = np.sqrt((one.var(axis=0) + other.var(axis=0)) / 2_000)
-        assert (np.abs(one.mean(axis=0) - other.mean(axis=0)) <= 7 * spread + 1e-12).all()
-        assert np.allclose(one[:-1].std(axis=0) > 0, other.std(axis=0) > 0)
+        first, other = ((released.shown if part is None else released.parts[part]) * 1.0 for released in (many, single))
+        spread = np.sqrt((first.var(axis=0) + other.var(axis=0)) / 2_000)
+        assert (np.abs(first.mean(axis=0) - other.mean(axis=0)) <= 7 * spread + 1e-12).all()
+        assert np.allclose(first[:-1].std(axis=0) > 0, other.std(axis=0) > 0)
 
 
 def test_copies_differ_from_each_other_and_from_call_to_call():
-    one, other = (side_by_side(KINDS, counts(5, 0, 9), 200, SYSTEM).parts[Rows()] for _ in range(2))
-    assert len({tuple(row) for row in one.tolist()}) > 100
-    assert not np.array_equal(one, other)
+    first, other = (side_by_side(KINDS, counts(5, 0, 9), 200, SYSTEM).parts[Rows()] for _ in range(2))
+    assert len({tuple(row) for row in first.tolist()}) > 100
+    assert not np.array_equal(first, other)
 
 
 def test_what_is_not_shown_is_zero_and_kept_apart_from_what_is():
-    found = side_by_side(TOWNS, towns(tiny=1, large=1_000), 500, SYSTEM)
-    assert found.shown[:, 1].all()
-    assert not found.parts[Rows()][~found.shown].any()
-    assert (found.parts[Rows()][:, 1] > 1_500).all()
+    released = side_by_side(TOWNS, towns(tiny=1, large=1_000), 500, SYSTEM)
+    assert released.shown[:, 1].all()
+    assert not released.parts[Rows()][~released.shown].any()
+    assert (released.parts[Rows()][:, 1] > 1_500).all()
 
 
 def test_narrowed_keeps_the_numbers_of_the_groups_it_keeps():
@@ -138,8 +138,8 @@ def test_sound_plan_is_not_refuted(pair):
 
 def test_plan_with_a_quarter_of_its_noise_is_refuted():
     """True ε = 4 against 1: {y ≥ 5} has the chances 0.73 and 0.01, so 4,000 draws cannot miss it."""
-    (one,) = KINDS.measured
-    thin = replace(one, mechanism=replace(one.mechanism, noise=DiscreteLaplace(Fraction(1, 2))))
+    (measured,) = KINDS.measured
+    thin = replace(measured, mechanism=replace(measured.mechanism, noise=DiscreteLaplace(Fraction(1, 2))))
     pair = Pair(replace(KINDS, joint=Joint((thin,))), counts(5, 0, 9), counts(3, 0, 9))
     row = audited_answer("thin", pair, runs=4_000)
     assert row.is_refuted
@@ -148,8 +148,8 @@ def test_plan_with_a_quarter_of_its_noise_is_refuted():
 
 def test_gaussian_plan_is_also_held_against_its_epsilon_at_a_hundredth():
     names = ", ".join(f"COUNT(CASE WHEN age > {i} THEN 1 END) AS n{i}" for i in range(3))
-    made = planned(f"SELECT kind, {names} FROM people GROUP BY kind", "1e-2")
-    gaussian = plan_of(made.draft, Terms.parse(1, Fraction(9, 1000)))
+    plan = planned(f"SELECT kind, {names} FROM people GROUP BY kind", "1e-2")
+    gaussian = plan_of(plan.draft, Terms.parse(1, Fraction(9, 1000)))
     assert charged_tests(KINDS) == (Odds(Fraction(1)),)
     assert [test.delta for test in charged_tests(gaussian)] == [gaussian.terms.delta, Fraction(1, 100)]
     assert isinstance(TOPS, Tops)

@@ -77,19 +77,19 @@ def test_permute_and_flip_is_what_its_name_says() -> None:
             for i in order:
                 twin[i] += left * coins[i]
                 left *= 1 - coins[i]
-        made = laws.permute_and_flip(scores, HALF)
-        assert all(made[i].overlaps(twin[i]) for i in range(3))
-        assert max(made[i].rad() for i in range(3)) < 1e-30
+        law = laws.permute_and_flip(scores, HALF)
+        assert all(law[i].overlaps(twin[i]) for i in range(3))
+        assert max(law[i].rad() for i in range(3)) < 1e-30
 
 
 def test_noisy_max_of_two_is_a_double_sum() -> None:
     noise, reach = DiscreteLaplace(HALF), 40
     with real.precision(128):
-        made = laws.noisy_max((1, 0), noise)
+        law = laws.noisy_max((1, 0), noise)
         masses = {k: noise.mass(k) for k in range(-reach, reach + 1)}
         first = sum((masses[a] * masses[b] for a in masses for b in masses if 1 + a >= b), start=arb(0))
-        assert abs(made[0] - first) < 1e-25
-        assert abs(made[1] - (1 - first)) < 1e-25
+        assert abs(law[0] - first) < 1e-25
+        assert abs(law[1] - (1 - first)) < 1e-25
 
 
 @pytest.mark.parametrize(
@@ -117,13 +117,13 @@ def test_claim_met_exactly_is_not_refuted_and_one_bit_more_is() -> None:
 def test_measures_agree_with_closed_forms() -> None:
     wide = range(-80, 82)
     with real.precision(brute.BITS):
-        discrete = [laws.window_law(DiscreteGaussian(Fraction(2)), at, wide) for at in (0, 1)]
-        smooth = [laws.window_law(RoundedGaussian(Fraction(200)), at, range(-2000, 2100)) for at in (0, 100)]
+        discrete = [laws.window_law(DiscreteGaussian(Fraction(2)), shift, wide) for shift in (0, 1)]
+        smooth = [laws.window_law(RoundedGaussian(Fraction(200)), shift, range(-2000, 2100)) for shift in (0, 100)]
         for order in (2, 3, 8):  # the discrete Gaussian meets its zCDP bound at whole orders
             assert float(brute.renyi(*discrete, Fraction(order))) == pytest.approx(order / 8, rel=1e-12)
-        found = float(brute.hockey_stick(smooth[1], smooth[0], Fraction(1, 2)))
+        delta = float(brute.hockey_stick(smooth[1], smooth[0], Fraction(1, 2)))
     truth = float(analytic.delta(Fraction(2), Fraction(1, 2)))
-    assert truth * 0.999 < found <= truth
+    assert truth * 0.999 < delta <= truth
 
 
 def test_impossible_output_is_an_infinite_bound() -> None:
@@ -131,9 +131,9 @@ def test_impossible_output_is_an_infinite_bound() -> None:
     assert brute.log_odds(q, p) == (None, 1)
     assert brute.renyi(q, p, Fraction(2)) is None
     assert brute.bounded_range(p, q) is None
-    found = brute.brute("x", Pure(Fraction(1)), pairs=((0, 1),), law={0: p, 1: q}.__getitem__)
-    assert found.is_refuted
-    assert found.to_json()["lower_bound"] is None
+    row = brute.brute("x", Pure(Fraction(1)), pairs=((0, 1),), law={0: p, 1: q}.__getitem__)
+    assert row.is_refuted
+    assert row.to_json()["lower_bound"] is None
 
 
 def test_exponential_and_zcdp_are_held_to_more_than_epsilon() -> None:

@@ -30,20 +30,20 @@ FEW = 600
 
 def constructors() -> set[object]:
     """Every public function of mechanism/ and release/ that returns something with a cost, a sensitivity and a call."""
-    found = set()
+    names = set()
     for path in (path for home in (mechanism, release) for path in Path(str(home.__file__)).parent.glob("*.py")):
         module = import_module(f"discreet.{path.parent.name}.{path.stem}")
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
                 continue
             function = getattr(module, node.name)
-            made = inspect.signature(function).return_annotation
-            if isinstance(made, type) and {"cost", "sensitivity", "__call__"} <= {
-                *dir(made),
-                *getattr(made, "__dataclass_fields__", ()),
+            result = inspect.signature(function).return_annotation
+            if isinstance(result, type) and {"cost", "sensitivity", "__call__"} <= {
+                *dir(result),
+                *getattr(result, "__dataclass_fields__", ()),
             }:
-                found.add(function)
-    return found
+                names.add(function)
+    return names
 
 
 def test_every_constructor_is_registered() -> None:
@@ -56,20 +56,20 @@ def test_every_claim_has_its_own_name_and_three_pairs() -> None:
     assert len(set(names)) == len(names)
     for claim in claims():
         assert len(claim.pairs) >= 3, claim.name
-        assert all(one != other for one, other in claim.pairs), claim.name
+        assert all(first != other for first, other in claim.pairs), claim.name
 
 
 def flat(side: object) -> list[int]:
     return list(side) if isinstance(side, tuple) else [side]  # type: ignore[list-item]
 
 
-def are_neighbours(claim: Claim, one: object, other: object) -> bool:
+def are_neighbours(claim: Claim, first: object, other: object) -> bool:
     """Whether a pair is as near as the mechanism's sensitivity says."""
-    made, s = claim.mechanism, claim.mechanism.sensitivity
-    if isinstance(made, Measurement):
-        return table_moves_within(made, one, other)
-    a, b = flat(one), flat(other)
-    match made:
+    mechanism, s = claim.mechanism, claim.mechanism.sensitivity
+    if isinstance(mechanism, Measurement):
+        return table_moves_within(mechanism, first, other)
+    a, b = flat(first), flat(other)
+    match mechanism:
         case NameAndShame() | AllOrNothing():
             return len(b) == len(a) + 1 and b[: len(a)] == a
         case KaryResponse() | Survey():
@@ -89,19 +89,19 @@ def within(s: Sensitivity, change: object) -> bool:
 numbers = lru_cache(maxsize=1 << 12)(exact_layout)
 
 
-def table_moves_within(made: Measurement, one: object, other: object) -> bool:
+def table_moves_within(measurement: Measurement, before: object, other: object) -> bool:
     """The leaves within what is promised for them, and every level and view within what its noise is made for."""
-    (first, which), (second, _) = numbers(made, one), numbers(made, other)
-    noises = [one for level in made.mechanisms for one in level]
+    (first, which), (second, _) = numbers(measurement, before), numbers(measurement, other)
+    noises = [noise for level in measurement.mechanisms for noise in level]
     levels = [within(noise.sensitivity, (first - second)[which == i]) for i, noise in enumerate(noises)]
-    return all(levels) and within(made.leaf_sensitivity, np.subtract(one, other))
+    return all(levels) and within(measurement.leaf_sensitivity, np.subtract(before, other))
 
 
 @pytest.mark.parametrize("claim", claims(), ids=lambda c: c.name)
 def test_pairs_are_neighbours(claim: Claim) -> None:
     assert all(are_neighbours(claim, *pair) for pair in (*claim.pairs, *claim.world))
     if claim.name.startswith("monotone"):
-        assert all(x <= y for one, other in (*claim.pairs, *claim.world) for x, y in zip(one, other, strict=True))
+        assert all(x <= y for first, other in (*claim.pairs, *claim.world) for x, y in zip(first, other, strict=True))
 
 
 @pytest.mark.parametrize("claim", claims(), ids=lambda c: c.name)
@@ -128,15 +128,15 @@ def test_audit_of_a_tight_claim_comes_near_it(name: str) -> None:
 
 
 def test_costs_are_read_as_tests() -> None:
-    one = Fraction(1)
-    assert readings(Exponential(one)) == (Odds(one),)
-    assert readings(Together((Pure(one), Repeated(Pure(one), 2)))) == (Odds(Fraction(3)),)
-    assert readings(Approx(one, Fraction(1, 10))) == (Odds(one, Fraction(1, 10)),)
+    unit = Fraction(1)
+    assert readings(Exponential(unit)) == (Odds(unit),)
+    assert readings(Together((Pure(unit), Repeated(Pure(unit), 2)))) == (Odds(Fraction(3)),)
+    assert readings(Approx(unit, Fraction(1, 10))) == (Odds(unit, Fraction(1, 10)),)
     shift, odds = readings(Gaussian(2))
     assert isinstance(shift, Shift)
     assert shift.mu >= Fraction(1, 2)
     assert isinstance(odds, Odds)
-    (odds,) = readings(Zcdp(one))
+    (odds,) = readings(Zcdp(unit))
     assert odds.delta == Fraction(1, 100)
 
 

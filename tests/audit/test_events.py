@@ -37,7 +37,7 @@ def test_lowest_bit_is_that_of_the_exact_fraction() -> None:
     assert LowestBit(0).of(np.array([math.nan, math.inf])).tolist() == [1024.0, 1024.0]
 
 
-def test_features_read_what_they_say() -> None:
+def test_features_read_the_numbers_that_they_name() -> None:
     rows = np.array([[3, 5], [-2, 4]])
     assert Coordinate(1).of(rows).tolist() == [5, 4]
     assert Total().of(rows).tolist() == [8, 2]
@@ -97,9 +97,9 @@ def test_equal_sides_show_nothing_on_held_out_runs(test: Odds | Shift) -> None:
 
 def test_classifier_scores_the_likelier_side_higher() -> None:
     chance = generator(5)
-    near, far = chance.normal(size=(N, 2)), chance.normal(size=(N, 2)) * 3
-    score = fitted_score(near, far)
-    assert score.of(near).mean() > score.of(far).mean() + 0.5
+    narrow, far = chance.normal(size=(N, 2)), chance.normal(size=(N, 2)) * 3
+    score = fitted_score(narrow, far)
+    assert score.of(narrow).mean() > score.of(far).mean() + 0.5
     constant = fitted_score(np.ones(N), np.ones(N))
     assert np.isfinite(constant.of(np.ones(3))).all()
 
@@ -109,7 +109,7 @@ def test_sign_must_be_one_of_three() -> None:
         Event(Coordinate(0), "<", 3).holds(np.array([1]))
 
 
-def test_events_say_what_they_are() -> None:
+def test_events_describe_themselves() -> None:
     assert str(Event(Coordinate(0), "≥", 3)) == "y ≥ 3"
     assert str(Event(Coordinate(1), "=", -2)) == "y[1] = -2"
     assert str(Event(Pattern((0, 1)), "=", 1)) == "y is (0, 1)"

@@ -20,7 +20,7 @@ from discreet.privacy.cost import Pure
 DRAWN = [bug for bug in mutants() if isinstance(bug, Drawn)]
 
 
-def test_there_are_many_with_names_of_their_own() -> None:
+def test_planted_bugs_are_many_and_have_names_of_their_own() -> None:
     names = [bug.name for bug in mutants()]
     assert len(set(names)) == len(names) >= 24
     assert len(DRAWN) >= 10

@@ -48,9 +48,9 @@ def test_forest_is_so_many_copies_of_the_tree() -> None:
         tops = np.where(wood.parent[tops] >= 0, wood.parent[tops], tops)
     for level in range(DEEP.depth):
         assert tops[wood.places(level)].tolist() == np.repeat(range(3), np.diff(DEEP.first)[level]).tolist()
-    one = forest(DEEP, 1)
+    single = forest(DEEP, 1)
     for name in ("parent", "first", "child", "leaves"):
-        assert np.array_equal(getattr(one, name), getattr(DEEP, name)), name
+        assert np.array_equal(getattr(single, name), getattr(DEEP, name)), name
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda c: c.name)
@@ -115,10 +115,10 @@ def test_number_that_code_leaves_without_noise_is_refused_by_exact_laws(wrong: t
 
 def test_counts_as_large_as_the_numbers_of_stand_ins_are_refused() -> None:
     right = laplace(plain_design(DEEP, count_sensitivity(1, Relation.ADD_REMOVE)), Fraction(1), DEEP_SHARES)
-    most = 2**50 - 1
-    assert exact_layout(right, ((most,), (0,), (0,), (0,)))[1].tolist() == [0, 1, 1, 1, 2, 2, 2]
+    largest = 2**50 - 1
+    assert exact_layout(right, ((largest,), (0,), (0,), (0,)))[1].tolist() == [0, 1, 1, 1, 2, 2, 2]
     with pytest.raises(TypeError, match="no exact law"):
-        exact_layout(right, ((most,), (1,), (0,), (0,)))
+        exact_layout(right, ((largest,), (1,), (0,), (0,)))
 
 
 # --- joint laws ---
@@ -140,16 +140,16 @@ def test_joint_law_of_laplace_noise_loses_nothing() -> None:
         assert abs(sum(short[0].values()) - 1) < 1e-50
         assert abs(sum(short[1].values()) - 1) < 1e-50
         for order in ((0, 1), (1, 0)):
-            found, truth = ([each[side] for side in order] for each in (short, long))
-            exactly = brute.log_odds(*found)[0]
+            shortened, truth = ([each[side] for side in order] for each in (short, long))
+            exactly = brute.log_odds(*shortened)[0]
             assert exactly is not None
             assert exactly == pytest.approx(5 / 3, abs=1e-15)
             assert exactly <= Fraction(5, 3)
             assert float(brute.log_odds(*truth)[0] or 0) == pytest.approx(5 / 3, abs=1e-15)
-            for at in (Fraction(0), HALF, Fraction(1)):
-                apart = [float(brute.hockey_stick(*laws_, at)) for laws_ in (found, truth)]
+            for epsilon in (Fraction(0), HALF, Fraction(1)):
+                apart = [float(brute.hockey_stick(*laws_, epsilon)) for laws_ in (shortened, truth)]
                 assert apart[0] == pytest.approx(apart[1], rel=1e-12)
-            divergence = [float(brute.renyi(*laws_, Fraction(4)) or 0) for laws_ in (found, truth)]
+            divergence = [float(brute.renyi(*laws_, Fraction(4)) or 0) for laws_ in (shortened, truth)]
             assert divergence[0] == pytest.approx(divergence[1], rel=1e-12)
 
 
@@ -159,8 +159,8 @@ def test_odds_beyond_floats_are_not_taken_for_even_ones(loss: int) -> None:
     with real.precision(brute.BITS):
         sides = joint(((DiscreteLaplace(Fraction(1, loss)), 1),), brute.BITS)
         for p, q in (sides, sides[::-1]):
-            found, _ = brute.log_odds(p, q)
-            assert found is None or 0.999 * min(loss, 10**15) < found <= loss
+            odds, _ = brute.log_odds(p, q)
+            assert odds is None or 0.999 * min(loss, 10**15) < odds <= loss
 
 
 def test_outputs_of_one_side_alone_keep_their_sign_and_are_not_even() -> None:
@@ -192,17 +192,17 @@ def test_equal_losses_beyond_floats_are_joined_and_others_are_not() -> None:
 def test_joint_law_of_gaussian_noise_loses_little_and_never_gains() -> None:
     with real.precision(96):
         short, long = joint(NORMAL, 96), tuple(product_law(NORMAL, side, range(-26, 27)) for side in (0, 1))
-        for at in (Fraction(0), HALF, Fraction(3, 2)):
-            found, truth = (float(brute.hockey_stick(*each, at)) for each in (short, long))
-            assert 0.97 * truth < found <= truth * (1 + 1e-9)
+        for epsilon in (Fraction(0), HALF, Fraction(3, 2)):
+            shortened, truth = (float(brute.hockey_stick(*each, epsilon)) for each in (short, long))
+            assert 0.97 * truth < shortened <= truth * (1 + 1e-9)
         for order in (Fraction(2), Fraction(4)):
-            found, truth = (float(brute.renyi(*each, order) or 0) for each in (short, long))
-            assert 0.97 * truth < found <= truth * (1 + 1e-9)
+            shortened, truth = (float(brute.renyi(*each, order) or 0) for each in (short, long))
+            assert 0.97 * truth < shortened <= truth * (1 + 1e-9)
 
 
 def test_numbers_that_do_not_move_are_left_out_and_like_pairs_are_told_once() -> None:
     noise = DiscreteLaplace(Fraction(1))
-    sides = {key: tuple(laws.Number(noise, at) for at in key) for key in product(range(3), repeat=3)}
+    sides = {key: tuple(laws.Number(noise, count) for count in key) for key in product(range(3), repeat=3)}
     with real.precision(64):
         told = side_laws(sides, [((0, 0, 0), (0, 0, 1)), ((2, 1, 0), (2, 2, 0)), ((0, 0, 0), (1, 1, 0))])
     assert len(told) == 2
@@ -226,17 +226,17 @@ def sized(groups: list[list[int]], largest: int) -> places.Table:
 @pytest.mark.parametrize("rows", [1, 2])
 def test_persons_join_groups_as_lists_of_sizes_say(rows: int) -> None:
     for table in places.small_tables(FLAT, 3, 2):
-        found, last = set(), [groups_of(table)]
+        sizes, last = set(), [groups_of(table)]
         for _ in range(rows):
             after = []
             for groups in last:
                 for leaf, here in enumerate(groups):
-                    for at in range(len(here) + 1):
-                        own = [g + (i == at) for i, g in enumerate([*here, 0])]
+                    for place in range(len(here) + 1):
+                        own = [g + (i == place) for i, g in enumerate([*here, 0])]
                         after.append([*groups[:leaf], [g for g in own if g], *groups[leaf + 1 :]])
             last = after
-            found |= {sized(groups, 3) for groups in last}
-        assert places.tables_with_person(table, rows) == found
+            sizes |= {sized(groups, 3) for groups in last}
+        assert places.tables_with_person(table, rows) == sizes
 
 
 def test_units_are_counted_in_every_leaf_and_cell() -> None:
@@ -279,10 +279,10 @@ def test_gaussian_levels_are_held_to_their_one_mu() -> None:
 
 def broken(claim: Claim, level: int, noise: DiscreteLaplace) -> Claim:
     """The claim with other noise on one level than it pays for."""
-    made = claim.mechanism
-    wrong = tuple(Additive(one.sensitivity, one.cost, noise) for one in made.mechanisms[level])
-    mechanisms = (*made.mechanisms[:level], wrong, *made.mechanisms[level + 1 :])
-    return replace(claim, mechanism=replace(made, mechanisms=mechanisms))
+    mechanism = claim.mechanism
+    wrong = tuple(Additive(additive.sensitivity, additive.cost, noise) for additive in mechanism.mechanisms[level])
+    mechanisms = (*mechanism.mechanisms[:level], wrong, *mechanism.mechanisms[level + 1 :])
+    return replace(claim, mechanism=replace(mechanism, mechanisms=mechanisms))
 
 
 @pytest.mark.parametrize("level", range(3))

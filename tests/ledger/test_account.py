@@ -21,20 +21,20 @@ paths = st.lists(st.sampled_from(sorted(COLUMNS)), unique=True, max_size=3).flat
 charges = st.lists(st.tuples(paths, amounts), max_size=12)
 
 
-def account_of(made):
+def account_of(charges):
     account = empty(1)
-    for path, amount in made:
+    for path, amount in charges:
         account = with_charge(account, path, amount)
     return account
 
 
-def spent_by_rule(made):
+def spent_by_rule(charges):
     """own + Σ over splits of max over parts, currency by currency, straight from the list of charges."""
-    own = [a for path, a in made if not path]
+    own = [a for path, a in charges if not path]
     total = sum(own, nothing(1))
-    for column in {path[0][0] for path, _ in made if path}:
+    for column in {path[0][0] for path, _ in charges if path}:
         below = {}
-        for path, a in made:
+        for path, a in charges:
             if path and path[0][0] == column:
                 below.setdefault(path[0][1], []).append((path[1:], a))
         worst = nothing(1)
@@ -46,24 +46,24 @@ def spent_by_rule(made):
 
 @given(charges)
 @CALM
-def test_spent_is_own_charges_plus_the_worst_part_of_each_split(made):
-    assert account_of(made).spent == spent_by_rule(made)
+def test_spent_is_own_charges_plus_the_worst_part_of_each_split(charges):
+    assert account_of(charges).spent == spent_by_rule(charges)
 
 
 @given(charges)
 @CALM
-def test_no_unit_meets_more_than_what_is_spent(made):
-    spent = account_of(made).spent
+def test_no_unit_meets_more_than_what_is_spent(charges):
+    spent = account_of(charges).spent
     for parts in product(*COLUMNS.values()):
         unit = dict(zip(COLUMNS, parts, strict=True))
-        met = sum((a for path, a in made if all(unit[c] == p for c, p in path)), nothing(1))
+        met = sum((a for path, a in charges if all(unit[c] == p for c, p in path)), nothing(1))
         assert met.or_more(spent) == spent
 
 
 @given(charges, paths, amounts)
 @CALM
-def test_slack_is_what_can_be_charged_before_the_total_moves(made, path, amount):
-    account = account_of(made)
+def test_slack_is_what_can_be_charged_before_the_total_moves(charges, path, amount):
+    account = account_of(charges)
     room, after = slack(account, path), with_charge(account, path, amount).spent
     for name in ("epsilon", "delta", "keys"):
         grown = getattr(account.spent, name) + max(F(0), getattr(amount, name) - getattr(room, name))
@@ -73,16 +73,16 @@ def test_slack_is_what_can_be_charged_before_the_total_moves(made, path, amount)
 
 @given(charges, st.randoms(use_true_random=False))
 @CALM
-def test_order_of_charges_does_not_matter(made, chance):
-    shuffled = list(made)
+def test_order_of_charges_does_not_matter(charges, chance):
+    shuffled = list(charges)
     chance.shuffle(shuffled)
-    assert account_of(made).spent == account_of(shuffled).spent
+    assert account_of(charges).spent == account_of(shuffled).spent
 
 
 @given(charges, paths, amounts)
 @CALM
-def test_spent_only_grows(made, path, amount):
-    account = account_of(made)
+def test_spent_only_grows(charges, path, amount):
+    account = account_of(charges)
     after = with_charge(account, path, amount).spent
     assert after.or_more(account.spent) == after
 
@@ -115,6 +115,6 @@ def test_the_same_cell_is_the_same_node_in_whatever_order_it_is_named():
     "path",
     [None, "north", [("a",)], [("a", 1)], [("a", "1"), ("a", "2")], [("a", "x\n")], [("a", "1")] * 40, {"a": "1"}],
 )
-def test_what_is_no_path_is_refused(path):
+def test_a_value_that_is_no_path_is_refused(path):
     with pytest.raises(BadValue, match="path must be"):
         parsed_path(path)

@@ -84,7 +84,7 @@ def test_opening_reads_from_the_last_checkpoint_alone(tmp_path, monkeypatch):
         opened.remaining()
         assert opened.stored("q3") == b"answer q3"
         assert opened.receipt("q3").stored
-    assert [len(one) for one in read] == [total - last + 2]
+    assert [len(lines) for lines in read] == [total - last + 2]
 
 
 def test_entries_are_read_once_until_someone_writes(tmp_path, monkeypatch):
@@ -265,9 +265,9 @@ def pointed_elsewhere(folder, **numbers):
     start, end = (page - 1) * size, page * size
     leaf = bytes(content[start:end])
     assert leaf[0] == 10  # all keys lie in the root, a leaf
-    (one, first), (two, second) = ((key.encode(), bytes([number])) for key, number in numbers.items())
-    assert leaf.count(one + first) == leaf.count(two + second) == 1
-    content[start:end] = leaf.replace(one + first, one + second).replace(two + second, two + first)
+    (first_key, first), (two, second) = ((key.encode(), bytes([number])) for key, number in numbers.items())
+    assert leaf.count(first_key + first) == leaf.count(two + second) == 1
+    content[start:end] = leaf.replace(first_key + first, first_key + second).replace(two + second, two + first)
     path.write_bytes(content)
 
 
@@ -288,15 +288,15 @@ def test_an_index_that_points_to_another_entry_is_noticed_at_the_lookup_and_by_v
 
 def test_an_answer_moved_to_another_charge_is_noticed_at_the_lookup(tmp_path):
     ledger = busy(tmp_path)
-    one, other = ledger.receipt("q1").number, ledger.receipt("q2").number
+    first, other = ledger.receipt("q1").number, ledger.receipt("q2").number
     ledger.close()
     connection = raw(tmp_path)
     (entry, content) = connection.execute("SELECT entry, bytes FROM answers WHERE charge = ?", (other,)).fetchone()
-    connection.execute("DELETE FROM answers WHERE charge IN (?, ?)", (one, other))
-    connection.execute("INSERT INTO answers VALUES (?, ?, ?)", (one, entry, content))
+    connection.execute("DELETE FROM answers WHERE charge IN (?, ?)", (first, other))
+    connection.execute("INSERT INTO answers VALUES (?, ?, ?)", (first, entry, content))
     restore_triggers(connection)
     with again(tmp_path) as opened:
-        for key, number in (("q1", one), ("q2", other)):
+        for key, number in (("q1", first), ("q2", other)):
             with pytest.raises(IntegrityError, match=f"answer of charge {number}"):
                 opened.stored(key)
 

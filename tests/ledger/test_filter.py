@@ -52,23 +52,23 @@ def admitted(allowed, amount):
 @pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
 def test_limits_are_the_theorem_rounded_down_and_parts_add_to_delta(epsilon, delta):
     allowed = budget(epsilon, delta)
-    for one in allowed.orders:
-        a, d = number(one.order), number(one.delta)
+    for order in allowed.orders:
+        a, d = number(order.order), number(order.delta)
         truth = number(allowed.epsilon) - (mpmath.log(1 / d) - mpmath.log(a)) / (a - 1) - mpmath.log(1 - 1 / a)
-        assert truth * (1 - mpmath.mpf(2) ** -50) <= mpmath.mpf(one.limit) / UNITS <= truth
-        assert one.limit > 0
-    assert allowed.keys + allowed.basic + sum(one.delta for one in allowed.orders) <= allowed.delta
+        assert truth * (1 - mpmath.mpf(2) ** -50) <= mpmath.mpf(order.limit) / UNITS <= truth
+        assert order.limit > 0
+    assert allowed.keys + allowed.basic + sum(each.delta for each in allowed.orders) <= allowed.delta
     assert len(allowed.orders) == 4
 
 
 def test_parting_more_than_delta_or_a_limit_below_zero_is_refused():
-    one = F(1, 10**7)
+    step = F(1, 10**7)
     with pytest.raises(BadValue, match="parted into more than itself"):
-        EpsilonDelta(F(1), one, one / 2, one / 2, ((F(30), one / 8),))
+        EpsilonDelta(F(1), step, step / 2, step / 2, ((F(30), step / 8),))
     with pytest.raises(BadValue, match="positive limit"):
-        EpsilonDelta(F(1), one, one / 2, one / 4, ((F(2), one / 8),))
+        EpsilonDelta(F(1), step, step / 2, step / 4, ((F(2), step / 8),))
     with pytest.raises(BadValue, match="positive limit"):
-        EpsilonDelta(F(1), one, one / 2, one / 4, ((F(30), one / 16), (F(30), one / 16)))
+        EpsilonDelta(F(1), step, step / 2, step / 4, ((F(30), step / 16), (F(30), step / 16)))
 
 
 @pytest.mark.parametrize("delta", ["nan", -1, "inf", None, True, "1e-5", [1]])
@@ -93,7 +93,7 @@ def test_budgets_come_back_from_json(epsilon, delta):
 # --- ε only ----------------------------------------------------------------------------------------------------------
 
 
-def test_epsilon_only_takes_ten_tenths_and_not_the_smallest_more():
+def test_a_budget_of_epsilon_alone_takes_ten_tenths_and_not_the_smallest_more():
     spent = times(Amounts(F("0.1")), 10)
     assert accepts(budget(1), spent)
     assert not accepts(budget(1), spent + Amounts(amounts.MIN_EPSILON))
@@ -106,11 +106,11 @@ def test_a_million_charges_of_a_millionth_sum_exactly():
     assert not accepts(budget(1), times(Amounts(charged_epsilon(F(1, 10**6))), 10**6 + 1))
 
 
-def test_three_thirds_are_one():
+def test_three_thirds_add_up_to_one():
     assert accepts(budget(1), times(weight(Pure("1/3"), budget(1)), 3))
 
 
-def test_epsilon_only_refuses_every_delta():
+def test_a_budget_of_epsilon_alone_refuses_every_delta():
     tiny = F(1, 10**400)
     assert not accepts(budget(1), Amounts(F(0), tiny))
     assert not accepts(budget(1), Amounts(F(0), F(0), tiny))
@@ -145,7 +145,7 @@ def test_default_orders_lose_little_to_the_best_single_order():
     """The best order for each question, with all of the Rényi part of δ, admits at most a tenth more."""
     for epsilon, delta in [(1, "1e-7"), (3, "1e-9"), (10, "1e-6")]:
         allowed = budget(epsilon, delta)
-        whole = sum(one.delta for one in allowed.orders)
+        whole = sum(order.delta for order in allowed.orders)
         for share in (50, 200, 1000):
             cost = Pure(allowed.epsilon / share)
             ours = admitted(allowed, weight(cost, allowed))
@@ -159,9 +159,9 @@ def test_default_orders_lose_little_to_the_best_single_order():
             assert ours >= F(9, 10) * best
 
 
-def test_one_condition_is_enough_and_keys_always_count():
+def test_meeting_one_condition_is_enough_and_keys_always_count():
     allowed = budget(1, "1e-7")
-    limits = tuple(one.limit for one in allowed.orders)
+    limits = tuple(order.limit for order in allowed.orders)
     over = tuple(limit_ + 1 for limit_ in limits)
     assert accepts(allowed, Amounts(F(1), allowed.basic, allowed.keys, over))
     assert not accepts(allowed, Amounts(F(1) + F(1, 10**30), allowed.basic, allowed.keys, over))
@@ -177,12 +177,12 @@ def test_one_condition_is_enough_and_keys_always_count():
 
 @pytest.mark.parametrize(("epsilon", "delta"), [*BUDGETS, (1, 0), ("0.3", 0)])
 @pytest.mark.parametrize("spent", [F(0), F(1, 3), F(99, 100), F(1)])
-def test_remaining_is_accepted_and_a_little_more_is_not(epsilon, delta, spent):
+def test_the_remaining_budget_is_accepted_and_a_little_more_is_not(epsilon, delta, spent):
     allowed = budget(epsilon, delta)
     account = empty(len(allowed.orders))
     used = charged_epsilon(spent * allowed.epsilon)
     if used:
-        share = tuple(int(spent * one.limit) for one in allowed.orders)
+        share = tuple(int(spent * order.limit) for order in allowed.orders)
         account = with_charge(account, (), Amounts(used, renyi=share))
     left = remaining(allowed, account)
     if left:
@@ -194,7 +194,7 @@ def test_remaining_is_accepted_and_a_little_more_is_not(epsilon, delta, spent):
 
 def test_remaining_reads_the_orders_where_they_leave_more_than_the_sum():
     allowed = budget(1, "1e-7")
-    account = Account(Amounts(F(2), F(0), F(0), tuple(one.limit // 2 for one in allowed.orders)))
+    account = Account(Amounts(F(2), F(0), F(0), tuple(order.limit // 2 for order in allowed.orders)))
     left = remaining(allowed, account)
     assert left > F(1, 10)
     assert accepts(allowed, account.spent + weight(Pure(left), allowed))
@@ -204,7 +204,7 @@ def test_remaining_reads_the_orders_where_they_leave_more_than_the_sum():
 def test_remaining_is_nothing_once_keys_or_delta_are_overdrawn():
     allowed = budget(1, "1e-7")
     assert remaining(allowed, Account(Amounts(F(0), F(0), allowed.keys * 2, (0,) * 4))) == 0
-    full = tuple(one.limit for one in allowed.orders)
+    full = tuple(order.limit for order in allowed.orders)
     assert remaining(allowed, Account(Amounts(F(0), allowed.basic * 2, F(0), full))) == 0
     assert remaining(budget(1), Account(Amounts(F(0), F(1, 10**9)))) == 0
 
@@ -225,7 +225,7 @@ def test_remaining_stays_acceptable_after_sums_with_awkward_denominators():
     assert accepts(budget(1), account.spent + weight(Pure(left), budget(1)))
 
 
-def test_amounts_stay_short_whatever_is_typed():
+def test_amounts_stay_short_whatever_charges_are_typed():
     total = F(0)
     for n in range(1, 300):
         total += charged_epsilon(F(10**20 + n, 10**25 + 7 * n))
@@ -242,10 +242,10 @@ def test_amounts_stay_short_whatever_is_typed():
 # over the i that the filter still accepts: dynamic programming over all strategies there are.
 
 
-def best_attack(allowed, accepted, kinds, step, *, most):
+def best_attack(allowed, accepted, kinds, step, *, questions):
     """sup over adaptive strategies of D_{e^ε}(P‖Q); `kinds` are (multiple of step, t).  Float error below 1e-11."""
     weights = [weight(Approx(k * step, t) if t else Pure(k * step), allowed) for k, t in kinds]
-    reach = most * max(k for k, _ in kinds)
+    reach = questions * max(k for k, _ in kinds)
     losses = np.arange(-reach, reach + 1) * float(step)
     stop = np.maximum(0.0, -np.expm1(float(allowed.epsilon) - losses))
     known = {}
@@ -257,7 +257,7 @@ def best_attack(allowed, accepted, kinds, step, *, most):
         for i, ((k, t), _) in enumerate(zip(kinds, weights, strict=True)):
             after = tuple(c + (i == j) for j, c in enumerate(counts))
             total = sum((times(w, c) for w, c in zip(weights, after, strict=True)), nothing(len(allowed.orders)))
-            if sum(after) > most or not accepted(total):
+            if sum(after) > questions or not accepted(total):
                 continue
             keep = 1 / (1 + math.exp(-k * float(step)))
             then = value(after)
@@ -282,7 +282,7 @@ ATTACKS = [  # and how much of δ the best of them gets, at least
 @pytest.mark.parametrize(("epsilon", "delta", "kinds", "step", "gets"), ATTACKS)
 def test_no_adaptive_adversary_beats_the_filter(epsilon, delta, kinds, step, gets):
     allowed = budget(epsilon, delta, ceiling=F(1, 10))
-    reached, states = best_attack(allowed, lambda total: accepts(allowed, total), kinds, step, most=400)
+    reached, states = best_attack(allowed, lambda total: accepts(allowed, total), kinds, step, questions=400)
     assert reached <= float(delta) + 1e-11
     assert reached > gets * float(delta)  # the adversary is no straw man
     assert states > 20
@@ -300,8 +300,8 @@ def test_the_adversary_beats_filters_that_are_wrong():
             r <= 3 * k.limit for r, k in zip(total.renyi, allowed.orders, strict=True)
         )
 
-    assert best_attack(allowed, no_keys, [(1, F(1, 100))], F(1, 10), most=120)[0] > 0.05
-    assert best_attack(allowed, wide, [(1, F(0)), (3, F(0))], F(1, 10), most=120)[0] > 0.05
+    assert best_attack(allowed, no_keys, [(1, F(1, 100))], F(1, 10), questions=120)[0] > 0.05
+    assert best_attack(allowed, wide, [(1, F(0)), (3, F(0))], F(1, 10), questions=120)[0] > 0.05
 
 
 def test_a_tree_in_exact_arithmetic_stays_within_delta():

@@ -77,7 +77,7 @@ def test_an_old_ledger_opens_verifies_and_replays_without_being_written_to(tmp_p
     assert sqlite3.connect(places(tmp_path)[0]).execute("PRAGMA user_version").fetchone() == (1,)
 
 
-def test_the_next_entry_moves_it_to_the_present_format_and_says_so(tmp_path, monkeypatch):
+def test_the_next_entry_moves_an_old_ledger_to_the_present_format_and_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr(ledger, "CHECKPOINT", 8)
     laid(tmp_path)
     with again(tmp_path) as old:
@@ -97,7 +97,7 @@ def test_the_next_entry_moves_it_to_the_present_format_and_says_so(tmp_path, mon
         assert moved.stored("new") == b"new"
 
 
-def test_what_was_begun_in_format_1_goes_on(tmp_path):
+def test_an_attempt_begun_in_format_1_goes_on(tmp_path):
     laid(tmp_path)
     with again(tmp_path, fixed=["region"]) as old:
         assert old.charge(ChargeRequest("flight", memo="in flight"), Pure("0.1")).attempt == 2
@@ -119,7 +119,7 @@ def test_what_was_begun_in_format_1_goes_on(tmp_path):
         old.verify()
 
 
-def test_deaths_in_format_1_are_failures_each(tmp_path):
+def test_each_death_in_format_1_is_a_failure(tmp_path):
     rows = rows_of_export(LINES)
     for _ in range(2):
         charge = {**rows[1].entry, "key": f"dead {len(rows)}", "holder": "gone"}

@@ -52,7 +52,7 @@ def ask(ledger, key, cost=None, answer=b"42", **kw):
 # --- the thinnest path ----------------------------------------------------------------------
 
 
-def test_ten_tenths_and_not_the_smallest_more(tmp_path):
+def test_a_ledger_takes_ten_tenths_and_not_the_smallest_more(tmp_path):
     ledger = made(tmp_path, 1)
     for n in range(10):
         ask(ledger, f"q{n}")
@@ -96,7 +96,7 @@ def test_the_reservation_is_durable_before_it_returns(tmp_path):
     assert other.stored("k") is None
 
 
-def test_answer_and_state_come_together(tmp_path):
+def test_an_answer_is_stored_together_with_its_state(tmp_path):
     ledger = made(tmp_path, 1)
     receipt = ledger.charge(ChargeRequest("k"), Pure("0.4"))
     ledger.commit(receipt, b"\x00 any bytes \xff")
@@ -160,7 +160,7 @@ def test_replay_weighs_nothing_and_writes_nothing(tmp_path, monkeypatch):
     assert ask(ledger, "k", Gaussian(1)) == b"42"
 
 
-@pytest.mark.parametrize("other", [one for one in OTHERS if "memo" not in one])
+@pytest.mark.parametrize("other", [change for change in OTHERS if "memo" not in change])
 def test_an_attempt_that_failed_is_not_repeated_under_a_charge_that_paid_for_something_else(tmp_path, other):
     ledger = made(tmp_path, 1, fixed=["region"])
     asked = {"cost": Pure("0.1"), "memo": "how many?", "key": "k", "analyst": "ana"}
@@ -263,7 +263,7 @@ def test_a_receipt_of_another_ledger_is_refused(tmp_path, receipt):
         ("delta", "inf"),
     ],
 )
-def test_what_is_not_a_charge_is_refused_and_nothing_is_spent(tmp_path, name, value):
+def test_a_value_that_is_no_charge_is_refused_and_nothing_is_spent(tmp_path, name, value):
     ledger = made(tmp_path, 1)
     asked = {"cost": Pure("0.1"), "key": "k"}
     with pytest.raises(BadValue):
@@ -328,9 +328,9 @@ def test_what_another_process_charges_between_two_reads_is_not_there_yet(tmp_pat
 def test_an_attempt_at_work_is_not_repeated_nor_counted(tmp_path):
     ledger, other = made(tmp_path, 1), again(tmp_path)
     receipt = ledger.charge(ChargeRequest("k"), Pure("0.4"))
-    for one in (ledger, other):
+    for payer in (ledger, other):
         with pytest.raises(LedgerUnavailable, match="being computed"):
-            one.charge(ChargeRequest("k"), Pure("0.4"), patience=0)
+            payer.charge(ChargeRequest("k"), Pure("0.4"), patience=0)
     ledger.commit(receipt, b"done")
     assert other.charge(ChargeRequest("k"), Pure("0.4")).stored
     assert ledger.standing().failures == 0
@@ -433,8 +433,8 @@ def test_a_changed_budget_weighs_old_charges_in_its_own_orders(tmp_path):
     ledger.set_budget(Rules(budget(3, "1e-6")), why="more")
     new = budget(3, "1e-6")
     spent = ledger.standing().spent
-    for one, value in zip(new.orders, spent.renyi, strict=True):
-        assert value / UNITS == pytest.approx(float(5 * one.order / 2 / sigma**2))
+    for order, value in zip(new.orders, spent.renyi, strict=True):
+        assert value / UNITS == pytest.approx(float(5 * order.order / 2 / sigma**2))
     assert again(tmp_path).standing().spent == spent
     with pytest.raises(BadValue, match="delta must stay above 0"):
         ledger.set_budget(Rules(budget(3)), why="no δ")
@@ -465,7 +465,7 @@ def test_a_budget_changed_by_another_process_counts_at_once(tmp_path):
 # --- caps ----------------------------------------------------------------------
 
 
-def test_caps_of_question_delta_and_analyst(tmp_path):
+def test_caps_of_question_delta_and_analyst_hold(tmp_path):
     ledger = made(tmp_path, 3, "1e-7", max_epsilon=1, max_delta="1e-9", analysts={"ana": "1.5"})
     with pytest.raises(BudgetExceeded, match="One question may take at most ε = 1"):
         ledger.charge(ChargeRequest("a"), Pure(2))
@@ -516,7 +516,7 @@ def test_key_selection_has_a_part_of_delta_of_its_own(tmp_path):
     assert ledger.standing().remaining_keys == 0
 
 
-def test_epsilon_only_names_the_delta_it_cannot_take(tmp_path):
+def test_a_budget_of_epsilon_alone_names_the_delta_that_it_cannot_take(tmp_path):
     ledger = made(tmp_path, 1)
     with pytest.raises(BudgetExceeded, match="without any δ"):
         ledger.charge(ChargeRequest("k"), Approx("0.1", "1e-9"))
@@ -606,7 +606,7 @@ def test_a_purse_is_found_again_under_its_key(tmp_path):
     assert ledger.remaining() == F("0.5")
 
 
-def test_purses_of_other_kinds(tmp_path):
+def test_purses_pay_for_charges_of_other_kinds(tmp_path):
     ledger = made(tmp_path, 3, "1e-7")
     purse = ledger.purse(ChargeRequest("zcdp", epsilon="1.2", delta="1e-9"), Zcdp("0.01"))
     for n in range(4):
@@ -624,7 +624,7 @@ def test_purses_of_other_kinds(tmp_path):
     ledger.verify()
 
 
-def test_a_purse_for_one_part_pays_for_nothing_outside_it(tmp_path):
+def test_a_purse_for_one_part_pays_for_nothing_outside_that_part(tmp_path):
     ledger = made(tmp_path, 1, fixed=["region"])
     north = ledger.purse(ChargeRequest("run north", path=NORTH), Pure(1))
     for outside in ((), SOUTH, (("sex", "f"),)):
@@ -690,17 +690,17 @@ def test_no_unit_meets_more_answers_than_the_budget_pays_for(tmp_path, seed):
         return tuple((c, chance.choice(columns[c])) for c in columns if chance.random() < 0.5)
 
     for n in range(60):
-        at, cost = path(), Pure(F(chance.randint(1, 30), 100))
+        node, cost = path(), Pure(F(chance.randint(1, 30), 100))
         try:
             if chance.random() < 0.3:
-                purses.append(ledger.purse(ChargeRequest(f"{n}", path=at), cost))
+                purses.append(ledger.purse(ChargeRequest(f"{n}", path=node), cost))
                 continue
             payer = chance.choice(purses) if purses and chance.random() < 0.6 else ledger
-            payer.charge(ChargeRequest(f"{n}", path=at), cost)
+            payer.charge(ChargeRequest(f"{n}", path=node), cost)
         except (BudgetExceeded, BadValue):
             continue
         for unit in met:
-            if set(at) <= set(zip(columns, unit, strict=True)):
+            if set(node) <= set(zip(columns, unit, strict=True)):
                 met[unit] += cost.epsilon
     assert F("0.3") < max(met.values()) <= ledger.verify().spent.epsilon <= 1
 
@@ -740,7 +740,7 @@ def test_repr_shows_the_dataset_alone(tmp_path):
     assert repr(made(tmp_path, 1)) == "Ledger('people')"
 
 
-def test_ledger_is_a_context(tmp_path):
+def test_leaving_its_context_closes_a_ledger(tmp_path):
     with made(tmp_path, 1) as ledger:
         ask(ledger, "a")
     with again(tmp_path) as ledger:
@@ -750,7 +750,7 @@ def test_ledger_is_a_context(tmp_path):
 @pytest.mark.parametrize(
     ("name", "value"), [("dataset", ""), ("unit", None), ("relation", "both"), ("rules", 1), ("dataset", "a\0b")]
 )
-def test_an_opening_is_checked(name, value):
+def test_an_opening_with_wrong_facts_is_refused(name, value):
     facts = {"dataset": "people", "unit": "person", "relation": "add-remove", "rules": Rules(budget(1))}
     with pytest.raises(BadValue):
         Opening(**(facts | {name: value}))
@@ -767,7 +767,7 @@ def test_an_opening_is_checked(name, value):
         {"failures": 1.5},
     ],
 )
-def test_caps_are_checked(caps):
+def test_caps_that_are_no_amounts_are_refused(caps):
     with pytest.raises(BadValue):
         Rules(budget(1), **caps)
 

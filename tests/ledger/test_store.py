@@ -50,36 +50,36 @@ def used(folder, charges=3):
 
 
 def rows(count=4):
-    found = [next_row(None, {"kind": "open"})]
+    chain = [next_row(None, {"kind": "open"})]
     for n in range(count - 1):
-        found.append(next_row(found[-1], {"kind": "x", "value": n}))
-    return found
+        chain.append(next_row(chain[-1], {"kind": "x", "value": n}))
+    return chain
 
 
 def test_a_chain_holds_and_continues():
-    found = rows()
-    assert checked_rows(found) == found
-    assert checked_rows(found[2:], found[1]) == found[2:]
-    assert rows_of_export(export_lines(found)) == found
+    chain = rows()
+    assert checked_rows(chain) == chain
+    assert checked_rows(chain[2:], chain[1]) == chain[2:]
+    assert rows_of_export(export_lines(chain)) == chain
 
 
-@pytest.mark.parametrize("at", range(4))
-def test_an_edited_entry_breaks_it(at):
-    found = rows()
-    found[at] = Row(found[at].number, found[at].body.replace("kind", "kinb"), found[at].hash)
-    with pytest.raises(IntegrityError, match=f"Entry {at + 1} is not what was written"):
-        checked_rows(found)
+@pytest.mark.parametrize("number", range(4))
+def test_an_edited_entry_breaks_the_chain(number):
+    chain = rows()
+    chain[number] = Row(chain[number].number, chain[number].body.replace("kind", "kinb"), chain[number].hash)
+    with pytest.raises(IntegrityError, match=f"Entry {number + 1} is not what was written"):
+        checked_rows(chain)
 
 
-def test_a_missing_or_swapped_entry_breaks_it():
-    found = rows()
+def test_a_missing_or_swapped_entry_breaks_the_chain():
+    chain = rows()
     with pytest.raises(IntegrityError, match="Entry 2 is missing"):
-        checked_rows([found[0], *found[2:]])
+        checked_rows([chain[0], *chain[2:]])
     with pytest.raises(IntegrityError):
-        checked_rows([found[0], found[2], found[1], found[3]])
-    rehashed = Row(2, found[2].body, link_hash(found[0].hash, found[2].body))
+        checked_rows([chain[0], chain[2], chain[1], chain[3]])
+    rehashed = Row(2, chain[2].body, link_hash(chain[0].hash, chain[2].body))
     with pytest.raises(IntegrityError):
-        checked_rows([found[0], rehashed, found[3]])
+        checked_rows([chain[0], rehashed, chain[3]])
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_canonical_text_has_no_nan():
 # --- what SQLite is told ----------------------------------------------------------------------
 
 
-def test_durable_strict_and_append_only(tmp_path):
+def test_the_database_is_durable_strict_and_append_only(tmp_path):
     ledger = used(tmp_path)
     connection = ledger._store._open_connection()
     told = {
@@ -206,7 +206,7 @@ def test_a_table_with_a_trigger_more_or_less_is_refused(tmp_path):
         again(tmp_path)
 
 
-def test_a_making_that_did_not_finish_can_be_repeated(tmp_path):
+def test_creating_a_ledger_can_be_repeated_after_a_crash(tmp_path):
     path, head = places(tmp_path)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     with pytest.raises(LedgerUnavailable, match="empty"):
@@ -214,13 +214,13 @@ def test_a_making_that_did_not_finish_can_be_repeated(tmp_path):
     assert made(tmp_path).standing().entries == 1
 
 
-def test_missing_file_and_missing_folder_say_so(tmp_path):
+def test_a_missing_file_and_a_missing_folder_are_named_in_the_error(tmp_path):
     for path in (tmp_path / "no.ledger", tmp_path / "nowhere" / "no.ledger"):
         with pytest.raises(LedgerUnavailable, match="There is no ledger"):
             Ledger.open(path, head=tmp_path / "h")
 
 
-def test_a_locked_ledger_says_so_in_time(tmp_path):
+def test_a_locked_ledger_is_reported_in_time(tmp_path):
     used(tmp_path).close()
     path, head = places(tmp_path)
     ledger = Ledger.open(path, head=head, wait=0.2)
@@ -270,9 +270,9 @@ def test_a_cut_end_is_noticed(tmp_path):
 def test_a_rewritten_chain_is_noticed_by_its_head(tmp_path):
     used(tmp_path).close()
     connection = raw(tmp_path)
-    found = connection.execute("SELECT n, body, hash FROM entries ORDER BY n").fetchall()
-    before = found[0][2]
-    for n, body, _ in found[1:]:
+    chain = connection.execute("SELECT n, body, hash FROM entries ORDER BY n").fetchall()
+    before = chain[0][2]
+    for n, body, _ in chain[1:]:
         body = body.replace('"epsilon":"1/10"', '"epsilon":"1/99"')
         before = link_hash(before, body)
         connection.execute("UPDATE entries SET body = ?, hash = ? WHERE n = ?", (body, before, n))

@@ -47,10 +47,10 @@ SMALL = F(1, 10**9)
     ],
 )
 def test_every_delta_is_paid_apart(cost, apart):
-    found = promise(cost, ADD)
-    assert found.delta_apart == apart
+    promised = promise(cost, ADD)
+    assert promised.delta_apart == apart
     for order in (F(3, 2), F(8), F(40)):
-        assert renyi.divergence(found.cost, order).delta == 0
+        assert renyi.divergence(promised.cost, order).delta == 0
 
 
 def test_a_delta_that_no_decimal_ends_covers_itself():
@@ -89,7 +89,7 @@ def test_replace_one_pays_for_every_part_and_for_the_whole_sample():
 
 def test_costs_enter_the_orders_as_the_design_says():
     allowed = budget(1, "1e-7")
-    orders = [one.order for one in allowed.orders]
+    orders = [order.order for order in allowed.orders]
 
     def curve(cost, **typed_as):
         return [r / UNITS for r in weight_of(declared(cost, ADD, **typed_as), allowed).renyi]
@@ -104,9 +104,9 @@ def test_costs_enter_the_orders_as_the_design_says():
 
 def test_weights_are_rounded_up():
     allowed = budget(1, "1e-7")
-    made = weight_of(declared(Gaussian(F(10**9 + 7, 10**7)), ADD, epsilon=1, delta=SMALL), allowed)
-    for one, value in zip(allowed.orders, made.renyi, strict=True):
-        truth = one.order / 2 / F(10**9 + 7, 10**7) ** 2
+    weight = weight_of(declared(Gaussian(F(10**9 + 7, 10**7)), ADD, epsilon=1, delta=SMALL), allowed)
+    for order, value in zip(allowed.orders, weight.renyi, strict=True):
+        truth = order.order / 2 / F(10**9 + 7, 10**7) ** 2
         assert truth <= F(value, UNITS) <= truth + F(1, UNITS)
 
 
@@ -127,7 +127,7 @@ def test_weights_are_rounded_up():
         (Apart((Gaussian(60), Pure("0.1"))), "0.1", SMALL),
     ],
 )
-def test_enough_was_typed(cost, epsilon, delta):
+def test_typed_amounts_that_cover_the_cost_are_accepted(cost, epsilon, delta):
     assert declared(cost, ADD, epsilon=epsilon, delta=delta).epsilon == F(epsilon)
 
 
@@ -146,13 +146,13 @@ def test_enough_was_typed(cost, epsilon, delta):
         (Repeated(Pure("0.1"), 11), 1, 0),
     ],
 )
-def test_too_little_was_typed(cost, epsilon, delta):
+def test_typed_amounts_below_the_cost_are_refused(cost, epsilon, delta):
     with pytest.raises(BadValue, match="must cover"):
         declared(cost, ADD, epsilon=epsilon, delta=delta)
 
 
 @pytest.mark.parametrize("bad_amount", ["nan", "inf", -1, True, "", "0x1", [1], "1e-400", 10**9])
-def test_amounts_that_are_none_are_refused(bad_amount):
+def test_values_that_are_no_amounts_are_refused(bad_amount):
     with pytest.raises(BadValue):
         declared(Pure("0.1"), ADD, epsilon=bad_amount)
     with pytest.raises(BadValue):
@@ -171,7 +171,7 @@ def test_training_calibrated_by_the_full_accountant_is_covered():
     assert not is_covered(cost, least * F(9, 10), SMALL)
 
 
-def test_nothing_is_free():
+def test_no_charge_is_free():
     assert declared(FREE, ADD).epsilon == 0
 
 
@@ -208,7 +208,7 @@ assert "dp_accounting" not in sys.modules and "scipy" not in sys.modules
         (Exponential(1), [Exponential(1)]),
     ],
 )
-def test_what_fits_into_a_purse(reserved, inside):
+def test_charges_within_a_purse_fit(reserved, inside):
     assert fits(reserved, inside, ADD)
 
 
@@ -229,7 +229,7 @@ def test_what_fits_into_a_purse(reserved, inside):
         (FREE, [Pure("1e-9")]),
     ],
 )
-def test_what_does_not(reserved, inside):
+def test_charges_beyond_a_purse_do_not_fit(reserved, inside):
     assert not fits(reserved, inside, ADD)
 
 

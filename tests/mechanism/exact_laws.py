@@ -88,9 +88,11 @@ def _merged(law, n, counts=None):
     seen = counts or {}
     cells = [(float(n * p), y) for y, p in law.items()]
     large = [(e, seen.get(y, 0), {y}) for e, y in cells if e >= 10]
-    small = [(e, y) for e, y in cells if e < 10]
-    if small:
-        large.append((sum(e for e, _ in small), sum(seen.get(y, 0) for _, y in small), {y for _, y in small}))
+    low_cells = [(e, y) for e, y in cells if e < 10]
+    if low_cells:
+        large.append(
+            (sum(e for e, _ in low_cells), sum(seen.get(y, 0) for _, y in low_cells), {y for _, y in low_cells})
+        )
     return large
 
 

@@ -96,9 +96,9 @@ def test_sensitivity_is_one_count_or_two():
 def test_draws_follow_the_law():
     """N = 60,000."""
     mechanism = made(epsilon=2, points=7)
-    found = Counter(mechanism.many((20, 4), 60_000, SYSTEM).tolist())
+    counts = Counter(mechanism.many((20, 4), 60_000, SYSTEM).tolist())
     exact = mechanism.scores((20, 4)).tolist()
-    assert_drawn_from(found, *(exponential_law(exact, mechanism.choice.rate * off) for off in (1, F(11, 10))))
+    assert_drawn_from(counts, *(exponential_law(exact, mechanism.choice.rate * off) for off in (1, F(11, 10))))
 
 
 def test_answers_lie_on_the_lattice():

@@ -17,15 +17,15 @@ HEADS, TAILS = 0, 255  # first bytes that decide a coin of bias ¼ at once
 DELTA = F(1, 4)
 
 
-def law(made, people, coins):
+def law(mechanism, people, coins):
     """The output law, each pattern of coins run through the code and weighted by δ^heads·(1 − δ)^tails."""
-    found = {}
+    chances = {}
     for fallen in product((True, False), repeat=coins):
         source = Replay(bytes_as_words(HEADS if up else TAILS for up in fallen))
-        output = tuple(made(people, source))
+        output = tuple(mechanism(people, source))
         heads = sum(fallen)
-        found[output] = found.get(output, 0) + DELTA**heads * (1 - DELTA) ** (coins - heads)
-    return found
+        chances[output] = chances.get(output, 0) + DELTA**heads * (1 - DELTA) ** (coins - heads)
+    return chances
 
 
 def apart(p, q):
@@ -69,7 +69,7 @@ def test_a_delta_of_one_over_n_names_one_person_on_average():
     assert 1 - (1 - 1 / n) ** n == pytest.approx(0.632, abs=1e-3)  # and somebody with this probability
 
 
-def test_such_a_delta_is_above_the_ceiling_of_every_question():
+def test_a_delta_of_one_over_n_is_above_the_ceiling_of_every_question():
     with pytest.raises(BadValue, match="between 0 and 1e-6"):
         amounts.delta(F(1, 30_000))
 
@@ -82,6 +82,6 @@ def test_bad_delta_is_refused(given):
 
 
 @pytest.mark.parametrize(("delta", "kept"), [(0, []), (1, [1, 2, 3])])
-def test_ends_are_nothing_and_everything(delta, kept):
+def test_delta_0_publishes_nothing_and_delta_1_everything(delta, kept):
     assert name_and_shame(delta)([1, 2, 3], SYSTEM) == kept
     assert all_or_nothing(delta)([1, 2, 3], SYSTEM) == kept

@@ -69,9 +69,9 @@ def slow_threshold(groups, delta, noise):
         return tau
 
 
-def release_law(counts, made):
+def release_law(counts, mechanism):
     """Every pattern of released keys; a key nobody has is never one of them."""
-    shown = [at_least(made.noise, made.threshold + 1 - c) if c >= 1 else mpf(0) for c in counts]
+    shown = [at_least(mechanism.noise, mechanism.threshold + 1 - c) if c >= 1 else mpf(0) for c in counts]
     return {
         pattern: mpmath.fprod(p if up else 1 - p for p, up in zip(shown, pattern, strict=True))
         for pattern in product((False, True), repeat=len(counts))
@@ -122,16 +122,16 @@ def test_gaussian_thresholds_are_the_golden_ones_whatever_the_relation(groups, s
 @pytest.mark.parametrize("groups", [1, 2, 17, 1000])
 @pytest.mark.parametrize("delta", ["0.5", "0.01", "1e-9", "1e-40"])
 def test_threshold_is_that_of_its_slow_twin(scale, groups, delta):
-    for made in (key_selection(groups, groups / scale, delta), gaussian_key_selection(groups, scale, delta)):
-        assert scale in (getattr(made.noise, "scale", None), getattr(made.noise, "sigma", None))
-        assert made.threshold == slow_threshold(groups, delta, made.noise)
+    for mechanism in (key_selection(groups, groups / scale, delta), gaussian_key_selection(groups, scale, delta)):
+        assert scale in (getattr(mechanism.noise, "scale", None), getattr(mechanism.noise, "sigma", None))
+        assert mechanism.threshold == slow_threshold(groups, delta, mechanism.noise)
 
 
 @pytest.mark.parametrize(("groups", "epsilon", "delta", "added", "replaced"), GOLDEN)
 def test_threshold_is_within_a_step_of_the_continuous_one(groups, epsilon, delta, added, replaced):
     """τ = 1 − b·ln(2 − 2(1 − δ)^(1/g)) for continuous Laplace noise of scale b (Wilson et al. 2020)."""
-    for tau, most in ((added, groups), (replaced, 2 * groups)):
-        smooth = 1 - most / mpf(epsilon) * mpmath.log(2 - 2 * (1 - mpf(delta)) ** (mpf(1) / groups))
+    for tau, moved_groups in ((added, groups), (replaced, 2 * groups)):
+        smooth = 1 - moved_groups / mpf(epsilon) * mpmath.log(2 - 2 * (1 - mpf(delta)) ** (mpf(1) / groups))
         assert abs(tau - smooth) < 1
 
 
@@ -155,11 +155,11 @@ def test_threshold_grows_with_groups_and_falls_with_delta_and_epsilon():
 def test_gaussian_noise_wins_for_units_in_many_groups_only():
     """(1, 10⁻⁶)-DP in all, half of δ for the Gaussian's own."""
     sigma = calibrate.gaussian_sigma(1, "5e-7")
-    found = {}
+    chances = {}
     for groups in (1, 2, 4, 25, 100):
         normal = gaussian_key_selection(groups, sigma * F(groups**0.5), "5e-7")
-        found[groups] = normal.threshold < key_selection(groups, 1, "1e-6").threshold
-    assert found == {1: False, 2: False, 4: True, 25: True, 100: True}
+        chances[groups] = normal.threshold < key_selection(groups, 1, "1e-6").threshold
+    assert chances == {1: False, 2: False, 4: True, 25: True, 100: True}
 
 
 def test_groups_may_be_a_numpy_integer():
@@ -177,11 +177,11 @@ def test_ends_of_the_parameters_have_a_threshold():
 
 
 def test_costs_and_sensitivities_are_the_proven_ones():
-    made, moved = key_selection(4, "1/2", "1e-6"), key_selection(4, "1/2", "1e-6", relation="replace-one")
+    mechanism, moved = key_selection(4, "1/2", "1e-6"), key_selection(4, "1/2", "1e-6", relation="replace-one")
     delta = Approx(0, "1e-6")
-    assert made.cost == moved.cost == Together((Pure("1/2"), delta))
-    assert (made.sensitivity, moved.sensitivity) == (cells(4, 1), cells(8, 1, "replace-one"))
-    assert (made.noise.scale, moved.noise.scale) == (8, 16)
+    assert mechanism.cost == moved.cost == Together((Pure("1/2"), delta))
+    assert (mechanism.sensitivity, moved.sensitivity) == (cells(4, 1), cells(8, 1, "replace-one"))
+    assert (mechanism.noise.scale, moved.noise.scale) == (8, 16)
     normal, other = gaussian_key_selection(4, 6, "1e-6"), gaussian_key_selection(8, 8, "1e-6", relation="replace-one")
     assert normal.cost == Together((Gaussian(3), delta))
     assert other.cost == Together((Gaussian(2), delta))
@@ -190,55 +190,55 @@ def test_costs_and_sensitivities_are_the_proven_ones():
 
 @pytest.mark.parametrize(("groups", "epsilon", "delta"), [(1, "1", "0.01"), (2, "2", "0.05"), (3, "3", "0.01")])
 def test_keys_are_private_for_all_units_more(groups, epsilon, delta):
-    made = key_selection(groups, epsilon, delta)
-    near = (0, 1, made.threshold - 1, made.threshold)
-    pairs = list(one_more(groups, groups, near))
-    worst = max(needed_delta(release_law(s, made), release_law(t, made), epsilon) for s, t in pairs)
+    mechanism = key_selection(groups, epsilon, delta)
+    counts = (0, 1, mechanism.threshold - 1, mechanism.threshold)
+    pairs = list(one_more(groups, groups, counts))
+    worst = max(needed_delta(release_law(s, mechanism), release_law(t, mechanism), epsilon) for s, t in pairs)
     assert worst <= number(F(delta)) + ROUND_OFF
-    new = needed_delta(release_law((0,) * groups, made), release_law((1,) * groups, made), epsilon)
+    new = needed_delta(release_law((0,) * groups, mechanism), release_law((1,) * groups, mechanism), epsilon)
     with mp.workdps(60):
-        assert abs(new - (1 - (1 - tail(made.noise, made.threshold)) ** groups)) < ROUND_OFF
-    lower = replace(made, threshold=made.threshold - 1)  # one step less would not do
+        assert abs(new - (1 - (1 - tail(mechanism.noise, mechanism.threshold)) ** groups)) < ROUND_OFF
+    lower = replace(mechanism, threshold=mechanism.threshold - 1)  # one step less would not do
     assert needed_delta(release_law((0,) * groups, lower), release_law((1,) * groups, lower), epsilon) > F(delta)
 
 
 @pytest.mark.parametrize(("groups", "epsilon", "delta"), [(1, "1", "0.01"), (2, "4", "0.05")])
 def test_keys_are_private_for_all_units_elsewhere(groups, epsilon, delta):
-    made = key_selection(groups, epsilon, delta, relation="replace-one")
-    pairs = list(one_moved(2 * groups, groups, (0, made.threshold)))
-    worst = max(needed_delta(release_law(s, made), release_law(t, made), epsilon) for s, t in pairs)
+    mechanism = key_selection(groups, epsilon, delta, relation="replace-one")
+    pairs = list(one_moved(2 * groups, groups, (0, mechanism.threshold)))
+    worst = max(needed_delta(release_law(s, mechanism), release_law(t, mechanism), epsilon) for s, t in pairs)
     assert number(F(delta)) / 10 < worst <= number(F(delta)) + ROUND_OFF
 
 
 def test_keys_left_and_entered_do_not_add_up():
     """The exponent is g under replace-one too: on either side only g keys of the unit can show."""
-    made = key_selection(2, 4, "0.05", relation="replace-one")
+    mechanism = key_selection(2, 4, "0.05", relation="replace-one")
     here, there = (1, 1, 0, 0), (0, 0, 1, 1)
     with mp.workdps(60):
-        p = tail(made.noise, made.threshold)
-        found = needed_delta(release_law(here, made), release_law(there, made), "1e-9")
-        assert abs(found - (1 - (1 - p) ** 2)) < 1e-8
-        assert found < 1 - (1 - p) ** 4 - mpf("0.01")
+        p = tail(mechanism.noise, mechanism.threshold)
+        delta = needed_delta(release_law(here, mechanism), release_law(there, mechanism), "1e-9")
+        assert abs(delta - (1 - (1 - p) ** 2)) < 1e-8
+        assert delta < 1 - (1 - p) ** 4 - mpf("0.01")
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 def test_gaussian_keys_are_private_at_every_epsilon(relation):
-    made = gaussian_key_selection(2, 2, "0.01", relation=relation)
+    mechanism = gaussian_key_selection(2, 2, "0.01", relation=relation)
     moved, keys = (one_more, 2) if relation == "add-remove" else (one_moved, 4)
-    pairs = list(moved(keys, 2, (0, made.threshold)))
-    laws = {counts: release_law(counts, made) for counts in {side for pair in pairs for side in pair}}
+    pairs = list(moved(keys, 2, (0, mechanism.threshold)))
+    laws = {counts: release_law(counts, mechanism) for counts in {side for pair in pairs for side in pair}}
     for epsilon in ("0.1", "1", "2"):
         worst = max(needed_delta(laws[s], laws[t], epsilon) for s, t in pairs)
-        assert worst <= number(price.delta(made.cost, epsilon).value)
+        assert worst <= number(price.delta(mechanism.cost, epsilon).value)
 
 
 def test_registered_pairs_differ_by_one_unit_in_so_many_keys():
-    found = [c for c in claims() if isinstance(c.mechanism, KeySelection)]
-    assert len(found) >= 8
-    for claim in found:
+    claims_of_keys = [c for c in claims() if isinstance(c.mechanism, KeySelection)]
+    assert len(claims_of_keys) >= 8
+    for claim in claims_of_keys:
         s = claim.mechanism.sensitivity
-        for one, other in (*claim.pairs, *claim.world):
-            moves = [b - a for a, b in zip(one, other, strict=True)]
+        for first, other in (*claim.pairs, *claim.world):
+            moves = [b - a for a, b in zip(first, other, strict=True)]
             assert set(moves) <= {-1, 0, 1}
             assert sum(map(abs, moves)) <= s.l1
             if s.relation == "replace-one":
@@ -251,27 +251,27 @@ def test_registered_pairs_differ_by_one_unit_in_so_many_keys():
 
 
 def test_a_key_must_pass_the_threshold_and_not_only_meet_it():
-    made = replace(key_selection(1, 1, "1e-3"), noise=Fixed(0, -1, 1, 6, 5))
-    assert made.threshold == 7
-    assert made([7, 9, 7, 2, 2], SYSTEM).tolist() == [False, True, True, True, False]
+    mechanism = replace(key_selection(1, 1, "1e-3"), noise=Fixed(0, -1, 1, 6, 5))
+    assert mechanism.threshold == 7
+    assert mechanism([7, 9, 7, 2, 2], SYSTEM).tolist() == [False, True, True, True, False]
 
 
 def test_keys_nobody_has_are_never_released():
-    made = replace(key_selection(1, 1, "1e-3"), noise=Fixed(*[10**9] * 4))
-    assert made(np.array([0, -1, -(2**63), 1]), SYSTEM).tolist() == [False, False, False, True]
+    mechanism = replace(key_selection(1, 1, "1e-3"), noise=Fixed(*[10**9] * 4))
+    assert mechanism(np.array([0, -1, -(2**63), 1]), SYSTEM).tolist() == [False, False, False, True]
 
 
 def test_no_keys_give_no_keys():
     for empty in ([], (), np.zeros(0, dtype=np.int64)):
-        found = key_selection(1, 1, "1e-3")(empty, SYSTEM)
-        assert (found.dtype, found.shape) == (np.dtype(bool), (0,))
+        keys = key_selection(1, 1, "1e-3")(empty, SYSTEM)
+        assert (keys.dtype, keys.shape) == (np.dtype(bool), (0,))
 
 
 def test_counts_of_any_size_do_not_wrap():
-    made = key_selection(1, 1, "1e-6")
+    mechanism = key_selection(1, 1, "1e-6")
     for counts in ([10**40, 1 - 10**40], np.array([2**64 - 1, 0], "u8"), np.array([2**63 - 1, -(2**63)])):
-        assert made(counts, SYSTEM).tolist() == [True, False]
-    wild = replace(made, noise=Fixed(2**63 - 1, -(2**63)))
+        assert mechanism(counts, SYSTEM).tolist() == [True, False]
+    wild = replace(mechanism, noise=Fixed(2**63 - 1, -(2**63)))
     assert wild([2**63 - 1, 2**63 - 1], SYSTEM).tolist() == [True, False]
 
 
@@ -280,35 +280,35 @@ def test_singletons_are_released_no_more_often_than_delta():
 
     Released at ≥ τ instead of > τ they would be 362 on average, and the quantile is passed.
     """
-    n, made = 200_000, key_selection(1, 1, "1e-3")
-    most = int(binom.ppf(1 - ALARM, n, 1e-3))
-    assert int(made(np.ones(n, dtype=np.int64), SYSTEM).sum()) <= most
-    met = float(tail(made.noise, made.threshold - 1))
-    assert binom.cdf(most, n, met) < ALARM
-    loose = replace(made, threshold=made.threshold - 1)
-    assert int(loose(np.ones(n, dtype=np.int64), SYSTEM).sum()) > most
+    n, mechanism = 200_000, key_selection(1, 1, "1e-3")
+    allowed = int(binom.ppf(1 - ALARM, n, 1e-3))
+    assert int(mechanism(np.ones(n, dtype=np.int64), SYSTEM).sum()) <= allowed
+    met = float(tail(mechanism.noise, mechanism.threshold - 1))
+    assert binom.cdf(allowed, n, met) < ALARM
+    loose = replace(mechanism, threshold=mechanism.threshold - 1)
+    assert int(loose(np.ones(n, dtype=np.int64), SYSTEM).sum()) > allowed
 
 
-@pytest.mark.parametrize("made", [key_selection(2, 2, "0.01"), gaussian_key_selection(2, 2, "0.01")])
+@pytest.mark.parametrize("mechanism", [key_selection(2, 2, "0.01"), gaussian_key_selection(2, 2, "0.01")])
 @pytest.mark.parametrize("below", [0, 2, 4])
-def test_draws_follow_the_law(made, below):
+def test_draws_follow_the_law(mechanism, below):
     """N = 400,000 keys a count; noise a tenth wider must be refuted."""
-    n, count = 400_000, made.threshold - below
+    n, count = 400_000, mechanism.threshold - below
     wrong = (
-        DiscreteLaplace(made.noise.scale * F(11, 10))
-        if isinstance(made.noise, DiscreteLaplace)
-        else RoundedGaussian(made.noise.sigma * F(11, 10))
+        DiscreteLaplace(mechanism.noise.scale * F(11, 10))
+        if isinstance(mechanism.noise, DiscreteLaplace)
+        else RoundedGaussian(mechanism.noise.sigma * F(11, 10))
     )
-    found = Counter(made(np.full(n, count), SYSTEM).tolist())
-    laws = [{True: tail(law, below + 1), False: 1 - tail(law, below + 1)} for law in (made.noise, wrong)]
-    assert_drawn_from(found, *laws)
+    counts = Counter(mechanism(np.full(n, count), SYSTEM).tolist())
+    laws = [{True: tail(law, below + 1), False: 1 - tail(law, below + 1)} for law in (mechanism.noise, wrong)]
+    assert_drawn_from(counts, *laws)
 
 
 def test_keys_are_decided_independently():
     """N = 100,000 pairs of keys at the threshold: all four patterns as products."""
-    made = key_selection(1, 1, "0.01")
-    said = made(np.full(200_000, made.threshold), SYSTEM).reshape(-1, 2)
-    up = tail(made.noise, 1)
+    mechanism = key_selection(1, 1, "0.01")
+    said = mechanism(np.full(200_000, mechanism.threshold), SYSTEM).reshape(-1, 2)
+    up = tail(mechanism.noise, 1)
     law, wrong = (
         {(a, b): (p if a else 1 - p) * (p if b else 1 - p) for a, b in product((False, True), repeat=2)}
         for p in (up, up * mpf("1.1"))
@@ -320,21 +320,21 @@ def test_keys_are_decided_independently():
 
 
 @pytest.mark.parametrize(
-    "made", [key_selection(1, 1, "1e-6"), key_selection(3, "0.5", "1e-6"), gaussian_key_selection(4, 10, "1e-6")]
+    "mechanism", [key_selection(1, 1, "1e-6"), key_selection(3, "0.5", "1e-6"), gaussian_key_selection(4, 10, "1e-6")]
 )
 @pytest.mark.parametrize("level", ["1e-12", "1e-3", "0.5", "0.95", "0.999999"])
-def test_least_count_is_the_least_count_that_is_enough(made, level):
+def test_least_count_is_the_least_count_that_is_enough(mechanism, level):
     with mp.workdps(60):
         count = 1
-        while tail(made.noise, made.threshold + 1 - count) < mpf(level):
+        while tail(mechanism.noise, mechanism.threshold + 1 - count) < mpf(level):
             count += 1
-    assert made.least_count(F(level)) == count
+    assert mechanism.least_count(F(level)) == count
 
 
 def test_least_count_has_no_trouble_with_levels_near_one():
-    made = key_selection(1, 1, "1e-6")
-    assert made.least_count(1 - F(1, 10**100)) == made.threshold + 230
-    assert made.least_count(F(1, 10**100)) == 1
+    mechanism = key_selection(1, 1, "1e-6")
+    assert mechanism.least_count(1 - F(1, 10**100)) == mechanism.threshold + 230
+    assert mechanism.least_count(F(1, 10**100)) == 1
     rare = key_selection(1, 1, "1e-300")
     count = rare.least_count(F(1, 10**200))
     assert tail(rare.noise, rare.threshold + 1 - count) >= mpf("1e-200") > tail(rare.noise, rare.threshold + 2 - count)
@@ -382,21 +382,23 @@ def top_law(values, rate, k):
     law = {(): mpf(1)}
     for _ in range(k):
         law = {
-            (*chosen, left[at]): chance * p
+            (*chosen, left[choice]): chance * p
             for chosen, chance in law.items()
             for left in [[i for i in range(len(values)) if i not in chosen]]
-            for at, p in exponential_law([values[i] for i in left], rate).items()
+            for choice, p in exponential_law([values[i] for i in left], rate).items()
         }
     return law
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_monotone_top_k_is_private_for_scores_that_move_one_way(k):
-    made = monotone_top_k(scalar(1), 1, k)
-    assert made.cost == Repeated(Exponential(F(1, k)), k)
-    assert made.choice.rate == 2 * top_k(scalar(1), 1, k).choice.rate == F(1, k)
+    mechanism = monotone_top_k(scalar(1), 1, k)
+    assert mechanism.cost == Repeated(Exponential(F(1, k)), k)
+    assert mechanism.choice.rate == 2 * top_k(scalar(1), 1, k).choice.rate == F(1, k)
     pairs = one_more(4, 4, (0, 2))
-    losses = [largest_loss(top_law(s, made.choice.rate, k), top_law(t, made.choice.rate, k)) for s, t in pairs]
+    losses = [
+        largest_loss(top_law(s, mechanism.choice.rate, k), top_law(t, mechanism.choice.rate, k)) for s, t in pairs
+    ]
     assert mpf(1) / 3 < max(losses) <= 1 + ROUND_OFF
 
 
@@ -418,14 +420,14 @@ def joint_range(parts):
 
 def test_quantiles_of_all_groups_together_have_the_range_of_one():
     """Three groups on a grid of three points; a unit of three rows, shared out in every way."""
-    made = quantile(rows(3), 1, q="0.9")
+    mechanism = quantile(rows(3), 1, q="0.9")
     tables = [(0, 0, 0), (2, 1, 0), (0, 4, 1)]
     spots = list(product(range(3), repeat=2))  # group and grid point
     widest = mpf(0)
     for places in product(spots, repeat=3):
         after = [[c + places.count((g, t)) for t, c in enumerate(counts)] for g, counts in enumerate(tables)]
         laws = [
-            tuple(exponential_law(scores(list(x), made.q).tolist(), made.choice.rate) for x in pair)
+            tuple(exponential_law(scores(list(x), mechanism.q).tolist(), mechanism.choice.rate) for x in pair)
             for pair in zip(tables, after, strict=True)
         ]
         widest = max(widest, joint_range(laws))
@@ -434,11 +436,11 @@ def test_quantiles_of_all_groups_together_have_the_range_of_one():
 
 def test_counts_of_all_groups_together_have_the_range_of_one():
     """The monotone rate ε/m in both of two groups; a unit of three rows, shared out in every way."""
-    made = monotone_exponential(rows(3), 1)
+    mechanism = monotone_exponential(rows(3), 1)
     tables, spots = [(0, 2), (1, 0)], list(product(range(2), repeat=2))
     ranges = []
     for places in product(spots, repeat=3):
         after = [[c + places.count((g, t)) for t, c in enumerate(counts)] for g, counts in enumerate(tables)]
         pairs = zip(tables, after, strict=True)
-        ranges.append(joint_range([tuple(exponential_law(x, made.rate) for x in pair) for pair in pairs]))
+        ranges.append(joint_range([tuple(exponential_law(x, mechanism.rate) for x in pair) for pair in pairs]))
     assert abs(max(ranges) - 1) < ROUND_OFF

@@ -65,10 +65,10 @@ BY_TYPE = [
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_every_mechanism_states_its_sensitivity_and_its_cost(name):
-    made = MECHANISMS[name]
-    assert isinstance(made.sensitivity, Sensitivity)
-    assert cost.from_json(cost.to_json(made.cost)) == made.cost
-    assert hash(made) == hash(made)
+    mechanism = MECHANISMS[name]
+    assert isinstance(mechanism.sensitivity, Sensitivity)
+    assert cost.from_json(cost.to_json(mechanism.cost)) == mechanism.cost
+    assert hash(mechanism) == hash(mechanism)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -133,10 +133,10 @@ def test_whole_numbers_of_every_width_saturate_alike(given, kept):
     assert vector.tolist() == kept
 
 
-@pytest.mark.parametrize("one", [7, np.int16(7), np.uint64(7), np.array(7)])
-def test_a_single_number_stays_single(one):
-    assert lattice_vector(one).shape == ()
-    assert int(lattice_vector(one)) == 7
+@pytest.mark.parametrize("number", [7, np.int16(7), np.uint64(7), np.array(7)])
+def test_a_single_number_stays_single(number):
+    assert lattice_vector(number).shape == ()
+    assert int(lattice_vector(number)) == 7
 
 
 def test_input_array_is_not_written_to():

@@ -111,17 +111,17 @@ def test_a_heap_that_holds_the_quantile_is_answered():
 def test_draws_follow_the_law():
     """N = 60,000."""
     counts, mechanism = [2, 0, 5, 1, 0, 9, 3], quantile(rows(1), "1/2", q="0.25")
-    found = Counter(mechanism.many(counts, 60_000, SYSTEM).tolist())
+    frequencies = Counter(mechanism.many(counts, 60_000, SYSTEM).tolist())
     exact = counted(counts, F(1, 4))
-    assert_drawn_from(found, *(exponential_law(exact, mechanism.choice.rate * off) for off in (1, F(11, 10))))
+    assert_drawn_from(frequencies, *(exponential_law(exact, mechanism.choice.rate * off) for off in (1, F(11, 10))))
 
 
 def test_no_values_at_all_give_the_uniform_law():
     """N = 20,000; the wrong law leans by 10 % to the first half of the grid."""
     mechanism = quantile(rows(1), 1, q="0.5")
     assert set(scores([0] * 8, F(1, 2)).tolist()) == {0}
-    found = Counter("low" if y < 4 else "high" for y in mechanism.many([0] * 8, 20_000, SYSTEM).tolist())
-    assert_drawn_from(found, {"low": F(1, 2), "high": F(1, 2)}, {"low": F(11, 20), "high": F(9, 20)})
+    counts = Counter("low" if y < 4 else "high" for y in mechanism.many([0] * 8, 20_000, SYSTEM).tolist())
+    assert_drawn_from(counts, {"low": F(1, 2), "high": F(1, 2)}, {"low": F(11, 20), "high": F(9, 20)})
 
 
 @pytest.mark.parametrize("n", [10, 100, 1490, 1491, 1492, 1493, 5000, 10**12])
@@ -146,8 +146,8 @@ def test_counts_below_zero_count_as_zero():
 
 def test_saturation_moves_no_table_further_apart():
     top = 2**62 // (2 * 3)
-    near = [[top - 1, 0, 0], [top, 0, 0], [top + 1, 0, 0], [-1, 0, 0], [0, 0, 0]]
-    for s, t in zip(near, near[1:3] + near[:1] + near[4:], strict=False):
+    tables = [[top - 1, 0, 0], [top, 0, 0], [top + 1, 0, 0], [-1, 0, 0], [0, 0, 0]]
+    for s, t in zip(tables, tables[1:3] + tables[:1] + tables[4:], strict=False):
         if abs(s[0] - t[0]) == 1:
             assert np.abs(scores(s, F(1, 2)) - scores(t, F(1, 2))).max() <= 1
 
@@ -194,23 +194,23 @@ def test_runs_have_the_score_of_every_grid_point(q, held, count):
     """Grids of seven points, counts below 0 and beyond what is held included: point by point the slow scores."""
     counts = np.zeros(7, dtype=np.int64)
     counts[held] = [count + (i if count < 2**61 else 0) for i in range(len(held))]
-    found = grid_runs(np.array(held, dtype=np.int64), counts[held], 7, q)
-    assert np.array_equal(np.repeat(found.scores, found.lengths), scores(counts, q))
-    assert np.array_equal(found.starts, np.cumsum(found.lengths) - found.lengths)
-    assert found.lengths.min() >= 1
+    runs = grid_runs(np.array(held, dtype=np.int64), counts[held], 7, q)
+    assert np.array_equal(np.repeat(runs.scores, runs.lengths), scores(counts, q))
+    assert np.array_equal(runs.starts, np.cumsum(runs.lengths) - runs.lengths)
+    assert runs.lengths.min() >= 1
 
 
 def test_held_points_give_the_law_of_the_whole_grid():
     """N = 20,000 draws of each form, on runs of 18, 1, 2, 1 and 18 points."""
-    made = quantile(rows(1), 2, q="0.5")
+    mechanism = quantile(rows(1), 2, q="0.5")
     counts = np.zeros(40, dtype=np.int64)
     counts[[18, 21]] = 3, 2
-    weights = np.exp(float(made.choice.rate) * scores(counts, made.q))
+    weights = np.exp(float(mechanism.choice.rate) * scores(counts, mechanism.q))
     law = dict(enumerate((weights / weights.sum()).tolist()))
     wrong = dict(enumerate((weights**1.1 / (weights**1.1).sum()).tolist()))
-    whole = Counter(made.many(counts, 20_000, SYSTEM).tolist())
+    whole = Counter(mechanism.many(counts, 20_000, SYSTEM).tolist())
     assert_drawn_from(whole, law, wrong)
-    held = Counter(made.choose_from(np.array([18, 21]), np.array([3, 2]), 40, SYSTEM) for _ in range(20_000))
+    held = Counter(mechanism.choose_from(np.array([18, 21]), np.array([3, 2]), 40, SYSTEM) for _ in range(20_000))
     assert_drawn_from(held, law, wrong)
 
 

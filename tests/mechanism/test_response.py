@@ -40,22 +40,22 @@ def test_two_fair_coins_enumerate_to_three_quarters_and_one_quarter(truth, share
 
 @pytest.mark.parametrize("choices", [2, 3, 5])
 def test_a_lie_names_every_other_answer_once(choices):
-    made, bits = response(1, choices), max(1, (choices - 2).bit_length())
+    mechanism, bits = response(1, choices), max(1, (choices - 2).bit_length())
     for truth in range(choices):
-        lies = {int(made([truth], Replay([0, u << (64 - bits)]))[0]) for u in range(choices - 1)}
+        lies = {int(mechanism([truth], Replay([0, u << (64 - bits)]))[0]) for u in range(choices - 1)}
         assert lies == set(range(choices)) - {truth}
-        assert made([truth], Replay([255, 0]))[0] == truth
+        assert mechanism([truth], Replay([255, 0]))[0] == truth
 
 
 @pytest.mark.parametrize("epsilon", ["1e-9", "0.1", "1", "12", "1000", "1e6"])
 @pytest.mark.parametrize("choices", [2, 3, 100])
 def test_chance_of_a_lie_is_the_stated_one_at_every_epsilon(epsilon, choices):
-    made = response(epsilon, choices)
+    mechanism = response(epsilon, choices)
     with real.precision(200):
         others = real.ball(F(epsilon)).exp() + choices - 1  # each other answer has probability 1/others
-        assert float(made._lie() / (choices - 1) * others) == 1.0
+        assert float(mechanism._lie() / (choices - 1) * others) == 1.0
         kept = float(1 - (choices - 1) / others)
-    assert made.keep == pytest.approx(kept, rel=1e-15)
+    assert mechanism.keep == pytest.approx(kept, rel=1e-15)
 
 
 def test_largest_epsilon_is_handled():
@@ -66,7 +66,7 @@ def test_largest_epsilon_is_handled():
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "5"])
 @pytest.mark.parametrize("choices", [2, 4])
 def test_two_answers_of_one_person_are_exactly_epsilon_apart(epsilon, choices):
-    made = response(epsilon, choices)
+    mechanism = response(epsilon, choices)
     losses = [
         abs(mpmath.log(kary_law(x, epsilon, choices)[v] / kary_law(y, epsilon, choices)[v]))
         for x in range(choices)
@@ -74,34 +74,34 @@ def test_two_answers_of_one_person_are_exactly_epsilon_apart(epsilon, choices):
         for v in range(choices)
     ]
     assert abs(max(losses) - number(F(epsilon))) < 1e-30
-    assert made.cost == Response(epsilon)
-    assert made.sensitivity.relation is Relation.REPLACE_ONE
+    assert mechanism.cost == Response(epsilon)
+    assert mechanism.sensitivity.relation is Relation.REPLACE_ONE
 
 
 @pytest.mark.parametrize("truthful", ["0.5", "1/3", "0.9", "1e-6", "0.999999"])
 @pytest.mark.parametrize("yes", ["0.5", "0.1", "0.999", "1e-9"])
 def test_survey_states_the_larger_of_its_two_losses_rounded_up(truthful, yes):
-    made = two_coins(truthful, yes)
-    p, q = made.said_yes(1), made.said_yes(0)
+    mechanism = two_coins(truthful, yes)
+    p, q = mechanism.said_yes(1), mechanism.said_yes(0)
     with mpmath.workdps(60):
         true = max(mpmath.log(number(p / q)), mpmath.log(number((1 - q) / (1 - p))))
-        stated = number(made.cost.epsilon)
+        stated = number(mechanism.cost.epsilon)
         assert true <= stated <= true * (1 + mpmath.mpf(10) ** -15)
 
 
 def test_reports_follow_the_law():
     """N = 80,000 people."""
-    found = Counter(response("3/2", 4)(np.full(80_000, 2), SYSTEM).tolist())
-    assert_drawn_from(found, kary_law(2, "1.5", 4), kary_law(2, "1.65", 4))
+    counts = Counter(response("3/2", 4)(np.full(80_000, 2), SYSTEM).tolist())
+    assert_drawn_from(counts, kary_law(2, "1.5", 4), kary_law(2, "1.65", 4))
 
 
 def test_survey_reports_follow_the_law():
     """N = 80,000 people of each kind."""
-    made = two_coins("0.4", "0.3")
+    mechanism = two_coins("0.4", "0.3")
     for truth in (0, 1):
-        found = Counter(made(np.full(80_000, truth), SYSTEM).tolist())
-        yes, off = made.said_yes(truth), made.said_yes(truth) * F(11, 10)
-        assert_drawn_from(found, {1: yes, 0: 1 - yes}, {1: off, 0: 1 - off})
+        counts = Counter(mechanism(np.full(80_000, truth), SYSTEM).tolist())
+        yes, off = mechanism.said_yes(truth), mechanism.said_yes(truth) * F(11, 10)
+        assert_drawn_from(counts, {1: yes, 0: 1 - yes}, {1: off, 0: 1 - off})
 
 
 def test_answers_outside_count_as_the_nearest():
@@ -128,62 +128,62 @@ def moments(law, value):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 1.0])
-@pytest.mark.parametrize("made", [two_coins(), two_coins("0.2", "0.7")], ids=str)
-def test_survey_estimate_is_unbiased_with_the_stated_variance(made, share):
+@pytest.mark.parametrize("mechanism", [two_coins(), two_coins("0.2", "0.7")], ids=str)
+def test_survey_estimate_is_unbiased_with_the_stated_variance(mechanism, share):
     """Summed over every number of yes among 12 people drawn at random."""
-    said = float(made.said_yes(0)) + share * float(made.truthful)
-    mean, variance = moments(binomial(PEOPLE, said), lambda c: made.share(reports(c)).value)
+    said = float(mechanism.said_yes(0)) + share * float(mechanism.truthful)
+    mean, variance = moments(binomial(PEOPLE, said), lambda c: mechanism.share(reports(c)).value)
     assert mean == pytest.approx(share, abs=1e-12)
-    assert variance == pytest.approx(made.variance(share, PEOPLE))
+    assert variance == pytest.approx(mechanism.variance(share, PEOPLE))
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize(("epsilon", "choices"), [("1", 2), ("0.1", 3), ("4", 5)])
 def test_kary_estimate_is_unbiased_with_the_stated_variance(epsilon, choices, share):
-    made = response(epsilon, choices)
-    p, q = made.keep, (1 - made.keep) / (choices - 1)
-    mean, variance = moments(binomial(PEOPLE, q + (p - q) * share), lambda c: made.shares(reports(c))[1].value)
+    mechanism = response(epsilon, choices)
+    p, q = mechanism.keep, (1 - mechanism.keep) / (choices - 1)
+    mean, variance = moments(binomial(PEOPLE, q + (p - q) * share), lambda c: mechanism.shares(reports(c))[1].value)
     assert mean == pytest.approx(share, abs=1e-11)
-    assert variance == pytest.approx(made.variance(share, PEOPLE))
+    assert variance == pytest.approx(mechanism.variance(share, PEOPLE))
 
 
 def test_shares_of_all_answers_add_up_to_one():
-    made = response(1, 4)
-    assert sum(s.value for s in made.shares([0, 1, 1, 3, 3, 3])) == pytest.approx(1)
+    mechanism = response(1, 4)
+    assert sum(s.value for s in mechanism.shares([0, 1, 1, 3, 3, 3])) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("yes_people", [0, 3, 7, 12])
 def test_variance_of_the_coins_alone_does_not_depend_on_the_table(yes_people):
     """Everybody asked, binary: e^ε/(n(e^ε − 1)²), here from the law of a sum of unequal coins."""
-    made = response(1)
-    p, e = made.keep, float(mpmath.e)
+    mechanism = response(1)
+    p, e = mechanism.keep, float(mpmath.e)
     law = {0: 1.0}
     for chance in [p] * yes_people + [1 - p] * (PEOPLE - yes_people):
         law = {c: law.get(c, 0) * (1 - chance) + law.get(c - 1, 0) * chance for c in range(max(law) + 2)}
-    mean, variance = moments(law, lambda c: made.shares(reports(c))[1].value)
+    mean, variance = moments(law, lambda c: mechanism.shares(reports(c))[1].value)
     assert mean == pytest.approx(yes_people / PEOPLE)
-    assert variance == pytest.approx(e / (e - 1) ** 2 / PEOPLE) == pytest.approx(made.variance(0.0, PEOPLE))
+    assert variance == pytest.approx(e / (e - 1) ** 2 / PEOPLE) == pytest.approx(mechanism.variance(0.0, PEOPLE))
 
 
 @pytest.mark.parametrize("level", ["0.8", "0.95", "0.999"])
 @pytest.mark.parametrize("people", [1, 9, 40])
 def test_interval_covers_every_share_at_its_level(people, level):
     """Coverage summed over all numbers of yes, for shares on a fine grid, people drawn at random."""
-    made = two_coins()
-    found = [made.share(reports(c, people), level) for c in range(people + 1)]
-    assert all(0 <= s.low <= s.high <= 1 for s in found)
+    mechanism = two_coins()
+    intervals = [mechanism.share(reports(c, people), level) for c in range(people + 1)]
+    assert all(0 <= s.low <= s.high <= 1 for s in intervals)
     for share in np.linspace(0, 1, 101):
         law = binomial(people, 0.25 + share / 2)
-        covered = sum(law[c] for c, s in enumerate(found) if s.low - 1e-12 <= share <= s.high + 1e-12)
+        covered = sum(law[c] for c, s in enumerate(intervals) if s.low - 1e-12 <= share <= s.high + 1e-12)
         assert covered >= float(level) - 1e-9
 
 
-def test_interval_is_not_idle():
+def test_intervals_of_400_reports_are_narrow():
     narrow, wide = (two_coins().share(reports(200, 400), level) for level in ("0.5", "0.99"))
     assert 0 < narrow.high - narrow.low < wide.high - wide.low < 0.35
 
 
-def test_no_reports_say_nothing():
+def test_no_reports_leave_the_whole_interval():
     assert (two_coins().share([]).low, two_coins().share([]).high) == (0.0, 1.0)
 
 

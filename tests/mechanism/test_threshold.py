@@ -25,32 +25,34 @@ from replay import Refusing
 
 def patterns(questions, positives):
     """Every list of verdicts a run can end with: it stops with the last positive or with the questions."""
-    found = []
-    for made in product((False, True), repeat=questions):
-        ends = [i for i, above in enumerate(made) if above][positives - 1 : positives]
-        found.append(made[: ends[0] + 1] if ends else made)
-    return sorted(set(found))
+    patterns_of = []
+    for verdicts_given in product((False, True), repeat=questions):
+        ends = [i for i, above in enumerate(verdicts_given) if above][positives - 1 : positives]
+        patterns_of.append(verdicts_given[: ends[0] + 1] if ends else verdicts_given)
+    return sorted(set(patterns_of))
 
 
-def pattern_law(values, made, reach=120):
+def pattern_law(values, mechanism, reach=120):
     """P[pattern] = Σ over ρ of P[ρ]·∏ P[ν ≥ T + ρ − q] or its complement; floats, right to 10⁻¹² of each."""
-    rho = masses(made.threshold_noise, reach)
-    above = np.array([[float(at_least(made.question_noise, made.threshold + r - q)) for r in rho] for q in values])
+    rho = masses(mechanism.threshold_noise, reach)
+    above = np.array(
+        [[float(at_least(mechanism.question_noise, mechanism.threshold + r - q)) for r in rho] for q in values]
+    )
     chance, sides = np.array([float(p) for p in rho.values()]), np.stack([1 - above, above])
     return {
         pattern: float(chance @ np.prod([sides[int(up), i] for i, up in enumerate(pattern)], axis=0))
-        for pattern in patterns(len(values), made.positives)
+        for pattern in patterns(len(values), mechanism.positives)
     }
 
 
-def verdicts(made, values, source=SYSTEM):
-    return tuple(v.above for v in made(values, source))
+def verdicts(mechanism, values, source=SYSTEM):
+    return tuple(v.above for v in mechanism(values, source))
 
 
-def fixed(made, threshold, *questions, numbers=()):
+def fixed(mechanism, threshold, *questions, numbers=()):
     """The mechanism with chosen noise."""
     fresh = Fixed(*numbers) if numbers else None
-    return replace(made, threshold_noise=Fixed(threshold), question_noise=Fixed(*questions), number_noise=fresh)
+    return replace(mechanism, threshold_noise=Fixed(threshold), question_noise=Fixed(*questions), number_noise=fresh)
 
 
 # --- the promise -------------------------------------------------------------------------------------------------
@@ -59,13 +61,13 @@ def fixed(made, threshold, *questions, numbers=()):
 @pytest.mark.parametrize("positives", [1, 2])
 @pytest.mark.parametrize("epsilon", ["1", "4"])
 def test_verdicts_are_epsilon_private_for_all_neighbouring_lists(epsilon, positives):
-    made = sparse_vector(scalar(1), epsilon, threshold=1, positives=positives)
+    mechanism = sparse_vector(scalar(1), epsilon, threshold=1, positives=positives)
     lists = list(product(range(2), repeat=4))
-    laws = {values: pattern_law(values, made, 60) for values in lists}
+    laws = {values: pattern_law(values, mechanism, 60) for values in lists}
     largest = max(largest_loss(laws[s], laws[t]) for s, t in within(lists, 1))
     assert largest <= number(F(epsilon)) + 1e-9
     assert largest > number(F(epsilon)) / 4
-    assert made.cost == Pure(epsilon)
+    assert mechanism.cost == Pure(epsilon)
 
 
 @pytest.mark.parametrize(
@@ -80,33 +82,33 @@ def test_verdicts_are_epsilon_private_for_all_neighbouring_lists(epsilon, positi
 )
 def test_long_lists_cost_no_more_than_short_ones(here, there):
     """Ten questions, five positives, the pairs that refute the wrong variants (Lyu, Su & Li 2017)."""
-    made = sparse_vector(scalar(1), 2, threshold=0, positives=5)
-    loss = largest_loss(pattern_law(here, made, 90), pattern_law(there, made, 90))
+    mechanism = sparse_vector(scalar(1), 2, threshold=0, positives=5)
+    loss = largest_loss(pattern_law(here, mechanism, 90), pattern_law(there, mechanism, 90))
     assert loss <= 2 + 1e-9
 
 
 def test_fifty_negatives_before_a_positive_cost_no_more():
-    made = sparse_vector(scalar(1), 1, threshold=3, positives=1)
-    laws = [pattern_law_of_one(made, q) for q in (0, 1)]
+    mechanism = sparse_vector(scalar(1), 1, threshold=3, positives=1)
+    laws = [pattern_law_of_one(mechanism, q) for q in (0, 1)]
     assert abs(mpmath.log(laws[0] / laws[1])) <= 1
 
 
-def pattern_law_of_one(made, q, negatives=50):
+def pattern_law_of_one(mechanism, q, negatives=50):
     """P[⊥ fifty times, then ⊤] for equal questions."""
     return mpmath.fsum(
         chance
-        * (1 - at_least(made.question_noise, made.threshold + rho - q)) ** negatives
-        * at_least(made.question_noise, made.threshold + rho - q)
-        for rho, chance in masses(made.threshold_noise, 150).items()
+        * (1 - at_least(mechanism.question_noise, mechanism.threshold + rho - q)) ** negatives
+        * at_least(mechanism.question_noise, mechanism.threshold + rho - q)
+        for rho, chance in masses(mechanism.threshold_noise, 150).items()
     )
 
 
 @pytest.mark.parametrize("positives", [1, 2, 10, 1000])
 @pytest.mark.parametrize("step", [1, "7/2"])
 def test_split_adds_up_exactly_and_is_the_one_of_least_spread(positives, step):
-    made = sparse_vector(scalar(step), "3/10", threshold=0, positives=positives)
-    first = F(step) / made.threshold_noise.scale
-    second = 2 * positives * F(step) / made.question_noise.scale
+    mechanism = sparse_vector(scalar(step), "3/10", threshold=0, positives=positives)
+    first = F(step) / mechanism.threshold_noise.scale
+    second = 2 * positives * F(step) / mechanism.question_noise.scale
     assert first + second == F(3, 10)
 
     def spread(share):
@@ -117,22 +119,22 @@ def test_split_adds_up_exactly_and_is_the_one_of_least_spread(positives, step):
 
 
 def test_numbers_cost_extra_and_have_noise_of_their_own():
-    made = numeric_sparse_vector(scalar(2), 1, threshold=0, positives=4, numbers="1/2")
-    assert made.cost == Together((Pure(1), Repeated(Pure(F(1, 8)), 4)))
-    assert made.number_noise.scale == 16
+    mechanism = numeric_sparse_vector(scalar(2), 1, threshold=0, positives=4, numbers="1/2")
+    assert mechanism.cost == Together((Pure(1), Repeated(Pure(F(1, 8)), 4)))
+    assert mechanism.number_noise.scale == 16
     plain = sparse_vector(scalar(2), 1, threshold=0, positives=4)
-    assert (made.threshold_noise, made.question_noise) == (plain.threshold_noise, plain.question_noise)
-    run = fixed(made, 0, 100, numbers=(-3,)).open(SYSTEM)
+    assert (mechanism.threshold_noise, mechanism.question_noise) == (plain.threshold_noise, plain.question_noise)
+    run = fixed(mechanism, 0, 100, numbers=(-3,)).open(SYSTEM)
     assert run.ask(50) == Verdict(True, 47)  # not 150, the number that was compared
 
 
 def test_verdict_and_number_together_keep_the_whole_price():
-    made = numeric_sparse_vector(scalar(1), 1, threshold=0, positives=1, numbers=1)
-    fresh = masses(made.number_noise, 12)
+    mechanism = numeric_sparse_vector(scalar(1), 1, threshold=0, positives=1, numbers=1)
+    fresh = masses(mechanism.number_noise, 12)
 
     def law(values):
         joint = {}
-        for pattern, chance in pattern_law(values, made, 90).items():
+        for pattern, chance in pattern_law(values, mechanism, 90).items():
             if pattern[-1]:
                 joint |= {(pattern, y): chance * fresh[y - values[len(pattern) - 1]] for y in range(-8, 9)}
             else:
@@ -150,42 +152,44 @@ def test_verdict_and_number_together_keep_the_whole_price():
 
 def test_code_decides_by_the_law_it_states():
     """All noise of the threshold and of two questions up to ±13 steps through the code, weighted by its exact mass."""
-    made = sparse_vector(scalar(1), 8, threshold=1, positives=1)
-    rho, nu = masses(made.threshold_noise, 13), masses(made.question_noise, 13)
-    found = dict.fromkeys(patterns(2, 1), mpmath.mpf(0))
+    mechanism = sparse_vector(scalar(1), 8, threshold=1, positives=1)
+    rho, nu = masses(mechanism.threshold_noise, 13), masses(mechanism.question_noise, 13)
+    chances = dict.fromkeys(patterns(2, 1), mpmath.mpf(0))
     for r, x, y in product(rho, nu, nu):
-        found[verdicts(fixed(made, r, x, y), [0, 1])] += rho[r] * nu[x] * nu[y]
-    stated = pattern_law([0, 1], made)
-    cut = 2 * at_least(made.threshold_noise, 14) + 4 * at_least(made.question_noise, 14)
+        chances[verdicts(fixed(mechanism, r, x, y), [0, 1])] += rho[r] * nu[x] * nu[y]
+    stated = pattern_law([0, 1], mechanism)
+    cut = 2 * at_least(mechanism.threshold_noise, 14) + 4 * at_least(mechanism.question_noise, 14)
     assert cut < 1e-6
-    assert all(abs(found[pattern] - stated[pattern]) <= cut for pattern in found)
+    assert all(abs(chances[pattern] - stated[pattern]) <= cut for pattern in chances)
 
 
 def test_draws_follow_the_law():
     """N = 30,000 runs of three questions."""
-    made = sparse_vector(scalar(1), 6, threshold=0, positives=2)
-    quick = replace(made, threshold_noise=Batched(made.threshold_noise), question_noise=Batched(made.question_noise))
-    values = (-3, 2, -2)
-    found = Counter(verdicts(quick, values) for _ in range(30_000))
-    wrong = replace(
-        made,
-        threshold_noise=replace(made.threshold_noise, scale=made.threshold_noise.scale * F(11, 10)),
-        question_noise=replace(made.question_noise, scale=made.question_noise.scale * F(11, 10)),
+    mechanism = sparse_vector(scalar(1), 6, threshold=0, positives=2)
+    quick = replace(
+        mechanism, threshold_noise=Batched(mechanism.threshold_noise), question_noise=Batched(mechanism.question_noise)
     )
-    assert_drawn_from(found, pattern_law(values, made), pattern_law(values, wrong))
+    values = (-3, 2, -2)
+    counts = Counter(verdicts(quick, values) for _ in range(30_000))
+    wrong = replace(
+        mechanism,
+        threshold_noise=replace(mechanism.threshold_noise, scale=mechanism.threshold_noise.scale * F(11, 10)),
+        question_noise=replace(mechanism.question_noise, scale=mechanism.question_noise.scale * F(11, 10)),
+    )
+    assert_drawn_from(counts, pattern_law(values, mechanism), pattern_law(values, wrong))
 
 
 def test_a_tie_counts_as_above():
-    made = sparse_vector(scalar(1), 1, threshold=5, positives=1)
-    assert verdicts(fixed(made, 2, 3), [4]) == (True,)
-    assert verdicts(fixed(made, 2, 2), [4]) == (False,)
+    mechanism = sparse_vector(scalar(1), 1, threshold=5, positives=1)
+    assert verdicts(fixed(mechanism, 2, 3), [4]) == (True,)
+    assert verdicts(fixed(mechanism, 2, 2), [4]) == (False,)
 
 
 def test_nothing_is_answered_after_the_last_positive():
-    made = sparse_vector(scalar(1), 1, threshold=0, positives=2)
-    found = fixed(made, 0, 0, 0, 0, 0, 0)([-1, 5, -1, 5, 5, 5], SYSTEM)
-    assert [v.above for v in found] == [False, True, False, True]
-    run = fixed(made, 0, 0, 0).open(SYSTEM)
+    mechanism = sparse_vector(scalar(1), 1, threshold=0, positives=2)
+    answers = fixed(mechanism, 0, 0, 0, 0, 0, 0)([-1, 5, -1, 5, 5, 5], SYSTEM)
+    assert [v.above for v in answers] == [False, True, False, True]
+    run = fixed(mechanism, 0, 0, 0).open(SYSTEM)
     assert [run.ask(1).above, run.ask(1).above] == [True, True]
     run._source = Refusing()
     for _ in range(3):
@@ -194,10 +198,10 @@ def test_nothing_is_answered_after_the_last_positive():
 
 
 def test_no_list_has_more_positives_than_were_paid_for():
-    made = sparse_vector(scalar(1), 1, threshold=0, positives=3)
+    mechanism = sparse_vector(scalar(1), 1, threshold=0, positives=3)
     for _ in range(20):
-        found = verdicts(made, [10**6] * 10)
-        assert sum(found) == len(found) == 3
+        answers = verdicts(mechanism, [10**6] * 10)
+        assert sum(answers) == len(answers) == 3
 
 
 def test_threads_share_the_positives():
@@ -210,8 +214,8 @@ def test_threads_share_the_positives():
             return None
 
     with ThreadPoolExecutor(8) as pool:
-        found = Counter(pool.map(ask, range(200)))
-    assert found == {True: 50, None: 150}
+        counts = Counter(pool.map(ask, range(200)))
+    assert counts == {True: 50, None: 150}
 
 
 DUPLICATES = {
@@ -278,11 +282,11 @@ def test_a_forked_child_is_refused_even_under_its_parents_number(monkeypatch):
 
 
 def test_a_child_may_open_a_run_of_its_own():
-    made = sparse_vector(scalar(1), 1, threshold=-(10**9), positives=1)
+    mechanism = sparse_vector(scalar(1), 1, threshold=-(10**9), positives=1)
 
     class Late:
         def ask(self, value):
-            return made.open(SYSTEM).ask(value)
+            return mechanism.open(SYSTEM).ask(value)
 
     assert _said_in_a_child(Late()) == "above: True"
 
@@ -293,29 +297,29 @@ def test_a_child_may_open_a_run_of_its_own():
 @pytest.mark.parametrize("missed", ["0.5", "0.05", "1e-6"])
 @pytest.mark.parametrize("questions", [1, 20])
 def test_values_beyond_the_slack_are_judged_right(questions, missed):
-    made = sparse_vector(scalar(1), 2, threshold=7, positives=1)
-    slack = made.slack(questions, missed)
-    rho = masses(made.threshold_noise, 150)
+    mechanism = sparse_vector(scalar(1), 2, threshold=7, positives=1)
+    slack = mechanism.slack(questions, missed)
+    rho = masses(mechanism.threshold_noise, 150)
     for side in (-1, 1):
         value = 7 + side * slack
-        wrong = [1 - _right(made, value, r, side) ** questions for r in rho]
+        wrong = [1 - _right(mechanism, value, r, side) ** questions for r in rho]
         assert mpmath.fsum(p * w for p, w in zip(rho.values(), wrong, strict=True)) <= mpmath.mpf(missed)
 
 
-def _right(made, value, rho, side):
-    above = at_least(made.question_noise, made.threshold + rho - value)
+def _right(mechanism, value, rho, side):
+    above = at_least(mechanism.question_noise, mechanism.threshold + rho - value)
     return above if side > 0 else 1 - above
 
 
 def test_slack_holds_at_the_edge_of_both_radii():
-    made = sparse_vector(scalar(1), 2, threshold=0, positives=1)
-    a = made.threshold_noise.radius(F(39, 40))
-    b = made.question_noise.radius(F(39, 40))
-    slack = made.slack(1, "0.05")
+    mechanism = sparse_vector(scalar(1), 2, threshold=0, positives=1)
+    a = mechanism.threshold_noise.radius(F(39, 40))
+    b = mechanism.question_noise.radius(F(39, 40))
+    slack = mechanism.slack(1, "0.05")
     assert slack == a + b + 1
-    assert verdicts(fixed(made, -a, b), [-slack]) == (False,)
-    assert verdicts(fixed(made, a, -b), [slack]) == (True,)
-    assert verdicts(fixed(made, -a, b), [-(a + b)]) == (True,)  # without the one step more: a tie, judged wrong
+    assert verdicts(fixed(mechanism, -a, b), [-slack]) == (False,)
+    assert verdicts(fixed(mechanism, a, -b), [slack]) == (True,)
+    assert verdicts(fixed(mechanism, -a, b), [-(a + b)]) == (True,)  # without the one step more: a tie, judged wrong
 
 
 # --- refusals ----------------------------------------------------------------------------------------------------
@@ -331,9 +335,9 @@ def test_a_question_is_one_whole_number(given):
 
 
 def test_questions_saturate_like_everything_else():
-    made = sparse_vector(scalar(1), 1, threshold=LARGEST, positives=1)
-    assert verdicts(fixed(made, 0, 0), [10**40]) == (True,)
-    assert verdicts(fixed(made, 1, 0), [10**40]) == (False,)
+    mechanism = sparse_vector(scalar(1), 1, threshold=LARGEST, positives=1)
+    assert verdicts(fixed(mechanism, 0, 0), [10**40]) == (True,)
+    assert verdicts(fixed(mechanism, 1, 0), [10**40]) == (False,)
 
 
 @pytest.mark.parametrize("given", [2**62, -(2**62), 0.5, None, True, float("nan"), "0"])
@@ -356,9 +360,9 @@ def test_bad_price_of_numbers_is_refused(given):
 
 @pytest.mark.parametrize("given", [0, 1, None, True, float("nan")])
 def test_bad_slack_is_refused(given):
-    made = sparse_vector(scalar(1), 1, threshold=0, positives=1)
+    mechanism = sparse_vector(scalar(1), 1, threshold=0, positives=1)
     with pytest.raises(BadValue, match="missed must be"):
-        made.slack(5, given)
+        mechanism.slack(5, given)
     if given not in (1, True):
         with pytest.raises(BadValue, match="questions must be"):
-            made.slack(given, "0.1")
+            mechanism.slack(given, "0.1")
