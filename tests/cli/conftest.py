@@ -60,13 +60,13 @@ def told(capfd: pytest.CaptureFixture[str]) -> Callable[..., dict[str, Any]]:
         said = capfd.readouterr()
         assert said.out.count("\n") == 1, said
         assert CANARY not in said.out + said.err
-        found: dict[str, Any] = json.loads(said.out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
-        assert (status, found["ok"]) == (exit_code, exit_code == 0), found
+        reply: dict[str, Any] = json.loads(said.out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+        assert (status, reply["ok"]) == (exit_code, exit_code == 0), reply
         if exit_code:
-            assert found["exit"] == exit_code
-            assert all(found[part] for part in ("code", "what", "why", "fix"))
-            fixes_of(found)
-        return found
+            assert reply["exit"] == exit_code
+            assert all(reply[part] for part in ("code", "what", "why", "fix"))
+            fixes_of(reply)
+        return reply
 
     return run
 

@@ -31,18 +31,18 @@ def spent(told: Told) -> str:
 
 def test_answer_has_the_keys_of_the_public_face_and_is_charged_once(people: Path, told: Told) -> None:
     quoted = told("quote", "people.toml", COUNTS, "--eps", "1")
-    found = told("ask", "people.toml", COUNTS, "--eps", "1")
-    assert found["cost"] == quoted["cost"]
-    assert found["remaining"] == quoted["remaining_after"]
-    assert found["receipt"].startswith("2-")
-    assert [row["region"] for row in found["rows"]] == ["north", "south", "east"]
-    assert all(list(row) == ["region", "n", "n_moe"] and row["n_moe"] > 0 for row in found["rows"])
-    assert [set(column) >= {"name", "mechanism", "scale", "step", "epsilon"} for column in found["columns"]] == [True]
-    assert (found["level"], found["replayed"], bool(found["caveats"])) == (0.95, False, True)
-    again = told("ask", "people.toml", COUNTS, "--eps", "1")
-    assert again["replayed"] is True
-    assert again["rows"] == found["rows"]
-    assert again["receipt"] == found["receipt"]
+    reply = told("ask", "people.toml", COUNTS, "--eps", "1")
+    assert reply["cost"] == quoted["cost"]
+    assert reply["remaining"] == quoted["remaining_after"]
+    assert reply["receipt"].startswith("2-")
+    assert [row["region"] for row in reply["rows"]] == ["north", "south", "east"]
+    assert all(list(row) == ["region", "n", "n_moe"] and row["n_moe"] > 0 for row in reply["rows"])
+    assert [set(column) >= {"name", "mechanism", "scale", "step", "epsilon"} for column in reply["columns"]] == [True]
+    assert (reply["level"], reply["replayed"], bool(reply["caveats"])) == (0.95, False, True)
+    replay = told("ask", "people.toml", COUNTS, "--eps", "1")
+    assert replay["replayed"] is True
+    assert replay["rows"] == reply["rows"]
+    assert replay["receipt"] == reply["receipt"]
     assert spent(told) == "1"
 
 
@@ -113,19 +113,19 @@ def test_format_goes_to_a_pipe_byte_for_byte(people: Path) -> None:
     ascii_only = {"PYTHONIOENCODING": "ascii"}
     import os
 
-    made = subprocess.run(
+    process = subprocess.run(
         [*run, "--format", "md"], capture_output=True, timeout=60, check=True, env={**os.environ, **ascii_only}
     )
-    assert "± " in made.stdout.decode("utf-8")
+    assert "± " in process.stdout.decode("utf-8")
 
 
 def test_json_and_a_file_give_both(people: Path, told: Told) -> None:
-    found = told("ask", "people.toml", COUNTS, "--eps", "1", "-o", "answer.csv")
-    assert (people.parent / "answer.csv").read_text().splitlines()[1].startswith(f"north,{found['rows'][0]['n']},")
+    reply = told("ask", "people.toml", COUNTS, "--eps", "1", "-o", "answer.csv")
+    assert (people.parent / "answer.csv").read_text().splitlines()[1].startswith(f"north,{reply['rows'][0]['n']},")
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])
-def test_plot_is_drawn(people: Path, told: Told, suffix: str) -> None:
+def test_plot_flag_draws_a_picture(people: Path, told: Told, suffix: str) -> None:
     assert told("ask", "people.toml", COUNTS, "--eps", "1", "--plot", f"a.{suffix}")["plot"] == f"a.{suffix}"
     assert (people.parent / f"a.{suffix}").stat().st_size > 1000
 
@@ -142,8 +142,8 @@ def test_analyst_pays_from_an_own_cap(people: Path, told: Told) -> None:
     refused = told("ask", "people.toml", COUNTS, "--eps", "0.5", "--as", "ana", exit_code=5)
     assert refused["code"] == "budget-exceeded"
     line = next(line for line in refused["fix"].splitlines() if "discreet ask" in line)
-    found = told(*words_in(line.partition("discreet ")[2]))
-    assert found["remaining"]["epsilon"] == "0"
+    reply = told(*words_in(line.partition("discreet ")[2]))
+    assert reply["remaining"]["epsilon"] == "0"
     assert told("budget", "people.toml")["analysts"] == [{"name": "ana", "cap": "1", "spent": "1"}]
 
 
@@ -163,7 +163,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("more", "fix"), REFUSED, ids=[" ".join(more) for more, _ in REFUSED])
-def test_what_could_not_be_written_is_refused_before_the_charge(
+def test_output_that_cannot_be_written_is_refused_before_the_charge(
     people: Path, told: Told, more: list[str], fix: str
 ) -> None:
     (people.parent / "old.png").write_bytes(b"mine")
@@ -175,7 +175,7 @@ def test_what_could_not_be_written_is_refused_before_the_charge(
     assert (people.parent / "old.png").read_bytes() == b"mine"
 
 
-def test_seed_is_no_flag_here(people: Path, told: Told) -> None:
+def test_ask_takes_no_seed(people: Path, told: Told) -> None:
     assert told("ask", "people.toml", COUNTS, "--eps", "1", "--seed", "1", exit_code=2)["code"] == "usage"
 
 
@@ -206,7 +206,7 @@ def towns(people: Path) -> Path:
     return people
 
 
-def test_question_that_lacks_a_delta_is_refused_with_itself_and_one(towns: Path, told: Told) -> None:
+def test_question_that_lacks_a_delta_is_refused_with_the_command_that_has_one(towns: Path, told: Told) -> None:
     for sql, flags in ((NAMES, ["--delta", "0"]), (NAMES.replace("SELECT", WITH_NO_DELTA, 1), [])):
         fix = told("ask", "people.toml", sql, "--eps", "0.5", *flags, exit_code=4)["fix"]
         words = words_in(fix.rpartition("discreet ")[2])
@@ -232,7 +232,7 @@ def test_delta_under_a_budget_without_one_is_refused_with_the_command_too(towns:
     told("ask", "people.toml", NAMES, "--eps", "0.5", "--delta", "1e-9")
 
 
-def test_too_dear_a_question_about_them_is_refused_with_one_that_fits(towns: Path, told: Told) -> None:
+def test_too_dear_a_question_about_private_keys_is_refused_with_one_that_fits(towns: Path, told: Told) -> None:
     told("ask", "people.toml", NAMES, "--eps", "2.5")
     fix = told("ask", "people.toml", NAMES, "--eps", "1", exit_code=5)["fix"]
     words = words_in(fix.splitlines()[0].partition("discreet ")[2])
@@ -286,10 +286,10 @@ def test_picture_that_cannot_be_drawn_loses_no_answer(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(style, "write", full)
-    found = told("ask", "people.toml", COUNTS, "--eps", "1", "--plot", "a.png")
-    assert found["plot"] is None
-    assert found["rows"]
-    assert any("Not drawn" in caveat for caveat in found["caveats"])
+    reply = told("ask", "people.toml", COUNTS, "--eps", "1", "--plot", "a.png")
+    assert reply["plot"] is None
+    assert reply["rows"]
+    assert any("Not drawn" in caveat for caveat in reply["caveats"])
 
 
 # --- on a terminal -------------------------------------------------------------------------------------------------
@@ -303,7 +303,7 @@ def test_enter_agrees_to_the_quote(people: Path, told: Told) -> None:
 
 
 @pytest.mark.parametrize("answer", [b"n\n", b"\x03", b"\x04"], ids=["n", "ctrl-c", "ctrl-d"])
-def test_anything_else_leaves_it_unasked_and_uncharged(people: Path, answer: bytes) -> None:
+def test_any_reply_but_enter_leaves_the_question_unasked_and_uncharged(people: Path, answer: bytes) -> None:
     status, screen = typed(people.parent, ["ask", "people.toml", COUNTS, "--eps", "1"], answer=answer)
     assert status == 130, screen
     assert "Nothing was asked and nothing was charged." in screen
@@ -311,13 +311,13 @@ def test_anything_else_leaves_it_unasked_and_uncharged(people: Path, answer: byt
     assert not people.with_suffix(".ledger").exists()
 
 
-def test_yes_asks_without_a_question(people: Path) -> None:
+def test_yes_flag_asks_without_a_prompt(people: Path) -> None:
     status, screen = typed(people.parent, ["ask", "people.toml", COUNTS, "--eps", "1", "--yes"])
     assert status == 0, screen
     assert "leaves it" not in screen
 
 
-def test_bytes_are_not_thrown_at_a_terminal(people: Path) -> None:
+def test_binary_formats_are_not_written_to_a_terminal(people: Path) -> None:
     status, screen = typed(people.parent, ["ask", "people.toml", COUNTS, "--eps", "1", "--format", "parquet"])
     assert status == 2, screen
     assert "-o answer.parquet" in screen
@@ -328,9 +328,9 @@ def test_bytes_are_not_thrown_at_a_terminal(people: Path) -> None:
 @pytest.mark.parametrize("verb", [["ask"], ["quote"], ["release", "plan"], ["release", "build"]], ids=" ".join)
 def test_blank_analyst_is_refused_with_a_fix(verb: list[str], name: str, people: Path, told: Told) -> None:
     sql = [COUNTS] if verb[0] != "release" else []
-    found = told(*verb, "people.toml", *sql, "--eps", "1", "--as", name, exit_code=2)
-    assert found["what"] == "--as must be a name."
-    assert "--as ana" in found["fix"]
+    reply = told(*verb, "people.toml", *sql, "--eps", "1", "--as", name, exit_code=2)
+    assert reply["what"] == "--as must be a name."
+    assert "--as ana" in reply["fix"]
     assert not people.with_suffix(".ledger").exists()
 
 
@@ -352,9 +352,9 @@ def test_plot_says_which_of_several_columns_it_shows(people: Path, told: Told, s
 
 def test_a_replay_charges_nothing_and_says_what_it_cost_first(people: Path, told: Told) -> None:
     first = told("ask", "people.toml", COUNTS, "--eps", "1")
-    again = told("ask", "people.toml", COUNTS, "--eps", "1")
+    replay = told("ask", "people.toml", COUNTS, "--eps", "1")
     assert (first["charged"], first["replayed"]) == ("1", False)
-    assert (again["charged"], again["cost"]["epsilon"], again["replayed"]) == ("0", "1", True)
+    assert (replay["charged"], replay["cost"]["epsilon"], replay["replayed"]) == ("0", "1", True)
 
 
 @pytest.mark.parametrize(

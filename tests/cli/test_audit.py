@@ -25,26 +25,28 @@ def said(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[
 
 
 def test_named_claim_is_one_object_of_rows(capfd: pytest.CaptureFixture[str]) -> None:
-    status, found = said(capfd, "laplace-1", "--runs", "2000")
+    status, reply = said(capfd, "laplace-1", "--runs", "2000")
     assert status == 0
-    assert found["ok"] is True
-    drawn, exact = found["audit"]
+    assert reply["ok"] is True
+    drawn, exact = reply["audit"]
     assert set(drawn) == set(exact) == ROW_KEYS
     assert (drawn["claim"], drawn["runs"], drawn["verdict"]) == ("ε = 1", 2000, "not refuted")
     assert 0 < drawn["lower_bound"] < 1
     assert (exact["runs"], exact["lower_bound"]) == (0, 1.0)
-    assert "mutants" not in found
+    assert "mutants" not in reply
 
 
 def test_beginning_of_a_name_stands_for_all_with_it(capfd: pytest.CaptureFixture[str]) -> None:
-    _, found = said(capfd, "response", "--runs", "200")
-    assert {row["name"] for row in found["audit"]} == {"response-0.5", "response-1", "response-2", "response-five"}
+    _, reply = said(capfd, "response", "--runs", "200")
+    assert {row["name"] for row in reply["audit"]} == {"response-0.5", "response-1", "response-2", "response-five"}
 
 
-def test_any_beginning_will_do_and_a_whole_name_is_that_one(capfd: pytest.CaptureFixture[str]) -> None:
-    _, found = said(capfd, "laplac", "--list")
-    assert {"laplace-0.5", "laplace-histogram"} <= set(found["claims"])
-    assert {bug["name"] for bug in found["mutants"]} == {"laplace-half-scale", "laplace-scale-epsilon", "laplace-by-l2"}
+def test_any_beginning_of_a_name_selects_and_a_whole_name_selects_itself_alone(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    _, reply = said(capfd, "laplac", "--list")
+    assert {"laplace-0.5", "laplace-histogram"} <= set(reply["claims"])
+    assert {bug["name"] for bug in reply["mutants"]} == {"laplace-half-scale", "laplace-scale-epsilon", "laplace-by-l2"}
     assert said(capfd, "quantile-0", "--list")[1]["claims"] == ["quantile-0"]
 
 
@@ -52,14 +54,14 @@ def test_list_names_everything_and_runs_nothing(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(audit, "_run", lambda jobs: pytest.fail("it ran"))
-    status, found = said(capfd, "--list")
+    status, reply = said(capfd, "--list")
     assert status == 0
-    assert set(found["claims"]) == {claim.name for claim in claims()}
-    assert [bug["name"] for bug in found["mutants"]] == [bug.name for bug in mutants()]
+    assert set(reply["claims"]) == {claim.name for claim in claims()}
+    assert [bug["name"] for bug in reply["mutants"]] == [bug.name for bug in mutants()]
     assert main.status(["audit", "--list"]) == 0
     text = capfd.readouterr().out
-    assert all(name in text.split() for name in found["claims"])
-    assert all(bug["wrong"] in text for bug in found["mutants"])
+    assert all(name in text.split() for name in reply["claims"])
+    assert all(bug["wrong"] in text for bug in reply["mutants"])
 
 
 def test_help_is_plain_about_names(capfd: pytest.CaptureFixture[str]) -> None:
@@ -98,19 +100,19 @@ def test_names_stay_whole_on_a_narrow_terminal_and_in_a_file(
     assert any(line.startswith("permute-and-flip-as-exponential  ") and line.endswith("refuted") for line in lines)
 
 
-def test_named_planted_bug_is_caught_and_that_is_well(capfd: pytest.CaptureFixture[str]) -> None:
-    status, found = said(capfd, "float-laplace", "exponential-without-2", "one-sided-noise")
+def test_named_planted_bug_is_caught_and_exits_0(capfd: pytest.CaptureFixture[str]) -> None:
+    status, reply = said(capfd, "float-laplace", "exponential-without-2", "one-sided-noise")
     assert status == 0
-    assert found["audit"] == []
-    assert all(row["verdict"] == "refuted" and row["wrong"] for row in found["mutants"])
-    assert next(row for row in found["mutants"] if row["name"] == "one-sided-noise")["lower_bound"] is None
+    assert reply["audit"] == []
+    assert all(row["verdict"] == "refuted" and row["wrong"] for row in reply["mutants"])
+    assert next(row for row in reply["mutants"] if row["name"] == "one-sided-noise")["lower_bound"] is None
 
 
-def test_all_runs_claims_and_planted_bugs(capfd: pytest.CaptureFixture[str]) -> None:
-    status, found = said(capfd, "--all", "--runs", "200")
+def test_all_flag_runs_claims_and_planted_bugs(capfd: pytest.CaptureFixture[str]) -> None:
+    status, reply = said(capfd, "--all", "--runs", "200")
     assert status == 0
-    assert {row["name"] for row in found["audit"]} == {claim.name for claim in claims()}
-    assert [row["name"] for row in found["mutants"]] == [bug.name for bug in mutants()]
+    assert {row["name"] for row in reply["audit"]} == {claim.name for claim in claims()}
+    assert [row["name"] for row in reply["mutants"]] == [bug.name for bug in mutants()]
 
 
 def too_loud(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,11 +127,11 @@ def test_refuted_claim_exits_6_with_its_rows(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     too_loud(monkeypatch)
-    status, found = said(capfd, "--runs", "4000")
+    status, reply = said(capfd, "--runs", "4000")
     assert status == 6
-    assert (found["ok"], found["code"], found["exit"]) == (False, "refuted", 6)
-    assert "broken" in found["why"]
-    assert {row["verdict"] for row in found["audit"]} == {"refuted"}
+    assert (reply["ok"], reply["code"], reply["exit"]) == (False, "refuted", 6)
+    assert "broken" in reply["why"]
+    assert {row["verdict"] for row in reply["audit"]} == {"refuted"}
     assert main.status(["audit", "--runs", "4000"]) == 6
     assert "A claim is refuted." in capfd.readouterr().out
 
@@ -139,9 +141,9 @@ def test_surviving_bug_exits_6(capfd: pytest.CaptureFixture[str], monkeypatch: p
     dull = dataclasses.replace(bug, name="dull", pairs=((3, 3),))
     monkeypatch.setattr(suite, "mutants", lambda: (dull,))
     monkeypatch.setattr(suite, "claims", lambda: ())
-    status, found = said(capfd, "--all")
+    status, reply = said(capfd, "--all")
     assert status == 6
-    assert "dull" in found["why"]
+    assert "dull" in reply["why"]
 
 
 @pytest.mark.parametrize(
@@ -157,16 +159,16 @@ def test_surviving_bug_exits_6(capfd: pytest.CaptureFixture[str], monkeypatch: p
     ],
 )
 def test_bad_name_and_bad_runs_exit_2(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
-    status, found = said(capfd, *arguments)
+    status, reply = said(capfd, *arguments)
     assert status == 2
-    assert found["code"] == "bad-value"
-    assert found["fix"]
-    assert "nput should" not in found["what"]
+    assert reply["code"] == "bad-value"
+    assert reply["fix"]
+    assert "nput should" not in reply["what"]
 
 
 def test_misspelt_name_gets_a_suggestion(capfd: pytest.CaptureFixture[str]) -> None:
-    _, found = said(capfd, "lapalce-1")
-    assert "laplace-1" in found["fix"]
+    _, reply = said(capfd, "lapalce-1")
+    assert "laplace-1" in reply["fix"]
 
 
 def test_table_says_not_refuted_and_what_that_means(capfd: pytest.CaptureFixture[str]) -> None:

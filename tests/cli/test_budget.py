@@ -24,35 +24,37 @@ def kinds(told: Told) -> list[str]:
     return [entry["kind"] for entry in told("ledger", "people.toml")["entries"] if entry["kind"] != "checkpoint"]
 
 
-def test_before_the_first_charge_all_is_left_and_no_file_appears(people: Path, told: Told, shown: Shown) -> None:
-    found = told("budget", "people.toml")
-    assert found["budget"]["epsilon"] == found["remaining"]["epsilon"] == "3"
-    assert (found["spent"]["epsilon"], found["entries"], found["head"]) == ("0", 0, None)
-    assert found["analysts"] == [{"name": "ana", "cap": "1", "spent": "0"}]
+def test_whole_budget_is_left_before_the_first_charge_and_no_file_appears(
+    people: Path, told: Told, shown: Shown
+) -> None:
+    reply = told("budget", "people.toml")
+    assert reply["budget"]["epsilon"] == reply["remaining"]["epsilon"] == "3"
+    assert (reply["spent"]["epsilon"], reply["entries"], reply["head"]) == ("0", 0, None)
+    assert reply["analysts"] == [{"name": "ana", "cap": "1", "spent": "0"}]
     assert "no entry yet" in shown("budget", "people.toml")[0]
     assert sorted(path.name for path in people.parent.iterdir()) == ["people.csv", "people.toml"]
 
 
-def test_charges_move_it_and_looking_does_not(people: Path, told: Told, shown: Shown) -> None:
+def test_charges_reduce_the_budget_and_looking_does_not(people: Path, told: Told, shown: Shown) -> None:
     told("ask", "people.toml", COUNT, "--eps", "0.5", "--as", "ana")
-    found = told("budget", "people.toml")
-    assert (found["spent"]["epsilon"], found["remaining"]["epsilon"], found["entries"]) == ("0.5", "2.5", 3)
-    assert told("budget", "people.toml") == found
+    reply = told("budget", "people.toml")
+    assert (reply["spent"]["epsilon"], reply["remaining"]["epsilon"], reply["entries"]) == ("0.5", "2.5", 3)
+    assert told("budget", "people.toml") == reply
     drawn = shown("budget", "people.toml")[0]
     assert "ana     has spent ε = 0.5 of 1" in drawn
-    assert found["head"][:16] in drawn
+    assert reply["head"][:16] in drawn
 
 
 def test_guarantee_is_told_of_100(people: Path, told: Told) -> None:
     """e³/(1 + e³) = 0.9526: the best 50/50 guess under a pure ε of 3; the δ of 10⁻⁷ adds less than a digit."""
-    found = told("budget", "people.toml")["guarantee"]
-    assert found["guess"] == pytest.approx(0.95258, abs=1e-5)
-    assert found["strength"] == "moderate"
-    assert "Of 100 results" in found["sentences"][0]
-    assert "95.3" in found["sentences"][0]
-    assert "whether you are in this data by at most 20.3" in found["sentences"][1]  # e^3.0101
-    assert "which of two values is yours by at most 408" in found["sentences"][1]  # e^6.0101
-    assert [(one["question"], one["log_factor"]) for one in found["odds"]] == [
+    guarantee = told("budget", "people.toml")["guarantee"]
+    assert guarantee["guess"] == pytest.approx(0.95258, abs=1e-5)
+    assert guarantee["strength"] == "moderate"
+    assert "Of 100 results" in guarantee["sentences"][0]
+    assert "95.3" in guarantee["sentences"][0]
+    assert "whether you are in this data by at most 20.3" in guarantee["sentences"][1]  # e^3.0101
+    assert "which of two values is yours by at most 408" in guarantee["sentences"][1]  # e^6.0101
+    assert [(odds["question"], odds["log_factor"]) for odds in guarantee["odds"]] == [
         ("presence", "3.01006"),
         ("value", "6.01006"),
     ]
@@ -60,21 +62,21 @@ def test_guarantee_is_told_of_100(people: Path, told: Told) -> None:
 
 def test_replaced_values_are_told_for_replace_one(people: Path, told: Told) -> None:
     people.write_text(people.read_text().replace("[unit]", 'neighbours = "replace-one"\n[unit]'))
-    found = told("budget", "people.toml")["guarantee"]
-    assert "which of two values is yours" in found["sentences"][0]
-    assert "which of two values is yours by at most 20.3" in found["sentences"][1]
-    assert "is not hidden" in found["sentences"][1]
-    assert [one["question"] for one in found["odds"]] == ["value"]
+    guarantee = told("budget", "people.toml")["guarantee"]
+    assert "which of two values is yours" in guarantee["sentences"][0]
+    assert "which of two values is yours by at most 20.3" in guarantee["sentences"][1]
+    assert "is not hidden" in guarantee["sentences"][1]
+    assert [odds["question"] for odds in guarantee["odds"]] == ["value"]
 
 
 def test_guarantee_is_that_of_the_largest_budget_that_was_ever_in_force(people: Path, told: Told, shown: Shown) -> None:
     """ε = 0.9 was spent under 3: a budget of 0.3 set afterwards does not make that 1.36 times the odds."""
     told("ask", "people.toml", COUNT, "--eps", "0.9")
-    found = told(*SET, "--epsilon", "0.3", "--analyst", "ana=0.2", "--why", "less from now on")
-    assert (found["budget"]["epsilon"], found["spent"]["epsilon"]) == ("0.3", "0.9")
-    promised = found["guarantee"]
+    reply = told(*SET, "--epsilon", "0.3", "--analyst", "ana=0.2", "--why", "less from now on")
+    assert (reply["budget"]["epsilon"], reply["spent"]["epsilon"]) == ("0.3", "0.9")
+    promised = reply["guarantee"]
     assert (promised["epsilon"], promised["delta"]) == ("3", "1.25e-7")  # ¾ of δ once, ¼ for each budget's orders
-    assert [one["log_factor"] for one in promised["odds"]] == ["3.01006", "6.01006"]
+    assert [odds["log_factor"] for odds in promised["odds"]] == ["3.01006", "6.01006"]
     assert promised["guess"] == pytest.approx(0.95258, abs=1e-5)
     assert promised["sentences"][1].startswith("All answers of this ledger together can multiply anyone's odds")
     assert promised["sentences"][2] == (
@@ -94,7 +96,7 @@ def test_budget_that_was_only_raised_counts_the_smaller_one_too(people: Path, to
     assert len(promised["sentences"]) == 3
 
 
-def test_one_budget_without_a_delta_promises_itself(people: Path, told: Told, shown: Shown) -> None:
+def test_guarantee_of_a_single_budget_without_a_delta_is_its_epsilon(people: Path, told: Told, shown: Shown) -> None:
     people.write_text(people.read_text().replace("delta = 1e-7\n", ""))
     told("ask", "people.toml", COUNT, "--eps", "0.9")
     promised = told("budget", "people.toml")["guarantee"]
@@ -144,9 +146,9 @@ def test_set_changes_text_and_ledger_and_keeps_comments(people: Path, told: Told
     before = people.read_text()
     told("ask", "people.toml", COUNT, "--eps", "1")
     more = ["--analyst", "ana=2", "--analyst", "ben=0.5", "--max-eps-per-question", "1.5"]
-    found = told(*SET, "--epsilon", "5", *more, "--why", "second year")
-    assert found["changed"] is True
-    assert (found["budget"]["epsilon"], found["remaining"]["epsilon"]) == ("5", "1.5")
+    reply = told(*SET, "--epsilon", "5", *more, "--why", "second year")
+    assert reply["changed"] is True
+    assert (reply["budget"]["epsilon"], reply["remaining"]["epsilon"]) == ("5", "1.5")
     wanted = before.replace("epsilon = 3        # for everyone", "epsilon = 5        # for everyone")
     wanted = wanted.replace("delta = 1e-7\n", "delta = 1e-7\nmax_epsilon_per_question = 1.5\n")
     assert people.read_text() == wanted.replace("ana = 1\n", "ana = 2\nben = 0.5\n")
@@ -169,13 +171,13 @@ def test_set_gives_a_file_without_a_budget_its_first(people: Path, told: Told) -
     told("ask", "people.toml", COUNT, "--eps", "2")
 
 
-def test_same_numbers_again_change_nothing(people: Path, told: Told) -> None:
+def test_setting_the_same_numbers_changes_nothing(people: Path, told: Told) -> None:
     told(*SET, "--epsilon", "5", "--why", "x")
     assert told(*SET, "--epsilon", "5", "--why", "x")["changed"] is False
     assert kinds(told) == ["open", "budget"]
 
 
-def test_without_a_reason_it_is_refused_and_the_line_with_one_runs(people: Path, told: Told) -> None:
+def test_set_without_a_reason_is_refused_and_the_line_with_one_runs(people: Path, told: Told) -> None:
     before = people.read_text()
     fix = told(*SET, "--epsilon", "5", "--analyst", "ana=2", exit_code=2)["fix"]
     assert people.read_text() == before
@@ -203,7 +205,9 @@ REFUSED: list[tuple[list[str], int]] = [
 
 
 @pytest.mark.parametrize(("flags", "exit_code"), REFUSED, ids=[" ".join(flags) for flags, _ in REFUSED])
-def test_bad_number_leaves_both_as_they_are(people: Path, told: Told, flags: list[str], exit_code: int) -> None:
+def test_bad_number_leaves_text_and_ledger_as_they_are(
+    people: Path, told: Told, flags: list[str], exit_code: int
+) -> None:
     told("ask", "people.toml", COUNT, "--eps", "1")
     before, entries = people.read_bytes(), told("ledger", "people.toml")["entries"]
     refused = told(*SET, *flags, "--why", "x", exit_code=exit_code)
@@ -258,11 +262,11 @@ def command_in(fix: str) -> list[str]:
     return words_in(fix.rpartition("discreet ")[2])
 
 
-def test_delta_is_parted_in_words(people: Path, told: Told, shown: Shown) -> None:
+def test_budget_says_how_delta_is_divided(people: Path, told: Told, shown: Shown) -> None:
     drawn = shown("budget", "people.toml")[0]
     assert "1e-7 is divided: 5e-8 for groups that are not public, 2.5e-8 for noise, and 2.5e-8" in drawn
     told(*SET, "--delta", "0", "--why", "x")
-    assert "parted" not in shown("budget", "people.toml")[0]
+    assert "divided" not in shown("budget", "people.toml")[0]
 
 
 class Crash(BaseException):
@@ -270,7 +274,7 @@ class Crash(BaseException):
 
 
 @pytest.mark.parametrize("place", ["before the entry", "after the entry"])
-def test_crash_in_between_is_repaired_by_the_same_command(
+def test_crash_between_ledger_and_text_is_repaired_by_the_same_command(
     people: Path, told: Told, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     told("ask", "people.toml", COUNT, "--eps", "1")

@@ -45,21 +45,21 @@ def checked(capfd: pytest.CaptureFixture[str], path: Path, exit_code: int) -> di
 
 
 def test_full_metadata_has_no_gaps_and_exit_0(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    found = checked(capfd, folder / "people.toml", 0)
-    assert found["ok"] is True
-    assert found["dataset"] == "people"
-    assert found["gaps"] == []
-    assert len(found["schema_hash"]) == 64
-    assert {"format", "cost", "remaining", "receipt", "caveats"} <= set(found)
+    reply = checked(capfd, folder / "people.toml", 0)
+    assert reply["ok"] is True
+    assert reply["dataset"] == "people"
+    assert reply["gaps"] == []
+    assert len(reply["schema_hash"]) == 64
+    assert {"format", "cost", "remaining", "receipt", "caveats"} <= set(reply)
     assert main.status(["check", str(folder / "people.toml")]) == 0
     assert capfd.readouterr().out.startswith("people: no gaps.")
 
 
 def test_gap_that_does_not_block_is_listed_with_exit_0(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (folder / "people.toml").write_text(GOOD.replace("delta = 1e-7", ""))
-    found = checked(capfd, folder / "people.toml", 0)
-    assert [gap["where"] for gap in found["gaps"]] == ["budget.delta"]
-    assert set(found["gaps"][0]) == {"where", "what", "fix", "blocks"}
+    reply = checked(capfd, folder / "people.toml", 0)
+    assert [gap["where"] for gap in reply["gaps"]] == ["budget.delta"]
+    assert set(reply["gaps"][0]) == {"where", "what", "fix", "blocks"}
     assert main.status(["check", str(folder / "people.toml")]) == 0
     said = capfd.readouterr().out
     assert "1 gap, none of which stops a question" in said
@@ -109,12 +109,12 @@ def test_gap_that_blocks_is_an_error_object_with_exit_3(
     folder: Path, capfd: pytest.CaptureFixture[str], old: str, new: str, where: str
 ) -> None:
     (folder / "people.toml").write_text(GOOD.replace(old, new))
-    found = checked(capfd, folder / "people.toml", 3)
-    assert (found["ok"], found["code"], found["exit"]) == (False, "metadata", 3)
-    assert where in found["what"]
-    assert all(found[part] for part in ("why", "fix"))
-    assert found["gaps"][0]["where"] == where
-    assert found["gaps"][0]["blocks"] is True
+    reply = checked(capfd, folder / "people.toml", 3)
+    assert (reply["ok"], reply["code"], reply["exit"]) == (False, "metadata", 3)
+    assert where in reply["what"]
+    assert all(reply[part] for part in ("why", "fix"))
+    assert reply["gaps"][0]["where"] == where
+    assert reply["gaps"][0]["blocks"] is True
     assert main.status(["check", str(folder / "people.toml")]) == 3
     said = capfd.readouterr()
     assert f"must  {where}" in said.out
@@ -133,9 +133,9 @@ def test_invalid_file_ends_with_3_and_a_fix(
     folder: Path, capfd: pytest.CaptureFixture[str], content: str, fix: str
 ) -> None:
     (folder / "people.toml").write_text(content)
-    found = checked(capfd, folder / "people.toml", 3)
-    assert found["what"].startswith("people.toml")
-    assert fix in found["fix"]
+    reply = checked(capfd, folder / "people.toml", 3)
+    assert reply["what"].startswith("people.toml")
+    assert fix in reply["fix"]
     assert main.status(["check", str(folder / "people.toml")]) == 3
     said = capfd.readouterr()
     assert said.out == ""
@@ -144,7 +144,7 @@ def test_invalid_file_ends_with_3_and_a_fix(
 
 
 @pytest.mark.parametrize("name", ["none.toml", "people.csv", ".", "folder.toml", ""])
-def test_what_is_no_metadata_file_ends_with_3(folder: Path, capfd: pytest.CaptureFixture[str], name: str) -> None:
+def test_path_that_is_no_metadata_file_ends_with_3(folder: Path, capfd: pytest.CaptureFixture[str], name: str) -> None:
     (folder / "folder.toml").mkdir()
     assert checked(capfd, folder / name, 3)["fix"]
 
@@ -176,9 +176,9 @@ def test_table_that_no_question_could_read_must_be_put_right(
         (folder / name).mkdir()
     elif name.startswith("pipe"):
         os.mkfifo(folder / name)
-    found = checked(capfd, folder / "people.toml", 3)["gaps"]
-    assert [(gap["where"], gap["blocks"]) for gap in found] == [("dataset.source", True)]
-    assert name in found[0]["what"]
+    gaps = checked(capfd, folder / "people.toml", 3)["gaps"]
+    assert [(gap["where"], gap["blocks"]) for gap in gaps] == [("dataset.source", True)]
+    assert name in gaps[0]["what"]
 
 
 @pytest.mark.parametrize("verb", [["check"], ["budget"], ["ask"], ["budget", "set"]])
@@ -221,7 +221,7 @@ def test_reply_can_go_to_a_file(folder: Path, capfd: pytest.CaptureFixture[str])
     assert "no gaps" in (folder / "said.txt").read_text()
 
 
-def test_an_existing_file_is_replaced_on_request_only(tmp_path: Path) -> None:
+def test_existing_file_is_replaced_on_request_only(tmp_path: Path) -> None:
     page, facts = tmp_path / "gaps.txt", tmp_path / "people.toml"
     facts.write_text('[dataset]\nformat = 1\nname = "people"\nsource = "people.csv"\n')
     page.write_text("kept")

@@ -16,8 +16,8 @@ def shown(capfd: pytest.CaptureFixture[str], *arguments: str, exit_code: int = 0
     assert main.status(["demo", "lecture", *arguments, "--json"]) == exit_code
     said = capfd.readouterr()
     assert said.out.count("\n") == 1
-    found: dict[str, Any] = json.loads(said.out)
-    return found
+    reply: dict[str, Any] = json.loads(said.out)
+    return reply
 
 
 def test_tour_answers_three_questions(
@@ -31,16 +31,16 @@ def test_tour_answers_three_questions(
 
 
 def test_json_is_one_object_with_the_figures(capfd: pytest.CaptureFixture[str]) -> None:
-    found = shown(capfd)
-    assert found["ok"] is True
-    assert found["dataset"] == "invented"
-    assert found["receipt"] is None
-    assert found["demo"]["eyes"]["scale"] == "10"
-    assert round(found["demo"]["survey"]["after_yes"], 4) == 0.0577
-    assert len(found["demo"]["errors"]["curves"]) == 3
-    assert found["demo"]["plot"] is None
-    assert any("takes no seed" in note for note in found["caveats"])
-    assert any("invented" in note for note in found["caveats"])
+    reply = shown(capfd)
+    assert reply["ok"] is True
+    assert reply["dataset"] == "invented"
+    assert reply["receipt"] is None
+    assert reply["demo"]["eyes"]["scale"] == "10"
+    assert round(reply["demo"]["survey"]["after_yes"], 4) == 0.0577
+    assert len(reply["demo"]["errors"]["curves"]) == 3
+    assert reply["demo"]["plot"] is None
+    assert any("takes no seed" in note for note in reply["caveats"])
+    assert any("invented" in note for note in reply["caveats"])
 
 
 def test_seed_gives_the_same_people_again(capfd: pytest.CaptureFixture[str]) -> None:
@@ -68,10 +68,10 @@ def test_plot_writes_the_picture_and_says_where(tmp_path: Path, capfd: pytest.Ca
 def test_bad_option_is_refused_by_name_and_draws_nothing(
     capfd: pytest.CaptureFixture[str], arguments: list[str], what: str
 ) -> None:
-    found = shown(capfd, *arguments, exit_code=2)
-    assert found["ok"] is False
-    assert found["what"].startswith(what)
-    assert found["fix"]
+    reply = shown(capfd, *arguments, exit_code=2)
+    assert reply["ok"] is False
+    assert reply["what"].startswith(what)
+    assert reply["fix"]
 
 
 def test_picture_that_cannot_be_written_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -103,8 +103,8 @@ def test_hospital_is_asked_and_the_next_commands_are_those_of_this_shell(
     monkeypatch.setenv("PATH", "")
     assert main.status(["demo", "--folder", str(tmp_path / "d"), "--json"]) == 0
     first = json.loads(capfd.readouterr().out)
-    assert [len(one["answer"]["rows"]) for one in first["demo"]["asked"]] == [9, 3, 5]
-    assert all(one.split()[0].endswith("/discreet") for one in first["demo"]["next"])
+    assert [len(question["answer"]["rows"]) for question in first["demo"]["asked"]] == [9, 3, 5]
+    assert all(command.split()[0].endswith("/discreet") for command in first["demo"]["next"])
     assert main.status(["demo", "--folder", str(tmp_path / "d")]) == 0
     page = capfd.readouterr().out
     assert page.count("asked before: nothing new is charged") == 3

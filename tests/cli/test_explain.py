@@ -14,12 +14,12 @@ SUM = "SELECT SUM(age) AS total FROM people"
 
 def test_question_is_explained_before_it_is_asked_and_nothing_is_made(people: Path, told: Told, shown: Shown) -> None:
     people.with_suffix(".csv").unlink()
-    found = told("explain", "people.toml", SUM, "--eps", "2")["explain"]
-    assert found["epsilon"] == "2"
-    assert found["columns"][0]["sensitivity"] == "220"  # two rows of at most 110
-    assert found["parts"][0]["mechanism"] == "Laplace"
+    explanation = told("explain", "people.toml", SUM, "--eps", "2")["explain"]
+    assert explanation["epsilon"] == "2"
+    assert explanation["columns"][0]["sensitivity"] == "220"  # two rows of at most 110
+    assert explanation["parts"][0]["mechanism"] == "Laplace"
     out = shown("explain", "people.toml", SUM, "--eps", "2")[0]
-    assert out.splitlines() == found["words"]
+    assert out.splitlines() == explanation["words"]
     assert "Sensitivity 220" in out
     assert [path.name for path in people.parent.iterdir()] == ["people.toml"]
 
@@ -35,11 +35,11 @@ def test_answer_is_explained_as_its_question_was(people: Path, told: Told, shown
     receipt = told("ask", "people.toml", SUM, "--eps", "0.5")["receipt"]
     told("ask", "people.toml", SUM, "--eps", "0.25")
     for named in (receipt, receipt.partition("-")[0], receipt[:6]):
-        found = told("explain", "people.toml", named)
-        assert found["receipt"] == receipt
-        assert found["cost"] == before["cost"]
-        assert found["explain"]["words"] == before["explain"]["words"]
-        assert found["explain"]["question"].startswith("SELECT SUM(age) AS total")
+        reply = told("explain", "people.toml", named)
+        assert reply["receipt"] == receipt
+        assert reply["cost"] == before["cost"]
+        assert reply["explain"]["words"] == before["explain"]["words"]
+        assert reply["explain"]["question"].startswith("SELECT SUM(age) AS total")
     last = told("explain", "people.toml", "last")
     assert last["cost"]["epsilon"] == "0.25"
     asked, newest, blank, *words = shown("explain", "people.toml", "last")[0].splitlines()

@@ -54,12 +54,12 @@ def test_flags_become_a_file_that_reads_back(table: Path, capfd: pytest.CaptureF
         "--neighbours",
         "replace-one",
     ]
-    found = made(capfd, str(table), *FLAGS, *more, "--hierarchy", "geo:land>region")
+    reply = made(capfd, str(table), *FLAGS, *more, "--hierarchy", "geo:land>region")
     file = table.with_suffix(".toml")
-    assert found["file"] == str(file)
-    assert found["text"] == file.read_text()
-    assert found["undeclared"] == ["name"]
-    assert [gap["where"] for gap in found["gaps"]][:1] == ["columns.age.why_public"]
+    assert reply["file"] == str(file)
+    assert reply["text"] == file.read_text()
+    assert reply["undeclared"] == ["name"]
+    assert [gap["where"] for gap in reply["gaps"]][:1] == ["columns.age.why_public"]
     known = load(file)
     age, region = (
         Column("age", "integer", bounds=(0, 110)),
@@ -99,30 +99,30 @@ def test_next_command_is_quoted_for_the_shell(tmp_path: Path, capfd: pytest.Capt
     assert main.status(shlex.split(line)[1:]) == 0
 
 
-def test_without_flags_everything_is_left_open_and_said(table: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    found = made(capfd, str(table))
-    assert [gap["where"] for gap in found["gaps"]] == ["budget", "unit", "columns"]
-    assert found["undeclared"] == ["person_id", "age", "region", "name"]
+def test_init_without_flags_leaves_everything_open_and_says_so(table: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    reply = made(capfd, str(table))
+    assert [gap["where"] for gap in reply["gaps"]] == ["budget", "unit", "columns"]
+    assert reply["undeclared"] == ["person_id", "age", "region", "name"]
     text = table.with_suffix(".toml").read_text()
     for taught in ("# [unit]", "# [columns.age]", "# [budget]", "# In the header, not declared: person_id, age"):
         assert taught in text
-    assert found["gaps"][1]["fix"].startswith('Write:\n[unit]\nkey = "person_id"\nmax_rows = 5  #')
-    assert found["gaps"][2]["fix"].startswith('Write:\n[columns.age]\ntype = "category"  # put its own type in place')
+    assert reply["gaps"][1]["fix"].startswith('Write:\n[unit]\nkey = "person_id"\nmax_rows = 5  #')
+    assert reply["gaps"][2]["fix"].startswith('Write:\n[columns.age]\ntype = "category"  # put its own type in place')
 
 
 def test_lines_to_paste_use_the_names_of_the_header(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "stays.csv"
     path.write_text("ward,Patient ID,cost\n")
-    found = made(capfd, str(path))
-    assert 'key = "Patient ID"' in found["gaps"][1]["fix"]
-    assert "[columns.ward]" in found["gaps"][2]["fix"]
+    reply = made(capfd, str(path))
+    assert 'key = "Patient ID"' in reply["gaps"][1]["fix"]
+    assert "[columns.ward]" in reply["gaps"][2]["fix"]
     text = path.with_suffix(".toml").read_text()
     assert '# key = "Patient ID"' in text
     assert "# [columns.ward]" in text
     assert "--unit 'Patient ID'" in made(capfd, str(path), "--max-rows", "5", "--yes", exit_code=2)["fix"]
 
 
-def test_without_a_terminal_it_says_so_and_shows_the_flags(
+def test_init_without_a_terminal_says_so_and_shows_the_flags(
     table: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(table.parent)
@@ -165,7 +165,7 @@ def test_file_that_is_there_is_kept_without_yes(table: Path, capfd: pytest.Captu
     assert file.read_text() == "mine"
     made(capfd, str(table), "--yes")
     assert load(file).schema.name == "people"
-    assert sorted(one.name for one in table.parent.iterdir()) == ["people.csv", "people.toml"]
+    assert sorted(path.name for path in table.parent.iterdir()) == ["people.csv", "people.toml"]
 
 
 def test_dry_run_prints_and_writes_nothing(table: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -234,11 +234,11 @@ def test_bad_flag_writes_nothing_and_shows_the_right_one(
 ) -> None:
     monkeypatch.chdir(table.parent)
     before = table.read_bytes()
-    found = made(capfd, "people.csv", *flags, exit_code=exit_code)
-    assert fix in found["fix"]
-    assert " = " not in found["fix"]
-    assert "You gave it as one" not in found["why"]
-    assert [one.name for one in table.parent.iterdir()] == ["people.csv"]
+    reply = made(capfd, "people.csv", *flags, exit_code=exit_code)
+    assert fix in reply["fix"]
+    assert " = " not in reply["fix"]
+    assert "You gave it as one" not in reply["why"]
+    assert [path.name for path in table.parent.iterdir()] == ["people.csv"]
     assert table.read_bytes() == before
 
 
@@ -269,7 +269,7 @@ def test_bad_table_writes_nothing_and_has_a_fix(
     elif content is not None:
         path.write_bytes(content)
     assert made(capfd, str(path), exit_code=exit_code)["fix"]
-    assert [one.name for one in tmp_path.iterdir()] == ([name] if content is not None else [])
+    assert [path.name for path in tmp_path.iterdir()] == ([name] if content is not None else [])
 
 
 def test_comma_in_a_value_is_kept_where_a_bar_says_so(table: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -277,7 +277,7 @@ def test_comma_in_a_value_is_kept_where_a_bar_says_so(table: Path, capfd: pytest
     assert load(table.with_suffix(".toml")).schema.columns[0].values == ("north, far", "south")
 
 
-def test_header_alone_is_enough(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_table_of_a_header_alone_is_enough(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "people.csv"
     path.write_bytes(b"\xef\xbb\xbfperson_id,age")
     made(capfd, str(path), *FLAGS, "--epsilon", "1")
@@ -291,7 +291,7 @@ def test_other_formats_take_their_columns_from_flags(tmp_path: Path, capfd: pyte
     assert load(tmp_path / "people.toml").source == "people.parquet"
 
 
-def test_ten_thousand_columns_are_fine(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_header_of_ten_thousand_columns_is_taken(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "wide.csv"
     path.write_text(",".join(f"column {number}" for number in range(10**4)) + "\n")
     assert len(made(capfd, str(path), "--unit", "column 7", "--max-rows", "1")["undeclared"]) == 10**4 - 1
@@ -311,7 +311,7 @@ def test_folder_that_may_not_be_written_ends_with_7(
 # --- only the header ---------------------------------------------------------------------------------------------
 
 
-def test_second_line_is_never_taken(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_init_never_reads_the_second_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """The table is a pipe, and what is left in it after `init` is all but the header."""
     pipe = tmp_path / "people.csv"
     os.mkfifo(pipe)
@@ -370,7 +370,7 @@ def typed(folder: Path, answers: list[str], *flags: str, left: bytes = b"\x04") 
         os.close(ours)
 
 
-def test_questions_make_the_file(table: Path) -> None:
+def test_answers_to_the_questions_make_the_file(table: Path) -> None:
     answers = ["person_id", "5", "age:integer, region:category", "0:110", "north|south", "geo:land>region", "3 1e-7"]
     status, shown = typed(table.parent, answers)
     assert status == 0, shown
@@ -384,7 +384,7 @@ def test_questions_make_the_file(table: Path) -> None:
     assert PROMPT.findall(shown) == list("1234567")
 
 
-def test_names_alone_are_enough_and_types_and_limits_are_asked_for(table: Path) -> None:
+def test_names_of_columns_are_enough_and_types_and_limits_are_asked_for(table: Path) -> None:
     answers = ["", "age, region", "integer", "0 110", "category", "north, south", "north|south", "", "3 1e-7"]
     status, shown = typed(table.parent, answers)
     assert status == 0, shown
@@ -396,7 +396,7 @@ def test_names_alone_are_enough_and_types_and_limits_are_asked_for(table: Path) 
     assert PROMPT.findall(shown) == list("123456678")
 
 
-def test_what_could_not_be_together_is_said_at_its_question(table: Path) -> None:
+def test_answers_that_contradict_each_other_are_refused_at_their_question(table: Path) -> None:
     answers = ["person_id", "5", "person_id", "region:category", "", "geo:land>town", "geo:land>region", ""]
     status, shown = typed(table.parent, answers)
     assert status == 0, shown
@@ -405,7 +405,7 @@ def test_what_could_not_be_together_is_said_at_its_question(table: Path) -> None
     assert "--" not in shown.partition("Written")[0]
 
 
-def test_wrong_answer_is_asked_again_and_enter_leaves_it_open(table: Path) -> None:
+def test_question_with_a_wrong_answer_is_repeated_and_enter_leaves_it_open(table: Path) -> None:
     answers = ["persn", "person_id", "many", "5", "age:int", "age:integer", "110:0", "", "0", "2"]
     status, shown = typed(table.parent, answers)
     assert status == 0, shown

@@ -21,21 +21,21 @@ def asked(people: Path, told: Told) -> Path:
     return people
 
 
-def test_before_the_first_charge_it_is_empty(people: Path, told: Told, shown: Shown) -> None:
-    found = told("ledger", "people.toml", "--verify")
-    assert (found["entries"], found["head"], found["verified"]) == ([], None, True)
+def test_ledger_is_empty_before_the_first_charge(people: Path, told: Told, shown: Shown) -> None:
+    reply = told("ledger", "people.toml", "--verify")
+    assert (reply["entries"], reply["head"], reply["verified"]) == ([], None, True)
     assert "No entry yet" in shown("ledger", "people.toml")[0]
     assert not people.with_suffix(".ledger").exists()
 
 
 def test_entries_say_who_asked_what_at_which_price(asked: Path, told: Told, shown: Shown) -> None:
-    found = told("ledger", "people.toml")
-    opened, charge, answer = found["entries"]
+    reply = told("ledger", "people.toml")
+    opened, charge, answer = reply["entries"]
     assert (opened["kind"], opened["state"], answer["kind"], answer["charge"]) == ("open", None, "answer", 2)
     assert (charge["state"], charge["epsilon"], charge["analyst"]) == ("COMMITTED", "0.5", "ana")
     assert charge["question"].startswith("SELECT COUNT(*) AS n FROM people")
     assert charge["receipt"] == f"2-{charge['hash'][:12]}"
-    assert found["head"] == answer["hash"]
+    assert reply["head"] == answer["hash"]
     line = next(line for line in shown("ledger", "people.toml")[0].splitlines() if " charge " in line)
     assert line.split()[:1] == ["2"]
     assert line.endswith("…")
@@ -43,7 +43,7 @@ def test_entries_say_who_asked_what_at_which_price(asked: Path, told: Told, show
     assert "ana" in line
 
 
-def test_last_shows_the_end_alone_and_in_the_same_words(asked: Path, told: Told, shown: Shown) -> None:
+def test_last_flag_shows_the_last_entries_alone_and_in_the_same_words(asked: Path, told: Told, shown: Shown) -> None:
     told("ask", "people.toml", COUNT, "--eps", "0.1", "--as", "ana")
     everything = told("ledger", "people.toml")["entries"]
     assert told("ledger", "people.toml", "--last", "2")["entries"] == everything[-2:]
@@ -54,11 +54,11 @@ def test_last_shows_the_end_alone_and_in_the_same_words(asked: Path, told: Told,
 
 def test_a_checkpoint_is_shown_like_any_entry(asked: Path, told: Told, shown: Shown) -> None:
     told("budget", "set", "people.toml", "--epsilon", "4", "--why", "the board agreed")
-    assert [one["kind"] for one in told("ledger", "people.toml")["entries"]][-2:] == ["budget", "checkpoint"]
+    assert [entry["kind"] for entry in told("ledger", "people.toml")["entries"]][-2:] == ["budget", "checkpoint"]
     assert " checkpoint" in shown("ledger", "people.toml", "--verify")[0]
 
 
-def test_verify_says_so(asked: Path, told: Told, shown: Shown) -> None:
+def test_verify_says_that_it_verified(asked: Path, told: Told, shown: Shown) -> None:
     assert told("ledger", "people.toml", "--verify")["verified"] is True
     assert "Verified" in shown("ledger", "people.toml", "--verify")[0]
     assert "Verified" not in shown("ledger", "people.toml")[0]
@@ -86,11 +86,11 @@ def edit(path: Path, statement: str) -> None:
     ],
     ids=["edited", "other answer", "deleted"],
 )
-def test_what_was_changed_ends_with_6_and_is_named(asked: Path, told: Told, statement: str, differs: str) -> None:
+def test_changed_ledger_ends_with_6_and_names_the_change(asked: Path, told: Told, statement: str, differs: str) -> None:
     edit(asked.with_suffix(".ledger"), statement)
-    found = told("ledger", "people.toml", "--verify", exit_code=6)
-    assert found["code"] == "integrity"
-    assert differs in found["what"]
+    reply = told("ledger", "people.toml", "--verify", exit_code=6)
+    assert reply["code"] == "integrity"
+    assert differs in reply["what"]
 
 
 def test_old_copy_put_back_ends_with_6(asked: Path, told: Told) -> None:
@@ -100,9 +100,9 @@ def test_old_copy_put_back_ends_with_6(asked: Path, told: Told) -> None:
     for leftover in ("-wal", "-shm"):
         Path(f"{ledger}{leftover}").unlink(missing_ok=True)
     shutil.copy(kept, ledger)
-    found = told("ledger", "people.toml", "--verify", exit_code=6)
-    assert "old copy" in found["what"]
-    assert found["fix"].endswith(': discreet ledger adopt people.toml --why "…"')
+    reply = told("ledger", "people.toml", "--verify", exit_code=6)
+    assert "old copy" in reply["what"]
+    assert reply["fix"].endswith(': discreet ledger adopt people.toml --why "…"')
 
 
 @pytest.mark.parametrize("verb", [["ledger"], ["ledger", "--verify"], ["budget"]], ids=" ".join)
@@ -127,8 +127,8 @@ def test_ledger_that_was_moved_is_adopted_with_a_reason(asked: Path, told: Told)
     refused = told("ledger", "people.toml", exit_code=6)
     assert refused["fix"].endswith(': discreet ledger adopt people.toml --why "…"')
     assert "--why" in told("ledger", "adopt", "people.toml", exit_code=2)["fix"]
-    found = told("ledger", "adopt", "people.toml", "--why", "new server")
-    assert (found["entries"][-1]["kind"], found["entries"][-1]["why"]) == ("adopt", "new server")
+    reply = told("ledger", "adopt", "people.toml", "--why", "new server")
+    assert (reply["entries"][-1]["kind"], reply["entries"][-1]["why"]) == ("adopt", "new server")
     assert told("ask", "people.toml", COUNT, "--eps", "0.5", "--as", "ana")["replayed"] is True
 
 

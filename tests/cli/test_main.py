@@ -24,9 +24,9 @@ CANARY = "row-canary-4711"
 def one_object(text: str) -> dict[str, Any]:
     """The only JSON object on stdout, on one line."""
     assert text.count("\n") == 1
-    found = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
-    assert isinstance(found, dict)
-    return found
+    reply = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+    assert isinstance(reply, dict)
+    return reply
 
 
 @pytest.fixture
@@ -78,14 +78,14 @@ def test_every_error_becomes_its_exit_code_and_three_sentences(
     verb(raising(error))
     assert main.status(["lab", "--json"]) == exit_code
     said = capfd.readouterr()
-    found = one_object(said.out)
-    assert set(found) == ERROR_KEYS
-    assert (found["ok"], found["code"], found["exit"]) == (False, code, exit_code)
-    assert all(found[part] for part in ("what", "why", "fix"))
+    reply = one_object(said.out)
+    assert set(reply) == ERROR_KEYS
+    assert (reply["ok"], reply["code"], reply["exit"]) == (False, code, exit_code)
+    assert all(reply[part] for part in ("what", "why", "fix"))
     assert main.status(["lab"]) == exit_code
     plain = capfd.readouterr()
     assert plain.out == ""
-    assert plain.err.strip().splitlines() == [found["what"], found["why"], found["fix"]]
+    assert plain.err.strip().splitlines() == [reply["what"], reply["why"], reply["fix"]]
     assert CANARY not in said.out + said.err + plain.err
 
 
@@ -98,7 +98,7 @@ def test_reply_that_cannot_be_drawn_is_a_bug_and_shows_nothing(verb: Any, capfd:
     assert one_object(said.out)["code"] == "bug"
 
 
-def test_what_a_verb_prints_by_mistake_never_reaches_stdout(verb: Any, capfd: pytest.CaptureFixture[str]) -> None:
+def test_text_that_a_verb_prints_by_mistake_never_reaches_stdout(verb: Any, capfd: pytest.CaptureFixture[str]) -> None:
     def chatty() -> Reply:
         print(CANARY)
         return Reply({"ok": True}, lambda: "fine", exit=6)
@@ -123,11 +123,11 @@ def test_what_a_verb_prints_by_mistake_never_reaches_stdout(verb: Any, capfd: py
 )
 def test_usage_errors_are_one_object_and_exit_2(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
     assert main.status(["--json", *arguments]) == 2
-    found = one_object(capfd.readouterr().out)
-    assert set(found) == ERROR_KEYS
-    assert (found["code"], found["exit"]) == ("usage", 2)
-    assert len(found["what"]) < 500
-    assert "--help" in found["fix"]
+    reply = one_object(capfd.readouterr().out)
+    assert set(reply) == ERROR_KEYS
+    assert (reply["code"], reply["exit"]) == ("usage", 2)
+    assert len(reply["what"]) < 500
+    assert "--help" in reply["fix"]
 
 
 def test_suggestion_ends_with_its_own_mark(capfd: pytest.CaptureFixture[str]) -> None:
@@ -135,7 +135,7 @@ def test_suggestion_ends_with_its_own_mark(capfd: pytest.CaptureFixture[str]) ->
     assert one_object(capfd.readouterr().out)["what"].endswith("Did you mean 'odds'?")
 
 
-def test_what_is_not_a_terminal_gets_whole_lines_without_trailing_spaces(
+def test_output_beyond_a_terminal_has_whole_lines_without_trailing_spaces(
     verb: Any, capfd: pytest.CaptureFixture[str]
 ) -> None:
     from rich.console import Group
@@ -175,22 +175,22 @@ def test_lines_to_paste_stay_whole_on_a_terminal_too(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"], ["odds", "--help"]], ids=str)
-def test_help_and_version_are_outcomes_too(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+def test_help_and_version_can_be_read_as_json(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
     assert main.status(arguments) == 0
     plain = capfd.readouterr().out
     assert plain.strip()
     assert main.status([*arguments, "--json"]) == 0
-    found = one_object(capfd.readouterr().out)
-    assert found["ok"] is True
-    assert found["text"].split() == plain.split()
+    reply = one_object(capfd.readouterr().out)
+    assert reply["ok"] is True
+    assert reply["text"].split() == plain.split()
 
 
-def test_json_before_the_verb_counts(capfd: pytest.CaptureFixture[str]) -> None:
+def test_json_flag_counts_before_the_verb(capfd: pytest.CaptureFixture[str]) -> None:
     assert main.status(["--json", "odds", "--eps", "1"]) == 0
     assert one_object(capfd.readouterr().out)["ok"] is True
 
 
-def test_run_exits_with_the_status(capfd: pytest.CaptureFixture[str]) -> None:
+def test_run_exits_with_the_status_of_the_command(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main.run(["bogus"])
     assert stopped.value.code == 2
@@ -217,7 +217,7 @@ def test_full_disk_ends_with_7_and_no_traceback() -> None:
         assert "could not be written" in ended.stderr
 
 
-def test_reader_that_leaves_early_ends_it_quietly() -> None:
+def test_reader_that_leaves_early_ends_the_command_quietly() -> None:
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "w") as closed:

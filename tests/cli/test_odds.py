@@ -16,8 +16,8 @@ def asked(capfd: pytest.CaptureFixture[str], *arguments: str, exit_code: int = 0
     assert main.status(["odds", *arguments, "--json"]) == exit_code
     said = capfd.readouterr()
     assert said.out.count("\n") == 1
-    found: dict[str, Any] = json.loads(said.out)
-    return found
+    reply: dict[str, Any] = json.loads(said.out)
+    return reply
 
 
 def told(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -28,15 +28,15 @@ def told(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
     return " ".join(said.out.split())
 
 
-def test_plain_epsilon(capfd: pytest.CaptureFixture[str]) -> None:
-    found = asked(capfd, "--eps", "1", "--prior", "0.4")
-    assert set(found) == {"ok", "format", "dataset", "cost", "remaining", "receipt", "caveats", "odds"}
-    assert found["cost"] == {"epsilon": "1", "delta": "0", "neighbours": "add-remove", "unit": None}
-    assert found["odds"]["promise"] == {"kind": "pure", "epsilon": "1"}
-    assert found["odds"]["belief"] == {"low": 0.19695, "high": 0.644405}
-    assert found["odds"]["guess"] == 0.731059
-    assert found["odds"]["catch"] == 0.0271829
-    assert found["odds"]["strength"] == "strong"
+def test_odds_of_epsilon_1_are_the_closed_forms(capfd: pytest.CaptureFixture[str]) -> None:
+    reply = asked(capfd, "--eps", "1", "--prior", "0.4")
+    assert set(reply) == {"ok", "format", "dataset", "cost", "remaining", "receipt", "caveats", "odds"}
+    assert reply["cost"] == {"epsilon": "1", "delta": "0", "neighbours": "add-remove", "unit": None}
+    assert reply["odds"]["promise"] == {"kind": "pure", "epsilon": "1"}
+    assert reply["odds"]["belief"] == {"low": 0.19695, "high": 0.644405}
+    assert reply["odds"]["guess"] == 0.731059
+    assert reply["odds"]["catch"] == 0.0271829
+    assert reply["odds"]["strength"] == "strong"
 
 
 def test_numbers_are_read_as_decimals_never_as_floats(capfd: pytest.CaptureFixture[str]) -> None:
@@ -44,7 +44,7 @@ def test_numbers_are_read_as_decimals_never_as_floats(capfd: pytest.CaptureFixtu
     assert asked(capfd, "--eps", "1/3")["cost"]["epsilon"] == "0.333333333334"
 
 
-def test_words_for_a_person(capfd: pytest.CaptureFixture[str]) -> None:
+def test_odds_are_told_in_plain_words(capfd: pytest.CaptureFixture[str]) -> None:
     said = told(capfd, "--eps", "1", "--prior", "0.4")
     assert "ε = 1, neighbours by add-remove: strong" in said
     assert "multiplied by at most 2.72" in said
@@ -54,11 +54,11 @@ def test_words_for_a_person(capfd: pytest.CaptureFixture[str]) -> None:
     assert "26.8 would make them say yes if you stay out and 73.2 if you take part" in said
 
 
-def test_two_fair_coins(capfd: pytest.CaptureFixture[str]) -> None:
-    found = asked(capfd, "--survey", "--prior", "0.02")
-    assert round(found["odds"]["belief"]["high"], 4) == 0.0577
-    assert found["cost"]["neighbours"] == "replace-one"
-    assert found["odds"]["question"] == "value"
+def test_odds_of_two_fair_coins_are_those_of_the_survey(capfd: pytest.CaptureFixture[str]) -> None:
+    reply = asked(capfd, "--survey", "--prior", "0.02")
+    assert round(reply["odds"]["belief"]["high"], 4) == 0.0577
+    assert reply["cost"]["neighbours"] == "replace-one"
+    assert reply["odds"]["question"] == "value"
     said = told(capfd, "--survey", "--prior", "0.02")
     assert "25 would make them say so if it is not and 75 if it is" in said
     assert "seen by nobody but you" in said
@@ -67,19 +67,19 @@ def test_two_fair_coins(capfd: pytest.CaptureFixture[str]) -> None:
 def test_value_under_add_remove_moves_by_twice_epsilon(capfd: pytest.CaptureFixture[str]) -> None:
     presence, value = asked(capfd, "--eps", "1"), asked(capfd, "--eps", "1", "--question", "value")
     replaced = asked(capfd, "--eps", "1", "--relation", "replace-one")
-    assert [found["odds"]["log_factor"] for found in (presence, value, replaced)] == ["1", "2", "1"]
+    assert [reply["odds"]["log_factor"] for reply in (presence, value, replaced)] == ["1", "2", "1"]
     assert any("twice as far" in note for note in presence["caveats"])
     assert any("two steps" in note for note in value["caveats"])
 
 
-def test_groups_multiply(capfd: pytest.CaptureFixture[str]) -> None:
+def test_groups_multiply_the_log_factor(capfd: pytest.CaptureFixture[str]) -> None:
     assert asked(capfd, "--eps", "0.5", "--group", "4")["odds"]["log_factor"] == "2"
     said = told(capfd, "--eps", "0.5", "--group", "4")
     assert "you and 3 others at once" in said
     assert "suspects you and 3 others are all" in said
 
 
-def test_prior_gets_its_own_best_guess(capfd: pytest.CaptureFixture[str]) -> None:
+def test_best_guess_is_stated_for_the_given_prior(capfd: pytest.CaptureFixture[str]) -> None:
     said = told(capfd, "--eps", "1", "--prior", "0.4")
     assert "with prior right at most 73.2 times of 100, where the prior alone is right 60" in said
     assert "right at most 90 times of 100, where the prior alone is right 90" in told(
@@ -92,9 +92,9 @@ def test_large_factor_is_not_called_a_bound(capfd: pytest.CaptureFixture[str]) -
     assert "can be multiplied by more than 400 million" in told(capfd, "--eps", "30")
 
 
-def test_word_follows_the_guess(capfd: pytest.CaptureFixture[str]) -> None:
-    found = asked(capfd, "--sigma", "2.5")["odds"]
-    assert (found["strength"], round(found["guess"], 2)) == ("strong", 0.58)
+def test_word_for_strength_follows_the_best_guess(capfd: pytest.CaptureFixture[str]) -> None:
+    odds = asked(capfd, "--sigma", "2.5")["odds"]
+    assert (odds["strength"], round(odds["guess"], 2)) == ("strong", 0.58)
     assert asked(capfd, "--eps", "1", "--delta", "1e-6")["odds"]["strength"] == "strong"
 
 
@@ -114,7 +114,9 @@ def test_chance_says_where_its_factor_comes_from(capfd: pytest.CaptureFixture[st
         (["--group", "x"], "Give a number such as 4."),
     ],
 )
-def test_fix_fits_the_flag(capfd: pytest.CaptureFixture[str], arguments: list[str], fix: str) -> None:
+def test_fix_gives_a_number_that_suits_the_flag(
+    capfd: pytest.CaptureFixture[str], arguments: list[str], fix: str
+) -> None:
     assert asked(capfd, "--eps", "1", *arguments, exit_code=2)["fix"] == fix
 
 
@@ -127,8 +129,8 @@ def test_fix_of_delta_names_no_flag_that_is_not_there(capfd: pytest.CaptureFixtu
 def test_odds_are_told_for_presence_and_for_a_value(capfd: pytest.CaptureFixture[str]) -> None:
     said = told(capfd, "--eps", "1")
     assert "whether you are in this data by at most 2.72, and on which of two values is yours by at most 7.39" in said
-    found = asked(capfd, "--eps", "1")["odds"]["about"]
-    assert [(one["question"], one["steps"], one["log_factor"]) for one in found] == [
+    about = asked(capfd, "--eps", "1")["odds"]["about"]
+    assert [(odds["question"], odds["steps"], odds["log_factor"]) for odds in about] == [
         ("presence", 1, "1"),
         ("value", 2, "2"),
     ]
@@ -136,15 +138,15 @@ def test_odds_are_told_for_presence_and_for_a_value(capfd: pytest.CaptureFixture
 
 
 def test_promise_with_a_delta_names_the_chance_it_leaves_out(capfd: pytest.CaptureFixture[str]) -> None:
-    found = asked(capfd, "--eps", "1", "--delta", "1e-8")
-    assert found["odds"]["except_chance"] == "1.36421e-6"  # 10⁻⁶·(1 + e^(−1.01005)): too far up, and too far down
-    assert found["odds"]["about"][0]["except_chance"] == "1.36421e-6"
-    assert found["odds"]["log_factor"] == "1.01005033586"
-    assert all("one in 733,029" in note for note in found["caveats"][:2])
+    reply = asked(capfd, "--eps", "1", "--delta", "1e-8")
+    assert reply["odds"]["except_chance"] == "1.36421e-6"  # 10⁻⁶·(1 + e^(−1.01005)): too far up, and too far down
+    assert reply["odds"]["about"][0]["except_chance"] == "1.36421e-6"
+    assert reply["odds"]["log_factor"] == "1.01005033586"
+    assert all("one in 733,029" in note for note in reply["caveats"][:2])
     assert asked(capfd, "--eps", "1", "--delta", "0")["odds"]["except_chance"] == "0"
 
 
-def test_gaussian_and_concentrated_promises(capfd: pytest.CaptureFixture[str]) -> None:
+def test_gaussian_and_concentrated_promises_have_guesses(capfd: pytest.CaptureFixture[str]) -> None:
     gaussian = asked(capfd, "--sigma", "10")
     assert gaussian["cost"]["delta"] == "1e-6"
     assert gaussian["odds"]["guess"] == 0.519939  # Φ(1/20)
@@ -154,18 +156,18 @@ def test_gaussian_and_concentrated_promises(capfd: pytest.CaptureFixture[str]) -
 
 
 def test_promise_that_wears_off_for_groups_is_not_priced(capfd: pytest.CaptureFixture[str]) -> None:
-    found = asked(capfd, "--eps", "20", "--delta", "1e-6", "--question", "value", exit_code=4)
-    assert found["code"] == "not-priced"
+    reply = asked(capfd, "--eps", "20", "--delta", "1e-6", "--question", "value", exit_code=4)
+    assert reply["code"] == "not-priced"
 
 
 @pytest.mark.parametrize(
     "epsilon", ["nan", "inf", "-1", "0", "1e999", "9" * 5000, "", "one", "1e-10", "1e7", "0x1", "１"]
 )
 def test_bad_epsilons_are_refused(epsilon: str, capfd: pytest.CaptureFixture[str]) -> None:
-    found = asked(capfd, "--eps", epsilon, exit_code=2)
-    assert (found["code"], found["exit"]) == ("bad-value", 2)
-    assert found["what"] == "epsilon must be a decimal number between 1e-9 and 1e6."
-    assert len(found["why"]) < 120
+    reply = asked(capfd, "--eps", epsilon, exit_code=2)
+    assert (reply["code"], reply["exit"]) == ("bad-value", 2)
+    assert reply["what"] == "epsilon must be a decimal number between 1e-9 and 1e6."
+    assert len(reply["why"]) < 120
     assert main.status(["odds", "--eps", epsilon]) == 2
     said = capfd.readouterr()
     assert said.out == ""
@@ -200,10 +202,10 @@ def test_bad_epsilons_are_refused(epsilon: str, capfd: pytest.CaptureFixture[str
     ids=str,
 )
 def test_bad_values_are_refused_by_name(arguments: list[str], name: str, capfd: pytest.CaptureFixture[str]) -> None:
-    found = asked(capfd, *arguments, exit_code=2)
-    assert found["code"] == "bad-value"
-    assert found["what"].startswith(f"{name} must ")
-    assert found["fix"]
+    reply = asked(capfd, *arguments, exit_code=2)
+    assert reply["code"] == "bad-value"
+    assert reply["what"].startswith(f"{name} must ")
+    assert reply["fix"]
 
 
 @pytest.mark.parametrize(
@@ -220,10 +222,10 @@ def test_bad_values_are_refused_by_name(arguments: list[str], name: str, capfd: 
     ids=str,
 )
 def test_extreme_but_lawful_values_are_answered(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
-    found = asked(capfd, *arguments)["odds"]
-    assert 0 <= found["belief"]["low"] <= found["belief"]["high"] <= 1
-    assert 0.5 <= found["guess"] <= 1
-    assert 0 < found["catch"] <= 1
+    odds = asked(capfd, *arguments)["odds"]
+    assert 0 <= odds["belief"]["low"] <= odds["belief"]["high"] <= 1
+    assert 0.5 <= odds["guess"] <= 1
+    assert 0 < odds["catch"] <= 1
     assert told(capfd, *arguments)
 
 
@@ -239,19 +241,19 @@ def test_answer_goes_to_a_file(tmp_path: Path, capfd: pytest.CaptureFixture[str]
 
 def test_json_goes_to_the_file_and_to_stdout(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "odds.json"
-    found = asked(capfd, "--eps", "1", "-o", str(target))
-    assert json.loads(target.read_text(encoding="utf-8")) == found
+    reply = asked(capfd, "--eps", "1", "-o", str(target))
+    assert json.loads(target.read_text(encoding="utf-8")) == reply
 
 
 def test_file_that_cannot_be_written_ends_with_7(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     lost = tmp_path / "missing" / "odds.txt"
-    found = asked(capfd, "--eps", "1", "-o", str(lost), exit_code=7)
-    assert found["code"] == "cannot-write"
-    assert str(lost) in found["what"]
-    assert f"mkdir -p {lost.parent}" in found["fix"]
-    found = asked(capfd, "--eps", "1", "-o", str(tmp_path), exit_code=7)
-    assert found["code"] == "cannot-write"
-    assert str(tmp_path / "answer.txt") in found["fix"]
+    reply = asked(capfd, "--eps", "1", "-o", str(lost), exit_code=7)
+    assert reply["code"] == "cannot-write"
+    assert str(lost) in reply["what"]
+    assert f"mkdir -p {lost.parent}" in reply["fix"]
+    reply = asked(capfd, "--eps", "1", "-o", str(tmp_path), exit_code=7)
+    assert reply["code"] == "cannot-write"
+    assert str(tmp_path / "answer.txt") in reply["fix"]
 
 
 @pytest.mark.parametrize(
@@ -266,9 +268,9 @@ def test_file_that_is_there_is_replaced_only_with_yes(
     file = Path("mine.txt")
     file.write_text("mine", encoding="utf-8")
     assert main.status([*verb, "-o", str(file), "--json"]) == 2
-    found = json.loads(capfd.readouterr().out)
-    assert str(file) in found["why"]
-    assert "--yes" in found["fix"]
+    reply = json.loads(capfd.readouterr().out)
+    assert str(file) in reply["why"]
+    assert "--yes" in reply["fix"]
     assert file.read_text(encoding="utf-8") == "mine"
     assert main.status([*verb, "-o", str(file), "--yes"]) == 0
     assert len(file.read_text(encoding="utf-8")) > 50

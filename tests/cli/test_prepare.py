@@ -10,12 +10,12 @@ Told = Callable[..., dict[str, Any]]
 
 
 def test_prepared_copy_is_made_once_and_its_snapshot_told(people: Path, told: Told) -> None:
-    found = told("prepare", "people.toml")
-    copy = people.with_suffix(f".{found['snapshot']}.prepared")
-    made = copy.stat().st_ino
-    assert (found["dataset"], found["cost"], found["receipt"]) == ("people", None, None)
-    assert told("prepare", "people.toml")["snapshot"] == found["snapshot"]
-    assert copy.stat().st_ino == made
+    reply = told("prepare", "people.toml")
+    copy = people.with_suffix(f".{reply['snapshot']}.prepared")
+    inode = copy.stat().st_ino
+    assert (reply["dataset"], reply["cost"], reply["receipt"]) == ("people", None, None)
+    assert told("prepare", "people.toml")["snapshot"] == reply["snapshot"]
+    assert copy.stat().st_ino == inode
     assert not people.with_suffix(".ledger").exists()
 
 
@@ -47,14 +47,14 @@ Table.prepare = prepare
 """
 
 
-def test_who_waits_at_a_terminal_sees_a_bar_with_the_step(people: Path) -> None:
+def test_slow_preparing_shows_a_bar_with_its_step_on_a_terminal(people: Path) -> None:
     status, screen = typed(people.parent, ["prepare", "people.toml"], before=SLOW)
     assert status == 0, screen
     assert "ranking" in screen
     assert "━" in screen
 
 
-def test_what_is_quick_shows_no_bar(people: Path) -> None:
+def test_quick_preparing_shows_no_bar(people: Path) -> None:
     status, screen = typed(people.parent, ["prepare", "people.toml"], before=SLOW.replace("0.1", "60"))
     assert status == 0, screen
     assert "━" not in screen

@@ -12,14 +12,14 @@ COUNTS = "SELECT region, COUNT(*) AS n FROM people GROUP BY region"
 
 
 def test_quote_has_the_keys_of_the_public_face(people: Path, told: Told) -> None:
-    found = told("quote", "people.toml", COUNTS, "--eps", "1")
-    assert found["receipt"] is None
-    assert found["cost"] == {"epsilon": "1", "delta": "0", "neighbours": "add-remove", "unit": "person_id"}
-    assert found["remaining"]["epsilon"] == "3"
-    assert found["remaining_after"]["epsilon"] == "2"
-    assert [set(column) >= {"name", "mechanism", "moe"} for column in found["columns"]] == [True]
-    assert found["smallest_group"] == 10 * found["columns"][0]["moe"]
-    assert found["caveats"]
+    reply = told("quote", "people.toml", COUNTS, "--eps", "1")
+    assert reply["receipt"] is None
+    assert reply["cost"] == {"epsilon": "1", "delta": "0", "neighbours": "add-remove", "unit": "person_id"}
+    assert reply["remaining"]["epsilon"] == "3"
+    assert reply["remaining_after"]["epsilon"] == "2"
+    assert [set(column) >= {"name", "mechanism", "moe"} for column in reply["columns"]] == [True]
+    assert reply["smallest_group"] == 10 * reply["columns"][0]["moe"]
+    assert reply["caveats"]
 
 
 def test_small_counts_are_said_to_have_a_wide_margin_and_not_to_be_off(
@@ -56,30 +56,30 @@ def test_dry_run_of_ask_is_the_quote(people: Path, told: Told) -> None:
 def test_wanted_error_finds_the_least_price_that_reaches_it(people: Path, told: Told, error: list[str]) -> None:
     several = "n2" in " ".join(error)
     sql = "SELECT COUNT(*) AS n" + (", COUNT(*) AS n2" if several else "") + " FROM people"
-    found = told("quote", "people.toml", sql, "--error", *error)
-    assert found["columns"][0]["moe"] <= 15
-    cheaper = f"{float(found['cost']['epsilon']) * 0.9:.6f}"
-    again = told("quote", "people.toml", sql, "--eps", cheaper)
-    assert max(column["moe"] for column in again["columns"]) > 15
+    reply = told("quote", "people.toml", sql, "--error", *error)
+    assert reply["columns"][0]["moe"] <= 15
+    cheaper = f"{float(reply['cost']['epsilon']) * 0.9:.6f}"
+    requoted = told("quote", "people.toml", sql, "--eps", cheaper)
+    assert max(column["moe"] for column in requoted["columns"]) > 15
 
 
-def test_level_delta_analyst_and_size_are_heard(people: Path, told: Told) -> None:
+def test_quote_follows_level_delta_analyst_and_size(people: Path, told: Told) -> None:
     mean = "SELECT AVG(age) AS age FROM people"
     wide = told("quote", "people.toml", COUNTS, "--eps", "1", "--level", "0.99")
     assert wide["level"] == 0.99
     assert wide["columns"][0]["moe"] > told("quote", "people.toml", COUNTS, "--eps", "1")["columns"][0]["moe"]
     assert told("quote", "people.toml", COUNTS, "--eps", "1", "--as", "ana")["remaining"]["epsilon"] == "1"
-    small = told("quote", "people.toml", mean, "--eps", "1", "--at-size", "100")
+    quote_of_100 = told("quote", "people.toml", mean, "--eps", "1", "--at-size", "100")
     large = told("quote", "people.toml", mean, "--eps", "1", "--at-size", "1e4")
-    assert small["columns"][0]["moe_at_size"] > large["columns"][0]["moe_at_size"]
+    assert quote_of_100["columns"][0]["moe_at_size"] > large["columns"][0]["moe_at_size"]
 
 
-def test_price_in_the_question_is_enough(people: Path, told: Told) -> None:
+def test_price_in_the_text_of_a_question_is_enough(people: Path, told: Told) -> None:
     sql = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5) COUNT(*) AS n FROM people"
     assert told("quote", "people.toml", sql)["cost"]["epsilon"] == "0.5"
 
 
-def test_line_to_ask_it_is_shown_and_runs(people: Path, shown: Callable[..., tuple[str, str]]) -> None:
+def test_quote_shows_the_line_that_asks_and_it_runs(people: Path, shown: Callable[..., tuple[str, str]]) -> None:
     lines = shown("quote", "people.toml", COUNTS, "--eps", "1", "--level", "0.9")[0].splitlines()
     command = shlex.split(lines[-1])
     assert command == ["discreet", "ask", "people.toml", COUNTS, "--eps", "1", "--level", "0.9"]
@@ -129,13 +129,13 @@ def test_missing_price_shows_the_users_own_line_twice_and_both_run(people: Path,
 
 def test_case_of_a_name_makes_no_other_question(people: Path, told: Told) -> None:
     first = told("ask", "people.toml", COUNTS, "--eps", "1")
-    again = told("ask", "people.toml", COUNTS.replace("region", "Region"), "--eps", "1")
-    assert (again["replayed"], again["rows"]) == (True, first["rows"])
+    replay = told("ask", "people.toml", COUNTS.replace("region", "Region"), "--eps", "1")
+    assert (replay["replayed"], replay["rows"]) == (True, first["rows"])
 
 
 def test_mistake_in_a_question_has_its_place(people: Path, told: Told) -> None:
-    found = told("quote", "people.toml", "SELECT COUNT(*) AS n\nFROM people JOIN x", "--eps", "1", exit_code=4)
-    assert found["position"]["line"] == 2
+    reply = told("quote", "people.toml", "SELECT COUNT(*) AS n\nFROM people JOIN x", "--eps", "1", exit_code=4)
+    assert reply["position"]["line"] == 2
 
 
 def test_metadata_without_a_budget_ends_with_3(people: Path, told: Told) -> None:
@@ -151,16 +151,16 @@ def test_a_price_that_does_not_fit_is_said_with_one_that_does(
     assert "after it" not in drawn
     assert "To ask it:" not in drawn
     assert "This fits:" in drawn
-    found = told("quote", "people.toml", COUNTS, "--eps", "50")
-    assert found["fits"] is False
-    (offered,) = found["next"]
+    reply = told("quote", "people.toml", COUNTS, "--eps", "50")
+    assert reply["fits"] is False
+    (offered,) = reply["next"]
     assert "--eps 3" in offered
     told(*shlex.split(offered)[1:], exit_code=0)
     assert told("quote", "people.toml", COUNTS, "--eps", "1")["fits"] is False  # all is spent now
     assert told("quote", "people.toml", COUNTS, "--eps", "1")["next"] == []
 
 
-def test_a_price_that_fits_exactly_fits(people: Path, told: Told) -> None:
+def test_price_equal_to_the_rest_of_the_budget_fits(people: Path, told: Told) -> None:
     assert told("quote", "people.toml", COUNTS, "--eps", "3")["fits"] is True
     assert told("quote", "people.toml", COUNTS, "--eps", "1", "--as", "ana")["fits"] is True
     assert told("quote", "people.toml", COUNTS, "--eps", "1.1", "--as", "ana")["fits"] is False
@@ -171,12 +171,12 @@ def test_a_price_above_the_cap_of_one_question_does_not_fit(people: Path, told: 
         people.read_text().replace("[budget.analysts]", "max_epsilon_per_question = 2\n[budget.analysts]")
     )
     assert told("quote", "people.toml", COUNTS, "--eps", "2")["fits"] is True
-    found = told("quote", "people.toml", COUNTS, "--eps", "2.5", "--delta", "1e-9")
-    assert found["fits"] is False
-    assert "--eps 2" in found["next"][0]
+    reply = told("quote", "people.toml", COUNTS, "--eps", "2.5", "--delta", "1e-9")
+    assert reply["fits"] is False
+    assert "--eps 2" in reply["next"][0]
 
 
-def test_no_count_is_warned_of_where_its_margin_is_zero(people: Path, told: Told, shown: Callable[..., Any]) -> None:
+def test_quote_warns_of_no_count_whose_margin_is_zero(people: Path, told: Told, shown: Callable[..., Any]) -> None:
     people.write_text(people.read_text().replace("epsilon = 3 ", "epsilon = 900"))
     assert "For a count below" not in shown("quote", "people.toml", COUNTS, "--eps", "500")[0]
     assert told("quote", "people.toml", COUNTS, "--eps", "500")["smallest_group"] == 0

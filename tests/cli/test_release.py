@@ -43,15 +43,15 @@ def spent(told: Told) -> str:
 
 def test_plan_has_the_keys_of_the_public_face_and_touches_nothing(people: Path, told: Told) -> None:
     people.with_suffix(".csv").unlink()
-    found = told(*PLAN, *BY_SEX, "--share", "ward=0.5")
-    assert found["cost"] == {"epsilon": "1", "delta": "0", "neighbours": "add-remove", "unit": "person"}
-    assert (found["remaining"]["epsilon"], found["remaining_after"]["epsilon"]) == ("3", "2")
-    assert found["receipt"] is None
-    assert [one["level"] for one in found["levels"]] == ["country", "region", "ward"]
+    reply = told(*PLAN, *BY_SEX, "--share", "ward=0.5")
+    assert reply["cost"] == {"epsilon": "1", "delta": "0", "neighbours": "add-remove", "unit": "person"}
+    assert (reply["remaining"]["epsilon"], reply["remaining_after"]["epsilon"]) == ("3", "2")
+    assert reply["receipt"] is None
+    assert [level["level"] for level in reply["levels"]] == ["country", "region", "ward"]
     assert all(
-        {"level", "cells", "epsilon", "moe", "total_moe", "share", "locked"} <= set(one) for one in found["levels"]
+        {"level", "cells", "epsilon", "moe", "total_moe", "share", "locked"} <= set(level) for level in reply["levels"]
     )
-    assert [one["locked"] for one in found["levels"]] == [False, False, True]
+    assert [level["locked"] for level in reply["levels"]] == [False, False, True]
     assert sorted(path.name for path in people.parent.iterdir()) == ["geo.csv", "people.toml"]
 
 
@@ -72,13 +72,13 @@ def test_plan_for_people_is_a_table_and_the_line_that_builds_it(people: Path, sh
     assert told(*command[1:])["receipt"]
 
 
-def test_flags_are_heard(people: Path, told: Told) -> None:
+def test_plan_follows_its_flags(people: Path, told: Told) -> None:
     few, many = told(*PLAN, *BY_SEX), told(*PLAN, "people.toml", "--by", "sex,age", "--eps", "1")
-    assert [one["cells"] for one in few["levels"]] == [2, 4, 10]
-    assert [one["cells"] for one in many["levels"]] == [6, 12, 30]
+    assert [level["cells"] for level in few["levels"]] == [2, 4, 10]
+    assert [level["cells"] for level in many["levels"]] == [6, 12, 30]
     assert told(*PLAN, "people.toml", "--by", "sex", "--by", "age", "--eps", "1")["levels"] == many["levels"]
     sizes = told(*PLAN, "people.toml", "--groups", "household", "--largest", "4", "--eps", "1")
-    assert [one["cells"] for one in sizes["levels"]] == [4, 8, 20]
+    assert [level["cells"] for level in sizes["levels"]] == [4, 8, 20]
     assert sizes["protects"] == "each person, with at most 1 row"
     assert told(*PLAN, *BY_SEX, "--level", "0.99")["levels"][0]["moe"] > few["levels"][0]["moe"]
     least = told(*PLAN, *BY_SEX, "--sharing", "least")["levels"]
@@ -96,26 +96,26 @@ def test_missing_price_is_refused_with_a_line_that_runs(people: Path, told: Told
 # --- build -----------------------------------------------------------------------------------------------------------
 
 
-def test_build_is_one_charge_and_a_folder_beside_the_metadata(people: Path, told: Told) -> None:
+def test_build_makes_one_charge_and_a_folder_beside_the_metadata(people: Path, told: Told) -> None:
     planned = told(*PLAN, *BY_SEX)
-    found = told(*BUILD, *BY_SEX)
-    assert (found["cost"], found["remaining"]) == (planned["cost"], planned["remaining_after"])
-    assert found["violations"] == {"sums": 0, "signs": 0, "fractions": 0, "totals": 0, "zeros": 0}
-    assert [Path(file).name for file in found["files"]] == FILES
-    assert all(Path(file).is_file() for file in found["files"])
-    assert (found["folder"], found["replayed"]) == ("people.release", False)
-    assert (found["levels"], found["caveats"]) == (planned["levels"], planned["caveats"])
+    reply = told(*BUILD, *BY_SEX)
+    assert (reply["cost"], reply["remaining"]) == (planned["cost"], planned["remaining_after"])
+    assert reply["violations"] == {"sums": 0, "signs": 0, "fractions": 0, "totals": 0, "zeros": 0}
+    assert [Path(file).name for file in reply["files"]] == FILES
+    assert all(Path(file).is_file() for file in reply["files"])
+    assert (reply["folder"], reply["replayed"]) == ("people.release", False)
+    assert (reply["levels"], reply["caveats"]) == (planned["levels"], planned["caveats"])
     assert spent(told) == "1"
-    for line in found["next"]:
+    for line in reply["next"]:
         told(*shlex.split(line)[1:])
 
 
-def test_built_again_it_is_free_and_the_same_bytes(people: Path, told: Told) -> None:
+def test_release_built_again_is_free_and_has_the_same_bytes(people: Path, told: Told) -> None:
     told(*BUILD, *BY_SEX)
     before = Path("people.release/table.parquet").read_bytes()
     assert "--yes" in told(*BUILD, *BY_SEX, exit_code=2)["fix"]
-    again = told(*BUILD, *BY_SEX, "--yes")
-    assert again["replayed"] is True
+    rebuilt = told(*BUILD, *BY_SEX, "--yes")
+    assert rebuilt["replayed"] is True
     assert Path("people.release/table.parquet").read_bytes() == before
     other = told(*BUILD, *BY_SEX, "--method", "chebyshev", "-o", "other.release")
     assert other["replayed"] is True
@@ -123,7 +123,7 @@ def test_built_again_it_is_free_and_the_same_bytes(people: Path, told: Told) -> 
     assert spent(told) == "1"
 
 
-def test_public_files_of_totals_and_zeros_are_held_to_for_nothing(people: Path, told: Told, shown: Shown) -> None:
+def test_public_files_of_totals_and_zeros_hold_at_no_charge(people: Path, told: Told, shown: Shown) -> None:
     Path("the totals.csv").write_text("ward,total\nn1,60\nn2,60\nn3,60\ns1,60\ns2,60\n")
     Path("zeros.csv").write_text("ward,sex\nn1,m\n")
     files = ("--leaf-totals", "the totals.csv", "--zeros", "zeros.csv")
@@ -151,7 +151,7 @@ def test_table_is_on_stdout_and_all_else_on_stderr(people: Path, shown: Shown) -
         assert said in err
 
 
-def test_dry_run_is_the_plan(people: Path, told: Told) -> None:
+def test_dry_run_of_build_shows_the_plan(people: Path, told: Told) -> None:
     planned = told(*PLAN, *BY_SEX)
     assert planned.pop("next")
     assert told(*BUILD, *BY_SEX, "--dry-run") == planned
@@ -184,14 +184,14 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("more", "fix"), REFUSED, ids=[" ".join(more)[:40] for more, _ in REFUSED])
-def test_what_could_not_be_written_or_meant_is_refused_before_the_charge(
+def test_wrong_outputs_and_flags_are_refused_before_the_charge(
     people: Path, told: Told, more: list[str], fix: str
 ) -> None:
     assert fix in told(*BUILD, *BY_SEX, *more, exit_code=2)["fix"]
     assert sorted(path.name for path in people.parent.iterdir()) == ["geo.csv", "people.csv", "people.toml"]
 
 
-def test_folder_of_something_else_keeps_what_is_in_it(people: Path, told: Told) -> None:
+def test_folder_that_holds_no_release_keeps_its_files(people: Path, told: Told) -> None:
     Path("mine").mkdir()
     Path("mine/report.md").write_text("mine")
     assert "--yes" in told(*BUILD, *BY_SEX, "-o", "mine", exit_code=2)["fix"]
@@ -232,10 +232,10 @@ def test_full_disk_loses_no_release(people: Path, told: Told, monkeypatch: pytes
 def test_explain_tells_how_a_release_was_measured(people: Path, told: Told, shown: Shown) -> None:
     receipt = told(*BUILD, *BY_SEX)["receipt"]
     for which in ("last", receipt, receipt.partition("-")[0]):
-        found = told("explain", "people.toml", which)
-        assert found["receipt"] == receipt
-        assert found["explain"]["question"] == "release of units over geo by sex"
-        assert any("Laplace noise of scale 3" in line for line in found["explain"]["words"])
+        reply = told("explain", "people.toml", which)
+        assert reply["receipt"] == receipt
+        assert reply["explain"]["question"] == "release of units over geo by sex"
+        assert any("Laplace noise of scale 3" in line for line in reply["explain"]["words"])
     assert "Protected: each person" in shown("explain", "people.toml", "last")[0]
     assert "release of units over geo by sex" in shown("ledger", "people.toml")[0]
 
@@ -246,10 +246,10 @@ def test_explain_tells_how_a_release_was_measured(people: Path, told: Told, show
 def test_check_passes_what_was_built_and_reads_no_table(people: Path, told: Told, shown: Shown) -> None:
     told(*BUILD, *BY_SEX)
     people.with_suffix(".csv").unlink()
-    found = told(*CHECK, "people.toml")
-    assert set(found["violations"].values()) == {0}
-    assert found["problems"] == []
-    assert found["cost"]["epsilon"] == "1"
+    reply = told(*CHECK, "people.toml")
+    assert set(reply["violations"].values()) == {0}
+    assert reply["problems"] == []
+    assert reply["cost"]["epsilon"] == "1"
     out, _ = shown(*CHECK, "people.toml", "people.release")
     assert "16 numbers of 8 places on 3 levels, every rule is kept." in out
 
@@ -283,12 +283,12 @@ BROKEN: dict[str, tuple[str, Callable[[list[Any]], list[Any]]]] = {
 def test_broken_rule_ends_with_6_and_names_file_and_number(people: Path, told: Told, shown: Shown, rule: str) -> None:
     told(*BUILD, *BY_SEX)
     _changed(*BROKEN[rule])
-    found = told(*CHECK, "people.toml", exit_code=6)
-    assert (found["code"], found["dataset"]) == ("integrity", "people")
-    assert found["violations"][rule] > 0
-    assert any(line.startswith("table.parquet: ") for line in found["problems"])
+    reply = told(*CHECK, "people.toml", exit_code=6)
+    assert (reply["code"], reply["dataset"]) == ("integrity", "people")
+    assert reply["violations"][rule] > 0
+    assert any(line.startswith("table.parquet: ") for line in reply["problems"])
     out, _ = shown(*CHECK, "people.toml", exit_code=6)
-    assert found["problems"][0] in out
+    assert reply["problems"][0] in out
     assert told(*PUBLISH, "people.toml", exit_code=6)["code"] == "integrity"
     assert not Path("people.published").exists()
 
@@ -310,9 +310,9 @@ def test_release_of_another_table_does_not_check(people: Path, told: Told) -> No
 
 def test_publish_lists_the_files_and_costs_nothing(people: Path, told: Told, shown: Shown) -> None:
     told(*BUILD, *BY_SEX)
-    found = told(*PUBLISH, "people.toml", "-o", "out")
+    reply = told(*PUBLISH, "people.toml", "-o", "out")
     names = {"index.html", "report.md", "table.csv", "table.parquet", "noisy.csv", "noisy.parquet", "release.json"}
-    assert {Path(file).name for file in found["files"]} == {path.name for path in Path("out").iterdir()} == names
+    assert {Path(file).name for file in reply["files"]} == {path.name for path in Path("out").iterdir()} == names
     assert "--yes" in told(*PUBLISH, "people.toml", "-o", "out", exit_code=2)["fix"]
     out, _ = shown(*PUBLISH, "people.toml", "people.release", "-o", "out", "--yes")
     assert "out/index.html" in out
@@ -333,7 +333,7 @@ def test_folder_without_a_release_is_refused_with_the_command_that_builds_one(
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"kind": "release", "format": 99}'])
-def test_facts_that_are_none_end_with_6(people: Path, told: Told, content: str) -> None:
+def test_file_that_holds_no_facts_ends_with_6(people: Path, told: Told, content: str) -> None:
     Path("people.release").mkdir()
     Path("people.release/release.json").write_text(content)
     assert "discreet release build people.toml" in told(*CHECK, "people.toml", exit_code=6)["fix"]
@@ -385,7 +385,7 @@ def test_enter_agrees_to_the_plan(people: Path, told: Told) -> None:
 
 
 @pytest.mark.parametrize("answer", [b"n\n", b"\x03", b"\x04"], ids=["n", "ctrl-c", "ctrl-d"])
-def test_anything_else_leaves_it_unbuilt_and_uncharged(people: Path, answer: bytes) -> None:
+def test_any_reply_but_enter_leaves_the_release_unbuilt_and_uncharged(people: Path, answer: bytes) -> None:
     more = ["--resimulate", "19", "-o", "b.release"]
     status, screen = typed(people.parent, [*BUILD, *BY_SEX, *more], answer=answer)
     assert status == 130, screen
@@ -394,7 +394,7 @@ def test_anything_else_leaves_it_unbuilt_and_uncharged(people: Path, answer: byt
     assert not people.with_suffix(".ledger").exists()
 
 
-def test_bar_is_drawn_where_it_takes_long(people: Path) -> None:
+def test_bar_is_drawn_where_building_takes_long(people: Path) -> None:
     before = "import discreet.cli.terminal as t; t.PATIENCE = 0.0"
     status, screen = typed(people.parent, [*BUILD, *BY_SEX, "--yes"], before=before)
     assert status == 0, screen
@@ -406,6 +406,6 @@ def test_a_plan_that_does_not_fit_offers_no_command_that_fails(people: Path, tol
     assert "It does not fit: epsilon 3 is left." in out
     assert "To build it:" not in out
     assert "This fits:" in out
-    found = told(*PLAN, "people.toml", "--by", "sex", "--eps", "50")
-    assert found["fits"] is False
-    told(*shlex.split(found["next"][0])[1:])
+    reply = told(*PLAN, "people.toml", "--by", "sex", "--eps", "50")
+    assert reply["fits"] is False
+    told(*shlex.split(reply["next"][0])[1:])

@@ -36,12 +36,12 @@ def test_an_answer_that_stdout_does_not_take_is_named_and_asked_again_for_nothin
     assert "Exception ignored" not in lost.stderr
     receipt = re.search(r"The answer is stored, receipt (\S+): the same again costs nothing\.", lost.stderr)
     assert receipt is not None
-    again = json.loads(shell(people.parent, f"{ASK} --json").stdout)
-    assert (again["replayed"], again["receipt"]) == (True, receipt[1])
+    replay = json.loads(shell(people.parent, f"{ASK} --json").stdout)
+    assert (replay["replayed"], replay["receipt"]) == (True, receipt[1])
 
 
 @pytest.mark.parametrize("ending", ["2>&-", "2> /dev/full"])
-def test_what_stderr_does_not_take_is_no_bug_and_the_answer_is_there(people: Path, ending: str) -> None:
+def test_closed_stderr_is_no_bug_and_the_answer_is_there(people: Path, ending: str) -> None:
     told = shell(people.parent, f"{ASK} {ending}")
     assert (told.returncode, told.stderr) == (7, "")
     assert re.search(r"^\s*n", told.stdout)
@@ -50,7 +50,7 @@ def test_what_stderr_does_not_take_is_no_bug_and_the_answer_is_there(people: Pat
     assert (whole.returncode, json.loads(whole.stdout)["replayed"]) == (0, True)
 
 
-def test_with_nothing_open_at_all_the_ledger_is_whole(people: Path) -> None:
+def test_ledger_is_whole_after_an_ask_with_every_stream_closed(people: Path) -> None:
     """The first file that is opened would take the number of a closed stream, and be written to as if it were one."""
     lost = shell(people.parent, f"{ASK} <&- >&- 2>&-")
     assert (lost.returncode, lost.stdout, lost.stderr) == (7, "", "")

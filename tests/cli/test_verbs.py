@@ -56,9 +56,9 @@ def test_every_outcome_is_one_object(verb: str, people: Path, told: Told, tmp_pa
 
 @pytest.mark.parametrize("verb", sorted(ABOUT_A_TABLE - {"budget reopen", "ledger adopt", "explain", "check"}))
 def test_every_verb_about_a_table_says_the_same_about_itself(verb: str, people: Path, told: Told) -> None:
-    found = told(*verb.split(), "people.toml", *MORE.get(verb, []))
-    assert {"ok", "format", "dataset", "cost", "remaining", "receipt", "caveats"} <= set(found)
-    assert (found["format"], found["dataset"]) == (1, "people")
+    reply = told(*verb.split(), "people.toml", *MORE.get(verb, []))
+    assert {"ok", "format", "dataset", "cost", "remaining", "receipt", "caveats"} <= set(reply)
+    assert (reply["format"], reply["dataset"]) == (1, "people")
 
 
 @pytest.mark.parametrize("verb", ["prepare", "quote", "ask", "explain", "budget", "ledger"])
