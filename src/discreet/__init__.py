@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discreet import noise
+    from discreet import learn, noise
     from discreet.answer.answer import Answer
     from discreet.bounded import Sensitivity
     from discreet.dataset import Dataset
@@ -62,6 +62,7 @@ __all__ = [
     "count_distinct",
     "covariance",
     "greatest",
+    "learn",
     "least",
     "lit",
     "max",
@@ -87,6 +88,7 @@ _HOMES = {  # a name is fetched when first used, so that importing Discreet cost
         "discreet.bounded": "Sensitivity",
         "discreet.dataset": "Dataset open",
         "discreet.errors": "BadValue BudgetExceeded DiscreetError NotAnswerable NotPriced Refuted",
+        "discreet.learn": "learn",
         "discreet.noise": "noise",
         "discreet.privacy.odds": "odds",
         "discreet.query.form.words": "bins case col correlation count count_distinct covariance greatest least lit "

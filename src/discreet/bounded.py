@@ -136,3 +136,18 @@ class Bounded(Generic[Exact]):
     def then(self, f: Callable[[Exact], Further], sensitivity: AnySensitivity, *, proof: str) -> "Bounded[Further]":
         """f of the result, by a room's own bound on how far one unit moves it, proven on the page `proof`."""
         return Bounded(lambda: f(self.compute()), sensitivity, proof)
+
+
+def side_by_side(parts: Mapping[str, Bounded[Exact]]) -> Bounded[dict[str, Exact]]:
+    """Several computations as one, each with its own bounds; they are computed one after the other.
+
+    >>> both = side_by_side({"a": Bounded(lambda: 1, scalar(1)), "b": Bounded(lambda: 2, scalar(5))})
+    >>> both.compute(), both.sensitivity.parts["b"].l1
+    ({'a': 1, 'b': 2}, Fraction(5, 1))
+    """
+    norms = {name: part.sensitivity for name, part in parts.items()}
+    if not all(isinstance(own, Sensitivity) for own in norms.values()):
+        raise bad("parts", "must each have one sensitivity", sorted(norms), "Take them apart first.")
+    proofs = "; ".join(sorted({part.proof for part in parts.values() if part.proof}))
+    plain = {name: own for name, own in norms.items() if isinstance(own, Sensitivity)}
+    return Bounded(lambda: {name: part.compute() for name, part in parts.items()}, SideBySide(plain), proofs)

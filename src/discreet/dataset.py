@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from discreet import metadata
@@ -21,6 +20,7 @@ from discreet.rehearsal import Rehearsal
 from discreet.table import Table
 
 if TYPE_CHECKING:
+    from discreet.learn.estimators.task import Task
     from discreet.release.face import Releasing
 
 
@@ -76,6 +76,13 @@ class Dataset:
         )
         return self._table.stamped(question)
 
+    def learn(self, estimator: Any, *, target: str, features: Iterable[str] | None = None) -> "Task":
+        """A model of `target` by an estimator of `dp.learn`, to be quoted and fitted; it carries no budget itself."""
+        from discreet.learn.estimators.task import task_of
+
+        names = None if features is None else list(features)
+        return task_of(self._table, estimator, target=target, features=names)
+
     @property
     def budget(self) -> Standing | None:
         """Where the ledger stands; None before the first charge."""
@@ -92,9 +99,7 @@ class Dataset:
     def __enter__(self) -> "Dataset":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:

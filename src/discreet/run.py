@@ -19,6 +19,7 @@ from discreet.errors import bad
 from discreet.gate import Disclosed, disclose, handed_out
 from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.purse import Purse
+from discreet.ledger.unbooked import Unbooked
 from discreet.mechanism.promise import Mechanism
 from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.cost import FREE
@@ -31,7 +32,9 @@ _DONE = "done"
 class Run:
     """One purse and one view of the rows.  Steps may be taken by any number of processes; each is stored once."""
 
-    def __init__(self, purse: Purse, view: Callable[[], View], path: Any = (), gate: Gate = disclose) -> None:
+    def __init__(
+        self, purse: Purse | Unbooked, view: Callable[[], View], path: Any = (), gate: Gate = disclose
+    ) -> None:
         self._purse, self._open, self._path, self._gate = purse, view, path, gate
         self._view: View | None = None
 

@@ -102,6 +102,13 @@ def prepared_rows(schema: Schema, table: Mapping[str, Array], secret: Secret) ->
     return Held(unit[keeps], rank[keeps], {name: column_cells[rows[keeps]] for name, column_cells in cells.items()})
 
 
+def rows_in_place(schema: Schema, table: Mapping[str, Array]) -> Held:
+    """The rows as they lie, each a unit with its place as id: for arrays that only this process has seen."""
+    size = len(next(iter(table.values()), ()))
+    cells = {column.name: _read(column, table[column.name]) for column in schema.columns}
+    return Held(np.arange(size, dtype=np.int64), np.ones(size, dtype=np.int64), cells)
+
+
 def _each_row(parts: Sequence[Sequence[str]], cells: Mapping[str, Cells], secret: Secret, size: int) -> Held:
     """Each row a unit, by an id of its words, of the bounds they lay beyond, and of its number among equal rows."""
     id_key, seen = secret.key_for(ID_KEY, KEYS[ID_KEY]), dict[tuple[str, ...], int]()

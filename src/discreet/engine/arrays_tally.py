@@ -1,6 +1,7 @@
 """Tallies on held rows: rows, units and sums of steps by columns with public groups, and nothing else yet."""
 
 from fractions import Fraction
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,11 @@ from discreet.query.compile.exacts import Buckets, Exacts
 from discreet.query.compile.measures import SATURATED
 from discreet.query.layout import Store, storage
 from discreet.query.meaning.cells import KeyCells
-from discreet.query.nodes import Arith, Col, Expr, Literal
+from discreet.query.nodes import Arith, Bins, Col, Expr, Literal
 from discreet.query.parts import Part, Rows, RowSum, Units
 from discreet.query.tally import Tally
 from discreet.schema import Column, Schema
+from discreet.schema.kind import number_of
 
 _NO_CELL = -(2**63)  # in place of a label between two steps
 _LIMB = 31  # bits of a step that are added up apart: 2³² rows of either half stay within 2⁶³
@@ -85,6 +87,8 @@ def _places(key: KeyCells, held: Held, schema: Schema) -> Ints:
     column = _key_column(key, schema)
     if column is None or key.labels is None:
         raise TypeError
+    if isinstance(key.key.item, Bins):
+        return _bins(key.key.item, held.cells[column.name], storage(schema, column).step)
     labels = key.labels[:-1] if key.with_null else key.labels
     own, place = held.cells[column.name], storage(schema, column)
     if place.store is Store.CODE:
@@ -99,13 +103,23 @@ def _places(key: KeyCells, held: Held, schema: Schema) -> Ints:
     return np.where(own.empty, len(labels) if key.with_null else -1, places)
 
 
+def _bins(bins: Bins, own: Cells, step: Fraction) -> Ints:
+    """The bin of each row's cell, the last one closed; −1 for none."""
+    edges = [number_of(edge) / step for edge in bins.edges or ()]
+    starts = np.array([ceil(edge) for edge in edges], dtype=np.int64)
+    steps = own.stored.astype(np.int64)
+    place = np.minimum(np.searchsorted(starts, steps, side="right"), len(edges) - 1) - 1
+    return np.where(own.empty | (steps < starts[0]) | (steps > floor(edges[-1])), -1, place)
+
+
 def _steps(label: Any, step: Fraction) -> int:
     steps = Fraction(label) / step
     return int(steps) if steps.denominator == 1 else _NO_CELL
 
 
 def _key_column(key: KeyCells, schema: Schema) -> Column | None:
-    column = schema.find(key.key.item.name) if isinstance(key.key.item, Col) else None
+    item = key.key.item.item if isinstance(key.key.item, Bins) else key.key.item
+    column = schema.find(item.name) if isinstance(item, Col) else None
     if column is None or key.labels is None or storage(schema, column).store in (Store.FLOAT, Store.TEXT):
         return None
     return column

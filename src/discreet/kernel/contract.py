@@ -28,7 +28,11 @@ Public = Mapping[str, Any]
 MOST_STEPS, MOST_UNITS = 2**30, 2**32
 MOST_NUMBERS = 2**20  # that one kernel gives
 _HOME = "discreet.kernel."
-KERNELS = {"moments": f"{_HOME}moments:MOMENTS", "gradient": f"{_HOME}gradient:GRADIENT"}
+KERNELS = {
+    "moments": f"{_HOME}moments:MOMENTS",
+    "gradient": f"{_HOME}gradient:GRADIENT",
+    "risk": f"{_HOME}risk:RISK",
+}
 
 
 class Kernel(Protocol):

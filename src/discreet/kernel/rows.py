@@ -1,7 +1,7 @@
 """Rows of whole units as numpy arrays: a chunk of a pass, or the rows that a block of training is given."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +27,7 @@ class UnitRows:
     columns: Mapping[str, NDArray[Any]]
     starts: Ints
     size: int
+    remembered: dict[str, Any] = field(default_factory=dict, repr=False)  # what a kernel made of it in an earlier pass
 
     @property
     def units(self) -> int:

@@ -1,0 +1,198 @@
+"""Gradients of a risk: Σ over units of the gradient of their loss at public weights, in whole steps.
+
+    logistic   log(1 + e^line) − y·line, y = 0 or 1       slope σ(line) − y                        within ± 1
+    softmax    −log softmax(lines)_y, y = 0 … C − 1       slopes softmax(lines) − e_y              norm ≤ √2
+    hinge      smoothed over a width h, y = −1 or 1       slope −y·clamp((1 − y·line)/h, 0, 1)     within ± 1
+    huber      squared within ± c, then straight          slope clamp(line − y, −c, c)             within ± c
+
+line = x·w, and a row adds slope·x.  x is clipped to the norm (`encode`); the slope times the row's weight is cut to
+steps of 2⁻¹⁶ toward 0, so that a unit moves the sum by at most norm · slope in l2, to the last step.  Columns are the
+features and, last, the target: of the first three a class by its code, of huber a number, scaled as a feature is.  A
+row without its target adds 0.  Parameters: `loss`; `weights` in steps of 2⁻²⁰, for softmax class by class; `target`, a
+description like that of a feature; `class_weight`; `width` of hinge and huber; and those of `encode`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt
+from typing import Any
+
+import numpy as np
+
+from discreet import amounts
+from discreet.bounded import RowLimit, Sensitivity
+from discreet.errors import bad
+from discreet.kernel.contract import Public, require_keys
+from discreet.kernel.encode import UNIT, Design, Encoding, Feature, design_of
+from discreet.kernel.rows import UnitRows
+from discreet.ndarrays import Floats, Ints
+from discreet.noise.powers import exp_minus
+from discreet.noise.source import Source
+from discreet.relation import Relation
+from discreet.schema import Column
+
+LOSSES = ("logistic", "softmax", "hinge", "huber")
+SLOPE, WEIGHT = 2**16, 2**20  # steps of a slope's 1 and of a weight's 1
+FURTHEST_WEIGHT = 2**10
+_FAR = 48.0  # from here on e^(−x) is 0
+_ENCODING = ("intercept", "rows", "class_weight", "width")
+
+
+@dataclass(frozen=True, eq=False)
+class Loss:
+    """A loss with its parameters: how many lines it has, and the bound of its slope, squared and in units of 1."""
+
+    name: str
+    target: Feature
+    lines: int
+    width: Fraction
+    class_weight: Floats
+
+    @classmethod
+    def parse(cls, public: Public) -> "Loss":
+        """From the parameters of a pass."""
+        name, target = public["loss"], Feature.parse(public["target"])
+        if name not in LOSSES:
+            raise bad("loss", f"must be one of {', '.join(LOSSES)}", name, "Give one of them.")
+        if target.is_number is not (name == "huber"):
+            raise bad("target", "must be a number for huber, and a class otherwise", name, "Describe it so.")
+        if name in ("logistic", "hinge") and target.cells != 2:
+            raise bad("target", "must have two classes", target.cells, "Use softmax for more.")
+        classes = max(target.cells, 1)
+        weights = np.array(public.get("class_weight", [1.0] * classes), dtype=np.float64)
+        if weights.shape != (classes,) or not ((weights > 0) & (weights <= 1)).all():
+            raise bad("class_weight", f"must be {classes} numbers above 0, at most 1", weights.shape, "Scale them.")
+        width = amounts.positive(public.get("width", 1), "width")
+        if not Fraction(1, 2**8) <= width <= 4:
+            raise bad("width", "must lie between 1/256 and 4", public["width"], "Give, for example, 1.")
+        return cls(name, target, classes if name == "softmax" else 1, width, weights)
+
+    @property
+    def steepest(self) -> int:
+        """The largest slope of one line, in steps."""
+        return int(self.width * SLOPE) if self.name == "huber" else SLOPE
+
+    @property
+    def steepest_squared(self) -> int:
+        """The largest squared norm of all slopes, in squared steps."""
+        return (2 if self.name == "softmax" else 1) * self.steepest**2
+
+    def slopes(self, lines: list[Floats], answers: Any) -> list[Floats]:
+        """The slope of each line; NaN where a row has no answer."""
+        return _SLOPES[self.name](self, lines, answers)
+
+
+def _logistic(loss: Loss, lines: list[Floats], codes: Ints) -> list[Floats]:
+    return [_weighted(loss, sigmoid(lines[0]) - codes, codes)]
+
+
+def _hinge(loss: Loss, lines: list[Floats], codes: Ints) -> list[Floats]:
+    sign = np.where(codes == 1, 1.0, -1.0)
+    return [_weighted(loss, -sign * np.clip((1.0 - sign * lines[0]) / float(loss.width), 0.0, 1.0), codes)]
+
+
+def _softmax(loss: Loss, lines: list[Floats], codes: Ints) -> list[Floats]:
+    top = lines[0]
+    for line in lines[1:]:
+        top = np.maximum(top, line)
+    powers = [exp_minus(np.minimum(top - line, _FAR)) for line in lines]
+    total = np.zeros_like(top)
+    for power in powers:
+        total += power
+    return [_weighted(loss, power / total - (codes == place), codes) for place, power in enumerate(powers)]
+
+
+def _huber(loss: Loss, lines: list[Floats], numbers: Floats) -> list[Floats]:
+    width = float(loss.width)
+    return [np.clip(lines[0] - numbers / UNIT, -width, width)]
+
+
+_SLOPES: dict[str, Callable[[Loss, list[Floats], Any], list[Floats]]] = {
+    "logistic": _logistic,
+    "hinge": _hinge,
+    "softmax": _softmax,
+    "huber": _huber,
+}
+
+
+def _weighted(loss: Loss, slope: Floats, codes: Ints) -> Floats:
+    return np.where(codes >= 0, slope * loss.class_weight[codes], np.nan)
+
+
+class Risk:
+    """A number for each weight, in steps of 2⁻²⁶."""
+
+    def require(self, public: Public, columns: Sequence[Column]) -> None:
+        """As `Kernel.require`."""
+        self.length(public)
+        if len(columns) < 2:
+            raise bad("columns", "must be features and the target", len(columns), "Name the target last.")
+        Encoding.parse(public).require(columns[:-1])
+        Loss.parse(public).target.require(columns[-1])
+
+    def length(self, public: Public) -> int:
+        """As `Kernel.length`."""
+        require_keys(public, ("loss", "weights", "features", "target", "norm"), _ENCODING)
+        lines, width = Loss.parse(public).lines, Encoding.parse(public).width
+        weights = public["weights"]
+        if type(weights) is not np.ndarray or weights.dtype != np.int64 or weights.shape != (lines * width,):
+            rule = f"must be {lines * width} whole numbers as int64"
+            raise bad("weights", rule, getattr(weights, "shape", type(weights).__name__), "Give one a column and line.")
+        if int(np.abs(weights).max()) > FURTHEST_WEIGHT * WEIGHT:
+            raise bad("weights", f"must lie within ± {FURTHEST_WEIGHT}", "beyond", "Scale the features.")
+        return lines * width
+
+    def sensitivity(self, public: Public, limit: RowLimit) -> Sensitivity:
+        """As `Kernel.sensitivity`: l2 = norm · slope, whatever the number of rows; twice that under replace-one."""
+        encoding, loss = Encoding.parse(public), Loss.parse(public)
+        squared = Fraction(loss.steepest_squared * encoding.norm**2)
+        touched = min(encoding.touched * min(encoding.rows, limit.rows) * loss.lines, self.length(public))
+        linf = Fraction(loss.steepest * min(encoding.norm, encoding.largest))
+        if limit.relation is Relation.ADD_REMOVE:
+            return Sensitivity(Fraction(touched), _l1(touched, squared), squared, linf, limit.relation)
+        both = min(2 * touched, self.length(public))
+        return Sensitivity(Fraction(both), 2 * _l1(touched, squared), 4 * squared, 2 * linf, limit.relation)
+
+    def __call__(self, chunk: UnitRows, public: Public, coins: Source) -> Ints:
+        """As `Kernel.__call__`."""
+        *names, target = chunk.columns
+        loss, design = Loss.parse(public), design_of(chunk, public, names)
+        answers = _answers(chunk, loss, target)
+        weights = np.asarray(public["weights"]).reshape(loss.lines, -1)
+        with np.errstate(all="ignore"):
+            lines = [design.lines(line) * (design.clipping / (UNIT * WEIGHT)) for line in weights]
+            sums = [design.sums(_cut(slope, design, loss)) for slope in loss.slopes(lines, answers)]
+        return np.concatenate(sums)
+
+
+def _cut(slope: Floats, design: Design, loss: Loss) -> Floats:
+    """The slope times the row's weight in whole steps, cut toward 0; 0 where there is no answer."""
+    steps = np.trunc(np.clip(slope * SLOPE, -loss.steepest, loss.steepest) * design.weight)
+    return np.where(np.isnan(steps), 0.0, steps)
+
+
+def _answers(chunk: UnitRows, loss: Loss, target: str) -> Any:
+    """The class or the scaled number of each row, NaN or −1 without one; remembered for the next pass."""
+    if "answers" not in chunk.remembered:
+        cells = chunk.columns[target]
+        if loss.target.is_number:
+            numbers = loss.target.numbers(cells)
+            chunk.remembered["answers"] = np.where(np.isnan(cells), np.nan, numbers)
+        else:
+            chunk.remembered["answers"] = loss.target.codes(cells)
+    return chunk.remembered["answers"]
+
+
+def sigmoid(line: Floats) -> Floats:
+    """1/(1 + e^(−x)) within 2⁻⁴⁰, by operations that are rounded one by one."""
+    power = exp_minus(np.minimum(np.abs(line), _FAR))
+    return np.where(line >= 0, 1.0, power) / (1.0 + power)
+
+
+def _l1(touched: int, squared: Fraction) -> Fraction:
+    """√(touched · l2²), rounded up."""
+    return Fraction(isqrt(int(touched * squared) - 1) + 2)
+
+
+RISK = Risk()

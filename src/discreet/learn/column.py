@@ -1,0 +1,195 @@
+"""Columns of a table as what a model learns from: public facts alone, and how cells and numbers are made of them.
+
+    categories   columns with public values, booleans: one cell for each value
+    numbers      columns with bounds: a number scaled to −1 … 1, or the bin it lies in
+
+Bins are cut from the bounds: evenly, or evenly in ln(1 + x) where a range is long and begins at 0 (`is_long`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import expm1, log1p
+from typing import Any
+
+import numpy as np
+
+from discreet import amounts
+from discreet.errors import BadValue, bad
+from discreet.kernel.encode import Feature
+from discreet.ndarrays import Floats, Ints
+from discreet.query.nodes import Bins, Col, Expr
+from discreet.schema import Column, Type
+from discreet.schema.kind import number_of
+
+LONG = 1000  # where a range that begins at 0 must end to count as long
+
+
+@dataclass(frozen=True)
+class ModelColumn:
+    """A column by the caller's name and by the table's, and its public values or its bounds.
+
+    `step` is the lattice of the numbers; a missing number counts as the middle of the bounds.
+    """
+
+    name: str
+    column: str
+    values: tuple[Any, ...] | None = None
+    bounds: tuple[Fraction, Fraction] | None = None
+    step: Fraction = Fraction(1)
+    is_coded: bool = False  # the table stores places among the values, and not the values
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it has bounds, and no list of values."""
+        return self.values is None
+
+    @property
+    def low(self) -> Fraction:
+        """The lower bound of a number."""
+        return self._ends[0]
+
+    @property
+    def high(self) -> Fraction:
+        """The upper bound of a number."""
+        return self._ends[1]
+
+    @property
+    def _ends(self) -> tuple[Fraction, Fraction]:
+        if self.bounds is None:
+            raise ValueError("a category has no bounds")
+        return self.bounds
+
+    @property
+    def is_long(self) -> bool:
+        """Whether a number is scaled by its logarithm: its bounds begin at 0, and end at 1,000 or beyond."""
+        return self.low == 0 and self.high >= LONG
+
+    def edges(self, bins: int) -> tuple[Fraction, ...]:
+        """The edges of at most so many bins, on the lattice, so that no bin is without a value."""
+        first, last = int(self.low / self.step), int(self.high / self.step)
+        points = last - first + 1
+        count = min(bins, points)
+        if self.is_long:
+            span = log1p(float(self.high))
+            steps = [first + round(expm1(span * part / count) / float(self.step)) for part in range(1, count)]
+        else:
+            steps = [first + round(Fraction(points * part, count)) for part in range(1, count)]
+        inner = sorted({first, *(step for step in steps if first < step <= last)})
+        end = Fraction(last) if inner[-1] < last else last + Fraction(1, 2)  # the last value may be a bin of its own
+        return tuple(step * self.step for step in (*map(Fraction, inner), end))
+
+    def cells(self, bins: int) -> int:
+        """How many cells it has."""
+        return len(self.values) if self.values is not None else len(self.edges(bins)) - 1
+
+    def key(self, bins: int) -> Expr | Bins:
+        """What a tally groups by."""
+        return Col(self.column) if self.values is not None else Bins(Col(self.column), self.edges(bins))
+
+    def described_cells(self, bins: int) -> dict[str, Any]:
+        """Its cells, as a kernel is told of them (`kernel.encode`)."""
+        if self.values is None:
+            return {"edges": [float(edge) for edge in self.edges(bins)]}
+        return {"size": len(self.values)} if self.is_coded else {"values": [float(value) for value in self.values]}
+
+    def described_number(self) -> dict[str, Any]:
+        """Its number, as a kernel is told of it; a category is told by its cells."""
+        if self.values is not None:
+            return self.described_cells(0)
+        scale = "log" if self.is_long else "even"
+        return {"low": float(self.low), "high": float(self.high), "scale": scale}
+
+    def encoded(self, cells: Any) -> Floats | Ints:
+        """The cells of rows that are not behind the gate, as a kernel sees those of the table."""
+        if self.values is None:
+            return _numbers(cells)
+        places = {_plain(value): place for place, value in enumerate(self.values)}
+        codes = np.array([places.get(_plain(cell), -1) for cell in _listed(cells)], dtype=np.int64)
+        if self.is_coded:
+            return codes
+        numbers = np.array([*(float(value) for value in self.values), np.nan])
+        return numbers[codes]
+
+    def codes(self, cells: Any, bins: int) -> Ints:
+        """The cell of each of those rows; −1 for none."""
+        return Feature.parse(self.described_cells(bins)).codes(self.encoded(cells))
+
+    def to_json(self) -> dict[str, Any]:
+        """Its public facts."""
+        if self.values is not None:
+            return {"name": self.name, "column": self.column, "values": list(self.values), "coded": self.is_coded}
+        ends = [str(self.low), str(self.high)]
+        return {"name": self.name, "column": self.column, "bounds": ends, "step": str(self.step)}
+
+    @classmethod
+    def from_json(cls, facts: Mapping[str, Any]) -> "ModelColumn":
+        """The column with those facts."""
+        if "values" in facts:
+            return cls(facts["name"], facts["column"], tuple(facts["values"]), is_coded=bool(facts["coded"]))
+        low, high = map(Fraction, facts["bounds"])
+        return cls(facts["name"], facts["column"], bounds=(low, high), step=Fraction(facts["step"]))
+
+
+def model_column(column: Column, name: str | None = None) -> ModelColumn:
+    """The column of a table as a model takes it; refused where it has neither public values nor bounds."""
+    shown = column.name if name is None else name
+    if column.type is Type.BOOLEAN:
+        return ModelColumn(shown, column.name, (False, True))
+    if column.values is not None:
+        return ModelColumn(shown, column.name, column.values, is_coded=column.type is Type.CATEGORY)
+    if column.bounds is None or column.step is None:
+        raise _without_facts(shown, column)
+    low, high = (number_of(end) for end in column.bounds)
+    lattice = column.lattice
+    if lattice is None or lattice.points < 2 or not low < high:
+        raise bad(f"bounds of {shown!r}", "must be apart", column.bounds, "Widen them, or leave the column out.")
+    return ModelColumn(
+        shown, column.name, bounds=(lattice.low * lattice.step, lattice.high * lattice.step), step=lattice.step
+    )
+
+
+def _without_facts(name: str, column: Column) -> BadValue:
+    if column.type in (Type.CATEGORY, Type.TEXT):
+        fix = 'Declare its public values: values = ["…"]. To learn them, ask for COUNT(*) by it, which is charged.'
+        return bad(f"column {name!r}", "must have public values", str(column.type), fix)
+    fix = "Declare its bounds, or ask for its quantiles first, which is charged, and declare those."
+    return bad(f"column {name!r}", "must have public bounds", str(column.type), fix)
+
+
+def _plain(value: Any) -> Any:
+    """A value as it is compared: a boolean and a whole number are told apart from texts, and −1 stands for none."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else None
+    return value if isinstance(value, (int, str)) else None
+
+
+def _listed(cells: Any) -> list[Any]:
+    return list(cells.tolist()) if hasattr(cells, "tolist") else list(cells)
+
+
+def _numbers(cells: Any) -> Floats:
+    """Numbers, dates as days and moments as seconds since 1970; NaN for what is none."""
+    array = np.asarray(cells)
+    if array.dtype.kind == "M":
+        days = array.astype("datetime64[s]").astype(np.int64).astype(np.float64)
+        return np.where(np.isnat(array), np.nan, days)
+    if array.dtype.kind in "biuf":
+        return array.astype(np.float64)
+    return np.array([_number(cell) for cell in _listed(cells)], dtype=np.float64)
+
+
+def _number(cell: Any) -> float:
+    try:
+        return float("nan") if cell is None or (isinstance(cell, str) and not cell.strip()) else float(cell)
+    except (TypeError, ValueError):
+        return float("nan")
+
+
+def bins_of(count: Any) -> int:
+    """A number of bins that a caller gave."""
+    return amounts.count(count, "bins", 2, 1024)

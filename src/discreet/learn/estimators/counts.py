@@ -1,0 +1,31 @@
+"""Estimators from noisy counts."""
+
+from typing import Any
+
+from discreet.learn.column import bins_of
+from discreet.learn.estimators.base import Classifier
+from discreet.learn.naive_bayes import BINS, NaiveBayesLearner
+
+
+class NaiveBayes(Classifier):
+    """Naive Bayes from one noisy table for each feature."""
+
+    def __init__(
+        self,
+        epsilon: Any = None,
+        delta: Any = None,
+        rho: Any = None,
+        relation: Any = "add-remove",
+        ledger: Any = None,
+        bounds: Any = None,
+        values: Any = None,
+        classes: Any = None,
+        max_rows: int = 1,
+        bins: int = BINS,
+    ) -> None:
+        self.epsilon, self.delta, self.rho, self.relation, self.ledger = epsilon, delta, rho, relation, ledger
+        self.bounds, self.values, self.classes, self.max_rows, self.bins = bounds, values, classes, max_rows, bins
+
+    def learner(self) -> NaiveBayesLearner:
+        """As `Estimator.learner`."""
+        return NaiveBayesLearner(bins_of(self.bins))

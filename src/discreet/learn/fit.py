@@ -1,0 +1,127 @@
+"""Fits through the gate, from a dataset or from arrays: one charge, steps that are stored, and the numbers at the end.
+
+From a dataset an equal fit is replayed for nothing.  From arrays every fit is a charge of its own: nobody can tell
+whether two arrays hold the same persons.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discreet import envelope
+from discreet.engine.protocol import Progress, View
+from discreet.envelope import Envelope, Part
+from discreet.errors import IntegrityError, bad
+from discreet.learn.learner import Facts, Learner, Model, Plan, Released, facts_of
+from discreet.learn.price import Price
+from discreet.learn.privacy import GIVEN, WHOLE, Privacy, privacy_of
+from discreet.learn.steps import Steps
+from discreet.learn.subject import Subject
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.payer import ChargeRequest
+from discreet.ledger.unbooked import Unbooked
+from discreet.noise.source import SYSTEM
+from discreet.query.explain import unit
+from discreet.request import Request
+from discreet.run import Run
+from discreet.table import Table
+
+KIND = "model"
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A fit that was carried out: the public facts, the released numbers and the promise."""
+
+    facts: Facts
+    plan: Plan
+    released: Released
+    privacy: Privacy
+    is_replayed: bool = False
+
+    @cached_property
+    def model(self) -> Model:
+        """The model that the released numbers make."""
+        return self.plan.model(self.released)
+
+
+def request_of(learner: Learner, plan: Plan, analyst: str | None = None) -> Request:
+    """The request of a fit to its table."""
+    subject = plan.subject
+    text = f"{learner.name} for {subject.target.name} from {len(subject.features)} features"
+    memo = {"text": text, "words": [subject.words(), *plan.mechanisms]}
+    return Request(facts_of(learner, subject).to_json(), plan.price.terms, analyst, memo=memo)
+
+
+def fit_table(
+    table: Table,
+    learner: Learner,
+    subject: Subject,
+    price: Price,
+    *,
+    analyst: str | None = None,
+    progress: Progress | None = None,
+) -> Fit:
+    """Fit a model to a table: charged once, and taken up where it stood if it was interrupted."""
+    plan = learner.plan(subject, price)
+    run = table.run(request_of(learner, plan, analyst), plan.cost, progress=progress)
+    try:
+        result = run.result()
+        is_replayed = result is not None
+        if result is None:
+            result = run.done(to_bytes(plan.fit(Steps(run, subject, plan.price)), learner, subject)).stored
+    finally:
+        run.close()
+    privacy = privacy_of(plan, receipt=run.receipt, covers=WHOLE)
+    return Fit(facts_of(learner, subject), plan, from_bytes(result), privacy, is_replayed)
+
+
+def fit_arrays(learner: Learner, subject: Subject, price: Price, view: View, ledger: Any = None) -> Fit:
+    """Fit a model to arrays, charged to a ledger where one is given."""
+    plan = learner.plan(subject, price)
+    payer = Unbooked() if ledger is None else _purse(_ledger(ledger), learner, plan)
+    run = Run(payer, lambda: view)
+    result = run.done(to_bytes(plan.fit(Steps(run, subject, plan.price)), learner, subject)).stored
+    privacy = privacy_of(plan, receipt=run.receipt, covers=GIVEN)
+    return Fit(facts_of(learner, subject), plan, from_bytes(result), privacy)
+
+
+def _purse(ledger: Ledger, learner: Learner, plan: Plan) -> Any:
+    """A purse for one fit to arrays, under a key that no other fit has."""
+    relation, bound = plan.subject.schema.relation, ledger.standing().opening.relation
+    if relation is not bound:
+        fix = f"Give relation={str(bound)!r}, or charge another ledger."
+        raise bad("relation", "must be that of the ledger", str(relation), fix)
+    request, terms = request_of(learner, plan), plan.price.terms
+    key = SYSTEM.words(4).tobytes().hex()
+    memo = {**request.memo, "unit": unit(plan.subject.schema)}
+    return ledger.purse(ChargeRequest(key, (), memo, None, terms.epsilon, terms.delta), plan.cost)
+
+
+def _ledger(ledger: Any) -> Ledger:
+    """The ledger of a dataset or table, or a ledger itself."""
+    table = getattr(ledger, "table", ledger)
+    opened = table.ledger if isinstance(table, Table) else ledger
+    if not isinstance(opened, Ledger):
+        rule = "must be a dataset that dp.open gave, or a ledger"
+        raise bad("ledger", rule, type(ledger).__name__, 'Give, for example, dp.open("people.toml").')
+    return opened
+
+
+def to_bytes(released: Released, learner: Learner, subject: Subject) -> bytes:
+    """What the ledger stores of a finished fit."""
+    parts = tuple(Part({"name": name}, {}, np.asarray(values)) for name, values in released.items())
+    return Envelope(KIND, envelope.version(), facts_of(learner, subject).to_json(), parts).to_bytes()
+
+
+def from_bytes(stored: bytes) -> Mapping[str, Any]:
+    """The released numbers of a stored fit."""
+    parts = envelope.from_bytes(stored, KIND).parts
+    try:
+        return {str(part.tally["name"]): part.values for part in parts}
+    except (KeyError, TypeError):
+        pass
+    raise IntegrityError("What is stored is no fit.", "Its parts have no names.", "Verify the ledger.")

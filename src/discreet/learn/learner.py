@@ -1,0 +1,95 @@
+"""What a learner is: from public facts to a plan, from a plan through the gate to released numbers, from these to a
+model.
+
+    learner.plan(subject, price) → Plan            reads no data; refuses what cannot be learnt
+    plan.fit(steps) → released                      every number in it was released by a step, or follows from those
+    plan.model(released) → Model                    free, and the same whenever it is computed
+
+What the ledger and a model's file store are the released numbers and the public facts, never the finished model: so an
+old fit can be read again, checked and shown better.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from discreet.learn.price import Price
+from discreet.learn.steps import Steps
+from discreet.learn.subject import Subject
+from discreet.ndarrays import Floats, Ints
+from discreet.privacy.cost import Cost
+
+Released = Mapping[str, Ints]  # named vectors and tables of whole numbers
+
+
+class Model(Protocol):
+    """A fitted model, made of released numbers and public facts."""
+
+    def scores(self, columns: Mapping[str, Any]) -> Floats:
+        """For each row the probability of each class, or, of a regression, the predicted number in one column."""
+
+    def parameters(self) -> dict[str, Any]:
+        """Its numbers for people: weights, tables, shapes."""
+
+
+class Plan(Protocol):
+    """A fit that has not run yet."""
+
+    @property
+    def subject(self) -> Subject: ...
+
+    @property
+    def price(self) -> Price: ...
+
+    @property
+    def cost(self) -> Cost:
+        """What is charged before the first step."""
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        """What is measured, with which noise, a sentence each."""
+
+    @property
+    def arithmetic(self) -> str:
+        """LATTICE or REAL: what the guarantee holds for."""
+
+    def fit(self, steps: Steps) -> Released:
+        """Take the steps."""
+
+    def model(self, released: Released) -> Model:
+        """The model that these numbers make."""
+
+
+class Learner(Protocol):
+    """A method of learning with its options."""
+
+    @property
+    def name(self) -> str:
+        """Its name in files and keys; it is never renamed."""
+
+    def options(self) -> dict[str, Any]:
+        """What the caller chose, as JSON."""
+
+    def plan(self, subject: Subject, price: Price) -> Plan: ...
+
+
+LATTICE = "whole numbers with exact noise"
+REAL = "real numbers: the proof is for exact arithmetic, and the last step rounds to a lattice with exact noise"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that an equal fit shares: the learner, its options and the subject, as JSON."""
+
+    learner: str
+    options: Mapping[str, Any]
+    subject: Mapping[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """The facts of a request, and of a model's file."""
+        return {"learn": 1, "learner": self.learner, "options": dict(self.options), "subject": dict(self.subject)}
+
+
+def facts_of(learner: Learner, subject: Subject) -> Facts:
+    """The facts of that fit."""
+    return Facts(learner.name, learner.options(), subject.to_json())

@@ -1,0 +1,106 @@
+"""A model to be fitted to a dataset: `quote` tells price and noise for nothing, `fit` charges once and stores."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from discreet.engine.protocol import Progress
+from discreet.errors import bad
+from discreet.learn.fit import Fit, fit_table
+from discreet.learn.learner import Learner, Plan
+from discreet.learn.price import Price, price_of, rho_price
+from discreet.learn.subject import Subject, subject_of
+from discreet.query.explain import unit
+from discreet.query.nodes import Expr
+from discreet.table import Table
+from discreet.terms import price_text
+
+
+@dataclass(frozen=True)
+class LearnQuote:
+    """What a fit would cost, what would remain, and what would be measured with which noise."""
+
+    title: str
+    cost: dict[str, str | None]
+    remaining: dict[str, str]
+    remaining_after: dict[str, str]
+    words: tuple[str, ...]
+
+    @property
+    def fits(self) -> bool:
+        """Whether the budget has room for it."""
+        return Fraction(self.cost["epsilon"] or 0) <= Fraction(self.remaining["epsilon"]) or (
+            Fraction(self.remaining_after["epsilon"]) > 0
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as JSON."""
+        return {
+            "title": self.title,
+            "cost": self.cost,
+            "remaining": self.remaining,
+            "remaining_after": self.remaining_after,
+            "fits": self.fits,
+            "words": list(self.words),
+        }
+
+    def __str__(self) -> str:
+        left, after = self.remaining["epsilon"], self.remaining_after["epsilon"]
+        head = f"{self.title}: {price_text(self.cost)}; of ε = {left} there would remain {after}."
+        return "\n".join([head, *self.words])
+
+
+@dataclass(frozen=True)
+class Learning:
+    """A learner, a table and a subject; the core of `people.learn(…)`, without any face."""
+
+    table: Table
+    learner: Learner
+    subject: Subject
+
+    def price(self, *, epsilon: Any = None, delta: Any = None, rho: Any = None) -> Price:
+        """The price in the terms of this table: δ is a hundredth of the budget's unless given."""
+        if (epsilon is None) == (rho is None):
+            raise bad("epsilon", "must be given, or rho in its place", (epsilon, rho), "Give epsilon=1, for example.")
+        if rho is None:
+            return price_of(self.table.terms(epsilon, delta))
+        typed = self.table.delta(delta)
+        price = rho_price(rho, typed)
+        return Price(replace(price.terms, typed_delta=typed), price.sigma)
+
+    def plan(self, **price: Any) -> Plan:
+        """The plan at that price; it reads no data."""
+        return self.learner.plan(self.subject, self.price(**price))
+
+    def quote(self, *, analyst: str | None = None, **price: Any) -> LearnQuote:
+        """Price, noise and what would remain; free."""
+        plan, schema = self.plan(**price), self.table.schema
+        terms = plan.price.terms
+        title = f"{self.learner.name} for {self.subject.target.name}"
+        return LearnQuote(
+            title,
+            terms.cost_json(schema.relation, unit(schema)),
+            self.table.remaining(analyst),
+            self.table.remaining_after(plan.cost, terms, analyst=analyst),
+            (self.subject.words(), *(f"Measured: {mechanism}." for mechanism in plan.mechanisms)),
+        )
+
+    def fit(self, *, analyst: str | None = None, progress: Progress | None = None, **price: Any) -> Fit:
+        """Fit the model: charged once and stored; an equal fit is free."""
+        terms = self.price(**price)
+        return fit_table(self.table, self.learner, self.subject, terms, analyst=analyst, progress=progress)
+
+
+def learning(
+    table: Table,
+    learner: Learner,
+    target: str,
+    features: Sequence[str] | None = None,
+    *,
+    max_rows: Any = 1,
+    where: Expr | None = None,
+) -> Learning:
+    """A model to be fitted; refused here where its columns have no public facts."""
+    subject = subject_of(table.schema, target, features, max_rows=max_rows, where=where)
+    return Learning(table, learner, subject)

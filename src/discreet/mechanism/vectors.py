@@ -1,0 +1,48 @@
+"""Add noise to several vectors side by side: each has its own mechanism, and all run on the same units.
+
+    M(v₁ … v_K) = (M₁(v₁) … M_K(v_K)),   cost = cost₁ + … + cost_K
+
+By composition (Dwork & Roth 2014, theorem 3.16; for Gaussian noise μ² adds up, Dong, Roth & Su 2022): with shares s_k
+that add up to 1, Laplace noise of scale l1_k/(s_k·ε) is ε-DP and Gaussian noise of σ·l2_k/√s_k costs Gaussian(σ).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.bounded import SideBySide
+from discreet.errors import bad
+from discreet.mechanism.additive import Additive
+from discreet.ndarrays import Ints
+from discreet.noise.source import Source
+from discreet.privacy.cost import Cost, Together
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """A mechanism for each of several named vectors."""
+
+    mechanisms: Mapping[str, Additive]
+
+    @property
+    def sensitivity(self) -> SideBySide:
+        """The sensitivity that the noise of each vector covers."""
+        return SideBySide({name: mechanism.sensitivity for name, mechanism in self.mechanisms.items()})
+
+    @property
+    def cost(self) -> Cost:
+        """The cost of all vectors together."""
+        return Together(tuple(mechanism.cost for mechanism in self.mechanisms.values()))
+
+    def __call__(self, exact: Mapping[str, Any], source: Source) -> dict[str, Ints]:
+        """The noisy vectors, by name."""
+        if exact.keys() != self.mechanisms.keys():
+            raise bad("exact", "must have the vectors of the mechanism", sorted(exact), "Plan anew.")
+        return {name: mechanism(exact[name], source) for name, mechanism in self.mechanisms.items()}
+
+
+def vectors(mechanisms: Mapping[str, Additive]) -> Vectors:
+    """The mechanism that adds to each vector its own noise."""
+    if not mechanisms:
+        raise bad("mechanisms", "must be at least one", 0, "Give a mechanism for each vector.")
+    return Vectors(dict(mechanisms))
