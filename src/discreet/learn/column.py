@@ -111,9 +111,9 @@ class ModelColumn:
         numbers = np.array([*(float(value) for value in self.values), np.nan])
         return numbers[codes]
 
-    def codes(self, cells: Any, bins: int) -> Ints:
-        """The cell of each of those rows; −1 for none."""
-        return Feature.parse(self.described_cells(bins)).codes(self.encoded(cells))
+    def codes(self, encoded: Floats | Ints, bins: int) -> Ints:
+        """The cell of each encoded row; −1 for none."""
+        return Feature.parse(self.described_cells(bins)).codes(encoded)
 
     def to_json(self) -> dict[str, Any]:
         """Its public facts."""

@@ -25,8 +25,12 @@ Released = Mapping[str, Ints]  # named vectors and tables of whole numbers
 class Model(Protocol):
     """A fitted model, made of released numbers and public facts."""
 
-    def scores(self, columns: Mapping[str, Any]) -> Floats:
-        """For each row the probability of each class, or, of a regression, the predicted number in one column."""
+    def scores(self, columns: Mapping[str, Floats | Ints]) -> Floats:
+        """For each row the probability of each class, or, of a regression, the predicted number in one column.
+
+        The columns are encoded: by the features' names, as a view hands out rows (`kernel.rows`), and as
+        `Subject.encoded` makes them of cells that are not behind the gate.
+        """
 
     def parameters(self) -> dict[str, Any]:
         """Its numbers for people: weights, tables, shapes."""

@@ -22,7 +22,7 @@ from discreet.learn.price import Price
 from discreet.learn.steps import Steps, tables_tallies, tally_sensitivities
 from discreet.learn.subject import Subject, require_classes
 from discreet.mechanism.additive import Additive
-from discreet.ndarrays import Floats
+from discreet.ndarrays import Floats, Ints
 from discreet.privacy.cost import Cost
 from discreet.query.tally import Tally
 
@@ -121,7 +121,7 @@ class AdditiveModel:
     prior: Floats
     tables: tuple[Floats, ...]
 
-    def scores(self, columns: Mapping[str, Any]) -> Floats:
+    def scores(self, columns: Mapping[str, Floats | Ints]) -> Floats:
         """As `Model.scores`; a feature without a cell says nothing."""
         lines: Floats | None = None
         for feature, table in zip(self.subject.features, self.tables, strict=True):

@@ -8,6 +8,7 @@ from discreet import amounts
 from discreet.bounded import RowLimit
 from discreet.errors import bad
 from discreet.learn.column import ModelColumn, model_column
+from discreet.ndarrays import Floats, Ints
 from discreet.query.canonical import canonical
 from discreet.query.nodes import Caps, CountRows, Expr, Key, Output, Question
 from discreet.schema import Schema
@@ -50,6 +51,13 @@ class Subject:
         keys = (Key("class", self.target.key(bins)), Key("cell", feature.key(bins)))
         outputs = (Output("n", CountRows()),)
         return Question(self.schema.name, outputs, keys, self.where, Caps(rows=self.max_rows))
+
+    def encoded(self, columns: Mapping[str, Any]) -> dict[str, Floats | Ints]:
+        """Cells of rows that are not behind the gate, by the features' names, as a view hands out those of the table.
+
+        It is what `Model.scores` takes.
+        """
+        return {feature.name: feature.encoded(columns[feature.name]) for feature in self.features}
 
     def to_json(self) -> dict[str, Any]:
         """What a model must share with another to be the same: the columns in order, the rows and the part."""

@@ -63,7 +63,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         missing = [name for name in names if name not in columns]
         if missing:
             raise bad("X", f"must have the columns {', '.join(names)}", ", ".join(map(str, columns)), "Add them.")
-        return fit.model.scores(columns)
+        return fit.model.scores(fit.plan.subject.encoded(columns))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "fit_")
