@@ -22,6 +22,7 @@ from discreet.engine.prepare import COUNTED, FACTS, is_key
 MOST_REQUEST = 2**31
 _ALLOWANCE = 2**30  # address space of threads and libraries that the engine's own limit does not count
 _PER_THREAD = 2**28
+_HELD_SHARE = 8  # of the limit of memory, for rows of the last pass; what a kernel makes of them takes about as much
 _ENDED = 0
 _GRACE = 5  # seconds of processor time beyond what the parent waits
 
@@ -35,6 +36,7 @@ class Worker:
     threads: int
     opened: tuple[Any, ...] = ()
     connection: Any = field(default=None, repr=False)
+    held: Any = field(default=None, repr=False)
 
     def look(self, sources: list[str], statements: list[str]) -> list[list[tuple[Any, ...]]]:
         """Run statements about the source's names and types, not its rows."""
@@ -87,8 +89,17 @@ class Worker:
         from discreet.kernel.contract import kernel_of
 
         self._open(path, expected)
-        units = chunks(self.connection, reading.read, where)
+        rows = (path, sorted(expected.items()), reading.read, where)
+        units = self._held().chunks(rows, lambda: chunks(self.connection, reading.read, where))
         return sum_of_chunks(kernel_of(reading.kernel), units, reading.public, Coins(key))
+
+    def _held(self) -> Any:
+        """Chunks of the last pass; they are dropped with the file."""
+        from discreet.engine.held import HeldChunks
+
+        if self.held is None:
+            self.held = HeldChunks(self.memory // _HELD_SHARE)
+        return self.held
 
     def rows(self, path: str, expected: dict[str, str], reading: Any, where: str, place: Any) -> Any:
         """Read the next whole units; also return the place after them."""
@@ -108,7 +119,7 @@ class Worker:
         """Close the file."""
         if self.connection is not None:
             self.connection.close()
-        self.opened, self.connection = (), None
+        self.opened, self.connection, self.held = (), None, None
 
     def _preparing(self, path: str, sources: list[str], spill: str) -> Any:
         return connect.preparing(path, sources, memory=self.memory, threads=self.threads, spill=spill)

@@ -6,14 +6,15 @@ A feature is described by public values:
     {"values": [0, 1, 2]}                  a number that takes listed values: one column for each
     {"edges": [0, 18, 65, 90]}             a number by its bin, the last bin closed: one column for each bin
     {… , "table": [0.5, -1, 2]}            one of these three, as one number: the table's entry for its cell
-    {"low": 0, "high": 9, "scale": "log", "missing": 0}
-                                           a number clamped to its bounds and scaled to −1 … 1, by default evenly
+    {"low": 0, "high": 9, "missing": 0}    a number clamped to its bounds and scaled evenly to −1 … 1
+    {"low": 0, "high": 9, "scale": "log"}  ln(1 + x − low)/ln(1 + high − low), from 0 to 1
 Numbers lie within ± 2¹⁰ steps of 2⁻¹⁰ (a table's within ± 2¹³ steps), and the 1 of a cell is 2¹⁰ steps.  With weights
 on a lattice too, x·w is a sum of whole numbers below 2⁵³, which doubles add exactly: what a row adds does not depend on
 where it lies.  An empty cell, or one without a code, has no column; an empty number is `missing`, in scaled units.
 
-A unit counts with its first `rows` rows, of which each of k has the weight 1/k, and a row with its norm clipped to
-`norm`, the intercept included.  Proof page: docs/proofs/kernel.md.
+`intercept` is the first column of every row, 1 unless another number is given and none where it is 0.  `centre` holds
+whole steps that are taken off each column.  A unit counts with its first `rows` rows, of which each of k has the weight
+1/k, and a row with its norm, centred and with the intercept, clipped to `norm`.  Proof page: docs/proofs/kernel.md.
 """
 
 import json
@@ -35,6 +36,7 @@ from discreet.schema import Column, Type
 UNIT = 2**10  # steps of a feature's 1
 MOST_ROWS = 2**10  # of a unit that count
 _TABLE = 8  # the furthest entry of a table
+FURTHEST_INTERCEPT = 32
 _SHORT = 1 - 2.0**-20  # what doubles get wrong is far below the rest
 _KEYS = {"size", "values", "edges", "table", "low", "high", "scale", "missing"}
 _SCALES = ("even", "log")
@@ -129,11 +131,11 @@ class Feature:
 
 
 def _log_steps(inside: Floats, span: float) -> Floats:
-    """2·ln(1 + x)/ln(1 + span) − 1 in steps, by comparing x with the places where a step begins: no library logarithm
-    is applied to rows, for its last digit may depend on where in an array a number lies."""
-    steps = np.arange(1, 2 * UNIT + 1)
-    begins = np.expm1((steps - 0.5) / (2 * UNIT) * np.log1p(span))
-    return (np.searchsorted(begins, inside, side="right") - UNIT).astype(np.float64)
+    """ln(1 + x)/ln(1 + span) in steps, by comparing x with the places where a step begins: no library logarithm is
+    applied to rows, for its last digit may depend on where in an array a number lies."""
+    steps = np.arange(1, UNIT + 1)
+    begins = np.expm1((steps - 0.5) / UNIT * np.log1p(span))
+    return np.searchsorted(begins, inside, side="right").astype(np.float64)
 
 
 def _category(public: Mapping[str, Any]) -> Feature:
@@ -189,48 +191,62 @@ def _finite(numbers: Any, name: str) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """Features side by side, with an intercept before them if there is one, and the norm that a row is clipped to."""
+    """Features side by side behind the intercept, what is taken off each column, and the norm a row is clipped to.
+
+    Numbers are whole steps; an intercept of 0 is no column.
+    """
 
     features: tuple[Feature, ...]
-    has_intercept: bool
-    norm: int  # in steps
+    intercept: int
+    centre: Ints
+    norm: int
     rows: int
 
     @classmethod
     def parse(cls, public: Public) -> "Encoding":
-        """From the parameters `features`, `intercept`, `norm` and `rows`."""
-        described, intercept = public["features"], public.get("intercept", True)
+        """From the parameters `features`, `intercept`, `centre`, `norm` and `rows`."""
+        described = public["features"]
         if not isinstance(described, list) or not 1 <= len(described) <= MOST_FEATURES:
             raise bad("features", f"must be a list of 1 to {MOST_FEATURES}", type(described).__name__, "List them.")
-        if not isinstance(intercept, bool):
-            raise bad("intercept", "must be true or false", intercept, "Leave it out for an intercept.")
+        features = tuple(map(Feature.parse, described))
+        intercept = int(np.rint(_finite([public.get("intercept", 1)], "intercept")[0] * UNIT))
+        if not 0 <= intercept <= FURTHEST_INTERCEPT * UNIT:
+            raise bad("intercept", f"must lie within 0 and {FURTHEST_INTERCEPT}", intercept, "Leave it out for 1.")
+        centre = _centre(public, (intercept > 0) + sum(feature.width for feature in features))
         norm = floor(amounts.positive(public["norm"], "norm") * UNIT)
         rows = amounts.count(public.get("rows", 1), "rows", 1, MOST_ROWS)
-        encoding = cls(tuple(map(Feature.parse, described)), intercept, norm, rows)
+        encoding = cls(features, intercept, centre, norm, rows)
         if not encoding.longest / 128 <= norm <= 2**7 * UNIT:
             rule = "must be at most 128, and at least a 128th of the longest row"
             raise bad("norm", rule, public["norm"], f"Give, for example, {encoding.longest / UNIT:.3g}.")
         return encoding
 
+    @property
+    def first(self) -> int:
+        """The column of the first feature."""
+        return int(self.intercept > 0)
+
     @cached_property
     def longest(self) -> float:
-        """The norm that no row passes, in steps."""
-        return UNIT * sqrt(self.has_intercept + sum(feature.largest**2 for feature in self.features)) + 1
+        """A norm that no row passes, in steps."""
+        plain = sum(feature.largest**2 for feature in self.features) * UNIT**2
+        return sqrt(self.intercept**2 + plain) + sqrt(float((self.centre.astype(np.float64) ** 2).sum())) + 1
 
     @property
     def largest(self) -> int:
         """The furthest any column can be from 0, in steps."""
-        return floor(max(1.0, *(feature.largest for feature in self.features)) * UNIT) + 1
+        features = floor(max(feature.largest for feature in self.features) * UNIT) + 1
+        return max(self.intercept, features) + int(np.abs(self.centre).max())
 
     @property
     def width(self) -> int:
         """How many columns the design has."""
-        return self.has_intercept + sum(feature.width for feature in self.features)
+        return len(self.centre)
 
     @property
     def touched(self) -> int:
         """How many columns of one row are not 0 at most."""
-        return self.has_intercept + len(self.features)
+        return self.width if self.centre.any() else self.first + len(self.features)
 
     def require(self, columns: Sequence[Column]) -> None:
         """Refuses columns that the features do not describe."""
@@ -239,6 +255,18 @@ class Encoding:
             raise bad("columns", rule, [column.name for column in columns], "Name as many columns as features.")
         for feature, column in zip(self.features, columns, strict=True):
             feature.require(column)
+
+
+def _centre(public: Public, width: int) -> Ints:
+    centre = public.get("centre")
+    if centre is None:
+        return np.zeros(width, dtype=np.int64)
+    if type(centre) is not np.ndarray or centre.dtype != np.int64 or centre.shape != (width,):
+        rule = f"must be {width} whole numbers as int64"
+        raise bad("centre", rule, getattr(centre, "shape", type(centre).__name__), "Give one a column, in steps.")
+    if int(np.abs(centre).max()) > _TABLE * UNIT:
+        raise bad("centre", f"must lie within ± {_TABLE}", "beyond", "Scale the features.")
+    return centre
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,17 +312,17 @@ class Design:
     def of(cls, chunk: UnitRows, encoding: Encoding, columns: Sequence[str]) -> "Design":
         """The chunk's rows, encoded."""
         cells, numbers = list[tuple[int, int, Ints]](), list[tuple[int, Floats]]()
-        squares = np.full(chunk.size, float(encoding.has_intercept) * UNIT**2)
-        first = int(encoding.has_intercept)
+        off, first = encoding.centre.astype(np.float64), encoding.first
+        squares = np.full(chunk.size, (encoding.intercept - off[0]) ** 2 if first else 0.0)
         for feature, name in zip(encoding.features, columns, strict=True):
             if feature.is_number:
                 steps = feature.numbers(chunk.columns[name])
                 numbers.append((first, steps))
-                squares += steps * steps
+                squares += np.square(steps - off[first])
             else:
-                codes = feature.codes(chunk.columns[name])
+                codes, own = feature.codes(chunk.columns[name]), off[first : first + feature.cells]
                 cells.append((first, feature.cells, codes))
-                squares += np.where(codes >= 0, float(UNIT**2), 0.0)
+                squares += np.take(np.append(UNIT * (UNIT - 2 * own), 0.0) + (own * own).sum(), codes, mode="wrap")
             first += feature.width
         is_long = squares > float(encoding.norm) ** 2
         shortening = encoding.norm / np.sqrt(np.where(is_long, squares, 1.0)) * _SHORT
@@ -308,8 +336,9 @@ class Design:
 
     def lines(self, weights: Ints) -> Floats:
         """x·w of each row before it is clipped, a whole number for whole weights."""
-        steps = weights.astype(np.float64)
-        total = np.full(len(self.share), steps[0] * UNIT if self.encoding.has_intercept else 0.0)
+        steps, encoding = weights.astype(np.float64), self.encoding
+        constant = (int(weights[0]) * encoding.intercept if encoding.first else 0) - int(weights @ encoding.centre)
+        total = np.full(len(self.share), float(constant))
         for crossed in self.crossed:
             total += crossed.lines(steps * UNIT)
         for column, numbers in self.numbers:
@@ -318,15 +347,15 @@ class Design:
 
     def sums(self, factors: Floats) -> Ints:
         """Σ over rows of factor · x, for whole factors; a number for each column."""
-        total = np.zeros(self.encoding.width)
-        if self.encoding.has_intercept:
-            total[0] = factors.sum()
+        total, whole = np.zeros(self.encoding.width), float(factors.sum())
         for crossed in self.crossed:
             crossed.add_sums(factors, total)
         total *= UNIT
+        if self.encoding.first:
+            total[0] = whole * self.encoding.intercept
         for column, numbers in self.numbers:
             total[column] += (factors * numbers).sum()
-        return total.astype(np.int64)
+        return total.astype(np.int64) - int(whole) * self.encoding.centre
 
 
 def _crossed(cells: Sequence[tuple[int, int, Ints]]) -> tuple[Crossed, ...]:
@@ -354,7 +383,7 @@ def _shares(chunk: UnitRows, rows: int) -> Floats:
 
 def design_of(chunk: UnitRows, public: Public, columns: Sequence[str]) -> Design:
     """The encoded chunk; a chunk that is passed over again remembers it."""
-    shaping = [public["features"], public.get("intercept", True), public["norm"], public.get("rows", 1)]
+    shaping = [public.get(name) for name in ("features", "intercept", "centre", "norm", "rows")]
     description = json.dumps([shaping, list(columns)], default=_listing)
     remembered = chunk.remembered.get("design")
     if remembered is None or remembered[0] != description:

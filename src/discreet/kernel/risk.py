@@ -2,14 +2,16 @@
 
     logistic   log(1 + e^line) − y·line, y = 0 or 1       slope σ(line) − y                        within ± 1
     softmax    −log softmax(lines)_y, y = 0 … C − 1       slopes softmax(lines) − e_y              norm ≤ √2
-    hinge      smoothed over a width h, y = −1 or 1       slope −y·clamp((1 − y·line)/h, 0, 1)     within ± 1
+    hinge      smoothed over a width of 1, y = −1 or 1    slope −y·clamp(1.5 − y·line, 0, 1)       within ± 1
     huber      squared within ± c, then straight          slope clamp(line − y, −c, c)             within ± c
+    total      line                                       slope 1
 
-line = x·w, and a row adds slope·x.  x is clipped to the norm (`encode`); the slope times the row's weight is cut to
-steps of 2⁻¹⁶ toward 0, so that a unit moves the sum by at most norm · slope in l2, to the last step.  Columns are the
-features and, last, the target: of the first three a class by its code, of huber a number, scaled as a feature is.  A
-row without its target adds 0.  Parameters: `loss`; `weights` in steps of 2⁻²⁰, for softmax class by class; `target`, a
-description like that of a feature; `class_weight`; `width` of hinge and huber; and those of `encode`.
+line = x·w + offset, and a row adds slope·x.  x is centred and clipped to the norm (`encode`).  The slope is clipped to
+`slope`, by default the bound above, times the row's weight and cut to steps of 2⁻¹⁶ toward 0: a unit moves the sum by
+at most norm · slope in l2, to the last step.  Columns are the features and, last, the target: a class by its code, or
+for huber a number, scaled as a feature is.  A row without its target adds 0.  Parameters: `loss`; `weights` and
+`offset` in steps of 2⁻²⁰, for softmax class by class; `target`, a description like that of a feature; `class_weight`;
+`slope`; and those of `encode`.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +26,7 @@ from discreet import amounts
 from discreet.bounded import RowLimit, Sensitivity
 from discreet.errors import bad
 from discreet.kernel.contract import Public, require_keys
-from discreet.kernel.encode import UNIT, Design, Encoding, Feature, design_of
+from discreet.kernel.encode import UNIT, Encoding, Feature, design_of
 from discreet.kernel.rows import UnitRows
 from discreet.ndarrays import Floats, Ints
 from discreet.noise.powers import exp_minus
@@ -32,22 +34,24 @@ from discreet.noise.source import Source
 from discreet.relation import Relation
 from discreet.schema import Column
 
-LOSSES = ("logistic", "softmax", "hinge", "huber")
+LOSSES = ("logistic", "softmax", "hinge", "huber", "total")
 SLOPE, WEIGHT = 2**16, 2**20  # steps of a slope's 1 and of a weight's 1
 FURTHEST_WEIGHT = 2**10
 _FAR = 48.0  # from here on e^(−x) is 0
-_ENCODING = ("intercept", "rows", "class_weight", "width")
+_SHORT = 1 - 2.0**-20  # what doubles get wrong is far below the rest
+_OPTIONAL = ("intercept", "centre", "rows", "class_weight", "slope", "offset")
 
 
 @dataclass(frozen=True, eq=False)
 class Loss:
-    """A loss with its parameters: how many lines it has, and the bound of its slope, squared and in units of 1."""
+    """A loss with its parameters: how many lines it has, and the bound that its slope is clipped to, in steps."""
 
     name: str
     target: Feature
     lines: int
-    width: Fraction
+    steepest: int
     class_weight: Floats
+    offset: Ints
 
     @classmethod
     def parse(cls, public: Public) -> "Loss":
@@ -55,7 +59,7 @@ class Loss:
         name, target = public["loss"], Feature.parse(public["target"])
         if name not in LOSSES:
             raise bad("loss", f"must be one of {', '.join(LOSSES)}", name, "Give one of them.")
-        if target.is_number is not (name == "huber"):
+        if name != "total" and target.is_number is not (name == "huber"):
             raise bad("target", "must be a number for huber, and a class otherwise", name, "Describe it so.")
         if name in ("logistic", "hinge") and target.cells != 2:
             raise bad("target", "must have two classes", target.cells, "Use softmax for more.")
@@ -63,20 +67,13 @@ class Loss:
         weights = np.array(public.get("class_weight", [1.0] * classes), dtype=np.float64)
         if weights.shape != (classes,) or not ((weights > 0) & (weights <= 1)).all():
             raise bad("class_weight", f"must be {classes} numbers above 0, at most 1", weights.shape, "Scale them.")
-        width = amounts.positive(public.get("width", 1), "width")
-        if not Fraction(1, 2**8) <= width <= 4:
-            raise bad("width", "must lie between 1/256 and 4", public["width"], "Give, for example, 1.")
-        return cls(name, target, classes if name == "softmax" else 1, width, weights)
-
-    @property
-    def steepest(self) -> int:
-        """The largest slope of one line, in steps."""
-        return int(self.width * SLOPE) if self.name == "huber" else SLOPE
+        lines = classes if name == "softmax" else 1
+        return cls(name, target, lines, _steepest(public, name), weights, _offset(public, lines))
 
     @property
     def steepest_squared(self) -> int:
-        """The largest squared norm of all slopes, in squared steps."""
-        return (2 if self.name == "softmax" else 1) * self.steepest**2
+        """The largest squared norm of all slopes of a row, in squared steps."""
+        return self.steepest**2
 
     def slopes(self, lines: list[Floats], answers: Any) -> list[Floats]:
         """The slope of each line; NaN where a row has no answer."""
@@ -89,7 +86,7 @@ def _logistic(loss: Loss, lines: list[Floats], codes: Ints) -> list[Floats]:
 
 def _hinge(loss: Loss, lines: list[Floats], codes: Ints) -> list[Floats]:
     sign = np.where(codes == 1, 1.0, -1.0)
-    return [_weighted(loss, -sign * np.clip((1.0 - sign * lines[0]) / float(loss.width), 0.0, 1.0), codes)]
+    return [_weighted(loss, -sign * np.clip(1.5 - sign * lines[0], 0.0, 1.0), codes)]
 
 
 def _softmax(loss: Loss, lines: list[Floats], codes: Ints) -> list[Floats]:
@@ -104,8 +101,12 @@ def _softmax(loss: Loss, lines: list[Floats], codes: Ints) -> list[Floats]:
 
 
 def _huber(loss: Loss, lines: list[Floats], numbers: Floats) -> list[Floats]:
-    width = float(loss.width)
-    return [np.clip(lines[0] - numbers / UNIT, -width, width)]
+    return [lines[0] - numbers / UNIT]
+
+
+def _total(loss: Loss, lines: list[Floats], answers: Any) -> list[Floats]:
+    has_answer = ~np.isnan(answers) if loss.target.is_number else answers >= 0
+    return [np.where(has_answer, 1.0, np.nan)]
 
 
 _SLOPES: dict[str, Callable[[Loss, list[Floats], Any], list[Floats]]] = {
@@ -113,11 +114,32 @@ _SLOPES: dict[str, Callable[[Loss, list[Floats], Any], list[Floats]]] = {
     "hinge": _hinge,
     "softmax": _softmax,
     "huber": _huber,
+    "total": _total,
 }
 
 
 def _weighted(loss: Loss, slope: Floats, codes: Ints) -> Floats:
     return np.where(codes >= 0, slope * loss.class_weight[codes], np.nan)
+
+
+def _steepest(public: Public, name: str) -> int:
+    """The bound of the slope, for softmax of the norm of all slopes, rounded up to whole steps."""
+    largest = isqrt(2 * SLOPE**2) + 1 if name == "softmax" else SLOPE
+    if "slope" not in public:
+        return largest
+    slope = amounts.positive(public["slope"], "slope")
+    if not Fraction(1, 2**8) <= slope <= (4 if name == "huber" else Fraction(largest, SLOPE)):
+        raise bad(
+            "slope", "must be at least 1/256, and at most what the loss reaches", public["slope"], "Leave it out."
+        )
+    return int(slope * SLOPE)
+
+
+def _offset(public: Public, lines: int) -> Ints:
+    offset = np.asarray(public.get("offset", [0] * lines))
+    if offset.shape != (lines,) or offset.dtype != np.int64 or int(np.abs(offset).max()) > FURTHEST_WEIGHT * WEIGHT:
+        raise bad("offset", f"must be {lines} whole numbers, within ± {FURTHEST_WEIGHT}", offset.shape, "Leave it out.")
+    return offset
 
 
 class Risk:
@@ -133,7 +155,7 @@ class Risk:
 
     def length(self, public: Public) -> int:
         """As `Kernel.length`."""
-        require_keys(public, ("loss", "weights", "features", "target", "norm"), _ENCODING)
+        require_keys(public, ("loss", "weights", "features", "target", "norm"), _OPTIONAL)
         lines, width = Loss.parse(public).lines, Encoding.parse(public).width
         weights = public["weights"]
         if type(weights) is not np.ndarray or weights.dtype != np.int64 or weights.shape != (lines * width,):
@@ -161,15 +183,31 @@ class Risk:
         answers = _answers(chunk, loss, target)
         weights = np.asarray(public["weights"]).reshape(loss.lines, -1)
         with np.errstate(all="ignore"):
-            lines = [design.lines(line) * (design.clipping / (UNIT * WEIGHT)) for line in weights]
-            sums = [design.sums(_cut(slope, design, loss)) for slope in loss.slopes(lines, answers)]
+            lines = [
+                design.lines(line) * (design.clipping / (UNIT * WEIGHT)) + int(offset) / WEIGHT
+                for line, offset in zip(weights, loss.offset, strict=True)
+            ]
+            slopes = _clipped(loss.slopes(lines, answers), loss.steepest)
+            sums = [design.sums(_cut(slope * design.weight)) for slope in slopes]
         return np.concatenate(sums)
 
 
-def _cut(slope: Floats, design: Design, loss: Loss) -> Floats:
-    """The slope times the row's weight in whole steps, cut toward 0; 0 where there is no answer."""
-    steps = np.trunc(np.clip(slope * SLOPE, -loss.steepest, loss.steepest) * design.weight)
-    return np.where(np.isnan(steps), 0.0, steps)
+def _clipped(slopes: list[Floats], steepest: int) -> list[Floats]:
+    """The slopes in steps, their norm clipped."""
+    steps = [slope * SLOPE for slope in slopes]
+    if len(steps) == 1:
+        return [np.clip(steps[0], -steepest, steepest)]
+    squares = np.zeros_like(steps[0])
+    for step in steps:
+        squares += step * step
+    shorter = np.minimum(1.0, steepest * _SHORT / np.sqrt(np.maximum(squares, 1.0)))
+    return [step * shorter for step in steps]
+
+
+def _cut(steps: Floats) -> Floats:
+    """Whole steps, cut toward 0; 0 where there is no answer."""
+    whole = np.trunc(steps)
+    return np.where(np.isnan(whole), 0.0, whole)
 
 
 def _answers(chunk: UnitRows, loss: Loss, target: str) -> Any:
