@@ -82,7 +82,7 @@ def fit_table(
 def fit_arrays(learner: Learner, subject: Subject, price: Price, view: View, ledger: Any = None) -> Fit:
     """Fit a model to arrays, charged to a ledger where one is given."""
     plan = learner.plan(subject, price)
-    payer = Unbooked() if ledger is None else _purse(_ledger(ledger), learner, plan)
+    payer = Unbooked() if ledger is None else _purse(ledger_of(ledger), learner, plan)
     run = Run(payer, lambda: view)
     result = run.done(to_bytes(plan.fit(Steps(run, subject, plan.price)), learner, subject)).stored
     privacy = privacy_of(plan, receipt=run.receipt, covers=GIVEN)
@@ -101,7 +101,7 @@ def _purse(ledger: Ledger, learner: Learner, plan: Plan) -> Any:
     return ledger.purse(ChargeRequest(key, (), memo, None, terms.epsilon, terms.delta), plan.cost)
 
 
-def _ledger(ledger: Any) -> Ledger:
+def ledger_of(ledger: Any) -> Ledger:
     """The ledger of a dataset or table, or a ledger itself."""
     table = getattr(ledger, "table", ledger)
     opened = table.ledger if isinstance(table, Table) else ledger

@@ -1,0 +1,151 @@
+"""A fit made again from its public facts, its price and its released numbers; no table and no schema of one is needed.
+
+What is kept of the schema are the unit, the relation, and the columns that the model uses, each with all its public
+facts: sensitivities and noise follow from these alone.  The rebuilt facts must be those that were stored.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from discreet import amounts
+from discreet.learn.fit import Fit
+from discreet.learn.learner import Released, facts_of
+from discreet.learn.learners import learner_of
+from discreet.learn.price import Price
+from discreet.learn.privacy import GIVEN, WHOLE, privacy_of
+from discreet.learn.subject import Subject, subject_of
+from discreet.query.canonical import TAGS as QUESTION_TAGS
+from discreet.query.nodes import Expr
+from discreet.relation import Relation
+from discreet.schema import Column, Empty, Null, Schema, Type, Unit
+from discreet.tagged import Form, Single, Tags
+from discreet.terms import Terms
+
+_COLUMN = "name type bounds values step bins why_public fixed_per_unit null empty"
+_FORMS = {
+    Schema: Form("schema", "name columns unit relation=neighbours"),
+    Unit: Form("unit", "key max_rows"),
+    Column: Form("column", _COLUMN),
+}
+_TAGS = Tags(_FORMS, tuple(Single(kind.__name__.casefold(), kind, str, kind) for kind in (Type, Null, Empty, Relation)))
+_MOST_BINS = 2**13  # of a model with no numbers
+_FRACTION = re.compile(r"-?\d{1,1000}(/\d{1,1000})?", re.ASCII)
+
+
+class Unlike(ValueError):
+    """Facts that do not belong together."""
+
+
+def description_of(fit: Fit) -> dict[str, Any]:
+    """Facts, schema, price and promise of a fit, as JSON."""
+    subject, price = fit.plan.subject, fit.plan.price
+    return {
+        "facts": fit.facts.to_json(),
+        "schema": _TAGS.plain(_used_schema(subject)),
+        "price": {
+            "epsilon": str(price.terms.epsilon),
+            "delta": str(price.terms.delta),
+            "sigma": None if price.sigma is None else str(price.sigma),
+        },
+        "privacy": fit.privacy.to_json(),
+    }
+
+
+def rebuild(stored: Mapping[str, Any], released: Released) -> Fit:
+    """The fit that `description_of` describes; ValueError where its parts do not belong together.
+
+    The promise is computed anew from the plan.  Whether it is the stated one is for `verify` to say.
+    """
+    facts = stored["facts"]
+    subject = _subject(facts["subject"], stored["schema"])
+    learner = learner_of(facts["learner"], facts["options"])
+    if facts_of(learner, subject).to_json() != facts:
+        raise Unlike("the facts are not those of the columns")
+    _require_proportionate(facts, released)
+    plan = learner.plan(subject, _price(stored["price"]))
+    covers, receipt = str(stored["privacy"]["covers"]), str(stored["privacy"]["receipt"])
+    if covers not in (GIVEN, WHOLE):
+        raise Unlike("nothing is known of what the promise covers")
+    fit = Fit(facts_of(learner, subject), plan, released, privacy_of(plan, receipt=receipt, covers=covers))
+    _require_scores(fit)
+    return fit
+
+
+def _require_proportionate(facts: Mapping[str, Any], released: Released) -> None:
+    """Refuses a plan of many bins beside few numbers: planning takes time for each bin, and a small file must not."""
+    bins = (facts["options"].get("bins") or 1) * len(facts["subject"]["features"])
+    if bins > _MOST_BINS + 4 * sum(values.size for values in released.values()):
+        raise Unlike("there are more bins than numbers")
+
+
+def _used_schema(subject: Subject) -> Schema:
+    """The schema without the columns that the model does not use."""
+    schema = subject.schema
+    used = {name.casefold() for name in (*subject.columns, *_columns_in(QUESTION_TAGS.plain(subject.where)))}
+    columns = tuple(column for column in schema.columns if column.name.casefold() in used)
+    return Schema(schema.name, columns, schema.unit, schema.relation)
+
+
+def _columns_in(stored: Any) -> Iterator[str]:
+    """The names of columns in the JSON of an expression."""
+    if isinstance(stored, list):
+        for part in stored:
+            yield from _columns_in(part)
+    elif isinstance(stored, dict):
+        if stored.get("is") == "column":
+            yield stored["name"]
+        yield from _columns_in(list(stored.values()))
+
+
+def _subject(facts: Mapping[str, Any], stored_schema: Any) -> Subject:
+    _require_short_numbers(stored_schema)
+    schema = _TAGS.value(stored_schema)
+    if not isinstance(schema, Schema):
+        raise Unlike("there is no schema")
+    columns = [*facts["features"], facts["target"]]
+    names = {column["column"]: column["name"] for column in columns}
+    features = [column["column"] for column in facts["features"]]
+    where = _expression(facts["where"])
+    return subject_of(schema, facts["target"]["column"], features, max_rows=facts["max_rows"], where=where, names=names)
+
+
+def _expression(text: str | None) -> Expr | None:
+    if text is None:
+        return None
+    stored = json.loads(text)
+    _require_short_numbers(stored)
+    where: Expr = QUESTION_TAGS.value(stored)
+    return where
+
+
+def _require_short_numbers(stored: Any) -> None:
+    """Refuses texts that are short and would be long numbers, such as 1e999999999."""
+    if isinstance(stored, list):
+        for part in stored:
+            _require_short_numbers(part)
+    elif isinstance(stored, dict):
+        if stored.get("is") == "fraction":
+            _fraction(stored["of"])
+        _require_short_numbers(list(stored.values()))
+
+
+def _fraction(text: Any) -> Fraction:
+    if not isinstance(text, str) or _FRACTION.fullmatch(text) is None:
+        raise Unlike("a number is not written as one")
+    return Fraction(text)
+
+
+def _price(stored: Mapping[str, Any]) -> Price:
+    terms = Terms.parse(_fraction(stored["epsilon"]), _fraction(stored["delta"]))
+    sigma = None if stored["sigma"] is None else amounts.positive(_fraction(stored["sigma"]), "sigma")
+    return Price(terms, sigma)
+
+
+def _require_scores(fit: Fit) -> None:
+    """Refuses numbers that make no model: it must score a row at the first and one at the last value of each column."""
+    subject = fit.plan.subject
+    ends = {feature.name: feature.values or feature.bounds or () for feature in subject.features}
+    fit.model.scores(subject.encoded({name: [values[0], values[-1]] for name, values in ends.items()}))
