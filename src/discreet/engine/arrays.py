@@ -2,7 +2,7 @@
 
 The rows are read once, when the first view is taken, and copied; whoever changes the arrays later changes nothing.
 There is no worker, and so no limit of time or memory: this is for tables that fit beside the program that made them.
-Sums and rows take no WHERE; tallies are those of `arrays_tally`.
+Of conditions it knows parts of the units (`arrays_part`); tallies are those of `arrays_tally`.
 """
 
 import hashlib
@@ -15,6 +15,7 @@ import numpy as np
 
 from discreet.bounded import Bounded
 from discreet.engine.arrays_cells import Array, Held, prepared_rows, require_held, rows_in_place
+from discreet.engine.arrays_part import part_of, require_part
 from discreet.engine.arrays_tally import exacts_of_tally, require_countable
 from discreet.engine.chunks import starts_of
 from discreet.engine.passes import KernelPass, Pass, kernel_pass, row_limit, rows_pass
@@ -88,7 +89,8 @@ class ArrayView:
 
     def __init__(self, schema: Schema, rows: Held, snapshot: str) -> None:
         self._schema, self._rows, self._snapshot = schema, rows, snapshot
-        self._last: tuple[Pass, list[UnitRows]] | None = None  # chunks of the last pass, for one that reads the same
+        # chunks of the last pass, for one that reads the same rows
+        self._last: tuple[tuple[Pass, Expr | None], list[UnitRows]] | None = None
 
     @property
     def snapshot(self) -> str:
@@ -100,6 +102,7 @@ class ArrayView:
         if tally.schema != self._schema:
             raise bad("tally", "must be of this table's public facts", tally.schema.name, "Bound it anew.")
         require_countable(tally)
+        require_part(self._rows, tally.where)
         return Bounded(_fixed_reply(lambda: exacts_of_tally(self._rows, tally)), tally.sensitivity)
 
     def sum(
@@ -111,43 +114,47 @@ class ArrayView:
         where: Expr | None = None,
         source: Source = SYSTEM,
     ) -> Bounded[Ints]:
-        """As `View.sum`, without WHERE."""
-        _require_all_rows(where)
+        """As `View.sum`, over all units or a part of them."""
+        require_part(self._rows, where)
         reading, sensitivity = kernel_pass(self._schema, kernel, columns, public)
-        return Bounded(_fixed_reply(lambda: self._sum(reading, source)), sensitivity, "kernel.md")
+        return Bounded(_fixed_reply(lambda: self._sum(reading, where, source)), sensitivity, "kernel.md")
 
     def rows(self, columns: Sequence[str], *, where: Expr | None = None) -> Bounded[UnitRows]:
-        """As `View.rows`, without WHERE."""
-        _require_all_rows(where)
+        """As `View.rows`, of all units or a part of them."""
+        require_part(self._rows, where)
         reading = rows_pass(self._schema, columns)
-        return Bounded(_fixed_reply(lambda: self._between(reading, 0, len(self._rows.unit))), row_limit(self._schema))
+        return Bounded(_fixed_reply(lambda: _all_rows(part_of(self._rows, where), reading)), row_limit(self._schema))
 
     def close(self) -> None:
         """As `View.close`: the engine keeps its one state."""
 
-    def _sum(self, reading: KernelPass, source: Source) -> Ints:
-        coins = Coins(draw_key(source))
-        if self._last is None or self._last[0] != reading.read:
-            self._last = reading.read, list(self._chunks(reading.read))
+    def _sum(self, reading: KernelPass, where: Expr | None, source: Source) -> Ints:
+        coins, key = Coins(draw_key(source)), (reading.read, where)
+        if self._last is None or self._last[0] != key:
+            self._last = key, list(_chunks(part_of(self._rows, where), reading.read))
         chunks = self._last[1]
         return reading.require_answer(sum_of_chunks(kernel_of(reading.kernel), chunks, reading.public, coins))
 
-    def _chunks(self, reading: Pass) -> Iterator[UnitRows]:
-        unit, first = self._rows.unit, 0
-        while first < len(unit):
-            end = min(first + reading.chunk_rows, len(unit))
-            if end < len(unit):
-                end = int(np.searchsorted(unit, unit[end]))  # the first row of the unit that would be cut
-            yield self._between(reading, first, end)
-            first = end
 
-    def _between(self, reading: Pass, first: int, end: int) -> UnitRows:
-        part = slice(first, end)
-        cells = {field.name: self._rows.cells[field.name][part] for field in reading.fields}
-        columns = {
-            field.name: field.values(cells[field.name].stored, cells[field.name].empty) for field in reading.fields
-        }
-        return UnitRows(columns, starts_of(self._rows.unit[part], reading.max_rows), end - first)
+def _all_rows(held: Held, reading: Pass) -> UnitRows:
+    return _between(held, reading, 0, len(held.unit))
+
+
+def _chunks(held: Held, reading: Pass) -> Iterator[UnitRows]:
+    unit, first = held.unit, 0
+    while first < len(unit):
+        end = min(first + reading.chunk_rows, len(unit))
+        if end < len(unit):
+            end = int(np.searchsorted(unit, unit[end]))  # the first row of the unit that would be cut
+        yield _between(held, reading, first, end)
+        first = end
+
+
+def _between(held: Held, reading: Pass, first: int, end: int) -> UnitRows:
+    part = slice(first, end)
+    cells = {field.name: held.cells[field.name][part] for field in reading.fields}
+    columns = {field.name: field.values(cells[field.name].stored, cells[field.name].empty) for field in reading.fields}
+    return UnitRows(columns, starts_of(held.unit[part], reading.max_rows), end - first)
 
 
 def _fixed_reply(compute: Callable[[], Result]) -> Callable[[], Result]:
@@ -161,11 +168,6 @@ def _fixed_reply(compute: Callable[[], Result]) -> Callable[[], Result]:
         raise engine_failed()
 
     return attempt
-
-
-def _require_all_rows(where: Expr | None) -> None:
-    if where is not None:
-        raise bad("where", "must be left out with arrays", type(where).__name__, "Use the engine on files.")
 
 
 def _arrays(table: Any, names: Sequence[str]) -> dict[str, Array]:

@@ -46,6 +46,7 @@ class Held:
     unit: Ints
     rank: Ints
     cells: Mapping[str, Cells]  # by the column's name
+    has_hashed_ids: bool = True  # no other unit moves an id
 
 
 def require_held(schema: Schema, table: Mapping[str, Array]) -> None:
@@ -106,7 +107,7 @@ def rows_in_place(schema: Schema, table: Mapping[str, Array]) -> Held:
     """The rows as they lie, each a unit with its place as id: for arrays that only this process has seen."""
     size = len(next(iter(table.values()), ()))
     cells = {column.name: _read(column, table[column.name]) for column in schema.columns}
-    return Held(np.arange(size, dtype=np.int64), np.ones(size, dtype=np.int64), cells)
+    return Held(np.arange(size, dtype=np.int64), np.ones(size, dtype=np.int64), cells, has_hashed_ids=False)
 
 
 def _each_row(parts: Sequence[Sequence[str]], cells: Mapping[str, Cells], secret: Secret, size: int) -> Held:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from discreet.engine.arrays_cells import Cells, Held
+from discreet.engine.arrays_part import is_part, part_of
 from discreet.errors import NotAnswerable
 from discreet.ndarrays import Bools, Ints
 from discreet.query.compile.exacts import Buckets, Exacts
@@ -25,7 +26,7 @@ _LIMB = 31  # bits of a step that are added up apart: 2³² rows of either half 
 
 def require_countable(tally: Tally) -> None:
     """Refuses what is counted by the engine on files alone."""
-    whole = tally.where is None and tally.caps.groups is None and tally.cells.public
+    whole = is_part(tally.where) and tally.caps.groups is None and tally.cells.public
     keys = all(_key_column(key, tally.schema) is not None for key in tally.cells.keys)
     if not whole or not keys or not all(_is_counted(part, tally.schema) for part in tally.parts):
         what = "Arrays do not answer this question."
@@ -35,6 +36,7 @@ def require_countable(tally: Tally) -> None:
 
 def exacts_of_tally(held: Held, tally: Tally) -> Exacts:
     """Every part in every cell."""
+    held = part_of(held, tally.where)
     rows = np.ones(len(held.rank), dtype=np.bool_)
     if tally.caps.rows is not None:
         rows = held.rank <= tally.caps.rows

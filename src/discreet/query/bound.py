@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from discreet.bounded import Sensitivity, SideBySide
 from discreet.errors import NotAnswerable
+from discreet.ledger.account import unit_cut
 from discreet.query.aggregate import recipe
 from discreet.query.caps import require_storable
 from discreet.query.compile.spelling import nearest_integer
@@ -18,7 +19,7 @@ from discreet.query.meaning.cells import Cells, cells
 from discreet.query.meaning.domain import domain
 from discreet.query.meaning.fold import is_fixed
 from discreet.query.meaning.resolve import resolved
-from discreet.query.nodes import And, Caps, Col, Compare, Constant, Expr, In, Literal, Question
+from discreet.query.nodes import And, Caps, Col, Compare, Constant, Expr, In, Literal, Question, UnitIn
 from discreet.query.parts import Part, Present, Ranks, Tops
 from discreet.query.recipe import Recipe
 from discreet.query.sensitivity import Reach, sensitivity
@@ -112,7 +113,8 @@ def path(where: Expr | None, schema: Schema) -> Path:
     """The branches of the table a question is confined to: `column = public value`, all of them ANDed, columns fixed.
 
     A branch is named by what is stored, so that conditions that the same cells satisfy have one name, and never by the
-    order in which the metadata lists values.  Under replace-one a unit may change branches.
+    order in which the metadata lists values.  Under replace-one a unit may change branches.  The two sides of a cut
+    through the units' ids are branches too (docs/proofs/learn/split.md).
     """
     if where is None or schema.relation is not Relation.ADD_REMOVE:
         return ()
@@ -130,6 +132,8 @@ def _branch(condition: Expr, schema: Schema) -> tuple[str, str] | None:
             return _branch_name(name, value, schema)
         case Col(name):
             return _branch_name(name, True, schema)
+        case UnitIn(first, end) if (first == 0) != (end == 1):
+            return (unit_cut(end), "below") if first == 0 else (unit_cut(first), "above")
     return None
 
 

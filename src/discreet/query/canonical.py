@@ -26,6 +26,7 @@ NODES = {
     nodes.Call: Form("call", "name parts"),
     nodes.DatePart: Form("date_part", "part item"),
     nodes.TryCast: Form("cast", "item type"),
+    nodes.UnitIn: Form("unit_in", "first end"),
     nodes.CountRows: Form("count_rows"),
     nodes.Count: Form("count", "item"),
     nodes.CountUnits: Form("count_units"),

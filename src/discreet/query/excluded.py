@@ -14,7 +14,7 @@ from typing import Any
 from discreet.errors import NotAnswerable
 from discreet.query.meaning.cells import Cells, KeyCells
 from discreet.query.meaning.evaluate import value
-from discreet.query.meaning.fold import columns
+from discreet.query.meaning.fold import columns, has_part
 from discreet.query.meaning.steps import Line, line
 from discreet.query.nodes import And, Bins, Case, Col, Compare, Expr, In, IsNull, Literal, Not, Or, weight
 from discreet.schema import Schema
@@ -239,7 +239,7 @@ def _value(constant: Literal) -> Any:
 def _settled_truths(expr: Expr, labels: Labels) -> Truths:
     """The one value of a condition whose every column has a label, else any."""
     plain = _with_labels(expr, {item: label for item, label in labels.items() if not isinstance(label, _Bin)})
-    if columns(plain):
+    if columns(plain) or has_part(plain):
         return _ANY
     truth = value(plain, {})
     return frozenset((truth if isinstance(truth, bool) else None,))

@@ -13,7 +13,7 @@ from discreet.query.canonical import canonical
 from discreet.query.joint import Measured
 from discreet.query.meaning.domain import domain
 from discreet.query.meaning.fold import columns
-from discreet.query.nodes import Bins, Call, Case, Col, End, Expr, Extreme, IsNull, Literal
+from discreet.query.nodes import Bins, Call, Case, Col, End, Expr, Extreme, IsNull, Literal, UnitIn
 from discreet.query.parts import Distinct, Part, Present, Ranks, Rows, RowSum, Sizes, Tops, Units
 from discreet.query.plan import Plan
 from discreet.query.recipe import MeanAmong, Picked, Recipe, Single, parts
@@ -214,7 +214,7 @@ def _left_out(plan: Plan) -> list[str]:
 def _may_be_empty(item: Expr | Bins) -> bool:
     """Whether a key can be NULL, whatever its columns hold."""
     match item:
-        case IsNull():
+        case IsNull() | UnitIn():
             return False
         case Literal(value):
             return value is None

@@ -19,7 +19,9 @@ column's rule, so questions meet no surprise.  `discreet_units` is as private as
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from math import ceil
 
+from discreet.query.nodes import UnitIn
 from discreet.schema import Column, Schema, Type
 
 TABLE, UNITS, SECRET = "prepared", "discreet_units", "discreet_secret"
@@ -63,6 +65,16 @@ def storage(schema: Schema, column: Column) -> Stored:
             return Stored(name, Store.FLOAT)
         case _:
             return Stored(name, Store.STEPS, column.step or Fraction(1))
+
+
+def id_range(part: UnitIn) -> tuple[int, int]:
+    """The ids of the units in a part: from the first of the two on, and below the second.
+
+    >>> id_range(UnitIn(Fraction(1, 2), Fraction(3, 4))) == (0, 2**62)
+    True
+    """
+    first, end = (ceil(share * 2**64) - 2**63 for share in (part.first, part.end))
+    return first, end
 
 
 def engine_type(schema: Schema, column: Column) -> str:

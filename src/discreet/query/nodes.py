@@ -120,7 +120,18 @@ class TryCast:
     type: Type
 
 
-Expr = Col | Literal | Compare | In | Like | IsNull | Not | And | Or | Case | Arith | Call | DatePart | TryCast
+@dataclass(frozen=True)
+class UnitIn:
+    """Whether the unit's id, as a share of all ids, lies in [first, end): a part of the units, chosen by a keyed hash.
+
+    No text and no form of a question names it; rooms do, to divide the persons of a table.
+    """
+
+    first: Fraction
+    end: Fraction
+
+
+Expr = Col | Literal | Compare | In | Like | IsNull | Not | And | Or | Case | Arith | Call | DatePart | TryCast | UnitIn
 
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 OPERATORS = ("+", "-", "*", "/", "%")

@@ -99,6 +99,8 @@ def _item(node: Any) -> str:
             return f"EXTRACT({node.part} FROM {_item(node.item)})"
         case nodes.TryCast():
             return f"TRY_CAST({_item(node.item)} AS {node.type})"
+        case nodes.UnitIn():
+            return f"UNIT_SHARE FROM {_constant(node.first)} TO {_constant(node.end)}"
         case nodes.Bins():
             edges = "".join(f", {_constant(edge)}" for edge in node.edges or ())
             return f"BIN({_item(node.item)}{edges})"

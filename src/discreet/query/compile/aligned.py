@@ -50,6 +50,8 @@ def _grain(expr: nodes.Expr, schema: Schema) -> Fraction | None:
             return abs(Fraction(value))
         case nodes.Compare() | nodes.In() | nodes.Like() | nodes.IsNull() | nodes.Not() | nodes.And() | nodes.Or():
             return _ONE
+        case nodes.UnitIn():
+            return _ONE
         case nodes.DatePart() | nodes.TryCast(_, Type.INTEGER) | nodes.Call("floor" | "ceil" | "round" | "length"):
             return _ONE
         case nodes.Col(name):

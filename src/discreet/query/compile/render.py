@@ -14,7 +14,7 @@ from discreet.query.compile.calendar import cast, date_part
 from discreet.query.compile.calls import call_sql
 from discreet.query.compile.operations import DUCKDB, Operations
 from discreet.query.compile.piece import KINDS, Kind, Sql, as_joint_kind, constant
-from discreet.query.layout import Store, storage
+from discreet.query.layout import UNIT, Store, id_range, storage
 from discreet.query.meaning.domain import domain
 from discreet.query.meaning.fold import MOST_FOLDED, ValueTable, value_table
 from discreet.query.meaning.interval import has_zero
@@ -84,8 +84,18 @@ def _computed_sql(expr: nodes.Expr, schema: Schema, ops: Operations) -> Sql:
             return date_part(part, sql_of(item, schema, ops), ops)
         case nodes.TryCast(item, kind):
             return cast(sql_of(item, schema, ops), kind, ops)
+        case nodes.UnitIn():
+            return Sql(_part(expr), Kind.FLAG, plain=True)
         case _:
             raise TypeError(f"{type(expr).__name__} is no expression")
+
+
+def _part(expr: nodes.UnitIn) -> str:
+    """A range of ids, without the ends that every id lies within."""
+    first, end = id_range(expr)
+    ends = [f"{UNIT} >= {spelling.whole(first)}"] if expr.first > 0 else []
+    ends += [f"{UNIT} < {spelling.whole(end)}"] if expr.end < 1 else []
+    return f"({' AND '.join(ends or ['TRUE'])})"
 
 
 def _column(name: str, schema: Schema) -> Column:

@@ -48,6 +48,8 @@ def domain(expr: Expr, schema: Scope) -> Domain:
         case nodes.Compare() | nodes.In() | nodes.Like() | nodes.IsNull() | nodes.Not() | nodes.And() | nodes.Or():
             _require_condition(expr, schema)
             return BOOLEAN
+        case nodes.UnitIn():
+            return BOOLEAN
         case nodes.Case(branches, otherwise):
             for condition, _ in branches:
                 require(condition, schema, (Type.BOOLEAN,), "WHEN takes a condition", "Write, for example: WHEN x > 1")

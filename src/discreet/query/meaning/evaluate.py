@@ -51,5 +51,7 @@ def value(expr: Expr, row: Mapping[str, Any]) -> Value:
             return functions.date_part(expr.part, value(expr.item, row))
         case nodes.TryCast():
             return functions.cast(value(expr.item, row), expr.type)
+        case nodes.UnitIn():
+            raise TypeError("public values belong to no unit")
         case _:
             raise TypeError(f"{type(expr).__name__} is no expression")

@@ -39,6 +39,11 @@ def columns(node: Any) -> set[str]:
     return set().union(*map(columns, _children(node)))
 
 
+def has_part(node: Any) -> bool:
+    """Whether the node looks at the unit itself, so that it has no value on public values."""
+    return isinstance(node, nodes.UnitIn) or any(map(has_part, _children(node)))
+
+
 def _children(node: Any) -> tuple[Any, ...]:
     if isinstance(node, tuple):
         return node
@@ -48,7 +53,7 @@ def _children(node: Any) -> tuple[Any, ...]:
 
 
 def is_fixed(node: Any, schema: Schema) -> bool:
-    """Whether a node is the same for all rows of a unit, because each of its columns is."""
+    """Whether a node is the same for all rows of a unit, because each of its columns is, and so is the unit's id."""
     return all((column := schema.find(name)) is not None and column.fixed_per_unit for name in columns(node))
 
 
@@ -79,7 +84,7 @@ def _is_exact(node: Any, row: Mapping[str, Any]) -> bool:
     Branches of a CASE that the row does not reach are not looked at: what is left is exact, as constants are typed.
     """
     match node:
-        case nodes.Arith() | nodes.DatePart():
+        case nodes.Arith() | nodes.DatePart() | nodes.UnitIn():
             return False
         case nodes.Call(name) if name not in _FUNCTIONS:
             return False

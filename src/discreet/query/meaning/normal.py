@@ -59,8 +59,18 @@ def _normal(expr: Expr, schema: Scope) -> Expr:
             return nodes.DatePart(part, _normal(item, schema))
         case nodes.TryCast(item, kind):
             return nodes.TryCast(_normal(item, schema), kind)
+        case nodes.UnitIn():
+            return _part(expr, schema)
         case _:
             raise TypeError(f"{type(expr).__name__} is no expression")
+
+
+def _part(expr: nodes.UnitIn, schema: Scope) -> nodes.UnitIn:
+    """A part of the units; refused where it is empty, and of released rows, which belong to no unit."""
+    if isinstance(schema, Released) or not 0 <= expr.first < expr.end <= 1:
+        why = "A part of the units begins at 0 or later, ends at 1 or before, and divides rows, not released numbers."
+        raise NotAnswerable("There is no such part of the units.", why, "Give, for example, the part from 0 to 0.8.")
+    return expr
 
 
 def _column(name: str, schema: Scope) -> Col:
