@@ -3,7 +3,9 @@
     categories   columns with public values, booleans: one cell for each value
     numbers      columns with bounds: a number scaled to −1 … 1, or the bin it lies in
 
-Bins are cut from the bounds: evenly, or evenly in ln(1 + x) where a range is long and begins at 0 (`is_long`).
+Bins are cut from the bounds: one for each value where there are few, else evenly, and evenly in ln(1 + x) where the
+bounds begin at 0, for amounts and counts have most of their mass there.  A number that is not binned is scaled by its
+logarithm where its range is long (`is_long`).
 """
 
 from collections.abc import Mapping
@@ -22,7 +24,7 @@ from discreet.query.nodes import Bins, Col, Expr
 from discreet.schema import Column, Type
 from discreet.schema.kind import number_of
 
-LONG = 1000  # where a range that begins at 0 must end to count as long
+LONG = 1000
 
 
 @dataclass(frozen=True)
@@ -62,17 +64,18 @@ class ModelColumn:
 
     @property
     def is_long(self) -> bool:
-        """Whether a number is scaled by its logarithm: its bounds begin at 0, and end at 1,000 or beyond."""
-        return self.low == 0 and self.high >= LONG
+        """Whether a number is scaled by its logarithm: no value is negative, and the range is longer than 1,000."""
+        return self.low >= 0 and self.high - self.low > LONG
 
     def edges(self, bins: int) -> tuple[Fraction, ...]:
         """The edges of at most so many bins, on the lattice, so that no bin is without a value."""
         first, last = int(self.low / self.step), int(self.high / self.step)
         points = last - first + 1
         count = min(bins, points)
-        if self.is_long:
-            span = log1p(float(self.high))
-            steps = [first + round(expm1(span * part / count) / float(self.step)) for part in range(1, count)]
+        if self.low == 0 and points > bins:
+            unit = float(max(self.step, Fraction(1)))
+            span = log1p(float(self.high) / unit)
+            steps = [first + round(expm1(span * part / count) * unit / float(self.step)) for part in range(1, count)]
         else:
             steps = [first + round(Fraction(points * part, count)) for part in range(1, count)]
         inner = sorted({first, *(step for step in steps if first < step <= last)})

@@ -1,0 +1,99 @@
+"""Linear estimators: logistic regression, other losses over classes, and linear regression."""
+
+from typing import Any
+
+from discreet import amounts
+from discreet.learn.descent import PASSES
+from discreet.learn.estimators.base import Classifier, Regressor
+from discreet.learn.linear import LinearLearner
+
+
+class LogisticRegression(Classifier):
+    """Logistic regression; `norm` clips rows, `rows` is a public number of rows, `passes` the most passes over them."""
+
+    _loss = "logistic"
+
+    def __init__(
+        self,
+        epsilon: Any = None,
+        delta: Any = None,
+        rho: Any = None,
+        relation: Any = "add-remove",
+        ledger: Any = None,
+        bounds: Any = None,
+        values: Any = None,
+        classes: Any = None,
+        norm: Any = None,
+        rows: int | None = None,
+        max_rows: int = 1,
+        class_weight: Any = None,
+        solver: str = "auto",
+        alpha: Any = None,
+        passes: int = PASSES,
+    ) -> None:
+        self.epsilon, self.delta, self.rho, self.relation, self.ledger = epsilon, delta, rho, relation, ledger
+        self.bounds, self.values, self.classes, self.norm, self.rows = bounds, values, classes, norm, rows
+        self.max_rows, self.class_weight, self.solver, self.alpha = max_rows, class_weight, solver, alpha
+        self.passes = passes
+
+    def learner(self) -> LinearLearner:
+        """As `Estimator.learner`."""
+        return _learner(self, self._loss, _class_weight(self.class_weight, self.classes))
+
+    @property
+    def coef_(self) -> Any:
+        """The weights of the columns of the design, a row for each line, without the intercept."""
+        return self._fitted().model.lines[:, 1:]
+
+    @property
+    def intercept_(self) -> Any:
+        """The weight of the first column, of each line."""
+        return self._fitted().model.lines[:, 0]
+
+
+class LinearRegression(Regressor):
+    """Linear regression of a number within `target_bounds`."""
+
+    def __init__(
+        self,
+        epsilon: Any = None,
+        delta: Any = None,
+        rho: Any = None,
+        relation: Any = "add-remove",
+        ledger: Any = None,
+        bounds: Any = None,
+        values: Any = None,
+        target_bounds: Any = None,
+        norm: Any = None,
+        rows: int | None = None,
+        max_rows: int = 1,
+        solver: str = "auto",
+        alpha: Any = None,
+        passes: int = PASSES,
+    ) -> None:
+        self.epsilon, self.delta, self.rho, self.relation, self.ledger = epsilon, delta, rho, relation, ledger
+        self.bounds, self.values, self.target_bounds, self.norm, self.rows = bounds, values, target_bounds, norm, rows
+        self.max_rows, self.solver, self.alpha, self.passes = max_rows, solver, alpha, passes
+
+    def learner(self) -> LinearLearner:
+        """As `Estimator.learner`."""
+        return _learner(self, "huber", None)
+
+
+def _learner(estimator: Any, loss: str, weight: tuple[float, ...] | None) -> LinearLearner:
+    norm = None if estimator.norm is None else amounts.exact_text(amounts.positive(estimator.norm, "norm"))
+    alpha = None if estimator.alpha is None else amounts.exact_text(amounts.positive(estimator.alpha, "alpha"))
+    rows = None if estimator.rows is None else amounts.count(estimator.rows, "rows", 1, 2**32)
+    passes = amounts.count(estimator.passes, "passes", 1, 1000)
+    return LinearLearner(loss, estimator.solver, norm, rows, alpha, passes, weight)
+
+
+def _class_weight(weights: Any, classes: Any) -> tuple[float, ...] | None:
+    """Public weights of the classes, scaled to at most 1."""
+    if weights is None:
+        return None
+    listed = (
+        [float(weights.get(name, 1)) for name in classes] if isinstance(weights, dict) else list(map(float, weights))
+    )
+    largest = max(listed)
+    return tuple(weight / largest for weight in listed)
