@@ -27,7 +27,7 @@ import numpy as np
 
 from discreet import amounts
 from discreet.kernel.encode import UNIT, Design, Encoding
-from discreet.kernel.risk import FURTHEST_WEIGHT, SLOPE, WEIGHT, Loss
+from discreet.kernel.risk import FURTHEST_WEIGHT, SLOPE, WEIGHT
 from discreet.kernel.rows import UnitRows
 from discreet.learn.learner import LATTICE, Released
 from discreet.learn.naive_bayes import softmax
@@ -70,8 +70,8 @@ class DescentPlan:
         deviation = self._deviation / sqrt(float(1 - CENTRE_SHARE))
         return (
             "the number of rows and the sum of each feature, with Gaussian noise",
-            f"at most {self.passes} gradients over rows of norm {float(self.norm):.3g}, with Gaussian noise of standard "
-            f"deviation {deviation:.3g}·√passes",
+            f"at most {self.passes} gradients over rows of norm {float(self.norm):.3g}, with Gaussian noise of "
+            f"standard deviation {deviation:.3g}·√passes",
         )
 
     def fit(self, steps: Steps) -> Released:
