@@ -4,16 +4,36 @@ column, subject     the public facts of features and target
 price               ε, (ε, δ) or ρ, and the noise that a share of it buys
 learner             learner → plan → released numbers → model
 steps, fit          what is measured through the gate; a whole fit, from a dataset or from arrays
-naive_bayes, …      the learners
+naive_bayes, …      the learners · learners  all of them by name
+file, rebuild       a model's file: facts and released numbers, and the fit made again from them
+verification, card  what a file states, recomputed · what a model is and promises, in words
 estimators/         their scikit-learn face, the only part that imports scikit-learn
 """
 
 from importlib import import_module
 from typing import Any
 
-_HOMES = {"NaiveBayes": "estimators.counts"}
+_HOMES = {
+    "AdditiveClassifier": "estimators.counts",
+    "LinearClassifier": "estimators.linear",
+    "LinearRegression": "estimators.linear",
+    "LogisticRegression": "estimators.linear",
+    "NaiveBayes": "estimators.counts",
+    "load": "estimators.loading",
+    "make_pipeline": "estimators.pipeline",
+    "verify": "verification",
+}
 
-__all__ = ["NaiveBayes"]
+__all__ = [
+    "AdditiveClassifier",
+    "LinearClassifier",
+    "LinearRegression",
+    "LogisticRegression",
+    "NaiveBayes",
+    "load",
+    "make_pipeline",
+    "verify",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -226,7 +226,8 @@ class _Start:
 
 
 def _centred(lines: Floats, mass: Floats) -> Floats:
-    return lines - (lines * mass).sum(axis=1, keepdims=True)
+    centred: Floats = lines - (lines * mass).sum(axis=1, keepdims=True)
+    return centred
 
 
 def _whole(weights: Floats) -> Ints:

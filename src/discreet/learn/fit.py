@@ -24,6 +24,7 @@ from discreet.ledger.ledger import Ledger
 from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.unbooked import Unbooked
 from discreet.noise.source import SYSTEM
+from discreet.query.bound import path
 from discreet.query.explain import unit
 from discreet.request import Request
 from discreet.run import Run
@@ -42,6 +43,11 @@ class Fit:
     privacy: Privacy
     is_replayed: bool = False
 
+    @property
+    def is_given(self) -> bool:
+        """Whether it was fitted to arrays or a frame of the caller, and not to a dataset."""
+        return self.privacy.covers == GIVEN
+
     @cached_property
     def model(self) -> Model:
         """The model that the released numbers make."""
@@ -53,7 +59,8 @@ def request_of(learner: Learner, plan: Plan, analyst: str | None = None) -> Requ
     subject = plan.subject
     text = f"{learner.name} for {subject.target.name} from {len(subject.features)} features"
     memo = {"text": text, "words": [subject.words(), *plan.mechanisms]}
-    return Request(facts_of(learner, subject).to_json(), plan.price.terms, analyst, memo=memo)
+    branches = path(subject.where, subject.schema)
+    return Request(facts_of(learner, subject).to_json(), plan.price.terms, analyst, branches, memo)
 
 
 def fit_table(
@@ -75,7 +82,7 @@ def fit_table(
             result = run.done(to_bytes(plan.fit(Steps(run, subject, plan.price)), learner, subject)).stored
     finally:
         run.close()
-    privacy = privacy_of(plan, receipt=run.receipt, covers=WHOLE)
+    privacy = table.stamped(privacy_of(plan, receipt=run.receipt, covers=WHOLE))
     return Fit(facts_of(learner, subject), plan, from_bytes(result), privacy, is_replayed)
 
 

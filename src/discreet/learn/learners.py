@@ -8,8 +8,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from discreet.errors import bad
+from discreet.learn.additive import AdditiveLearner
 from discreet.learn.column import bins_of
 from discreet.learn.learner import Learner
+from discreet.learn.linear import LinearLearner
 from discreet.learn.naive_bayes import NaiveBayesLearner
 from discreet.schema.words import suggestion
 
@@ -21,7 +23,22 @@ def _naive_bayes(options: Options) -> Learner:
     return NaiveBayesLearner(None if bins is None else bins_of(bins))
 
 
-LEARNERS: dict[str, Callable[[Options], Learner]] = {"naive bayes": _naive_bayes}
+def _additive(options: Options) -> Learner:
+    bins = options.get("bins")
+    return AdditiveLearner(None if bins is None else bins_of(bins))
+
+
+def _linear(options: Options) -> Learner:
+    weights = options.get("class_weight")
+    given = {name: options[name] for name in ("loss", "solver", "norm", "rows", "alpha", "passes") if name in options}
+    return LinearLearner(**given, class_weight=None if weights is None else tuple(map(float, weights)))
+
+
+LEARNERS: dict[str, Callable[[Options], Learner]] = {
+    "naive bayes": _naive_bayes,
+    "additive": _additive,
+    "linear": _linear,
+}
 
 
 def learner_of(name: Any, options: Options | None = None) -> Learner:

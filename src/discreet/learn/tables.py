@@ -23,7 +23,8 @@ def bins_for(deviation: float) -> int:
     >>> [bins_for(deviation) for deviation in (140, 17, 2)]
     [16, 32, 128]
     """
-    return min(max(2 ** round(log2(_BINS / sqrt(deviation))), LEAST_BINS), MOST_BINS)
+    nearest = round(log2(_BINS / sqrt(deviation)))
+    return min(max(1 << max(nearest, 0), LEAST_BINS), MOST_BINS)
 
 
 @dataclass(frozen=True)

@@ -78,13 +78,14 @@ class Learning:
         plan, schema = self.plan(**price), self.table.schema
         terms = plan.price.terms
         title = f"{self.learner.name} for {self.subject.target.name}"
-        return LearnQuote(
+        quote = LearnQuote(
             title,
             terms.cost_json(schema.relation, unit(schema)),
             self.table.remaining(analyst),
             self.table.remaining_after(plan.cost, terms, analyst=analyst),
             (self.subject.words(), *(f"Measured: {mechanism}." for mechanism in plan.mechanisms)),
         )
+        return self.table.stamped(quote)
 
     def fit(self, *, analyst: str | None = None, progress: Progress | None = None, **price: Any) -> Fit:
         """Fit the model: charged once and stored; an equal fit is free."""

@@ -11,13 +11,17 @@ Value = TypeVar("Value")
 
 
 def rehearsed(value: Value) -> Value:
-    """An answer, a quote or a release to be, as its rehearsed class, which stamps all that leaves it."""
+    """An answer, a quote, a release to be or a part of a model, so that all that leaves it is stamped."""
     kind: Any
     match value:
         case Answer():
             kind = RehearsedAnswer
         case Quote():
             kind = RehearsedQuote
+        case _ if type(value).__module__.startswith("discreet.learn."):
+            from discreet.rehearsal.models import stamped_part
+
+            return stamped_part(value)
         case _:
             from discreet.rehearsal.releases import RehearsedReleasing as kind
     return as_kind(kind, value)  # type: ignore[no-any-return]

@@ -2,16 +2,35 @@
 
 from typing import Any
 
+import numpy as np
+
 from discreet import amounts
+from discreet.errors import bad
 from discreet.learn.descent import PASSES
 from discreet.learn.estimators.base import Classifier, Regressor
 from discreet.learn.linear import LinearLearner
+from discreet.ndarrays import Floats
 
 
-class LogisticRegression(Classifier):
+class _LinearClassifier(Classifier):
+    """What a fitted linear classifier has."""
+
+    @property
+    def coef_(self) -> Any:
+        """The weights of the columns of the design, a row for each line, without the intercept."""
+        return self._lines()[:, 1:]
+
+    @property
+    def intercept_(self) -> Any:
+        """The weight of the first column, of each line."""
+        return self._lines()[:, 0]
+
+    def _lines(self) -> Floats:
+        return np.array(self._fitted().model.parameters()["weights"])
+
+
+class LogisticRegression(_LinearClassifier):
     """Logistic regression; `norm` clips rows, `rows` is a public number of rows, `passes` the most passes over them."""
-
-    _loss = "logistic"
 
     def __init__(
         self,
@@ -38,17 +57,42 @@ class LogisticRegression(Classifier):
 
     def learner(self) -> LinearLearner:
         """As `Estimator.learner`."""
-        return _learner(self, self._loss, _class_weight(self.class_weight, self.classes))
+        return _learner(self, "logistic", _class_weight(self.class_weight, self.classes))
 
-    @property
-    def coef_(self) -> Any:
-        """The weights of the columns of the design, a row for each line, without the intercept."""
-        return self._fitted().model.lines[:, 1:]
 
-    @property
-    def intercept_(self) -> Any:
-        """The weight of the first column, of each line."""
-        return self._fitted().model.lines[:, 0]
+class LinearClassifier(_LinearClassifier):
+    """A linear classifier by another loss: "hinge" is that of a support-vector machine, smoothed."""
+
+    def __init__(
+        self,
+        loss: str = "hinge",
+        epsilon: Any = None,
+        delta: Any = None,
+        rho: Any = None,
+        relation: Any = "add-remove",
+        ledger: Any = None,
+        bounds: Any = None,
+        values: Any = None,
+        classes: Any = None,
+        norm: Any = None,
+        rows: int | None = None,
+        max_rows: int = 1,
+        class_weight: Any = None,
+        solver: str = "auto",
+        alpha: Any = None,
+        passes: int = PASSES,
+    ) -> None:
+        self.loss = loss
+        self.epsilon, self.delta, self.rho, self.relation, self.ledger = epsilon, delta, rho, relation, ledger
+        self.bounds, self.values, self.classes, self.norm, self.rows = bounds, values, classes, norm, rows
+        self.max_rows, self.class_weight, self.solver, self.alpha = max_rows, class_weight, solver, alpha
+        self.passes = passes
+
+    def learner(self) -> LinearLearner:
+        """As `Estimator.learner`."""
+        if self.loss not in ("logistic", "hinge"):
+            raise bad("loss", "must be 'logistic' or 'hinge'", self.loss, "Use LinearRegression for a number.")
+        return _learner(self, self.loss, _class_weight(self.class_weight, self.classes))
 
 
 class LinearRegression(Regressor):
