@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Real tables for tests and benchmarks; both also run without them.
 export DISCREET_DATA ?= ../shared/data
 
-.PHONY: help setup demo test test-long check bench clean
+.PHONY: help setup demo test test-long test-sklearn check bench clean
 help:            ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
 
@@ -30,6 +30,13 @@ test: setup      ## every part, at the size of a coffee break
 
 test-long: setup ## every part, full counts
 	$(BIN)/pytest -n 2 --dist worksteal
+
+# A version of scikit-learn in an environment of its own; 1.6 is the oldest that is supported.
+SKLEARN ?= 1.6.1
+test-sklearn:    ## scikit-learn's checks of estimators on another version: make test-sklearn SKLEARN=1.6.1
+	$(PYTHON) -m venv .venv-sklearn-$(SKLEARN)
+	.venv-sklearn-$(SKLEARN)/bin/pip install --quiet --editable . 'scikit-learn==$(SKLEARN)' 'pandas>=2.2' 'pytest>=9' hypothesis
+	.venv-sklearn-$(SKLEARN)/bin/pytest -W ignore::pytest.PytestRemovedIn10Warning tests/learn/test_estimator_checks.py
 
 check: setup     ## style, types, doctests, architecture
 	$(BIN)/ruff check .

@@ -1,17 +1,23 @@
 """The face of a learner as scikit-learn knows it: parameters, `fit`, and what a fitted estimator has.
 
 Every `fit` is a charge: to the ledger of `ledger`, or nowhere, which `privacy_` says.  So a search over a grid pays for
-each of its fits.  Nothing here draws noise or reads bounds from rows.
+each of its fits, and the scores it compares are exact: they are not covered.  Nothing here draws noise or reads bounds
+from rows, and no error depends on a cell.
 """
 
+import copy
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import NotFittedError
 
-from discreet.errors import bad
-from discreet.learn.arrays import Facts, columns_of, subject_of_arrays
+from discreet.learn import card, file
+from discreet.learn.arrays import Facts, subject_of_arrays
+from discreet.learn.estimators.checks import aligned_columns, fitted_columns, target_of
+from discreet.learn.estimators.state import require_ledger, restored, stored_state
 from discreet.learn.fit import Fit, fit_arrays
 from discreet.learn.learner import Learner
 from discreet.learn.price import parse_price
@@ -25,29 +31,44 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         """The method with the options of this estimator."""
         raise NotImplementedError
 
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any], **more: Any) -> "Estimator":
+        """An estimator whose learner has these options; it carries neither a price nor public facts."""
+        names = cls._get_param_names()
+        return cls(**{name: value for name, value in {**options, **more}.items() if name in names})
+
     def fit(self, X: Any, y: Any, units: Any = None) -> "Estimator":
         """Fit to arrays or a frame; `units` has the key of each row's privacy unit, without it each row is one."""
-        columns = columns_of(X)
-        subject, view = subject_of_arrays(columns, y, units, self._facts())
+        require_ledger(self.ledger)
         price = parse_price(self.epsilon, self.delta, self.rho)
-        return self._adopted(fit_arrays(self.learner(), subject, price, view, self.ledger), X)
+        columns = fitted_columns(self, X)
+        subject, view = subject_of_arrays(columns, target_of(y), units, self._facts())
+        return self._adopted(fit_arrays(self.learner(), subject, price, view, self.ledger))
 
     def explain(self) -> str:
         """What the fit measured, what it promises, and how a unit counted, in sentences."""
         fit = self._fitted()
         return "\n".join([fit.privacy.words(), fit.plan.subject.words()])
 
+    def save(self, path: Any, *, replace: bool = False) -> Path:
+        """Write the fitted model to a file that runs nothing when it is read: dp.learn.load gives it back."""
+        return file.save(self._fitted(), path, replace=replace)
+
+    def card(self, format: str = "markdown") -> Any:
+        """What the model is, what it promises and what it is not for: Markdown, or with "json" an object."""
+        return card.card(self._fitted(), format)
+
     def _facts(self) -> Facts:
         raise NotImplementedError
 
-    def _adopted(self, fit: Fit, X: Any = None) -> "Estimator":
-        """This estimator with what a fit gave it."""
-        features = fit.plan.subject.features
-        self.fit_, self.privacy_, self.n_features_in_ = fit, fit.privacy, len(features)
-        if X is None or hasattr(X, "columns"):
-            self.feature_names_in_ = np.array([feature.name for feature in features], dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+    def _adopted(self, fit: Fit) -> "Estimator":
+        """This estimator with what a fit gave it; from a dataset or a file, also the names of its features."""
+        names = [feature.name for feature in fit.plan.subject.features]
+        if not fit.is_given or not hasattr(self, "n_features_in_"):
+            self.n_features_in_ = len(names)
+            if not fit.is_given or names != [f"x{place}" for place in range(len(names))]:
+                self.feature_names_in_ = np.array(names, dtype=object)
+        self.fit_, self.privacy_ = fit, fit.privacy
         return self
 
     def _fitted(self) -> Fit:
@@ -58,20 +79,41 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _scores(self, X: Any) -> Floats:
         fit = self._fitted()
-        names = [feature.name for feature in fit.plan.subject.features]
-        columns = columns_of(X, names if len(names) == _width(X) else None)
-        missing = [name for name in names if name not in columns]
-        if missing:
-            raise bad("X", f"must have the columns {', '.join(names)}", ", ".join(map(str, columns)), "Add them.")
-        return fit.model.scores(fit.plan.subject.encoded(columns))
+        return fit.model.scores(fit.plan.subject.encoded(aligned_columns(self, fit, X)))
+
+    # --- copies ------------------------------------------------------------------------------------------------------
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "fit_")
 
+    def __sklearn_clone__(self) -> Any:
+        """An unfitted copy that charges the same ledger, the very object."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__, ledger=None)
+        cloned = super(Estimator, twin).__sklearn_clone__()
+        cloned.ledger = self.ledger
+        return cloned
 
-def _width(X: Any) -> int:
-    shape = np.shape(X)
-    return int(shape[1]) if len(shape) == 2 else -1
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """A copy that shares the ledger and the fit, which never change."""
+        shared = ("ledger", "fit_", "privacy_")
+        twin = object.__new__(type(self))
+        for name, value in self.__dict__.items():
+            twin.__dict__[name] = value if name in shared else copy.deepcopy(value, memo)
+        return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        return stored_state(dict(super().__getstate__()))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(restored(state))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
 
 
 class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
@@ -80,8 +122,8 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     def _facts(self) -> Facts:
         return Facts(self.bounds, self.values, self.classes, None, str(self.relation), self.max_rows)
 
-    def _adopted(self, fit: Fit, X: Any = None) -> "Classifier":
-        super()._adopted(fit, X)
+    def _adopted(self, fit: Fit) -> "Classifier":
+        super()._adopted(fit)
         self.classes_ = np.array(fit.plan.subject.classes)
         return self
 
@@ -91,7 +133,8 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:
         """The most probable class of each row."""
-        return self.classes_[np.argmax(self._scores(X), axis=1)]
+        best = np.argmax(self._scores(X), axis=1)
+        return self.classes_[best]
 
 
 class Regressor(RegressorMixin, Estimator):  # type: ignore[misc]

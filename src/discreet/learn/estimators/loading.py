@@ -1,0 +1,19 @@
+"""`dp.learn.load`: a fitted estimator from the file of a model."""
+
+from importlib import import_module
+from typing import Any
+
+from discreet.learn import file
+from discreet.learn.estimators.base import Estimator
+
+ESTIMATORS = {"naive bayes": "counts.NaiveBayes"}  # by the name of the learner
+
+
+def load(path: Any) -> Any:
+    """The fitted estimator in a file; it has its options and no price, so that nobody fits it again unawares."""
+    fit = file.read(path)
+    module, _, name = ESTIMATORS[fit.facts.learner].partition(".")
+    kind: type[Estimator] = getattr(import_module(f"discreet.learn.estimators.{module}"), name)
+    privacy = fit.privacy
+    options = {"relation": str(privacy.relation), "max_rows": privacy.max_rows}
+    return kind.from_options(fit.facts.options, **options)._adopted(fit)
