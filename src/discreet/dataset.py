@@ -21,6 +21,9 @@ from discreet.table import Table
 
 if TYPE_CHECKING:
     from discreet.learn.estimators.task import Task
+    from discreet.learn.fairness import Fairness
+    from discreet.learn.part import Part
+    from discreet.learn.score import Score
     from discreet.release.face import Releasing
 
 
@@ -82,6 +85,27 @@ class Dataset:
 
         names = None if features is None else list(features)
         return task_of(self._table, estimator, target=target, features=names)
+
+    def split(self, *, test: Any) -> "tuple[Part, Part]":
+        """The persons to train on and the held-out persons, about `test` of all, divided by a keyed hash."""
+        from discreet.learn.part import split
+
+        return split(self._table, test)
+
+    def score(self, model: Any, *, metric: str, epsilon: Any, **options: Any) -> "Score":
+        """How well a fitted model predicts all persons: accuracy, auc, log_loss or r2, charged once.
+
+        Persons it was trained on are among them, which the result says; `split` holds some out.
+        """
+        from discreet.learn.score import score
+
+        return score(self._table, model, metric=metric, epsilon=epsilon, **options)
+
+    def fairness(self, model: Any, *, by: str, epsilon: Any, **options: Any) -> "Fairness":
+        """How well a fitted model predicts each group of all persons, charged once."""
+        from discreet.learn.fairness import fairness
+
+        return fairness(self._table, model, by=by, epsilon=epsilon, **options)
 
     @property
     def budget(self) -> Standing | None:
