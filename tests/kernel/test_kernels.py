@@ -9,6 +9,7 @@ import pytest
 from discreet.bounded import RowLimit, Sensitivity
 from discreet.errors import BadValue
 from discreet.kernel import clip as clips
+from discreet.kernel.class_moments import squares
 from discreet.kernel.clip import Clip
 from discreet.kernel.coins import Coins
 from discreet.kernel.contract import kernel_of
@@ -16,13 +17,35 @@ from discreet.kernel.gradient import Gradient
 from discreet.kernel.rows import UnitRows
 from discreet.relation import Relation
 from discreet.schema import Column
-from kernel.twins import TWINS, invented, unit_rows
+from kernel.twins import TWINS, extremes, invented_for, unit_rows
 from replay import Refusing, Seeded
 
 MOMENTS = {"features": 3, "clip": "2.5", "step": "0.01"}
 LINEAR = {"model": "linear", "weights": [0.5, -1.25, 3.0], "clip": 1, "step": "0.001"}
 LOGISTIC = LINEAR | {"model": "logistic", "intercept": True, "centre": [1, 0.5], "scale": [2, "0.3"]}
+CELLS = {
+    "features": [{"edges": [0, 2, 5, 10]}, {"size": 3}, {"values": [0, 1, 2, 7]}],
+    "target": {"size": 2},
+    "tests": np.array([[0, 0, 1], [2, 1, 2]]),
+    "sides": np.array(
+        [
+            [[0, 1, 1, 0, 0], [0, 0, 1, 1, 0], [1, 0, 0, 1, 0]],
+            [[0, 1, 0, 1, 1], [0, 1, 1, 0, 0], [0, 0, 1, 1, 0]],
+        ],
+        dtype=np.uint8,
+    ),
+    "rows": 3,
+}
+BARE = {"tests": np.zeros((1, 0), dtype=np.int64), "sides": np.zeros((1, 0, 5), dtype=np.uint8)}
+BY_CLASS = {
+    "features": [{"low": 0, "high": 10}, {"edges": [0, 2, 10]}, {"low": 0, "high": 10, "scale": "log"}],
+    "target": {"size": 2},
+}
 CASES = [
+    ("leaves", CELLS, 4),
+    ("leaves", CELLS | BARE | {"rows": 1, "target": {"values": [3, 0, 1]}}, 4),
+    ("class_moments", BY_CLASS | {"rows": 3}, 4),
+    ("class_moments", {"features": [{"size": 4}], "target": {"values": [0, 1]}}, 2),
     ("moments", MOMENTS, 3),
     ("moments", MOMENTS | {"intercept": True, "centre": [1, 2, 3], "scale": [0.1, 1, 7]}, 3),
     ("moments", {"features": 1, "clip": 1, "step": 1}, 1),
@@ -44,18 +67,23 @@ def computed(kernel, units, public, columns, coins=None):
 @pytest.mark.parametrize(("kernel", "public", "columns"), CASES)
 def test_a_kernel_equals_its_slow_twin_and_draws_no_coin(kernel, public, columns):
     for seed in range(12):
-        units = invented(seed, 40, columns, target=kernel == "gradient", wild=[0, 0.02, 0.3][seed % 3])
+        units = invented_for(kernel, public, seed, 40, columns, wild=[0, 0.02, 0.3][seed % 3])
         found = computed(kernel, units, public, columns)
         assert found.dtype == np.int64
         assert found.tolist() == TWINS[kernel](units, public)
+
+
+def rounded_by(rounding, public):
+    """The parameters with that rounding, where the kernel rounds."""
+    return dict(public) | {"rounding": rounding} if "clip" in public else public
 
 
 @pytest.mark.parametrize(("kernel", "public", "columns"), CASES)
 def test_a_unit_adds_the_same_wherever_it_lies(kernel, public, columns):
     """Sums over any chunks are equal, to the last step: what a unit adds depends on nothing beside it."""
     for rounding in ("nearest", "stochastic"):
-        stated = dict(public) | {"rounding": rounding}
-        units = invented(7, 61, columns, target=kernel == "gradient")
+        stated = rounded_by(rounding, public)
+        units = invented_for(kernel, public, 7, 61, columns)
         whole = computed(kernel, units, stated, columns, Coins(bytes(32)))
         for sizes in ([1] * 61, [60, 1], [1, 60], [7, 8, 9, 16, 17, 4]):
             coins, parts, first = Coins(bytes(32)), [], 0
@@ -76,10 +104,8 @@ def worst(kernel, public, columns, relation, seeds=range(8)):
     stated = kernel_of(kernel).sensitivity(public, RowLimit(4, relation))
     covered, share = True, Fraction(0)
     for seed in seeds:
-        units = invented(seed, 6, columns, target=kernel == "gradient", wild=[0, 0.1][seed % 2])
-        others = invented(seed + 1000, 2, columns, target=kernel == "gradient")
-        others.append([[100.0 * (-1) ** place for place in range(columns)]] * 4)
-        others.append([[(-100.0) * (-1) ** place for place in range(columns)]] * 4)
+        units = invented_for(kernel, public, seed, 6, columns, wild=[0, 0.1][seed % 2])
+        others = invented_for(kernel, public, seed + 1000, 2, columns) + extremes(kernel, public, columns)
         if relation is Relation.ADD_REMOVE:
             neighbours = [(units, [*units[:place], *units[place + 1 :]]) for place in range(6)]
             neighbours += [(units, [other, *units]) for other in others]
@@ -106,9 +132,10 @@ def _sum(kernel, units, public, columns):
 @pytest.mark.parametrize("relation", list(Relation))
 @pytest.mark.parametrize(("kernel", "public", "columns"), CASES)
 def test_no_unit_moves_a_kernel_further_than_it_says(kernel, public, columns, relation, rounding):
-    covered, share = worst(kernel, dict(public) | {"rounding": rounding}, columns, relation)
+    covered, share = worst(kernel, rounded_by(rounding, public), columns, relation)
     assert covered
-    loose = Fraction(public["step"]) * 100 > Fraction(public["clip"]) or max(public.get("weights", [0])) > 1e9
+    coarse = Fraction(public.get("step", 0)) * 100 > Fraction(public.get("clip", 1))
+    loose = coarse or max(public.get("weights", [0])) > 1e9
     assert share > (0 if loose else Fraction(9, 10) if relation is Relation.ADD_REMOVE else Fraction(7, 10))
 
 
@@ -132,6 +159,37 @@ def test_a_kernel_that_clips_rows_and_not_units_is_caught(monkeypatch):
 
     monkeypatch.setattr(Gradient, "__call__", by_rows)
     assert not worst("gradient", LINEAR, 4, Relation.ADD_REMOVE)[0]
+
+
+@pytest.mark.parametrize(("kernel", "public", "columns"), [case for case in CASES if case[1].get("rows", 1) == 3])
+def test_a_kernel_that_counts_all_rows_of_a_unit_is_caught(monkeypatch, kernel, public, columns):
+    by_units = type(kernel_of(kernel)).__call__
+
+    def by_rows(self, chunk, stated, coins):
+        return by_units(self, UnitRows(chunk.columns, np.arange(chunk.size), chunk.size), stated, coins)
+
+    monkeypatch.setattr(type(kernel_of(kernel)), "__call__", by_rows)
+    assert not any(worst(kernel, public, columns, relation)[0] for relation in Relation)
+
+
+def test_the_norms_of_counts_by_leaf_and_of_moments_by_class():
+    replace = RowLimit(5, Relation.REPLACE_ONE)
+    assert kernel_of("leaves").sensitivity(CELLS, RowLimit(5)) == Sensitivity(6, 6, 18, 3)
+    assert kernel_of("leaves").sensitivity(CELLS, RowLimit(1)) == Sensitivity(2, 2, 2, 1)
+    assert kernel_of("leaves").sensitivity(CELLS, replace) == Sensitivity(12, 12, 36, 3, "replace-one")
+    unit = 1024
+    assert kernel_of("class_moments").sensitivity(BY_CLASS, RowLimit(5)) == Sensitivity(6, 6 * unit, 6 * unit**2, unit)
+    moved = kernel_of("class_moments").sensitivity(BY_CLASS, replace)
+    assert moved == Sensitivity(12, 12 * unit, Fraction("12.3") * unit**2, 2 * unit, "replace-one")
+
+
+def test_two_numbers_of_one_class_differ_by_no_more_than_was_derived():
+    """Over all pairs of steps; the derived bound is 5.15 squared units."""
+    steps = np.arange(-1024.0, 1025.0)
+    bent = squares(steps)
+    furthest = max(((steps - step) ** 2 + (bent - other) ** 2).max() for step, other in zip(steps, bent, strict=True))
+    assert 5.14 * 1024**2 < furthest <= 5.15 * 1024**2
+    assert np.abs(bent).max() == 1024
 
 
 def test_a_bound_without_the_rounding_is_caught(monkeypatch):
@@ -180,7 +238,23 @@ def test_stochastic_rounding_has_the_mean_of_what_it_rounds():
 
 NUMBER = Column("x", "number", bounds=(0, 1))
 FLAG, WIDE = Column("y", "boolean"), Column("z", "number", bounds=(0, 2))
+LISTED = Column("c", "category", values=("a", "b", "c"))
+PAIR = Column("p", "category", values=("a", "b"))
+WELL = [NUMBER, LISTED, WIDE, PAIR]
 REFUSED = [
+    ("leaves", CELLS, [NUMBER, LISTED, PAIR], "one for each feature"),
+    ("leaves", CELLS, [NUMBER, PAIR, WIDE, PAIR], "3 public values"),
+    ("leaves", CELLS | {"rows": 0}, WELL, "rows"),
+    ("leaves", CELLS | {"depth": 3}, WELL, "known parameters"),
+    ("leaves", CELLS | {"tests": CELLS["tests"] + 1}, WELL, "by number"),
+    ("leaves", CELLS | {"sides": CELLS["sides"] * 2}, WELL, "sides 0 or 1"),
+    ("leaves", CELLS | {"sides": CELLS["sides"][:1]}, WELL, "shape"),
+    ("leaves", CELLS | {"tests": [[0]]}, WELL, "array of whole numbers"),
+    ("leaves", CELLS | {"tests": np.zeros((1, 13), dtype=np.int64)}, WELL, "at most 12"),
+    ("leaves", CELLS | {"features": [{"low": 0, "high": 1}]}, WELL, "by cells"),
+    ("class_moments", BY_CLASS, [NUMBER, PAIR], "one for each feature"),
+    ("class_moments", BY_CLASS | {"target": {"low": 0, "high": 1}}, WELL, "must have cells"),
+    ("class_moments", BY_CLASS | {"features": [{"size": 2, "table": [0, 1]}]}, WELL, "no tables"),
     ("moments", {"features": 2, "clip": 1, "step": 1}, [NUMBER], "number of columns"),
     ("moments", {"features": 1, "clip": 1, "step": 2}, [NUMBER], "at most clip"),
     ("moments", {"features": 1, "clip": 1, "step": "1e-12"}, [NUMBER], "at most clip"),
