@@ -6,9 +6,18 @@ from discreet.learn.additive import AdditiveLearner
 from discreet.learn.column import bins_of
 from discreet.learn.estimators.base import Classifier
 from discreet.learn.naive_bayes import NaiveBayesLearner
+from discreet.learn.shapes import shapes_figure
 
 
-class NaiveBayes(Classifier):
+class _ShapeClassifier(Classifier):
+    """What a fitted sum of shapes has."""
+
+    def plot(self, label: Any = None) -> Any:
+        """A picture of every feature's shape: how far each cell moves the log-odds of a class, by default the last."""
+        return shapes_figure(self._fitted(), label)
+
+
+class NaiveBayes(_ShapeClassifier):
     """Naive Bayes from one noisy table for each feature."""
 
     def __init__(
@@ -32,7 +41,7 @@ class NaiveBayes(Classifier):
         return NaiveBayesLearner(None if self.bins is None else bins_of(self.bins))
 
 
-class AdditiveClassifier(Classifier):
+class AdditiveClassifier(_ShapeClassifier):
     """A sum of one shape for each feature, in three stages of noisy counts and gradients."""
 
     def __init__(
