@@ -1,15 +1,18 @@
 """The learners by their names in files, keys and command lines: a name and options give the learner again.
 
 A learner that is stored must plan alike: `learner.plan(subject, plan.price)` is the plan again.  So a file needs to
-keep only facts, price and released numbers.  To add a learner, write a function here and its line in `LEARNERS`.
+keep only facts, price and released numbers.  To add a learner, write a function here, which bounds its options, its
+line in `LEARNERS`, and one in `MODELS` for command lines.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from discreet import amounts
 from discreet.errors import bad
 from discreet.learn.additive import AdditiveLearner
 from discreet.learn.column import bins_of
+from discreet.learn.descent import PASSES
 from discreet.learn.learner import Learner
 from discreet.learn.linear import LinearLearner
 from discreet.learn.naive_bayes import NaiveBayesLearner
@@ -30,7 +33,8 @@ def _additive(options: Options) -> Learner:
 
 def _linear(options: Options) -> Learner:
     weights = options.get("class_weight")
-    given = {name: options[name] for name in ("loss", "solver", "norm", "rows", "alpha", "passes") if name in options}
+    given = {name: options[name] for name in ("loss", "solver", "norm", "rows", "alpha") if name in options}
+    given["passes"] = amounts.count(options.get("passes", PASSES), "passes", 1, 1000)
     return LinearLearner(**given, class_weight=None if weights is None else tuple(map(float, weights)))
 
 
@@ -41,31 +45,36 @@ LEARNERS: dict[str, Callable[[Options], Learner]] = {
 }
 
 
-def learner_of(name: Any, options: Options | None = None) -> Learner:
-    """The learner of that name, spaces or dashes alike; options that are left out are at their defaults.
+MODELS: dict[str, tuple[str, Options]] = {  # as command lines name them
+    "naive-bayes": ("naive bayes", {}),
+    "additive": ("additive", {}),
+    "logistic": ("linear", {"loss": "logistic"}),
+    "hinge": ("linear", {"loss": "hinge"}),
+    "linear-regression": ("linear", {"loss": "huber"}),
+}
 
-    >>> learner_of("naive-bayes").options()
+
+def model_learner(model: Any) -> Learner:
+    """The learner that a command line names, at its defaults.
+
+    >>> model_learner("naive-bayes").options()
     {'bins': None}
     """
-    spaced = name.replace("-", " ") if isinstance(name, str) else name
-    if spaced not in LEARNERS:
-        names = [dashed(known) for known in LEARNERS]
-        intended = suggestion(name, names) if isinstance(name, str) else None
-        fix = f"Did you mean {intended}?" if intended else f"Name one of: {', '.join(names)}."
-        raise bad("model", "must be the name of a learner", name, fix)
+    if model not in MODELS:
+        intended = suggestion(model, MODELS) if isinstance(model, str) else None
+        fix = f"Write: --model {intended or next(iter(MODELS))}"
+        raise bad("model", f"must be one of {', '.join(MODELS)}", model, fix)
+    return learner_of(*MODELS[model])
+
+
+def learner_of(name: Any, options: Options | None = None) -> Learner:
+    """The learner of that name in a file; options that are left out are at their defaults."""
+    if name not in LEARNERS:
+        raise bad("learner", f"must be one of {', '.join(LEARNERS)}", name, "Use the Discreet that saved it.")
     given = dict(options or {})
-    learner = LEARNERS[spaced](given)
+    learner = LEARNERS[name](given)
     unknown = sorted(set(given) - set(learner.options()))
     if unknown:
         rule = f"must be among {', '.join(sorted(learner.options())) or 'none'}"
-        raise bad(f"options of {dashed(learner.name)}", rule, unknown[0], "Leave it out.")
+        raise bad(f"options of {learner.name}", rule, unknown[0], "Leave it out.")
     return learner
-
-
-def dashed(name: str) -> str:
-    """The name as command lines spell it.
-
-    >>> dashed("naive bayes")
-    'naive-bayes'
-    """
-    return name.replace(" ", "-")

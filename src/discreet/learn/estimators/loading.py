@@ -6,13 +6,19 @@ from typing import Any
 from discreet.learn import file
 from discreet.learn.estimators.base import Estimator
 
-ESTIMATORS = {"naive bayes": "counts.NaiveBayes"}  # by the name of the learner
+ESTIMATORS = {  # by the name of the learner and its loss, where it has several
+    ("naive bayes", None): "counts.NaiveBayes",
+    ("additive", None): "counts.AdditiveClassifier",
+    ("linear", "logistic"): "linear.LogisticRegression",
+    ("linear", "hinge"): "linear.LinearClassifier",
+    ("linear", "huber"): "linear.LinearRegression",
+}
 
 
 def load(path: Any) -> Any:
     """The fitted estimator in a file; it has its options and no price, so that nobody fits it again unawares."""
     fit = file.read(path)
-    module, _, name = ESTIMATORS[fit.facts.learner].partition(".")
+    module, _, name = ESTIMATORS[fit.facts.learner, fit.facts.options.get("loss")].partition(".")
     kind: type[Estimator] = getattr(import_module(f"discreet.learn.estimators.{module}"), name)
     privacy = fit.privacy
     options = {"relation": str(privacy.relation), "max_rows": privacy.max_rows}
