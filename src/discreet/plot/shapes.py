@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _COLUMNS = 4
 _LONGEST = 14  # letters of a label
 _MOST_LABELS = 16
+_LONG = 1000
 _PANEL = (3.2, 2.4)  # inches
 
 
@@ -54,6 +55,8 @@ def _draw(panel: "Axes", shape: Shape) -> None:
     colour = PENS[1].colour
     if shape.edges:
         panel.stairs(shape.heights, shape.edges, color=colour, linewidth=1.6)
+        if shape.edges[0] == 0 and shape.edges[-1] > _LONG:  # its bins are even in the logarithm
+            panel.set_xscale("symlog")
         return
     panel.bar(range(len(shape.heights)), shape.heights, color=colour, width=0.7)
     if len(shape.labels) <= _MOST_LABELS:
