@@ -32,6 +32,7 @@ KERNELS = {
     "moments": f"{_HOME}moments:MOMENTS",
     "gradient": f"{_HOME}gradient:GRADIENT",
     "risk": f"{_HOME}risk:RISK",
+    "gram": f"{_HOME}gram:GRAM",
     "leaves": f"{_HOME}leaves:LEAVES",
     "class_moments": f"{_HOME}class_moments:CLASS_MOMENTS",
 }
