@@ -8,9 +8,10 @@ A feature is described by public values:
     {… , "table": [0.5, -1, 2]}            one of these three, as one number: the table's entry for its cell
     {"low": 0, "high": 9, "missing": 0}    a number clamped to its bounds and scaled evenly to −1 … 1
     {"low": 0, "high": 9, "scale": "log"}  ln(1 + x − low)/ln(1 + high − low), from 0 to 1
-Numbers lie within ± 2¹⁰ steps of 2⁻¹⁰ (a table's within ± 2¹³ steps), and the 1 of a cell is 2¹⁰ steps.  With weights
-on a lattice too, x·w is a sum of whole numbers below 2⁵³, which doubles add exactly: what a row adds does not depend on
-where it lies.  An empty cell, or one without a code, has no column; an empty number is `missing`, in scaled units.
+Numbers lie within ± 2¹⁰ steps of 2⁻¹⁰ (a table's within ± 2¹³ steps), and the 1 of a cell is 2¹⁰ steps.  What is added
+up over rows are whole numbers below 2⁵³, which doubles add exactly in any order, and x·w of a row is one sum in a fixed
+order: what a row adds does not depend on where it lies.  An empty cell, or one without a code, has no column; an empty
+number is `missing`, in scaled units.
 
 `intercept` is the first column of every row, 1 unless another number is given and none where it is 0.  `centre` holds
 whole steps that are taken off each column.  A unit counts with its first `rows` rows, of which each of k has the weight
@@ -21,7 +22,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import floor, prod, sqrt
+from math import floor, sqrt
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ import numpy as np
 from discreet import amounts
 from discreet.errors import bad
 from discreet.kernel.contract import Public
+from discreet.kernel.crossed import Crossed, cross
 from discreet.kernel.rows import UnitRows
 from discreet.ndarrays import Floats, Ints
 from discreet.schema import Column, Type
@@ -41,7 +43,8 @@ _SHORT = 1 - 2.0**-20  # what doubles get wrong is far below the rest
 _KEYS = {"size", "values", "edges", "table", "low", "high", "scale", "missing"}
 _SCALES = ("even", "log")
 MOST_FEATURES, MOST_CELLS = 2**9, 2**16
-MOST_CROSSED = 2**12  # entries of a table for features that are looked up together: it stays in the nearest cache
+FURTHEST_BOUND = 1e100
+EXACT_ROWS = 2**20  # of which 2³³ each add up to at most 2⁵³
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +165,8 @@ def _number(public: Mapping[str, Any]) -> Feature:
     scale, missing = public.get("scale", "even"), float(_finite([public.get("missing", 0)], "missing")[0])
     if not ends[0] < ends[1] or abs(missing) > 1:
         raise bad("bounds", "must be low < high, and missing within −1 and 1", ends.tolist(), "Widen them.")
+    if np.abs(ends).max() > FURTHEST_BOUND:  # high − low would be no number
+        raise bad("bounds", f"must lie within ± {FURTHEST_BOUND:g}", ends.tolist(), "Give them in another unit.")
     if scale not in _SCALES:
         raise bad("scale", "must be 'even' or 'log'", scale, "Leave it out for 'even'.")
     return Feature(low=float(ends[0]), high=float(ends[1]), is_log=scale == "log", missing=missing)
@@ -264,35 +269,14 @@ def _centre(public: Public, width: int) -> Ints:
     if type(centre) is not np.ndarray or centre.dtype != np.int64 or centre.shape != (width,):
         rule = f"must be {width} whole numbers as int64"
         raise bad("centre", rule, getattr(centre, "shape", type(centre).__name__), "Give one a column, in steps.")
-    if int(np.abs(centre).max()) > _TABLE * UNIT:
+    if not within(centre, _TABLE * UNIT):
         raise bad("centre", f"must lie within ± {_TABLE}", "beyond", "Scale the features.")
     return centre
 
 
-@dataclass(frozen=True, eq=False)
-class Crossed:
-    """Features that are looked up together: their codes as one, in mixed radix, an empty cell being a code of its own.
-
-    One look-up serves several features, which is what most of a pass is spent on.
-    """
-
-    spans: tuple[tuple[int, int], ...]  # of each feature its first column and how many it has
-    codes: Ints
-
-    def lines(self, weights: Floats) -> Floats:
-        """Σ over the features of the weight of their cell, for each row."""
-        table = np.zeros(1)
-        for first, cells in self.spans:
-            table = (table[:, None] + np.append(weights[first : first + cells], 0.0)).ravel()
-        return np.take(table, self.codes, mode="clip")
-
-    def add_sums(self, factors: Floats, total: Floats) -> None:
-        """Add to each column the factors of the rows in its cell."""
-        shape = [cells + 1 for _, cells in self.spans]
-        table = np.bincount(self.codes, weights=factors, minlength=prod(shape)).reshape(shape)
-        for axis, (first, cells) in enumerate(self.spans):
-            others = tuple(other for other in range(len(shape)) if other != axis)
-            total[first : first + cells] += table.sum(axis=others)[:-1]
+def within(steps: Ints, furthest: int) -> bool:
+    """Whether no number lies further from 0; the absolute value of the least int64 is negative, so it is not taken."""
+    return -furthest <= int(steps.min()) and int(steps.max()) <= furthest
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,7 +311,7 @@ class Design:
         is_long = squares > float(encoding.norm) ** 2
         shortening = encoding.norm / np.sqrt(np.where(is_long, squares, 1.0)) * _SHORT
         clipping = np.where(is_long, shortening, 1.0)
-        return cls(encoding, _crossed(cells), tuple(numbers), clipping, _shares(chunk, encoding.rows))
+        return cls(encoding, cross(cells), tuple(numbers), clipping, _shares(chunk, encoding.rows))
 
     @cached_property
     def weight(self) -> Floats:
@@ -346,29 +330,21 @@ class Design:
         return total
 
     def sums(self, factors: Floats) -> Ints:
-        """Σ over rows of factor · x, for whole factors; a number for each column."""
-        total, whole = np.zeros(self.encoding.width), float(factors.sum())
+        """Σ over rows of factor · x, for whole factors within 2¹⁸; a number for each column."""
+        in_cells, whole = np.zeros(self.encoding.width), exact_sum(factors)
         for crossed in self.crossed:
-            crossed.add_sums(factors, total)
-        total *= UNIT
+            crossed.add_sums(factors, in_cells)
+        total = in_cells.astype(np.int64) * UNIT
         if self.encoding.first:
             total[0] = whole * self.encoding.intercept
         for column, numbers in self.numbers:
-            total[column] += (factors * numbers).sum()
-        return total.astype(np.int64) - int(whole) * self.encoding.centre
+            total[column] = exact_sum(factors * numbers)
+        return total - whole * self.encoding.centre
 
 
-def _crossed(cells: Sequence[tuple[int, int, Ints]]) -> tuple[Crossed, ...]:
-    """Features in their order, crossed as long as the table of a group stays short."""
-    groups: list[Crossed] = []
-    for first, size, codes in cells:
-        plain = np.where(codes >= 0, codes, size)
-        last = groups[-1] if groups else None
-        if last is not None and prod(span + 1 for _, span in last.spans) * (size + 1) <= MOST_CROSSED:
-            groups[-1] = Crossed((*last.spans, (first, size)), (last.codes * (size + 1) + plain).astype(np.intp))
-        else:
-            groups.append(Crossed(((first, size),), plain.astype(np.intp)))
-    return tuple(groups)
+def exact_sum(numbers: Floats) -> int:
+    """Σ of whole numbers within 2³³: doubles are exact for EXACT_ROWS of them, in whatever order they are added."""
+    return sum(int(numbers[first : first + EXACT_ROWS].sum()) for first in range(0, len(numbers), EXACT_ROWS))
 
 
 def _shares(chunk: UnitRows, rows: int) -> Floats:
@@ -384,12 +360,17 @@ def _shares(chunk: UnitRows, rows: int) -> Floats:
 def design_of(chunk: UnitRows, public: Public, columns: Sequence[str]) -> Design:
     """The encoded chunk; a chunk that is passed over again remembers it."""
     shaping = [public.get(name) for name in ("features", "intercept", "centre", "norm", "rows")]
-    description = json.dumps([shaping, list(columns)], default=_listing)
+    description = described([shaping, list(columns)])
     remembered = chunk.remembered.get("design")
     if remembered is None or remembered[0] != description:
         chunk.remembered["design"] = remembered = (description, Design.of(chunk, Encoding.parse(public), columns))
     design: Design = remembered[1]
     return design
+
+
+def described(parameters: Any) -> str:
+    """Public parameters as a text, by which what was made with them is found again."""
+    return json.dumps(parameters, default=_listing)
 
 
 def _listing(value: Any) -> Any:

@@ -25,8 +25,8 @@ import numpy as np
 from discreet import amounts
 from discreet.bounded import RowLimit, Sensitivity
 from discreet.errors import bad
-from discreet.kernel.contract import Public, require_keys
-from discreet.kernel.encode import UNIT, Encoding, Feature, design_of
+from discreet.kernel.contract import MOST_STEPS, Public, require_keys
+from discreet.kernel.encode import UNIT, Encoding, Feature, described, design_of, within
 from discreet.kernel.rows import UnitRows
 from discreet.ndarrays import Floats, Ints
 from discreet.noise.powers import exp_minus
@@ -137,7 +137,7 @@ def _steepest(public: Public, name: str) -> int:
 
 def _offset(public: Public, lines: int) -> Ints:
     offset = np.asarray(public.get("offset", [0] * lines))
-    if offset.shape != (lines,) or offset.dtype != np.int64 or int(np.abs(offset).max()) > FURTHEST_WEIGHT * WEIGHT:
+    if offset.shape != (lines,) or offset.dtype != np.int64 or not within(offset, FURTHEST_WEIGHT * WEIGHT):
         raise bad("offset", f"must be {lines} whole numbers, within ± {FURTHEST_WEIGHT}", offset.shape, "Leave it out.")
     return offset
 
@@ -156,13 +156,16 @@ class Risk:
     def length(self, public: Public) -> int:
         """As `Kernel.length`."""
         require_keys(public, ("loss", "weights", "features", "target", "norm"), _OPTIONAL)
-        lines, width = Loss.parse(public).lines, Encoding.parse(public).width
-        weights = public["weights"]
+        loss, encoding = Loss.parse(public), Encoding.parse(public)
+        lines, width, weights = loss.lines, encoding.width, public["weights"]
         if type(weights) is not np.ndarray or weights.dtype != np.int64 or weights.shape != (lines * width,):
             rule = f"must be {lines * width} whole numbers as int64"
             raise bad("weights", rule, getattr(weights, "shape", type(weights).__name__), "Give one a column and line.")
-        if int(np.abs(weights).max()) > FURTHEST_WEIGHT * WEIGHT:
+        if not within(weights, FURTHEST_WEIGHT * WEIGHT):
             raise bad("weights", f"must lie within ± {FURTHEST_WEIGHT}", "beyond", "Scale the features.")
+        if _furthest(loss, encoding) > MOST_STEPS:
+            rule = f"must be such that a row moves no number by more than {MOST_STEPS} steps"
+            raise bad("intercept, norm and slope", rule, _furthest(loss, encoding), "Lower the intercept or the norm.")
         return lines * width
 
     def sensitivity(self, public: Public, limit: RowLimit) -> Sensitivity:
@@ -170,7 +173,7 @@ class Risk:
         encoding, loss = Encoding.parse(public), Loss.parse(public)
         squared = Fraction(loss.steepest_squared * encoding.norm**2)
         touched = min(encoding.touched * min(encoding.rows, limit.rows) * loss.lines, self.length(public))
-        linf = Fraction(loss.steepest * min(encoding.norm, encoding.largest))
+        linf = Fraction(_furthest(loss, encoding))
         if limit.relation is Relation.ADD_REMOVE:
             return Sensitivity(Fraction(touched), _l1(touched, squared), squared, linf, limit.relation)
         both = min(2 * touched, self.length(public))
@@ -180,7 +183,7 @@ class Risk:
         """As `Kernel.__call__`."""
         *names, target = chunk.columns
         loss, design = Loss.parse(public), design_of(chunk, public, names)
-        answers = _answers(chunk, loss, target)
+        answers = _answers(chunk, loss, target, public["target"])
         weights = np.asarray(public["weights"]).reshape(loss.lines, -1)
         with np.errstate(all="ignore"):
             lines = [
@@ -190,6 +193,11 @@ class Risk:
             slopes = _clipped(loss.slopes(lines, answers), loss.steepest)
             sums = [design.sums(_cut(slope * design.weight)) for slope in slopes]
         return np.concatenate(sums)
+
+
+def _furthest(loss: Loss, encoding: Encoding) -> int:
+    """How far one row moves any number, in steps."""
+    return loss.steepest * min(encoding.norm, encoding.largest)
 
 
 def _clipped(slopes: list[Floats], steepest: int) -> list[Floats]:
@@ -210,16 +218,20 @@ def _cut(steps: Floats) -> Floats:
     return np.where(np.isnan(whole), 0.0, whole)
 
 
-def _answers(chunk: UnitRows, loss: Loss, target: str) -> Any:
-    """The class or the scaled number of each row, NaN or −1 without one; remembered for the next pass."""
-    if "answers" not in chunk.remembered:
-        cells = chunk.columns[target]
-        if loss.target.is_number:
-            numbers = loss.target.numbers(cells)
-            chunk.remembered["answers"] = np.where(np.isnan(cells), np.nan, numbers)
-        else:
-            chunk.remembered["answers"] = loss.target.codes(cells)
-    return chunk.remembered["answers"]
+def _answers(chunk: UnitRows, loss: Loss, target: str, description: Any) -> Any:
+    """The class or the scaled number of each row, −1 or NaN without one; remembered for a pass with this target."""
+    key = described([description, target])
+    remembered = chunk.remembered.get("answers")
+    if remembered is None or remembered[0] != key:
+        chunk.remembered["answers"] = remembered = (key, _answers_of(loss.target, chunk.columns[target]))
+    return remembered[1]
+
+
+def _answers_of(target: Feature, cells: Any) -> Any:
+    if not target.is_number:
+        return target.codes(cells)
+    has_none = target.codes(cells) < 0 if target.cells else np.isnan(cells)
+    return np.where(has_none, np.nan, target.numbers(cells))
 
 
 def sigmoid(line: Floats) -> Floats:

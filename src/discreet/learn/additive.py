@@ -27,7 +27,7 @@ from discreet.learn.learner import LATTICE, Released
 from discreet.learn.naive_bayes import ShapeModel
 from discreet.learn.price import Price
 from discreet.learn.rates import Rates
-from discreet.learn.steps import Steps
+from discreet.learn.steps import Steps, require_sum
 from discreet.learn.subject import Subject, require_classes
 from discreet.learn.tables import Tables, tables_of
 from discreet.ndarrays import Floats, Ints
@@ -70,6 +70,18 @@ class AdditivePlan:
     tables: Tables
     shares: tuple[Fraction, Fraction, Fraction]
     arithmetic = LATTICE
+
+    def __post_init__(self) -> None:
+        """Refuses what a pass would refuse, before anything is charged."""
+        cells = [feature.cells(self.tables.bins) for feature in self.subject.features]
+        lines = 1 if self.is_binary else len(self.subject.classes)
+        public = self._public(np.zeros(lines * sum(cells)), norm=None, offset=np.zeros(lines))
+        require_sum(self.subject, "risk", public)
+        if self.is_binary:
+            public = self._public(
+                np.zeros(1 + len(cells)), norm=_NORM, tables=[np.full(size, 2 * _CLIP) for size in cells]
+            )
+            require_sum(self.subject, "risk", public)
 
     @property
     def subject(self) -> Subject:

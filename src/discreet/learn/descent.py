@@ -32,18 +32,19 @@ from discreet.kernel.rows import UnitRows
 from discreet.learn.learner import LATTICE, Released
 from discreet.learn.naive_bayes import softmax
 from discreet.learn.price import Price
-from discreet.learn.steps import Steps
+from discreet.learn.steps import Steps, require_sum
 from discreet.learn.subject import Subject
 from discreet.ndarrays import Floats, Ints
 from discreet.privacy.cost import Cost
 
-PASSES = 30
+PASSES, MOST_PASSES = 30, 10_000
 CENTRE_SHARE = Fraction(5, 100)
 _NORM, _SPREAD, _NOISY = 0.67, 0.43, 100.0
 _CURVATURE = {"logistic": 0.25, "softmax": 0.25, "hinge": 0.25, "huber": 1.0}
 _REACH = {"logistic": 3.0, "softmax": 3.0, "hinge": 3.0, "huber": 1.0}
 _STEEP = {"huber": Fraction(4, 10)}  # of the bound of a slope, where noise is large; .7 for the others
 _LESS_STEEP = Fraction(7, 10)
+_HEAVIEST = 15.0
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,14 @@ class DescentPlan:
     rows: int | None = None  # the public number of rows, where it is one
     class_weight: tuple[float, ...] | None = None
     arithmetic = LATTICE
+
+    def __post_init__(self) -> None:
+        """Refuses what a pass would refuse, before anything is charged; no centre that can be released is longer."""
+        amounts.count(self.passes, "passes", 1, MOST_PASSES)
+        centre, line = np.zeros(self._width, dtype=np.int64), np.zeros(self._lines * self._width)
+        require_sum(self.subject, "risk", self._centre_public())
+        centre[[first for _, first, _ in self._spans()]] = 2 * UNIT
+        require_sum(self.subject, "risk", self._public(line, centre, Fraction(_bound(self.loss))))
 
     @property
     def cost(self) -> Cost:
@@ -101,19 +110,8 @@ class DescentPlan:
 
     def _centre(self, steps: Steps) -> tuple[float, Ints]:
         """The number of rows and what is taken off each column, in steps; both from one noisy sum."""
-        features = self.subject.features
-        count, width = len(features), self._width
-        weight = sqrt(count)
-        public = {
-            "loss": "total",
-            "features": self._features,
-            "target": self.subject.target.described_number(),
-            "weights": np.zeros(width, dtype=np.int64),
-            "intercept": weight,
-            "norm": root_up(2 * count),
-            "rows": self.subject.max_rows,
-        }
-        sums = steps.sum("centre", "risk", public, CENTRE_SHARE) / (UNIT * SLOPE)
+        count, width, weight = len(self.subject.features), self._width, self._count_weight
+        sums = steps.sum("centre", "risk", self._centre_public(), CENTRE_SHARE) / (UNIT * SLOPE)
         noise = self._doubled * sqrt(2 * count) / (self.price.mu * sqrt(float(CENTRE_SHARE)))
         rows, deviation = self._rows(sums, noise, weight)
         centre = np.zeros(width)
@@ -126,6 +124,22 @@ class DescentPlan:
         return (float(self.rows) if self.rows is not None else rows + deviation), np.rint(centre * UNIT).astype(
             np.int64
         )
+
+    def _centre_public(self) -> dict[str, Any]:
+        return {
+            "loss": "total",
+            "features": self._features,
+            "target": self.subject.target.described_number(),
+            "weights": np.zeros(self._width, dtype=np.int64),
+            "intercept": self._count_weight,
+            "norm": root_up(2 * len(self.subject.features)),
+            "rows": self.subject.max_rows,
+        }
+
+    @property
+    def _count_weight(self) -> float:
+        """The weight of the number of rows beside the sums: √K, and less where a row would move it by 2³⁰ steps."""
+        return min(sqrt(len(self.subject.features)), _HEAVIEST)
 
     def _rows(self, sums: Floats, noise: float, weight: float) -> tuple[float, float]:
         """The noisy number of rows and its standard deviation, from the first column and from every block of cells."""

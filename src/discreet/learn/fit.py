@@ -31,6 +31,7 @@ from discreet.run import Run
 from discreet.table import Table
 
 KIND = "model"
+_ROW = "row"  # the unit of a table in which each row is one
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +99,13 @@ def fit_arrays(learner: Learner, subject: Subject, price: Price, view: View, led
 
 def _purse(ledger: Ledger, learner: Learner, plan: Plan) -> Any:
     """A purse for one fit to arrays, under a key that no other fit has."""
-    relation, bound = plan.subject.schema.relation, ledger.standing().opening.relation
-    if relation is not bound:
-        fix = f"Give relation={str(bound)!r}, or charge another ledger."
-        raise bad("relation", "must be that of the ledger", str(relation), fix)
+    schema, opening = plan.subject.schema, ledger.standing().opening
+    if schema.relation is not opening.relation:
+        fix = f"Give relation={str(opening.relation)!r}, or charge another ledger."
+        raise bad("relation", "must be that of the ledger", str(schema.relation), fix)
+    if (schema.unit is None) is not (opening.unit == _ROW):
+        fix = "Give units, the person of each row." if schema.unit is None else "Leave out units."
+        raise bad("units", f"must be those of the ledger, which protects each {opening.unit}", unit(schema), fix)
     request, terms = request_of(learner, plan), plan.price.terms
     key = SYSTEM.words(4).tobytes().hex()
     memo = {**request.memo, "unit": unit(plan.subject.schema)}

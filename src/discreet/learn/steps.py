@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet.bounded import Bounded, side_by_side
+from discreet.bounded import Bounded, SideBySide, side_by_side
+from discreet.engine.passes import kernel_pass
 from discreet.engine.protocol import View
 from discreet.kernel.contract import kernel_of
 from discreet.learn.price import Price
@@ -66,9 +67,10 @@ def tables_tallies(subject: Subject, bins: int) -> dict[str, Tally]:
 
 
 def table_of(view: View, tally: Tally) -> Bounded[Ints]:
-    """The counts of a tally of one part, flat."""
-    (part,) = tally.parts
-    own = tally.sensitivity.parts[part]
+    """The counts of a tally of one part, flat, with the bound that the view derived."""
+    (part,), bounded = tally.parts, view.tally(tally)
+    if not isinstance(bounded.sensitivity, SideBySide):
+        raise TypeError
 
     def counts(exacts: Exacts) -> Ints:
         numbers = exacts.parts[part]
@@ -76,7 +78,12 @@ def table_of(view: View, tally: Tally) -> Bounded[Ints]:
             raise TypeError
         return numbers
 
-    return view.tally(tally).then(counts, own, proof="query.md")
+    return bounded.then(counts, bounded.sensitivity.parts[part], proof="query.md")
+
+
+def require_sum(subject: Subject, kernel: str, public: dict[str, Any]) -> None:
+    """Refuses, for a plan, what the view would refuse in the middle of a fit that is charged already."""
+    kernel_pass(subject.schema, kernel, subject.columns, public)
 
 
 def tally_sensitivities(tallies: Mapping[str, Tally]) -> dict[str, Any]:
