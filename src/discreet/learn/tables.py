@@ -15,6 +15,7 @@ from discreet.query.tally import Tally
 
 LEAST_BINS, MOST_BINS = 16, 128
 _BINS = 160
+_LEAST_DEVIATION = 1e-3
 
 
 def bins_for(deviation: float) -> int:
@@ -40,7 +41,7 @@ class Tables:
     @property
     def deviation(self) -> float:
         """The standard deviation of the noise of one count."""
-        return sqrt(max(mechanism.variance for mechanism in self.noise.values()))
+        return _deviation(self.noise)
 
     @property
     def words(self) -> str:
@@ -66,7 +67,7 @@ def tables_of(subject: Subject, price: Price, share: Fraction = Fraction(1), bin
     tallies = tables_tallies(subject, LEAST_BINS if bins is None else bins)
     noise = _noise(tallies, price, each)
     if bins is None:  # how far a unit moves a table does not depend on its bins
-        bins = bins_for(sqrt(max(mechanism.variance for mechanism in noise.values())))
+        bins = bins_for(_deviation(noise))
         tallies = tables_tallies(subject, bins)
         noise = _noise(tallies, price, each)
     return Tables(subject, price, bins, tallies, noise)
@@ -74,3 +75,8 @@ def tables_of(subject: Subject, price: Price, share: Fraction = Fraction(1), bin
 
 def _noise(tallies: Mapping[str, Tally], price: Price, share: Fraction) -> dict[str, Additive]:
     return {name: price.mechanism(own, share) for name, own in tally_sensitivities(tallies).items()}
+
+
+def _deviation(noise: Mapping[str, Additive]) -> float:
+    """The largest standard deviation, and never 0: at a huge ε no noise is drawn, but rates divide by it."""
+    return max(sqrt(max(mechanism.variance for mechanism in noise.values())), _LEAST_DEVIATION)

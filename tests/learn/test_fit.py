@@ -1,0 +1,183 @@
+"""Fits from datasets and from arrays: one core, one charge, the same numbers again, and refusals from public facts."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import discreet as dp
+from discreet.errors import BadValue, BudgetExceeded
+from discreet.learn.column import model_column
+from discreet.learn.price import parse_price
+from discreet.ledger.unbooked import NOWHERE
+from discreet.privacy import price
+from discreet.schema import Column
+from learn.people import CLASSES, rows_of, write
+
+FEATURES = ["age", "sex", "region"]
+FACTS = {"bounds": {"age": (18, 90)}, "values": {"sex": ["f", "m"], "region": ["n", "s", "w"]}, "classes": CLASSES}
+ESTIMATORS = ["NaiveBayes", "AdditiveClassifier", "LogisticRegression", "LinearClassifier"]
+HUGE = {"epsilon": 10_000, "delta": "1e-6"}
+
+
+@pytest.fixture(scope="module")
+def columns():
+    return rows_of(400, 3)
+
+
+@pytest.fixture(scope="module")
+def dataset(columns, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("people")
+    toml = write(folder, columns)
+    toml.write_text(
+        toml.read_text().replace("epsilon = 1000000", 'epsilon = 1000000\ndelta = "1e-3"\nmax_delta = "1e-3"')
+    )
+    with dp.open(toml) as people:
+        yield people
+
+
+def features(columns):
+    return {name: columns[name] for name in FEATURES}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_arrays_and_a_dataset_give_the_same_model_where_noise_is_negligible(name, dataset, columns):
+    kind = getattr(dp.learn, name)
+    from_table = dataset.learn(kind(), target="sick", features=FEATURES).fit(**HUGE)
+    from_arrays = kind(**FACTS, **HUGE).fit(features(columns), columns["sick"])
+    there, here = (model.predict_proba(features(columns))[:, 1] for model in (from_table, from_arrays))
+    assert np.corrcoef(there, here)[0, 1] > 0.98  # bins differ: the table's ages are whole numbers
+    assert from_table.privacy_.is_charged
+    assert from_arrays.privacy_.receipt == NOWHERE
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_an_equal_fit_is_replayed_for_nothing(name, dataset, columns):
+    task = dataset.learn(getattr(dp.learn, name)(), target="sick", features=FEATURES)
+    first = task.fit(epsilon=2, delta="1e-6")
+    spent = dataset.budget.spent
+    second = task.fit(epsilon=2, delta="1e-6")
+    assert dataset.budget.spent == spent
+    assert second.fit_.is_replayed
+    assert (first.predict_proba(features(columns)) == second.predict_proba(features(columns))).all()
+    assert first.privacy_ == second.privacy_
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_fit_charges_what_its_quote_says(name, dataset):
+    task = dataset.learn(getattr(dp.learn, name)(), target="sick", features=FEATURES)
+    quote = task.quote(epsilon="1.5", delta="1e-6")
+    before = dataset.budget.spent.epsilon
+    model = task.fit(epsilon="1.5", delta="1e-6")
+    assert dataset.budget.spent.epsilon - before == Fraction(quote.cost["epsilon"]) == Fraction(3, 2)
+    assert price.delta(model.privacy_.cost, model.privacy_.epsilon).value <= model.privacy_.delta
+    assert model.privacy_.delta_at(3) <= model.privacy_.delta_at("1.5")
+
+
+def test_a_fit_beyond_the_budget_is_refused_and_spends_nothing(columns, tmp_path):
+    with dp.open(write(tmp_path, columns, epsilon=1)) as people:
+        task = people.learn(dp.learn.NaiveBayes(), target="sick", features=FEATURES)
+        with pytest.raises(BudgetExceeded):
+            task.fit(epsilon=2)
+        assert people.budget is None or people.budget.spent.epsilon == 0
+
+
+def test_a_budget_of_rho_is_priced_at_its_delta():
+    priced = parse_price(None, "1e-6", "0.02")
+    assert 5 <= priced.sigma <= Fraction(5_000_001, 1_000_000)
+    assert price.epsilon(priced.cost, "1e-6").value <= priced.terms.epsilon
+
+
+@pytest.mark.parametrize(
+    ("budget", "said"),
+    [
+        ({}, "must be given"),
+        ({"epsilon": 1, "rho": 1}, "must be given"),
+        ({"rho": 1}, "must be given with rho"),
+        ({"epsilon": -1}, "epsilon"),
+        ({"epsilon": 1, "delta": 2}, "delta"),
+    ],
+)
+def test_budgets_that_say_too_little_or_too_much_are_refused(budget, said, columns):
+    with pytest.raises(BadValue, match=said):
+        dp.learn.NaiveBayes(**FACTS, **budget).fit(features(columns), columns["sick"])
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"), [("bounds", "bounds of 'age'"), ("values", "bounds of 'sex'"), ("classes", "classes")]
+)
+def test_public_facts_that_are_missing_are_refused(missing, said, columns):
+    facts = FACTS | {missing: None}
+    with pytest.raises(BadValue, match=said):
+        dp.learn.NaiveBayes(epsilon=1, **facts).fit(features(columns), columns["sick"])
+
+
+@pytest.mark.parametrize("carried", [{"epsilon": 1}, {"bounds": (0, 1)}, {"classes": CLASSES}, {"rho": 1}])
+def test_an_estimator_that_carries_a_budget_or_facts_is_refused_by_a_dataset(carried, dataset):
+    with pytest.raises(BadValue, match="must not carry"):
+        dataset.learn(dp.learn.NaiveBayes(**carried), target="sick")
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_cells_of_every_kind_make_an_ordinary_model(name):
+    """Errors never depend on a cell: empty, infinite, unknown and absent ones all give a model."""
+    ages = np.array([np.nan, np.inf, -np.inf, 1e300, 30.0, 40.0])
+    sexes = np.array(["f", "x", None, "", "m", 7], dtype=object)
+    regions = np.array(["n", "n", "unknown", "s", "w", "w"], dtype=object)
+    targets = np.array(["yes", "no", "maybe", None, "yes", 3], dtype=object)
+    estimator = getattr(dp.learn, name)(epsilon=1, delta="1e-6", **FACTS)
+    for size in (6, 1, 0):
+        table = {"age": ages[:size], "sex": sexes[:size], "region": regions[:size]}
+        odds = estimator.fit(table, targets[:size]).predict_proba({"age": ages, "sex": sexes, "region": regions})
+        assert odds.shape == (6, 2)
+        assert np.isfinite(odds).all()
+        assert np.allclose(odds.sum(axis=1), 1)
+
+
+def test_a_person_counts_with_one_row_unless_more_are_asked_for():
+    columns = rows_of(50, 9, rows=4)
+    facts = FACTS | {"epsilon": 10_000}
+    one_row = dp.learn.NaiveBayes(**facts).fit(features(columns), columns["sick"], units=columns["id"])
+    three = dp.learn.NaiveBayes(**facts, max_rows=3).fit(features(columns), columns["sick"], units=columns["id"])
+    totals = [round(model.fit_.released["age"].sum()) for model in (one_row, three)]
+    assert totals == [50, 150]
+    assert one_row.privacy_.unit == "unit"
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_replacing_a_person_takes_more_noise_than_removing_one(relation, columns):
+    estimator = dp.learn.NaiveBayes(epsilon=1, relation=relation, **FACTS).fit(features(columns), columns["sick"])
+    noise = next(iter(estimator.fit_.plan.tables.noise.values()))
+    assert float(noise.noise.scale) == (3 if relation == "add-remove" else 6)
+
+
+def test_a_fit_on_arrays_charges_the_ledger_each_time(columns, tmp_path):
+    with dp.open(write(tmp_path, columns, epsilon=10)) as people:
+        estimator = dp.learn.NaiveBayes(epsilon=1, ledger=people, **FACTS)
+        rows = features(columns), columns["sick"], columns["id"]
+        receipts = {estimator.fit(*rows).privacy_.receipt for _ in range(3)}
+        assert len(receipts) == 3
+        assert people.budget.spent.epsilon == 3
+        other = dp.learn.NaiveBayes(epsilon=1, ledger=people, relation="replace-one", **FACTS)
+        with pytest.raises(BadValue, match="relation"):
+            other.fit(*rows)
+        with pytest.raises(BadValue, match="units"):
+            estimator.fit(*rows[:2])
+
+
+def test_bins_cover_the_bounds_and_hold_a_value_each():
+    for column in (
+        Column("a", "integer", bounds=(17, 90)),
+        Column("b", "integer", bounds=(0, 99999)),
+        Column("c", "number", bounds=(0, 1)),
+        Column("d", "number", bounds=("-2.5", 7)),
+        Column("e", "integer", bounds=(0, 1)),
+    ):
+        for bins in (2, 16, 32, 128):
+            own = model_column(column)
+            edges = own.edges(bins)
+            assert edges[0] == own.low
+            assert own.high <= edges[-1] < own.high + own.step
+            assert 1 <= len(edges) - 1 <= bins
+            codes = own.codes(np.array([float(own.low), float(own.high)]), bins)
+            assert codes.tolist() == [0, len(edges) - 2]
