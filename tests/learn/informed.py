@@ -1,4 +1,4 @@
-"""Estimators for scikit-learn's checks alone: they read bounds and classes off the rows, which no private fit may do."""
+"""Estimators for scikit-learn's checks alone: they read bounds and classes off the rows, as no private fit may."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
