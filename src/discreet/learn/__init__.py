@@ -15,10 +15,13 @@ from typing import Any
 
 _HOMES = {
     "AdditiveClassifier": "estimators.counts",
+    "DecisionTree": "estimators.counts",
+    "GaussianNaiveBayes": "estimators.counts",
     "LinearClassifier": "estimators.linear",
     "LinearRegression": "estimators.linear",
     "LogisticRegression": "estimators.linear",
     "NaiveBayes": "estimators.counts",
+    "RandomForest": "estimators.counts",
     "load": "estimators.loading",
     "make_pipeline": "estimators.pipeline",
     "verify": "verification",
@@ -26,10 +29,13 @@ _HOMES = {
 
 __all__ = [
     "AdditiveClassifier",
+    "DecisionTree",
+    "GaussianNaiveBayes",
     "LinearClassifier",
     "LinearRegression",
     "LogisticRegression",
     "NaiveBayes",
+    "RandomForest",
     "load",
     "make_pipeline",
     "verify",

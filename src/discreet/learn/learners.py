@@ -13,9 +13,12 @@ from discreet.errors import bad
 from discreet.learn.additive import AdditiveLearner
 from discreet.learn.column import bins_of
 from discreet.learn.descent import PASSES
+from discreet.learn.forest import forest_of
+from discreet.learn.gaussian_bayes import GaussianBayesLearner
 from discreet.learn.learner import Learner
 from discreet.learn.linear import LinearLearner
 from discreet.learn.naive_bayes import NaiveBayesLearner
+from discreet.learn.tree import tree_of
 from discreet.schema.words import suggestion
 
 Options = Mapping[str, Any]
@@ -38,16 +41,34 @@ def _linear(options: Options) -> Learner:
     return LinearLearner(**given, class_weight=None if weights is None else tuple(map(float, weights)))
 
 
+def _forest(options: Options) -> Learner:
+    return forest_of(options.get("trees"), options.get("depth"))
+
+
+def _tree(options: Options) -> Learner:
+    return tree_of(options.get("depth"))
+
+
+def _gaussian_bayes(options: Options) -> Learner:
+    return GaussianBayesLearner()
+
+
 LEARNERS: dict[str, Callable[[Options], Learner]] = {
     "naive bayes": _naive_bayes,
     "additive": _additive,
     "linear": _linear,
+    "random forest": _forest,
+    "decision tree": _tree,
+    "gaussian naive bayes": _gaussian_bayes,
 }
 
 
 MODELS: dict[str, tuple[str, Options]] = {  # as command lines name them
     "naive-bayes": ("naive bayes", {}),
     "additive": ("additive", {}),
+    "random-forest": ("random forest", {}),
+    "decision-tree": ("decision tree", {}),
+    "gaussian-naive-bayes": ("gaussian naive bayes", {}),
     "logistic": ("linear", {"loss": "logistic"}),
     "hinge": ("linear", {"loss": "hinge"}),
     "linear-regression": ("linear", {"loss": "huber"}),

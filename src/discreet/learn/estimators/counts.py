@@ -5,8 +5,11 @@ from typing import Any
 from discreet.learn.additive import AdditiveLearner
 from discreet.learn.column import bins_of
 from discreet.learn.estimators.base import Classifier
+from discreet.learn.forest import ForestLearner, forest_of
+from discreet.learn.gaussian_bayes import GaussianBayesLearner
 from discreet.learn.naive_bayes import NaiveBayesLearner
 from discreet.learn.shapes import shapes_figure
+from discreet.learn.tree import TreeLearner, tree_of
 
 
 class _ShapeClassifier(Classifier):
@@ -63,3 +66,77 @@ class AdditiveClassifier(_ShapeClassifier):
     def learner(self) -> AdditiveLearner:
         """As `Estimator.learner`."""
         return AdditiveLearner(None if self.bins is None else bins_of(self.bins))
+
+
+class RandomForest(Classifier):
+    """A forest of public trees with noisy leaves; how many and how deep they are follows from the price."""
+
+    def __init__(
+        self,
+        epsilon: Any = None,
+        delta: Any = None,
+        rho: Any = None,
+        relation: Any = "add-remove",
+        ledger: Any = None,
+        bounds: Any = None,
+        values: Any = None,
+        classes: Any = None,
+        max_rows: int = 1,
+        trees: int | None = None,
+        depth: int | None = None,
+    ) -> None:
+        self.epsilon, self.delta, self.rho, self.relation, self.ledger = epsilon, delta, rho, relation, ledger
+        self.bounds, self.values, self.classes, self.max_rows = bounds, values, classes, max_rows
+        self.trees, self.depth = trees, depth
+
+    def learner(self) -> ForestLearner:
+        """As `Estimator.learner`."""
+        return forest_of(self.trees, self.depth)
+
+
+class DecisionTree(Classifier):
+    """One tree: noisy tables choose its tests, then its leaves are counted with noise."""
+
+    def __init__(
+        self,
+        epsilon: Any = None,
+        delta: Any = None,
+        rho: Any = None,
+        relation: Any = "add-remove",
+        ledger: Any = None,
+        bounds: Any = None,
+        values: Any = None,
+        classes: Any = None,
+        max_rows: int = 1,
+        depth: int | None = None,
+    ) -> None:
+        self.epsilon, self.delta, self.rho, self.relation, self.ledger = epsilon, delta, rho, relation, ledger
+        self.bounds, self.values, self.classes, self.max_rows = bounds, values, classes, max_rows
+        self.depth = depth
+
+    def learner(self) -> TreeLearner:
+        """As `Estimator.learner`."""
+        return tree_of(self.depth)
+
+
+class GaussianNaiveBayes(Classifier):
+    """Naive Bayes from noisy means and variances of numbers, and noisy tables of categories."""
+
+    def __init__(
+        self,
+        epsilon: Any = None,
+        delta: Any = None,
+        rho: Any = None,
+        relation: Any = "add-remove",
+        ledger: Any = None,
+        bounds: Any = None,
+        values: Any = None,
+        classes: Any = None,
+        max_rows: int = 1,
+    ) -> None:
+        self.epsilon, self.delta, self.rho, self.relation, self.ledger = epsilon, delta, rho, relation, ledger
+        self.bounds, self.values, self.classes, self.max_rows = bounds, values, classes, max_rows
+
+    def learner(self) -> GaussianBayesLearner:
+        """As `Estimator.learner`."""
+        return GaussianBayesLearner()

@@ -1,0 +1,62 @@
+"""From noisy counts of leaves to how much each leaf speaks for each class; free, for it reads released numbers only.
+
+Down each tree, level by level, P(class | node) is shrunk to that of the parent: a node over z leaves, each with noise
+of standard deviation s, is given 0.5·s·√z + 1 pseudo-counts.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.kernel.leaves import Trees
+from discreet.learn.naive_bayes import softmax
+from discreet.learn.subject import Subject
+from discreet.ndarrays import Floats, Ints
+
+_PSEUDO = 0.5
+_LEAST_SHARE = 0.01  # of a class
+
+
+def leaf_logs(counts: Floats, deviation: float) -> tuple[Floats, Floats]:
+    """The class shares π, and ln(P(class | leaf)/π), from counts by tree, class and leaf."""
+    trees, classes, leaves = counts.shape
+    totals = np.maximum(counts.sum(axis=2).mean(axis=0), deviation)
+    shares = np.clip(totals / totals.sum(), _LEAST_SHARE, 1 - _LEAST_SHARE)
+    shares /= shares.sum()
+    rates = np.broadcast_to(shares[None, :, None], (trees, classes, 1))
+    below = leaves
+    while below > 1:
+        below //= 2
+        nodes = np.maximum(counts.reshape(trees, classes, leaves // below, below).sum(axis=3), 0.0)
+        pseudo = _PSEUDO * deviation * np.sqrt(below) + 1
+        rates = (nodes + pseudo * np.repeat(rates, 2, axis=2)) / (nodes.sum(axis=1, keepdims=True) + pseudo)
+    logs: Floats = np.log(rates) - np.log(shares)[None, :, None]
+    return shares, logs
+
+
+@dataclass(frozen=True, eq=False)
+class LeafModel:
+    """ln π + emphasis · the average over trees of what a row's leaf says: the softmax of it are the probabilities."""
+
+    subject: Subject
+    trees: Trees
+    shares: Floats
+    logs: Floats  # tree × class × leaf
+    emphasis: float = 1.0
+
+    def scores(self, columns: Mapping[str, Floats | Ints]) -> Floats:
+        """As `Model.scores`; an empty cell goes to the side that the test gives it."""
+        names = [feature.name for feature in self.subject.features]
+        codes = self.trees.codes({name: np.asarray(columns[name]) for name in names}, names)
+        lines = np.zeros((len(codes[0]), len(self.shares)))
+        for leaf, logs in zip(self.trees.leaf_numbers(codes), self.logs, strict=True):
+            lines += np.ascontiguousarray(logs.T)[leaf]
+        return softmax(np.log(self.shares) + lines * (self.emphasis / len(self.logs)))
+
+    def parameters(self) -> dict[str, Any]:
+        """As `Model.parameters`."""
+        names = [feature.name for feature in self.subject.features]
+        asked = [[names[feature] for feature in tests] for tests in self.trees.tests.tolist()]
+        return {"prior": self.shares.tolist(), "tests": asked, "leaves": self.trees.leaves}
