@@ -20,7 +20,7 @@ from discreet.query.compile.operations import DUCKDB
 from discreet.query.compile.postgres import POSTGRES
 from discreet.query.compile.render import value
 from discreet.query.layout import storage
-from discreet.query.nodes import Caps
+from discreet.query.nodes import And, Caps, Col, CountUnits, IsNull, Not, Output, UnitIn
 from discreet.query.parts import Sizes
 from discreet.query.sql import parse_sql
 from discreet.schema import Column, Schema, Type, Unit
@@ -91,6 +91,19 @@ def test_sizes_of_groups_are_the_same(both, group, caps):
     draft, part = draft_of(question, duck.schema), Sizes(group, 5)
     there, here = exacts(duck, draft, [part], DUCKDB), exacts(postgres, draft, [part], POSTGRES)
     assert tables._numbers(here, part) == tables._numbers(there, part) != {}
+
+
+@pytest.mark.parametrize(("first", "end"), [("0", "1/3"), ("1/3", "1"), ("1/4", "3/4"), ("0", "1")])
+def test_parts_of_the_units_are_the_same(both, first, end):
+    _, duck, postgres = both
+    question = parse_sql("SELECT kind, COUNT(*) AS n FROM people GROUP BY kind").question
+    question = replace(question, outputs=(*question.outputs, Output("u", CountUnits())))
+    part = UnitIn(Fraction(first), Fraction(end))
+    for where in (part, And((part, IsNull(Col("age")))), Not(part)):
+        draft = draft_of(replace(question, where=where), duck.schema)
+        parts = [need.part for need in draft.needs]
+        there, here = exacts(duck, draft, parts, DUCKDB), exacts(postgres, draft, parts, POSTGRES)
+        assert [here.parts[one].tolist() for one in parts] == [there.parts[one].tolist() for one in parts]
 
 
 def test_expressions_have_the_same_value_in_every_row(server):
