@@ -13,9 +13,10 @@ by cell, then for an empty cell, then 0 to the end.  Proof page: docs/proofs/ker
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from discreet.relation import Relation
 from discreet.schema import Column
 
 MOST_DEPTH = 12
+_BLOCK = 2**11  # rows that are looked up at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +57,8 @@ class Trees:
             raise bad("tests", f"must have at most {MOST_DEPTH} for each tree", tests.shape, "Plant fewer.")
         if sides.shape != (*tests.shape, widest):
             raise bad("sides", f"must have the shape {(*tests.shape, widest)}", sides.shape, "Give one for each cell.")
-        if tests.size and not (tests.min() >= 0 and tests.max() < len(features) and np.isin(sides, (0, 1)).all()):
+        is_known = not tests.size or (tests.min() >= 0 and tests.max() < len(features))
+        if not is_known or (sides.size and not (sides.min() >= 0 and sides.max() <= 1)):
             raise bad("tests", "must name features by number, with sides 0 or 1", "others", "Count from 0.")
         return cls(features, tests, sides)
 
@@ -70,15 +73,24 @@ class Trees:
         codes = [(feature.cells, feature.codes(columns[name])) for feature, name in parts]
         return [np.where(cell >= 0, cell, cells) for cells, cell in codes]
 
-    def leaf_numbers(self, codes: Sequence[Ints]) -> Iterator[Ints]:
-        """Tree by tree the leaf of each row; tests of one feature are looked up together."""
-        places = 1 << np.arange(self.tests.shape[1])[::-1]
-        for tests, sides in zip(self.tests, self.sides, strict=True):
-            leaf = np.zeros(len(codes[0]), dtype=np.int64)
-            for feature in sorted(set(tests.tolist())):
-                asked = tests == feature
-                leaf += np.take(places[asked] @ sides[asked].astype(np.int64), codes[feature], mode="clip")
-            yield leaf
+    def leaf_numbers(self, codes: Sequence[Ints]) -> Ints:
+        """The leaf of each row in each tree, tree × row; all tests of one feature are looked up together."""
+        leaves = np.zeros((len(self.tests), len(codes[0])), dtype=np.int64)
+        for (trees, digits), cells in zip(self._digits, codes, strict=True):
+            leaves[trees] += digits[:, cells]
+        return leaves
+
+    @cached_property
+    def _digits(self) -> list[tuple[Ints, Ints]]:
+        """For each feature the trees that ask it, and what each of its cells adds there to the number of a leaf."""
+        weighted = self.sides * (1 << np.arange(self.tests.shape[1])[::-1])[:, None]
+        asked = [(self.tests == place) for place in range(len(self.features))]
+        trees = [np.flatnonzero(own.any(axis=1)) for own in asked]
+        digits = [
+            np.einsum("td,tdc->tc", own[places].astype(np.int64), weighted[places, :, : feature.cells + 1])
+            for own, places, feature in zip(asked, trees, self.features, strict=True)
+        ]
+        return list(zip(trees, digits, strict=True))
 
 
 def _parse_cells(public: Any) -> Feature:
@@ -129,10 +141,15 @@ class Leaves:
         trees, answer = Trees.parse(public), Feature.parse(public["target"])
         codes, classes = _codes(chunk, public, trees, names), answer.codes(chunk.columns[target])
         counted = (classes >= 0) & _among_first(chunk, _rows(public))
-        first, cells = classes[counted] * trees.leaves, answer.cells * trees.leaves
-        own = codes if counted.all() else [code[counted] for code in codes]
-        counts = [np.bincount(first + leaf, minlength=cells) for leaf in trees.leaf_numbers(own)]
-        return np.concatenate(counts).astype(np.int64)
+        own, first = [code[counted] for code in codes], classes[counted] * trees.leaves
+        size = answer.cells * trees.leaves
+        starts = np.arange(len(trees.tests))[:, None] * size
+        counts = np.zeros(len(starts) * size, dtype=np.int64)
+        for begin in range(0, len(first), _BLOCK):
+            part = slice(begin, begin + _BLOCK)
+            places = trees.leaf_numbers([code[part] for code in own]) + (starts + first[part])
+            counts += np.bincount(places.ravel(), minlength=len(counts))
+        return counts
 
 
 def _rows(public: Public) -> int:

@@ -81,7 +81,7 @@ def depth_of(depth: Any) -> int | None:
 
 def leaf_deviation(subject: Subject, price: Price, share: Fraction, trees: int) -> float:
     """The standard deviation of the noise of one leaf's count; it does not depend on the depth."""
-    own = kernel_of("leaves").sensitivity(_unplanted(subject, trees, 0), subject.limit)
+    own = kernel_of("leaves").sensitivity(_bare_trees(subject, trees, 0), subject.limit)
     return sqrt(price.mechanism(own, share).variance)
 
 
@@ -97,10 +97,10 @@ def depth_for(deviation: float, subject: Subject, trees: int) -> int:
 
 def require_pass(subject: Subject, trees: int, depth: int) -> None:
     """Refuses more counts than one pass may have, before anything is charged."""
-    kernel_pass(subject.schema, "leaves", subject.columns, _unplanted(subject, trees, depth))
+    kernel_pass(subject.schema, "leaves", subject.columns, _bare_trees(subject, trees, depth))
 
 
-def _unplanted(subject: Subject, trees: int, depth: int) -> dict[str, Any]:
+def _bare_trees(subject: Subject, trees: int, depth: int) -> dict[str, Any]:
     """The parameters of trees whose tests send all rows one way."""
     return leaves_public(subject, BINS, np.zeros((trees, depth), np.int64), np.zeros((trees, depth, 0), np.int64))
 

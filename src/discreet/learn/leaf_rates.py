@@ -16,6 +16,7 @@ from discreet.learn.subject import Subject
 from discreet.ndarrays import Floats, Ints
 
 _PSEUDO = 0.5
+_BLOCK = 2**19  # numbers that are looked up at once
 _LEAST_SHARE = 0.01  # of a class
 
 
@@ -51,8 +52,11 @@ class LeafModel:
         names = [feature.name for feature in self.subject.features]
         codes = self.trees.codes({name: np.asarray(columns[name]) for name in names}, names)
         lines = np.zeros((len(codes[0]), len(self.shares)))
-        for leaf, logs in zip(self.trees.leaf_numbers(codes), self.logs, strict=True):
-            lines += np.ascontiguousarray(logs.T)[leaf]
+        logs, trees = np.ascontiguousarray(self.logs.swapaxes(1, 2)), np.arange(len(self.logs))[:, None]
+        block = max(_BLOCK // (len(trees) * len(self.shares)), 1)
+        for begin in range(0, len(lines), block):
+            part = slice(begin, begin + block)
+            lines[part] = logs[trees, self.trees.leaf_numbers([code[part] for code in codes])].sum(axis=0)
         return softmax(np.log(self.shares) + lines * (self.emphasis / len(self.logs)))
 
     def parameters(self) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def planted_tests(
     seed: str, trees: int, depth: int, features: Sequence[Feature], ordered: Sequence[bool]
 ) -> tuple[Ints, Ints]:
     """The features that each tree asks, tree × test, and the sides of their cells, tree × test × cell."""
-    asked = _asked(seed, trees, depth, len(features))
+    asked = _feature_order(seed, trees, depth, len(features))
     sides = np.zeros((trees, depth, 1 + max(feature.cells for feature in features)), dtype=np.int64)
     for tree, tests in enumerate(asked):
         for feature in sorted(set(tests.tolist())):
@@ -36,7 +36,7 @@ def planted_tests(
     return asked, sides
 
 
-def _asked(seed: str, trees: int, depth: int, features: int) -> Ints:
+def _feature_order(seed: str, trees: int, depth: int, features: int) -> Ints:
     """Which feature each test asks: a round of all features serves as many trees as it has features for."""
     width = min(max(-(-depth // IN_A_ROW), 1), features)
     a_round = features // width
