@@ -3,7 +3,7 @@
     b = scale · ‖Y‖ · Z      Y ~ N(0, I) in d + 1 dimensions, Z ~ N(0, I) in d, independent
 
 ‖Y‖·Z is a Gaussian whose variance is χ² with d + 1 degrees of freedom, and that mixture has the density above.  Normal
-variables are drawn exactly and rounded to steps of 2⁻³⁹, so a drawn vector differs from b by at most `error`, a public
+variables are drawn exactly and rounded to steps of 2⁻³⁶, so a drawn vector differs from b by at most `error`, a public
 bound.  Whoever uses it pays for `error`: it is part of what a solver or a last step of noise has to cover.
 """
 
@@ -18,7 +18,7 @@ from discreet.ndarrays import Floats
 from discreet.noise.gaussian import RoundedGaussian
 from discreet.noise.source import Source
 
-FINE = 2**39  # steps of a normal variable's 1
+FINE = 2**36  # steps of a normal variable's 1
 _BEYOND = 41  # ‖Y‖ and ‖Z‖ exceed √(d + 1) + 40 with a probability below 2⁻¹¹⁰⁰
 
 
@@ -26,7 +26,7 @@ _BEYOND = 41  # ‖Y‖ and ‖Z‖ exceed √(d + 1) + 40 with a probability be
 class Radial:
     """The law in that many dimensions.
 
-    >>> float(Radial(100, Fraction(1)).error) < 2e-8
+    >>> float(Radial(100, Fraction(1)).error) < 2e-7
     True
     """
 
@@ -39,9 +39,9 @@ class Radial:
 
     @property
     def error(self) -> Fraction:
-        """How far a drawn vector lies from the real one at most: scale·(√(d + 1) + 41)²·2⁻³⁸."""
+        """How far a drawn vector lies from the real one at most: scale·(√(d + 1) + 41)²·2⁻³⁵."""
         reach = isqrt(self.dimension + 1) + 1 + _BEYOND
-        return self.scale * reach**2 / 2**38
+        return self.scale * reach**2 / 2**35
 
     def draw(self, source: Source) -> Floats:
         """One vector."""
