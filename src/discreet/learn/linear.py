@@ -1,25 +1,38 @@
-"""Linear models: which solver a loss and a price get, from public facts alone, and why.
+"""Linear models: which solver a loss and a price get, from public facts alone.
 
-δ > 0   descent: at least as accurate as the others at every ε that was tried, for any loss
-δ = 0   objective perturbation for two classes; naive Bayes is better below ε = 0.5 or so, and the plan says so
+solver="auto"   δ > 0                          descent: none was more accurate at any ε that was tried
+                δ = 0, two classes             objective perturbation
+                δ = 0, a number                output perturbation
+                δ = 0, more classes            refused: naive Bayes needs no δ
+"descent"       noisy gradients                any loss, δ > 0
+"objective"     objective perturbation         logistic and hinge, two classes
+"output"        output perturbation            logistic, hinge and huber, two classes or a number
+"adassp"        least squares from moments     huber, δ > 0; its loss is then squared
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from discreet.errors import bad
+from discreet.learn.adassp import AdaSSPLearner
 from discreet.learn.descent import PASSES, DescentPlan, norm_of
 from discreet.learn.learner import Plan
+from discreet.learn.objective import ObjectiveLearner
+from discreet.learn.output import OutputLearner
 from discreet.learn.price import Price
 from discreet.learn.subject import Subject, require_classes, require_number
 
-SOLVERS = ("auto", "descent")
 LOSSES = ("logistic", "hinge", "huber")
 
 
 @dataclass(frozen=True)
 class LinearLearner:
-    """A loss over a linear model, and how it is minimised; `norm` clips rows, `rows` is a public number of rows."""
+    """A loss over a linear model, and how it is minimised.
+
+    `norm` clips rows, `rows` is a public number of rows, `alpha` the ridge of solvers that have one, and `passes`
+    is the most passes of descent.
+    """
 
     loss: str = "logistic"
     solver: str = "auto"
@@ -46,15 +59,54 @@ class LinearLearner:
         """As `Learner.plan`."""
         if self.loss not in LOSSES:
             raise bad("loss", f"must be one of {', '.join(LOSSES)}", self.loss, "Give one of them.")
-        if self.solver not in SOLVERS:
-            raise bad("solver", f"must be one of {', '.join(SOLVERS)}", self.solver, "Leave it out for 'auto'.")
+        if self.solver not in ("auto", *_PLANS):
+            raise bad("solver", f"must be one of auto, {', '.join(_PLANS)}", self.solver, "Leave it out for 'auto'.")
         if self.loss == "huber":
             require_number(subject)
         else:
             require_classes(subject)
-        if price.is_pure:
-            raise bad("delta", "must be above 0 for descent", 0, "Give a delta, or use NaiveBayes, which needs none.")
-        many = self.loss == "logistic" and len(subject.classes) > 2
-        loss = "softmax" if many else self.loss
-        norm = norm_of(self.norm, subject)
-        return DescentPlan(subject, price, loss, norm, self.passes, self.rows, self.class_weight)
+        solver = _chosen(self.loss, len(subject.classes), price) if self.solver == "auto" else self.solver
+        return _PLANS[solver](self, subject, price)
+
+
+def _chosen(loss: str, classes: int, price: Price) -> str:
+    """The solver of "auto"."""
+    if not price.is_pure:
+        return "descent"
+    if classes > 2:
+        fix = "Give a delta, or use NaiveBayes, which needs none."
+        raise bad("delta", "must be above 0 for a linear model of more than two classes", 0, fix)
+    return "output" if loss == "huber" else "objective"
+
+
+def _descent(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
+    if price.is_pure:
+        raise bad("delta", "must be above 0 for descent", 0, 'Give a delta, or solver="auto".')
+    if learner.loss == "hinge" and len(subject.classes) > 2:
+        raise bad("loss", "must be logistic for more than two classes", learner.loss, "Use LogisticRegression.")
+    loss = "softmax" if learner.loss == "logistic" and len(subject.classes) > 2 else learner.loss
+    norm = norm_of(learner.norm, subject)
+    return DescentPlan(subject, price, loss, norm, learner.passes, learner.rows, learner.class_weight)
+
+
+def _objective(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
+    own = ObjectiveLearner(learner.loss, learner.norm, learner.alpha, learner.rows, None, learner.class_weight)
+    return own.plan(subject, price)
+
+
+def _output(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
+    own = OutputLearner(learner.loss, learner.norm, learner.alpha, learner.rows, None, learner.class_weight)
+    return own.plan(subject, price)
+
+
+def _adassp(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
+    require_number(subject)
+    return AdaSSPLearner(learner.norm, learner.alpha).plan(subject, price)
+
+
+_PLANS: dict[str, Callable[[LinearLearner, Subject, Price], Plan]] = {
+    "descent": _descent,
+    "objective": _objective,
+    "output": _output,
+    "adassp": _adassp,
+}
