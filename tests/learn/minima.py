@@ -49,7 +49,7 @@ def neighbours(random, loss, relation, features=2):
 def slopes(loss, lines, answers, steepest):
     """Slope and curvature by the textbook's formulas."""
     if loss == "logistic":
-        size = 1 / (1 + np.exp(answers * lines))
+        size = 1 / (1 + np.exp(np.clip(answers * lines, -700, 700)))
         return -answers * np.minimum(size, steepest), np.where(size < steepest, size * (1 - size), 0)
     if loss == "hinge":
         size = LONG(1.5) - answers * lines

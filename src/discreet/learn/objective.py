@@ -51,7 +51,7 @@ from discreet.relation import Relation
 
 _SPREAD = 1.29  # of a weight, times √K
 _SPENT = 0.2  # of ε, on the shift at most
-_FINEST = 10**11  # steps in the standard deviation of b
+_COARSER, _FINEST = 2**10, Fraction(1, 2**24)  # b is rounded to a quarter of the gap, and to 2³⁷ steps of σ at most
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,8 @@ def _tilt(width: int, steepness: Fraction, epsilon: Fraction, delta: Fraction, r
     if delta == 0:
         return Radial(width, (1 if relation is Relation.ADD_REMOVE else 2) * steepness / epsilon)
     sigma = steepness * tilt_sigma(epsilon, delta, relation)
-    return GaussianTilt(width, sigma, max(lattice_step(steepness * GAP, width), sigma / _FINEST))
+    step = max(lattice_step(_COARSER * steepness * GAP, width), lattice_step(sigma * _FINEST, 1))
+    return GaussianTilt(width, sigma, step)
 
 
 @dataclass(frozen=True)
