@@ -91,7 +91,7 @@ def depth_for(deviation: float, subject: Subject, trees: int) -> int:
     As few counts must be left as one release may have, and an engine may hold for all rows of a unit.
     """
     room = min(_MOST_LEAVES, _MOST_CELLS // subject.schema.max_rows) // (trees * len(subject.classes))
-    by_noise = min(max(round(log2(_DEPTH / sqrt(deviation))), LEAST_DEPTH), MOST_DEPTH)
+    by_noise = min(max(round(log2(_DEPTH / sqrt(max(deviation, 1.0)))), LEAST_DEPTH), MOST_DEPTH)
     return max(min(by_noise, floor(log2(max(room, 2)))), 1)
 
 
