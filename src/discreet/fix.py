@@ -15,8 +15,8 @@ from typing import Any
 
 UNKNOWN = "…"  # an argument that only the reader knows
 
-_POSITIONAL = ("table", "metadata", "sql", "receipt", "folder", "flags")
-_WITHOUT_METADATA = ("audit", "demo", "init", "odds")
+_POSITIONAL = ("table", "metadata", "sql", "receipt", "folder", "model_file", "rows_file", "flags")
+_WITHOUT_METADATA = ("audit", "demo", "init", "learn card", "learn predict", "learn verify", "odds")
 _FLAGS = {
     "": {
         "epsilon": "--eps",
@@ -26,6 +26,7 @@ _FLAGS = {
     },
     "budget set": {"epsilon": "--epsilon", "analyst": "--analyst"},
     "init": {"epsilon": "--epsilon"},
+    "learn verify": {"charged_to": "--ledger"},
 }
 _IN_PYTHON = {"open": "dp.open", "ledger adopt": "Ledger.adopt"}
 

@@ -1,6 +1,7 @@
 """A model's card says what the model is, its promise in words, and what it is not for; data in it steers nothing."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -60,8 +61,7 @@ def test_texts_from_public_values_steer_no_reader():
     model = dp.learn.NaiveBayes(epsilon=1, values={name: hostile}, classes=["no", "yes"])
     text = model.fit({name: np.array(hostile * 20)}, np.array(["no", "yes"] * 30)).card()
     assert "\x1b" not in text
-    for mark in ("<script>", "<b>", "](javascript", "`code`"):
-        assert mark not in text
+    assert re.search(r"(?<!\\)[<`\[|]", text) is None
     assert "\\<script\\>" in text
 
 

@@ -10,6 +10,7 @@ from discreet.fix import UNKNOWN, Fix
 from discreet.ledger.question import reason
 
 if TYPE_CHECKING:
+    from discreet.operation.learn import LearnCall
     from discreet.operation.question import QuestionCall
     from discreet.operation.release import ReleaseCall
 
@@ -17,7 +18,7 @@ Why = Annotated[str | None, typer.Option(metavar="TEXT", help="Reason to record 
 Second = Annotated[bool, typer.Option("--second-ledger", help="Give these rows a second ledger; needs --why.")]
 WhySecond = Annotated[str | None, typer.Option("--why", metavar="TEXT", help="Reason to record in both ledgers.")]
 
-AnyCall = TypeVar("AnyCall", "QuestionCall", "ReleaseCall")
+AnyCall = TypeVar("AnyCall", "LearnCall", "QuestionCall", "ReleaseCall")
 
 
 def require_why(why: str | None, act: Fix) -> str:

@@ -43,6 +43,12 @@ VERBS = {  # in the order of a first afternoon
     ),
     "release check": Verb("release_check", "check", "Check a built release against every rule: sums, signs, margins."),
     "release publish": Verb("release_publish", "publish", "Write tables, measurements, a page and a report to share."),
+    "learn plan": Verb("learn_fit", "plan", "Show what a model would cost and with which noise it would be fitted."),
+    "learn fit": Verb("learn_fit", "fit", "Fit a model: pay once, and write a file that holds it and its promise."),
+    "learn score": Verb("learn_fit", "score", "Score a fitted model on the persons of a dataset, with its ±."),
+    "learn predict": Verb("learn_model", "predict", "Predict rows of your own with a model's file."),
+    "learn card": Verb("learn_model", "card", "Describe a model: its promise in words, and what it is not for."),
+    "learn verify": Verb("learn_model", "verify", "Recompute what a model's file states, against a ledger too."),
     "odds": Verb("odds", "odds", "Show what a promise lets someone conclude about you: beliefs, guesses, catches."),
     "audit": Verb("audit", "audit", "Look for a lower bound on ε above what each mechanism claims."),
 }

@@ -54,8 +54,8 @@ def verify(path: Any, ledger: Any = None) -> Verification:
     fit = file.from_bytes(stored)
     checks = ["The digest is that of the file.", *_require_promise(fit, stated)]
     if ledger is not None:
-        with _opened(ledger) as open_ledger:
-            checks += _require_charged(fit, open_ledger)
+        with _open_ledger(ledger) as opened:
+            checks += _require_charged(fit, opened)
     return Verification(tuple(checks), fit.privacy)
 
 
@@ -120,7 +120,7 @@ def _is_same(ours: Released, theirs: Released) -> bool:
 
 
 @contextlib.contextmanager
-def _opened(ledger: Any) -> Iterator[Ledger]:
+def _open_ledger(ledger: Any) -> Iterator[Ledger]:
     """The ledger of a dataset, of a metadata file, or itself; one that is not there is not made."""
     if not isinstance(ledger, (str, Path)):
         yield _existing(ledger)

@@ -47,16 +47,16 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
     def explain(self) -> str:
         """What the fit measured, what it promises, and how a unit counted, in sentences."""
-        fit = self._fitted()
+        fit = self._own_fit()
         return "\n".join([fit.privacy.words(), fit.plan.subject.words()])
 
     def save(self, path: Any, *, replace: bool = False) -> Path:
         """Write the fitted model to a file that runs nothing when it is read: dp.learn.load gives it back."""
-        return file.save(self._fitted(), path, replace=replace)
+        return file.save(self._own_fit(), path, replace=replace)
 
     def card(self, format: str = "markdown") -> Any:
         """What the model is, what it promises and what it is not for: Markdown, or with "json" an object."""
-        return card.card(self._fitted(), format)
+        return card.card(self._own_fit(), format)
 
     def _facts(self) -> Facts:
         raise NotImplementedError
@@ -71,14 +71,14 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         self.fit_, self.privacy_ = fit, fit.privacy
         return self
 
-    def _fitted(self) -> Fit:
+    def _own_fit(self) -> Fit:
         if not hasattr(self, "fit_"):
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet: call fit first.")
         fit: Fit = self.fit_
         return fit
 
     def _scores(self, X: Any) -> Floats:
-        fit = self._fitted()
+        fit = self._own_fit()
         return fit.model.scores(fit.plan.subject.encoded(aligned_columns(self, fit, X)))
 
     # --- copies ------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ class _ShapeClassifier(Classifier):
 
     def plot(self, label: Any = None) -> Any:
         """A picture of every feature's shape: how far each cell moves the log-odds of a class, by default the last."""
-        return shapes_figure(self._fitted(), label)
+        return shapes_figure(self._own_fit(), label)
 
 
 class NaiveBayes(_ShapeClassifier):

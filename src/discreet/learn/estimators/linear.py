@@ -26,7 +26,7 @@ class _LinearClassifier(Classifier):
         return self._lines()[:, 0]
 
     def _lines(self) -> Floats:
-        return np.array(self._fitted().model.parameters()["weights"])
+        return np.array(self._own_fit().model.parameters()["weights"])
 
 
 class LogisticRegression(_LinearClassifier):

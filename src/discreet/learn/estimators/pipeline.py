@@ -52,10 +52,10 @@ def require_priced(steps: Any) -> None:
         raise bad("pipeline", "must end with an estimator of dp.learn", given, "End it with dp.learn.NaiveBayes(…).")
     for step in listed[:-1]:
         if step not in (None, "passthrough") and type(step) is not FunctionTransformer:
-            raise _unpriced(step)
+            raise _refusal_of(step)
 
 
-def _unpriced(step: Any) -> BadValue:
+def _refusal_of(step: Any) -> BadValue:
     rule = "must hold no step that is fitted to rows: what it learns has no price"
     fix = "Leave it out and give bounds=… or values=…; a function of single rows goes into FunctionTransformer."
     return bad("pipeline", rule, type(step).__name__, fix)

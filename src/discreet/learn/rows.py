@@ -1,0 +1,115 @@
+"""Rows that a user hands over for predictions: a CSV or Parquet file whose columns are read as the model declares them.
+
+They are the user's own and go through no gate.  A cell that cannot be read as its column is empty.
+"""
+
+import csv
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import BadValue, bad
+from discreet.learn.subject import Subject
+from discreet.schema import Type
+from discreet.schema.kind import number_of
+
+MOST_ROWS = 10**7
+_TRUTHS = {"true": True, "false": False, "1": True, "0": False}
+
+
+def read_rows(path: Path, subject: Subject) -> dict[str, Any]:
+    """The columns of the features, by their names."""
+    names = [feature.name for feature in subject.features]
+    columns = _parquet(path, names) if path.suffix.lower() == ".parquet" else _csv(path, names)
+    return {
+        feature.name: _cells(columns[feature.name], _reader(subject, feature.column), feature.is_number)
+        for feature in subject.features
+    }
+
+
+def _csv(path: Path, names: list[str]) -> dict[str, list[Any]]:
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            lines = csv.reader(file, strict=True)
+            header = next(lines, [])
+            places = {name: _place(name, header, path) for name in names}
+            columns: dict[str, list[Any]] = {name: [] for name in names}
+            for number, line in enumerate(lines):
+                if number >= MOST_ROWS:
+                    raise bad("rows", f"must be at most {MOST_ROWS:,}", "more", "Split the file.")
+                if line:
+                    for name, place in places.items():
+                        columns[name].append(line[place] if place < len(line) else None)
+            return columns
+    except (OSError, UnicodeDecodeError, csv.Error):
+        raise _unreadable(path) from None
+
+
+def _parquet(path: Path, names: list[str]) -> dict[str, list[Any]]:
+    try:
+        import pyarrow  # type: ignore[import-untyped]
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise bad("rows", "need the package pyarrow", str(path), "Install discreet[frames], or give a CSV.") from None
+    try:
+        with parquet.ParquetFile(path) as file:
+            header = list(file.schema_arrow.names)
+            for name in names:
+                _place(name, header, path)
+            table = file.read(columns=names)
+    except (OSError, pyarrow.ArrowException):
+        raise _unreadable(path) from None
+    return {name: table.column(name).to_pylist() for name in names}
+
+
+def _place(name: str, header: list[str], path: Path) -> int:
+    if header.count(name) != 1:
+        rule = f"must have the model's columns, and {name!r} once"
+        raise bad("rows", rule, str(path), f"Add a column {name} with its name in the first line.")
+    return header.index(name)
+
+
+def _unreadable(path: Path) -> BadValue:
+    return bad("rows", "must be a CSV in UTF-8 or a Parquet file that you may read", str(path), "Give another file.")
+
+
+def _reader(subject: Subject, column: str) -> Callable[[Any], Any]:
+    """How a cell of that column is read; it raises ValueError or TypeError for what is none."""
+    declared = subject.schema.find(column)
+    kind = None if declared is None else declared.type
+    readers: Mapping[Any, Callable[[Any], Any]] = {
+        Type.BOOLEAN: _truth,
+        Type.INTEGER: float,
+        Type.NUMBER: float,
+        Type.DATE: _day,
+        Type.DATETIME: _moment,
+    }
+    return readers.get(kind, str)
+
+
+def _truth(cell: Any) -> bool:
+    return cell if isinstance(cell, bool) else _TRUTHS[str(cell).strip().casefold()]
+
+
+def _day(cell: Any) -> float:
+    """Days since 1970."""
+    moment = cell if isinstance(cell, date) else datetime.fromisoformat(cell.strip())
+    return float(number_of(moment.date() if isinstance(moment, datetime) else moment))
+
+
+def _moment(cell: Any) -> float:
+    """Seconds since 1970."""
+    return float(number_of(cell if isinstance(cell, datetime) else datetime.fromisoformat(cell.strip())))
+
+
+def _cells(cells: list[Any], read: Callable[[Any], Any], is_number: bool) -> Any:
+    values: list[Any] = []
+    for cell in cells:
+        try:
+            values.append(None if cell is None else read(cell))
+        except (ValueError, TypeError, KeyError, OverflowError, AttributeError):
+            values.append(None)
+    return np.array([np.nan if value is None else value for value in values], dtype=float) if is_number else values

@@ -1,0 +1,226 @@
+"""Plan, fit and score a model of a dataset."""
+
+import contextlib
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet import amounts
+from discreet.errors import BadValue, BudgetExceeded, CannotWrite, DiscreetError, bad, fixed_by
+from discreet.fix import UNKNOWN, Fix
+from discreet.operation.cheaper import RAISE
+from discreet.operation.dataset import Watch, no_watch, open_called
+from discreet.operation.reply import Reply, envelope
+
+if TYPE_CHECKING:
+    from discreet.dataset import Dataset
+    from discreet.learn.fit import Fit
+    from discreet.learn.score import Score
+    from discreet.learn.task import Learning, LearnQuote
+    from discreet.query.nodes import UnitIn
+
+_NOT_IN_FIXES = ("output", "replaces", "second_ledger", "verb")
+_SHARES = (Fraction(1), Fraction(9, 10), Fraction(1, 2), Fraction(1, 10))  # of what is left
+_MOST_ROWS = 10**9
+
+
+@dataclass(frozen=True)
+class LearnCall:
+    """A model to be fitted, or a fitted one to be scored, and its price; amounts as they were typed."""
+
+    metadata: Path
+    model: str | None = None
+    target: str | None = None
+    features: str | None = None  # with commas between
+    model_file: Path | None = None  # of the model to be scored
+    metric: str | None = None
+    positive: str | None = None  # the class that an AUC is about
+    epsilon: str | None = None
+    delta: str | None = None
+    rho: str | None = None
+    level: str | None = None
+    max_rows: str | None = None
+    test: str | None = None  # the share of persons that is held out
+    analyst: str | None = None
+    rehearse: bool = False
+    output: Path | None = None  # the file to write
+    replaces: bool = False  # what is there
+    second_ledger: str | None = None
+    verb: str = "learn fit"
+
+    def fix(self, words: str, **more: Any) -> Fix:
+        """The same call as a fix."""
+        names = [field.name for field in fields(self) if field.name not in _NOT_IN_FIXES]
+        return Fix(words, self.verb, {name: getattr(self, name) for name in names} | more)
+
+    @property
+    def price(self) -> dict[str, Any]:
+        """The arguments of a plan."""
+        return {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho}
+
+    @property
+    def rows(self) -> int:
+        """How many rows of a unit count."""
+        return 1 if self.max_rows is None else amounts.whole(self.max_rows, "max-rows", 1, _MOST_ROWS, such_as=2)
+
+
+def plan(call: LearnCall) -> "Reply[LearnQuote]":
+    """Price, noise and what would remain, and the call that fits the model.  Costs nothing."""
+    with open_called(call) as dataset:
+        learning = _learning(dataset, call)
+        quote = learning.quote(**call.price, analyst=call.analyst)
+        offer = replace(call, verb="learn fit")
+        cheaper = None if quote.fits else _cheaper(learning, offer, Fraction(quote.remaining["epsilon"]))
+    fixes: tuple[Fix, ...] = (offer.fix("To fit it:"),) if quote.fits else ()
+    fixes = fixes if cheaper is None else (cheaper.fix("This fits:"),)
+    return Reply(_data(dataset, call, **quote.to_json()), quote, next=fixes)
+
+
+def output_file(call: LearnCall) -> Path:
+    """The file to write; refused, before anything is spent, if it could not be written afterwards."""
+    from discreet.learn.file import require_free
+
+    ending = ".rehearsal.dp" if call.rehearse else ".dp"
+    path = call.metadata.parent / f"{call.metadata.stem}{ending}" if call.output is None else call.output
+    if not path.absolute().parent.is_dir():
+        make = f"Make it first: mkdir -p {shlex.quote(str(path.parent))}"
+        raise bad("output", "must lie in a folder that exists", str(path), make)
+    if path.is_dir():
+        raise bad("output", "must be a file", str(path), f"Name one in it, for example: -o {path / 'model.dp'}")
+    require_free(path, replace=call.replaces and not call.rehearse, toml=call.metadata)
+    return path
+
+
+def fit(
+    call: LearnCall, *, agree: "Callable[[LearnQuote], object] | None" = None, watch: Watch = no_watch
+) -> "Reply[Fit]":
+    """Charge once, fit and write the file; before that `agree` gets the quote, and raises without agreement."""
+    from discreet.learn.file import save
+
+    path = output_file(call)
+    with open_called(call) as dataset:
+        learning = _learning(dataset, call)
+        quote = learning.quote(**call.price, analyst=call.analyst)
+        if agree is not None:
+            agree(quote)
+        with watch() as progress, _affordable(call, learning):
+            fitted = learning.fit(**call.price, analyst=call.analyst, progress=progress)
+        with fixed_by(call.fix("The fit is stored; write it elsewhere for nothing:", output=UNKNOWN), CannotWrite):
+            save(fitted, path, replace=call.replaces, toml=call.metadata)
+        facts = {name: value for name, value in quote.to_json().items() if name not in ("remaining_after", "fits")}
+        facts |= {"remaining": dataset.table.remaining(call.analyst), "receipt": fitted.privacy.receipt}
+    more = {"file": str(path), "replayed": fitted.is_replayed, "privacy": fitted.privacy.to_json()}
+    return Reply(_data(dataset, call, **facts, **more), fitted, next=_following(call, path))
+
+
+def score(call: LearnCall, *, watch: Watch = no_watch) -> "Reply[Score]":
+    """Charge once and score a fitted model on the persons of the dataset, or on those that are held out."""
+    from discreet.learn import file
+    from discreet.learn.score import score as score_table
+
+    if call.model_file is None or call.metric is None:
+        fix = call.fix("Name both:", model_file=call.model_file or UNKNOWN, metric=call.metric or "accuracy")
+        raise BadValue("A score needs a model and a metric.", "Give the file of a model, and --metric.", fix)
+    fitted = file.read(call.model_file)
+    with open_called(call) as dataset:
+        _require_price(call)
+        held_out = None if call.test is None else _parts(dataset, call.test)[1]
+        with watch() as progress, _affordable(call, None):
+            value = score_table(
+                dataset.table,
+                fitted,
+                metric=call.metric,
+                epsilon=call.epsilon,
+                where=held_out,
+                positive=call.positive,
+                max_rows=call.rows,
+                level=call.level,
+                analyst=call.analyst,
+                progress=progress,
+            )
+        remaining = dataset.table.remaining(call.analyst)
+    return Reply(_data(dataset, call, **value.to_json(), remaining=remaining), value)
+
+
+# --- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _learning(dataset: "Dataset", call: LearnCall) -> "Learning":
+    """The model to be fitted; refused without a model, a target or a price."""
+    from discreet.learn.learners import MODELS, model_learner
+    from discreet.learn.task import learning
+
+    if call.model is None or call.target is None:
+        fix = call.fix("Name both:", model=call.model or next(iter(MODELS)), target=call.target or UNKNOWN)
+        raise BadValue("There is nothing to learn yet.", "A fit needs --model and --target.", fix)
+    learner = model_learner(call.model)
+    names = None if call.features is None else [name.strip() for name in call.features.split(",")]
+    if names is not None and "" in names:
+        fix_text = "Write, for example: --features age,region"
+        raise bad("features", "must name columns, with commas between", call.features, fix_text)
+    where = None if call.test is None else _parts(dataset, call.test)[0]
+    task = learning(dataset.table, learner, call.target, names, max_rows=call.rows, where=where)
+    _require_price(call)
+    return task
+
+
+def _parts(dataset: "Dataset", test: str) -> "tuple[UnitIn, UnitIn]":
+    """The persons to train on, and those that are held out."""
+    train, held_out = dataset.split(test=test)
+    return train.where, held_out.where
+
+
+def _require_price(call: LearnCall) -> None:
+    if call.epsilon is None and call.rho is None:
+        fix = replace(call, epsilon="1").fix("Say what to spend:")
+        raise BadValue("There is no price.", "--eps or --rho says what it may cost.", fix)
+
+
+@contextlib.contextmanager
+def _affordable(call: LearnCall, learning: "Learning | None") -> Iterator[None]:
+    """Refuse what exceeds the budget with the call that still fits."""
+    try:
+        yield
+    except BudgetExceeded as error:
+        cheaper = _cheaper(learning, call, min(error.remaining, error.requested))
+        if cheaper is None:
+            raise
+        raise error.with_fix((cheaper.fix("Spend less:"), RAISE)) from None
+
+
+def _cheaper(learning: "Learning | None", call: LearnCall, remaining: Fraction) -> LearnCall | None:
+    """The same call at a price that fits; None if there is none."""
+    from discreet.ledger.refusal import down
+
+    for share in _SHARES:
+        epsilon = Fraction(down(remaining * share))
+        offer = replace(call, epsilon=down(epsilon), rho=None)
+        if epsilon > 0 and (learning is None or _fits(learning, offer)):
+            return offer
+    return None
+
+
+def _fits(learning: "Learning", call: LearnCall) -> bool:
+    try:
+        return learning.quote(**call.price, analyst=call.analyst).fits
+    except DiscreetError:
+        return False
+
+
+def _following(call: LearnCall, path: Path) -> tuple[Fix, ...]:
+    if call.rehearse:
+        return (replace(call, rehearse=False).fix("Next:"),)
+    file = {"model_file": str(path)}
+    return (
+        Fix("Next:", "learn card", file),
+        Fix("Next:", "learn verify", {**file, "charged_to": str(call.metadata)}),
+        Fix("Next:", "learn predict", {**file, "rows_file": UNKNOWN}),
+    )
+
+
+def _data(dataset: "Dataset", call: LearnCall, **parts: Any) -> dict[str, Any]:
+    rehearsed = {"rehearsal": True} if call.rehearse else {}
+    return envelope(dataset=dataset.table.schema.name, **parts, **rehearsed)

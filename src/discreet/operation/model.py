@@ -1,0 +1,116 @@
+"""Predict with a model's file, describe it and verify it.  Reads no private table and charges nothing."""
+
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import bad
+from discreet.fix import Fix
+from discreet.inert import cell
+from discreet.operation.dataset import fixes_about, require_metadata_file
+from discreet.operation.reply import Reply, envelope
+
+if TYPE_CHECKING:
+    from discreet.learn.fit import Fit
+    from discreet.learn.verification import Verification
+
+
+@dataclass(frozen=True)
+class ModelCall:
+    """The file of a model; the rows to predict; the dataset whose ledger holds its charge; the file to write."""
+
+    model_file: Path
+    rows_file: Path | None = None
+    charged_to: Path | None = None
+    output: Path | None = None
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """A header and a row for each row: its number, its prediction and, of classes, their probabilities."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    def to_csv(self) -> bytes:
+        """A CSV that no spreadsheet runs."""
+        text = io.StringIO(newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(map(cell, self.header))
+        writer.writerows([cell(part) if isinstance(part, str) else part for part in row] for row in self.rows)
+        return text.getvalue().encode()
+
+
+def predict(call: ModelCall) -> Reply[Predictions]:
+    """The predictions of a model for rows that the caller has; neither file is an output."""
+    from discreet.learn import file
+    from discreet.learn.rows import read_rows
+
+    if call.rows_file is None:
+        raise bad("rows", "must be given", None, "Give a CSV with the columns of the features.")
+    require_other(call)
+    fit = file.read(call.model_file)
+    subject = fit.plan.subject
+    scores = fit.model.scores(subject.encoded(read_rows(call.rows_file, subject)))
+    predictions = _predictions(fit, scores)
+    rows = [dict(zip(predictions.header, row, strict=True)) for row in predictions.rows]
+    data = _data(call, fit, rows=rows, caveats=["A prediction tells of people with the same features, not of one."])
+    return Reply(data, predictions, next=(Fix("Next:", "learn card", {"model_file": str(call.model_file)}),))
+
+
+def require_other(call: ModelCall) -> None:
+    """Refuses an output that is one of the inputs."""
+    for given in (call.model_file, call.rows_file):
+        if call.output is not None and given is not None and _is_same(call.output, given):
+            raise bad("output", "must not replace an input", str(call.output), "Give another name after -o.")
+
+
+def card(call: ModelCall) -> Reply[str]:
+    """The card of a model: data for programs, Markdown for people."""
+    from discreet.learn import file
+    from discreet.learn.card import card as card_of
+
+    require_other(call)
+    fit = file.read(call.model_file)
+    return Reply(_data(call, fit, card=card_of(fit, "json")), card_of(fit))
+
+
+def verify(call: ModelCall) -> "Reply[Verification]":
+    """Recompute what the file states; raises IntegrityError for the first statement that does not hold."""
+    from discreet.learn import file
+    from discreet.learn.verification import verify as verify_file
+
+    require_other(call)
+    if call.charged_to is None:
+        report = verify_file(call.model_file)
+    else:
+        require_metadata_file(call.charged_to)
+        with fixes_about(call.charged_to):
+            report = verify_file(call.model_file, call.charged_to)
+    caveats = [] if call.charged_to is not None else ["Only the ledger can say that these numbers were paid for."]
+    data = _data(call, file.read(call.model_file), checks=list(report.checks), caveats=caveats)
+    return Reply(data, report)
+
+
+def _predictions(fit: "Fit", scores: Any) -> Predictions:
+    classes = fit.plan.subject.classes
+    if not classes:
+        return Predictions(("row", "prediction"), tuple((n, float(line[0])) for n, line in enumerate(scores, 1)))
+    header = ("row", "prediction", *(f"P({name})" for name in classes))
+    lines = ((n, classes[int(line.argmax())], *map(float, line)) for n, line in enumerate(scores, 1))
+    return Predictions(header, tuple(lines))
+
+
+def _data(call: ModelCall, fit: "Fit", **parts: Any) -> dict[str, Any]:
+    privacy = fit.privacy.to_json()
+    cost = {name: privacy[name] for name in ("epsilon", "delta", "neighbours", "unit")}
+    return envelope(cost=cost, receipt=privacy["receipt"], file=str(call.model_file), model=fit.facts.learner, **parts)
+
+
+def _is_same(output: Path, given: Path) -> bool:
+    try:
+        return output.resolve() == given.resolve() or (output.exists() and output.samefile(given))
+    except (OSError, ValueError, RuntimeError):
+        return False
