@@ -24,6 +24,7 @@ TOPICS = (
     "ledger",
     "rooms",
     "kernel",
+    "learn",
 )
 _PRINTING = frozenset({"timing"})  # a topic that prints its own text
 

@@ -64,7 +64,11 @@ def estimator(model: str, epsilon: float, rows: Rows, **more: Any) -> Any:
 
 
 def scores(
-    splits: Callable[[int], Split], draws: int, *, models: Sequence[str] | None = None, epsilons: Sequence[float] = EPSILONS
+    splits: Callable[[int], Split],
+    draws: int,
+    *,
+    models: Sequence[str] | None = None,
+    epsilons: Sequence[float] = EPSILONS,
 ) -> list[Score]:
     """Each model at each ε, on the split of each draw."""
     named = present() if models is None else models

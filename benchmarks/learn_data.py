@@ -43,7 +43,25 @@ DIABETES_BOUNDS = {
     "number_diagnoses": (1, 16),
 }
 _LONG = 1000  # a longer range of numbers is scaled by its logarithm
-_CHAPTERS = (139, 239, 279, 289, 319, 389, 459, 519, 579, 629, 679, 709, 739, 759, 779, 799, 999)  # of ICD-9, last codes
+_CHAPTERS = (
+    139,
+    239,
+    279,
+    289,
+    319,
+    389,
+    459,
+    519,
+    579,
+    629,
+    679,
+    709,
+    739,
+    759,
+    779,
+    799,
+    999,
+)  # of ICD-9, last codes
 
 
 @dataclass(frozen=True, eq=False)
