@@ -25,6 +25,7 @@ TOPICS = (
     "rooms",
     "kernel",
     "learn",
+    "fairness",
 )
 _PRINTING = frozenset({"timing"})  # a topic that prints its own text
 
