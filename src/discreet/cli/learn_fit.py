@@ -18,9 +18,10 @@ from discreet.terms import price_text
 if TYPE_CHECKING:
     from discreet.learn.task import LearnQuote
 
-Model = Annotated[
-    str | None, typer.Option(metavar="NAME", help="naive-bayes, additive, logistic, hinge or linear-regression.")
-]
+_MODELS = (  # those of learn.learners, which would take long to import for a line of help
+    "naive-bayes, additive, random-forest, decision-tree, gaussian-naive-bayes, logistic, hinge, linear-regression"
+)
+Model = Annotated[str | None, typer.Option(metavar="NAME", help=f"Method, one of {_MODELS}.")]
 Target = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column to be predicted.")]
 Features = Annotated[
     str | None, typer.Option(metavar="A,B", help="Columns to predict from; all with public facts by default.")

@@ -47,7 +47,7 @@ def _explain_plan(dataset: "Dataset", call: QuestionCall) -> Reply[str]:
 def _entry(table: "Table", receipt: str) -> dict[str, Any]:
     """The answered charge of a receipt; the newest one for `last`."""
     entries = [] if table.standing() is None else table.ledger.entries()
-    charges = [entry for entry in entries if entry.get("state") == "COMMITTED"]
+    charges = [entry for entry in entries if entry.get("state") == "COMMITTED" and entry["kind"] != "part"]
     if not charges:
         question = f"SELECT COUNT(*) AS n FROM {table.schema.name}"
         fix = Fix("Ask first:", "ask", {"sql": question, "epsilon": "1"})

@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import Any
 
+from discreet.errors import bad
 from discreet.learn import file
 from discreet.learn.estimators.base import Estimator
 
@@ -18,7 +19,11 @@ ESTIMATORS = {  # by the name of the learner and its loss, where it has several
 def load(path: Any) -> Any:
     """The fitted estimator in a file; it has its options and no price, so that nobody fits it again unawares."""
     fit = file.read(path)
-    module, _, name = ESTIMATORS[fit.facts.learner, fit.facts.options.get("loss")].partition(".")
+    home = ESTIMATORS.get((fit.facts.learner, fit.facts.options.get("loss")))
+    if home is None:
+        fix = "Predict with it on the command line, or use a newer Discreet."
+        raise bad("model", "must be of a learner that has an estimator", fit.facts.learner, fix)
+    module, _, name = home.partition(".")
     kind: type[Estimator] = getattr(import_module(f"discreet.learn.estimators.{module}"), name)
     privacy = fit.privacy
     options = {"relation": str(privacy.relation), "max_rows": privacy.max_rows}

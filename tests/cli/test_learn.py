@@ -1,0 +1,281 @@
+"""`discreet learn`: the plan, one charge and a file; predictions, card and verification from the file alone."""
+
+import csv
+import io
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.screen import typed
+from discreet.cli.learn_fit import plan as plan_verb
+from discreet.learn.learners import MODELS
+from fixes import words_of
+from learn.folk import rows, write_people
+
+Told = Callable[..., dict[str, Any]]
+Shown = Callable[..., tuple[str, str]]
+ABOUT = ("people.toml", "--model", "naive-bayes", "--target", "income", "--features", "region,age,code", "--eps", "1")
+FIT = ("learn", "fit", *ABOUT, "-o", "income.dp")
+
+
+@pytest.fixture
+def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """People with an income, in a folder of its own that is also the present one."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.chdir(tmp_path)
+    return write_people(tmp_path)
+
+
+def spent(told: Told) -> str:
+    return str(told("budget", "people.toml")["spent"]["epsilon"])
+
+
+# --- plan ------------------------------------------------------------------------------------------------------------
+
+
+def test_plan_costs_nothing_and_offers_the_fit(people: Path, told: Told) -> None:
+    people.with_suffix(".csv").unlink()
+    reply = told("learn", "plan", *ABOUT)
+    assert reply["cost"] == {"epsilon": "1", "delta": "0", "neighbours": "add-remove", "unit": "person_id"}
+    assert (reply["remaining"]["epsilon"], reply["remaining_after"]["epsilon"], reply["fits"]) == ("20", "19", True)
+    assert shlex.split(reply["next"][0])[:3] == ["discreet", "learn", "fit"]
+    assert sorted(path.name for path in people.parent.iterdir()) == ["people.toml"]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_can_be_planned(people: Path, told: Told, model: str) -> None:
+    target = "secret" if model == "linear-regression" else "income"
+    features = "age" if model == "gaussian-naive-bayes" else "region,age"
+    flags = ("--model", model, "--target", target, "--features", features, "--eps", "1", "--delta", "1e-8")
+    assert told("learn", "plan", "people.toml", *flags)["words"]
+
+
+def test_help_names_every_model(people: Path, told: Told) -> None:
+    assert plan_verb.__doc__
+    helped = " ".join(told("learn", "plan", "--help")["text"].split())
+    assert all(model in helped for model in MODELS)
+
+
+def test_a_plan_that_does_not_fit_offers_what_does(people: Path, told: Told) -> None:
+    reply = told("learn", "plan", *ABOUT[:-1], "100")
+    assert reply["fits"] is False
+    assert told(*shlex.split(reply["next"][0])[1:])["receipt"]
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--target", "income", "--eps", "1"),
+        ("--model", "naive-bayes", "--eps", "1"),
+        ("--model", "naive-bayes", "--target", "income"),
+    ],
+    ids=["no model", "no target", "no price"],
+)
+def test_what_is_missing_is_refused_with_a_call_that_has_it(people: Path, told: Told, flags: tuple[str, ...]) -> None:
+    problem = told("learn", "plan", "people.toml", *flags, exit_code=2)
+    (fix,) = problem["fixes"]
+    assert fix["verb"] == "learn plan"
+    if "…" not in fix["arguments"].values():
+        told(*shlex.split(problem["fix"].partition("discreet ")[2]))
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--model", "naive-byes", "--target", "income"), "naive-bayes"),
+        (("--model", "naive-bayes", "--target", "incom"), "income"),
+        (("--model", "naive-bayes", "--target", "income", "--features", "age,,region"), "--features age,region"),
+        (("--model", "naive-bayes", "--target", "income", "--features", "person_id"), "declared"),
+        (("--model", "naive-bayes", "--target", "income", "--max-rows", "many"), "max-rows"),
+        (("--model", "naive-bayes", "--target", "income", "--rho", "0.1"), "rho"),
+        (("--model", "naive-bayes", "--target", "income", "--test", "2"), "test"),
+    ],
+    ids=lambda value: value[-1] if isinstance(value, tuple) else None,
+)
+def test_flags_that_break_a_rule_are_refused(people: Path, told: Told, flags: tuple[str, ...], said: str) -> None:
+    problem = told("learn", "plan", "people.toml", *flags, "--eps", "1", exit_code=2)
+    assert said in f"{problem['what']} {problem['fix']}"
+
+
+# --- fit -------------------------------------------------------------------------------------------------------------
+
+
+def test_fit_charges_once_and_its_next_steps_run(people: Path, told: Told) -> None:
+    planned, reply = told("learn", "plan", *ABOUT), told(*FIT)
+    assert (reply["cost"], reply["remaining"]["epsilon"]) == (planned["cost"], "19")
+    assert (reply["file"], reply["replayed"], spent(told)) == ("income.dp", False, "1")
+    assert reply["privacy"]["receipt"] == reply["receipt"]
+    for line in reply["next"]:
+        told(*(word.replace("…", "people.csv") for word in shlex.split(line)[1:]))
+
+
+def test_a_fit_again_is_free_and_writes_the_same_bytes(people: Path, told: Told) -> None:
+    told(*FIT)
+    before = Path("income.dp").read_bytes()
+    assert "must not be there yet" in told(*FIT, exit_code=2)["what"]
+    assert told(*FIT, "--yes")["replayed"] is True
+    assert Path("income.dp").read_bytes() == before
+    assert spent(told) == "1"
+
+
+def test_the_default_file_lies_beside_the_metadata(people: Path, told: Told) -> None:
+    assert told("learn", "fit", *ABOUT)["file"] == "people.dp"
+
+
+@pytest.mark.parametrize("name", ["people.toml", "people.csv", "people.ledger", "nowhere/income.dp", "."])
+def test_a_file_that_cannot_be_written_is_refused_before_the_charge(people: Path, told: Told, name: str) -> None:
+    told("learn", "fit", *ABOUT, "-o", name, "--yes", exit_code=2)
+    assert not Path("people.ledger").exists()
+
+
+def test_a_fit_beyond_the_budget_is_refused_with_one_that_fits(people: Path, told: Told) -> None:
+    problem = told("learn", "fit", *ABOUT[:-1], "50", exit_code=5)
+    assert problem["code"] == "budget-exceeded"
+    assert told(*shlex.split(problem["fix"].splitlines()[0].partition("discreet ")[2]))["receipt"]
+
+
+def test_an_analyst_has_a_cap(people: Path, told: Told) -> None:
+    assert told("learn", "plan", *ABOUT, "--as", "ana")["remaining"]["epsilon"] == "1"
+    told(*FIT, "--as", "ana")
+    told("learn", "fit", *ABOUT[:-1], "0.5", "--as", "ana", "-o", "more.dp", exit_code=5)
+
+
+def test_a_rehearsed_fit_is_marked_and_charges_nothing(people: Path, told: Told) -> None:
+    reply = told("learn", "fit", *ABOUT, "--rehearse")
+    assert reply["rehearsal"] is True
+    assert (reply["file"], Path("people.ledger").exists()) == ("people.rehearsal.dp", False)
+    assert "rehearsal" in reply["privacy"]["covers"].casefold()
+    assert "invented" in told("learn", "card", "people.rehearsal.dp")["card"]["privacy"]["covers"]
+    told("learn", "fit", *ABOUT, "--rehearse", "--yes", exit_code=2)
+
+
+def test_explain_tells_of_the_last_fit(people: Path, told: Told) -> None:
+    receipt = told(*FIT)["receipt"]
+    explained = told("explain", "people.toml", "last")
+    assert explained["receipt"] == receipt
+    assert any("tables of counts" in line for line in explained["explain"]["words"])
+
+
+def test_on_a_terminal_the_plan_is_shown_and_n_leaves_it(people: Path, told: Told) -> None:
+    command = ["learn", "fit", *ABOUT, "-o", "income.dp"]
+    code, screen = typed(people.parent, command, answer=b"n\n")
+    assert code == 130
+    assert "Laplace noise" in screen
+    assert not Path("people.ledger").exists()
+    code, screen = typed(people.parent, command, answer=b"\n")
+    assert (code, Path("income.dp").is_file()) == (0, True)
+
+
+# --- from the file ---------------------------------------------------------------------------------------------------
+
+
+def test_predictions_are_a_csv_of_classes_and_their_probabilities(people: Path, told: Told, shown: Shown) -> None:
+    told(*FIT)
+    out, _ = shown("learn", "predict", "income.dp", "people.csv")
+    lines = list(csv.DictReader(io.StringIO(out)))
+    right = sum(line["prediction"] == row["income"] for line, row in zip(lines, rows(), strict=True))
+    assert right > 0.8 * len(lines)
+    assert all(abs(float(line["P(low)"]) + float(line["P(high)"]) - 1) < 1e-9 for line in lines)
+    shown("learn", "predict", "income.dp", "people.csv", "-o", "out.csv")
+    assert Path("out.csv").read_text() == out
+    told_rows = told("learn", "predict", "income.dp", "people.csv")["rows"]
+    assert [row["prediction"] for row in told_rows] == [line["prediction"] for line in lines]
+
+
+def test_rows_in_parquet_are_predicted_alike(people: Path, told: Told) -> None:
+    import pandas
+
+    told(*FIT)
+    pandas.DataFrame(rows()).to_parquet("rows.parquet")
+    assert (
+        told("learn", "predict", "income.dp", "rows.parquet")["rows"]
+        == told("learn", "predict", "income.dp", "people.csv")["rows"]
+    )
+
+
+def test_cells_that_cannot_be_read_are_empty_and_no_error(people: Path, told: Told) -> None:
+    told(*FIT)
+    Path("odd.csv").write_text("age,region,code\nold,west,x\n,,\n1e400,north,3\n-5,south,2.0\n")
+    assert len(told("learn", "predict", "income.dp", "odd.csv")["rows"]) == 4
+
+
+@pytest.mark.parametrize(
+    "content", [b"age,region\n1,north\n", b"", b"age,age,region,code\n", b"\xff\xfe\x00", b'a,"b\n']
+)
+def test_rows_that_lack_the_columns_are_refused(people: Path, told: Told, content: bytes) -> None:
+    told(*FIT)
+    Path("rows.csv").write_bytes(content)
+    told("learn", "predict", "income.dp", "rows.csv", exit_code=2)
+    told("learn", "predict", "income.dp", "nowhere.csv", exit_code=2)
+
+
+def test_no_output_replaces_an_input_of_the_same_call(people: Path, told: Told) -> None:
+    told(*FIT)
+    Path("rows.csv").write_text("age,region,code\n1,north,1\n")
+    Path("link.csv").symlink_to("rows.csv")
+    for name in ("rows.csv", "income.dp", "link.csv", "people.csv", "people.toml"):
+        before = Path(name).read_bytes()
+        told("learn", "predict", "income.dp", "rows.csv", "-o", name, "--yes", exit_code=2)
+        assert Path(name).read_bytes() == before
+    told("learn", "card", "income.dp", "-o", "income.dp", "--yes", exit_code=2)
+    told("learn", "verify", "income.dp", "-o", "income.dp", "--yes", exit_code=2)
+
+
+def test_the_card_is_markdown_or_an_object(people: Path, told: Told, shown: Shown) -> None:
+    told(*FIT)
+    out, _ = shown("learn", "card", "income.dp")
+    assert out.startswith("# naive bayes for income")
+    assert told("learn", "card", "income.dp")["card"]["target"] == "income"
+    shown("learn", "card", "income.dp", "-o", "income.md")
+    assert Path("income.md").read_text() == out
+
+
+def test_verify_is_silent_about_nothing(people: Path, told: Told, shown: Shown) -> None:
+    told(*FIT)
+    assert len(told("learn", "verify", "income.dp", "--ledger", "people.toml")["checks"]) == 5
+    assert told("learn", "verify", "income.dp")["caveats"]
+    content = Path("income.dp").read_bytes()
+    Path("income.dp").write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    for verb in (["verify", "income.dp"], ["card", "income.dp"], ["predict", "income.dp", "people.csv"]):
+        assert told("learn", *verb, exit_code=6)["code"] == "integrity"
+    _, err = shown("learn", "verify", "income.dp", exit_code=6)
+    assert "digest" in err
+    told("learn", "verify", "nowhere.dp", exit_code=2)
+
+
+def test_verify_tells_a_ledger_that_holds_no_such_charge(people: Path, told: Told) -> None:
+    told(*FIT)
+    Path("people.ledger").rename("moved.ledger")
+    told("learn", "verify", "income.dp", "--ledger", "people.toml", exit_code=6)
+    told("learn", "verify", "income.dp", "--ledger", "people.csv", exit_code=3)
+
+
+def test_a_score_is_charged_and_knows_who_was_held_out(people: Path, told: Told) -> None:
+    told(*FIT, "--test", "0.25")
+    flags = ("--metric", "accuracy", "--eps", "2", "--test", "0.25")
+    reply = told("learn", "score", "people.toml", "income.dp", *flags)
+    assert reply["low"] <= reply["value"] <= reply["high"]
+    assert any("not trained on these persons" in caveat for caveat in reply["caveats"])
+    assert told("learn", "score", "people.toml", "income.dp", *flags)["replayed"] is True
+    problem = told("learn", "score", "people.toml", "income.dp", "--eps", "2", exit_code=2)
+    assert problem["fixes"][0]["arguments"]["metric"] == "accuracy"
+    assert told("learn", "score", "people.toml", "income.dp", "--metric", "accuracy", exit_code=2)["fixes"]
+
+
+def test_the_verbs_need_no_scikit_learn(people: Path, told: Told) -> None:
+    script = "import sys\nsys.modules['sklearn'] = None\nfrom discreet.cli.main import status\n"
+    for words in ([*FIT], ["learn", "predict", "income.dp", "people.csv"], ["learn", "card", "income.dp"]):
+        command = [sys.executable, "-c", f"{script}sys.exit(status({words!r}))"]
+        subprocess.run(command, check=True, capture_output=True, timeout=120)
+
+
+def test_offered_commands_run(people: Path, told: Told) -> None:
+    from discreet.operation.learn import LearnCall
+
+    call = LearnCall(Path("people.toml"), "naive-bayes", "income", "age", epsilon="1")
+    assert told(*words_of(call.fix("To fit it:")))["receipt"]
