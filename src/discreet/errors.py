@@ -147,7 +147,7 @@ class Conflict(DiscreetError):
 
 
 class IntegrityError(DiscreetError):
-    """A ledger that is not what was written, or not the one that was asked for."""
+    """A ledger or a model's file that is not what was written, or not the one that was asked for."""
 
     code = "integrity"
     exit = 6

@@ -37,6 +37,7 @@ levels = ["country", "region"]
 branches = [["land", "north"], ["land", "south"]]
 """
 QUESTION = "SELECT region, COUNT(*) AS n, AVG(age) AS age FROM people GROUP BY region"
+LEARN = ["--model", "naive-bayes", "--target", "region", "--features", "age"]
 COMMANDS = {  # name → the command line after the metadata file's place
     "check": ["check", "people.toml"],
     "quote": ["quote", "people.toml", QUESTION, "--eps", "1"],
@@ -45,6 +46,12 @@ COMMANDS = {  # name → the command line after the metadata file's place
     "budget": ["budget", "people.toml"],
     "ledger": ["ledger", "people.toml"],
     "release plan": ["release", "plan", "people.toml", "--eps", "1"],
+    "learn plan": ["learn", "plan", "people.toml", *LEARN, "--eps", "1"],
+    "learn fit": ["learn", "fit", "people.toml", *LEARN, "--eps", "1", "-o", "region.dp", "--yes"],
+    "learn predict": ["learn", "predict", "region.dp", "people.csv"],
+    "learn card": ["learn", "card", "region.dp"],
+    "learn verify": ["learn", "verify", "region.dp", "--ledger", "people.toml"],
+    "learn score": ["learn", "score", "people.toml", "region.dp", "--metric", "accuracy", "--eps", "1"],
     "odds": ["odds", "--eps", "1"],
     "a refusal": ["ask", "people.toml", "SELECT * FROM people", "--eps", "1", "--yes"],
 }
