@@ -22,6 +22,7 @@ from discreet.mechanism.beta import Bias
 from discreet.mechanism.demonstration import AllOrNothing, NameAndShame
 from discreet.mechanism.quantile import Quantile
 from discreet.mechanism.response import KaryResponse, Survey
+from discreet.mechanism.vectors import Vectors
 from discreet.privacy.cost import Approx, Exponential, Gaussian, Pure, Repeated, Together, Zcdp
 from discreet.release.measure import Measurement
 
@@ -68,6 +69,9 @@ def are_neighbours(claim: Claim, first: object, other: object) -> bool:
     mechanism, s = claim.mechanism, claim.mechanism.sensitivity
     if isinstance(mechanism, Measurement):
         return table_moves_within(mechanism, first, other)
+    if isinstance(mechanism, Vectors):
+        moves = zip(s.parts.values(), first, other, strict=True)
+        return all(within(own, np.subtract(before, after)) for own, before, after in moves)
     a, b = flat(first), flat(other)
     match mechanism:
         case NameAndShame() | AllOrNothing():

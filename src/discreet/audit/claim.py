@@ -7,12 +7,13 @@ from typing import Any
 
 from discreet.audit.bounds import ALPHA
 from discreet.audit.brute import brute
-from discreet.audit.laws import ExactLaw, law, numbers
+from discreet.audit.laws import ExactLaw, law, numbers, vector_numbers
 from discreet.audit.report import Row
 from discreet.audit.runs import outputs
 from discreet.audit.trial import RUNS, Pair, audit
 from discreet.mechanism.additive import root_up
 from discreet.mechanism.promise import Mechanism
+from discreet.mechanism.vectors import Vectors
 from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.cost import Cost, Gaussian, Together
 from discreet.privacy.flat import Normal, atoms_of
@@ -49,6 +50,8 @@ class Claim:
         """The output law on one input of the world."""
         if isinstance(self.mechanism, Measurement):
             return numbers(self.mechanism, inputs)
+        if isinstance(self.mechanism, Vectors):
+            return vector_numbers(self.mechanism, inputs)
         return law(self.mechanism, inputs, self.window)
 
 

@@ -26,6 +26,7 @@ from discreet.mechanism.quantile import Quantile
 from discreet.mechanism.response import KaryResponse, Survey
 from discreet.mechanism.select import ExponentialMechanism, NoisyMax, PermuteAndFlip, TopK
 from discreet.mechanism.threshold import SparseVector
+from discreet.mechanism.vectors import Vectors
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.real import ball
@@ -94,6 +95,12 @@ def numbers(mechanism: Measurement, exact: Any) -> Numbers:
     noises = [additive.noise for level in mechanism.mechanisms for additive in level]
     values, indices = exact_layout(mechanism, exact)
     return tuple(Number(noises[i], value) for i, value in zip(indices.tolist(), values.tolist(), strict=True))
+
+
+def vector_numbers(mechanism: Vectors, exact: Sequence[Sequence[int]]) -> Numbers:
+    """All numbers of vectors side by side, each with the noise of its vector."""
+    pairs = zip(mechanism.mechanisms.values(), exact, strict=True)
+    return tuple(Number(own.noise, int(value)) for own, vector in pairs for value in vector)
 
 
 def exponential(scores: Sequence[int], rate: Fraction) -> OutputLaw:

@@ -19,6 +19,7 @@ from discreet.mechanism.keys import KeySelection
 from discreet.mechanism.response import KaryResponse, Survey
 from discreet.mechanism.select import PermuteAndFlip
 from discreet.mechanism.threshold import SparseVector
+from discreet.mechanism.vectors import Vectors
 from discreet.ndarrays import Ints
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.source import Source
@@ -53,6 +54,8 @@ def outputs(mechanism: Any, exact: Any, n: int, source: Source) -> Outputs:
         case KeySelection():
             flat = np.asarray(exact, dtype=np.int64)
             return mechanism(np.tile(flat, n), source).astype(np.int64).reshape(n, flat.size)
+        case Vectors():
+            return _side_by_side(mechanism, exact, n, source)
         case Measurement():
             return forest.draw_measurements(mechanism, exact, n, source)
         case SparseVector():
@@ -63,6 +66,13 @@ def outputs(mechanism: Any, exact: Any, n: int, source: Source) -> Outputs:
             return _published_rows(mechanism, exact, n, source)
         case _:
             return cast(Outputs, mechanism.many(exact, n, source))
+
+
+def _side_by_side(mechanism: Vectors, exact: Any, n: int, source: Source) -> Ints:
+    """The vectors of a run behind each other; every vector is n copies long, whose noise is drawn apart."""
+    copies = {name: np.tile(vector, n) for name, vector in zip(mechanism.mechanisms, exact, strict=True)}
+    noisy = mechanism(copies, source)
+    return np.hstack([numbers.reshape(n, -1) for numbers in noisy.values()])
 
 
 def _verdicts(mechanism: SparseVector, exact: Any, n: int, source: Source) -> Ints:
