@@ -7,6 +7,8 @@ steps, fit          what is measured through the gate; a whole fit, from a datas
 naive_bayes, …      the learners · learners  all of them by name
 file, rebuild       a model's file: facts and released numbers, and the fit made again from them
 verification, card  what a file states, recomputed · what a model is and promises, in words
+part, score, fairness   persons divided by a keyed hash; how well models predict those held out, and each group
+scored, metrics, auc, group_rates, interval, trial_gate   what is counted of predictions, with noise, and its intervals
 estimators/         their scikit-learn face, the only part that imports scikit-learn
 """
 
@@ -22,6 +24,7 @@ _HOMES = {
     "LogisticRegression": "estimators.linear",
     "NaiveBayes": "estimators.counts",
     "RandomForest": "estimators.counts",
+    "fairness_curve": "estimators.curve",
     "load": "estimators.loading",
     "make_pipeline": "estimators.pipeline",
     "verify": "verification",
@@ -36,6 +39,7 @@ __all__ = [
     "LogisticRegression",
     "NaiveBayes",
     "RandomForest",
+    "fairness_curve",
     "load",
     "make_pipeline",
     "verify",

@@ -15,7 +15,7 @@ import numpy as np
 from discreet.learn.interval import Estimate, hull, told, width_factor
 from discreet.ndarrays import Bools, Floats, Ints
 
-BINS = 64
+BINS = 96
 _FURTHEST = 8  # ln p/(1 − p) of the outermost bins
 
 
@@ -41,12 +41,16 @@ def auc_estimate(noisy: Ints, *, variance: float, level: Fraction, is_population
     below = np.cumsum(rest) - rest / 2  # K y
     above = own.sum() - np.cumsum(own) + own / 2  # Kᵀ x
     pairs, wins = total_rest * total_own, float(own @ below)
+    squares = (
+        below @ below + above @ above,
+        -2 * (total_rest * below.sum() + total_own * above.sum()),
+        len(own) * (total_rest**2 + total_own**2),
+    )
     drawn = rows * pairs**2 / max(min(total_rest, total_own), 1.0) if is_population else 0.0
 
     def accepts(areas: Floats) -> Bools:
-        by_rest = ((below[None, :] - areas[:, None] * total_rest) ** 2).sum(axis=1)
-        by_own = ((above[None, :] - areas[:, None] * total_own) ** 2).sum(axis=1)
-        spread = np.sqrt(variance * (by_rest + by_own) + drawn * areas * (1 - areas))
+        noise = squares[0] + areas * squares[1] + areas**2 * squares[2]  # |K y − θN₀|² + |Kᵀx − θN₁|²
+        spread = np.sqrt(np.maximum(variance * noise + drawn * areas * (1 - areas), 0.0))
         accepted: Bools = np.abs(wins - areas * pairs) <= width_factor(level) * spread
         return accepted
 

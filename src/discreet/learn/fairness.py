@@ -103,6 +103,7 @@ def fairness(
     by: str,
     epsilon: Any,
     where: Expr | None = None,
+    target: str | None = None,
     positive: Any = None,
     max_rows: Any = 1,
     level: Any = None,
@@ -111,7 +112,7 @@ def fairness(
     progress: Progress | None = None,
 ) -> Fairness:
     """Count each group's right and wrong predictions: charged once, and free whenever the same is asked again."""
-    trial = trial_of(table.schema, model, max_rows=max_rows, where=where, by=by)
+    trial = trial_of(table.schema, model, target=target, max_rows=max_rows, where=where, by=by)
     place, classes = require_class(trial, positive), len(trial.classes)
     if of not in (PERSONS, POPULATION):
         raise bad("of", "must be persons or population", of, "Give of='persons'.")
@@ -131,7 +132,7 @@ def fairness(
         for each in (terms.level, 1 - (1 - terms.level) / len(names))
     )
     about = "the noise and who was drawn" if of == POPULATION else "the noise alone: they are about these persons"
-    return Fairness(
+    result = Fairness(
         by,
         str(trial.classes[place]),
         tuple(groups),
@@ -144,3 +145,4 @@ def fairness(
         counted.receipt,
         counted.is_replayed,
     )
+    return table.stamped(result)

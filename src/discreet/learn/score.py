@@ -80,6 +80,7 @@ def score(
     metric: str,
     epsilon: Any,
     where: Expr | None = None,
+    target: str | None = None,
     positive: Any = None,
     bins: Any = BINS,
     max_rows: Any = 1,
@@ -92,7 +93,7 @@ def score(
 
     Of an AUC fewer `bins` have less noise, and say less of the order within a bin.
     """
-    trial = trial_of(table.schema, model, max_rows=max_rows, where=where)
+    trial = trial_of(table.schema, model, target=target, max_rows=max_rows, where=where)
     chosen = metric_of(metric, trial, positive, bins)
     if of not in _ABOUT or (of == POPULATION and metric == "r2"):
         fix = "Give of='persons'." if of == POPULATION else "Give of='persons' or of='population'."
@@ -106,7 +107,7 @@ def score(
     counted = measure(table, trial, measured, terms, analyst=analyst, progress=progress)
     law = Law(float(counted.noise.scale), counted.noise.variance, terms.level, of == POPULATION, trial.max_rows)
     estimate = chosen.estimate(counted.numbers, law)
-    return Score(
+    result = Score(
         metric,
         estimate.value,
         estimate.low,
@@ -120,6 +121,7 @@ def score(
         counted.receipt,
         counted.is_replayed,
     )
+    return table.stamped(result)
 
 
 def caveats(trial: Trial) -> tuple[str, ...]:

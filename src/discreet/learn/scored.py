@@ -95,11 +95,17 @@ class Trial:
     def knowledge(self) -> str:
         """What is known of the persons that the model was trained on, in a sentence."""
         subject = self.fit.plan.subject
-        if subject.schema != self.schema:
+        if not _is_same_table(subject.schema, self.schema):
             return "The model was trained on another table; whether these persons were in it is not known here."
         if are_apart(subject.where, self.where):
             return "The model was not trained on these persons."
         return "The model was trained on persons among these, so it looks better here than on others."
+
+
+def _is_same_table(model: Schema, table: Schema) -> bool:
+    """Whether a model's schema is the table's, or what a file keeps of it: the columns that the model uses."""
+    named = (model.name, model.unit, model.relation) == (table.name, table.unit, table.relation)
+    return named and all(column in table.columns for column in model.columns)
 
 
 def _translated(cells: Any, own: ModelColumn, theirs: ModelColumn) -> Any:
@@ -117,24 +123,33 @@ def are_apart(where: Expr | None, other: Expr | None) -> bool:
 
 
 def trial_of(
-    schema: Schema, model: Any, *, max_rows: Any = 1, where: Expr | None = None, by: str | None = None
+    schema: Schema,
+    model: Any,
+    *,
+    target: str | None = None,
+    max_rows: Any = 1,
+    where: Expr | None = None,
+    by: str | None = None,
 ) -> Trial:
-    """The trial of a model on a table; refused where a column is missing or of another kind than the model's."""
+    """The trial of a model on a table; refused where a column is missing or of another kind than the model's.
+
+    Columns are found by the model's names for them; `target` names the one that the model calls otherwise.
+    """
     fit = getattr(model, "fit_", model)
     if not isinstance(fit, Fit):
         raise bad("model", "must be a fitted estimator of dp.learn", type(model).__name__, "Fit it first.")
     subject = fit.plan.subject
     features = tuple(_like(schema, feature) for feature in subject.features)
-    target = _like(schema, subject.target)
-    if sorted(map(str, target.values or ())) != sorted(map(str, subject.classes)):
-        raise bad("target", "must have the classes of the model", target.values, "Score a model of this target.")
+    goal = _like(schema, subject.target, target)
+    if sorted(map(str, goal.values or ())) != sorted(map(str, subject.classes)):
+        raise bad("target", "must have the classes of the model", goal.values, "Score a model of this target.")
     rows = amounts.count(max_rows, "max_rows", 1, schema.max_rows if schema.unit is not None else 1)
-    return Trial(fit, schema, features, target, rows, where, None if by is None else _groups(schema, by))
+    return Trial(fit, schema, features, goal, rows, where, None if by is None else _groups(schema, by))
 
 
-def _like(schema: Schema, theirs: ModelColumn) -> ModelColumn:
+def _like(schema: Schema, theirs: ModelColumn, name: str | None = None) -> ModelColumn:
     """The table's column with the name of the model's, if cells of one can be read as cells of the other."""
-    own = _column(schema, theirs.name, "model")
+    own = _column(schema, theirs.name, "model") if name is None else _column(schema, name, "target")
     if own.is_number != theirs.is_number or own.is_coded != theirs.is_coded:
         rule = f"must have a column {theirs.name!r} of the kind that it was trained with"
         raise bad("table", rule, own.to_json(), "Declare it alike, or train the model on this table.")

@@ -78,6 +78,7 @@ def measure(
         measured.kind: 1,
         **measured.facts,
         "model": digest(trial.fit),
+        "target": trial.target.column,
         "max_rows": trial.max_rows,
         "by": None if trial.by is None else trial.by.column,
         "where": None if trial.where is None else canonical(trial.where),

@@ -3,7 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
+from discreet.learn.fairness import Fairness
 from discreet.learn.privacy import Privacy
+from discreet.learn.score import Score
 from discreet.learn.task import LearnQuote
 from discreet.rehearsal import stamp
 
@@ -15,5 +17,7 @@ def stamped_part(value: Any) -> Any:
             return replace(value, covers=f"invented rows alone: this is a {stamp.STAMP}")  # its receipt has the stamp
         case LearnQuote():
             return replace(value, title=stamp.titled(value.title), words=(stamp.SENTENCE, *value.words))
+        case Score() | Fairness():
+            return replace(value, model=stamp.titled(value.model), caveats=(stamp.SENTENCE, *value.caveats))
         case _:
             raise TypeError(f"a rehearsal has no stamp for {type(value).__name__}")

@@ -1,0 +1,370 @@
+"""Scores are what plain computation gives where there is no noise, and their intervals hold where there is."""
+
+from fractions import Fraction
+from math import log, sqrt
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+from sklearn.metrics import accuracy_score, log_loss, r2_score, roc_auc_score
+
+import discreet as dp
+from discreet.errors import BadValue, EngineFailed
+from discreet.learn import auc, metrics
+from discreet.learn.interval import count_estimate, share_estimate, width_factor
+from discreet.learn.scored import Scored, trial_of
+from discreet.noise.laplace import DiscreteLaplace
+from discreet.relation import Relation
+
+from .people import rows_of, write
+from .public_model import linear_fit
+
+FEATURES = ["age", "sex", "region"]
+LEVEL = Fraction(95, 100)
+RUNS = 600
+LEAST = int(binom.ppf(1e-6, RUNS, 0.95))  # fewer hits of an interval that holds 95 of 100 have a chance below 1e-6
+
+
+def scored(columns, model, ids):
+    """The target and the predictions of those persons, computed plainly."""
+    rows = np.isin(columns["id"], ids)
+    table = {name: columns[name][rows] for name in FEATURES}
+    return columns["sick"][rows], model.predict_proba(table), table
+
+
+def held_out(people, part):
+    """The ids in a part, read beside the gate: for tests alone."""
+    rows = people.table.view().rows(["age", "pay"], where=part.where).compute()
+    return rows.columns["pay"][rows.starts], rows.columns["age"][rows.starts]
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    columns = rows_of(3000, 21)
+    columns["pay"] = np.arange(3000) / 10 + 50  # tells who is who
+    with dp.open(write(tmp_path_factory.mktemp("score"), columns)) as people:
+        train, test = people.split(test="0.4")
+        model = train.learn(dp.learn.NaiveBayes(), target="sick", features=FEATURES).fit(epsilon=2)
+        pay, _ = held_out(people, test)
+        ids = columns["id"][np.searchsorted(columns["pay"], pay - 0.01)]
+        yield people, train, test, model, scored(columns, model, ids)
+
+
+# --- without noise ---------------------------------------------------------------------------------------------------
+
+
+def test_accuracy_and_log_loss_are_the_plain_ones_without_noise(fitted):
+    _, _, test, model, (target, probability, _) = fitted
+    right = accuracy_score(target, np.array(["no", "yes"])[probability.argmax(axis=1)])
+    score = test.score(model, metric="accuracy", epsilon=10_000)
+    assert score.value == right
+    assert score.low < right < score.high < score.low + 0.002
+    score = test.score(model, metric="log_loss", epsilon=10_000)
+    assert score.value == pytest.approx(log_loss(target == "yes", probability[:, 1]), abs=1e-4)
+    assert score.persons.value == pytest.approx(len(target), abs=0.01)
+
+
+def test_auc_is_the_plain_one_but_for_its_bins(fitted):
+    _, _, test, model, (target, probability, _) = fitted
+    score = test.score(model, metric="auc", epsilon=10_000)
+    binned = np.searchsorted(auc.edges(auc.BINS), probability[:, 1])
+    assert score.value == pytest.approx(roc_auc_score(target == "yes", binned), abs=1e-9)
+    assert score.value == pytest.approx(roc_auc_score(target == "yes", probability[:, 1]), abs=0.003)
+    coarse = test.score(model, metric="auc", epsilon=10_000, bins=8)
+    binned = np.searchsorted(auc.edges(8), probability[:, 1])
+    assert coarse.value == pytest.approx(roc_auc_score(target == "yes", binned), abs=1e-9)
+    turned = test.score(model, metric="auc", epsilon=10_000, positive="no")
+    assert turned.value == pytest.approx(score.value, abs=0.003)
+
+
+def test_r_squared_is_the_plain_one_without_noise(tmp_path):
+    columns = rows_of(2000, 22)
+    with dp.open(write(tmp_path, columns)) as people:
+        fit = linear_fit(people.table.schema, "pay", "age", 100, 3)
+        score = people.score(fit, metric="r2", epsilon=10_000)
+        expected = r2_score(columns["pay"], 100 + 3.0 * columns["age"])
+        assert score.value == pytest.approx(expected, abs=1e-3)
+        assert score.low < expected < score.high
+        assert "another table" not in str(score)
+        none = people.score(fit, metric="r2", epsilon="0.001")
+        assert none.value is None or none.low < expected < none.high
+        assert none.to_json()["low"] is None or none.low > -1e9
+
+
+def test_binning_loses_less_than_a_thousandth():
+    rng = np.random.default_rng(5)
+    for share, spread in ((0.5, 1.0), (0.5, 2.5), (0.03, 1.2), (0.2, 0.8)):
+        line = spread * rng.normal(size=200_000) + log(share / (1 - share))
+        probability = 1 / (1 + np.exp(-line))
+        target = rng.random(len(line)) < probability
+        counts = auc.histogram(target, probability)
+        binned = auc.auc_estimate(counts, variance=0.0, level=LEVEL, is_population=False).value
+        assert binned == pytest.approx(roc_auc_score(target, probability), abs=0.001)
+
+
+# --- whole units -----------------------------------------------------------------------------------------------------
+
+
+def test_a_person_counts_once_however_many_rows(tmp_path):
+    """Caught here: rows counted in place of persons."""
+    with dp.open(write(tmp_path, rows_of(300, 23, rows=3), max_rows=3)) as people:
+        model = people.learn(dp.learn.NaiveBayes(), target="sick", features=["age"]).fit(epsilon=10)
+        assert people.score(model, metric="accuracy", epsilon=10_000).persons.value == 300
+        assert people.score(model, metric="accuracy", epsilon=10_000, max_rows=2).persons.value == 600
+        trial = trial_of(people.table.schema, model, max_rows=2)
+        assert trial.sensitivity(1, 1).l1 == 2
+        with pytest.raises(BadValue, match="max_rows"):
+            people.score(model, metric="accuracy", epsilon=1, max_rows=4)
+
+
+@pytest.mark.parametrize("relation", list(Relation))
+@pytest.mark.parametrize("name", ["accuracy", "auc", "log_loss", "r2"])
+def test_no_unit_moves_the_counts_by_more_than_is_stated(relation, name):
+    rng = np.random.default_rng(7)
+    metric = {"r2": metrics.RSquared(0, 1), "auc": metrics.Auc(1)}.get(name) or metrics.metric_of(
+        name, _Classes(), None
+    )
+    touched = 1 if metric.norm == 1 else metric.length
+    stated = _Sized(relation).sensitivity(metric.norm, touched)
+    reached = 0
+    for _ in range(300):
+        one, two = (_one_row(rng, name) for _ in range(2))
+        other = np.zeros(metric.length) if relation is Relation.ADD_REMOVE else metric.counts(two)
+        moved = np.abs(metric.counts(one) - other)
+        assert moved.sum() <= stated.l1
+        assert (moved**2).sum() <= stated.l2_squared
+        assert moved.max() <= stated.linf
+        assert (moved > 0).sum() <= stated.l0
+        reached = max(reached, moved.sum())
+    assert reached > stated.l1 * (0.95 if relation is Relation.ADD_REMOVE or metric.norm == 1 else 0.5)
+
+
+def _one_row(rng, name):
+    if name == "r2":
+        odd = rng.choice([np.nan, np.inf, -np.inf, 0.0, 1.0, rng.random(), rng.random()])
+        return Scored(np.array([rng.choice([0.0, 1.0, rng.random()])]), np.array([[odd]]), np.array([-1]))
+    probability = rng.choice([0.0, 1.0, np.nan, rng.random(), rng.random()])
+    return Scored(rng.integers(0, 2, 1), np.array([[1 - probability, probability]]), np.array([-1]))
+
+
+class _Classes:
+    classes = ("no", "yes")
+
+
+class _Sized:
+    def __init__(self, relation):
+        self.schema, self.max_rows = type("S", (), {"relation": relation}), 1
+
+    def sensitivity(self, norm, touched):
+        from discreet.learn.scored import Trial
+
+        return Trial.sensitivity(self, norm, touched)
+
+
+def test_models_score_each_row_by_itself(fitted):
+    """A row's last digit must not depend on the rows beside it, or one unit could move another to the next bin."""
+    _, _, _, model, _ = fitted
+    rng, subject = np.random.default_rng(3), model.fit_.plan.subject
+    columns = subject.encoded(
+        {"age": rng.integers(18, 90, 999), "sex": rng.choice(["f", "m"], 999), "region": rng.choice(["n", "w"], 999)}
+    )
+    whole = model.fit_.model.scores(columns)
+    for first, step in ((0, 7), (13, 1), (500, 2)):
+        part = model.fit_.model.scores({name: column[first::step] for name, column in columns.items()})
+        assert np.array_equal(part, whole[first::step])
+
+
+# --- intervals -------------------------------------------------------------------------------------------------------
+
+
+def noise(scale, size, rng):
+    """Two-sided geometric noise, by NumPy: seeded, for tests alone."""
+    q = np.exp(-1 / scale)
+    return rng.geometric(1 - q, size) - rng.geometric(1 - q, size)
+
+
+@pytest.mark.parametrize("level", ["0.5", "0.8", "0.9", "0.95", "0.99", "0.999"])
+def test_the_factor_holds_every_mixture_of_laplace_noise(level):
+    """By numerical inversion of the characteristic function Π 1/(1 + a²t²)."""
+    rng, factor = np.random.default_rng(1), width_factor(Fraction(level))
+    weights = [np.ones(k) for k in (1, 2, 3, 4, 8, 64)] + [rng.random(rng.integers(2, 9)) ** 3 for _ in range(40)]
+    for weight in weights:
+        own = weight / np.sqrt(2 * (weight**2).sum())  # variance 1
+        times = np.arange(0.5, 40_000) * 5e-3
+        density = np.exp(-np.log1p(np.outer(own**2, times**2)).sum(axis=0))
+        inside = 2 / np.pi * float((np.sin(factor * times) / times * density).sum() * 5e-3)
+        assert inside >= float(Fraction(level)) - 1e-4
+
+
+@pytest.mark.parametrize(
+    ("yes", "no", "scale"),
+    [(700, 300, 10.0), (700, 300, 0.3), (20, 5, 10.0), (20, 5, 1.0), (0, 1000, 2.0), (3, 0, 0.2), (5000, 4000, 1.0)],
+)
+def test_intervals_of_shares_hold(yes, no, scale):
+    rng, exact = np.random.default_rng(31), yes / (yes + no)
+    hits = 0
+    for a, b in noise(scale, (RUNS, 2), rng):
+        found = share_estimate(yes + int(a), no + int(b), scale=scale, level=LEVEL)
+        hits += found.low <= exact <= found.high
+    assert hits >= LEAST
+
+
+@pytest.mark.parametrize(("bins", "size", "scale"), [(96, 4000, 10.0), (96, 400, 10.0), (16, 4000, 2.0)])
+@pytest.mark.parametrize("share", [0.5, 0.05])
+def test_intervals_of_areas_hold(bins, size, scale, share):
+    rng = np.random.default_rng(32)
+    line = 1.3 * rng.normal(size=size) + log(share / (1 - share))
+    probability = 1 / (1 + np.exp(-line))
+    counts = auc.histogram(rng.random(size) < probability, probability, bins)
+    variance = DiscreteLaplace(Fraction(scale)).variance
+    exact = auc.auc_estimate(counts, variance=0.0, level=LEVEL, is_population=False).value
+    hits = 0
+    for drawn in noise(scale, (RUNS, 2 * bins), rng):
+        found = auc.auc_estimate(counts + drawn, variance=variance, level=LEVEL, is_population=False)
+        hits += found.low <= exact <= found.high
+    assert hits >= LEAST
+
+
+@pytest.mark.parametrize("size", [50, 2000])
+def test_intervals_of_r_squared_hold(size):
+    rng, metric = np.random.default_rng(33), metrics.RSquared(0, 1)
+    number = np.clip(rng.normal(0.4, 0.2, size), 0, 1)
+    rows = Scored(number, np.clip(number + rng.normal(0, 0.1, size), 0, 1)[:, None], np.full(size, -1))
+    exact, scale = r2_score(number, rows.scores[:, 0]), 3.0 * metrics.STEPS
+    counts, hits = metric.counts(rows), 0
+    for drawn in noise(scale, (RUNS, 5), rng):
+        found = metric.estimate(counts + drawn, metrics.Law(scale, 2 * scale**2, LEVEL))
+        hits += found.low <= exact <= found.high
+    assert hits >= LEAST
+
+
+@pytest.mark.parametrize("name", ["accuracy", "log_loss", "auc"])
+@pytest.mark.parametrize("size", [100, 1000])
+def test_intervals_about_the_population_hold(name, size):
+    rng, metric = np.random.default_rng(34), metrics.metric_of(name, _Classes(), None)
+    scale = 2.0 * metric.norm
+    law = metrics.Law(scale, 2 * scale**2, LEVEL, is_population=True)
+
+    def drawn(count):
+        probability = 1 / (1 + np.exp(-1.5 * rng.normal(size=count)))
+        target = (rng.random(count) < probability).astype(np.int64)
+        return Scored(target, np.stack([1 - probability, probability], axis=1), np.full(count, -1))
+
+    quiet = metrics.Law(1e-9, 0.0, LEVEL)
+    exact = metric.estimate(metric.counts(drawn(2_000_000)), quiet).value
+    hits = 0
+    for numbers in noise(scale, (RUNS, metric.length), rng):
+        found = metric.estimate(metric.counts(drawn(size)) + numbers, law)
+        hits += found.low <= exact <= found.high
+    assert hits >= LEAST
+
+
+def test_intervals_shrink_with_the_noise():
+    widths = []
+    for scale in (30.0, 10.0, 1.0, 0.1):
+        found = share_estimate(700, 300, scale=scale, level=LEVEL)
+        widths.append(found.high - found.low)
+    assert widths == sorted(widths, reverse=True)
+    assert widths[1] < 2 * 2.2 * sqrt(2) * 10 * sqrt(0.7**2 + 0.3**2) / 1000 + 0.002
+    assert NormalDist().inv_cdf(0.975) < width_factor(LEVEL) < 2.13
+    assert count_estimate(-5, scale=1.0, numbers=1, level=LEVEL).value == 0
+
+
+def test_what_noise_hides_has_no_value():
+    for yes, no in ((0, 0), (-3, -4), (2, -1), (1, 1)):
+        found = share_estimate(yes, no, scale=10.0, level=LEVEL)
+        assert (found.value, found.low, found.high) == (None, 0.0, 1.0)
+
+
+# --- the gate --------------------------------------------------------------------------------------------------------
+
+
+def test_scores_are_replayed_for_nothing(fitted):
+    people, _, test, model, _ = fitted
+    first = test.score(model, metric="accuracy", epsilon="0.5")
+    charges = people.budget.charges
+    again = test.score(model, metric="accuracy", epsilon="0.5", level="0.8")
+    wider = test.score(model, metric="accuracy", epsilon="0.5", of="population")
+    assert (first.is_replayed, again.is_replayed, wider.is_replayed) == (False, True, True)
+    assert first.value == again.value == wider.value
+    assert again.low > first.low > wider.low
+    assert people.budget.charges == charges
+    assert "population" in str(wider)
+    assert first.to_json()["value"] == first.value
+    test.score(model, metric="auc", epsilon="0.5", bins=8)
+    test.score(model, metric="auc", epsilon="0.5", bins=16)
+    assert people.budget.charges == charges + 2
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"metric": "f1"},
+        {"metric": "r2"},
+        {"metric": "auc", "positive": "maybe"},
+        {"metric": "auc", "bins": 1},
+        {"metric": "accuracy", "of": "all"},
+        {"metric": "accuracy", "max_rows": 2},
+        {"metric": "accuracy", "epsilon": 0},
+        {"metric": "accuracy", "level": 1},
+        {"metric": "accuracy", "model": "no model"},
+    ],
+    ids=str,
+)
+def test_refusals_come_before_any_charge(fitted, wrong):
+    people, _, test, model, _ = fitted
+    entries = people.budget.entries
+    asked = {"model": model, "epsilon": 1} | wrong
+    with pytest.raises(BadValue):
+        test.score(asked.pop("model"), **asked)
+    assert people.budget.entries == entries
+
+
+def test_models_of_other_columns_are_refused_before_any_charge(fitted):
+    people, _, test, _, _ = fitted
+    entries = people.budget.entries
+    rng = np.random.default_rng(2)
+    cases = [
+        ({"height": rng.random(50)}, {"bounds": (0, 1)}),
+        ({"age": rng.choice(["a", "b"], 50)}, {"values": {"age": ["a", "b"]}}),
+    ]
+    for table, facts in cases:
+        model = dp.learn.NaiveBayes(epsilon=5, classes=["no", "yes"], **facts)
+        model.fit(table, rng.choice(["no", "yes"], 50))
+        with pytest.raises(BadValue):
+            test.score(model, metric="accuracy", epsilon=1, target="sick")
+    assert people.budget.entries == entries
+
+
+def test_a_failure_in_prediction_has_the_fixed_reply_and_keeps_its_charge(tmp_path, monkeypatch):
+    with dp.open(write(tmp_path, rows_of(50, 24))) as people:
+        model = people.learn(dp.learn.NaiveBayes(), target="sick", features=["age"]).fit(epsilon=1)
+        spent = people.budget.spent.epsilon
+
+        def broken(columns):
+            raise ValueError(f"the first age is {columns['age'][0]}")
+
+        monkeypatch.setitem(model.fit_.__dict__, "model", type("Broken", (), {"scores": staticmethod(broken)}))
+        with pytest.raises(EngineFailed) as failed:
+            people.score(model, metric="accuracy", epsilon=1)
+        assert "age" not in str(failed.value)
+        assert failed.value.__cause__ is None
+        assert people.budget.spent.epsilon == spent + 1
+
+
+def test_models_of_arrays_are_scored_by_the_names_of_their_columns(fitted):
+    _, _, test, _, (target, _, rows) = fitted
+    rng = np.random.default_rng(4)
+    table = {"region": rng.choice(["s", "w", "n"], 800), "age": rng.integers(18, 90, 800)}
+    sick = np.where(table["age"] + 40 * (table["region"] == "w") > 60, "yes", "no")
+    facts = {"bounds": {"age": (18, 90)}, "values": {"region": ["w", "n", "s"]}, "classes": ["yes", "no"]}
+    model = dp.learn.NaiveBayes(epsilon=50, **facts)
+    model.fit(table, sick)
+    with pytest.raises(BadValue, match="declared"):
+        test.score(model, metric="accuracy", epsilon=1)  # no column is called y
+    score = test.score(model, metric="accuracy", epsilon=10_000, target="sick")
+    assert score.value == accuracy_score(target, model.predict(rows))
+    assert "another table" in str(score)
+    with pytest.raises(BadValue, match="classes"):
+        test.score(model, metric="accuracy", epsilon=1, target="sex")
