@@ -87,12 +87,12 @@ class MomentsPlan:
         """As `Plan.model`."""
         gram, answers = moments_of(released["moments"], self.shape.width, self._public["balance"])
         weights = least_squares(gram, answers, self.deviation, float(self.least))
-        return LinearModel(self.subject, "huber", self.shape.described(), weights.reshape(1, -1))
+        return LinearModel(self.subject, "huber", self.shape.description, weights.reshape(1, -1))
 
     @property
     def _public(self) -> dict[str, Any]:
         own = {"target": dict(self.shape.target), "balance": max(1, round(DIAGONAL * self.shape.norm))}
-        return {key: value for key, value in self.shape.described().items() if key != "centre"} | own
+        return {key: value for key, value in self.shape.description.items() if key != "centre"} | own
 
     @property
     def _mechanism(self) -> Additive:

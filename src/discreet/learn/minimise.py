@@ -70,8 +70,8 @@ class Problem:
     @cached_property
     def _held(self) -> list[Floats]:
         """The matrices, where they are small enough to be kept."""
-        small = len(self.answers) * self.design.encoding.width <= _HELD
-        return [self._rows(part) for part in self._parts] if small else []
+        is_held = len(self.answers) * self.design.encoding.width <= _HELD
+        return [self._rows(part) for part in self._parts] if is_held else []
 
     def _rows(self, part: slice) -> Floats:
         return dense_rows(self.design, part) * (self.design.clipping[part] / UNIT)[:, None]
@@ -85,14 +85,14 @@ def minimum(problem: Problem, gap: float, newton_steps: int = NEWTON_STEPS) -> F
         if _length(gradient) <= reached:
             return point
         direction = np.asarray(np.linalg.solve(problem.hessian(point), gradient), dtype=np.float64)
-        following, gradient = _shortened(problem, point, gradient, direction)
+        following, gradient = _newton_step(problem, point, gradient, direction)
         if following is point:
             break
         point = following
     return point if _length(gradient) <= reached else _descended(problem, point, reached)
 
 
-def _shortened(problem: Problem, point: Floats, gradient: Floats, direction: Floats) -> tuple[Floats, Floats]:
+def _newton_step(problem: Problem, point: Floats, gradient: Floats, direction: Floats) -> tuple[Floats, Floats]:
     """The next point and its gradient: the longest of 1, ½, ¼ … of a Newton step that shortens the gradient."""
     step = 1.0
     for _ in range(_HALVINGS):

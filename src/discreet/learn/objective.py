@@ -226,4 +226,4 @@ class ObjectivePlan:
         """As `Plan.model`."""
         own = self.mechanism
         lines = released["weights"].astype(np.float64).reshape(1, -1) * float(own.step)
-        return LinearModel(self.subject, own.loss.name, own.shape.described(), lines)
+        return LinearModel(self.subject, own.loss.name, own.shape.description, lines)

@@ -44,7 +44,8 @@ from discreet.relation import Relation
 GAP = Fraction(1, 2**22)  # g over G
 LAST_SHARE = Fraction(1, 64)  # of ε, for what is not exact
 COUNT_SHARE = Fraction(1, 50)  # of the price, where the number of rows is not public
-_DIVISORS = {"logistic": 20.0, "hinge": 20.0, "huber": 0.2}  # of G·n/μ in the square of the ridge
+_DIVISORS = {"logistic": 20.0, "hinge": 20.0, "huber": 0.4}  # of G·n/μ in the square of the ridge
+_BLUR = 0.1  # what noise may add to a predicted number, of half its range
 SLOPES = {"logistic": Fraction(7, 10), "hinge": Fraction(7, 10), "huber": Fraction(4, 10)}
 
 
@@ -103,8 +104,9 @@ def output_perturbation(
 class OutputLearner:
     """A loss, the norm of rows, the ridge Λ (`alpha`) and a public number of rows; None means the rule.
 
-    The rule is Λ = √(G·n/20μ), for huber √(G·n/.2μ), with 4√d/ε for 1/μ where δ is 0: noise in weights costs numbers
-    more than ranks.  Without Λ and n, a 50th of the price counts the rows.
+    The rule is Λ = √(G·n/20μ), with 4√d/ε for 1/μ where δ is 0.  Noise costs numbers more than ranks: for huber it is
+    √(G·n/.4μ), and so much that noise moves a number by some tenth at most.  Without Λ and n, a 50th of the price
+    counts the rows.
     """
 
     loss: str = "logistic"
@@ -177,7 +179,7 @@ class OutputPlan:
     def model(self, released: Released) -> LinearModel:
         """As `Plan.model`."""
         lines = released["weights"].astype(np.float64).reshape(1, -1) * float(self.mechanism(released).step)
-        return LinearModel(self.subject, self.loss.name, self.shape.described(), lines)
+        return LinearModel(self.subject, self.loss.name, self.shape.description, lines)
 
     @property
     def _share(self) -> Fraction:
@@ -195,10 +197,10 @@ class OutputPlan:
             return self.ridge
         rows = max(self.rows if self.rows is not None else int(released["rows"][0]), 1)
         steepness = float(minimiser_sensitivity(self.loss.steepest * self.shape.norm, Fraction(1), self._relation))
-        noise = (
-            4 * sqrt(self.shape.width) / float(self.price.terms.epsilon) if self.price.is_pure else 1 / self.price.mu
-        )
-        ridge = sqrt(steepness * rows * noise / _DIVISORS[self.loss.name])
+        noise = sqrt(self.shape.width) / float(self._epsilon) if self.price.is_pure else 1 / self.price.mu
+        ridge = sqrt(steepness * rows * noise * (4 if self.price.is_pure else 1) / _DIVISORS[self.loss.name])
+        if self.loss.name == "huber":
+            ridge = max(ridge, steepness * noise * float(self.shape.norm) / _BLUR)
         return Fraction(amounts.rounded_up(Fraction(ridge), 3))
 
     @property

@@ -18,6 +18,7 @@ from discreet.learn.minimise import Problem
 from discreet.learn.subject import Subject, require_classes, require_number
 from discreet.ndarrays import Floats
 
+MOST_COLUMNS = 2**11  # a minimiser solves as many equations at every step
 _NORM = 0.85  # of the longest row
 
 
@@ -37,25 +38,26 @@ class Shape:
     @cached_property
     def encoding(self) -> Encoding:
         """The features behind the intercept, nothing taken off them."""
-        return Encoding.parse(self._described)
+        return Encoding.parse(self._parameters)
 
     @property
     def width(self) -> int:
         """How many weights there are."""
         return self.encoding.width
 
-    def described(self) -> dict[str, Any]:
+    @property
+    def description(self) -> dict[str, Any]:
         """The same, as a kernel and a model are told."""
-        return self._described | {"centre": np.zeros(self.width, dtype=np.int64)}
+        return self._parameters | {"centre": np.zeros(self.width, dtype=np.int64)}
 
     @property
-    def _described(self) -> dict[str, Any]:
+    def _parameters(self) -> dict[str, Any]:
         return {"features": list(self.features), "norm": self.norm, "rows": self.rows}
 
     def problem(self, rows: UnitRows, loss: LineLoss, ridge: Fraction, tilt: Floats | None = None) -> Problem:
         """The risk over those rows; columns are the features and, last, the target."""
         *names, target = rows.columns
-        design, goal = design_of(rows, self._described, names), Feature.parse(self.target)
+        design, goal = design_of(rows, self._parameters, names), Feature.parse(self.target)
         cells = rows.columns[target]
         if goal.is_number:
             has_answer = ~np.isnan(cells)
@@ -85,4 +87,8 @@ def shape_of(
     features = tuple(feature.described_number() for feature in subject.features)
     longest = sqrt(len(features) + 1)
     limit = Fraction(int(_NORM * longest * UNIT), UNIT) if norm is None else amounts.positive(norm, "norm")
-    return Shape(features, subject.target.described_number(), limit, subject.max_rows, class_weight)
+    shape = Shape(features, subject.target.described_number(), limit, subject.max_rows, class_weight)
+    if shape.width > MOST_COLUMNS:
+        fix = "Leave out features with many values, or leave the solver out: descent takes them."
+        raise bad("features", f"must have at most {MOST_COLUMNS} columns for this solver", shape.width, fix)
+    return shape

@@ -19,6 +19,7 @@ from discreet.noise.gaussian import RoundedGaussian
 from discreet.noise.source import Source
 
 FINE = 2**36  # steps of a normal variable's 1
+MOST_DIMENSIONS = 2**13  # so that doubles lose less than the bound leaves them
 _BEYOND = 41  # ‖Y‖ and ‖Z‖ exceed √(d + 1) + 40 with a probability below 2⁻¹¹⁰⁰
 
 
@@ -34,7 +35,7 @@ class Radial:
     scale: Fraction
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "dimension", amounts.count(self.dimension, "dimension", 1, 2**20))
+        object.__setattr__(self, "dimension", amounts.count(self.dimension, "dimension", 1, MOST_DIMENSIONS))
         object.__setattr__(self, "scale", amounts.positive(self.scale, "scale"))
 
     @property
