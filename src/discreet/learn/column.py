@@ -25,6 +25,8 @@ from discreet.schema import Column, Type
 from discreet.schema.kind import number_of
 
 LONG = 1000
+_TEXTS = frozenset({str, type(None)})  # types whose values are compared as they are, in a list of texts
+_NUMBERS = frozenset({str, int, float, bool, type(None)})  # and in a list of whole numbers: 1, 1.0 and True are equal
 
 
 @dataclass(frozen=True)
@@ -107,8 +109,11 @@ class ModelColumn:
         """The cells of rows that are not behind the gate, as a kernel sees those of the table."""
         if self.values is None:
             return _numbers(cells)
-        places = {_plain(value): place for place, value in enumerate(self.values)}
-        codes = np.array([places.get(_plain(cell), -1) for cell in _listed(cells)], dtype=np.int64)
+        places = {value: place for place, value in enumerate(self.values)}
+        listed = _listed(cells)
+        compared, key_of = (_TEXTS, _text) if self.is_coded else (_NUMBERS, _plain)
+        keys = listed if compared.issuperset(map(type, listed)) else map(key_of, listed)
+        codes = np.array([places.get(key, -1) for key in keys], dtype=np.int64)
         if self.is_coded:
             return codes
         numbers = np.array([*(float(value) for value in self.values), np.nan])
@@ -160,8 +165,15 @@ def _without_facts(name: str, column: Column) -> BadValue:
     return bad(f"column {name!r}", "must have public bounds", str(column.type), fix)
 
 
+def _text(value: Any) -> str | None:
+    """A text, or a whole number's digits, as a table's own cells are read; nothing else is one."""
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
 def _plain(value: Any) -> Any:
-    """A value as it is compared: a boolean and a whole number are told apart from texts, and −1 stands for none."""
+    """A number as it is compared: a boolean is 0 or 1, and what is no whole number is none."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool):
