@@ -15,6 +15,7 @@ from discreet.kernel.encode import Feature
 from discreet.learn import file, forest
 from discreet.learn.forest import BINS, ForestLearner, ForestPlan
 from discreet.learn.greedy import greedy_tests
+from discreet.learn.leaf_rates import leaf_logs
 from discreet.learn.planted import planted_tests
 from discreet.learn.price import parse_price
 from discreet.learn.rates import rates_of
@@ -281,3 +282,10 @@ def test_a_feature_may_be_called_like_a_part_of_the_tree():
     facts = {"bounds": {"leaves": (18, 90)}, "values": {"tests": ["f", "m"]}, "classes": CLASSES}
     model = dp.learn.DecisionTree(epsilon=10, **facts).fit(renamed, columns["sick"])
     assert np.isfinite(model.predict_proba(renamed)).all()
+
+
+def test_leaves_of_noise_alone_say_next_to_nothing():
+    noise = np.random.default_rng(3).normal(scale=50.0, size=(40, 2, 16))
+    told = noise + np.where(np.arange(16) < 8, [[1000.0], [100.0]], [[100.0], [1000.0]])
+    quiet, loud = (np.abs(leaf_logs(counts, 50.0)[1]).mean() for counts in (noise, told))
+    assert quiet < 0.15 < 0.7 < loud
