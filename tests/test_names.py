@@ -15,7 +15,8 @@ IRREGULAR = {"begun", "bent", "built", "chosen", "done", "drawn", "found", "give
 IRREGULAR |= {"lost", "made", "meant", "paid", "said", "seen", "sent", "shown", "spelt", "taken", "thrown", "told"}
 IRREGULAR |= {"written"}
 CONTRACT = {"done", "stored"}  # of runs and payers, which rooms are written against
-ALIKE = {"concatenated", "declared", "negated", "rounded", "unsupported", "watched"}  # the argument in another type
+# the argument in another type
+ALIKE = {"concatenated", "declared", "encoded", "negated", "rounded", "unsupported", "watched"}
 NOUNS = {"embed", "feed", "need", "seed", "shed", "speed"}
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.learn.interval import Estimate, hull, told, width_factor
+from discreet.learn.interval import Estimate, estimate_of, hull, width_factor
 from discreet.ndarrays import Bools, Floats, Ints
 
 BINS = 96
@@ -57,4 +57,4 @@ def auc_estimate(noisy: Ints, *, variance: float, level: Fraction, is_population
     if total_rest <= 0 or total_own <= 0:
         return Estimate(None, 0.0, 1.0)
     value = min(max(wins / pairs, 0.0), 1.0)
-    return told(value, *hull(accepts, value))
+    return estimate_of(value, *hull(accepts, value))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from discreet.engine.protocol import Progress
 from discreet.errors import bad
@@ -16,9 +16,6 @@ from discreet.query.explain import unit
 from discreet.query.nodes import Expr
 from discreet.table import Table
 from discreet.terms import price_text
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _WORDS = {
     "accuracy": "persons are predicted right",
@@ -67,7 +64,7 @@ class Fairness:
         lines += [f"The gap of {name} between groups is {_points(self.gaps[name])}." for name in RATES]
         return "\n".join([*lines, *self.caveats, f"It cost {price_text(self.cost)}; receipt {self.receipt}."])
 
-    def plot(self) -> "Figure":
+    def plot(self) -> Any:
         """The rates of every group with their intervals."""
         from discreet.plot.answer import Mark, points_picture
 

@@ -78,10 +78,10 @@ def share_estimate(
         return accepted
 
     value = min(max(yes / total, 0.0), 1.0) if total > 0 else None
-    return told(value, *hull(accepts, value))
+    return estimate_of(value, *hull(accepts, value))
 
 
-def told(value: float | None, low: float, high: float) -> Estimate:
+def estimate_of(value: float | None, low: float, high: float) -> Estimate:
     """The estimate, without a value where its interval is all of 0 … 1."""
     return Estimate(None if low <= 0 and high >= 1 else value, low, high)
 

@@ -69,7 +69,7 @@ class Trial:
             return Sensitivity(cells, size, size * size, size, self.schema.relation)  # type: ignore[arg-type]
         return Sensitivity(2 * cells, 2 * size, 2 * size * size, size, self.schema.relation)  # type: ignore[arg-type]
 
-    def scored(self, rows: UnitRows) -> Scored:
+    def predictions(self, rows: UnitRows) -> Scored:
         """The rows that count, with what the model says of each."""
         counts = np.arange(rows.size) - rows.starts[rows.unit_of_row] < self.max_rows
         target = self._target(rows.columns[self.target.column])

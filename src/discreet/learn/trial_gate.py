@@ -87,7 +87,7 @@ def measure(
     request = Request(facts, terms, analyst, branches, {"text": measured.text, "words": [trial.knowledge]})
     with closing(table.view(progress)) as view:
         rows = view.rows(trial.columns, where=trial.where)
-        exact = rows.then(lambda held: measured.counts(trial.scored(held)), sensitivity, proof=PROOF)
+        exact = rows.then(lambda held: measured.counts(trial.predictions(held)), sensitivity, proof=PROOF)
 
         def pack(released: Ints) -> bytes:
             law = {"is": "laplace", "scale": str(sensitivity.l1 / terms.epsilon)}

@@ -6,7 +6,7 @@ may see.  Without privacy means ε = 10⁶, where the noise is nothing.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -18,9 +18,6 @@ from discreet.learn.estimators.base import Classifier
 from discreet.learn.group_rates import RATES
 from discreet.ndarrays import Bools
 from discreet.noise.public import generator
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 WITHOUT = amounts.MAX_EPSILON
 EPSILONS = ("0.1", "0.3", "1", "3", "10")
@@ -86,7 +83,7 @@ class FairnessCurve:
             )
         return "\n".join(lines)
 
-    def plot(self) -> "Figure":
+    def plot(self) -> Any:
         """The rate of each group against ε, with all draws between the ends of its bar."""
         from discreet.plot.cost import CostLine, cost_picture
 
