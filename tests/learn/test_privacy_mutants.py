@@ -1,0 +1,251 @@
+"""Fits on neighbouring tables with one history: every step stays within its noise, and every planted bug is found."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from discreet.bounded import RowLimit
+from discreet.engine import arrays as array_engine
+from discreet.engine import passes
+from discreet.errors import BadValue
+from discreet.kernel import encode, risk
+from discreet.kernel.contract import kernel_of
+from discreet.kernel.encode import Design
+from discreet.learn import additive, arrays, tables
+from discreet.learn.additive import AdditiveLearner
+from discreet.learn.arrays import Facts
+from discreet.learn.descent import CENTRE_SHARE, DescentPlan
+from discreet.learn.linear import LinearLearner
+from discreet.learn.naive_bayes import NaiveBayesLearner
+from discreet.learn.price import parse_price
+from discreet.learn.steps import Steps
+from discreet.learn.subject import Subject
+from kernel.test_risk import clipped_without_intercept
+from learn.watched import faults, reached, watched
+
+LEARNERS = {
+    "naive bayes": NaiveBayesLearner(),
+    "additive": AdditiveLearner(),
+    "logistic": LinearLearner("logistic"),
+    "hinge": LinearLearner("hinge", passes=3),
+    "class weights": LinearLearner("logistic", passes=3, class_weight=(0.25, 1.0)),
+    "huber": LinearLearner("huber", passes=3),
+}
+COLOURS = ["red", "green", "blue"]
+
+
+@pytest.fixture(autouse=True)
+def one_key(monkeypatch):
+    """Both tables of a pair are hashed under one key, as a ledger's are."""
+    monkeypatch.setattr(array_engine, "draw_key", lambda source: bytes(32))
+
+
+def facts_of(learner, relation, max_rows=1):
+    target = {"target_bounds": (0, 9)} if learner.options().get("loss") == "huber" else {"classes": [0, 1]}
+    bounds, values = {"a": (0, 9), "b": (0, 5000)}, {"c": COLOURS}
+    return Facts(bounds=bounds, values=values, relation=relation, max_rows=max_rows, **target)
+
+
+def table(rows, with_units):
+    """Rows of a, b, the place of c, the target and the unit, as X, y and units."""
+    a, b, c, y, unit = (np.array(column) for column in zip(*rows, strict=True))
+    X = {"a": a.astype(float), "b": b.astype(float), "c": np.array([*COLOURS, "none"])[c.astype(int)]}
+    return X, y.astype(int), unit.astype(int) if with_units else None
+
+
+BASE = [(1, 10, 0, 0, 0), (9, 4000, 1, 1, 1), (5, 0, 2, 1, 2), (np.nan, 70, 3, 0, 3), (4, 5000, 0, 1, 4)]
+FAR = [(9, 5000, 2, 0), (0, 0, 0, 1), (9, 0, 1, 1), (0, 5000, 3, 0)]
+
+
+def pairs(relation, each=1):
+    """One unit more or less, or another one in its place; at the ends of the ranges, with `each` rows."""
+
+    def rows_of(row, unit):
+        return [(*row, unit)] * each
+
+    with_units = each > 1
+    ends = [rows_of(row, 9) for row in FAR]
+    if relation == "add-remove":
+        changed = [(BASE, BASE[1:]), (BASE, BASE[:1] + BASE[2:]), *((BASE, [*BASE, *end]) for end in ends)]
+    else:
+        changed = [([*BASE, *one], [*BASE, *two]) for one in ends for two in ends if one != two]
+        changed += [(BASE, [*rows_of(FAR[0], 0), *BASE[1:]])]
+    return [(table(one, with_units), table(two, with_units)) for one, two in changed]
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_step_of_a_fit_stays_within_its_noise(name, relation):
+    learner = LEARNERS[name]
+    assert faults(learner, facts_of(learner, relation), pairs(relation)) == []
+    assert faults(learner, facts_of(learner, relation, 3), pairs(relation, each=3)) == []
+
+
+def test_the_noise_of_a_fit_is_not_wider_than_it_must_be():
+    for name in ("naive bayes", "logistic"):
+        assert reached(LEARNERS[name], facts_of(LEARNERS[name], "add-remove"), pairs("add-remove")) > 0.9
+
+
+def test_all_of_the_price_is_used_and_nothing_beyond():
+    """The shares of every learner add up to 1, up to the widening by 2⁻⁴⁰ and twelve digits."""
+    price = parse_price(2, "1e-3")
+    for name in ("additive", "logistic", "huber"):
+        learner = LEARNERS[name]
+        plan, steps, _ = watched(learner, table(BASE, False), facts_of(learner, "add-remove"), price)
+        costs = [cost for step in steps for cost in getattr(step.mechanism.cost, "costs", (step.mechanism.cost,))]
+        used = sum(1 / cost.sigma**2 for cost in costs) * plan.cost.sigma**2
+        assert 1 - 1e-9 < used <= 1
+
+
+# --- planted bugs ----------------------------------------------------------------------------------------------------
+
+ADD, REPLACE = "add-remove", "replace-one"
+REAL_SUBJECT, REAL_SUM = arrays.subject_of_arrays, Steps.sum
+
+
+def bounds_of_the_rows(columns, y, units, facts):
+    own = {name: (float(np.nanmin(columns[name])), float(np.nanmax(columns[name])) + 1) for name in ("a", "b")}
+    return REAL_SUBJECT(columns, y, units, Facts(own, facts.values, facts.classes, facts.target_bounds, facts.relation))
+
+
+def values_of_the_rows(columns, y, units, facts):
+    own = {"c": sorted(set(columns["c"].tolist()))}
+    return REAL_SUBJECT(columns, y, units, Facts(facts.bounds, own, facts.classes, facts.target_bounds, facts.relation))
+
+
+def by_the_number_of_rows(self, steps, _real=DescentPlan._centre):
+    _, centre = _real(self, steps)
+    return float(steps.view.rows(["x0"]).compute().size), centre
+
+
+def centred_by_the_rows(self, steps, _real=DescentPlan._centre):
+    rows, centre = _real(self, steps)
+    centre = centre.copy()
+    centre[1] = int(np.nanmean(steps.view.rows(["x0"]).compute().columns["x0"]) * 100)
+    return rows, centre
+
+
+def passes_at_the_whole_price(self, name, kernel, public, share, **named):
+    return REAL_SUM(self, name, kernel, public, share / (1 - CENTRE_SHARE) if "pass" in name else share, **named)
+
+
+def reading_the_rows(self, steps, _real=DescentPlan.fit):
+    return _real(self, steps) | {"rows": np.array([steps.view.rows(["x0"]).compute().size])}
+
+
+def whole_price_each(tallies, price, share, _real=tables._noise):
+    return _real(tallies, price, share * len(tallies))
+
+
+def unclipped(slopes, steepest):
+    return [slope * risk.SLOPE for slope in slopes]
+
+
+def weighing_double(loss, slope, codes):
+    return np.where(codes >= 0, 2 * slope, np.nan)
+
+
+WITHOUT_INTERCEPT = (Design, "of", classmethod(clipped_without_intercept))
+EVERY_ROW = (encode, "_shares", lambda chunk, rows: np.ones(chunk.size))
+OWN_BOUNDS = (arrays, "subject_of_arrays", bounds_of_the_rows)
+MUTANTS = {
+    "bounds are read from the rows": ("naive bayes", ADD, 1, [OWN_BOUNDS]),
+    "bounds of descent are read from the rows": ("logistic", ADD, 1, [OWN_BOUNDS]),
+    "values are read from the rows": ("naive bayes", ADD, 1, [(arrays, "subject_of_arrays", values_of_the_rows)]),
+    "the intercept lies outside the norm": ("logistic", ADD, 1, [WITHOUT_INTERCEPT]),
+    "the rate follows the number of rows": ("logistic", ADD, 1, [(DescentPlan, "_centre", by_the_number_of_rows)]),
+    "the centre is the mean of the rows": ("logistic", ADD, 1, [(DescentPlan, "_centre", centred_by_the_rows)]),
+    "rows count in place of persons": ("logistic", ADD, 3, [EVERY_ROW]),
+    "the centre is not paid for": ("logistic", ADD, 1, [(Steps, "sum", passes_at_the_whole_price)]),
+    "each table takes the whole price": ("naive bayes", ADD, 1, [(tables, "_noise", whole_price_each)]),
+    "a class weighs 2": ("logistic", ADD, 1, [(risk, "_weighted", weighing_double), (risk, "_clipped", unclipped)]),
+    "the result reads the rows": ("logistic", ADD, 1, [(DescentPlan, "fit", reading_the_rows)]),
+    "another relation in the plan": (
+        "logistic", REPLACE, 1, [(Subject, "limit", property(lambda self: RowLimit(self.schema.max_rows)))],
+    ),
+    "another relation in the plan and the view": (
+        "logistic", REPLACE, 1,
+        [
+            (Subject, "limit", property(lambda self: RowLimit(self.schema.max_rows))),
+            (passes, "row_limit", lambda schema: RowLimit(schema.max_rows)),
+        ],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_planted_bug_of_a_learner_is_found(monkeypatch, mutant):
+    name, relation, each, patches = MUTANTS[mutant]
+    for patch in patches:
+        monkeypatch.setattr(*patch)
+    learner = LEARNERS[name]
+    assert faults(learner, facts_of(learner, relation, each), pairs(relation, each)) != []
+
+
+def test_a_centre_share_that_is_read_twice_is_found(monkeypatch):
+    """The stage takes a tenth, and the passes leave a twentieth for it."""
+
+    def tenth(self, name, kernel, public, share, **named):
+        return REAL_SUM(self, name, kernel, public, 2 * share if name == "centre" else share, **named)
+
+    monkeypatch.setattr(Steps, "sum", tenth)
+    learner = LEARNERS["logistic"]
+    assert faults(learner, facts_of(learner, ADD), pairs(ADD)) == ["more than the price"]
+
+
+def test_stages_of_an_additive_model_that_take_more_than_the_price_are_found(monkeypatch):
+    monkeypatch.setattr(additive, "SHARES", tuple(share * 11 / 10 for share in additive.SHARES))
+    learner = LEARNERS["additive"]
+    assert "more than the price" in faults(learner, facts_of(learner, ADD), pairs(ADD)[:1])
+
+
+def test_noise_planned_from_what_it_is_compared_with_hides_a_narrow_view(monkeypatch):
+    """A view that derives its bound for the wrong relation is refused, unless the plan asks the view for it."""
+    learner, facts = LEARNERS["logistic"], facts_of(LEARNERS["logistic"], REPLACE)
+    monkeypatch.setattr(passes, "row_limit", lambda schema: RowLimit(schema.max_rows))
+    honest = faults(learner, facts, pairs(REPLACE)[:2])
+    assert "the gate refuses" in honest
+    assert "moved beyond the noise" not in honest
+
+    def comparing_with_itself(self, name, kernel, public, share, **named):
+        exact = self.view.sum(kernel, self._subject.columns, public)
+        return self.measure(name, self._price.mechanism(exact.sensitivity, share), exact)
+
+    monkeypatch.setattr(Steps, "sum", comparing_with_itself)
+    hidden = faults(learner, facts, pairs(REPLACE))
+    assert "the gate refuses" not in hidden
+    assert "moved beyond the noise" in hidden
+
+
+# --- refusals before the charge --------------------------------------------------------------------------------------
+
+REFUSED = [
+    (partial(LinearLearner, class_weight=(2.0, 1.0)), 1, "class_weight"),
+    (partial(LinearLearner, class_weight=(1.0,)), 1, "class_weight"),
+    (partial(LinearLearner, passes=0), 1, "passes"),
+    (partial(LinearLearner, norm="0.02"), 1, "norm"),
+    (partial(LinearLearner, norm="500"), 1, "norm"),
+    (LinearLearner, 5000, "rows"),
+    (AdditiveLearner, 5000, "rows"),
+]
+
+
+@pytest.mark.parametrize(("learner", "max_rows", "said"), REFUSED)
+def test_what_a_pass_would_refuse_is_refused_by_the_plan(learner, max_rows, said):
+    X, y, units = table(BASE, True)
+    facts = facts_of(learner(), ADD, max_rows)
+    subject, _ = REAL_SUBJECT(arrays.columns_of(X), y, units, facts)
+    with pytest.raises(BadValue, match=said):
+        learner().plan(subject, parse_price(1, "1e-6"))
+
+
+def test_more_than_256_features_leave_room_for_the_number_of_rows():
+    """√K times a step of 2²⁶ would pass 2³⁰ steps, which no chunk may add up to for each unit."""
+    X, y = {f"x{place}": np.array([0.0, 1.0, 1.0]) for place in range(300)}, np.array([0, 1, 1])
+    subject, view = REAL_SUBJECT(X, y, None, Facts(bounds=(0, 1), classes=[0, 1]))
+    plan = LinearLearner(passes=1).plan(subject, parse_price(1, "1e-6"))
+    public = plan._centre_public()
+    assert kernel_of("risk").sensitivity(public, subject.limit).linf <= 2**30
+    sums = view.sum("risk", subject.columns, public).compute()
+    assert sums[0] == 3 * 15 * 2**26
