@@ -31,6 +31,7 @@ from learn.minima import (
     loss_of,
     neighbours,
     shape_of_numbers,
+    slopes,
     table,
     true_minimum,
 )
@@ -140,6 +141,60 @@ def test_a_risk_without_a_ridge_has_no_finite_noise():
     with_ridge = [divergences([(1.0, 1.0)], [], "logistic", 1.0, ridge, sigma, 1.0)[0] for ridge in (1e-3, 1.0)]
     assert with_ridge[0] == pytest.approx(finite, rel=0.2)
     assert with_ridge[1] < 1e-5
+
+
+# --- more than one dimension -----------------------------------------------------------------------------------------
+
+
+def lines_and_bends(x, answers, name, steepest, ridge, point):
+    """b_D(w) and A_D(w) of rows, by their formulas."""
+    slope, bend = slopes(name, x @ point, answers, steepest)
+    return -(x.T @ slope + ridge * point), (x.T * bend.astype(float)) @ x + ridge * np.eye(len(point))
+
+
+def losses(random, name, steepest, ridge, log_density, columns=3):
+    """ln p_D'/p_D at some w, with D' = D and a row more, and c = b_D'(w) along that row's slope."""
+    size = int(random.integers(1, 6))
+    x = random.normal(size=(size, columns))
+    x /= np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1.0)
+    x[-1] /= np.linalg.norm(x[-1])
+    answers = random.choice([-1.0, 1.0], size)
+    point = random.normal(size=columns) * random.choice([0.1, 1.0, 5.0])
+    point += x[-1] * random.choice([0.0, 3.0, -3.0, 20.0, -20.0])
+    (line, bend), (line_before, bend_before) = (
+        lines_and_bends(x[:end], answers[:end], name, steepest, ridge, point) for end in (size, size - 1)
+    )
+    log_bends = np.linalg.slogdet(bend)[1] - np.linalg.slogdet(bend_before)[1]
+    return log_density(line) - log_density(line_before) + log_bends, float(-answers[-1] * x[-1] @ line)
+
+
+@pytest.mark.parametrize(("name", "steepest"), CASES)
+def test_no_point_tells_a_row_by_more_than_the_pure_price(name, steepest):
+    random, loss, largest = np.random.default_rng(1), loss_of(name, steepest), 0.0
+    slope = float(loss.steepest)
+    for _ in range(80):
+        epsilon, ridge = random.uniform(0.3, 2), random.uniform(0.3, 8)
+        own = float(shift(loss, Fraction(1), Fraction(ridge), Fraction(epsilon), limit(ADDED), 1))
+        left = epsilon - own
+        for _ in range(20 if left > 0.05 else 0):
+            told, _ = losses(random, name, slope, ridge, lambda line, scale=slope / left: -np.linalg.norm(line) / scale)
+            assert -left - 1e-9 <= told <= epsilon + 1e-9
+            largest = max(largest, told / epsilon)
+    assert largest > 0.9
+
+
+@pytest.mark.parametrize(("name", "steepest"), CASES)
+def test_no_point_tells_a_row_by_more_than_its_gaussian_loss(name, steepest):
+    """s + max(0, (Gτ + G²/2)/σ²) where a row is added, max(0, …) without s where it is removed."""
+    random, loss = np.random.default_rng(2), loss_of(name, steepest)
+    slope = float(loss.steepest)
+    for _ in range(1000):
+        sigma, ridge = random.uniform(0.3, 5), random.uniform(0.3, 8)
+        most = np.log1p(float(loss.curvature) / ridge)
+        told, along = losses(random, name, slope, ridge, lambda line, s=sigma: -(line @ line) / (2 * s * s))
+        assert told <= most + max(0.0, (slope * along + slope**2 / 2) / sigma**2) + 1e-9
+        before = along + slope  # c = b_D(w) lies up to G further along the slope
+        assert -told <= max(0.0, (slope * max(-along, -before) + slope**2 / 2) / sigma**2) + 1e-9
 
 
 # --- golden noise ----------------------------------------------------------------------------------------------------
