@@ -160,7 +160,8 @@ def _tilt(width: int, steepness: Fraction, epsilon: Fraction, delta: Fraction, r
 class ObjectiveLearner:
     """A loss, the norm of rows and the ridge Λ (`alpha`); None means the rule.
 
-    The rule is Λ = the noise of b over 1.29/√K, and at least what keeps the shift below a fifth of ε.
+    The rule is Λ = the noise of b over 1.29/√K, and at least what keeps the shift below a fifth of ε.  Slopes are
+    clipped to .7: less noise, and probabilities of rare classes that are somewhat too small; slope="1" clips nothing.
     """
 
     loss: str = "logistic"
