@@ -51,13 +51,14 @@ epsilon = {epsilon}
 
 def driven(module, *arguments, folder, seconds=1800):
     """The one JSON object that a driver prints; `folder` is where its ledgers' heads lie and marks its processes."""
+    path = os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
     ended = subprocess.run(
         [sys.executable, "-m", module, *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=seconds,
         check=False,
-        env=os.environ | {"PYTHONPATH": str(HERE), "XDG_STATE_HOME": str(folder / "state")},
+        env=os.environ | {"PYTHONPATH": path, "XDG_STATE_HOME": str(folder / "state")},
     )
     assert ended.returncode == 0, ended.stderr
     return json.loads(ended.stdout)

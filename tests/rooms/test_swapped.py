@@ -7,6 +7,9 @@ import pytest
 import discreet as dp
 from discreet.bounded import Sensitivity
 from discreet.errors import BadValue
+from discreet.learn.linear import LinearLearner
+from discreet.learn.naive_bayes import NaiveBayesLearner
+from discreet.learn.task import learning
 from discreet.mechanism import additive
 from release import census
 from rooms import toy
@@ -16,6 +19,8 @@ ROOMS = {
     "ask": lambda people: people.sql("SELECT region, COUNT(*) AS n FROM people GROUP BY region").ask(epsilon=1),
     "ask sums": lambda people: people.sql("SELECT SUM(age) AS s FROM people").ask(epsilon=1),
     "run": lambda people: toy.toy(people.table),
+    "learn tables": lambda people: learning(people.table, NaiveBayesLearner(), "region", ["age"]).fit(epsilon=1),
+    "learn gradients": lambda people: learning(people.table, LinearLearner("huber"), "age", ["region"]).fit(epsilon=1),
 }
 
 

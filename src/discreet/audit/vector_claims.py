@@ -43,9 +43,9 @@ def two_tables(own: Sensitivity, *, pure: bool) -> Vectors:
 
 def family() -> Iterator[Claim]:
     """All claims of this module."""
-    one, other = cells(1, 1), cells(2, 1, Relation.REPLACE_ONE)
+    single, other = cells(1, 1), cells(2, 1, Relation.REPLACE_ONE)
     for pure, law in ((True, "laplace"), (False, "gaussian")):
-        yield Claim(f"vectors-{law}", vectors, two_tables(one, pure=pure), _ONE_MORE, _ONE_MORE)
+        yield Claim(f"vectors-{law}", vectors, two_tables(single, pure=pure), _ONE_MORE, _ONE_MORE)
         replaced = two_tables(other, pure=pure)
         yield Claim(f"vectors-{law}-replace-one", vectors, replaced, _ONE_OTHER, _ONE_OTHER)
     own = kernel_of("risk").sensitivity(_PASS, RowLimit(3))

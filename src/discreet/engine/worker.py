@@ -90,10 +90,10 @@ class Worker:
 
         self._open(path, expected)
         rows = (path, sorted(expected.items()), reading.read, where)
-        units = self._held().chunks(rows, lambda: chunks(self.connection, reading.read, where))
+        units = self._held_chunks().chunks(rows, lambda: chunks(self.connection, reading.read, where))
         return sum_of_chunks(kernel_of(reading.kernel), units, reading.public, Coins(key))
 
-    def _held(self) -> Any:
+    def _held_chunks(self) -> Any:
         """Chunks of the last pass; they are dropped with the file."""
         from discreet.engine.held import HeldChunks
 

@@ -146,14 +146,14 @@ def _category(public: Mapping[str, Any]) -> Feature:
     return Feature(size=size, table=_table(public, size))
 
 
-def _listed(public: Mapping[str, Any]) -> Feature:
+def _values_feature(public: Mapping[str, Any]) -> Feature:
     values = _finite(public["values"], "values")
     if not 1 <= len(values) <= MOST_CELLS or len(np.unique(values)) != len(values):
         raise bad("values", f"must be 1 to {MOST_CELLS} different numbers", len(values), "Name each value once.")
     return Feature(values=values, table=_table(public, len(values)))
 
 
-def _binned(public: Mapping[str, Any]) -> Feature:
+def _edges_feature(public: Mapping[str, Any]) -> Feature:
     edges = _finite(public["edges"], "edges")
     if not 2 <= len(edges) <= MOST_CELLS or not (np.diff(edges) > 0).all():
         raise bad("edges", f"must be 2 to {MOST_CELLS} growing numbers", len(edges), "Give them in order.")
@@ -172,7 +172,7 @@ def _number(public: Mapping[str, Any]) -> Feature:
     return Feature(low=float(ends[0]), high=float(ends[1]), is_log=scale == "log", missing=missing)
 
 
-_PARSERS = {"size": _category, "values": _listed, "edges": _binned, "low": _number}
+_PARSERS = {"size": _category, "values": _values_feature, "edges": _edges_feature, "low": _number}
 
 
 def _table(public: Mapping[str, Any], cells: int) -> Floats | None:
@@ -360,7 +360,7 @@ def _shares(chunk: UnitRows, rows: int) -> Floats:
 def design_of(chunk: UnitRows, public: Public, columns: Sequence[str]) -> Design:
     """The encoded chunk; a chunk that is passed over again remembers it."""
     shaping = [public.get(name) for name in ("features", "intercept", "centre", "norm", "rows")]
-    description = described([shaping, list(columns)])
+    description = description_of([shaping, list(columns)])
     remembered = chunk.remembered.get("design")
     if remembered is None or remembered[0] != description:
         chunk.remembered["design"] = remembered = (description, Design.of(chunk, Encoding.parse(public), columns))
@@ -368,7 +368,7 @@ def design_of(chunk: UnitRows, public: Public, columns: Sequence[str]) -> Design
     return design
 
 
-def described(parameters: Any) -> str:
+def description_of(parameters: Any) -> str:
     """Public parameters as a text, by which what was made with them is found again."""
     return json.dumps(parameters, default=_listing)
 

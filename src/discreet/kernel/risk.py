@@ -11,7 +11,7 @@ line = x·w + offset, and a row adds slope·x.  x is centred and clipped to the 
 at most norm · slope in l2, to the last step.  Columns are the features and, last, the target: a class by its code, or
 for huber a number, scaled as a feature is.  A row without its target adds 0.  Parameters: `loss`; `weights` and
 `offset` in steps of 2⁻²⁰, for softmax class by class; `target`, a description like that of a feature; `class_weight`;
-`slope`; and those of `encode`.
+`slope`; and those of `encode`.  Proof page: docs/proofs/kernel.md.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ from discreet import amounts
 from discreet.bounded import RowLimit, Sensitivity
 from discreet.errors import bad
 from discreet.kernel.contract import MOST_STEPS, Public, require_keys
-from discreet.kernel.encode import UNIT, Encoding, Feature, described, design_of, within
+from discreet.kernel.encode import UNIT, Encoding, Feature, description_of, design_of, within
 from discreet.kernel.rows import UnitRows
 from discreet.ndarrays import Floats, Ints
 from discreet.noise.powers import exp_minus
@@ -220,7 +220,7 @@ def _cut(steps: Floats) -> Floats:
 
 def _answers(chunk: UnitRows, loss: Loss, target: str, description: Any) -> Any:
     """The class or the scaled number of each row, −1 or NaN without one; remembered for a pass with this target."""
-    key = described([description, target])
+    key = description_of([description, target])
     remembered = chunk.remembered.get("answers")
     if remembered is None or remembered[0] != key:
         chunk.remembered["answers"] = remembered = (key, _answers_of(loss.target, chunk.columns[target]))

@@ -102,7 +102,7 @@ class DescentPlan:
 
     def model(self, released: Released) -> "LinearModel":
         """As `Plan.model`."""
-        described = self._described(released["centre"])
+        described = self._encoding_public(released["centre"])
         lines = (released["weights"] / WEIGHT).reshape(self._lines, -1)
         return LinearModel(self.subject, self.loss, described, lines)
 
@@ -205,11 +205,11 @@ class DescentPlan:
             first += cells
         return spans
 
-    def _described(self, centre: Ints) -> dict[str, Any]:
+    def _encoding_public(self, centre: Ints) -> dict[str, Any]:
         return {"features": self._features, "centre": centre, "norm": self.norm, "rows": self.subject.max_rows}
 
     def _public(self, weights: Floats, centre: Ints, slope: Fraction) -> dict[str, Any]:
-        public = self._described(centre) | {
+        public = self._encoding_public(centre) | {
             "loss": self.loss,
             "target": self.subject.target.described_number(),
             "weights": _whole(weights),

@@ -33,7 +33,7 @@ class Rates:
 
 def rates_of(tables: Sequence[Floats], deviation: float, ordered: Sequence[bool]) -> Rates:
     """The rates of noisy tables whose noise has that standard deviation."""
-    consistent, rows, shares = agreed(tables, deviation)
+    consistent, rows, shares = consistent_tables(tables, deviation)
     logs = []
     for table, is_ordered in zip(consistent, ordered, strict=True):
         rates = cell_rates(table, deviation, shares, is_ordered)
@@ -41,7 +41,7 @@ def rates_of(tables: Sequence[Floats], deviation: float, ordered: Sequence[bool]
     return Rates(shares, rows, tuple(consistent), tuple(logs))
 
 
-def agreed(tables: Sequence[Floats], deviation: float) -> tuple[list[Floats], float, Floats]:
+def consistent_tables(tables: Sequence[Floats], deviation: float) -> tuple[list[Floats], float, Floats]:
     """The tables with equal class totals, the number of rows, and the shares of the classes."""
     weights = np.array([1 / table.shape[1] for table in tables])
     totals = np.stack([table.sum(axis=1) for table in tables], axis=1) @ weights / weights.sum()
@@ -67,7 +67,7 @@ def cell_rates(table: Floats, deviation: float, shares: Floats, is_ordered: bool
     for shift in range(_SHIFTS):
         levels = [(np.pad(table, ((0, 0), (shift, 0))), np.append(np.zeros(shift), np.ones(table.shape[1])))]
         while levels[-1][0].shape[1] > 1:
-            levels.append(_halved(*levels[-1]))
+            levels.append(_pairs_of_cells(*levels[-1]))
         rates = shares[:, None]
         for counts, cells in reversed(levels[:-1]):
             parent = np.repeat(rates, 2, axis=1)[:, : counts.shape[1]]
@@ -77,7 +77,7 @@ def cell_rates(table: Floats, deviation: float, shares: Floats, is_ordered: bool
     return total / _SHIFTS
 
 
-def _halved(counts: Floats, cells: Floats) -> tuple[Floats, Floats]:
+def _pairs_of_cells(counts: Floats, cells: Floats) -> tuple[Floats, Floats]:
     """Neighbouring cells added up in pairs."""
     if counts.shape[1] % 2:
         counts, cells = np.pad(counts, ((0, 0), (0, 1))), np.append(cells, 0.0)
@@ -95,5 +95,5 @@ def signal(table: Floats, deviation: float, shares: Floats, is_ordered: bool) ->
         best = max(best, 1 - (differences.shape[1] - 1) / max(chi_squared, 1e-9))
         if not is_ordered or differences.shape[1] < 4:
             break
-        differences, cells = _halved(differences, np.ones(differences.shape[1]))[0], 2 * cells
+        differences, cells = _pairs_of_cells(differences, np.ones(differences.shape[1]))[0], 2 * cells
     return best

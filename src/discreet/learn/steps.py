@@ -37,7 +37,7 @@ class Steps:
     def tables(self, name: str, tallies: Mapping[str, Tally], mechanisms: Mapping[str, Additive]) -> dict[str, Ints]:
         """The tables with noise, all measured in one step."""
         exact = side_by_side({key: table_of(self.view, tally) for key, tally in tallies.items()})
-        noisy = self.measure(name, vectors(mechanisms), exact, pack=partial(_joined, list(tallies)))
+        noisy = self.measure(name, vectors(mechanisms), exact, pack=partial(_join, list(tallies)))
         ends = np.cumsum([tally.cells.size for tally in tallies.values()])[:-1]
         return dict(zip(tallies, np.split(noisy, ends), strict=True))
 
@@ -95,5 +95,5 @@ def _to_bytes(released: Any) -> bytes:
     return np.asarray(released).astype("<i8").tobytes()
 
 
-def _joined(names: Sequence[str], released: Mapping[str, Ints]) -> bytes:
+def _join(names: Sequence[str], released: Mapping[str, Ints]) -> bytes:
     return b"".join(_to_bytes(released[name]) for name in names)

@@ -4,6 +4,8 @@
 
 By composition (Dwork & Roth 2014, theorem 3.16; for Gaussian noise μ² adds up, Dong, Roth & Su 2022): with shares s_k
 that add up to 1, Laplace noise of scale l1_k/(s_k·ε) is ε-DP and Gaussian noise of σ·l2_k/√s_k costs Gaussian(σ).
+
+Proof page: docs/proofs/mechanism/vectors.md.
 """
 
 from collections.abc import Mapping
