@@ -15,6 +15,7 @@ from discreet.errors import BadValue, EngineFailed, NotAnswerable, SourceUnavail
 from discreet.kernel import gradient
 from discreet.query.bound import draft_of
 from discreet.query.nodes import (
+    Bins,
     Caps,
     Col,
     Compare,
@@ -119,6 +120,54 @@ def test_tallies_are_equal(both, keys):
         for part in tally.parts:
             assert one.parts[part].tolist() == two.parts[part].tolist()
         assert any(found.any() for found in two.parts.values())
+
+
+BINS = [
+    ("age", (0, 18, 65, 110)),
+    ("age", (20, 40)),
+    ("age", (0, "109.5", 110, "110.5")),
+    ("cents", (-1000, -25, 26, 1000)),
+    ("income", (-10, "-0.005", "3.333", 100)),
+    ("weight", ("-1.5", "0.1", 3)),
+]
+
+
+@pytest.mark.parametrize(("name", "edges"), BINS, ids=str)
+def test_tallies_by_bins_are_equal(both, name, edges):
+    """Edges at the ends, between two steps and beyond the bounds; with a class beside them, as models count."""
+    files, arrays = both
+    keys = (Key("class", Col("member")), Key("cell", Bins(Col(name), tuple(map(Fraction, edges)))))
+    for caps in (Caps(), Caps(rows=1)):
+        question = Question("people", (Output("n", CountRows()),), keys, None, caps)
+        tally = draft_of(question, files._engine.schema).tally
+        one, two = files.tally(tally), arrays.tally(tally)
+        assert one.sensitivity == two.sensitivity
+        (part,) = tally.parts
+        counts = two.compute().parts[part]
+        assert one.compute().parts[part].tolist() == counts.tolist()
+        assert counts.any()
+
+
+RISK = {
+    "loss": "logistic",
+    "features": [{"low": 0, "high": 110}, {"edges": [-10, 0, 100]}, {"size": 4}],
+    "target": {"values": [0, 1]},
+    "weights": np.array([2**20, -(2**19), 2**18, 5, 2**20, 0, -7, 2**19]),
+    "norm": Fraction(3, 2),
+    "rows": 2,
+}
+
+
+def test_risks_are_equal(both, monkeypatch):
+    columns = ["age", "income", "region", "member"]
+    one, two = (view.sum("risk", columns, RISK) for view in both)
+    assert one.sensitivity == two.sensitivity
+    known = one.compute().tolist()
+    assert two.compute().tolist() == known
+    monkeypatch.setattr(passes, "LEAST_ROWS", 1)
+    monkeypatch.setattr(passes, "CHUNK_ROWS", 10)
+    for view in both:
+        assert [view.sum("risk", columns, RISK).compute().tolist() for _ in range(2)] == [known] * 2
 
 
 def test_rows_and_sums_are_equal(both, monkeypatch):

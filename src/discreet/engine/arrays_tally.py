@@ -14,6 +14,7 @@ from discreet.query.compile.exacts import Buckets, Exacts
 from discreet.query.compile.measures import SATURATED
 from discreet.query.layout import Store, storage
 from discreet.query.meaning.cells import KeyCells
+from discreet.query.meaning.steps import line
 from discreet.query.nodes import Arith, Bins, Col, Expr, Literal
 from discreet.query.parts import Part, Rows, RowSum, Units
 from discreet.query.tally import Tally
@@ -90,7 +91,7 @@ def _places(key: KeyCells, held: Held, schema: Schema) -> Ints:
     if column is None or key.labels is None:
         raise TypeError
     if isinstance(key.key.item, Bins):
-        return _bins(key.key.item, held.cells[column.name], storage(schema, column).step)
+        return _bins(key.key.item, held.cells[column.name], schema)
     labels = key.labels[:-1] if key.with_null else key.labels
     own, place = held.cells[column.name], storage(schema, column)
     if place.store is Store.CODE:
@@ -105,9 +106,12 @@ def _places(key: KeyCells, held: Held, schema: Schema) -> Ints:
     return np.where(own.empty, len(labels) if key.with_null else -1, places)
 
 
-def _bins(bins: Bins, own: Cells, step: Fraction) -> Ints:
-    """The bin of each row's cell, the last one closed; −1 for none."""
-    edges = [number_of(edge) / step for edge in bins.edges or ()]
+def _bins(bins: Bins, own: Cells, schema: Schema) -> Ints:
+    """The bin of each row's cell, the last one closed; −1 for none.  Edges lie where constants of a comparison do."""
+    axis = line(bins.item, schema)
+    if axis is None:
+        raise TypeError
+    edges = [axis.place(number_of(edge)) for edge in bins.edges or ()]
     starts = np.array([ceil(edge) for edge in edges], dtype=np.int64)
     steps = own.stored.astype(np.int64)
     place = np.minimum(np.searchsorted(starts, steps, side="right"), len(edges) - 1) - 1
