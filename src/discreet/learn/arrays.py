@@ -50,7 +50,7 @@ def _array(column: Any) -> Any:
 def subject_of_arrays(columns: Mapping[str, Any], y: Any, units: Any, facts: Facts) -> tuple[Subject, View]:
     """The subject that the facts describe, and a view of the rows."""
     names = list(columns)
-    declared = [_declared(f"x{place}", name, place, names, facts) for place, name in enumerate(names)]
+    declared = [_feature_column(f"x{place}", name, place, names, facts) for place, name in enumerate(names)]
     target = _target(facts)
     unit = None if units is None else Unit(UNIT, facts.max_rows)
     schema = Schema("arrays", (*declared, target), unit, relation=facts.relation)  # type: ignore[arg-type]
@@ -67,10 +67,10 @@ def subject_of_arrays(columns: Mapping[str, Any], y: Any, units: Any, facts: Fac
     return subject, view_of_arrays(schema, table)
 
 
-def _declared(column: str, name: str, place: int, names: Sequence[str], facts: Facts) -> Column:
+def _feature_column(column: str, name: str, place: int, names: Sequence[str], facts: Facts) -> Column:
     values = facts.values.get(name) if isinstance(facts.values, Mapping) else None
     if values is not None:
-        return _listed(column, values, name)
+        return _column_of_values(column, values, name)
     ends = _ends(facts.bounds, name, place, len(names))
     if ends is None:
         raise _missing(name)
@@ -110,14 +110,14 @@ def _plain(value: Any) -> Any:
 
 def _target(facts: Facts) -> Column:
     if facts.classes is not None:
-        return _listed(TARGET, facts.classes, "y")
+        return _column_of_values(TARGET, facts.classes, "y")
     if facts.target_bounds is None:
         raise bad("classes", "must be given", None, 'Name them, for example classes=["no", "yes"]: they are public.')
     low, high = _pair(facts.target_bounds, "y")
     return Column(TARGET, "number", bounds=(_plain(low), _plain(high)))  # type: ignore[arg-type]
 
 
-def _listed(column: str, values: Any, name: str) -> Column:
+def _column_of_values(column: str, values: Any, name: str) -> Column:
     """A column with public values: texts, or whole numbers."""
     listed = tuple(_plain(value) for value in values)
     if all(isinstance(value, bool) for value in listed):

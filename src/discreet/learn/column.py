@@ -10,6 +10,7 @@ logarithm where its range is long (`is_long`).
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 from math import expm1, log1p
 from typing import Any
@@ -25,6 +26,7 @@ from discreet.schema import Column, Type
 from discreet.schema.kind import number_of
 
 LONG = 1000
+_DAY = 86_400
 _TEXTS = frozenset({str, type(None)})  # types whose values are compared as they are, in a list of texts
 _NUMBERS = frozenset({str, int, float, bool, type(None)})  # and in a list of whole numbers: 1, 1.0 and True are equal
 
@@ -42,6 +44,7 @@ class ModelColumn:
     bounds: tuple[Fraction, Fraction] | None = None
     step: Fraction = Fraction(1)
     is_coded: bool = False  # the table stores places among the values, and not the values
+    day: int = 0  # of a date 1, of a moment its 86,400 seconds, of a number 0
 
     @property
     def is_number(self) -> bool:
@@ -108,9 +111,9 @@ class ModelColumn:
     def encoded(self, cells: Any) -> Floats | Ints:
         """The cells of rows that are not behind the gate, as a kernel sees those of the table."""
         if self.values is None:
-            return _numbers(cells)
+            return _numbers(cells, self.day)
         places = {value: place for place, value in enumerate(self.values)}
-        listed = _listed(cells)
+        listed = _list_of(cells)
         compared, key_of = (_TEXTS, _text) if self.is_coded else (_NUMBERS, _plain)
         keys = listed if compared.issuperset(map(type, listed)) else map(key_of, listed)
         codes = np.array([places.get(key, -1) for key in keys], dtype=np.int64)
@@ -128,7 +131,8 @@ class ModelColumn:
         if self.values is not None:
             return {"name": self.name, "column": self.column, "values": list(self.values), "coded": self.is_coded}
         ends = [str(self.low), str(self.high)]
-        return {"name": self.name, "column": self.column, "bounds": ends, "step": str(self.step)}
+        facts = {"name": self.name, "column": self.column, "bounds": ends, "step": str(self.step)}
+        return facts | {"day": self.day} if self.day else facts
 
     @classmethod
     def from_json(cls, facts: Mapping[str, Any]) -> "ModelColumn":
@@ -136,7 +140,8 @@ class ModelColumn:
         if "values" in facts:
             return cls(facts["name"], facts["column"], tuple(facts["values"]), is_coded=bool(facts["coded"]))
         low, high = map(Fraction, facts["bounds"])
-        return cls(facts["name"], facts["column"], bounds=(low, high), step=Fraction(facts["step"]))
+        step, day = Fraction(facts["step"]), int(facts.get("day", 0))
+        return cls(facts["name"], facts["column"], bounds=(low, high), step=step, day=day)
 
 
 def model_column(column: Column, name: str | None = None) -> ModelColumn:
@@ -152,9 +157,9 @@ def model_column(column: Column, name: str | None = None) -> ModelColumn:
     lattice = column.lattice
     if lattice is None or lattice.points < 2 or not low < high:
         raise bad(f"bounds of {shown!r}", "must be apart", column.bounds, "Widen them, or leave the column out.")
-    return ModelColumn(
-        shown, column.name, bounds=(lattice.low * lattice.step, lattice.high * lattice.step), step=lattice.step
-    )
+    day = {Type.DATE: 1, Type.DATETIME: _DAY}.get(column.type, 0)
+    ends = lattice.low * lattice.step, lattice.high * lattice.step
+    return ModelColumn(shown, column.name, bounds=ends, step=lattice.step, day=day)
 
 
 def _without_facts(name: str, column: Column) -> BadValue:
@@ -183,25 +188,34 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (int, str)) else None
 
 
-def _listed(cells: Any) -> list[Any]:
+def _list_of(cells: Any) -> list[Any]:
     return list(cells.tolist()) if hasattr(cells, "tolist") else list(cells)
 
 
-def _numbers(cells: Any) -> Floats:
-    """Numbers, dates as days and moments as seconds since 1970; NaN for what is none."""
+def _numbers(cells: Any, day: int) -> Floats:
+    """Numbers; dates and moments as days or seconds since 1970, by the length of a day; NaN for what is none."""
     array = np.asarray(cells)
-    if array.dtype.kind == "M":
-        days = array.astype("datetime64[s]").astype(np.int64).astype(np.float64)
-        return np.where(np.isnat(array), np.nan, days)
+    if day:
+        array = array if array.dtype.kind == "M" else np.array([_moment(cell) for cell in _list_of(cells)])
+        seconds = array.astype("datetime64[s]").astype(np.int64) / (_DAY / day)
+        return np.where(np.isnat(array), np.nan, np.floor(seconds) if day == 1 else seconds)
     if array.dtype.kind in "biuf":
         return array.astype(np.float64)
-    return np.array([_number(cell) for cell in _listed(cells)], dtype=np.float64)
+    return np.array([_number(cell) for cell in _list_of(cells)], dtype=np.float64)
+
+
+def _moment(cell: Any) -> np.datetime64:
+    """A date or moment, or a text that spells one; not-a-time for anything else."""
+    try:
+        return np.datetime64(cell, "s") if isinstance(cell, (str, date)) else np.datetime64("NaT", "s")
+    except ValueError:
+        return np.datetime64("NaT", "s")
 
 
 def _number(cell: Any) -> float:
     try:
         return float("nan") if cell is None or (isinstance(cell, str) and not cell.strip()) else float(cell)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return float("nan")
 
 

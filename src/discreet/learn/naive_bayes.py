@@ -21,6 +21,7 @@ from discreet.learn.steps import Steps
 from discreet.learn.subject import Subject, require_classes
 from discreet.learn.tables import Tables, tables_of
 from discreet.ndarrays import Floats, Ints
+from discreet.noise.powers import exp_minus
 from discreet.privacy.cost import Cost
 
 
@@ -110,7 +111,14 @@ class ShapeModel:
 
 
 def softmax(lines: Floats) -> Floats:
-    """e^line over their sum, row by row."""
-    powers = np.exp(lines - lines.max(axis=1, keepdims=True))
-    shares: Floats = powers / powers.sum(axis=1, keepdims=True)
-    return shares
+    """e^line over their sum, row by row.
+
+    By operations that are rounded one element at a time: what a row gets must not depend on the rows beside it, for
+    scores of held-out persons are counted.
+    """
+    top = lines.max(axis=1, keepdims=True)
+    powers = exp_minus(top - lines)
+    total = np.zeros(len(lines))
+    for power in powers.T:
+        total += power
+    return powers / total[:, None]

@@ -5,7 +5,6 @@ They are the user's own and go through no gate.  A cell that cannot be read as i
 
 import csv
 from collections.abc import Callable, Mapping
-from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import numpy as np
 from discreet.errors import BadValue, bad
 from discreet.learn.subject import Subject
 from discreet.schema import Type
-from discreet.schema.kind import number_of
 
 MOST_ROWS = 10**7
 _TRUTHS = {"true": True, "false": False, "1": True, "0": False}
@@ -24,10 +22,11 @@ def read_rows(path: Path, subject: Subject) -> dict[str, Any]:
     """The columns of the features, by their names."""
     names = [feature.name for feature in subject.features]
     columns = _parquet(path, names) if path.suffix.lower() == ".parquet" else _csv(path, names)
-    return {
-        feature.name: _cells(columns[feature.name], _reader(subject, feature.column), feature.is_number)
-        for feature in subject.features
-    }
+    rows = {}
+    for feature in subject.features:
+        is_number = feature.is_number and not feature.day
+        rows[feature.name] = _cells(columns[feature.name], _reader(subject, feature.column), is_number)
+    return rows
 
 
 def _csv(path: Path, names: list[str]) -> dict[str, list[Any]]:
@@ -51,7 +50,7 @@ def _csv(path: Path, names: list[str]) -> dict[str, list[Any]]:
 def _parquet(path: Path, names: list[str]) -> dict[str, list[Any]]:
     try:
         import pyarrow  # type: ignore[import-untyped]
-        import pyarrow.parquet as parquet
+        import pyarrow.parquet as parquet  # type: ignore[import-untyped]
     except ImportError:
         raise bad("rows", "need the package pyarrow", str(path), "Install discreet[frames], or give a CSV.") from None
     try:
@@ -84,8 +83,8 @@ def _reader(subject: Subject, column: str) -> Callable[[Any], Any]:
         Type.BOOLEAN: _truth,
         Type.INTEGER: float,
         Type.NUMBER: float,
-        Type.DATE: _day,
-        Type.DATETIME: _moment,
+        Type.DATE: _as_it_is,
+        Type.DATETIME: _as_it_is,
     }
     return readers.get(kind, str)
 
@@ -94,15 +93,9 @@ def _truth(cell: Any) -> bool:
     return cell if isinstance(cell, bool) else _TRUTHS[str(cell).strip().casefold()]
 
 
-def _day(cell: Any) -> float:
-    """Days since 1970."""
-    moment = cell if isinstance(cell, date) else datetime.fromisoformat(cell.strip())
-    return float(number_of(moment.date() if isinstance(moment, datetime) else moment))
-
-
-def _moment(cell: Any) -> float:
-    """Seconds since 1970."""
-    return float(number_of(cell if isinstance(cell, datetime) else datetime.fromisoformat(cell.strip())))
+def _as_it_is(cell: Any) -> Any:
+    """A date or moment, or a text that spells one; `ModelColumn.encoded` reads it."""
+    return cell
 
 
 def _cells(cells: list[Any], read: Callable[[Any], Any], is_number: bool) -> Any:

@@ -1,14 +1,11 @@
 """The shapes of an additive model, as values and as a picture."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from discreet.errors import bad
 from discreet.learn.fit import Fit
 from discreet.learn.naive_bayes import ShapeModel
 from discreet.plot.shapes import Shape, shapes_picture
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def shapes_of(fit: Fit, label: Any = None) -> tuple[Shape, ...]:
@@ -33,7 +30,7 @@ def shapes_of(fit: Fit, label: Any = None) -> tuple[Shape, ...]:
     return tuple(shapes)
 
 
-def shapes_figure(fit: Fit, label: Any = None) -> "Figure":
+def shapes_figure(fit: Fit, label: Any = None) -> Any:
     """The picture of all shapes."""
     subject = fit.plan.subject
     chosen = subject.classes[-1] if label is None else label

@@ -21,7 +21,7 @@ def rehearsed(value: Value) -> Value:
         case _ if type(value).__module__.startswith("discreet.learn."):
             from discreet.rehearsal.models import stamped_part
 
-            return stamped_part(value)
+            return stamped_part(value)  # type: ignore[no-any-return]
         case _:
             from discreet.rehearsal.releases import RehearsedReleasing as kind
     return as_kind(kind, value)  # type: ignore[no-any-return]

@@ -10,6 +10,9 @@ from discreet.learn.estimators.base import Estimator
 ESTIMATORS = {  # by the name of the learner and its loss, where it has several
     ("naive bayes", None): "counts.NaiveBayes",
     ("additive", None): "counts.AdditiveClassifier",
+    ("gaussian naive bayes", None): "counts.GaussianNaiveBayes",
+    ("random forest", None): "counts.RandomForest",
+    ("decision tree", None): "counts.DecisionTree",
     ("linear", "logistic"): "linear.LogisticRegression",
     ("linear", "hinge"): "linear.LinearClassifier",
     ("linear", "huber"): "linear.LinearRegression",
