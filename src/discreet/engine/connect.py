@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.engine.prepare import quoted
+from discreet.query.meaning.names import text_in_sql
 
 _SHUT = {
     "autoinstall_known_extensions": "false",
@@ -41,7 +41,7 @@ def preparing(path: str, sources: Sequence[str], *, memory: int, threads: int, s
 
     order = {"preserve_insertion_order": "false", "temp_directory": spill}
     connection = duckdb.connect(path, config=_SHUT | _bounds(memory, threads) | order)
-    allowed = ", ".join(map(quoted, sources))
+    allowed = ", ".join(map(text_in_sql, sources))
     for statement in (
         _without(_NO_SEARCH),
         "SET TimeZone = 'UTC'",

@@ -35,6 +35,7 @@ from discreet.query.layout import (
     engine_type,
     storage,
 )
+from discreet.query.meaning.names import text_in_sql
 from discreet.schema import Column, Empty, Schema
 
 FORMAT = 3  # of the prepared file
@@ -112,7 +113,7 @@ def columns_read(schema: Schema) -> tuple[str, ...]:
 def facts(entries: Mapping[str, str]) -> str:
     """The statement that records what the file was made from, and how many rows and units it holds."""
     counted = [f"(SELECT CAST(count(*) AS VARCHAR) FROM {table}) AS {name}" for name, table in COUNTED.items()]
-    constants = [f"{quoted(v)} AS {k}" for k, v in entries.items() if k not in COUNTED]
+    constants = [f"{text_in_sql(v)} AS {k}" for k, v in entries.items() if k not in COUNTED]
     return f"CREATE OR REPLACE TABLE {FACTS} AS SELECT {commas([*constants, *counted])}"
 
 
@@ -124,11 +125,6 @@ def is_key(name: str) -> bool:
     return name[:1] == "k" and name[1:].isdecimal()
 
 
-def quoted(text: str) -> str:
-    """A text as an SQL literal."""
-    return "'" + text.replace("'", "''") + "'"
-
-
 def identifier(name: str) -> str:
     """A name as SQL has it."""
     return '"' + name.replace('"', '""') + '"'
@@ -137,7 +133,7 @@ def identifier(name: str) -> str:
 def _types(schema: Schema) -> list[str]:
     columns = [(storage(schema, column), column.values or ()) for column in schema.columns]
     return [
-        f"CREATE TYPE t{place.name} AS ENUM ({', '.join(quoted(str(value)) for value in values)})"
+        f"CREATE TYPE t{place.name} AS ENUM ({', '.join(text_in_sql(str(value)) for value in values)})"
         for place, values in columns
         if place.store is Store.CODE
     ]

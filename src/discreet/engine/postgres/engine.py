@@ -20,7 +20,7 @@ import numpy as np
 from discreet.engine import prepare as layouts
 from discreet.engine.postgres import connect, prepare
 from discreet.engine.postgres.cells import family
-from discreet.engine.prepare import COUNTED, FACTS, GROUP_KEY, ID_KEY, ROW_KEY, Table, identifier, is_key, quoted
+from discreet.engine.prepare import COUNTED, FACTS, GROUP_KEY, ID_KEY, ROW_KEY, Table, identifier, is_key
 from discreet.engine.prepared import Columns, Prepared, PreparingEngine, copy_in_use, rows_gone
 from discreet.engine.protocol import Progress
 from discreet.engine.remembering import RememberingView
@@ -31,6 +31,7 @@ from discreet.errors import SourceUnavailable, engine_failed
 from discreet.metadata.address import Address
 from discreet.query.compile.postgres import POSTGRES
 from discreet.query.layout import SECRET, TABLE
+from discreet.query.meaning.names import text_in_sql
 from discreet.schema import Schema
 from discreet.schema.limits import Limits
 from discreet.schema.words import toml_value
@@ -98,7 +99,7 @@ class PostgresEngine(PreparingEngine):
     def _place(self) -> str:
         cluster = "SELECT system_identifier FROM pg_control_system()"
         database = "SELECT oid FROM pg_database WHERE datname = current_database()"
-        relation = f"to_regclass({quoted(self._rows())})::oid"
+        relation = f"to_regclass({text_in_sql(self._rows())})::oid"
         return ":".join(map(str, self._connect().execute(f"SELECT ({cluster}), ({database}), {relation}").fetchone()))
 
     def older_snapshots(self, snapshot: str) -> tuple[str, ...]:
@@ -258,7 +259,7 @@ class PostgresEngine(PreparingEngine):
         connect.take_back(connection, prepare.KEYS)
         counts = {name: str(_only(connection, f"SELECT count(*) FROM {table}")) for name, table in COUNTED.items()}
         entries = {**facts, "layout": self.layout, "format": str(layouts.FORMAT), **counts}
-        rows = ", ".join(f"({quoted(name)}, {quoted(fact)})" for name, fact in entries.items())
+        rows = ", ".join(f"({text_in_sql(name)}, {text_in_sql(fact)})" for name, fact in entries.items())
         connection.execute(f"CREATE TABLE {FACTS} AS SELECT * FROM (VALUES {rows}) AS facts (name, value)")
         connection.execute(f"ANALYZE {TABLE}")
 
@@ -267,7 +268,8 @@ class PostgresEngine(PreparingEngine):
         rows = self._rows()
         columns = connection.execute(
             "SELECT a.attname, format_type(a.atttypid, NULL) FROM pg_attribute a "
-            f"WHERE a.attrelid = to_regclass({quoted(rows)}) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"
+            f"WHERE a.attrelid = to_regclass({text_in_sql(rows)}) AND a.attnum > 0 AND NOT a.attisdropped "
+            "ORDER BY a.attnum"
         ).fetchall()
         shown = toml_value(self._address.shown)
         if not columns:
@@ -295,7 +297,7 @@ class PostgresEngine(PreparingEngine):
 
     def _is_there(self, snapshot: str, space: str = "") -> bool:
         space = space or self._space(load_or_create_secret(self._key), snapshot)
-        facts = f"to_regclass({quoted(f'{identifier(space)}.{FACTS}')})"
+        facts = f"to_regclass({text_in_sql(f'{identifier(space)}.{FACTS}')})"
         return bool(_only(self._connect(), f"SELECT {facts} IS NOT NULL"))
 
     def _is_kept(self, snapshot: str) -> bool:
