@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from discreet.errors import Conflict, bad
@@ -111,9 +110,7 @@ class Ledger(Reader):
     def __enter__(self) -> "Ledger":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -295,7 +292,9 @@ class Ledger(Reader):
         deadline, awaited = time.monotonic() + patience, None
         while True:
             with self._writing() as (pen, books):
-                asker = Asker(self._lease.name(), self._is_charge_held, awaited)
+                asker = Asker(
+                    self._lease.name(), lambda charge: self._is_held(charge.row.number, charge.holder), awaited
+                )
                 decision = decide(books, charge_of(pen, books, key), asker)
                 row = None
                 for entry in () if decision is None else decision.entries:
@@ -330,9 +329,6 @@ class Ledger(Reader):
         if not stored:
             self._running.add(row.number)
         return Receipt(row.number, name_of(row), row.entry["key"], decision.attempt, stored)
-
-    def _is_charge_held(self, charge: Charge) -> bool:
-        return self._is_held(charge.row.number, charge.holder)
 
     def _is_held(self, number: int, holder: str) -> bool:
         return number in self._running if holder == self._lease.current else self._lease.is_held(holder)
