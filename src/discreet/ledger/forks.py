@@ -1,6 +1,6 @@
-"""Forking with a ledger open: SQLite's connections and locks do not survive a fork, so none is open during one.
+"""Prepare for forks: SQLite's connections and locks do not survive a fork, so none is open during one.
 
-Before a fork every member is held still and puts its files away; afterwards parent and child go on, each with its own.
+Before a fork a member may wait for its threads and close its files; afterwards parent and child each open their own.
 """
 
 import os

@@ -133,7 +133,7 @@ class Ledger(Reader):
         return self._stored_receipt("charge", request.key) or self._reserve_charge(facts, request, cost, patience)
 
     def purse(self, request: ChargeRequest, cost: Cost) -> Purse:
-        """`cost` set aside for an adaptive algorithm, whose charges must fit inside; the same purse under its key."""
+        """A purse with `cost` set aside for an adaptive algorithm, whose charges must fit inside; one for each key."""
         facts = charge_entry("purse", replace(request, path=self._path(request.path)), cost)
         return Purse(self, self._reserve_charge(facts, request, cost, PATIENCE))
 
@@ -159,7 +159,7 @@ class Ledger(Reader):
         return purse.number in self._read().purses
 
     def end(self, purse: Receipt, how: str, why: str = "") -> None:
-        """Take nothing more from a purse, and find its run no more; what was set aside stays spent."""
+        """End a purse: nothing more is taken from it, its run is found no more, and what was set aside stays spent."""
         if not self.is_open(purse):
             return
         with self._writing() as (pen, books):
@@ -168,7 +168,7 @@ class Ledger(Reader):
                 pen.append(entry("end", purse=purse.number, how=how, why=why))
 
     def charge_part(self, purse: Receipt, request: ChargeRequest, cost: Cost, *, patience: float = PATIENCE) -> Receipt:
-        """A reservation inside a purse, or BudgetExceeded; its path is in the purse's, parts of a purse all add up."""
+        """A reservation inside a purse, or BudgetExceeded; its path lies in the purse's, and these add up."""
         with self._store.lock:
             books = self._read()
             with self._store.reading() as view:
