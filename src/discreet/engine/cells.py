@@ -1,4 +1,4 @@
-"""One cell in SQL: whatever the source holds, as the prepared table keeps it.
+"""SQL that reads one cell of a source, whatever it holds, and makes the cell of the prepared table.
 
 A cell has one text, whatever its column's type, scale, unit or zone: `text`.  Every expression is total: TRY_CAST
 throughout, no divisor but a public constant, every cast behind a clamp.  What breaks its column's rule is NULL; NaN is
@@ -117,7 +117,7 @@ def common_sql(column: Column, raw: str, family: Family) -> str | None:
 def value(column: Column, raw: str, family: Family, shared: str | None = None) -> str:
     """The source's cell `raw` read as the column's type: text, flag, double, whole number, days or microseconds.
 
-    Where there is something `repeated`, `shared` names the column that holds it; without one it is written out.
+    Where `common_sql` gives something, `shared` names the column that holds it; without one it is written out.
     """
     twice = shared or common_sql(column, raw, family) or ""
     if family is Family.MIXED:

@@ -11,8 +11,8 @@ _SHUT = {
     "allow_community_extensions": "false",
     "python_enable_replacements": "false",
 }
-# The planner would try functions on the least and the largest stored value, outside every TRY: an error there is a word
-# about one cell.  And a Parquet file's least and largest leave NaN out, so that a test for it could be planned away
+# The planner would try functions on the least and the largest stored value, outside every TRY: an error there would
+# tell of one cell.  And a Parquet file's least and largest leave NaN out, so that a test for it could be planned away
 # because of other people's rows.
 _NO_STATISTICS = "statistics_propagation"
 # Looking for expressions that occur twice takes time with the square of the number of columns; what prepares a table

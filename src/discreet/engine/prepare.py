@@ -176,7 +176,7 @@ def _units() -> str:
 
 
 def _beyond_of_units(schema: Schema) -> tuple[str, ...]:
-    """Only rows with a cell beyond its bounds are counted, which are few."""
+    """The statement that counts cells beyond their bounds by unit; it reads only rows with such a cell."""
     sides = beyond.sides_from_words([*beyond.sides(schema)])
     if not sides:
         return ()

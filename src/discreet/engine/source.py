@@ -166,7 +166,7 @@ class _Returns:
         return self._quoted == 1
 
     def see(self, chunk: bytes) -> None:
-        """The next part of the file; quotes come in pairs, so their number tells what lies between them."""
+        """Read the next part of the file; quotes come in pairs, so their number tells what lies between them."""
         body = self._held + chunk if self._held else chunk
         self._held = b"\r" if body.endswith(b"\r") else b""
         body = body[:-1] if self._held else body

@@ -73,5 +73,5 @@ def parse(source: str) -> Address:
 
 
 def _refusal(rule: str) -> MetadataError:
-    """Not quoted: what cannot be read may hold a password."""
+    """The refusal; it does not quote the source, which may hold a password."""
     return MetadataError(f"dataset.source {rule}.", "What was given is not repeated here.", f"Write: {_EXAMPLE}")

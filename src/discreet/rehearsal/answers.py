@@ -1,4 +1,4 @@
-"""Answers and quotes of a rehearsal: the same, with the stamp on every form in which they leave.
+"""Answers and quotes of a rehearsal are those of the real code with a stamp on every form in which they leave.
 
 In Python an answer has its own rows and columns, so that code which will be given the real one runs as it is.  Whatever
 is printed, drawn, converted or written is `marked`: a column `rehearsal` in every row, and words around it.

@@ -161,7 +161,7 @@ class PostgresEngine(PreparingEngine):
         self._connection, self._opened = None, ""
 
     def _or_unavailable(self, action: Callable[[], Result]) -> Result:
-        """Do it before a charge; whatever the server says, the refusal is one, since its words may quote a cell."""
+        """Do it before a charge; every failure gets the same refusal, since the server's words may quote a cell."""
         with contextlib.suppress(ImportError):
             from psycopg import Error
 
@@ -188,7 +188,7 @@ class PostgresEngine(PreparingEngine):
                 return [_columns(connection, statement) for statement in statements]
 
     def _enter(self, connection: Any, snapshot: str) -> None:
-        """That state open and held, and the key of groups lent; its facts must be those that were charged for."""
+        """Open and hold that state; ValueError unless its facts are those that were charged for."""
         if self._opened == snapshot:
             return
         if not is_snapshot(snapshot):
@@ -220,7 +220,7 @@ class PostgresEngine(PreparingEngine):
     # --- preparing ---------------------------------------------------------------------------------------------------
 
     def _find_or_make(self, connection: Any, secret: Secret, tell: Progress) -> Prepared:
-        """One transaction on one snapshot of the server: digest, and where there is no such state yet, its tables."""
+        """Find the state of the present rows, or make it, in one transaction on one snapshot of the server."""
         tell("reading", _SHARE["reading"])
         preparing = _lock(secret.key_for("preparing", 16))
         connection.execute(f"SELECT pg_advisory_lock({preparing})")
@@ -287,7 +287,7 @@ class PostgresEngine(PreparingEngine):
         return f"{self._prefix(secret)}{snapshot}"
 
     def _prefix(self, secret: Secret) -> str:
-        """Of the schemas of this dataset under this key; another's of the same name have another mark."""
+        """The prefix of this dataset's schemas; a dataset of the same name with another key has another."""
         return f"discreet_{re.sub('[^a-z0-9]', '', self.name.lower())[:11]}_{secret.key_for('schemas', 8)}_"
 
     def _states(self, connection: Any) -> list[str]:
