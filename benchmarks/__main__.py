@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if chosen.json:
         about = machine()
         reports = {topic: _report(topic) for topic in topics}
-        figures = {topic: {"figures": made.figures, "notes": made.notes} for topic, made in reports.items()}
+        figures = {topic: {"figures": report.figures, "notes": report.notes} for topic, report in reports.items()}
         print(json.dumps({"machine": about, **figures}, ensure_ascii=False))
     else:
         for topic in topics:  # each is shown as soon as it is there: a later one may fail
@@ -54,22 +54,22 @@ def _report(topic: str) -> Report:
     module = importlib.import_module(f"benchmarks.{topic}")
     print(f"Measuring {topic} …", file=sys.stderr)
     if topic not in _PRINTING:
-        made: Report = module.report()
-        return made
+        report: Report = module.report()
+        return report
     with contextlib.redirect_stdout(io.StringIO()) as text:
         module.main()
     return Report((), {"text": text.getvalue()}, (text.getvalue(),))
 
 
-def _print(about: dict[str, Any], made: Report) -> None:
+def _print(about: dict[str, Any], report: Report) -> None:
     from rich.console import Console
 
     console = Console(width=None if sys.stdout.isatty() else 140, highlight=False)
     console.print("Machine: " + ", ".join(f"{name} {value}" for name, value in about.items()), markup=False)
-    for table in made.tables:
+    for table in report.tables:
         console.print(_drawn(table))
         console.print(table.meaning + "\n", markup=False)
-    for note in made.notes:
+    for note in report.notes:
         console.print(note, markup=False)
 
 

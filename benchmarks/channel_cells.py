@@ -69,12 +69,12 @@ def outcomes(ending: str, write: Callable[[Path, bytes], object], contents: dict
     with folder() as home:
         toml = home / "people.toml"
         toml.write_text(metadata(ending=ending))
-        found = {}
+        replies = {}
         with open_dataset(toml, limits=limits(2**30)) as dataset:
             for name, content in contents.items():
                 write(toml.with_suffix(f".{ending}"), content)
-                found[name] = _outcome(dataset)
-    return found
+                replies[name] = _outcome(dataset)
+    return replies
 
 
 def _outcome(dataset: Any) -> str:
@@ -84,8 +84,8 @@ def _outcome(dataset: Any) -> str:
         dataset.prepare()
     except DiscreetError as error:
         return f"refused: {error.what}"
-    (found,) = dataset.table.engine.run(["SELECT count(*) AS p0 FROM prepared"])
-    return f"{int(found['p0'][0])} rows"
+    (columns,) = dataset.table.engine.run(["SELECT count(*) AS p0 FROM prepared"])
+    return f"{int(columns['p0'][0])} rows"
 
 
 def write_csv(path: Path, content: bytes) -> None:

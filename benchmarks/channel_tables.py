@@ -88,8 +88,10 @@ def compiled(dataset: Any, sql: str) -> list[str]:
     from discreet.query.compile.statements import statements
 
     plan = dataset.sql(sql).plan(epsilon=1)
-    draft, parts = plan.draft, [one.part for one in plan.measured]
-    return [one.sql for one in statements(draft.schema, draft.cells, draft.question.where, draft.caps, parts)]
+    draft, parts = plan.draft, [measured.part for measured in plan.measured]
+    return [
+        statement.sql for statement in statements(draft.schema, draft.cells, draft.question.where, draft.caps, parts)
+    ]
 
 
 def worker_pid(dataset: Any) -> int:

@@ -72,21 +72,21 @@ def asking(dataset: Any, sql: str) -> Callable[[], object]:
 
 def running(dataset: Any, sql: str) -> Callable[[], object]:
     """The engine's part of it alone: what somebody on the machine might time."""
-    made, engine = compiled(dataset, sql), dataset.table.engine
-    return lambda: engine.run(made)
+    statements, engine = compiled(dataset, sql), dataset.table.engine
+    return lambda: engine.run(statements)
 
 
 CLOCKS = {"ask": asking, "engine": running}
 
 
-def in_turns(one: Callable[[], object], other: Callable[[], object], n: int) -> tuple[list[float], list[float]]:
+def in_turns(first: Callable[[], object], other: Callable[[], object], n: int) -> tuple[list[float], list[float]]:
     """Seconds of n calls of each, in pairs whose order is drawn."""
     times: tuple[list[float], list[float]] = ([], [])
     order = random.Random(7)
     for turn in range(-3, n):
         for side in order.sample((0, 1), 2):
             start = time.perf_counter()
-            (one, other)[side]()
+            (first, other)[side]()
             if turn >= 0:
                 times[side].append(time.perf_counter() - start)
     return times
@@ -96,8 +96,8 @@ def separation(without: list[float], given: list[float]) -> tuple[float, float]:
     """AUC and the two-sided p of Mann and Whitney."""
     from scipy.stats import mannwhitneyu
 
-    found = mannwhitneyu(given, without, alternative="two-sided")
-    return float(found.statistic) / (len(given) * len(without)), float(found.pvalue)
+    test = mannwhitneyu(given, without, alternative="two-sided")
+    return float(test.statistic) / (len(given) * len(without)), float(test.pvalue)
 
 
 def pairs(sizes: Sizes) -> tuple[Pair, ...]:
@@ -197,38 +197,38 @@ def _needed(sql: str, without: Any, given: Any, sizes: Sizes) -> list[str]:
     roomy = [peak(dataset, sql, 2**31) for dataset in (without, given)]
     tight = [peak(dataset, sql, sizes.memory) for dataset in (without, given)]
     return [
-        *("fails" if found is None else f"{found / 2**20:.0f}" for found in roomy),
-        *("fails" if found is None else "answers" for found in tight),
+        *("fails" if peak_bytes is None else f"{peak_bytes / 2**20:.0f}" for peak_bytes in roomy),
+        *("fails" if peak_bytes is None else "answers" for peak_bytes in tight),
     ]
 
 
-def _prepared(dataset: Any, most: int) -> str:
+def _prepared(dataset: Any, memory: int) -> str:
     """Whether the table can be prepared anew with that limit."""
     from discreet.dataset import open_dataset
     from discreet.errors import SourceUnavailable
 
     dataset.table.engine.clean()
-    with open_dataset(dataset.table.toml, limits=limits(most)) as again:
+    with open_dataset(dataset.table.toml, limits=limits(memory)) as reopened:
         try:
-            again.prepare()
+            reopened.prepare()
         except SourceUnavailable:
             return "fails"
     return "prepares"
 
 
-def peak(dataset: Any, sql: str, most: int) -> int | None:
+def peak(dataset: Any, sql: str, memory: int) -> int | None:
     """The most resident bytes of a fresh worker with that limit after the question; None if it failed."""
     from discreet.dataset import open_dataset
     from discreet.errors import EngineFailed
 
-    with open_dataset(dataset.table.toml, limits=limits(most)) as again:
-        made = compiled(again, sql)
-        again.prepare()
+    with open_dataset(dataset.table.toml, limits=limits(memory)) as reopened:
+        statements = compiled(reopened, sql)
+        reopened.prepare()
         try:
-            again.table.engine.run(made)
+            reopened.table.engine.run(statements)
         except EngineFailed:
             return None
-        return status(worker_pid(again), "VmHWM") * 1024
+        return status(worker_pid(reopened), "VmHWM") * 1024
 
 
 def status(pid: int, name: str) -> int:
@@ -239,8 +239,8 @@ def status(pid: int, name: str) -> int:
 
 def failed(_: Sizes) -> Table:
     """How much failures can tell before the dataset closes: counted, and the closing seen."""
-    most = int(3 / LEAST_EPSILON)
-    rows = tuple((f"{n:,}", f"{told(n, FAILURES):.1f}") for n in (5, 10, 100, 10_000, most))
+    asks = int(3 / LEAST_EPSILON)
+    rows = tuple((f"{n:,}", f"{told(n, FAILURES):.1f}") for n in (5, 10, 100, 10_000, asks))
     meaning = (
         f"log₂ Σ C(n, k) over k ≤ {FAILURES}: that a question did not fail tells something too. The last row is all "
         f"that ε = 3 pays for at {LEAST_EPSILON:g} each. Seen: {closing()}."
@@ -284,8 +284,8 @@ def shared(_: Sizes) -> Table:
             before = dataset.table.remaining("ben")["epsilon"]
             dataset.sql(PLAIN).ask(epsilon="0.3", analyst="ana")
             after = dataset.table.remaining("ben")["epsilon"]
-            again = dataset.sql(PLAIN).ask(epsilon="0.3", analyst="ben")
-            rows.append((str(setting).lower(), before, after, str(again.replayed).lower()))
+            repeated = dataset.sql(PLAIN).ask(epsilon="0.3", analyst="ben")
+            rows.append((str(setting).lower(), before, after, str(repeated.replayed).lower()))
     columns = ("share_answers", "left for ben", "after ana's 0.3", "ben's equal question is a replay")
     return Table("Shared caps", "One budget, two analysts without caps of their own.", columns, tuple(rows))
 
@@ -297,12 +297,16 @@ def keys(sizes: Sizes) -> Table:
     with opened(sizes.people, alone) as dataset:
         common = len({f"note {i % 100}" for i in range(sizes.people)})
         for _ in range(sizes.repeats):
-            found = [row["note"] for row in dataset.sql(sql).ask(epsilon=20 + float(next(_PRICES))).to_json()["rows"]]
-            seen = [many + sum(key.startswith(kind) for key in found) for many, kind in zip(seen, _KINDS, strict=True)]
-            in_order = in_order and found == sorted(found)
+            released = [
+                row["note"] for row in dataset.sql(sql).ask(epsilon=20 + float(next(_PRICES))).to_json()["rows"]
+            ]
+            seen = [
+                many + sum(key.startswith(kind) for key in released) for many, kind in zip(seen, _KINDS, strict=True)
+            ]
+            in_order = in_order and released == sorted(released)
     whole = (common * sizes.repeats, len(alone) * sizes.repeats)
     names = ("many people's", "the target's alone")
-    rows = [(name, f"{n:,} of {most:,}") for name, n, most in zip(names, seen, whole, strict=True)]
+    rows = [(name, f"{n:,} of {total:,}") for name, n, total in zip(names, seen, whole, strict=True)]
     order = "always" if in_order else "not always"
     meaning = f"{sizes.repeats} questions by note at ε = 20 and δ = 1e-9 each. In the order of the keys: {order}."
     return Table("Private keys", meaning, ("keys", "released"), tuple(rows))
@@ -312,8 +316,8 @@ def beside(_: Sizes) -> Table:
     """Which files lie there and who may read them; what the system tells of the two processes."""
     with opened(1000) as dataset:
         asking(dataset, PLAIN)()
-        found = [(path.name, path.stat()) for path in sorted(dataset.table.toml.parent.glob("people.*"))]
-        rows = [(name, f"mode {each.st_mode & 0o777:o}", f"{each.st_size:,} bytes") for name, each in found]
+        files = [(path.name, path.stat()) for path in sorted(dataset.table.toml.parent.glob("people.*"))]
+        rows = [(name, f"mode {each.st_mode & 0o777:o}", f"{each.st_size:,} bytes") for name, each in files]
         for name, process in (("asking process", os.getpid()), ("worker", worker_pid(dataset))):
             lines = Path(f"/proc/{process}/limits").read_text().splitlines()
             soft, hard = next(line.split()[4:6] for line in lines if line.startswith("Max core file size"))
@@ -330,5 +334,5 @@ def report(sizes: Sizes | None = None, contents: dict[str, bytes] | None = None)
     chosen = sizes or Sizes()
     tables = [part(chosen) for part in (timed, grown, memory, failed, shared, keys, beside)]
     tables.append(refused(CONTENTS if contents is None else contents))
-    figures = {made.title: [dict(zip(made.columns, row, strict=True)) for row in made.rows] for made in tables}
+    figures = {table.title: [dict(zip(table.columns, row, strict=True)) for row in table.rows] for table in tables}
     return Report(tuple(tables), figures)

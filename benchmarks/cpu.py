@@ -31,15 +31,15 @@ class Family:
 
 def descendants(process: int) -> list[int]:
     """Children, their children and so on; none where the system does not list them (other than Linux)."""
-    found: list[int] = []
+    processes: list[int] = []
     for listed in Path(f"/proc/{process}/task").glob("*/children"):
         try:
             children = [int(child) for child in listed.read_text().split()]
         except OSError:  # that thread or process has just ended
             continue
         for child in children:
-            found += [child, *descendants(child)]
-    return found
+            processes += [child, *descendants(child)]
+    return processes
 
 
 def _of(process: int) -> float:

@@ -106,11 +106,11 @@ def _prepare(rows: str) -> Draw:
         _compiled.cache_clear()
 
     def draw(n: int) -> list[str]:
-        made = [opened(people.path(int(rows)), _home()) for _ in range(n)]
-        snapshots = [each.prepare() for each in made]
-        for each in made:
+        datasets = [opened(people.path(int(rows)), _home()) for _ in range(n)]
+        snapshots = [each.prepare() for each in datasets]
+        for each in datasets:
             atexit.register(each.close)
-        _PREPARED[rows] = made[-1]
+        _PREPARED[rows] = datasets[-1]
         return snapshots
 
     return draw

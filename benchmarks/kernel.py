@@ -23,7 +23,7 @@ SCHEMA = Schema(
 LINEAR = {"model": "linear", "weights": [0.1] * FEATURES, "clip": 1, "step": "0.0001"}
 LOGISTIC = LINEAR | {"model": "logistic"}
 MOMENTS = {"features": FEATURES, "clip": 4, "step": "0.0001"}
-PASS_AIM, MEMORY_AIM = Aim(most=1), Aim(most=128)
+PASS_AIM, MEMORY_AIM = Aim(at_most=1), Aim(at_most=128)
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -51,7 +51,7 @@ def report() -> Report:
 
 
 def _passes(folder: Path) -> dict[str, tuple[float, float]]:
-    found = {}
+    figures = {}
     with _engine(folder, ROWS, 2**30) as engine:
         view = engine.view()
         for what, kernel, public in (
@@ -65,8 +65,8 @@ def _passes(folder: Path) -> dict[str, tuple[float, float]]:
             cpu, wall = _cpu(engine), time.perf_counter()
             for _ in range(PASSES):
                 view.sum(kernel, columns, public).compute()
-            found[what] = _cpu(engine) - cpu, time.perf_counter() - wall
-    return found
+            figures[what] = _cpu(engine) - cpu, time.perf_counter() - wall
+    return figures
 
 
 def _peak(folder: Path, size: int) -> tuple[int, float]:

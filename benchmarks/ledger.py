@@ -44,7 +44,7 @@ def report() -> Report:
     with tempfile.TemporaryDirectory() as name, mock.patch.dict(os.environ, XDG_STATE_HOME=name):
         folder = Path(name)
         measured = {**_opened(folder), **_purse(folder), **_shown(folder)}
-    aims = {f"opening at {MANY:,} entries": Aim(most=0.02), f"discreet ledger at {SHOWN:,} entries": Aim(most=2)}
+    aims = {f"opening at {MANY:,} entries": Aim(at_most=0.02), f"discreet ledger at {SHOWN:,} entries": Aim(at_most=2)}
     rows = []
     for what, seconds in measured.items():
         aim = aims.get(what)
@@ -100,7 +100,7 @@ def _asked(ledger: Ledger, key: str) -> None:
 def _purse(folder: Path) -> dict[str, float]:
     """As many small charges, each with a cost of its own, from one purse: a sum, or a slot for each."""
     costs = [Pure(f"0.001{number:03}") for number in range(PARTS)]
-    found = {}
+    figures = {}
     for kind, reserved in (("zCDP", Zcdp("0.1")), ("slots", Together(tuple(costs)))):
         path = folder / f"{kind}.ledger"
         with Ledger.create(path, OPENING) as ledger:
@@ -108,9 +108,9 @@ def _purse(folder: Path) -> dict[str, float]:
             began = _cpu()
             for number, cost in enumerate(costs):
                 purse.commit(purse.charge(ChargeRequest(f"step {number}", memo="a step"), cost), ANSWER)
-            found[f"{PARTS} charges from one purse, {kind}"] = _cpu() - began
-        found[f"opening after that, {kind}"] = _least(partial(_reopened, path))
-    return found
+            figures[f"{PARTS} charges from one purse, {kind}"] = _cpu() - began
+        figures[f"opening after that, {kind}"] = _least(partial(_reopened, path))
+    return figures
 
 
 def _shown(folder: Path) -> dict[str, float]:

@@ -42,7 +42,7 @@ class Comparison:
     aim: Aim | None = None
 
 
-_HUNDRED = Aim(least=100)
+_HUNDRED = Aim(at_least=100)
 FASTER = (
     Comparison(("opendp", "discrete Laplace"), (OURS, "discrete Laplace"), _HUNDRED),
     Comparison(("opendp", "discrete Gaussian"), (OURS, "rounded Gaussian"), _HUNDRED),
@@ -53,9 +53,9 @@ FASTER = (
     Comparison(("diffprivlib", "GaussianDiscrete"), (OURS, "discrete Gaussian")),
 )
 SLOWER = (
-    Comparison((OURS, "discrete Laplace"), ("numpy", "laplace"), Aim(most=3)),
-    Comparison((OURS, "rounded Gaussian"), ("numpy", "normal"), Aim(most=8)),
-    Comparison((OURS, "discrete Gaussian"), ("numpy", "normal"), Aim(most=8)),
+    Comparison((OURS, "discrete Laplace"), ("numpy", "laplace"), Aim(at_most=3)),
+    Comparison((OURS, "rounded Gaussian"), ("numpy", "normal"), Aim(at_most=8)),
+    Comparison((OURS, "discrete Gaussian"), ("numpy", "normal"), Aim(at_most=8)),
 )
 
 
@@ -119,7 +119,7 @@ def _ratio_table(title: str, meaning: str, comparisons: list[Comparison], timing
     rows = []
     for c in comparisons:
         figures = _ratios(c, timings)
-        shown = [f"{_short(found)} ({_short(low)}–{_short(high)})" for found, low, high in figures]
+        shown = [f"{_short(figure)} ({_short(low)}–{_short(high)})" for figure, low, high in figures]
         aim = "" if c.aim is None else c.aim.text()
         rows.append((" ".join(c.top), " ".join(c.bottom), *shown, aim, verdict(c.aim, *(f[0] for f in figures))))
     return Table(title, meaning, columns, tuple(rows))

@@ -24,7 +24,7 @@ from discreet.query.sql import parse_sql as question
 from discreet.schema import Column, Schema, Unit
 
 ROWS, PEOPLE, CAP, ROUNDS = 10**6, 2 * 10**5, 8, 5
-AIM = Aim(most=3.0)
+AIM = Aim(at_most=3.0)
 SCHEMA = Schema(
     "people",
     [
@@ -86,7 +86,7 @@ def report(rows: int = ROWS, rounds: int = ROUNDS) -> Report:
         )
         for name, (ours, plain) in figures.items()
     )
-    columns = ("question", "discreet ms", "plain ms", "ratio", f"≤ {AIM.most:g}")
+    columns = ("question", "discreet ms", "plain ms", "ratio", f"≤ {AIM.at_most:g}")
     title = f"PostgreSQL, {rows:,} rows of {PEOPLE:,} people, at most {CAP} each"
     table = Table(title, f"Medians of {rounds} rounds by the clock.", columns, lines)
     notes = (f"Preparing took {preparing:.1f} s, and seeing that nothing changed in its content {digest:.1f} s.",)
@@ -101,14 +101,14 @@ def _measured(engine: PostgresEngine, connection: Any, ours: str, plain: str, ro
     snapshot = engine.snapshot
 
     def asked() -> None:
-        exacts_of(compiled, engine.run([one.sql for one in compiled], snapshot), draft.cells)
+        exacts_of(compiled, engine.run([statement.sql for statement in compiled], snapshot), draft.cells)
 
     def plainly() -> None:
         connection.execute(plain).fetchall()
 
     asked(), plainly()
     taken = [(_seconds(asked), _seconds(plainly)) for _ in range(rounds)]
-    return statistics.median(one for one, _ in taken), statistics.median(other for _, other in taken)
+    return statistics.median(first for first, _ in taken), statistics.median(other for _, other in taken)
 
 
 def _seconds(do: Callable[[], Any]) -> float:

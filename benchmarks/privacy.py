@@ -45,13 +45,14 @@ class Timed:
 
 def report() -> Report:
     """Medians of runs that take turns."""
-    found = [*_long_training(), *_questions()]
+    timings = [*_long_training(), *_questions()]
     rows = tuple(
-        (t.name, _shown(t.median), "" if t.aim is None else t.aim.text(" s"), verdict(t.aim, t.median)) for t in found
+        (t.name, _shown(t.median), "" if t.aim is None else t.aim.text(" s"), verdict(t.aim, t.median)) for t in timings
     )
     meaning = f"CPU seconds, medians of {RUNS}; every run prices a cost that no cache has seen."
     figures = [
-        {"price": t.name, "cpu_seconds": t.median, "met": None if t.aim is None else t.aim.met(t.median)} for t in found
+        {"price": t.name, "cpu_seconds": t.median, "met": None if t.aim is None else t.aim.met(t.median)}
+        for t in timings
     ]
     return Report((Table("Prices", meaning, ("price", "CPU time", "aim", "met"), rows),), figures)
 
@@ -66,29 +67,29 @@ def _long_training() -> list[Timed]:
         first.append(cpu_and_wall([sys.executable, "-c", _FIRST])[0])
     what = "ε of 10⁴ sampled Gaussian steps"
     return [
-        Timed(f"{what}, privacy loss distribution", tuple(by_loss), Aim(most=1)),
-        Timed(f"{what}, best of all routes", tuple(whole), Aim(most=1)),
+        Timed(f"{what}, privacy loss distribution", tuple(by_loss), Aim(at_most=1)),
+        Timed(f"{what}, best of all routes", tuple(whole), Aim(at_most=1)),
         Timed(f"{what}, in a new process, imports included", tuple(first)),
     ]
 
 
 def _questions() -> list[Timed]:
     """The Rényi price of one question at one order, and at all orders that are tried for an ε."""
-    found: list[Timed] = []
+    timings: list[Timed] = []
     for name, question in QUESTIONS.items():
-        one: list[float] = []
+        seconds: list[float] = []
         every: list[float] = []
         for run in range(RUNS):
             fresh = range(run * 2 * _CALLS, (run * 2 + 1) * _CALLS)
-            one.append(statistics.median(_seconds(partial(_renyi, question, (_ORDER,)), n) for n in fresh))
+            seconds.append(statistics.median(_seconds(partial(_renyi, question, (_ORDER,)), n) for n in fresh))
             every.append(_seconds(partial(_renyi, question, ORDERS), fresh.stop))
-        found.append(Timed(f"Rényi, {name}, one order", tuple(one), Aim(most=0.001)))
-        found.append(Timed(f"Rényi, {name}, all {len(ORDERS)} orders", tuple(every)))
-    return found
+        timings.append(Timed(f"Rényi, {name}, one order", tuple(seconds), Aim(at_most=0.001)))
+        timings.append(Timed(f"Rényi, {name}, all {len(ORDERS)} orders", tuple(every)))
+    return timings
 
 
 def _renyi(question: Callable[[int], Cost], orders: Iterable[Fraction], n: int) -> list[Bound]:
-    return [price.renyi(question(n), at) for at in orders]
+    return [price.renyi(question(n), order) for order in orders]
 
 
 def _training(n: int) -> Cost:

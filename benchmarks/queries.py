@@ -7,10 +7,10 @@ from benchmarks.asking import PEERS, PREPARE_BESIDE, QUESTIONS, Measured, Run, S
 from benchmarks.harness import Job, ratio, ratio_range
 from benchmarks.report import Aim, Report, Table, verdict
 
-AS_PLAIN = Aim(most=1.0)
-PREPARED_ONCE = Aim(most=80)
-OVERHEAD = Aim(most=50)
-FASTER = Aim(least=10)
+AS_PLAIN = Aim(at_most=1.0)
+PREPARED_ONCE = Aim(at_most=80)
+OVERHEAD = Aim(at_most=50)
+FASTER = Aim(at_least=10)
 _NOT_AVAILABLE, _NOT_MEASURED = "— not available", "— not measured"
 
 
@@ -19,19 +19,21 @@ def report() -> Report:
     return reported(asking.measured(Sizes()))
 
 
-def reported(found: Measured) -> Report:
+def reported(measured: Measured) -> Report:
     """The tables and figures of a run."""
-    tables = (_engine_table(found), _prepare_table(found), _ask_table(found), _peer_table(found))
+    tables = (_engine_table(measured), _prepare_table(measured), _ask_table(measured), _peer_table(measured))
     figures = {
-        "engine": [_engine_figure(rows, question, run) for rows, run in found.engine.items() for question in QUESTIONS],
-        "prepare": [
-            _compared(asking.prepare(rows), _beside(rows), run, PREPARED_ONCE) for rows, run in found.prepare.items()
+        "engine": [
+            _engine_figure(rows, question, run) for rows, run in measured.engine.items() for question in QUESTIONS
         ],
-        "ask": [_ask_figure(question, found) for question in QUESTIONS],
-        "peers": [figure for rows, run in found.beside.items() for figure in _peer_figures(rows, run)],
+        "prepare": [
+            _compared(asking.prepare(rows), _beside(rows), run, PREPARED_ONCE) for rows, run in measured.prepare.items()
+        ],
+        "ask": [_ask_figure(question, measured) for question in QUESTIONS],
+        "peers": [figure for rows, run in measured.beside.items() for figure in _peer_figures(rows, run)],
         "cap": people.CAP,
     }
-    return Report(tables, figures, found.notes)
+    return Report(tables, figures, measured.notes)
 
 
 def _beside(rows: int) -> Job:
@@ -44,17 +46,17 @@ def _beside(rows: int) -> Job:
 def _compared(top: Job, bottom: Job, run: Run, aim: Aim) -> dict[str, Any]:
     """Both times in milliseconds and their ratio, by CPU and by wall."""
     low, high = ratio_range(top, bottom, run.cpu)
-    found = ratio(top, bottom, run.cpu)
+    figure = ratio(top, bottom, run.cpu)
     return {
         "of": f"{top.worker} {top.law}",
         "over": f"{bottom.worker} {bottom.law}",
         "rows": int(top.scale),
         "cpu_ms": [run.milliseconds(job)[0] for job in (top, bottom)],
         "wall_ms": [run.milliseconds(job)[1] for job in (top, bottom)],
-        "ratio": {"median": found, "least": low, "largest": high},
+        "ratio": {"median": figure, "least": low, "largest": high},
         "wall_ratio": ratio(top, bottom, run.wall),
         "aim": aim.text(),
-        "met": aim.met(found),
+        "met": aim.met(figure),
     }
 
 
@@ -62,10 +64,10 @@ def _engine_figure(rows: int, question: str, run: Run) -> dict[str, Any]:
     return _compared(asking.engine(question, rows), asking.plain(question, rows), run, AS_PLAIN)
 
 
-def _ask_figure(question: str, found: Measured) -> dict[str, Any]:
-    job = asking.ask(question, found.sizes.tiny)
-    cpu, wall = found.asks.milliseconds(job)
-    worst = 1000 * max(found.asks.wall[job])
+def _ask_figure(question: str, measured: Measured) -> dict[str, Any]:
+    job = asking.ask(question, measured.sizes.tiny)
+    cpu, wall = measured.asks.milliseconds(job)
+    worst = 1000 * max(measured.asks.wall[job])
     return {"question": question, "cpu_ms": cpu, "wall_ms": wall, "wall_ms_largest": worst, "met": OVERHEAD.met(wall)}
 
 
@@ -77,10 +79,10 @@ def _peer_figures(rows: int, run: Run) -> list[dict[str, Any]]:
 # --- tables: text --------------------------------------------------------------------------------------------------
 
 
-def _engine_table(found: Measured) -> Table:
+def _engine_table(measured: Measured) -> Table:
     columns = ("question", "rows", "kept", "plain CPU ms", "ours CPU ms", "CPU ratio", "wall ratio", "aim", "met")
     rows = []
-    for size, run in found.engine.items():
+    for size, run in measured.engine.items():
         kept = f"{people.kept(size):.0%}"
         for question in QUESTIONS:
             figure = _engine_figure(size, question, run)
@@ -90,16 +92,16 @@ def _engine_table(found: Measured) -> Table:
             rows.append((question, f"{size:,}", kept, _short(plain), _short(ours), _ratio_text(figure), wall, *aim))
     meaning = (
         "Ratio = CPU time of our engine on the prepared table, every person bounded, ÷ that of plain DuckDB on the "
-        f"Parquet file; medians of {found.sizes.rounds} rounds by turns, in brackets the least and largest of any. "
+        f"Parquet file; medians of {measured.sizes.rounds} rounds by turns, in brackets the least and largest of any. "
         f"Kept: the share of rows that {people.CAP} per person leave, which is all that ours holds. A plain count of "
         "all rows is read off the footer of the file. Plan, noise and ledger are not in it: they are below."
     )
     return Table("Engine time beside plain DuckDB", meaning, columns, tuple(rows))
 
 
-def _prepare_table(found: Measured) -> Table:
+def _prepare_table(measured: Measured) -> Table:
     rows = []
-    for size, run in found.prepare.items():
+    for size, run in measured.prepare.items():
         figure = _compared(asking.prepare(size), _beside(size), run, PREPARED_ONCE)
         ours, plain = figure["cpu_ms"]
         wall = f"{figure['wall_ms'][0] / 1000:.2f}"
@@ -112,21 +114,21 @@ def _prepare_table(found: Measured) -> Table:
     return Table("Preparing once", meaning, columns, tuple(rows))
 
 
-def _ask_table(found: Measured) -> Table:
+def _ask_table(measured: Measured) -> Table:
     rows = []
     for question in QUESTIONS:
-        figure = _ask_figure(question, found)
+        figure = _ask_figure(question, measured)
         times = (_short(figure["wall_ms"]), _short(figure["wall_ms_largest"]), _short(figure["cpu_ms"]))
         rows.append((question, *times, OVERHEAD.text(" ms"), verdict(OVERHEAD, figure["wall_ms"])))
     meaning = (
-        f"A whole `ask` on {found.sizes.tiny:,} rows in a warm process, from text to stored answer with all waits for "
-        f"the disk; medians of {found.sizes.asks}. The aim is for wall time."
+        f"A whole `ask` on {measured.sizes.tiny:,} rows in a warm process, from text to stored answer with all waits "
+        f"for the disk; medians of {measured.sizes.asks}. The aim is for wall time."
     )
     columns = ("question", "wall ms", "largest", "CPU ms", "aim", "met")
     return Table("What asking adds", meaning, columns, tuple(rows))
 
 
-def _peer_table(found: Measured) -> Table:
+def _peer_table(measured: Measured) -> Table:
     columns = (
         "question",
         "rows",
@@ -137,9 +139,9 @@ def _peer_table(found: Measured) -> Table:
         "met",
     )
     rows = []
-    for size, run in found.beside.items():
+    for size, run in measured.beside.items():
         figures = {figure["of"]: figure for figure in _peer_figures(size, run)}
-        asked = dict(found.sizes.beside)[size]
+        asked = dict(measured.sizes.beside)[size]
         for question in QUESTIONS:
             own = [_short(run.milliseconds(make(question, size))[0]) for make in (asking.plain, asking.ask)]
             cells = [_peer_cell(figures, name, question) if name in asked else "" for name in PEERS]
@@ -148,7 +150,7 @@ def _peer_table(found: Measured) -> Table:
             rows.append((question, f"{size:,}", *own, *cells, *aim))
     meaning = (
         "Ratio = the peer's CPU time ÷ that of our whole `ask`; 10 means ours takes a tenth. All bound each person to "
-        f"{people.CAP} rows at ε = 1; medians of {found.sizes.peer_rounds} rounds by turns. Ours has prepared its "
+        f"{people.CAP} rows at ε = 1; medians of {measured.sizes.peer_rounds} rounds by turns. Ours has prepared its "
         "table, SmartNoise has it in memory, OpenDP scans the file; set-up before the first question is in no time. "
         f"“{_NOT_AVAILABLE[2:]}”: the peer has no such question with whole persons bounded."
     )
@@ -163,8 +165,8 @@ def _peer_cell(figures: dict[str, dict[str, Any]], name: str, question: str) -> 
 
 
 def _ratio_text(figure: dict[str, Any]) -> str:
-    found = figure["ratio"]
-    return f"{_short(found['median'])} ({_short(found['least'])}–{_short(found['largest'])})"
+    speedup = figure["ratio"]
+    return f"{_short(speedup['median'])} ({_short(speedup['least'])}–{_short(speedup['largest'])})"
 
 
 def _short(number: float) -> str:

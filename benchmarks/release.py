@@ -21,7 +21,7 @@ DRAWS = 10
 TOTALS = 10  # runs without a public total
 ENDS = ("0.1", "1")  # ε of margins and of totals
 EVERY = 15  # districts of the UK
-COUNTRIES = {"uk": Aim(most=10), "us": Aim(most=60)}
+COUNTRIES = {"uk": Aim(at_most=10), "us": Aim(at_most=60)}
 _ABSENT = "Not measured: real countries and errors on them; DISCREET_DATA names no folder."
 
 
@@ -54,9 +54,9 @@ def without_total(runs: int = TOTALS) -> Report:
     subjects = [release_data.invented(2000, 8)]
     if release_data.folder() is not None:
         subjects = [release_data.uk(), release_data.rhode_island()]
-    found = [(subject, release_accuracy.without_total(subject, ENDS, runs)) for subject in subjects]
-    figures = {subject.name: [asdict(one) for one in each] for subject, each in found}
-    return Report(tuple(_totals_table(subject, each, runs) for subject, each in found), figures)
+    tops = [(subject, release_accuracy.without_total(subject, ENDS, runs)) for subject in subjects]
+    figures = {subject.name: [asdict(top) for top in each] for subject, each in tops}
+    return Report(tuple(_totals_table(subject, each, runs) for subject, each in tops), figures)
 
 
 def margins(draws: int = DRAWS) -> Report:
@@ -67,9 +67,9 @@ def margins(draws: int = DRAWS) -> Report:
             release_accuracy.part(release_data.uk(), EVERY),
             release_accuracy.with_people(release_data.rhode_island()),
         ]
-    found = [(subject, release_accuracy.margins(subject, ENDS, draws)) for subject in subjects]
-    figures = {subject.name: [asdict(one) for one in each] for subject, each in found}
-    return Report(tuple(_margins_table(subject, each, draws) for subject, each in found), figures)
+    results = [(subject, release_accuracy.margins(subject, ENDS, draws)) for subject in subjects]
+    figures = {subject.name: [asdict(margin) for margin in each] for subject, each in results}
+    return Report(tuple(_margins_table(subject, each, draws) for subject, each in results), figures)
 
 
 def _country(exact: Exact, aim: Aim) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def _country(exact: Exact, aim: Aim) -> dict[str, Any]:
     from discreet.release.fit import integer, topdown
 
     weights = np.ones(len(exact.tree), dtype=np.int64)
-    found: dict[str, Any] = {
+    countries: dict[str, Any] = {
         "name": exact.name,
         "places": len(exact.tree),
         "cells": exact.table.shape[1],
@@ -92,18 +92,18 @@ def _country(exact: Exact, aim: Aim) -> dict[str, Any]:
         table = method(exact.tree, exact.table + noise, weights, total=exact.total)
         passed, wall = time.process_time() - start, time.perf_counter() - began
         broken = check.violations(exact.tree, table, total=exact.total).count
-        found[name] = {"cpu": passed, "wall": wall, "violations": broken, "met": aim.met(wall)}
-    return found
+        countries[name] = {"cpu": passed, "wall": wall, "violations": broken, "met": aim.met(wall)}
+    return countries
 
 
 def _countries_table(countries: list[dict[str, Any]]) -> Table:
     rows = []
-    for one in countries:
+    for country in countries:
         for method in ("integer", "topdown"):
-            took = one[method]
-            size = f"{one['places']:,} × {one['cells']}"
+            took = country[method]
+            size = f"{country['places']:,} × {country['cells']}"
             figures = (f"{took['cpu']:.2f}", f"{took['wall']:.2f}", str(took["violations"]))
-            rows.append((one["name"], size, method, *figures, one["aim"], "yes" if took["met"] else "no"))
+            rows.append((country["name"], size, method, *figures, country["aim"], "yes" if took["met"] else "no"))
     meaning = "Noise on every place and the fit, once, compiled before; the tree is read beforehand."
     return Table(
         "Whole countries",
@@ -143,12 +143,12 @@ def _scores_table(exact: Exact, public: Public, scores: list[Score], runs: int) 
     return Table(f"How exact: {exact.name}, public: {public}", meaning, columns, tuple(rows))
 
 
-def _totals_table(exact: Exact, found: list[Top], runs: int) -> Table:
+def _totals_table(exact: Exact, tops: list[Top], runs: int) -> Table:
     columns = ("ε", "top held to", *(f"L1 {level}" for level in exact.tree.levels), "total off by")
     rows = []
-    for one in found:
-        sizes = [f"{number:,.0f}" for number in one.l1]
-        rows.append((one.epsilon, one.held, *sizes[:-1], f"{sizes[-1]} ± {one.error:,.0f}", f"{one.total:,.0f}"))
+    for top in tops:
+        sizes = [f"{number:,.0f}" for number in top.l1]
+        rows.append((top.epsilon, top.held, *sizes[:-1], f"{sizes[-1]} ± {top.error:,.0f}", f"{top.total:,.0f}"))
     meaning = (
         "The nearest whole table of all (M_H) and the nearest with the total measured at the top, or 0, as a release "
         f"has it: means of {runs} runs, behind ± the standard error. The exact total is {exact.total:,}."
@@ -156,13 +156,16 @@ def _totals_table(exact: Exact, found: list[Top], runs: int) -> Table:
     return Table(f"Without a public total: {exact.name}", meaning, columns, tuple(rows))
 
 
-def _margins_table(exact: Exact, found: list[Margin], draws: int) -> Table:
+def _margins_table(exact: Exact, margins: list[Margin], draws: int) -> Table:
     columns = ("form", "ε", "level", "interval", "held", "0", "1–9", "10 or more", "totals", "mean width")
     rows = []
-    for one in found:
-        shares = ("–" if np.isnan(share) else f"{share:.1%}" for share in (one.empty, one.small, one.large, one.totals))
-        held = f"{one.held:.1%} ± {one.error:.1%}"
-        rows.append((one.form, one.epsilon, one.level, one.interval, held, *shares, f"{one.width:,.1f}"))
+    for margin in margins:
+        shares = (
+            "–" if np.isnan(share) else f"{share:.1%}"
+            for share in (margin.empty, margin.below_10, margin.large, margin.totals)
+        )
+        held = f"{margin.held:.1%} ± {margin.error:.1%}"
+        rows.append((margin.form, margin.epsilon, margin.level, margin.interval, held, *shares, f"{margin.width:,.1f}"))
     meaning = (
         f"Of all cells of a level, and of those with such an exact number, the share whose interval of 95 % holds it: "
         f"{draws} releases, behind ± the standard error. Widths are cut at 0. Proven: of the unbiased estimate. "

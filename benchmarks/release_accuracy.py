@@ -78,7 +78,7 @@ class Score:
 
 def scores(exact: Exact, epsilons: tuple[str, ...], runs: int) -> list[Score]:
     """Every method on the same draws, for each kind of public knowledge."""
-    found = []
+    scores = []
     for epsilon in epsilons:
         results: dict[tuple[Public, str], list[tuple[Measures, ...]]] = {}
         people: dict[tuple[Public, str], list[float]] = {}
@@ -93,8 +93,8 @@ def scores(exact: Exact, epsilons: tuple[str, ...], runs: int) -> list[Score]:
                     )
                     results.setdefault((public, name), []).append(measured)
                     people.setdefault((public, name), []).append(_people(exact, table))
-        found += [_score(*kind, epsilon, each, people[kind]) for kind, each in results.items()]
-    return sorted(found, key=lambda score: list(Public).index(score.public))
+        scores += [_score(*kind, epsilon, each, people[kind]) for kind, each in results.items()]
+    return sorted(scores, key=lambda score: list(Public).index(score.public))
 
 
 def _people(exact: Exact, table: Ints) -> float:
@@ -112,9 +112,9 @@ def known_of(exact: Exact, public: Public) -> Known:
 
 def _score(public: Public, method: str, epsilon: str, runs: list[tuple[Measures, ...]], people: list[float]) -> Score:
     def mean(field: str) -> tuple[float, ...]:
-        return tuple(statistics.fmean(getattr(one, field) for one in level) for level in zip(*runs, strict=True))
+        return tuple(statistics.fmean(getattr(score, field) for score in level) for level in zip(*runs, strict=True))
 
-    broken = statistics.fmean(sum(one.violations.count for one in run) for run in runs)
+    broken = statistics.fmean(sum(score.violations.count for score in run) for run in runs)
     errors = _error([run[-1].l1 for run in runs]), _error([run[-1].emd for run in runs])
     means = mean("l1"), mean("emd"), mean("false_positives"), statistics.fmean(people)
     return Score(public, method, epsilon, *means, broken, *errors)
@@ -163,7 +163,7 @@ def _noise(scale: Fraction, shape: tuple[int, ...]) -> Ints:
 
 def without_total(exact: Exact, epsilons: tuple[str, ...], runs: int) -> list[Top]:
     """The nearest table of all and the nearest that has the measured total, of the same draws of M_H."""
-    tree, found = exact.tree, []
+    tree, tops = exact.tree, []
     weights = np.ones(len(tree), dtype=np.int64)
     for epsilon in epsilons:
         errors: dict[str, list[list[float]]] = {}
@@ -172,11 +172,11 @@ def without_total(exact: Exact, epsilons: tuple[str, ...], runs: int) -> list[To
             for held, total in (("nothing", None), ("the measured total", max(0, int(noisy[0].sum())))):
                 table = integer.fit(tree, noisy, weights, total=total)
                 off = abs(int(table[0].sum()) - exact.total)
-                errors.setdefault(held, []).append([*(one.l1 for one in measures(tree, exact.table, table)), off])
+                errors.setdefault(held, []).append([*(error.l1 for error in measures(tree, exact.table, table)), off])
         for held, each in errors.items():
             *l1, total_off = (statistics.fmean(column) for column in zip(*each, strict=True))
-            found.append(Top(held, epsilon, tuple(l1), total_off, _error([run[-2] for run in each])))
-    return found
+            tops.append(Top(held, epsilon, tuple(l1), total_off, _error([run[-2] for run in each])))
+    return tops
 
 
 def _error(numbers: list[float]) -> float:
@@ -191,8 +191,8 @@ def _error(numbers: list[float]) -> float:
 class Margin:
     """How often intervals of a level hold the exact number, and how wide they are once cut at 0: means over draws.
 
-    `held` is the share of all cells, with its standard error; `empty`, `small` and `large` are those whose exact number
-    is 0, below 10, and the rest, NaN where there is none; `totals` is the share of the places' totals.
+    `held` is the share of all cells, with its standard error; `empty`, `below_10` and `large` are those whose exact
+    number is 0, below 10, and the rest, NaN where there is none; `totals` is the share of the places' totals.
     """
 
     form: str
@@ -202,7 +202,7 @@ class Margin:
     held: float
     error: float
     empty: float
-    small: float
+    below_10: float
     large: float
     totals: float
     width: float
@@ -210,17 +210,17 @@ class Margin:
 
 def margins(exact: Exact, epsilons: tuple[str, ...], draws: int, runs: int = 99) -> list[Margin]:
     """Proven intervals, those of re-simulation, and what they would be by each cell's own errors alone."""
-    found = []
+    results = []
     for form in Form:
         for epsilon in epsilons:
             plan = plan_of(exact, epsilon, form)
             each = [_intervals(exact, plan, runs) for _ in range(draws)]
-            found += [
+            results += [
                 _margin(exact, (str(form), epsilon), level, name, [draw[name] for draw in each])
                 for level in range(exact.tree.depth)
                 for name in each[0]
             ]
-    return found
+    return results
 
 
 def plan_of(exact: Exact, epsilon: str, form: Form) -> ReleasePlan:
@@ -253,12 +253,12 @@ def with_people(exact: Exact) -> Exact:
 
 def _intervals(exact: Exact, plan: ReleasePlan, runs: int) -> dict[str, tuple[Ints, Ints]]:
     """Lower and upper ends, the totals in the last column."""
-    made = Release(plan, plan.measurement(exact.table[exact.tree.leaves], SYSTEM))
-    found = [radii(plan, table, runs=runs) for table in candidate_tables(plan, made.noisy)]
-    alone, both = found[0][0], np.max([np.maximum(*each) for each in found], axis=0)
-    fitted, totals, wide = _with_totals(made.fitted), made.totals, made.total_radius
+    release = Release(plan, plan.measurement(exact.table[exact.tree.leaves], SYSTEM))
+    radii_of_tables = [radii(plan, table, runs=runs) for table in candidate_tables(plan, release.noisy)]
+    alone, both = radii_of_tables[0][0], np.max([np.maximum(*each) for each in radii_of_tables], axis=0)
+    fitted, totals, wide = _with_totals(release.fitted), release.totals, release.total_radius
     return {
-        "proven": (np.column_stack([made.low, totals - wide]), np.column_stack([made.high, totals + wide])),
+        "proven": (np.column_stack([release.low, totals - wide]), np.column_stack([release.high, totals + wide])),
         "re-simulated": (fitted - both, fitted + both),
         "of its own runs": (fitted - alone, fitted + alone),
     }
@@ -285,7 +285,7 @@ def _margin(exact: Exact, of: tuple[str, str], level: int, name: str, draws: lis
         held=float(each.mean()),
         error=float(each.std(ddof=1) / len(draws) ** 0.5) if len(draws) > 1 else 0.0,
         empty=share(counts == 0),
-        small=share((counts > 0) & (counts < SMALL)),
+        below_10=share((counts > 0) & (counts < SMALL)),
         large=share(counts >= SMALL),
         totals=float(holds[..., -1].mean()),
         width=float(np.mean([wide[:, :-1].mean() for wide in widths])),

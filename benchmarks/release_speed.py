@@ -27,8 +27,8 @@ from benchmarks.report import Aim, Report, Table, verdict
 from discreet.ndarrays import Ints
 from discreet.release.tree import Tree, tree_sums
 
-OSQP, CLARABEL, WHOLE = Aim(least=100), Aim(least=50), Aim(most=5)
-LINEAR = Aim(most=1.15)  # the power of cells by which CPU time grows
+OSQP, CLARABEL, WHOLE = Aim(at_least=100), Aim(at_least=50), Aim(at_most=5)
+LINEAR = Aim(at_most=1.15)  # the power of cells by which CPU time grows
 ROUNDS = 3
 MEBIBYTE = 2**20
 SHAPES = (
@@ -195,8 +195,8 @@ def by_osqp(asked: Program) -> Solved:
     matrices = sparse.csc_matrix(asked.squares), sparse.csc_matrix(rules)
     start = time.process_time()
     solver.setup(matrices[0], asked.linear, matrices[1], low, high, verbose=False)
-    found = np.asarray(solver.solve(raise_error=False).x)
-    return Solved(found, time.process_time() - start)
+    solution = np.asarray(solver.solve(raise_error=False).x)
+    return Solved(solution, time.process_time() - start)
 
 
 def by_clarabel(asked: Program) -> Solved:
@@ -212,8 +212,8 @@ def by_clarabel(asked: Program) -> Solved:
     settings.verbose = False
     squares = sparse.csc_matrix(asked.squares)
     start = time.process_time()
-    found = np.asarray(clarabel.DefaultSolver(squares, asked.linear, rules, right, cones, settings).solve().x)
-    return Solved(found, time.process_time() - start)
+    solution = np.asarray(clarabel.DefaultSolver(squares, asked.linear, rules, right, cones, settings).solve().x)
+    return Solved(solution, time.process_time() - start)
 
 
 # --- growth --------------------------------------------------------------------------------------------------------
@@ -244,8 +244,8 @@ def grown(method: str, levels: tuple[int, ...], cells: int) -> Growth:
 
 def grown_here(method: str, levels: tuple[int, ...], cells: int) -> Growth:
     """One method, once, in this process."""
-    small = made((1, 2, 4), 1)
-    getattr(small, method)()
+    tree = made((1, 2, 4), 1)
+    getattr(tree, method)()
     given = made(levels, cells)
     start, began = time.process_time(), time.perf_counter()
     table = getattr(given, method)()

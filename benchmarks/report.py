@@ -28,20 +28,20 @@ class Report:
 
 @dataclass(frozen=True)
 class Aim:
-    """A figure to reach: at least `least`, or at most `most`."""
+    """A figure to reach: at least `at_least`, or at most `at_most`."""
 
-    least: float | None = None
-    most: float | None = None
+    at_least: float | None = None
+    at_most: float | None = None
 
     def met(self, *figures: float) -> bool:
         """Whether every figure reaches it."""
-        low = self.least if self.least is not None else float("-inf")
-        high = self.most if self.most is not None else float("inf")
+        low = self.at_least if self.at_least is not None else float("-inf")
+        high = self.at_most if self.at_most is not None else float("inf")
         return all(low <= figure <= high for figure in figures)
 
     def text(self, unit: str = "") -> str:
         """≥ 100 or ≤ 3, with its unit."""
-        return f"≥ {self.least:g}{unit}" if self.least is not None else f"≤ {self.most:g}{unit}"
+        return f"≥ {self.at_least:g}{unit}" if self.at_least is not None else f"≤ {self.at_most:g}{unit}"
 
 
 def verdict(aim: Aim | None, *figures: float) -> str:

@@ -31,7 +31,7 @@ def report() -> Report:
         open_dataset(hospital.write(Path(name) / "demo")) as dataset,
     ):
         measured = _marginals(dataset)
-    aims = {"first": Aim(most=5), "again": Aim(most=0.1)}
+    aims = {"first": Aim(at_most=5), "again": Aim(at_most=0.1)}
     rows = [
         (
             f"{MARGINALS} three-way marginals, {turn}",
@@ -70,6 +70,6 @@ def _items(name: str) -> list[Expr]:
     """The column, or if it is a number the column in bins of several widths."""
     if name in CATEGORIES:
         return [Col(name)]
-    most = BINNED[name]
-    edges = [(*range(0, most, width), most) for width in WIDTHS]
+    limit = BINNED[name]
+    edges = [(*range(0, limit, width), limit) for width in WIDTHS]
     return [Bins(Col(name), tuple(map(Fraction, each))) for each in edges]

@@ -20,8 +20,8 @@ from benchmarks.environment import ROOT
 from benchmarks.report import Aim, Report, Table, verdict
 
 ROWS = (10**5, 10**6, 10**7, 10**8)
-MEMORY = Aim(most=8)
-LINEAR = Aim(most=1.15)  # the power of rows by which CPU time grows
+MEMORY = Aim(at_most=8)
+LINEAR = Aim(at_most=1.15)  # the power of rows by which CPU time grows
 GIBIBYTE = 2**30
 LIMIT = 6  # GiB for the engine, so that all processes stay below 8
 PREPARE = "prepare"

@@ -45,9 +45,9 @@ class Start:
 
 STARTS = (
     Start("python alone", [*_PYTHON, "-c", "pass"], None),
-    Start("import discreet", [*_PYTHON, "-c", "import discreet"], Aim(most=0.15)),
-    Start("discreet --help", [*_DISCREET, "--help"], Aim(most=0.5)),
-    Start("discreet odds --eps 1 --prior 0.4", [*_DISCREET, "odds", "--eps", "1", "--prior", "0.4"], Aim(most=0.5)),
+    Start("import discreet", [*_PYTHON, "-c", "import discreet"], Aim(at_most=0.15)),
+    Start("discreet --help", [*_DISCREET, "--help"], Aim(at_most=0.5)),
+    Start("discreet odds --eps 1 --prior 0.4", [*_DISCREET, "odds", "--eps", "1", "--prior", "0.4"], Aim(at_most=0.5)),
 )
 QUESTION = "SELECT ward, COUNT(*) AS n, AVG(cost) AS cost FROM visits GROUP BY ward"
 
@@ -72,7 +72,7 @@ def demo_ask(folder: Path) -> Start:
     for command in ([*_PYTHON, "-c", written, str(folder)], [*_DISCREET, "prepare", toml]):
         subprocess.run(command, check=True, capture_output=True)
     command = [*_DISCREET, "ask", toml, QUESTION, "--eps", "0.01{run}"]
-    return Start("discreet ask, on the demo", command, Aim(most=1.5), "wall")
+    return Start("discreet ask, on the demo", command, Aim(at_most=1.5), "wall")
 
 
 def _reported(starts: Sequence[Start], notes: tuple[str, ...]) -> Report:

@@ -43,13 +43,13 @@ def correlation(size: Ints, spent: Ints) -> float:
 
 def main(n: int = N) -> dict[str, float]:
     """Prints ρ, its standard error and the median time for each kind of draw; returns the ρ's."""
-    found = {}
+    figures = {}
     for name, draw in DRAWS.items():
         size, spent = timed(draw, n)
-        found[name] = correlation(size, spent)
+        figures[name] = correlation(size, spent)
         error = 1 / (n - 1) ** 0.5
-        print(f"{name:26} N = {n}: ρ = {found[name]:+.4f} ± {error:.4f}, median {np.median(spent) / 1000:.0f} µs")
-    return found
+        print(f"{name:26} N = {n}: ρ = {figures[name]:+.4f} ± {error:.4f}, median {np.median(spent) / 1000:.0f} µs")
+    return figures
 
 
 if __name__ == "__main__":

@@ -39,16 +39,16 @@ class Budget:
 
     def errors(self, spent: Mapping[str, float]) -> list[str]:
         """One sentence for each folder that took more than twice its budget, or has none."""
-        found = []
+        complaints = []
         for folder, seconds in sorted(spent.items()):
             budget = self.cpu_seconds.get(folder)
             if budget is None:
-                found.append(f"{folder} has no budget in budget.toml; it took {seconds:.1f} CPU seconds.")
+                complaints.append(f"{folder} has no budget in budget.toml; it took {seconds:.1f} CPU seconds.")
             elif seconds > TOLERANCE * budget:
-                found.append(
+                complaints.append(
                     f"{folder} took {seconds:.1f} CPU seconds, more than {TOLERANCE} times its budget of {budget:g}."
                 )
-        return found
+        return complaints
 
 
 def folder_of(path: Path, tests: Path) -> str:

@@ -15,7 +15,7 @@ _COMMAND = re.compile(rf"\bdiscreet (?:{'|'.join(map(re.escape, VERBS))})\b")
 
 def fixes_of(problem: Mapping[str, Any]) -> list[Fix]:
     """The operations in an error object, which are those that its sentence spells, in the same order."""
-    fixes = [Fix(one["words"], one["verb"], _arguments(one["arguments"])) for one in problem["fixes"]]
+    fixes = [Fix(fix["words"], fix["verb"], _arguments(fix["arguments"])) for fix in problem["fixes"]]
     text, end = problem["fix"], 0
     for fix in fixes:
         line = command_line(fix)

@@ -60,7 +60,7 @@ OUTSIDE = {
 
 @pytest.mark.parametrize("name", PARSERS)
 @pytest.mark.parametrize("value", NEVER, ids=lambda v: f"int{v.bit_length()}" if type(v) is int else repr(v)[:15])
-def test_what_is_no_number_is_refused_by_every_parser(name, value):
+def test_a_value_that_is_no_number_is_refused_by_every_parser(name, value):
     with pytest.raises(BadValue) as caught:
         PARSERS[name](value)
     error = caught.value
@@ -71,7 +71,7 @@ def test_what_is_no_number_is_refused_by_every_parser(name, value):
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in OUTSIDE.items() for value in values])
-def test_what_lies_outside_its_range_is_refused_with_the_range(name, value):
+def test_a_number_outside_its_range_is_refused_with_the_range(name, value):
     with pytest.raises(BadValue) as caught:
         PARSERS[name](value)
     assert repr(value)[:20] in caught.value.why
@@ -137,11 +137,11 @@ def test_every_kind_of_three_is_a_count(value):
 
 @given(fractions, positives)
 def test_lattice_points_lie_on_the_stated_side(value, step):
-    low, near, high = amounts.steps_down(value, step), amounts.steps(value, step), amounts.steps_up(value, step)
+    low, nearest, high = amounts.steps_down(value, step), amounts.steps(value, step), amounts.steps_up(value, step)
     assert low * step <= value < (low + 1) * step
     assert (high - 1) * step < value <= high * step
-    assert low <= near <= high
-    assert abs(near * step - value) <= step / 2
+    assert low <= nearest <= high
+    assert abs(nearest * step - value) <= step / 2
 
 
 def test_halves_go_upward_on_both_sides_of_zero():
@@ -195,7 +195,7 @@ def test_short_decimals_are_kept_as_they_are(whole, power):
 
 
 @given(positives)
-def test_what_is_shown_is_never_below_and_reads_back(value):
+def test_shown_amounts_are_never_below_and_read_back(value):
     text = amounts.text_of(value)
     assert Fraction(text) >= value
     assert Fraction(text) <= value * (1 + Fraction(1, 10**11))
@@ -213,7 +213,7 @@ def test_what_is_shown_is_never_below_and_reads_back(value):
         (Decimal("2.50"), "2.5"),
     ],
 )
-def test_shown_is_short(value, text):
+def test_amounts_are_shown_in_short_text(value, text):
     assert amounts.text_of(value) == text
 
 
@@ -247,6 +247,6 @@ def test_the_smallest_and_largest_numbers_are_rounded_too():
 
 
 @pytest.mark.parametrize("value", [Fraction(10**5000), [10**5000], 10**5000], ids=["fraction", "list", "int"])
-def test_what_python_cannot_print_is_still_refused_in_words(value):
+def test_a_number_that_python_cannot_print_is_still_refused_in_words(value):
     with pytest.raises(BadValue, match=r"scale must be a positive number"):
         amounts.scale(value)

@@ -36,9 +36,9 @@ def test_rows_cover_every_way_to_spread_them_and_are_met(cap):
     """A unit's rows may all lie in one cell: l2 = cap, not √cap."""
     changes = [c for c in product(range(cap + 1), repeat=3) if sum(c) <= cap]
     worst = [max(norms(c)[i] for c in changes) for i in range(4)]
-    found = bounds(rows(cap))
-    assert found[1:] == worst[1:]
-    assert found[0] >= worst[0]
+    limits = bounds(rows(cap))
+    assert limits[1:] == worst[1:]
+    assert limits[0] >= worst[0]
     assert rows(cap).l2_squared == cap * cap
 
 

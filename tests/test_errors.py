@@ -45,8 +45,8 @@ def test_an_error_keeps_its_sentences_and_nothing_private(kind):
 @pytest.mark.parametrize("fix", ["C.", SET, (SET, "Or leave it.")], ids=["words", "fix", "both"])
 def test_an_error_survives_the_way_between_processes(kind, through, fix):
     error = made(kind, fix)
-    again = through(error)
-    assert (type(again), str(again), vars(again)) == (kind, str(error), vars(error))
+    arrived = through(error)
+    assert (type(arrived), str(arrived), vars(arrived)) == (kind, str(error), vars(error))
 
 
 @EACH

@@ -11,7 +11,7 @@ from discreet.gate import disclose
 from discreet.ledger.payer import ChargeRequest
 from discreet.mechanism import additive
 from discreet.noise.source import SYSTEM
-from ledger.book import made
+from ledger.book import create_ledger
 
 
 @dataclass
@@ -35,9 +35,9 @@ class Spied:
         self.seen.append("failed")
 
     def stored(self, key):
-        found = self.ledger.stored(key)
+        stored = self.ledger.stored(key)
         self.seen.append("handed out")
-        return found
+        return stored
 
 
 @dataclass(frozen=True)
@@ -86,16 +86,16 @@ def failing(error, seen):
 
 @pytest.fixture
 def spied(tmp_path):
-    ledger = made(tmp_path, 3)
+    ledger = create_ledger(tmp_path, 3)
     yield Spied(ledger)
     ledger.close()
 
 
 def test_the_order_is_charge_compute_noise_store_hand_out(spied):
-    found = disclose(spied, order(), Noise(spied.seen), exactly(5, spied.seen), pack=as_bytes)
+    disclosed = disclose(spied, order(), Noise(spied.seen), exactly(5, spied.seen), pack=as_bytes)
     assert spied.seen == ["charged", "computed", "noisy", "stored", "handed out"]
-    assert found.stored == spied.ledger.stored("k")
-    assert not found.replayed
+    assert disclosed.stored == spied.ledger.stored("k")
+    assert not disclosed.replayed
 
 
 def test_the_charge_is_there_before_the_first_row_is_read(spied):
@@ -114,15 +114,15 @@ def test_what_is_handed_out_is_what_was_stored_and_not_what_was_computed(spied):
         def stored(self, key):
             return b"from the store"
 
-    found = disclose(Swapped(spied.ledger), order(), Noise([]), exactly(5, []), pack=as_bytes)
-    assert found.stored == b"from the store"
+    disclosed = disclose(Swapped(spied.ledger), order(), Noise([]), exactly(5, []), pack=as_bytes)
+    assert disclosed.stored == b"from the store"
 
 
 def test_replay_is_free_and_identical_and_reads_nothing(spied):
     first = disclose(spied, order(), Noise(spied.seen), exactly(5, spied.seen), pack=as_bytes)
     spied.seen.clear()
-    again = disclose(spied, order(), Noise(spied.seen), exactly(5_000_000, spied.seen), pack=as_bytes)
-    assert (again.stored, again.receipt.name, again.replayed) == (first.stored, first.receipt.name, True)
+    replayed = disclose(spied, order(), Noise(spied.seen), exactly(5_000_000, spied.seen), pack=as_bytes)
+    assert (replayed.stored, replayed.receipt.name, replayed.replayed) == (first.stored, first.receipt.name, True)
     assert spied.seen == ["charged", "handed out"]
     assert spied.ledger.standing().spent.epsilon == 1
 
@@ -130,8 +130,8 @@ def test_replay_is_free_and_identical_and_reads_nothing(spied):
 def test_a_stored_answer_is_replayed_by_its_key_alone_and_reads_nothing(spied):
     first = disclose(spied, order(), Noise([]), exactly(5, []), pack=as_bytes)
     for other in (order(memo="how old?"), order(epsilon=2)):
-        again = disclose(spied, other, Noise(spied.seen), exactly(5, spied.seen), pack=as_bytes)
-        assert (again.stored, again.replayed) == (first.stored, True)
+        replayed = disclose(spied, other, Noise(spied.seen), exactly(5, spied.seen), pack=as_bytes)
+        assert (replayed.stored, replayed.replayed) == (first.stored, True)
     assert "computed" not in spied.seen
     assert spied.ledger.standing().spent.epsilon == 1
 
@@ -242,13 +242,13 @@ def test_a_failed_question_is_computed_once_more_for_nothing_and_then_charged_an
 def test_a_second_attempt_that_works_is_stored_at_no_further_cost(spied):
     with pytest.raises(EngineFailed):
         disclose(spied, order(), Noise([]), failing(ValueError(), []), pack=as_bytes)
-    found = disclose(spied, order(), Noise([]), exactly(5, []), pack=as_bytes)
-    assert found.stored == spied.ledger.stored("k")
+    disclosed = disclose(spied, order(), Noise([]), exactly(5, []), pack=as_bytes)
+    assert disclosed.stored == spied.ledger.stored("k")
     assert spied.ledger.standing().spent.epsilon == 1
 
 
 def test_failures_close_the_dataset_and_answers_stay_readable(tmp_path):
-    with made(tmp_path, 100) as ledger:
+    with create_ledger(tmp_path, 100) as ledger:
         disclose(ledger, order("good"), Noise([]), exactly(5, []), pack=as_bytes)
         for n in range(5):
             with pytest.raises(EngineFailed):
@@ -260,7 +260,7 @@ def test_failures_close_the_dataset_and_answers_stay_readable(tmp_path):
 
 @pytest.mark.parametrize("where", ["compute", "noise", "finish"])
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
-def test_an_interrupt_is_not_free(spied, where, stop):
+def test_an_interrupted_question_stays_charged(spied, where, stop):
     mechanism, bounded, finish = step(where, stop(), [])
     with pytest.raises(stop):
         disclose(spied, order(), mechanism, bounded, pack=finish)

@@ -70,18 +70,18 @@ def hidden_in(text):
 def answer(labels=HOSTILE, name="n", key="place", of="of at most 3 rows per person"):
     values = [10] * len(labels)
     ends = Estimates(values, [v - 3 for v in values], [v + 3 for v in values])
-    made = column(name, ends, mechanism="Laplace", scale=F(1), step=F(1), kind="laplace", part="rows", of=of)
+    column_made = column(name, ends, mechanism="Laplace", scale=F(1), step=F(1), kind="laplace", part="rows", of=of)
     cost = {"epsilon": "1", "delta": "0", "neighbours": "add-remove", "unit": "person"}
     rows = tuple((label,) for label in labels)
     words = {"words": [f"Measured: {labels[0]}"]}
-    return Answer("people", "SELECT", (key,), rows, (made,), F(95, 100), cost, (f"About {labels[-1]}.",), words)
+    return Answer("people", "SELECT", (key,), rows, (column_made,), F(95, 100), cost, (f"About {labels[-1]}.",), words)
 
 
 # --- the rules -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_nothing_hidden_is_left_and_twice_is_once(text):
+def test_visible_text_has_no_hidden_letter_and_stays_the_same(text):
     for shown in (visible(text), markdown(text), cell(text)):
         assert hidden_in(shown) == []
         assert "\n" not in shown
@@ -93,7 +93,7 @@ def test_nothing_hidden_is_left_and_twice_is_once(text):
 
 
 @pytest.mark.parametrize("text", HARMLESS)
-def test_what_is_harmless_stays_as_it_is(text):
+def test_harmless_text_stays_as_it_is(text):
     assert visible(text) == cell(text) == visible_lines(text) == text
 
 
@@ -104,7 +104,7 @@ def runs(text):
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_no_cell_runs(text):
+def test_no_cell_runs_as_a_formula(text):
     assert not runs(cell(text))
 
 
@@ -146,8 +146,8 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_shows_hostile_keys_and_names_without_a_hidden_letter(form):
-    for made in (answer(), answer(("x",), name="\x1b]0;n\x07"), answer(("x",), key="\u202ekey")):
-        text = FORMS[form](made)
+    for hostile in (answer(), answer(("x",), name="\x1b]0;n\x07"), answer(("x",), key="\u202ekey")):
+        text = FORMS[form](hostile)
         assert hidden_in(text.replace("\t", "") if form == "tsv" else text) == []
 
 
@@ -168,8 +168,8 @@ def test_markdown_has_one_row_a_key_and_no_html():
 
 @pytest.mark.parametrize(("form", "separator"), [("csv", ","), ("tsv", "\t")])
 def test_cells_are_neutral_unless_raw_and_numbers_stay_numbers(form, separator):
-    made = answer(name="=n")
-    header, *rows = csv.reader(io.StringIO(FORMS[form](made), newline=""), delimiter=separator)
+    formula = answer(name="=n")
+    header, *rows = csv.reader(io.StringIO(FORMS[form](formula), newline=""), delimiter=separator)
     assert header == ["place", "'=n", "'=n_moe", "'=n_of"]
     assert [row[0] for row in rows] == [cell(text) for text in HOSTILE]
     negative = answer(("x",)).column("n")
@@ -177,13 +177,13 @@ def test_cells_are_neutral_unless_raw_and_numbers_stay_numbers(form, separator):
     text = formats.content(Answer(**(vars(answer(("x",))) | {"columns": (below,)})), form).decode()
     assert text.splitlines()[1].split(separator)[1] == "-5"
     assert negative.value == (10,)
-    raw = formats.content(made, form, formats.exact_cell).decode(errors="surrogatepass")
+    raw = formats.content(formula, form, formats.exact_cell).decode(errors="surrogatepass")
     header, *rows = csv.reader(io.StringIO(raw, newline=""), delimiter=separator)
     assert header[1] == "=n"
     assert [row[0] for row in rows] == list(HOSTILE)
 
 
-def test_what_was_changed_is_said_and_nothing_else_is():
+def test_a_caveat_is_given_where_cells_were_changed_and_only_there():
     assert "--raw" in formats.guard_caveat(answer(), "csv")
     assert formats.guard_caveat(answer(HARMLESS), "csv") is None
     assert formats.guard_caveat(answer(), "json") is None
@@ -240,15 +240,15 @@ def test_bytes_that_are_no_answer_are_refused_in_words():
     for field in stored["columns"][0]:
         other = [{name: value for name, value in stored["columns"][0].items() if name != field}]
         other += [stored["columns"][0] | {field: value} for value in ({"a": 1}, [[]], "1/0", -1, "-1")]
-        garbage += [json.dumps(stored | {"columns": [one]}).encode() for one in other]
+        garbage += [json.dumps(stored | {"columns": [column]}).encode() for column in other]
     garbage.append(json.dumps(stored | {"columns": stored["columns"] * 2}).encode())
     garbage.append(answer().to_bytes().replace(b'"value":[10,', b'"value":[1e999,'))
     kept = 0
     for each in garbage:
         with contextlib.suppress(IntegrityError):
-            again = Answer.from_bytes(each)
+            reread = Answer.from_bytes(each)
             kept += 1  # a text where any text may stand, or without a field that earlier versions lack
-            assert Answer.from_bytes(again.to_bytes()) == again
+            assert Answer.from_bytes(reread.to_bytes()) == reread
     assert 0 < kept < 30 < len(garbage)
 
 

@@ -516,7 +516,7 @@ def test_second_line_is_still_in_the_pipe_after_the_header_was_read(tmp_path: Pa
     ],
     ids=str,
 )
-def test_names_on_the_first_line(tmp_path: Path, line: bytes, names: tuple[str, ...]) -> None:
+def test_names_are_read_from_the_first_line(tmp_path: Path, line: bytes, names: tuple[str, ...]) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(line)
     assert header.names(path) == names
@@ -554,7 +554,7 @@ def test_first_line_without_names_is_refused_unquoted(tmp_path: Path, line: byte
         assert private not in str(refused.value)
 
 
-def test_ten_thousand_columns_are_fine(tmp_path: Path) -> None:
+def test_header_of_ten_thousand_columns_is_read(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text(",".join(f"c{number}" for number in range(10**4)) + "\n")
     assert len(header.names(path)) == 10**4
@@ -588,12 +588,12 @@ def test_limits_read_back_as_they_were_written() -> None:
 @pytest.mark.parametrize(
     "line", ["memory_gib = 0", "memory_gib = 0.01", 'seconds = "soon"', "seconds = -1", "threads = 1.5"]
 )
-def test_limits_have_limits(line: str) -> None:
+def test_limits_outside_their_range_are_refused(line: str) -> None:
     with pytest.raises(MetadataError, match=line.split()[0].partition("_gib")[0]):
         parse(START + f"[limits]\n{line}")
 
 
-def test_what_memory_is_called_elsewhere_is_understood() -> None:
+def test_other_names_of_memory_get_the_right_one_as_a_fix() -> None:
     with pytest.raises(MetadataError) as refused:
         parse(START + "[limits]\nram = 8")
     assert "memory_gib = 6" in refused.value.fix
@@ -665,7 +665,7 @@ def test_no_unit_key_is_suggested_that_is_not_in_the_header_or_looks_like_no_id(
         (("age", "region", "smoker", "user"), "user"),
         ((), None),
     ):
-        (gap,) = [one for one in gaps(known, names or None) if one.where == "unit"]
+        (gap,) = [gap for gap in gaps(known, names or None) if gap.where == "unit"]
         assert f'key = "{named or "…"}"' in gap.fix
         assert "person_id" not in gap.fix
 
@@ -675,7 +675,7 @@ def test_examples_of_values_and_bounds_are_marked_as_such() -> None:
         ('values = ["north", "south"]\n', "columns.region.values"),
         ("bounds = [0, 110]\n", "columns.age.bounds"),
     ):
-        (gap,) = [one for one in gaps(parse(FULL.replace(old, ""))) if one.where == where]
+        (gap,) = [gap for gap in gaps(parse(FULL.replace(old, ""))) if gap.where == where]
         assert "put your own in place" in gap.fix
 
 

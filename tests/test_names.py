@@ -1,4 +1,4 @@
-"""Names in the package follow docs/design.md, "How names and sentences read"."""
+"""Names in the package, its tests and its benchmarks follow docs/design.md, "How names and sentences read"."""
 
 import ast
 from collections.abc import Iterator
@@ -10,6 +10,8 @@ import discreet
 
 SOURCE = Path(discreet.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
+PROJECT = Path(__file__).parents[1]
+CHECKS = sorted(path for folder in ("tests", "benchmarks") for path in (PROJECT / folder).rglob("*.py"))
 FILLERS = {"again", "at", "found", "made", "most", "near", "one", "small"}  # a noun says more, whatever it holds
 IRREGULAR = {"begun", "bent", "built", "chosen", "done", "drawn", "found", "given", "held", "kept", "known", "laid"}
 IRREGULAR |= {"lost", "made", "meant", "paid", "said", "seen", "sent", "shown", "spelt", "taken", "thrown", "told"}
@@ -70,6 +72,11 @@ def test_locals_and_functions_are_named_by_what_they_are(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     assert not fillers(tree)
     assert not wrong_functions(tree)
+
+
+@pytest.mark.parametrize("path", CHECKS, ids=lambda path: str(path.relative_to(PROJECT)))
+def test_locals_of_tests_and_benchmarks_are_named_by_what_they_hold(path):
+    assert not fillers(ast.parse(path.read_text(encoding="utf-8")))
 
 
 def test_the_rules_find_a_filler_and_a_participle():

@@ -29,9 +29,9 @@ def declared() -> list[str]:
 def test_public_names_are_exactly_the_sorted_ones_that_resolve() -> None:
     assert discreet.__all__ == sorted(discreet.__all__)
     assert discreet.__all__ == sorted(declared()) == sorted(discreet._HOMES)
-    found: dict[str, object] = {}
-    exec("from discreet import *", found)
-    assert sorted(name for name in found if not name.startswith("__")) == discreet.__all__
+    imported: dict[str, object] = {}
+    exec("from discreet import *", imported)
+    assert sorted(name for name in imported if not name.startswith("__")) == discreet.__all__
     assert [name for name in dir(discreet) if not name.startswith("__")] == discreet.__all__
 
 

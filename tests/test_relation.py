@@ -18,7 +18,7 @@ def test_a_relation_is_read_by_name(given, meant):
 @pytest.mark.parametrize(
     "value", [None, "", "Add-Remove", "add_remove", "add-remove ", 1, True, [], {}, object(), "x" * 5000]
 )
-def test_anything_else_is_refused_with_both_names(value):
+def test_a_value_that_is_no_relation_is_refused_with_both_names(value):
     with pytest.raises(BadValue) as caught:
         relation(value)
     assert caught.value.what == "relation must be 'add-remove' or 'replace-one'."

@@ -24,10 +24,10 @@ REGION = Column("region", "category", values=("north", "south"))
 
 # --- the lattice -------------------------------------------------------------------------------------------------
 
-small = st.fractions(-(10**6), 10**6, max_denominator=1000)
+fractions = st.fractions(-(10**6), 10**6, max_denominator=1000)
 
 
-@given(st.tuples(small, small).filter(lambda pair: pair[0] != pair[1]), st.fractions(Fraction(1, 1000), 1))
+@given(st.tuples(fractions, fractions).filter(lambda pair: pair[0] != pair[1]), st.fractions(Fraction(1, 1000), 1))
 @settings(deadline=None)
 def test_bounds_in_steps_cover_the_bounds_and_waste_less_than_a_step(
     pair: tuple[Fraction, Fraction], share: Fraction
@@ -44,7 +44,7 @@ def test_bounds_in_steps_cover_the_bounds_and_waste_less_than_a_step(
     assert lattice.largest == max(abs(point) for point in (lattice.low, lattice.high))
 
 
-@given(st.tuples(small, small).filter(lambda pair: pair[0] != pair[1]))
+@given(st.tuples(fractions, fractions).filter(lambda pair: pair[0] != pair[1]))
 def test_default_step_of_numbers_is_the_largest_power_of_two_below_a_millionth_of_the_width(
     pair: tuple[Fraction, Fraction],
 ) -> None:
@@ -58,9 +58,9 @@ def test_default_step_of_numbers_is_the_largest_power_of_two_below_a_millionth_o
 
 @given(st.integers(-(2**62), 2**62), st.integers(-(2**62), 2**62), st.integers(1, 10**6))
 def test_one_unit_never_passes_two_to_the_62_steps_or_is_refused_with_a_step_that_works(
-    one: int, other: int, rows: int
+    first: int, other: int, rows: int
 ) -> None:
-    low, high = sorted((one, other))
+    low, high = sorted((first, other))
     if low == high:
         return
     column = Column("x", "integer", bounds=(low, high))

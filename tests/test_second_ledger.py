@@ -59,7 +59,7 @@ def asked(toml, epsilon="0.1", **more):
 
 
 def seconds(entries):
-    return [(one["ledger"], one["dataset"], one["why"]) for one in entries if one["kind"] == "second"]
+    return [(entry["ledger"], entry["dataset"], entry["why"]) for entry in entries if entry["kind"] == "second"]
 
 
 def entries_of(toml):
@@ -135,17 +135,17 @@ def test_another_name_of_a_source_has_no_budget_of_its_own(desk, name):
         asked(other)
     assert str(desk / "people.ledger") in refused.value.what
     assert not other.with_suffix(".ledger").exists()
-    assert len([one for one in entries_of(desk / "people.toml") if one["kind"] == "charge"]) <= 2
+    assert len([entry for entry in entries_of(desk / "people.toml") if entry["kind"] == "charge"]) <= 2
 
 
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: name.__name__)
-def test_two_ledgers_on_purpose_are_recorded_in_both_and_then_no_matter(desk, name):
+def test_a_second_ledger_on_purpose_is_recorded_in_both_and_then_accepted(desk, name):
     other = Path(name(desk))
     mine = asked(other, second_ledger=WHY)
     theirs = entries_of(desk / "people.toml")
     assert seconds(mine) == [(str(desk / "people.ledger"), "people", WHY)]
     assert seconds(theirs) == [(str(other.with_suffix(".ledger")), "people", WHY)]
-    assert [one["kind"] for one in mine][:2] == ["open", "second"]
+    assert [entry["kind"] for entry in mine][:2] == ["open", "second"]
     assert asked(other, epsilon="0.2")[: len(mine)] == mine
     with (desk / "people.csv").open("a") if (desk / "people.csv").exists() else (desk / "other.csv").open("a") as table:
         table.write("998,40\n")
@@ -163,8 +163,8 @@ def test_other_formats_and_tables_in_memory_are_known_by_their_content(tmp_path,
     else:
         import duckdb
 
-        with duckdb.connect(tmp_path / "people.duckdb") as made:
-            made.execute("CREATE TABLE people AS SELECT * FROM frame")
+        with duckdb.connect(tmp_path / "people.duckdb") as connection:
+            connection.execute("CREATE TABLE people AS SELECT * FROM frame")
     asked(metadata(tmp_path / "people.toml", f"people.{suffix}"))
     shutil.copy(tmp_path / f"people.{suffix}", tmp_path / f"other.{suffix}")
     with pytest.raises(SecondLedger):
@@ -181,7 +181,7 @@ def test_a_source_that_changes_under_its_own_ledger_is_no_second_one(desk):
     asked(toml)
     (desk / "new.csv").write_text(f"{ROWS}998,50\n")
     (desk / "new.csv").replace(desk / "people.csv")
-    kinds = [one["kind"] for one in asked(toml)]
+    kinds = [entry["kind"] for entry in asked(toml)]
     assert (kinds.count("charge"), kinds.count("second")) == (3, 0)
 
 
@@ -223,7 +223,7 @@ def test_a_moved_folder_is_adopted_and_then_the_same_ledger(desk, tmp_path_facto
         asked(place / "people.toml")
     Ledger.adopt(place / "people.ledger", why="moved").close()
     entries = asked(place / "people.toml", epsilon="0.2")
-    assert [one["kind"] for one in entries].count("charge") == 2
+    assert [entry["kind"] for entry in entries].count("charge") == 2
     (desk / "other").mkdir()
     with pytest.raises(SecondLedger) as refused:
         asked(metadata(desk / "other" / "people.toml", place / "people.csv"))
@@ -248,7 +248,7 @@ def test_a_crash_between_entering_and_charging_changes_nothing(tmp_path, monkeyp
     (tmp_path / "people.csv").write_text(ROWS)
     with dp.open(metadata(tmp_path / "people.toml", "people.csv")) as people:
         people.table.view()
-    assert [one["kind"] for one in asked(tmp_path / "people.toml")] == ["open", "charge", "answer"]
+    assert [entry["kind"] for entry in asked(tmp_path / "people.toml")] == ["open", "charge", "answer"]
 
 
 def test_a_crash_between_the_two_entries_repeats_neither(desk, monkeypatch):
@@ -281,8 +281,8 @@ def test_of_first_asks_at_the_same_time_one_is_answered(tmp_path):
         )
         for name in names
     ]
-    said = [one.communicate(timeout=120)[0] for one in started]
-    assert sorted(one.returncode for one in started) == [0, 6, 6, 6], said
+    said = [process.communicate(timeout=120)[0] for process in started]
+    assert sorted(process.returncode for process in started) == [0, 6, 6, 6], said
 
 
 def test_the_inode_of_a_deleted_file_accuses_nobody(tmp_path):
@@ -401,7 +401,7 @@ def test_a_ledger_moved_whole_forgets_nothing(desk):
     assert "forgets" not in entries_of(place / "people.toml")[-1]
 
 
-def test_a_head_of_before_learns_what_was_charged(desk):
+def test_a_head_of_an_earlier_version_learns_what_was_charged(desk):
     """Heads once held no ε: it is added up when the next one is written."""
     (head,) = (desk / "state" / "discreet" / "heads").glob("*.json")
     recorded = json.loads(head.read_text())
@@ -411,10 +411,10 @@ def test_a_head_of_before_learns_what_was_charged(desk):
     assert json.loads(head.read_text())["charged"] == "3/10"
 
 
-def test_the_tables_of_the_registry_hold_what_is_said(desk):
+def test_the_tables_of_the_registry_hold_ledgers_pairs_and_marks(desk):
     asked(renamed_metadata(desk), second_ledger=WHY)
-    with contextlib.closing(sqlite3.connect(desk / "state" / "discreet" / registry.NAME)) as made:
-        paths = [os.fsdecode(path) for (path,) in made.execute("SELECT path FROM ledgers ORDER BY id")]
+    with contextlib.closing(sqlite3.connect(desk / "state" / "discreet" / registry.NAME)) as connection:
+        paths = [os.fsdecode(path) for (path,) in connection.execute("SELECT path FROM ledgers ORDER BY id")]
         assert paths == [str(desk / "people.ledger"), str(desk / "other.ledger")]
-        assert made.execute("SELECT ledger, other FROM pairs ORDER BY 1").fetchall() == [(1, 2), (2, 1)]
-        assert made.execute("SELECT count(*) FROM marks").fetchone() == (4,)
+        assert connection.execute("SELECT ledger, other FROM pairs ORDER BY 1").fetchall() == [(1, 2), (2, 1)]
+        assert connection.execute("SELECT count(*) FROM marks").fetchone() == (4,)

@@ -25,7 +25,7 @@ def of(*parts, **more):
 @given(weights)
 def test_declared_shares_add_up_to_the_whole_exactly(numbers):
     whole = sum(numbers)
-    shares = shares_of({f"step {place}": Fraction(one, whole) for place, one in enumerate(numbers)}, TERMS)
+    shares = shares_of({f"step {place}": Fraction(number, whole) for place, number in enumerate(numbers)}, TERMS)
     assert sum(share.part for share in shares) == 1
     assert sum(share.epsilon for share in shares) == TERMS.epsilon
     assert sum(share.delta for share in shares) == TERMS.delta
@@ -94,8 +94,8 @@ def test_names_cannot_bring_escapes_into_the_sentence():
 @given(weights)
 def test_hundredths_add_up_but_for_their_last_digit(numbers):
     whole = sum(numbers)
-    told = to_json(of(*(Fraction(one, whole) for one in numbers)))
-    assert abs(sum(one["share"] for one in told) - 1) <= 0.00005 * len(numbers) + 1e-9
+    told = to_json(of(*(Fraction(number, whole) for number in numbers)))
+    assert abs(sum(share["share"] for share in told) - 1) <= 0.00005 * len(numbers) + 1e-9
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ def test_constants_are_spelt_for_good():
         {"is": "date", "of": 5},
     ],
 )
-def test_anything_else_is_refused_in_words(stored):
+def test_a_value_that_is_no_tagged_tree_is_refused_in_words(stored):
     with pytest.raises(IntegrityError, match="cannot be read"):
         TAGS.value(stored)
 

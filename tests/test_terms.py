@@ -123,9 +123,9 @@ def test_a_typed_delta_asks_for_something_else_than_an_equal_default(people):
 def test_a_replay_shows_the_level_of_today_and_charges_nothing(people):
     question = people.sql(QUESTIONS["count"])
     question.ask(epsilon=1)
-    again = question.ask(epsilon=1, level="0.5")
-    assert again.replayed
-    assert again.level == Fraction(1, 2)
+    replayed = question.ask(epsilon=1, level="0.5")
+    assert replayed.replayed
+    assert replayed.level == Fraction(1, 2)
 
 
 # --- once ------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Write files whole: beside their place first, then put there.  A reader sees the old file or the new one, never half
+"""Write files whole: first beside their place, then renamed.  A reader sees the old file or the new one, never half
 of one, and what is there outlives a power cut.  No function here follows a link."""
 
 import contextlib

@@ -11,6 +11,7 @@ writing, or formulas.
 
 import re
 import unicodedata
+from collections.abc import Container
 
 _HIDDEN = re.compile(r"[^ -~\n]")  # what may need spelling out: everything beyond plain ASCII
 _STEERING = ("Cc", "Cf", "Cs", "Cn", "Zl", "Zp")
@@ -45,7 +46,8 @@ def cell(text: str) -> str:
     >>> cell("=1+1"), cell(' "@SUM(A1)'), cell("＝1+1"), cell("a;=1"), cell("Oslo")
     ("'=1+1", '\\' "@SUM(A1)', "'＝1+1", "a;'=1", 'Oslo')
     """
-    return visible("".join(part if separator else _quoted(part) for separator, part in _pieces(text)))
+    parts = enumerate(_APART.split(text))  # every second part is a separator
+    return visible("".join(part if index % 2 else _quoted(part) for index, part in parts))
 
 
 def markdown(text: str) -> str:
@@ -64,6 +66,13 @@ def in_json(text: str) -> str:
     '["a\\u202eb\\u007f"]'
     """
     return _HIDDEN.sub(lambda match: _json_escape(match[0]) if is_hidden(match[0]) else match[0], text)
+
+
+def unused_name(name: str, used: Container[str]) -> str:
+    """The name, with _ appended until it is not among those used."""
+    while name in used:
+        name += "_"
+    return name
 
 
 def is_hidden(letter: str) -> bool:
@@ -87,10 +96,6 @@ def _joins(text: str, place: int) -> bool:
 def _json_escape(letter: str) -> str:
     pair = letter.encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{pair[place : place + 4]}" for place in range(0, len(pair), 4))
-
-
-def _pieces(text: str) -> list[tuple[bool, str]]:
-    return [(place % 2 == 1, part) for place, part in enumerate(_APART.split(text))]
 
 
 def _quoted(part: str) -> str:

@@ -1,4 +1,4 @@
-"""Where a machine remembers ledgers outside their own folders: heads, and the registry of sources."""
+"""The folder in which a machine keeps heads of ledgers and the registry of sources, apart from the ledgers."""
 
 import os
 from pathlib import Path

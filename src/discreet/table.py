@@ -9,9 +9,7 @@ a cost to `run`.
 
 import contextlib
 import itertools
-import os
 import threading
-import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -28,7 +26,7 @@ from discreet.fix import UNKNOWN, Fix
 from discreet.gate import Disclosed, disclose, handed_out
 from discreet.ledger import account as accounts
 from discreet.ledger import filter as filters
-from discreet.ledger import second
+from discreet.ledger import forks, second
 from discreet.ledger.head import default_place
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.payer import ChargeRequest
@@ -68,8 +66,12 @@ class Table:
         self._frame, self._limits = frame, limits or metadata.limits or Limits()
         self._engine: Engine | PostgresEngine | None = None
         self._ledger: Ledger | None = None
+        self.renew_lock()
+        forks.call_in_child(self, Table.renew_lock)
+
+    def renew_lock(self) -> None:
+        """Take a new lock: after a fork another thread of the parent may hold the old one."""
         self._lock = threading.RLock()
-        _tables.add(self)
 
     @property
     def schema(self) -> Schema:
@@ -284,8 +286,10 @@ class Table:
                 with contextlib.suppress(Conflict):  # another process began and ended it meanwhile
                     return self.ledger.purse(request.charge(key, snapshot, run_key), cost)
                 purse = self.ledger.purse_of(key)
-            if purse is not None and (purse.is_open or _has_result(purse, lambda: self.view(snapshot=snapshot))):
-                return purse
+            if purse is not None:
+                run = Run(purse, lambda: self.view(snapshot=snapshot))
+                if purse.is_open or run.result() is not None:
+                    return purse
         raise AssertionError("unreachable")
 
     def close(self) -> None:
@@ -295,18 +299,3 @@ class Table:
                 if part is not None:
                     part.close()
             self._engine = self._ledger = None
-
-
-def _has_result(purse: Purse, view: Callable[[], View]) -> bool:
-    return Run(purse, view).result() is not None
-
-
-_tables: "weakref.WeakSet[Table]" = weakref.WeakSet()
-
-
-def _in_child() -> None:
-    for table in list(_tables):
-        table._lock = threading.RLock()  # another thread of the parent may have held it
-
-
-os.register_at_fork(after_in_child=_in_child)

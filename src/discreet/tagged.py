@@ -1,8 +1,8 @@
-"""Values as JSON under explicit tags: what is stored for years does not know the names of classes.
+"""Write and read values as JSON under explicit tags, so that stored values do not depend on the names of classes.
 
     {"is": "compare", "op": "=", "left": {"is": "column", "name": "age"}, "right": {"is": "constant", "value": 5}}
 
-A field at its default is left out, so a field that is added later, with a default, changes nothing that lies there.
+A field at its default is left out, so a field that is added later, with a default, changes nothing that is stored.
 """
 
 from collections.abc import Callable, Mapping

@@ -12,26 +12,9 @@ from discreet.errors import BadValue, NotAnswerable
 from discreet.mechanism import additive
 from discreet.query import canonical, plan, tags
 from discreet.query.joint import Joint, Measured
+from people_toml import TOWN, people_toml
 
-TOML = """\
-[dataset]
-name = "people"
-source = "people.csv"
-[unit]
-key = "person"
-max_rows = 5
-[columns.region]
-type = "category"
-values = ["north", "south"]
-[columns.age]
-type = "integer"
-bounds = [0, 110]
-[columns.town]
-type = "category"
-[budget]
-epsilon = 100
-delta = 1e-6
-"""
+TOML = people_toml("epsilon = 100\ndelta = 1e-6", columns=TOWN, max_rows=5)
 QUESTIONS = (
     "SELECT region, COUNT(*) AS n, AVG(age) AS mean FROM people GROUP BY region",
     "SELECT town, COUNT(*) AS n FROM people GROUP BY town",

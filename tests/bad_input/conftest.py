@@ -11,25 +11,25 @@ from discreet.cli import main
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    made = tmp_path_factory.mktemp("desk")
+    folder = tmp_path_factory.mktemp("desk")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_STATE_HOME", str(made / "state"))
-        patch.chdir(made)
-        (made / "people.csv").write_text(TABLE)
-        (made / "people.toml").write_text(TOML)
+        patch.setenv("XDG_STATE_HOME", str(folder / "state"))
+        patch.chdir(folder)
+        (folder / "people.csv").write_text(TABLE)
+        (folder / "people.toml").write_text(TOML)
         assert main.status(["ask", "people.toml", COUNT, "--eps", "0.5", "--json"]) == 0
-        yield made
+        yield folder
 
 
 @pytest.fixture
 def desk(folder: Path, capfd: pytest.CaptureFixture[str]) -> Iterator[Desk]:
     """Whatever a test does there, afterwards the files and the books are what they were."""
-    found = Desk(folder, capfd)
+    desk = Desk(folder, capfd)
     capfd.readouterr()
-    before, files = found.books(), sorted(folder.iterdir())
+    before, files = desk.books(), sorted(folder.iterdir())
     assert before == (3, {"epsilon": "2.5", "delta": "0"})
-    yield found
-    assert found.books() == before
+    yield desk
+    assert desk.books() == before
     assert sorted(folder.iterdir()) == files
     assert (folder / "people.csv").read_text() == TABLE
     assert (folder / "people.toml").read_text() == TOML

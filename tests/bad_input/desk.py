@@ -12,26 +12,12 @@ import pytest
 
 from discreet.cli import main
 from fixes import fixes_of
+from people_toml import people_toml
 
 CELL = re.compile(r"zq\d+x\d+", re.IGNORECASE)  # every cell of every table here looks like this
 ROWS = "".join(f"zq{row}x0,zq{row}x1,zq{row}x2\n" for row in range(20))
 TABLE = f"person_id,region,age\n{ROWS}"
-TOML = """\
-[dataset]
-name = "people"
-source = "people.csv"
-[unit]
-key = "person_id"
-max_rows = 2
-[columns.region]
-type = "category"
-values = ["north", "south"]
-[columns.age]
-type = "integer"
-bounds = [0, 110]
-[budget]
-epsilon = 3
-"""
+TOML = people_toml("epsilon = 3", key="person_id")
 COUNT = "SELECT COUNT(*) AS n FROM people"
 ASK = ("ask", "people.toml", COUNT, "--eps", "0.1")
 INIT = ("init", "people.csv", "-o", "new.toml", "--unit", "person_id", "--max-rows", "2", "--column", "age:text")

@@ -167,8 +167,8 @@ sys.stdin.read()
 
 
 def test_locked_ledger_answers_nothing_and_loses_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = ledgers._store
-    monkeypatch.setattr(ledgers, "_store", lambda path, head, _wait: made(path, head, 0.2))
+    store = ledgers._store
+    monkeypatch.setattr(ledgers, "_store", lambda path, head, _wait: store(path, head, 0.2))
     streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen([sys.executable, "-c", HOLD], text=True, **streams) as other:
         assert other.stdout.readline() == "held\n"

@@ -84,7 +84,7 @@ TREES = {
 
 
 @pytest.mark.parametrize("name", TREES)
-def test_tree_that_is_none_is_refused(census: Desk, name: str) -> None:
+def test_file_that_holds_no_tree_is_refused(census: Desk, name: str) -> None:
     content, said = TREES[name]
     Path("geo.csv").write_bytes(content.encode("utf-8", "surrogateescape"))
     assert said in refused(census, "--eps", "1", exit_code=3, code="metadata")
@@ -242,7 +242,7 @@ def test_private_table_given_as_a_public_file_stays_unread(census: Desk, flag: s
 
 
 @pytest.mark.parametrize("price", ["0", "-1", "nan", "inf", "x", "", "1e7", "1e-9"])
-def test_price_that_is_none_is_refused(census: Desk, price: str) -> None:
+def test_text_that_is_no_price_is_refused(census: Desk, price: str) -> None:
     refused(census, "--eps", price, exit_code=2, code="bad-value")
 
 
@@ -271,14 +271,14 @@ def test_rows_of_no_known_place_are_dropped_and_never_reported(census: Desk) -> 
     said = []
     for rows in (PLAIN + ODD, PLAIN):
         Path("people.csv").write_text(table(rows))
-        found = census.answered("release", "build", "people.toml", "--eps", "4e5", "--yes")
+        reply = census.answered("release", "build", "people.toml", "--eps", "4e5", "--yes")
         out, err = census.said(["release", "build", "people.toml", "--eps", "4e5", "--yes"], 0)
         facts = json.loads(Path("people.release/release.json").read_text())
         for changing in ("receipt", "remaining"):
-            found.pop(changing)
+            reply.pop(changing)
         facts.pop("receipt")
         facts.pop("files")
-        said.append((found, facts, out, [line for line in err.splitlines() if not line.startswith(("re", "cost"))]))
+        said.append((reply, facts, out, [line for line in err.splitlines() if not line.startswith(("re", "cost"))]))
     assert said[0] == said[1]
     assert "40" in said[0][2]  # all plain rows, and none of the odd ones
     written = b"".join(path.read_bytes() for path in Path("people.release").iterdir())
@@ -305,14 +305,14 @@ FITS = {"integer": integer.fit, "topdown": topdown.fit, "chebyshev": chebyshev.f
     ],
     ids=["nan", "zero", "negative", "too heavy", "too few"],
 )
-def test_weights_that_are_none_are_refused(name: str, weights: np.ndarray) -> None:
+def test_values_that_are_no_weights_are_refused(name: str, weights: np.ndarray) -> None:
     with pytest.raises(BadValue, match="weights"):
         FITS[name](SMALL, NOISY, weights)
 
 
 @pytest.mark.parametrize("name", FITS)
 @pytest.mark.parametrize("total", [-1, float("nan"), 1.5, 2**62, True])
-def test_total_that_is_none_is_refused(name: str, total: object) -> None:
+def test_value_that_is_no_total_is_refused(name: str, total: object) -> None:
     with pytest.raises(BadValue, match="total"):
         FITS[name](SMALL, NOISY, EVEN, total=total)
 

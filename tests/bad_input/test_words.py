@@ -116,7 +116,7 @@ NO_ERROR = ["nan", "inf", "0", "-1", "", "n=", "=5", "m=5", "n=true", "n=0x5", "
     ],
     ids=" ".join,
 )
-def test_number_that_is_none_is_refused_before_anything_is_charged(desk: Desk, flags: list[str]) -> None:
+def test_text_that_is_no_number_is_refused_before_anything_is_charged(desk: Desk, flags: list[str]) -> None:
     desk.refused("ask", "people.toml", COUNT, *flags, exit_code=2, code="bad-value")
 
 

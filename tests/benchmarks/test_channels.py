@@ -44,16 +44,16 @@ def test_each_pair_is_timed_asked_and_in_the_engine(monkeypatch: pytest.MonkeyPa
     pairs = channels.pairs(SMALL)
     assert [len(pair.target) for pair in pairs] == [0, 1, 30, 30, 1]
     monkeypatch.setattr(channels, "pairs", lambda _: pairs[-1:])
-    made = channels.timed(SMALL)
-    *timed, guessed = [row[:3] for row in made.rows]
+    table = channels.timed(SMALL)
+    *timed, guessed = [row[:3] for row in table.rows]
     assert timed == [(pairs[-1].name, where, "4") for where in ("ask", "engine")]
     assert guessed[1:] == ("ask", "4")
-    assert all(0 <= float(row[5]) <= 1 for row in made.rows)
+    assert all(0 <= float(row[5]) <= 1 for row in table.rows)
 
 
 def test_progress_tells_the_same_steps_whatever_the_size() -> None:
-    made = channels.grown(channels.Sizes(rows=(10, 3000), repeats=1))
-    few, many = made.rows
+    table = channels.grown(channels.Sizes(rows=(10, 3000), repeats=1))
+    few, many = table.rows
     assert few[4] == many[4] == "reading 0, ranking 0.1, writing 0.7, writing 1"
 
 
@@ -76,9 +76,9 @@ def test_another_analyst_sees_what_was_spent() -> None:
 
 def test_a_key_that_one_person_has_alone_is_not_released() -> None:
     """2 asks at δ = 1e-9 each; 80 people have each common key, 31 σ above the threshold: false alarms below 1e-8."""
-    made = channels.keys(channels.Sizes(people=8000, repeats=2))
-    assert made.rows == (("many people's", "200 of 200"), ("the target's alone", "0 of 20"))
-    assert "keys: always." in made.meaning
+    table = channels.keys(channels.Sizes(people=8000, repeats=2))
+    assert table.rows == (("many people's", "200 of 200"), ("the target's alone", "0 of 20"))
+    assert "keys: always." in table.meaning
 
 
 def test_private_files_are_their_owners_alone_and_the_worker_dumps_no_core() -> None:
@@ -91,10 +91,10 @@ def test_private_files_are_their_owners_alone_and_the_worker_dumps_no_core() -> 
 
 def test_cells_that_refuse_a_source_are_told_from_those_that_do_not() -> None:
     names = ("emoji", "é in Latin-1", "CR without quotes", "quote never closed")
-    made = channel_cells.refused({name: channel_cells.CONTENTS[name] for name in names})
-    assert "kept with: emoji." in made.meaning
-    assert [row[0] for row in made.rows] == list(names[1:])
-    latin, carriage, quote = made.rows
+    table = channel_cells.refused({name: channel_cells.CONTENTS[name] for name in names})
+    assert "kept with: emoji." in table.meaning
+    assert [row[0] for row in table.rows] == list(names[1:])
+    latin, carriage, quote = table.rows
     assert latin[1:] == ("refused: A CSV must be UTF-8.", "refused: The table could not be read.")
     assert carriage[1:] == ("refused: Line ends within the cells of a CSV must be in quotes.", channel_cells.KEPT)
     assert quote[1:] == ("refused: Quotes in a CSV must come in pairs.", channel_cells.KEPT)

@@ -181,28 +181,28 @@ def _timings(left_out: str = "") -> dict[Job, list[float]]:
 
 
 def test_noise_ratios_say_how_much_faster_than_peers_and_slower_than_numpy() -> None:
-    made = noise.reported(_timings())
-    for each in made.figures["ratios"]:
+    report = noise.reported(_timings())
+    for each in report.figures["ratios"]:
         wanted = 2 if each["over"].startswith("numpy") else 100
         assert [r["median"] for r in each["ratios"]] == pytest.approx([wanted] * 3)
-    met = {(each["aim"], each["met"]) for each in made.figures["ratios"]}
+    met = {(each["aim"], each["met"]) for each in report.figures["ratios"]}
     assert {("≤ 3", True), ("≤ 8", True), (None, None)} <= met
 
 
 def test_noise_report_leaves_out_a_peer_that_was_not_measured() -> None:
-    made = noise.reported(_timings("opendp"), ("Not measured: opendp",))
-    text = json.dumps(made.figures)
+    report = noise.reported(_timings("opendp"), ("Not measured: opendp",))
+    text = json.dumps(report.figures)
     assert "opendp" not in text
     assert "diffprivlib" in text
-    assert made.notes == ("Not measured: opendp",)
+    assert report.notes == ("Not measured: opendp",)
 
 
 def test_aims_are_met_only_by_every_figure() -> None:
-    assert Aim(least=100).met(100, 250)
-    assert not Aim(least=100).met(99.9, 250)
-    assert not Aim(most=3).met(2, 3.1)
-    assert [verdict(None, 1), verdict(Aim(most=3), 3), verdict(Aim(most=3), 4)] == ["", "yes", "no"]
-    assert [Aim(least=100).text(), Aim(most=0.5).text(" s")] == ["≥ 100", "≤ 0.5 s"]
+    assert Aim(at_least=100).met(100, 250)
+    assert not Aim(at_least=100).met(99.9, 250)
+    assert not Aim(at_most=3).met(2, 3.1)
+    assert [verdict(None, 1), verdict(Aim(at_most=3), 3), verdict(Aim(at_most=3), 4)] == ["", "yes", "no"]
+    assert [Aim(at_least=100).text(), Aim(at_most=0.5).text(" s")] == ["≥ 100", "≤ 0.5 s"]
 
 
 def test_packages_are_read_from_the_import_trace() -> None:
@@ -224,17 +224,17 @@ def test_start_leaves_out_a_demo_that_cannot_be_prepared(monkeypatch: pytest.Mon
     monkeypatch.setattr(start, "demo_ask", fails)
     monkeypatch.setattr(start, "cpu_and_wall", lambda command: (0.1, 0.2))
     monkeypatch.setattr(start, "imported", lambda command: {"scipy"})
-    made = start.report()
-    assert [each["command"] for each in made.figures] == [each.name for each in start.STARTS]
-    assert made.notes == ("Not measured: discreet ask; the demo table could not be prepared.",)
+    report = start.report()
+    assert [each["command"] for each in report.figures] == [each.name for each in start.STARTS]
+    assert report.notes == ("Not measured: discreet ask; the demo table could not be prepared.",)
 
 
 def test_command_prints_one_json_object(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     table = Table("Title", "What [it] means", ("a", "b"), (("1", "2"),))
     monkeypatch.setattr(command, "_report", lambda topic: Report((table,), {"x": 1}, ("a note",)))
     command.main(["noise", "--json"])
-    made = json.loads(capsys.readouterr().out)
-    assert made["noise"] == {"figures": {"x": 1}, "notes": ["a note"]}
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["noise"] == {"figures": {"x": 1}, "notes": ["a note"]}
     command.main(["start"])
     shown = capsys.readouterr().out
     assert all(part in shown for part in ("Title", "What [it] means", "a note"))

@@ -60,9 +60,9 @@ def test_table_is_written_once_and_outside_the_project(cache: Path) -> None:
 def test_plain_questions_ask_what_they_say(cache: Path) -> None:
     table = people.table(ROWS).to_pydict()
     people.made(ROWS)
-    found = {name: law(str(ROWS))(1)[0] for name, law in plain.LAWS.items()}  # type: ignore[index]
-    assert list(found) == list(QUESTIONS)
-    values = {name: list(columns.values())[-1] for name, columns in found.items()}
+    figures = {name: law(str(ROWS))(1)[0] for name, law in plain.LAWS.items()}  # type: ignore[index]
+    assert list(figures) == list(QUESTIONS)
+    values = {name: list(columns.values())[-1] for name, columns in figures.items()}
     assert values["count"] == [ROWS]
     assert values["count by region"].sum() == ROWS
     assert values["sum by region"].sum() == pytest.approx(sum(table["income"]))
@@ -193,7 +193,7 @@ def test_a_peer_is_asked_no_more_after_a_failure(modules: Callable[[str, str], N
 def _run(seconds: dict[Job, float], rounds: int = 3) -> Run:
     """Wall time twice the CPU time; `seconds` are those of one asking."""
     cpu_seconds = {job: [each * job.n] * rounds for job, each in seconds.items()}
-    return Run(cpu_seconds, {job: [2 * s for s in found] for job, found in cpu_seconds.items()})
+    return Run(cpu_seconds, {job: [2 * s for s in seconds] for job, seconds in cpu_seconds.items()})
 
 
 def _measured() -> Measured:
@@ -212,7 +212,7 @@ def _measured() -> Measured:
     )
 
 
-def test_ratios_and_verdicts_of_the_report() -> None:
+def test_report_states_ratios_and_verdicts() -> None:
     figures = queries.reported(_measured()).figures
     assert [f["ratio"]["median"] for f in figures["engine"]] == pytest.approx([0.5] * len(QUESTIONS))
     assert all(f["met"] for f in figures["engine"])
@@ -225,13 +225,13 @@ def test_ratios_and_verdicts_of_the_report() -> None:
 
 
 def test_report_says_what_a_peer_cannot_answer_and_what_was_not_measured() -> None:
-    made = queries.reported(_measured())
-    rows = {row[0]: row for row in made.tables[3].rows}
-    column = made.tables[3].columns.index("smartnoise CPU ms, ratio")
+    report = queries.reported(_measured())
+    rows = {row[0]: row for row in report.tables[3].rows}
+    column = report.tables[3].columns.index("smartnoise CPU ms, ratio")
     assert rows["median"][column] == "— not available"
     assert rows["count"][column] == "— not measured"
     assert rows["sum by region"][column] == "1,000, 50 (50–50)"
-    assert made.notes == ("Not measured: something",)
+    assert report.notes == ("Not measured: something",)
 
 
 def test_every_row_has_a_cell_for_every_column() -> None:

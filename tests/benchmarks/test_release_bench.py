@@ -74,26 +74,26 @@ def test_solvers_called_directly_find_the_table_of_our_real_fit():
 
 
 def test_a_country_is_timed_and_adds_up():
-    found = release._country(release_data.invented(300, 4), Aim(most=1e9))
-    assert found["integer"]["violations"] == found["topdown"]["violations"] == 0
-    table = release._countries_table([found])
+    country = release._country(release_data.invented(300, 4), Aim(at_most=1e9))
+    assert country["integer"]["violations"] == country["topdown"]["violations"] == 0
+    table = release._countries_table([country])
     assert [row[2] for row in table.rows] == ["integer", "topdown"]
 
 
 def test_margins_are_scored_on_every_level():
     exact = release_data.invented(40, 3, (8,))
-    found = release_accuracy.margins(exact, ("1",), 2, runs=19)
+    margins = release_accuracy.margins(exact, ("1",), 2, runs=19)
     levels, intervals = exact.tree.levels, ("proven", "re-simulated", "of its own runs")
     assert len(levels) == 3
-    assert [(one.form, one.level, one.interval) for one in found] == [
+    assert [(margin.form, margin.level, margin.interval) for margin in margins] == [
         (str(form), level, interval) for form in Form for level in levels for interval in intervals
     ]
-    proven, again, alone = (found[at::3] for at in range(3))
-    assert all(0.5 < one.held <= 1 for one in proven if one.level == levels[-1])  # of 240 numbers each
-    assert all(0 < narrow.width <= wide.width for narrow, wide in zip(alone, again, strict=True))
-    assert all(narrow.held <= wide.held for narrow, wide in zip(alone, again, strict=True))
-    table = release._margins_table(exact, found, 2)
-    assert len(table.rows) == len(found)
+    proven, resimulated, alone = (margins[first::3] for first in range(3))
+    assert all(0.5 < margin.held <= 1 for margin in proven if margin.level == levels[-1])  # of 240 numbers each
+    assert all(0 < narrow.width <= wide.width for narrow, wide in zip(alone, resimulated, strict=True))
+    assert all(narrow.held <= wide.held for narrow, wide in zip(alone, resimulated, strict=True))
+    table = release._margins_table(exact, margins, 2)
+    assert len(table.rows) == len(margins)
     assert all(len(row) == len(table.columns) for row in table.rows)
 
 
@@ -104,9 +104,9 @@ def test_shares_of_margins_are_of_the_cells_that_they_name():
     low, high = totals.copy(), totals + 2
     low[1, 2] = low[2, 1] = high[2, 1] = 21  # misses 20 of one place and 4 of the other
     high[0, -1] = low[0, -1] = 0
-    top, leaves = (release_accuracy._margin(exact, ("", ""), at, "", [(low, high)]) for at in (0, 1))
+    top, leaves = (release_accuracy._margin(exact, ("", ""), level, "", [(low, high)]) for level in (0, 1))
     assert (top.held, top.totals, top.width) == (1, 0, 2)
-    assert (leaves.held, leaves.empty, leaves.small, leaves.large) == (6 / 8, 1, 0, 2 / 3)
+    assert (leaves.held, leaves.empty, leaves.below_10, leaves.large) == (6 / 8, 1, 0, 2 / 3)
     assert (leaves.totals, leaves.width) == (1, (6 * 2 + 1 + 0) / 8)
 
 
@@ -116,15 +116,15 @@ def test_a_sparse_table_is_nearer_once_it_has_the_measured_total():
     leaves = np.zeros((200, 20), dtype=np.int64)
     leaves[:, 0] = 100
     exact = release_data.Exact("sparse", tree, tree_sums(tree, leaves))
-    found = release_accuracy.without_total(exact, ("0.1", "1"), 2)
-    assert [(one.epsilon, one.held) for one in found] == [
+    tops = release_accuracy.without_total(exact, ("0.1", "1"), 2)
+    assert [(top.epsilon, top.held) for top in tops] == [
         (epsilon, held) for epsilon in ("0.1", "1") for held in ("nothing", "the measured total")
     ]
-    free, held = found[:2]
+    free, held = tops[:2]
     assert len(free.l1) == len(held.l1) == 3
     assert held.total < free.total
     assert held.l1[-1] < free.l1[-1]
-    assert found[2].l1[-1] < free.l1[-1]
-    table = release._totals_table(exact, found, 2)
+    assert tops[2].l1[-1] < free.l1[-1]
+    table = release._totals_table(exact, tops, 2)
     assert len(table.rows) == 4
     assert all(len(row) == len(table.columns) for row in table.rows)

@@ -8,14 +8,15 @@ from benchmarks import crowd, scale
 
 
 def test_the_table_has_its_rows_and_is_the_same_every_time(tmp_path):
-    one, other = (crowd.made(2000, tmp_path / name) for name in ("one", "other"))
+    first, other = (crowd.made(2000, tmp_path / name) for name in ("one", "other"))
     told = [
-        duckdb.sql(f"SELECT count(*), count(DISTINCT person_id), sum(hash(t)) FROM '{path}' t") for path in (one, other)
+        duckdb.sql(f"SELECT count(*), count(DISTINCT person_id), sum(hash(t)) FROM '{path}' t")
+        for path in (first, other)
     ]
-    (rows, persons, digest), again = (each.fetchall()[0] for each in told)
+    (rows, persons, digest), repeated = (each.fetchall()[0] for each in told)
     assert rows == 2000
     assert 100 < persons <= 200
-    assert again == (rows, persons, digest)
+    assert repeated == (rows, persons, digest)
 
 
 def test_every_step_is_measured(tmp_path, monkeypatch):

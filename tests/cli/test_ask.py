@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cli.screen import typed
+from cli.screen import type_answer
 from discreet import inert
 from discreet.answer import Answer, Estimates, column
 from discreet.cli import main
@@ -296,7 +296,7 @@ def test_picture_that_cannot_be_drawn_loses_no_answer(
 
 
 def test_enter_agrees_to_the_quote(people: Path, told: Told) -> None:
-    status, screen = typed(people.parent, ["ask", "people.toml", COUNTS, "--eps", "1"], answer=b"\n")
+    status, screen = type_answer(people.parent, ["ask", "people.toml", COUNTS, "--eps", "1"], answer=b"\n")
     assert status == 0, screen
     assert screen.index("epsilon 1") < screen.index("leaves it: ") < screen.index("receipt: ")
     assert spent(told) == "1"
@@ -304,7 +304,7 @@ def test_enter_agrees_to_the_quote(people: Path, told: Told) -> None:
 
 @pytest.mark.parametrize("answer", [b"n\n", b"\x03", b"\x04"], ids=["n", "ctrl-c", "ctrl-d"])
 def test_any_reply_but_enter_leaves_the_question_unasked_and_uncharged(people: Path, answer: bytes) -> None:
-    status, screen = typed(people.parent, ["ask", "people.toml", COUNTS, "--eps", "1"], answer=answer)
+    status, screen = type_answer(people.parent, ["ask", "people.toml", COUNTS, "--eps", "1"], answer=answer)
     assert status == 130, screen
     assert "Nothing was asked and nothing was charged." in screen
     assert "--yes" in screen
@@ -312,13 +312,13 @@ def test_any_reply_but_enter_leaves_the_question_unasked_and_uncharged(people: P
 
 
 def test_yes_flag_asks_without_a_prompt(people: Path) -> None:
-    status, screen = typed(people.parent, ["ask", "people.toml", COUNTS, "--eps", "1", "--yes"])
+    status, screen = type_answer(people.parent, ["ask", "people.toml", COUNTS, "--eps", "1", "--yes"])
     assert status == 0, screen
     assert "leaves it" not in screen
 
 
 def test_binary_formats_are_not_written_to_a_terminal(people: Path) -> None:
-    status, screen = typed(people.parent, ["ask", "people.toml", COUNTS, "--eps", "1", "--format", "parquet"])
+    status, screen = type_answer(people.parent, ["ask", "people.toml", COUNTS, "--eps", "1", "--format", "parquet"])
     assert status == 2, screen
     assert "-o answer.parquet" in screen
     assert not people.with_suffix(".ledger").exists()

@@ -1,21 +1,15 @@
 """`discreet init`: from a header and a few answers to a file that reads back; nothing is read or lost."""
 
-import fcntl
 import json
 import os
-import pty
 import re
-import select
 import shlex
-import subprocess
-import sys
-import termios
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cli.screen import run_at_terminal
 from discreet.cli import main
 from discreet.metadata import load
 from discreet.schema import Budget, Column, Hierarchy, Schema, Unit
@@ -332,47 +326,25 @@ def test_init_never_reads_the_second_line(tmp_path: Path, capfd: pytest.CaptureF
 PROMPT = re.compile(r"^(\d+)\. ", re.MULTILINE)
 
 
-def _owned() -> None:
-    """The terminal on stdin becomes the child's own, so that Ctrl-C reaches it."""
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+def type_answers(folder: Path, answers: list[str], *flags: str, left: bytes = b"\x04") -> tuple[int, str]:
+    """Run `init` at a terminal and type an answer per question, then `left`; the exit code and all that was shown."""
+    questions, waiting, is_leaving = 0, list(answers), False
 
+    def reply(shown: str, is_idle: bool) -> bytes:
+        nonlocal questions, is_leaving
+        if is_idle:
+            return left if is_leaving else b""
+        if len(PROMPT.findall(shown)) == questions or not shown.endswith(": "):
+            return b""
+        questions, is_leaving = len(PROMPT.findall(shown)), not waiting
+        return left if is_leaving else (waiting.pop(0) + "\n").encode()
 
-def typed(folder: Path, answers: list[str], *flags: str, left: bytes = b"\x04") -> tuple[int, str]:
-    """The exit code and all that was shown when the answers are typed at a terminal, one per question."""
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-c", "from discreet.cli.main import run; run()", "init", "people.csv", *flags]
-    child = subprocess.Popen(
-        command, cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True, preexec_fn=_owned
-    )
-    os.close(theirs)
-    shown, asked, waiting, leaving, end = "", 0, list(answers), False, time.monotonic() + 60
-    try:
-        while time.monotonic() < end:
-            if not select.select([ours], [], [], 1)[0]:
-                if leaving:  # a signal just before the child waits for a line is seen only at the next one
-                    os.write(ours, left)
-                continue
-            try:
-                new = os.read(ours, 4096).decode(errors="replace")
-            except OSError:  # the other end is closed
-                break
-            if not new:
-                break
-            shown += new
-            while len(PROMPT.findall(shown)) > asked and shown.endswith(": "):
-                asked = len(PROMPT.findall(shown))
-                leaving = not waiting
-                os.write(ours, left if leaving else (waiting.pop(0) + "\n").encode())
-        return child.wait(30), shown
-    finally:
-        child.kill()
-        child.wait()
-        os.close(ours)
+    return run_at_terminal(folder, ["init", "people.csv", *flags], reply)
 
 
 def test_answers_to_the_questions_make_the_file(table: Path) -> None:
     answers = ["person_id", "5", "age:integer, region:category", "0:110", "north|south", "geo:land>region", "3 1e-7"]
-    status, shown = typed(table.parent, answers)
+    status, shown = type_answers(table.parent, answers)
     assert status == 0, shown
     assert CANARY not in shown
     known = load(table.with_suffix(".toml"))
@@ -386,7 +358,7 @@ def test_answers_to_the_questions_make_the_file(table: Path) -> None:
 
 def test_names_of_columns_are_enough_and_types_and_limits_are_asked_for(table: Path) -> None:
     answers = ["", "age, region", "integer", "0 110", "category", "north, south", "north|south", "", "3 1e-7"]
-    status, shown = typed(table.parent, answers)
+    status, shown = type_answers(table.parent, answers)
     assert status == 0, shown
     known = load(table.with_suffix(".toml"))
     age, region = known.schema.columns
@@ -398,7 +370,7 @@ def test_names_of_columns_are_enough_and_types_and_limits_are_asked_for(table: P
 
 def test_answers_that_contradict_each_other_are_refused_at_their_question(table: Path) -> None:
     answers = ["person_id", "5", "person_id", "region:category", "", "geo:land>town", "geo:land>region", ""]
-    status, shown = typed(table.parent, answers)
+    status, shown = type_answers(table.parent, answers)
     assert status == 0, shown
     assert "It must not be declared as a column too" in shown
     assert "It must end with a column that is declared" in shown
@@ -407,7 +379,7 @@ def test_answers_that_contradict_each_other_are_refused_at_their_question(table:
 
 def test_question_with_a_wrong_answer_is_repeated_and_enter_leaves_it_open(table: Path) -> None:
     answers = ["persn", "person_id", "many", "5", "age:int", "age:integer", "110:0", "", "0", "2"]
-    status, shown = typed(table.parent, answers)
+    status, shown = type_answers(table.parent, answers)
     assert status == 0, shown
     for help_ in (
         'Did you mean "person_id"?',
@@ -424,33 +396,33 @@ def test_question_with_a_wrong_answer_is_repeated_and_enter_leaves_it_open(table
 
 
 def test_flags_answer_their_questions_and_yes_answers_all(table: Path) -> None:
-    status, shown = typed(table.parent, [""], *FLAGS)
+    status, shown = type_answers(table.parent, [""], *FLAGS)
     assert status == 0, shown
     assert PROMPT.findall(shown) == ["1"]
     assert "1. Budget" in shown
     table.with_suffix(".toml").unlink()
-    status, shown = typed(table.parent, [], "--yes")
+    status, shown = type_answers(table.parent, [], "--yes")
     assert status == 0, shown
     assert not PROMPT.search(shown)
 
 
 @pytest.mark.parametrize("flags", [["--column", "age:int"], ["--epsilon", "0"], ["--hierarchy", "geo"]], ids=str)
 def test_bad_flag_is_said_before_any_question(table: Path, flags: list[str]) -> None:
-    status, shown = typed(table.parent, [], *flags)
+    status, shown = type_answers(table.parent, [], *flags)
     assert status == 2, shown
     assert not PROMPT.search(shown)
 
 
 def test_file_that_is_there_is_said_before_any_question(table: Path) -> None:
     table.with_suffix(".toml").write_text("mine")
-    status, shown = typed(table.parent, [])
+    status, shown = type_answers(table.parent, [])
     assert status == 2, shown
     assert not PROMPT.search(shown)
 
 
 @pytest.mark.parametrize("left", [b"\x04", b"\x03"], ids=["Ctrl-D", "Ctrl-C"])
 def test_leaving_early_writes_nothing(table: Path, left: bytes) -> None:
-    status, shown = typed(table.parent, ["person_id"], left=left)
+    status, shown = type_answers(table.parent, ["person_id"], left=left)
     assert status == 130, shown
     assert "No file was written." in shown
     assert "charged" not in shown

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from cli.screen import typed
+from cli.screen import type_answer
 
 Told = Callable[..., dict[str, Any]]
 
@@ -48,14 +48,14 @@ Table.prepare = prepare
 
 
 def test_slow_preparing_shows_a_bar_with_its_step_on_a_terminal(people: Path) -> None:
-    status, screen = typed(people.parent, ["prepare", "people.toml"], before=SLOW)
+    status, screen = type_answer(people.parent, ["prepare", "people.toml"], before=SLOW)
     assert status == 0, screen
     assert "ranking" in screen
     assert "━" in screen
 
 
 def test_quick_preparing_shows_no_bar(people: Path) -> None:
-    status, screen = typed(people.parent, ["prepare", "people.toml"], before=SLOW.replace("0.1", "60"))
+    status, screen = type_answer(people.parent, ["prepare", "people.toml"], before=SLOW.replace("0.1", "60"))
     assert status == 0, screen
     assert "━" not in screen
 

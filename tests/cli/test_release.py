@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cli.conftest import CANARY
-from cli.screen import typed
+from cli.screen import type_answer
 from discreet.cli.verbs import VERBS
 from discreet.engine import Engine
 from release import census
@@ -378,7 +378,7 @@ def test_plan_loads_no_engine_no_compiler_and_no_frames(people: Path) -> None:
 
 
 def test_enter_agrees_to_the_plan(people: Path, told: Told) -> None:
-    status, screen = typed(people.parent, [*BUILD, *BY_SEX], answer=b"\n")
+    status, screen = type_answer(people.parent, [*BUILD, *BY_SEX], answer=b"\n")
     assert status == 0, screen
     assert screen.index("± total") < screen.index("leaves it: ") < screen.index("receipt: ")
     assert spent(told) == "1"
@@ -387,7 +387,7 @@ def test_enter_agrees_to_the_plan(people: Path, told: Told) -> None:
 @pytest.mark.parametrize("answer", [b"n\n", b"\x03", b"\x04"], ids=["n", "ctrl-c", "ctrl-d"])
 def test_any_reply_but_enter_leaves_the_release_unbuilt_and_uncharged(people: Path, answer: bytes) -> None:
     more = ["--resimulate", "19", "-o", "b.release"]
-    status, screen = typed(people.parent, [*BUILD, *BY_SEX, *more], answer=answer)
+    status, screen = type_answer(people.parent, [*BUILD, *BY_SEX, *more], answer=answer)
     assert status == 130, screen
     assert "nothing was charged" in screen
     assert "--resimulate 19 -o b.release --yes" in screen.replace("\r\n", "")
@@ -396,7 +396,7 @@ def test_any_reply_but_enter_leaves_the_release_unbuilt_and_uncharged(people: Pa
 
 def test_bar_is_drawn_where_building_takes_long(people: Path) -> None:
     before = "import discreet.cli.terminal as t; t.PATIENCE = 0.0"
-    status, screen = typed(people.parent, [*BUILD, *BY_SEX, "--yes"], before=before)
+    status, screen = type_answer(people.parent, [*BUILD, *BY_SEX, "--yes"], before=before)
     assert status == 0, screen
     assert "making it add up" in screen
 

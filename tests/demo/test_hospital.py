@@ -35,15 +35,15 @@ def test_there_are_many_visits_and_several_per_patient(table):
 
 
 def test_a_seed_makes_the_same_table_again_and_another_seed_another():
-    one, again, other = (hospital.as_csv(hospital.hospital(300, seed)) for seed in (1, 1, 2))
-    assert one == again != other
+    first, same, other = (hospital.as_csv(hospital.hospital(300, seed)) for seed in (1, 1, 2))
+    assert first == same != other
 
 
 def test_the_metadata_has_no_gap_but_the_private_diagnoses(folder):
     known = load(folder / hospital.METADATA)
-    found = gaps(known, names(folder / hospital.TABLE))
-    assert [gap.where for gap in found] == ["columns.diagnosis.values"]
-    assert not found[0].blocks
+    open_gaps = gaps(known, names(folder / hospital.TABLE))
+    assert [gap.where for gap in open_gaps] == ["columns.diagnosis.values"]
+    assert not open_gaps[0].blocks
     assert known.schema.unit.key == "patient_id"
     assert (known.budget.epsilon, float(known.budget.delta)) == (3, 1e-7)
 
@@ -91,10 +91,10 @@ def test_some_diagnoses_are_frequent_and_some_are_of_a_few_patients(table):
 
 
 def test_the_row_cap_leaves_nobody_out_whatever_the_seed(folder):
-    most = load(folder / hospital.METADATA).schema.max_rows
+    row_cap = load(folder / hospital.METADATA).schema.max_rows
     for seed in (1, 2, 3):
         _, rows = np.unique(hospital.hospital(5_000, seed)["patient_id"], return_counts=True)
-        assert rows.max() == most
+        assert rows.max() == row_cap
 
 
 def test_the_file_holds_the_table(table, folder):

@@ -40,12 +40,14 @@ def state(tmp_path, monkeypatch):
 def simulated(folder, sql, epsilon, runs):
     """That many answers to one question, each as if it were asked for the first time."""
     with open_dataset(folder / hospital.METADATA) as dataset:
-        made = dataset.sql(sql).plan(epsilon=epsilon)
-        table, draft = dataset.table, made.draft
-        parts = [one.part for one in made.measured]
+        plan = dataset.sql(sql).plan(epsilon=epsilon)
+        table, draft = dataset.table, plan.draft
+        parts = [measured.part for measured in plan.measured]
         compiled = statements(draft.schema, draft.cells, draft.question.where, draft.caps, parts)
-        exact = exacts_of(compiled, table.engine.run([one.sql for one in compiled], table.prepare()), draft.cells)
-    return [answer_of(made, made.joint(exact, SYSTEM)) for _ in range(runs)]
+        exact = exacts_of(
+            compiled, table.engine.run([statement.sql for statement in compiled], table.prepare()), draft.cells
+        )
+    return [answer_of(plan, plan.joint(exact, SYSTEM)) for _ in range(runs)]
 
 
 def wards(table, ward):
@@ -75,14 +77,14 @@ def holds(column, row, exact):
 
 def hits(answers, table, exactly):
     """For each interval by its row and column: how many runs printed it, and how many of those hold."""
-    found = {}
+    exact = {}
     for answer in answers:
         for row, (label,) in enumerate(answer.labels):
             for column in answer.columns:
-                printed, held = found.get((label, column.name), (0, 0))
+                printed, held = exact.get((label, column.name), (0, 0))
                 right = holds(column, row, exactly(table, label)[column.name])
-                found[label, column.name] = printed + 1, held + bool(right)
-    return found
+                exact[label, column.name] = printed + 1, held + bool(right)
+    return exact
 
 
 def require_honest(folder, runs):
@@ -111,5 +113,5 @@ def test_a_cap_that_binds_would_be_noticed(tmp_path, monkeypatch):
     monkeypatch.setattr(visits, "MOST_VISITS", 40)
     hospital.write(tmp_path)
     _, sql, epsilon = QUESTIONS[0]
-    found = hits(simulated(tmp_path, sql, epsilon, 40), hospital.hospital(), EXACT[sql])
-    assert found["emergency", "visits"][1] < least_hits(40)
+    held = hits(simulated(tmp_path, sql, epsilon, 40), hospital.hospital(), EXACT[sql])
+    assert held["emergency", "visits"][1] < least_hits(40)

@@ -52,25 +52,25 @@ def test_tax_survey_has_the_lecture_posterior_and_epsilon(figures: Tour) -> None
 
 
 def test_tax_survey_estimate_is_the_unbiased_line_through_the_yeses(figures: Tour) -> None:
-    found = figures.survey
-    assert found.estimate.value == pytest.approx(2 * found.said_yes / found.people - 0.5)
-    assert found.estimate.low <= max(0.0, found.estimate.value) <= found.estimate.high
+    survey = figures.survey
+    assert survey.estimate.value == pytest.approx(2 * survey.said_yes / survey.people - 0.5)
+    assert survey.estimate.low <= max(0.0, survey.estimate.value) <= survey.estimate.high
     # N = 10⁴ coins: sd of the estimate given the table is 2·√(3/16/N) = 0.00866.
-    assert abs(found.estimate.value - found.exact) < FAR * 2 * math.sqrt(3 / 16 / found.people)
+    assert abs(survey.estimate.value - survey.exact) < FAR * 2 * math.sqrt(3 / 16 / survey.people)
 
 
 def test_stated_errors_are_the_formulas(figures: Tour) -> None:
-    local, wide, near = figures.errors
+    local, wide, gaussian = figures.errors
     e, a = math.e, math.exp(-1)
     for place, n in enumerate(shares.SIZES):
         assert local.points[place].stated == pytest.approx(math.sqrt(e / n) / (e - 1))
-        assert near.points[place].stated == pytest.approx(math.sqrt(2 * a) / (1 - a) / n)
+        assert gaussian.points[place].stated == pytest.approx(math.sqrt(2 * a) / (1 - a) / n)
         assert wide.points[place].stated * n == pytest.approx(math.sqrt(4.22467888933**2 + 1 / 12), rel=1e-6)
 
 
 def test_local_error_falls_by_root_ten_and_central_error_by_ten(figures: Tour) -> None:
-    local, wide, near = figures.errors
-    for errors, factor in ((local, math.sqrt(10)), (wide, 10), (near, 10)):
+    local, wide, gaussian = figures.errors
+    for errors, factor in ((local, math.sqrt(10)), (wide, 10), (gaussian, 10)):
         for before, after in zip(errors.points, errors.points[1:], strict=False):
             assert before.stated / after.stated == pytest.approx(factor)
 
@@ -140,9 +140,9 @@ def page(figures: Tour, width: int) -> str:
     from rich.console import Console
 
     console = Console(width=width, file=io.StringIO())
-    with console.capture() as found:
+    with console.capture() as captured:
         console.print(tour_page(figures, None))
-    return found.get()
+    return captured.get()
 
 
 def test_page_shows_the_three_answers_and_says_what_is_invented(figures: Tour) -> None:

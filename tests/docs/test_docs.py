@@ -112,7 +112,7 @@ def proof_pages(module: str) -> list[Path]:
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_module_has_a_proof_page(module: str) -> None:
+def test_every_module_has_a_proof_page(module: str) -> None:
     assert proof_pages(module), f"write docs/proofs/{module}.md"
 
 
@@ -154,13 +154,13 @@ def test_a_broken_link_would_be_found() -> None:
 @pytest.mark.parametrize("what", FOREIGN)
 def test_no_tracked_text_speaks_of_anything_but_the_project(what: str) -> None:
     pattern = re.compile(FOREIGN[what])
-    found = [
+    foreign = [
         f"{name(file)}:{number}"
         for file in texts()
         for number, line in enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
         if pattern.search(line)
     ]
-    assert found == []
+    assert foreign == []
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_no_tracked_text_speaks_of_anything_but_the_project(what: str) -> None:
         ("an unfinished thought", "# TO" + "DO later"),
     ],
 )
-def test_what_is_foreign_would_be_found(what: str, line: str) -> None:
+def test_foreign_text_would_be_found(what: str, line: str) -> None:
     assert re.search(FOREIGN[what], line)
 
 
@@ -230,7 +230,7 @@ def test_the_tour_names_files_and_functions_that_exist() -> None:
         named_object(dotted)
 
 
-def test_a_stop_that_moved_would_be_found() -> None:
+def test_a_stop_of_the_tour_that_moved_would_be_found() -> None:
     (moved, _) = tour_names("**1 · `gate.py`** `undisclose`\n")
     with pytest.raises(AttributeError):
         named_object(moved)
@@ -260,10 +260,10 @@ def test_the_tree_of_the_design_lists_the_files_of_the_package() -> None:
 def test_paths_named_in_pages_exist() -> None:
     path = re.compile(r"\b(?:tests|benchmarks|docs)/[\w/]+\.(?:py|md|toml)\b")
     named = {
-        (name(page), found)
+        (name(page), named)
         for page in PAGES
         for code in re.findall(r"`[^`\n]+`", page.read_text(encoding="utf-8"))
-        for found in path.findall(code)
+        for named in path.findall(code)
     }
     assert len(named) > 50
     assert [item for item in sorted(named) if not (ROOT / item[1]).exists() and "NAME" not in item[1]] == []

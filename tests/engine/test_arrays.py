@@ -73,7 +73,7 @@ def table(seed, rows=300, kind="texts"):
         )
 
     who = numbers.integers(-5, rows // 4, rows)
-    keys = np.array(["" if one < -3 else None if one < 0 else f"ü|{one}" for one in who], object)
+    keys = np.array(["" if person < -3 else None if person < 0 else f"ü|{person}" for person in who], object)
     return {
         "who": keys if kind == "texts" else who,
         "age": numbers.integers(-20, 140, rows),
@@ -107,19 +107,19 @@ GROUPS = [(), ("region",), ("code",), ("member", "region"), ("age",), ("code", "
 
 
 @pytest.mark.parametrize("keys", GROUPS, ids=str)
-def test_tallies_are_equal(both, keys):
+def test_arrays_give_the_tallies_of_files(both, keys):
     files, arrays = both
     schema = files._engine.schema
     outputs = tuple(Output(f"n{place}", aggregate) for place, aggregate in enumerate(AGGREGATES))
     for caps in (Caps(), Caps(rows=1)):
         tally = draft_of(Question("people", outputs, tuple(Key(k, Col(k)) for k in keys), None, caps), schema).tally
-        one, two = files.tally(tally), arrays.tally(tally)
-        assert one.sensitivity == two.sensitivity
-        one, two = one.compute(), two.compute()
-        assert list(one.keys) == list(two.keys)
+        first, two = files.tally(tally), arrays.tally(tally)
+        assert first.sensitivity == two.sensitivity
+        first, two = first.compute(), two.compute()
+        assert list(first.keys) == list(two.keys)
         for part in tally.parts:
-            assert one.parts[part].tolist() == two.parts[part].tolist()
-        assert any(found.any() for found in two.parts.values())
+            assert first.parts[part].tolist() == two.parts[part].tolist()
+        assert any(part.any() for part in two.parts.values())
 
 
 BINS = [
@@ -133,18 +133,18 @@ BINS = [
 
 
 @pytest.mark.parametrize(("name", "edges"), BINS, ids=str)
-def test_tallies_by_bins_are_equal(both, name, edges):
+def test_arrays_give_the_tallies_by_bins_of_files(both, name, edges):
     """Edges at the ends, between two steps and beyond the bounds; with a class beside them, as models count."""
     files, arrays = both
     keys = (Key("class", Col("member")), Key("cell", Bins(Col(name), tuple(map(Fraction, edges)))))
     for caps in (Caps(), Caps(rows=1)):
         question = Question("people", (Output("n", CountRows()),), keys, None, caps)
         tally = draft_of(question, files._engine.schema).tally
-        one, two = files.tally(tally), arrays.tally(tally)
-        assert one.sensitivity == two.sensitivity
+        first, two = files.tally(tally), arrays.tally(tally)
+        assert first.sensitivity == two.sensitivity
         (part,) = tally.parts
         counts = two.compute().parts[part]
-        assert one.compute().parts[part].tolist() == counts.tolist()
+        assert first.compute().parts[part].tolist() == counts.tolist()
         assert counts.any()
 
 
@@ -158,11 +158,11 @@ RISK = {
 }
 
 
-def test_risks_are_equal(both, monkeypatch):
+def test_arrays_give_the_risks_of_files(both, monkeypatch):
     columns = ["age", "income", "region", "member"]
-    one, two = (view.sum("risk", columns, RISK) for view in both)
-    assert one.sensitivity == two.sensitivity
-    known = one.compute().tolist()
+    first, two = (view.sum("risk", columns, RISK) for view in both)
+    assert first.sensitivity == two.sensitivity
+    known = first.compute().tolist()
     assert two.compute().tolist() == known
     monkeypatch.setattr(passes, "LEAST_ROWS", 1)
     monkeypatch.setattr(passes, "CHUNK_ROWS", 10)
@@ -170,32 +170,34 @@ def test_risks_are_equal(both, monkeypatch):
         assert [view.sum("risk", columns, RISK).compute().tolist() for _ in range(2)] == [known] * 2
 
 
-def test_rows_and_sums_are_equal(both, monkeypatch):
+def test_arrays_give_the_rows_and_sums_of_files(both, monkeypatch):
     files, arrays = both
     columns = [*FEATURES, "region", "cents", "code"]
-    one, two = files.rows(columns), arrays.rows(columns)
-    assert one.sensitivity == two.sensitivity == RowLimit(files._engine.schema.max_rows, files._engine.schema.relation)
-    one, two = one.compute(), two.compute()
+    first, two = files.rows(columns), arrays.rows(columns)
+    assert (
+        first.sensitivity == two.sensitivity == RowLimit(files._engine.schema.max_rows, files._engine.schema.relation)
+    )
+    first, two = first.compute(), two.compute()
     if files._engine.schema.unit is not None:  # else only the ids differ, and so the order
-        assert one.starts.tolist() == two.starts.tolist()
+        assert first.starts.tolist() == two.starts.tolist()
         for name in columns:
-            assert np.array_equal(one.columns[name], two.columns[name], equal_nan=True)
+            assert np.array_equal(first.columns[name], two.columns[name], equal_nan=True)
     for name in columns:
-        assert one.columns[name].dtype == two.columns[name].dtype
-        assert np.array_equal(np.sort(one.columns[name]), np.sort(two.columns[name]), equal_nan=True)
-    one, two = (view.sum("gradient", FEATURES, PUBLIC) for view in both)
-    assert one.sensitivity == two.sensitivity
-    assert one.compute().tolist() == two.compute().tolist()
+        assert first.columns[name].dtype == two.columns[name].dtype
+        assert np.array_equal(np.sort(first.columns[name]), np.sort(two.columns[name]), equal_nan=True)
+    first, two = (view.sum("gradient", FEATURES, PUBLIC) for view in both)
+    assert first.sensitivity == two.sensitivity
+    assert first.compute().tolist() == two.compute().tolist()
     monkeypatch.setattr(passes, "LEAST_ROWS", 1)
     monkeypatch.setattr(passes, "CHUNK_ROWS", 10)
-    assert arrays.sum("gradient", FEATURES, PUBLIC).compute().tolist() == one.compute().tolist()
+    assert arrays.sum("gradient", FEATURES, PUBLIC).compute().tolist() == first.compute().tolist()
 
 
 def test_coins_are_equal_for_equal_units(both):
     if both[0]._engine.schema.unit is not None:
         stated = PUBLIC | {"rounding": "stochastic"}
-        one, two = (view.sum("gradient", FEATURES, stated, source=Seeded(4)).compute() for view in both)
-        assert one.tolist() == two.tolist()
+        first, two = (view.sum("gradient", FEATURES, stated, source=Seeded(4)).compute() for view in both)
+        assert first.tolist() == two.tolist()
 
 
 @pytest.mark.parametrize("kind", ["texts", "numbers"])
@@ -204,8 +206,8 @@ def test_another_order_of_a_units_rows_is_caught(tmp_path, monkeypatch, kind):
     known = ArrayEngine(tmp_path, "people", UNITS[kind], table(1, kind=kind)).view()
     monkeypatch.setattr(arrays_cells.mixing, "mixed", lambda seed, limbs: limbs[0])
     mutant = ArrayEngine(tmp_path, "people", UNITS[kind], table(1, kind=kind)).view()
-    one, two = (np.sort(view.rows(["age"]).compute().columns["age"]) for view in (known, mutant))
-    assert not np.array_equal(one, two, equal_nan=True)
+    first, two = (np.sort(view.rows(["age"]).compute().columns["age"]) for view in (known, mutant))
+    assert not np.array_equal(first, two, equal_nan=True)
 
 
 @pytest.fixture
@@ -215,8 +217,8 @@ def arrays(tmp_path):
 
 def test_frames_are_read_as_their_arrays_are(tmp_path, arrays):
     framed = ArrayEngine(tmp_path, "people", UNITS["texts"], frame(table(3)))
-    one, two = (engine.view().sum("gradient", FEATURES, PUBLIC).compute() for engine in (arrays, framed))
-    assert one.tolist() == two.tolist()
+    first, two = (engine.view().sum("gradient", FEATURES, PUBLIC).compute() for engine in (arrays, framed))
+    assert first.tolist() == two.tolist()
 
 
 def test_the_state_is_named_by_content_and_stays_as_it_was(tmp_path, arrays):

@@ -31,8 +31,8 @@ COLUMNS = [column for column in SCHEMA.columns if column.name != "who"]
 @pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.name)
 def test_cell_is_what_the_twin_says(column):
     schema = Schema("people", [column])
-    found = sql_rows(schema, [(text,) for text in NASTY], only="c0")
-    assert Counter(found) == Counter((twin_cell(column, text),) for text in NASTY)
+    rows_read = sql_rows(schema, [(text,) for text in NASTY], only="c0")
+    assert Counter(rows_read) == Counter((twin_cell(column, text),) for text in NASTY)
 
 
 @settings(max_examples=15, deadline=None)
@@ -48,15 +48,15 @@ def test_numbers_are_what_the_twin_says(texts):
     columns = [column for column in COLUMNS if column.type in (Type.NUMBER, Type.INTEGER)]
     schema = Schema("people", columns)
     rows = [(text,) * len(columns) for text in texts]
-    found = sql_rows(schema, rows, only=", ".join(storage(schema, column).name for column in columns))
-    assert Counter(found) == Counter(as_row(schema, ("", *row)) for row in rows)
+    rows_read = sql_rows(schema, rows, only=", ".join(storage(schema, column).name for column in columns))
+    assert Counter(rows_read) == Counter(as_row(schema, ("", *row)) for row in rows)
 
 
 @pytest.mark.parametrize("step", [Fraction(1, 3), Fraction(7, 1000), Fraction(1, 2**30), 2**70, Fraction(10) ** 40])
 def test_steps_of_every_kind_stay_within_the_lattice(step):
     column = Column("x", "number", bounds=(-step * 5, step * 5), step=step)
-    found = [row[0] for row in sql_rows(Schema("t", [column]), [(text,) for text in NASTY], only="c0")]
-    kept = [steps for steps in found if steps is not None]
+    cells_read = [row[0] for row in sql_rows(Schema("t", [column]), [(text,) for text in NASTY], only="c0")]
+    kept = [steps for steps in cells_read if steps is not None]
     assert -5 in kept
     assert all(-5 <= steps <= 5 for steps in kept)
 
@@ -64,9 +64,9 @@ def test_steps_of_every_kind_stay_within_the_lattice(step):
 @pytest.mark.parametrize("step", [1, 3, 10**30, 10**60])
 def test_wide_integer_steps_are_total(step):
     column = Column("x", "integer", bounds=(-step * 5, step * 5), step=step)
-    found = [row[0] for row in sql_rows(Schema("t", [column]), [(text,) for text in NASTY], only="c0")]
-    assert {-5, 5} <= set(found)
-    assert all(-5 <= steps <= 5 for steps in found if steps is not None)
+    cells_read = [row[0] for row in sql_rows(Schema("t", [column]), [(text,) for text in NASTY], only="c0")]
+    assert {-5, 5} <= set(cells_read)
+    assert all(-5 <= steps <= 5 for steps in cells_read if steps is not None)
 
 
 TYPED = [

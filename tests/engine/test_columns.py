@@ -139,8 +139,8 @@ def test_typed_columns_are_read_like_objects_of_equal_values(name, data):
     gaps = values if name in ("whole", "byte", "large", "flag", "half", "single", "double") else [*values, None]
     wanted = read(values), read(gaps)
     for dtype in in_pandas:
-        found = read_array(columns.from_pandas(pd.Series(values, dtype=dtype)), COLUMNS)
-        assert found == wanted[0], dtype
+        array = read_array(columns.from_pandas(pd.Series(values, dtype=dtype)), COLUMNS)
+        assert array == wanted[0], dtype
     for dtype in in_polars:
         assert read_array(columns.from_polars(pl.Series(gaps, dtype=dtype, strict=False)), COLUMNS) == wanted[1], dtype
     for dtype in in_arrow:
@@ -200,8 +200,8 @@ OWN = {
 }  # fmt: skip
 
 
-def same(one, other):
-    return one is other or (type(one) is type(other) and one == other)
+def same(first, other):
+    return first is other or (type(first) is type(other) and first == other)
 
 
 def as_category(whole):
@@ -222,8 +222,8 @@ def test_a_stranger_of_another_kind_changes_nobody(name):
         for dtype in (object, "category", None):
             whole = pd.Series(np.fromiter([own] * 3 + [stranger], dtype=object, count=4), dtype=object)
             whole = whole if dtype is object else whole.infer_objects() if dtype is None else as_category(whole)
-            found = read_array(columns.from_pandas(whole), [column])
-            assert found[:3] == [(wanted,)] * 3, (stranger, dtype)
+            array = read_array(columns.from_pandas(whole), [column])
+            assert array[:3] == [(wanted,)] * 3, (stranger, dtype)
     typed = pd.Series([own] * 3)
     assert read_array(columns.from_pandas(typed), [column]) == [(wanted,)] * 3, typed.dtype
 
@@ -272,8 +272,8 @@ def test_floats_are_refused_by_name_where_large_whole_numbers_count(frame):
 def test_whole_numbers_with_gaps_are_exact_in_their_own_dtype():
     frame = pd.DataFrame({"x": pd.Series(LARGE, dtype="Int64")})
     for column in REFUSED:
-        found = frames.arrow_table(frame, Schema("people", [column])).column("x").to_pylist()
-        assert found == LARGE
+        cells = frames.arrow_table(frame, Schema("people", [column])).column("x").to_pylist()
+        assert cells == LARGE
 
 
 def test_a_library_that_fails_is_not_quoted(monkeypatch):

@@ -31,8 +31,8 @@ def test_a_copy_with_other_rows_than_it_was_made_with_is_made_anew(people, chang
     people.close()
     with duckdb.connect(path) as somebody:
         somebody.execute(CHANGES[change])
-    again = people.prepare()
-    assert (again.snapshot, again.anew) == (before, True)
+    snapshot = people.prepare()
+    assert (snapshot.snapshot, snapshot.anew) == (before, True)
     assert [column["n"].tolist() for column in people.run([COUNT])] == [[50]]
 
 

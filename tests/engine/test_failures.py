@@ -77,19 +77,19 @@ def outside(folder):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    made = tmp_path_factory.mktemp("people")
+    folder = tmp_path_factory.mktemp("people")
     rows = [f"{CANARY}u{place % 7},{CANARY}{place},{place}" for place in range(50)]
-    (made / "people.csv").write_text("\n".join(["who,note,age", *rows, ""]))
+    (folder / "people.csv").write_text("\n".join(["who,note,age", *rows, ""]))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("discreet.engine.engine._SETTLED", 0)  # the stamps of a new file are believed
-        yield made
+        yield folder
 
 
 @pytest.fixture(scope="module")
 def engine(folder):
-    with Engine(folder, "people", SCHEMA, folder / "people.csv", LIMITS) as made:
-        made.prepare()
-        yield made
+    with Engine(folder, "people", SCHEMA, folder / "people.csv", LIMITS) as engine:
+        engine.prepare()
+        yield engine
 
 
 def failure(engine, statements):
@@ -143,8 +143,10 @@ def test_nothing_but_the_prepared_table_can_be_reached(folder, engine):
             print("done:", statement)
         print("end")
     """
-    found = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=True)
-    assert found.stdout.splitlines() == ["end"], found.stdout
+    process = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=True
+    )
+    assert process.stdout.splitlines() == ["end"], process.stdout
     assert not (folder / "stolen.csv").exists()
 
 
@@ -183,12 +185,12 @@ def test_too_slow_and_too_large_give_the_same_error(folder):
         assert failure(slow, [ENDLESS]) == SAME
         assert time.monotonic() - started < 10
         assert child.poll() is not None
-    with Engine(folder, "people", SCHEMA, folder / "people.csv", Limits(2**26, 20, 60, 1)) as small:
-        small.prepare()
+    with Engine(folder, "people", SCHEMA, folder / "people.csv", Limits(2**26, 20, 60, 1)) as narrow:
+        narrow.prepare()
         wide = "SELECT CAST(count(DISTINCT range || 'x' || (range * 7)) AS BIGINT) AS p0 FROM range(20000000)"
-        assert failure(small, [wide]) == SAME
+        assert failure(narrow, [wide]) == SAME
         large = "SELECT CAST(length(repeat(c1, 900000000)) AS BIGINT) AS p0 FROM prepared"
-        assert failure(small, [large]) == SAME
+        assert failure(narrow, [large]) == SAME
 
 
 def test_a_missing_or_swapped_prepared_file_is_a_failure(folder, engine, tmp_path):
@@ -205,13 +207,13 @@ def test_a_missing_or_swapped_prepared_file_is_a_failure(folder, engine, tmp_pat
 
 
 def test_threads_share_one_worker(engine):
-    found = []
-    threads = [threading.Thread(target=lambda: found.append(engine.run([GOOD])[0]["p0"][0])) for _ in range(8)]
+    results = []
+    threads = [threading.Thread(target=lambda: results.append(engine.run([GOOD])[0]["p0"][0])) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [50] * 8
+    assert results == [50] * 8
 
 
 def test_a_forked_child_has_a_worker_of_its_own_and_leaves_the_parents_alone(engine):
@@ -274,9 +276,9 @@ def test_the_prepared_file_holds_no_undeclared_column(folder, tmp_path):
 
 def test_a_relative_folder_is_that_of_the_start_wherever_one_goes_later(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
-    with Engine(Path(), "people", SCHEMA, Path("people.csv")) as near:
-        before = near.run([GOOD])[0]["p0"].tolist()
+    with Engine(Path(), "people", SCHEMA, Path("people.csv")) as relative:
+        before = relative.run([GOOD])[0]["p0"].tolist()
         monkeypatch.chdir(tmp_path)
-        assert near.run([GOOD])[0]["p0"].tolist() == before
-        near.close()  # the next worker starts elsewhere
-        assert near.run([GOOD])[0]["p0"].tolist() == before
+        assert relative.run([GOOD])[0]["p0"].tolist() == before
+        relative.close()  # the next worker starts elsewhere
+        assert relative.run([GOOD])[0]["p0"].tolist() == before

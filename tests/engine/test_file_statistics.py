@@ -33,8 +33,8 @@ def test_a_nan_is_empty_whatever_the_other_rows_hold(others: list[float], kind: 
     table = tmp_path / "people.parquet"
     with Engine(tmp_path, "people", Schema("people", COLUMNS, Unit("who", 1)), table, LIMITS) as engine:
         engine.prepare()
-        (found,) = engine.run([f"{EMPTY} FROM prepared"])
-    rows, *empty = (int(found[f"p{i}"][0]) for i in range(len(COLUMNS) + 1))
+        (columns,) = engine.run([f"{EMPTY} FROM prepared"])
+    rows, *empty = (int(columns[f"p{i}"][0]) for i in range(len(COLUMNS) + 1))
     assert rows == len(values)
     flags = sum(value not in (0.0, 1.0) for value in others)  # what is no boolean and no date is empty too
     assert empty == [2, 2, 2, 2, 2 + flags, len(values)]

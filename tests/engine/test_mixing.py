@@ -53,7 +53,7 @@ def test_a_linear_order_is_uneven():
     assert unevenness(np.argsort(linear, axis=1)) > 50
 
 
-def test_sql_computes_the_same():
+def test_sql_mixes_as_python_does():
     dice = np.random.default_rng(8)
     unit, word = dice.integers(-(2**63), 2**63, 500), dice.integers(0, 2**62, 500)
     sql = "SELECT unnest(CAST($unit AS BIGINT[])) AS id, unnest(CAST($word AS BIGINT[])) AS w"
@@ -68,6 +68,6 @@ def test_rows_of_one_limb_never_tie():
     assert len(set(mixed(seeds, [np.arange(2**16)]).tolist())) == 2**16
 
 
-def test_the_numbers_are_what_they_were():
+def test_a_mixed_number_is_what_earlier_versions_computed():
     """Of a fixed seed and word: another number keeps other rows, which is another format."""
     assert mixed(np.array([123456789]), [np.array([987654321]), np.array([1])]).tolist() == [1611577052]

@@ -48,12 +48,12 @@ def prepared(folder, source, memory, key):
     try:
         with Engine(folder, "people", SCHEMA, source, Limits(memory, 60, 120, 2)) as engine:
             engine.prepare()
-            (found,) = engine.run([DIGEST])
+            (digest,) = engine.run([DIGEST])
     finally:
         done.set()
         watching.join()
     assert not spill.exists()
-    return {name: int(column[0]) for name, column in found.items()}, seen
+    return {name: int(column[0]) for name, column in digest.items()}, seen
 
 
 def _modes(spill):
@@ -63,12 +63,12 @@ def _modes(spill):
         return set()  # not there yet, or gone again
 
 
-def test_what_does_not_fit_into_memory_goes_to_a_file_of_the_owner_and_changes_nothing(tmp_path, source):
+def test_rows_beyond_memory_go_to_a_file_of_the_owner_and_change_nothing(tmp_path, source):
     load_or_create_secret(tmp_path / "people.key")
     key = (tmp_path / "people.key").read_bytes()
-    small, modes = prepared(tmp_path / "small", source, SMALL, key)
+    spilled, modes = prepared(tmp_path / "small", source, SMALL, key)
     ample, none = prepared(tmp_path / "ample", source, AMPLE, key)
-    assert small == ample
+    assert spilled == ample
     assert modes
     assert not none
     assert all(not mode & 0o077 for mode in modes)

@@ -46,11 +46,11 @@ OTHERS = st.lists(rows_of(["t", "u", "v"]), max_size=25)
 
 def kept(schema, rows, secret=SECRET):
     """For each person the kept rows with their rank; every row carries its person's id."""
-    found = defaultdict(Counter)
+    rows_of_unit = defaultdict(Counter)
     for unit, *row in sql_rows(schema, rows, secret=secret):
         assert unit == id64(row[1], secret=secret)
-        found[row[1]][tuple(row)] += 1
-    return dict(found)
+        rows_of_unit[row[1]][tuple(row)] += 1
+    return dict(rows_of_unit)
 
 
 @settings(max_examples=20, deadline=None)
@@ -105,15 +105,15 @@ def test_sketches_saturate_and_see_every_kind_of_bound():
     row = ("p", *(beyond.get(column.name) for column in SCHEMA.columns))
     places = [storage(SCHEMA, SCHEMA.find(name)).name for name in beyond]
     sides = ", ".join(f"below_{place}, above_{place}" for place in places)
-    found = sql_rows(SCHEMA, [row] * 300, only=f"discreet_kept, discreet_bucket, {sides}", table=UNITS)
-    assert found == [(3, 8, 255, 0, 0, 255, 255, 0, 0, 0, 255, 0, 0, 255)]
+    sketches = sql_rows(SCHEMA, [row] * 300, only=f"discreet_kept, discreet_bucket, {sides}", table=UNITS)
+    assert sketches == [(3, 8, 255, 0, 0, 255, 255, 0, 0, 0, 255, 0, 0, 255)]
 
 
 def test_rows_lie_in_the_order_of_units_and_ranks():
     rows = [(str(who), str(who), "a", str(age), "f", "1") for age in range(4) for who in range(3000)]
-    found = sql_rows(SMALL, rows, only="discreet_unit, discreet_rank")
-    assert found == sorted(found)
-    assert len(found) == 6000
+    rows_read = sql_rows(SMALL, rows, only="discreet_unit, discreet_rank")
+    assert rows_read == sorted(rows_read)
+    assert len(rows_read) == 6000
 
 
 @settings(max_examples=10, deadline=None)
@@ -142,8 +142,8 @@ def test_wide_rows_are_what_the_twin_says():
         "x",
         "T",
     )
-    found = sql_rows(SCHEMA, [row, (None, *row[1:]), ("", *row[1:])])
-    assert found == [(id64("7"), 1, *as_row(SCHEMA, row))]
+    rows_read = sql_rows(SCHEMA, [row, (None, *row[1:]), ("", *row[1:])])
+    assert rows_read == [(id64("7"), 1, *as_row(SCHEMA, row))]
 
 
 def test_another_key_keeps_other_rows():
@@ -160,16 +160,16 @@ def test_every_row_is_equally_likely_to_be_kept():
     assert all(abs(count - 100) < 48 for count in times.values())
 
 
-def test_without_units_every_row_is_its_own():
+def test_every_row_is_a_unit_where_no_unit_is_declared():
     schema = replace(LOOSE, unit=None)
     rows = [("p", "a", "1", "f", "2"), ("q", *[None] * 4), ("p", "a", "1", "f", "2"), ("p", "a", "99", "f", "2")]
-    found = sql_rows(schema, rows)
+    rows_read = sql_rows(schema, rows)
     equal, clamped, empty = (
         spelt(schema, cells) for cells in (("p", 0, 1, 0, 2.0), ("p", 0, 9, 0, 2.0), ("q", *[None] * 4))
     )
     ids = [id64(*equal, 0, 1), id64(*equal, 0, 2), id64(*clamped, 2, 1), id64(*empty, 0, 1)]
-    assert [row[0] for row in found] == sorted(ids)
-    assert {row[1] for row in found} == {1}
+    assert [row[0] for row in rows_read] == sorted(ids)
+    assert {row[1] for row in rows_read} == {1}
     units = sql_rows(schema, rows, only="*", table=UNITS)
     assert units == sorted((unit, 1, 0, 0, int(unit == ids[2])) for unit in ids)
 
@@ -180,12 +180,12 @@ def test_the_order_of_columns_in_the_metadata_moves_no_id():
     for unit in (None, Unit("who", 1)):
         known, turned = Schema("t", columns, unit), Schema("t", columns[::-1], unit)
         keys = [] if unit is None else ["p"]
-        one = sql_rows(known, [(*keys, *row) for row in rows], only="*", table=UNITS)
-        assert one == sql_rows(turned, [(*keys, *row[::-1]) for row in rows], only="*", table=UNITS)
+        units = sql_rows(known, [(*keys, *row) for row in rows], only="*", table=UNITS)
+        assert units == sql_rows(turned, [(*keys, *row[::-1]) for row in rows], only="*", table=UNITS)
         assert layout(known) == layout(turned)
 
 
-def test_more_than_a_word_of_sides_is_told_apart():
+def test_more_sides_than_fit_into_a_word_are_told_apart():
     columns = [Column(f"n{place:02}", "integer", bounds=(0, 9)) for place in range(70)]
     row = [str({0: -1, 30: 10, 31: -1, 61: 10, 62: 10, 69: -1}.get(place, 5)) for place in range(70)]
     told = {"below_c0": 1, "above_c30": 1, "below_c31": 1, "above_c61": 1, "above_c62": 1, "below_c69": 1}
@@ -200,7 +200,7 @@ def test_a_table_without_columns_still_has_units():
     assert len(sql_rows(Schema("t", [], Unit("who", 2)), [("a",), ("a",), ("a",), ("b",)])) == 3
 
 
-def test_layout_sees_what_decides_and_no_spelling():
+def test_layout_depends_on_facts_and_not_on_spelling():
     age = SMALL.columns[2]
 
     def alone(column):
@@ -223,7 +223,7 @@ def test_layout_sees_what_decides_and_no_spelling():
     assert layout(replace(SMALL, unit=Unit("person", 3))) != layout(SMALL) != layout(replace(SMALL, unit=None))
 
 
-def test_snapshots_are_what_they_were():
+def test_snapshots_are_what_earlier_versions_computed():
     """Of a fixed key, content and schema: whoever changes one on purpose raises FORMAT."""
     assert SECRET.snapshot(b"content", layout(SMALL), FORMAT) == "f2ccdb93206c19ca6bd3e357f4d55c81"
     assert SECRET.snapshot(b"content", layout(SCHEMA), FORMAT) == "3ed6957ec21ee543a0795fbd763f2948"
@@ -243,5 +243,5 @@ def test_quotes_in_names_and_values_stay_text():
     schema = Schema("t", [Column('a"; DROP TABLE x; --', "category", values=["it's", "'; --"])])
     table = Table("source", {schema.columns[0].name: ("s0", Family.TEXT)})
     assert "('it''s', '''; --')" in steps(schema, table)[0].statements[0]
-    found = sql_rows(schema, [("it's",), ("'; --",), ("its",)], only="c0")
-    assert sorted(found, key=str) == [(0,), (1,), (None,)]
+    cells = sql_rows(schema, [("it's",), ("'; --",), ("its",)], only="c0")
+    assert sorted(cells, key=str) == [(0,), (1,), (None,)]

@@ -35,8 +35,8 @@ def kept(folder, source):
     folder.mkdir(exist_ok=True)
     with Engine(folder, "people", SCHEMA, source, LIMITS) as engine:
         rows, units = engine.run([KEPT, UNITS])
-    found = zip(*(rows[name].tolist() for name in ("k0", "k1", "p0")), strict=True)
-    return {(v, note): count for v, note, count in found}, units["p0"].tolist()[0]
+    counted = zip(*(rows[name].tolist() for name in ("k0", "k1", "p0")), strict=True)
+    return {(v, note): count for v, note, count in counted}, units["p0"].tolist()[0]
 
 
 # --- CSV -----------------------------------------------------------------------------------------------------------
@@ -145,9 +145,9 @@ def test_a_moment_that_no_parquet_file_holds_is_endless_and_fails_nobody(tmp_pat
 def test_a_moment_that_the_engine_cannot_spell_fails_nobody(tmp_path, count):
     moments = pa.array([count, 0], pa.int64()).view(pa.timestamp("us"))
     pq.write_table(pa.table({"who": [1, 2], "v": ["1", "2"], "note": moments}), tmp_path / "p.parquet")
-    found, units = kept(tmp_path / "t", tmp_path / "p.parquet")
+    rows, units = kept(tmp_path / "t", tmp_path / "p.parquet")
     assert units == 2
-    assert found["2", "1970-01-01 00:00:00"] == 1
+    assert rows["2", "1970-01-01 00:00:00"] == 1
 
 
 # --- quotes --------------------------------------------------------------------------------------------------------
@@ -205,8 +205,8 @@ def sources_with_empty_texts(folder):
 def test_the_empty_text_is_a_value_in_every_source(tmp_path):
     for number, source in enumerate(sources_with_empty_texts(tmp_path)):
         (tmp_path / str(number)).mkdir()
-        found = texts(tmp_path / str(number), source)
-        assert found == [dict(CELLS), dict(CELLS), {"a": 1, None: 3}], type(source)
+        cells = texts(tmp_path / str(number), source)
+        assert cells == [dict(CELLS), dict(CELLS), {"a": 1, None: 3}], type(source)
 
 
 def test_rows_without_a_key_belong_to_nobody_even_in_quotes(tmp_path):
@@ -217,9 +217,9 @@ def test_rows_without_a_key_belong_to_nobody_even_in_quotes(tmp_path):
 # --- several at once -----------------------------------------------------------------------------------------------
 
 
-def _prepare(folder, source, found):
+def _prepare(folder, source, queue):
     with Engine(folder, "people", SCHEMA, source, LIMITS) as engine:
-        found.put((engine.snapshot, engine.run([UNITS])[0]["p1"].tolist()))
+        queue.put((engine.snapshot, engine.run([UNITS])[0]["p1"].tolist()))
 
 
 def test_processes_that_prepare_one_file_at_once_agree(tmp_path):
@@ -228,14 +228,14 @@ def test_processes_that_prepare_one_file_at_once_agree(tmp_path):
     folder = tmp_path / "beside"
     folder.mkdir()
     context = multiprocessing.get_context("spawn")
-    found = context.SimpleQueue()
-    several = [context.Process(target=_prepare, args=(folder, source, found)) for _ in range(3)]
-    for one in several:
-        one.start()
-    for one in several:
-        one.join(60)
-    assert [one.exitcode for one in several] == [0, 0, 0]
-    answers = [found.get() for _ in several]
+    queue = context.SimpleQueue()
+    several = [context.Process(target=_prepare, args=(folder, source, queue)) for _ in range(3)]
+    for process in several:
+        process.start()
+    for process in several:
+        process.join(60)
+    assert [started.exitcode for started in several] == [0, 0, 0]
+    answers = [queue.get() for _ in several]
     assert answers == answers[:1] * 3
     assert sorted(os.listdir(folder)) == [f"people.{answers[0][0]}.prepared", "people.key"]
     assert {stat.S_IMODE((folder / name).stat().st_mode) for name in os.listdir(folder)} == {0o600}

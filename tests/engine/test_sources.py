@@ -84,7 +84,7 @@ def given(kind, folder, frame):
 
 
 def test_every_source_gives_the_same_table(tmp_path, pandas_frame):
-    found = {}
+    tables = {}
     for kind in ("csv", "tsv", "parquet", "duckdb", "pandas", "polars", "arrow"):
         folder = tmp_path / kind
         folder.mkdir()
@@ -93,10 +93,10 @@ def test_every_source_gives_the_same_table(tmp_path, pandas_frame):
         with Engine(folder, "people", SCHEMA, given(kind, folder, pandas_frame), LIMITS) as engine:
             columns = engine.run([EVERYTHING])[0]
             prepared = engine.path.name
-        found[kind] = list(zip(*(columns[name].tolist() for name in ("k0", "p0", "p1")), strict=True))
+        tables[kind] = list(zip(*(columns[name].tolist() for name in ("k0", "p0", "p1")), strict=True))
         assert {file.name for file in folder.iterdir()} - {"people.key", f"people.{kind}"} == {prepared}
-    assert len(found["csv"]) == 4
-    assert all(rows == found["csv"] for rows in found.values()), found
+    assert len(tables["csv"]) == 4
+    assert all(rows == tables["csv"] for rows in tables.values()), tables
 
 
 def test_files_are_the_owners_alone_and_steps_are_coarse(tmp_path):
@@ -107,8 +107,8 @@ def test_files_are_the_owners_alone_and_steps_are_coarse(tmp_path):
     os.umask(0)
     try:
         with Engine(tmp_path, "people", schema, source, LIMITS) as engine:
-            made = engine.prepare(lambda name, share: seen.append((name, share)))
-            assert made.anew
+            snapshot = engine.prepare(lambda name, share: seen.append((name, share)))
+            assert snapshot.anew
             assert not engine.prepare().anew
             for path in (tmp_path / "people.key", engine.path):
                 assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -119,7 +119,7 @@ def test_files_are_the_owners_alone_and_steps_are_coarse(tmp_path):
             assert engine.prepare().anew
             engine.clean()
             assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv", "people.key"]
-            assert engine.snapshot == made.snapshot
+            assert engine.snapshot == snapshot.snapshot
             (tmp_path / "people.key").chmod(0o640)
             engine.clean()
             with pytest.raises(IntegrityError, match="chmod 600"):
@@ -175,17 +175,17 @@ def test_a_prepared_file_that_was_written_over_is_made_anew_whenever_that_was(tm
         first = engine.prepare()
         assert not engine.prepare().anew
         engine.path.write_bytes(b"broken")
-        again = engine.prepare()
-        assert again.anew
-        assert again.snapshot == first.snapshot
+        snapshot = engine.prepare()
+        assert snapshot.anew
+        assert snapshot.snapshot == first.snapshot
 
 
 def test_a_frame_is_the_same_snapshot_in_another_engine(tmp_path, pandas_frame):
     with Engine(tmp_path, "people", SCHEMA, pandas_frame, LIMITS) as engine:
         first = engine.snapshot
     with Engine(tmp_path, "people", SCHEMA, pandas_frame.copy(), LIMITS) as engine:
-        again = engine.prepare()
-        assert (again.snapshot, again.anew) == (first, False)
+        snapshot = engine.prepare()
+        assert (snapshot.snapshot, snapshot.anew) == (first, False)
     other = pandas_frame.assign(age=1)
     with Engine(tmp_path, "people", SCHEMA, other, LIMITS) as engine:
         assert engine.snapshot != first
@@ -282,8 +282,8 @@ def test_odd_but_good_files_are_read(tmp_path, shared):
         engine = Engine(tmp_path, f"t{number}", schema, path, LIMITS)
         engine.process = shared
         columns = engine.run(["SELECT count(*) AS p0, count(c0) AS p1 FROM prepared"])[0]
-        found = (int(columns["p0"][0]), int(columns["p1"][0]))
-        assert found == expected, content[:30]
+        counted = (int(columns["p0"][0]), int(columns["p1"][0]))
+        assert counted == expected, content[:30]
 
 
 def test_delimiters_are_guessed_as_the_header_reader_does(tmp_path):
@@ -296,7 +296,7 @@ def test_delimiters_are_guessed_as_the_header_reader_does(tmp_path):
         assert list(header.names(path)) == expected
 
 
-def test_what_cannot_be_written_is_said_and_the_old_table_stays(tmp_path, shared, monkeypatch):
+def test_a_copy_that_cannot_be_written_is_refused_and_the_old_one_stays(tmp_path, shared, monkeypatch):
     schema = Schema("people", [Column("age", "integer", bounds=(0, 9))], Unit("who", 1))
     source = tmp_path / "people.csv"
     source.write_text("who,age\n1,5\n")
@@ -322,12 +322,12 @@ def test_what_cannot_be_written_is_said_and_the_old_table_stays(tmp_path, shared
 
 
 @pytest.mark.parametrize("bad", [{"memory": 5}, {"seconds": 0}, {"seconds": float("nan")}, {"threads": -1}])
-def test_limits_have_limits(bad):
+def test_limits_outside_their_range_are_refused(bad):
     with pytest.raises(BadValue, match=next(iter(bad))):
         Limits(**bad)
 
 
-def test_what_is_no_table_is_refused(tmp_path):
+def test_a_value_that_is_no_table_is_refused(tmp_path):
     with pytest.raises(BadValue, match="pandas, Polars or PyArrow"):
         Engine(tmp_path, "people", SCHEMA, [CANARY])
     with pytest.raises(DiscreetError, match="name"):

@@ -106,14 +106,14 @@ def test_no_other_name_is_read(tmp_path, snapshot):
 def test_rows_that_were_multiplied_are_noticed(tmp_path, table):
     filled(tmp_path, 1, 2)
     with engine(tmp_path) as mine:
-        made = mine.prepare()
+        first = mine.prepare()
         mine.close()
-        with duckdb.connect(str(states.path(tmp_path, "people", made.snapshot))) as connection:
+        with duckdb.connect(str(states.path(tmp_path, "people", first.snapshot))) as connection:
             connection.execute(f"INSERT INTO {table} SELECT * FROM {table}")
         with pytest.raises(EngineFailed):
-            mine.run([AGES], made.snapshot)
-        again = mine.prepare()
-        assert (again.snapshot, again.anew) == (made.snapshot, True)
+            mine.run([AGES], first.snapshot)
+        second = mine.prepare()
+        assert (second.snapshot, second.anew) == (first.snapshot, True)
         assert ages(mine) == 3
 
 
@@ -132,13 +132,13 @@ def old(tmp_path):
 
 def test_an_old_id_is_carried_and_outlives_its_file(old):
     with engine(old) as mine:
-        made = mine.prepare()
-        assert (made.anew, made.older_snapshots) == (True, (OLD_SNAPSHOT,))
-        assert made.snapshot != OLD_SNAPSHOT
+        snapshot = mine.prepare()
+        assert (snapshot.anew, snapshot.older_snapshots) == (True, (OLD_SNAPSHOT,))
+        assert snapshot.snapshot != OLD_SNAPSHOT
         assert not legacy.path(old, "people").exists()
         assert mine.prepare().older_snapshots == (OLD_SNAPSHOT,)
-    with engine(old) as again:
-        assert (again.prepare().anew, again.prepare().older_snapshots) == (False, (OLD_SNAPSHOT,))
+    with engine(old) as reopened:
+        assert (reopened.prepare().anew, reopened.prepare().older_snapshots) == (False, (OLD_SNAPSHOT,))
 
 
 def test_an_old_id_is_not_carried_to_another_content(old):
@@ -157,8 +157,8 @@ def test_an_old_id_that_does_not_follow_from_its_facts_is_not_carried(old, fact)
 
 def test_an_old_id_needs_the_key_and_the_schema_it_was_made_with(old):
     with duckdb.connect(str(old / "people.prepared"), read_only=True) as connection:
-        found = connection.execute("SELECT * FROM discreet_facts")
-        facts = dict(zip((column[0] for column in found.description), found.fetchone(), strict=True))
+        rows = connection.execute("SELECT * FROM discreet_facts")
+        facts = dict(zip((column[0] for column in rows.description), rows.fetchone(), strict=True))
     content = bytes.fromhex(facts["content"])
     wider = Schema("people", SCHEMA.columns, Unit("person", 3))
     assert legacy.old_snapshots(facts, Secret(b"Z" * 32), SCHEMA, content) == (OLD_SNAPSHOT,)

@@ -35,15 +35,15 @@ def counted(folder, source):
 @pytest.mark.parametrize("name", ["region=south", "who=7", "note=y"])
 @pytest.mark.parametrize("kind", ["parquet", "csv", "frame"])
 def test_a_folder_that_is_called_like_a_column_and_a_value_stands_for_no_column(tmp_path, name, kind):
-    found = []
+    counts = []
     for folder in (tmp_path / "plain", tmp_path / name):
         folder.mkdir()
         if kind == "parquet":
             PEOPLE.to_parquet(folder / "people.parquet")
         elif kind == "csv":
             PEOPLE.to_csv(folder / "people.csv", index=False)
-        found.append(counted(folder, PEOPLE if kind == "frame" else folder / f"people.{kind}")[0])
-    assert found[0] == found[1] == [30, 30, 15]
+        counts.append(counted(folder, PEOPLE if kind == "frame" else folder / f"people.{kind}")[0])
+    assert counts[0] == counts[1] == [30, 30, 15]
 
 
 def test_a_source_moved_away_and_back_while_it_is_read_is_not_taken_for_itself(tmp_path, monkeypatch):

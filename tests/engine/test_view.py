@@ -17,8 +17,8 @@ SCHEMA = Schema("people", [Column("age", "integer", bounds=(0, 9)), Column("vip"
 @pytest.fixture
 def engine(tmp_path):
     (tmp_path / "people.csv").write_text("who,age,vip\n" + "".join(f"{n},{n % 3},{n % 2}\n" for n in range(12)))
-    with Engine(tmp_path, "people", SCHEMA, tmp_path / "people.csv", LIMITS) as made:
-        yield made
+    with Engine(tmp_path, "people", SCHEMA, tmp_path / "people.csv", LIMITS) as engine:
+        yield engine
 
 
 def tally(where=None, key="age", schema=SCHEMA):
@@ -37,14 +37,14 @@ def test_a_tally_is_read_once_and_remembered(engine, monkeypatch):
         assert counts(held.tally(tally()), wanted) == first == [4, 4, 4, 0, 0, 0, 0, 0, 0, 0]
 
 
-def test_what_no_longer_fits_is_counted_anew(engine, monkeypatch):
+def test_tallies_beyond_the_memory_of_a_view_are_counted_anew(engine, monkeypatch):
     monkeypatch.setattr(remembering, "MOST_REMEMBERED", 10)
     with closing(engine.view()) as held:
         before = held.tally(tally())
         assert counts(before, tally())[:3] == [4, 4, 4]
-        again = held.tally(tally())  # remembered, so not compiled
+        repeated = held.tally(tally())  # remembered, so not compiled
         assert counts(held.tally(tally(key="vip")), tally(key="vip")) == [6, 6]
-        assert counts(again, tally())[:3] == [4, 4, 4]
+        assert counts(repeated, tally())[:3] == [4, 4, 4]
 
 
 def test_constants_that_python_holds_for_equal_are_two_tallies(engine):

@@ -41,14 +41,14 @@ class Tally:
     def check(self, folder):
         """All that must hold after a fault; every eighth time with a worker that starts from nothing."""
         self.wrong += orphans()
-        found, charges = wrongs(folder)
+        problems, charges = wrongs(folder)
         new = self.runs % 8 == 0
         if new:
             nursery.leave()
         seconds, differ = replayed(folder)
         nursery.use()
         self.runs += 1
-        self.wrong += found + differ
+        self.wrong += problems + differ
         self.slowest, self.warm = max(self.slowest, seconds if new else 0), max(self.warm, seconds)
         return charges
 
@@ -131,7 +131,7 @@ def killed(place, start, chance, tally, *, opening, each):
 
 def workers(folder, count, seed):
     """Kill -9 of the worker: one that is computing for certain, then at random times; whoever asks lives on."""
-    chance, tally, found = (
+    chance, tally, problems = (
         random.Random(seed),
         Tally(),
         dict.fromkeys(("answered", "failed", "given up", "reopened"), 0),
@@ -142,29 +142,29 @@ def workers(folder, count, seed):
         nursery.hold = str(folder / "computing")
         held = threading.Thread(target=_kill_computing, args=[dataset, folder / "computing"])
         held.start()
-        replies.add(_reply(folder, dataset, 3, found))
+        replies.add(_reply(folder, dataset, 3, problems))
         held.join()
         for number in range(4, 4 + count):
             ask(folder, dataset, 0)
             timer = threading.Timer(chance.random() * each, _kill_worker, [dataset])
             timer.start()
-            replies.add(_reply(folder, dataset, number, found))
+            replies.add(_reply(folder, dataset, number, problems))
             timer.join()
     tally.check(folder)
-    return tally.json(kills=count + 1, replies=sorted(replies - {None}), **found)
+    return tally.json(kills=count + 1, replies=sorted(replies - {None}), **problems)
 
 
-def _reply(folder, dataset, number, found):
+def _reply(folder, dataset, number, problems):
     try:
         ask(folder, dataset, number)
-        found["answered"] += 1
+        problems["answered"] += 1
     except EngineFailed as error:
-        found["failed"] += 1
+        problems["failed"] += 1
         return str(error)
     except Conflict:
-        found["given up"] += 1
+        problems["given up"] += 1
     except Closed:
-        found["reopened"] += 1
+        problems["reopened"] += 1
         dataset.table.ledger.reopen("workers are being killed")
 
 
@@ -284,10 +284,10 @@ def preparing(folder):
     """Kill at each step of preparing, the first time and again when the table changed; then ask."""
     tally = Tally()
     for number, (name, arm) in enumerate(PREPARING.items()):
-        for again in (False, True):
-            place = folder / f"{number} {again}"
+        for repeated in (False, True):
+            place = folder / f"{number} {repeated}"
             laid(place, epsilon=1)
-            if again:
+            if repeated:
                 if "key" in name:
                     continue
                 with opened(place) as dataset:
@@ -296,7 +296,7 @@ def preparing(folder):
             _killed_preparing(place, arm, tally)
             for left in place.glob(".people.key.*"):  # a key of 64 digits that nobody uses, or the one in use
                 left.unlink()
-            tally.wrong += orphans() + asked_again(place, 0, charged=2 if again else 1)
+            tally.wrong += orphans() + asked_again(place, 0, charged=2 if repeated else 1)
             tally.check(place)
     return tally.json()
 

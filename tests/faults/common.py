@@ -101,8 +101,8 @@ def text(number):
 
 def key(dataset, number, analyst=None, epsilon=EACH):
     """The key of that question on the present snapshot."""
-    made = dataset.sql(text(number)).plan(epsilon=epsilon)
-    return dataset.table.charge_request(request_of(made, analyst), dataset.prepare()).key
+    plan = dataset.sql(text(number)).plan(epsilon=epsilon)
+    return dataset.table.charge_request(request_of(plan, analyst), dataset.prepare()).key
 
 
 def told(answer):
@@ -168,13 +168,13 @@ def wrongs(folder):
             wrong.append("overspent")
         if standing.spent.epsilon != sum((Fraction(e["epsilon"]) for e in entries), Fraction(0)):
             wrong.append("the sum is not that of the entries")
-        for one, digest, *_ in seen(folder):
-            stored = ledger.stored(one)
-            if charges.get(one, {}).get("state") != "COMMITTED" or stored is None:
+        for key, digest, *_ in seen(folder):
+            stored = ledger.stored(key)
+            if charges.get(key, {}).get("state") != "COMMITTED" or stored is None:
                 wrong.append("answered but not charged and stored")
             elif told_of(stored, schema) != digest:
                 wrong.append("what was seen is not what is stored")
-            if shown.setdefault(one, digest) != digest:
+            if shown.setdefault(key, digest) != digest:
                 wrong.append("one key, two answers")
         if standing.closed:
             ledger.reopen("the cause is known")
@@ -186,8 +186,8 @@ def replayed(folder):
     began = time.monotonic()
     with opened(folder) as dataset:
         snapshot, wrong = dataset.prepare(), []
-        for one, digest, number, analyst in reversed(seen(folder)):
-            if one == key(dataset, number, analyst):
+        for key_told, digest, number, analyst in reversed(seen(folder)):
+            if key_told == key(dataset, number, analyst):
                 answer = dataset.sql(text(number)).ask(epsilon=EACH, analyst=analyst)
                 if not answer.replayed or told(answer) != digest:
                     wrong.append("the replay differs")
@@ -243,9 +243,9 @@ def orphans(mark, known, seconds=5):
     """Processes with our mark in their environment beyond the known ones, once the others had time to leave."""
     until = time.monotonic() + seconds
     while True:
-        found = [pid for pid in marked(mark) if pid not in known]
-        if not found or time.monotonic() > until:
-            return found
+        orphans = [pid for pid in marked(mark) if pid not in known]
+        if not orphans or time.monotonic() > until:
+            return orphans
         time.sleep(0.005)
 
 
@@ -285,6 +285,6 @@ def nobodys_folder():
         if os.geteuid() == 0:
             os.chown(place, NOBODY, NOBODY)
         yield place
-        for found in (place, *place.rglob("*")):
-            if found.is_dir():
-                found.chmod(0o755)
+        for path in (place, *place.rglob("*")):
+            if path.is_dir():
+                path.chmod(0o755)

@@ -97,7 +97,7 @@ def command(folder):
     quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     running = [subprocess.Popen(line, **quiet) for line in lines]
     said = [(json.loads(child.communicate(timeout=120)[0]), child.returncode) for child in running]
-    outcomes = collections.Counter(f"{found.get('code', 'answered')} {status}" for found, status in said)
+    outcomes = collections.Counter(f"{reply.get('code', 'answered')} {status}" for reply, status in said)
     wrong, charges = wrongs(folder)
     return {"wrong": wrong + common.leftovers(folder), "outcomes": dict(outcomes), "charged": len(charges)}
 
@@ -113,7 +113,7 @@ def same(folder):
     return {
         "wrong": wrong + common.leftovers(folder),
         "exits": [status for _, status in said],
-        "receipts": len({found.get("receipt") for found, _ in said}),
+        "receipts": len({reply.get("receipt") for reply, _ in said}),
         "charged": len(charges),
     }
 
@@ -142,7 +142,7 @@ def retries(folder, count, keys, seed):
     (folder / "tried").unlink()
     wrong, charges = wrongs(folder)
     wrong += common.leftovers(folder) + [f"process {pid} is left" for pid in common.orphans(MARK, KNOWN)]
-    answers = {(one, digest) for one, digest, *_ in seen(folder)}
+    answers = {(key, digest) for key, digest, *_ in seen(folder)}
     return {
         "wrong": wrong,
         "tried": tried,

@@ -160,8 +160,8 @@ def killed(folder, runs, chance):
         time.sleep(chance.random() * longest)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        seconds, found, charged, seen = checked(folder)
-        slowest, wrong = max(slowest, seconds), wrong + found
+        seconds, problems, charged, seen = checked(folder)
+        slowest, wrong = max(slowest, seconds), wrong + problems
     os.close(listen)
     os.close(ready)
     return slowest, wrong, charged, seen
@@ -241,10 +241,12 @@ def edges(folder, checkpoints=0):
             ledger = opened(place)
             ask(place, ledger, "key")
             ledger.close()
-            more, again, after, seen = checked(place)
+            more, more_problems, after, seen = checked(place)
             slowest = max(slowest, seconds, more)
             wrong += (
-                again + ([] if killed else ["the child was not killed"]) + ([] if after == seen == 2 else ["not 2"])
+                more_problems
+                + ([] if killed else ["the child was not killed"])
+                + ([] if after == seen == 2 else ["not 2"])
             )
             outcomes[f"{verb}, {name}"] = {"charged": charged - 1, "wrong": wrong}
     return {"edges": outcomes, "slowest": slowest}

@@ -50,12 +50,12 @@ def refund_on_error(patch: Patch) -> None:
 
 def check_then_act(patch: Patch) -> None:
     def reserve(held: Any, key: str, patience: float, decided: Any, prepare: Any) -> Any:
-        found = held._read()
+        books = held._read()
         with held._store.lock, held._store.writing() as pen:
-            asker, known = decide.Asker(held._lease.name(), held._is_charge_held), reader.charge_of(pen, found, key)
-        decision = decided(found, known, asker)
+            asker, known = decide.Asker(held._lease.name(), held._is_charge_held), reader.charge_of(pen, books, key)
+        decision = decided(books, known, asker)
         with held._store.lock, held._store.writing() as pen:
-            last = [pen.append(one) for one in decision.entries][-1:]
+            last = [pen.append(entry) for entry in decision.entries][-1:]
         return held._outcome(decision, *last or [None])
 
     patch.setattr(ledger.Ledger, "_reserve", reserve)
@@ -65,8 +65,8 @@ def charge_after_compute(patch: Patch) -> None:
     real = table.disclose
 
     def disclose(held: Any, order: Any, mechanism: Any, bounded: Any, **named: Any) -> Any:
-        found = bounded.compute()
-        return real(held, order, mechanism, Bounded(lambda: found, bounded.sensitivity), **named)
+        exact = bounded.compute()
+        return real(held, order, mechanism, Bounded(lambda: exact, bounded.sensitivity), **named)
 
     patch.setattr(table, "disclose", disclose)
 
@@ -103,8 +103,8 @@ def shown_cost_rounded_down(patch: Patch) -> None:
 def sums_in_floats(patch: Patch) -> None:
     real = accounts.Amounts.__add__
 
-    def add(one: Any, other: Any) -> Any:
-        return replace(real(one, other), epsilon=Fraction(float(one.epsilon) + float(other.epsilon)))
+    def add(first: Any, other: Any) -> Any:
+        return replace(real(first, other), epsilon=Fraction(float(first.epsilon) + float(other.epsilon)))
 
     patch.setattr(accounts.Amounts, "__add__", add)
 
@@ -125,8 +125,8 @@ def delta_from_the_number_of_rows(patch: Patch) -> None:
     real = Table.delta
 
     def delta(held: Table, typed: Any = None) -> Fraction:
-        found = held.engine.run([f"SELECT count(*) AS p0 FROM {TABLE}"])[0]["p0"]
-        return real(held, typed) if typed is not None else Fraction(1, 10**8 + int(found[0]))
+        count = held.engine.run([f"SELECT count(*) AS p0 FROM {TABLE}"])[0]["p0"]
+        return real(held, typed) if typed is not None else Fraction(1, 10**8 + int(count[0]))
 
     patch.setattr(Table, "delta", delta)
 
@@ -142,7 +142,7 @@ def cheaper_quote(patch: Patch) -> None:
 
 def dearer_charge(patch: Patch) -> None:
     real = Table.charge_request
-    patch.setattr(Table, "charge_request", lambda *given: replace(found := real(*given), epsilon=found.epsilon * 2))
+    patch.setattr(Table, "charge_request", lambda *given: replace(request := real(*given), epsilon=request.epsilon * 2))
 
 
 # --- handing out -----------------------------------------------------------------------------------------------------
@@ -158,27 +158,31 @@ def _handing_out(patch: Patch, change: Callable[[Disclosed, Callable[[], bytes]]
     real = table.disclose
 
     def disclose(held: Any, order: Any, mechanism: Any, bounded: Any, *, pack: Any, source: Any = gate.SYSTEM) -> Any:
-        found = real(held, order, mechanism, bounded, pack=pack, source=source)
-        return change(found, lambda: pack(mechanism(bounded.compute(), source)))
+        disclosed = real(held, order, mechanism, bounded, pack=pack, source=source)
+        return change(disclosed, lambda: pack(mechanism(bounded.compute(), source)))
 
     patch.setattr(table, "disclose", disclose)
 
 
 def fresh_noise_at_every_replay(patch: Patch) -> None:
-    _handing_out(patch, lambda found, fresh: replace(found, stored=fresh()) if found.replayed else found)
+    _handing_out(
+        patch, lambda disclosed, fresh: replace(disclosed, stored=fresh()) if disclosed.replayed else disclosed
+    )
 
 
 def noise_drawn_again_when_handed_out(patch: Patch) -> None:
-    _handing_out(patch, lambda found, fresh: found if found.replayed else replace(found, stored=fresh()))
+    _handing_out(
+        patch, lambda disclosed, fresh: disclosed if disclosed.replayed else replace(disclosed, stored=fresh())
+    )
 
 
 def handed_out_before_it_is_stored(patch: Patch) -> None:
     def disclose(held: Any, order: Any, mechanism: Any, bounded: Any, *, pack: Any, source: Any = gate.SYSTEM) -> Any:
         receipt = held.charge(order, mechanism.cost)
-        made = held.stored(order.key) or pack(mechanism(bounded.compute(), source))
+        packed = held.stored(order.key) or pack(mechanism(bounded.compute(), source))
         with contextlib.suppress(Exception):  # "it can be stored later"
-            held.commit(receipt, made)
-        return Disclosed(made, receipt, receipt.stored)
+            held.commit(receipt, packed)
+        return Disclosed(packed, receipt, receipt.stored)
 
     patch.setattr(table, "disclose", disclose)
 

@@ -64,10 +64,10 @@ def races_do_not_overspend(make: Maker) -> list[str]:
     for budget, analyst in (("epsilon = 1", None), ("epsilon = 9\n[budget.analysts]\nana = 1", "ana")):
         first = make(budget=budget)
         people = [first, make.opened(folder_of(first))]
-        for one in people:
-            one.prepare()
-            _ = one.table.ledger
-        replies = _raced([one.sql(f"{COUNT} WHERE age > {n}") for n, one in enumerate(people)], analyst)
+        for person in people:
+            person.prepare()
+            _ = person.table.ledger
+        replies = _raced([asker.sql(f"{COUNT} WHERE age > {n}") for n, asker in enumerate(people)], analyst)
         if sorted(replies) != ["answered", "budget-exceeded"]:
             wrong.append(f"two at once got {sorted(replies)}")
         if charged(first) > 1:
@@ -89,20 +89,20 @@ def _raced(askings: list[Any], analyst: str | None) -> list[str]:
         return write_(store)
 
     def charge(*given: Any, **named: Any) -> Any:
-        found = decided(*given, **named)
+        decision = decided(*given, **named)
         arrive()
-        assert all(one.wait(PATIENCE) for one in here.values())
-        return found
+        assert all(event.wait(PATIENCE) for event in here.values())
+        return decision
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SqliteStore, "writing", writing)
         patch.setattr(decide, "charge", charge)
         ask = [lambda asking=asking: replies.append(reply(asking, epsilon=1, analyst=analyst)[0]) for asking in askings]
-        threads = [Thread(target=one, name=str(n)) for n, one in enumerate(ask)]
-        for one in threads:
-            one.start()
-        for one in threads:
-            one.join(3 * PATIENCE)
+        threads = [Thread(target=target, name=str(n)) for n, target in enumerate(ask)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(3 * PATIENCE)
     return replies
 
 
@@ -168,12 +168,12 @@ def charges_are_never_rounded_down(make: Maker) -> list[str]:
     for text, epsilon in ((COUNT, Fraction(1, 1009)), (BY_TOWN, Fraction(1, 1009)), (BY_TOWN, Fraction(2))):
         answer = people.sql(text).ask(epsilon=epsilon, delta=delta)
         entry = entries(people, "charge")[-1]
-        small = Fraction(entry["delta"])
+        delta_charged = Fraction(entry["delta"])
         kept = {name: Fraction(entry["amounts"][name]) for name in ("epsilon", "delta", "keys")}
         wrong += [f"epsilon charged is {epsilon - kept['epsilon']} too small"] if kept["epsilon"] < epsilon else []
-        wrong += ["delta charged is too small"] if kept["delta"] + kept["keys"] < small else []
+        wrong += ["delta charged is too small"] if kept["delta"] + kept["keys"] < delta_charged else []
         shown = Fraction(answer.cost["epsilon"]), Fraction(answer.cost["delta"])
-        wrong += [f"shown cost {shown} is too small"] if shown[0] < epsilon or shown[1] < small else []
+        wrong += [f"shown cost {shown} is too small"] if shown[0] < epsilon or shown[1] < delta_charged else []
     people = make(budget="epsilon = 0.3")
     codes = [reply(people.sql(f"{COUNT} WHERE age > {n}"), epsilon="0.1")[0] for n in range(3)]
     codes.append(reply(people.sql(COUNT), epsilon="1e-9")[0])
@@ -183,13 +183,13 @@ def charges_are_never_rounded_down(make: Maker) -> list[str]:
 def charges_follow_no_row(make: Maker) -> list[str]:
     """Quote, charge and cost are the same on tables of many, few and no groups, rows or units."""
     told = {}
-    for name, found in (("many", ROWS), ("few", rows(64, towns=TOWNS[:2])), ("none", [])):
-        people, told[name] = make(found), []
+    for name, table_rows in (("many", ROWS), ("few", rows(64, towns=TOWNS[:2])), ("none", [])):
+        people, told[name] = make(table_rows), []
         for text in (BY_TOWN, COUNT, "SELECT town, AVG(age) AS a FROM people WHERE age > 100 GROUP BY town"):
             quote = people.sql(text).quote(epsilon=2).to_json()
             code, answer = reply(people.sql(text), epsilon=2)
             told[name].append([quote, code, getattr(answer, "cost", None), getattr(answer, "remaining", None)])
-        told[name] += [bare(one) for one in entries(people, "charge")]
+        told[name] += [bare(entry) for entry in entries(people, "charge")]
     return [f"the charge differs on {name} rows" for name in told if told[name] != told["many"]]
 
 
@@ -260,8 +260,10 @@ def answers_are_followed_by_their_like(make: Maker) -> list[str]:
     answers = [people.sql("SELECT region, COUNT(*) AS n FROM people GROUP BY region").ask(epsilon="1e-5")]
     answers.append(people.sql("select REGION, count( * ) as n from PEOPLE group by 1").ask(epsilon="0.00001"))
     answers.append(make.opened(folder_of(people)).sql(answers[0].question).ask(epsilon="1e-5"))
-    wrong = [] if [one.replayed for one in answers] == [False, True, True] else ["the same question was asked anew"]
-    told = {one.to_bytes() for one in answers}
+    wrong = (
+        [] if [answer.replayed for answer in answers] == [False, True, True] else ["the same question was asked anew"]
+    )
+    told = {answer.to_bytes() for answer in answers}
     return wrong if told == set(stored(people)) else [*wrong, f"{len(told)} answers to one charge"]
 
 
@@ -272,7 +274,7 @@ def replays_are_their_analysts_own(make: Maker) -> list[str]:
         people = make(budget=f"{WIDE}\n{caps}")
         people.sql(COUNT if before == "ana" else f"{COUNT} WHERE age > 3").ask(epsilon=2, analyst=before)
         code, answer = reply(people.sql(COUNT), epsilon=2, analyst="ben")
-        paid = sum(Fraction(one["epsilon"]) for one in entries(people, "charge") if one["analyst"] == "ben")
+        paid = sum(Fraction(entry["epsilon"]) for entry in entries(people, "charge") if entry["analyst"] == "ben")
         told[before] = code, paid, getattr(answer, "replayed", None), getattr(answer, "remaining", None)
     if told["ana"] != told["carl"] or told["ana"][:3] != ("answered", 2, False):
         wrong.append(f"ben sees that ana asked: {told}")

@@ -47,14 +47,14 @@ def answers_follow_what_was_released(make: Maker, shapes: Sequence[str] = SHAPES
     """
     wrong = []
     for facts in ("", PUBLIC_SIZE):
-        one, other = make(OLD, dataset=facts), make(OTHERS, dataset=facts)
+        mine, other = make(OLD, dataset=facts), make(OTHERS, dataset=facts)
         for seed, text in enumerate(shapes):
-            first, released, exact = _tapped(one.sql(text), seed)
+            first, released, exact = _tapped(mine.sql(text), seed)
             second, _, unlike = _tapped(other.sql(text), seed + 1, released)
             assert repr(exact) != repr(unlike), "the tables must differ"
             if public(first) != public(second):
                 wrong.append(f"more than what was released is told: {text}")
-        kept = [[bare(entry) for entry in entries(people)] for people in (one, other)]
+        kept = [[bare(entry) for entry in entries(people)] for people in (mine, other)]
         wrong += [] if kept[0] == kept[1] else ["more than what was released is written down"]
     return wrong
 
@@ -65,12 +65,12 @@ def _tapped(asking: Any, seed: int, instead: Released | None = None) -> tuple[An
     inner = Joint.__call__
 
     def call(joint: Joint, exact: Any, source: Any) -> Released:
-        found = inner(joint, exact, source)
+        released = inner(joint, exact, source)
         if instead is not None:
             assert set(instead.keys) <= set(exact.keys)
-            found = instead
-        seen.append((found, exact))
-        return found
+            released = instead
+        seen.append((released, exact))
+        return released
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Joint, "__call__", call)
@@ -96,7 +96,7 @@ def keys_come_in_their_own_order(make: Maker) -> list[str]:
             answer = make(shuffled).sql(BY_TOWN).ask(epsilon=30, delta="1e-8")
         told.add(public(answer))
         labels.append([label for (label,) in answer.labels])
-    wrong = [] if all(found == sorted(TOWNS) for found in labels) else [f"keys come in the order of storage: {labels}"]
+    wrong = [] if all(keys == sorted(TOWNS) for keys in labels) else [f"keys come in the order of storage: {labels}"]
     return wrong if len(told) == 1 else [*wrong, "the order of rows shows"]
 
 

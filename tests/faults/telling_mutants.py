@@ -31,37 +31,37 @@ def _with_a_look(patch: Patch, change: Callable[[Answer, Any], Answer]) -> list[
     seen: list[Any] = []
     call, answered = Joint.__call__, compose.answer_of
 
-    def looking(joint: Joint, found: Any, source: Any) -> Any:
-        seen[:] = [found]
-        return call(joint, found, source)
+    def looking(joint: Joint, exact: Any, source: Any) -> Any:
+        seen[:] = [exact]
+        return call(joint, exact, source)
 
     patch.setattr(Joint, "__call__", looking)
     patch.setattr(compose, "answer_of", lambda plan, released: change(answered(plan, released), seen[0]))
     return seen
 
 
-def _total(found: Any) -> int:
+def _total(exact: Any) -> int:
     """All exact numbers of an answer added up."""
-    return sum(int(np.sum(getattr(part, "count", part))) for part in found.parts.values())
+    return sum(int(np.sum(getattr(part, "count", part))) for part in exact.parts.values())
 
 
 def error_in_percent_of_the_exact_value(patch: Patch) -> None:
-    def change(answer: Answer, found: Any) -> Answer:
+    def change(answer: Answer, exact: Any) -> Answer:
         first = answer.columns[0]
-        wide = tuple(None if moe is None else abs(_total(found)) / 20 for moe in first.moe)
+        wide = tuple(None if moe is None else abs(_total(exact)) / 20 for moe in first.moe)
         return replace(answer, columns=(replace(first, moe=wide), *answer.columns[1:]))
 
     _with_a_look(patch, change)
 
 
 def interval_from_the_exact_number_of_rows(patch: Patch) -> None:
-    seen, real = _with_a_look(patch, lambda answer, found: answer), compose.estimates_of
+    seen, real = _with_a_look(patch, lambda answer, exact: answer), compose.estimates_of
 
     def estimated(recipe: Any, noisy: Any, level: Any) -> Estimates:
         known = {
-            part: Noisy(seen[0].parts[part], one.law, one.rounding)
-            for part, one in noisy.items()
-            if isinstance(part, Rows) and len(seen[0].parts[part]) == len(one.values)
+            part: Noisy(seen[0].parts[part], noisy_part.law, noisy_part.rounding)
+            for part, noisy_part in noisy.items()
+            if isinstance(part, Rows) and len(seen[0].parts[part]) == len(noisy_part.values)
         }
         ends = real(recipe, {**noisy, **known}, level)
         return replace(real(recipe, noisy, level), low=ends.low, high=ends.high)
@@ -70,7 +70,7 @@ def interval_from_the_exact_number_of_rows(patch: Patch) -> None:
 
 
 def level_shared_by_all_groups_present(patch: Patch) -> None:
-    seen, real = _with_a_look(patch, lambda answer, found: answer), compose.estimates_of
+    seen, real = _with_a_look(patch, lambda answer, exact: answer), compose.estimates_of
 
     def estimated(recipe: Any, noisy: Any, level: Any) -> Estimates:
         return real(recipe, noisy, 1 - (1 - level) / len(seen[0].keys))
@@ -79,17 +79,19 @@ def level_shared_by_all_groups_present(patch: Patch) -> None:
 
 
 def ranks_as_a_share_of_exact_rows(patch: Patch) -> None:
-    def change(answer: Answer, found: Any) -> Answer:
-        rows = 1 + abs(_total(found))
-        told = (one if one.ranks is None else replace(one, ranks=one.ranks / rows) for one in answer.columns)
+    def change(answer: Answer, exact: Any) -> Answer:
+        rows = 1 + abs(_total(exact))
+        told = (
+            column if column.ranks is None else replace(column, ranks=column.ranks / rows) for column in answer.columns
+        )
         return replace(answer, columns=tuple(told))
 
     _with_a_look(patch, change)
 
 
 def caveat_when_no_row_matches(patch: Patch) -> None:
-    def change(answer: Answer, found: Any) -> Answer:
-        return answer if _total(found) else replace(answer, caveats=(*answer.caveats, "No row matches."))
+    def change(answer: Answer, exact: Any) -> Answer:
+        return answer if _total(exact) else replace(answer, caveats=(*answer.caveats, "No row matches."))
 
     _with_a_look(patch, change)
 
@@ -108,13 +110,13 @@ def _replying(patch: Patch, refusal: Callable[[Exception], Exception]) -> None:
     def answer(held: Any, receipt: Any, compute: Callable[[], Any], released: Callable[[Any], bytes]) -> None:
         failed: list[Exception] = []
         try:
-            found = released(compute())
+            released_exact = released(compute())
         except Exception as error:
             failed.append(error)
         if failed:  # outside of the handler, so that nothing hangs on the reply but what the mutant puts there
             held.fail(receipt)
             raise refusal(failed[0])
-        held.commit(receipt, found)
+        held.commit(receipt, released_exact)
 
     patch.setattr(gate, "_answer", answer)
 
@@ -129,9 +131,9 @@ def error_text_with_a_cell(patch: Patch) -> None:
 
     ask = Process.ask
 
-    def told(one: Process, verb: str, *given: Any, **named: Any) -> Any:
+    def told(process: Process, verb: str, *given: Any, **named: Any) -> Any:
         try:
-            return ask(one, verb, *given, **named)
+            return ask(process, verb, *given, **named)
         except WorkerFailed as gone:
             raise EngineFailed(gone.cause, "", "") if verb == "run" else gone from None
 
@@ -142,9 +144,9 @@ def error_text_with_a_cell(patch: Patch) -> None:
 
 def cause_hung_on_the_reply(patch: Patch) -> None:
     def refusal(error: Exception) -> Exception:
-        found = engine_failed()
-        found.__context__ = error
-        return found
+        failure = engine_failed()
+        failure.__context__ = error
+        return failure
 
     _replying(patch, refusal)
 
@@ -162,9 +164,9 @@ def reply_that_names_its_cause(patch: Patch) -> None:
     _replying(patch, lambda error: error if isinstance(error, EngineFailed) else engine_failed())
     ask = Process.ask
 
-    def told(one: Process, verb: str, *given: Any, **named: Any) -> Any:
+    def told(process: Process, verb: str, *given: Any, **named: Any) -> Any:
         try:
-            return ask(one, verb, *given, **named)
+            return ask(process, verb, *given, **named)
         except WorkerFailed as gone:
             raise EngineFailed(f"No answer: {gone.cause}.", "", "") if verb == "run" else gone from None
 

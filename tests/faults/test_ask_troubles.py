@@ -42,7 +42,9 @@ def test_ctrl_c_at_every_edge_ends_with_130_and_keeps_the_charge_or_never_makes_
     outcome = driven(DRIVER, "interrupts", tmp_path / "l", folder=tmp_path)
     assert outcome["wrong"] == []
     assert len(outcome["outcomes"]) == 24
-    assert all(found == [130, "interrupted", 130, ""] for found in outcome["outcomes"].values()), outcome["outcomes"]
+    assert all(outcome_of_edge == [130, "interrupted", 130, ""] for outcome_of_edge in outcome["outcomes"].values()), (
+        outcome["outcomes"]
+    )
 
 
 def test_ctrl_c_on_a_terminal_reaches_the_worker_too_and_leaves_nothing(folder):
@@ -201,10 +203,10 @@ class Changing:
         self.long, self.ends = 300, ends
 
     def snapshot(self, content):
-        made = self.dataset.table.engine
+        engine = self.dataset.table.engine
         digest = hashlib.sha256(hashlib.sha256(content).digest()).digest()
         key = secret.load_or_create_secret(self.folder / "people.key")
-        return key.snapshot(digest, made.layout, prepare.FORMAT)
+        return key.snapshot(digest, engine.layout, prepare.FORMAT)
 
     def back(self):
         filled(self.csv, 100)
@@ -245,10 +247,10 @@ class Changing:
 
 @pytest.fixture
 def changing(folder):
-    made = Changing(folder)
-    yield made
-    made.dataset.close()
-    made.other.close()
+    dataset = Changing(folder)
+    yield dataset
+    dataset.dataset.close()
+    dataset.other.close()
 
 
 WAYS = ("rewrite", "rename", "cut", "grow", "delete")

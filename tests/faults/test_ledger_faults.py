@@ -359,8 +359,8 @@ def edit(connection, chance):
     table, column, row = chance.choice(
         [("entries", "body", "n"), ("entries", "hash", "n"), ("answers", "bytes", "entry")]
     )
-    (at,) = chance.choice(connection.execute(f"SELECT {row} FROM {table}").fetchall())
-    (value,) = connection.execute(f"SELECT {column} FROM {table} WHERE {row} = ?", (at,)).fetchone()
+    (row_id,) = chance.choice(connection.execute(f"SELECT {row} FROM {table}").fetchall())
+    (value,) = connection.execute(f"SELECT {column} FROM {table} WHERE {row} = ?", (row_id,)).fetchone()
     changed = bytearray(value.encode() if isinstance(value, str) else value)
     where = chance.randrange(len(changed))
     changed[where] = changed[where] ^ 1 if isinstance(value, bytes) else ord(chance.choice("0123456789"))
@@ -369,22 +369,22 @@ def edit(connection, chance):
         return edit(connection, chance)
     connection.execute("PRAGMA ignore_check_constraints = ON")
     try:
-        connection.execute(f"UPDATE {table} SET {column} = ? WHERE {row} = ?", (changed, at))
+        connection.execute(f"UPDATE {table} SET {column} = ? WHERE {row} = ?", (changed, row_id))
     except sqlite3.DatabaseError:  # no longer JSON: the index on keys cannot hold it
         return edit(connection, chance)
-    return f"edit of {table}.{column} {at}"
+    return f"edit of {table}.{column} {row_id}"
 
 
 def delete(connection, chance):
     (count,) = connection.execute("SELECT count(*) FROM entries").fetchone()
-    at = chance.randint(1, count)
-    connection.execute("DELETE FROM answers WHERE charge = ? OR entry = ?", (at, at))
-    connection.execute("DELETE FROM entries WHERE n = ?", (at,))
+    number = chance.randint(1, count)
+    connection.execute("DELETE FROM answers WHERE charge = ? OR entry = ?", (number, number))
+    connection.execute("DELETE FROM entries WHERE n = ?", (number,))
     if chance.random() < 0.5:  # and close the gap
-        for n in range(at + 1, count + 1):
+        for n in range(number + 1, count + 1):
             body = f"replace(body, '\"n\":{n},', '\"n\":{n - 1},')"
             connection.execute(f"UPDATE entries SET n = n - 1, body = {body} WHERE n = ?", (n,))
-    return f"deletion of {at}"
+    return f"deletion of {number}"
 
 
 def swap(connection, chance):
@@ -408,14 +408,14 @@ def cut(connection, chance):
 def rewrite(connection, chance):
     """An edit with all later hashes made right again: only the head tells."""
     rows = connection.execute("SELECT n, body, hash FROM entries ORDER BY n").fetchall()
-    at = chance.choice([n for n, body, _ in rows if '"kind":"charge"' in body])
-    before = rows[at - 2][2]
-    for n, body, _ in rows[at - 1 :]:
-        if n == at:
+    number = chance.choice([n for n, body, _ in rows if '"kind":"charge"' in body])
+    before = rows[number - 2][2]
+    for n, body, _ in rows[number - 1 :]:
+        if n == number:
             body = body.replace('"epsilon":"1/10"', '"epsilon":"1/1000"')
         before = link_hash(before, body)
         connection.execute("UPDATE entries SET body = ?, hash = ? WHERE n = ?", (body, before, n))
-    return f"rewriting from {at}"
+    return f"rewriting from {number}"
 
 
 def tampered(source, folder, chance, old):

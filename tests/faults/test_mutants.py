@@ -20,7 +20,7 @@ BY_CHANCE = mutants.BY_CHANCE + telling_mutants.BY_CHANCE
 
 def named(mutants):
     """A mutant as pytest takes it, by the names of the fault and of the promise."""
-    return [pytest.param(*one, id=f"{one[0].__name__}: {bare(one[1]).__name__}") for one in mutants]
+    return [pytest.param(*mutant, id=f"{mutant[0].__name__}: {bare(mutant[1]).__name__}") for mutant in mutants]
 
 
 def bare(promise):
@@ -48,12 +48,12 @@ def said_under(make, plant, promise):
     """What the check says with the fault in place."""
     with pytest.MonkeyPatch.context() as patch:
         plant(patch)
-        found = promise(make)
+        broken = promise(make)
         make.clear()
-    return found
+    return broken
 
 
-@pytest.mark.parametrize("promise", PROMISES, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.__name__)
 def test_the_product_keeps_its_promise(make, promise):
     assert promise(make) == []
 

@@ -82,8 +82,8 @@ def interrupts(folder):
     for number, (name, (arm, like)) in enumerate(armed.items(), 1):
         said = folder / str(number)
         status = common.ended(forked(lambda number=number, arm=arm, said=said: _command(place, number, arm, said)))
-        found = charged_and_stored(place, keys[number])
-        wrong += [] if found == expected(like) else [f"{name}: charged and stored are {found}"]
+        rows = charged_and_stored(place, keys[number])
+        wrong += [] if rows == expected(like) else [f"{name}: charged and stored are {rows}"]
         wrong += [f"{name}: {what}" for what in afterwards(place, number, charged=number + 1)]
         out, err = (said.with_suffix(stream).read_text() for stream in (".out", ".err"))
         told = json.loads(out) if out.count("\n") == 1 else {"code": out}
@@ -250,8 +250,8 @@ def _small_files(place):
                     outcome = f"{error.code} {error.exit}"
                 told[outcome] = told.get(outcome, 0) + 1
         _limited(resource.RLIM_INFINITY)
-        for again in range(2, number + 1):
-            insist(place, dataset, again)
+        for attempt in range(2, number + 1):
+            insist(place, dataset, attempt)
     return {"told": told, "wrong": afterwards(place, charged=number + 1)}
 
 
@@ -288,20 +288,20 @@ def _as_nobody(place):
         os.setuid(common.NOBODY)
         nursery.uid = common.NOBODY
     os.environ["XDG_STATE_HOME"] = str(place / "state")
-    found, data = {}, place / "data"
+    replies, data = {}, place / "data"
     (place / "state").mkdir()
     laid(data, epsilon=1)
     for name, closed in (("new table", data), ("new head", place / "state")):
         closed.chmod(0o555)
-        found[name] = _outcome(data, 0)
+        replies[name] = _outcome(data, 0)
         closed.chmod(0o755)
-    found["first answer"] = _outcome(data, 0)
+    replies["first answer"] = _outcome(data, 0)
     for name, closed in (("table", data), ("head", place / "state" / "discreet" / "heads")):
         closed.chmod(0o555)
-        found[name] = _outcome(data, 1)
-        found[f"{name}, known question"] = _outcome(data, 0)
+        replies[name] = _outcome(data, 1)
+        replies[f"{name}, known question"] = _outcome(data, 0)
         closed.chmod(0o755)
-    return found | {"wrong": afterwards(data, charged=2)}
+    return replies | {"wrong": afterwards(data, charged=2)}
 
 
 def stopped_worker(folder):

@@ -28,45 +28,28 @@ from discreet.query import layout
 from discreet.query.bound import draft_of
 from discreet.query.joint import Joint
 from fuzz.tokens import Secrets, laid
+from people_toml import TOWN, people_toml
 
 LIMITS = Limits(memory=2**29, threads=1)
 TOWNS = ("oslo", "bern", "york", "cork", "lyon", "nice", "graz", "rome")
 HEADER = "person,region,age,pay,town"
-TOML = """\
-[dataset]
-name = "people"
-source = "people.csv"
-{dataset}
-[unit]
-key = "person"
-max_rows = 2
-[columns.region]
-type = "category"
-values = ["north", "south"]
-[columns.age]
-type = "integer"
-bounds = [0, 110]
-[columns.pay]
-type = "number"
-bounds = [-5, 20]
-step = 0.25
-[columns.town]
-type = "category"
-[budget]
-{budget}
-"""
+TOML = people_toml(
+    "{budget}",
+    columns=f'[columns.pay]\ntype = "number"\nbounds = [-5, 20]\nstep = 0.25\n{TOWN}',
+    dataset="{dataset}\n",
+)
 Row = tuple[Any, ...]
 WIDE = "epsilon = 1000\ndelta = 1e-6"
 
 
 def rows(units: int, *, turn: int = 0, towns: Sequence[str] = TOWNS) -> list[Row]:
     """Two rows a unit, the units dealt out to the towns one after the other; nobody is over 99."""
-    made = []
+    table_rows = []
     for n in range(2 * units):
         unit, other = n // 2, n + turn
         region, pay = ("north", "south")[other % 3 % 2], (other * 13 % 100) / 4 - 5
-        made.append((f"p{unit}", region, other * 7 % 100, pay, towns[unit % len(towns)]))
-    return made
+        table_rows.append((f"p{unit}", region, other * 7 % 100, pay, towns[unit % len(towns)]))
+    return table_rows
 
 
 ROWS, OTHERS = rows(64), rows(108, turn=5, towns=(*TOWNS, "bath"))
@@ -89,12 +72,12 @@ class Maker:
 
     home: Path
     numbers: Iterator[int] = field(default_factory=itertools.count)
-    made: list[dp.Dataset] = field(default_factory=list)
+    opened_datasets: list[dp.Dataset] = field(default_factory=list)
 
-    def __call__(self, found: Sequence[Row] = ROWS, *, budget: str = WIDE, dataset: str = "") -> dp.Dataset:
+    def __call__(self, table_rows: Sequence[Row] = ROWS, *, budget: str = WIDE, dataset: str = "") -> dp.Dataset:
         folder = self._folder()
         (folder / "people.toml").write_text(TOML.format(budget=budget, dataset=dataset))
-        write(folder, found)
+        write(folder, table_rows)
         return self.opened(folder)
 
     def secret(self, seed: int) -> tuple[dp.Dataset, Secrets]:
@@ -105,13 +88,13 @@ class Maker:
 
     def opened(self, folder: Path) -> dp.Dataset:
         """What lies there, opened once more: another ledger object, as another process would have."""
-        self.made.append(dp.open(folder / "people.toml", limits=LIMITS))
-        return self.made[-1]
+        self.opened_datasets.append(dp.open(folder / "people.toml", limits=LIMITS))
+        return self.opened_datasets[-1]
 
     def clear(self) -> None:
         """None open and none left."""
-        while self.made:
-            people = self.made.pop()
+        while self.opened_datasets:
+            people = self.opened_datasets.pop()
             people.close()
             shutil.rmtree(folder_of(people), ignore_errors=True)
 
@@ -121,13 +104,13 @@ class Maker:
         return folder
 
 
-def write(folder: Path, found: Sequence[Row]) -> None:
+def write(folder: Path, table_rows: Sequence[Row]) -> None:
     """people.csv, with a time of change long ago: it is looked at anew when that moves.
 
     No question sees its last column: two worlds with the same people are two tables, each with its own ledger.
     """
     place = folder / "people.csv"
-    lines = [f"{HEADER},world", *(",".join(map(str, (*row, folder.name))) for row in found)]
+    lines = [f"{HEADER},world", *(",".join(map(str, (*row, folder.name))) for row in table_rows)]
     place.write_text("\n".join(lines) + "\n")
     then = place.stat().st_mtime_ns - 3_600 * 10**9
     os.utime(place, ns=(then, then))
@@ -150,16 +133,18 @@ def _rows(people: dp.Dataset, query: str) -> list[Any]:
 
 def entries(people: dp.Dataset, kind: str | None = None) -> list[dict[str, Any]]:
     """The entries of that kind, oldest first."""
-    found = [json.loads(body) for (body,) in _rows(people, "SELECT body FROM entries ORDER BY n")]
-    return [one for one in found if kind in (None, one["kind"])]
+    entries_read = [json.loads(body) for (body,) in _rows(people, "SELECT body FROM entries ORDER BY n")]
+    return [entry for entry in entries_read if kind in (None, entry["kind"])]
 
 
 def stored(people: dp.Dataset) -> list[bytes]:
     """Every answer that is kept, as it is told."""
-    kept = [bytes(found) for (found,) in _rows(people, "SELECT bytes FROM answers ORDER BY charge")]
+    kept = [bytes(stored) for (stored,) in _rows(people, "SELECT bytes FROM answers ORDER BY charge")]
     answers = [
-        recalled_answer(one, lambda question: draft_of(question, people.table.schema), schema=people.table.schema.hash)
-        for one in kept
+        recalled_answer(
+            stored, lambda question: draft_of(question, people.table.schema), schema=people.table.schema.hash
+        )
+        for stored in kept
     ]
     return [bare(answer).to_bytes() for answer in answers]
 
@@ -171,7 +156,7 @@ def bare(answer: Answer) -> Answer:
 
 def charged(people: dp.Dataset) -> Fraction:
     """Σ ε of all charges, as written down."""
-    return sum((Fraction(one["amounts"]["epsilon"]) for one in entries(people, "charge")), Fraction(0))
+    return sum((Fraction(entry["amounts"]["epsilon"]) for entry in entries(people, "charge")), Fraction(0))
 
 
 # --- asking ----------------------------------------------------------------------------------------------------------
@@ -216,7 +201,7 @@ def _late(patch: pytest.MonkeyPatch, people: dp.Dataset, _: str) -> None:
 
 def _cell(patch: pytest.MonkeyPatch, people: dp.Dataset, _: str) -> None:
     held = [layout.storage(people.table.schema, column) for column in people.table.schema.columns]
-    text = next(one.name for one in held if one.store is layout.Store.TEXT)
+    text = next(stored_column.name for stored_column in held if stored_column.store is layout.Store.TEXT)
     _stating(patch, people, f"SELECT CAST(sum(CAST({text} AS BIGINT)) AS BIGINT) AS p0 FROM {layout.TABLE}")
 
 

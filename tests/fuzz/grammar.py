@@ -166,15 +166,15 @@ class Maker:
     def mutated(self, text: str) -> str:
         """The statement after one to three small accidents."""
         for _ in range(1 + self.below(3)):
-            at, words = self.below(len(text) + 1), text.split(" ")
+            position, words = self.below(len(text) + 1), text.split(" ")
             a, b = self.below(len(words)), self.below(len(words))
             words[a], words[b] = words[b], words[a]
             text = self._of(
-                lambda at=at, text=text: text[:at] + self.one(PIECES) + text[at:],
-                lambda at=at, text=text: text[:at] + text[at + 1 + self.below(4) :],
+                lambda start=position, text=text: text[:start] + self.one(PIECES) + text[start:],
+                lambda start=position, text=text: text[:start] + text[start + 1 + self.below(4) :],
                 lambda words=words: " ".join(words),
-                lambda at=at, text=text: text[:at] + chr(32 + self.below(300)) + text[at + 1 :],
-                lambda at=at, text=text: text[:at] + self.one((self.any(1), self.strange())) + text[at:],
+                lambda start=position, text=text: text[:start] + chr(32 + self.below(300)) + text[start + 1 :],
+                lambda start=position, text=text: text[:start] + self.one((self.any(1), self.strange())) + text[start:],
             )
         return text
 
@@ -185,5 +185,5 @@ def statement(number: int, known: Sequence[str]) -> str:
     kind = maker.below(100)
     if kind < 2:
         return maker.one(WHOLE)
-    made = maker.select()
-    return maker.mutated(made) if kind < 20 else made
+    statement = maker.select()
+    return maker.mutated(statement) if kind < 20 else statement

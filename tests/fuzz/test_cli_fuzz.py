@@ -194,13 +194,13 @@ def wrong_with(out: str, err: str, status: int, secrets: Secrets) -> str | None:
     """What a reply breaks, if it breaks something."""
     if out.count("\n") != 1:
         return f"{out.count(chr(10))} lines: {out[:200]!r}"
-    found = json.loads(out, parse_constant=lambda name: f"{name} is not JSON")
+    reply = json.loads(out, parse_constant=lambda name: f"{name} is not JSON")
     known = documented()
-    if found["ok"] is True:
+    if reply["ok"] is True:
         fits = status == 0
     else:
-        fits = status == found["exit"] == known[found["code"]] and status != known["bug"]
-        fits = fits and all(isinstance(found[part], str) and found[part].strip() for part in ("what", "why", "fix"))
+        fits = status == reply["exit"] == known[reply["code"]] and status != known["bug"]
+        fits = fits and all(isinstance(reply[part], str) and reply[part].strip() for part in ("what", "why", "fix"))
     if not fits:
         return f"status {status}: {out[:300]!r}"
     if "Traceback" in out + err or ENGINE_WORDS.search(out + err) or secrets.leaked(out + err):

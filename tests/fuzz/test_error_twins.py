@@ -166,7 +166,8 @@ EXPRESSIONS = {  # every name of the language, with what it is tried on
 }
 EXPRESSIONS |= {  # the other names that SQL has for them
     **{
-        other: tuple(one.replace(f"{name}(", f"{other}(") for one in EXPRESSIONS[name]) for other, name in _SAME.items()
+        other: tuple(expression.replace(f"{name}(", f"{other}(") for expression in EXPRESSIONS[name])
+        for other, name in _SAME.items()
     },
     **{f"the part {name}": (f"{name}(at)",) for name in _PARTS},
     **{name: (f"{name}(note, 'a')", f"{name}(lower(note), 'O''Neil')") for name in _AFFIXES},

@@ -52,13 +52,13 @@ class Replies:
     slowest: tuple[float, float, int] = (0.0, 0.0, -1)
 
 
-def ungated(asking: Asking, made: Plan) -> Answer:
+def ungated(asking: Asking, plan: Plan) -> Answer:
     """What the gate would hand out, without a charge: exact numbers, real noise, the same bytes."""
-    draft, parts = made.draft, [one.part for one in made.measured]
+    draft, parts = plan.draft, [measured.part for measured in plan.measured]
     asked = statements(draft.schema, draft.cells, draft.question.where, draft.caps, parts)
     engine = asking.table.engine
-    exacts = exacts_of(asked, engine.run([one.sql for one in asked]), draft.cells)
-    return Answer.from_bytes(answer_of(made, made.joint(exacts, SYSTEM)).to_bytes())
+    exacts = exacts_of(asked, engine.run([statement.sql for statement in asked]), draft.cells)
+    return Answer.from_bytes(answer_of(plan, plan.joint(exacts, SYSTEM)).to_bytes())
 
 
 def told(answer: Answer) -> str:
@@ -76,19 +76,19 @@ def reply(dataset: dp.Dataset, text: str, *, gated: bool) -> tuple[str, str]:
         if gated:
             said = asking.explain(epsilon=EPSILON, delta=NEVER_FOUND)
             return "answered", said + told(asking.ask(epsilon=EPSILON, delta=NEVER_FOUND))
-        made = asking.plan(epsilon=EPSILON, delta=NEVER_FOUND)
-        return "answered", "\n".join([*words(made), told(ungated(asking, made))])
+        plan = asking.plan(epsilon=EPSILON, delta=NEVER_FOUND)
+        return "answered", "\n".join([*words(plan), told(ungated(asking, plan))])
     except DiscreetError as error:
         refusal = error
     assert not isinstance(refusal, EngineFailed), "the engine failed"
     assert all((refusal.what, refusal.why, refusal.fix))
-    assert not any(type(one).__module__.split(".")[0].strip("_") == "duckdb" for one in chain(refusal))
+    assert not any(type(error).__module__.split(".")[0].strip("_") == "duckdb" for error in chain(refusal))
     return refusal.code, told_by(refusal) + json.dumps(refusal.to_json())
 
 
 def run(folder: Path, piece: int, secrets: Secrets) -> Replies:
     """The replies of one piece."""
-    found, known = Replies(), secrets.known()
+    replies, known = Replies(), secrets.known()
     with dp.open(folder / "people.toml") as dataset:
         dataset.prepare()
         for number in range(piece * PIECE, (piece + 1) * PIECE):
@@ -99,15 +99,15 @@ def run(folder: Path, piece: int, secrets: Secrets) -> Replies:
                 with watchdog():
                     code, said = reply(dataset, text, gated=number % GATED == 0)
             except (Exception, Hang) as error:  # one report of all that went wrong, not of the first
-                found.wrong.append(f"{number}: {type(error).__name__}: {str(error)[:150]}: {text[:700]!r}")
+                replies.wrong.append(f"{number}: {type(error).__name__}: {str(error)[:150]}: {text[:700]!r}")
                 continue
-            found.counts[code] += 1
+            replies.counts[code] += 1
             if code != "answered":
-                found.slowest = max(found.slowest, (time.thread_time() - cpu, time.monotonic() - begun, number))
+                replies.slowest = max(replies.slowest, (time.thread_time() - cpu, time.monotonic() - begun, number))
             leaks = secrets.found(said, text) or ENGINE_WORDS.findall(said)
             if leaks:
-                found.wrong.append(f"{number} tells {leaks}: {text[:700]!r}")
-    return found
+                replies.wrong.append(f"{number} tells {leaks}: {text[:700]!r}")
+    return replies
 
 
 def searched(folder: Path, secrets: Secrets) -> list[str]:
@@ -120,28 +120,28 @@ def fuzzed(folder: Path, piece: int, capfd: pytest.CaptureFixture[str], patch: p
     surrounded(folder, patch)
     secrets = laid(folder, seed=5_000_000 + piece)
     with watched(folder, secrets) as told_meanwhile:
-        found = run(folder, piece, secrets)
-    assert not found.wrong, "\n".join([f"{len(found.wrong)} of {PIECE}", *found.wrong])
+        replies = run(folder, piece, secrets)
+    assert not replies.wrong, "\n".join([f"{len(replies.wrong)} of {PIECE}", *replies.wrong])
     assert told_meanwhile == []
     assert searched(folder, secrets) == []
     assert capfd.readouterr() == ("", "")
     (prepared,) = folder.glob("people.*.prepared")
     assert all(kept_apart(path) for path in (prepared, folder / "people.key", folder / "people.ledger"))
-    cpu, wall, number = found.slowest
+    cpu, wall, number = replies.slowest
     assert cpu < MOST_CPU, f"{number} was refused after {cpu:.2f} s of CPU, {wall:.2f} s in all"
-    return found
+    return replies
 
 
-def recorded(found: Replies, record_property: Callable[[str, object], None]) -> None:
-    record_property("replies", dict(found.counts))
-    record_property("slowest refusal", found.slowest)
+def recorded(replies: Replies, record_property: Callable[[str, object], None]) -> None:
+    record_property("replies", dict(replies.counts))
+    record_property("slowest refusal", replies.slowest)
 
 
 @pytest.mark.parametrize("piece", range(SHORT))
 def test_no_statement_tells_a_cell_breaks_or_hangs(piece, tmp_path, capfd, monkeypatch, record_property):
-    found = fuzzed(tmp_path, piece, capfd, monkeypatch)
-    recorded(found, record_property)
-    counts = found.counts
+    replies = fuzzed(tmp_path, piece, capfd, monkeypatch)
+    recorded(replies, record_property)
+    counts = replies.counts
     assert counts["answered"] > PIECE // 10, counts  # a fuzz that is always refused would test the parser alone
     assert counts["not-answerable"] > PIECE // 10, counts
 
@@ -178,7 +178,10 @@ def test_a_planted_leak_is_reported(tmp_path, capfd, monkeypatch):
 
 def test_a_planted_engine_error_is_reported(tmp_path, capfd, monkeypatch):
     def failing(*arguments, compiled=statements):
-        return [replace(one, sql="SELECT CAST(c1 AS INTEGER) AS cell FROM prepared") for one in compiled(*arguments)]
+        return [
+            replace(statement, sql="SELECT CAST(c1 AS INTEGER) AS cell FROM prepared")
+            for statement in compiled(*arguments)
+        ]
 
     monkeypatch.setattr("fuzz.test_sql_fuzz.PIECE", 24)
     monkeypatch.setattr("fuzz.test_sql_fuzz.GATED", 10**9)

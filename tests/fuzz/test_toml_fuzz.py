@@ -121,17 +121,17 @@ class Mutator:
 
     def _value(self, text: bytes) -> bytes:
         lines = text.split(b"\n")
-        at = self.one([i for i, line in enumerate(lines) if b" = " in line] or [0])
-        key = lines[at].split(b" = ")[0]
+        line_number = self.one([i for i, line in enumerate(lines) if b" = " in line] or [0])
+        key = lines[line_number].split(b" = ")[0]
         fitting = FITTING.get(key.decode("latin-1"), VALUES) if self.below(3) else VALUES
-        lines[at] = key + b" = " + self.one(fitting).encode()
+        lines[line_number] = key + b" = " + self.one(fitting).encode()
         return b"\n".join(lines)
 
     def _key(self, text: bytes) -> bytes:
         lines = text.split(b"\n")
         name = self.one(NAMES)
         line = f"{json.dumps(name) if self.below(2) else name} = {self.one(VALUES)}"
-        return b"\n".join([*lines[: (at := self.below(len(lines) + 1))], line.encode(), *lines[at:]])
+        return b"\n".join([*lines[: (line_number := self.below(len(lines) + 1))], line.encode(), *lines[line_number:]])
 
     def _line(self, text: bytes) -> bytes:
         lines = text.split(b"\n")
@@ -151,8 +151,8 @@ class Mutator:
         return b"\n".join(lines)
 
     def _bytes(self, text: bytes) -> bytes:
-        at = self.below(len(text) + 1)
-        return text[:at] + self.one(_BYTES) + text[at + self.below(3) :]
+        position = self.below(len(text) + 1)
+        return text[:position] + self.one(_BYTES) + text[position + self.below(3) :]
 
 
 def surroundings(folder: Path) -> Secrets:
@@ -166,19 +166,19 @@ def surroundings(folder: Path) -> Secrets:
 
 def outcome(path: Path) -> tuple[str, str]:
     """Whether the file was read or refused, and all that was said; a valid one is used as far as no row is read."""
-    found, refusal = None, None
+    schema, refusal = None, None
     try:
-        found = metadata.load(path)
+        schema = metadata.load(path)
     except MetadataError as error:
         refusal = error
-    if found is None:
+    if schema is None:
         assert refusal is not None
         assert all((refusal.what, refusal.why, refusal.fix))
         return "refused", told_by(refusal) + json.dumps(refusal.to_json())
-    said = [repr(found), *(repr(gap) for gap in metadata.gaps(found, list(COLUMNS)))]
+    said = [repr(schema), *(repr(gap) for gap in metadata.gaps(schema, list(COLUMNS)))]
     with dp.open(path) as dataset:
         try:
-            said += [repr(dataset) if found.budget else "", dataset.sql("SELECT COUNT(*) AS n FROM people").explain()]
+            said += [repr(dataset) if schema.budget else "", dataset.sql("SELECT COUNT(*) AS n FROM people").explain()]
         except DiscreetError as error:
             said.append(told_by(error))
     return "read", "\n".join(said)
@@ -197,7 +197,7 @@ def fuzzed(folder: Path, piece: int, patch: pytest.MonkeyPatch) -> dict[str, int
                 with watchdog():
                     which, said = outcome(path)
             except (Exception, Hang) as error:  # one report of all that went wrong, not of the first
-                causes = [type(one).__name__ for one in chain(error)]
+                causes = [type(cause).__name__ for cause in chain(error)]
                 wrong.append(f"{number}: {causes} {str(error)[:200]}: {changed(content)}")
                 continue
             counts[which] += 1

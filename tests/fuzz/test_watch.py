@@ -116,7 +116,7 @@ def test_a_planted_leak_is_seen(plant, place):
     assert logging.getLogger("quiet").disabled
 
 
-def test_what_nobody_leaked_is_not_reported(place):
+def test_text_that_nobody_leaked_is_not_reported(place):
     secrets = Secrets(0)
     secrets.typed += ["name = 'zqxjkvbbbbbb'"]
     with watched(place, secrets) as told:
@@ -137,7 +137,7 @@ def test_a_table_is_prepared_and_asked_without_a_word(place, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_what_preparing_puts_on_the_disk_is_its_owners_alone_and_gone_afterwards(place):
+def test_files_of_preparing_are_their_owners_alone_and_gone_afterwards(place):
     """More rows than the memory holds: the engine's overflow is as private as the prepared file, and as well kept."""
     laid(place, 4)
     duckdb.sql(f"COPY ({MANY}) TO '{place / 'people.csv'}' (HEADER)")
@@ -150,7 +150,7 @@ def test_what_preparing_puts_on_the_disk_is_its_owners_alone_and_gone_afterwards
     assert left == {f"people.{snapshot}.prepared", "people.csv", "people.key", "people.toml"}
 
 
-def test_what_hangs_is_ended():
+def test_a_command_that_hangs_is_ended():
     with pytest.raises(Hang), watchdog(0.05):
         time.sleep(60)
 

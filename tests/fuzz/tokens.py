@@ -87,14 +87,14 @@ class Secrets:
         self.typed: list[str] = []  # all that was asked so far, tokens and what is like them included
 
     def word(self) -> str:
-        made = "zqxjkv" + "".join(chr(97 + int(letter)) for letter in self._made.integers(0, 26, 6))
-        self.words.append(made)
-        return made
+        token = "zqxjkv" + "".join(chr(97 + int(letter)) for letter in self._made.integers(0, 26, 6))
+        self.words.append(token)
+        return token
 
     def number(self) -> str:
-        made = str(int(self._made.integers(10**14, 10**15)))
-        self.numbers.add(made)
-        return made
+        token = str(int(self._made.integers(10**14, 10**15)))
+        self.numbers.add(token)
+        return token
 
     def either(self, share: float, otherwise: str) -> str:
         """A token in that share of cells, else a cell that its column's rule allows."""
@@ -169,20 +169,27 @@ def chain(error: BaseException | None) -> Iterator[BaseException]:
     seen: set[int] = set()
     waiting = [error]
     while waiting:
-        one = waiting.pop()
-        if one is None or id(one) in seen:
+        link = waiting.pop()
+        if link is None or id(link) in seen:
             continue
-        seen.add(id(one))
-        yield one
-        waiting += [one.__cause__, one.__context__]
+        seen.add(id(link))
+        yield link
+        waiting += [link.__cause__, link.__context__]
 
 
 def told_by(error: BaseException) -> str:
     """All that can be read off an error: sentences, arguments, attributes, traceback and notes, of its causes too."""
     parts: list[Any] = []
-    for one in chain(error):
-        notes = getattr(one, "__notes__", ())
-        parts += [str(one), repr(one), repr(one.args), repr(vars(one)), *notes, *traceback.format_exception(one)]
+    for cause in chain(error):
+        notes = getattr(cause, "__notes__", ())
+        parts += [
+            str(cause),
+            repr(cause),
+            repr(cause.args),
+            repr(vars(cause)),
+            *notes,
+            *traceback.format_exception(cause),
+        ]
     return "\n".join(parts)
 
 
@@ -190,7 +197,9 @@ def left_behind(folder: Path, *, but: Iterable[str]) -> Iterator[tuple[str, str]
     """Every name below a folder with its file's bytes, except those whose content is private by purpose."""
     private = list(but)
     for path in sorted(folder.rglob("*")):
-        inside = path.is_file() and not path.is_symlink() and not any(fnmatch(path.name, one) for one in private)
+        inside = (
+            path.is_file() and not path.is_symlink() and not any(fnmatch(path.name, pattern) for pattern in private)
+        )
         yield str(path.relative_to(folder)), path.read_bytes().decode("latin-1") if inside else ""
 
 

@@ -86,7 +86,7 @@ def watched(folder: Path, secrets: Secrets, *, private: tuple[str, ...] = PREPAR
         said = watching.enter_context(_heard())
         files = watching.enter_context(Files(folder, secrets, private))
         yield told
-    told += [f"log of {name}: {found}" for name, text in said if (found := secrets.leaked(text))]
+    told += [f"log of {name}: {leaked}" for name, text in said if (leaked := secrets.leaked(text))]
     told += [f"warning: {text[:300]}" for name, text in said if name == "py.warnings"]
     told += files.told
 
@@ -107,14 +107,14 @@ class _Ear(logging.Handler):
 def _heard() -> Iterator[list[tuple[str, str]]]:
     """Every record of every logger at any level, and every warning: who said it and all that is in it."""
     ear, root = _Ear(), logging.getLogger()
-    loggers = [one for one in root.manager.loggerDict.values() if isinstance(one, logging.Logger)]
-    before = [(one, one.level, one.propagate, one.disabled) for one in (root, *loggers)]
+    loggers = [known for known in root.manager.loggerDict.values() if isinstance(known, logging.Logger)]
+    before = [(each, each.level, each.propagate, each.disabled) for each in (root, *loggers)]
     disabled = root.manager.disable
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        for one, *_ in before:
-            one.setLevel(logging.DEBUG if one is root else logging.NOTSET)
-            one.propagate, one.disabled = True, False
+        for logger, *_ in before:
+            logger.setLevel(logging.DEBUG if logger is root else logging.NOTSET)
+            logger.propagate, logger.disabled = True, False
         logging.disable(logging.NOTSET)
         root.addHandler(ear)
         logging.captureWarnings(True)
@@ -124,9 +124,9 @@ def _heard() -> Iterator[list[tuple[str, str]]]:
             logging.captureWarnings(False)
             root.removeHandler(ear)
             logging.disable(disabled)
-            for one, level, propagate, off in before:
-                one.setLevel(level)
-                one.propagate, one.disabled = propagate, off
+            for logger, level, propagate, off in before:
+                logger.setLevel(level)
+                logger.propagate, logger.disabled = propagate, off
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -207,11 +207,11 @@ class Files:
                 self._search(path)
 
     def _read(self, events: bytes, changed: set[Path]) -> None:
-        at = 0
-        while at < len(events):
-            number, mask, _, size = _EVENT.unpack_from(events, at)
-            name = events[at + _EVENT.size : at + _EVENT.size + size].rstrip(b"\0")
-            at += _EVENT.size + size
+        position = 0
+        while position < len(events):
+            number, mask, _, size = _EVENT.unpack_from(events, position)
+            name = events[position + _EVENT.size : position + _EVENT.size + size].rstrip(b"\0")
+            position += _EVENT.size + size
             if mask & _LOST:
                 self.told.append("events were lost")
             elif not mask & _UNWATCHED and number in self._folders:
@@ -237,7 +237,7 @@ class Files:
         with suppress(OSError):
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             mode = os.fstat(handle).st_mode
-            private = any(fnmatch(name, one) for name in (path.name, path.parent.name) for one in self._private)
+            private = any(fnmatch(name, pattern) for name in (path.name, path.parent.name) for pattern in self._private)
             if private and mode & 0o077:
                 self.told.append(f"others can open {path.name}")
             if private or not stat.S_ISREG(mode):
@@ -254,16 +254,16 @@ class Files:
         name = str(path.relative_to(self._root))
         if name not in self.names:
             self.names.add(name)
-            if found := self._secrets.found(name):
-                self.told.append(f"name: {found}")
+            if secret := self._secrets.found(name):
+                self.told.append(f"name: {secret}")
 
     def _search(self, path: Path) -> None:
         handle = self._handles.get(path)
         if handle is None:
             return
         content = os.pread(handle, os.fstat(handle).st_size, 0).decode("latin-1")
-        if found := self._secrets.leaked(content):
-            self.told.append(f"{path.relative_to(self._root)}: {found}")
+        if secret := self._secrets.leaked(content):
+            self.told.append(f"{path.relative_to(self._root)}: {secret}")
 
 
 # --- before a name goes ----------------------------------------------------------------------------------------------
@@ -274,12 +274,14 @@ _watching: list[Files] = []
 def _before(event: str, arguments: tuple[object, ...]) -> None:
     if not _watching or event not in ("os.remove", "os.rename"):
         return
-    *names, at = (arguments[0], arguments[1]) if event == "os.remove" else (arguments[0], arguments[1], arguments[2])
+    *names, folder = (
+        (arguments[0], arguments[1]) if event == "os.remove" else (arguments[0], arguments[1], arguments[2])
+    )
     for name in names:
         if isinstance(name, (str, bytes, os.PathLike)):
-            within = f"/proc/self/fd/{at}" if isinstance(at, int) and at >= 0 else os.curdir
-            for one in _watching:
-                one.going(Path(os.path.realpath(within)) / os.fsdecode(name))
+            within = f"/proc/self/fd/{folder}" if isinstance(folder, int) and folder >= 0 else os.curdir
+            for watch in _watching:
+                watch.going(Path(os.path.realpath(within)) / os.fsdecode(name))
 
 
 sys.addaudithook(_before)

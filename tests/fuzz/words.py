@@ -162,9 +162,9 @@ def _nested(pattern: str, inside: str, times: int) -> str:
 
 
 HEAVY = (  # long, deep, or growing when written out: what a slow reader would be slow on
-    *(_COUNT + "WHERE " + one * 60_000 for one in "([-~'"),
-    *(one * 60_000 for one in ("'", '"', "$", ";", "*")),
-    *(one * 20_000 for one in ("a.", "/*", "--\n", "👍")),
+    *(_COUNT + "WHERE " + letter * 60_000 for letter in "([-~'"),
+    *(letter * 60_000 for letter in ("'", '"', "$", ";", "*")),
+    *(piece * 20_000 for piece in ("a.", "/*", "--\n", "👍")),
     "SELECT " + "," * 60_000,
     "SELECT " * 9_000,
     "SELECT COUNT(*) FROM " + "(SELECT * FROM " * 3_000 + "people" + ")" * 3_000,

@@ -35,7 +35,7 @@ def loss(noise, moved):
 # --- noise and counts --------------------------------------------------------------------------------------------
 
 
-def test_blue_eyes_at_a_tenth() -> None:
+def test_count_of_blue_eyes_at_a_tenth_has_scale_10() -> None:
     # L1, L2: how many have blue eyes, ε = 0.1: Laplace noise of scale 10, whatever the population.
     answer = laplace(scalar(1), "0.1")
     assert answer.noise == DiscreteLaplace(F(10))
@@ -53,7 +53,7 @@ def test_cancer_count_is_three_or_four() -> None:
     assert loss(laplace(scalar(1), 1).noise, 4 - 3) == pytest.approx(1)
 
 
-def test_ages_table() -> None:
+def test_means_of_the_ages_are_those_of_the_lecture() -> None:
     # L2: ages 31, 49, 26, 19, 27: mean 30.4; men (49, 19) 34, women (31, 26, 27) 28.
     ages, men = np.array([31, 49, 26, 19, 27]), np.array([0, 1, 0, 1, 0])
     almost_exact = laplace(cells(2, 110), "1e6")  # so little noise that none of it reaches one step
@@ -62,14 +62,14 @@ def test_ages_table() -> None:
     assert (total / count, his / 2, hers / 3) == (30.4, 34, 28)
 
 
-def test_sum_over_three_to_five() -> None:
+def test_sum_over_three_to_five_has_sensitivity_5() -> None:
     # L2: a sum of 24 becomes 27 … 29 with one row more in [3, 5]: Δ = max(|3|, |5|) = 5.
     noise = laplace(scalar(5), "0.5").noise
     assert noise.scale == 10
     assert [loss(noise, after - 24) for after in (27, 28, 29)] == pytest.approx([0.3, 0.4, 0.5])
 
 
-def test_heights_salaries_and_means() -> None:
+def test_heights_salaries_and_means_have_the_scales_of_the_lecture() -> None:
     # L1: heights up to 7 ft: Δ = 7.  L2: salaries up to £50K, four leave together: Δ = £200K.
     assert laplace(scalar(7), "0.1").noise.scale == 70
     assert laplace(scalar(4 * 50), 1).noise.scale == 200
@@ -79,7 +79,7 @@ def test_heights_salaries_and_means() -> None:
 
 
 @pytest.mark.parametrize("features", [1, 5, 12])
-def test_naive_bayes_counts_of_d_features(features: int) -> None:
+def test_naive_bayes_counts_of_d_features_have_scale_10_d(features: int) -> None:
     # L1: one person is in D joint counts, ε = 0.1: noise of scale 10·D, the same as D questions at ε/D.
     together = laplace(cells(features, 1), "0.1")
     assert together.noise.scale == 10 * features
@@ -87,7 +87,7 @@ def test_naive_bayes_counts_of_d_features(features: int) -> None:
 
 
 @pytest.mark.parametrize("size", [2, 5])
-def test_group_of_k(size: int) -> None:
+def test_group_of_k_multiplies_scale_and_loss_by_k(size: int) -> None:
     # L1, L3: for a group of k, Lap(k/ε); an ε-DP answer is kε-DP for k people.
     assert laplace(scalar(size), "0.1").noise.scale == 10 * size
     assert loss(laplace(scalar(1), "0.1").noise, size) == pytest.approx(0.1 * size, rel=1e-12)
@@ -96,7 +96,7 @@ def test_group_of_k(size: int) -> None:
 # --- selection ---------------------------------------------------------------------------------------------------
 
 
-def test_exponential_mechanism_bound() -> None:
+def test_exponential_mechanism_keeps_its_shortfall_bound() -> None:
     # L1: P(loss ≥ L* + R) ≤ |Y| exp(−εR/2Δ): with probability 1 − δ within (2Δ/ε)(ln|Y| − ln δ).
     choice = exponential(scalar(1), "0.1")
     assert choice.rate == F(1, 20)
@@ -108,7 +108,7 @@ def test_exponential_mechanism_bound() -> None:
 
 
 @pytest.mark.parametrize(("under", "step", "exponent"), [("add-remove", 2.303, 0.0217), ("replace-one", 2.197, 0.0228)])
-def test_bernoulli_bias(under: str, step: float, exponent: float) -> None:
+def test_bernoulli_bias_has_the_exponent_of_the_lecture(under: str, step: float, exponent: float) -> None:
     # L1: θ in (0.1, 0.9), ε = 0.1, Δ = −ln 0.1 = 2.303: exponent ε/2Δ = 0.0217; by replacement Δ = ln 9, 0.0228.
     answer = bias("0.1", low="0.1", high="0.9", points=801, under=under)
     assert float(answer.choice.sensitivity.linf) / 2**12 == pytest.approx(step, abs=6e-4)  # ln θ is rounded to 1/4096
@@ -126,7 +126,7 @@ def test_bernoulli_bias(under: str, step: float, exponent: float) -> None:
 # --- randomized response -----------------------------------------------------------------------------------------
 
 
-def test_two_fair_coins() -> None:
+def test_two_fair_coins_are_ln_3_private_and_move_2_percent_to_0_0577() -> None:
     # L1: P(yes | dodge) = 3/4, P(yes | no) = 1/4: ln 3-DP; prior 0.02 and a yes: 0.015/(0.015 + 0.245) = 0.0577.
     survey = two_coins()
     assert (survey.said_yes(1), survey.said_yes(0)) == (F(3, 4), F(1, 4))
@@ -136,7 +136,7 @@ def test_two_fair_coins() -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.3, 0.5, 1.0])
-def test_two_coin_estimate_and_variance(share: float) -> None:
+def test_two_coin_estimate_has_the_variance_of_the_lecture(share: float) -> None:
     # L1: μ̂ = (2/N)ΣX − 1/2 with variance (4/N)(1/4 + μ/2)(3/4 − μ/2) ≥ 4·μ(1 − μ)/N, equal at μ = 1/2 only.
     survey, n = two_coins(), 1000
     assert survey.share([1] * 300 + [0] * 700).value == pytest.approx(2 * 0.3 - 0.5)
@@ -146,7 +146,7 @@ def test_two_coin_estimate_and_variance(share: float) -> None:
     assert stated == pytest.approx(sampling) if share == 0.5 else stated > sampling * 1.1
 
 
-def test_laplace_at_the_epsilon_of_two_coins() -> None:
+def test_laplace_at_the_epsilon_of_two_coins_has_scale_0_910() -> None:
     # L1: scale 1/ln 3 ≈ 0.910 on the count, 2/(N ln 3)² on the mean; the integer law gives 1.5/N².
     count = laplace(scalar(1), two_coins().cost.epsilon)
     assert float(count.noise.scale) == pytest.approx(0.910, abs=5e-4)
@@ -155,20 +155,20 @@ def test_laplace_at_the_epsilon_of_two_coins() -> None:
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "3"])
-def test_general_randomized_response(epsilon: str) -> None:
+def test_randomized_response_keeps_and_estimates_by_the_formulas(epsilon: str) -> None:
     # L4: keep with e^ε/(1+e^ε); z = (y − 1/(1+e^ε))(e^ε+1)/(e^ε−1), Var z = e^ε/(e^ε−1)².
-    made, e = response(epsilon), math.exp(float(epsilon))
-    assert made.keep == pytest.approx(e / (1 + e))
+    mechanism, e = response(epsilon), math.exp(float(epsilon))
+    assert mechanism.keep == pytest.approx(e / (1 + e))
     for said in (0, 1):
-        assert made.shares([said])[1].value == pytest.approx((said - 1 / (1 + e)) * (e + 1) / (e - 1))
+        assert mechanism.shares([said])[1].value == pytest.approx((said - 1 / (1 + e)) * (e + 1) / (e - 1))
     for truth in (0.0, 1.0):
-        assert made.variance(truth, 1) == pytest.approx(e / (e - 1) ** 2)
+        assert mechanism.variance(truth, 1) == pytest.approx(e / (e - 1) ** 2)
 
 
 # --- why δ is small ----------------------------------------------------------------------------------------------
 
 
-def test_name_and_shame_and_release_all() -> None:
+def test_name_and_shame_and_release_all_cost_delta_alone() -> None:
     # L0: NS_δ and "release all with probability δ" are (0, δ)-DP; at δ = 1/n one person is named on average.
     n = 10_000
     for demonstration in (name_and_shame(F(1, n)), all_or_nothing(F(1, n))):
@@ -178,7 +178,7 @@ def test_name_and_shame_and_release_all() -> None:
         delta(F(1, n))  # so a question's δ has a public ceiling far below
 
 
-def test_flipping_the_bits_of_a_picture() -> None:
+def test_flipping_the_bits_of_a_picture_at_0_51_costs_0_04() -> None:
     # L2: flip probability p gives ε = |ln((1−p)/p)|: 0.04 at 0.51.
     assert abs(math.log(0.49 / 0.51)) == pytest.approx(0.0400, abs=5e-5)
     assert response(F(math.log(0.51 / 0.49))).keep == pytest.approx(0.51)

@@ -110,7 +110,7 @@ def test_l4_laplace_errs_by_1_over_n_and_only_randomized_response_by_1_over_root
 
 def test_l4_unbiasing_uses_e_to_the_epsilon_not_p_to_the_k() -> None:
     """L4 prints p^k for e^ε.  With p the chance of keeping, k = 1 and ε = 1 a true 1 is estimated as −0.99."""
-    made, e = response(1), math.e
+    mechanism, e = response(1), math.e
     keep = e / (1 + e)
 
     def mean(base: float, truth: int) -> float:
@@ -119,7 +119,7 @@ def test_l4_unbiasing_uses_e_to_the_epsilon_not_p_to_the_k() -> None:
 
     assert [mean(e, x) for x in (0, 1)] == pytest.approx([0, 1])
     assert mean(keep, 1) == pytest.approx(-0.9875, abs=1e-3)
-    expected = keep * made.shares([1])[1].value + (1 - keep) * made.shares([0])[1].value
+    expected = keep * mechanism.shares([1])[1].value + (1 - keep) * mechanism.shares([0])[1].value
     assert expected == pytest.approx(1)
 
 
@@ -135,10 +135,10 @@ def test_l2_laplace_ratio_is_e_to_the_delta_over_b() -> None:
 def test_l2_flips_at_51_percent_are_a_twenty_fifth_per_bit_and_add_up() -> None:
     """One bit costs 0.04; a person's picture of 64 × 64 bits 163.9 in sum, and 14.9 at δ = 10⁻⁶."""
     bit = F(math.nextafter(math.log(0.51 / 0.49), 1))
-    made = response(bit)
-    assert float(made.cost.epsilon) == pytest.approx(0.0400, abs=1e-4)
-    assert float(price(Repeated(made.cost, 4096), 0).value) == pytest.approx(163.86, abs=0.01)
-    composed = float(price(Repeated(made.cost, 4096), "1e-6").value)
+    mechanism = response(bit)
+    assert float(mechanism.cost.epsilon) == pytest.approx(0.0400, abs=1e-4)
+    assert float(price(Repeated(mechanism.cost, 4096), 0).value) == pytest.approx(163.86, abs=0.01)
+    composed = float(price(Repeated(mechanism.cost, 4096), "1e-6").value)
     assert composed == pytest.approx(14.87, abs=0.01)
 
 

@@ -38,38 +38,40 @@ def test_two_fair_coins_are_the_worst_a_promise_of_ln_3_allows() -> None:
     assert float(odds.guess(Response(ln3))) == pytest.approx(0.75)
 
 
-def test_belief_of_forty_percent_at_a_tenth() -> None:
-    found = odds.posterior(Fraction(1, 10), "0.4")
-    assert (round(float(found.low), 4), round(float(found.high), 4)) == (0.3763, 0.4242)
+def test_belief_of_forty_percent_at_a_tenth_stays_between_0_3763_and_0_4242() -> None:
+    posterior = odds.posterior(Fraction(1, 10), "0.4")
+    assert (round(float(posterior.low), 4), round(float(posterior.high), 4)) == (0.3763, 0.4242)
 
 
 @pytest.mark.parametrize("epsilon", ["0.01", "0.1", "0.9", "3"])
 def test_simple_ends_times_e_to_the_epsilon_are_looser(epsilon: str) -> None:
-    found, e = odds.posterior(Fraction(epsilon), "0.4"), math.exp(float(epsilon))
-    assert 0.4 / e < float(found.low) < float(found.high) < 0.4 * e
+    posterior, e = odds.posterior(Fraction(epsilon), "0.4"), math.exp(float(epsilon))
+    assert 0.4 / e < float(posterior.low) < float(posterior.high) < 0.4 * e
 
 
 @pytest.mark.parametrize("row", TABLE, ids=[row[0] for row in TABLE])
-def test_table_of_what_epsilon_means(row: tuple[str, float, float, int, int, float, float, float, float]) -> None:
-    epsilon, factor, guess, no, yes, one, ten, fifty, catch = row
+def test_odds_are_those_of_the_table_of_what_epsilon_means(
+    row: tuple[str, float, float, int, int, float, float, float, float],
+) -> None:
+    epsilon, factor, guess, no, yes, one_percent, ten, fifty, catch = row
     cost = Pure(epsilon)
     laplace = float(odds.laplace_guess(epsilon))
-    found = [
+    figures = [
         (math.exp(float(epsilon)), factor),
         (100 * float(odds.guess(cost)), guess),
         (100 * (1 - laplace), no),
         (100 * laplace, yes),
-        (100 * float(odds.posterior(cost.epsilon, "0.01").high), one),
+        (100 * float(odds.posterior(cost.epsilon, "0.01").high), one_percent),
         (100 * float(odds.posterior(cost.epsilon, "0.1").high), ten),
         (100 * float(odds.posterior(cost.epsilon, "0.5").high), fifty),
         (100 * float(odds.catch_rate(Approx(epsilon, "1e-6"), "0.01")), catch),
     ]
-    for computed, printed in found:
+    for computed, printed in figures:
         assert round(computed, decimals(printed)) == printed
 
 
 @pytest.mark.parametrize(("rho", "guess", "caught"), [(0.01, 53, 1.4), (0.1, 59, 3), (2.56, 87, 47)])
-def test_gaussian_contrast(rho: float, guess: int, caught: float) -> None:
+def test_gaussian_guess_and_catch_rate_are_those_of_the_table(rho: float, guess: int, caught: float) -> None:
     cost = Gaussian(Fraction(1 / math.sqrt(2 * rho)))
     assert round(100 * float(odds.guess(cost))) == guess
     assert round(100 * float(odds.catch_rate(cost, "0.01")), decimals(caught)) == caught
@@ -81,7 +83,7 @@ def test_gaussian_noise_of_two_moves_odds_by_e_to_the_2_595_but_once_in_a_millio
 
 
 def test_a_value_moves_odds_by_7_39_where_presence_moves_them_by_2_72() -> None:
-    losses = [float(one.loss or 0) for one in odds.reaches(Pure(1), "add-remove")]
+    losses = [float(reach.loss or 0) for reach in odds.reaches(Pure(1), "add-remove")]
     assert [round(math.exp(loss), 2) for loss in losses] == [2.72, 7.39]
 
 
@@ -93,10 +95,10 @@ def test_two_releases_at_a_half_multiply_to_e() -> None:
 
 
 def test_one_step_at_epsilon_one_and_a_hundredth_costs_0_01704() -> None:
-    found = amplify.sampled_promise(Approx(1, "1e-5"), "0.01").cost
-    assert round(float(found.epsilon), 5) == 0.01704
-    assert found.delta == Fraction(1, 10**7)
-    assert float(found.epsilon) > 1.7 * 0.01  # so the lecture's qε is too small
+    cost = amplify.sampled_promise(Approx(1, "1e-5"), "0.01").cost
+    assert round(float(cost.epsilon), 5) == 0.01704
+    assert cost.delta == Fraction(1, 10**7)
+    assert float(cost.epsilon) > 1.7 * 0.01  # so the lecture's qε is too small
 
 
 def test_twice_p_epsilon_is_a_bound_only_up_to_1_2564() -> None:
@@ -111,13 +113,15 @@ def test_twice_p_epsilon_is_a_bound_only_up_to_1_2564() -> None:
 @pytest.mark.parametrize(
     ("local", "any_randomizer", "response"), [(1, 0.053, 0.043), (2, 0.155, 0.114), (4, 0.601, 0.411)]
 )
-def test_shuffling_ten_thousand_reports(local: int, any_randomizer: float, response: float) -> None:
+def test_shuffling_ten_thousand_reports_costs_what_the_pairs_say(
+    local: int, any_randomizer: float, response: float
+) -> None:
     # δ = 10⁻⁶.  Pairs: clone rate e^(−ε₀) (Feldman, McMillan & Talwar 2021) and 2/(e^ε₀+1) (2023, with its erratum).
     assert round(float(amplify.shuffled_any(local, 10**4, "1e-6").cost.epsilon), 3) == any_randomizer
     assert round(float(amplify.shuffled_response(local, 10**4, "1e-6").cost.epsilon), 3) == response
 
 
-def test_shuffling_closed_form_of_2021() -> None:
+def test_shuffling_closed_form_of_2021_gives_its_figures_within_its_range() -> None:
     # 0.214, 0.501, and out of range at ε₀ = 4, where n = 10⁴ is below 16 e⁴ ln(2·10⁶) = 12,674.
     assert [round(float(amplify.shuffled_closed_form(e, 10**4, "1e-6").cost.epsilon), 3) for e in (1, 2)] == [
         0.214,

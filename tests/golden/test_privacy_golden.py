@@ -19,7 +19,7 @@ D = F(1, 10**5)
 
 
 @pytest.mark.parametrize(("epsilon", "sigma"), [("0.1", 30.749566), ("1", 3.730632), ("10", 0.499889)])
-def test_analytic_gaussian_at_one_in_a_hundred_thousand(epsilon, sigma):
+def test_analytic_gaussian_at_one_in_a_hundred_thousand_has_the_known_sigma(epsilon, sigma):
     assert float(calibrate.gaussian_sigma(epsilon, "1e-5")) == pytest.approx(sigma, abs=1e-6)
 
 
@@ -49,16 +49,16 @@ def test_log_form_read_as_a_deviation_wastes_three_to_four_times_the_noise():
 
 
 @pytest.mark.parametrize(("times", "epsilon"), [(10**3, 1.828), (10**4, 6.188), (10**5, 25.573)])
-def test_sampled_gaussian_by_the_loss_distribution(times, epsilon):
-    found = price.epsilon(Repeated(Sampled("0.01", Gaussian(1)), times), D)
-    assert epsilon - 0.0005 <= float(found.value) <= epsilon * 1.0005
-    assert "privacy loss distribution" in found.route
+def test_sampled_gaussian_is_priced_by_the_loss_distribution(times, epsilon):
+    bound = price.epsilon(Repeated(Sampled("0.01", Gaussian(1)), times), D)
+    assert epsilon - 0.0005 <= float(bound.value) <= epsilon * 1.0005
+    assert "privacy loss distribution" in bound.route
 
 
-def test_sampling_one_response_at_one_hundredth():
-    found = price.epsilon(Sampled("0.01", Pure(1)), 0).value
-    assert float(found) == pytest.approx(0.0170369, abs=1e-7)
-    assert found > F(17, 10) * F(1, 100)  # the product qε is 1.7 times too small
+def test_sampling_one_response_at_one_hundredth_costs_0_0170369():
+    epsilon = price.epsilon(Sampled("0.01", Pure(1)), 0).value
+    assert float(epsilon) == pytest.approx(0.0170369, abs=1e-7)
+    assert epsilon > F(17, 10) * F(1, 100)  # the product qε is 1.7 times too small
 
 
 def test_twice_p_epsilon_bounds_amplification_only_up_to_1_2564():
@@ -90,19 +90,19 @@ def test_q_epsilon_root_t_is_not_a_bound():
 def test_a_hundred_counts_are_priced_as_integer_noise_not_as_continuous_laplace():
     from dp_accounting.pld import privacy_loss_distribution as library
 
-    found = price.epsilon(Repeated(Pure("0.1"), 100), D)
-    assert float(found.value) == pytest.approx(4.30679, abs=1e-5)
-    assert found.route == "optimal composition"
+    bound = price.epsilon(Repeated(Pure("0.1"), 100), D)
+    assert float(bound.value) == pytest.approx(4.30679, abs=1e-5)
+    assert bound.route == "optimal composition"
     continuous = library.from_laplace_mechanism(10.0).self_compose(100).get_epsilon_for_delta(1e-5)
-    assert continuous < 0.99 * float(found.value)
+    assert continuous < 0.99 * float(bound.value)
 
 
-def test_a_hundred_counts_by_the_older_theorems():
+def test_a_hundred_counts_cost_10_and_5_850_by_the_older_theorems():
     assert price.epsilon(Repeated(Pure("0.1"), 100), 0).value == 10
     assert float(advanced(F(1, 10), F(0), 100, D)[0]) == pytest.approx(5.850, abs=1e-3)
 
 
-def test_zcdp_conversion_by_its_plain_formula_and_by_the_tight_one():
+def test_tight_zcdp_conversion_is_below_the_plain_formula():
     plain = 0.5 + 2 * math.sqrt(0.5 * math.log(1e6))
     assert plain == pytest.approx(5.7565, abs=1e-4)
     assert float(convert.epsilon_of_zcdp(F(1, 2), F(1, 10**6))) == pytest.approx(5.2215, abs=1e-4)
@@ -117,7 +117,7 @@ def test_group_of_k_multiplies_epsilon_and_noise():
     assert price.epsilon(Repeated(Pure("0.1"), 3), 0).value == F(3, 10)
 
 
-def test_laplace_scales_of_the_worked_examples():
+def test_laplace_scales_are_those_of_the_worked_examples():
     assert _laplace_scale(1, "0.1") == 10  # one count, whatever the population
     assert _laplace_scale(12, "0.1") == 120  # D = 12 counts of one person
     assert _laplace_scale(2, "0.1") == 20  # two counts by replacement

@@ -10,14 +10,14 @@ TREE = from_edges([("US", "GA"), ("US", "MI")])
 NOISY, WEIGHTS = np.array([[2], [3], [0]]), np.array([1, 1, 1])  # US 2, GA 3, MI 0
 
 
-def test_the_printed_cost_tables() -> None:
+def test_cost_tables_are_the_printed_ones() -> None:
     us, ga, mi = tables.cost_tables(TREE, NOISY, WEIGHTS, bound=4)[:, 0].tolist()
     assert ga == [9, 4, 1, 0, 1]
     assert mi == [0, 1, 4, 9, 16]
     assert us == [13, 5, 1, 1, 5]
 
 
-def test_the_sums_inside_the_minima_as_printed_and_the_one_that_is_misprinted() -> None:
+def test_sums_inside_the_minima_are_the_printed_ones_but_for_a_misprint() -> None:
     us, ga, mi = tables.cost_tables(TREE, NOISY, WEIGHTS, bound=4)[:, 0].tolist()
     sums = [[ga[first] + mi[v - first] for first in range(v + 1)] for v in range(5)]
     assert sums[0] == [9 + 0]

@@ -32,12 +32,12 @@ def refusal(ask):
     try:
         ask()
     except dp.DiscreetError as error:
-        found = error
+        refusal = error
     else:
         raise AssertionError("it was not refused")
-    assert all((found.what, found.why, found.fix))
-    assert "canary" not in str(found)
-    return found
+    assert all((refusal.what, refusal.why, refusal.fix))
+    assert "canary" not in str(refusal)
+    return refusal
 
 
 # A budget is missing; the refusal shows the lines to add.
@@ -55,9 +55,9 @@ with dp.open(facts, table=frame) as people:
     people.group_by("region").agg(n=dp.count()).quote(error={"n": 15})
 
     answer = question.ask(epsilon=1)
-    again = people.sql("SELECT region, COUNT(*) AS n, AVG(age) AS age FROM people GROUP BY region").ask(epsilon=1)
-    assert again.replayed, "SQL and Python are two ways to say one question"
-    assert again.to_pandas().equals(answer.to_pandas())
+    replayed = people.sql("SELECT region, COUNT(*) AS n, AVG(age) AS age FROM people GROUP BY region").ask(epsilon=1)
+    assert replayed.replayed, "SQL and Python are two ways to say one question"
+    assert replayed.to_pandas().equals(answer.to_pandas())
 
     table = answer.to_pandas()
     assert list(table.columns) == ["region", "n", "n_moe", "age", "age_moe"]

@@ -42,6 +42,6 @@ def pasted(how: str, last: str, said: str, folder: Path) -> str:
 
 def _found(pattern: str, said: str) -> str:
     """The first thing of that shape in what was said."""
-    found = re.search(pattern, said, re.MULTILINE)
-    assert found, f"nothing to paste:\n{said}"
-    return found[1]
+    match = re.search(pattern, said, re.MULTILINE)
+    assert match, f"nothing to paste:\n{said}"
+    return match[1]

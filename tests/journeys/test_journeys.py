@@ -40,23 +40,23 @@ class Step:
 
 def steps(story: str) -> list[Step]:
     """The commands of a story; lines that begin at the margin are for the reader."""
-    found: list[Step] = []
+    steps: list[Step] = []
     prompt = ""
     for line in story.splitlines():
         word = line.strip()
         if line.startswith("$ "):
-            found.append(Step(line[2:]))
+            steps.append(Step(line[2:]))
         elif not line.startswith("    "):
             continue
         elif word.startswith("(exit "):
-            found[-1].exit = int(word[6:-1])
+            steps[-1].exit = int(word[6:-1])
         elif word.startswith("? "):
             prompt = word[2:]
         elif word.startswith(">"):
-            found[-1].answers.append((prompt, word[1:].strip()))
+            steps[-1].answers.append((prompt, word[1:].strip()))
         else:
-            found[-1].expected.append(word)
-    return found
+            steps[-1].expected.append(word)
+    return steps
 
 
 def run(step: Step, command: str, folder: Path) -> tuple[int, str]:
@@ -89,7 +89,7 @@ def test_there_are_ten_stories() -> None:
     assert [file.name[:2] for file in STORIES] == [f"{number:02}" for number in range(1, 11)]
 
 
-def test_journey_of_a_data_frame(tmp_path: Path) -> None:
+def test_journey_of_a_data_frame_ends_well_and_shows_no_row(tmp_path: Path) -> None:
     people_csv(tmp_path / "people.csv")
     settings = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "MPLBACKEND": "agg"}
     command = [sys.executable, str(HERE / "frame_journey.py")]

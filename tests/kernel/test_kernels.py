@@ -68,9 +68,9 @@ def computed(kernel, units, public, columns, coins=None):
 def test_a_kernel_equals_its_slow_twin_and_draws_no_coin(kernel, public, columns):
     for seed in range(12):
         units = invented_for(kernel, public, seed, 40, columns, wild=[0, 0.02, 0.3][seed % 3])
-        found = computed(kernel, units, public, columns)
-        assert found.dtype == np.int64
-        assert found.tolist() == TWINS[kernel](units, public)
+        total = computed(kernel, units, public, columns)
+        assert total.dtype == np.int64
+        assert total.tolist() == TWINS[kernel](units, public)
 
 
 def rounded_by(rounding, public):
@@ -110,9 +110,9 @@ def worst(kernel, public, columns, relation, seeds=range(8)):
             neighbours = [(units, [*units[:place], *units[place + 1 :]]) for place in range(6)]
             neighbours += [(units, [other, *units]) for other in others]
         else:
-            neighbours = [([*units, one], [*units, two]) for one in others for two in others]
-        for one, two in neighbours:
-            sums = [_sum(kernel, rows, public, columns) for rows in (one, two)]
+            neighbours = [([*units, left], [*units, two]) for left in others for two in others]
+        for first, two in neighbours:
+            sums = [_sum(kernel, rows, public, columns) for rows in (first, two)]
             moved = norms(sums[0] - sums[1], relation)
             covered = covered and stated.covers(moved)
             share = max(share, moved.l2_squared / stated.l2_squared)
@@ -143,7 +143,8 @@ def test_no_unit_moves_a_kernel_further_than_it_says(kernel, public, columns, re
 def test_a_kernel_that_forgets_to_clip_is_caught(monkeypatch, relation):
     def unclipped(self, numbers):
         return [
-            np.nan_to_num(one / float(self.step), nan=0, posinf=0, neginf=0).clip(-(2**40), 2**40) for one in numbers
+            np.nan_to_num(number / float(self.step), nan=0, posinf=0, neginf=0).clip(-(2**40), 2**40)
+            for number in numbers
         ]
 
     monkeypatch.setattr(Clip, "_clipped", unclipped)
@@ -204,7 +205,7 @@ def test_a_bound_without_the_rounding_is_caught(monkeypatch):
     assert not kernel_of("gradient").sensitivity(public, RowLimit(1)).covers(moved)
 
 
-def test_the_norms_by_the_formula():
+def test_the_norms_follow_the_formula():
     clip = Clip(Fraction(10), Fraction(1, 10))
     assert clip.sensitivity(16, Relation.ADD_REMOVE) == Sensitivity(16, 408, 102**2, 100)
     assert clip.sensitivity(16, Relation.REPLACE_ONE) == Sensitivity(16, 816, 204**2, 200, "replace-one")
@@ -216,7 +217,7 @@ def test_the_norms_by_the_formula():
     assert coins == Sensitivity(16, 416, 104**2, 100)
 
 
-def test_nearest_rounding_by_brute_force_over_a_grid():
+def test_nearest_rounding_stays_within_the_stated_norms_over_a_grid():
     """Every vector of three numbers on a fine grid within the norm, rounded, is within the stated norms."""
     for radius in (Fraction(1), Fraction(3, 2), Fraction(5, 2)):
         stated = Clip(radius, Fraction(1)).sensitivity(3, Relation.ADD_REMOVE)

@@ -49,7 +49,7 @@ def test_ten_times_the_rows_take_no_more_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(passes, "CHUNK_CELLS", 2**40)
     with Engine(tmp_path, f"t{MANY}", SCHEMA, tmp_path / f"{MANY}.parquet", _small()) as engine:
         whole = peak_of_pass(engine)  # the mutant that reads all rows at once
-    print({size: f"{one >> 20} MiB" for size, one in peaks.items()}, f"at once {whole >> 20} MiB")
+    print({size: f"{peak >> 20} MiB" for size, peak in peaks.items()}, f"at once {whole >> 20} MiB")
     assert whole - peaks[FEW] > TOLERANCE
 
 

@@ -62,8 +62,8 @@ def people(units, seed=1):
 def engine(tmp_path_factory):
     folder = tmp_path_factory.mktemp("people")
     (folder / "people.csv").write_text(people(400))
-    with Engine(folder, "people", SCHEMA, folder / "people.csv", LIMITS) as made:
-        yield made
+    with Engine(folder, "people", SCHEMA, folder / "people.csv", LIMITS) as engine:
+        yield engine
 
 
 @pytest.fixture
@@ -90,11 +90,11 @@ def as_units(rows):
 
 def test_a_sum_is_the_twins_over_the_rows(view):
     units = as_units(view.rows(COLUMNS).compute())
-    found = view.sum("gradient", COLUMNS, PUBLIC).compute()
-    assert found.tolist() == TWINS["gradient"](units, PUBLIC)
+    total = view.sum("gradient", COLUMNS, PUBLIC).compute()
+    assert total.tolist() == TWINS["gradient"](units, PUBLIC)
     public = {"features": 2, "clip": 4, "step": "0.01", "centre": [50, 0], "scale": [50, 30]}
-    found = view.sum("moments", ["age", "income"], public).compute()
-    assert found.tolist() == TWINS["moments"](as_units(view.rows(["age", "income"]).compute()), public)
+    total = view.sum("moments", ["age", "income"], public).compute()
+    assert total.tolist() == TWINS["moments"](as_units(view.rows(["age", "income"]).compute()), public)
 
 
 @pytest.mark.parametrize("size", [7, 64, 100_000])
@@ -107,9 +107,9 @@ def test_chunks_of_any_size_give_the_same_sum(view, monkeypatch, size):
     monkeypatch.setattr(passes, "CHUNK_ROWS", size)
     for w, known in zip((None, where), whole, strict=True):
         assert (view.sum("gradient", COLUMNS, stated, where=w, source=Seeded(5)).compute() == known).all()
-    again = view.rows(["age", "region"], where=where).compute()
-    assert again.starts.tolist() == rows.starts.tolist()
-    assert all((again.columns[name] == rows.columns[name]).all() for name in rows.columns)
+    repeated = view.rows(["age", "region"], where=where).compute()
+    assert repeated.starts.tolist() == rows.starts.tolist()
+    assert all((repeated.columns[name] == rows.columns[name]).all() for name in rows.columns)
 
 
 def test_rows_are_those_of_whole_units_under_their_limit(view):
@@ -128,7 +128,7 @@ def test_rows_are_those_of_whole_units_under_their_limit(view):
     assert all(round(x * 100) / 100 == x for x in rows.columns["income"].tolist())
 
 
-def test_where_leaves_rows_out_and_units_without_any(view, trials):
+def test_a_condition_leaves_out_rows_and_the_units_without_any(view, trials):
     where = And((Compare(">", Col("AGE"), Literal(60)), Compare("=", Col("region"), Literal("north"))))
     rows = view.rows(["age", "region"]).compute()
     kept = (rows.columns["age"] > 60) & (rows.columns["region"] == 0)
@@ -160,7 +160,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("kernel", "columns", "public", "where"), REFUSED)
-def test_what_cannot_be_computed_is_refused_before_anything_is_read(engine, view, kernel, columns, public, where):
+def test_a_sum_that_cannot_be_computed_is_refused_before_anything_is_read(engine, view, kernel, columns, public, where):
     engine.close()
     with pytest.raises(DiscreetError) as refusal:
         view.sum(kernel, columns, public, where=where, source=Refusing())
@@ -286,12 +286,12 @@ def test_no_chunk_splits_a_unit(size):
     for where in ("", "(abs(c0) % 2 = 1)", "(c0 > 1000)", "(discreet_unit > 4)"):
         with prepared(UNITS) as connection:
             kept = [[c for c in cells if _stays(where, unit, c)] for unit, cells in whole.items()]
-            found = []
+            units = []
             for chunk in chunks.chunks(connection, a_pass(size), where):
                 ends = [*chunk.starts[1:].tolist(), chunk.size]
                 cells = chunk.columns["x"].tolist()
-                found += [cells[first:end] for first, end in zip(chunk.starts.tolist(), ends, strict=True)]
-            assert found == [cells for cells in kept if cells]
+                units += [cells[first:end] for first, end in zip(chunk.starts.tolist(), ends, strict=True)]
+            assert units == [cells for cells in kept if cells]
 
 
 def _stays(where, unit, cell):

@@ -75,10 +75,10 @@ def gradient(units, public):
             if x is None:
                 continue
             line = 0.0
-            for one, weight in zip(x, weights, strict=True):
-                line += one * weight
+            for feature, weight in zip(x, weights, strict=True):
+                line += feature * weight
             off = (line if public["model"] == "linear" else logistic(line)) - row[-1]
-            own = [o + off * one for o, one in zip(own, x, strict=True)]
+            own = [o + off * value for o, value in zip(own, x, strict=True)]
         total = [t + s for t, s in zip(total, clipped_steps(own, public["clip"], public["step"]), strict=True)]
     return total
 
@@ -184,7 +184,7 @@ def extremes(kernel, public, columns):
     return [*rows, [[10.0] * (columns - 1) + [0]] * 4, [[1.5] * (columns - 1) + [1]] * 4]
 
 
-def invented(seed, units, columns, *, most=4, wild=0.1, target=False):
+def invented(seed, units, columns, *, largest=4, wild=0.1, target=False):
     """Units of 1 to `most` rows with some empty, infinite, huge and tiny cells."""
     numbers = np.random.default_rng(seed)
     odd = [math.nan, math.inf, -math.inf, 1e308, -1e308, 1e-310, 0.0, -0.0, 1e155]
@@ -196,4 +196,4 @@ def invented(seed, units, columns, *, most=4, wild=0.1, target=False):
             return float(numbers.integers(2))
         return float(numbers.normal() * 10 ** numbers.uniform(-3, 2))
 
-    return [[[cell(j) for j in range(columns)] for _ in range(numbers.integers(1, most + 1))] for _ in range(units)]
+    return [[[cell(j) for j in range(columns)] for _ in range(numbers.integers(1, largest + 1))] for _ in range(units)]

@@ -77,13 +77,13 @@ def epsilon(cost, delta=TINY):
         return None
 
 
-def at_most(small, large):
-    return large is None or (small is not None and small <= large * (1 + SLIGHT) + F(1, 10**12))
+def at_most(smaller, large):
+    return large is None or (smaller is not None and smaller <= large * (1 + SLIGHT) + F(1, 10**12))
 
 
 @MANY
 @given(costs)
-def test_json_round_trip(cost):
+def test_costs_come_back_from_json(cost):
     assert from_json(json.loads(json.dumps(to_json(cost)))) == cost
     assert hash(from_json(to_json(cost))) == hash(cost)
 
@@ -91,9 +91,9 @@ def test_json_round_trip(cost):
 @MANY
 @given(costs, deltas)
 def test_prices_are_not_negative_and_a_group_of_one_is_the_cost_itself(cost, delta):
-    found = epsilon(cost, delta)
-    assert found is None or found >= 0
-    assert epsilon(Group(cost, 1), delta) == found
+    bound = epsilon(cost, delta)
+    assert bound is None or bound >= 0
+    assert epsilon(Group(cost, 1), delta) == bound
     assert price.renyi(Group(cost, 1), 8) == price.renyi(cost, 8)
     assert price.renyi(cost, 8).value >= 0
 
@@ -110,13 +110,13 @@ def test_order_of_composition_is_irrelevant(parts, shuffler):
 
 @MANY
 @given(costs, costs)
-def test_more_promises_never_cost_less(one, two):
-    both = Together((one, two))
-    assert at_most(epsilon(one), epsilon(both))
-    assert at_most(epsilon(Apart((one, two))), epsilon(both))
+def test_more_promises_never_cost_less(first, two):
+    both = Together((first, two))
+    assert at_most(epsilon(first), epsilon(both))
+    assert at_most(epsilon(Apart((first, two))), epsilon(both))
     for order in (F(3, 2), 4, 32):
-        assert price.renyi(one, order).value <= price.renyi(both, order).value
-        assert price.renyi(Apart((one, two)), order).value <= price.renyi(both, order).value
+        assert price.renyi(first, order).value <= price.renyi(both, order).value
+        assert price.renyi(Apart((first, two)), order).value <= price.renyi(both, order).value
 
 
 @MANY
@@ -138,9 +138,9 @@ def test_sampling_never_costs_more(cost, rate):
 @MANY
 @given(costs)
 def test_smaller_delta_never_costs_less(cost):
-    found = [epsilon(cost, d) for d in (F(1, 10**30), F(1, 10**20), F(1, 10**13))]
-    assert at_most(found[1], found[0])
-    assert at_most(found[2], found[1])
+    bounds = [epsilon(cost, d) for d in (F(1, 10**30), F(1, 10**20), F(1, 10**13))]
+    assert at_most(bounds[1], bounds[0])
+    assert at_most(bounds[2], bounds[1])
 
 
 @MANY
@@ -148,22 +148,22 @@ def test_smaller_delta_never_costs_less(cost):
 def test_smaller_epsilon_never_has_a_smaller_delta(cost):
     if "Sampled" in repr(cost):  # priced with the loss distribution: see the short law below
         return
-    found = [price.delta(cost, e).value for e in (0, F(1, 2), 2, 20)]
-    assert all(0 <= d <= 1 for d in found)
-    assert all(right <= left * (1 + SLIGHT) + F(1, 10**11) for left, right in itertools.pairwise(found))
+    deltas = [price.delta(cost, e).value for e in (0, F(1, 2), 2, 20)]
+    assert all(0 <= d <= 1 for d in deltas)
+    assert all(right <= left * (1 + SLIGHT) + F(1, 10**11) for left, right in itertools.pairwise(deltas))
 
 
 @MANY
 @given(st.sampled_from([Pure, Response, Exponential]), epsilons, epsilons, st.integers(1, 30))
-def test_larger_epsilon_never_costs_less(kind, one, two, times):
-    low, high = sorted((one, two))
+def test_larger_epsilon_never_costs_less(kind, first, two, times):
+    low, high = sorted((first, two))
     assert at_most(epsilon(Repeated(kind(low), times)), epsilon(Repeated(kind(high), times)))
 
 
 @MANY
 @given(sigmas, sigmas, st.integers(1, 30), rates)
-def test_less_noise_never_costs_less(one, two, times, rate):
-    low, high = sorted((one, two))
+def test_less_noise_never_costs_less(first, two, times, rate):
+    low, high = sorted((first, two))
     assert at_most(epsilon(Repeated(Gaussian(high), times)), epsilon(Repeated(Gaussian(low), times)))
     quiet, loud = (Repeated(Sampled(rate, Gaussian(s)), times) for s in (high, low))
     assert at_most(epsilon(quiet), epsilon(loud))
@@ -171,16 +171,16 @@ def test_less_noise_never_costs_less(one, two, times, rate):
 
 @FEW
 @given(costs, costs)
-def test_all_routes_together_obey_the_same_laws(one, two):
-    at = F(1, 10**6)
-    both = Together((one, two))
-    assert epsilon(both, at) == epsilon(Together((two, one)), at)
-    assert at_most(epsilon(one, at), _loosened(epsilon(both, at)))
-    assert at_most(epsilon(both, at), _loosened(epsilon(both, at / 10)))
+def test_all_routes_together_obey_the_same_laws(first, two):
+    delta = F(1, 10**6)
+    both = Together((first, two))
+    assert epsilon(both, delta) == epsilon(Together((two, first)), delta)
+    assert at_most(epsilon(first, delta), _loosened(epsilon(both, delta)))
+    assert at_most(epsilon(both, delta), _loosened(epsilon(both, delta / 10)))
 
 
-def _loosened(found):
-    return None if found is None else found * F(101, 100) + F(1, 10**6)  # two grids may differ by one per cent
+def _loosened(bound):
+    return None if bound is None else bound * F(101, 100) + F(1, 10**6)  # two grids may differ by one per cent
 
 
 # --- never below the truth --------------------------------------------------------------------------------------------
@@ -190,29 +190,29 @@ def two_point(epsilon, rate):
     """(P, Q) pairs of randomized response on a sample, in both directions."""
     e, p = mpmath.mpf(epsilon.numerator) / epsilon.denominator, mpmath.mpf(rate.numerator) / rate.denominator
     keep = 1 / (1 + mpmath.exp(-e))
-    one, other = (keep, 1 - keep), (1 - keep, keep)
-    mixed = tuple((1 - p) * y + p * x for x, y in zip(one, other, strict=True))
+    first, other = (keep, 1 - keep), (1 - keep, keep)
+    mixed = tuple((1 - p) * y + p * x for x, y in zip(first, other, strict=True))
     return (mixed, other), (other, mixed)
 
 
-def true_delta(pairs, at):
+def true_delta(pairs, epsilon):
     """The hockey-stick divergence of a product of two-point laws, over all outcomes."""
     total = mpmath.mpf(0)
     for outcome in itertools.product((0, 1), repeat=len(pairs)):
         p, q = mpmath.mpf(1), mpmath.mpf(1)
         for (law, other), x in zip(pairs, outcome, strict=True):
             p, q = p * law[x], q * other[x]
-        total += max(mpmath.mpf(0), p - mpmath.exp(mpmath.mpf(at.numerator) / at.denominator) * q)
+        total += max(mpmath.mpf(0), p - mpmath.exp(mpmath.mpf(epsilon.numerator) / epsilon.denominator) * q)
     return total
 
 
 @settings(MANY, max_examples=20)
 @given(st.lists(st.tuples(epsilons, rates), min_size=1, max_size=5), st.sampled_from([F(1, 10**4), F(1, 10**8), TINY]))
 def test_sampled_responses_are_never_priced_below_the_truth(parts, delta):
-    found = epsilon(Together(tuple(Sampled(rate, Pure(e)) for e, rate in parts)), delta)
+    bound = epsilon(Together(tuple(Sampled(rate, Pure(e)) for e, rate in parts)), delta)
     for direction in (0, 1):
         pairs = [two_point(e, rate)[direction] for e, rate in parts]
-        assert true_delta(pairs, found) <= mpmath.mpf(1) * delta.numerator / delta.denominator * (
+        assert true_delta(pairs, bound) <= mpmath.mpf(1) * delta.numerator / delta.denominator * (
             1 + mpmath.mpf(10) ** -25
         )
 
@@ -220,18 +220,18 @@ def test_sampled_responses_are_never_priced_below_the_truth(parts, delta):
 @MANY
 @given(st.lists(sigmas, min_size=1, max_size=4), st.sampled_from([F(1, 10), F(1, 10**6), F(1, 10**40)]))
 def test_gaussians_are_never_priced_below_the_truth(parts, delta):
-    found = epsilon(Together(tuple(Gaussian(s) for s in parts)), delta)
+    bound = epsilon(Together(tuple(Gaussian(s) for s in parts)), delta)
     mu = mpmath.sqrt(sum(mpmath.mpf(s.denominator**2) / s.numerator**2 for s in parts))
-    e = mpmath.mpf(found.numerator) / found.denominator
+    e = mpmath.mpf(bound.numerator) / bound.denominator
     truth = mpmath.ncdf(mu / 2 - e / mu) - mpmath.exp(e) * mpmath.ncdf(-mu / 2 - e / mu)
     assert truth <= mpmath.mpf(1) / delta.denominator * delta.numerator
 
 
 @MANY
 @given(epsilons, st.integers(1, 4), st.integers(0, 12).map(lambda n: F(n, 4)))
-def test_groups_of_a_response_are_never_priced_below_the_truth(each, size, at):
+def test_groups_of_a_response_are_never_priced_below_the_truth(each, size, epsilon):
     """A chain of units each answered by randomized response: for the group, losses add up to kε."""
-    found = price.delta(Group(Pure(each), size), at).value
-    assert found >= convert.delta_of_pure(each, at)
-    whole = price.delta(Repeated(Pure(each), size), at).value
-    assert found >= whole * (1 - F(1, 10**12))
+    delta = price.delta(Group(Pure(each), size), epsilon).value
+    assert delta >= convert.delta_of_pure(each, epsilon)
+    whole = price.delta(Repeated(Pure(each), size), epsilon).value
+    assert delta >= whole * (1 - F(1, 10**12))

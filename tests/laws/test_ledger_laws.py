@@ -74,7 +74,7 @@ def act(ledger, what, asked, path, analyst, n):
 
 @given(acts, budgets, st.sampled_from(["add-remove", "replace-one"]))
 @SLOW
-def test_never_over_budget_whatever_the_sequence(steps, size, under):
+def test_no_sequence_of_charges_exceeds_the_budget(steps, size, under):
     with tempfile.TemporaryDirectory() as folder:
         ledger, rules = opened(folder, *size, under)
         for step in steps:
@@ -91,7 +91,7 @@ def test_never_over_budget_whatever_the_sequence(steps, size, under):
 
 @given(acts, budgets)
 @SLOW
-def test_what_is_left_is_accepted_and_never_grows(steps, size):
+def test_the_remaining_budget_is_accepted_and_never_grows(steps, size):
     with tempfile.TemporaryDirectory() as folder:
         ledger, _ = opened(folder, *size)
         left = ledger.remaining()
@@ -108,7 +108,7 @@ def test_what_is_left_is_accepted_and_never_grows(steps, size):
 
 @given(st.lists(st.sampled_from(COSTS), min_size=2, max_size=8), st.randoms(use_true_random=False))
 @settings(SLOW, max_examples=10)
-def test_the_sum_does_not_depend_on_the_order(asked, chance):
+def test_the_sum_does_not_depend_on_the_order_of_charges(asked, chance):
     sums = []
     for _ in range(2):
         with tempfile.TemporaryDirectory() as folder:

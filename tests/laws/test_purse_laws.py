@@ -57,9 +57,9 @@ def accepted(reserved, wanted, under):
 def is_covered(reserved, costs, under):
     """Whether the charges cost no more than was reserved: δ apart, R_α at every order, ρ, and ε where there is one."""
     whole, each = promise(reserved, under), [promise(cost, under) for cost in costs]
-    together = Together(tuple(one.cost for one in each))
+    together = Together(tuple(charge.cost for charge in each))
     if (
-        sum(one.delta_apart for one in each) > whole.delta_apart
+        sum(charge.delta_apart for charge in each) > whole.delta_apart
         or price.zcdp(together).value > price.zcdp(whole.cost).value
     ):
         return False
@@ -67,7 +67,7 @@ def is_covered(reserved, costs, under):
     if odds is not None and renyi.total_odds(atoms_of(together)).epsilon > odds.epsilon:
         return False
     for order in ORDERS:
-        spent = sum(renyi.divergence(one.cost, order).value for one in each)
+        spent = sum(renyi.divergence(charge.cost, order).value for charge in each)
         if spent > renyi.divergence(whole.cost, order).value * ROUNDING:
             return False
     return True
@@ -75,7 +75,7 @@ def is_covered(reserved, costs, under):
 
 @given(purses | parts.map(tuple).map(Together), charges, relations)
 @LAW
-def test_what_a_purse_accepts_is_covered_by_its_cost(reserved, wanted, under):
+def test_charges_that_a_purse_accepts_are_covered_by_its_cost(reserved, wanted, under):
     assert is_covered(reserved, accepted(reserved, wanted, under), under)
 
 
@@ -113,12 +113,12 @@ def test_the_order_of_charges_and_json_change_nothing(reserved, wanted, under, c
 
     shuffled = list(wanted)
     chance.shuffle(shuffled)
-    one, other = summed(wanted), summed(shuffled)
-    stored = json.loads(json.dumps(to_json(one)))
+    first, other = summed(wanted), summed(shuffled)
+    stored = json.loads(json.dumps(to_json(first)))
     assert to_json(other) == stored == to_json(from_json(stored))
-    assert holds(reserved, one, under) == holds(reserved, other, under) == holds(reserved, from_json(stored), under)
-    assert one.covers(other)
-    assert from_json(stored).covers(one)
+    assert holds(reserved, first, under) == holds(reserved, other, under) == holds(reserved, from_json(stored), under)
+    assert first.covers(other)
+    assert from_json(stored).covers(first)
 
 
 @given(purses, relations, st.randoms(use_true_random=False))

@@ -18,10 +18,8 @@ from discreet.ledger.rules import Rules
 from discreet.ledger.view import View
 from discreet.privacy.cost import Approx, Gaussian, Pure, Repeated, Together, Zcdp
 
-from .book import again, made, places
-from .test_store import raw, restore_triggers
-
-NORTH = (("region", "north"),)
+from . import book
+from .book import NORTH, create_ledger, open_ledger, open_without_triggers, places, restore_triggers
 
 
 @pytest.fixture(autouse=True)
@@ -30,14 +28,13 @@ def often(monkeypatch):
 
 
 def ask(ledger, key, cost=None, **kw):
-    ledger.commit(
-        ledger.charge(ChargeRequest(key, path=kw.pop("path", ()), **kw), cost or Pure("0.01")), f"answer {key}".encode()
-    )
+    """Ask at little cost, for an answer that names its key."""
+    book.ask(ledger, key, cost or Pure("0.01"), f"answer {key}".encode(), memo="", **kw)
 
 
 def busy(folder):
     """A ledger with something of every kind in it."""
-    ledger = made(folder, 50, "1e-6", fixed=["region"], analysts={"ana": 5})
+    ledger = create_ledger(folder, 50, "1e-6", fixed=["region"], analysts={"ana": 5})
     for n in range(12):
         ask(ledger, f"q{n}", analyst="ana" if n % 2 else None)
     ask(ledger, "north", path=NORTH, snapshot="monday", analyst="ben")
@@ -64,7 +61,7 @@ def test_a_ledger_opened_at_a_checkpoint_is_the_same_as_one_read_in_full(tmp_pat
     full = Books()
     full.read(ledger._store.rows(0))
     ledger.close()
-    with again(tmp_path) as opened:
+    with open_ledger(tmp_path) as opened:
         books = opened._read()
         assert (books.history, full.history is None) == (None, False)
         assert books.state() == full.state()
@@ -79,7 +76,7 @@ def test_opening_reads_from_the_last_checkpoint_alone(tmp_path, monkeypatch):
     read = []
     rows = View.rows
     monkeypatch.setattr(View, "rows", lambda view, after: read.append(rows(view, after)) or read[-1])
-    with again(tmp_path) as opened:
+    with open_ledger(tmp_path) as opened:
         opened.standing()
         opened.remaining()
         assert opened.stored("q3") == b"answer q3"
@@ -88,7 +85,7 @@ def test_opening_reads_from_the_last_checkpoint_alone(tmp_path, monkeypatch):
 
 
 def test_entries_are_read_once_until_someone_writes(tmp_path, monkeypatch):
-    ledger, other = busy(tmp_path), again(tmp_path)
+    ledger, other = busy(tmp_path), open_ledger(tmp_path)
     other.standing()
     read = []
     rows = View.rows
@@ -106,7 +103,7 @@ def test_entries_are_read_once_until_someone_writes(tmp_path, monkeypatch):
 
 def test_a_process_that_was_open_meets_anothers_checkpoints_and_budgets(tmp_path):
     ledger = busy(tmp_path)
-    other = again(tmp_path)
+    other = open_ledger(tmp_path)
     assert other._read().history is None
     for n in range(20):
         ask(ledger, f"more {n}")
@@ -118,7 +115,7 @@ def test_a_process_that_was_open_meets_anothers_checkpoints_and_budgets(tmp_path
 
 
 def test_a_checkpoint_is_due_only_when_it_is_no_longer_than_what_it_sums(tmp_path):
-    ledger = made(tmp_path, 100, fixed=["region"])
+    ledger = create_ledger(tmp_path, 100, fixed=["region"])
     for n in range(150):
         ledger.charge(
             ChargeRequest(f"{n}", path=(("region", f"a part with a rather long name, number {n}"),)), Pure("0.1")
@@ -131,7 +128,7 @@ def test_a_checkpoint_is_due_only_when_it_is_no_longer_than_what_it_sums(tmp_pat
 
 
 def test_an_error_after_a_checkpoint_was_begun_leaves_books_that_are_true(tmp_path, monkeypatch):
-    ledger = made(tmp_path, 100)
+    ledger = create_ledger(tmp_path, 100)
     for n in range(7):
         ledger.charge(ChargeRequest(f"{n}"), Pure("0.1"))
 
@@ -156,11 +153,11 @@ def test_part_entries_carry_what_they_took_and_nothing_is_priced_again(tmp_path,
     ledger.close()
     monkeypatch.setattr("discreet.ledger.inside.amount_taken", None)
     monkeypatch.setattr("discreet.ledger.books.weight_of", None)
-    with again(tmp_path) as opened:
+    with open_ledger(tmp_path) as opened:
         opened.standing()
     monkeypatch.undo()
     monkeypatch.setattr("discreet.ledger.inside.amount_taken", None)
-    with again(tmp_path) as opened:
+    with open_ledger(tmp_path) as opened:
         Books().read(opened._store.rows(0))
 
 
@@ -169,7 +166,7 @@ def test_part_entries_carry_what_they_took_and_nothing_is_priced_again(tmp_path,
 
 def rewritten(folder, change, *, head=False):
     """The entries with `change` applied to their values, all hashes made right, and the head too if it is said."""
-    connection = raw(folder)
+    connection = open_without_triggers(folder)
     rows = connection.execute("SELECT n, body, hash FROM entries ORDER BY n").fetchall()
     before = None
     for n, body, digest in rows:
@@ -188,7 +185,7 @@ def rewritten(folder, change, *, head=False):
 
 
 def edited(folder, sql, *values):
-    connection = raw(folder)
+    connection = open_without_triggers(folder)
     connection.execute("PRAGMA ignore_check_constraints = ON")
     connection.execute(sql, values)
     restore_triggers(connection)
@@ -211,9 +208,9 @@ def test_edited_sums_are_noticed_by_the_head_and_with_the_head_rewritten_by_veri
     ledger.close()
     rewritten(tmp_path, cheaper(number))
     with pytest.raises(IntegrityError, match="not the one that was used last"):
-        again(tmp_path)
+        open_ledger(tmp_path)
     rewritten(tmp_path, cheaper(number), head=True)
-    with again(tmp_path) as opened, pytest.raises(IntegrityError, match=f"Entry {number} states sums"):
+    with open_ledger(tmp_path) as opened, pytest.raises(IntegrityError, match=f"Entry {number} states sums"):
         opened.verify()
 
 
@@ -223,7 +220,7 @@ def test_edited_sums_alone_are_noticed_when_opening(tmp_path):
     ledger.close()
     edited(tmp_path, "UPDATE entries SET body = replace(body, '\"charges\":', '\"charges\":1') WHERE n = ?", number)
     with pytest.raises(IntegrityError, match=f"Entry {number} is not what was written"):
-        again(tmp_path)
+        open_ledger(tmp_path)
 
 
 @pytest.mark.parametrize("which", [0, -1])
@@ -234,9 +231,9 @@ def test_a_dropped_checkpoint_is_noticed(tmp_path, which):
     edited(tmp_path, "DELETE FROM entries WHERE n = ?", number)
     if which == -1:
         with pytest.raises(IntegrityError, match=f"Entry {number} is missing"):
-            again(tmp_path)
+            open_ledger(tmp_path)
     else:
-        with again(tmp_path) as opened, pytest.raises(IntegrityError, match=f"Entry {number} is missing"):
+        with open_ledger(tmp_path) as opened, pytest.raises(IntegrityError, match=f"Entry {number} is missing"):
             opened.verify()
 
 
@@ -245,7 +242,7 @@ def test_an_entry_before_the_checkpoint_that_was_edited_is_noticed_where_it_is_l
     number = ledger.receipt("q3").number
     ledger.close()
     edited(tmp_path, 'UPDATE entries SET body = replace(body, \'"key":"q3"\', \'"key":"q_"\') WHERE n = ?', number)
-    with again(tmp_path) as opened:
+    with open_ledger(tmp_path) as opened:
         assert opened.stored("q3") is None  # a key that is gone is charged again, which costs more, never less
         with pytest.raises(IntegrityError, match=f"Entry {number} is not what was written"):
             opened.stored("q_")
@@ -272,12 +269,12 @@ def pointed_elsewhere(folder, **numbers):
 
 
 def test_an_index_that_points_to_another_entry_is_noticed_at_the_lookup_and_by_verify(tmp_path):
-    ledger = made(tmp_path, 50)
+    ledger = create_ledger(tmp_path, 50)
     for n in range(4):
         ask(ledger, f"k{n}")
     ledger.close()
     pointed_elsewhere(tmp_path, k1=4, k2=6)
-    with again(tmp_path) as opened:
+    with open_ledger(tmp_path) as opened:
         for act in (lambda: opened.stored("k1"), lambda: opened.charge(ChargeRequest("k2"), Pure("0.01"))):
             with pytest.raises(IntegrityError, match="index of keys names an entry that has another key"):
                 act()
@@ -290,12 +287,12 @@ def test_an_answer_moved_to_another_charge_is_noticed_at_the_lookup(tmp_path):
     ledger = busy(tmp_path)
     first, other = ledger.receipt("q1").number, ledger.receipt("q2").number
     ledger.close()
-    connection = raw(tmp_path)
+    connection = open_without_triggers(tmp_path)
     (entry, content) = connection.execute("SELECT entry, bytes FROM answers WHERE charge = ?", (other,)).fetchone()
     connection.execute("DELETE FROM answers WHERE charge IN (?, ?)", (first, other))
     connection.execute("INSERT INTO answers VALUES (?, ?, ?)", (first, entry, content))
     restore_triggers(connection)
-    with again(tmp_path) as opened:
+    with open_ledger(tmp_path) as opened:
         for key, number in (("q1", first), ("q2", other)):
             with pytest.raises(IntegrityError, match=f"answer of charge {number}"):
                 opened.stored(key)
@@ -314,12 +311,12 @@ def test_amounts_that_a_cost_does_not_allow_are_found_by_verify(tmp_path, kind, 
     first = next(e["n"] for e in ledger.entries() if e["kind"] == kind)
     ledger.close()
     rewritten(tmp_path, lambda entry: {**entry, **change} if entry["n"] == first else None, head=True)
-    with again(tmp_path) as opened, pytest.raises(IntegrityError, match=message):
+    with open_ledger(tmp_path) as opened, pytest.raises(IntegrityError, match=message):
         opened.verify()
 
 
 def test_a_charge_beyond_a_cap_is_found_by_verify(tmp_path):
-    ledger = made(tmp_path, 50, analysts={"ana": 1, "ben": 1})
+    ledger = create_ledger(tmp_path, 50, analysts={"ana": 1, "ben": 1})
     for who in ("ana", "ben"):
         ledger.charge(ChargeRequest(who, analyst=who), Pure("0.9"))
     ledger.close()
@@ -328,13 +325,13 @@ def test_a_charge_beyond_a_cap_is_found_by_verify(tmp_path):
         return {**entry, "analyst": "ana"} if entry.get("analyst") == "ben" else None
 
     rewritten(tmp_path, change, head=True)
-    with again(tmp_path) as opened, pytest.raises(IntegrityError, match="overspends the budget or a cap"):
+    with open_ledger(tmp_path) as opened, pytest.raises(IntegrityError, match="overspends the budget or a cap"):
         opened.verify()
 
 
 def test_dearer_amounts_than_todays_prices_are_good(tmp_path):
     """An entry of a version that knew only looser bounds verifies."""
-    ledger = made(tmp_path, 50, "1e-6")
+    ledger = create_ledger(tmp_path, 50, "1e-6")
     ledger.charge(ChargeRequest("k", epsilon="0.1", delta="1e-9"), Gaussian(100))
     ledger.close()
 
@@ -345,23 +342,23 @@ def test_dearer_amounts_than_todays_prices_are_good(tmp_path):
         return {**entry, "amounts": {**entry["amounts"], "renyi": more}}
 
     rewritten(tmp_path, change, head=True)
-    assert again(tmp_path).verify().charges == 1
+    assert open_ledger(tmp_path).verify().charges == 1
 
 
 def test_a_checkpoint_appended_behind_the_head_is_not_believed(tmp_path):
     """Behind the head lies what a crash left, or what someone wrote into the file alone: its sums must be true."""
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     ask(ledger, "all", Pure(1))
     state = ledger._read().state()
     last = ledger._read().last
     ledger.close()
     nothing = {"epsilon": "0", "delta": "0", "keys": "0", "renyi": []}
     body = canonical(entry("checkpoint", sums=state | {"account": {"spent": nothing}}) | {"n": last.number + 1})
-    connection = raw(tmp_path)
+    connection = open_without_triggers(tmp_path)
     row = (last.number + 1, body, link_hash(last.hash, body))
     connection.execute("INSERT INTO entries (n, body, hash) VALUES (?, ?, ?)", row)
     restore_triggers(connection)
     connection.close()
     for _ in range(2):  # the head was not moved to it either
         with pytest.raises(IntegrityError, match="states sums that are not those"):
-            again(tmp_path)
+            open_ledger(tmp_path)

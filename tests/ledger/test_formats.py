@@ -16,7 +16,7 @@ from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.schema import APPLICATION, SCHEMAS
 from discreet.privacy.cost import Approx, Exponential, Gaussian, Pure
 
-from .book import again, places
+from .book import open_ledger, places
 
 LINES = (Path(__file__).parent / "format_1.jsonl").read_text().splitlines()
 ANSWERS = {
@@ -58,7 +58,7 @@ def keys():
 
 def test_an_old_ledger_opens_verifies_and_replays_without_being_written_to(tmp_path):
     laid(tmp_path)
-    with again(tmp_path, fixed=["region"]) as old:
+    with open_ledger(tmp_path, fixed=["region"]) as old:
         for standing in (old.standing(), old.verify()):
             assert (standing.head, standing.entries, standing.charges, standing.failures) == (HEAD, 49, 14, 0)
             assert standing.spent.epsilon == F("2.89")
@@ -80,7 +80,7 @@ def test_an_old_ledger_opens_verifies_and_replays_without_being_written_to(tmp_p
 def test_the_next_entry_moves_an_old_ledger_to_the_present_format_and_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr(ledger, "CHECKPOINT", 8)
     laid(tmp_path)
-    with again(tmp_path) as old:
+    with open_ledger(tmp_path) as old:
         before = old.standing()
         old.commit(old.charge(ChargeRequest("new"), Pure("0.1")), b"new")
         assert [e["kind"] for e in old.entries()[49:]] == ["format", "charge", "checkpoint", "answer"]
@@ -88,7 +88,7 @@ def test_the_next_entry_moves_an_old_ledger_to_the_present_format_and_says_so(tm
         old.verify()
     assert schema.version(sqlite3.connect(places(tmp_path)[0])) == 2
     monkeypatch.setattr(inside, "amount_taken", None)  # nothing is priced again
-    with again(tmp_path, fixed=["region"]) as moved:
+    with open_ledger(tmp_path, fixed=["region"]) as moved:
         assert moved.standing().spent.epsilon == before.spent.epsilon + F("0.1")
         assert moved._read().history is None
         assert {key: moved.stored(key) for key in keys().values()} == {
@@ -99,7 +99,7 @@ def test_the_next_entry_moves_an_old_ledger_to_the_present_format_and_says_so(tm
 
 def test_an_attempt_begun_in_format_1_goes_on(tmp_path):
     laid(tmp_path)
-    with again(tmp_path, fixed=["region"]) as old:
+    with open_ledger(tmp_path, fixed=["region"]) as old:
         assert old.charge(ChargeRequest("flight", memo="in flight"), Pure("0.1")).attempt == 2
         assert old.standing().failures == 1
         full = old.purse(ChargeRequest("run", memo="pure run"), Pure("0.3"))
@@ -126,7 +126,7 @@ def test_each_death_in_format_1_is_a_failure(tmp_path):
         rows.append(next_row(rows[-1], charge))
         rows.append(next_row(rows[-1], {"kind": "failure", "charge": rows[-1].number, "time": ""}))
     laid(tmp_path, rows)
-    assert again(tmp_path).standing().failures == 2
+    assert open_ledger(tmp_path).standing().failures == 2
 
 
 def test_an_old_ledger_with_an_overspent_purse_is_refused(tmp_path):
@@ -137,4 +137,4 @@ def test_an_old_ledger_with_an_overspent_purse_is_refused(tmp_path):
         [*rows, next_row(rows[-1], {**part, "key": "run 3", "cost": json.loads('{"kind":"pure","epsilon":"1"}')})],
     )
     with pytest.raises(IntegrityError):
-        again(tmp_path)
+        open_ledger(tmp_path)

@@ -27,7 +27,7 @@ from discreet.privacy.cost import (
 from discreet.privacy.flat import Concentrated, Normal, Odds, atoms_of
 from discreet.relation import Relation
 
-from .book import again, made
+from .book import create_ledger, open_ledger
 
 ADD, REPLACE = Relation.ADD_REMOVE, Relation.REPLACE_ONE
 SYNTHESIS = Together((Zcdp(1), Approx(0, "1e-9")))
@@ -157,14 +157,14 @@ def test_a_ledger_takes_key_selection_from_a_purse_of_zcdp(tmp_path, monkeypatch
     monkeypatch.setattr(ledgers, "CHECKPOINT", 3)
     reserved = Together((Zcdp("0.01"), Pure("0.1"), Approx(0, "1e-9")))
     keys = Approx("0.05", "1e-10")
-    with made(tmp_path, 3, "1e-6") as ledger:
+    with create_ledger(tmp_path, 3, "1e-6") as ledger:
         purse = ledger.purse(ChargeRequest("run", epsilon=2, delta="1e-8"), reserved)
         for n, cost in enumerate([keys, keys, keys, Gaussian(10), Exponential("0.1")]):
             purse.commit(purse.charge(ChargeRequest(f"run {n}"), cost), b"step")
         with pytest.raises(BudgetExceeded, match="purse"):
             purse.charge(ChargeRequest("too much"), Gaussian(11))
         ledger.verify()
-    with again(tmp_path) as ledger:
+    with open_ledger(tmp_path) as ledger:
         purse = ledger.purse(ChargeRequest("run", epsilon=2, delta="1e-8"), reserved)
         purse.commit(purse.charge(ChargeRequest("run 5"), Zcdp(F(1, 400))), b"step")  # all that is left
         with pytest.raises(BudgetExceeded, match="purse"):

@@ -36,24 +36,13 @@ from discreet.privacy import analytic
 from discreet.privacy.cost import Apart, Approx, Exponential, Gaussian, Pure, Repeated, Together, Zcdp
 from discreet.privacy.flat import Odds
 
-from .book import again, made, opening, places
-
-NORTH, SOUTH = (("region", "north"),), (("region", "south"),)
-
-
-def ask(ledger, key, cost=None, answer=b"42", **kw):
-    """One question as the gate asks it."""
-    receipt = ledger.charge(ChargeRequest(key, memo="how many?", **kw), cost or Pure("0.1"))
-    if not receipt.stored:
-        ledger.commit(receipt, answer)
-    return ledger.stored(key)
-
+from .book import NORTH, SOUTH, ask, create_ledger, open_ledger, opening, places, reopen_ledger
 
 # --- the thinnest path ----------------------------------------------------------------------
 
 
 def test_a_ledger_takes_ten_tenths_and_not_the_smallest_more(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     for n in range(10):
         ask(ledger, f"q{n}")
     with pytest.raises(BudgetExceeded) as refused:
@@ -65,7 +54,7 @@ def test_a_ledger_takes_ten_tenths_and_not_the_smallest_more(tmp_path):
 
 
 def test_refusal_says_what_was_asked_and_what_is_left(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     ask(ledger, "a", Pure("0.7"))
     with pytest.raises(BudgetExceeded) as refused:
         ledger.charge(ChargeRequest("b"), Pure("0.5"))
@@ -79,7 +68,7 @@ def test_refusal_says_what_was_asked_and_what_is_left(tmp_path):
 
 
 def test_refused_charge_leaves_the_ledger_as_it_was(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     before = ledger.standing()
     for cost, kw in [(Pure(2), {}), (Approx("0.1", "1e-9"), {}), (Pure("0.1"), {"epsilon": "0.05"})]:
         with pytest.raises((BudgetExceeded, BadValue)):
@@ -88,24 +77,24 @@ def test_refused_charge_leaves_the_ledger_as_it_was(tmp_path):
 
 
 def test_the_reservation_is_durable_before_it_returns(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     ledger.charge(ChargeRequest("k"), Pure("0.4"))
-    other = again(tmp_path)
+    other = open_ledger(tmp_path)
     assert other.remaining() == F("0.6")
     assert other.entries()[-1]["state"] == "RESERVED"
     assert other.stored("k") is None
 
 
 def test_an_answer_is_stored_together_with_its_state(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     receipt = ledger.charge(ChargeRequest("k"), Pure("0.4"))
     ledger.commit(receipt, b"\x00 any bytes \xff")
-    assert again(tmp_path).stored("k") == b"\x00 any bytes \xff"
+    assert open_ledger(tmp_path).stored("k") == b"\x00 any bytes \xff"
     assert [e.get("state") for e in ledger.entries()] == [None, "COMMITTED", None]
 
 
 def test_empty_and_large_answers_are_kept(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     assert ask(ledger, "empty", answer=b"") == b""
     assert ask(ledger, "large", answer=b"x" * 3_000_000) == b"x" * 3_000_000
     for wrong in ("text", None, bytearray(b"x"), memoryview(b"x")):
@@ -117,7 +106,7 @@ def test_empty_and_large_answers_are_kept(tmp_path):
 
 
 def test_the_same_key_and_question_cost_nothing_more(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     ask(ledger, "k", Pure(1), b"first", analyst="ana")
     before = ledger.standing()
     for _ in range(5):
@@ -142,7 +131,7 @@ OTHERS = [
 
 @pytest.mark.parametrize("other", OTHERS)
 def test_a_stored_answer_is_replayed_whatever_the_question_would_cost_today(tmp_path, other):
-    ledger = made(tmp_path, 1, fixed=["region"])
+    ledger = create_ledger(tmp_path, 1, fixed=["region"])
     asked = {"cost": Pure("0.1"), "memo": "how many?", "key": "k", "analyst": "ana"}
     first = charge(ledger, **asked)
     ledger.commit(first, b"first's")
@@ -153,7 +142,7 @@ def test_a_stored_answer_is_replayed_whatever_the_question_would_cost_today(tmp_
 
 
 def test_replay_weighs_nothing_and_writes_nothing(tmp_path, monkeypatch):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     ask(ledger, "k")
     monkeypatch.setattr(Ledger, "_writing", None)
     monkeypatch.setattr("discreet.ledger.ledger.declared", None)
@@ -162,7 +151,7 @@ def test_replay_weighs_nothing_and_writes_nothing(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("other", [change for change in OTHERS if "memo" not in change])
 def test_an_attempt_that_failed_is_not_repeated_under_a_charge_that_paid_for_something_else(tmp_path, other):
-    ledger = made(tmp_path, 1, fixed=["region"])
+    ledger = create_ledger(tmp_path, 1, fixed=["region"])
     asked = {"cost": Pure("0.1"), "memo": "how many?", "key": "k", "analyst": "ana"}
     first = charge(ledger, **asked)
     ledger.fail(first)
@@ -176,14 +165,14 @@ def test_an_attempt_that_failed_is_not_repeated_under_a_charge_that_paid_for_som
 
 
 def test_another_memo_alone_is_still_the_second_attempt(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     ledger.fail(ledger.charge(ChargeRequest("k", memo="how many?"), Pure("0.1")))
     assert ledger.charge(ChargeRequest("k", memo="how many are there?"), Pure("0.1")).attempt == 2
     assert ledger.standing().charges == 1
 
 
 def test_a_new_charge_under_a_failed_key_must_fit_like_any_other(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     ledger.fail(ledger.charge(ChargeRequest("k"), Pure("0.6")))
     with pytest.raises(BudgetExceeded):
         ledger.charge(ChargeRequest("k"), Pure("0.5"))
@@ -191,7 +180,7 @@ def test_a_new_charge_under_a_failed_key_must_fit_like_any_other(tmp_path):
 
 
 def test_a_purse_is_found_by_its_key_whatever_it_would_cost_today(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     first = ledger.purse(ChargeRequest("run", memo="a run"), Pure("0.5"))
     other = ledger.purse(ChargeRequest("run", memo="the same run, planned better"), Pure("0.9"))
     assert (other.receipt.number, ledger.remaining()) == (first.receipt.number, F("0.5"))
@@ -200,11 +189,10 @@ def test_a_purse_is_found_by_its_key_whatever_it_would_cost_today(tmp_path):
 
 
 def test_a_step_in_flight_with_another_cost_is_a_new_part(tmp_path):
-    ledger = made(tmp_path, 3, "1e-7")
+    ledger = create_ledger(tmp_path, 3, "1e-7")
     purse = ledger.purse(ChargeRequest("run", memo="run", epsilon="0.5", delta="1e-9"), Gaussian(20))
     purse.charge(ChargeRequest("step"), Gaussian(40))
-    ledger.close()
-    ledger = again(tmp_path)
+    ledger = reopen_ledger(ledger, tmp_path)
     purse = ledger.purse(ChargeRequest("run", memo="run", epsilon="0.5", delta="1e-9"), Gaussian(20))
     second = purse.charge(ChargeRequest("step"), Gaussian("40.000000000001"))
     purse.commit(second, b"step")
@@ -213,14 +201,14 @@ def test_a_step_in_flight_with_another_cost_is_a_new_part(tmp_path):
 
 
 def test_a_charge_and_a_purse_do_not_share_a_key(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     ledger.charge(ChargeRequest("k"), Pure("0.1"))
     with pytest.raises(Conflict):
         ledger.purse(ChargeRequest("k"), Pure("0.1"))
 
 
 def test_a_second_answer_is_refused_and_the_first_one_stays(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     receipt = ledger.charge(ChargeRequest("k"), Pure("0.1"))
     ledger.commit(receipt, b"first")
     ledger.commit(receipt, b"first")
@@ -233,7 +221,7 @@ def test_a_second_answer_is_refused_and_the_first_one_stays(tmp_path):
     "receipt", [None, "2", Receipt(2, "2-000000000000", "k", 1, False), Receipt(1, "x", "k", 1, False)]
 )
 def test_a_receipt_of_another_ledger_is_refused(tmp_path, receipt):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     ledger.charge(ChargeRequest("k"), Pure("0.1"))
     with pytest.raises(BadValue, match="receipt must come from this ledger"):
         ledger.commit(receipt, b"x")
@@ -264,7 +252,7 @@ def test_a_receipt_of_another_ledger_is_refused(tmp_path, receipt):
     ],
 )
 def test_a_value_that_is_no_charge_is_refused_and_nothing_is_spent(tmp_path, name, value):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     asked = {"cost": Pure("0.1"), "key": "k"}
     with pytest.raises(BadValue):
         charge(ledger, **(asked | {name: value}))
@@ -276,14 +264,14 @@ def test_deep_memos_are_refused(tmp_path):
     for _ in range(5000):
         deep = [deep]
     with pytest.raises(BadValue, match="memo"):
-        made(tmp_path, 1).charge(ChargeRequest("k", memo=deep), Pure("0.1"))
+        create_ledger(tmp_path, 1).charge(ChargeRequest("k", memo=deep), Pure("0.1"))
 
 
 # --- failures ----------------------------------------------------------------------
 
 
 def test_a_failed_attempt_keeps_its_charge_and_may_be_repeated_once(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     first = ledger.charge(ChargeRequest("k"), Pure("0.4"))
     ledger.fail(first)
     ledger.fail(first)
@@ -297,7 +285,7 @@ def test_a_failed_attempt_keeps_its_charge_and_may_be_repeated_once(tmp_path):
 
 
 def test_a_third_attempt_is_a_new_charge(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     for _ in range(2):
         ledger.fail(ledger.charge(ChargeRequest("k"), Pure("0.4")))
     third = ledger.charge(ChargeRequest("k"), Pure("0.4"))
@@ -310,7 +298,7 @@ def test_a_third_attempt_is_a_new_charge(tmp_path):
 @pytest.mark.parametrize("kind", ["charge", "purse"])
 def test_what_another_process_charges_between_two_reads_is_not_there_yet(tmp_path, monkeypatch, kind):
     """The books are read first and the rows of a key then; a row that came in between is unknown to the books."""
-    ledger, other = made(tmp_path, 1), again(tmp_path)
+    ledger, other = create_ledger(tmp_path, 1), open_ledger(tmp_path)
     ask(ledger, "a")
     reading = ledger._store.reading
 
@@ -326,7 +314,7 @@ def test_what_another_process_charges_between_two_reads_is_not_there_yet(tmp_pat
 
 
 def test_an_attempt_at_work_is_not_repeated_nor_counted(tmp_path):
-    ledger, other = made(tmp_path, 1), again(tmp_path)
+    ledger, other = create_ledger(tmp_path, 1), open_ledger(tmp_path)
     receipt = ledger.charge(ChargeRequest("k"), Pure("0.4"))
     for payer in (ledger, other):
         with pytest.raises(LedgerUnavailable, match="being computed"):
@@ -337,16 +325,15 @@ def test_an_attempt_at_work_is_not_repeated_nor_counted(tmp_path):
 
 
 def test_an_attempt_whose_holder_went_away_counts_as_failed(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     ledger.charge(ChargeRequest("k"), Pure("0.4"))
-    ledger.close()
-    ledger = again(tmp_path)
+    ledger = reopen_ledger(ledger, tmp_path)
     assert ledger.charge(ChargeRequest("k"), Pure("0.4")).attempt == 2
     assert ledger.standing().failures == 1
 
 
 def test_failures_close_the_dataset_until_the_curator_reopens_it(tmp_path):
-    ledger = made(tmp_path, 10, failures=3)
+    ledger = create_ledger(tmp_path, 10, failures=3)
     ask(ledger, "early")
     for n in range(3):
         ledger.fail(ledger.charge(ChargeRequest(f"bad {n}"), Pure("0.1")))
@@ -365,10 +352,9 @@ def test_failures_close_the_dataset_until_the_curator_reopens_it(tmp_path):
 
 
 def test_the_failure_found_on_retry_is_kept_even_if_it_closes_the_dataset(tmp_path):
-    ledger = made(tmp_path, 10, failures=1)
+    ledger = create_ledger(tmp_path, 10, failures=1)
     ledger.charge(ChargeRequest("k"), Pure("0.1"))
-    ledger.close()
-    ledger = again(tmp_path)
+    ledger = reopen_ledger(ledger, tmp_path)
     with pytest.raises(Closed):
         ledger.charge(ChargeRequest("k"), Pure("0.1"))
     assert ledger.standing().failures == 1
@@ -391,15 +377,15 @@ def test_the_failure_found_on_retry_is_kept_even_if_it_closes_the_dataset(tmp_pa
     ],
 )
 def test_another_budget_unit_relation_or_dataset_is_refused(tmp_path, other):
-    made(tmp_path, 1).close()
+    create_ledger(tmp_path, 1).close()
     with pytest.raises(IntegrityError) as refused:
-        again(tmp_path, other)
+        open_ledger(tmp_path, other)
     assert refused.value.exit == 6
-    again(tmp_path, opening(1)).close()
+    open_ledger(tmp_path, opening(1)).close()
 
 
 def test_only_set_budget_changes_the_budget_and_it_is_an_entry(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     ask(ledger, "a", Pure(1))
     with pytest.raises(BudgetExceeded):
         ask(ledger, "b")
@@ -408,15 +394,15 @@ def test_only_set_budget_changes_the_budget_and_it_is_an_entry(tmp_path):
     assert [e["kind"] for e in ledger.entries()].count("budget") == 1
     assert ledger.entries()[-4]["why"] == "the board agreed"
     with pytest.raises(IntegrityError):
-        again(tmp_path, opening(1))
-    assert again(tmp_path, opening(2)).remaining() == F("0.9")
+        open_ledger(tmp_path, opening(1))
+    assert open_ledger(tmp_path, opening(2)).remaining() == F("0.9")
     for wrong in ("", None, 5):
         with pytest.raises(BadValue, match="why"):
             ledger.set_budget(Rules(budget(3)), why=wrong)
 
 
 def test_a_budget_below_what_is_spent_leaves_nothing(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     ask(ledger, "a", Pure("0.9"))
     ledger.set_budget(Rules(budget("0.5")), why="less")
     assert ledger.remaining() == 0
@@ -426,7 +412,7 @@ def test_a_budget_below_what_is_spent_leaves_nothing(tmp_path):
 
 
 def test_a_changed_budget_weighs_old_charges_in_its_own_orders(tmp_path):
-    ledger = made(tmp_path, 1, "1e-7")
+    ledger = create_ledger(tmp_path, 1, "1e-7")
     sigma = analytic.sigma("0.05", "1e-9")
     for n in range(5):
         ask(ledger, f"{n}", Gaussian(sigma), epsilon="0.05", delta="1e-9")
@@ -435,13 +421,13 @@ def test_a_changed_budget_weighs_old_charges_in_its_own_orders(tmp_path):
     spent = ledger.standing().spent
     for order, value in zip(new.orders, spent.renyi, strict=True):
         assert value / UNITS == pytest.approx(float(5 * order.order / 2 / sigma**2))
-    assert again(tmp_path).standing().spent == spent
+    assert open_ledger(tmp_path).standing().spent == spent
     with pytest.raises(BadValue, match="delta must stay above 0"):
         ledger.set_budget(Rules(budget(3)), why="no δ")
 
 
 def test_a_budget_in_which_old_charges_cannot_be_weighed_is_not_written(tmp_path, monkeypatch):
-    ledger = made(tmp_path, 1, "1e-7")
+    ledger = create_ledger(tmp_path, 1, "1e-7")
     ask(ledger, "a")
 
     def unknown(*_):
@@ -452,11 +438,11 @@ def test_a_budget_in_which_old_charges_cannot_be_weighed_is_not_written(tmp_path
         with pytest.raises(NotPriced):
             ledger.set_budget(Rules(budget(2, "1e-7")), why="more")
     ask(ledger, "b")
-    assert again(tmp_path, opening(1, "1e-7")).verify().spent.epsilon == F("0.2")
+    assert open_ledger(tmp_path, opening(1, "1e-7")).verify().spent.epsilon == F("0.2")
 
 
 def test_a_budget_changed_by_another_process_counts_at_once(tmp_path):
-    ledger, other = made(tmp_path, 1), again(tmp_path)
+    ledger, other = create_ledger(tmp_path, 1), open_ledger(tmp_path)
     other.set_budget(Rules(budget(5, "1e-7")), why="more")
     ask(ledger, "a", Pure(4))
     assert len(ledger.standing().spent.renyi) == 4
@@ -466,7 +452,7 @@ def test_a_budget_changed_by_another_process_counts_at_once(tmp_path):
 
 
 def test_caps_of_question_delta_and_analyst_hold(tmp_path):
-    ledger = made(tmp_path, 3, "1e-7", max_epsilon=1, max_delta="1e-9", analysts={"ana": "1.5"})
+    ledger = create_ledger(tmp_path, 3, "1e-7", max_epsilon=1, max_delta="1e-9", analysts={"ana": "1.5"})
     with pytest.raises(BudgetExceeded, match="One question may take at most ε = 1"):
         ledger.charge(ChargeRequest("a"), Pure(2))
     with pytest.raises(BudgetExceeded, match="One question may take at most δ"):
@@ -484,7 +470,7 @@ def test_caps_of_question_delta_and_analyst_hold(tmp_path):
 
 
 def test_the_datasets_budget_holds_for_colluding_analysts(tmp_path):
-    ledger = made(tmp_path, 1, analysts={"ana": 1, "ben": 1})
+    ledger = create_ledger(tmp_path, 1, analysts={"ana": 1, "ben": 1})
     ask(ledger, "a", Pure("0.6"), analyst="ana")
     with pytest.raises(BudgetExceeded):
         ledger.charge(ChargeRequest("b", analyst="ben"), Pure("0.6"))
@@ -494,7 +480,7 @@ def test_the_datasets_budget_holds_for_colluding_analysts(tmp_path):
 
 
 def test_small_gaussian_questions_go_on_past_the_sum_of_epsilons(tmp_path):
-    ledger = made(tmp_path, 1, "1e-7")
+    ledger = create_ledger(tmp_path, 1, "1e-7")
     sigma = analytic.sigma("0.2", "1e-9")
     for n in range(12):
         ask(ledger, f"{n}", Gaussian(sigma), epsilon="0.2", delta="1e-9")
@@ -506,7 +492,7 @@ def test_small_gaussian_questions_go_on_past_the_sum_of_epsilons(tmp_path):
 
 
 def test_key_selection_has_a_part_of_delta_of_its_own(tmp_path):
-    ledger = made(tmp_path, 100, "1e-7")
+    ledger = create_ledger(tmp_path, 100, "1e-7")
     for n in range(50):
         ask(ledger, f"{n}", Approx("0.01", "1e-9"))
     with pytest.raises(BudgetExceeded, match="key selection 0 is left") as refused:
@@ -517,7 +503,7 @@ def test_key_selection_has_a_part_of_delta_of_its_own(tmp_path):
 
 
 def test_a_budget_of_epsilon_alone_names_the_delta_that_it_cannot_take(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     with pytest.raises(BudgetExceeded, match="without any δ"):
         ledger.charge(ChargeRequest("k"), Approx("0.1", "1e-9"))
     with pytest.raises(BudgetExceeded, match="without any δ"):
@@ -528,7 +514,7 @@ def test_a_budget_of_epsilon_alone_names_the_delta_that_it_cannot_take(tmp_path)
 
 
 def test_parts_fixed_per_unit_are_paid_side_by_side(tmp_path):
-    ledger = made(tmp_path, 1, fixed=["region"])
+    ledger = create_ledger(tmp_path, 1, fixed=["region"])
     for path in (NORTH, SOUTH):
         ledger.charge(ChargeRequest(f"{path}", path=path), Pure("0.7"))
     assert ledger.standing().spent.epsilon == F("0.7")
@@ -536,16 +522,16 @@ def test_parts_fixed_per_unit_are_paid_side_by_side(tmp_path):
     assert ledger.remaining((("region", "east"),)) == 1
     with pytest.raises(BudgetExceeded):
         ledger.charge(ChargeRequest("more", path=NORTH), Pure("0.4"))
-    assert again(tmp_path, fixed=["region"]).verify().spent.epsilon == F("0.7")
+    assert open_ledger(tmp_path, fixed=["region"]).verify().spent.epsilon == F("0.7")
 
 
 def test_columns_that_may_change_within_a_unit_carry_no_parts(tmp_path):
     with pytest.raises(BadValue, match="fixed per unit"):
-        made(tmp_path, 1, fixed=["sex"]).charge(ChargeRequest("k", path=NORTH), Pure("0.7"))
+        create_ledger(tmp_path, 1, fixed=["sex"]).charge(ChargeRequest("k", path=NORTH), Pure("0.7"))
 
 
 def test_replace_one_pays_for_every_part(tmp_path):
-    ledger = made(tmp_path, 1, under="replace-one", fixed=["region"])
+    ledger = create_ledger(tmp_path, 1, under="replace-one", fixed=["region"])
     ledger.charge(ChargeRequest("a", path=NORTH), Pure("0.5"))
     ledger.charge(ChargeRequest("b", path=SOUTH), Pure("0.5"))
     assert ledger.remaining() == ledger.remaining((("region", "east"),)) == 0
@@ -554,13 +540,13 @@ def test_replace_one_pays_for_every_part(tmp_path):
 
 
 def test_replace_one_pays_for_every_part_of_a_cost(tmp_path):
-    ledger = made(tmp_path, 1, under="replace-one")
+    ledger = create_ledger(tmp_path, 1, under="replace-one")
     ledger.charge(ChargeRequest("a"), Apart((Pure("0.5"), Pure("0.5"))))
     assert ledger.remaining() == 0
 
 
 def test_a_unit_may_have_moved_between_snapshots(tmp_path):
-    ledger = made(tmp_path, 1, fixed=["region"])
+    ledger = create_ledger(tmp_path, 1, fixed=["region"])
     ledger.charge(ChargeRequest("a", path=NORTH, snapshot="monday"), Pure("0.5"))
     ledger.charge(ChargeRequest("b", path=SOUTH, snapshot="monday"), Pure("0.5"))
     assert ledger.remaining() == F("0.5")
@@ -569,7 +555,7 @@ def test_a_unit_may_have_moved_between_snapshots(tmp_path):
 
 
 def test_analysts_caps_count_parts_the_same_way(tmp_path):
-    ledger = made(tmp_path, 3, fixed=["region"], analysts={"ana": 1})
+    ledger = create_ledger(tmp_path, 3, fixed=["region"], analysts={"ana": 1})
     ledger.charge(ChargeRequest("a", path=NORTH, analyst="ana"), Pure(1))
     ledger.charge(ChargeRequest("b", path=SOUTH, analyst="ana"), Pure(1))
     with pytest.raises(BudgetExceeded):
@@ -580,7 +566,7 @@ def test_analysts_caps_count_parts_the_same_way(tmp_path):
 
 
 def test_a_purse_is_paid_once_and_spent_inside(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     purse = ledger.purse(ChargeRequest("run", memo="an adaptive run"), Pure("0.5"))
     assert ledger.remaining() == F("0.5")
     for n in range(5):
@@ -594,10 +580,9 @@ def test_a_purse_is_paid_once_and_spent_inside(tmp_path):
 
 
 def test_a_purse_is_found_again_under_its_key(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     ledger.purse(ChargeRequest("run", memo="run"), Pure("0.5")).charge(ChargeRequest("step 1"), Pure("0.3"))
-    ledger.close()
-    ledger = again(tmp_path)
+    ledger = reopen_ledger(ledger, tmp_path)
     purse = ledger.purse(ChargeRequest("run", memo="run"), Pure("0.5"))
     with pytest.raises(BudgetExceeded):
         purse.charge(ChargeRequest("step 2"), Pure("0.3"))
@@ -607,7 +592,7 @@ def test_a_purse_is_found_again_under_its_key(tmp_path):
 
 
 def test_purses_pay_for_charges_of_other_kinds(tmp_path):
-    ledger = made(tmp_path, 3, "1e-7")
+    ledger = create_ledger(tmp_path, 3, "1e-7")
     purse = ledger.purse(ChargeRequest("zcdp", epsilon="1.2", delta="1e-9"), Zcdp("0.01"))
     for n in range(4):
         purse.charge(ChargeRequest(f"g{n}", epsilon="0.4", delta="1e-9"), Gaussian(20))
@@ -625,7 +610,7 @@ def test_purses_pay_for_charges_of_other_kinds(tmp_path):
 
 
 def test_a_purse_for_one_part_pays_for_nothing_outside_that_part(tmp_path):
-    ledger = made(tmp_path, 1, fixed=["region"])
+    ledger = create_ledger(tmp_path, 1, fixed=["region"])
     north = ledger.purse(ChargeRequest("run north", path=NORTH), Pure(1))
     for outside in ((), SOUTH, (("sex", "f"),)):
         with pytest.raises(BadValue, match="must lie inside the path of its purse"):
@@ -637,7 +622,7 @@ def test_a_purse_for_one_part_pays_for_nothing_outside_that_part(tmp_path):
 
 
 def test_a_purse_has_no_answer_of_its_own(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     purse = ledger.purse(ChargeRequest("run"), Pure(1))
     purse.commit(purse.charge(ChargeRequest("all of it"), Pure(1)), b"a step")
     for act in (lambda: ledger.commit(purse.receipt, b"for nothing"), lambda: ledger.fail(purse.receipt)):
@@ -648,14 +633,14 @@ def test_a_purse_has_no_answer_of_its_own(tmp_path):
 
 
 def test_nothing_is_charged_inside_a_charge(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     receipt = ledger.charge(ChargeRequest("k"), Pure(1))
     with pytest.raises(BadValue, match="must be the receipt of a purse"):
         ledger.charge_part(receipt, ChargeRequest("inside"), Pure(1))
 
 
 def test_a_chain_with_a_purse_spent_outside_or_answered_is_refused(tmp_path):
-    ledger = made(tmp_path, 1, fixed=["region"])
+    ledger = create_ledger(tmp_path, 1, fixed=["region"])
     ledger.purse(ChargeRequest("run", path=NORTH), Pure(1)).charge(ChargeRequest("inside", path=NORTH), Pure("0.5"))
     rows = ledger._store.rows(0)
     part = {**rows[-1].entry, "key": "forged"}
@@ -668,13 +653,13 @@ def test_a_chain_with_a_purse_spent_outside_or_answered_is_refused(tmp_path):
 
 
 def test_many_equal_steps_fill_a_purse_exactly(tmp_path):
-    ledger = made(tmp_path, 1, "1e-7")
+    ledger = create_ledger(tmp_path, 1, "1e-7")
     purse = ledger.purse(ChargeRequest("run"), Repeated(Approx("0.001", "1e-12"), 300))
     for n in range(300):
         purse.charge(ChargeRequest(f"{n}"), Approx("0.001", "1e-12"))
     with pytest.raises(BudgetExceeded, match="purse"):
         purse.charge(ChargeRequest("one more"), Approx("0.001", "1e-12"))
-    inside = again(tmp_path)._read().purses[2].inside
+    inside = open_ledger(tmp_path)._read().purses[2].inside
     assert inside == Inside((("delta", F("3e-10")),), ((Odds(F("0.001")), 300),))  # one slot, however many steps
 
 
@@ -682,7 +667,7 @@ def test_many_equal_steps_fill_a_purse_exactly(tmp_path):
 def test_no_unit_meets_more_answers_than_the_budget_pays_for(tmp_path, seed):
     """The obvious twin: every unit adds up for itself what it met, purses by the charges inside them."""
     chance, columns = random.Random(seed), {"region": "ns", "sex": "fm"}
-    ledger = made(tmp_path, 1, fixed=columns)
+    ledger = create_ledger(tmp_path, 1, fixed=columns)
     met = dict.fromkeys(itertools.product(*columns.values()), F(0))
     purses = []
 
@@ -706,7 +691,7 @@ def test_no_unit_meets_more_answers_than_the_budget_pays_for(tmp_path, seed):
 
 
 def test_purses_close_with_the_dataset(tmp_path):
-    ledger = made(tmp_path, 1, failures=1)
+    ledger = create_ledger(tmp_path, 1, failures=1)
     purse = ledger.purse(ChargeRequest("run"), Pure("0.5"))
     purse.fail(purse.charge(ChargeRequest("step"), Pure("0.1")))
     with pytest.raises(Closed):
@@ -717,7 +702,7 @@ def test_purses_close_with_the_dataset(tmp_path):
 
 
 def test_export_is_checked_without_the_database(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     ask(ledger, "a")
     lines = list(ledger.export())
     rows = rows_of_export(lines)
@@ -726,7 +711,7 @@ def test_export_is_checked_without_the_database(tmp_path):
 
 
 def test_nothing_but_public_words_is_stored(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     ask(ledger, "a", answer=b"noisy 17")
     fields = {name for entry in ledger.entries() for name in entry}
     assert fields == {
@@ -737,13 +722,13 @@ def test_nothing_but_public_words_is_stored(tmp_path):
 
 
 def test_repr_shows_the_dataset_alone(tmp_path):
-    assert repr(made(tmp_path, 1)) == "Ledger('people')"
+    assert repr(create_ledger(tmp_path, 1)) == "Ledger('people')"
 
 
 def test_leaving_its_context_closes_a_ledger(tmp_path):
-    with made(tmp_path, 1) as ledger:
+    with create_ledger(tmp_path, 1) as ledger:
         ask(ledger, "a")
-    with again(tmp_path) as ledger:
+    with open_ledger(tmp_path) as ledger:
         assert ledger.stored("a") == b"42"
 
 
@@ -776,7 +761,7 @@ def test_caps_that_are_no_amounts_are_refused(caps):
 
 
 def test_threads_of_one_process_never_overspend(tmp_path):
-    ledger = made(tmp_path, 1)
+    ledger = create_ledger(tmp_path, 1)
     outcomes = []
 
     def run(who):
@@ -797,7 +782,7 @@ def test_threads_of_one_process_never_overspend(tmp_path):
 
 
 def test_ctrl_c_while_reading_leaves_books_that_can_be_read(tmp_path, monkeypatch):
-    ledger, other = made(tmp_path, 1), again(tmp_path)
+    ledger, other = create_ledger(tmp_path, 1), open_ledger(tmp_path)
     ask(other, "a", analyst="ana")
 
     def interrupted(*_):
@@ -812,7 +797,7 @@ def test_ctrl_c_while_reading_leaves_books_that_can_be_read(tmp_path, monkeypatc
 
 def test_ctrl_c_leaves_a_reservation_that_counts(tmp_path):
     path, head = places(tmp_path)
-    made(tmp_path, 1).close()
+    create_ledger(tmp_path, 1).close()
     script = f"""
 import time
 from discreet.ledger.ledger import Ledger
@@ -837,27 +822,25 @@ time.sleep(60)
 
 
 def test_the_death_of_one_holder_is_one_failure_however_much_was_in_flight(tmp_path):
-    ledger = made(tmp_path, 10, failures=3)
+    ledger = create_ledger(tmp_path, 10, failures=3)
     for n in range(8):
         ledger.charge(ChargeRequest(f"k{n}"), Pure("0.1"))
-    ledger.close()
-    ledger = again(tmp_path)
+    ledger = reopen_ledger(ledger, tmp_path)
     for n in range(8):
         receipt = ledger.charge(ChargeRequest(f"k{n}"), Pure("0.1"))
         assert receipt.attempt == 2
         ledger.commit(receipt, b"in the end")
     assert (ledger.standing().failures, ledger.standing().closed) == (1, False)
     ledger.close()
-    assert again(tmp_path).verify().failures == 1
+    assert open_ledger(tmp_path).verify().failures == 1
 
 
 def test_each_holder_that_dies_counts_and_so_does_each_failure_that_is_told(tmp_path):
-    ledger = made(tmp_path, 10, failures=4)
+    ledger = create_ledger(tmp_path, 10, failures=4)
     for n in range(2):
         for m in range(3):
             ledger.charge(ChargeRequest(f"k{n}{m}"), Pure("0.1"))
-        ledger.close()
-        ledger = again(tmp_path)
+        ledger = reopen_ledger(ledger, tmp_path)
     for n in range(2):
         for m in range(3):
             ledger.commit(ledger.charge(ChargeRequest(f"k{n}{m}"), Pure("0.1")), b"x")
@@ -868,22 +851,20 @@ def test_each_holder_that_dies_counts_and_so_does_each_failure_that_is_told(tmp_
 
 
 def test_a_death_gives_each_charge_one_more_attempt_and_no_third(tmp_path):
-    ledger = made(tmp_path, 1, failures=100)
+    ledger = create_ledger(tmp_path, 1, failures=100)
     for _ in range(2):
         for n in range(3):
             ledger.charge(ChargeRequest(f"k{n}"), Pure("0.1"))
-        ledger.close()
-        ledger = again(tmp_path)
+        ledger = reopen_ledger(ledger, tmp_path)
     assert [ledger.charge(ChargeRequest(f"k{n}"), Pure("0.1")).attempt for n in range(3)] == [1, 1, 1]
     assert (ledger.standing().failures, ledger.remaining()) == (2, F("0.4"))
 
 
 def test_a_death_is_counted_anew_after_the_curator_reopened(tmp_path):
-    ledger = made(tmp_path, 10, failures=1)
+    ledger = create_ledger(tmp_path, 10, failures=1)
     for n in range(2):
         ledger.charge(ChargeRequest(f"k{n}"), Pure("0.1"))
-    ledger.close()
-    ledger = again(tmp_path)
+    ledger = reopen_ledger(ledger, tmp_path)
     for n in range(2):
         with pytest.raises(Closed):
             ledger.charge(ChargeRequest(f"k{n}"), Pure("0.1"))
@@ -912,10 +893,10 @@ def in_threads(count, work):
 
 
 def test_whoever_asks_what_is_being_computed_waits_and_replays(tmp_path):
-    ledger, computed = made(tmp_path, 1), []
+    ledger, computed = create_ledger(tmp_path, 1), []
 
     def work():
-        with again(tmp_path) as own:
+        with open_ledger(tmp_path) as own:
             receipt = own.charge(ChargeRequest("k"), Pure("0.4"))
             if not receipt.stored:
                 computed.append(receipt.attempt)
@@ -929,13 +910,13 @@ def test_whoever_asks_what_is_being_computed_waits_and_replays(tmp_path):
 
 
 def test_one_of_those_who_wait_takes_over_from_a_holder_that_dies(tmp_path):
-    made(tmp_path, 1).close()
-    first, computed = again(tmp_path), []
+    create_ledger(tmp_path, 1).close()
+    first, computed = open_ledger(tmp_path), []
     first.charge(ChargeRequest("k"), Pure("0.4"))
     threading.Timer(0.2, first.close).start()
 
     def work():
-        with again(tmp_path) as own:
+        with open_ledger(tmp_path) as own:
             receipt = own.charge(ChargeRequest("k"), Pure("0.4"))
             if not receipt.stored:
                 computed.append(receipt.attempt)
@@ -944,18 +925,18 @@ def test_one_of_those_who_wait_takes_over_from_a_holder_that_dies(tmp_path):
 
     assert in_threads(4, work) == [b"second"] * 4
     assert computed == [2]
-    assert again(tmp_path).verify().failures == 1
+    assert open_ledger(tmp_path).verify().failures == 1
 
 
 def test_those_who_waited_for_what_failed_twice_are_not_charged_again(tmp_path, monkeypatch):
-    ledger, computed, waits, wait = made(tmp_path, 1), [], [], Ledger._wait_for
+    ledger, computed, waits, wait = create_ledger(tmp_path, 1), [], [], Ledger._wait_for
 
     def waiting(self, *given):
         waits.append(self)
         wait(self, *given)
 
     def work():
-        with again(tmp_path) as own:
+        with open_ledger(tmp_path) as own:
             receipt = own.charge(ChargeRequest("k"), Pure("0.4"))
             computed.append(receipt.attempt)
             while receipt.attempt == 1 and len(waits) < 3:  # until all others wait
@@ -970,7 +951,7 @@ def test_those_who_waited_for_what_failed_twice_are_not_charged_again(tmp_path, 
 
 
 def test_waiting_holds_nothing_and_ends_in_time(tmp_path):
-    ledger, other = made(tmp_path, 1), again(tmp_path)
+    ledger, other = create_ledger(tmp_path, 1), open_ledger(tmp_path)
     receipt = ledger.charge(ChargeRequest("k"), Pure("0.4"))
     began = time.monotonic()
     with pytest.raises(LedgerUnavailable, match="being computed"):

@@ -16,35 +16,18 @@ from discreet.ledger.head import Head, HeadFile, default_place
 from discreet.ledger.lease import Lease
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.payer import ChargeRequest
-from discreet.ledger.schema import SCHEMA
 from discreet.ledger.store import SqliteStore
 from discreet.privacy.cost import Pure
 
-from .book import again, made, opening, places
-
-
-def raw(folder):
-    """The file as someone without Discreet sees it, triggers dropped."""
-    connection = sqlite3.connect(places(folder)[0], isolation_level=None)
-    for name in ("entries_update", "entries_delete", "answers_update", "answers_delete"):
-        connection.execute(f"DROP TRIGGER {name}")
-    return connection
-
-
-def restore_triggers(connection):
-    for name, sql in SCHEMA.items():
-        if sql.startswith("CREATE TRIGGER"):
-            connection.execute(f"DROP TRIGGER IF EXISTS {name}")
-            connection.execute(sql)
-    connection.close()
-
-
-def used(folder, charges=3):
-    ledger = made(folder, 100)
-    for n in range(charges):
-        ledger.commit(ledger.charge(ChargeRequest(f"key {n}", memo="a question"), Pure("0.1")), b"answer %d" % n)
-    return ledger
-
+from .book import (
+    create_asked_ledger,
+    create_ledger,
+    open_ledger,
+    open_without_triggers,
+    opening,
+    places,
+    restore_triggers,
+)
 
 # --- the chain ----------------------------------------------------------------------
 
@@ -105,7 +88,7 @@ def test_canonical_text_has_no_nan():
 
 
 def test_the_database_is_durable_strict_and_append_only(tmp_path):
-    ledger = used(tmp_path)
+    ledger = create_asked_ledger(tmp_path)
     connection = ledger._store._open_connection()
     told = {
         name: connection.execute(f"PRAGMA {name}").fetchone()[0]
@@ -129,7 +112,7 @@ def test_the_database_is_durable_strict_and_append_only(tmp_path):
 def test_files_are_the_owners_alone(tmp_path):
     old = os.umask(0)
     try:
-        used(tmp_path)
+        create_asked_ledger(tmp_path)
     finally:
         os.umask(old)
     files = [*tmp_path.glob("people.ledger*"), *(tmp_path / "state").iterdir()]
@@ -138,22 +121,22 @@ def test_files_are_the_owners_alone(tmp_path):
 
 
 def test_a_file_others_can_read_is_refused(tmp_path):
-    used(tmp_path).close()
+    create_asked_ledger(tmp_path).close()
     places(tmp_path)[0].chmod(0o644)
     with pytest.raises(IntegrityError, match="not its owner's alone") as refused:
-        again(tmp_path)
+        open_ledger(tmp_path)
     assert "chmod 600" in refused.value.fix
 
 
 def test_a_folder_anyone_can_rearrange_is_refused(tmp_path):
-    used(tmp_path).close()
+    create_asked_ledger(tmp_path).close()
     tmp_path.chmod(0o777)
     with pytest.raises(IntegrityError, match="open folder"):
-        again(tmp_path)
+        open_ledger(tmp_path)
 
 
 def test_links_are_refused(tmp_path):
-    used(tmp_path).close()
+    create_asked_ledger(tmp_path).close()
     path, head = places(tmp_path)
     link = tmp_path / "link.ledger"
     link.symlink_to(path)
@@ -162,7 +145,7 @@ def test_links_are_refused(tmp_path):
     link.unlink()
     os.link(path, link)
     with pytest.raises(IntegrityError, match="second name"):
-        again(tmp_path)
+        open_ledger(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -191,19 +174,19 @@ def test_another_database_is_refused(tmp_path):
 
 
 def test_a_newer_format_is_refused(tmp_path):
-    used(tmp_path).close()
+    create_asked_ledger(tmp_path).close()
     connection = sqlite3.connect(places(tmp_path)[0])
     connection.execute("PRAGMA user_version = 3")
     connection.close()
     with pytest.raises(LedgerUnavailable, match="format 3"):
-        again(tmp_path)
+        open_ledger(tmp_path)
 
 
 def test_a_table_with_a_trigger_more_or_less_is_refused(tmp_path):
-    used(tmp_path).close()
-    raw(tmp_path).close()
+    create_asked_ledger(tmp_path).close()
+    open_without_triggers(tmp_path).close()
     with pytest.raises(IntegrityError, match="tables were changed"):
-        again(tmp_path)
+        open_ledger(tmp_path)
 
 
 def test_creating_a_ledger_can_be_repeated_after_a_crash(tmp_path):
@@ -211,7 +194,7 @@ def test_creating_a_ledger_can_be_repeated_after_a_crash(tmp_path):
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     with pytest.raises(LedgerUnavailable, match="empty"):
         Ledger.open(path, head=head)
-    assert made(tmp_path).standing().entries == 1
+    assert create_ledger(tmp_path).standing().entries == 1
 
 
 def test_a_missing_file_and_a_missing_folder_are_named_in_the_error(tmp_path):
@@ -221,7 +204,7 @@ def test_a_missing_file_and_a_missing_folder_are_named_in_the_error(tmp_path):
 
 
 def test_a_locked_ledger_is_reported_in_time(tmp_path):
-    used(tmp_path).close()
+    create_asked_ledger(tmp_path).close()
     path, head = places(tmp_path)
     ledger = Ledger.open(path, head=head, wait=0.2)
     other = sqlite3.connect(path, isolation_level=None)
@@ -240,36 +223,36 @@ def test_a_locked_ledger_is_reported_in_time(tmp_path):
 
 
 def test_an_answer_edited_or_dropped_is_noticed(tmp_path):
-    used(tmp_path).close()
-    connection = raw(tmp_path)
+    create_asked_ledger(tmp_path).close()
+    connection = open_without_triggers(tmp_path)
     connection.execute("UPDATE answers SET bytes = x'00' WHERE charge = 2")
     restore_triggers(connection)
-    ledger = again(tmp_path)
+    ledger = open_ledger(tmp_path)
     with pytest.raises(IntegrityError, match="answer of charge 2"):
         ledger.stored("key 0")
     with pytest.raises(IntegrityError, match="answer of charge 2"):
         ledger.verify()
     ledger.close()
-    connection = raw(tmp_path)
+    connection = open_without_triggers(tmp_path)
     connection.execute("DELETE FROM answers WHERE charge = 2")
     restore_triggers(connection)
     with pytest.raises(IntegrityError, match="answer of charge 2"):
-        again(tmp_path).verify()
+        open_ledger(tmp_path).verify()
 
 
 def test_a_cut_end_is_noticed(tmp_path):
-    used(tmp_path).close()
-    connection = raw(tmp_path)
+    create_asked_ledger(tmp_path).close()
+    connection = open_without_triggers(tmp_path)
     connection.execute("DELETE FROM answers WHERE charge = 6")
     connection.execute("DELETE FROM entries WHERE n >= 6")
     restore_triggers(connection)
     with pytest.raises(IntegrityError, match="cut or restored from an old copy"):
-        again(tmp_path)
+        open_ledger(tmp_path)
 
 
 def test_a_rewritten_chain_is_noticed_by_its_head(tmp_path):
-    used(tmp_path).close()
-    connection = raw(tmp_path)
+    create_asked_ledger(tmp_path).close()
+    connection = open_without_triggers(tmp_path)
     chain = connection.execute("SELECT n, body, hash FROM entries ORDER BY n").fetchall()
     before = chain[0][2]
     for n, body, _ in chain[1:]:
@@ -278,27 +261,27 @@ def test_a_rewritten_chain_is_noticed_by_its_head(tmp_path):
         connection.execute("UPDATE entries SET body = ?, hash = ? WHERE n = ?", (body, before, n))
     restore_triggers(connection)
     with pytest.raises(IntegrityError, match="not the one that was used last"):
-        again(tmp_path)
+        open_ledger(tmp_path)
 
 
 def test_a_restored_old_copy_is_refused_then_adopted_by_the_curator_only(tmp_path):
-    ledger = used(tmp_path)
+    ledger = create_asked_ledger(tmp_path)
     ledger.close()
     path, head = places(tmp_path)
     shutil.copy(path, tmp_path / "copy")
-    ledger = again(tmp_path)
+    ledger = open_ledger(tmp_path)
     ledger.charge(ChargeRequest("later"), Pure(1))
     ledger.close()
     os.replace(tmp_path / "copy", path)
     with pytest.raises(IntegrityError, match="restored from an old copy"):
-        again(tmp_path)
+        open_ledger(tmp_path)
     adopted = Ledger.adopt(path, why="the disk died; this is the newest copy", head=head)
     assert adopted.entries()[-1]["kind"] == "adopt"
     assert adopted.verify().entries == 8
 
 
 def test_an_old_copy_put_under_a_running_process_is_noticed(tmp_path):
-    ledger = used(tmp_path)
+    ledger = create_asked_ledger(tmp_path)
     path, _ = places(tmp_path)
     ledger.close()
     shutil.copy(path, tmp_path / "copy")
@@ -311,7 +294,7 @@ def test_an_old_copy_put_under_a_running_process_is_noticed(tmp_path):
 
 
 def test_a_copy_used_elsewhere_needs_to_be_adopted(tmp_path):
-    used(tmp_path).close()
+    create_asked_ledger(tmp_path).close()
     path, _ = places(tmp_path)
     elsewhere = tmp_path / "elsewhere.ledger"
     shutil.copy(path, elsewhere)
@@ -321,7 +304,7 @@ def test_a_copy_used_elsewhere_needs_to_be_adopted(tmp_path):
 
 
 def test_a_deleted_ledger_cannot_be_made_anew(tmp_path):
-    used(tmp_path).close()
+    create_asked_ledger(tmp_path).close()
     path, head = places(tmp_path)
     path.unlink()
     for attempt in (lambda: Ledger.create(path, opening(), head=head), lambda: Ledger.open(path, head=head)):
@@ -333,7 +316,7 @@ def test_a_deleted_ledger_cannot_be_made_anew(tmp_path):
 
 
 def test_a_head_that_lags_is_brought_up_to_date(tmp_path):
-    ledger = used(tmp_path)
+    ledger = create_asked_ledger(tmp_path)
     head = HeadFile(places(tmp_path)[1])
     rows_ = ledger._store.rows(0)
     ledger.close()
@@ -341,14 +324,14 @@ def test_a_head_that_lags_is_brought_up_to_date(tmp_path):
         row = rows_[-1 - behind]
         head.prepare(Head(row.number, row.hash))
         head.publish()
-        again(tmp_path).close()
+        open_ledger(tmp_path).close()
         assert head.read() == Head(rows_[-1].number, rows_[-1].hash)
 
 
 def test_a_crash_between_making_and_recording_is_repaired(tmp_path):
-    made(tmp_path).close()
+    create_ledger(tmp_path).close()
     places(tmp_path)[1].unlink()
-    ledger = again(tmp_path)
+    ledger = open_ledger(tmp_path)
     assert HeadFile(places(tmp_path)[1]).read().count == 1
     assert ledger.remaining() == 1
 
@@ -357,10 +340,10 @@ def test_a_crash_between_making_and_recording_is_repaired(tmp_path):
     "text", ["", "{", "[]", '{"count": 0, "hash": "00"}', '{"count": true, "hash": "%s"}' % ("0" * 64)]
 )
 def test_an_unreadable_head_is_refused(tmp_path, text):
-    used(tmp_path).close()
+    create_asked_ledger(tmp_path).close()
     places(tmp_path)[1].write_text(text)
     with pytest.raises(IntegrityError, match="unreadable"):
-        again(tmp_path)
+        open_ledger(tmp_path)
 
 
 def test_the_default_place_is_in_the_users_state(tmp_path, monkeypatch):
@@ -408,7 +391,7 @@ def succeeded(child):
 
 
 def test_a_forked_child_has_its_own_connection_and_lease(tmp_path):
-    ledger = used(tmp_path)
+    ledger = create_asked_ledger(tmp_path)
     ledger.charge(ChargeRequest("before"), Pure(1))
 
     def work():
@@ -426,7 +409,7 @@ def test_a_forked_child_has_its_own_connection_and_lease(tmp_path):
 
 
 def test_a_fork_waits_for_a_thread_in_the_middle_of_writing(tmp_path):
-    ledger, entered = used(tmp_path), threading.Event()
+    ledger, entered = create_asked_ledger(tmp_path), threading.Event()
 
     def slow():
         with ledger._store.writing():
@@ -443,7 +426,7 @@ def test_a_fork_waits_for_a_thread_in_the_middle_of_writing(tmp_path):
 
 
 def test_a_child_forked_while_a_ledger_is_opened_keeps_no_lock(tmp_path, monkeypatch):
-    used(tmp_path).close()
+    create_asked_ledger(tmp_path).close()
     children, sweep = [], Lease.sweep
 
     def slow(self):
@@ -454,7 +437,7 @@ def test_a_child_forked_while_a_ledger_is_opened_keeps_no_lock(tmp_path, monkeyp
         children.append(thread)
 
     monkeypatch.setattr(Lease, "sweep", slow)
-    ledger = again(tmp_path)
+    ledger = open_ledger(tmp_path)
     thread = next(c for c in children if isinstance(c, threading.Thread))
     thread.join()
     try:
@@ -466,11 +449,11 @@ def test_a_child_forked_while_a_ledger_is_opened_keeps_no_lock(tmp_path, monkeyp
 
 
 def test_a_childs_copy_of_the_lease_does_not_outlive_its_holder(tmp_path):
-    made(tmp_path, 100).close()
+    create_ledger(tmp_path, 100).close()
     listen, tell = os.pipe()
 
     def work():
-        ledger = again(tmp_path)
+        ledger = open_ledger(tmp_path)
         ledger.charge(ChargeRequest("k"), Pure(1))
         grandchild = in_child(lambda: time.sleep(15))
         os.write(tell, str(grandchild).encode())
@@ -478,7 +461,7 @@ def test_a_childs_copy_of_the_lease_does_not_outlive_its_holder(tmp_path):
     assert succeeded(in_child(work))
     grandchild = int(os.read(listen, 20))
     try:
-        assert again(tmp_path).charge(ChargeRequest("k"), Pure(1)).attempt == 2
+        assert open_ledger(tmp_path).charge(ChargeRequest("k"), Pure(1)).attempt == 2
     finally:
         os.kill(grandchild, signal.SIGKILL)
 
@@ -500,8 +483,8 @@ def test_two_makers_at_once_make_one_ledger(tmp_path):
     for thread in threads:
         thread.join()
     assert sorted(outcomes) == ["made"] + ["refused"] * 7
-    assert again(tmp_path).verify().entries == 1
+    assert open_ledger(tmp_path).verify().entries == 1
 
 
 def test_store_is_the_only_door(tmp_path):
-    assert isinstance(used(tmp_path)._store, SqliteStore)
+    assert isinstance(create_asked_ledger(tmp_path)._store, SqliteStore)

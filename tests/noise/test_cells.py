@@ -71,11 +71,11 @@ def test_a_word_equal_to_a_threshold_is_refined_on_both_sides(cells, ties):
     other = twin(cells, bits)
     for part in [100, cells_part(other, 90)]:
         for step in (-1, 1):
-            near = other.ends[part] + step
-            words = [(near >> (bits - 64 * (i + 1))) & LAST for i in range(ties + 1)]
+            word = other.ends[part] + step
+            words = [(word >> (bits - 64 * (i + 1))) & LAST for i in range(ties + 1)]
             source = Replay(words[1:])
-            found = locate(cells, Digits(words[0], 64), source)
-            assert found == other.located(near, bits)
+            cell = locate(cells, Digits(words[0], 64), source)
+            assert cell == other.located(word, bits)
             assert source.left.size == 0
 
 
@@ -87,8 +87,8 @@ def cells_part(other, j):
 @BOTH
 def test_tails_are_located_beyond_the_tables(cells):
     t, other = tables(cells), twin(cells, 192)
-    near = other.ends[t.count] - 2**70  # within 2⁻¹²² below the end of all sure cells: far out in their tail
-    words = [(near >> shift) & LAST for shift in (128, 64, 0)]
+    word = other.ends[t.count] - 2**70  # within 2⁻¹²² below the end of all sure cells: far out in their tail
+    words = [(word >> shift) & LAST for shift in (128, 64, 0)]
     j, sure = locate(cells, Digits(words[0], 64), Replay([*words[1:], 2**63, 2**63]))
     assert (j >= t.count, sure) == (True, True)
     for words in ([LAST] * 3, [LAST, LAST, 2**40]):

@@ -45,8 +45,8 @@ def test_a_tie_is_refined_and_answered_right_on_both_sides(bound, ties):
     first = int(bound * 2**8)
     rest = int(bound * 2**bits) - (first << (64 * ties))
     for step, truth in [(-1, True), (1, False)]:
-        near = rest + step
-        words = [(near >> (64 * (ties - 1 - i))) & LAST for i in range(ties)]
+        numerator = rest + step
+        words = [(numerator >> (64 * (ties - 1 - i))) & LAST for i in range(ties)]
         source = Replay(words)
         assert below(Digits(first, 8), constant(bound), source) is truth
         assert source.left.size == 0, "every digit given was needed"

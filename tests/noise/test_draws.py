@@ -129,8 +129,8 @@ def test_arrays_are_int64_of_the_size_asked_for(function, size):
 def test_each_call_gives_an_array_of_its_own(function):
     """Caches are shared, draws are not: writing into one result changes nothing else."""
     function(3, 10)[:] = 7
-    again = function(3, 2000)
-    again[:] = 9
+    second = function(3, 2000)
+    second[:] = 9
     assert not (function(3, 2000) == 9).all()
 
 

@@ -26,18 +26,18 @@ def as_mpf(value):
     return mpf(value.numerator) / value.denominator
 
 
-def rounded_masses(sigma, most):
+def rounded_masses(sigma, largest):
     s = as_mpf(sigma) * mpmath.sqrt(2)
-    tails = [mpmath.erfc((2 * k - 1) / (2 * s)) / 2 for k in range(most + 2)]
+    tails = [mpmath.erfc((2 * k - 1) / (2 * s)) / 2 for k in range(largest + 2)]
     return [a - b for a, b in pairwise(tails)]
 
 
-def discrete_masses(sigma, most):
+def discrete_masses(sigma, largest):
     s = as_mpf(sigma)
-    reach = max(most, int(25 * sigma) + 3)
+    reach = max(largest, int(25 * sigma) + 3)
     weights = [mpmath.exp(-k * k / (2 * s * s)) for k in range(reach + 1)]
     total = 2 * mpmath.fsum(weights) - 1
-    return [w / total for w in weights[: most + 1]]
+    return [w / total for w in weights[: largest + 1]]
 
 
 LAWS = [(RoundedGaussian, rounded_masses), (DiscreteGaussian, discrete_masses)]
@@ -118,12 +118,12 @@ def test_one_step_more_than_the_rounded_form_covers_the_discrete_one():
 @TINY
 @pytest.mark.parametrize("law", [RoundedGaussian, DiscreteGaussian])
 def test_tiny_scales_have_no_error_to_state(law, sigma):
-    made = law(sigma)
-    assert (made.variance, made.mean_abs, made.radius(Fraction(95, 100))) == (0.0, 0.0, 0)
-    assert not made.draw(2000, then_system([])).any()
+    mechanism = law(sigma)
+    assert (mechanism.variance, mechanism.mean_abs, mechanism.radius(Fraction(95, 100))) == (0.0, 0.0, 0)
+    assert not mechanism.draw(2000, then_system([])).any()
     with real.precision(128):
-        assert made.mass(0) > Fraction(99, 100).numerator / 100
-        assert abs(made.mass(1)) < 1e-300
+        assert mechanism.mass(0) > Fraction(99, 100).numerator / 100
+        assert abs(mechanism.mass(1)) < 1e-300
 
 
 def keep_bias(sigma, y):

@@ -22,10 +22,10 @@ def as_mpf(value):
     return mpf(value.numerator) / value.denominator
 
 
-def masses(scale, most):
+def masses(scale, largest):
     """P[X = k] for 0 ≤ k ≤ most at 50 digits."""
     a = mpmath.exp(-1 / as_mpf(scale))
-    return list(accumulate(range(most), lambda mass, _: mass * a, initial=(1 - a) / (1 + a)))
+    return list(accumulate(range(largest), lambda mass, _: mass * a, initial=(1 - a) / (1 + a)))
 
 
 @EACH

@@ -64,15 +64,15 @@ def boundary_words(rounding, n, seed):
     words = []
     while len(words) < n:
         k = math.floor(rounding.scale * H * int(rng.choice(named)) + rounding.offset) + int(rng.integers(0, 10**6))
-        at = (k - rounding.offset) / (rounding.scale * H)
-        place = math.floor((at - math.floor(at)) * 2**PLACE_BITS) + int(rng.integers(-1, 2))
-        if math.floor(at) in index and 0 <= place < 2**PLACE_BITS:
-            words.append(index[math.floor(at)] << 48 | place)
+        point = (k - rounding.offset) / (rounding.scale * H)
+        place = math.floor((point - math.floor(point)) * 2**PLACE_BITS) + int(rng.integers(-1, 2))
+        if math.floor(point) in index and 0 <= place < 2**PLACE_BITS:
+            words.append(index[math.floor(point)] << 48 | place)
         elif rounding.scale < 10**6:  # few boundaries in all: near ones again
             k = int(rng.integers(-3, 4)) if rounding.sides == 2 else int(rng.integers(1, 5))
-            at = (k - rounding.offset) / (rounding.scale * H)
-            if math.floor(at) in index:
-                words.append(index[math.floor(at)] << 48 | math.floor((at - math.floor(at)) * 2**PLACE_BITS))
+            point = (k - rounding.offset) / (rounding.scale * H)
+            if math.floor(point) in index:
+                words.append(index[math.floor(point)] << 48 | math.floor((point - math.floor(point)) * 2**PLACE_BITS))
     return np.array(words, dtype=np.uint64)
 
 
@@ -140,13 +140,13 @@ def disagreements(rounding, words, rest, checked):
     """Stages 1, 2 and 3 against stage 3 alone, on the same words; stage 2 sees every word, proven before or not."""
     out = np.empty(words.size, dtype=np.int64)
     proven = lattice._fill_by_table(rounding, words, out)
-    again, refused = lattice._draw_doubtful(rounding, words, Replay([*rest.tolist(), *([2**62 + 1] * 999)]))
+    redrawn, refused = lattice._draw_doubtful(rounding, words, Replay([*rest.tolist(), *([2**62 + 1] * 999)]))
     more, coin = rest[: words.size].tolist(), rest[words.size :].tolist()
-    wrong = int((proven & (refused | (again != out))).sum())
+    wrong = int((proven & (refused | (redrawn != out))).sum())
     doubtful_first = np.argsort(proven, kind="stable")[:checked]
     for i in doubtful_first.tolist():
         exact = slow(rounding, int(words[i]), more[i], coin[i])
-        wrong += (exact is None) != refused[i] or (exact is not None and exact != again[i])
+        wrong += (exact is None) != refused[i] or (exact is not None and exact != redrawn[i])
     return wrong
 
 
@@ -201,8 +201,8 @@ def test_a_keep_coin_on_its_edge_goes_to_the_digits(step, refused, mirrored):
         after = int(edge * mpf(2) ** 128) - (coin << 64)
     word = mirrored << 63 | (proposal >> 49) << 48 | 3 * 2**37
     source = Replay([(proposal & (2**49 - 1)) << 15, coin, 0, after + step])
-    _, found = lattice._draw_doubtful(GAUSSIAN[3], np.array([word], dtype=np.uint64), source)
-    assert (found[0], source.left.size) == (refused, 0)
+    _, verdicts = lattice._draw_doubtful(GAUSSIAN[3], np.array([word], dtype=np.uint64), source)
+    assert (verdicts[0], source.left.size) == (refused, 0)
 
 
 @pytest.mark.parametrize(("step", "expected"), [(-1, 4), (1, 5)])
@@ -228,10 +228,10 @@ def test_both_signs_get_the_same_digits_below():
     rounding = GAUSSIAN[2]
     words = fair(4000, 40) & np.uint64(2**63 - 1)
     mirror = (words ^ np.uint64(2**40 - 1)) | np.uint64(2**63)
-    one, other = np.empty(4000, dtype=np.int64), np.empty(4000, dtype=np.int64)
-    proven = lattice._fill_by_table(rounding, words, one) & lattice._fill_by_table(rounding, mirror, other)
+    first, other = np.empty(4000, dtype=np.int64), np.empty(4000, dtype=np.int64)
+    proven = lattice._fill_by_table(rounding, words, first) & lattice._fill_by_table(rounding, mirror, other)
     assert proven.sum() > 3800
-    assert (one[proven] == -other[proven]).all()
+    assert (first[proven] == -other[proven]).all()
 
 
 def test_a_refused_proposal_is_drawn_anew_from_the_first_digit():

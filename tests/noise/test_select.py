@@ -112,18 +112,18 @@ def test_a_place_beyond_the_sum_is_drawn_anew():
     assert choose([0, 0, 0], Fraction(1), [LAST, 0]) == 0
 
 
-def test_exact_law_of_small_cases():
+def test_shares_of_small_cases_enclose_their_exact_law():
     """Cells of 2⁻¹⁰ of the range: the share each index surely gets encloses its exact probability."""
     gaps, rate, digits = [0, 2, 1], Fraction(1, 2), 10
-    found = []
+    decided = []
     for top in range(2**digits):
         word = top << (64 - digits)
         ends = {
             module._draw_certified(np.array(gaps), rate, Digits(x >> 22, 42), 42, Replay([9]))
             for x in (word, word | (2**54 - 1))
         }
-        found.append(ends.pop() if len(ends) == 1 else "open")
-    share = Counter(found)
+        decided.append(ends.pop() if len(ends) == 1 else "open")
+    share = Counter(decided)
     total = sum(float(np.exp(-float(rate) * g)) for g in gaps)
     inside = 2**digits - share[None]
     for i, g in enumerate(gaps):

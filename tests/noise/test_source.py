@@ -49,7 +49,7 @@ def test_eight_threads_repeat_no_row_of_draws():
     assert distinct_rows(parts) == WORKERS * ROWS
 
 
-def test_repeats_would_be_seen():
+def test_repeated_rows_would_be_noticed():
     part = rows_of_draws()
     assert distinct_rows([part] * WORKERS) == ROWS
 
@@ -62,7 +62,7 @@ def test_words_are_distinct_at_every_size(n):
     assert np.unique(both).size == 2 * n
 
 
-def test_no_words_are_no_words():
+def test_a_request_for_no_words_gives_none():
     assert SYSTEM.words(0).size == 0
 
 

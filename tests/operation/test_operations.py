@@ -37,7 +37,7 @@ def test_a_quote_is_what_the_command_line_prints(people: Path, told: Told) -> No
     assert reply.value.to_json().items() <= dict(reply.data).items()
 
 
-def test_what_follows_a_quote_can_be_called(people: Path, told: Told) -> None:
+def test_commands_offered_by_a_quote_can_be_called(people: Path, told: Told) -> None:
     too_dear = asks.quote(replace(CALL, epsilon="100"))
     (cheaper,) = too_dear.next or ()
     assert cheaper.words == "This fits:"
@@ -141,7 +141,7 @@ def test_every_argument_of_a_call_has_a_flag(verb: str) -> None:
     assert len(flags) >= 4
 
 
-def test_a_mark_is_no_reason(people: Path, told: Told) -> None:
+def test_an_ellipsis_is_no_reason(people: Path, told: Told) -> None:
     """An offered command is pasted as it stands: the ledger would keep its mark as the reason for ever."""
     asks.ask(CALL)
     refusal = told("budget", "set", "people.toml", "--epsilon", "12", "--why", "…", exit_code=2)

@@ -28,7 +28,7 @@ def drawn(picture, marks=MARKS, **more):
 
 def spans(axes):
     """The ends of every error bar."""
-    bars = [made.lines[2][0].get_segments()[0] for made in axes.containers if hasattr(made, "has_xerr")]
+    bars = [container.lines[2][0].get_segments()[0] for container in axes.containers if hasattr(container, "has_xerr")]
     return [(bar[0][0], bar[1][0]) for bar in bars]
 
 

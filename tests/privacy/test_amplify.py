@@ -50,24 +50,24 @@ def response(value: int, values: int, ratio: Fraction) -> list[Fraction]:
 # --- sampling ----------------------------------------------------------------------------------------------------
 
 
-def sampled_mechanism_delta(epsilon: float, delta: float, rate: float, at: float) -> float:
+def sampled_mechanism_delta(epsilon: float, delta: float, rate: float, threshold: float) -> float:
     """The worst (ε, δ) mechanism run with probability p and its absence otherwise, at ε', either way round."""
     e = math.exp(epsilon)
     present = [delta, (1 - delta) * e / (1 + e), (1 - delta) / (1 + e), 0.0]
     absent = [0.0, (1 - delta) / (1 + e), (1 - delta) * e / (1 + e), delta]
     mixed = [rate * a + (1 - rate) * b for a, b in zip(present, absent, strict=True)]
     both = ((mixed, absent), (absent, mixed))
-    return max(sum(max(a - math.exp(at) * b, 0) for a, b in zip(x, y, strict=True)) for x, y in both)
+    return max(sum(max(a - math.exp(threshold) * b, 0) for a, b in zip(x, y, strict=True)) for x, y in both)
 
 
 @pytest.mark.parametrize("epsilon", ["0.01", "1", "5"])
 @pytest.mark.parametrize("rate", ["0.001", "0.3", "1"])
 def test_sampled_promise_is_kept_and_not_wasteful(epsilon: str, rate: str) -> None:
-    found = amplify.sampled_promise(Approx(epsilon, "1e-6"), rate).cost
-    true = sampled_mechanism_delta(float(epsilon), 1e-6, float(rate), float(found.epsilon))
-    assert true <= float(found.delta) * (1 + 1e-6)
-    closer = sampled_mechanism_delta(float(epsilon), 1e-6, float(rate), float(found.epsilon) * 0.99)
-    assert closer > float(found.delta)
+    cost = amplify.sampled_promise(Approx(epsilon, "1e-6"), rate).cost
+    true = sampled_mechanism_delta(float(epsilon), 1e-6, float(rate), float(cost.epsilon))
+    assert true <= float(cost.delta) * (1 + 1e-6)
+    closer = sampled_mechanism_delta(float(epsilon), 1e-6, float(rate), float(cost.epsilon) * 0.99)
+    assert closer > float(cost.delta)
 
 
 def test_sampling_is_only_ever_cheaper_and_nothing_sampled_is_free() -> None:
@@ -94,9 +94,9 @@ def test_sampling_that_no_theorem_covers_is_refused(sampling: str, under: str) -
 
 
 def test_fixed_size_sampling_holds_under_replace_one() -> None:
-    found = amplify.sampled_promise(Approx(1, 0), "0.01", sampling="fixed-size", under="replace-one")
-    assert found.cost == amplify.sampled_promise(Approx(1, 0), "0.01").cost
-    assert "replace-one" in found.route
+    promise = amplify.sampled_promise(Approx(1, 0), "0.01", sampling="fixed-size", under="replace-one")
+    assert promise.cost == amplify.sampled_promise(Approx(1, 0), "0.01").cost
+    assert "replace-one" in promise.route
 
 
 # --- the clones pair ---------------------------------------------------------------------------------------------
@@ -110,8 +110,8 @@ def test_numeric_curve_is_just_above_the_exact_one(reports: int, ratio: float, r
     table = clones.sheet(clones.Clones(ratio, rate, reports), Fraction(1, 10**6))
     for threshold in (1.0, 1 + (ratio - 1) / 7, 1 + (ratio - 1) / 2, ratio):
         exact = divergence(p, q, Fraction(threshold))
-        found = Fraction(clones.delta(table, threshold))
-        assert exact <= found <= exact * (1 + Fraction(1, 10**8)) + Fraction(1, 10**10)
+        delta = Fraction(clones.delta(table, threshold))
+        assert exact <= delta <= exact * (1 + Fraction(1, 10**8)) + Fraction(1, 10**10)
 
 
 def log_choose(n: int, k: int) -> float:
@@ -127,8 +127,8 @@ def test_blocks_of_rows_only_ever_add_to_the_curve() -> None:
             line = 2 * (a / m * (ratio - 1) * (1 + t) - (t * ratio - 1)) / (ratio + 1)
             if line > 0:
                 true += line * math.exp(weight + log_choose(m, a) - m * math.log(2))
-    found = clones.delta(clones.sheet(clones.Clones(ratio, rate, others + 1), Fraction(1, 10**6)), t)
-    assert true * (1 - 1e-9) <= found <= true * 1.02 + 1e-11
+    delta = clones.delta(clones.sheet(clones.Clones(ratio, rate, others + 1), Fraction(1, 10**6)), t)
+    assert true * (1 - 1e-9) <= delta <= true * 1.02 + 1e-11
 
 
 # --- shuffling ---------------------------------------------------------------------------------------------------
@@ -165,24 +165,24 @@ def test_any_randomizer_pair_covers_randomizers_that_break_the_response_conditio
     # A third input that avoids the answer the other two share: R(x) < (R(x₀) + R(x₁))/(E+1) there.
     shared = Fraction(2, 5)
     zero = [shared, (1 - shared) * ratio / (ratio + 1), (1 - shared) / (ratio + 1)]
-    one = [zero[0], zero[2], zero[1]]
+    first = [zero[0], zero[2], zero[1]]
     third = [shared / ratio, (1 - shared / ratio) / 2, (1 - shared / ratio) / 2]
-    rows = [zero, one, third]
+    rows = [zero, first, third]
     assert all(a <= ratio * b for left in rows for right in rows for a, b in zip(left, right, strict=True))
-    assert third[0] < (zero[0] + one[0]) / (ratio + 1)
+    assert third[0] < (zero[0] + first[0]) / (ratio + 1)
     for reports in (2, 3, 5):
         p, q = pair_laws(ratio, 1 / ratio, reports)
         for rest in itertools.combinations_with_replacement(rows, reports - 1):
             for threshold in (Fraction(1), (1 + ratio) / 2):
-                true = divergence(shuffled_law([zero, *rest]), shuffled_law([one, *rest]), threshold)
+                true = divergence(shuffled_law([zero, *rest]), shuffled_law([first, *rest]), threshold)
                 assert true <= divergence(p, q, threshold)
 
 
 def test_pair_with_more_clones_than_proven_is_caught_as_wrong() -> None:
     ratio = Fraction(3)
     p, q = pair_laws(ratio, Fraction(1), 3)
-    zero, one = response(0, 2, ratio), response(1, 2, ratio)
-    true = divergence(shuffled_law([zero, one, one]), shuffled_law([one, one, one]), Fraction(3, 2))
+    zero, first = response(0, 2, ratio), response(1, 2, ratio)
+    true = divergence(shuffled_law([zero, first, first]), shuffled_law([first, first, first]), Fraction(3, 2))
     assert true > divergence(p, q, Fraction(3, 2))
 
 
@@ -191,8 +191,8 @@ def test_more_reports_a_larger_delta_or_a_smaller_local_promise_never_cost_more(
     assert callable(bound)
 
     def price(local: str, reports: int, delta: str) -> Fraction:
-        found: Fraction = bound(local, reports, delta).cost.epsilon
-        return found
+        epsilon: Fraction = bound(local, reports, delta).cost.epsilon
+        return epsilon
 
     base = price("1", 10**4, "1e-6")
     assert price("1", 10**5, "1e-6") <= base
@@ -213,9 +213,9 @@ def test_numeric_bounds_lie_in_their_proven_order(local: str) -> None:
 def test_out_of_range_the_local_promise_is_given_and_said(bound: object) -> None:
     assert callable(bound)
     for local, reports, delta in (("41", 10**6, "1e-6"), ("1e6", 10**6, "1e-6"), ("1", 10**6, "0")):
-        found = bound(local, reports, delta)
-        assert found.cost == Approx(local, 0)
-        assert found.route.startswith("the local promise")
+        promise = bound(local, reports, delta)
+        assert promise.cost == Approx(local, 0)
+        assert promise.route.startswith("the local promise")
 
 
 def test_tiny_and_huge_local_promises_are_priced() -> None:

@@ -23,8 +23,8 @@ def truth(sigma, epsilon):
 @pytest.mark.parametrize("sigma", ["0.01", "0.3", "1", "5", "40", "1000", "1000000"])
 @pytest.mark.parametrize("epsilon", ["0", "0.000000001", "0.01", "1", "8", "100"])
 def test_delta_is_never_below_the_truth(sigma, epsilon):
-    found, exact = analytic.delta(sigma, F(epsilon)), truth(sigma, epsilon)
-    value = mpmath.mpf(found.numerator) / found.denominator
+    delta, exact = analytic.delta(sigma, F(epsilon)), truth(sigma, epsilon)
+    value = mpmath.mpf(delta.numerator) / delta.denominator
     assert value >= exact
     assert value <= exact * (1 + mpmath.mpf(10) ** -12) or value < mpmath.mpf(10) ** -1200
 
@@ -32,17 +32,17 @@ def test_delta_is_never_below_the_truth(sigma, epsilon):
 @pytest.mark.parametrize("sigma", ["0.2", "1", "30"])
 @pytest.mark.parametrize("delta", ["0.1", "1e-5", "1e-15", "1e-60"])
 def test_epsilon_is_the_least_at_that_delta(sigma, delta):
-    found = analytic.epsilon(sigma, F(delta))
-    assert analytic.delta(sigma, found) <= F(delta)
-    assert found == 0 or analytic.delta(sigma, found * (1 - F(1, 10**9))) > F(delta)
+    least = analytic.epsilon(sigma, F(delta))
+    assert analytic.delta(sigma, least) <= F(delta)
+    assert least == 0 or analytic.delta(sigma, least * (1 - F(1, 10**9))) > F(delta)
 
 
 @pytest.mark.parametrize("epsilon", ["1e-9", "0.01", "1", "50", "1e6"])
 @pytest.mark.parametrize("delta", ["0.01", "1e-10", "1e-100"])
 def test_sigma_is_the_least_and_rounded_to_the_noisier_side(epsilon, delta):
-    found = analytic.sigma(epsilon, delta)
-    assert analytic.delta(found, F(epsilon)) <= F(delta)
-    assert analytic.delta(found * (1 - F(1, 10**9)), F(epsilon)) > F(delta)
+    sigma = analytic.sigma(epsilon, delta)
+    assert analytic.delta(sigma, F(epsilon)) <= F(delta)
+    assert analytic.delta(sigma * (1 - F(1, 10**9)), F(epsilon)) > F(delta)
 
 
 def test_far_tails_are_bounded_not_computed():
@@ -54,8 +54,8 @@ def test_far_tails_are_bounded_not_computed():
 
 def test_catch_rate_is_the_gaussian_trade_off():
     exact = mpmath.ncdf(mpmath.mpf("1") - mpmath.sqrt(2) * mpmath.erfinv(1 - 2 * mpmath.mpf("0.05")))
-    found = analytic.catch_rate(F(1), F(1, 20))
-    assert 0 <= mpmath.mpf(found.numerator) / found.denominator - exact < 1e-9
+    power = analytic.catch_rate(F(1), F(1, 20))
+    assert 0 <= mpmath.mpf(power.numerator) / power.denominator - exact < 1e-9
     assert analytic.catch_rate(F(0), F(1, 20)) == F(1, 20)
 
 

@@ -30,26 +30,26 @@ def epsilon_of(sigma):
 
 
 def test_gaussian_sigma_meets_its_target_and_no_less_would():
-    found = calibrate.gaussian_sigma("0.5", "1e-6")
-    assert price.delta(Gaussian(found), "0.5").value <= F(1, 10**6)
-    assert price.delta(Gaussian(found * F(999999, 10**6)), "0.5").value > F(1, 10**6)
+    sigma = calibrate.gaussian_sigma("0.5", "1e-6")
+    assert price.delta(Gaussian(sigma), "0.5").value <= F(1, 10**6)
+    assert price.delta(Gaussian(sigma * F(999999, 10**6)), "0.5").value > F(1, 10**6)
 
 
 def test_zcdp_sigma_is_rounded_to_the_noisier_side():
     for rho in ("0.5", "0.3", "1e-9", "7"):
-        found = calibrate.zcdp_sigma(rho)
-        assert price.zcdp(Gaussian(found)).value <= F(rho)
-        assert price.zcdp(Gaussian(found * (1 - F(1, 10**10)))).value > F(rho)
+        sigma = calibrate.zcdp_sigma(rho)
+        assert price.zcdp(Gaussian(sigma)).value <= F(rho)
+        assert price.zcdp(Gaussian(sigma * (1 - F(1, 10**10)))).value > F(rho)
 
 
 def test_sampled_sigma_meets_its_target_and_a_thousandth_less_would_not():
-    found = calibrate.sampled_sigma(*TARGET)
-    assert epsilon_of(found) <= 1 < epsilon_of(found * F(999, 1000))
+    sigma = calibrate.sampled_sigma(*TARGET)
+    assert epsilon_of(sigma) <= 1 < epsilon_of(sigma * F(999, 1000))
 
 
 def test_unsampled_steps_agree_with_the_closed_form():
-    found, exact = calibrate.sampled_sigma(1, 4, 1, "1e-5"), 2 * calibrate.gaussian_sigma(1, "1e-5")
-    assert exact <= found * (1 + F(1, 10**9)) <= exact * F(1001, 1000)
+    sigma, exact = calibrate.sampled_sigma(1, 4, 1, "1e-5"), 2 * calibrate.gaussian_sigma(1, "1e-5")
+    assert exact <= sigma * (1 + F(1, 10**9)) <= exact * F(1001, 1000)
 
 
 def test_a_hint_is_priced_again_and_saves_the_search(cache, monkeypatch):
@@ -69,8 +69,8 @@ def test_a_hostile_hint_changes_nothing(cache, value):
     place = the_file(cache)
     stored = json.loads(place.read_text())
     place.write_text(json.dumps(stored | {"value": value}))
-    again = calibrate.sampled_sigma(*TARGET)
-    assert again == honest
+    sigma = calibrate.sampled_sigma(*TARGET)
+    assert sigma == honest
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "\x00", "[" * 100000, '{"key": "other", "value": "1"}'])

@@ -18,8 +18,8 @@ def nested(inner: Cost, layer: Callable[[Cost], Cost], layers: int) -> Cost:
 @pytest.mark.parametrize("inner", [Pure(1), Approx(1, "1e-300")])
 def test_a_group_of_astronomical_size_is_priced_as_no_promise(inner: Cost) -> None:
     cost = nested(inner, lambda c: Group(c, 10**9), 47)
-    for at in (0, 1, 10**6):
-        assert price.delta(cost, at).value == 1
+    for epsilon in (0, 1, 10**6):
+        assert price.delta(cost, epsilon).value == 1
     assert price.tradeoff(cost, "0.01").value == 1
 
 
@@ -38,9 +38,9 @@ def test_a_cost_fifty_deep_can_be_priced_and_one_deeper_cannot_be_built() -> Non
 
 def test_samples_of_samples_are_priced_once_as_one_sample() -> None:
     many = nested(Gaussian(1), lambda c: Sampled("0.5", c), 40)
-    one = Sampled(Fraction(1, 2**40), Gaussian(1))
-    assert price.delta(many, 1).value == price.delta(one, 1).value
-    assert price.epsilon(many, "1e-14").value == price.epsilon(one, "1e-14").value
+    sample = Sampled(Fraction(1, 2**40), Gaussian(1))
+    assert price.delta(many, 1).value == price.delta(sample, 1).value
+    assert price.epsilon(many, "1e-14").value == price.epsilon(sample, "1e-14").value
 
 
 def test_many_comparable_parts_cost_the_worst_in_either_order() -> None:
@@ -61,5 +61,5 @@ def test_nested_samples_with_long_rates_are_priced_no_cheaper() -> None:
     """Eleven rates of 400 digits once made a number that Python refuses to print, and the price failed."""
     rate = 1 - Fraction(1, 10**400)
     cost = nested(Gaussian(1), lambda c: Sampled(rate, c), 12)
-    most = Fraction(1, 10**390)  # how much less than 1 the true rate, rate**12, surely is not
-    assert price.delta(cost, 1).value >= price.delta(Sampled(1 - most, Gaussian(1)), 1).value
+    shortfall = Fraction(1, 10**390)  # how much less than 1 the true rate, rate**12, surely is not
+    assert price.delta(cost, 1).value >= price.delta(Sampled(1 - shortfall, Gaussian(1)), 1).value

@@ -41,7 +41,9 @@ def response_laws(epsilon: float, leak: float = 0.0) -> tuple[list[float], list[
         ("value", "replace-one", 4, 4),
     ],
 )
-def test_steps_between_two_stories(question: str, under: str, group: int, units: int) -> None:
+def test_steps_between_two_stories_follow_question_relation_and_group(
+    question: str, under: str, group: int, units: int
+) -> None:
     assert odds.units_at_once(question, under, group) == units
 
 
@@ -88,11 +90,11 @@ def test_unknown_questions_are_refused(question: object) -> None:
 @pytest.mark.parametrize("loss", ["1e-9", "0.1", "1", "20", "900"])
 def test_posterior_is_bayes_rule_at_the_extreme_odds(prior: str, loss: str) -> None:
     before, e = Fraction(prior), Fraction(loss)
-    found = odds.posterior(e, prior)
+    posterior = odds.posterior(e, prior)
     ratio = math.exp(float(e)) if e < 700 else math.inf
-    assert float(found.high) == pytest.approx(1 / (1 + float((1 - before) / before) / ratio), rel=1e-12)
-    assert float(found.low) == pytest.approx(1 / (1 + float((1 - before) / before) * ratio), rel=1e-12)
-    assert 0 <= found.low <= before <= found.high <= 1
+    assert float(posterior.high) == pytest.approx(1 / (1 + float((1 - before) / before) / ratio), rel=1e-12)
+    assert float(posterior.low) == pytest.approx(1 / (1 + float((1 - before) / before) * ratio), rel=1e-12)
+    assert 0 <= posterior.low <= before <= posterior.high <= 1
 
 
 def test_no_loss_leaves_the_prior_and_an_endless_one_leaves_nothing() -> None:
@@ -127,7 +129,7 @@ def test_pure_promises_need_no_exception(cost: Cost) -> None:
 
 @pytest.mark.parametrize("cost", [Gaussian(1), Zcdp("0.1"), Approx(1, "1e-6")])
 @pytest.mark.parametrize("chance", [0, 1])
-def test_other_promises_need_one(cost: Cost, chance: int) -> None:
+def test_promises_other_than_pure_need_an_exception(cost: Cost, chance: int) -> None:
     with pytest.raises(BadValue, match="chance"):
         odds.loss_bound(cost, chance)
 
@@ -179,13 +181,13 @@ def test_gaussian_bound_is_reached_by_telling_only_whether_the_noise_is_large(
         z = -mpmath.sqrt(2) * mpmath.erfinv(2 * mpmath.mpf(chance) - 1)
         reached = mpmath.log(mpmath.mpf(chance) / (mpmath.erfc((z + mu) / mpmath.sqrt(2)) / 2))
         bound = odds.loss_bound(Gaussian(sigma), chance, units=units)
-        found = mpmath.mpf(bound.numerator) / bound.denominator
-        assert reached <= found <= reached * (1 + mpmath.mpf(10) ** -6)
+        loss = mpmath.mpf(bound.numerator) / bound.denominator
+        assert reached <= loss <= reached * (1 + mpmath.mpf(10) ** -6)
 
 
 def test_gaussian_of_hardly_any_noise_has_a_bound_by_simple_tails() -> None:
-    near, beyond = odds.loss_bound(Gaussian("0.001"), "1e-6"), odds.loss_bound(Gaussian("0.000999"), "1e-6")
-    assert near < beyond < near * Fraction(1003, 1000)
+    covered, beyond = odds.loss_bound(Gaussian("0.001"), "1e-6"), odds.loss_bound(Gaussian("0.000999"), "1e-6")
+    assert covered < beyond < covered * Fraction(1003, 1000)
     assert odds.loss_bound(Gaussian("1e-9"), "1e-6", units=10**6) > 10**29
 
 
@@ -223,8 +225,8 @@ def test_approximate_promise_is_met_by_a_mechanism_that_needs_the_extra() -> Non
 @pytest.mark.parametrize(("epsilon", "delta"), [("0.1", "0"), ("1", "0"), ("1", "0.01"), ("3", "1e-6")])
 def test_guess_is_the_best_attackers(prior: str, epsilon: str, delta: str) -> None:
     p, q = response_laws(float(epsilon), float(delta))
-    found = float(odds.guess(Approx(epsilon, delta), prior))
-    assert found == pytest.approx(best_attacker(float(prior), p, q), rel=1e-12)
+    guess = float(odds.guess(Approx(epsilon, delta), prior))
+    assert guess == pytest.approx(best_attacker(float(prior), p, q), rel=1e-12)
 
 
 @pytest.mark.parametrize("units", [1, 2, 5])
@@ -274,8 +276,8 @@ FOUR = Repeated(Gaussian(2), 4)  # exactly one Gaussian with σ = 1
 @pytest.mark.parametrize("units", [1, 3])
 def test_whole_curve_of_a_composed_cost_is_used(units: int) -> None:
     for prior in ("0.1", "0.5", "0.4999999999"):
-        one = float(odds.guess(Gaussian(1), prior, units=units))
-        assert float(odds.guess(FOUR, prior, units=units)) == pytest.approx(one, rel=1e-9)
+        gaussian = float(odds.guess(Gaussian(1), prior, units=units))
+        assert float(odds.guess(FOUR, prior, units=units)) == pytest.approx(gaussian, rel=1e-9)
     tight = odds.loss_bound(Gaussian(1), "1e-6", units=units)
     assert tight <= odds.loss_bound(FOUR, "1e-6", units=units) <= tight + Fraction(4, 5)
     caught = float(odds.catch_rate(Gaussian(1), "0.01", units=units))
@@ -405,33 +407,33 @@ def outside(p: list[float], q: list[float], factor: float) -> float:
 def test_chance_counts_odds_that_move_too_far_in_either_direction(epsilon: str, delta: str) -> None:
     """Telling "more than e^loss", with η if it is true and e^(−loss)·η if it is not, is (ε, δ)-DP, and so is its mirror
     image: one law that does both leaves the range with η(1 + e^(−loss)), which no chance for one direction covers."""
-    found = odds.reach(Approx(epsilon, delta), "replace-one", question="value")
-    eta, e = 100 * float(delta), math.exp(float(found.loss or 0))
+    reach = odds.reach(Approx(epsilon, delta), "replace-one", question="value")
+    eta, e = 100 * float(delta), math.exp(float(reach.loss or 0))
     up, down = eta, eta / e
     p, q = [up, down, 1 - up - down], [down, up, 1 - up - down]
     allowed = float(Fraction(delta)) * (1 + 1e-9)
     assert sum(max(0.0, a - math.exp(float(epsilon)) * b) for a, b in zip(p, q, strict=True)) <= allowed
     moved = outside(p, q, e * (1 - 1e-9))
     assert moved == pytest.approx(eta * (1 + 1 / e))
-    assert eta < moved <= float(found.chance) * (1 + 1e-12)
+    assert eta < moved <= float(reach.chance) * (1 + 1e-12)
 
 
 def test_chance_of_either_direction_that_reaches_one_leaves_no_factor() -> None:
-    found = odds.reach(Approx("0.01", "0.0099"), "replace-one", question="value")
-    assert (found.loss, found.chance) == (None, 1)
+    reach = odds.reach(Approx("0.01", "0.0099"), "replace-one", question="value")
+    assert (reach.loss, reach.chance) == (None, 1)
     assert odds.either_way(Fraction(99, 100), Fraction(0)) == 1
 
 
 @pytest.mark.parametrize("sigma", [0.5, 2, 7.5])
 @pytest.mark.parametrize("chance", ["0.4", "1e-3", "1e-6"])
 def test_rounded_gaussian_leaves_its_range_no_oftener_than_stated(sigma: float, chance: str) -> None:
-    found = odds.reach(Gaussian(Fraction(sigma)), "replace-one", chance, question="value")
-    loss = float(found.loss or 0)
+    odds_reached = odds.reach(Gaussian(Fraction(sigma)), "replace-one", chance, question="value")
+    loss = float(odds_reached.loss or 0)
     reach = math.ceil(12 * sigma)
     cells = [NORMAL.cdf((k + 0.5) / sigma) - NORMAL.cdf((k - 0.5) / sigma) for k in range(-reach, 1)]
     mass = [*cells, *cells[-2::-1]]  # symmetric, so that both tails are exact to many digits
     p, q = [0.0, *mass], [*mass, 0.0]
-    assert outside(p[1:-1], q[1:-1], math.exp(loss)) <= float(found.chance)
+    assert outside(p[1:-1], q[1:-1], math.exp(loss)) <= float(odds_reached.chance)
 
 
 def test_reviewer_hears_bound_and_measurement() -> None:
@@ -455,11 +457,11 @@ def test_small_numbers_do_not_vanish_and_large_ones_round_to_the_worse_side() ->
 
 
 def test_no_sentence_makes_a_promise_privacy_cannot_keep() -> None:
-    half, one = Fraction(1, 2), Fraction(1)
+    half, whole = Fraction(1, 2), Fraction(1)
     said = [
         words.person(half, seen_by="x"),
         words.person_value(half, seen_by="x"),
-        words.odds_moved("It", odds.reaches(Pure(one), "add-remove")),
+        words.odds_moved("It", odds.reaches(Pure(whole), "add-remove")),
         words.reviewer(half, half),
         words.public("person"),
         *(words.strength(Fraction(right)) for right in ("0.6", "0.9", "0.99", "1")),

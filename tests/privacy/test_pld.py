@@ -16,8 +16,8 @@ from .textbook import optimal_epsilon
 
 
 def epsilon(cost, delta):
-    found = pld.epsilon_at(atoms_of(cost), F(delta))
-    return None if found is None else float(found[0])
+    bound = pld.epsilon_at(atoms_of(cost), F(delta))
+    return None if bound is None else float(bound[0])
 
 
 @functools.lru_cache
@@ -53,14 +53,14 @@ def coarse_pmf(rate, mu, step):
 def lower_bound(rate, sigma, times, delta, step=1e-3):
     from dp_accounting.pld import pld_pmf
 
-    one = pld_pmf.create_pmf(coarse_pmf(rate, 1 / sigma, step), step, 0.0, False).to_dense_pmf()
-    return one.self_compose(times).get_epsilon_for_delta(delta)
+    step_law = pld_pmf.create_pmf(coarse_pmf(rate, 1 / sigma, step), step, 0.0, False).to_dense_pmf()
+    return step_law.self_compose(times).get_epsilon_for_delta(delta)
 
 
 @pytest.mark.parametrize("times", [10**3, 10**4, 10**5])
 def test_sampled_gaussian_is_between_a_lower_bound_and_one_per_cent_above(times):
-    found, least = epsilon(Repeated(Sampled("0.01", Gaussian(1)), times), "1e-5"), lower_bound(0.01, 1.0, times, 1e-5)
-    assert least <= found <= 1.01 * least
+    bound, least = epsilon(Repeated(Sampled("0.01", Gaussian(1)), times), "1e-5"), lower_bound(0.01, 1.0, times, 1e-5)
+    assert least <= bound <= 1.01 * least
 
 
 @pytest.mark.parametrize(
@@ -88,17 +88,17 @@ def test_one_gaussian_is_never_below_the_closed_form(delta):
 @pytest.mark.parametrize(("each", "times"), [("0.1", 100), ("0.5", 20), ("0.001", 4000)])
 def test_equal_responses_are_never_below_optimal_composition(each, times, delta):
     exact = float(optimal_epsilon(F(each), F(0), times, F(delta)))
-    found = epsilon(Repeated(Pure(each), times), delta)
-    assert exact * (1 - 1e-12) <= found <= exact * 1.01
+    bound = epsilon(Repeated(Pure(each), times), delta)
+    assert exact * (1 - 1e-12) <= bound <= exact * 1.01
 
 
-@pytest.mark.parametrize("at", [F(0), F(1, 100), F(1, 2), F(3)])
-def test_delta_is_never_below_optimal_composition(at):
+@pytest.mark.parametrize("target", [F(0), F(1, 100), F(1, 2), F(3)])
+def test_delta_is_never_below_optimal_composition(target):
     shares = (convert.Copies(F(3, 10), F(0), 9), convert.Copies(F(1, 7), F(1, 10**7), 20))
     cost = Together((Repeated(Pure("0.3"), 9), Repeated(Approx("1/7", "1e-7"), 20)))
-    exact = convert.mixed_delta(shares, at)
-    found = pld.delta_at(atoms_of(cost), at)[0]
-    assert exact <= found <= exact * F(101, 100) + F(1, 10**10)
+    exact = convert.mixed_delta(shares, target)
+    delta = pld.delta_at(atoms_of(cost), target)[0]
+    assert exact <= delta <= exact * F(101, 100) + F(1, 10**10)
 
 
 def test_library_delta_of_one_step_is_within_the_stated_rounding():
@@ -108,14 +108,14 @@ def test_library_delta_of_one_step_is_within_the_stated_rounding():
     q, mu2 = F(1, 100), F(1)
     for kind in (library.AdjacencyType.REMOVE, library.AdjacencyType.ADD):
         loss = library.GaussianPrivacyLoss(1.0, sampling_prob=0.01, adjacency_type=kind)
-        for at in (F(-1, 1000), F(1, 10**4), F(1, 10), F(1), F(4)):
-            theirs = float(loss.get_delta_for_epsilon(float(at)))
-            assert abs(theirs - _one_step_delta(kind.name, q, mu2, at)) <= 1e-14 * (1 + abs(float(at)))
+        for target in (F(-1, 1000), F(1, 10**4), F(1, 10), F(1), F(4)):
+            theirs = float(loss.get_delta_for_epsilon(float(target)))
+            assert abs(theirs - _one_step_delta(kind.name, q, mu2, target)) <= 1e-14 * (1 + abs(float(target)))
 
 
 @mpmath.workdps(60)
-def _one_step_delta(direction, q, mu2, at):
-    e, rate, mu = mpmath.exp(mpmath.mpf(float(at))), mpmath.mpf(0.01), mpmath.sqrt(mpmath.mpf(int(mu2)))
+def _one_step_delta(direction, q, mu2, target):
+    e, rate, mu = mpmath.exp(mpmath.mpf(float(target))), mpmath.mpf(0.01), mpmath.sqrt(mpmath.mpf(int(mu2)))
     if direction == "REMOVE":  # P = (1−q)N(0) + qN(μ) against Q = N(0): the event is x > c
         inside = (e - (1 - rate)) / rate
         if inside <= 0:
@@ -136,9 +136,9 @@ def test_tiny_delta_is_declined_not_answered_with_infinity_or_too_little():
 
 
 def test_allowance_is_added_to_delta():
-    found, loss = pld.delta_at(atoms_of(Repeated(Sampled("0.01", Gaussian(1)), 1000)), F(5))
+    delta, loss = pld.delta_at(atoms_of(Repeated(Sampled("0.01", Gaussian(1)), 1000)), F(5))
     assert loss.allowance > 0
-    assert found >= F(loss.delta(5.0)) + F(loss.allowance) * F(999999, 10**6)
+    assert delta >= F(loss.delta(5.0)) + F(loss.allowance) * F(999999, 10**6)
 
 
 def test_small_losses_do_not_round_to_nothing():
@@ -158,5 +158,5 @@ def test_parts_without_a_dominant_one_pay_for_all():
     "cost", [Zcdp(1), Pure(10**6), Gaussian("1e-300"), Gaussian("1e300"), Repeated(Sampled("0.5", Gaussian(1)), 10**9)]
 )
 def test_out_of_range_is_declined_without_a_crash(cost):
-    found = epsilon(cost, "1e-5")
-    assert found is None or found >= 0
+    bound = epsilon(cost, "1e-5")
+    assert bound is None or bound >= 0

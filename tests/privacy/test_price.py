@@ -76,16 +76,16 @@ def test_the_route_is_named_and_slack_is_stated():
 
 def test_delta_and_epsilon_are_inverse_to_each_other():
     for cost in (Gaussian(2), Zcdp("0.1"), Repeated(Pure("0.1"), 50), MANY, Together((Pure(1), Gaussian(1)))):
-        found = eps(cost)
-        assert price.delta(cost, F(round(found * 10**12) + 10**4, 10**12)).value <= D
+        bound = eps(cost)
+        assert price.delta(cost, F(round(bound * 10**12) + 10**4, 10**12)).value <= D
 
 
 def test_delta_is_at_most_one_and_says_so_where_nothing_is_promised():
-    found = price.delta(Zcdp(1000), 1)
-    assert found.value == 1
+    bound = price.delta(Zcdp(1000), 1)
+    assert bound.value == 1
 
 
-def test_no_epsilon_is_refused_with_a_reason():
+def test_cost_without_an_epsilon_is_refused_with_a_reason():
     for cost in (Gaussian(1), Zcdp(1), MANY):
         with pytest.raises(NotPriced, match="larger δ"):
             price.epsilon(cost, 0)
@@ -94,12 +94,12 @@ def test_no_epsilon_is_refused_with_a_reason():
 
 
 def test_renyi_states_the_delta_paid_apart():
-    found = price.renyi(Together((Approx(1, "1e-6"), Gaussian(1))), 8)
-    assert found.apart == F(1, 10**6)
-    assert "apart" in found.route
+    bound = price.renyi(Together((Approx(1, "1e-6"), Gaussian(1))), 8)
+    assert bound.apart == F(1, 10**6)
+    assert "apart" in bound.route
 
 
-def test_zcdp_of_each_kind_and_its_refusal():
+def test_each_kind_has_its_zcdp_or_is_refused():
     assert (
         price.zcdp(Together((Pure(1), Exponential(1), Gaussian(2), Zcdp(1)))).value == F(1, 2) + F(1, 8) + F(1, 8) + 1
     )
@@ -118,8 +118,8 @@ def test_trade_off_of_pure_is_two_straight_lines():
 
 
 def test_trade_off_of_a_composition_lies_above_the_gaussian_limit():
-    found = float(price.tradeoff(Repeated(Gaussian(3), 9), "0.05").value)
-    assert found == pytest.approx(0.25951, abs=1e-5)
+    power = float(price.tradeoff(Repeated(Gaussian(3), 9), "0.05").value)
+    assert power == pytest.approx(0.25951, abs=1e-5)
     mixed = float(price.tradeoff(Together((Gaussian(1), Pure("0.001"))), "0.05").value)
     assert 0.2595 < mixed < 0.27
 
@@ -187,24 +187,24 @@ def test_trap_2_a_group_inside_a_sample_is_not_amplified_at_the_rate():
 
 def test_trap_3_a_group_of_a_sampled_plan_goes_through_epsilon_delta_or_everyone():
     plan = Repeated(Sampled("0.05", Gaussian(2)), 50)
-    found = price.epsilon(Group(plan, 3), D)
-    assert "group of 3" in found.route
-    inner = F(found.value, 3)
+    bound = price.epsilon(Group(plan, 3), D)
+    assert "group of 3" in bound.route
+    inner = F(bound.value, 3)
     assert convert.group_approx(inner, price.delta(plan, F(round(inner * 10**15), 10**15)).value, 3)[1] <= D * F(
         10001, 10**4
     )
-    assert found.value <= eps(Repeated(Gaussian("2/3"), 50))
+    assert bound.value <= eps(Repeated(Gaussian("2/3"), 50))
     assert eps(Group(Sampled("0.01", Pure(1)), 3), 0) == 3 * eps(Sampled("0.01", Pure(1)), 0)
 
 
 def test_trap_3_sharper_noise_inside_the_sample_is_no_price_for_two_units():
     """Two units, each sampled at 1/10, move a Gaussian count by 0, 1 or 2: one of them is in nearly twice as often."""
-    sigma, at, q = mpmath.mpf(1) / 4, mpmath.mpf("0.1"), mpmath.mpf(1) / 10
+    sigma, target, q = mpmath.mpf(1) / 4, mpmath.mpf("0.1"), mpmath.mpf(1) / 10
 
     def excess(x):
         law = [(1 - q) ** 2, 2 * q * (1 - q), q**2]
         both = sum(weight * mpmath.npdf(x, k, sigma) for k, weight in enumerate(law))
-        return max(mpmath.mpf(0), both - mpmath.exp(at) * mpmath.npdf(x, 0, sigma))
+        return max(mpmath.mpf(0), both - mpmath.exp(target) * mpmath.npdf(x, 0, sigma))
 
     truth = float(mpmath.quad(excess, [-2, -1, 0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4]))
     tempting = float(price.delta(Sampled("0.1", Gaussian("0.125")), "0.1").value)
@@ -235,9 +235,9 @@ def test_trap_5_permute_and_flip_is_pure_not_bounded_range():
 
 def test_trap_6_discrete_gaussian_is_zcdp_only():
     """At σ = ½, ε = 13.7 the discrete Gaussian's δ is five times the continuous one's: μ-accounting under-reports."""
-    sigma, at = mpmath.mpf(1) / 2, mpmath.mpf("13.7")
+    sigma, target = mpmath.mpf(1) / 2, mpmath.mpf("13.7")
     weights = {k: mpmath.exp(-mpmath.mpf(k * k) / (2 * sigma**2)) for k in range(-30, 31)}
-    excess = (weights[k] - mpmath.exp(at) * weights.get(k - 1, mpmath.mpf(0)) for k in weights)
+    excess = (weights[k] - mpmath.exp(target) * weights.get(k - 1, mpmath.mpf(0)) for k in weights)
     truth = float(sum(max(mpmath.mpf(0), x) for x in excess) / sum(weights.values()))
     assert 5 * float(price.delta(Gaussian("0.5"), "13.7").value) < truth
     assert float(price.delta(Zcdp(2), "13.7").value) > truth

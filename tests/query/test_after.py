@@ -85,7 +85,7 @@ def slow(rows, after):
         cells = [(i, *(row[name] for name in NAMES)) for i, row in enumerate(rows)]
         database.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", cells)
         where = "" if after.having is None else f"WHERE {sql(after.having)}"
-        order = [f"{one.name} {'DESC' if one.descending else 'ASC'} NULLS LAST" for one in after.order]
+        order = [f"{key.name} {'DESC' if key.descending else 'ASC'} NULLS LAST" for key in after.order]
         limit = -1 if after.limit is None else after.limit
         text = f"SELECT i FROM t {where} ORDER BY {', '.join([*order, 'i'])} LIMIT {limit} OFFSET {after.offset}"
         return [i for (i,) in database.execute(text)]
@@ -157,8 +157,8 @@ def test_every_cast_and_function_of_an_odd_key_gives_a_value_or_null(given, kind
     inner += [Arith(op, TryCast(Col("a"), Type.NUMBER), Literal(3)) for op in "+-*/%"]
     inner += [DatePart(part, cast) for part in PARTS] + [Like(cast, "%9%")]
     for expr in inner:
-        found = value(expr, row)
-        assert found is None or isinstance(found, (bool, Fraction, float, str, date))
+        result = value(expr, row)
+        assert result is None or isinstance(result, (bool, Fraction, float, str, date))
         assert value(TryCast(expr, Type.TEXT), row) is None or isinstance(value(TryCast(expr, Type.TEXT), row), str)
         value(Compare("<", expr, Col("b")), row)
         value(Compare("=", expr, Literal(3)), row)
@@ -245,10 +245,10 @@ CASES = [
 
 
 @pytest.mark.parametrize(("term", "row", "expected"), CASES, ids=str)
-def test_three_valued_logic_case_by_case(term, row, expected):
-    found = shown(term, **row)
-    assert found == expected
-    assert type(found) is type(expected)
+def test_three_valued_logic_holds_case_by_case(term, row, expected):
+    result = shown(term, **row)
+    assert result == expected
+    assert type(result) is type(expected)
 
 
 def kept(values, **after):

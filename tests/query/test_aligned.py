@@ -52,7 +52,7 @@ def test_whole_numbers_computed_exactly_lie_on_their_lattice(aggregate):
 
 
 @pytest.mark.parametrize("aggregate", [*ROUNDED, "AVG(vast * vast)", "VAR_POP(vast)", "AVG(vast * 8192 + half)"])
-def test_what_is_not_surely_on_the_lattice_may_be_moved(aggregate):
+def test_values_not_surely_on_the_lattice_may_be_moved(aggregate):
     assert not all(alignments(aggregate))
 
 

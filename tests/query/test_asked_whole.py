@@ -74,7 +74,7 @@ def test_a_private_key_beyond_the_cap_is_no_group_and_others_may_be_cast_after_t
 
 
 @pytest.mark.parametrize("tail", ["GROUP BY a HAVING a = 1", "GROUP BY a HAVING a", "GROUP BY a LIMIT 0"])
-def test_what_is_refused_is_not_charged(both, tail):
+def test_a_refused_question_is_not_charged(both, tail):
     people, _ = both
     spent = people.budget.spent.epsilon
     with pytest.raises(NotAnswerable):

@@ -50,7 +50,7 @@ def test_names_and_clauses_about_released_rows_are_not_in_the_meaning():
         assert meaning(parse_sql(text).question) == meaning(plain)
 
 
-def test_what_changes_the_measurement_changes_the_meaning():
+def test_every_change_of_the_measurement_changes_the_meaning():
     texts = (
         "SELECT COUNT(*) AS n FROM people",
         "SELECT COUNT(age) AS n FROM people",
@@ -69,9 +69,9 @@ def test_what_changes_the_measurement_changes_the_meaning():
 
 def test_the_order_of_conditions_does_not_matter_and_their_number_does():
     a, b = Compare("=", Col("x"), Literal(1)), Compare("=", Col("y"), Literal(True))
-    one, other = (Question("t", (), where=And(both)) for both in ((a, b), (b, a)))
-    assert meaning(one) == meaning(other)
-    assert meaning(Question("t", (), where=a)) != meaning(one)
+    first, other = (Question("t", (), where=And(both)) for both in ((a, b), (b, a)))
+    assert meaning(first) == meaning(other)
+    assert meaning(Question("t", (), where=a)) != meaning(first)
     assert meaning(Question("t", (), where=Compare("=", Col("x"), Literal(True)))) != meaning(
         Question("t", (), where=a)
     )

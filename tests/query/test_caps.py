@@ -35,12 +35,12 @@ def draft(sql, null="drop"):
 
 
 def exact_units(rows, sql, null):
-    made = draft(sql, null)
-    asked = statements(made.schema, made.cells, None, made.caps, [Units()])
-    con = connected(rows, made.schema)
-    found = exacts_of(asked, [con.execute(one.sql).fetchnumpy() for one in asked], made.cells)
+    draft_of_sql = draft(sql, null)
+    asked = statements(draft_of_sql.schema, draft_of_sql.cells, None, draft_of_sql.caps, [Units()])
+    con = connected(rows, draft_of_sql.schema)
+    exact = exacts_of(asked, [con.execute(statement.sql).fetchnumpy() for statement in asked], draft_of_sql.cells)
     con.close()
-    return dict(zip(found.keys, found.parts[Units()].tolist(), strict=True))
+    return dict(zip(exact.keys, exact.parts[Units()].tolist(), strict=True))
 
 
 @pytest.mark.parametrize("letter", ["a", "ü", WIDEST])
@@ -63,37 +63,37 @@ WIDE = (
 
 @pytest.mark.parametrize("sql", [TOWNS, WIDE])
 def test_no_row_of_an_answer_is_longer_than_was_reckoned(sql):
-    made = planned(sql)
-    parts = [one.part for one in made.measured if not isinstance(one.part, Present)]
+    plan = planned(sql)
+    parts = [measured.part for measured in plan.measured if not isinstance(measured.part, Present)]
     labels = {"town": WIDEST * caps.MOST_LETTERS, "code": -(2**63), "low": "\x00" * caps.MOST_LETTERS}
-    key = tuple(labels[one.key.name] for one in made.draft.cells.keys)
+    key = tuple(labels[cell_key.key.name] for cell_key in plan.draft.cells.keys)
 
     def size(rows):
         numbers = {part: np.full(rows, -(2**62), dtype=np.int64) for part in parts}
-        return len(answer_of(made, Released((key,) * rows, numbers)).to_bytes())
+        return len(answer_of(plan, Released((key,) * rows, numbers)).to_bytes())
 
-    one, many = size(1), size(21)
-    assert many - one <= 20 * caps.row_bytes(made.draft.cells, made.draft.recipes)
-    assert one + made.joint.max_groups * caps.row_bytes(made.draft.cells, made.draft.recipes) < LONGEST_ANSWER
+    single, many = size(1), size(21)
+    assert many - single <= 20 * caps.row_bytes(plan.draft.cells, plan.draft.recipes)
+    assert single + plan.joint.max_groups * caps.row_bytes(plan.draft.cells, plan.draft.recipes) < LONGEST_ANSWER
 
 
 def test_of_more_groups_than_an_answer_holds_the_first_in_order_are_shown():
-    made = planned(TOWNS)
-    assert 10_000 < made.joint.max_groups <= caps.MOST_PRIVATE_GROUPS
-    few = replace(made, joint=replace(made.joint, max_groups=3))
+    plan = planned(TOWNS)
+    assert 10_000 < plan.joint.max_groups <= caps.MOST_PRIVATE_GROUPS
+    few = replace(plan, joint=replace(plan.joint, max_groups=3))
     keys = tuple((name,) for name in "abcdefgh")
     counts = np.full(len(keys), 10**6)
     counts[1] = 0
     released = few.joint(Exacts(keys, {part.part: counts for part in few.measured}), SYSTEM)
     assert released.keys == (("a",), ("c",), ("d",))
     assert {len(numbers) for numbers in released.parts.values()} == {3}
-    assert any("the first in the order of their keys" in one for one in answer_of(few, released).caveats)
+    assert any("the first in the order of their keys" in caveat for caveat in answer_of(few, released).caveats)
 
 
 def test_the_caveat_depends_on_what_was_released_alone():
-    made = planned(TOWNS)
-    assert group_limit_caveat(made, made.joint.max_groups - 1) == []
-    assert "others may be missing" in group_limit_caveat(made, made.joint.max_groups)[0]
+    plan = planned(TOWNS)
+    assert group_limit_caveat(plan, plan.joint.max_groups - 1) == []
+    assert "others may be missing" in group_limit_caveat(plan, plan.joint.max_groups)[0]
 
 
 def test_public_groups_whose_labels_would_not_fit_are_refused_before_the_charge():
@@ -112,7 +112,7 @@ def test_public_groups_whose_labels_would_not_fit_are_refused_before_the_charge(
 def test_having_on_released_keys_of_any_kind_ends_in_an_answer():
     """What is done after the noise must not fail: the charge is made, and the draw would be repeated."""
     digits = "9" * caps.MOST_LETTERS
-    made = planned(TOWNS + " HAVING town <> 'x' AND n > 0")
+    plan = planned(TOWNS + " HAVING town <> 'x' AND n > 0")
     keys = tuple((key,) for key in (digits, "\x1b[2J", "nan", "", "9999-12-31", None))
-    numbers = {one.part: np.arange(6) for one in made.measured if not isinstance(one.part, Present)}
-    assert len(answer_of(made, Released(keys, numbers))) == 4
+    numbers = {measured.part: np.arange(6) for measured in plan.measured if not isinstance(measured.part, Present)}
+    assert len(answer_of(plan, Released(keys, numbers))) == 4

@@ -55,27 +55,27 @@ def grouped(*items, schema=SCHEMA):
     ids=str,
 )
 def test_public_keys_have_all_their_labels(item, labels):
-    found = grouped(item)
-    assert found.public
-    assert found.keys[0].labels == labels
-    assert found.size == len(labels)
-    assert found.keys[0].with_null == (None in labels)
+    groups = grouped(item)
+    assert groups.public
+    assert groups.keys[0].labels == labels
+    assert groups.size == len(labels)
+    assert groups.keys[0].with_null == (None in labels)
 
 
 def test_dates_between_bounds_are_public():
-    found = grouped(Col("weekly")).keys[0].labels
-    assert found[0] == date(2020, 1, 2)
-    assert {(b - a).days for a, b in pairwise(found)} == {7}
+    labels = grouped(Col("weekly")).keys[0].labels
+    assert labels[0] == date(2020, 1, 2)
+    assert {(b - a).days for a, b in pairwise(labels)} == {7}
 
 
 @pytest.mark.parametrize("name", ["ward", "note", "big", "wild", "born", "moment", "score", "at"])
 def test_unlisted_and_unbounded_columns_are_private_keys(name):
-    found = grouped(Col("region"), Col(name))
-    assert not found.public
-    assert found.keys[1].labels is None
-    assert found.keys[1].with_null == (name == "note")
+    groups = grouped(Col("region"), Col(name))
+    assert not groups.public
+    assert groups.keys[1].labels is None
+    assert groups.keys[1].with_null == (name == "note")
     with pytest.raises(ValueError, match="private"):
-        found.labels(0)
+        groups.labels(0)
 
 
 def test_no_keys_are_one_public_cell():
@@ -86,14 +86,14 @@ def test_no_keys_are_one_public_cell():
 
 
 def test_cells_are_row_major():
-    found = grouped(Col("region"), Col("vip"), Col("code"))
-    assert found.size == 4 * 3 * 4
-    every = [found.labels(cell) for cell in range(found.size)]
+    groups = grouped(Col("region"), Col("vip"), Col("code"))
+    assert groups.size == 4 * 3 * 4
+    every = [groups.labels(cell) for cell in range(groups.size)]
     assert every[0] == ("north", False, 7)
     assert every[1] == ("north", False, 3)
     assert every[4] == ("north", True, 7)
     assert every[12] == ("south", False, 7)
-    assert len(set(every)) == found.size
+    assert len(set(every)) == groups.size
 
 
 def test_too_many_groups_are_refused_with_the_largest_key_named():

@@ -44,8 +44,8 @@ ROWS = nasty_rows(80)
 
 @pytest.fixture(scope="module")
 def con():
-    with twin.connected(ROWS) as made:
-        yield made
+    with twin.connected(ROWS) as connection:
+        yield connection
 
 
 def asked_for(keys=(), where=None):
@@ -57,18 +57,18 @@ def run(con, question, parts, caps=None, schema=SCHEMA):
     """The exact parts, and the statements that made them."""
     caps = caps or Caps(schema.max_rows, None)
     groups = cells(question, schema)
-    made = statements(schema, groups, question.where, caps, parts)
+    compiled = statements(schema, groups, question.where, caps, parts)
     results = []
-    for statement in made:
-        found = con.execute(statement.sql).fetchnumpy()
+    for statement in compiled:
+        columns = con.execute(statement.sql).fetchnumpy()
         front = ["cell"] if groups.public else [f"k{i}" for i in range(len(groups.keys))]
         buckets = ["bucket"] if isinstance(statement.parts[0], Ranks | Tops) else []
-        assert list(found) == front + buckets + [f"p{i}" for i in range(len(statement.parts))]
-        for name in list(found)[len(front) :]:
-            assert found[name].dtype == "int64"
-            assert not hasattr(found[name], "mask")
-        results.append(found)
-    return exacts_of(made, results, groups), groups
+        assert list(columns) == front + buckets + [f"p{i}" for i in range(len(statement.parts))]
+        for name in list(columns)[len(front) :]:
+            assert columns[name].dtype == "int64"
+            assert not hasattr(columns[name], "mask")
+        results.append(columns)
+    return exacts_of(compiled, results, groups), groups
 
 
 # --- the twin ------------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ def shown(value, key, row):
 
 def group_of(row, groups):
     """The labels of a row's group; None if it belongs to none."""
-    found = []
+    keys = []
     for key in groups.keys:
         value = key_value(key.key.item, row)
         if isinstance(key.key.item, Bins):
@@ -107,8 +107,8 @@ def group_of(row, groups):
             label = label if key.labels is None or label in key.labels else None
         if label is None and not key.with_null:
             return None
-        found.append(label)
-    return tuple(found)
+        keys.append(label)
+    return tuple(keys)
 
 
 def nearest(value, lattice):
@@ -138,12 +138,12 @@ def exact(part, members, schema=SCHEMA):
         case Units() | Present():
             return len({unit for unit, _ in members})
         case Distinct(item):
-            return len({found for _, row in members if (found := evaluated(item, row)) is not None})
+            return len({present for _, row in members if (present := evaluated(item, row)) is not None})
         case RowSum(item, lattice):
             return sum(nearest(evaluated(item, row), lattice) for _, row in members)
         case Ranks(item, grid, _):
-            found = [evaluated(item, row) for _, row in members]
-            return [sum(v is not None and bucket(v, grid) == i for v in found) for i in range(grid.points)]
+            present = [evaluated(item, row) for _, row in members]
+            return [sum(v is not None and bucket(v, grid) == i for v in present) for i in range(grid.points)]
         case Tops(item, values, _):
             return [sum(evaluated(item, row) == value for _, row in members) for value in values]
 
@@ -161,13 +161,13 @@ def wanted(question, parts, groups, rows=ROWS, cap=SCHEMA.max_rows):
 
 
 def check(con, question, parts, caps=None):
-    found, groups = run(con, question, parts, caps)
+    parts_read, groups = run(con, question, parts, caps)
     expected = wanted(question, parts, groups, cap=caps.rows if caps else SCHEMA.max_rows)
-    assert set(found.keys) == set(expected)
-    assert len(found.keys) == len(expected)
-    for place, key in enumerate(found.keys):
+    assert set(parts_read.keys) == set(expected)
+    assert len(parts_read.keys) == len(expected)
+    for place, key in enumerate(parts_read.keys):
         for part in parts:
-            got = found.parts[part]
+            got = parts_read.parts[part]
             if isinstance(part, Ranks | Tops):
                 points = part.grid.points if isinstance(part, Ranks) else len(part.values)
                 assert got.of(place, points).tolist() == expected[key][part], (key, part)
@@ -295,8 +295,8 @@ def test_every_computed_number_can_be_summed_whatever_its_rows(con):
         Arith("*", Col("wild"), Col("wild")),
         TryCast(Col("note"), Type.NUMBER),
     ):
-        found, _ = run(con, asked_for(), (RowSum(expr, lattice),))
-        assert abs(int(found.parts[RowSum(expr, lattice)][0])) <= 2**62 - 1
+        parts_read, _ = run(con, asked_for(), (RowSum(expr, lattice),))
+        assert abs(int(parts_read.parts[RowSum(expr, lattice)][0])) <= 2**62 - 1
 
 
 def test_sums_saturate_instead_of_failing():
@@ -305,8 +305,8 @@ def test_sums_saturate_instead_of_failing():
     with twin.connected(rows, wide) as con:
         question = resolved(Question("people", (Output("n", CountRows()),)), wide)
         part = RowSum(Col("x"), Lattice(-(2**61), 2**61, Fraction(1)))
-        found, _ = run(con, question, (part,), schema=wide)
-    assert found.parts[part].tolist() == [2**62 - 1]
+        parts_read, _ = run(con, question, (part,), schema=wide)
+    assert parts_read.parts[part].tolist() == [2**62 - 1]
 
 
 # --- shape ---------------------------------------------------------------------------------------------------------
@@ -314,8 +314,8 @@ def test_sums_saturate_instead_of_failing():
 
 def test_one_statement_for_all_sums_and_one_for_each_choice():
     parts = (Rows(), CHOICES[0], Units(), CHOICES[5])
-    made = statements(SCHEMA, cells(asked_for(), SCHEMA), None, Caps(4, None), parts)
-    assert [statement.parts for statement in made] == [(Rows(), Units()), (CHOICES[0],), (CHOICES[5],)]
+    compiled = statements(SCHEMA, cells(asked_for(), SCHEMA), None, Caps(4, None), parts)
+    assert [statement.parts for statement in compiled] == [(Rows(), Units()), (CHOICES[0],), (CHOICES[5],)]
 
 
 def test_an_empty_table_gives_zeros_for_public_keys_and_nothing_for_private_ones():
@@ -326,17 +326,17 @@ def test_an_empty_table_gives_zeros_for_public_keys_and_nothing_for_private_ones
 
 
 def test_plain_questions_compile_to_plain_sql():
-    made = statements(SCHEMA, cells(asked_for(), SCHEMA), None, Caps(4, None), (Rows(), Units(), PARTS[6]))
-    assert "TRY" not in made[0].sql
-    assert "discreet_rank <=" not in made[0].sql
-    assert "count(*) FILTER (WHERE discreet_rank = 1)" in made[0].sql
-    assert "sum(c0)" in made[0].sql
+    compiled = statements(SCHEMA, cells(asked_for(), SCHEMA), None, Caps(4, None), (Rows(), Units(), PARTS[6]))
+    assert "TRY" not in compiled[0].sql
+    assert "discreet_rank <=" not in compiled[0].sql
+    assert "count(*) FILTER (WHERE discreet_rank = 1)" in compiled[0].sql
+    assert "sum(c0)" in compiled[0].sql
 
 
 def test_private_keys_are_sorted_whatever_the_order_of_rows():
     question, parts = asked_for([Col("note"), Col("vip")]), (Present(), Rows())
-    with twin.connected(ROWS) as one, twin.connected(ROWS[::-1]) as other:
-        a, b = run(one, question, parts)[0], run(other, question, parts)[0]
+    with twin.connected(ROWS) as first, twin.connected(ROWS[::-1]) as other:
+        a, b = run(first, question, parts)[0], run(other, question, parts)[0]
     assert a.keys == b.keys
     assert all(a.parts[part].tolist() == b.parts[part].tolist() for part in parts)
     assert [key[0] for key in a.keys if key[0] is not None] == sorted(key[0] for key in a.keys if key[0] is not None)
@@ -344,11 +344,11 @@ def test_private_keys_are_sorted_whatever_the_order_of_rows():
 
 
 def test_public_keys_beside_private_ones_keep_their_public_order(con):
-    found, groups = run(con, asked_for([Bins(Col("age")), Col("note")]), (Present(), CHOICES[0]))
-    places = [groups.keys[0].labels.index(key[0]) for key in found.keys]
+    parts_read, groups = run(con, asked_for([Bins(Col("age")), Col("note")]), (Present(), CHOICES[0]))
+    places = [groups.keys[0].labels.index(key[0]) for key in parts_read.keys]
     assert places == sorted(places)
-    dense = [found.parts[CHOICES[0]].of(place, 111).sum() for place in range(len(found.keys))]
-    assert (found.parts[Present()] >= 1).all()
+    dense = [parts_read.parts[CHOICES[0]].of(place, 111).sum() for place in range(len(parts_read.keys))]
+    assert (parts_read.parts[Present()] >= 1).all()
     assert min(dense) >= 1
 
 
@@ -371,12 +371,12 @@ def many_groups(units=40):
 def test_a_unit_counts_in_at_most_its_cap_of_groups(groups):
     question, caps = asked_for([Col("region")]), Caps(4, groups)
     with twin.connected(many_groups()) as con:
-        found, _ = run(con, question, (Units(), Rows(), CHOICES[5], PARTS[6]), caps)
-        assert found.parts[Units()].sum() == 40 * groups
-        assert found.parts[Rows()].sum() == 40 * groups
-        assert found.parts[PARTS[6]].sum() == 4000 * groups
-        assert sum(found.parts[CHOICES[5]].of(cell, 4).sum() for cell in range(4)) == 40 * groups
-        assert (found.parts[Units()] > 0).all()  # units keep different groups
+        parts_read, _ = run(con, question, (Units(), Rows(), CHOICES[5], PARTS[6]), caps)
+        assert parts_read.parts[Units()].sum() == 40 * groups
+        assert parts_read.parts[Rows()].sum() == 40 * groups
+        assert parts_read.parts[PARTS[6]].sum() == 4000 * groups
+        assert sum(parts_read.parts[CHOICES[5]].of(cell, 4).sum() for cell in range(4)) == 40 * groups
+        assert (parts_read.parts[Units()] > 0).all()  # units keep different groups
 
 
 def test_groups_of_a_unit_do_not_depend_on_other_units_or_row_order():
@@ -448,8 +448,8 @@ def test_no_expression_makes_the_engine_fail(con, where, item, caps):
         RowSum(settled, lattice),
         Ranks(settled, grid, Fraction(1, 2)),
     )
-    found, _ = run(con, question, parts, caps)
-    assert (abs(found.parts[RowSum(settled, lattice)]) <= 10 * found.parts[Rows((settled,))]).all()
+    parts_read, _ = run(con, question, parts, caps)
+    assert (abs(parts_read.parts[RowSum(settled, lattice)]) <= 10 * parts_read.parts[Rows((settled,))]).all()
 
 
 def test_conditions_are_joined_one_by_one():

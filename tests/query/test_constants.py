@@ -77,8 +77,8 @@ def exact_counts(prepared, sql):
     draft = draft_of(parse_sql(sql).question, SCHEMA)
     parts = [need.part for need in draft.needs]
     asked = statements(SCHEMA, draft.cells, draft.question.where, draft.caps, parts)
-    found = exacts_of(asked, [prepared.execute(one.sql).fetchnumpy() for one in asked], draft.cells)
-    return [int(n) for n in found.parts[parts[0]]]
+    exact = exacts_of(asked, [prepared.execute(statement.sql).fetchnumpy() for statement in asked], draft.cells)
+    return [int(n) for n in exact.parts[parts[0]]]
 
 
 def same(both, condition):
@@ -162,8 +162,8 @@ def test_lines_over_a_column_are_compared_in_fractions(both, name, op, constant,
     where = Compare({"<>": "!="}.get(op, op), item, Literal(constant))
     draft = draft_of(replace(parse_sql("SELECT COUNT(*) AS x FROM t").question, where=where), SCHEMA)
     (asked,) = statements(SCHEMA, draft.cells, draft.question.where, draft.caps, [draft.needs[0].part])
-    ((found,),) = prepared.execute(asked.sql.replace("CAST(0 AS BIGINT) AS cell, ", "")).fetchall()
-    assert found == wanted
+    ((value,),) = prepared.execute(asked.sql.replace("CAST(0 AS BIGINT) AS cell, ", "")).fetchall()
+    assert value == wanted
 
 
 def test_equal_cells_are_not_asked_for_where_nobody_declared_a_step_fine_enough():

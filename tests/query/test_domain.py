@@ -66,8 +66,8 @@ def ends(low, high):
     ids=str,
 )
 def test_ranges_follow_from_the_schema(expr, kind, interval, step):
-    found = domain(normal(expr, SCHEMA), SCHEMA)
-    assert (found.type, found.interval, found.step) == (kind, interval, step)
+    domain_of_expr = domain(normal(expr, SCHEMA), SCHEMA)
+    assert (domain_of_expr.type, domain_of_expr.interval, domain_of_expr.step) == (kind, interval, step)
 
 
 @pytest.mark.parametrize(
@@ -166,29 +166,29 @@ def test_no_row_lies_outside_of_its_domain(expr):
         assume(False)
     known = domain(settled, SCHEMA)
     for row in ROWS:
-        found = evaluated(settled, row)
-        if found is None:
+        value = evaluated(settled, row)
+        if value is None:
             continue
-        measured = found.n if isinstance(found, Days | Seconds) else found
+        measured = value.n if isinstance(value, Days | Seconds) else value
         if known.interval is not None:
             low, high = (float(end) for end in known.interval)
             slack = 1e-9 * max(1, abs(low), abs(high))
             assert low - slack <= measured <= high + slack
-        if known.values is not None and not isinstance(found, Days | Seconds | float):
-            assert found in known.values
+        if known.values is not None and not isinstance(value, Days | Seconds | float):
+            assert value in known.values
         if known.step is not None and isinstance(measured, int) and abs(measured) < 2**53:
             assert Fraction(measured) % known.step == 0
 
 
-small = st.fractions(-50, 50, max_denominator=20)
+fractions = st.fractions(-50, 50, max_denominator=20)
 
 
-@given(st.sampled_from("+-*/%"), small, small, small, small, st.fractions(0, 1), st.fractions(0, 1))
+@given(st.sampled_from("+-*/%"), fractions, fractions, fractions, fractions, st.fractions(0, 1), st.fractions(0, 1))
 def test_intervals_hold_what_points_give(op, a, b, c, d, s, t):
     left, right = (min(a, b), max(a, b)), (min(c, d), max(c, d))
     x, y = left[0] + s * (left[1] - left[0]), right[0] + t * (right[1] - right[0])
-    found = operation_ends(op, left, right)
-    if found is None:
+    ends = operation_ends(op, left, right)
+    if ends is None:
         assert op == "/"
         assert right[0] <= 0 <= right[1]
         return
@@ -196,20 +196,22 @@ def test_intervals_hold_what_points_give(op, a, b, c, d, s, t):
         return
     exact = {"+": lambda: x + y, "-": lambda: x - y, "*": lambda: x * y, "/": lambda: x / y}
     value = x - y * int(x / y) if op == "%" else exact[op]()
-    assert found[0] <= value <= found[1]
+    assert ends[0] <= value <= ends[1]
 
 
-@given(st.sampled_from(["abs", "floor", "ceil", "round", "sqrt", "ln", "exp"]), small, small, st.fractions(0, 1))
+@given(
+    st.sampled_from(["abs", "floor", "ceil", "round", "sqrt", "ln", "exp"]), fractions, fractions, st.fractions(0, 1)
+)
 def test_intervals_hold_what_functions_give(name, a, b, t):
     low, high = min(a, b), max(a, b)
-    found = function_ends(name, (low, high))
+    ends = function_ends(name, (low, high))
     x = float(low + t * (high - low))
-    if found is None or (name == "sqrt" and x < 0):
+    if ends is None or (name == "sqrt" and x < 0):
         assert (name == "sqrt" and (high < 0 or x < 0)) or (name == "ln" and low <= 0)
         return
     function = {"abs": abs, "floor": math.floor, "ceil": math.ceil, "round": lambda y: math.floor(y + 0.5)}
     value = function.get(name, getattr(math, name.replace("ln", "log"), abs))(x)
-    assert float(found[0]) * (1 - 1e-12) - 1e-9 <= value <= float(found[1]) * (1 + 1e-12) + 1e-9
+    assert float(ends[0]) * (1 - 1e-12) - 1e-9 <= value <= float(ends[1]) * (1 + 1e-12) + 1e-9
 
 
 def test_dates_are_measured_in_days():

@@ -116,12 +116,12 @@ CONSTANTS = [
 
 
 @pytest.mark.parametrize(("term", "expected"), TERMS, ids=lambda pair: type(pair).__name__)
-def test_terms_are_the_nodes_they_say(term, expected):
+def test_terms_build_their_nodes(term, expected):
     assert term.expr == expected
 
 
 @pytest.mark.parametrize(("measure", "expected"), AGGREGATES, ids=lambda pair: type(pair).__name__)
-def test_aggregates_are_the_nodes_they_say(measure, expected):
+def test_aggregates_build_their_nodes(measure, expected):
     assert measure.aggregate == expected
 
 
@@ -212,9 +212,9 @@ def test_each_call_returns_a_new_frame():
 
 
 def test_the_order_of_the_calls_does_not_matter():
-    one = Frame("t").where(dp.col("a") == 1).group_by("b").agg(n=dp.count()).question
+    first = Frame("t").where(dp.col("a") == 1).group_by("b").agg(n=dp.count()).question
     other = Frame("t").agg(n=dp.count()).group_by("b").where(dp.col("a") == 1).question
-    assert one == other
+    assert first == other
 
 
 def test_declared_bins_have_no_edges():
@@ -308,7 +308,7 @@ def test_a_question_too_deep_or_too_long_is_refused_and_one_just_below_is_not():
         _ = Frame("t").agg(s=dp.sum(wide)).question
 
 
-def test_a_long_list_of_options_is_no_long_question():
+def test_a_long_list_of_options_does_not_make_a_question_too_long():
     long = dp.col("a").is_in(range(10_000))
     assert Frame("t").where(long).agg(n=dp.count()).question
 

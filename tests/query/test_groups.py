@@ -46,9 +46,9 @@ def test_groups_of_one_label_are_not_added_up():
     """A unit in both would be counted twice where a key is selected for having many units."""
     keys = (KeyCells(Key("town", Col("town")), None), KeyCells(Key("d", Col("d")), (LAST, None, None), with_null=True))
     columns = {"k0": np.array(["a", "a", "a"]), "k1": np.array([0, 1, 2]), "p0": np.array([1, 1, 1])}
-    found = exacts_of([Statement("", (Present(),))] * 2, [columns] * 2, Cells(keys))
-    assert found.keys == (("a", LAST), ("a", None), ("a", None))
-    assert found.parts[Present()].tolist() == [1, 1, 1]
+    exact = exacts_of([Statement("", (Present(),))] * 2, [columns] * 2, Cells(keys))
+    assert exact.keys == (("a", LAST), ("a", None), ("a", None))
+    assert exact.parts[Present()].tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("key", ["x", "CASE WHEN x > 1 THEN 36893488147419103232 ELSE 36893488147419103233 END"])
@@ -125,18 +125,18 @@ def test_kept_groups_are_the_ones_that_duckdb_shows():
 
 
 def test_numbers_belong_to_their_groups_where_some_are_left_out():
-    made = draft("a, b", "a <> '0' AND (a = '1' OR b = 'y' OR a IS NULL)")
+    draft_of_groups = draft("a, b", "a <> '0' AND (a = '1' OR b = 'y' OR a IS NULL)")
     columns = {"cell": np.arange(8), "p0": np.arange(8) * 10}
-    found = exacts_of([Statement("", (Rows(),))], [columns], made.cells)
-    assert dict(zip(found.keys, found.parts[Rows()].tolist(), strict=True)) == {
+    exact = exacts_of([Statement("", (Rows(),))], [columns], draft_of_groups.cells)
+    assert dict(zip(exact.keys, exact.parts[Rows()].tolist(), strict=True)) == {
         ("1", "x"): 20, ("1", "y"): 30, ("2", "y"): 50,
     }  # fmt: skip
 
 
 def test_a_question_about_fewer_groups_is_no_dearer():
     whole, some = (draft("a", where) for where in ("age > 3", "a IN ('0', '1')"))
-    for one, other in zip(whole.needs, some.needs, strict=True):
-        assert one.sensitivity.covers(other.sensitivity)
+    for first, other in zip(whole.needs, some.needs, strict=True):
+        assert first.sensitivity.covers(other.sensitivity)
 
 
 ROWS = nasty_rows()
@@ -148,17 +148,17 @@ def test_no_row_that_counts_is_in_a_group_left_out(where, key):
     """On rows that hurt, whatever satisfies WHERE by the row-by-row twin is in a group that stays."""
     question = parse_sql(f"SELECT {key}, COUNT(*) AS n FROM people GROUP BY {key}").question
     try:
-        made = draft_of(type(question)(question.table, question.outputs, question.keys, where), SCHEMA)
+        kept_draft = draft_of(type(question)(question.table, question.outputs, question.keys, where), SCHEMA)
     except NotAnswerable as refusal:
         if "leaves out every group" not in refusal.what:
             return
-        made = None
+        kept_draft = None
     plain = draft_of(question, SCHEMA)
-    settled = where if made is None else made.question.where
+    settled = where if kept_draft is None else kept_draft.question.where
     con = connected(ROWS)
     parts = [plain.needs[0].part]
     (asked,) = statements(SCHEMA, plain.cells, settled, plain.caps, parts)
-    found = exacts_of([asked], [con.execute(asked.sql).fetchnumpy()], plain.cells)
+    exact = exacts_of([asked], [con.execute(asked.sql).fetchnumpy()], plain.cells)
     con.close()
-    filled = {label for label, n in zip(found.keys, found.parts[parts[0]], strict=True) if n}
-    assert filled <= (set() if made is None else set(made.cells.all_labels)), settled
+    filled = {label for label, n in zip(exact.keys, exact.parts[parts[0]], strict=True) if n}
+    assert filled <= (set() if kept_draft is None else set(kept_draft.cells.all_labels)), settled

@@ -144,5 +144,5 @@ def test_no_message_shows_a_fraction_as_python_writes_it():
 
 def test_keys_and_outputs_may_have_any_name_that_can_be_seen():
     frame = Frame("t").agg(**{"Größe (cm)": dp.count(), "数": dp.count("age")})
-    names = [one.name for one in draft_of(frame.question, SCHEMA).question.outputs]
+    names = [output.name for output in draft_of(frame.question, SCHEMA).question.outputs]
     assert names == ["Größe (cm)", "数"]

@@ -18,7 +18,9 @@ DUCKDB_ONLY = re.compile(r"//|\bTRY|\blist_position|\benum_range|\bisnan|\bisfin
 
 def test_the_sql_for_duckdb_is_the_sql_from_before_the_cut():
     shapes = [*covering(), *plain(), *with_population()]
-    compiled = [one.sql for shape in shapes for batch in apart({0: planned(shape)}) for one in batch.statements]
+    compiled = [
+        statement.sql for shape in shapes for batch in apart({0: planned(shape)}) for statement in batch.statements
+    ]
     assert hashlib.sha256("\n".join(compiled).encode()).hexdigest() == BEFORE
 
 
@@ -30,9 +32,9 @@ def test_the_default_operations_are_those_of_duckdb():
 
 def test_no_sql_for_postgresql_has_what_only_duckdb_has():
     for shape in covering():
-        draft, parts = (made := planned(shape)).draft, measured_parts(made)
-        for one in statements(draft.schema, draft.cells, draft.question.where, draft.caps, parts, POSTGRES):
-            assert not DUCKDB_ONLY.search(re.sub(r"'[^']*'", "''", one.sql)), one.sql
+        draft, parts = (plan := planned(shape)).draft, measured_parts(plan)
+        for statement in statements(draft.schema, draft.cells, draft.question.where, draft.caps, parts, POSTGRES):
+            assert not DUCKDB_ONLY.search(re.sub(r"'[^']*'", "''", statement.sql)), statement.sql
 
 
 def test_postgresql_inherits_only_sql_that_it_shares_with_duckdb():

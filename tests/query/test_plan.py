@@ -71,8 +71,8 @@ def draft(text, relation="add-remove", rows=3):
     return draft_of(parse_sql(text).question, schema(relation, rows))
 
 
-def hidden(made):
-    return [one for one in made.measured if isinstance(one.part, Present)]
+def hidden(plan):
+    return [measured for measured in plan.measured if isinstance(measured.part, Present)]
 
 
 def test_there_are_at_least_thirty_questions():
@@ -96,10 +96,10 @@ def test_the_ledger_accepts_the_cost_at_the_typed_epsilon_and_delta(text, relati
     for epsilon, delta in PRICES:
         if not asked.cells.public and delta == "0":
             continue
-        made = plan_of(asked, Terms.parse(epsilon, delta))
-        assert made.terms.epsilon == Fraction(epsilon)
-        assert made.terms.delta <= Fraction(delta)
-        declared(made.cost, asked.schema.relation, epsilon=made.terms.epsilon, delta=made.terms.delta)
+        plan = plan_of(asked, Terms.parse(epsilon, delta))
+        assert plan.terms.epsilon == Fraction(epsilon)
+        assert plan.terms.delta <= Fraction(delta)
+        declared(plan.cost, asked.schema.relation, epsilon=plan.terms.epsilon, delta=plan.terms.delta)
 
 
 @pytest.mark.parametrize("text", QUESTIONS)
@@ -107,7 +107,7 @@ def test_shares_add_up_to_the_typed_epsilon_exactly(text):
     asked = draft(text)
     for epsilon in ("0.1", "1", "2.7"):
         laplace = plan_of(asked, Terms.parse(epsilon, "0" if asked.cells.public else "1e-9"))
-        shares = [one.epsilon for one in laplace.measured]
+        shares = [measured.epsilon for measured in laplace.measured]
         if None in shares:  # a Gaussian: what is chosen takes its own shares of what is left
             assert sum((share for share in shares if share is not None), Fraction(0)) < Fraction(epsilon)
         else:
@@ -117,31 +117,31 @@ def test_shares_add_up_to_the_typed_epsilon_exactly(text):
 @pytest.mark.parametrize("text", ["SELECT COUNT(*) AS n FROM people", "SELECT AVG(age) AS m FROM people"])
 def test_the_ledger_refuses_the_same_cost_a_little_cheaper(text):
     """The test above can fail: nothing is left over."""
-    made = plan_of(draft(text), Terms.parse(1))
+    plan = plan_of(draft(text), Terms.parse(1))
     with pytest.raises(BadValue, match="must cover the cost"):
-        declared(made.cost, made.draft.schema.relation, epsilon=Fraction(999, 1000), delta=0)
+        declared(plan.cost, plan.draft.schema.relation, epsilon=Fraction(999, 1000), delta=0)
 
 
 def test_a_gaussian_plan_uses_nearly_all_of_its_epsilon():
-    made = plan_of(
+    plan = plan_of(
         draft("SELECT age, COUNT(DISTINCT person) AS n FROM people GROUP BY age", rows=50), Terms.parse(1, "1e-6")
     )
-    assert made.measured[0].epsilon is None
-    paid = price.epsilon(promise(made.cost, made.draft.schema.relation).cost, "1e-6").value
+    assert plan.measured[0].epsilon is None
+    paid = price.epsilon(promise(plan.cost, plan.draft.schema.relation).cost, "1e-6").value
     assert Fraction(99, 100) < paid <= 1 + Fraction(1, 10**6)
 
 
 def test_equal_counts_get_equal_shares():
     """D joint tables: each costs ε/D."""
     columns = ", ".join(f"COUNT({name}) AS n{place}" for place, name in enumerate(("age", "kind", "price", "pay")))
-    made = plan_of(draft(f"SELECT {columns} FROM people", rows=1), Terms.parse(1))
-    assert [one.epsilon for one in made.measured] == [Fraction(1, 4)] * 4
-    assert all(one.mechanism.noise.scale == 4 for one in made.measured)
+    plan = plan_of(draft(f"SELECT {columns} FROM people", rows=1), Terms.parse(1))
+    assert [measured.epsilon for measured in plan.measured] == [Fraction(1, 4)] * 4
+    assert all(measured.mechanism.noise.scale == 4 for measured in plan.measured)
 
 
 def test_a_count_that_two_columns_need_is_measured_once():
-    made = plan_of(draft("SELECT AVG(age) AS m, COUNT(age) AS n, VAR_SAMP(age) AS v FROM people"), Terms.parse(1))
-    kinds = [type(one.part) for one in made.measured]
+    plan = plan_of(draft("SELECT AVG(age) AS m, COUNT(age) AS n, VAR_SAMP(age) AS v FROM people"), Terms.parse(1))
+    kinds = [type(measured.part) for measured in plan.measured]
     assert (kinds.count(Rows), kinds.count(RowSum)) == (1, 2)
 
 
@@ -152,19 +152,19 @@ MANY = "SELECT age, COUNT(DISTINCT person) AS n FROM people GROUP BY age"
 
 
 def test_gaussian_noise_is_chosen_where_a_unit_is_in_many_groups_and_says_why():
-    made = plan_of(draft(MANY, rows=50), Terms.parse(1, "1e-6"))
+    plan = plan_of(draft(MANY, rows=50), Terms.parse(1, "1e-6"))
     laplace = plan_of(draft(MANY, rows=50), Terms.parse(1))
-    assert made.why.startswith("Gaussian noise: at delta = 1e-6 its total error is smaller")
-    assert made.terms.delta == Fraction("1e-6")
-    assert half_widths(made)["n"] < half_widths(laplace)["n"]
+    assert plan.why.startswith("Gaussian noise: at delta = 1e-6 its total error is smaller")
+    assert plan.terms.delta == Fraction("1e-6")
+    assert half_widths(plan)["n"] < half_widths(laplace)["n"]
     assert laplace.why == "Laplace noise: without a delta there is no other."
 
 
 def test_laplace_noise_is_kept_where_it_is_better_and_then_no_delta_is_charged():
-    made = plan_of(draft("SELECT COUNT(*) AS n FROM people"), Terms.parse(1, "1e-6"))
-    assert isinstance(made.measured[0].mechanism.noise, DiscreteLaplace)
-    assert made.terms.delta == 0
-    assert made.why.startswith("Laplace noise: its total error is not larger")
+    plan = plan_of(draft("SELECT COUNT(*) AS n FROM people"), Terms.parse(1, "1e-6"))
+    assert isinstance(plan.measured[0].mechanism.noise, DiscreteLaplace)
+    assert plan.terms.delta == 0
+    assert plan.why.startswith("Laplace noise: its total error is not larger")
 
 
 @pytest.mark.parametrize("text", QUESTIONS[::3])
@@ -173,15 +173,18 @@ def test_a_delta_never_makes_the_total_error_larger(text):
     if not asked.cells.public:
         return
 
-    def error(made):
+    def error(plan):
         weights = {need.part: (float(need.weight), float(need.sensitivity.linf)) for need in asked.needs}
-        noisy = [one for one in made.measured if isinstance(one.mechanism, Additive)]
-        return sum(weights[one.part][0] * one.mechanism.variance / weights[one.part][1] ** 2 for one in noisy)
+        noisy = [measured for measured in plan.measured if isinstance(measured.mechanism, Additive)]
+        return sum(
+            weights[measured.part][0] * measured.mechanism.variance / weights[measured.part][1] ** 2
+            for measured in noisy
+        )
 
     assert error(plan_of(asked, Terms.parse(1, "1e-6"))) <= error(plan_of(asked, Terms.parse(1))) * (1 + 1e-9)
 
 
-def test_what_is_only_chosen_says_that_no_noise_is_added():
+def test_words_for_chosen_values_say_that_no_noise_is_added():
     assert plan_of(draft("SELECT MEDIAN(age) AS q FROM people"), Terms.parse(1)).why.startswith("Nothing is counted")
 
 
@@ -198,15 +201,17 @@ def test_private_keys_need_a_delta_and_the_refusal_names_the_column_and_the_way_
 
 @pytest.mark.parametrize("rows", [1, 3, 40])
 def test_the_delta_of_private_keys_is_all_charged_and_split_with_gaussian_noise(rows):
-    made = plan_of(
+    plan = plan_of(
         draft("SELECT town, COUNT(DISTINCT person) AS n FROM people GROUP BY town", rows=rows), Terms.parse(1, "1e-6")
     )
-    (selection,) = hidden(made)
+    (selection,) = hidden(plan)
     assert isinstance(selection.mechanism, KeySelection)
-    assert made.terms.delta == Fraction("1e-6")
-    numbers = 2 if any(one.epsilon is None for one in made.measured) else 1  # halved with Gaussian noise of numbers
+    assert plan.terms.delta == Fraction("1e-6")
+    numbers = (
+        2 if any(measured.epsilon is None for measured in plan.measured) else 1
+    )  # halved with Gaussian noise of numbers
     keys = 1 if isinstance(selection.mechanism.noise, DiscreteLaplace) else 2  # and halved again with that of keys
-    apart, wanted = promise(made.cost, made.draft.schema.relation).delta_apart, Fraction("1e-6") / (numbers * keys)
+    apart, wanted = promise(plan.cost, plan.draft.schema.relation).delta_apart, Fraction("1e-6") / (numbers * keys)
     assert wanted <= apart <= wanted + Fraction(1, 10**30)
 
 
@@ -226,10 +231,10 @@ def test_public_keys_are_not_selected():
 )
 def test_the_least_epsilon_reaches_the_wanted_error_and_the_next_smaller_does_not(text, wanted, delta):
     asked = draft(text)
-    found = least_epsilon(asked, {"n": wanted}, Terms.parse(amounts.MAX_EPSILON, delta))
-    below = Fraction(amounts.rounded_up(found * Fraction(99, 100), 3))
-    assert half_widths(plan_of(asked, Terms.parse(found, delta)))["n"] <= wanted
-    assert below < found
+    epsilon = least_epsilon(asked, {"n": wanted}, Terms.parse(amounts.MAX_EPSILON, delta))
+    below = Fraction(amounts.rounded_up(epsilon * Fraction(99, 100), 3))
+    assert half_widths(plan_of(asked, Terms.parse(epsilon, delta)))["n"] <= wanted
+    assert below < epsilon
     assert half_widths(plan_of(asked, Terms.parse(below * Fraction(99, 100), delta)))["n"] > wanted
 
 

@@ -21,18 +21,18 @@ NAMED = [row_of(row) for row in ROWS]
 
 @pytest.fixture(scope="module")
 def con():
-    with twin.connected(ROWS) as made:
-        yield made
+    with twin.connected(ROWS) as connection:
+        yield connection
 
 
-def same(found, wanted):
+def same(value_read, wanted):
     if isinstance(wanted, Days | Seconds):
         wanted = wanted.n
-    if found is None or wanted is None:
-        return found is wanted
+    if value_read is None or wanted is None:
+        return value_read is wanted
     if isinstance(wanted, bool | str):
-        return found is wanted or found == wanted
-    return found == wanted or math.isclose(float(found), float(wanted), rel_tol=1e-12)
+        return value_read is wanted or value_read == wanted
+    return value_read == wanted or math.isclose(float(value_read), float(wanted), rel_tol=1e-12)
 
 
 def check(con, expr):
@@ -40,8 +40,8 @@ def check(con, expr):
         settled = normal(expr, SCHEMA)
     except NotAnswerable:
         assume(False)
-    found = con.execute(f"SELECT {value(settled, SCHEMA)} FROM prepared ORDER BY rowid").fetchall()
-    for (got,), row in zip(found, NAMED, strict=True):
+    rows_read = con.execute(f"SELECT {value(settled, SCHEMA)} FROM prepared ORDER BY rowid").fetchall()
+    for (got,), row in zip(rows_read, NAMED, strict=True):
         wanted = evaluated(settled, row)
         assert same(got, wanted), (settled, row, got, wanted)
 
@@ -73,8 +73,8 @@ def test_dates_agree_with_the_twin(con, expr):
 def test_the_comparison_with_the_twin_can_fail(con):
     expr = normal(Compare("<", Col("age"), Literal(18)), SCHEMA)
     wrong = normal(Compare("<=", Col("age"), Literal(110)), SCHEMA)
-    found = [row[0] for row in con.execute(f"SELECT {value(wrong, SCHEMA)} FROM prepared ORDER BY rowid").fetchall()]
-    assert not all(same(got, evaluated(expr, row)) for got, row in zip(found, NAMED, strict=True))
+    values = [row[0] for row in con.execute(f"SELECT {value(wrong, SCHEMA)} FROM prepared ORDER BY rowid").fetchall()]
+    assert not all(same(got, evaluated(expr, row)) for got, row in zip(values, NAMED, strict=True))
 
 
 @pytest.mark.parametrize("attack", ["'; DROP TABLE prepared; --", "x' OR '1'='1", "/* */", "\\'; --", "''", "\u2019"])

@@ -51,7 +51,7 @@ HALF = Fraction(1, 2)
 
 
 def asking(*aggregates, **rest):
-    return Question("people", tuple(Output(f"o{i}", one) for i, one in enumerate(aggregates)), **rest)
+    return Question("people", tuple(Output(f"o{i}", aggregate) for i, aggregate in enumerate(aggregates)), **rest)
 
 
 def test_names_take_the_schema_s_spelling():
@@ -63,13 +63,13 @@ def test_names_take_the_schema_s_spelling():
         Caps(2, 1),
         After(Compare(">", Col("n"), Literal(3)), (SortKey("where", True),), 5),
     )
-    found = resolved(question, SCHEMA)
-    assert found.table == "people"
-    assert found.outputs[0] == Output("N", Count(Col("age")))
-    assert found.keys[0] == Key("Where", Col("region"))
-    assert found.where == Compare("=", Col("vip"), Literal(True))
-    assert found.caps == Caps(2, 1)
-    assert found.after == After(Compare(">", Col("N"), Literal(3)), (SortKey("Where", True),), 5)
+    question_resolved = resolved(question, SCHEMA)
+    assert question_resolved.table == "people"
+    assert question_resolved.outputs[0] == Output("N", Count(Col("age")))
+    assert question_resolved.keys[0] == Key("Where", Col("region"))
+    assert question_resolved.where == Compare("=", Col("vip"), Literal(True))
+    assert question_resolved.caps == Caps(2, 1)
+    assert question_resolved.after == After(Compare(">", Col("N"), Literal(3)), (SortKey("Where", True),), 5)
 
 
 def test_counting_the_unit_key_counts_units():
@@ -114,9 +114,9 @@ def test_no_answer_is_about_one_unit(question):
     ],
 )
 def test_equal_conditions_have_one_form(left, right):
-    one, other = (resolved(asking(CountRows(), where=where), SCHEMA) for where in (left, right))
-    assert one == other
-    assert canonical(one) == canonical(other)
+    first, other = (resolved(asking(CountRows(), where=where), SCHEMA) for where in (left, right))
+    assert first == other
+    assert canonical(first) == canonical(other)
 
 
 @settings(max_examples=100, deadline=None)
@@ -192,14 +192,14 @@ def test_questions_that_do_not_fit_the_schema_are_refused(question, words):
 
 def test_declared_bins_are_written_out():
     edges = tuple(map(Fraction, (0, 18, 65, 110)))
-    found = resolved(asking(CountRows(), keys=(Key("a", Bins(Col("age"))), Key("p", Col("price")))), SCHEMA)
-    assert found.keys[0].item == Bins(Col("age"), edges)
-    assert found.keys[1].item == Bins(Col("price"), tuple(map(Fraction, (0, 10, 25, 50))))
+    question = resolved(asking(CountRows(), keys=(Key("a", Bins(Col("age"))), Key("p", Col("price")))), SCHEMA)
+    assert question.keys[0].item == Bins(Col("age"), edges)
+    assert question.keys[1].item == Bins(Col("price"), tuple(map(Fraction, (0, 10, 25, 50))))
     assert resolved(asking(CountRows(), keys=(Key("a", Col("age")),)), SCHEMA).keys[0].item == Col("age")
 
 
 def test_dates_of_bins_may_be_text():
-    found = normal(Compare(">", Col("seen"), Literal("2020-05-01")), SCHEMA)
-    assert found.right == Literal(date(2020, 5, 1))
+    condition = normal(Compare(">", Col("seen"), Literal("2020-05-01")), SCHEMA)
+    assert condition.right == Literal(date(2020, 5, 1))
     bins = Bins(Col("seen"), ("2020-01-01", date(2020, 6, 1)))
     assert resolved(asking(CountRows(), keys=(Key("s", bins),)), SCHEMA).keys[0].item.edges[0] == date(2020, 1, 1)

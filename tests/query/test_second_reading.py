@@ -210,17 +210,17 @@ def prepared(folder, schema, rows, plans):
     (folder / "people.csv").write_text("\n".join([HEADER, *map(",".join, rows)]) + "\n")
     with Engine(folder, "people", schema, folder / "people.csv") as engine:
         engine.prepare(None)
-        found = []
-        for made in plans:
-            parts, asked = [one.part for one in made.measured], made.draft
+        tables = []
+        for plan in plans:
+            parts, asked = [measured.part for measured in plan.measured], plan.draft
             compiled = statements(schema, asked.cells, asked.question.where, asked.caps, parts)
-            exact = exacts_of(compiled, engine.run([one.sql for one in compiled]), asked.cells)
-            found.append([numbers(exact, one) for one in parts])
-    return found
+            exact = exacts_of(compiled, engine.run([statement.sql for statement in compiled]), asked.cells)
+            tables.append([numbers(exact, part) for part in parts])
+    return tables
 
 
-def numbers(exact, one):
-    values = exact.parts[one]
+def numbers(exact, part):
+    values = exact.parts[part]
     if not isinstance(values, Buckets):
         return {(key, 0): int(value) for key, value in zip(exact.keys, values, strict=True)}
     places = zip(values.cell, values.bucket, values.count, strict=True)
@@ -245,14 +245,14 @@ def test_no_neighbouring_table_moves_any_part_further_than_its_sensitivity(tmp_p
         changed = table | {unit: rows_of(chance, unit) if relation is Relation.REPLACE_ONE else []}
         rows = [row for rows in changed.values() for row in rows]
         chance.shuffle(rows)
-        for made, old, new in zip(plans, before, prepared(tmp_path, schema, rows, plans), strict=True):
-            for one, a, b in zip(made.measured, old, new, strict=True):
+        for plan, old, new in zip(plans, before, prepared(tmp_path, schema, rows, plans), strict=True):
+            for measured, a, b in zip(plan.measured, old, new, strict=True):
                 l1, l2_squared, linf = moved(a, b)
-                most = one.sensitivity
-                assert l1 <= most.l1, (made.draft.question, one.part)
-                assert l2_squared <= most.l2_squared, (made.draft.question, one.part)
-                assert linf <= most.linf, (made.draft.question, one.part)
-                reached += l1 == most.l1
+                bound = measured.sensitivity
+                assert l1 <= bound.l1, (plan.draft.question, measured.part)
+                assert l2_squared <= bound.l2_squared, (plan.draft.question, measured.part)
+                assert linf <= bound.linf, (plan.draft.question, measured.part)
+                reached += l1 == bound.l1
     assert reached > 0
 
 
@@ -279,8 +279,8 @@ def test_an_epsilon_too_small_for_its_parts_is_refused_as_it_was_typed():
 @pytest.mark.parametrize("wanted", ["1e6", "1e9", "1e15"])
 def test_a_wide_error_is_within_reach_of_some_epsilon(wanted):
     asked = draft("SELECT COUNT(*) AS n, VAR_SAMP(price) AS v FROM people", PEOPLE)
-    found = least_epsilon(asked, {"n": wanted}, Terms.parse(MAX_EPSILON))
-    assert half_widths(plan_of(asked, Terms.parse(found)))["n"] <= Fraction(wanted)
+    epsilon = least_epsilon(asked, {"n": wanted}, Terms.parse(MAX_EPSILON))
+    assert half_widths(plan_of(asked, Terms.parse(epsilon)))["n"] <= Fraction(wanted)
 
 
 def test_an_answer_too_long_to_be_stored_is_refused_before_the_charge():
@@ -301,9 +301,9 @@ def test_a_mean_among_a_public_number_of_rows_says_what_an_empty_cell_counts_as(
 def test_a_large_private_number_is_shown_as_the_double_it_was():
     """As a whole number of 309 digits it would break Arrow, for some tables and not for others."""
     asked = draft("SELECT wild, COUNT(*) AS n FROM people GROUP BY wild", PEOPLE)
-    made = plan_of(asked, Terms.parse(1, "1e-6"))
+    plan = plan_of(asked, Terms.parse(1, "1e-6"))
     keys = tuple((asked.cells.keys[0].label(stored),) for stored in (-1e308, 0.5, 2.0, 1e308))
-    answer = answer_of(made, Released(keys, {Rows(): np.array([1, 2, 3, 4])}))
+    answer = answer_of(plan, Released(keys, {Rows(): np.array([1, 2, 3, 4])}))
     assert answer.labels == ((-1e308,), (0.5,), (2,), (1e308,))
     assert [type(label) for (label,) in answer.labels] == [float, float, int, float]
     assert answer.to_arrow().num_rows == 4

@@ -94,7 +94,7 @@ def exact(engine, question):
     draft = draft_of(parse_sql(question).question if isinstance(question, str) else question, engine.schema)
     parts = [need.part for need in draft.needs]
     compiled = statements(engine.schema, draft.cells, draft.question.where, draft.caps, parts)
-    results = engine.run([one.sql for one in compiled])
+    results = engine.run([statement.sql for statement in compiled])
     require_one_row_a_group(compiled, results)
     return exacts_of(compiled, results, draft.cells)
 
@@ -106,9 +106,9 @@ def require_one_row_a_group(compiled, results):
         assert isinstance(statement.parts[0], Ranks) or len(set(keys)) == len(keys)
 
 
-def only(found):
+def only(exacts):
     """The single number of a question with one part."""
-    (values,) = found.parts.values()
+    (values,) = exacts.parts.values()
     return values.tolist()
 
 
@@ -172,8 +172,8 @@ def twins(tmp_path_factory):
 @pytest.mark.parametrize("question", FAILED_ONCE)
 def test_one_persons_cell_does_not_make_a_question_fail(twins, question):
     for engine in twins:
-        found = exact(engine, question)
-        for part, values in found.parts.items():
+        exacts = exact(engine, question)
+        for part, values in exacts.parts.items():
             if hasattr(part, "lattice"):  # three rows at most, each within the lattice
                 assert all(3 * min(part.lattice.low, 0) <= v <= 3 * max(part.lattice.high, 0) for v in values.tolist())
 
@@ -239,10 +239,18 @@ def hunted(tmp_path_factory):
 
 def shaped(number, text, moment, flag):
     """One question with every shape of part and key."""
-    near = Call("clamp", (number, Literal(-3), Literal(1000)))
-    outputs = [Count(text), CountDistinct(moment), CountUnits(), CountRows(), Sum(near), Mean(near), Variance(near)]
-    outputs += [Covariance(near, Call("clamp", (Call("exp", (number,)), Literal(0), Literal(9)))), Count(number)]
-    outputs.append(Quantile(near, Fraction(1, 2)))
+    clamped = Call("clamp", (number, Literal(-3), Literal(1000)))
+    outputs = [
+        Count(text),
+        CountDistinct(moment),
+        CountUnits(),
+        CountRows(),
+        Sum(clamped),
+        Mean(clamped),
+        Variance(clamped),
+    ]
+    outputs += [Covariance(clamped, Call("clamp", (Call("exp", (number,)), Literal(0), Literal(9)))), Count(number)]
+    outputs.append(Quantile(clamped, Fraction(1, 2)))
     named = tuple(Output(f"o{place}", aggregate) for place, aggregate in enumerate(outputs))
     edges = (Fraction(-(10**31)), Fraction(0), Fraction(10**31))
     for keys in ((), (Key("k", text),), (Key("k", flag), Key("b", Bins(number, edges))), (Key("k", moment),)):
@@ -255,14 +263,14 @@ def shaped(number, text, moment, flag):
 def test_no_expression_fails_on_any_cell_or_leaves_its_places(hunted, number, text, moment, flag):
     for question in shaped(number, text, moment, flag):
         try:
-            found = exact(hunted, question)
+            exacts = exact(hunted, question)
         except NotAnswerable:
             continue
-        for part, values in found.parts.items():
+        for part, values in exacts.parts.items():
             if isinstance(values, Buckets) and values.bucket.size:
-                most = part.grid.points if isinstance(part, Ranks) else len(part.values)
+                places = part.grid.points if isinstance(part, Ranks) else len(part.values)
                 assert isinstance(part, Ranks | Tops)
-                assert 0 <= values.bucket.min() <= values.bucket.max() < most
+                assert 0 <= values.bucket.min() <= values.bucket.max() < places
 
 
 def test_the_hunt_meets_dates_that_python_does_not_know(hunted):

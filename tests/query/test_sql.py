@@ -231,9 +231,9 @@ def test_question_is_read(text):
 def test_terms_and_caps_come_from_the_options():
     caps = "max_groups_contributed=2, max_rows_contributed=3"
     head = f"WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=.5, delta=1e-7, {caps}, privacy_unit_column=people.person_id)"
-    found = parse_sql(f"SELECT {head} COUNT(*) n FROM people")
-    assert found.options == Options(Fraction(1, 2), Fraction(1, 10**7), "person_id")
-    assert found.question == Question("people", (N,), caps=Caps(rows=3, groups=2))
+    parsed = parse_sql(f"SELECT {head} COUNT(*) n FROM people")
+    assert parsed.options == Options(Fraction(1, 2), Fraction(1, 10**7), "person_id")
+    assert parsed.question == Question("people", (N,), caps=Caps(rows=3, groups=2))
     assert parse_sql("SELECT WITH DIFFERENTIAL_PRIVACY COUNT(*) n FROM people").question == Question("people", (N,))
 
 
@@ -303,8 +303,8 @@ def test_long_chains_are_answered_or_refused(chain):
 
 
 def test_a_long_chain_of_and_is_flat():
-    found = parse_sql("SELECT COUNT(*) n FROM people WHERE " + " AND ".join(["x = 1"] * 500))
-    assert found.question.where == And((Compare("=", X, Literal(1)),) * 500)
+    parsed = parse_sql("SELECT COUNT(*) n FROM people WHERE " + " AND ".join(["x = 1"] * 500))
+    assert parsed.question.where == And((Compare("=", X, Literal(1)),) * 500)
 
 
 def test_text_and_words_are_capped():

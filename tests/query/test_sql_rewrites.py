@@ -103,9 +103,11 @@ def test_a_rewrite_means_the_same(condition):
     rows += "(1, NULL, NULL, DATE '2024-01-13'), (NULL, NULL, '5', NULL), (-1.5, 3, '50%', NULL)) AS people(a, b, t, d)"
     text = f"SELECT COUNT(*) FROM people WHERE {condition}"
     rewrite = refused(text).fix.partition("Write: ")[2]
-    found = re.sub(r"ISODOW\((\w+)\)", r"date_part('isodow', \1)", rewrite)  # a function of ours, not of every DuckDB
-    one, other = (duckdb.sql(each.replace("FROM people", f"FROM {rows}")).fetchall() for each in (text, found))
-    assert one == other, rewrite
+    portable = re.sub(
+        r"ISODOW\((\w+)\)", r"date_part('isodow', \1)", rewrite
+    )  # a function of ours, not of every DuckDB
+    first, other = (duckdb.sql(each.replace("FROM people", f"FROM {rows}")).fetchall() for each in (text, portable))
+    assert first == other, rewrite
     parse_sql(rewrite)
 
 
@@ -255,7 +257,7 @@ def test_a_suggestion_is_spelt_as_sql_needs_it(text, meant):
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         (COUNTS, "SELECT Region, COUNT(*) AS n FROM people GROUP BY REGION"),
         (
@@ -268,8 +270,8 @@ def test_a_suggestion_is_spelt_as_sql_needs_it(text, meant):
         ("SELECT MAX(price) FROM people ORDER BY max_price", "SELECT MAX(PRICE) FROM people ORDER BY MAX_Price"),
     ],
 )
-def test_upper_and_lower_case_make_no_other_question(one, other):
-    assert canonical(found(one)) == canonical(found(other))
+def test_upper_and_lower_case_make_no_other_question(first, other):
+    assert canonical(found(first)) == canonical(found(other))
 
 
 def test_an_alias_keeps_its_spelling():

@@ -194,21 +194,21 @@ def evaluated(expr, row, schema=SCHEMA):
         case Compare(op, left, right):
             return compared(op, left, right, row, schema)
         case In(item, options):
-            found = [compared("=", item, option, row, schema) for option in options]
-            return None if None in found else any(found)
+            truths = [compared("=", item, option, row, schema) for option in options]
+            return None if None in truths else any(truths)
         case Like(item, pattern):
-            found = ev(item)
-            return None if found is None else liked(found, pattern)
+            truths = ev(item)
+            return None if truths is None else liked(truths, pattern)
         case IsNull(item):
             return ev(item) is None
         case Not(item):
             return None if ev(item) is None else not ev(item)
         case And(parts):
-            found = [ev(part) for part in parts]
-            return False if False in found else None if None in found else True
+            truths = [ev(part) for part in parts]
+            return False if False in truths else None if None in truths else True
         case Or(parts):
-            found = [ev(part) for part in parts]
-            return True if True in found else None if None in found else False
+            truths = [ev(part) for part in parts]
+            return True if True in truths else None if None in truths else False
         case Case(branches, otherwise):
             taken = [value for test, value in branches if ev(test) is True]
             return ev(taken[0] if taken else otherwise)
@@ -244,12 +244,12 @@ def compared(op, left, right, row, schema):
     number = isinstance(right, Literal) and not isinstance(right.value, str)
     if column is not None and number and storage(schema, column).store is Store.STEPS:
         raw, step, beside = row[column.name], storage(schema, column).step, number_of(right.value)
-        found = exactly(left, raw * step if raw is not None else Fraction(1))
+        exact = exactly(left, raw * step if raw is not None else Fraction(1))
         ends = [exactly(left, Fraction(x)) for x in (0, 1)]
-        if found is not None and ends[0] != ends[1]:
+        if exact is not None and ends[0] != ends[1]:
             if column.type is Type.NUMBER and step == default_step(column):
                 beside = read_like_a_cell(beside, *ends, step)
-            return None if raw is None else OPS[op](found, beside)
+            return None if raw is None else OPS[op](exact, beside)
     return both(op, evaluated(left, row, schema), evaluated(right, row, schema))
 
 
@@ -370,18 +370,18 @@ def date_part(part, x):
     if x is None:
         return None
     try:
-        at = EPOCH + (timedelta(days=x.n) if isinstance(x, Days) else timedelta(seconds=x.n))
+        moment = EPOCH + (timedelta(days=x.n) if isinstance(x, Days) else timedelta(seconds=x.n))
     except OverflowError:
         return None
     match part:
         case "quarter":
-            return (at.month + 2) // 3
+            return (moment.month + 2) // 3
         case "week":
-            return at.isocalendar().week
+            return moment.isocalendar().week
         case "weekday":
-            return at.isoweekday()
+            return moment.isoweekday()
         case _:
-            return getattr(at, part)
+            return getattr(moment, part)
 
 
 def cast(x, kind):

@@ -34,8 +34,8 @@ def test_a_series_of_questions_goes_as_it_would_on_the_real_ledger(tmp_path):
     with dp.open(toml) as real, dp.open(toml, rehearsal=True) as rehearsed:
         expected = [outcome(real, sql, **price) for sql, price in series]
         assert [outcome(rehearsed, sql, **price) for sql, price in series] == expected
-    assert sum(isinstance(one[0], type) for one in expected) == 5
-    assert [one[2] for one in expected[:2]] == [False, True]
+    assert sum(isinstance(outcome[0], type) for outcome in expected) == 5
+    assert [outcome[2] for outcome in expected[:2]] == [False, True]
 
 
 def test_metadata_without_a_budget_answer_nothing_in_a_rehearsal_either(tmp_path):
@@ -52,7 +52,7 @@ def test_a_release_that_does_not_fit_is_refused(tmp_path):
             rehearsed.release("geo", by="sex").build(epsilon="1.5")
 
 
-def test_what_cannot_be_asked_is_refused_as_always(tmp_path):
+def test_a_question_that_cannot_be_asked_is_refused_in_a_rehearsal_too(tmp_path):
     with dp.open(written(tmp_path), rehearsal=True) as rehearsed:
         with pytest.raises(dp.NotAnswerable):
             rehearsed.sql("SELECT * FROM people")

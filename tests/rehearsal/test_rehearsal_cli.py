@@ -44,14 +44,14 @@ def asked(run, folder, form, *more):
 
 
 def test_every_form_of_an_answer_is_stamped(run, folder):
-    found = {form: asked(run, folder, form).decode() for form in FORMS}
-    assert all("rehearsal" in text for text in found.values())
-    assert all(SENTENCE in found[form] for form in ("table", "json", "md", "html"))
-    assert found["csv"].splitlines()[0].split(",")[0] == "rehearsal"
-    assert all(line.startswith("invented,") for line in found["csv"].splitlines()[1:])
-    assert next(iter(json.loads(found["json"]))) == "rehearsal"
-    assert all(json.loads(line)["rehearsal"] == "invented" for line in found["jsonl"].splitlines())
-    assert "<title>REHEARSAL: people</title>" in found["html"]
+    outputs = {form: asked(run, folder, form).decode() for form in FORMS}
+    assert all("rehearsal" in text for text in outputs.values())
+    assert all(SENTENCE in outputs[form] for form in ("table", "json", "md", "html"))
+    assert outputs["csv"].splitlines()[0].split(",")[0] == "rehearsal"
+    assert all(line.startswith("invented,") for line in outputs["csv"].splitlines()[1:])
+    assert next(iter(json.loads(outputs["json"]))) == "rehearsal"
+    assert all(json.loads(line)["rehearsal"] == "invented" for line in outputs["jsonl"].splitlines())
+    assert "<title>REHEARSAL: people</title>" in outputs["html"]
     assert [path.name for path in folder.glob("people*")] == ["people.toml"]
 
 
@@ -69,10 +69,10 @@ def test_parquet_arrow_and_raw_csv_are_stamped(run, folder):
 
 def test_json_objects_and_pictures_are_stamped(run, folder):
     code, out, _ = run("ask", "people.toml", SQL, "--eps", "1", "--rehearse", "--json", "--plot", "p.svg")
-    found = json.loads(out)
-    assert (code, next(iter(found.items()))) == (0, ("rehearsal", True))
-    assert found["receipt"].startswith("rehearsal-")
-    assert found["caveats"][0] == SENTENCE
+    reply = json.loads(out)
+    assert (code, next(iter(reply.items()))) == (0, ("rehearsal", True))
+    assert reply["receipt"].startswith("rehearsal-")
+    assert reply["caveats"][0] == SENTENCE
     picture = (folder / "p.svg").read_text()
     assert "REHEARSAL: n by region" in picture
     assert SENTENCE in picture
@@ -92,9 +92,9 @@ def test_quotes_are_stamped_and_lead_to_rehearsals(run, words):
     code, out, _ = run(*words, "--rehearse")
     assert (code, out.splitlines()[0]) == (0, SENTENCE)
     code, out, _ = run(*words, "--rehearse", "--json")
-    found = json.loads(out)
-    assert (code, next(iter(found))) == (0, "rehearsal")
-    assert all(line.endswith("--rehearse") for line in found.get("next", []))
+    reply = json.loads(out)
+    assert (code, next(iter(reply))) == (0, "rehearsal")
+    assert all(line.endswith("--rehearse") for line in reply.get("next", []))
 
 
 def test_a_release_is_built_into_a_folder_of_its_own(run, folder):
@@ -108,11 +108,11 @@ def test_a_release_is_built_into_a_folder_of_its_own(run, folder):
         code, _, err = run("release", verb, "people.toml", "people.rehearsal")
         assert code == 6
         assert "not that of a release" in err
-    again = ("release", "build", "people.toml", "--eps", "1", "--rehearse", "--json")
-    assert json.loads(run(*again)[1])["code"] == "bad-value"
-    found = json.loads(run(*again, "--yes")[1])
-    assert next(iter(found)) == "rehearsal"
-    assert found["doubts"] == [SENTENCE]
+    command = ("release", "build", "people.toml", "--eps", "1", "--rehearse", "--json")
+    assert json.loads(run(*command)[1])["code"] == "bad-value"
+    reply = json.loads(run(*command, "--yes")[1])
+    assert next(iter(reply)) == "rehearsal"
+    assert reply["doubts"] == [SENTENCE]
 
 
 def test_refusals_are_stamped_and_their_lines_rehearse(run):
@@ -145,7 +145,7 @@ def test_a_failure_is_told_with_its_traceback_in_a_rehearsal_alone(run, folder, 
     assert "Traceback" not in err
 
 
-def test_first_rehearsed_then_asked_the_ledger_has_one_charge(run, folder):
+def test_a_question_rehearsed_and_then_asked_is_charged_once(run, folder):
     """A journey: metadata first, a rehearsal before there are rows, then the real question and one real charge."""
     assert run("ask", "people.toml", SQL, "--eps", "1", "--rehearse")[0] == 0
     written(folder)
@@ -170,7 +170,7 @@ def test_nothing_is_asked_back_on_a_terminal(run, monkeypatch):
     assert run("ask", "people.toml", SQL, "--eps", "1", "--rehearse")[0] == 0
 
 
-def test_help_says_what_it_does(run):
+def test_help_lists_the_flag_for_rehearsing(run):
     for verb in (("ask",), ("quote",), ("release", "plan"), ("release", "build")):
         assert "--rehearse" in run(*verb, "--help")[1]
 

@@ -31,10 +31,10 @@ def room(table, place, *, in_a_run=False):
         if place == "compute":
             counts = counts.then(lambda exact: divided_by_nothing(int(exact.sum())), counts.sensitivity, proof="toy.md")
         packs = {"pack": broken_pack, "text": lambda noisy: "text"}
-        made = Breaking(mechanism) if place == "mechanism" else mechanism
+        broken = Breaking(mechanism) if place == "mechanism" else mechanism
         if not in_a_run:
-            return table.disclose(request, view, made, counts, pack=packs.get(place, as_bytes))
-    return table.run(request, Pure(1)).step("one", made, counts, pack=packs.get(place, as_bytes))
+            return table.disclose(request, view, broken, counts, pack=packs.get(place, as_bytes))
+    return table.run(request, Pure(1)).step("one", broken, counts, pack=packs.get(place, as_bytes))
 
 
 def broken_pack(noisy):
@@ -90,7 +90,7 @@ def test_a_rehearsal_cannot_be_given_rows(toml):
         assert rehearsed.table.engine._source.parent == rehearsed.table.folder
 
 
-def test_what_is_packed_wrongly_is_said(toml):
+def test_a_rehearsal_says_what_was_packed_wrongly(toml):
     with dp.open(toml, rehearsal=True) as rehearsed, pytest.raises(TypeError, match="must give bytes, and gave str"):
         room(rehearsed.table, "text")
 
@@ -134,7 +134,9 @@ def test_a_question_whose_statement_fails_shows_it_through_the_gate(toml, monkey
     compiled = remembering.statements
 
     def broken(*arguments):
-        return tuple(type(one)(**{**vars(one), "sql": "SELECT 1 FROM nowhere"}) for one in compiled(*arguments))
+        return tuple(
+            type(statement)(**{**vars(statement), "sql": "SELECT 1 FROM nowhere"}) for statement in compiled(*arguments)
+        )
 
     monkeypatch.setattr(remembering, "statements", broken)
     with dp.open(toml, rehearsal=True) as rehearsed, pytest.raises(duckdb.CatalogException, match="nowhere"):
@@ -167,14 +169,14 @@ def test_a_pass_over_rows_that_fails_in_the_worker_shows_its_exception(toml, mon
             view.rows(["age"]).compute()
 
 
-def test_what_cannot_be_sent_to_the_worker_is_said(toml):
+def test_a_rehearsal_says_what_cannot_be_sent_to_the_worker(toml):
     with dp.open(toml, rehearsal=True) as rehearsed:
         rehearsed.prepare()
         with pytest.raises((AttributeError, TypeError, pickle.PicklingError), match="pickle"):
             rehearsed.table.engine.run([lambda: None])
 
 
-def test_what_ran_out_of_time_is_said_in_the_fixed_words(toml):
+def test_a_rehearsal_says_in_the_fixed_words_what_ran_out_of_time(toml):
     limits = dp.Limits(seconds=0.001)
     with dp.open(toml, limits=limits, rehearsal=True) as rehearsed, pytest.raises(EngineFailed):
         rehearsed.sql(SQL).ask(epsilon=1)

@@ -60,7 +60,7 @@ def test_only_columns_that_keep_empty_cells_have_some(table):
     assert [name for name, cells in table.items() if None in cells] == ["smoker"]
 
 
-def test_a_column_that_is_fixed_per_unit_is(table):
+def test_a_column_fixed_per_unit_has_one_value_per_unit(table):
     assert len(set(zip(table["person_id"], table["sex"], strict=True))) == 1000
 
 
@@ -85,7 +85,7 @@ def test_columns_without_limits_are_invented_too(kind):
     assert len(set(cells)) > 1
 
 
-def test_bounds_that_the_step_does_not_meet_hold_all_the_same():
+def test_bounds_hold_even_where_the_step_does_not_meet_them():
     coarse = Schema("t", [Column("c", "number", bounds=("0.3", "9.9"), step=2)])
     assert {min(max(c, 0.3), 9.9) == c for c in invented_table(coarse)["c"]} == {True}
 
@@ -95,7 +95,7 @@ def test_a_schema_without_columns_has_rows():
 
 
 @pytest.mark.parametrize(("units", "seed"), [(0, 1), (10**7, 1), (5, -1), (5, "x")])
-def test_what_is_no_number_of_units_and_no_seed_is_refused(units, seed):
+def test_values_that_are_no_number_of_units_or_no_seed_are_refused(units, seed):
     with pytest.raises(BadValue):
         invented_table(Schema("t"), units=units, seed=seed)
 
@@ -110,7 +110,7 @@ def test_awkward_names_and_values_arrive_at_the_engine(tmp_path):
     assert {row["k"]: row["n"] for row in answer.rows} == {value: exact[value] for value in values}
 
 
-def test_csv_reads_back():
+def test_rows_read_back_from_csv():
     table = {"a": ["x", None, 'q"'], "n": [1, 2.5, -3]}
     assert list(csv.reader(io.StringIO(as_csv(table)))) == [["a", "n"], ["x", "1"], ["", "2.5"], ['q"', "-3"]]
 

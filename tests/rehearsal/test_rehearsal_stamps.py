@@ -38,7 +38,7 @@ def release(rehearsed):
 # --- answers ---------------------------------------------------------------------------------------------------------
 
 
-def test_printed_and_drawn_as_html_an_answer_says_it_first(answer):
+def test_an_answer_in_text_and_html_begins_with_the_stamp(answer):
     assert repr(answer).startswith(SENTENCE)
     assert repr(answer).splitlines()[1].split()[0] == "rehearsal"
     assert answer._repr_html_().startswith(f"<p><strong>{SENTENCE}")
@@ -46,16 +46,16 @@ def test_printed_and_drawn_as_html_an_answer_says_it_first(answer):
     assert answer.explain().startswith(SENTENCE)
 
 
-def test_json_says_it_in_its_first_key_and_in_every_row(answer):
-    found = answer.to_json()
-    assert next(iter(found.items())) == ("rehearsal", True)
+def test_json_has_the_stamp_in_its_first_key_and_in_every_row(answer):
+    told = answer.to_json()
+    assert next(iter(told.items())) == ("rehearsal", True)
     assert next(iter(answer.provenance().items())) == ("rehearsal", True)
-    assert [row["rehearsal"] for row in found["rows"]] == ["invented"] * 2
-    assert found["receipt"].startswith("rehearsal-")
+    assert [row["rehearsal"] for row in told["rows"]] == ["invented"] * 2
+    assert told["receipt"].startswith("rehearsal-")
     assert b"REHEARSAL" in answer.to_bytes()
 
 
-def test_frames_have_a_column_of_it(answer):
+def test_frames_have_a_column_with_the_stamp(answer):
     pandas, polars, arrow = answer.to_pandas(), answer.to_polars(), answer.to_arrow()
     assert list(pandas["rehearsal"]) == polars["rehearsal"].to_list() == arrow["rehearsal"].to_pylist()
     assert set(pandas["rehearsal"]) == {"invented"}
@@ -63,7 +63,7 @@ def test_frames_have_a_column_of_it(answer):
     assert json.loads(arrow.schema.metadata[b"discreet"])["rehearsal"] is True
 
 
-def test_pictures_say_it_in_the_title_and_at_the_axis(answer):
+def test_pictures_have_the_stamp_in_the_title_and_at_the_axis(answer):
     figure = answer.plot("n")
     assert figure.get_suptitle() == "REHEARSAL: n by region"
     assert figure.axes[0].get_xlabel().startswith("REHEARSAL: n")
@@ -73,12 +73,12 @@ def test_pictures_say_it_in_the_title_and_at_the_axis(answer):
         answer.plot("nothing")
 
 
-def test_numbers_worked_out_from_an_answer_say_it(answer):
+def test_numbers_derived_from_an_answer_have_the_stamp(answer):
     worked = [*answer.share("n"), answer.difference("n", "north", "south"), *answer.ratio("total", "n")]
-    assert all(str(one).startswith("REHEARSAL: ") for one in [*worked, *answer.column_difference("total", "n")])
+    assert all(str(number).startswith("REHEARSAL: ") for number in [*worked, *answer.column_difference("total", "n")])
 
 
-def test_in_python_an_answer_is_as_the_real_one_will_be(answer):
+def test_an_answer_in_python_has_the_form_of_the_real_one(answer):
     assert isinstance(answer, Answer)
     assert answer.keys == ("region",)
     assert [set(row) for row in answer.rows] == [{"region", "n", "total"}] * 2
@@ -86,13 +86,13 @@ def test_in_python_an_answer_is_as_the_real_one_will_be(answer):
     assert repr(answer.take([0])).startswith(SENTENCE)
 
 
-def test_the_column_gives_way_to_one_of_its_name(rehearsed):
+def test_the_stamp_column_gives_way_to_a_column_of_its_name(rehearsed):
     named = rehearsed.group_by(rehearsal=dp.col("sex")).agg(n=dp.count()).ask(epsilon="0.1")
     assert list(named.to_pandas().columns) == ["rehearsal_", "rehearsal", "n", "n_moe"]
     assert free_column(["Rehearsal", "rehearsal_"]) == "rehearsal__"
 
 
-def test_quotes_and_the_dataset_say_it(rehearsed):
+def test_quotes_and_the_dataset_have_the_stamp(rehearsed):
     quote, plan = rehearsed.sql(SQL).quote(epsilon="0.1"), rehearsed.release("geo").quote(epsilon="0.1")
     assert repr(quote).startswith(SENTENCE)
     assert repr(plan).startswith(SENTENCE)
@@ -126,7 +126,7 @@ def test_a_room_runs_in_a_rehearsal_and_is_replayed(uncapped):
         assert rehearsed.budget.spent.epsilon == toy.EPSILON
 
 
-def test_real_answers_are_as_they_were(tmp_path):
+def test_real_answers_have_no_stamp(tmp_path):
     with dp.open(written(tmp_path)) as real:
         answer, quote = real.sql(SQL).ask(epsilon=1), real.sql(SQL).quote(epsilon=1)
         release = real.release("geo").build(epsilon=1)
@@ -138,7 +138,7 @@ def test_real_answers_are_as_they_were(tmp_path):
 # --- releases --------------------------------------------------------------------------------------------------------
 
 
-def test_a_release_says_it_wherever_it_is_taken_along(release):
+def test_a_release_has_the_stamp_in_every_form(release):
     assert repr(release).startswith("<REHEARSAL on invented rows: release of people")
     assert release.receipt.startswith("rehearsal-")
     assert release.doubts[0] == SENTENCE
@@ -169,10 +169,10 @@ def test_every_published_file_is_stamped(release, tmp_path):
     facts = json.loads((folder / "release.json").read_text())
     assert next(iter(facts.items())) == ("rehearsal", True)
     digests = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in facts["files"]}
-    assert digests == {name: one["sha256"] for name, one in facts["files"].items()}
+    assert digests == {name: file["sha256"] for name, file in facts["files"].items()}
 
 
-def test_no_verb_takes_it_for_a_release(release, rehearsed, tmp_path):
+def test_no_verb_takes_a_rehearsed_release_for_a_real_one(release, rehearsed, tmp_path):
     schema = rehearsed.table.schema
     assert {path.name for path in release.save(tmp_path / "built")} == set(BUILT)
     with pytest.raises(IntegrityError, match="not that of a release"):

@@ -24,19 +24,19 @@ class Case:
         return self.tree, self.noisy, self.weights
 
 
-def small_tree(chance, most=8):
+def small_tree(chance, limit=8):
     """Up to `most` places below the top: leaves at all depths, chains of single children, sometimes one place only."""
-    places = chance.randint(0, most)
+    places = chance.randint(0, limit)
     if not places:
         return from_branches(("x",), [("a",)])
     deep = chance.random() < 0.5
     return from_edges([(str(chance.randrange(max(0, i - 3) if deep else 0, i)), str(i)) for i in range(1, places + 1)])
 
 
-def small_case(seed, most=8, cells=3, reach=5):
+def small_case(seed, limit=8, cells=3, reach=5):
     """Negative noise, zeros by nature in half of the cases, a total in most of them, parts of 1/1,024 in half."""
     chance, numbers = random.Random(seed), np.random.default_rng(seed)
-    tree, width, scale = small_tree(chance, most), chance.randint(1, cells), chance.choice([1, 1024])
+    tree, width, scale = small_tree(chance, limit), chance.randint(1, cells), chance.choice([1, 1024])
     noisy = numbers.integers(-reach * scale, reach * scale + 1, (len(tree), width))
     weights = numbers.integers(1, chance.choice([2, 10, 1000]), len(tree))
     allowed = numbers.random((len(tree.leaves), width)) < 0.7 if chance.random() < 0.5 else None

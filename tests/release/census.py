@@ -95,12 +95,12 @@ def kept(rows, *, unit, cap):
     """The rows that count; without a unit each row is one."""
     if unit is None:
         return rows
-    at, seen, found = HEADER.index(unit), Counter(), []
+    column, seen, kept_rows = HEADER.index(unit), Counter(), []
     for row in rows:
-        if row[at] != "" and seen[row[at]] < cap:
-            seen[row[at]] += 1
-            found.append(row)
-    return found
+        if row[column] != "" and seen[row[column]] < cap:
+            seen[row[column]] += 1
+            kept_rows.append(row)
+    return kept_rows
 
 
 def age_bin(text):
@@ -116,8 +116,8 @@ def cell(row, by):
     """Ward and labels of a row as numbers; None where one is not known."""
     _, _, ward, sex, age = row
     known = {"age": age_bin(age), "sex": SEXES.index(sex) if sex in SEXES else None}
-    found = [WARDS.index(ward) if ward in WARDS else None, *(known[name] for name in by)]
-    return None if None in found else tuple(found)
+    codes = [WARDS.index(ward) if ward in WARDS else None, *(known[name] for name in by)]
+    return None if None in codes else tuple(codes)
 
 
 def counted(rows, *, by=(), unit=None, cap=1, units=False):
@@ -125,24 +125,26 @@ def counted(rows, *, by=(), unit=None, cap=1, units=False):
     table = np.zeros((len(WARDS), *({"sex": 2, "age": 3}[name] for name in by)), dtype=np.int64)
     if not units:
         for row in kept(rows, unit=unit, cap=cap):
-            if (at := cell(row, by)) is not None:
-                table[at] += 1
+            if (place := cell(row, by)) is not None:
+                table[place] += 1
     else:
         at_unit = HEADER.index(unit)
         where = {}
         for row in kept(rows, unit=unit, cap=cap):
-            if (at := cell(row, by)) is not None:
-                where.setdefault(row[at_unit], set()).add(at)
+            if (place := cell(row, by)) is not None:
+                where.setdefault(row[at_unit], set()).add(place)
         for cells in where.values():
-            (at,) = cells
-            table[at] += 1
+            (place,) = cells
+            table[place] += 1
     return table.reshape(len(WARDS), -1)
 
 
 def sized(rows, *, unit, cap, group, largest):
     """The leaves' groups by size; a group counts in every ward it has rows in."""
-    at = HEADER.index(group)
-    members = Counter((row[2], row[at]) for row in kept(rows, unit=unit, cap=cap) if row[2] in WARDS and row[at] != "")
+    column = HEADER.index(group)
+    members = Counter(
+        (row[2], row[column]) for row in kept(rows, unit=unit, cap=cap) if row[2] in WARDS and row[column] != ""
+    )
     table = np.zeros((len(WARDS), largest), dtype=np.int64)
     for (ward, _), size in members.items():
         table[WARDS.index(ward), min(size, largest) - 1] += 1

@@ -43,8 +43,10 @@ KINDS = {
 def known(names=TAME, *, tops=1, relation="add-remove", seed=0, sexes=("m", "f")):
     """Public facts over a tree of places with these names for leaves."""
     chance = random.Random(seed)
-    middle = [f"{names[at % len(names)]} region {at}" for at in range(3)]
-    branches = tuple((f"top {at % 3 % tops} {names[0]}", middle[at % 3], name) for at, name in enumerate(names))
+    middle = [f"{names[number % len(names)]} region {number}" for number in range(3)]
+    branches = tuple(
+        (f"top {number % 3 % tops} {names[0]}", middle[number % 3], name) for number, name in enumerate(names)
+    )
     tree = Hierarchy("geo", ("country", "n_moe", "ward"), branches=tuple(chance.sample(branches, len(branches))))
     columns = [
         Column("ward", "category", values=tuple(names)),

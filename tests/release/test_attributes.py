@@ -56,5 +56,5 @@ def test_cells_first_and_places_after_is_least_squares_of_all_at_once():
     adding = np.stack([tree_sums(tree, np.eye(leaves)[:, [leaf]])[:, 0] for leaf in range(leaves)], axis=1)
     weighing = np.concatenate([np.full(view.size, weight) for view, weight in zip(VIEWS, WEIGHTS, strict=True)])
     root = np.sqrt(np.kron(levels[tree.level], weighing))
-    found = np.linalg.lstsq(root[:, None] * np.kron(adding, seen), root * noisy.ravel(), rcond=None)[0]
-    assert by_turns.values[tree.leaves].ravel() == pytest.approx(found, abs=1e-3)
+    solution = np.linalg.lstsq(root[:, None] * np.kron(adding, seen), root * noisy.ravel(), rcond=None)[0]
+    assert by_turns.values[tree.leaves].ravel() == pytest.approx(solution, abs=1e-3)

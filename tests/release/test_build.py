@@ -26,17 +26,17 @@ ROWS = [census.one(n, n // 3, census.WARDS[n // 3 % 5], "fm"[n % 2]) for n in ra
 def opened(tmp_path, monkeypatch):
     """Opens the census in a folder of its own; all are closed at the end."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    found = []
+    releases = []
 
     def make(**facts):
-        folder = tmp_path / f"census{len(found)}"
+        folder = tmp_path / f"census{len(releases)}"
         folder.mkdir()
-        found.append(dp.open(census.written(folder, **facts)))
-        return found[-1]
+        releases.append(dp.open(census.written(folder, **facts)))
+        return releases[-1]
 
     yield make
-    for one in found:
-        one.close()
+    for release in releases:
+        release.close()
 
 
 def charges(people):
@@ -46,7 +46,7 @@ def charges(people):
 def leaves(people, *releases):
     """The exact leaf tables of releases, straight from the engine: for tests alone."""
     with contextlib.closing(people.table.view()) as view:
-        return [one.subject.leaf_table(view.tally(one.subject.tally).compute()) for one in releases]
+        return [release.subject.leaf_table(view.tally(release.subject.tally).compute()) for release in releases]
 
 
 # --- one charge -------------------------------------------------------------------------------------------------------
@@ -66,26 +66,26 @@ def test_a_release_is_one_charge_of_exactly_what_was_quoted(opened):
     assert built.noisy.shape == built.fitted.shape == (8, 2)
 
 
-def test_the_same_again_is_free_and_identical_whatever_the_fit(opened):
+def test_a_release_built_again_is_free_and_identical_whatever_the_fit(opened):
     people = opened(rows=ROWS)
     first = people.release(by="sex").build(epsilon=1)
     assert not first.replayed
-    for again in (
+    for rebuilt in (
         people.release("geo", by=["SEX"]).build(epsilon="1.0"),
         people.release(by="sex").build(epsilon=1, method="topdown"),
         people.release(by="sex").build(epsilon=1, total=300, level="0.99"),
     ):
-        assert again.replayed
-        assert again.receipt == first.receipt
-        assert np.array_equal(again.noisy, first.noisy)
-        assert again.violations.count == 0
-    assert again.fitted[0].sum() == 300
+        assert rebuilt.replayed
+        assert rebuilt.receipt == first.receipt
+        assert np.array_equal(rebuilt.noisy, first.noisy)
+        assert rebuilt.violations.count == 0
+    assert rebuilt.fitted[0].sum() == 300
     assert len(charges(people)) == 1
 
 
-def test_what_is_measured_otherwise_is_another_charge(opened):
+def test_another_measurement_is_another_charge(opened):
     people = opened(rows=ROWS, epsilon=9)
-    made = [
+    releases = [
         people.release(by="sex").build(epsilon=1),
         people.release().build(epsilon=1),
         people.release(by="sex", count="rows").build(epsilon=1),
@@ -94,8 +94,8 @@ def test_what_is_measured_otherwise_is_another_charge(opened):
         people.release(groups="household", largest=4).build(epsilon=1),
         people.release(groups="household", largest=5).build(epsilon=1),
     ]
-    assert not any(one.replayed for one in made)
-    assert len({one.receipt for one in made}) == len(charges(people)) == 7
+    assert not any(release.replayed for release in releases)
+    assert len({release.receipt for release in releases}) == len(charges(people)) == 7
 
 
 def test_another_analyst_pays_anew_and_gets_another_draw(opened):
@@ -104,7 +104,7 @@ def test_another_analyst_pays_anew_and_gets_another_draw(opened):
     ben = people.release().build(epsilon="0.1", analyst="ben")
     assert not ben.replayed
     assert not np.array_equal(ana.noisy, ben.noisy)  # eight draws of scale 30: equal once in 10¹³
-    assert [one["analyst"] for one in charges(people)] == ["ana", "ben"]
+    assert [charge["analyst"] for charge in charges(people)] == ["ana", "ben"]
     assert people.budget.spent.epsilon == Fraction("0.2")
 
 
@@ -155,8 +155,8 @@ def test_failure_keeps_the_charge_and_the_next_try_is_free(opened, monkeypatch, 
             people.release().build(epsilon=1)
     assert "zanzibarite" not in f"{caught.value} {caught.value.__cause__} {caught.value.__context__}"
     assert people.budget.spent.epsilon == 1
-    again = people.release().build(epsilon=1)
-    assert not again.replayed
+    rebuilt = people.release().build(epsilon=1)
+    assert not rebuilt.replayed
     assert people.budget.spent.epsilon == 1
 
 
@@ -192,13 +192,13 @@ def test_release_too_large_to_store_is_refused_before_the_charge(opened, monkeyp
     assert people.budget is None
 
 
-def test_what_the_ledger_keeps_comes_back_and_nothing_else_does(opened):
+def test_stored_bytes_come_back_as_numbers_and_other_bytes_are_refused(opened):
     plan = opened(rows=ROWS).release(by="sex").plan(epsilon=1)
     shape = len(plan.subject.tree), plan.measurement.columns[-1].stop
     numbers = np.arange(np.prod(shape), dtype=np.int64).reshape(shape) - 2**61
-    again, kept = stored.read_stored(stored.to_bytes(plan, numbers), plan)
+    read_back, kept = stored.read_stored(stored.to_bytes(plan, numbers), plan)
     assert np.array_equal(kept, numbers)
-    assert (again.measurement.mechanisms, again.shares) == (plan.measurement.mechanisms, plan.shares)
+    assert (read_back.measurement.mechanisms, read_back.shares) == (plan.measurement.mechanisms, plan.shares)
     for other in (b'{"dataset": "people"}', b"", envelope.HEAD, envelope.FAILED):
         with pytest.raises(IntegrityError, match="no release"):
             stored.read_stored(other, plan)
@@ -223,11 +223,11 @@ def test_a_release_replays_with_the_noise_it_was_drawn_under_whatever_today_plan
     first = people.release(by="sex").build(epsilon=1)
     monkeypatch.setattr("discreet.release.plan.shares", lambda tree, _, locked: shares(tree, 0.5, locked))
     assert people.release(by="sex").plan(epsilon=1).shares != first.plan.shares
-    again = people.release(by="sex").build(epsilon=1)
-    assert again.replayed
-    assert np.array_equal(again.noisy, first.noisy)
-    assert np.array_equal(again.radius, first.radius)
-    assert again.plan.measurement.mechanisms == first.plan.measurement.mechanisms
+    rebuilt = people.release(by="sex").build(epsilon=1)
+    assert rebuilt.replayed
+    assert np.array_equal(rebuilt.noisy, first.noisy)
+    assert np.array_equal(rebuilt.radius, first.radius)
+    assert rebuilt.plan.measurement.mechanisms == first.plan.measurement.mechanisms
 
 
 def test_the_ledger_keeps_no_word_of_the_fit_and_no_exact_number(opened):
@@ -275,8 +275,8 @@ def test_leaves_are_those_of_a_row_by_row_count_where_persons_are_protected(open
     for seed in range(4):
         rows = census.drawn(seed, cap=cap)
         census.put(people.table.toml.parent, rows)
-        found = leaves(people, *(release for release, _, _ in wanted))
-        for exact, (release, twin, given) in zip(found, wanted, strict=True):
+        tables = leaves(people, *(release for release, _, _ in wanted))
+        for exact, (release, twin, given) in zip(tables, wanted, strict=True):
             assert np.array_equal(exact, twin(rows, **given)), (seed, release.spec)
 
 
@@ -304,7 +304,7 @@ def test_leaves_are_those_of_a_row_by_row_count_where_rows_are_protected(opened)
 
 def test_nobody_counts_twice_and_everybody_with_a_known_place_counts_once(opened):
     people = opened(max_rows=4)
-    rows = [census.one(n, 0, census.WARDS[at], "fm"[at % 2]) for n in range(400) for at in range(n % 4 + 1)]
+    rows = [census.one(n, 0, census.WARDS[place], "fm"[place % 2]) for n in range(400) for place in range(n % 4 + 1)]
     census.put(people.table.toml.parent, rows)
     plain, by_sex = leaves(people, people.release(), people.release(by="sex"))
     assert plain.sum() == by_sex.sum() == 400
@@ -328,8 +328,8 @@ def norms(change):
     return int(np.count_nonzero(change)), int(size.sum()), int((size * size).sum()), int(size.max(initial=0))
 
 
-def claimed(found):
-    return found.l0, found.l1, found.l2_squared, found.linf
+def claimed(sensitivity):
+    return sensitivity.l0, sensitivity.l1, sensitivity.l2_squared, sensitivity.linf
 
 
 def tables(of):
@@ -340,8 +340,8 @@ def tables(of):
     ]
 
     def unit(*rows):
-        return [census.one("u" if of == "person" else f"q{n}", home if of == "person" else "u", *at)
-                for n, (home, at) in enumerate(rows)]  # fmt: skip
+        return [census.one("u" if of == "person" else f"q{n}", home if of == "person" else "u", *place)
+                for n, (home, place) in enumerate(rows)]  # fmt: skip
 
     return {
         "absent": others,
@@ -383,42 +383,42 @@ TIGHT = {  # neighbours that reach the claim: counts of units, of rows, sizes
 def test_one_unit_moves_the_leaves_no_further_than_the_design_says(opened, of):
     people = opened(key=of, max_rows=3)
     schemas = {relation: opened(key=of, max_rows=3, neighbours=str(relation)).table.schema for relation in Relation}
-    made = [_of(people, one) for one in wanted(of)]
-    found = {}
+    releases = [_of(people, spec) for spec in wanted(of)]
+    leaf_tables = {}
     for name, rows in tables(of).items():
         census.put(people.table.toml.parent, rows)
-        found[name] = leaves(people, *made)
+        leaf_tables[name] = leaves(people, *releases)
     reached = {relation: set() for relation in Relation}
     for relation, schema in schemas.items():
-        designs = [subject(one, schema).design for one in wanted(of)]
-        pairs = [("absent", name) for name in found] if relation is Relation.ADD_REMOVE else [
-            (one, other) for one in found for other in found if "absent" not in (one, other)
+        designs = [subject(spec, schema).design for spec in wanted(of)]
+        pairs = [("absent", name) for name in leaf_tables] if relation is Relation.ADD_REMOVE else [
+            (left, other) for left in leaf_tables for other in leaf_tables if "absent" not in (left, other)
         ]  # fmt: skip
-        for one, other in pairs:
-            for before, after, design in zip(found[one], found[other], designs, strict=True):
-                moves, most = norms(after - before), claimed(design.leaf_sensitivity)
-                assert all(x <= y for x, y in zip(moves, most, strict=True)), (one, other, design.form, moves, most)
+        for first, other in pairs:
+            for before, after, design in zip(leaf_tables[first], leaf_tables[other], designs, strict=True):
+                moves, bound = norms(after - before), claimed(design.leaf_sensitivity)
+                assert all(x <= y for x, y in zip(moves, bound, strict=True)), (first, other, design.form, moves, bound)
                 assert design.leaf_sensitivity.relation is relation
-                _note(reached[relation], moves, most)
-        for most in TIGHT[of, relation]:
-            assert most[1] in {l1 for l1, _ in reached[relation]}, (most, reached[relation])
+                _note(reached[relation], moves, bound)
+        for bound in TIGHT[of, relation]:
+            assert bound[1] in {l1 for l1, _ in reached[relation]}, (bound, reached[relation])
 
 
-def _of(people, one):
-    return people.release(by=one.by, count=one.count, groups=one.groups, largest=one.largest)
+def _of(people, spec):
+    return people.release(by=spec.by, count=spec.count, groups=spec.groups, largest=spec.largest)
 
 
-def _note(reached, moves, most):
+def _note(reached, moves, bound):
     """Which l1 norms were reached in full."""
-    if moves[1] == most[1]:
-        reached.add((moves[1], most))
+    if moves[1] == bound[1]:
+        reached.add((moves[1], bound))
 
 
 def test_a_wrong_claim_would_be_seen(opened):
     """A unit with three rows in one household's place moves counts of rows by three: a claim of two is refuted."""
     people = opened(max_rows=3)
-    found = []
+    specs = []
     for rows in (tables("person")["absent"], tables("person")["alike"]):
         census.put(people.table.toml.parent, rows)
-        found.append(leaves(people, people.release(count="rows"))[0])
-    assert norms(found[1] - found[0])[1] == 3 > 2
+        specs.append(leaves(people, people.release(count="rows"))[0])
+    assert norms(specs[1] - specs[0])[1] == 3 > 2

@@ -60,9 +60,9 @@ def test_every_level_is_off_by_at_most_twice_its_noise_and_its_parents_error():
 def test_large_numbers_do_not_wrap():
     noisy = np.array([2**57, -(2**57), 5, 0])
     for total in (1, 7, 2**57):
-        found = step(noisy, 1, total)
-        assert found.sum() == total
-        assert found.min() >= 0
+        fitted = step(noisy, 1, total)
+        assert fitted.sum() == total
+        assert fitted.min() >= 0
     assert step(np.array([-(2**57), -(2**57)]), 1, 2**57).tolist() == [2**56, 2**56]
 
 

@@ -86,7 +86,7 @@ def test_each_broken_rule_counts_on_its_level(place, cell, value, expected):
         "allowed": np.array([[True, False], [True, True], [True, True]]),
     }
     assert list(by_level(TREE, table, **known)) == expected
-    assert violations(TREE, table, **known).count == sum(found.count for found in expected)
+    assert violations(TREE, table, **known).count == sum(violations_of_level.count for violations_of_level in expected)
 
 
 def test_infinities_on_both_sides_of_a_sum_are_counted():
@@ -98,8 +98,8 @@ def test_infinities_on_both_sides_of_a_sum_are_counted():
 def test_whole_numbers_are_compared_exactly_and_real_ones_nearly():
     large = np.array([[2**55 + 1], [2**55], [0], [2**55], [0]])
     assert violations(TREE, large).sums == 1
-    near = GOOD + np.array([[1e-9], [0], [0], [0], [0]])
-    assert violations(TREE, near) == Violations(fractions=2)
+    nearly = GOOD + np.array([[1e-9], [0], [0], [0], [0]])
+    assert violations(TREE, nearly) == Violations(fractions=2)
 
 
 @pytest.mark.parametrize("seed", range(30))

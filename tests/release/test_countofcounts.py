@@ -60,9 +60,9 @@ def test_shares_are_proportional_and_never_more_than_there_is(seed):
 def test_averages_lean_to_the_more_precise_side():
     above = Sizes(np.array([0, 0, 0, 0, 2]), np.array([0, 0, 0, 0, 3.0]))
     below = Sizes(np.array([[2, 0, 0, 0, 0]]), np.array([[1.0, 0, 0, 0, 0]]))
-    found = matched(above, below)
-    assert found.counts.tolist() == [[0, 0, 0, 2, 0]]
-    assert found.precision[0, 3] == 4.0
+    pairs = matched(above, below)
+    assert pairs.counts.tolist() == [[0, 0, 0, 2, 0]]
+    assert pairs.precision[0, 3] == 4.0
 
 
 def test_totals_that_do_not_fit_are_refused():

@@ -72,8 +72,8 @@ def test_projecting_again_changes_nothing(seed):
     case = small_case(seed)
     once = duals.projection(*case.given, **case.known)
     fine = tree_sums(case.tree, np.rint(once[case.tree.leaves] * 2**20).astype(np.int64))
-    again = duals.projection(case.tree, fine, case.weights, scale=2**20, allowed=case.known["allowed"])
-    assert again == pytest.approx(fine / 2**20, abs=1e-11)
+    projected_twice = duals.projection(case.tree, fine, case.weights, scale=2**20, allowed=case.known["allowed"])
+    assert projected_twice == pytest.approx(fine / 2**20, abs=1e-11)
 
 
 @pytest.mark.parametrize("seed", range(100))
@@ -89,15 +89,15 @@ def test_the_error_falls_by_what_the_projection_moved(seed):
         assert norm(case.weights, fit - exact) <= before - moved + 1e-9 * (1 + before)
 
 
-def test_chains_and_single_places():
+def test_chains_and_single_places_have_their_projection():
     chain = from_edges([(str(i), str(i + 1)) for i in range(60)])
     noisy = np.arange(len(chain))[:, None] - 10
     assert duals.projection(chain, noisy, np.ones(len(chain), int)) == pytest.approx(np.full(noisy.shape, noisy.mean()))
-    one = from_branches(("x",), [("a",)])
-    assert duals.projection(one, [[5, -2, 1]], [3]).tolist() == [[5, 0, 1]]
-    assert duals.projection(one, [[5, -2, 1]], [3], total=4).tolist() == [[4, 0, 0]]
-    assert duals.projection(one, [[5, -2, 1]], [3], total=5).tolist() == [[4.5, 0, 0.5]]
-    assert duals.projection(one, [[5, -2, 1]], [3], total=0).tolist() == [[0, 0, 0]]
+    single = from_branches(("x",), [("a",)])
+    assert duals.projection(single, [[5, -2, 1]], [3]).tolist() == [[5, 0, 1]]
+    assert duals.projection(single, [[5, -2, 1]], [3], total=4).tolist() == [[4, 0, 0]]
+    assert duals.projection(single, [[5, -2, 1]], [3], total=5).tolist() == [[4.5, 0, 0.5]]
+    assert duals.projection(single, [[5, -2, 1]], [3], total=0).tolist() == [[0, 0, 0]]
 
 
 def test_negative_noise_and_a_total_of_zero_give_zeros():

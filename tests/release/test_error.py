@@ -9,7 +9,7 @@ from release.error import measures
 from release.test_check import GOOD, TREE, random_case
 
 
-def test_no_error_measures_nothing():
+def test_equal_tables_have_no_error():
     for level in measures(TREE, GOOD, GOOD):
         assert (level.l1, level.mean_l1, level.largest, level.emd, level.false_positives) == (0, 0, 0, 0, 0)
         assert level.violations == Violations()
@@ -26,7 +26,7 @@ def test_a_group_moved_by_one_size_is_one_step_of_earth():
 def test_measures_are_those_of_a_plain_loop(seed):
     case = random_case(seed)
     tree, exact, released = case.tree, case.exact, case.noisy
-    for level, found in enumerate(measures(tree, exact, released)):
+    for level, error in enumerate(measures(tree, exact, released)):
         l1 = largest = emd = empty = wrong = 0
         for place in np.flatnonzero(tree.level == level):
             ahead = 0
@@ -35,9 +35,9 @@ def test_measures_are_those_of_a_plain_loop(seed):
                 l1, largest, emd = l1 + abs(new - old), max(largest, abs(new - old)), emd + abs(ahead)
                 empty, wrong = empty + (old == 0), wrong + (old == 0 and new != 0)
         places = np.sum(tree.level == level)
-        assert (found.l1, found.mean_l1, found.largest, found.emd) == (l1, l1 / places, largest, emd)
-        assert found.false_positives == wrong / max(1, empty)
-        assert found.violations.signs == np.sum(released[tree.level == level] < 0)
+        assert (error.l1, error.mean_l1, error.largest, error.emd) == (l1, l1 / places, largest, emd)
+        assert error.false_positives == wrong / max(1, empty)
+        assert error.violations.signs == np.sum(released[tree.level == level] < 0)
 
 
 def test_tables_of_two_shapes_are_not_compared():

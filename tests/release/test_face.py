@@ -37,18 +37,18 @@ def test_plan_and_quote_read_no_row_and_make_no_file(people, tmp_path):
 def test_quote_tells_cost_levels_and_what_would_remain(people):
     quote = people.release(by="sex").quote(epsilon=1, share={"ward": "0.5"})
     assert quote.cost == {"epsilon": "1", "delta": "0", "neighbours": "add-remove", "unit": "person"}
-    assert [(one["level"], one["places"], one["cells"]) for one in quote.levels] == [
+    assert [(level["level"], level["places"], level["cells"]) for level in quote.levels] == [
         ("country", 1, 2),
         ("region", 2, 4),
         ("ward", 5, 10),
     ]
-    assert [(one["share"], one["epsilon"], one["locked"]) for one in quote.levels] == [
+    assert [(level["share"], level["epsilon"], level["locked"]) for level in quote.levels] == [
         (0.25, "0.25", False),
         (0.25, "0.25", False),
         (0.5, "0.5", True),
     ]
     assert quote.levels[0]["moe"] > quote.levels[2]["moe"]
-    assert all(one["total_moe"] > one["moe"] for one in quote.levels)
+    assert all(level["total_moe"] > level["moe"] for level in quote.levels)
     assert (quote.remaining["epsilon"], quote.remaining_after["epsilon"]) == ("3", "2")
     json.dumps(quote.to_json(), allow_nan=False)
     for said in (
@@ -75,8 +75,8 @@ def test_gaussian_noise_is_taken_where_delta_allows_it_and_it_is_better(people):
     rows = people.release(by=("sex", "age"), count="rows").quote(epsilon="0.1", delta="1e-6")
     assert rows.cost["delta"] == "1e-6"  # nine views and levels of one unit: their l2 is a third of their l1
     assert "Gaussian" in rows.why
-    assert all(Fraction(one["epsilon"]) < Fraction("0.1") for one in rows.levels)
-    assert sum(Fraction(one["epsilon"]) for one in rows.levels) > Fraction("0.1")
+    assert all(Fraction(level["epsilon"]) < Fraction("0.1") for level in rows.levels)
+    assert sum(Fraction(level["epsilon"]) for level in rows.levels) > Fraction("0.1")
 
 
 def test_delta_is_a_hundredth_of_the_budgets_unless_given(people):
@@ -86,7 +86,7 @@ def test_delta_is_a_hundredth_of_the_budgets_unless_given(people):
         release.plan(epsilon=1, delta="1e-3")
 
 
-def test_fewer_words_mean_the_same(people):
+def test_names_that_can_be_left_out_change_no_release(people):
     named, alone = people.release(hierarchy="geo", by=("sex",)), people.release(by="SEX")
     assert named.subject.tally == alone.subject.tally
     assert alone.subject.spec.by == ("sex",)

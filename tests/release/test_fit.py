@@ -20,17 +20,17 @@ COLUMNS = [
     Column("ward", "category", values=GEO.leaves),
     Column("sex", "category", values=("m", "f")),
     Column("old", "boolean"),
-    Column("band", "category", values=tuple(f"b{at}" for at in range(60))),
+    Column("band", "category", values=tuple(f"b{number}" for number in range(60))),
     Column("home", "text"),
 ]
 SCHEMA = Schema("people", COLUMNS, Unit("person", 1), "add-remove", None, (GEO,))
 COUNTS, BOTH, BANDS = (ReleaseSpec("geo", by=by) for by in (("sex",), ("sex", "old"), ("band",)))
 SIZES = ReleaseSpec("geo", groups="home", largest=6)
 PLAIN_SIZES = ReleaseSpec("geo", groups="home", largest=6, form=Form.PLAIN)
-METHODS = [(wanted, one) for wanted in (COUNTS, BOTH, PLAIN_SIZES) for one in choice.PLAIN]
-METHODS += [(SIZES, one) for one in choice.FROM_TOP]
-NAMES = [f"{what} {one}" for what in ("counts", "several", "sizes") for one in choice.PLAIN]
-NAMES += [f"from the top {one}" for one in choice.FROM_TOP]
+METHODS = [(wanted, method) for wanted in (COUNTS, BOTH, PLAIN_SIZES) for method in choice.PLAIN]
+METHODS += [(SIZES, method) for method in choice.FROM_TOP]
+NAMES = [f"{what} {method}" for what in ("counts", "several", "sizes") for method in choice.PLAIN]
+NAMES += [f"from the top {method}" for method in choice.FROM_TOP]
 every_method = pytest.mark.parametrize(("wanted", "method"), METHODS, ids=NAMES)
 
 
@@ -102,7 +102,7 @@ ZEROS = [each for each in METHODS if each[1] != "joint"]  # which keeps none
 
 
 @pytest.mark.parametrize(("wanted", "method"), ZEROS, ids=[name for name in NAMES if "joint" not in name])
-def test_where_nothing_can_be_the_total_is_0_whatever_was_measured(wanted, method):
+def test_the_total_is_0_where_no_cell_is_allowed_whatever_was_measured(wanted, method):
     plan = release_plan(wanted, method=method, held={"zeros": [{"country": "x"}]})
     noisy = plan.measurement(np.zeros((40, plan.subject.cells), dtype=np.int64), SYSTEM) + 10**4
     assert choice.top_total(plan, noisy) == 0

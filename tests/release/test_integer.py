@@ -97,17 +97,17 @@ def test_without_noise_nothing_changes_and_fitting_again_changes_nothing(seed):
     case = small_case(seed)
     fit = integer.fit(*case.given, **case.known)
     for total in (None, int(fit[0].sum())):
-        again = integer.fit(case.tree, fit, case.weights, total=total, allowed=case.known["allowed"])
-        assert (again == fit).all()
+        refitted = integer.fit(case.tree, fit, case.weights, total=total, allowed=case.known["allowed"])
+        assert (refitted == fit).all()
 
 
 def test_ties_go_to_the_lower_child_and_the_lower_cell():
     wide = from_edges([("top", name) for name in "abcd"])
     assert integer.fit(wide, [[2], [0], [0], [0], [0]], [9, 1, 1, 1, 1], total=2)[1:, 0].tolist() == [1, 1, 0, 0]
-    one = from_branches(("x",), [("a",)])
-    assert integer.fit(one, [[1, 1, 1]], [1], total=4).tolist() == [[2, 1, 1]]
+    single = from_branches(("x",), [("a",)])
+    assert integer.fit(single, [[1, 1, 1]], [1], total=4).tolist() == [[2, 1, 1]]
     assert integer.fit(SLIDE, [[2], [3], [0]], [1, 1, 1]).tolist() == [[2], [2], [0]]
-    assert integer.fit(one, [[3, 512]], [1], scale=1024).tolist() == [[0, 0]]  # a half stays below
+    assert integer.fit(single, [[3, 512]], [1], scale=1024).tolist() == [[0, 0]]  # a half stays below
 
 
 def test_negative_noise_zero_totals_and_closed_cells_give_zeros():

@@ -43,7 +43,7 @@ def publics(exact, totals):
 
 
 @pytest.mark.parametrize("seed", range(51))
-def test_run_to_convergence_it_is_the_projection(seed):
+def test_the_joint_fit_converges_to_the_projection(seed):
     tree, exact, noisy, weights, totals = case(seed, places=10, sizes=4)
     public = publics(exact, totals)[seed % 3]
     fit = joint.cumulative_counts(tree, noisy, weights, sweeps=20_000, tolerance=1e-8, **public)
@@ -62,7 +62,7 @@ def test_cumulative_error_never_grows(seed, sweeps):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_what_is_consistent_and_monotone_stays(seed):
+def test_consistent_and_monotone_counts_stay_as_they_are(seed):
     tree, exact, noisy, weights, totals = case(seed, noise=0)
     for public in publics(exact, totals):
         assert joint.cumulative_counts(tree, noisy, weights, **public) == pytest.approx(noisy, abs=1e-9)
@@ -163,7 +163,7 @@ def test_result_does_not_depend_on_threads():
         (np.ones(14, dtype=np.int64), {"total": -4}, "total must lie between"),
     ],
 )
-def test_what_breaks_a_rule_is_refused(weights, options, rule):
+def test_counts_that_break_a_rule_are_refused(weights, options, rule):
     tree, _, noisy, _, _ = case(1)
     with pytest.raises(BadValue, match=rule):
         joint.cumulative_counts(tree, noisy, weights, **options)

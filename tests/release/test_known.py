@@ -40,12 +40,12 @@ def leaves(about):
 
 
 def test_totals_of_leaves_are_put_in_their_order_and_summed_over_the_tree():
-    found = known_of(BOTH, leaf_totals=TOTALS)
-    assert found.leaf_totals.tolist() == [TOTALS[name] for name in leaves(BOTH)]
-    assert dict(zip(BOTH.tree.names, found.totals(BOTH.tree).tolist(), strict=True)) == {
+    known = known_of(BOTH, leaf_totals=TOTALS)
+    assert known.leaf_totals.tolist() == [TOTALS[name] for name in leaves(BOTH)]
+    assert dict(zip(BOTH.tree.names, known.totals(BOTH.tree).tolist(), strict=True)) == {
         "x": 14, "a": 5, "b": 7, "c": 2, "a1": 5, "a2": 0, "b1": 7,
     }  # fmt: skip
-    assert found.total == 14
+    assert known.total == 14
     assert known_of(BOTH, total=14, leaf_totals=TOTALS).total == 14
     assert known_of(BOTH, total="20").totals(BOTH.tree).tolist() == [20, *[-1] * 6]
     assert known_of(BOTH, zeros=[]).allowed is None
@@ -62,15 +62,15 @@ ZEROS = [
 
 @pytest.mark.parametrize("lines", ZEROS, ids=str)
 def test_zeros_are_those_of_the_slow_twin(lines):
-    found = known_of(BOTH, zeros=lines)
+    known = known_of(BOTH, zeros=lines)
     cells = [(sex, old) for sex in ("m", "f") for old in ("false", "true")]
     for row, leaf in enumerate(BOTH.tree.leaves):
         path = dict(zip(BOTH.tree.levels, BOTH.tree.path(int(leaf)), strict=False))
-        for at, (sex, old) in enumerate(cells):
+        for cell, (sex, old) in enumerate(cells):
             here = path | {"sex": sex, "old": old}
             ruled_out = any(all(here.get(name) == value for name, value in line.items() if value) for line in lines)
-            assert found.allowed[row, at] == (not ruled_out)
-    assert found.possible(BOTH.tree).tolist() == (tree_sums(BOTH.tree, found.allowed.astype(np.int64)) > 0).tolist()
+            assert known.allowed[row, cell] == (not ruled_out)
+    assert known.possible(BOTH.tree).tolist() == (tree_sums(BOTH.tree, known.allowed.astype(np.int64)) > 0).tolist()
 
 
 def test_sizes_can_be_ruled_out_too():
@@ -101,7 +101,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("given", REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_true_is_refused(given):
+def test_public_numbers_that_cannot_be_true_are_refused(given):
     with pytest.raises(BadValue):
         known_of(BOTH, **given)
 
@@ -169,19 +169,19 @@ def test_zeros_hold_in_sizes_too(people, totals):
     assert release.violations.count == 0
 
 
-def test_what_is_public_costs_nothing_and_serves_on_the_same_measurement(people):
+def test_public_numbers_cost_nothing_and_serve_on_the_same_measurement(people):
     asked = people.release(by=("sex", "age"))
     first = asked.build(epsilon=1)
-    again = asked.build(epsilon=1, leaf_totals=LEAVES, zeros=ODD)
-    assert again.replayed
-    assert again.remaining == first.remaining
-    assert np.array_equal(first.noisy, again.noisy)
-    assert not np.array_equal(first.fitted, again.fitted)
+    rebuilt = asked.build(epsilon=1, leaf_totals=LEAVES, zeros=ODD)
+    assert rebuilt.replayed
+    assert rebuilt.remaining == first.remaining
+    assert np.array_equal(first.noisy, rebuilt.noisy)
+    assert not np.array_equal(first.fitted, rebuilt.fitted)
     assert "not protected" in " ".join(asked.quote(epsilon=1, leaf_totals=LEAVES).caveats)
 
 
 @pytest.mark.parametrize("method", ["topdown", "joint"])
-def test_methods_that_cannot_hold_to_it_are_refused(people, method):
+def test_methods_that_cannot_hold_public_numbers_are_refused(people, method):
     asked = people.release(by="sex") if method == "topdown" else people.release(groups="household", largest=4)
     given = {"leaf_totals": LEAVES} if method == "topdown" else {"zeros": [{"size": "2"}]}
     with pytest.raises(BadValue, match="method must be auto or"):
@@ -264,5 +264,5 @@ def test_a_saved_release_checks_and_a_broken_total_or_zero_is_found(people, tmp_
     spot = int(np.flatnonzero(np.array(rows["ward"].to_pylist()) == "n2")[2])  # n2, f, 65 or more: must be 0
     moved[spot] += 1
     parquet.write_table(rows.set_column(rows.column_names.index("n"), "n", [moved]), path)
-    found = read.check_release(tmp_path / "made", schema).violations
-    assert (found["zeros"], found["totals"]) == (1, 1)
+    violations = read.check_release(tmp_path / "made", schema).violations
+    assert (violations["zeros"], violations["totals"]) == (1, 1)

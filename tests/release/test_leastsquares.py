@@ -27,10 +27,10 @@ def test_values_and_variances_are_those_of_the_dense_solution(seed):
     tree = random_tree(seed, int(chance.integers(1, 40)) + 1)
     weights = chance.integers(1, 50, len(tree)) if seed % 2 else np.repeat(1, len(tree))
     noisy = chance.integers(-100, 900, (len(tree), 3))
-    found = hay.estimates(tree, noisy, weights, scale=1 + seed % 3)
+    estimates = hay.estimates(tree, noisy, weights, scale=1 + seed % 3)
     values, variance = dense(tree, noisy, weights, 1 + seed % 3)
-    np.testing.assert_allclose(found.variance, variance, rtol=1e-9)
-    np.testing.assert_allclose(found.values, values, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(estimates.variance, variance, rtol=1e-9)
+    np.testing.assert_allclose(estimates.values, values, rtol=1e-9, atol=1e-9)
 
 
 def exact_variances(tree, weights):
@@ -52,8 +52,8 @@ def test_weights_of_any_size_keep_the_variances_exact(seed):
     chance = np.random.default_rng(seed)
     tree = random_tree(seed, 14)
     weights = 2 ** chance.integers(0, 21, len(tree))
-    found = hay.estimates(tree, chance.integers(0, 9, (len(tree), 1)), weights)
-    np.testing.assert_allclose(found.variance, exact_variances(tree, weights), rtol=1e-9)
+    estimates = hay.estimates(tree, chance.integers(0, 9, (len(tree), 1)), weights)
+    np.testing.assert_allclose(estimates.variance, exact_variances(tree, weights), rtol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -91,9 +91,9 @@ def test_precisions_that_are_none_are_refused(precision):
 
 def test_a_chain_is_one_count_measured_often():
     tree = from_edges([("a", "b"), ("b", "c"), ("c", "d")])
-    found = hay.estimates(tree, np.array([[10], [20], [30], [40]]), np.array([1, 2, 3, 4]))
-    np.testing.assert_allclose(found.values, 30.0)
-    np.testing.assert_allclose(found.variance, 0.1)
+    estimates = hay.estimates(tree, np.array([[10], [20], [30], [40]]), np.array([1, 2, 3, 4]))
+    np.testing.assert_allclose(estimates.values, 30.0)
+    np.testing.assert_allclose(estimates.variance, 0.1)
 
 
 def test_the_uniform_binary_tree_has_the_published_estimate():

@@ -54,8 +54,8 @@ def norms(change):
 
 def furthest(measured, rows, relation):
     """The largest norm of the change of any level, over small tables and all that one person can be."""
-    persons = [[], *([one] for one in PLACES)] if rows == 1 else [[], *map(list, product(PLACES, repeat=2))]
-    others = [[[one] for one in some] for size in range(3) for some in product(PLACES, repeat=size)]
+    persons = [[], *([place] for place in PLACES)] if rows == 1 else [[], *map(list, product(PLACES, repeat=2))]
+    others = [[[place] for place in some] for size in range(3) for some in product(PLACES, repeat=size)]
     largest = (0, 0, 0, 0)
     for rest, old, new in product(others, persons, persons):
         if relation is ADD and old and new:
@@ -81,18 +81,18 @@ def claimed(sensitivity):
     ids=["counts", "sizes", "from the top"],
 )
 def test_no_person_moves_a_level_further_than_is_claimed(measured, claim, relation):
-    found, most = furthest(measured, 1, relation), claimed(claim(1, relation))
-    assert all(one <= other for one, other in zip(found, most, strict=True))
-    assert found[1] == most[1]  # l1, which Laplace noise is made for, is reached
+    moved, bound = furthest(measured, 1, relation), claimed(claim(1, relation))
+    assert all(move <= other for move, other in zip(moved, bound, strict=True))
+    assert moved[1] == bound[1]  # l1, which Laplace noise is made for, is reached
 
 
 @pytest.mark.parametrize(
     ("measured", "claim"), [(sizes, size_sensitivity), (lambda x: from_top(sizes(x)), count_sensitivity)]
 )
 def test_no_person_with_two_rows_moves_a_level_further_than_is_claimed(measured, claim):
-    found, most = furthest(measured, 2, ADD), claimed(claim(2, ADD))
-    assert all(one <= other for one, other in zip(found, most, strict=True))
-    assert found[1] == most[1]
+    moved, bound = furthest(measured, 2, ADD), claimed(claim(2, ADD))
+    assert all(move <= other for move, other in zip(moved, bound, strict=True))
+    assert moved[1] == bound[1]
 
 
 def test_over_all_levels_a_person_moves_sizes_by_2l_and_from_the_top_by_l():
@@ -105,8 +105,8 @@ def test_over_all_levels_a_person_moves_sizes_by_2l_and_from_the_top_by_l():
     assert first == TREE.depth  # a group that was not there
 
 
-def design(most=1):
-    return Design(TREE, Form.PLAIN, (all_cells((), 1),), count_sensitivity(most, ADD), count_sensitivity(most, ADD))
+def design(rows=1):
+    return Design(TREE, Form.PLAIN, (all_cells((), 1),), count_sensitivity(rows, ADD), count_sensitivity(rows, ADD))
 
 
 def test_a_marginal_adds_up_the_cells_that_it_does_not_tell_apart():
@@ -121,21 +121,21 @@ def test_a_marginal_adds_up_the_cells_that_it_does_not_tell_apart():
 def test_marginals_are_measured_side_by_side_each_at_its_share():
     views = (marginal(["sex"], ["age", "sex"], [3, 2]), all_cells(["age", "sex"], 6))
     measured = Design(TREE, Form.PLAIN, views, count_sensitivity(1, ADD), count_sensitivity(1, ADD))
-    made = laplace(measured, Fraction(6 * 10**5), [[Fraction(1, 6), Fraction(1, 6)]] * 3)
-    assert sum(cost.epsilon for cost in made.cost.costs) == 6 * 10**5
+    measurement = laplace(measured, Fraction(6 * 10**5), [[Fraction(1, 6), Fraction(1, 6)]] * 3)
+    assert sum(cost.epsilon for cost in measurement.cost.costs) == 6 * 10**5
     exact = np.arange(18).reshape(3, 6)
     table = tree_sums(TREE, exact)
-    found = made(exact, SYSTEM)  # noise of scale 1e-5 is 0 but for e^-1e5
-    assert np.array_equal(found[:, made.columns[0]], table.reshape(-1, 3, 2).sum(axis=1))
-    assert np.array_equal(found[:, made.columns[1]], table)
+    numbers = measurement(exact, SYSTEM)  # noise of scale 1e-5 is 0 but for e^-1e5
+    assert np.array_equal(numbers[:, measurement.columns[0]], table.reshape(-1, 3, 2).sum(axis=1))
+    assert np.array_equal(numbers[:, measurement.columns[1]], table)
 
 
 def test_noise_is_added_to_every_place_of_every_level():
-    made = laplace(design(), Fraction(3, 10), [[Fraction(1, 3)]] * 3)
-    assert made.cost.costs == (Pure(Fraction(1, 10)),) * 3
-    assert [level.noise.scale for (level,) in made.mechanisms] == [10, 10, 10]
+    measurement = laplace(design(), Fraction(3, 10), [[Fraction(1, 3)]] * 3)
+    assert measurement.cost.costs == (Pure(Fraction(1, 10)),) * 3
+    assert [level.noise.scale for (level,) in measurement.mechanisms] == [10, 10, 10]
     exact = np.array([[1000], [2000], [4000]])
-    noisy = made(exact, SYSTEM)
+    noisy = measurement(exact, SYSTEM)
     assert noisy.shape == (len(TREE), 1)
     assert (np.abs(noisy - tree_sums(TREE, exact)) < 10 * 50).all()  # e^-50 each
     assert len(set(map(int, (noisy - tree_sums(TREE, exact))[:, 0]))) > 1  # six equal draws at scale 10: below 1e-6
@@ -144,34 +144,34 @@ def test_noise_is_added_to_every_place_of_every_level():
 def test_from_the_top_measures_groups_of_at_least_each_size():
     assert from_top(np.array([[3, 2, 1]])).tolist() == [[6, 3, 1]]
     measured = Design(TREE, Form.FROM_TOP, (all_cells((), 2),), size_sensitivity(1, ADD), count_sensitivity(1, ADD))
-    made = laplace(measured, Fraction(3 * 10**5), [[Fraction(1, 3)]] * 3)
+    measurement = laplace(measured, Fraction(3 * 10**5), [[Fraction(1, 3)]] * 3)
     exact = np.array([[3, 2], [0, 1], [5, 0]])
     assert np.array_equal(
-        made(exact, SYSTEM), tree_sums(TREE, from_top(exact))
+        measurement(exact, SYSTEM), tree_sums(TREE, from_top(exact))
     )  # noise of scale 1e-5 is 0 but for e^-1e5
 
 
 def test_gaussian_levels_cost_no_more_than_the_typed_price():
-    made = gaussian(design(2), 1, "1e-6", [[share] for share in shares(TREE, 0.5)])
-    assert price.delta(made.cost, 1).value <= Fraction(1, 10**6)
-    assert price.delta(made.cost, Fraction(99, 100)).value > Fraction(1, 10**6)  # and not much less
-    sigmas = [level.noise.sigma for (level,) in made.mechanisms]
+    measurement = gaussian(design(2), 1, "1e-6", [[share] for share in shares(TREE, 0.5)])
+    assert price.delta(measurement.cost, 1).value <= Fraction(1, 10**6)
+    assert price.delta(measurement.cost, Fraction(99, 100)).value > Fraction(1, 10**6)  # and not much less
+    sigmas = [level.noise.sigma for (level,) in measurement.mechanisms]
     assert sigmas == sorted(sigmas, reverse=True)
 
 
 def test_a_table_of_another_shape_is_refused_by_its_shape():
-    made = laplace(design(), Fraction(1), [[Fraction(1, 3)]] * 3)
+    measurement = laplace(design(), Fraction(1), [[Fraction(1, 3)]] * 3)
     with pytest.raises(BadValue, match="row for each leaf"):
-        made(np.zeros((2, 1), dtype=np.int64), SYSTEM)
+        measurement(np.zeros((2, 1), dtype=np.int64), SYSTEM)
 
 
 def test_shares_add_up_to_one_and_locked_ones_stay():
     for power in (0, 1 / 3, 0.5):
         assert sum(shares(TREE, power)) == 1
-    found = shares(TREE, 0.5, {"region": Fraction(1, 2)})
-    assert found[1] == Fraction(1, 2)
-    assert found[0] < found[2]
-    assert sum(found) == 1
+    level_shares = shares(TREE, 0.5, {"region": Fraction(1, 2)})
+    assert level_shares[1] == Fraction(1, 2)
+    assert level_shares[0] < level_shares[2]
+    assert sum(level_shares) == 1
 
 
 @pytest.mark.parametrize(

@@ -66,8 +66,8 @@ def shown(request):
 
 
 def data(parsed):
-    (found,) = [text for tag, attributes, text in parsed.inside if attributes.get("id") == "data"]
-    return json.loads(found)
+    (content,) = [text for tag, attributes, text in parsed.inside if attributes.get("id") == "data"]
+    return json.loads(content)
 
 
 # --- nothing from outside --------------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ def test_the_page_asks_for_nothing(shown):
 
 def test_the_policy_allows_the_two_inline_texts_and_nothing_else(shown):
     _, _, parsed = shown
-    (rule,) = [one["content"] for one in parsed.all("meta") if one.get("http-equiv") == "Content-Security-Policy"]
+    (rule,) = [meta["content"] for meta in parsed.all("meta") if meta.get("http-equiv") == "Content-Security-Policy"]
     digest = {
         tag: b64encode(sha256(text.encode()).digest()).decode()
         for tag, attributes, text in parsed.inside
@@ -124,9 +124,9 @@ def test_the_script_makes_text_only_and_calls_nobody():
 @pytest.mark.parametrize("kind", KINDS)
 def test_hostile_names_make_no_tag(kind):
     pair = [Parsed(paged(made(known(names, sexes=names[:2]), kind))) for names in (HOSTILE, TAME)]
-    tags = [[(tag, sorted(attributes)) for tag, attributes in one.tags] for one in pair]
+    tags = [[(tag, sorted(attributes)) for tag, attributes in page.tags] for page in pair]
     assert tags[0] == tags[1]
-    assert [len(one.inside) for one in pair] == [3, 3]
+    assert [len(page.inside) for page in pair] == [3, 3]
 
 
 def test_names_in_the_data_are_those_of_the_tree(shown):
@@ -139,40 +139,43 @@ def test_names_in_the_data_are_those_of_the_tree(shown):
 
 def test_labels_are_those_of_the_attributes(shown):
     release, _, parsed = shown
-    found = [one["labels"] for one in data(parsed)["attributes"]]
+    shown_labels = [attribute["labels"] for attribute in data(parsed)["attributes"]]
     if release.plan.subject.attributes == ("size",):
-        assert found == [["1", "2", "3", "4", "5 or more"]]
+        assert shown_labels == [["1", "2", "3", "4", "5 or more"]]
     else:
-        assert [len(labels) for labels in found] == [len(labels) for labels in release.plan.subject.labels]
-    assert [one["name"] for one in data(parsed)["attributes"]] == list(release.plan.subject.attributes)
+        assert [len(labels) for labels in shown_labels] == [len(labels) for labels in release.plan.subject.labels]
+    assert [attribute["name"] for attribute in data(parsed)["attributes"]] == list(release.plan.subject.attributes)
 
 
 # --- the numbers -----------------------------------------------------------------------------------------------------
 
 
-def unpacked(one):
-    return np.frombuffer(b64decode(one["values"]), dtype=KIND[one["bytes"]]).astype(np.int64)
+def unpacked(packed):
+    return np.frombuffer(b64decode(packed["values"]), dtype=KIND[packed["bytes"]]).astype(np.int64)
 
 
-def repeated(one, count):
+def repeated(packed, count):
     """As the script does: a margin is there once for all, once for each cell, or for each place and cell."""
-    return np.resize(unpacked(one), count)
+    return np.resize(unpacked(packed), count)
 
 
 def test_the_data_are_the_numbers_of_the_release(shown):
     release, _, parsed = shown
     tree, inside = release.plan.subject.tree, data(parsed)
-    fitted = np.concatenate([unpacked(one["n"]) for one in inside["levels"]]).reshape(release.fitted.shape)
-    off = np.concatenate([unpacked(one["off"]) for one in inside["levels"]]).reshape(release.fitted.shape)
+    fitted = np.concatenate([unpacked(level["n"]) for level in inside["levels"]]).reshape(release.fitted.shape)
+    off = np.concatenate([unpacked(level["off"]) for level in inside["levels"]]).reshape(release.fitted.shape)
     assert np.array_equal(fitted, release.fitted)
     assert np.array_equal(fitted + off, release.estimate)
-    assert np.concatenate([unpacked(one["below"]) for one in inside["levels"]]).tolist() == np.diff(tree.child).tolist()
-    for level, one in enumerate(inside["levels"]):
+    assert (
+        np.concatenate([unpacked(level["below"]) for level in inside["levels"]]).tolist()
+        == np.diff(tree.child).tolist()
+    )
+    for level, packed in enumerate(inside["levels"]):
         rows = tree.places(level)
         sums = release.fitted[rows].sum(axis=1)
-        assert np.array_equal(repeated(one["moe"], release.radius[rows].size), release.radius[rows].ravel())
-        assert np.array_equal(repeated(one["total_moe"], len(sums)), release.total_radius[rows])
-        assert np.array_equal(sums + unpacked(one["total_off"]), release.totals[rows])
+        assert np.array_equal(repeated(packed["moe"], release.radius[rows].size), release.radius[rows].ravel())
+        assert np.array_equal(repeated(packed["total_moe"], len(sums)), release.total_radius[rows])
+        assert np.array_equal(sums + unpacked(packed["total_off"]), release.totals[rows])
     assert inside["cells"] == release.plan.subject.cells
     assert inside["of_100"] == "Of 100 such margins, 95 hold the exact number."
 
@@ -182,9 +185,9 @@ def test_the_data_are_the_numbers_of_the_release(shown):
     [([0], 1), ([127, -128], 1), ([128], 2), ([-129], 2), ([2**15], 4), ([-(2**31)], 4), ([2**31], 8), ([2**53], 8)],
 )
 def test_numbers_are_packed_in_as_few_bytes_as_they_need(values, width):
-    found = packed_numbers(np.array(values))
-    assert found["bytes"] == width
-    assert unpacked(found).tolist() == values
+    packed = packed_numbers(np.array(values))
+    assert packed["bytes"] == width
+    assert unpacked(packed).tolist() == values
 
 
 def test_a_large_release_shows_its_upper_levels_and_says_so():
@@ -229,11 +232,13 @@ def test_the_page_has_landmarks_labels_and_a_language(shown):
     assert [present.count(tag) for tag in ("header", "main", "footer", "h1", "title", "noscript")] == [1] * 6
     ids = [attributes["id"] for _, attributes in parsed.tags if "id" in attributes]
     assert len(ids) == len(set(ids))
-    assert {one["for"] for one in parsed.all("label")} == {one["id"] for one in parsed.all("input")} == {"search"}
+    assert (
+        {label["for"] for label in parsed.all("label")} == {field["id"] for field in parsed.all("input")} == {"search"}
+    )
     named = [attributes for tag, attributes in parsed.tags if tag in ("nav", "section", "main")]
-    assert all("aria-label" in one or "aria-labelledby" in one for one in named)
-    assert any(one.get("name") == "viewport" for one in parsed.all("meta"))
-    assert all(one.get("scope") in ("col", "row") for one in parsed.all("th"))
+    assert all("aria-label" in element or "aria-labelledby" in element for element in named)
+    assert any(meta.get("name") == "viewport" for meta in parsed.all("meta"))
+    assert all(header.get("scope") in ("col", "row") for header in parsed.all("th"))
     live = [attributes["id"] for _, attributes in parsed.tags if attributes.get("role") == "status"]
     assert live == ["found", "said"]
 
@@ -252,7 +257,7 @@ def test_the_keyboard_walks_the_tree():
         assert word in script
 
 
-def test_what_it_means_stands_there_without_a_script(shown):
+def test_the_promise_is_on_the_page_without_a_script(shown):
     release, _, parsed = shown
     text = " ".join(parsed.text)
     told = facts(release)

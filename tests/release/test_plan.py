@@ -32,7 +32,7 @@ def released(wanted, relation="add-remove", rows=1, *, epsilon=3, delta=0, level
 def test_levels_share_the_price_evenly_unless_told_otherwise():
     plan = released(ReleaseSpec("geo"))
     assert plan.measurement.cost.costs == (Pure(1), Pure(1), Pure(1))
-    assert [one.noise.scale for (one,) in plan.measurement.mechanisms] == [1, 1, 1]
+    assert [mechanism.noise.scale for (mechanism,) in plan.measurement.mechanisms] == [1, 1, 1]
     locked = released(ReleaseSpec("geo"), share={"country": "0.1"}, sharing="least")
     assert locked.shares[0] == Fraction(1, 10)
     assert locked.shares[1] < locked.shares[2]
@@ -56,8 +56,10 @@ def test_several_attributes_are_measured_alone_and_together_for_one_price():
     ],
 )
 def test_scales_follow_from_who_is_protected(wanted, scale):
-    assert [one.noise.scale for (one,) in released(wanted, rows=4).measurement.mechanisms] == [scale] * 3
-    assert [one.noise.scale for (one,) in released(wanted, "replace-one", 4).measurement.mechanisms] == [2 * scale] * 3
+    assert [mechanism.noise.scale for (mechanism,) in released(wanted, rows=4).measurement.mechanisms] == [scale] * 3
+    assert [mechanism.noise.scale for (mechanism,) in released(wanted, "replace-one", 4).measurement.mechanisms] == [
+        2 * scale
+    ] * 3
 
 
 def test_gaussian_noise_is_taken_where_it_is_smaller_and_costs_what_was_typed():
@@ -74,10 +76,10 @@ def test_gaussian_noise_is_taken_where_it_is_smaller_and_costs_what_was_typed():
 def test_margins_are_known_before_and_differ_by_form():
     counts, sizes = released(ReleaseSpec("geo")), released(ReleaseSpec("geo", groups="household", largest=3))
     assert counts.margins.radius[0].tolist() == [counts.measurement.mechanisms[0][0].noise.radius(Fraction(95, 100))]
-    two, _, one = sizes.margins.radius[0]
-    assert sizes.margins.radius[0].tolist() == [two, two, one]
-    assert one < two < 2 * one
-    assert sizes.margins.total_radius[0] == one  # groups of size 1 or more: measured as such
+    two, _, single = sizes.margins.radius[0]
+    assert sizes.margins.radius[0].tolist() == [two, two, single]
+    assert single < two < 2 * single
+    assert sizes.margins.total_radius[0] == single  # groups of size 1 or more: measured as such
     assert [row["places"] for row in counts.level_rows()] == [1, 2, 12]
 
 

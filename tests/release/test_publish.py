@@ -39,7 +39,7 @@ def slow_keys(release, view):
         path = subject.tree.path(place)
         names = [*path, *[None] * (subject.tree.depth - len(path))]
         for cell in product(*labels):
-            yield [subject.tree.levels[len(path) - 1], *names], [slow_label(one) for one in cell]
+            yield [subject.tree.levels[len(path) - 1], *names], [slow_label(value) for value in cell]
 
 
 def slow_label(label):
@@ -57,12 +57,12 @@ def slow_table(release):
 def slow_noisy(release):
     rows, design = [], release.plan.measurement
     names = tidy.keys(release).marginals
-    for at, (view, columns) in enumerate(zip(design.marginals, design.columns, strict=True)):
+    for view_number, (view, columns) in enumerate(zip(design.marginals, design.columns, strict=True)):
         measured = release.noisy[:, columns].ravel().tolist()
-        scales = [float(tidy.width(level[at].noise)) for level in design.mechanisms]
+        scales = [float(tidy.width(level[view_number].noise)) for level in design.mechanisms]
         levels = np.repeat(release.plan.subject.tree.level, view.size).tolist()
         for (places, labels), number, level in zip(slow_keys(release, view.names), measured, levels, strict=True):
-            rows.append([*places, names[at], *labels, number, scales[level]])
+            rows.append([*places, names[view_number], *labels, number, scales[level]])
     return rows
 
 
@@ -70,13 +70,13 @@ def slow_noisy(release):
 @pytest.mark.parametrize("seed", range(3))
 def test_tidy_tables_are_those_of_the_slow_twin(kind, seed):
     release = made(known(HOSTILE, tops=1 + seed, seed=seed), kind, seed=seed)
-    for found, wanted in ((tidy.table(release), slow_table(release)), (tidy.noisy(release), slow_noisy(release))):
-        assert [list(row) for row in zip(*(column.to_pylist() for column in found.columns), strict=True)] == wanted
+    for tidied, wanted in ((tidy.table(release), slow_table(release)), (tidy.noisy(release), slow_noisy(release))):
+        assert [list(row) for row in zip(*(column.to_pylist() for column in tidied.columns), strict=True)] == wanted
 
 
 def test_names_are_dictionaries_and_numbers_are_whole():
-    found = tidy.table(made(known(), "sizes"))
-    kinds = {name: str(found.schema.field(name).type) for name in found.column_names}
+    tidied = tidy.table(made(known(), "sizes"))
+    kinds = {name: str(tidied.schema.field(name).type) for name in tidied.column_names}
     assert kinds["ward"] == "dictionary<values=string, indices=int32, ordered=0>"
     assert {kinds[name] for name in ("size", *tidy.VALUES)} == {"int64"}
 
@@ -91,20 +91,20 @@ def test_leaves_above_the_lowest_level_have_empty_names_below():
     tree = from_branches(("a", "b", "c"), [("x", "y", "z"), ("x", "y", "w"), ("x", "v", ""), ("x", "u", "z")])
     about = Keys(tree, (), (), ((),), Form.PLAIN)
     level, *path = tidy.codes(about, ())
-    found = [
-        tuple(tidy.place_names(tree, at)[code[place]] for at, code in enumerate(path) if code[place] >= 0)
+    paths = [
+        tuple(tidy.place_names(tree, depth)[code[place]] for depth, code in enumerate(path) if code[place] >= 0)
         for place in range(len(tree))
     ]
-    assert found == [tree.path(place) for place in range(len(tree))]
+    assert paths == [tree.path(place) for place in range(len(tree))]
     assert level.tolist() == tree.level.tolist()
 
 
 def test_the_keys_of_a_million_rows_are_narrow_numbers():
-    leaves = [("x", f"r{at // 100}", f"w{at}") for at in range(30_000)]
+    leaves = [("x", f"r{number // 100}", f"w{number}") for number in range(30_000)]
     about = Keys(from_branches(("a", "b", "c"), leaves), ("s",), (tuple(range(32)),), (("s",),), Form.PLAIN)
     code = tidy.codes(about, ("s",))
     assert len(code) == 5
-    assert all(one.dtype == np.int32 and len(one) == 32 * len(about.tree) for one in code)
+    assert all(codes.dtype == np.int32 and len(codes) == 32 * len(about.tree) for codes in code)
 
 
 # --- facts -----------------------------------------------------------------------------------------------------------
@@ -119,11 +119,14 @@ def test_the_facts_are_json_well_formed_and_say_what_was_planned(kind):
     plan = release.plan
     assert (told["epsilon"], told["delta"], told["method"], told["receipt"]) == ("1", "0", plan.method, "3-ab")
     assert Fraction(told["level"]) == plan.terms.level == Fraction(9, 10)
-    for at, one in enumerate(told["levels"]):
-        rows = plan.subject.tree.places(at)
-        assert (one["moe"], one["total_moe"]) == (release.radius[rows].max(), release.total_radius[rows].max())
-    scales = [[Fraction(noise["scale"]) for noise in one["noise"]] for one in told["levels"]]
-    assert scales == [[one.noise.scale for one in level] for level in plan.measurement.mechanisms]
+    for level_number, level_facts in enumerate(told["levels"]):
+        rows = plan.subject.tree.places(level_number)
+        assert (level_facts["moe"], level_facts["total_moe"]) == (
+            release.radius[rows].max(),
+            release.total_radius[rows].max(),
+        )
+    scales = [[Fraction(noise["scale"]) for noise in level["noise"]] for level in told["levels"]]
+    assert scales == [[mechanism.noise.scale for mechanism in level] for level in plan.measurement.mechanisms]
     assert sum(told["violations"].values()) == 0
     assert "snapshot" not in json.dumps(told)
 
@@ -139,13 +142,13 @@ def test_odds_are_told_for_presence_and_for_a_value():
     told = facts(made(known(), "plain", epsilon=1))
     odds = told["promise"]["sentences"][1]
     assert "whether you are in this data by at most 2.72, and on which of two values is yours by at most 7.39" in odds
-    assert [(one["question"], one["log_factor"]) for one in told["promise"]["odds"]] == [
+    assert [(odds["question"], odds["log_factor"]) for odds in told["promise"]["odds"]] == [
         ("presence", "1"),
         ("value", "2"),
     ]
     replaced = facts(made(known(relation="replace-one"), "plain", epsilon=1))["promise"]
     assert "which of two values is yours by at most 2.72." in replaced["sentences"][1]
-    assert [one["question"] for one in replaced["odds"]] == ["value"]
+    assert [odds["question"] for odds in replaced["odds"]] == ["value"]
 
 
 def test_gaussian_noise_is_told_from_its_own_curve():
@@ -174,7 +177,7 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_saving_writes_three_files_and_again_the_same(tmp_path):
+def test_saving_twice_writes_the_same_three_files(tmp_path):
     folder = tmp_path / "deep" / "people.release"
     release = made(known())
     paths = files.save(release, folder)
@@ -249,7 +252,7 @@ def test_a_folder_left_in_the_middle_of_a_change_holds_no_release(tmp_path, monk
     assert [path.name for path in tmp_path.iterdir()] == ["r"]
 
 
-def test_a_place_that_is_a_file_is_told(tmp_path):
+def test_saving_over_a_file_is_refused(tmp_path):
     (tmp_path / "r").write_text("a file")
     with pytest.raises(CannotWrite, match="not written"):
         files.save(made(known()), tmp_path / "r")
@@ -259,7 +262,7 @@ def test_a_place_that_is_a_file_is_told(tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_everything_is_published_and_checks_again(tmp_path, kind):
+def test_published_files_are_complete_and_pass_the_check(tmp_path, kind):
     schema = known(HOSTILE, tops=2)
     files.save(made(schema, kind), tmp_path / "r")
     paths = files.publish(tmp_path / "r", schema, tmp_path / "out")
@@ -279,8 +282,8 @@ def test_publishing_needs_no_engine_no_ledger_and_no_private_table(tmp_path):
         "rooms = {name.split('.')[1] for name in sys.modules if name.startswith('discreet.')}\n"
         "assert not rooms & {'engine', 'ledger', 'gate', 'table'}, rooms\n"
     )
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
-    assert found.returncode == 0, found.stderr
+    process = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert process.returncode == 0, process.stderr
     assert (tmp_path / "out" / "index.html").exists()
 
 
@@ -351,8 +354,8 @@ def test_the_report_says_all_that_it_must(kind):
     assert "ε = 1 " in report
     assert "receipt 3-ab" in report
     assert "Of 100 such margins, 95 hold the exact number." in report
-    for one in told["levels"]:
-        assert f"within {one['moe']:,} of the exact number" in report
+    for level in told["levels"]:
+        assert f"within {level['moe']:,} of the exact number" in report
     assert not [word for word in BANNED if word in report.lower()]
     assert len(report) < 4_000
 

@@ -45,7 +45,7 @@ def at(row, value):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("tops", [1, 3])
-def test_what_was_saved_checks(tmp_path, kind, tops):
+def test_a_saved_release_passes_the_check(tmp_path, kind, tops):
     schema = known(HOSTILE, tops=tops)
     release = made(schema, kind)
     files.save(release, tmp_path / "r")
@@ -179,9 +179,9 @@ def test_numbers_that_wrap_round_are_not_those_that_were_measured(built):
     unsigned = release.estimate.ravel().view(np.uint64)
     retyped(folder, "table.parquet", "n_estimate", lambda table: pyarrow.array(unsigned))
     assert read.check_release(folder, schema).problems == ("table.parquet: n_estimate is not a column of numbers.",)
-    small = release.fitted.ravel().astype(np.uint64)
+    fitted_unsigned = release.fitted.ravel().astype(np.uint64)
     files.save(release, folder, replace=True)
-    retyped(folder, "table.parquet", "n", lambda table: pyarrow.array(small))
+    retyped(folder, "table.parquet", "n", lambda table: pyarrow.array(fitted_unsigned))
     assert read.check_release(folder, schema).problems == ()
 
 
@@ -239,7 +239,7 @@ def test_a_scale_that_is_not_that_of_the_noise_is_told(built):
     assert read.check_release(folder, schema).problems == ("noisy.parquet: 1 scales are not those of the noise.",)
 
 
-def test_what_is_told_never_depends_on_more_than_public_numbers(built):
+def test_problems_quote_nothing_from_inside_a_table(built):
     """Problems name a file and a count, nothing from inside a table."""
     folder, schema, _ = built
     rewritten(folder, "table.parquet", renamed("ward", "+1", "a secret"))

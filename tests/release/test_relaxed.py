@@ -38,9 +38,9 @@ def test_solvers_come_near_and_rounding_breaks_sums_that_the_integer_fit_keeps(s
     assert relaxed.broken_sums(tree, fit, total) == slow_broken_sums(tree, fit, total) == 0
 
 
-def test_one_place_and_closed_cells_and_parts_of_a_unit():
-    one = from_branches(("x",), [("a",)])
-    assert relaxed.fitted(one, [[5, -2]], [3])[1].tolist() == [[5, 0]]
+def test_one_place_closed_cells_and_parts_of_a_unit_are_fitted():
+    single = from_branches(("x",), [("a",)])
+    assert relaxed.fitted(single, [[5, -2]], [3])[1].tolist() == [[5, 0]]
     real, rounded = relaxed.fitted(
         SLIDE, [[2048], [5120], [1024]], [1, 1, 1], scale=1024, allowed=np.array([[False], [True]])
     )

@@ -28,13 +28,13 @@ COLUMNS = [
     Column("ward", "category", values=GEO.leaves),
     Column("sex", "category", values=("m", "f")),
     Column("old", "boolean"),
-    Column("band", "category", values=tuple(f"b{at}" for at in range(40))),
+    Column("band", "category", values=tuple(f"b{number}" for number in range(40))),
     Column("home", "text"),
 ]
 SCHEMA = Schema("people", COLUMNS, Unit("person", 1), "add-remove", None, (GEO,))
 COUNTS, SIZES = ReleaseSpec("geo", by=("sex",)), ReleaseSpec("geo", groups="home", largest=4)
 BANDS = ReleaseSpec("geo", by=("band",))
-METHODS = [(COUNTS, one) for one in choice.PLAIN] + [(SIZES, one) for one in choice.FROM_TOP]
+METHODS = [(COUNTS, method) for method in choice.PLAIN] + [(SIZES, method) for method in choice.FROM_TOP]
 NAMES = [*choice.PLAIN, *choice.FROM_TOP]
 
 
@@ -44,11 +44,11 @@ def release_plan(wanted, *, held=None, epsilon="0.5", delta=0, level="0.95", **g
     return plan_of(about, Terms.parse(epsilon, delta, level), known=facts, **given)
 
 
-def table(plan, seed=5, most=9):
+def table(plan, seed=5, largest=9):
     """A table that adds up, with many zeros."""
     numbers = np.random.default_rng(seed)
     shape = (len(plan.subject.tree.leaves), plan.subject.cells)
-    return tree_sums(plan.subject.tree, numbers.integers(0, most, shape) * (numbers.random(shape) < 0.6))
+    return tree_sums(plan.subject.tree, numbers.integers(0, largest, shape) * (numbers.random(shape) < 0.6))
 
 
 def noiseless(plan, exact):
@@ -60,11 +60,11 @@ def noiseless(plan, exact):
 
 def all_errors(plan, fitted, runs, source):
     """Every error of every run, kept; the totals in the last column."""
-    found = []
+    errors = []
     for _ in range(runs):
-        again = choice.table_of(plan, plan.measurement(fitted[plan.subject.tree.leaves], source))
-        found.append(np.column_stack([abs(again - fitted), abs(again.sum(axis=1) - fitted.sum(axis=1))]))
-    return np.stack(found)
+        refitted = choice.table_of(plan, plan.measurement(fitted[plan.subject.tree.leaves], source))
+        errors.append(np.column_stack([abs(refitted - fitted), abs(refitted.sum(axis=1) - fitted.sum(axis=1))]))
+    return np.stack(errors)
 
 
 def slow(plan, errors, free):
@@ -91,14 +91,14 @@ def test_radii_are_those_of_a_twin_that_keeps_every_run(wanted, method, runs, le
     plan = release_plan(wanted, method=method, level=level)
     fitted = table(plan)
     alone, pooled = slow(plan, all_errors(plan, fitted, runs, Seeded(1)), np.ones((13, 99), dtype=bool))
-    found = radii(plan, fitted, runs=runs, source=Seeded(1))
-    assert np.array_equal(found[0], alone)
-    assert np.array_equal(found[1], pooled)
-    made = simulated(plan, noiseless(plan, fitted), runs=runs, source=Seeded(1))
-    assert np.array_equal(np.column_stack([made.radius, made.total_radius]), np.maximum(alone, pooled))
-    assert made.radius.dtype == made.total_radius.dtype == np.int64
-    assert made.radius.shape == fitted.shape
-    assert (made.runs, made.level) == (runs, Fraction(level))
+    computed = radii(plan, fitted, runs=runs, source=Seeded(1))
+    assert np.array_equal(computed[0], alone)
+    assert np.array_equal(computed[1], pooled)
+    margins = simulated(plan, noiseless(plan, fitted), runs=runs, source=Seeded(1))
+    assert np.array_equal(np.column_stack([margins.radius, margins.total_radius]), np.maximum(alone, pooled))
+    assert margins.radius.dtype == margins.total_radius.dtype == np.int64
+    assert margins.radius.shape == fitted.shape
+    assert (margins.runs, margins.level) == (runs, Fraction(level))
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_radii_are_those_of_a_twin_that_keeps_every_run(wanted, method, runs, le
     ],
     ids=["total", "zeros", "leaf totals", "leaf totals of sizes"],
 )
-def test_what_is_public_has_no_margin_and_is_in_no_pool(wanted, held):
+def test_public_numbers_have_no_margin_and_are_in_no_pool(wanted, held):
     plan = release_plan(wanted, held=held)
     fitted = choice.table_of(plan, plan.measurement(table(plan)[plan.subject.tree.leaves], SYSTEM))
     tree, facts = plan.subject.tree, plan.known
@@ -121,11 +121,11 @@ def test_what_is_public_has_no_margin_and_is_in_no_pool(wanted, held):
     free[:, -1] = facts.totals(tree) < 0
     assert not free.all()
     alone, pooled = slow(plan, all_errors(plan, fitted, 39, Seeded(3)), free)
-    found = radii(plan, fitted, runs=39, source=Seeded(3))
-    assert np.array_equal(found[0], alone)
-    assert np.array_equal(found[1], pooled)
-    assert not found[0][~free].any()
-    assert not found[1][~free].any()
+    computed = radii(plan, fitted, runs=39, source=Seeded(3))
+    assert np.array_equal(computed[0], alone)
+    assert np.array_equal(computed[1], pooled)
+    assert not computed[0][~free].any()
+    assert not computed[1][~free].any()
 
 
 def test_the_largest_are_kept_whatever_their_order():
@@ -133,8 +133,8 @@ def test_the_largest_are_kept_whatever_their_order():
     for few, many, step in [(1, 7, 1), (5, 99, 1), (4, 60, 3), (21, 40, 10)]:
         seen = numbers.integers(0, 12, (6, many))
         held = np.full((6, few), -1)
-        for at in range(0, many, step):
-            held = largest(held, seen[:, at : at + step])
+        for start in range(0, many, step):
+            held = largest(held, seen[:, start : start + step])
             assert held.shape == (6, few)
         best = np.sort(seen, axis=1)[:, many - few :]
         assert np.array_equal(np.sort(held, axis=1), best)
@@ -143,12 +143,12 @@ def test_the_largest_are_kept_whatever_their_order():
 
 @pytest.mark.parametrize("level", ["0.5", "2/3", "0.9", "0.95", "0.99", "0.999", "0.9999"])
 def test_the_fewest_runs_are_those_whose_rank_exists(level):
-    near = Fraction(level)
-    least = least_runs(near)
-    assert ceil(near * (least + 1)) <= least
-    assert ceil(near * least) > least - 1
-    assert tail_size(near, least, 1) >= 1
-    assert all(tail_size(near, least, places) >= 1 for places in (0, 2, 3, 1000))
+    exact_level = Fraction(level)
+    least = least_runs(exact_level)
+    assert ceil(exact_level * (least + 1)) <= least
+    assert ceil(exact_level * least) > least - 1
+    assert tail_size(exact_level, least, 1) >= 1
+    assert all(tail_size(exact_level, least, places) >= 1 for places in (0, 2, 3, 1000))
 
 
 @pytest.mark.parametrize("runs", [19, 99, 1999])
@@ -188,14 +188,14 @@ def sets(request):
     """
     wanted, many, narrower = request.param
     plan = release_plan(wanted, epsilon="0.3", level="2/3")
-    fitted, wards, found = table(plan), plan.subject.tree.places(2), [[], [], [], []]
+    fitted, wards, held = table(plan), plan.subject.tree.places(2), [[], [], [], []]
     for _ in range(many):
         alone, pooled = radii(plan, fitted, runs=5)
         (errors,) = all_errors(plan, fitted, 1, SYSTEM)
         seen = [(2, slice(-1)), (-1, slice(-1)), (1, slice(-1, None)), (wards, slice(-1))]
-        for each, at, radius in zip(found, seen, (alone, alone, alone, pooled), strict=True):
-            each.append((errors[at].ravel(), radius[at].ravel()))
-    return [[np.stack(part) for part in zip(*figure, strict=True)] for figure in found], narrower
+        for each, holds, radius in zip(held, seen, (alone, alone, alone, pooled), strict=True):
+            each.append((errors[holds].ravel(), radius[holds].ravel()))
+    return [[np.stack(part) for part in zip(*figure, strict=True)] for figure in held], narrower
 
 
 def too_few(errors, radius):
@@ -216,30 +216,30 @@ def test_margins_hold_as_often_as_they_say_where_the_fitted_table_is_the_exact_o
     assert not any(too_few(*figure) for figure in figures)
 
 
-def test_narrower_margins_do_not(sets):
+def test_narrower_margins_hold_too_rarely(sets):
     """Pools of few runs are wide: by the factor (R + 1)/R in rank.  Each is told but for a chance below 10⁻⁸."""
     figures, narrower = sets
-    assert all(too_few(figures[at][0], factor * figures[at][1]) for at, factor in narrower.items())
+    assert all(too_few(figures[figure][0], factor * figures[figure][1]) for figure, factor in narrower.items())
 
 
 @pytest.mark.parametrize(("wanted", "method"), METHODS, ids=NAMES)
 def test_the_total_at_the_top_errs_by_what_each_run_measured_of_it(wanted, method):
     plan = release_plan(wanted, method=method)
-    fitted, source = table(plan, most=300), Seeded(7)
+    fitted, source = table(plan, largest=300), Seeded(7)
     total = int(fitted[0].sum())
-    again = [plan.measurement(fitted[plan.subject.tree.leaves], source) for _ in range(19)]
-    measured = [int(plan.margins.totals(noisy)[0]) for noisy in again]
-    made = simulated(plan, noiseless(plan, fitted), runs=19, source=Seeded(7))
-    assert made.total_radius[0] == max(abs(one - total) for one in measured) > 0
+    measurements = [plan.measurement(fitted[plan.subject.tree.leaves], source) for _ in range(19)]
+    measured = [int(plan.margins.totals(noisy)[0]) for noisy in measurements]
+    margins = simulated(plan, noiseless(plan, fitted), runs=19, source=Seeded(7))
+    assert margins.total_radius[0] == max(abs(number - total) for number in measured) > 0
 
 
 @pytest.mark.parametrize(("wanted", "method"), METHODS, ids=NAMES)
 def test_without_noise_there_is_no_margin(wanted, method):
     """At ε = 60,000 for three levels of one marginal, noise other than 0 has a chance below e^-10000."""
     plan = release_plan(wanted, method=method, epsilon=60_000)
-    made = simulated(plan, noiseless(plan, table(plan)), runs=19)
-    assert not made.radius.any()
-    assert not made.total_radius.any()
+    margins = simulated(plan, noiseless(plan, table(plan)), runs=19)
+    assert not margins.radius.any()
+    assert not margins.total_radius.any()
 
 
 def test_several_marginals_at_once_have_margins_too():
@@ -247,8 +247,8 @@ def test_several_marginals_at_once_have_margins_too():
     assert len(plan.measurement.marginals) == 3
     fitted = table(plan)
     alone, pooled = slow(plan, all_errors(plan, fitted, 19, Seeded(6)), np.ones((13, 5), dtype=bool))
-    made = simulated(plan, noiseless(plan, fitted), runs=19, source=Seeded(6))
-    assert np.array_equal(made.radius, np.maximum(alone, pooled)[:, :-1])
+    margins = simulated(plan, noiseless(plan, fitted), runs=19, source=Seeded(6))
+    assert np.array_equal(margins.radius, np.maximum(alone, pooled)[:, :-1])
 
 
 def test_a_cell_that_never_moves_takes_the_margin_of_its_level(monkeypatch):
@@ -285,19 +285,19 @@ def test_where_the_nearest_table_has_too_many_it_is_tried_too_and_the_larger_rad
     assert np.array_equal(fitted, choice.table_of(plan, noisy))
     assert nearest[0].sum() > plan.margins.totals(noisy)[0] + plan.margins.total_radius[0]
     told, source = [], Seeded(9)
-    made = simulated(plan, noisy, runs=19, source=source, progress=lambda step, share: told.append(share))
-    again = Seeded(9)
-    one, two = (np.maximum(*radii(plan, each, runs=19, source=again)) for each in (fitted, nearest))
-    assert np.array_equal(made.radius, np.maximum(one, two)[:, :-1])
-    assert (two > one).mean() > 0.2
+    margins = simulated(plan, noisy, runs=19, source=source, progress=lambda step, share: told.append(share))
+    same_source = Seeded(9)
+    first, two = (np.maximum(*radii(plan, each, runs=19, source=same_source)) for each in (fitted, nearest))
+    assert np.array_equal(margins.radius, np.maximum(first, two)[:, :-1])
+    assert (two > first).mean() > 0.2
     assert told == pytest.approx([run / 38 for run in range(1, 39)])
 
 
-def test_else_the_fitted_table_is_tried_alone():
+def test_the_fitted_table_is_tried_alone_where_the_nearest_has_not_too_many():
     plan, noisy = sparse({"total": 27})
     assert len(candidate_tables(plan, noisy)) == 1
     full = release_plan(COUNTS)
-    assert len(candidate_tables(full, noiseless(full, table(full, most=300)))) == 1
+    assert len(candidate_tables(full, noiseless(full, table(full, largest=300)))) == 1
     sizes = release_plan(SIZES)
     assert (
         len(candidate_tables(sizes, sizes.measurement(np.zeros((9, sizes.subject.cells), dtype=np.int64), Seeded(4))))

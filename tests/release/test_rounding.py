@@ -53,10 +53,10 @@ def test_small_tables_are_rounded_at_the_least_cost_of_all(cells):
         leaves = chance.integers(-2 * fine, 3 * fine, (len(tree.leaves), cells)) / fine
         leaves.ravel()[9:] = np.round(leaves.ravel()[9:])  # at most 2⁹ tables to try
         real = tree_sums(tree, leaves)
-        found = rounded(tree, real)
+        whole = rounded(tree, real)
         every = list(every_rounding(tree, real, ends(tree)))
-        assert any((found == other).all() for other in every), seed
-        assert cost(real, found) == min(cost(real, other) for other in every), seed
+        assert any((whole == other).all() for other in every), seed
+        assert cost(real, whole) == min(cost(real, other) for other in every), seed
 
 
 def test_one_cell_without_a_flow_costs_what_the_flow_costs():
@@ -66,7 +66,7 @@ def test_one_cell_without_a_flow_costs_what_the_flow_costs():
         leaves = chance.integers(0, 40, (len(tree.leaves), 1)) / (8 if seed % 2 else 7.3)
         real = tree_sums(tree, leaves)
         bounds = bounds_of(real)
-        tables = [bounds.floor + found for found in (_one_cell(tree, bounds), _by_flow(tree, real, bounds))]
+        tables = [bounds.floor + raised for raised in (_one_cell(tree, bounds), _by_flow(tree, real, bounds))]
         assert all(violations(tree, table).count == 0 and within(real, table) for table in tables)
         assert cost(real, tables[0]) == cost(real, tables[1]), seed
 

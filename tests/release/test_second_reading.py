@@ -41,11 +41,11 @@ def test_a_plan_of_another_table_is_refused(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("form", ["plain", "from the top"])
 def test_a_form_given_as_text_is_that_form(form):
-    found = [plan_of(subject(ReleaseSpec(groups="household", largest=3, form=one), schema()), Terms.parse(10**5))
-             for one in (form, Form(form))]  # fmt: skip
-    assert found[0].subject.design.level_sensitivity == found[1].subject.design.level_sensitivity
+    plans = [plan_of(subject(ReleaseSpec(groups="household", largest=3, form=given), schema()), Terms.parse(10**5))
+             for given in (form, Form(form))]  # fmt: skip
+    assert plans[0].subject.design.level_sensitivity == plans[1].subject.design.level_sensitivity
     leaves = np.array([[3, 2, 1], [0, 0, 0]])
-    assert np.array_equal(*(one.measurement(leaves, SYSTEM) for one in found))
+    assert np.array_equal(*(plan.measurement(leaves, SYSTEM) for plan in plans))
     with pytest.raises(BadValue, match="form must be plain or from the top"):
         subject(ReleaseSpec(groups="household", largest=3, form="sideways"), schema())
 
@@ -63,9 +63,9 @@ def test_what_the_fit_cannot_hold_is_refused_before_the_charge():
     sizes = subject(ReleaseSpec(groups="household", largest=3), schema(1000))
     with pytest.raises(BadValue, match="epsilon is too small"):
         plan_of(sizes, Terms.parse("1e-7"))
-    made = plan_of(sizes, Terms.parse("1e-6"))
+    plan = plan_of(sizes, Terms.parse("1e-6"))
     for _ in range(20):  # noise of 6·10⁹ steps
-        assert Release(made, made.measurement(np.zeros((2, 3), dtype=np.int64), SYSTEM)).violations.count == 0
+        assert Release(plan, plan.measurement(np.zeros((2, 3), dtype=np.int64), SYSTEM)).violations.count == 0
 
 
 def test_more_cells_than_can_be_brought_together_are_measured_all_at_once():
@@ -77,15 +77,15 @@ def test_more_cells_than_can_be_brought_together_are_measured_all_at_once():
 
 def test_empty_cells_that_are_a_key_are_not_said_to_be_left_out():
     sex = Column("sex", "category", values=("f", "m"), null="key")
-    made = plan_of(subject(ReleaseSpec(by=("sex",)), schema(1, sex)), Terms.parse(1))
-    assert None in made.subject.labels[0]
-    assert "sex" not in caveats(made)[0]
+    plan = plan_of(subject(ReleaseSpec(by=("sex",)), schema(1, sex)), Terms.parse(1))
+    assert None in plan.subject.labels[0]
+    assert "sex" not in caveats(plan)[0]
 
 
 def test_a_marginal_named_twice_is_measured_once():
     more = [Column(name, "boolean") for name in ("p", "q")]
-    made = subject(ReleaseSpec(by=("p", "q"), marginals=(("p",), ("p", "p"))), schema(1, *more))
-    assert [one.names for one in made.design.marginals] == [("p",), ("p", "q")]
+    about = subject(ReleaseSpec(by=("p", "q"), marginals=(("p",), ("p", "p"))), schema(1, *more))
+    assert [view.names for view in about.design.marginals] == [("p",), ("p", "q")]
 
 
 def test_a_total_too_large_for_a_method_is_refused_before_the_charge():

@@ -40,7 +40,7 @@ def test_every_price_that_can_be_planned_checks(tmp_path, price, relation):
 
 
 def of_levels(name, change):
-    return {"levels": lambda levels: [one | {name: change(one[name])} for one in levels]}
+    return {"levels": lambda levels: [level | {name: change(level[name])} for level in levels]}
 
 
 STATED = {  # an edit of the facts, and what it is called
@@ -90,7 +90,12 @@ def test_what_the_facts_say_of_the_tables_is_checked(built, edit):
         {"delta": "0"},
         of_levels("share", lambda share: round(share + 0.0001, 4)),
         of_levels("epsilon", lambda epsilon: "0.1"),
-        {"levels": lambda old: [old[0] | {"noise": [one | {"law": "Laplace"} for one in old[0]["noise"]]}, *old[1:]]},
+        {
+            "levels": lambda old: [
+                old[0] | {"noise": [noise | {"law": "Laplace"} for noise in old[0]["noise"]]},
+                *old[1:],
+            ]
+        },
     ],
 )
 def test_another_price_than_that_of_gaussian_noise_is_told(tmp_path, change):
@@ -110,7 +115,7 @@ def test_numbers_too_long_to_be_read_are_not_read(built, text):
     told = json.loads((folder / "release.json").read_text())
     assert well_formed(told)
     assert not well_formed(told | {"level": text})
-    noise = [one | {"noise": [one["noise"][0] | {"scale": text}]} for one in told["levels"]]
+    noise = [level | {"noise": [level["noise"][0] | {"scale": text}]} for level in told["levels"]]
     assert not well_formed(told | {"levels": noise})
 
 
@@ -121,7 +126,7 @@ def test_more_cells_than_a_release_can_have_are_told_before_anything_is_made(bui
     folder, schema, _ = built
     many = 50 if len(views) > 1 else 20_000
     attributes = [{"name": name, "labels": list(range(many))} for name in "pq"]
-    cells = {"levels": lambda levels: [one | {"cells": one["places"] * many**2} for one in levels]}
+    cells = {"levels": lambda levels: [level | {"cells": level["places"] * many**2} for level in levels]}
     restated(folder, attributes=attributes, cells=many**2, marginals=views, **cells)
     told = "release.json: its attributes or its hierarchy do not fit the metadata."
     assert read.check_release(folder, schema).problems == (told,)
@@ -155,7 +160,7 @@ def test_a_folder_without_a_release_is_refused(tmp_path):
 @pytest.mark.parametrize(
     "text", ["", "null", "[]", "{", '{"format": 2}', '{"format": 1, "kind": "release"}', "[" * 99999, b"\xff{}"]
 )
-def test_facts_that_are_none_are_refused(tmp_path, text):
+def test_a_file_that_holds_no_facts_is_refused(tmp_path, text):
     (tmp_path / "release.json").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(IntegrityError, match=r"release.json is not that of a release"):
         read.check_release(tmp_path, known())

@@ -27,7 +27,7 @@ def every_table(case):
 
 @pytest.mark.parametrize("seed", range(150))
 def test_small_trees_equal_trying_every_table(seed):
-    case = small_case(seed, most=3, cells=2, reach=3)
+    case = small_case(seed, limit=3, cells=2, reach=3)
     if case.known["total"] is not None:
         case.known["total"] = min(case.known["total"], BOUND)
     scale = case.known["scale"]

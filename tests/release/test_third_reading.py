@@ -92,9 +92,9 @@ def test_zeros_of_one_level_are_not_compared_with_all_leaves(monkeypatch):
     tree = from_branches(("x", "ward"), [("x", f"w{number}") for number in range(300)])
     about = SimpleNamespace(tree=tree, attributes=("sex",), labels=(("m", "f"),))
     monkeypatch.setattr(np, "intersect1d", lambda *_: pytest.fail("a set of all leaves for each line"))
-    found = known_of(about, zeros=[{"ward": f"w{number}", "sex": "m"} for number in range(300)])
-    assert not found.allowed[:, 0].any()
-    assert found.allowed[:, 1].all()
+    known = known_of(about, zeros=[{"ward": f"w{number}", "sex": "m"} for number in range(300)])
+    assert not known.allowed[:, 0].any()
+    assert known.allowed[:, 1].all()
 
 
 def test_a_leaf_may_be_called_like_its_level(tmp_path):
@@ -110,7 +110,7 @@ def test_a_name_of_a_level_and_of_an_attribute_is_not_taken_for_one_of_the_two()
         known_of(about, zeros=[{"size": "1"}])
 
 
-def test_nothing_is_not_the_label_none():
+def test_an_empty_cell_is_not_the_label_none():
     about = subject(ReleaseSpec(by=("d",)), schema(Column("d", "category", values=("None", "f"), null="key")))
     with pytest.raises(BadValue, match="zeros"):
         known_of(about, zeros=[{"d": None}])

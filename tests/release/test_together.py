@@ -55,11 +55,11 @@ def solved(tree, noisy, weights, held):
     import cvxpy
 
     x = cvxpy.Variable((len(tree), 12))
-    at, parts = 0, []
+    start, parts = 0, []
     for view, weight in zip(VIEWS, SEEN.weights, strict=True):
-        seen = x @ matrix(view).T - noisy[:, at : at + view.size]
+        seen = x @ matrix(view).T - noisy[:, start : start + view.size]
         parts.append(weight * cvxpy.sum(cvxpy.multiply(weights[:, None], cvxpy.square(seen))))
-        at += view.size
+        start += view.size
     rules = [x >= 0]
     for place in range(len(tree)):
         children = range(tree.child[place], tree.child[place + 1])
@@ -86,12 +86,12 @@ def test_the_real_table_is_that_of_a_general_solver(monkeypatch, seed):
     )
 
 
-def test_as_it_is_used_the_real_table_is_within_a_few_hundredths(monkeypatch):
+def test_the_real_table_of_few_sweeps_is_within_half_a_count(monkeypatch):
     tree, _, noisy, weights, held, _ = case(6)
-    near = together.real_table(tree, noisy, weights, SEEN, held)
+    computed = together.real_table(tree, noisy, weights, SEEN, held)
     monkeypatch.setattr(together, "SWEEPS", 20_000)
     monkeypatch.setattr(together, "TOLERANCE", 1e-8)
-    assert np.abs(near - together.real_table(tree, noisy, weights, SEEN, held)).max() < 0.5
+    assert np.abs(computed - together.real_table(tree, noisy, weights, SEEN, held)).max() < 0.5
 
 
 # --- what it is for --------------------------------------------------------------------------------------------------
@@ -118,14 +118,14 @@ def test_totals_and_marginals_of_places_are_far_nearer_than_cell_by_cell():
         [chance.multinomial(int(size), share) for size in np.geomspace(20, 2_000, len(about.tree.leaves))]
     )
     exact, noisy = tree_sums(about.tree, leaves), plan.measurement(leaves, Seeded(2))
-    near, far = (choice.table_of(each, noisy) - exact for each in (plan, alone))
+    joint_error, far = (choice.table_of(each, noisy) - exact for each in (plan, alone))
     wards = about.tree.places(2)
     for off in (lambda table: table.sum(axis=1), plan.measurement.marginals[0].of):
-        assert np.square(off(near[wards])).mean() < 0.3 * np.square(off(far[wards])).mean()
-    assert np.abs(near[wards]).sum() < np.abs(far[wards]).sum()
+        assert np.square(off(joint_error[wards])).mean() < 0.3 * np.square(off(far[wards])).mean()
+    assert np.abs(joint_error[wards]).sum() < np.abs(far[wards]).sum()
 
 
-def test_one_place_and_one_leaf_each():
+def test_trees_of_one_place_and_of_one_leaf_keep_their_total():
     for branches in ([("x",)], [("x", "a")]):
         tree = from_branches(("a", "b")[: len(branches[0])], branches)
         noisy = np.full((len(tree), sum(view.size for view in VIEWS)), 3)

@@ -70,9 +70,9 @@ def test_a_step_is_the_projection_on_the_simplex_and_largest_remainders():
 def test_numbers_too_large_for_floats_still_add_up():
     values = np.array([2.0**58 + 3, -7.0, 2.0**57, 1.0])
     for total in (1, 2**53 + 1, 2**59 + 1, 2**60 - 1):
-        found = simplex(values, np.ones(4), total)
-        assert found.sum() == total
-        assert (found >= 0).all()
+        fitted = simplex(values, np.ones(4), total)
+        assert fitted.sum() == total
+        assert (fitted >= 0).all()
 
 
 def test_ties_go_to_lower_numbers():
@@ -83,12 +83,12 @@ def test_where_nothing_is_cut_the_fit_is_the_rounded_least_squares_table():
     tree = from_edges([("x", "a"), ("x", "b"), ("a", "c"), ("a", "d"), ("a", "e")])
     noisy = np.array([[907, 500], [610, 290], [311, 190], [201, 99], [215, 104], [180, 77]])
     weights = np.array([3, 2, 2, 1, 1, 1])
-    near = hay.estimates(tree, noisy, weights).values
-    assert np.abs(topdown.fit(tree, noisy, weights) - near).max() < 2
+    estimates = hay.estimates(tree, noisy, weights).values
+    assert np.abs(topdown.fit(tree, noisy, weights) - estimates).max() < 2
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_edges_of_what_can_be(method):
+def test_negative_noise_zero_totals_and_closed_cells_are_fitted(method):
     tree, ones = from_edges([("x", "a"), ("x", "b")]), np.ones(3, dtype=np.int64)
     below = np.array([[-9, -9], [-5, -7], [-3, -1]])
     assert not method(tree, below, ones).any()
@@ -105,7 +105,7 @@ def test_edges_of_what_can_be(method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_one_place_alone_is_rounded_or_shared_out(method):
-    tree, one = from_edges([("x", "a")]), np.ones(2, dtype=np.int64)
+    tree, ones = from_edges([("x", "a")]), np.ones(2, dtype=np.int64)
     noisy = np.array([[-4, 3, 10], [-4, 3, 10]])
-    assert method(tree, noisy, one, scale=2).tolist() == [[0, 2, 5]] * 2
-    assert method(tree, noisy, one, total=11)[1].tolist() == [0, 2, 9]
+    assert method(tree, noisy, ones, scale=2).tolist() == [[0, 2, 5]] * 2
+    assert method(tree, noisy, ones, total=11)[1].tolist() == [0, 2, 9]

@@ -71,7 +71,7 @@ def test_a_single_place_is_a_tree():
         ([], "one place at the top"),
     ],
 )
-def test_what_is_no_tree_is_refused(edges, rule):
+def test_edges_that_are_no_tree_are_refused(edges, rule):
     with pytest.raises(BadValue, match=rule):
         from_edges(edges)
 

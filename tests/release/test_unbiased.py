@@ -40,7 +40,7 @@ def sigmas_of(laws):
 def dense(measured, laws):
     """(weights of all measured numbers in all places' cells and totals, σ² of each number): the normal equations."""
     tree, plain = measured.tree, measured.form is Form.PLAIN
-    seen = np.concatenate([matrix(one) for one in measured.marginals])
+    seen = np.concatenate([matrix(view) for view in measured.marginals])
     adding = tree_sums(tree, np.eye(len(tree.leaves)))
     sizes = [view.size for view in measured.marginals]
     by_level = [np.repeat([float(law.sigma) ** 2 for law in each], sizes) for each in laws]
@@ -77,31 +77,40 @@ def laws_of(number):
 def test_variances_and_values_are_those_of_the_dense_solution(number):
     tree, form, marginals, _ = CASES[number]
     measured, laws = Measured(tree, form, marginals), laws_of(number)
-    found, (cells, totals, spread) = spreads(measured, sigmas_of(laws)), dense(measured, laws)
-    np.testing.assert_allclose(np.outer(found.variance, found.cells.variance)[found.kind], cells**2 @ spread, rtol=1e-9)
-    np.testing.assert_allclose(found.variance[found.kind] * found.total.variance, totals**2 @ spread, rtol=1e-9)
+    spread_of, (cells, totals, spread) = spreads(measured, sigmas_of(laws)), dense(measured, laws)
+    np.testing.assert_allclose(
+        np.outer(spread_of.variance, spread_of.cells.variance)[spread_of.kind], cells**2 @ spread, rtol=1e-9
+    )
+    np.testing.assert_allclose(
+        spread_of.variance[spread_of.kind] * spread_of.total.variance, totals**2 @ spread, rtol=1e-9
+    )
     root = np.sqrt(spread) * (1 - 1e-9)
-    most, total_most = np.outer(np.sqrt(found.variance), found.cells.largest)[found.kind], found.total.largest
-    assert (np.abs(cells * root).max(axis=2) <= most).all()
-    assert (np.abs(totals * root).max(axis=1) <= np.sqrt(found.variance)[found.kind] * total_most).all()
+    largest, total_most = (
+        np.outer(np.sqrt(spread_of.variance), spread_of.cells.largest)[spread_of.kind],
+        spread_of.total.largest,
+    )
+    assert (np.abs(cells * root).max(axis=2) <= largest).all()
+    assert (np.abs(totals * root).max(axis=1) <= np.sqrt(spread_of.variance)[spread_of.kind] * total_most).all()
     noisy = np.random.default_rng(number).integers(-(2**20), 2**20, (len(tree), measured.numbers))
-    assert np.abs(found.combined.cells(noisy) - cells @ noisy.ravel()).max() <= 0.5 + 1e-4
-    assert np.abs(found.combined.totals(noisy) - totals @ noisy.ravel()).max() <= 0.5 + 1e-4
+    assert np.abs(spread_of.combined.cells(noisy) - cells @ noisy.ravel()).max() <= 0.5 + 1e-4
+    assert np.abs(spread_of.combined.totals(noisy) - totals @ noisy.ravel()).max() <= 0.5 + 1e-4
 
 
 @pytest.mark.parametrize("number", range(len(CASES)))
 def test_no_other_unbiased_combination_varies_less_and_none_is_wider_than_measured(number):
     tree, form, marginals, _ = CASES[number]
     measured, laws = Measured(tree, form, marginals), laws_of(number)
-    found, (cells, _, spread) = spreads(measured, sigmas_of(laws)), dense(measured, laws)
-    design = np.kron(tree_sums(tree, np.eye(len(tree.leaves))), np.concatenate([matrix(one) for one in marginals]))
+    spread_of, (cells, _, spread) = spreads(measured, sigmas_of(laws)), dense(measured, laws)
+    design = np.kron(tree_sums(tree, np.eye(len(tree.leaves))), np.concatenate([matrix(view) for view in marginals]))
     free = np.eye(len(design)) - design @ np.linalg.pinv(design)  # combinations whose mean is 0 whatever the counts
     for other in np.random.default_rng(number).normal(0, 0.1, (5, len(design))) @ free:
         assert ((cells + other) ** 2 @ spread >= cells**2 @ spread * (1 - 1e-9)).all()
     own = np.array([float(each[-1].sigma) ** 2 for each in laws])[tree.level]
     many = len(marginals[-1].index)
     twice = np.ones(many) if form is Form.PLAIN else np.append(np.full(many - 1, 2), 1)
-    assert (np.outer(found.variance, found.cells.variance)[found.kind] <= np.outer(own, twice) * (1 + 1e-9)).all()
+    assert (
+        np.outer(spread_of.variance, spread_of.cells.variance)[spread_of.kind] <= np.outer(own, twice) * (1 + 1e-9)
+    ).all()
     chosen, today = estimator(tree, form, marginals, laws, LEVEL), as_measured(measured, laws, LEVEL)
     assert (chosen.radius <= today.radius).all()
     assert (chosen.total_radius <= today.total_radius).all()
@@ -114,10 +123,10 @@ def test_without_noise_the_exact_numbers_come_back_however_large(number):
     leaves = np.random.default_rng(number).integers(0, 2**44, (len(tree.leaves), len(marginals[-1].index)))
     exact = tree_sums(tree, leaves)
     seen = from_top(exact) if form is Form.FROM_TOP else exact
-    noisy = np.concatenate([one.of(seen) for one in marginals], axis=1)
-    for found in (estimator(tree, form, marginals, laws_of(number), LEVEL), _least(number)):
-        assert np.array_equal(found.cells(noisy), exact)
-        assert np.array_equal(found.totals(noisy), exact.sum(axis=1))
+    noisy = np.concatenate([view.of(seen) for view in marginals], axis=1)
+    for estimates in (estimator(tree, form, marginals, laws_of(number), LEVEL), _least(number)):
+        assert np.array_equal(estimates.cells(noisy), exact)
+        assert np.array_equal(estimates.totals(noisy), exact.sum(axis=1))
 
 
 def _least(number):
@@ -201,41 +210,44 @@ def most_misses(draws, numbers):
 def test_margins_hold_on_every_place_and_a_tenth_less_does_not(tree, form):
     """N = 20,000 independent columns of one measurement stand for as many draws (10,000 pairs of them from the top)."""
     draws, sigma = 20_000, 30
-    found = estimator(tree, form, [all_cells(["x"], draws)], gauss(tree, sigma), LEVEL)
-    assert found.way == LEAST
+    estimates = estimator(tree, form, [all_cells(["x"], draws)], gauss(tree, sigma), LEVEL)
+    assert estimates.way == LEAST
     leaves = np.random.default_rng(5).integers(0, 50, (len(tree.leaves), draws))
     exact = tree_sums(tree, leaves)
     seen = from_top(exact) if form is Form.FROM_TOP else exact
     noisy = np.rint(seen + np.random.default_rng(6).normal(0, sigma, exact.shape)).astype(np.int64)
-    off, radius = np.abs(found.cells(noisy) - exact), found.radius
+    off, radius = np.abs(estimates.cells(noisy) - exact), estimates.radius
     if form is Form.FROM_TOP:  # neighbours share a draw: every other one is independent
         off, radius = off[:, :-1:2], radius[:, :-1:2]
-    most = most_misses(off.shape[1], len(tree))
-    assert ((off > radius).sum(axis=1) <= most).all()
-    assert ((off > 0.9 * radius).sum(axis=1) > most).all()
-    assert ((off > 0.7 * radius).sum(axis=1) > 2 * most).all()
+    allowed = most_misses(off.shape[1], len(tree))
+    assert ((off > radius).sum(axis=1) <= allowed).all()
+    assert ((off > 0.9 * radius).sum(axis=1) > allowed).all()
+    assert ((off > 0.7 * radius).sum(axis=1) > 2 * allowed).all()
 
 
 def test_margins_of_several_views_hold_for_cells_and_totals():
     """N = 2,400 draws on a tree with leaves at different depths; a radius 30 % too small is found in every number."""
     draws, marginals = 2400, (AGE, SEX, ALL)
     laws = gauss(UNEVEN, [12, 9, 15, 20], (1, Fraction(1, 2), 3))
-    found, chance = estimator(UNEVEN, Form.PLAIN, marginals, laws, LEVEL), np.random.default_rng(8)
+    estimates, chance = estimator(UNEVEN, Form.PLAIN, marginals, laws, LEVEL), np.random.default_rng(8)
     exact = tree_sums(UNEVEN, chance.integers(0, 30, (len(UNEVEN.leaves), 6)))
-    seen = np.concatenate([one.of(exact) for one in marginals], axis=1)
+    seen = np.concatenate([view.of(exact) for view in marginals], axis=1)
     sigma = np.concatenate(
-        [np.repeat([[float(each[at].sigma)] for each in laws], view.size, axis=1) for at, view in enumerate(marginals)],
+        [
+            np.repeat([[float(each[view_number].sigma)] for each in laws], view.size, axis=1)
+            for view_number, view in enumerate(marginals)
+        ],
         axis=1,
     )[UNEVEN.level]
     off = np.empty((draws, len(UNEVEN), 7))
     for draw in range(draws):
         noisy = np.rint(seen + chance.normal(0, sigma)).astype(np.int64)
-        off[draw, :, :6] = found.cells(noisy) - exact
-        off[draw, :, 6] = found.totals(noisy) - exact.sum(axis=1)
-    radius = np.column_stack([found.radius, found.total_radius])
-    most = most_misses(draws, radius.size)
-    assert ((np.abs(off) > radius).sum(axis=0) <= most).all()
-    assert ((np.abs(off) > 0.7 * radius).sum(axis=0) > most).all()
+        off[draw, :, :6] = estimates.cells(noisy) - exact
+        off[draw, :, 6] = estimates.totals(noisy) - exact.sum(axis=1)
+    radius = np.column_stack([estimates.radius, estimates.total_radius])
+    allowed = most_misses(draws, radius.size)
+    assert ((np.abs(off) > radius).sum(axis=0) <= allowed).all()
+    assert ((np.abs(off) > 0.7 * radius).sum(axis=0) > allowed).all()
     unbiased_by = off.mean(axis=0) / (off.std(axis=0) / math.sqrt(draws))  # standard normal, nearly: 6.5 is below 10⁻⁸
     assert np.abs(unbiased_by).max() < 6.5
 
@@ -267,19 +279,19 @@ def test_a_total_is_the_sum_of_the_view_with_the_least_noise():
     marginals = [*(marginal([name], names, sizes) for name in names), all_cells(names, 80)]
     laws = [[DiscreteLaplace(Fraction(s)) for s in row] for row in ([10, 10, 10, 10], [90, 10, 10, 10])]
     tree = from_branches(("x", "y"), [("t", "p"), ("t", "q")])
-    found = estimator(tree, Form.PLAIN, marginals, laws, LEVEL)
+    estimates = estimator(tree, Form.PLAIN, marginals, laws, LEVEL)
     noisy = np.random.default_rng(2).integers(-99, 99, (3, 95))
-    assert found.totals(noisy).tolist() == [noisy[0, :2].sum(), noisy[1, 2:7].sum(), noisy[2, 2:7].sum()]
-    assert found.total_radius.tolist() == [sum_radius(laws[0][0], n, LEVEL) for n in (2, 5, 5)]
-    assert (found.total_radius < 0.3 * sum_radius(laws[0][0], 80, LEVEL)).all()
+    assert estimates.totals(noisy).tolist() == [noisy[0, :2].sum(), noisy[1, 2:7].sum(), noisy[2, 2:7].sum()]
+    assert estimates.total_radius.tolist() == [sum_radius(laws[0][0], n, LEVEL) for n in (2, 5, 5)]
+    assert (estimates.total_radius < 0.3 * sum_radius(laws[0][0], 80, LEVEL)).all()
     gaussian = estimator(tree, Form.PLAIN, marginals, gauss(tree, 10, (1, 1, 1, 1)), LEVEL)
     assert (gaussian.total_radius < 0.13 * sum_radius(RoundedGaussian(Fraction(10)), 80, LEVEL)).all()
 
 
 def test_on_a_deep_binary_tree_every_margin_is_much_narrower():
-    found = estimator(BINARY, Form.PLAIN, [all_cells(["x"], 2)], gauss(BINARY, 50), LEVEL)
-    assert found.way == LEAST
-    assert found.radius.max() < 0.8 * 98
+    estimates = estimator(BINARY, Form.PLAIN, [all_cells(["x"], 2)], gauss(BINARY, 50), LEVEL)
+    assert estimates.way == LEAST
+    assert estimates.radius.max() < 0.8 * 98
 
 
 @pytest.mark.parametrize("tree", [SINGLE, from_branches(("x", "y"), [("t", str(i)) for i in range(500)])])
@@ -291,13 +303,13 @@ def test_a_number_that_is_nearer_as_measured_stays_so():
     """σ = 9.36 measures to ± 18, its exact law; the bound for a sum that is nearly one draw says 19."""
     tree = from_branches(("x", "y", "z"), [("t", str(i), f"{i}.{j}") for i in range(200) for j in range(3)])
     laws, marginals = gauss(tree, 9.36), [all_cells(["x"], 2)]
-    found = estimator(tree, Form.PLAIN, marginals, laws, LEVEL)
+    estimates = estimator(tree, Form.PLAIN, marginals, laws, LEVEL)
     alone = least(Measured(tree, Form.PLAIN, tuple(marginals)), laws, LEVEL)
-    assert found.way == LEAST
-    assert (int(alone.radius[0, 0]), int(found.radius[0, 0])) == (19, 18)
+    assert estimates.way == LEAST
+    assert (int(alone.radius[0, 0]), int(estimates.radius[0, 0])) == (19, 18)
     noisy = np.random.default_rng(3).integers(0, 99, (len(tree), 2))
-    assert np.array_equal(found.cells(noisy)[0], noisy[0])
-    assert np.array_equal(found.cells(noisy)[1:], alone.cells(noisy)[1:])
+    assert np.array_equal(estimates.cells(noisy)[0], noisy[0])
+    assert np.array_equal(estimates.cells(noisy)[1:], alone.cells(noisy)[1:])
 
 
 @pytest.mark.parametrize(
@@ -312,18 +324,18 @@ def test_a_number_that_is_nearer_as_measured_stays_so():
     ],
     ids=["ratios differ", "Laplace", "discrete Gaussian", "too coarse", "too far apart"],
 )
-def test_what_is_not_proven_is_not_combined(laws):
+def test_laws_without_a_proof_are_not_combined(laws):
     assert least(Measured(UNEVEN, Form.PLAIN, (SEX, ALL)), laws, LEVEL) is None
     assert estimator(UNEVEN, Form.PLAIN, (SEX, ALL), laws, LEVEL).way == MEASURED
 
 
-def test_a_half_is_a_half_however_floats_add_up():
+def test_halves_are_rounded_exactly_however_floats_add_up():
     """A chain of six measures one number six times: halves are common, and go to the even side of the lowest number."""
     chain = from_edges([(str(i), str(i + 1)) for i in range(5)])
-    found = estimator(chain, Form.PLAIN, [all_cells(["x"], 5000)], gauss(chain, 30), LEVEL)
+    estimates = estimator(chain, Form.PLAIN, [all_cells(["x"], 5000)], gauss(chain, 30), LEVEL)
     noisy = np.random.default_rng(9).integers(-50, 50, (6, 5000))
     from_lowest = [round(Fraction(int(sum(column)), 6) - int(column[-1])) for column in noisy.T]
-    assert np.array_equal(found.cells(noisy), np.tile(noisy[-1] + from_lowest, (6, 1)))
+    assert np.array_equal(estimates.cells(noisy), np.tile(noisy[-1] + from_lowest, (6, 1)))
 
 
 GIVEN = {"form": Form.PLAIN, "marginals": (SEX, ALL), "laws": gauss(UNEVEN, 9, (1, 1)), "level": LEVEL}
@@ -352,7 +364,7 @@ def test_facts_that_do_not_fit_are_refused(change, rule):
     ],
 )
 def test_numbers_that_do_not_fit_are_refused(noisy, rule):
-    found = estimator(UNEVEN, **GIVEN)
-    for estimated in (found.cells, found.totals):
+    estimates = estimator(UNEVEN, **GIVEN)
+    for estimated in (estimates.cells, estimates.totals):
         with pytest.raises(BadValue, match=rule):
             estimated(noisy)

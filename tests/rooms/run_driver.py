@@ -42,19 +42,19 @@ STEPS = 4
 
 def edges():
     """Name → (owner, function, which call, before or after it), in the order in which a run meets them."""
-    found = {"before the purse": (Ledger, "purse", 1, False), "purse": (Ledger, "purse", 1, True)}
+    edges = {"before the purse": (Ledger, "purse", 1, False), "purse": (Ledger, "purse", 1, True)}
     for n in range(1, STEPS + 2):  # the result is a part too
-        found[f"part {n}: before"] = (Ledger, "charge_part", n, False)
-        found[f"part {n}: charged"] = (Ledger, "charge_part", n, True)
+        edges[f"part {n}: before"] = (Ledger, "charge_part", n, False)
+        edges[f"part {n}: charged"] = (Ledger, "charge_part", n, True)
         if n == 1:
-            found[f"part {n}: read"] = (Engine, "run", 1, True)
+            edges[f"part {n}: read"] = (Engine, "run", 1, True)
         if n <= 2:
-            found[f"part {n}: drawn"] = (Additive, "__call__", n, True)
+            edges[f"part {n}: drawn"] = (Additive, "__call__", n, True)
         elif n <= STEPS:
-            found[f"part {n}: drawn"] = (toy.Block, "__call__", n - 2, True)
-        found[f"part {n}: before the commit"] = (Ledger, "commit", n, False)
-        found[f"part {n}: stored"] = (Ledger, "commit", n, True)
-    return found | {"before the end": (Ledger, "end", 1, False), "ended": (Ledger, "end", 1, True)}
+            edges[f"part {n}: drawn"] = (toy.Block, "__call__", n - 2, True)
+        edges[f"part {n}: before the commit"] = (Ledger, "commit", n, False)
+        edges[f"part {n}: stored"] = (Ledger, "commit", n, True)
+    return edges | {"before the end": (Ledger, "end", 1, False), "ended": (Ledger, "end", 1, True)}
 
 
 def armed(owner, name, which, after):

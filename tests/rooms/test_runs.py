@@ -16,7 +16,7 @@ from discreet.mechanism import additive
 from discreet.privacy.cost import Approx, Gaussian, Pure, Together, Zcdp
 from discreet.query.parts import Rows
 from faults.common import driven
-from ledger.book import made
+from ledger.book import create_ledger
 from rooms import toy
 from rooms.run_driver import TOML, edges, filled
 
@@ -54,8 +54,8 @@ def test_a_run_killed_at_the_other_edges_resumes_with_equal_bytes_and_one_charge
 
 def test_a_finished_run_is_replayed_for_nothing(people):
     first, receipt = toy.toy(people.table)
-    again, same = toy.toy(people.table)
-    assert (again, same) == (first, receipt)
+    repeated, same = toy.toy(people.table)
+    assert (repeated, same) == (first, receipt)
     assert people.budget.spent.epsilon == toy.EPSILON
     assert people.budget.charges == 1
 
@@ -167,7 +167,7 @@ def test_threads_that_take_one_run_compute_each_step_once(people):
 # --- payers ----------------------------------------------------------------------------------------------------------
 
 
-def test_ledger_purse_and_unbooked_are_payers(people):
+def test_ledger_purse_and_unbooked_all_pay_for_an_answer(people):
     ledger = people.table.ledger
     purse = ledger.purse(ChargeRequest("p", epsilon=1), Pure(1))
     payers: list[Payer] = [ledger, purse, Unbooked()]
@@ -184,7 +184,7 @@ def test_ledger_purse_and_unbooked_are_payers(people):
 
 
 def test_a_purse_of_zcdp_and_delta_pays_for_key_selection_and_gaussian_noise(tmp_path):
-    ledger = made(tmp_path, 5, "1e-6")
+    ledger = create_ledger(tmp_path, 5, "1e-6")
     reserved = Together((Zcdp("0.1"), Approx(0, "1e-9")))
     purse = ledger.purse(ChargeRequest("run", epsilon=4, delta="1e-7"), reserved)
     purse.commit(purse.charge(ChargeRequest("keys"), Approx("0.2", "1e-10")), b"keys")

@@ -56,10 +56,10 @@ def test_columns_share_the_epsilon_of_a_question_exactly(with_towns, sql, groups
         return  # private groups need a delta
     by = f" GROUP BY {groups}" if groups else ""
     plan = with_towns.sql(f"SELECT {sql} FROM people{by}").plan(epsilon="0.7", delta=delta)
-    found = column_shares(plan)
-    assert sum(share.part for share in found) == 1
-    assert sum(share.epsilon for share in found) == Fraction("0.7")
-    assert ("the choice of groups" in {share.name for share in found}) == (groups == "town")
+    told = column_shares(plan)
+    assert sum(share.part for share in told) == 1
+    assert sum(share.epsilon for share in told) == Fraction("0.7")
+    assert ("the choice of groups" in {share.name for share in told}) == (groups == "town")
 
 
 @pytest.mark.parametrize("sql", ASKED)
@@ -79,10 +79,10 @@ def test_gaussian_noise_is_one_share_of_all_its_columns(people):
 
 def test_explain_tells_shares_in_words_and_json_by_the_one_function(people):
     plan = people.sql("SELECT COUNT(*) AS n, SUM(age) AS s FROM people").plan(epsilon=1, delta=0)
-    found = column_shares(plan)
-    assert shares.words(found) == "Shares: n and s take 1/2 of ε each."
-    assert shares.words(found) in explained(plan)
-    assert to_json(plan)["shares"] == shares.to_json(found)
+    told = column_shares(plan)
+    assert shares.words(told) == "Shares: n and s take 1/2 of ε each."
+    assert shares.words(told) in explained(plan)
+    assert to_json(plan)["shares"] == shares.to_json(told)
 
 
 def test_one_column_shares_with_nobody_and_no_sentence_says_so(people):
@@ -102,14 +102,14 @@ def releasing(tmp_path):
 
 def test_levels_share_a_release_exactly_and_tell_it_by_the_one_function(releasing):
     given = {"epsilon": "0.7", "share": {"ward": "0.3"}}
-    found, quote = releasing.plan(**given).level_shares, releasing.quote(**given)
-    assert sum(share.part for share in found) == 1
-    assert sum(share.epsilon for share in found) == Fraction("0.7")
-    assert [share.locked for share in found] == [False, False, True]
-    assert shares.words(found) == "Shares: country and region take 35 % of ε each, ward takes 30 % (locked)."
-    assert shares.words(found) in quote.lines()
+    level_shares, quote = releasing.plan(**given).level_shares, releasing.quote(**given)
+    assert sum(share.part for share in level_shares) == 1
+    assert sum(share.epsilon for share in level_shares) == Fraction("0.7")
+    assert [share.locked for share in level_shares] == [False, False, True]
+    assert shares.words(level_shares) == "Shares: country and region take 35 % of ε each, ward takes 30 % (locked)."
+    assert shares.words(level_shares) in quote.lines()
     same = ("share", "locked", "epsilon")
-    for told, level in zip(shares.to_json(found), quote.levels, strict=True):
+    for told, level in zip(shares.to_json(level_shares), quote.levels, strict=True):
         assert told["name"] == level["level"]
         assert {name: told[name] for name in same} == {name: level[name] for name in same}
 
@@ -127,18 +127,18 @@ def test_levels_share_the_precision_of_gaussian_noise(releasing):
 
 def divided(table, terms, parts):
     """A room of counting steps that take what is declared for each of them; its run, and the counts of every step."""
-    found = shares.shares_of(parts, terms)
-    memo = {"text": "counts", "words": [shares.words(found)], "shares": shares.to_json(found)}
+    told = shares.shares_of(parts, terms)
+    memo = {"text": "counts", "words": [shares.words(told)], "shares": shares.to_json(told)}
     request = Request({"counts": list(parts)}, terms, memo=memo)
-    run = table.run(request, Together(tuple(Pure(share.epsilon) for share in found)))
+    run = table.run(request, Together(tuple(Pure(share.epsilon) for share in told)))
     tally = toy.tally_of(table, "region")
-    return run, [toy.noisy_counts(run, share.name, tally, share.epsilon) for share in found]
+    return run, [toy.noisy_counts(run, share.name, tally, share.epsilon) for share in told]
 
 
 def test_steps_take_what_a_run_declares_and_the_ledger_keeps_it_in_words_and_json(people):
     terms = people.table.terms(2, 0)
     run, counts = divided(people.table, terms, {"structure": "0.3", "fit": "0.7"})
-    assert [len(one) for one in counts] == [2, 2]
+    assert [len(column) for column in counts] == [2, 2]
     memo = next(entry["memo"] for entry in people.table.ledger.entries() if entry["kind"] == "purse")
     assert memo["words"] == ["Shares: structure takes 30 % of ε, fit takes 70 %."]
     assert memo["shares"] == [

@@ -21,11 +21,11 @@ from shapes.tables import Numbers
 
 @dataclass(frozen=True)
 class Violation:
-    """A promise, what was found and what had been promised."""
+    """A promise, what was reached and what had been promised."""
 
     promise: str
     part: Part | None
-    found: object
+    reached: object
     claimed: object
 
 
@@ -47,54 +47,54 @@ def norms(part: Part, moves: dict) -> dict[str, int]:
     }
 
 
-def violations(made: Plan, before: dict[Part, Numbers], after: dict[Part, Numbers]) -> Iterator[Violation]:
+def violations(plan: Plan, before: dict[Part, Numbers], after: dict[Part, Numbers]) -> Iterator[Violation]:
     """Whatever the plan promises that these neighbours break."""
-    for one in made.measured:
-        if one.sensitivity.relation is not made.draft.schema.relation:
-            yield Violation("relation", one.part, made.draft.schema.relation, one.sensitivity.relation)
-        if not one.mechanism.sensitivity.covers(one.sensitivity):
-            yield Violation("mechanism", one.part, one.sensitivity, one.mechanism.sensitivity)
-        for name, found in norms(one.part, change(before[one.part], after[one.part])).items():
-            if found > getattr(one.sensitivity, name):
-                yield Violation(name, one.part, found, getattr(one.sensitivity, name))
-        if isinstance(one.part, Present):
-            yield from _shown(one, before[one.part], after[one.part])
-            yield from _shown(one, after[one.part], before[one.part])
-    for recipe in made.draft.recipes:
+    for measured in plan.measured:
+        if measured.sensitivity.relation is not plan.draft.schema.relation:
+            yield Violation("relation", measured.part, plan.draft.schema.relation, measured.sensitivity.relation)
+        if not measured.mechanism.sensitivity.covers(measured.sensitivity):
+            yield Violation("mechanism", measured.part, measured.sensitivity, measured.mechanism.sensitivity)
+        for name, moved in norms(measured.part, change(before[measured.part], after[measured.part])).items():
+            if moved > getattr(measured.sensitivity, name):
+                yield Violation(name, measured.part, moved, getattr(measured.sensitivity, name))
+        if isinstance(measured.part, Present):
+            yield from _shown(measured, before[measured.part], after[measured.part])
+            yield from _shown(measured, after[measured.part], before[measured.part])
+    for recipe in plan.draft.recipes:
         if isinstance(recipe, MeanAmong) and change(before[Rows()], after[Rows()]):
             yield Violation("public number of rows", recipe.total, change(before[Rows()], after[Rows()]), 0)
 
 
-def differences(made: Plan, before: dict[Part, Numbers], after: dict[Part, Numbers]) -> Iterator[Violation]:
+def differences(plan: Plan, before: dict[Part, Numbers], after: dict[Part, Numbers]) -> Iterator[Violation]:
     """Parts that are not the same on tables that differ in nothing that counts."""
-    for part in (one.part for one in made.measured):
+    for part in (measured.part for measured in plan.measured):
         if moves := change(before[part], after[part]):
             yield Violation("same", part, moves, 0)
 
 
-def _shown(one: Measured, before: Numbers, after: Numbers) -> Iterator[Violation]:
+def _shown(measured: Measured, before: Numbers, after: Numbers) -> Iterator[Violation]:
     """Keys that only the first table has: that any is released must be within the δ of the cost, by the exact law."""
-    made = one.mechanism
-    assert isinstance(made, KeySelection)
+    mechanism = measured.mechanism
+    assert isinstance(mechanism, KeySelection)
     counts = [number for place, number in before.items() if place not in after]
 
     def any_released() -> arb:
-        hidden = sum(((-made.noise.above(made.threshold - count)).log1p() for count in counts), start=arb(0))
+        hidden = sum(((-mechanism.noise.above(mechanism.threshold - count)).log1p() for count in counts), start=arb(0))
         return -hidden.expm1()
 
-    charged = added_up(made.cost)[1]
+    charged = added_up(mechanism.cost)[1]
     if counts and not real.less(any_released, lambda: real.ball(charged)):
-        yield Violation("delta of keys", one.part, counts, charged)
+        yield Violation("delta of keys", measured.part, counts, charged)
 
 
-def overcharged(made: Plan) -> Iterator[Violation]:
+def overcharged(plan: Plan) -> Iterator[Violation]:
     """Whether the parts cost more than what is charged: ε and δ add up, Gaussians by μ² = Σ 1/σ²."""
-    epsilon, delta, mu_squared = added_up(made.cost)
-    room = made.terms.epsilon - epsilon
+    epsilon, delta, mu_squared = added_up(plan.cost)
+    room = plan.terms.epsilon - epsilon
     if room < 0 or (mu_squared and room == 0):
-        yield Violation("epsilon", None, epsilon, made.terms.epsilon)
+        yield Violation("epsilon", None, epsilon, plan.terms.epsilon)
     elif mu_squared:
         mu = Fraction(isqrt(floor(mu_squared * 10**60)) + 1, 10**30)  # rounded up: the dearer side
         delta += price.delta(Gaussian(1 / mu), room).value
-    if delta > made.terms.delta:
-        yield Violation("delta", None, delta, made.terms.delta)
+    if delta > plan.terms.delta:
+        yield Violation("delta", None, delta, plan.terms.delta)

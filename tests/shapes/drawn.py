@@ -44,13 +44,13 @@ def crowd(unit: str) -> Family:
     """Two crowds, each with its own groups; the neighbours lose one unit, have it in the other crowd, or one more."""
     rows = 3 if unit == "with" else 1
     first, second = (_members(name, rows, start) for name, start in (("a", 100), ("b", 200)))
-    less = {key: found for key, found in first.items() if key != "a0"}
+    less = {key: rows for key, rows in first.items() if key != "a0"}
     stranger = {"new": _member("new", rows, 300, 0)}
     moved = {"a0": _member("a0", rows, 200, 0)}
     tables = {"crowd": first | second, "less": less | second, "moved": first | second | moved}
     tables["stranger"] = first | second | stranger
     tables["instead"] = first | second | {"a0": _member("a0", rows, 300, 0)}
-    listed = {name: [row for found in units.values() for row in found] for name, units in tables.items()}
+    listed = {name: [row for unit_rows in units.values() for row in unit_rows] for name, units in tables.items()}
     neighbours = {
         Relation.ADD_REMOVE: [("crowd", "less"), ("crowd", "stranger")],
         Relation.REPLACE_ONE: [("crowd", "moved"), ("crowd", "instead")],
@@ -73,13 +73,15 @@ def _member(person: str, rows: int, start: int, turn: int) -> list[list[str]]:
 
 def exacts(engine: Engine, batches: Sequence[Batch]) -> dict[int, Exacts]:
     """By plan, its exact integers on the engine's table."""
-    unique = list(dict.fromkeys(one.sql for batch in batches for one in batch.statements))
+    unique = list(dict.fromkeys(statement.sql for batch in batches for statement in batch.statements))
     results = {}
     for first in range(0, len(unique), _AT_ONCE):
         some = unique[first : first + _AT_ONCE]
         results |= zip(some, engine.run(some), strict=True)
     return {
-        batch.plans[0]: exacts_of(batch.statements, [results[one.sql] for one in batch.statements], batch.cells)
+        batch.plans[0]: exacts_of(
+            batch.statements, [results[statement.sql] for statement in batch.statements], batch.cells
+        )
         for batch in batches
     }
 
@@ -88,15 +90,15 @@ def swept(
     folder: Path, family: Family, names: Iterable[str], plans: Mapping[int, Plan]
 ) -> dict[str, dict[int, Exacts]]:
     """By table and plan the exact integers; on the first table computed twice, and the same."""
-    found: dict[str, dict[int, Exacts]] = {}
+    results: dict[str, dict[int, Exacts]] = {}
     batches = apart(plans)
     for number, name in enumerate(dict.fromkeys(names)):
         with opened(folder / str(number), family.tables[name], family.unit) as engine:
-            found[name] = exacts(engine, batches)
+            results[name] = exacts(engine, batches)
             if number == 0:
-                again = exacts(engine, batches)
-                assert all(same(one, again[place]) for place, one in found[name].items())
-    return found
+                repeated = exacts(engine, batches)
+                assert all(same(exact, repeated[place]) for place, exact in results[name].items())
+    return results
 
 
 # --- which pair, at which price ---------------------------------------------------------------------------------------
@@ -114,17 +116,17 @@ class Job:
 def public_jobs(folder: Path, family: Family, pairs: Sequence[tuple[str, str]], shapes: Sequence[Shape]) -> list[Job]:
     """Shapes with public groups, at ε = 1 (SUM(big) at more)."""
     plans = {place: planned(shape) for place, shape in enumerate(shapes)}
-    found = swept(folder, family, chain(*pairs), plans)
-    return [_furthest(shape, pairs, found, place, plans[place]) for place, shape in enumerate(shapes)]
+    results = swept(folder, family, chain(*pairs), plans)
+    return [_furthest(shape, pairs, results, place, plans[place]) for place, shape in enumerate(shapes)]
 
 
 def private_jobs(folder: Path, family: Family, relation: Relation, shapes: Sequence[Shape]) -> list[Job]:
     """Shapes with private groups: those both tables have, with the threshold at the crowd's count."""
     plans = {place: planned(shape) for place, shape in enumerate(shapes)}
-    near, _ = family.neighbours[relation]
-    found = swept(folder, family, near, plans)
-    priced = [_at_count(shape, found["crowd"][place]) for place, shape in enumerate(shapes)]
-    return [_furthest(shape, [near], found, place, priced[place]) for place, shape in enumerate(shapes)]
+    neighbours, _ = family.neighbours[relation]
+    results = swept(folder, family, neighbours, plans)
+    priced = [_at_count(shape, results["crowd"][place]) for place, shape in enumerate(shapes)]
+    return [_furthest(shape, [neighbours], results, place, priced[place]) for place, shape in enumerate(shapes)]
 
 
 def leaking_jobs(folder: Path, family: Family, relation: Relation, shapes: Sequence[Shape]) -> list[Job]:
@@ -132,12 +134,14 @@ def leaking_jobs(folder: Path, family: Family, relation: Relation, shapes: Seque
     some = list({(shape.grouping, shape.caps): shape for shape in shapes}.values())
     plans = {place: _priced(shape, Fraction(1), LEAK) for place, shape in enumerate(some)}
     _, far = family.neighbours[relation]
-    found = swept(folder, family, far, plans)
-    return [_furthest(shape, [far], found, place, plans[place]) for place, shape in enumerate(some)]
+    results = swept(folder, family, far, plans)
+    return [_furthest(shape, [far], results, place, plans[place]) for place, shape in enumerate(some)]
 
 
-def _furthest(shape: Shape, pairs: Sequence[tuple[str, str]], found: Mapping, place: int, made: Plan) -> Job:
-    jobs = [Job(shape, (one, other), Pair(made, found[one][place], found[other][place])) for one, other in pairs]
+def _furthest(shape: Shape, pairs: Sequence[tuple[str, str]], results: Mapping, place: int, plan: Plan) -> Job:
+    jobs = [
+        Job(shape, (first, other), Pair(plan, results[first][place], results[other][place])) for first, other in pairs
+    ]
     return max(jobs, key=lambda job: pull(job.pair))
 
 
@@ -152,10 +156,10 @@ def _at_count(shape: Shape, exact: Exacts) -> Plan:
         return planned(shape)
     count, epsilon = max([1, *exact.parts[Present()].tolist()]), Fraction(1)
     for _ in range(3):  # thresholds fall about as 1/ε
-        made = _priced(shape, epsilon, Fraction(BUDGETS["approx"]))
-        (chosen,) = [one.mechanism for one in made.measured if isinstance(one.mechanism, KeySelection)]
+        plan = _priced(shape, epsilon, Fraction(BUDGETS["approx"]))
+        (chosen,) = [measured.mechanism for measured in plan.measured if isinstance(measured.mechanism, KeySelection)]
         epsilon = min(max((epsilon * chosen.threshold / count).limit_denominator(1_000), _CHEAP), _DEAR)
-    return made
+    return plan
 
 
 # --- the audit --------------------------------------------------------------------------------------------------------
@@ -191,7 +195,7 @@ def jobs(folder: Path, unit: str, relation: Relation, shapes: Sequence[Shape], f
 
 def audited(job: Job, *, runs: int, alpha: float) -> Found:
     """The lower bound; where values are chosen one by one, from half as many draws."""
-    chosen = any(isinstance(one.part, Ranks | Tops) for one in job.pair.plan.measured)
+    chosen = any(isinstance(measured.part, Ranks | Tops) for measured in job.pair.plan.measured)
     row = audited_answer(job.shape.sql, job.pair, runs=runs // 2 if chosen else runs, alpha=alpha)
     return Found(job.shape, job.tables, float(job.pair.plan.terms.epsilon), row)
 

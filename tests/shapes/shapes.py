@@ -184,8 +184,8 @@ def choices(shape: Shape) -> dict[str, str]:
 
 def combined(chosen: Mapping[str, str]) -> set[Combination]:
     """Any two of these choices, and the threes that a handful must hold as well."""
-    found = set(map(frozenset, combinations(chosen.items(), 2)))
-    return found | {frozenset((name, chosen[name]) for name in names) for names in THREES if chosen.keys() >= {*names}}
+    pairs = set(map(frozenset, combinations(chosen.items(), 2)))
+    return pairs | {frozenset((name, chosen[name]) for name in names) for names in THREES if chosen.keys() >= {*names}}
 
 
 def accepted(shape: Shape) -> bool:
@@ -201,41 +201,43 @@ def every() -> Iterator[Shape]:
 def plain() -> list[Shape]:
     """Every kind of part without a filter or a lower cap, where one unit can move it the furthest."""
     kinds = ("rows", "units", "distinct town", "sum", "median", "mode")
-    found = product(kinds, ("none",), ("none", "category", "lattice"), CAPS[:1], ("pure",), Relation, ("with",))
-    return [Shape(*chosen) for chosen in found]
+    choices = product(kinds, ("none",), ("none", "category", "lattice"), CAPS[:1], ("pure",), Relation, ("with",))
+    return [Shape(*chosen) for chosen in choices]
 
 
 def with_population() -> list[Shape]:
     """Means that divide by a public number."""
-    found = product(("mean", "mean product"), ("none",), ("none",), CAPS, BUDGETS)
-    return [Shape(*chosen, Relation.REPLACE_ONE, "population") for chosen in found]
+    choices = product(("mean", "mean product"), ("none",), ("none",), CAPS, BUDGETS)
+    return [Shape(*chosen, Relation.REPLACE_ONE, "population") for chosen in choices]
 
 
 def wanted() -> list[Combination]:
     """Every accepted combination of two choices, and of three where THREES says so."""
     axes = [*combinations(AXES, 2), *THREES]
-    found = [frozenset(zip(names, chosen, strict=True)) for names in axes for chosen in product(*map(AXES.get, names))]
-    return [one for one in found if not any(refused <= one for refused in REFUSED)]
+    combinations_of = [
+        frozenset(zip(names, chosen, strict=True)) for names in axes for chosen in product(*map(AXES.get, names))
+    ]
+    return [combination for combination in combinations_of if not any(refused <= combination for refused in REFUSED)]
 
 
 def covering() -> list[Shape]:
     """Accepted shapes in which every wanted combination occurs: each begins with a missing one, greedily."""
     missing = dict.fromkeys(wanted())
     used: Counter[Choice] = Counter()
-    found = []
+    chosen_shapes = []
     while missing:
         chosen = dict(next(iter(missing)))
         for name in [axis for axis in AXES if axis not in chosen]:
             chosen[name] = _best(name, chosen, missing, used)
         used.update(chosen.items())
-        found.append(Shape(**chosen))
-        for one in combined(chosen):
-            missing.pop(one, None)
-    return found
+        chosen_shapes.append(Shape(**chosen))
+        for combination in combined(chosen):
+            missing.pop(combination, None)
+    return chosen_shapes
 
 
 def _best(name: str, chosen: dict[str, str], missing: dict[Combination, None], used: Counter[Choice]) -> str:
     def worth(value: str) -> tuple[int, int]:
-        return sum(one in missing for one in combined(chosen | {name: value})), -used[name, value]
+        return sum(combination in missing for combination in combined(chosen | {name: value})), -used[name, value]
 
-    return max((one for one in AXES[name] if not combined(chosen | {name: one}) & REFUSED), key=worth)
+    return max((value for value in AXES[name] if not combined(chosen | {name: value}) & REFUSED), key=worth)

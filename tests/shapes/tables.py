@@ -46,22 +46,22 @@ KEY = bytes(range(32)).hex()  # of every table here: which rows of a unit count 
 def ordinary(chance: random.Random, person: str, rows: int) -> list[Row]:
     """A unit with that many rows of odd cells, its region the same in most."""
     home = chance.choice(ODD["region"])
-    made = [[person, *map(chance.choice, ODD.values())] for _ in range(rows)]
-    for row in made:
+    table_rows = [[person, *map(chance.choice, ODD.values())] for _ in range(rows)]
+    for row in table_rows:
         row[1] = home if chance.random() < 0.8 else row[1]
-    return made
+    return table_rows
 
 
 def hostile(person: str, rows: int, groups: int, first: int, region: str) -> list[Row]:
     """One unit with many rows in many groups, most of them its own alone."""
     kinds, flags, prices = "abc", ("true", "false", ""), ("inf", "-inf", "0.25", "3", "nan")
-    made = []
+    table_rows = []
     for i in range(rows):
         own = first + i % groups
         counted = [str(i % 26 - 5), prices[i % 5], "0", f"{own}.5"]
         times = [f"2021-{i % 12 + 1:02d}-11", f"2021-03-01 {i % 24:02d}:00:00"]
-        made.append([person, region, kinds[i % 3], flags[i % 3], *counted, *times, f"t{own}", str(own)])
-    return made
+        table_rows.append([person, region, kinds[i % 3], flags[i % 3], *counted, *times, f"t{own}", str(own)])
+    return table_rows
 
 
 def different(person: str, cells: Row, first: int) -> list[Row]:
@@ -150,7 +150,7 @@ def without_units() -> Family:
 
 
 def _shuffled(units: Mapping[str, list[Row]], name: str) -> list[Row]:
-    rows = [row for found in units.values() for row in found]
+    rows = [row for unit_rows in units.values() for row in unit_rows]
     random.Random(name).shuffle(rows)
     return rows
 
@@ -170,10 +170,10 @@ def opened(folder: Path, rows: Sequence[Row], unit: str) -> Engine:
     return engine
 
 
-def measured_parts(made: Plan) -> list[Part]:
+def measured_parts(plan: Plan) -> list[Part]:
     """The plan's parts, and the rows where a mean divides by a number of them that is not measured."""
-    parts = [one.part for one in made.measured]
-    if any(isinstance(recipe, MeanAmong) for recipe in made.draft.recipes) and Rows() not in parts:
+    parts = [measured.part for measured in plan.measured]
+    if any(isinstance(recipe, MeanAmong) for recipe in plan.draft.recipes) and Rows() not in parts:
         parts.append(Rows())
     return parts
 
@@ -189,45 +189,45 @@ class Batch:
 
 def apart(plans: Mapping[int, Plan]) -> list[Batch]:
     """Every plan by the very statements that would answer it."""
-    return [_batch([made], (place,)) for place, made in plans.items()]
+    return [_batch([plan], (place,)) for place, plan in plans.items()]
 
 
 def together(plans: Mapping[int, Plan]) -> list[Batch]:
     """All plans about the same rows and groups side by side, as one question with many outputs would be."""
     alike = defaultdict(list)
-    for place, made in plans.items():
-        alike[made.draft.cells, made.draft.question.where, made.draft.caps].append(place)
+    for place, plan in plans.items():
+        alike[plan.draft.cells, plan.draft.question.where, plan.draft.caps].append(place)
     return [_batch([plans[place] for place in places], tuple(places)) for places in alike.values()]
 
 
 def _batch(plans: Sequence[Plan], places: tuple[int, ...]) -> Batch:
     draft = plans[0].draft
-    parts = list(dict.fromkeys(part for made in plans for part in measured_parts(made)))
+    parts = list(dict.fromkeys(part for plan in plans for part in measured_parts(plan)))
     compiled = statements(draft.schema, draft.cells, draft.question.where, draft.caps, parts)
     return Batch(draft.cells, compiled, places)
 
 
 def measured(engine: Engine, batches: Sequence[Batch]) -> dict[int, dict[Part, Numbers]]:
     """The exact parts of every plan on the engine's table."""
-    unique = list(dict.fromkeys(one.sql for batch in batches for one in batch.statements))
+    unique = list(dict.fromkeys(statement.sql for batch in batches for statement in batch.statements))
     results = {}
     for first in range(0, len(unique), _AT_ONCE):
         some = unique[first : first + _AT_ONCE]
         results |= zip(some, engine.run(some), strict=True)
-    found = {}
+    numbers_of = {}
     for batch in batches:
-        exact = exacts_of(batch.statements, [results[one.sql] for one in batch.statements], batch.cells)
+        exact = exacts_of(batch.statements, [results[statement.sql] for statement in batch.statements], batch.cells)
         numbers = {part: _numbers(exact, part) for part in exact.parts}
-        found |= dict.fromkeys(batch.plans, numbers)
-    return found
+        numbers_of |= dict.fromkeys(batch.plans, numbers)
+    return numbers_of
 
 
 def _numbers(exact: Exacts, part: Part) -> Numbers:
     """What is not 0, by group and bucket."""
-    values, found = exact.parts[part], defaultdict(int)
+    values, numbers = exact.parts[part], defaultdict(int)
     if isinstance(values, Buckets):
         for cell, bucket, count in zip(values.cell, values.bucket, values.count, strict=True):
-            found[exact.keys[int(cell)], int(bucket)] += int(count)
+            numbers[exact.keys[int(cell)], int(bucket)] += int(count)
     else:
-        found |= {(key, 0): int(value) for key, value in zip(exact.keys, values, strict=True)}
-    return {place: number for place, number in found.items() if number}
+        numbers |= {(key, 0): int(value) for key, value in zip(exact.keys, values, strict=True)}
+    return {place: number for place, number in numbers.items() if number}

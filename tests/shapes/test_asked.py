@@ -67,8 +67,8 @@ class Witness:
 
     @property
     def events(self):
-        moved = [i for i, (one, other) in enumerate(zip(self.first, self.second, strict=True)) if one != other]
-        found = [
+        moved = [i for i, (first, other) in enumerate(zip(self.first, self.second, strict=True)) if first != other]
+        events = [
             event
             for i in moved
             for event in (
@@ -77,8 +77,8 @@ class Witness:
             )
         ]
         if len(self.first) > 1:
-            found.append(Event(Difference(0, 1), "=", self.first[0] - self.first[1]))
-        return [*found, Event(NoNumber(0), "=", 0)]
+            events.append(Event(Difference(0, 1), "=", self.first[0] - self.first[1]))
+        return [*events, Event(NoNumber(0), "=", 0)]
 
 
 WITNESSES = [
@@ -101,34 +101,34 @@ PLACES = {"a": 0, "b": 1, "c": 2}
 @pytest.fixture(scope="module")
 def people(tmp_path_factory):
     """The dataset of that table under that relation, opened once."""
-    found = {}
+    datasets = {}
 
     def dataset(name, relation):
-        if (name, relation) not in found:
+        if (name, relation) not in datasets:
             folder = tmp_path_factory.mktemp("asked")
             (folder / "people.toml").write_text(TOML.format(relation=relation))
             lines = ["person,kind,age,vip,town", *(",".join(map(str, row)) for row in TABLES[name])]
             (folder / "people.csv").write_text("\n".join(lines) + "\n")
-            found[name, relation] = dp.open(folder / "people.toml", second_ledger="the same rows, another relation")
-        return found[name, relation]
+            datasets[name, relation] = dp.open(folder / "people.toml", second_ledger="the same rows, another relation")
+        return datasets[name, relation]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield dataset
-        for one in found.values():
-            one.close()
+        for opened in datasets.values():
+            opened.close()
 
 
 def asked(dataset, witness, analysts):
     """A row of numbers an answer, each for an analyst of its own; nan where a key is not there."""
-    asking, found = dataset.sql(witness.sql), []
+    asking, answers = dataset.sql(witness.sql), []
     for analyst in analysts:
         answer = asking.ask(epsilon=witness.epsilon, delta=DELTA, analyst=analyst)
         assert not answer.replayed
         assert Fraction(answer.cost["epsilon"]) == Fraction(witness.epsilon)
         values = [PLACES.get(value, value) for column in answer.columns for value in column.value]
-        found.append([*values, *[np.nan] * (len(witness.first) - len(values))][: len(witness.first)])
-    return np.array(found, dtype=np.float64)
+        answers.append([*values, *[np.nan] * (len(witness.first) - len(values))][: len(witness.first)])
+    return np.array(answers, dtype=np.float64)
 
 
 def analysts(turn, runs):
@@ -139,15 +139,15 @@ def analysts(turn, runs):
 def findings(people, witness, turn, runs):
     """The claim and its largest lower bound, over all events and both orders."""
     relation, second = witness.under
-    one, other = (asked(people(name, relation), witness, analysts(turn, runs)) for name in ("with", second))
+    first, other = (asked(people(name, relation), witness, analysts(turn, runs)) for name in ("with", second))
     test = claim(witness)
     each = ALPHA / (len(WITNESSES) * 2 * len(witness.events))
-    found = [
+    rows = [
         lower_bound(test, event.hits(*sides), each)
         for event in witness.events
-        for sides in ((one, other), (other, one))
+        for sides in ((first, other), (other, first))
     ]
-    return test, max(found)
+    return test, max(rows)
 
 
 def claim(witness):
@@ -190,8 +190,8 @@ def noise_an_eighth(patch):
     real = additive.laplace
 
     def mutant(*given):
-        made = real(*given)
-        return replace(made, noise=DiscreteLaplace(made.noise.scale / 8))
+        mechanism = real(*given)
+        return replace(mechanism, noise=DiscreteLaplace(mechanism.noise.scale / 8))
 
     patch.setattr(additive, "laplace", mutant)
 
@@ -233,17 +233,17 @@ EXACT = [i for i, witness in enumerate(WITNESSES) if not any(name in witness.sql
 
 
 @pytest.mark.parametrize("place", EXACT)
-def test_exact_values_that_events_are_made_from_are_right(people, place):
+def test_exact_values_behind_the_events_are_right(people, place):
     """At ε = 5,000 no part has noise but for a chance below 10⁻¹¹ each, which is asserted."""
     dear = replace(WITNESSES[place], epsilon="5000")
-    made = people("with", dear.under[0]).sql(dear.sql).plan(epsilon=dear.epsilon, delta=DELTA)
-    assert all(2 * one.mechanism.noise.above(0) < 1e-11 for one in made.measured)
+    plan = people("with", dear.under[0]).sql(dear.sql).plan(epsilon=dear.epsilon, delta=DELTA)
+    assert all(2 * measured.mechanism.noise.above(0) < 1e-11 for measured in plan.measured)
     for name, exact in (("with", dear.first), (dear.under[1], dear.second)):
         assert asked(people(name, dear.under[0]), dear, analysts(60 + place, 1))[0] == pytest.approx(exact, abs=0.01)
 
 
 def test_private_key_is_shown_sometimes(people):
     """The crowd lies about the threshold: P[shown] is between 1/20 and 19/20."""
-    made = people("with", "add-remove").sql(WITNESSES[10].sql).plan(epsilon=WITNESSES[10].epsilon, delta=DELTA)
-    (keys,) = [one.mechanism for one in made.measured if isinstance(one.mechanism, KeySelection)]
+    plan = people("with", "add-remove").sql(WITNESSES[10].sql).plan(epsilon=WITNESSES[10].epsilon, delta=DELTA)
+    (keys,) = [measured.mechanism for measured in plan.measured if isinstance(measured.mechanism, KeySelection)]
     assert 0.05 < float(keys.noise.above(keys.threshold - 69).mid().str(20, radius=False)) < 0.95

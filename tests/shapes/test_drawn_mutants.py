@@ -73,22 +73,24 @@ def laplace_like(patch, mutant):
 
 
 def noise_halved(patch):
-    laplace_like(patch, lambda made, _: replace(made, noise=DiscreteLaplace(made.noise.scale / 2)))
+    laplace_like(patch, lambda mechanism, _: replace(mechanism, noise=DiscreteLaplace(mechanism.noise.scale / 2)))
 
 
 def split_forgotten(patch):
     """Every part is drawn at the whole ε of 1, and costs its share."""
-    laplace_like(patch, lambda made, moved: replace(made, noise=DiscreteLaplace(moved.l1)))
+    laplace_like(patch, lambda mechanism, moved: replace(mechanism, noise=DiscreteLaplace(moved.l1)))
 
 
 def noise_left_out_of_one(patch):
     """The sum of a mean has none, the count has."""
-    laplace_like(patch, lambda made, moved: replace(made, noise=DiscreteLaplace(NONE)) if moved.linf > 3 else made)
+    laplace_like(
+        patch, lambda mechanism, moved: replace(mechanism, noise=DiscreteLaplace(NONE)) if moved.linf > 3 else mechanism
+    )
 
 
 def half_charged(patch):
     """What is drawn at ε = 1 is called ½, by the mechanism and by the plan."""
-    laplace_like(patch, lambda made, _: replace(made, cost=Pure(made.cost.epsilon / 2)))
+    laplace_like(patch, lambda mechanism, _: replace(mechanism, cost=Pure(mechanism.cost.epsilon / 2)))
     real = planning.Plan
 
     def mutant(draft, joint, terms, why):
@@ -110,8 +112,10 @@ def noise_shared_by_outputs(patch):
 
     def drawn(self, exact, source):
         seed = int(source.words(1)[0])
-        parts = [real(joint.Joint((one,)), exact, Seeded(seed)) for one in self.measured]
-        return replace(parts[0], parts={part: found for one in parts for part, found in one.parts.items()})
+        parts = [real(joint.Joint((measured,)), exact, Seeded(seed)) for measured in self.measured]
+        return replace(
+            parts[0], parts={part: numbers for released in parts for part, numbers in released.parts.items()}
+        )
 
     patch.setattr(joint.Joint, "__call__", drawn)
 
@@ -131,8 +135,8 @@ def choice_without_its_factor(patch):
     real = planning.quantile
 
     def mutant(*given, **named):
-        made = real(*given, **named)
-        return replace(made, choice=replace(made.choice, rate=2 * made.choice.rate))
+        mechanism = real(*given, **named)
+        return replace(mechanism, choice=replace(mechanism.choice, rate=2 * mechanism.choice.rate))
 
     patch.setattr(planning, "quantile", mutant)
 
@@ -151,9 +155,9 @@ class Least:
 def at_least_first(pair):
     """{every number ≥ the first table's}: Π P[X ≥ 0] and Π P[X ≥ move], each part its own noise."""
     p = q = 1.0
-    for one in pair.plan.measured:
-        move = abs(int(pair.first.parts[one.part][0] - pair.second.parts[one.part][0]))
-        p, q = p * above(one.mechanism.noise, -1), q * above(one.mechanism.noise, move - 1)
+    for measured in pair.plan.measured:
+        move = abs(int(pair.first.parts[measured.part][0] - pair.second.parts[measured.part][0]))
+        p, q = p * above(measured.mechanism.noise, -1), q * above(measured.mechanism.noise, move - 1)
     return p * (1 - 1e-9), q * (1 + 1e-9)
 
 
@@ -163,10 +167,12 @@ def above(noise, least):
 
 def below_young(pair):
     """{chosen ≤ 7} of the median, P ∝ e^(rate·score): one more old unit lowers these scores and lifts those above."""
-    (one,) = pair.plan.measured
+    (measured,) = pair.plan.measured
     chances = []
     for side in (pair.first, pair.second):
-        weights = np.exp(float(one.mechanism.choice.rate) * scores(side.parts[one.part].of(0, 26), Fraction(1, 2)))
+        weights = np.exp(
+            float(measured.mechanism.choice.rate) * scores(side.parts[measured.part].of(0, 26), Fraction(1, 2))
+        )
         chances.append(weights[:8].sum() / weights.sum())
     return chances[0] * (1 - 1e-9), chances[1] * (1 + 1e-9)
 
@@ -181,28 +187,28 @@ def certain(pair):
 def plain(pair, copies):
     """y less the first table's, turned so that it falls where the second table's is lower."""
     columns = []
-    for one in pair.plan.measured:
+    for measured in pair.plan.measured:
         for place in range(len(pair.first.keys)):
-            first, second = (int(side.parts[one.part][place]) for side in (pair.first, pair.second))
+            first, second = (int(side.parts[measured.part][place]) for side in (pair.first, pair.second))
             turn = 1 if first >= second else -1
-            columns.append(turn * (copies.parts[one.part][:, place] - first))
+            columns.append(turn * (copies.parts[measured.part][:, place] - first))
     return np.column_stack(columns)
 
 
 def apart(pair, copies):
     """The first number less the second, both less the first table's."""
-    found = plain(pair, copies)
-    return found[:, 0] - found[:, 1]
+    released = plain(pair, copies)
+    return released[:, 0] - released[:, 1]
 
 
 def the_sum(pair, copies):
-    (place,) = [i for i, one in enumerate(pair.plan.measured) if isinstance(one.part, RowSum)]
+    (place,) = [i for i, measured in enumerate(pair.plan.measured) if isinstance(measured.part, RowSum)]
     return plain(pair, copies)[:, place]
 
 
 def chosen(pair, copies):
-    (one,) = pair.plan.measured
-    return copies.parts[one.part][:, 0]
+    (measured,) = pair.plan.measured
+    return copies.parts[measured.part][:, 0]
 
 
 def shown(pair, copies):
@@ -252,8 +258,8 @@ def planned(mutant):
 
 
 def paired(mutant, engines):
-    made = planned(mutant)
-    return Pair(made, *(exact_of(engines[name], made) for name in mutant.tables))
+    plan = planned(mutant)
+    return Pair(plan, *(exact_of(engines[name], plan) for name in mutant.tables))
 
 
 def bound_found(mutant, pair):
@@ -275,8 +281,8 @@ def engines(tmp_path_factory):
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=IDS)
 def test_planted_fault_is_refuted_with_computed_power_and_nothing_without_it(engines, monkeypatch, mutant):
-    test, found = bound_found(mutant, paired(mutant, engines))
-    assert not refutes(test, found)
+    test, bound = bound_found(mutant, paired(mutant, engines))
+    assert not refutes(test, bound)
     with monkeypatch.context() as patch:
         mutant.plant(patch)
         pair = paired(mutant, engines)
@@ -285,7 +291,7 @@ def test_planted_fault_is_refuted_with_computed_power_and_nothing_without_it(eng
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=IDS)
-def test_general_audit_refutes_it_by_an_event_of_its_own_choice(engines, monkeypatch, mutant):
+def test_general_audit_refutes_a_planted_fault_by_an_event_of_its_own_choice(engines, monkeypatch, mutant):
     """Four times the draws, since half go to the choice; twice where every single one tells."""
     mutant.plant(monkeypatch)
     runs = mutant.runs * (2 if mutant.draws is one_by_one else 4)
@@ -293,14 +299,14 @@ def test_general_audit_refutes_it_by_an_event_of_its_own_choice(engines, monkeyp
     assert row.is_refuted, row
 
 
-def test_the_threshold_is_where_the_town_is(engines):
+def test_the_threshold_equals_the_size_of_the_town(engines):
     pair = paired(MUTANTS[IDS.index("threshold_without_noise")], engines)
-    (keys,) = [one.mechanism for one in pair.plan.measured if isinstance(one.mechanism, KeySelection)]
+    (keys,) = [measured.mechanism for measured in pair.plan.measured if isinstance(measured.mechanism, KeySelection)]
     assert keys.threshold == THRESHOLD
 
 
 def test_the_parts_that_faults_are_planted_in_are_there(engines):
-    assert [type(one.part) for one in planned(MUTANTS[1]).measured] == [Rows, RowSum]
+    assert [type(measured.part) for measured in planned(MUTANTS[1]).measured] == [Rows, RowSum]
 
 
 @pytest.mark.long

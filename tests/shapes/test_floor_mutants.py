@@ -67,21 +67,29 @@ def clean(tmp_path_factory):
 
 def parts(folder, name, witnesses):
     """By witness, its plan and its exact parts on that table."""
-    made = {witness: planned(WITNESSES[witness]) for witness in witnesses}
+    plans = {witness: planned(WITNESSES[witness]) for witness in witnesses}
     with opened(folder, FAMILY.tables[name], "with") as engine:
-        return made, measured(engine, apart(made))
+        return plans, measured(engine, apart(plans))
 
 
 def broken(before, after, pair):
     """Every promise that a witness breaks between the two: (witness, promise)."""
     (plans, old), (_, new) = before, after
     check = differences if pair in FAMILY.same else violations
-    related = [ADD, REPLACE] if pair in FAMILY.same else [one for one in Relation if pair in FAMILY.neighbours[one]]
-    found = {(witness, one.promise) for witness, made in plans.items() for one in overcharged(made)}
-    for witness, made in plans.items():
-        if made.draft.schema.relation in related:
-            found |= {(witness, one.promise) for one in check(made, old[witness], new[witness])}
-    return found
+    related = (
+        [ADD, REPLACE]
+        if pair in FAMILY.same
+        else [relation for relation in Relation if pair in FAMILY.neighbours[relation]]
+    )
+    broken = {
+        (witness, violation.promise)
+        for witness, planned_question in plans.items()
+        for violation in overcharged(planned_question)
+    }
+    for witness, plan in plans.items():
+        if plan.draft.schema.relation in related:
+            broken |= {(witness, violation.promise) for violation in check(plan, old[witness], new[witness])}
+    return broken
 
 
 # --- the mutants ------------------------------------------------------------------------------------------------------
@@ -92,9 +100,9 @@ def edited(monkeypatch, home, name, old, new):
     real = getattr(home, name)
 
     def mutant(*given, **named):
-        made = real(*given, **named)
-        assert re.search(old, made)
-        return re.sub(old, new, made)
+        mechanism = real(*given, **named)
+        assert re.search(old, mechanism)
+        return re.sub(old, new, mechanism)
 
     monkeypatch.setattr(home, name, mutant)
 
@@ -108,8 +116,8 @@ def measured_like(monkeypatch, kind, mutant):
     real = compiling.measure
 
     def measure(part, named, *, units):
-        made = real(part, named, units=units)
-        return mutant(made) if isinstance(part, kind) else made
+        sensitivity = real(part, named, units=units)
+        return mutant(sensitivity) if isinstance(part, kind) else sensitivity
 
     monkeypatch.setattr(compiling, "measure", measure)
 
@@ -144,7 +152,9 @@ def clamp_after_the_sum(patch):
     real = packing._range
     patch.setattr(engine_cells, "_nearest", lambda read, lattice: f"TRY_CAST({read} AS BIGINT)")
     # a digit keeps within its range by itself: a cell that passes its bounds must be a word of its own
-    patch.setattr(packing, "_range", lambda schema, one: None if one.type is Type.INTEGER else real(schema, one))
+    patch.setattr(
+        packing, "_range", lambda schema, column: None if column.type is Type.INTEGER else real(schema, column)
+    )
 
 
 def sum_in_floats(patch):
@@ -156,8 +166,10 @@ def exact_number_in_the_mean(patch):
 
 
 def quantile_moved_by_one_row(patch):
-    one = Fraction(1)
-    moved_like(patch, lambda part, reach, s: sensitivity(part, replace(reach, rows=one)) if type(part) is Ranks else s)
+    half_unit = Fraction(1)
+    moved_like(
+        patch, lambda part, reach, s: sensitivity(part, replace(reach, rows=half_unit)) if type(part) is Ranks else s
+    )
 
 
 def root_of_rows_in_l2(patch):
@@ -178,11 +190,11 @@ def threshold_on_rows(patch):
 
 
 def threshold_one_too_low(patch):
-    keys_like(patch, lambda made: replace(made, threshold=made.threshold - 1))
+    keys_like(patch, lambda keys: replace(keys, threshold=keys.threshold - 1))
 
 
 def delta_of_keys_not_in_the_cost(patch):
-    keys_like(patch, lambda made: replace(made, cost=made.cost.costs[0]))
+    keys_like(patch, lambda keys: replace(keys, cost=keys.cost.costs[0]))
 
 
 def delta_not_charged(patch):

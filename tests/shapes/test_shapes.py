@@ -43,29 +43,29 @@ def prepared(request, tmp_path_factory):
     """A family and its tables by name, each prepared once for all the questions about it."""
     family, folder = request.param, tmp_path_factory.mktemp("tables")
     with ExitStack() as engines:
-        found = {}
+        results = {}
         for number, (name, rows) in enumerate(family.tables.items()):
-            found[name] = engines.enter_context(opened(folder / str(number), rows, family.unit))
-        yield family, found
+            results[name] = engines.enter_context(opened(folder / str(number), rows, family.unit))
+        yield family, results
 
 
-def broken_promises(family, plans, found):
+def broken_promises(family, plans, results):
     """Every violation between neighbours, of the sameness of what is the same, and of the charge."""
-    for place, made in plans.items():
-        yield from ((place, one) for one in overcharged(made))
-        for one, other in family.neighbours[made.draft.schema.relation]:
-            yield from ((place, x) for x in violations(made, found[one][place], found[other][place]))
-        for one, other in family.same:
-            yield from ((place, x) for x in differences(made, found[one][place], found[other][place]))
+    for place, plan in plans.items():
+        yield from ((place, violation) for violation in overcharged(plan))
+        for first, other in family.neighbours[plan.draft.schema.relation]:
+            yield from ((place, x) for x in violations(plan, results[first][place], results[other][place]))
+        for first, other in family.same:
+            yield from ((place, x) for x in differences(plan, results[first][place], results[other][place]))
 
 
-def reached(family, plans, found):
+def reached(family, plans, results):
     """Where a norm of a change is as large as is promised: the relation, the kind of part and the norm."""
     reaches = set()
-    for place, made in plans.items():
-        relation = made.draft.schema.relation
-        for (one, other), part in product(family.neighbours[relation], made.measured):
-            moved = norms(part.part, change(found[one][place][part.part], found[other][place][part.part]))
+    for place, plan in plans.items():
+        relation = plan.draft.schema.relation
+        for (first, other), part in product(family.neighbours[relation], plan.measured):
+            moved = norms(part.part, change(results[first][place][part.part], results[other][place][part.part]))
             tight = [norm for norm in NORMS if moved[norm] == getattr(part.sensitivity, norm)]
             reaches |= {(relation, type(part.part), norm) for norm in tight}
     return reaches
@@ -75,25 +75,27 @@ def audited(family, engines, shapes, batched):
     """The shapes that break a promise; and the plans with their exact parts by table."""
     plans = {place: planned(shape) for place, shape in enumerate(shapes)}
     batches = batched(plans)
-    found = {name: measured(engine, _about(name, family, plans, batches)) for name, engine in engines.items()}
-    return [(shapes[place], one) for place, one in broken_promises(family, plans, found)], plans, found
+    results = {name: measured(engine, _about(name, family, plans, batches)) for name, engine in engines.items()}
+    return [(shapes[place], violation) for place, violation in broken_promises(family, plans, results)], plans, results
 
 
 def _about(name, family, plans, batches):
     """The batches with a plan under a relation that has the table of that name in a pair."""
     pairs = {relation: {*chain(*family.neighbours[relation], *family.same)} for relation in Relation}
-    return [one for one in batches if any(name in pairs[plans[place].draft.schema.relation] for place in one.plans)]
+    return [
+        batch for batch in batches if any(name in pairs[plans[place].draft.schema.relation] for place in batch.plans)
+    ]
 
 
 @pytest.mark.parametrize("prepared", CI_FAMILIES, ids=lambda family: family.unit, indirect=True)
 def test_no_neighbour_moves_any_part_further_than_promised_and_every_promise_is_tight(prepared):
     family, engines = prepared
     shapes = [shape for shape in covering() + plain() + with_population() if shape.family == family.unit]
-    broken, plans, found = audited(family, engines, shapes, apart)
+    broken, plans, results = audited(family, engines, shapes, apart)
     assert broken == []
     counted = [kind for kind in get_args(Part) if kind is not Sizes]  # no question has it: tests/release looks at those
     kinds_of_parts = [kind for kind in counted if family.unit == "with" or kind is not Units]
-    assert set(product(Relation, kinds_of_parts, NORMS)) == reached(family, plans, found)
+    assert set(product(Relation, kinds_of_parts, NORMS)) == reached(family, plans, results)
 
 
 @pytest.mark.long
@@ -110,11 +112,11 @@ def test_no_neighbour_moves_any_part_of_any_shape_further_than_promised(prepared
 def test_the_statements_of_a_question_do_not_know_the_relation():
     """Why plans under either relation may be measured together."""
     for shape in covering():
-        made = planned(shape)
+        plan = planned(shape)
         others = [schema(shape.unit, relation) for relation in Relation]
-        draft, parts = made.draft, measured_parts(made)
-        one, other = (statements(x, draft.cells, draft.question.where, draft.caps, parts) for x in others)
-        assert one == other
+        draft, parts = plan.draft, measured_parts(plan)
+        first, other = (statements(x, draft.cells, draft.question.where, draft.caps, parts) for x in others)
+        assert first == other
 
 
 def test_the_covering_handful_holds_every_combination_that_is_wanted():
@@ -125,7 +127,7 @@ def test_the_covering_handful_holds_every_combination_that_is_wanted():
 
 
 @pytest.mark.parametrize("pair", sorted(sorted(pair) for pair in REFUSED), ids=str)
-def test_what_is_called_refused_is_refused(pair):
+def test_every_pair_listed_as_refused_is_refused(pair):
     chosen = {name: values[0] for name, values in AXES.items()} | dict(pair)
     with pytest.raises(NotAnswerable):
         planned(Shape(**chosen))

@@ -28,35 +28,35 @@ LEAST_SHARE, LEAST_LONG_SHARE = 0.3, 0.7
 DEAREST = 10  # above this ε no number of draws that fits in a test would show anything
 
 
-def bounds(found_jobs, *, runs, most):
+def bounds(found_jobs, *, runs, candidates):
     """The lower bounds of at most so many jobs, a quarter of ALPHA for all of them."""
-    assert len(found_jobs) <= most
-    return [audited(job, runs=runs, alpha=ALPHA / 4 / most) for job in found_jobs]
+    assert len(found_jobs) <= candidates
+    return [audited(job, runs=runs, alpha=ALPHA / 4 / candidates) for job in found_jobs]
 
 
-def refuted(found):
-    return [(one.shape, one.tables, one.row) for one in found if one.row.is_refuted]
+def refuted(audits):
+    return [(audit.shape, audit.tables, audit.row) for audit in audits if audit.row.is_refuted]
 
 
 def require_stored_is_a_function_of_the_release(job):
     """The same release gives the same bytes, whatever else was drawn meanwhile: so its bounds are the answer's too."""
-    made = job.pair.plan
-    released = made.joint(job.pair.first, SYSTEM)
-    stored = answer_of(made, released).to_bytes()
-    copy = Released(released.keys, {part: np.array(found.tolist()) for part, found in released.parts.items()})
-    made.joint(job.pair.second, SYSTEM)
-    assert answer_of(made, copy).to_bytes() == stored == Answer.from_bytes(stored).to_bytes()
+    plan = job.pair.plan
+    released = plan.joint(job.pair.first, SYSTEM)
+    stored = answer_of(plan, released).to_bytes()
+    copy = Released(released.keys, {part: np.array(numbers.tolist()) for part, numbers in released.parts.items()})
+    plan.joint(job.pair.second, SYSTEM)
+    assert answer_of(plan, copy).to_bytes() == stored == Answer.from_bytes(stored).to_bytes()
 
 
 @pytest.mark.parametrize("relation", Relation)
 @pytest.mark.parametrize("unit", UNITS)
 def test_no_lower_bound_lies_above_the_charge(tmp_path, unit, relation):
     """N = 5,000 on each side.  That the best bounds come near the charge shows that the right things are looked at."""
-    made = jobs(tmp_path, unit, relation, covering() + with_population(), few)
-    found = bounds(made, runs=CI_RUNS, most=250)
-    assert refuted(found) == []
-    assert max(one.share for one in found) > LEAST_SHARE
-    for job in made[::5]:
+    found_jobs = jobs(tmp_path, unit, relation, covering() + with_population(), few)
+    audits = bounds(found_jobs, runs=CI_RUNS, candidates=250)
+    assert refuted(audits) == []
+    assert max(audit.share for audit in audits) > LEAST_SHARE
+    for job in found_jobs[::5]:
         require_stored_is_a_function_of_the_release(job)
 
 
@@ -65,9 +65,11 @@ def test_no_lower_bound_lies_above_the_charge(tmp_path, unit, relation):
 @pytest.mark.parametrize("unit", UNITS)
 def test_no_lower_bound_lies_above_the_charge_with_many_draws_and_all_neighbours(tmp_path, unit, relation):
     """N = 40,000 on each side."""
-    found = bounds(jobs(tmp_path, unit, relation, covering() + with_population(), all_of), runs=LONG_RUNS, most=250)
-    assert refuted(found) == []
-    cheap = sorted(one.share for one in found if one.epsilon < DEAREST)
+    audits = bounds(
+        jobs(tmp_path, unit, relation, covering() + with_population(), all_of), runs=LONG_RUNS, candidates=250
+    )
+    assert refuted(audits) == []
+    cheap = sorted(audit.share for audit in audits if audit.epsilon < DEAREST)
     print(f"{unit} {relation}: {len(cheap)}, quartiles and largest", *np.quantile(cheap, [0.25, 0.5, 0.75, 1]).round(3))
     assert cheap[-1] > LEAST_LONG_SHARE
 
@@ -79,5 +81,5 @@ def test_no_lower_bound_of_a_systematic_sample_lies_above_the_charge(tmp_path, u
     """Every 41st of the 123,900 accepted shapes and no more: draws of all of them would take days.  N = 4,000."""
     sample = list(islice(filter(accepted, every()), 0, None, STEP))
     assert len(sample) > 3_000
-    found = bounds(jobs(tmp_path, unit, relation, sample, few), runs=SAMPLE_RUNS, most=1_000)
-    assert refuted(found) == []
+    audits = bounds(jobs(tmp_path, unit, relation, sample, few), runs=SAMPLE_RUNS, candidates=1_000)
+    assert refuted(audits) == []

@@ -44,14 +44,14 @@ SCHEMA = Schema(
 def rows():
     """1,500 people with one to three rows each; the caps do not bind."""
     chance = generator(7)
-    found = []
+    outcomes = []
     for person in range(1_500):
         for _ in range(int(chance.integers(1, 4))):
             age = int(chance.integers(0, 111))
             income = float(np.round(min(1000.0, max(0.0, 5 * age + 200 * chance.standard_normal())) * 2) / 2)
             region, kind = ("north", "south")[int(chance.integers(0, 2))], "aabbbcccccd"[int(chance.integers(0, 11))]
-            found.append((person, region, age, income, kind))
-    return found
+            outcomes.append((person, region, age, income, kind))
+    return outcomes
 
 
 @pytest.fixture(scope="module")
@@ -72,11 +72,11 @@ def asked(engine, aggregate, epsilon, delta):
     """
     question = parse_sql(f"SELECT region, {aggregate} AS x FROM people GROUP BY region").question
     draft = draft_of(question, SCHEMA)
-    made = plan_of(draft, Terms.parse(epsilon, delta, LEVEL))
-    parts = [one.part for one in made.measured]
+    plan = plan_of(draft, Terms.parse(epsilon, delta, LEVEL))
+    parts = [measured.part for measured in plan.measured]
     compiled = statements(SCHEMA, draft.cells, draft.question.where, draft.caps, parts)
-    exact = exacts_of(compiled, engine.run([one.sql for one in compiled]), draft.cells)
-    return answer_of(made, made.joint(copies(exact), SYSTEM)).column("x")
+    exact = exacts_of(compiled, engine.run([statement.sql for statement in compiled]), draft.cells)
+    return answer_of(plan, plan.joint(copies(exact), SYSTEM)).column("x")
 
 
 def copies(exact):

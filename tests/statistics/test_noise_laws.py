@@ -97,22 +97,22 @@ def coarse_test(true_law, tested_law, scale):
 @pytest.mark.parametrize("scale", SCALES)
 def test_draws_follow_the_exact_mass_and_not_one_ten_percent_off(law, scale):
     """N = 200,000 draws.  At σ = 1/20 a Gaussian is 0 in all draws (Φ(−10) < 10⁻²³), whatever the law: see below."""
-    at = visible(law, scale)
-    test = coarse_test if at >= 1000 and law is not DiscreteGaussian else point_test
-    assert test(law(at), law(at), at) > ALARM
+    least_scale = visible(law, scale)
+    test = coarse_test if least_scale >= 1000 and law is not DiscreteGaussian else point_test
+    assert test(law(least_scale), law(least_scale), least_scale) > ALARM
     if scale != "1/20" or law in (DiscreteLaplace, Geometric):
-        assert test(law(at), law(at * OFF), at) < ALARM
-        assert test(law(at), law(at / OFF), at) < ALARM
+        assert test(law(least_scale), law(least_scale * OFF), least_scale) < ALARM
+        assert test(law(least_scale), law(least_scale / OFF), least_scale) < ALARM
 
 
 @EACH_LAW
 def test_draws_at_a_thousand_million_follow_the_exact_mass(law):
     """N = 200,000 draws in 64 bins; the discrete form by the rounded one, whose bins agree to 1/(24σ²)."""
-    at = Fraction(10**9)
+    scale = Fraction(10**9)
     tested = RoundedGaussian if law is DiscreteGaussian else law
-    assert coarse_test(law(at), tested(at), at) > ALARM
-    assert coarse_test(law(at), tested(at * OFF), at) < ALARM
-    assert coarse_test(law(at), tested(at / OFF), at) < ALARM
+    assert coarse_test(law(scale), tested(scale), scale) > ALARM
+    assert coarse_test(law(scale), tested(scale * OFF), scale) < ALARM
+    assert coarse_test(law(scale), tested(scale / OFF), scale) < ALARM
 
 
 @EACH_LAW
@@ -125,10 +125,10 @@ def test_at_three_hundred_millionths_every_draw_is_zero(law, scale):
 @pytest.mark.parametrize("law", [RoundedGaussian, DiscreteGaussian])
 def test_the_smallest_sigma_that_shows_itself_is_told_from_ten_percent_off(law):
     """σ = 1/4, N = 200,000: mass off zero is 4.6 % (rounded) and 0.07 % (discrete); 10 % off it differs widely."""
-    at = Fraction(1, 4)
-    assert point_test(law(at), law(at), at) > ALARM
-    assert point_test(law(at), law(at * OFF), at) < ALARM
-    assert point_test(law(at), law(at / OFF), at) < ALARM
+    sigma = Fraction(1, 4)
+    assert point_test(law(sigma), law(sigma), sigma) > ALARM
+    assert point_test(law(sigma), law(sigma * OFF), sigma) < ALARM
+    assert point_test(law(sigma), law(sigma / OFF), sigma) < ALARM
 
 
 @pytest.mark.parametrize("p", [Fraction(1, 3), Fraction(1, 100), Fraction(254, 255)], ids=str)

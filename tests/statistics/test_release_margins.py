@@ -49,11 +49,11 @@ def misses(request):
     exact = tree_sums(plan.subject.tree, leaves)
     beyond = []
     for _ in range(RUNS):
-        made = Release(plan, plan.measurement(leaves, SYSTEM))
-        cells = np.abs(made.estimate - exact) - made.radius
-        beyond.append(np.column_stack([cells, np.abs(made.totals - exact.sum(axis=1)) - made.total_radius]))
-        inside = (made.low <= exact) & (exact <= made.high)
-        assert (inside >= (np.abs(made.estimate - exact) <= made.radius)).all()  # cutting at 0 loses none
+        release = Release(plan, plan.measurement(leaves, SYSTEM))
+        cells = np.abs(release.estimate - exact) - release.radius
+        beyond.append(np.column_stack([cells, np.abs(release.totals - exact.sum(axis=1)) - release.total_radius]))
+        inside = (release.low <= exact) & (exact <= release.high)
+        assert (inside >= (np.abs(release.estimate - exact) <= release.radius)).all()  # cutting at 0 loses none
     tree = plan.subject.tree
     radius = np.column_stack([plan.margins.radius, plan.margins.total_radius])
     return [(np.stack(beyond)[:, rows], radius[rows]) for rows in map(tree.places, range(tree.depth))]

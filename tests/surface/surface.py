@@ -105,7 +105,7 @@ def _options(verb: str) -> list[str]:
 def _errors(kind: type[Any]) -> list[type[Any]]:
     return [
         kind,
-        *(below for one in kind.__subclasses__() for below in _errors(one) if "rehears" not in one.__module__),
+        *(below for error in kind.__subclasses__() for below in _errors(error) if "rehears" not in error.__module__),
     ]
 
 

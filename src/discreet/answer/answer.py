@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.answer.column import Column, Plain, one_value
 from discreet.answer.first_form import FORMAT, fields_of, unreadable
 from discreet.errors import bad, short_text
-from discreet.inert import visible_lines
+from discreet.inert import unused_name, visible_lines
 
 if TYPE_CHECKING:
     from discreet.answer.derived import Derived
@@ -92,7 +92,7 @@ class Answer:
         }
         used = {*self.keys, *(name for c in self.columns for name in (c.name, f"{c.name}_moe"))}
         named = ((f"{column.name}_{fact}", value) for fact, value in facts.items() if value is not None)
-        return {_unused_name(name, used): value for name, value in named}
+        return {unused_name(name, used): value for name, value in named}
 
     def explain(self) -> str:
         """The path from the question to these numbers, in words."""
@@ -116,23 +116,28 @@ class Answer:
 
     # --- other forms -------------------------------------------------------------------------------------------------
 
+    @property
+    def _outgoing(self) -> "Answer":
+        """The answer that frames are made of; a rehearsal marks it."""
+        return self
+
     def to_pandas(self) -> Any:
         """Keys, then each value with its _moe; the provenance in `attrs`."""
         from discreet.answer.convert import to_pandas
 
-        return to_pandas(self)
+        return to_pandas(self._outgoing)
 
     def to_polars(self) -> Any:
         """Keys, then each value with its _moe."""
         from discreet.answer.convert import to_polars
 
-        return to_polars(self)
+        return to_polars(self._outgoing)
 
     def to_arrow(self) -> Any:
         """Keys, then each value with its _moe; the provenance in the schema's metadata."""
         from discreet.answer.convert import to_arrow
 
-        return to_arrow(self)
+        return to_arrow(self._outgoing)
 
     def to_json(self) -> dict[str, Any]:
         """The object that `ask --json` prints."""
@@ -206,12 +211,6 @@ class Answer:
         from discreet.answer.derived import ratio
 
         return ratio(self, a, b)
-
-
-def _unused_name(name: str, used: set[str]) -> str:
-    while name in used:
-        name += "_"
-    return name
 
 
 def _with_moe(answer: Answer) -> list[dict[str, Any]]:

@@ -127,14 +127,6 @@ def _rows(answer: "Answer") -> list[dict[str, Any]]:
     return [{name: row[name] for name in names} for row in rows]
 
 
-def _json(answer: "Answer") -> bytes:
-    return _json_line(answer.to_json())
-
-
-def _jsonl(answer: "Answer") -> bytes:
-    return b"".join(map(_json_line, _rows(answer)))
-
-
 def _json_line(value: Any) -> bytes:
     return inert.in_json(json.dumps(value, allow_nan=False) + "\n").encode()
 
@@ -185,8 +177,8 @@ def _arrow(answer: "Answer") -> bytes:
 FORMATS: dict[str, Callable[["Answer"], bytes]] = {
     "csv": lambda answer: _separated_text(answer, SEPARATED["csv"], inert.cell),
     "tsv": lambda answer: _separated_text(answer, SEPARATED["tsv"], inert.cell),
-    "json": _json,
-    "jsonl": _jsonl,
+    "json": lambda answer: _json_line(answer.to_json()),
+    "jsonl": lambda answer: b"".join(map(_json_line, _rows(answer))),
     "parquet": _parquet,
     "arrow": _arrow,
     "md": _markdown,

@@ -1,4 +1,4 @@
-"""The only door to rows: a table is prepared once, and questions on it come back as whole numbers or not at all.
+"""Only engines read rows: a table is prepared once, and a question on it returns whole numbers or fails.
 
 Engine      a source, the table prepared from it, and questions on that table
 Limits      memory, time and threads

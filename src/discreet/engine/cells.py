@@ -1,4 +1,4 @@
-"""One cell in SQL: whatever the source holds, as the prepared table keeps it.
+"""SQL that reads one cell of a source, whatever it holds, and makes the cell of the prepared table.
 
 A cell has one text, whatever its column's type, scale, unit or zone: `text`.  Every expression is total: TRY_CAST
 throughout, no divisor but a public constant, every cast behind a clamp.  What breaks its column's rule is NULL; NaN is
@@ -117,7 +117,7 @@ def common_sql(column: Column, raw: str, family: Family) -> str | None:
 def value(column: Column, raw: str, family: Family, shared: str | None = None) -> str:
     """The source's cell `raw` read as the column's type: text, flag, double, whole number, days or microseconds.
 
-    Where there is something `repeated`, `shared` names the column that holds it; without one it is written out.
+    Where `common_sql` gives something, `shared` names the column that holds it; without one it is written out.
     """
     twice = shared or common_sql(column, raw, family) or ""
     if family is Family.MIXED:
@@ -153,7 +153,7 @@ def cell(schema: Schema, column: Column, read: str) -> str:
         case Type.BOOLEAN:
             return read
         case Type.INTEGER if not is_too_wide(lattice):
-            return _integer(read, column)
+            return integer(read, column, _nearest)
         case Type.NUMBER | Type.INTEGER:
             return _number(read, lattice)
         case Type.DATE:
@@ -212,9 +212,9 @@ def _whole(raw: str, family: Family, lattice: Lattice | None, double: str) -> st
     )
 
 
-def _integer(read: str, column: Column) -> str:
-    lattice = column.lattice
-    steps = _nearest(read, lattice) if lattice is not None else read
+def integer(read: str, column: Column, nearest: Callable[[str, Lattice], str]) -> str:
+    """SQL of a whole number as its step by `nearest`, where the column has bounds; NULL unless it is listed."""
+    steps = nearest(read, column.lattice) if column.lattice is not None else read
     if column.values is None:
         return steps
     return f"CASE WHEN {read} IN ({', '.join(map(str, column.values))}) THEN {steps} END"
@@ -278,10 +278,10 @@ def is_double(number: int) -> bool:
     return number.bit_length() <= 1000 and int(float(number)) == number
 
 
-def literal(number: Fraction) -> str:
-    """The nearest double, infinite where there is none."""
+def literal(number: Fraction, infinity: str = "inf", double: str = "DOUBLE") -> str:
+    """The nearest double, infinite where there is none, by an engine's words for both."""
     try:
         nearest = repr(float(number))
     except OverflowError:
-        nearest = "inf" if number > 0 else "-inf"
-    return f"CAST('{nearest}' AS DOUBLE)"
+        nearest = infinity if number > 0 else f"-{infinity}"
+    return f"CAST('{nearest}' AS {double})"

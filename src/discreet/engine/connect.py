@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.engine.prepare import quoted
+from discreet.query.meaning.names import text_in_sql
 
 _SHUT = {
     "autoinstall_known_extensions": "false",
@@ -11,8 +11,8 @@ _SHUT = {
     "allow_community_extensions": "false",
     "python_enable_replacements": "false",
 }
-# The planner would try functions on the least and the largest stored value, outside every TRY: an error there is a word
-# about one cell.  And a Parquet file's least and largest leave NaN out, so that a test for it could be planned away
+# The planner would try functions on the least and the largest stored value, outside every TRY: an error there would
+# tell of one cell.  And a Parquet file's least and largest leave NaN out, so that a test for it could be planned away
 # because of other people's rows.
 _NO_STATISTICS = "statistics_propagation"
 # Looking for expressions that occur twice takes time with the square of the number of columns; what prepares a table
@@ -41,7 +41,7 @@ def preparing(path: str, sources: Sequence[str], *, memory: int, threads: int, s
 
     order = {"preserve_insertion_order": "false", "temp_directory": spill}
     connection = duckdb.connect(path, config=_SHUT | _bounds(memory, threads) | order)
-    allowed = ", ".join(map(quoted, sources))
+    allowed = ", ".join(map(text_in_sql, sources))
     for statement in (
         _without(_NO_SEARCH),
         "SET TimeZone = 'UTC'",

@@ -3,8 +3,8 @@
     {name}.key                   32 random bytes, made once
     {name}.{snapshot}.prepared   a prepared state, a second copy of the declared columns
 
-Both are their owner's alone.  States lie side by side while one is in use, and go when nobody holds them.  What a
-question gets back is whole numbers and keys, or `engine_failed`, the same whatever went wrong.
+Only their owner can read them.  Several states may lie side by side; a state that nobody holds is removed.  A question
+gets whole numbers and keys, or `engine_failed`, which is the same whatever went wrong.
 """
 
 import contextlib
@@ -122,7 +122,7 @@ class Engine(PreparingEngine):
     def run(self, statements: Sequence[str], snapshot: str | None = None) -> list[Columns]:
         """The columns each statement gives on the prepared table: int64 arrays, and objects for the keys k0, k1, …
 
-        With a `snapshot`, the one that was charged for, nothing is read of any other.
+        If the `snapshot` that was charged for is given, nothing is read of any other.
         """
         with self.lock:
             if snapshot is None:
@@ -152,7 +152,7 @@ class Engine(PreparingEngine):
         self.process.close()
 
     def _columns(self, statements: list[str], snapshot: str) -> Any:
-        """What the worker gives on that state; None for every way in which there is nothing."""
+        """What the worker gives on that state; None if it gives nothing, for whatever reason."""
         path = self._path(snapshot)
         if not states.is_snapshot(snapshot) or states.owned_stamp(path) is None:
             return None
@@ -223,7 +223,7 @@ class Engine(PreparingEngine):
         return {}
 
     def _facts(self, path: Path) -> dict[str, str]:
-        """What a prepared file was made from; nothing if there is none of its owner's alone that opens."""
+        """What a prepared file was made from; empty unless the file opens and only its owner can use it."""
         if states.owned_stamp(path) is None:
             return {}
         try:

@@ -24,7 +24,7 @@ def stamp(path: Path) -> Stamp:
 
 
 def or_cannot_write(path: Path, write: Callable[[], _T]) -> _T:
-    """Do it; an OSError becomes the refusal `cannot_write`."""
+    """Do the action; an OSError becomes the refusal `cannot_write`."""
     try:
         return write()
     except OSError:

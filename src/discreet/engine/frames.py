@@ -78,7 +78,7 @@ class _Digest:
         return len(part)
 
     def flush(self) -> None:
-        """Nothing waits."""
+        """Do nothing: no byte waits to be written."""
 
     def close(self) -> None:
         self.closed = True

@@ -59,12 +59,12 @@ class Word:
 
     @property
     def bits(self) -> int:
-        """How many a packed word fills."""
+        """The number of bits that a packed word fills."""
         return self.digits[-1].shift + self.digits[-1].bits
 
     @property
     def agrees(self) -> tuple[str, ...]:
-        """For each cell that is fixed per unit: that it is as in the unit's first row."""
+        """SQL for each cell that is fixed per unit: whether it is that of the unit's first row."""
         fixed = [digit for digit in self.digits if digit.fixed]
         if self.kind is not None:
             return tuple(f"{self.name} IS NOT DISTINCT FROM first_{self.name}" for _ in fixed)
@@ -102,7 +102,7 @@ def words(schema: Schema) -> tuple[Word, ...]:
 
 
 def word_names(words: Sequence[Word]) -> tuple[str, ...]:
-    """Their names."""
+    """The names of the words."""
     return tuple(word.name for word in words)
 
 

@@ -1,17 +1,23 @@
-"""The SQL that makes the prepared tables from a source, by public facts and its own names; keys are variables.
+"""Write the SQL that makes the prepared tables of `query.layout` from a source.
 
-    typed    every row whose unit key is not NULL: the key u, its cells in words, and beyond which bounds they lay
-    units    for each u its id and its number of rows
-    beyond   for each u with such a cell how many lay beyond each bound
-    ranked   row_number over each unit's rows, ordered by `mixing` of the row under the id and then by its words;
-             kept if rank ≤ max_rows and equal to the unit's first row in every column that is fixed per unit
+The SQL contains public facts and the names of the source and its columns; the keys of hashes are variables of the
+session.  For a table with a unit it first makes these temporary tables:
 
-Then both tables of `query.layout` are written in the order of ids.  Without a unit each row is one: its id is a hash of
-its words, of the bounds they lay beyond and of its number among equal rows, so that a row more adds an id and moves no
-other.
+    typed    every row whose unit key is not NULL: the key u, the row's cells packed into words (`packing`), and which
+             cells lay below or above their bounds (`beyond`)
+    units    for each u: its id and its number of rows n
+    beyond   for each u with a cell outside its bounds: how many cells of each column lay below and above them
+    ranked   the rows that are kept, each with its rank r among its unit's rows, which are ordered by `mixing` of id and
+             row, then by words; a row is kept if r ≤ max_rows and it equals the unit's first row in every column that
+             is fixed per unit
 
-Whoever changes what a cell is read as, which rows are kept or what a table holds raises FORMAT: it is part of every
-snapshot, and the words of the SQL are not.
+Then `prepared` and `discreet_units` are written in the order of ids, and `discreet_secret` with the key of groups.
+
+Without a unit every row is a unit by itself.  Its id is a hash of its words, of the sides on which its cells lay beyond
+bounds, and of its number among equal rows, so that one more row adds one id and changes no other.
+
+A change in how cells are read, which rows are kept or what a table holds needs a higher FORMAT, because every snapshot
+depends on FORMAT and not on the text of the SQL.
 """
 
 import json
@@ -35,17 +41,18 @@ from discreet.query.layout import (
     engine_type,
     storage,
 )
+from discreet.query.meaning.names import text_in_sql
 from discreet.schema import Column, Empty, Schema
 
 FORMAT = 3  # of the prepared file
 FACTS = "discreet_facts"  # a table of one row: what the file was made from
 ID_KEY, ROW_KEY, GROUP_KEY = "discreet_id_key", "discreet_row_key", "discreet_group_key"  # variables of the session
-KEYS = {ID_KEY: 32, ROW_KEY: 16, GROUP_KEY: 16}  # their hexadecimal digits
+KEYS = {ID_KEY: 32, ROW_KEY: 16, GROUP_KEY: 16}  # how many hexadecimal digits each has
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows to read: an expression for FROM, and for each wanted column its name there and how it is held."""
+    """Rows to read: an expression for FROM, and for each column to read its name there and how the source stores it."""
 
     rows: str
     columns: Mapping[str, tuple[str, Family]]
@@ -53,14 +60,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Step:
-    """Statements that run together, named for whoever waits."""
+    """Statements that run together, under the name that progress reports."""
 
     name: str
     statements: tuple[str, ...]
 
 
 def steps(schema: Schema, table: Table) -> tuple[Step, ...]:
-    """Everything from the source to the finished tables, except the facts."""
+    """The steps that make the finished tables from the source; `facts` makes the table of facts afterwards."""
     secret = f"CREATE TABLE {SECRET} AS SELECT getvariable('{GROUP_KEY}') AS word"
     typed = f"CREATE TEMP TABLE typed AS {_typed_rows(schema, table)}"
     if schema.unit is None:
@@ -72,9 +79,10 @@ def steps(schema: Schema, table: Table) -> tuple[Step, ...]:
 
 
 def layout(schema: Schema) -> str:
-    """JSON of the public facts that decide how rows are read and kept: equal wherever the prepared tables must be.
+    """JSON of the public facts that decide how rows are read and kept.
 
-    Names and kinds are spelt out, defaults left out, numbers exact, columns in the order of their places.
+    Schemas with equal layouts have equal prepared tables of the same source.  Names and types are written out, defaults
+    are left out, numbers are exact, and columns stand in the order of their places.
 
     >>> layout(Schema("people", [Column("age", "integer", bounds=("0", "110.0"))]))
     '{"columns":[{"high":110,"low":0,"name":"age","step":"1","type":"integer"}],"format":3,"name":"people"}'
@@ -83,14 +91,15 @@ def layout(schema: Schema) -> str:
     facts: dict[str, object] = {
         "format": FORMAT,
         "name": schema.name,
-        "columns": [_facts(column) for column in ordered],
+        "columns": [_column_facts(column) for column in ordered],
     }
     if schema.unit is not None:
         facts["unit"] = {"key": schema.unit.key, "max_rows": schema.unit.max_rows}
     return json.dumps(facts, sort_keys=True, separators=(",", ":"))
 
 
-def _facts(column: Column) -> dict[str, object]:
+def _column_facts(column: Column) -> dict[str, object]:
+    """The facts about a column that `layout` states."""
     facts: dict[str, object] = {"name": column.name, "type": str(column.type)}
     if column.lattice is not None:
         facts |= {"low": column.lattice.low, "high": column.lattice.high, "step": str(column.lattice.step)}
@@ -104,54 +113,54 @@ def _facts(column: Column) -> dict[str, object]:
 
 
 def columns_read(schema: Schema) -> tuple[str, ...]:
-    """The source's columns that are read at all: the unit's key and the declared ones."""
+    """The only columns of the source that are read: the unit's key and the declared ones."""
     declared = tuple(column.name for column in schema.columns)
     return declared if schema.unit is None else (schema.unit.key, *declared)
 
 
 def facts(entries: Mapping[str, str]) -> str:
-    """The statement that records what the file was made from, and how many rows and units it holds."""
+    """The statement that records the entries, and how many rows and units the file holds, counted anew."""
     counted = [f"(SELECT CAST(count(*) AS VARCHAR) FROM {table}) AS {name}" for name, table in COUNTED.items()]
-    constants = [f"{quoted(v)} AS {k}" for k, v in entries.items() if k not in COUNTED]
+    constants = [f"{text_in_sql(text)} AS {name}" for name, text in entries.items() if name not in COUNTED]
     return f"CREATE OR REPLACE TABLE {FACTS} AS SELECT {commas([*constants, *counted])}"
 
 
-COUNTED = {"rows": TABLE, "units": UNITS}  # facts that every opening compares with the tables
+COUNTED = {"rows": TABLE, "units": UNITS}  # counts among the facts; whoever opens the file compares them
 
 
 def is_key(name: str) -> bool:
-    """Whether a result's column holds keys: k0, k1, …"""
+    """Whether a column of a question's result holds keys of groups, by its name: k0, k1, …"""
     return name[:1] == "k" and name[1:].isdecimal()
 
 
-def quoted(text: str) -> str:
-    """A text as an SQL literal."""
-    return "'" + text.replace("'", "''") + "'"
-
-
 def identifier(name: str) -> str:
-    """A name as SQL has it."""
+    """The name as a quoted SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def _types(schema: Schema) -> list[str]:
+    """The statements that make an ENUM of the public values of each column that is stored as codes."""
     columns = [(storage(schema, column), column.values or ()) for column in schema.columns]
     return [
-        f"CREATE TYPE t{place.name} AS ENUM ({', '.join(quoted(str(value)) for value in values)})"
-        for place, values in columns
-        if place.store is Store.CODE
+        f"CREATE TYPE t{stored.name} AS ENUM ({', '.join(text_in_sql(str(value)) for value in values)})"
+        for stored, values in columns
+        if stored.store is Store.CODE
     ]
 
 
 def _typed_rows(schema: Schema, table: Table) -> str:
-    """SELECT u, words, sides: four layers, so that no cell is read or made twice."""
+    """The SELECT of `typed`; without a unit u is left out if there are words.
+
+    It has four layers, so that nothing is computed twice: raw cells, cells as they are read, prepared cells with their
+    sides, and words.
+    """
     raws, reads, cells = [], [], []
     for column in schema.columns:
         raw, family = table.columns[column.name]
         place = storage(schema, column).name
-        twice = common_sql(column, raw, family)
-        raws += [f"{raw} AS r{place}", *([] if twice is None else [f"{twice} AS m{place}"])]
-        reads.append(f"{value(column, f'r{place}', family, twice and f'm{place}')} AS v{place}")
+        shared = common_sql(column, raw, family)
+        raws += [f"{raw} AS r{place}", *([] if shared is None else [f"{shared} AS m{place}"])]
+        reads.append(f"{value(column, f'r{place}', family, shared and f'm{place}')} AS v{place}")
         cells.append(f"{_cell(schema, column, f'v{place}')} AS {place}")
     sides = beyond.sides(schema)
     side_columns = [f"{sql} AS {name}" for name, sql in sides.items()]
@@ -159,13 +168,14 @@ def _typed_rows(schema: Schema, table: Table) -> str:
     kept_words += [f"{sql} AS {name}" for name, sql in beyond.words_of([*sides]).items()]
     unit = "1" if schema.unit is None else unit_key(*table.columns[schema.unit.key])
     rows = f"SELECT {commas([f'{unit} AS u', *raws])} FROM {table.rows}"
-    source = f"SELECT {commas(['u', *reads])} FROM ({rows}) WHERE u IS NOT NULL"
-    inner = f"SELECT {commas(['u', *cells, *side_columns])} FROM ({source})"
+    read_rows = f"SELECT {commas(['u', *reads])} FROM ({rows}) WHERE u IS NOT NULL"
+    cell_rows = f"SELECT {commas(['u', *cells, *side_columns])} FROM ({read_rows})"
     keys = [] if schema.unit is None and kept_words else ["u"]
-    return f"SELECT {commas([*keys, *kept_words])} FROM ({inner})"
+    return f"SELECT {commas([*keys, *kept_words])} FROM ({cell_rows})"
 
 
 def _cell(schema: Schema, column: Column, read: str) -> str:
+    """SQL of the prepared cell from the column `read`; a value of an ENUM as its code."""
     sql = cell(schema, column, read)
     coded = storage(schema, column).store is Store.CODE
     return f"CAST(enum_code({sql}) AS {engine_type(schema, column)})" if coded else sql
@@ -175,22 +185,26 @@ def _cell(schema: Schema, column: Column, read: str) -> str:
 
 
 def _units() -> str:
+    """The statement that makes `units`; an id is a keyed hash of the unit's key."""
     unit_id = id64(f"getvariable('{ID_KEY}')", ["u"])
     return f"CREATE TEMP TABLE units AS SELECT *, {unit_id} AS id FROM (SELECT u, count(*) AS n FROM typed GROUP BY u)"
 
 
 def _beyond_of_units(schema: Schema) -> tuple[str, ...]:
-    """Only rows with a cell beyond its bounds are counted, which are few."""
+    """The statement that makes `beyond` from the rows with a cell outside its bounds; none if no column has bounds."""
     sides = beyond.sides_from_words([*beyond.sides(schema)])
     if not sides:
         return ()
     counts = [f"count(*) FILTER ({sql} = {side}) AS {name}" for name, (sql, side) in beyond.sketch(sides).items()]
-    some = " OR ".join(f"{name} <> 0" for name in beyond.words_of([*sides]))
-    return (f"CREATE TEMP TABLE beyond AS SELECT {commas(['u', *counts])} FROM typed WHERE {some} GROUP BY u",)
+    is_beyond = " OR ".join(f"{name} <> 0" for name in beyond.words_of([*sides]))
+    return (f"CREATE TEMP TABLE beyond AS SELECT {commas(['u', *counts])} FROM typed WHERE {is_beyond} GROUP BY u",)
 
 
 def _ranked_rows(schema: Schema) -> str:
-    """Kept rows with their rank r.  Rows that tie in x and in every word are equal, so either may come first."""
+    """The statement that makes `ranked`; x mixes the id with the words, or with a hash of them if they are long.
+
+    Rows that tie in x and in every word are equal, so either may come first.
+    """
     words = packing.words(schema)
     names = packing.word_names(words)
     columns, limbs = ["id", *names], [limb for word in words for limb in mixing.limbs(word.name, word.bits)]
@@ -213,6 +227,7 @@ def _ranked_rows(schema: Schema) -> str:
 
 
 def _with_units(schema: Schema) -> tuple[str, ...]:
+    """The statements that write `prepared` and `discreet_units`, and drop the temporary tables."""
     columns = [f"id AS {UNIT}", f"CAST(r AS INTEGER) AS {RANK}", *_cells(schema)]
     bucket = f"CAST(least({MOST_BUCKET}, floor(log2(n))) AS UTINYINT) AS {BUCKET}"  # right for every n below 2⁴⁵
     sketch = beyond.sketch(beyond.sides(schema))
@@ -234,7 +249,7 @@ def _with_units(schema: Schema) -> tuple[str, ...]:
 
 
 def _numbered_rows(schema: Schema) -> str:
-    """Rows with the number n of each among its equals, those that lay beyond other bounds apart."""
+    """The statement that adds to each row its id and its number n among rows with equal words and equal sides."""
     words, side_words = packing.words(schema), list(beyond.words_of([*beyond.sides(schema)]))
     partition = [*packing.word_names(words), *side_words]
     window = f"PARTITION BY {commas(partition)}" if partition else ""
@@ -244,7 +259,10 @@ def _numbered_rows(schema: Schema) -> str:
 
 
 def _each_row(schema: Schema) -> tuple[str, ...]:
-    """The sketch of a row lies beside its cells: the table of units is a view."""
+    """The statements that write `prepared` and `discreet_units`, and drop the temporary tables.
+
+    Which cells lay below and above their bounds stands in each row of `prepared`, so `discreet_units` is a view of it.
+    """
     sketch = beyond.sketch(beyond.sides_from_words([*beyond.sides(schema)]))
     sketches = [f"CAST({sql} = {side} AS UTINYINT) AS {name}" for name, (sql, side) in sketch.items()]
     columns = [f"id AS {UNIT}", f"CAST(1 AS INTEGER) AS {RANK}", *_cells(schema), *sketches]
@@ -260,6 +278,7 @@ def _each_row(schema: Schema) -> tuple[str, ...]:
 
 
 def _cells(schema: Schema) -> list[str]:
+    """SQL of each prepared cell from its word, c0 first."""
     cells = {sql.rpartition(" ")[2]: sql for word in packing.words(schema) for sql in word.cells}
     return [cells[f"c{place}"] for place in range(len(schema.columns))]
 

@@ -1,8 +1,6 @@
 """What engines that prepare a table have in common: their name, their lock, and the snapshots that they keep."""
 
-import os
 import threading
-import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +11,7 @@ from numpy.typing import NDArray
 from discreet.engine import prepare as layouts
 from discreet.engine.protocol import Progress
 from discreet.errors import SourceUnavailable
+from discreet.ledger import forks
 from discreet.schema import Schema
 from discreet.schema.limits import Limits
 
@@ -38,12 +37,12 @@ class PreparingEngine:
         # absolute: the worker may have been started in another working folder
         self.folder, self.name, self.schema = Path(folder).absolute(), name, schema
         self.limits = limits or Limits()
-        self.lock = threading.RLock()
+        self.renew_lock()
         self.layout = layouts.layout(schema)
         self._key = self.folder / f"{name}.key"
         self._kept: frozenset[str] = frozenset()  # snapshots of runs under way
         self._content = ""  # the digest of what was prepared last
-        _engines.add(self)
+        forks.call_in_child(self, PreparingEngine.renew_lock)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
@@ -53,6 +52,10 @@ class PreparingEngine:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def renew_lock(self) -> None:
+        """Take a new lock: after a fork another thread of the parent may hold the old one."""
+        self.lock = threading.RLock()
 
     @property
     def snapshot(self) -> str:
@@ -83,14 +86,3 @@ def copy_in_use() -> SourceUnavailable:
     """The refusal to remove a prepared copy that somebody reads."""
     why, fix = "Another process is asking it.", "Wait for that process, or end it; then do this again."
     return SourceUnavailable("The prepared copy is in use and was left there.", why, fix)
-
-
-_engines: "weakref.WeakSet[PreparingEngine]" = weakref.WeakSet()
-
-
-def _renew_locks() -> None:
-    for engine in list(_engines):
-        engine.lock = threading.RLock()  # another thread of the parent may have held it
-
-
-os.register_at_fork(after_in_child=_renew_locks)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.engine import wire
+from discreet.ledger import forks
 from discreet.schema.limits import Limits
 
 _MOST_REPLY = 2**33
@@ -35,7 +36,7 @@ class Process:
         self._lock = threading.RLock()
         self._pair: list[_Pair] = []  # one worker or none
         self._last = weakref.finalize(self, _end, self._pair)
-        _members.add(self)
+        forks.call_in_child(self, Process.forget)
 
     def ask(self, verb: str, *arguments: Any, seconds: float, on_step: Callable[[str], None] | None = None) -> Any:
         """Return the worker's result, or raise `WorkerFailed` without the reason."""
@@ -113,7 +114,6 @@ def _end(pair: "list[_Pair]") -> None:
         child.wait()
 
 
-_members: "weakref.WeakSet[Process]" = weakref.WeakSet()
 _spare: "list[Process]" = []
 
 
@@ -133,11 +133,3 @@ def process(limits: Limits) -> Process:
         ahead.close()
         return Process(limits)
     return ahead
-
-
-def _in_child() -> None:
-    for member in list(_members):
-        member.forget()
-
-
-os.register_at_fork(after_in_child=_in_child)

@@ -1,6 +1,6 @@
 """What every engine gives: views of one prepared state of the rows, and from a view computations for the gate.
 
-An engine holds the rows, or knows where they lie, and alone reads them.  What a view gives is lazy: making it touches
+Only an engine holds the rows, or knows where they lie, and reads them.  What a view gives is lazy: making it touches
 nothing and refuses what cannot be computed; the gate computes it after the charge.  Whatever goes wrong then has one
 fixed reply, `engine_failed`.
 """
@@ -57,7 +57,7 @@ class Engine(Protocol):
     """A source of rows, and the states prepared from it."""
 
     def identity(self) -> Mapping[str, str]:
-        """What the source is, under whatever name."""
+        """Facts that identify the source, whatever name it has."""
 
     def view(self, progress: Progress | None = None, *, snapshot: str | None = None) -> View:
         """The present state, prepared first if it is not yet; or the state `snapshot`, refused where it is gone."""

@@ -1,4 +1,4 @@
-"""Whether every quote of a CSV stands where the engine's reader takes it for one: only then do pairs tell cells.
+"""Check that every quote of a CSV opens or closes a cell, as the engine's reader takes it.
 
 A quote opens a cell at its start, behind a separator or a line end, and closes it at its end, before one; within, two
 stand for one.  Anywhere else the reader takes it as a letter, and whoever counts pairs is out of step with it: one

@@ -111,7 +111,7 @@ def _size(exacts: Exacts) -> int:
 
 
 def _tally_text(tally: Tally) -> str:
-    """What is counted, as text: as values 1 and True would be one constant."""
+    """What is counted, as text, in which 1 and True differ; as values they are equal."""
     return repr((tuple(key.key.item for key in tally.cells.keys), tally.where, tally.caps, tally.parts))
 
 

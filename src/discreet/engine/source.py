@@ -3,9 +3,11 @@
 import codecs
 import hashlib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import TypeVar
 
 from discreet.engine import files
 from discreet.engine.quotes import Quotes, delimiter
@@ -13,6 +15,7 @@ from discreet.errors import SourceUnavailable
 from discreet.metadata import header
 from discreet.schema.words import toml_value
 
+Result = TypeVar("Result")
 _CHUNK = 2**20
 _LINE_END = re.compile(rb"\r\n?|\n")
 _SUFFIXES_PARQUET = (".parquet", ".pq")
@@ -46,22 +49,21 @@ class File:
 
     def stamps(self) -> tuple[files.Stamp, ...]:
         """Facts that change when the file does, without reading it."""
-        try:
-            return tuple(files.stamp(path) for path in self.paths if path == self.path or path.exists())
-        except FileNotFoundError:
-            raise _missing(self.shown) from None
-        except OSError:
-            raise unreadable(self.shown) from None
+        return tuple(self._of_each(files.stamp))
 
     def digest(self) -> bytes:
         """SHA-256 of every byte; a CSV that is not UTF-8 is refused on the way."""
+        parts = self._of_each(lambda path: _digest(path, self))
+        return hashlib.sha256(b"".join(parts)).digest()
+
+    def _of_each(self, read: Callable[[Path], Result]) -> list[Result]:
+        """What `read` gives for each file that is there; refused if the table is missing or cannot be read."""
         try:
-            parts = [_digest(path, self) for path in self.paths if path == self.path or path.exists()]
+            return [read(path) for path in self.paths if path == self.path or path.exists()]
         except FileNotFoundError:
             raise _missing(self.shown) from None
         except OSError:
             raise unreadable(self.shown) from None
-        return hashlib.sha256(b"".join(parts)).digest()
 
 
 def file(source: Path) -> File:
@@ -164,7 +166,7 @@ class _Returns:
         return self._quoted == 1
 
     def see(self, chunk: bytes) -> None:
-        """The next part of the file; quotes come in pairs, so their number tells what lies between them."""
+        """Read the next part of the file; quotes come in pairs, so their number tells what lies between them."""
         body = self._held + chunk if self._held else chunk
         self._held = b"\r" if body.endswith(b"\r") else b""
         body = body[:-1] if self._held else body

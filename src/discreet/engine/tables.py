@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from discreet.engine.cells import Family, family
-from discreet.engine.prepare import Table, columns_read, identifier, quoted
+from discreet.engine.prepare import Table, columns_read, identifier
 from discreet.engine.quotes import delimiter
 from discreet.engine.source import File, Format, unreadable
 from discreet.errors import MetadataError, SourceUnavailable
 from discreet.metadata import header
+from discreet.query.meaning.names import text_in_sql
 from discreet.schema import Schema
 from discreet.schema.words import suggestion, toml_value
 
@@ -36,7 +37,7 @@ def attachment(source: File) -> tuple[str, ...]:
     """What must run before the rows of a DuckDB file can be named."""
     if source.format is not Format.DUCKDB:
         return ()
-    return (f"ATTACH {quoted(str(source.path))} AS {SOURCE} (READ_ONLY)",)
+    return (f"ATTACH {text_in_sql(str(source.path))} AS {SOURCE} (READ_ONLY)",)
 
 
 def column_places(names: Sequence[str], schema: Schema, shown: str) -> dict[str, int]:
@@ -61,18 +62,18 @@ def _csv(source: File, schema: Schema) -> Table:
     places = column_places(names, schema, source.shown)
     columns = ", ".join(f"s{place}: 'VARCHAR'" for place in range(len(names)))
     options = (  # one thread: a chunk that starts inside a quoted cell would be read as other rows
-        f"auto_detect = false, header = true, delim = {quoted(delimiter(line))}, "
-        f"quote = {quoted(_QUOTE)}, escape = {quoted(_QUOTE)}, "
+        f"auto_detect = false, header = true, delim = {text_in_sql(delimiter(line))}, "
+        f"quote = {text_in_sql(_QUOTE)}, escape = {text_in_sql(_QUOTE)}, "
         f"columns = {{{columns}}}, null_padding = true, ignore_errors = true, strict_mode = false, parallel = false, "
         f"allow_quoted_nulls = false, "  # "" is a text, nothing at all is NULL
         f"max_line_size = {_LONGEST_ROW}, {_OWN_COLUMNS}"
     )
-    rows = f"read_csv({quoted(str(source.path))}, {options})"
+    rows = f"read_csv({text_in_sql(str(source.path))}, {options})"
     return Table(rows, {name: (f"s{place}", Family.TEXT) for name, place in places.items()})
 
 
 def _parquet(source: File, schema: Schema, look: Look) -> Table:
-    path = quoted(str(source.path))
+    path = text_in_sql(str(source.path))
     rows = f"read_parquet({path}, {_OWN_COLUMNS})"
     nodes, described = look(
         [f"SELECT name, num_children FROM parquet_schema({path})", f"DESCRIBE SELECT * FROM {rows}"]

@@ -1,1 +1,1 @@
-"""What has been spent: accounts, filters, and a book that survives crashes."""
+"""The ledger records what was spent, refuses what exceeds the budget, and survives crashes."""

@@ -1,12 +1,12 @@
-"""Accounts: charges add up in sequence, and side by side where a unit can only be in one part.
+"""Accounts add up charges; of parts that share no unit only the one that spent most counts.
 
 An account is a node: its own charges, and splits of its units by a column.  Per currency
 
     spent(node) = own charges + Σ over splits of max over parts of spent(part)
 
-because a unit meets every charge of the node and, of each split, the charges of one part only (McSherry 2009).  Sound
-under add-remove, for a column that cannot change within a unit; under replace-one a unit may leave one part and enter
-another, and every part is paid for.  Proof page: docs/proofs/ledger/account.md.
+because a unit meets every charge of the node and, of each split, the charges of one part only (McSherry 2009).  This
+holds under add-remove, for a column that cannot change within a unit.  Under replace-one a unit may leave one part and
+enter another, so every part is paid for.  Proof page: docs/proofs/ledger/account.md.
 """
 
 import operator
@@ -26,7 +26,7 @@ _LONGEST_NAME = 1000
 
 @dataclass(frozen=True)
 class Amounts:
-    """What a charge weighs: typed ε, typed δ without that of key selection, the latter, and R_α by order in 2⁻¹²⁸.
+    """The weight of a charge: typed ε, typed δ without key selection, δ of key selection, and R_α by order in 2⁻¹²⁸.
 
     >>> (Amounts(Fraction(1)) + Amounts(Fraction(2))).epsilon
     Fraction(3, 1)
@@ -145,7 +145,7 @@ def _is_name(text: Any) -> bool:
 def parsed_path(value: Any) -> Path:
     """A path from a sequence of (column, part) pairs, each column once, in the order of the columns' names.
 
-    One order for all: (a, b) and (b, a) name the same cell and must be the same node.
+    All paths have this one order, because (a, b) and (b, a) name the same cell and must be the same node.
 
     >>> parsed_path([("sex", "f"), ("region", "north")])
     (('region', 'north'), ('sex', 'f'))

@@ -39,7 +39,7 @@ _FAILED = hashlib.sha256(FAILED).hexdigest()
 class Attempt:
     """How far a charge without an answer got: whose attempt it is, which one, and the last known to have failed.
 
-    A part of a purse names it: its attempts are bounded by the failures of the dataset alone.
+    A charge in a purse names that purse; its attempts are bounded by the failures of the dataset alone.
     """
 
     holder: str
@@ -109,7 +109,7 @@ class Books:
 
     @property
     def is_closed(self) -> bool:
-        """Whether so many answers failed that only the curator opens the dataset again."""
+        """Whether so many answers failed that only the curator can open the dataset again."""
         return self.failures >= self.rules.failures
 
     def read(self, rows: Iterable[Row]) -> None:
@@ -239,7 +239,7 @@ class Books:
             self.failures += 1
 
     def _fail(self, number: int, died: str | None) -> None:
-        """Count a failure: each that a living holder reports, and of one that died its death alone."""
+        """Count a failure; all failures of a holder that died count as one."""
         state = self.unanswered.get(number)
         if state is None or state.failed >= state.attempt:
             return
@@ -338,7 +338,7 @@ class Books:
 
 
 def path_of(entry: dict[str, Any]) -> Path:
-    """Where a charge was made."""
+    """The path of a charge in the splits."""
     return tuple((column, part) for column, part in entry["path"])
 
 

@@ -1,4 +1,4 @@
-"""The ledger's file: its owner's alone, under one name, in a folder that others cannot rearrange."""
+"""Make and check the ledger's file: only its owner can use it, in a folder that others cannot rearrange."""
 
 import contextlib
 import os
@@ -10,7 +10,7 @@ from discreet.errors import IntegrityError, LedgerUnavailable
 
 
 def make_file(path: Path) -> None:
-    """An empty file for its owner alone, and a durable name for it; one left empty by a crash is used."""
+    """Create an empty file for its owner alone, under a durable name; a file that is there already is kept."""
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
         durable.sync(path.parent)

@@ -60,12 +60,12 @@ class EpsilonOnly:
 
     @property
     def delta(self) -> Fraction:
-        """0."""
+        """0: no charge may have a δ."""
         return Fraction(0)
 
     @property
     def orders(self) -> tuple[RenyiOrder, ...]:
-        """None."""
+        """No orders: only Σε is compared."""
         return ()
 
 

@@ -39,7 +39,7 @@ class Head:
 
 
 def default_place(ledger: Path) -> Path:
-    """In the state folder's `heads`, one file per place of a ledger."""
+    """The file in the state folder's `heads` that belongs to a ledger at that path."""
     name = hashlib.sha256(os.fsencode(ledger)).hexdigest()[:32]
     return state_folder() / "heads" / f"{ledger.stem}-{name}.json"
 

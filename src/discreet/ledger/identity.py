@@ -14,7 +14,7 @@ _SIZE, _MASK_AT, _BIRTH_AT = 256, 0, 80  # of `struct statx`, and where its mask
 
 
 def file_mark(name: Path) -> str:
-    """The file behind the name, in one line; raises OSError where there is none."""
+    """The identity of the file behind the name, as one line; raises OSError where there is none."""
     path = name.resolve()
     status = path.stat()
     return f"{status.st_dev}:{status.st_ino}:{_birth_time(path, status)}"

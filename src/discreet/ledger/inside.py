@@ -1,11 +1,15 @@
-"""The amount taken from a purse, in the currency of the purse: a charge in it is never converted to another currency.
+"""Compute the amount that a charge takes from a purse, and whether all amounts taken fit into it.
 
-A purse is a cost that is reserved in advance, from which later charges are paid; a slot is one promise of that cost.
-From a pure or approximate purse Σε and Σδ are taken (Rogers et al. 2016), from a zCDP purse Σρ (Feldman & Zrnic 2021),
-from a Gaussian purse spent on Gaussians only Σ1/σ² (Smith & Thakurta 2022), and from any other purse Σδ and slots for
-the other promises.  Each adds up charge by charge, so the room that is left follows from the reserved cost and the sum.
-A zCDP slot among others also takes, as ρ, promises that find no room in a slot of their own kind
-(docs/proofs/ledger.md).
+A purse is a cost that is reserved in advance, from which later charges are paid.  The kind of the reserved cost decides
+what is added up, charge by charge (docs/proofs/ledger.md):
+
+    pure, response, approximate   Σε and Σδ; a charge without an ε is not taken (Rogers et al. 2016)
+    zCDP                          Σρ; a charge with a δ is not taken (Feldman & Zrnic 2021)
+    Gaussian                      Σ1/σ²; only Gaussian charges are taken (Smith & Thakurta 2022)
+    any other                     Σδ, and the other promises of all charges, which must fit into slots
+
+A slot is one promise of the reserved cost without its δ.  It holds promises of its own kind.  If one of the slots is
+zCDP, promises that find no room in slots of their own kind are converted to ρ and taken from that slot.
 """
 
 import math
@@ -30,7 +34,7 @@ _LONGEST = 2**4096  # sums are exact up to this denominator, then rounded up to 
 
 @dataclass(frozen=True)
 class Inside:
-    """The amount taken from one purse: sums by name, and the atoms that occupy its slots."""
+    """The amount taken from one purse: sums by name, and the atoms (simple promises) that must fit into its slots."""
 
     sums: tuple[tuple[str, Fraction], ...] = ()
     slots: Atoms = ()
@@ -38,35 +42,35 @@ class Inside:
     def __add__(self, other: "Inside") -> "Inside":
         a, b = dict(self.sums), dict(other.sums)
         names = sorted(a.keys() | b.keys())
-        sums = tuple((name, _short(a.get(name, Fraction(0)) + b.get(name, Fraction(0)))) for name in names)
+        sums = tuple((name, _rounded_up(a.get(name, Fraction(0)) + b.get(name, Fraction(0)))) for name in names)
         return Inside(sums, _joined(self.slots, other.slots))
 
     def covers(self, other: "Inside") -> bool:
-        """Whether this is at least as much, name by name and slot by slot."""
+        """Whether this is at least as much: its sums are as large, and its atoms hold the atoms of `other`."""
         sums = dict(self.sums)
         return all(sums.get(name, 0) >= value for name, value in other.sums) and _slots_hold(self.slots, other.slots)
 
 
 def amount_taken(reserved: Cost, cost: Cost, relation: Relation) -> Inside | None:
-    """The amount that a charge of `cost` takes from a purse of `reserved`; None if it has no amount in that currency.
+    """The amount that a charge of `cost` takes from a purse of `reserved`; None if such a purse never pays for it.
 
-    Whether the purse has so much is for `holds` to say.
+    `holds` says whether the purse has room for it.
 
     >>> amount_taken(Zcdp(1), Gaussian(2), Relation.ADD_REMOVE).sums
     (('rho', Fraction(1, 8)),)
     """
-    plain = _plain(cost, relation)
+    cost_in_relation = _with_delta_apart(cost, relation)
     match reserved:
         case Pure() | Response() | Approx():
-            odds = renyi.total_odds(atoms_of(plain))
+            odds = renyi.total_odds(atoms_of(cost_in_relation))
             return None if odds is None else Inside((("delta", odds.delta), ("epsilon", odds.epsilon)))
         case Zcdp():
             try:
-                return Inside((("rho", price.zcdp(plain).value),))
+                return Inside((("rho", price.zcdp(cost_in_relation).value),))
             except NotPriced:
                 return None
         case Gaussian():
-            match atoms_of(plain):
+            match atoms_of(cost_in_relation):
                 case ():
                     return Inside((("mu_squared", Fraction(0)),))
                 case ((Normal() as normal, 1),):
@@ -74,8 +78,8 @@ def amount_taken(reserved: Cost, cost: Cost, relation: Relation) -> Inside | Non
                 case _:
                     return None
         case _:
-            behind, slots = promise(cost, relation), _reserved_slots(reserved, relation)[1]
-            return Inside((("delta", behind.delta_apart),), _slots_taken(behind.cost, slots))
+            promised, slots = promise(cost, relation), _reserved_slots(reserved, relation)[1]
+            return Inside((("delta", promised.delta_apart),), _atoms_taken(promised.cost, slots))
 
 
 def holds(reserved: Cost, inside: Inside, relation: Relation) -> bool:
@@ -92,12 +96,12 @@ def holds(reserved: Cost, inside: Inside, relation: Relation) -> bool:
             return sums.get("mu_squared", 0) <= reserved.sigma**-2
         case _:
             delta, slots = _reserved_slots(reserved, relation)
-            fits = _zcdp_slot_holds(slots, inside.slots) or _slots_hold(slots, inside.slots)
-            return sums.get("delta", 0) <= delta and fits
+            slots_fit = _zcdp_slot_holds(slots, inside.slots) or _slots_hold(slots, inside.slots)
+            return sums.get("delta", 0) <= delta and slots_fit
 
 
 def fits(reserved: Cost, charged: Sequence[Cost], relation: Relation) -> bool:
-    """Whether charges of those costs all fit into a purse.
+    """Whether charges of these costs fit into a purse of `reserved`, all together.
 
     >>> fits(Pure(1), [Pure("0.5"), Pure("0.5")], Relation.ADD_REMOVE)
     True
@@ -115,46 +119,51 @@ def fits(reserved: Cost, charged: Sequence[Cost], relation: Relation) -> bool:
     return holds(reserved, inside, relation)
 
 
-def _plain(cost: Cost, relation: Relation) -> Cost:
-    """The cost under the ledger's relation, each δ as a failure of its own."""
-    behind = promise(cost, relation)
-    return Together((behind.cost, Approx(Fraction(0), behind.delta_apart))) if behind.delta_apart else behind.cost
+def _with_delta_apart(cost: Cost, relation: Relation) -> Cost:
+    """The cost under the ledger's relation, with its δ added up to one Approx(0, δ) beside the rest."""
+    promised = promise(cost, relation)
+    delta = promised.delta_apart
+    return Together((promised.cost, Approx(Fraction(0), delta))) if delta else promised.cost
 
 
 @lru_cache(maxsize=64)
 def _reserved_slots(reserved: Cost, relation: Relation) -> tuple[Fraction, Atoms]:
-    behind = promise(reserved, relation)
-    return behind.delta_apart, atoms_of(behind.cost)
+    """The δ of a reserved cost, and its slots: the atoms of the rest."""
+    promised = promise(reserved, relation)
+    return promised.delta_apart, atoms_of(promised.cost)
 
 
-def _short(total: Fraction) -> Fraction:
+def _rounded_up(total: Fraction) -> Fraction:
+    """The total, rounded up if its denominator is longer than `_LONGEST`."""
     return total if total.denominator <= _LONGEST else Fraction(math.ceil(total * _LONGEST), _LONGEST)
 
 
 def _joined(some: Atoms, more: Atoms) -> Atoms:
-    """Both compositions as one, in no order: Gaussians add up, and so does zCDP; other atoms are counted."""
+    """The atoms of both, unsorted: all Gaussians as one atom, all zCDP as one, and equal others counted."""
     mu_squared, rho, counts = totals((*some, *more))
     if mu_squared:
-        counts[Normal(_short(mu_squared))] = 1
+        counts[Normal(_rounded_up(mu_squared))] = 1
     if rho:
-        counts[Concentrated(_short(rho))] = 1
+        counts[Concentrated(_rounded_up(rho))] = 1
     return tuple(counts.items())
 
 
-def _slots_hold(slots: Atoms, inside: Atoms) -> bool:
-    """Whether each atom has a slot: without those that equal a slot, which are quick to compare, or else all of them.
+def _slots_hold(slots: Atoms, taken: Atoms) -> bool:
+    """Whether each atom has a slot to itself, of the same kind and at least as large.
 
-    Atoms are compared in one order, so that every process that reads the ledger comes to the same decision.
+    Atoms that equal a slot are matched first, because that is quick, and the rest is compared with the slots that are
+    left.  If this finds no match, all atoms are compared with all slots.  Atoms are sorted before they are compared, so
+    that every process that reads the ledger comes to the same decision.
     """
     unused, unmatched = dict(slots), []
-    for atom, times in inside:
+    for atom, times in taken:
         equal = min(times, unused.get(atom, 0))
         if equal:
             unused[atom] -= equal
         if times > equal:
             unmatched.append((atom, times - equal))
     free = tuple((atom, times) for atom, times in unused.items() if times)
-    return not unmatched or dominates(free, _sorted_atoms(unmatched)) or dominates(slots, _sorted_atoms(inside))
+    return not unmatched or dominates(free, _sorted_atoms(unmatched)) or dominates(slots, _sorted_atoms(taken))
 
 
 def _sorted_atoms(atoms: Iterable[tuple[Atom, int]]) -> Atoms:
@@ -164,9 +173,12 @@ def _sorted_atoms(atoms: Iterable[tuple[Atom, int]]) -> Atoms:
 # --- promises of other kinds in a zCDP slot ---------------------------------------------------------------------------
 
 
-def _slots_taken(cost: Cost, slots: Atoms) -> Atoms:
-    """The atoms of a charge.  Beside a zCDP slot, atoms of a kind without a slot become ρ, so that sums stay short; the
-    whole charge does if it has a sample or a choice without an equal slot."""
+def _atoms_taken(cost: Cost, slots: Atoms) -> Atoms:
+    """The atoms that a charge without δ takes; if there is a zCDP slot, some of them are converted to ρ.
+
+    Then an atom whose kind has no slot becomes ρ, so that sums stay short.  The whole charge becomes ρ if it contains a
+    sample or a choice that no slot equals.
+    """
     atoms, kinds = atoms_of(cost), {type(slot) for slot, _ in slots}
     if Concentrated not in kinds:
         return atoms
@@ -184,27 +196,29 @@ def _rho(atom: Atom) -> Fraction:
     return rho
 
 
-def _zcdp_slot_holds(slots: Atoms, inside: Atoms) -> bool:
-    """Whether there is a zCDP slot with room for all promises that find none in a slot of their own kind.
+def _zcdp_slot_holds(slots: Atoms, taken: Atoms) -> bool:
+    """Whether there is a zCDP slot, with room for all promises that find no room in slots of their own kind.
 
-    Gaussians take their own slot first.  Several pure atoms may share a pure slot, largest first, each in the slot with
-    the least room for it; those of bounded range try slots of their own first.  Samples and choices need equal slots.
+    Gaussians fill the Gaussian slot first.  Several pure atoms may share a pure slot: the largest is placed first, each
+    in the slot with the least room for it.  Atoms of bounded range are placed after the others, in slots of bounded
+    range first.  Samples and choices need equal slots.
     """
     reserved_mu_squared, reserved_rho, reserved = totals(slots)
     if reserved_rho == 0:
         return False
-    mu_squared, rho, counts = totals(inside)
+    mu_squared, rho, counts = totals(taken)
     rho += _rho(Normal(max(mu_squared - reserved_mu_squared, Fraction(0))))
-    pure = _Rooms((odds.epsilon, times) for odds, times in _odds(reserved) if not odds.range_bounded)
-    bounded = _Rooms((odds.epsilon, times) for odds, times in _odds(reserved) if odds.range_bounded)
-    for odds, times in sorted(_odds(counts), key=lambda item: (item[0].range_bounded, -item[0].epsilon)):
+    pure = _Rooms((odds.epsilon, times) for odds, times in _pure_atoms(reserved) if not odds.range_bounded)
+    bounded = _Rooms((odds.epsilon, times) for odds, times in _pure_atoms(reserved) if odds.range_bounded)
+    for odds, times in sorted(_pure_atoms(counts), key=lambda item: (item[0].range_bounded, -item[0].epsilon)):
         unplaced = bounded.take(odds.epsilon, times) if odds.range_bounded else times
         rho += pure.take(odds.epsilon, unplaced) * _rho(odds)
     others_fit = all(times <= reserved[atom] for atom, times in counts.items() if not _is_pure(atom))
     return rho <= reserved_rho and others_fit
 
 
-def _odds(counts: Counter[Atom]) -> list[tuple[Odds, int]]:
+def _pure_atoms(counts: Counter[Atom]) -> list[tuple[Odds, int]]:
+    """The pure atoms among these, each with its number of repetitions."""
     return [(atom, times) for atom, times in counts.items() if _is_pure(atom)]
 
 
@@ -213,13 +227,13 @@ def _is_pure(atom: Atom) -> TypeGuard[Odds]:
 
 
 class _Rooms:
-    """The room in pure slots: each ε that is left, with the number of slots that have it, least first."""
+    """The room in pure slots: each ε that is left in a slot, with the number of such slots, the least ε first."""
 
     def __init__(self, slots: Iterable[tuple[Fraction, int]]) -> None:
         self._rooms = sorted(slots)
 
     def take(self, epsilon: Fraction, times: int) -> int:
-        """Take ε so many times, each time from the slot with the least room for it; return how often none had room."""
+        """Take ε `times` times, each from the slot with the least room for it; return how often no slot had room."""
         while epsilon and times and (index := bisect_left(self._rooms, (epsilon, 0))) < len(self._rooms):
             room, slots = self._rooms.pop(index)
             per_slot = min(room // epsilon, times)
@@ -235,16 +249,17 @@ class _Rooms:
 
 
 def to_json(inside: Inside) -> dict[str, Any]:
-    """A JSON object with exact numbers as text."""
+    """The amount as a JSON object, with exact numbers as text and sorted atoms."""
     sums = {name: str(value) for name, value in inside.sums}
     return {**sums, "slots": _atoms_json(_sorted_atoms(inside.slots))} if inside.slots else sums
 
 
 def from_json(data: dict[str, Any]) -> Inside:
-    """The amount that `to_json` described, its slots sorted.
+    """The amount that `to_json` wrote, its atoms in the order written; ValueError or TypeError for bad data.
 
-    >>> some = amount_taken(Together((Pure(1), Gaussian(2))), Together((Pure("0.5"), Gaussian(4))), Relation.ADD_REMOVE)
-    >>> from_json(to_json(some)) == some
+    >>> reserved, cost = Together((Pure(1), Gaussian(2))), Together((Pure("0.5"), Gaussian(4)))
+    >>> amount = amount_taken(reserved, cost, Relation.ADD_REMOVE)
+    >>> from_json(to_json(amount)) == amount
     True
     """
     sums = tuple(sorted((name, _amount(value)) for name, value in data.items() if name != "slots"))

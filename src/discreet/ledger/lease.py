@@ -26,17 +26,17 @@ class Lease:
         forks.watch(self)
 
     def before_fork(self) -> None:
-        """Nothing: the parent keeps its lock."""
+        """Do nothing: the parent keeps its lock."""
 
     def after_fork_in_parent(self) -> None:
-        """Nothing."""
+        """Do nothing: the lock is still held."""
 
     def after_fork_in_child(self) -> None:
-        """The lock is the parent's: a copy kept here would outlive it."""
+        """Give up the copy of the parent's lock, which would outlive the parent."""
         self._forget()
 
     def name(self) -> str:
-        """The holder's name, its lock held from now on; called while the ledger is held."""
+        """Return the holder's name, and hold its lock from now on; called while the ledger is held."""
         if self._handle is None:
             name = f"{os.getpid()}-{time.time_ns()}-{next(_numbers)}"
             try:

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from discreet.errors import Conflict, bad
@@ -111,9 +110,7 @@ class Ledger(Reader):
     def __enter__(self) -> "Ledger":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -136,7 +133,7 @@ class Ledger(Reader):
         return self._stored_receipt("charge", request.key) or self._reserve_charge(facts, request, cost, patience)
 
     def purse(self, request: ChargeRequest, cost: Cost) -> Purse:
-        """`cost` set aside for an adaptive algorithm, whose charges must fit inside; the same purse under its key."""
+        """A purse with `cost` set aside for an adaptive algorithm, whose charges must fit inside; one for each key."""
         facts = charge_entry("purse", replace(request, path=self._path(request.path)), cost)
         return Purse(self, self._reserve_charge(facts, request, cost, PATIENCE))
 
@@ -162,7 +159,7 @@ class Ledger(Reader):
         return purse.number in self._read().purses
 
     def end(self, purse: Receipt, how: str, why: str = "") -> None:
-        """Take nothing more from a purse, and find its run no more; what was set aside stays spent."""
+        """End a purse: nothing more is taken from it, its run is found no more, and what was set aside stays spent."""
         if not self.is_open(purse):
             return
         with self._writing() as (pen, books):
@@ -171,7 +168,7 @@ class Ledger(Reader):
                 pen.append(entry("end", purse=purse.number, how=how, why=why))
 
     def charge_part(self, purse: Receipt, request: ChargeRequest, cost: Cost, *, patience: float = PATIENCE) -> Receipt:
-        """A reservation inside a purse, or BudgetExceeded; its path is in the purse's, parts of a purse all add up."""
+        """A reservation inside a purse, or BudgetExceeded; its path lies in the purse's, and these add up."""
         with self._store.lock:
             books = self._read()
             with self._store.reading() as view:
@@ -295,7 +292,9 @@ class Ledger(Reader):
         deadline, awaited = time.monotonic() + patience, None
         while True:
             with self._writing() as (pen, books):
-                asker = Asker(self._lease.name(), self._is_charge_held, awaited)
+                asker = Asker(
+                    self._lease.name(), lambda charge: self._is_held(charge.row.number, charge.holder), awaited
+                )
                 decision = decide(books, charge_of(pen, books, key), asker)
                 row = None
                 for entry in () if decision is None else decision.entries:
@@ -330,9 +329,6 @@ class Ledger(Reader):
         if not stored:
             self._running.add(row.number)
         return Receipt(row.number, name_of(row), row.entry["key"], decision.attempt, stored)
-
-    def _is_charge_held(self, charge: Charge) -> bool:
-        return self._is_held(charge.row.number, charge.holder)
 
     def _is_held(self, number: int, holder: str) -> bool:
         return number in self._running if holder == self._lease.current else self._lease.is_held(holder)

@@ -42,7 +42,7 @@ def snapshot_name(value: Any) -> str:
 
 
 def reason(why: Any) -> str:
-    """Why a curator did something, in words of their own: the mark that stands for it in an offered command is none."""
+    """A curator's reason in their own words; the … that stands for it in a suggested command is refused."""
     words = text(why, "why", 2000)
     if words.strip().strip("….\"'") == "":
         raise bad("why", "must be a reason", words, "Say in your own words why; the ledger keeps it for ever.")

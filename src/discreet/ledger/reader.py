@@ -38,7 +38,7 @@ class Reader:
         return f"Ledger({self._read().opening.dataset!r})"
 
     def stored(self, key: str) -> bytes | None:
-        """The bytes once stored under the key: replay, free and identical; None where there are none.
+        """The bytes stored under the key, which are handed out again for nothing; None where there are none.
 
         A key must itself name the analyst and the question.
         """
@@ -178,7 +178,7 @@ class Reader:
 def read_books(view: View, recorded: int) -> Books:
     """The books from the last checkpoint that the recorded head covers, or from the first entry where there is none.
 
-    A checkpoint behind the head may be anyone's: like every other that is met on the way, it is compared with the sums.
+    A checkpoint after the head may be written by anyone, so it is compared with the sums, like all others on the way.
     """
     start = view.last_checkpoint(recorded)
     if start is not None:
@@ -197,7 +197,7 @@ def read_books(view: View, recorded: int) -> Books:
 
 
 def _sets_budget(rows: list[Row]) -> bool:
-    """Whether a reading that starts at a checkpoint cannot take them in: all charges have to be weighed again."""
+    """Whether a row sets the budget: then all charges are weighed again, which no checkpoint allows."""
     return any(row.entry.get("kind") == "budget" for row in rows)
 
 

@@ -106,20 +106,20 @@ def _over_filter(
 
 
 def run_ended(number: int) -> Conflict:
-    """Nothing more is taken from a purse that has ended."""
+    """The refusal of a charge in a purse that has ended."""
     what, why = f"The run of charge {number} has ended.", "It was done or abandoned; what it released stays stored."
     return Conflict(what, why, "Begin a new run.")
 
 
 def over_purse() -> BudgetExceeded:
-    """A charge that does not fit into its purse."""
+    """The refusal of a charge that does not fit into its purse."""
     why = "A purse takes only what fits inside the cost reserved for it."
     fix = "End the run here, or reserve a larger purse beforehand."
     return BudgetExceeded("The charge does not fit into its purse.", why, fix, Fraction(0), Fraction(0))
 
 
 def dataset_closed(books: Books) -> Closed:
-    """A dataset that too many failures have closed."""
+    """The refusal of a charge on a dataset that too many failures have closed."""
     what = f"The dataset {books.opening.dataset} is closed."
     why = f"{books.rules.failures} answers failed after their charge, and a failure may say something about the data."
     fix = Fix("The curator finds the cause and reopens it:", "budget reopen", {"why": UNKNOWN})
@@ -127,31 +127,31 @@ def dataset_closed(books: Books) -> Closed:
 
 
 def other_kind(key: str) -> Conflict:
-    """A key that stands for a purse where a charge is meant, or the other way round."""
+    """The refusal of a key that stands for a purse where a charge is meant, or the other way round."""
     why = "It was used for another kind of charge: a purse, a part of one, or a question."
     return Conflict(f"The key {key[:40]!r} is taken.", why, "Use a new key for a new question.")
 
 
 def tried_enough(number: int, attempts: int) -> Conflict:
-    """A charge that was waited for, and whose attempts are used up."""
+    """The refusal of a charge that was waited for and has no attempts left."""
     what = f"The charge {number} has no answer after {attempts} attempts."
     return Conflict(what, "A reservation is computed at most twice.", "Ask again, which is a new charge.")
 
 
 def at_work(number: int) -> LedgerUnavailable:
-    """A charge whose answer someone has been computing for longer than was waited."""
+    """The refusal of a charge whose answer someone has been computing for longer than was waited."""
     what = f"The answer of charge {number} is being computed."
     return LedgerUnavailable(what, "The same question was asked under the same key.", "Ask again in a moment.")
 
 
 def given_up(number: int) -> Conflict:
-    """An answer that comes after its attempt was counted as failed."""
+    """The refusal of an answer that comes after its attempt was counted as failed."""
     why = "It took so long that the attempt was counted as failed."
     return Conflict(f"This attempt at charge {number} was given up.", why, "Discard the answer and ask again.")
 
 
 def other_answer(number: int) -> Conflict:
-    """A second answer to one charge."""
+    """The refusal of a second answer to one charge."""
     what = f"The charge {number} is answered already."
     return Conflict(what, "An answer is stored once and then repeated.", "Hand out what is stored for its key.")
 

@@ -58,14 +58,14 @@ class Registry:
         self.path, self._key = folder / NAME, folder / KEY
 
     def others(self, identity: Mapping[str, str]) -> list[Place]:
-        """The ledgers over a source for which no ledger was made yet."""
+        """The ledgers that were entered for a source."""
         if is_empty(self.path):
             return []
         with self._connection() as connection:
             return [place for _, place in _holders(connection, self._marks(connection, identity))]
 
     def has(self, identity: Mapping[str, str], mine: Place) -> bool:
-        """Whether this ledger was entered for all that the source is."""
+        """Whether this ledger was entered under every mark of the source."""
         if is_empty(self.path):
             return False
         with self._connection() as connection:
@@ -127,7 +127,7 @@ class Registry:
                 yield connection
 
     def _make(self, connection: sqlite3.Connection) -> None:
-        """The tables and the key, where they are not there yet; both in one step, whoever else does the same."""
+        """Make the tables and the key unless they are there; one process makes them, even if several try at once."""
         if connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() != (0,):
             return
         connection.execute("BEGIN IMMEDIATE")
@@ -162,7 +162,7 @@ _ANEW = (
 
 
 def _write_key(path: Path) -> None:
-    """The key, durable; one that a crash cut short is written again."""
+    """Write a new key durably, in place of one that a crash cut short."""
     path.unlink(missing_ok=True)
     durable.write(path, SYSTEM.words(_BYTES // 8).tobytes(), new=True)
     durable.sync(path.parent)

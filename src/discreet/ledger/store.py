@@ -80,7 +80,7 @@ class SqliteStore:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[View]:
-        """The entries as they lie now; hold no result beyond the block but rows."""
+        """Give a view of the entries as they are now; only rows may be kept when the block has ended."""
         with self.lock, _translate_errors(self.path):
             yield View(self._open_connection())
 
@@ -195,8 +195,8 @@ class SqliteStore:
     def check_head(self, fold: Callable[[View, int], object]) -> None:
         """Refuse a ledger behind its head or off its chain; bring a head that lags up to date.
 
-        What lies behind the head is taken as a crash's, but for the sums that it states: `fold` reads all from a
-        checkpoint up to the head on, and refuses others.
+        Entries after the head are taken as those of a process that crashed, but the sums that they state are not
+        trusted: `fold` reads everything from a checkpoint that the head covers, and refuses wrong sums.
         """
         with self._hold():
             if is_empty(self.path) and self.head.read() is not None:

@@ -1,4 +1,4 @@
-"""TOML ↔ public facts: reading strictly, naming gaps, and writing a first file that teaches.
+"""Read public facts from TOML strictly, list what is missing, and write a first file with comments.
 
 No function here reads a row of the private table; `header.names` reads the first line of a CSV and not one byte more.
 """

@@ -1,4 +1,4 @@
-"""The address of a table in a PostgreSQL server, as `source` in the metadata: public, and without a password."""
+"""Read the address of a table in a PostgreSQL server, the `source` of its metadata: public and without password."""
 
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -6,32 +6,32 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from discreet.errors import MetadataError
 
 _SCHEMES = ("postgresql", "postgres")
-_OPTIONS = ("table", "sslmode", "sslrootcert")
-_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
-_LOCAL = ("", "localhost", "127.0.0.1", "::1")
+_OPTIONS = ("table", "sslmode", "sslrootcert")  # what may be set behind the ?
+_SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
+_LOCAL = ("", "localhost", "127.0.0.1", "::1")  # hosts that are this machine
 _EXAMPLE = 'source = "postgresql://curator@db.example.org:5432/clinic?table=public.people"'
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where the table lies; the password comes from PGPASSWORD or .pgpass and is never held here."""
+    """Where the table lies; the driver reads the password from PGPASSWORD or ~/.pgpass, never from here."""
 
     host: str
     port: int
     user: str
     database: str
-    table: tuple[str, ...]
+    table: tuple[str, ...]  # its name, behind that of its schema if the address has one
     sslmode: str
     sslrootcert: str | None = None
 
     @property
     def shown(self) -> str:
-        """The table's name as a message has it."""
+        """The table's name for messages, such as public.people."""
         return ".".join(self.table)
 
 
 def is_address(source: str) -> bool:
-    """Whether the source is a table in a server; everything else with :// is none that can be read.
+    """Whether the source begins as the address of a PostgreSQL server does; `parse` checks the rest.
 
     >>> is_address("postgresql://me@localhost/db?table=people"), is_address("people.csv")
     (True, False)
@@ -40,7 +40,9 @@ def is_address(source: str) -> bool:
 
 
 def parse(source: str) -> Address:
-    """The address; refused without quoting it where it holds a password.
+    """The address in its parts; refused if it breaks a rule or holds a password.  No refusal quotes it.
+
+    The default port is 5432.  The default sslmode is prefer on this machine and require on others.
 
     >>> parse("postgresql://me@localhost/db?table=public.people").table
     ('public', 'people')
@@ -67,11 +69,11 @@ def parse(source: str) -> Address:
     if any("\0" in text for text in (host, user, database, *named.values())):
         raise _refusal("must not hold NUL")
     mode = named.get("sslmode", "prefer" if host in _LOCAL else "require")
-    if mode not in _MODES:
-        raise _refusal(f"may set sslmode to one of {', '.join(_MODES)}")
+    if mode not in _SSL_MODES:
+        raise _refusal(f"may set sslmode to one of {', '.join(_SSL_MODES)}")
     return Address(host, port, user, database, table, mode, named.get("sslrootcert"))
 
 
 def _refusal(rule: str) -> MetadataError:
-    """Not quoted: what cannot be read may hold a password."""
+    """The refusal; it does not quote the source, which may hold a password."""
     return MetadataError(f"dataset.source {rule}.", "What was given is not repeated here.", f"Write: {_EXAMPLE}")

@@ -1,7 +1,7 @@
-"""The numbers under [budget] changed in the text itself: comments, order and everything else stay.
+"""Change the numbers under [budget] in the text itself; comments, order and everything else stay.
 
-Lines are looked for as people write them; what comes out is read again, and refused unless it says exactly what was
-there before with the wanted changes in it.
+Lines are looked for as people write them.  The new text is read again, and refused unless it says what the old one
+said with exactly the wanted changes.
 """
 
 import re

@@ -114,7 +114,7 @@ def _require_known_below(kind: str, content: Any) -> None:
 
 @contextlib.contextmanager
 def _naming(file: str) -> Iterator[None]:
-    """Refusals inside get the file's name in front."""
+    """Put the file's name before the words of refusals inside."""
     try:
         yield
     except (BadValue, MetadataError) as error:

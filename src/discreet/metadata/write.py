@@ -1,4 +1,4 @@
-"""Schema → TOML that reads back equal, with comments that teach."""
+"""Write metadata as TOML that reads back equal, with comments that explain its keys."""
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Quote a question; ask it."""
+"""Quote a question, or ask it, about the dataset that a call names."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,24 +17,32 @@ if TYPE_CHECKING:
 
 
 def quote(call: QuestionCall) -> "Reply[Quote]":
-    """Cost, ± and what would remain, and the call that asks it, or that still fits.  Costs nothing, touches no data."""
-    offer = replace(call, verb="ask", at_size=None)
+    """The cost, the ± and what would remain of the budget.  A quote costs nothing and reads no row.
+
+    The reply offers a next call: the one that asks the question, or if it does not fit into the budget, one at a price
+    that fits, where there is such a price.
+    """
+    ask_call = replace(call, verb="ask", at_size=None)
     with open_called(call) as dataset:
         question = asking(dataset, call)
-        value = quote_of(question, call)
-        if value.fits:
-            fixes: tuple[Fix, ...] = (offer.fix("To ask it:"),)
+        quoted = quote_of(question, call)
+        if quoted.fits:
+            fixes: tuple[Fix, ...] = (ask_call.fix("To ask it:"),)
         else:
-            remaining, requested = Fraction(value.remaining["epsilon"]), Fraction(value.cost["epsilon"])
-            cheaper = cheaper_call(question, offer, remaining=remaining, requested=requested)
+            remaining, requested = Fraction(quoted.remaining["epsilon"]), Fraction(quoted.cost["epsilon"])
+            cheaper = cheaper_call(question, ask_call, remaining=remaining, requested=requested)
             fixes = () if cheaper is None else (cheaper.fix("This fits:"),)
-    return Reply(envelope(**value.to_json()), value, next=fixes)
+    return Reply(envelope(**quoted.to_json()), quoted, next=fixes)
 
 
 def ask(
     call: QuestionCall, *, agree: "Callable[[Quote], object] | None" = None, watch: Watch = no_watch
 ) -> "Reply[Answer]":
-    """Charge and answer the question; before that `agree` gets the quote, and raises if the user does not agree."""
+    """Answer the question and charge for it, unless it was asked before: then it gives the same answer for nothing.
+
+    First `agree` gets the quote, and raises if the user does not agree.  `watch` opens a display of the progress.  The
+    refusal of a question that exceeds the budget offers a call at a price that fits, where there is one.
+    """
     with open_called(call) as dataset:
         question = asking(dataset, call)
         if agree is not None:

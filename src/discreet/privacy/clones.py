@@ -98,14 +98,10 @@ def _upper_halves(sizes: "Floats", depth: float) -> "tuple[Floats, Floats]":
     columns = math.ceil(math.sqrt(float(sizes[-1]) * depth / 2)) + 2
     places = np.ceil(sizes / 2)[:, None] + np.arange(columns, dtype=np.float64)
     steps = np.ones_like(places)
-    steps[:, 0] = [_first_mass(int(m)) for m in sizes]
+    steps[:, 0] = [_mass(m, Fraction(1, 2), (m + 1) // 2) for m in map(int, sizes)]
     steps[:, 1:] = np.maximum(sizes[:, None] - places[:, :-1], 0.0) / places[:, 1:]
     masses: Floats = np.cumprod(steps, axis=1, dtype=np.float64)
     return places, masses
-
-
-def _first_mass(m: int) -> float:
-    return _mass(m, Fraction(1, 2), (m + 1) // 2)
 
 
 def _binomial(trials: int, rate: float, first: int, last: int) -> "Floats":

@@ -1,11 +1,11 @@
-"""Limits on the length of an answer, from public facts alone, so that what is charged for fits into the ledger.
+"""Limit the length of an answer by public facts alone, so that every answer that is charged for fits into the ledger.
 
-    a private key of text         at most 250 characters; a longer one counts as NULL, whatever other rows hold
-    private groups of an answer   at most 100,000, and fewer where rows are wide: the first of those selected, in order
-    an answer by public groups    at most MOST_CELLS numbers and 192 MiB, of the 256 MiB that the ledger takes
+    a private key of text         at most 250 characters; a longer text counts as NULL, whatever other rows hold
+    an answer by private groups   at most 100,000 groups, MOST_CELLS numbers and 192 MiB; if more groups are selected,
+                                  the first of them in the order of their keys are released
+    an answer by public groups    at most MOST_CELLS numbers and 192 MiB; a longer one is refused before the charge
 
-An answer by public groups that is longer is refused before the charge.  Sizes are those of JSON with every character
-escaped.
+The ledger takes up to 256 MiB.  Sizes are the most that an answer can take in JSON, with every character escaped.
 """
 
 from discreet.errors import NotAnswerable
@@ -18,12 +18,12 @@ MOST_PRIVATE_GROUPS = 100_000
 ROOM = 192 * 2**20
 _NUMBER = 128  # bytes of a result: its value, both its ends and its ±
 _KEY = 40  # bytes of a key that is a number, a date or NULL
-_LETTER = 12  # bytes of a letter beyond 16 bits, escaped
+_LETTER = 12  # bytes of an escaped character beyond 16 bits, the longest there is
 _MARKS = 4  # quotes, comma and space around a label
 
 
 def require_storable(cells: Cells, recipes: tuple[Recipe, ...]) -> None:
-    """Refuse an answer by public groups that is too long to be stored: storing it comes after the charge."""
+    """Refuse an answer by public groups that is too long to be stored, because it is stored after the charge."""
     if not cells.public:
         return
     numbers = cells.size * len(recipes)
@@ -36,28 +36,31 @@ def require_storable(cells: Cells, recipes: tuple[Recipe, ...]) -> None:
 
 
 def most_groups(cells: Cells, recipes: tuple[Recipe, ...]) -> int:
-    """The number of private groups that an answer has at most."""
+    """The most private groups that an answer may have, at least 1."""
     return max(1, min(MOST_PRIVATE_GROUPS, MOST_CELLS // len(recipes), ROOM // row_bytes(cells, recipes)))
 
 
 def row_bytes(cells: Cells, recipes: tuple[Recipe, ...]) -> int:
-    """The most bytes that a row of the answer takes."""
+    """The most bytes that a row of the answer can take: its keys and its columns."""
     return sum(map(_key_bytes, cells.keys)) + sum(map(_column_bytes, recipes))
 
 
 def _key_bytes(key: KeyCells) -> int:
+    """The most bytes of a key: of its longest public label, or of the longest text that a private key can be."""
     if key.labels is not None:
         return max(map(_label_bytes, key.labels), default=_KEY)
     return MOST_LETTERS * _LETTER + _MARKS if key.type in (Type.TEXT, Type.CATEGORY) else _KEY
 
 
 def _column_bytes(recipe: Recipe) -> int:
+    """The most bytes of a column in one row; most frequent values take those of their labels too."""
     if not isinstance(recipe, PickedTop):
         return _NUMBER
     return _NUMBER + recipe.part.k * max(map(_label_bytes, recipe.part.values))
 
 
 def _label_bytes(label: Label) -> int:
+    """The most bytes of a label; a printable ASCII character takes at most two."""
     if isinstance(label, int) and -(2**63) <= label < 2**63:
         return len(str(label)) + _MARKS
     if not isinstance(label, str):

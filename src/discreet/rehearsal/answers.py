@@ -1,4 +1,4 @@
-"""Answers and quotes of a rehearsal: the same, with the stamp on every form in which they leave.
+"""Answers and quotes of a rehearsal are those of the real code with a stamp on every form in which they leave.
 
 In Python an answer has its own rows and columns, so that code which will be given the real one runs as it is.  Whatever
 is printed, drawn, converted or written is `marked`: a column `rehearsal` in every row, and words around it.
@@ -49,6 +49,8 @@ class RehearsedAnswer(Answer):
             caveats=(stamp.SENTENCE, *self.caveats),
         )
 
+    _outgoing = marked
+
     def explain(self) -> str:
         """As `Answer.explain`, the stamp first."""
         return f"{stamp.SENTENCE}\n{super().explain()}"
@@ -66,18 +68,6 @@ class RehearsedAnswer(Answer):
         name = None if column is None else stamp.titled(self.column(column).name)
         columns = tuple(replace(plain, name=stamp.titled(plain.name)) for plain in self.columns)
         return picture(replace(self, columns=columns), name, ax=ax)
-
-    def to_pandas(self) -> Any:
-        """As `Answer.to_pandas`, marked."""
-        return self.marked.to_pandas()
-
-    def to_polars(self) -> Any:
-        """As `Answer.to_polars`, marked."""
-        return self.marked.to_polars()
-
-    def to_arrow(self) -> Any:
-        """As `Answer.to_arrow`, marked."""
-        return self.marked.to_arrow()
 
     def to_json(self) -> dict[str, Any]:
         """As `Answer.to_json`, marked."""

@@ -1,7 +1,7 @@
-"""The engine of a rehearsal: the same worker on invented rows; what fails there is done again here, to be seen.
+"""The engine of a rehearsal has the same worker, on invented rows, and shows why the worker failed.
 
-A worker is mute, so its exception never arrives.  After a failure that was not one of time the same is done once more
-in this process, where it raises what it raised there.
+A worker does not send its exception.  So after a failure, unless time ran out, the same request runs once more in this
+process and raises the exception here.
 """
 
 import pickle
@@ -32,7 +32,7 @@ class _Telling:
         self._inside = inside
 
     def ask(self, verb: str, *arguments: Any, seconds: float, on_step: Callable[[str], None] | None = None) -> Any:
-        """As `Process.ask`; before `WorkerFailed` there may be the exception that led to it."""
+        """As `Process.ask`; the exception that led to `WorkerFailed` is raised in its place if it occurs again."""
         begun = time.monotonic()
         try:
             return self._inside.ask(verb, *arguments, seconds=seconds, on_step=on_step)
@@ -47,7 +47,7 @@ class _Telling:
         self._inside.close()
 
     def _repeat(self, verb: str, arguments: tuple[Any, ...]) -> None:
-        """The same in this process, with its way there and back."""
+        """Run the same request in this process, and pickle arguments and result as on the way to a worker."""
         pickle.dumps(arguments)
         limits = self._inside.limits
         with closing(Worker(cast("Any", _Deaf()), limits.memory, limits.threads)) as worker:
@@ -56,7 +56,7 @@ class _Telling:
 
 
 class _Deaf:
-    """A channel on which nobody listens."""
+    """A channel that discards every message."""
 
     def sendall(self, message: bytes) -> None:
-        """Nothing."""
+        """Discard the message."""

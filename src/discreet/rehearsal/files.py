@@ -1,4 +1,4 @@
-"""The files of a rehearsed release: made and checked by the real code in a folder apart, stamped, then put in place.
+"""The files of a rehearsed release are made and checked by the real code in another folder, stamped, and put in place.
 
 Every row of a table has a column `rehearsal`, the page, the report and the facts begin with the stamp, and release.json
 is of another kind, so that no verb takes the folder for a release.  The files of a real release are never replaced.

@@ -38,7 +38,7 @@ Cells = list[Any]  # None for an empty cell
 
 
 def write_rows(schema: Schema, path: Path, *, units: int = UNITS, seed: int = SEED) -> None:
-    """The invented table as a CSV that the engine reads."""
+    """Write the invented table as a CSV that the engine reads."""
     path.write_text(as_csv(invented_table(schema, units=units, seed=seed)), encoding="utf-8", newline="")
 
 
@@ -68,7 +68,7 @@ def invented_table(schema: Schema, *, units: int = UNITS, seed: int = SEED) -> d
 
 
 def as_csv(table: dict[str, Cells]) -> str:
-    """Texts in quotes, nothing at all for an empty cell.
+    """The table as CSV: texts in quotes, nothing at all for an empty cell.
 
     >>> as_csv({"a b": ["x", None], "n": [1, 2.5]})
     '"a b","n"\\n"x",1\\n,2.5\\n'
@@ -109,7 +109,7 @@ def _full(column: Column, schema: Schema, rows: int, units: int, chance: Any) ->
 
 
 def _within(value: Fraction, ends: tuple[Fraction, ...] | None) -> Fraction:
-    """A lattice is rounded outward; what is invented stays inside the bounds."""
+    """The value clamped to the bounds, which a lattice, rounded outward, may pass."""
     return value if ends is None else min(max(value, ends[0]), ends[1])
 
 

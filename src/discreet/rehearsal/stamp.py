@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any, TypeVar
 
+from discreet.inert import unused_name
+
 STAMP = "REHEARSAL"
 SENTENCE = f"{STAMP}: the rows are invented from public facts, so these numbers say nothing about the private table."
 COLUMN, CELL = "rehearsal", "invented"  # in every row of a table, since rows are copied without what stands around them
@@ -29,10 +31,7 @@ def receipt(name: str) -> str:
 
 def free_column(names: Iterable[str]) -> str:
     """The name of the stamp's column beside others of these names."""
-    folded, name = {column.casefold() for column in names}, COLUMN
-    while name.casefold() in folded:
-        name += "_"
-    return name
+    return unused_name(COLUMN, {column.casefold() for column in names})
 
 
 def as_kind(kind: type[Made], value: Any) -> Made:

@@ -1,7 +1,7 @@
-"""Rehearsal: a table over invented rows, with a ledger of its own in a private folder that goes when it is closed.
+"""Rehearsal: a table over invented rows, with a ledger of its own in a private folder that `close` removes.
 
-Of the dataset at hand it has the metadata, which are public; source, ledger, key, prepared files, head and registry are
-neither opened nor made.  Budget rules are those of the metadata, on a ledger that begins empty.
+It has the metadata of the dataset at hand, which are public.  It neither opens nor makes the source, ledger, key,
+prepared files, head and registry of that dataset.  Its budget is that of the metadata, on a ledger that begins empty.
 """
 
 import os
@@ -45,7 +45,7 @@ class Rehearsal(Table):
 
     @property
     def folder(self) -> Path:
-        """The private folder, made when it is first needed; it goes with `close`, and with the process."""
+        """The private folder, made when it is first needed; it is removed by `close` or when the process ends."""
         with self._lock:
             if self._place is None:
                 try:
@@ -80,7 +80,7 @@ class Rehearsal(Table):
         return self._ledger is not None
 
     def _enter(self, view: View) -> None:
-        """No registry knows invented rows."""
+        """Do nothing: no registry knows invented rows."""
 
     def close(self) -> None:
         """Stop the worker, and remove the folder with all that is in it; what is asked later begins anew."""
@@ -127,6 +127,6 @@ def stamped_receipt(disclosed: Disclosed) -> Disclosed:
 
 
 def _remove(folder: Path, owner: int) -> None:
-    """The folder gone; a forked child leaves it to the process that made it."""
+    """Remove the folder; a forked child leaves that to the process that made it."""
     if os.getpid() == owner:
         shutil.rmtree(folder, ignore_errors=True)

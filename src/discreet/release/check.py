@@ -75,13 +75,13 @@ def by_level(
         wrong_totals = _wrong_totals(tree, table.sum(axis=1), total, leaf_totals)
         return tuple(
             Violations(
-                sums=_wrong_sums(tree, table, level),
+                sums=_wrong_sums(tree, table, tree_level),
                 signs=int(np.sum(table[rows] < 0)),
                 fractions=int(np.sum(~(table[rows] == np.floor(table[rows])) | ~np.isfinite(table[rows]))),
                 totals=int(np.sum(wrong_totals[rows])),
                 zeros=0 if possible is None else int(np.sum((table[rows] != 0) & ~possible[rows])),
             )
-            for level, rows in ((level, tree.places(level)) for level in range(tree.depth))
+            for tree_level, rows in ((tree_level, tree.places(tree_level)) for tree_level in range(tree.depth))
         )
 
 
@@ -101,10 +101,10 @@ def require_reachable(total: int | None, top: Bools | None) -> None:
         raise bad("total", "must be 0 where no cell is allowed", total, "Allow a cell in one leaf, or give 0.")
 
 
-def _wrong_sums(tree: Tree, table: Table, level: int) -> int:
-    rows = tree.places(level)
+def _wrong_sums(tree: Tree, table: Table, tree_level: int) -> int:
+    rows = tree.places(tree_level)
     inner = np.diff(tree.child[rows.start : rows.stop + 1]) > 0
-    sums: Table = of_children(tree, table, level)  # type: ignore[type-var]  # either of the two it takes
+    sums: Table = of_children(tree, table, tree_level)  # type: ignore[type-var]  # either of the two it takes
     return int(np.sum(~_same(sums, table[rows])[inner]))
 
 

@@ -175,9 +175,9 @@ def _kinds(tree: Tree, variance: Floats) -> tuple[Floats, Ints]:
     """The different variances of each level, one level after the other, and which of them each place has."""
     variances_by_level: list[Floats] = []
     kind = np.empty(len(tree), dtype=np.int64)
-    for level in range(tree.depth):
-        values, which = np.unique(variance[tree.places(level)], return_inverse=True)
-        kind[tree.places(level)] = which.ravel() + sum(map(len, variances_by_level))
+    for tree_level in range(tree.depth):
+        values, which = np.unique(variance[tree.places(tree_level)], return_inverse=True)
+        kind[tree.places(tree_level)] = which.ravel() + sum(map(len, variances_by_level))
         variances_by_level.append(values)
     return np.concatenate(variances_by_level), kind
 

@@ -80,21 +80,13 @@ class Releasing:
 
 
 def releasing(
-    table: Table,
-    *,
-    hierarchy: str | None = None,
-    by: str | Iterable[str] = (),
-    count: str = "units",
-    groups: str | None = None,
-    largest: int | None = None,
-    marginals: Iterable[Iterable[str]] | None = None,
+    table: Table, *, by: str | Iterable[str], marginals: Iterable[Iterable[str]] | None, **spec: Any
 ) -> Releasing:
-    """A release to be planned and built; refused here where it cannot be bounded."""
+    """A release to be planned and built, by the fields of a `ReleaseSpec`; refused here where it cannot be bounded."""
     attributes = (by,) if isinstance(by, str) else tuple(by)
     sets = (
         None if marginals is None else tuple(names if isinstance(names, str) else tuple(names) for names in marginals)
     )
-    spec = ReleaseSpec(hierarchy, attributes, count, groups, largest, sets)  # type: ignore[arg-type]  # str: refused there
-    release = Releasing(table, spec)
+    release = Releasing(table, ReleaseSpec(by=attributes, marginals=sets, **spec))  # type: ignore[arg-type]  # str: refused there
     _ = release.subject
     return release

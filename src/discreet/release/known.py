@@ -172,7 +172,7 @@ def _allowed_cells(about: About, lines: Sequence[Zero]) -> Bools:
     tree, names = about.tree, [*about.tree.levels, *about.attributes]
     allowed = np.ones((len(tree.leaves), *map(len, about.labels)), dtype=np.bool_)
     named = {name for line in lines for name in line}
-    below = {level: _below(tree, level) for level, name in enumerate(tree.levels) if name in named}
+    below = {tree_level: _below(tree, tree_level) for tree_level, name in enumerate(tree.levels) if name in named}
     texts = dict(zip(about.attributes, map(_texts, about.labels), strict=True))
     for name in set(tree.levels) & set(about.attributes) & named:
         raise bad("zeros", "must not name what is a level and an attribute", name, "Name the lowest places instead.")
@@ -194,9 +194,9 @@ def _allowed_cells(about: About, lines: Sequence[Zero]) -> Bools:
     return allowed.reshape(len(tree.leaves), -1)
 
 
-def _below(tree: Tree, level: int) -> dict[str, Ints]:
+def _below(tree: Tree, tree_level: int) -> dict[str, Ints]:
     """For each name on a level, the leaves below the places of that name, as indices among the leaves."""
-    above = ancestry(tree)[level][tree.leaves]
+    above = ancestry(tree)[tree_level][tree.leaves]
     leaves_by_name: dict[str, list[int]] = {}
     for leaf, place in enumerate(above.tolist()):
         if place >= 0:

@@ -60,10 +60,10 @@ def shares(tree: Tree, precision: Floats, *, allowed: Bools | None = None) -> Pa
     if allowed is not None:
         below = np.where(allowed, below, 0.0)
     own, share = np.ones(below.shape), np.ones(below.shape)
-    for level in reversed(range(tree.depth - 1)):
-        rows, rows_below = tree.places(level), tree.places(level + 1)
-        spread = of_children(tree, below, level)
-        above = tree.parent[rows_below] - tree.first[level]
+    for tree_level in reversed(range(tree.depth - 1)):
+        rows, rows_below = tree.places(tree_level), tree.places(tree_level + 1)
+        spread = of_children(tree, below, tree_level)
+        above = tree.parent[rows_below] - tree.first[tree_level]
         np.divide(
             below[rows_below], spread[above], out=share[rows_below], where=spread[above] > 0
         )  # else nothing to share
@@ -77,8 +77,8 @@ def shares(tree: Tree, precision: Floats, *, allowed: Bools | None = None) -> Pa
 def variances(shared: Pass) -> Floats:
     """u of every place, with the columns of `shared`."""
     tree, variance = shared.tree, shared.below.copy()
-    for level in range(1, tree.depth):
-        rows = tree.places(level)
+    for tree_level in range(1, tree.depth):
+        rows = tree.places(tree_level)
         share = shared.share[rows]
         variance[rows] = variance[rows] * (1 - share) + share**2 * variance[tree.parent[rows]]
     return variance
@@ -97,10 +97,10 @@ def consistent(shared: Pass, table: Floats, top: Floats | None = None) -> Floats
     sums = _upward(shared, fits)
     if top is not None:
         fits[0] = np.where(np.isnan(top), fits[0], top)
-    for level in range(1, tree.depth):
-        rows = tree.places(level)
-        short = fits[tree.places(level - 1)] - sums.pop()
-        added = short[tree.parent[rows] - tree.first[level - 1]]
+    for tree_level in range(1, tree.depth):
+        rows = tree.places(tree_level)
+        short = fits[tree.places(tree_level - 1)] - sums.pop()
+        added = short[tree.parent[rows] - tree.first[tree_level - 1]]
         added *= shared.share[rows]
         fits[rows] += added
     return fits
@@ -109,9 +109,9 @@ def consistent(shared: Pass, table: Floats, top: Floats | None = None) -> Floats
 def _upward(shared: Pass, values: Floats) -> list[Floats]:
     """Replace y by e in `values` and return S by level, the top's last."""
     tree, sums = shared.tree, []
-    for level in reversed(range(tree.depth - 1)):
-        rows = tree.places(level)
-        sums.append(of_children(tree, values, level))
+    for tree_level in reversed(range(tree.depth - 1)):
+        rows = tree.places(tree_level)
+        sums.append(of_children(tree, values, tree_level))
         values[rows] = sums[-1] + shared.own[rows] * (values[rows] - sums[-1])
     return sums
 

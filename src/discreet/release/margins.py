@@ -41,9 +41,9 @@ class Margins:
         radius = np.where(self.added >= 0, self.added, self.unbiased.total_radius)
         return np.where(self.public >= 0, 0, radius)
 
-    def largest(self, level: int) -> tuple[int, int]:
+    def largest(self, tree_level: int) -> tuple[int, int]:
         """The largest ± of a cell and of a total on a level of the tree."""
-        rows = self.tree.places(level)
+        rows = self.tree.places(tree_level)
         return int(self.radius[rows].max()), int(self.total_radius[rows].max())
 
     def cells(self, noisy: Ints) -> Ints:

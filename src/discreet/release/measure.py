@@ -119,8 +119,8 @@ class Measurement:
         """The sensitivity that the noise of each marginal of each level covers."""
         return SideBySide(
             {
-                (level, marginal): mechanism.sensitivity
-                for level, mechanisms in enumerate(self.mechanisms)
+                (tree_level, marginal): mechanism.sensitivity
+                for tree_level, mechanisms in enumerate(self.mechanisms)
                 for marginal, mechanism in enumerate(mechanisms)
             }
         )
@@ -142,8 +142,8 @@ class Measurement:
             raise bad("exact", "must have a row for each leaf and a column for each cell", leaves.shape, "Plan anew.")
         table = tree_sums(self.tree, from_top(leaves) if self.form is Form.FROM_TOP else leaves)
         noisy = np.empty((len(self.tree), self.columns[-1].stop), dtype=np.int64)
-        for level, mechanisms in enumerate(self.mechanisms):
-            here = self.tree.places(level)
+        for tree_level, mechanisms in enumerate(self.mechanisms):
+            here = self.tree.places(tree_level)
             for mechanism, marginal, columns in zip(mechanisms, self.marginals, self.columns, strict=True):
                 noisy[here, columns] = mechanism(marginal.of(table[here]), source)
         return noisy

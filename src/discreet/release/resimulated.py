@@ -93,7 +93,7 @@ def radii(
     column is the places' totals."""
     tree, unknown = plan.subject.tree, _unknown(plan)
     require_room(plan.terms.level, runs, unknown.size)
-    levels = [tree.places(level) for level in range(tree.depth)]
+    levels = [tree.places(tree_level) for tree_level in range(tree.depth)]
     alone = _none(unknown.size, tail_size(plan.terms.level, runs, 1))
     pooled = [_none(unknown.shape[1], tail_size(plan.terms.level, runs, rows.stop - rows.start)) for rows in levels]
     for run, errors in enumerate(_errors(plan, table, runs, source), start=1):
@@ -102,9 +102,9 @@ def radii(
         if progress is not None:
             progress("drawing the noise again", run / runs)
     by_level = np.empty((tree.depth, unknown.shape[1]), dtype=np.int64)
-    for level, (largest_errors, rows) in enumerate(zip(pooled, levels, strict=True)):
+    for tree_level, (largest_errors, rows) in enumerate(zip(pooled, levels, strict=True)):
         tail_sizes = [tail_size(plan.terms.level, runs, places) for places in unknown[rows].sum(axis=0).tolist()]
-        by_level[level] = np.sort(largest_errors, axis=1)[np.arange(len(tail_sizes)), -np.array(tail_sizes)]
+        by_level[tree_level] = np.sort(largest_errors, axis=1)[np.arange(len(tail_sizes)), -np.array(tail_sizes)]
     return alone[:, 0].reshape(unknown.shape), np.where(unknown, by_level[tree.level], 0)
 
 

@@ -43,10 +43,10 @@ def to_bytes(plan: ReleasePlan, noisy: Ints) -> bytes:
     """The stored form: for each marginal of each level what it counts, its noise, and the numbers of each place."""
     tree, measurement = plan.subject.tree, plan.measurement
     parts = []
-    for level, marginal in product(range(tree.depth), range(len(measurement.marginals))):
-        view, mechanism = measurement.marginals[marginal], measurement.mechanisms[level][marginal]
-        tally = {"release": plan.subject.spec.hierarchy, "level": tree.levels[level], "by": list(view.names)}
-        values = noisy[tree.places(level), measurement.columns[marginal]]
+    for tree_level, marginal in product(range(tree.depth), range(len(measurement.marginals))):
+        view, mechanism = measurement.marginals[marginal], measurement.mechanisms[tree_level][marginal]
+        tally = {"release": plan.subject.spec.hierarchy, "level": tree.levels[tree_level], "by": list(view.names)}
+        values = noisy[tree.places(tree_level), measurement.columns[marginal]]
         parts.append(Part(tally, TAGS.plain(mechanism), np.ascontiguousarray(values)))
     facts = request_facts(plan) | {
         "schema": plan.subject.schema.hash,
@@ -68,10 +68,10 @@ def read_stored(stored: bytes, plan: ReleasePlan) -> tuple[ReleasePlan, Ints]:
     by_tally = {(part.tally["level"], tuple(part.tally["by"])): part for part in stored_envelope.parts}
     noisy = np.empty((len(tree), measurement.columns[-1].stop), dtype=np.int64)
     laws: list[tuple[Additive, ...]] = []
-    for level, name in enumerate(tree.levels):
+    for tree_level, name in enumerate(tree.levels):
         parts = [by_tally.get((name, view.names)) for view in measurement.marginals]
         for part, columns in zip(parts, measurement.columns, strict=True):
-            here = noisy[tree.places(level), columns]
+            here = noisy[tree.places(tree_level), columns]
             if part is None or part.values.shape != here.shape:
                 raise _other_release()
             here[:] = part.values

@@ -50,9 +50,9 @@ class Tree:
         """The places without children, in their order."""
         return np.flatnonzero(np.diff(self.child) == 0)
 
-    def places(self, level: int) -> slice:
+    def places(self, tree_level: int) -> slice:
         """The rows of a level."""
-        return slice(int(self.first[level]), int(self.first[level + 1]))
+        return slice(int(self.first[tree_level]), int(self.first[tree_level + 1]))
 
     def path(self, place: int) -> tuple[str, ...]:
         """The names from the top down to the place."""
@@ -153,9 +153,9 @@ def ancestry(tree: Tree) -> list[Ints]:
     """For each level an array: the place of that level in which each place lies; −1 for places above it."""
     ancestors = [np.full(len(tree), -1, dtype=np.int64) for _ in tree.levels]
     here = np.arange(len(tree))
-    for level in reversed(range(tree.depth)):
-        start = int(tree.first[level])
-        ancestors[level][start:] = here[start:]
+    for tree_level in reversed(range(tree.depth)):
+        start = int(tree.first[tree_level])
+        ancestors[tree_level][start:] = here[start:]
         here = np.where(np.arange(len(tree)) >= start, tree.parent[here], here)
     return ancestors
 
@@ -163,13 +163,13 @@ def ancestry(tree: Tree) -> list[Ints]:
 # --- sums ----------------------------------------------------------------------------------------------------------
 
 
-def of_children(tree: Tree, table: Numbers, level: int) -> Numbers:
+def of_children(tree: Tree, table: Numbers, tree_level: int) -> Numbers:
     """For each place of a level the sum over its children; 0 for a leaf."""
-    rows = tree.places(level)
+    rows = tree.places(tree_level)
     sums = np.zeros((rows.stop - rows.start, *table.shape[1:]), dtype=table.dtype)
-    if level + 1 < tree.depth:
-        below = table[tree.places(level + 1)]
-        starts = tree.child[rows] - tree.first[level + 1]
+    if tree_level + 1 < tree.depth:
+        below = table[tree.places(tree_level + 1)]
+        starts = tree.child[rows] - tree.first[tree_level + 1]
         inner = np.diff(tree.child[rows.start : rows.stop + 1]) > 0
         if inner.any():
             sums[inner] = np.add.reduceat(below, starts[inner], axis=0)
@@ -180,6 +180,6 @@ def tree_sums(tree: Tree, leaves: Numbers) -> Numbers:
     """The table with these rows as its leaves, in their order; each other place is the sum of its children."""
     table = np.zeros((len(tree), *leaves.shape[1:]), dtype=leaves.dtype)
     table[tree.leaves] = leaves
-    for level in reversed(range(tree.depth - 1)):
-        table[tree.places(level)] += of_children(tree, table, level)
+    for tree_level in reversed(range(tree.depth - 1)):
+        table[tree.places(tree_level)] += of_children(tree, table, tree_level)
     return table

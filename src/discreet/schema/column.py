@@ -108,7 +108,7 @@ class Column:
         object.__setattr__(self, field, value)
 
     def key(self, field: str) -> str:
-        """Where the TOML says it."""
+        """The dotted key of that field in the TOML."""
         return key("columns", self.name, field)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Columns that nest, such as wards in regions in a country: public."""
+"""Hierarchies: public columns that nest, such as wards in regions in a country."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Hierarchy:
         object.__setattr__(self, "branches", _branches(self))
 
     def key(self, field: str) -> str:
-        """Where the TOML says it."""
+        """The dotted key of that field in the TOML."""
         return key("hierarchy", self.name, field)
 
     @property

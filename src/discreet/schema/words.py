@@ -119,7 +119,7 @@ def choice(value: Any, where: str, known: tuple[str, ...], synonyms: Mapping[str
 
 
 def flag(value: Any, where: str) -> bool:
-    """true or false, and nothing that merely looks like it."""
+    """The value, refused unless it is true or false itself."""
     if not isinstance(value, bool):
         field = where.rpartition(".")[2]
         raise refusal(where, "must be true or false, without quotes", value, f"Write: {field} = true")

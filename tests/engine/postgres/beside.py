@@ -37,11 +37,11 @@ def prepared(server, engine, table="prepared"):
     snapshot = engine.snapshot
     space = engine._space(load_or_create_secret(engine._key), snapshot)
     connection = server.connect()
-    found = connection.execute(f'SELECT * FROM "{space}".{table}').fetchall()
+    rows = connection.execute(f'SELECT * FROM "{space}".{table}').fetchall()
     connection.close()
-    return sorted(found, key=lambda row: row[:2])
+    return sorted(rows, key=lambda row: row[:2])
 
 
 def exacts(engine, draft, parts, ops=POSTGRES):
     compiled = statements(draft.schema, draft.cells, draft.question.where, draft.caps, parts, ops)
-    return exacts_of(compiled, engine.run([one.sql for one in compiled]), draft.cells)
+    return exacts_of(compiled, engine.run([statement.sql for statement in compiled]), draft.cells)

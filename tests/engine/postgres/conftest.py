@@ -7,5 +7,5 @@ from engine.postgres.server import running
 
 @pytest.fixture(scope="session")
 def server():
-    with running() as found:
-        yield found
+    with running() as server:
+        yield server

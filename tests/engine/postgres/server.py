@@ -33,9 +33,9 @@ _LOGGED = {
 
 def binaries() -> Path:
     """Where initdb and postgres lie."""
-    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/postgres")) or [shutil.which("postgres") or ""]
-    assert found[-1], "install Debian's package postgresql"
-    return Path(os.path.realpath(found[-1])).parent
+    programs = sorted(glob.glob("/usr/lib/postgresql/*/bin/postgres")) or [shutil.which("postgres") or ""]
+    assert programs[-1], "install Debian's package postgresql"
+    return Path(os.path.realpath(programs[-1])).parent
 
 
 @dataclass
@@ -77,9 +77,9 @@ def running(*, logged: bool = True):
     environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
     data, process = folder / "data", None
     try:
-        made = ["-D", str(data), "-U", "curator", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"]
+        options = ["-D", str(data), "-U", "curator", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"]
         subprocess.run(
-            [binaries() / "initdb", *made],
+            [binaries() / "initdb", *options],
             check=True, stdout=subprocess.DEVNULL, cwd=folder, env=environment, timeout=_STARTED, **own,
         )  # fmt: skip
         settings = {"listen_addresses": "127.0.0.1", "unix_socket_directories": "", "fsync": "off", "port": str(port)}

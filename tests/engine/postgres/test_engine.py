@@ -18,6 +18,7 @@ from discreet.query.sql import parse_sql
 from discreet.schema import Column, Schema, Unit
 from engine.postgres.beside import KEY, filled, opened
 from engine.postgres.server import running
+from people_toml import people_toml
 
 SCHEMA = Schema(
     "people",
@@ -31,25 +32,9 @@ SCHEMA = Schema(
 COLUMNS = {"who": "text", "region": "text", "age": "integer", "town": "text"}
 ROWS = [(f"u{i % 40}", ("north", "south")[i % 3 == 0], i % 90, f"t{i % 7}") for i in range(200)]
 BY_REGION = "SELECT region, COUNT(*) AS n FROM people GROUP BY region"
-TOML = """\
-[dataset]
-name = "people"
-source = "{source}"
-[unit]
-key = "who"
-max_rows = 2
-[columns.region]
-type = "category"
-values = ["north", "south"]
-[columns.age]
-type = "integer"
-bounds = [0, 110]
-[columns.town]
-type = "text"
-[budget]
-epsilon = 10
-delta = 1e-6
-"""
+TOML = people_toml(
+    "epsilon = 10\ndelta = 1e-6", columns='[columns.town]\ntype = "text"\n', key="who", source="{source}"
+)
 
 
 def tally(sql):
@@ -63,8 +48,8 @@ def counted(view, sql=BY_REGION):
 @pytest.fixture
 def engine(server, tmp_path):
     filled(server, "people", COLUMNS, ROWS)
-    with opened(server, tmp_path / "people", SCHEMA, "people") as found:
-        yield found
+    with opened(server, tmp_path / "people", SCHEMA, "people") as engine:
+        yield engine
 
 
 def test_rows_inserted_meanwhile_do_not_show(server, engine):
@@ -128,9 +113,9 @@ def test_no_table_that_stays_holds_a_key(server, engine):
         (space,) = connection.execute(
             "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'discreet_people_%'"
         ).fetchone()
-        found = connection.execute(f"SELECT schema_to_xml('{space}', true, false, '')::text").fetchone()[0]
-    assert "discreet_facts" in found
-    assert not any(secret.key_for(name, digits) in found for name, digits in KEYS.items())
+        dump = connection.execute(f"SELECT schema_to_xml('{space}', true, false, '')::text").fetchone()[0]
+    assert "discreet_facts" in dump
+    assert not any(secret.key_for(name, digits) in dump for name, digits in KEYS.items())
 
 
 def same_reply(error):
@@ -216,7 +201,7 @@ def test_an_ordinary_user_can_prepare_and_ask_and_others_cannot_look(server, tmp
             engine.clean()
 
 
-def test_refused_before_anything_is_charged(server, engine):
+def test_an_expression_that_a_server_cannot_compute_is_refused_before_the_charge(server, engine):
     view = engine.view()
     with pytest.raises(NotAnswerable, match="lower of a text"):
         view.tally(tally("SELECT COUNT(*) AS n FROM people WHERE lower(town) = 't1'"))
@@ -225,7 +210,7 @@ def test_refused_before_anything_is_charged(server, engine):
 # --- the whole path --------------------------------------------------------------------------------------------------
 
 
-def test_a_dataset_whose_source_is_a_server(server, tmp_path, monkeypatch):
+def test_a_dataset_whose_source_is_a_server_is_asked_and_replayed(server, tmp_path, monkeypatch):
     monkeypatch.setenv("PGPASSWORD", "sesame-not-to-be-seen")
     filled(server, "people_asked", COLUMNS, ROWS)
     toml = tmp_path / "people.toml"
@@ -284,7 +269,7 @@ def test_addresses_that_are_refused_are_not_repeated(source):
     assert "sesame" not in str(refused.value)
 
 
-def test_beyond_this_machine_the_line_is_encrypted_unless_it_is_said():
+def test_connections_to_other_machines_are_encrypted_by_default():
     metadata = parse(TOML.format(source="postgresql://me@db.example.org/clinic?table=people"))
     assert metadata.address.sslmode == "require"
     assert metadata.source_path is None

@@ -78,8 +78,8 @@ def test_every_shape_of_question_counts_the_same(both):
     assert len(plans) >= LEAST_QUESTIONS
     assert any(shape.caps == "groups" and shape.grouping == "private" for shape in shapes)
     for place, plan in plans.items():
-        found = exacts(postgres, plan.draft, tables.measured_parts(plan))
-        here = {part: tables._numbers(found, part) for part in found.parts}
+        counted = exacts(postgres, plan.draft, tables.measured_parts(plan))
+        here = {part: tables._numbers(counted, part) for part in counted.parts}
         assert here == there[place], shapes[place].sql
 
 
@@ -107,18 +107,18 @@ def test_parts_of_the_units_are_the_same(both, first, end):
 
 
 def test_expressions_have_the_same_value_in_every_row(server):
-    schema, rows, found = query_twin.SCHEMA, query_twin.nasty_rows(60), []
+    schema, rows, expressions = query_twin.SCHEMA, query_twin.nasty_rows(60), []
 
     @seed(17)
     @settings(max_examples=600, database=None, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.one_of(asked.flag(3), asked.number(3), asked.text(2), asked.time(2)))
     def drawn(expr):
-        found.append(expr)
+        expressions.append(expr)
 
     drawn()
     duck, connection = query_twin.connected(rows), by_hand(server, schema, rows)
     compared, refused = 0, []
-    for expr in found:
+    for expr in expressions:
         try:
             there = value(expr, schema, POSTGRES)
         except NotAnswerable as refusal:
@@ -137,8 +137,8 @@ def test_expressions_have_the_same_value_in_every_row(server):
 
 
 def repr_of(row):
-    (found,) = row
-    return repr(found + 0.0) if isinstance(found, float) else repr(found)
+    (value,) = row
+    return repr(value + 0.0) if isinstance(value, float) else repr(value)
 
 
 def by_hand(server, schema, rows):

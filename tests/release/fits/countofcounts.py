@@ -85,10 +85,10 @@ def shared_out(units: int, among: Ints) -> Ints:
     [2, 2, 0]
     """
     whole = int(among.sum())
-    parts = np.array([units * int(one) // whole for one in among], dtype=np.int64)
-    rests = np.array([units * int(one) % whole for one in among], dtype=object)
-    most = sorted(range(len(among)), key=lambda child: (-rests[child], child))[: units - int(parts.sum())]
-    parts[most] += 1
+    parts = np.array([units * int(count) // whole for count in among], dtype=np.int64)
+    rests = np.array([units * int(count) % whole for count in among], dtype=object)
+    fullest = sorted(range(len(among)), key=lambda child: (-rests[child], child))[: units - int(parts.sum())]
+    parts[fullest] += 1
     return parts
 
 

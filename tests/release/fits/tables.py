@@ -85,12 +85,12 @@ def cost(noisy: ArrayLike, weights: ArrayLike, table: ArrayLike, *, scale: int =
 
 def _bound(given: FitInput, bound: int | None) -> int:
     """The largest value looked at; refused where the tables would not fit or their costs leave 64 bits."""
-    most = given.total if bound is None else bound
-    most = require_number("bound", most, given.total or 0, _LARGEST // given.noisy.size - 1)
-    farthest = given.scale * most + max(int(given.noisy.max()), -int(given.noisy.min()))
+    largest = given.total if bound is None else bound
+    largest = require_number("bound", largest, given.total or 0, _LARGEST // given.noisy.size - 1)
+    farthest = given.scale * largest + max(int(given.noisy.max()), -int(given.noisy.min()))
     if given.noisy.size * int(given.weights.max()) * farthest**2 >= NEVER:
         raise bad("noisy", "must have costs below 2⁶⁰", None, "Use smaller weights or a smaller scale.")
-    return most
+    return largest
 
 
 # --- costs ---------------------------------------------------------------------------------------------------------
@@ -148,14 +148,14 @@ def merged(
     [[2], [2], [0]]
     """
     given = fit_input(tree, noisy, weights, scale=scale, total=total, allowed=allowed)
-    most, cells = _bound(given, bound), given.noisy.shape[1]
+    largest, cells = _bound(given, bound), given.noisy.shape[1]
     rises: dict[tuple[int, int], Ints] = {}
     owners: dict[tuple[int, int], Ints] = {}
     for place in reversed(range(len(tree))):
         below = range(tree.child[place], tree.child[place + 1])
         for cell in range(cells):
-            rise, owners[place, cell] = _in_order([rises[child, cell] for child in below], most)
-            reach = (most if given.free[place, cell] else 0) if not below else len(rise)
+            rise, owners[place, cell] = _in_order([rises[child, cell] for child in below], largest)
+            reach = (largest if given.free[place, cell] else 0) if not below else len(rise)
             own = 2 * given.scale * np.arange(reach) + given.scale - 2 * given.noisy[place, cell]
             rises[place, cell] = given.scale * given.weights[place] * own + (rise if below else 0)
     table = np.zeros(given.noisy.shape, dtype=np.int64)
@@ -163,7 +163,7 @@ def merged(
     if given.total is None:
         table[0] = [np.count_nonzero(rise < 0) for rise in tops]
     else:
-        table[0] = np.bincount(_in_order(tops, most)[1][: given.total], minlength=cells)
+        table[0] = np.bincount(_in_order(tops, largest)[1][: given.total], minlength=cells)
     for place in range(len(tree)):
         first, count = tree.child[place], tree.child[place + 1] - tree.child[place]
         for cell in range(cells if count else 0):
@@ -172,9 +172,9 @@ def merged(
     return table
 
 
-def _in_order(rises: list[Ints], most: int) -> tuple[Ints, Ints]:
+def _in_order(rises: list[Ints], largest: int) -> tuple[Ints, Ints]:
     """The cheapest units of all children, `most` at most, and whose each one is."""
     every = np.concatenate([np.zeros(0, dtype=np.int64), *rises])
     owner = np.repeat(np.arange(len(rises)), [len(rise) for rise in rises])
-    order = np.argsort(every, kind="stable")[:most]
+    order = np.argsort(every, kind="stable")[:largest]
     return every[order], owner[order]

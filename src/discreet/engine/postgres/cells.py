@@ -7,7 +7,7 @@ read where they are written as ISO 8601 has it, with (BC) for years before 1.
 from fractions import Fraction
 
 from discreet.engine import beyond
-from discreet.engine.cells import Family, clamped_cases, is_double, is_too_wide, number
+from discreet.engine.cells import Family, clamped_cases, integer, is_double, is_too_wide, literal, number
 from discreet.query.compile.postgres import POSTGRES
 from discreet.query.layout import Store, engine_type, storage
 from discreet.schema import Column, Empty, Lattice, Schema, Type
@@ -99,8 +99,7 @@ def cell(schema: Schema, column: Column, read: str) -> str:
         case Type.BOOLEAN:
             return read
         case Type.INTEGER if not is_too_wide(lattice):
-            steps = _nearest(read, lattice) if lattice is not None else read
-            return steps if column.values is None else f"CASE WHEN {read} IN ({_values(column)}) THEN {steps} END"
+            return integer(read, column, _nearest)
         case Type.NUMBER | Type.INTEGER:
             return _number(read, lattice)
         case Type.DATE:
@@ -112,10 +111,6 @@ def cell(schema: Schema, column: Column, read: str) -> str:
 def sides(schema: Schema) -> dict[str, str]:
     """As `beyond.sides`, on what was read here."""
     return beyond.sides(schema, _literal, _is_nan)
-
-
-def _values(column: Column) -> str:
-    return ", ".join(map(str, column.values or ()))
 
 
 def _is_nan(sql: str) -> str:
@@ -197,8 +192,4 @@ def _floor(read: str, lattice: Lattice | None, unit: int) -> str:
 
 
 def _literal(number: Fraction) -> str:
-    try:
-        nearest = repr(float(number))
-    except OverflowError:
-        nearest = "Infinity" if number > 0 else "-Infinity"
-    return f"CAST('{nearest}' AS float8)"
+    return literal(number, "Infinity", "float8")

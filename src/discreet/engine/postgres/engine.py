@@ -20,7 +20,7 @@ import numpy as np
 from discreet.engine import prepare as layouts
 from discreet.engine.postgres import connect, prepare
 from discreet.engine.postgres.cells import family
-from discreet.engine.prepare import COUNTED, FACTS, GROUP_KEY, ID_KEY, ROW_KEY, Table, identifier, is_key, quoted
+from discreet.engine.prepare import COUNTED, FACTS, GROUP_KEY, ID_KEY, ROW_KEY, Table, identifier, is_key
 from discreet.engine.prepared import Columns, Prepared, PreparingEngine, copy_in_use, rows_gone
 from discreet.engine.protocol import Progress
 from discreet.engine.remembering import RememberingView
@@ -31,6 +31,7 @@ from discreet.errors import SourceUnavailable, engine_failed
 from discreet.metadata.address import Address
 from discreet.query.compile.postgres import POSTGRES
 from discreet.query.layout import SECRET, TABLE
+from discreet.query.meaning.names import text_in_sql
 from discreet.schema import Schema
 from discreet.schema.limits import Limits
 from discreet.schema.words import toml_value
@@ -98,7 +99,7 @@ class PostgresEngine(PreparingEngine):
     def _place(self) -> str:
         cluster = "SELECT system_identifier FROM pg_control_system()"
         database = "SELECT oid FROM pg_database WHERE datname = current_database()"
-        relation = f"to_regclass({quoted(self._rows())})::oid"
+        relation = f"to_regclass({text_in_sql(self._rows())})::oid"
         return ":".join(map(str, self._connect().execute(f"SELECT ({cluster}), ({database}), {relation}").fetchone()))
 
     def older_snapshots(self, snapshot: str) -> tuple[str, ...]:
@@ -160,7 +161,7 @@ class PostgresEngine(PreparingEngine):
         self._connection, self._opened = None, ""
 
     def _or_unavailable(self, action: Callable[[], Result]) -> Result:
-        """Do it before a charge; whatever the server says, the refusal is one, since its words may quote a cell."""
+        """Do it before a charge; every failure gets the same refusal, since the server's words may quote a cell."""
         with contextlib.suppress(ImportError):
             from psycopg import Error
 
@@ -187,7 +188,7 @@ class PostgresEngine(PreparingEngine):
                 return [_columns(connection, statement) for statement in statements]
 
     def _enter(self, connection: Any, snapshot: str) -> None:
-        """That state open and held, and the key of groups lent; its facts must be those that were charged for."""
+        """Open and hold that state; ValueError unless its facts are those that were charged for."""
         if self._opened == snapshot:
             return
         if not is_snapshot(snapshot):
@@ -219,7 +220,7 @@ class PostgresEngine(PreparingEngine):
     # --- preparing ---------------------------------------------------------------------------------------------------
 
     def _find_or_make(self, connection: Any, secret: Secret, tell: Progress) -> Prepared:
-        """One transaction on one snapshot of the server: digest, and where there is no such state yet, its tables."""
+        """Find the state of the present rows, or make it, in one transaction on one snapshot of the server."""
         tell("reading", _SHARE["reading"])
         preparing = _lock(secret.key_for("preparing", 16))
         connection.execute(f"SELECT pg_advisory_lock({preparing})")
@@ -258,7 +259,7 @@ class PostgresEngine(PreparingEngine):
         connect.take_back(connection, prepare.KEYS)
         counts = {name: str(_only(connection, f"SELECT count(*) FROM {table}")) for name, table in COUNTED.items()}
         entries = {**facts, "layout": self.layout, "format": str(layouts.FORMAT), **counts}
-        rows = ", ".join(f"({quoted(name)}, {quoted(fact)})" for name, fact in entries.items())
+        rows = ", ".join(f"({text_in_sql(name)}, {text_in_sql(fact)})" for name, fact in entries.items())
         connection.execute(f"CREATE TABLE {FACTS} AS SELECT * FROM (VALUES {rows}) AS facts (name, value)")
         connection.execute(f"ANALYZE {TABLE}")
 
@@ -267,7 +268,8 @@ class PostgresEngine(PreparingEngine):
         rows = self._rows()
         columns = connection.execute(
             "SELECT a.attname, format_type(a.atttypid, NULL) FROM pg_attribute a "
-            f"WHERE a.attrelid = to_regclass({quoted(rows)}) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"
+            f"WHERE a.attrelid = to_regclass({text_in_sql(rows)}) AND a.attnum > 0 AND NOT a.attisdropped "
+            "ORDER BY a.attnum"
         ).fetchall()
         shown = toml_value(self._address.shown)
         if not columns:
@@ -285,7 +287,7 @@ class PostgresEngine(PreparingEngine):
         return f"{self._prefix(secret)}{snapshot}"
 
     def _prefix(self, secret: Secret) -> str:
-        """Of the schemas of this dataset under this key; another's of the same name have another mark."""
+        """The prefix of this dataset's schemas; a dataset of the same name with another key has another."""
         return f"discreet_{re.sub('[^a-z0-9]', '', self.name.lower())[:11]}_{secret.key_for('schemas', 8)}_"
 
     def _states(self, connection: Any) -> list[str]:
@@ -295,7 +297,7 @@ class PostgresEngine(PreparingEngine):
 
     def _is_there(self, snapshot: str, space: str = "") -> bool:
         space = space or self._space(load_or_create_secret(self._key), snapshot)
-        facts = f"to_regclass({quoted(f'{identifier(space)}.{FACTS}')})"
+        facts = f"to_regclass({text_in_sql(f'{identifier(space)}.{FACTS}')})"
         return bool(_only(self._connect(), f"SELECT {facts} IS NOT NULL"))
 
     def _is_kept(self, snapshot: str) -> bool:

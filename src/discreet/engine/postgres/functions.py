@@ -101,7 +101,7 @@ def _wholes() -> tuple[str, ...]:
 
 
 def _texts() -> tuple[str, ...]:
-    """What texts say, as the other engine reads them: none that is of no such shape."""
+    """Functions that read numbers and moments from texts as the other engine does; other texts give NULL."""
     number = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
     double = (
         "s := lower(btrim(a, E' \\t\\n\\r\\f\\v')); "

@@ -215,9 +215,6 @@ def bin_labels(bins: Bins) -> tuple[str, ...]:
     """
     if bins.edges is None:
         raise ValueError("bins of a resolved question have edges")
-    pairs = list(pairwise(edge.isoformat() if isinstance(edge, date) else _number(edge) for edge in bins.edges))
+    edges = (edge.isoformat() if isinstance(edge, date) else toml_value(edge).strip('"') for edge in bins.edges)
+    pairs = list(pairwise(edges))
     return tuple(f"[{low}, {high}{']' if index == len(pairs) - 1 else ')'}" for index, (low, high) in enumerate(pairs))
-
-
-def _number(edge: Fraction) -> str:
-    return toml_value(edge).strip('"')

@@ -57,7 +57,7 @@ def result(name: str, items: list[Value]) -> Value:
         case "least" | "greatest" | "clamp":
             return _extreme(name, items)
         case "lower" | "upper" | "trim" | "length":
-            return _of_text(name, items[0])
+            return plain(texts.FUNCTIONS[name](items[0])) if isinstance(items[0], str) else None
         case _:
             return _of_number(name, items[0])
 
@@ -73,10 +73,6 @@ def _extreme(name: str, items: list[Value]) -> Value:
             return None
         best = item if is_better else best
     return best
-
-
-def _of_text(name: str, item: Value) -> Value:
-    return plain(texts.FUNCTIONS[name](item)) if isinstance(item, str) else None
 
 
 def _of_number(name: str, item: Value) -> Value:

@@ -42,7 +42,7 @@ def unprintable(name: str) -> bool:
 
 
 def text_in_sql(text: str) -> str:
-    """The text as a question must spell it: in single quotes."""
+    """The text as an SQL literal: in single quotes, with those inside doubled."""
     return "'" + text.replace("'", "''") + "'"
 
 

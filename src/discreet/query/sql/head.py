@@ -64,7 +64,8 @@ def head(words: "list[Token]", text: str) -> "tuple[Head, list[Token]]":
     if len(words) < 6 or words[4].token_type.name != "L_PAREN" or close is None or close + 1 == len(words):
         raise refusal(words[3].start, "OPTIONS is not followed by a list in brackets.", _WHY, f"Write {_EXAMPLE}.")
     typed = _typed_options(words[5:close], text)
-    options = Head(_options(typed), _caps(typed), text[words[1].start : words[close].end + 1])
+    caps = Caps(_whole(typed, "max_rows_contributed"), _whole(typed, "max_groups_contributed"))
+    options = Head(_options(typed), caps, text[words[1].start : words[close].end + 1])
     return options, [words[0], *words[close + 1 :]]
 
 
@@ -132,10 +133,6 @@ def _number(typed: dict[str, _Option], name: str) -> Fraction | None:
         fix = "Give a number such as 1e-7."
         raise refusal(option.start, "delta must be a decimal number from 0 to below 1.", _WHY, fix)
     return value
-
-
-def _caps(typed: dict[str, _Option]) -> Caps:
-    return Caps(_whole(typed, "max_rows_contributed"), _whole(typed, "max_groups_contributed"))
 
 
 def _whole(typed: dict[str, _Option], name: str) -> int | None:

@@ -86,8 +86,8 @@ def _table_from_top(tree: Tree, target: FitTarget, supply: Supply) -> Ints:
     table = np.zeros_like(target.targets)
     table[:1] = _best_rows(target, supply, slice(0, 1), np.zeros(1, dtype=np.int64), None)
     children = np.diff(tree.child)
-    for level in range(tree.depth - 1):
-        inner = int(tree.first[level]) + np.flatnonzero(children[tree.places(level)] > 0)
+    for tree_level in range(tree.depth - 1):
+        inner = int(tree.first[tree_level]) + np.flatnonzero(children[tree.places(tree_level)] > 0)
         filled = np.cumsum(children[inner] * table.shape[1]) // BATCH
         for parents in np.split(inner, np.flatnonzero(np.diff(filled)) + 1):
             rows = slice(int(tree.child[parents[0]]), int(tree.child[parents[-1] + 1]))
@@ -254,8 +254,8 @@ def _supply(tree: Tree, totals: Ints, open_cells: Bools) -> Supply:
     own, units = tree.leaves * kinds + which.ravel(), totals[tree.leaves]
     keys, amounts = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     units_by_level: list[tuple[Ints, Ints]] = []
-    for level in reversed(range(tree.depth)):
-        leaves_here = level_of == level
+    for tree_level in reversed(range(tree.depth)):
+        leaves_here = level_of == tree_level
         above = tree.parent[keys // kinds] * kinds + keys % kinds
         keys, index = np.unique(np.concatenate([own[leaves_here], above]), return_inverse=True)
         amounts = _sums_by_index(index, np.concatenate([units[leaves_here], amounts]), len(keys))

@@ -101,13 +101,13 @@ def _one_cell(tree: Tree, bounds: Bounds) -> Bools:
     floor, is_open = bounds.floor[:, 0], bounds.open[:, 0]
     extra = np.where(is_open, bounds.cost[:, 0], _NEVER)
     rank, needed = np.zeros(len(tree), dtype=np.int64), np.zeros(len(tree), dtype=np.int64)
-    for level in reversed(range(tree.depth - 1)):
-        here, under = tree.places(level), tree.places(level + 1)
+    for tree_level in reversed(range(tree.depth - 1)):
+        here, under = tree.places(tree_level), tree.places(tree_level + 1)
         inner = np.flatnonzero(np.diff(tree.child[here.start : here.stop + 1])) + here.start
         order = under.start + np.lexsort((extra[under], tree.parent[under]))
         rank[order] = np.arange(under.start, under.stop) - tree.child[tree.parent[order]]
         below, must, can = (
-            of_children(tree, column, level)[inner - here.start].astype(np.int64)
+            of_children(tree, column, tree_level)[inner - here.start].astype(np.int64)
             for column in (floor, (extra == -_NEVER).astype(np.int64), (extra < _NEVER).astype(np.int64))
         )
         needed[inner] = floor[inner] - below
@@ -118,8 +118,8 @@ def _one_cell(tree: Tree, bounds: Bounds) -> Bools:
         extra[inner] = np.where(down & up, both, np.where(up, -_NEVER, _NEVER))
     goes_up = np.zeros(len(tree), dtype=np.bool_)
     goes_up[0] = extra[0] < 0
-    for level in range(1, tree.depth):
-        under = tree.places(level)
+    for tree_level in range(1, tree.depth):
+        under = tree.places(tree_level)
         goes_up[under] = rank[under] < (needed + goes_up)[tree.parent[under]]
     return goes_up[:, None]
 

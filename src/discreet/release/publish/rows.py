@@ -69,10 +69,10 @@ def _place(about: Keys, table: Any) -> Ints:
     tree, rows = about.tree, table.num_rows
     place, wrong = np.full(rows, -1, dtype=np.int64), np.zeros(rows, dtype=np.bool_)
     open_end = np.ones(rows, dtype=np.bool_)
-    for level, name in enumerate(about.place_columns):
-        code = name_codes(table[name], place_names(tree, level))
+    for tree_level, name in enumerate(about.place_columns):
+        code = name_codes(table[name], place_names(tree, tree_level))
         named = code >= 0
-        child = _child(tree, level, place, code)
+        child = _child(tree, tree_level, place, code)
         wrong |= (code == UNKNOWN) | (named & (~open_end | (child < 0)))
         place = np.where(named, child, place)
         open_end &= named
@@ -81,9 +81,9 @@ def _place(about: Keys, table: Any) -> Ints:
     return np.where(wrong, -1, place)
 
 
-def _child(tree: Tree, level: int, parent: Ints, code: Codes) -> Ints:
+def _child(tree: Tree, tree_level: int, parent: Ints, code: Codes) -> Ints:
     """The place of a level with this parent and this name; −1 if there is none."""
-    rows, names = tree.places(level), place_names(tree, level)
+    rows, names = tree.places(tree_level), place_names(tree, tree_level)
     number = {name: code_of_name for code_of_name, name in enumerate(names)}
     name_numbers = np.array([number[name] for name in tree.names[rows]], dtype=np.int64)
     keys = (tree.parent[rows] + 1) * len(names) + name_numbers

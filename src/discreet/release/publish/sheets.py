@@ -1,12 +1,12 @@
 """Write Arrow tables as CSV in which no spreadsheet runs a formula: `inert.cell` guards every name."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from discreet.inert import cell
+from discreet.inert import cell, unused_name
 from discreet.release.publish.tidy import pyarrow
 
 _ROWS = 2**18  # written at once, so that memory does not grow with the table
@@ -20,18 +20,11 @@ def write_csv(table: Any, path: Path, *, notes: Mapping[str, str] | None = None)
     columns = [_guarded_column(column) for column in table.columns]
     safe = arrow.table(columns, names=[cell(name) for name in table.column_names])
     for name, note in (notes or {}).items():
-        safe = safe.append_column(_free(name, safe.column_names), _note_column(note, safe.num_rows))
+        safe = safe.append_column(unused_name(name, safe.column_names), _note_column(note, safe.num_rows))
     flat = arrow.schema([(field.name, _plain(field.type)) for field in safe.schema])
     with csv.CSVWriter(str(path), flat) as writer:
         for start in range(0, max(1, safe.num_rows), _ROWS):
             writer.write_table(safe.slice(start, _ROWS).cast(flat))
-
-
-def _free(name: str, taken: Sequence[str]) -> str:
-    """The name, with _ appended until no column has it."""
-    while name in taken:
-        name += "_"
-    return name
 
 
 def _note_column(note: str, rows: int) -> Any:

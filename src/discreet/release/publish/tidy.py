@@ -65,10 +65,7 @@ class Keys:
 
     def cells(self, view: Sequence[str]) -> int:
         """How many cells a place has in a view."""
-        return prod(len(labels) for labels in self._labels(view))
-
-    def _labels(self, view: Sequence[str]) -> list[tuple[Plain, ...]]:
-        return [labels for name, labels in zip(self.attributes, self.labels, strict=True) if name in view]
+        return prod(len(labels) for name, labels in zip(self.attributes, self.labels, strict=True) if name in view)
 
 
 def keys(release: "Release") -> Keys:
@@ -142,8 +139,8 @@ def _key_columns(about: Keys, views: Sequence[Sequence[str]]) -> dict[str, Any]:
     joined = [np.concatenate(each) if len(each) > 1 else each[0] for each in zip(*coded, strict=True)]
     depth = about.tree.depth
     columns = {LEVEL: _name_column(joined[0], about.tree.levels)}
-    for level, name in enumerate(about.place_columns):
-        columns[name] = _name_column(joined[1 + level], place_names(about.tree, level))
+    for tree_level, name in enumerate(about.place_columns):
+        columns[name] = _name_column(joined[1 + tree_level], place_names(about.tree, tree_level))
     for index, name in enumerate(about.label_columns):
         columns[name] = _label_column(joined[1 + depth + index], about.labels[index])
     return columns
@@ -177,8 +174,8 @@ def codes(about: Keys, view: Sequence[str]) -> list[Codes]:
     """For each row of a view: its level, its name on each level (−1 below), its labels (−1 if not in the view)."""
     tree, cells = about.tree, about.cells(view)
     columns = [np.repeat(tree.level.astype(np.int32), cells)]
-    for level, ancestors in enumerate(ancestry(tree)):
-        columns.append(np.repeat(place_codes(tree, level, ancestors), cells))
+    for tree_level, ancestors in enumerate(ancestry(tree)):
+        columns.append(np.repeat(place_codes(tree, tree_level, ancestors), cells))
     step = cells
     for name, labels in zip(about.attributes, about.labels, strict=True):
         if name not in view:
@@ -190,15 +187,15 @@ def codes(about: Keys, view: Sequence[str]) -> list[Codes]:
     return columns
 
 
-def place_names(tree: Tree, level: int) -> list[str]:
+def place_names(tree: Tree, tree_level: int) -> list[str]:
     """The names of a level, each once, in the order of the places."""
-    return list(dict.fromkeys(tree.names[tree.places(level)]))
+    return list(dict.fromkeys(tree.names[tree.places(tree_level)]))
 
 
-def place_codes(tree: Tree, level: int, ancestors: Ints) -> Codes:
+def place_codes(tree: Tree, tree_level: int, ancestors: Ints) -> Codes:
     """The number of each ancestor's name among `place_names`; −1 where there is none."""
-    rows = tree.places(level)
-    number = {name: code_of_name for code_of_name, name in enumerate(place_names(tree, level))}
+    rows = tree.places(tree_level)
+    number = {name: code_of_name for code_of_name, name in enumerate(place_names(tree, tree_level))}
     code = np.array([number[name] for name in tree.names[rows]], dtype=np.int32)
     return np.where(ancestors < 0, np.int32(-1), code[np.maximum(ancestors - rows.start, 0)])
 
