@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+import discreet as dp
 from discreet.bounded import RowLimit
 from discreet.engine import arrays as array_engine
 from discreet.engine import passes
@@ -16,12 +17,14 @@ from discreet.learn import additive, arrays, tables
 from discreet.learn.additive import AdditiveLearner
 from discreet.learn.arrays import Facts
 from discreet.learn.descent import CENTRE_SHARE, DescentPlan
+from discreet.learn.fit import fit_arrays
 from discreet.learn.linear import LinearLearner
 from discreet.learn.naive_bayes import NaiveBayesLearner
 from discreet.learn.price import parse_price
 from discreet.learn.steps import Steps
 from discreet.learn.subject import Subject
 from kernel.test_risk import clipped_without_intercept
+from learn import people
 from learn.watched import faults, reached, watched
 
 LEARNERS = {
@@ -249,3 +252,19 @@ def test_more_than_256_features_leave_room_for_the_number_of_rows():
     assert kernel_of("risk").sensitivity(public, subject.limit).linf <= 2**30
     sums = view.sum("risk", subject.columns, public).compute()
     assert sums[0] == 3 * 15 * 2**26
+
+
+def test_arrays_are_charged_to_a_ledger_of_the_same_unit_alone(tmp_path):
+    """A price for each row is no price for each person, and one for persons none for rows: one row less of a person
+    changes that person's part, and so moves sums twice as far as adding or removing does."""
+    X, y, _ = table(BASE, False)
+    facts = facts_of(LEARNERS["naive bayes"], ADD)
+    path = people.write(tmp_path, people.rows_of(20, 1))
+    with dp.open(path) as persons:
+        subject, view = REAL_SUBJECT(X, y, None, facts)
+        with pytest.raises(BadValue, match="those of the ledger"):
+            fit_arrays(LEARNERS["naive bayes"], subject, parse_price(1), view, persons)
+        assert persons.budget.charges == 0
+        subject, view = REAL_SUBJECT(X, y, np.arange(len(y)), facts)
+        fit_arrays(LEARNERS["naive bayes"], subject, parse_price(1), view, persons)
+        assert persons.budget.charges == 1
