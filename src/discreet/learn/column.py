@@ -111,7 +111,7 @@ class ModelColumn:
     def encoded(self, cells: Any) -> Floats | Ints:
         """The cells of rows that are not behind the gate, as a kernel sees those of the table."""
         if self.values is None:
-            return _numbers(cells, self.day)
+            return np.clip(_numbers(cells, self.day), float(self.low), float(self.high))  # as the table's cells are
         places = {value: place for place, value in enumerate(self.values)}
         listed = _list_of(cells)
         compared, key_of = (_TEXTS, _text) if self.is_coded else (_NUMBERS, _plain)

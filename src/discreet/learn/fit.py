@@ -15,7 +15,7 @@ from discreet import envelope
 from discreet.engine.protocol import Progress, View
 from discreet.envelope import Envelope, Part
 from discreet.errors import IntegrityError, bad
-from discreet.learn.learner import Facts, Learner, Model, Plan, Released, facts_of
+from discreet.learn.learner import Facts, Learner, Model, Plan, Released, facts_of, title_of
 from discreet.learn.price import Price
 from discreet.learn.privacy import GIVEN, WHOLE, Privacy, privacy_of
 from discreet.learn.steps import Steps
@@ -58,7 +58,7 @@ class Fit:
 def request_of(learner: Learner, plan: Plan, analyst: str | None = None) -> Request:
     """The request of a fit to its table."""
     subject = plan.subject
-    text = f"{learner.name} for {subject.target.name} from {len(subject.features)} features"
+    text = f"{title_of(learner)} for {subject.target.name} from {len(subject.features)} features"
     memo = {"text": text, "words": [subject.words(), *plan.mechanisms]}
     branches = path(subject.where, subject.schema)
     return Request(facts_of(learner, subject).to_json(), plan.price.terms, analyst, branches, memo)

@@ -55,7 +55,7 @@ class ForestLearner:
     def plan(self, subject: Subject, price: Price) -> "ForestPlan":
         """As `Learner.plan`: the law of the noise is that with the smaller variance."""
         require_classes(subject)
-        candidates = [price] if price.is_pure else [price, price.pure()]
+        candidates = price.laws()
         plans = [self._plan(subject, candidate, price.is_pure) for candidate in candidates]
         plan = min(plans, key=lambda plan: plan.deviation)
         require_pass(subject, plan.trees, plan.depth)

@@ -49,7 +49,7 @@ class GaussianBayesLearner:
     def plan(self, subject: Subject, price: Price) -> "MomentsPlan":
         """As `Learner.plan`: the law of the noise is that with the smaller variance."""
         require_classes(subject)
-        candidates = [price] if price.is_pure else [price, price.pure()]
+        candidates = price.laws()
         plan = min((MomentsPlan(subject, candidate) for candidate in candidates), key=lambda plan: plan.deviation)
         kernel_pass(subject.schema, "class_moments", subject.columns, plan.public)  # refused before the charge
         return plan

@@ -77,6 +77,14 @@ class Learner(Protocol):
     def plan(self, subject: Subject, price: Price) -> Plan: ...
 
 
+_TITLES = {"logistic": "logistic regression", "hinge": "linear classifier", "huber": "linear regression"}
+
+
+def title_of(learner: Learner) -> str:
+    """What people call the model: a linear one is named by its loss."""
+    return _TITLES.get(str(learner.options().get("loss")), learner.name)
+
+
 LATTICE = "whole numbers with exact noise"
 REAL = "real numbers: the proof is for exact arithmetic, and the last step rounds to a lattice with exact noise"
 

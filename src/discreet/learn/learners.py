@@ -38,7 +38,9 @@ def _linear(options: Options) -> Learner:
     weights = options.get("class_weight")
     given = {name: options[name] for name in ("loss", "solver", "norm", "rows", "alpha") if name in options}
     given["passes"] = amounts.count(options.get("passes", PASSES), "passes", 1, 1000)
-    return LinearLearner(**given, class_weight=None if weights is None else tuple(map(float, weights)))
+    return LinearLearner(
+        **given, class_weight=None if weights is None else tuple((name, float(weight)) for name, weight in weights)
+    )
 
 
 def _forest(options: Options) -> Learner:

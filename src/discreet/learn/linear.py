@@ -40,7 +40,7 @@ class LinearLearner:
     rows: int | None = None
     alpha: str | None = None
     passes: int = PASSES
-    class_weight: tuple[float, ...] | None = None
+    class_weight: tuple[tuple[Any, float], ...] | None = None  # of each class, 1 where it is not named
     name = "linear"
 
     def options(self) -> dict[str, Any]:
@@ -52,7 +52,7 @@ class LinearLearner:
             "rows": self.rows,
             "alpha": self.alpha,
             "passes": self.passes,
-            "class_weight": None if self.class_weight is None else list(self.class_weight),
+            "class_weight": None if self.class_weight is None else [list(pair) for pair in self.class_weight],
         }
 
     def plan(self, subject: Subject, price: Price) -> Plan:
@@ -65,6 +65,9 @@ class LinearLearner:
             require_number(subject)
         else:
             require_classes(subject)
+        if self.alpha is not None and (self.solver == "descent" or (self.solver == "auto" and not price.is_pure)):
+            fix = 'Leave it out, or give solver="objective", "output" or "adassp".'
+            raise bad("alpha", "must be left out for descent, whose ridge is where it stops", self.alpha, fix)
         solver = _chosen(self.loss, len(subject.classes), price) if self.solver == "auto" else self.solver
         return _PLANS[solver](self, subject, price)
 
@@ -79,6 +82,19 @@ def _chosen(loss: str, classes: int, price: Price) -> str:
     return "output" if loss == "huber" else "objective"
 
 
+def _weights(learner: LinearLearner, subject: Subject) -> tuple[float, ...] | None:
+    """The weight of each class in the order of the classes, the largest being 1."""
+    if learner.class_weight is None:
+        return None
+    named = dict(learner.class_weight)
+    unknown = [name for name in named if name not in subject.classes]
+    if unknown or subject.target.is_number:
+        shown = ", ".join(map(str, subject.classes)) or "none: the target is a number"
+        raise bad("class_weight", f"must name classes, which are {shown}", unknown, "Leave out the others.")
+    weights = [float(named.get(name, 1.0)) for name in subject.classes]
+    return tuple(weight / max(weights) for weight in weights)
+
+
 def _descent(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
     if price.is_pure:
         raise bad("delta", "must be above 0 for descent", 0, 'Give a delta, or solver="auto".')
@@ -86,16 +102,16 @@ def _descent(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
         raise bad("loss", "must be logistic for more than two classes", learner.loss, "Use LogisticRegression.")
     loss = "softmax" if learner.loss == "logistic" and len(subject.classes) > 2 else learner.loss
     norm = norm_of(learner.norm, subject)
-    return DescentPlan(subject, price, loss, norm, learner.passes, learner.rows, learner.class_weight)
+    return DescentPlan(subject, price, loss, norm, learner.passes, learner.rows, _weights(learner, subject))
 
 
 def _objective(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
-    own = ObjectiveLearner(learner.loss, learner.norm, learner.alpha, learner.rows, None, learner.class_weight)
+    own = ObjectiveLearner(learner.loss, learner.norm, learner.alpha, learner.rows, None, _weights(learner, subject))
     return own.plan(subject, price)
 
 
 def _output(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
-    own = OutputLearner(learner.loss, learner.norm, learner.alpha, learner.rows, None, learner.class_weight)
+    own = OutputLearner(learner.loss, learner.norm, learner.alpha, learner.rows, None, _weights(learner, subject))
     return own.plan(subject, price)
 
 

@@ -39,8 +39,7 @@ class NaiveBayesLearner:
     def plan(self, subject: Subject, price: Price) -> "NaiveBayesPlan":
         """As `Learner.plan`: the law of the noise is that with the smaller variance."""
         require_classes(subject)
-        prices = [price] if price.is_pure else [price, price.pure()]
-        return NaiveBayesPlan(min((tables_of(subject, each, bins=self.bins) for each in prices), key=_deviation))
+        return NaiveBayesPlan(min((tables_of(subject, law, bins=self.bins) for law in price.laws()), key=_deviation))
 
 
 def _deviation(tables: Tables) -> float:

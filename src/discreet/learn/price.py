@@ -27,6 +27,7 @@ class Price:
 
     terms: Terms
     sigma: Fraction | None
+    is_rho: bool = False  # it was typed as ρ, and (ε, δ) only state it
 
     @property
     def is_pure(self) -> bool:
@@ -49,9 +50,15 @@ class Price:
             return additive.laplace(sensitivity, self.terms.epsilon * share)
         return additive.gaussian_share(sensitivity, self.sigma, share)
 
-    def pure(self) -> "Price":
-        """The same ε without its δ."""
-        return Price(Terms(self.terms.epsilon, Fraction(0), self.terms.level, self.terms.typed_delta), None)
+    def laws(self) -> "tuple[Price, ...]":
+        """The prices to choose from: this one and, where δ is a gift that need not be taken, the same ε without it.
+
+        A price typed as ρ is none of ε: Laplace noise for its ε could cost many times that ρ.
+        """
+        if self.is_pure or self.is_rho:
+            return (self,)
+        terms = Terms(self.terms.epsilon, Fraction(0), self.terms.level, self.terms.typed_delta)
+        return self, Price(terms, None)
 
 
 def price_of(terms: Terms) -> Price:
@@ -78,4 +85,4 @@ def rho_price(rho: Any, delta: Fraction) -> Price:
         raise bad("delta", "must be above 0 with rho", delta, "ρ has no finite ε at δ = 0.")
     sigma = calibrate.zcdp_sigma(rho)
     epsilon = Fraction(amounts.rounded_up(price.epsilon(Gaussian(sigma), delta).value, 12))
-    return Price(Terms(epsilon, delta), sigma)
+    return Price(Terms(epsilon, delta), sigma, is_rho=True)

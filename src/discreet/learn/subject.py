@@ -70,9 +70,9 @@ class Subject:
 
     def words(self) -> str:
         """How a unit counts, in a sentence."""
-        each = "row" if self.schema.unit is None else self.schema.unit.key
-        if self.schema.max_rows == 1:
-            return f"Each {each} is one row."
+        if self.schema.unit is None:
+            return "Each row counts once."
+        each = self.schema.unit.key
         if self.max_rows == 1:
             return f"Each {each} counts with one of its rows, chosen by a keyed hash: one unit of influence."
         return f"Each {each} counts with at most {self.max_rows} of its rows, chosen by a keyed hash."

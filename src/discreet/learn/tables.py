@@ -48,7 +48,8 @@ class Tables:
         """What is measured."""
         law, each = "Laplace" if self.price.is_pure else "Gaussian", self.deviation
         count = len(self.tallies)
-        return f"{count} tables of counts by class, with {law} noise of standard deviation {each:.3g} on every count"
+        tables = "1 table" if count == 1 else f"{count} tables"
+        return f"{tables} of counts by class, with {law} noise of standard deviation {each:.3g} on every count"
 
     def measure(self, steps: Steps) -> dict[str, Ints]:
         """The noisy tables, in one step."""

@@ -8,9 +8,10 @@ from typing import Any
 from discreet.engine.protocol import Progress
 from discreet.errors import bad
 from discreet.learn.fit import Fit, fit_table
-from discreet.learn.learner import Learner, Plan
+from discreet.learn.learner import Learner, Plan, title_of
 from discreet.learn.price import Price, price_of, rho_price
 from discreet.learn.subject import Subject, subject_of
+from discreet.query.bound import path
 from discreet.query.explain import unit
 from discreet.query.nodes import Expr
 from discreet.table import Table
@@ -67,7 +68,7 @@ class Learning:
             return price_of(self.table.terms(epsilon, delta))
         typed = self.table.delta(delta)
         price = rho_price(rho, typed)
-        return Price(replace(price.terms, typed_delta=typed), price.sigma)
+        return replace(price, terms=replace(price.terms, typed_delta=typed))
 
     def plan(self, **price: Any) -> Plan:
         """The plan at that price; it reads no data."""
@@ -77,12 +78,12 @@ class Learning:
         """Price, noise and what would remain; free."""
         plan, schema = self.plan(**price), self.table.schema
         terms = plan.price.terms
-        title = f"{self.learner.name} for {self.subject.target.name}"
+        title = f"{title_of(self.learner)} for {self.subject.target.name}"
         quote = LearnQuote(
             title,
             terms.cost_json(schema.relation, unit(schema)),
             self.table.remaining(analyst),
-            self.table.remaining_after(plan.cost, terms, analyst=analyst),
+            self.table.remaining_after(plan.cost, terms, analyst=analyst, path=path(self.subject.where, schema)),
             (self.subject.words(), *(f"Measured: {mechanism}." for mechanism in plan.mechanisms)),
         )
         return self.table.stamped(quote)

@@ -43,7 +43,7 @@ class TreeLearner:
     def plan(self, subject: Subject, price: Price) -> "TreePlan":
         """As `Learner.plan`: the law of the noise is that with the smaller variance in the tables."""
         require_classes(subject)
-        candidates = [price] if price.is_pure else [price, price.pure()]
+        candidates = price.laws()
         plans = [self._plan(subject, candidate) for candidate in candidates]
         plan = min(plans, key=lambda plan: plan.tables.deviation)
         require_pass(subject, 1, plan.depth)

@@ -57,7 +57,7 @@ class LogisticRegression(_LinearClassifier):
 
     def learner(self) -> LinearLearner:
         """As `Estimator.learner`."""
-        return _learner(self, "logistic", _class_weight(self.class_weight, self.classes))
+        return _learner(self, "logistic", _class_weight(self.class_weight))
 
 
 class LinearClassifier(_LinearClassifier):
@@ -92,7 +92,7 @@ class LinearClassifier(_LinearClassifier):
         """As `Estimator.learner`."""
         if self.loss not in ("logistic", "hinge"):
             raise bad("loss", "must be 'logistic' or 'hinge'", self.loss, "Use LinearRegression for a number.")
-        return _learner(self, self.loss, _class_weight(self.class_weight, self.classes))
+        return _learner(self, self.loss, _class_weight(self.class_weight))
 
 
 class LinearRegression(Regressor):
@@ -124,7 +124,7 @@ class LinearRegression(Regressor):
         return _learner(self, "huber", None)
 
 
-def _learner(estimator: Any, loss: str, weight: tuple[float, ...] | None) -> LinearLearner:
+def _learner(estimator: Any, loss: str, weight: tuple[tuple[Any, float], ...] | None) -> LinearLearner:
     norm = None if estimator.norm is None else amounts.exact_text(amounts.positive(estimator.norm, "norm"))
     alpha = None if estimator.alpha is None else amounts.exact_text(amounts.positive(estimator.alpha, "alpha"))
     rows = None if estimator.rows is None else amounts.count(estimator.rows, "rows", 1, 2**32)
@@ -132,12 +132,11 @@ def _learner(estimator: Any, loss: str, weight: tuple[float, ...] | None) -> Lin
     return LinearLearner(loss, estimator.solver, norm, rows, alpha, passes, weight)
 
 
-def _class_weight(weights: Any, classes: Any) -> tuple[float, ...] | None:
-    """Public weights of the classes, scaled to at most 1."""
+def _class_weight(weights: Any) -> tuple[tuple[Any, float], ...] | None:
+    """Public weights by class; those from the rows, as "balanced" would take them, are refused."""
     if weights is None:
         return None
-    listed = (
-        [float(weights.get(name, 1)) for name in classes] if isinstance(weights, dict) else list(map(float, weights))
-    )
-    largest = max(listed)
-    return tuple(weight / largest for weight in listed)
+    if not isinstance(weights, dict) or not weights:
+        rule = "must be {class: weight}; weights that follow from the rows would not be public"
+        raise bad("class_weight", rule, weights, 'Give, for example, {"yes": 2}.')
+    return tuple((name, float(amounts.positive(weight, "class_weight"))) for name, weight in weights.items())
