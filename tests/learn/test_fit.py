@@ -191,3 +191,39 @@ def test_what_a_row_is_predicted_does_not_depend_on_the_rows_beside_it(name, col
     for first, end in ((0, 1), (1, 2), (3, 10), (7, 399), (399, 400)):
         part = {key: cells[first:end] for key, cells in features(columns).items()}
         assert (model.predict_proba(part) == together[first:end]).all()
+
+
+def test_a_price_typed_as_rho_is_charged_as_that_rho(columns):
+    for name in ("NaiveBayes", "RandomForest", "DecisionTree", "GaussianNaiveBayes", "AdditiveClassifier"):
+        estimator = getattr(dp.learn, name)(rho="0.001", delta="1e-8", **FACTS)
+        cost = estimator.fit(features(columns), columns["sick"]).privacy_.cost
+        assert price.zcdp(cost).value <= Fraction(1, 1000)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_rows_beyond_the_bounds_are_predicted_as_those_at_the_bounds(name, columns):
+    model = getattr(dp.learn, name)(epsilon=5, delta="1e-6", **FACTS).fit(features(columns), columns["sick"])
+    ages = np.array([18.0, 90.0, -1e9, 1e9, -np.inf, np.inf])
+    odds = model.predict_proba({"age": ages, "sex": np.array(["f"] * 6), "region": np.array(["n"] * 6)})
+    assert (odds[[2, 4]] == odds[0]).all()
+    assert (odds[[3, 5]] == odds[1]).all()
+
+
+def test_weights_of_classes_are_named_and_public(columns, dataset):
+    weighted = {"yes": 4}
+    plain, heavy = (
+        dp.learn.LogisticRegression(class_weight=weights, **HUGE, **FACTS).fit(features(columns), columns["sick"])
+        for weights in (None, weighted)
+    )
+    odds = [model.predict_proba(features(columns))[:, 1].mean() for model in (plain, heavy)]
+    assert odds[1] > odds[0] + 0.1
+    dataset.learn(dp.learn.LogisticRegression(class_weight=weighted), target="sick").quote(epsilon=1, delta="1e-6")
+    for weights in ("balanced", [1, 2], {}, {"maybe": 2}, {"yes": -1}):
+        estimator = dp.learn.LogisticRegression(class_weight=weights, epsilon=1, delta="1e-6", **FACTS)
+        with pytest.raises(BadValue, match="class_weight"):
+            estimator.fit(features(columns), columns["sick"])
+
+
+def test_a_ridge_that_descent_would_not_use_is_refused(columns):
+    with pytest.raises(BadValue, match="alpha"):
+        dp.learn.LogisticRegression(alpha=3, epsilon=1, delta="1e-6", **FACTS).fit(features(columns), columns["sick"])

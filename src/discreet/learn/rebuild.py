@@ -50,6 +50,7 @@ def description_of(fit: Fit) -> dict[str, Any]:
             "epsilon": str(price.terms.epsilon),
             "delta": str(price.terms.delta),
             "sigma": None if price.sigma is None else str(price.sigma),
+            "rho": price.is_rho,
         },
         "privacy": fit.privacy.to_json(),
     }
@@ -142,7 +143,7 @@ def _fraction(text: Any) -> Fraction:
 def _price(stored: Mapping[str, Any]) -> Price:
     terms = Terms.parse(_fraction(stored["epsilon"]), _fraction(stored["delta"]))
     sigma = None if stored["sigma"] is None else amounts.positive(_fraction(stored["sigma"]), "sigma")
-    return Price(terms, sigma)
+    return Price(terms, sigma, is_rho=stored["rho"] is True)
 
 
 def _require_scores(fit: Fit) -> None:
