@@ -67,7 +67,7 @@ def test_an_equal_fit_is_replayed_for_nothing(name, dataset, columns):
 def test_a_fit_charges_what_its_quote_says(name, dataset):
     task = dataset.learn(getattr(dp.learn, name)(), target="sick", features=FEATURES)
     quote = task.quote(epsilon="1.5", delta="1e-6")
-    before = dataset.budget.spent.epsilon
+    before = 0 if dataset.budget is None else dataset.budget.spent.epsilon
     model = task.fit(epsilon="1.5", delta="1e-6")
     assert dataset.budget.spent.epsilon - before == Fraction(quote.cost["epsilon"]) == Fraction(3, 2)
     assert price.delta(model.privacy_.cost, model.privacy_.epsilon).value <= model.privacy_.delta
@@ -227,3 +227,16 @@ def test_weights_of_classes_are_named_and_public(columns, dataset):
 def test_a_ridge_that_descent_would_not_use_is_refused(columns):
     with pytest.raises(BadValue, match="alpha"):
         dp.learn.LogisticRegression(alpha=3, epsilon=1, delta="1e-6", **FACTS).fit(features(columns), columns["sick"])
+
+
+@pytest.mark.parametrize("solver", ["descent", "output", "adassp"])
+def test_a_regression_is_linear_in_long_ranges(solver):
+    """Long ranges of features are scaled by their logarithm in classifiers; a number that is predicted never is."""
+    numbers = np.random.default_rng(5)
+    income = numbers.uniform(0, 50_000, 4000)
+    pay = 1000 + income / 2 + numbers.normal(0, 200, 4000)
+    estimator = dp.learn.LinearRegression(
+        epsilon=10_000, delta="1e-6", bounds={"income": (0, 50_000)}, target_bounds=(0, 30_000), solver=solver
+    )
+    model = estimator.fit({"income": income}, pay)
+    assert model.score({"income": income}, pay) > 0.97

@@ -4,8 +4,8 @@
     numbers      columns with bounds: a number scaled to −1 … 1, or the bin it lies in
 
 Bins are cut from the bounds: one for each value where there are few, else evenly, and evenly in ln(1 + x) where the
-bounds begin at 0, for amounts and counts have most of their mass there.  A number that is not binned is scaled by its
-logarithm where its range is long (`is_long`).
+bounds begin at 0, for amounts and counts have most of their mass there.  A number that is not binned is scaled evenly,
+and in a classifier by its logarithm where its range is long (`is_long`).
 """
 
 from collections.abc import Mapping
@@ -102,11 +102,17 @@ class ModelColumn:
         return {"size": len(self.values)} if self.is_coded else {"values": [float(value) for value in self.values]}
 
     def described_number(self) -> dict[str, Any]:
-        """Its number, as a kernel is told of it; a category is told by its cells."""
+        """Its number, scaled evenly, as a kernel is told of it; a category is told by its cells."""
         if self.values is not None:
             return self.described_cells(0)
-        scale = "log" if self.is_long else "even"
-        return {"low": float(self.low), "high": float(self.high), "scale": scale}
+        return {"low": float(self.low), "high": float(self.high)}
+
+    def described_feature(self) -> dict[str, Any]:
+        """The same as a feature of a classifier: a long range by its logarithm.
+
+        A regression is linear in the number itself, and so is not told so.
+        """
+        return self.described_number() | ({"scale": "log"} if self.is_number and self.is_long else {})
 
     def encoded(self, cells: Any) -> Floats | Ints:
         """The cells of rows that are not behind the gate, as a kernel sees those of the table."""

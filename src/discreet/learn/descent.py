@@ -186,7 +186,10 @@ class DescentPlan:
 
     @property
     def _features(self) -> list[dict[str, Any]]:
-        return [feature.described_number() for feature in self.subject.features]
+        features = self.subject.features
+        if self.loss == "huber":
+            return [feature.described_number() for feature in features]
+        return [feature.described_feature() for feature in features]
 
     @property
     def _width(self) -> int:

@@ -71,7 +71,7 @@ class MomentsPlan:
     @cached_property
     def public(self) -> dict[str, Any]:
         """The parameters of the kernel."""
-        described = [feature.described_number() for feature in self.subject.features]
+        described = [feature.described_feature() for feature in self.subject.features]
         return {"features": described, "target": self.subject.target.described_cells(0), "rows": self.subject.max_rows}
 
     @cached_property

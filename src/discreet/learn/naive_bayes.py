@@ -19,7 +19,7 @@ from discreet.learn.learner import LATTICE, Released
 from discreet.learn.price import Price
 from discreet.learn.steps import Steps
 from discreet.learn.subject import Subject, require_classes
-from discreet.learn.tables import Tables, tables_of
+from discreet.learn.tables import Tables, deviation_of, tables_of
 from discreet.ndarrays import Floats, Ints
 from discreet.noise.powers import exp_minus
 from discreet.privacy.cost import Cost
@@ -39,11 +39,8 @@ class NaiveBayesLearner:
     def plan(self, subject: Subject, price: Price) -> "NaiveBayesPlan":
         """As `Learner.plan`: the law of the noise is that with the smaller variance."""
         require_classes(subject)
-        return NaiveBayesPlan(min((tables_of(subject, law, bins=self.bins) for law in price.laws()), key=_deviation))
-
-
-def _deviation(tables: Tables) -> float:
-    return tables.deviation
+        law = min(price.laws(), key=lambda law: deviation_of(subject, law))
+        return NaiveBayesPlan(tables_of(subject, law, bins=self.bins))
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,10 @@ def shape_of(
         raise bad(f"target {subject.target.name!r}", "must have two classes for this solver", len(subject.classes), fix)
     if class_weight is not None and (len(class_weight) != 2 or not all(0 < weight <= 1 for weight in class_weight)):
         raise bad("class_weight", "must be two numbers above 0, at most 1", class_weight, "Scale them.")
-    features = tuple(feature.described_number() for feature in subject.features)
+    is_linear = loss.name == "huber"
+    features = tuple(
+        feature.described_number() if is_linear else feature.described_feature() for feature in subject.features
+    )
     longest = sqrt(len(features) + 1)
     limit = Fraction(int(_NORM * longest * UNIT), UNIT) if norm is None else amounts.positive(norm, "norm")
     shape = Shape(features, subject.target.described_number(), limit, subject.max_rows, class_weight)

@@ -1,7 +1,7 @@
 """The noisy tables class × cell of all features, planned as one release: which bins, which noise."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import log2, sqrt
 
@@ -64,14 +64,17 @@ class Tables:
 
 def tables_of(subject: Subject, price: Price, share: Fraction = Fraction(1), bins: int | None = None) -> Tables:
     """The tables for that share of the price; the number of bins follows from the noise unless it is given."""
-    each = share / len(subject.features)
-    tallies = tables_tallies(subject, LEAST_BINS if bins is None else bins)
-    noise = _noise(tallies, price, each)
-    if bins is None:  # how far a unit moves a table does not depend on its bins
-        bins = bins_for(_deviation(noise))
-        tallies = tables_tallies(subject, bins)
-        noise = _noise(tallies, price, each)
-    return Tables(subject, price, bins, tallies, noise)
+    if bins is None:
+        bins = bins_for(deviation_of(subject, price, share))
+    tallies = tables_tallies(subject, bins)
+    return Tables(subject, price, bins, tallies, _noise(tallies, price, share / len(subject.features)))
+
+
+def deviation_of(subject: Subject, price: Price, share: Fraction = Fraction(1)) -> float:
+    """The standard deviation of the noise of one count, from the first feature: bins hardly change how far a unit moves
+    a table, and plans must be quick."""
+    first = replace(subject, features=subject.features[:1])
+    return _deviation(_noise(tables_tallies(first, LEAST_BINS), price, share / len(subject.features)))
 
 
 def _noise(tallies: Mapping[str, Tally], price: Price, share: Fraction) -> dict[str, Additive]:
