@@ -27,8 +27,8 @@ ADULT_AIMS: Aims = {
 GERMAN_AIMS: Aims = {BEST: (None, 0.71, 0.765)}
 DIABETES_AIMS: Aims = {BEST: (0.648, 0.680, 0.685)}
 LINEAR_AIMS: Aims = {"LinearRegression": (0.76, 0.795, None)}
-WORST = Aim(least=0.70)  # R² at ε = 0.1
-BAYES_TIME, ADDITIVE_TIME, LOGISTIC_TIME = Aim(most=1.5), Aim(most=1.2), Aim(most=2)
+WORST = Aim(at_least=0.70)  # R² at ε = 0.1
+BAYES_TIME, ADDITIVE_TIME, LOGISTIC_TIME = Aim(at_most=1.5), Aim(at_most=1.2), Aim(at_most=2)
 MEBIBYTE = 2**20
 
 
@@ -39,23 +39,23 @@ def report() -> Report:
     figures: dict[str, Any] = {}
     if folder() is None:
         notes.append("Not measured: real tables; DISCREET_DATA names no folder.")
-        found = _of_splits("invented", learn_accuracy.random_splits(learn_data.invented(20_000)), 3)
-        tables.append(_areas_table("How well: an invented table", "20,000 rows.", found, {}))
-        figures["invented"] = _figures(found)
+        scores = _of_splits("invented", learn_accuracy.random_splits(learn_data.invented(20_000)), 3)
+        tables.append(_areas_table("How well: an invented table", "20,000 rows.", scores, {}))
+        figures["invented"] = _figures(scores)
     else:
-        for name, (table, found, absent) in _real().items():
+        for name, (table, scores, absent) in _real().items():
             tables.append(table)
-            figures[name] = _figures(found)
+            figures[name] = _figures(scores)
             notes += absent
     linear = learn_linear.made()
-    found, absent = learn_linear.scores(linear), learn_linear.peers(linear)
-    regressions = [*found, *absent[0]]
+    scores, absent = learn_linear.scores(linear), learn_linear.peers(linear)
+    regressions = [*scores, *absent[0]]
     logistic, growth = learn_speed.logistic(), learn_speed.growth()
     tables += [_linear_table(regressions), _logistic_table(logistic), _growth_table(growth)]
     figures |= {
         "linear regression": _figures(regressions),
-        "logistic": [vars(one) | {"ratio": one.ratio} for one in logistic],
-        "growth": [vars(one) | {"ratio": one.ratio} for one in growth],
+        "logistic": [vars(timing) | {"ratio": timing.ratio} for timing in logistic],
+        "growth": [vars(timing) | {"ratio": timing.ratio} for timing in growth],
     }
     return Report(tuple(tables), figures, tuple(dict.fromkeys([*notes, *absent[1]])))
 
@@ -98,19 +98,19 @@ def _of_splits(name: str, splits: Any, draws: int) -> list[Score]:
     ]
 
 
-def _figures(found: Sequence[Score]) -> list[dict[str, Any]]:
-    return [vars(score) | {"mean": score.mean, "deviation": score.deviation} for score in found]
+def _figures(scores: Sequence[Score]) -> list[dict[str, Any]]:
+    return [vars(score) | {"mean": score.mean, "deviation": score.deviation} for score in scores]
 
 
 # --- tables --------------------------------------------------------------------------------------------------------
 
 
-def _areas_table(title: str, meaning: str, found: Sequence[Score], aims: Aims) -> Table:
+def _areas_table(title: str, meaning: str, scores: Sequence[Score], aims: Aims) -> Table:
     """A row for each model, the aims beside it; the best of ours, ε by ε, first."""
-    ours = [score for score in found if score.model in learn_accuracy.MODELS]
+    ours = [score for score in scores if score.model in learn_accuracy.MODELS]
     top = tuple(best(ours).values())
-    names = dict.fromkeys(score.model for score in found)
-    rows = (_row(name, [score for score in found if score.model == name], aims) for name in names)
+    names = dict.fromkeys(score.model for score in scores)
+    rows = (_row(name, [score for score in scores if score.model == name], aims) for name in names)
     columns = ("model", *(f"ε = {epsilon:g}" for epsilon in EPSILONS), "aims", "met", "fit CPU s")
     meaning = f"{meaning} Area under the curve on test rows, mean ± standard deviation of single draws."
     return Table(title, meaning, columns, (_row(BEST, top, aims), *rows))
@@ -121,7 +121,8 @@ def _row(name: str, scores: Sequence[Score], aims: Aims) -> tuple[str, ...]:
     if scores[0].epsilon is None:  # without privacy
         return (name, "", "", _mean(scores[0]), "", "", seconds)
     goals = aims.get(name, ())
-    met = [verdict(Aim(least=goal), score.mean) for goal, score in zip(goals, scores, strict=False) if goal is not None]
+    pairs = zip(goals, scores, strict=False)
+    met = [verdict(Aim(at_least=goal), score.mean) for goal, score in pairs if goal is not None]
     told = " / ".join("–" if goal is None else f"≥ {goal:g}" for goal in goals)
     return (name, *map(_mean, scores), told, ", ".join(met), seconds)
 
@@ -132,10 +133,10 @@ def _mean(score: Score) -> str:
     return f"{score.mean:.4f}" + (f" ± {score.deviation:.4f}" if len(score.areas) > 1 else "")
 
 
-def _linear_table(found: Sequence[Score]) -> Table:
+def _linear_table(scores: Sequence[Score]) -> Table:
     rows = []
-    for model in dict.fromkeys(score.model for score in found):
-        own = [score for score in found if score.model == model]
+    for model in dict.fromkeys(score.model for score in scores):
+        own = [score for score in scores if score.model == model]
         worst = min(own[0].areas)
         is_ours = model in LINEAR_AIMS
         judged = f"{worst:.3f}, aim {WORST.text()}: {verdict(WORST, worst)}" if is_ours else f"{worst:.3g}"
@@ -151,9 +152,9 @@ def _linear_table(found: Sequence[Score]) -> Table:
 
 def _logistic_table(timings: Sequence[Logistic]) -> Table:
     rows = []
-    for one in timings:
-        seconds = (f"{number:.3f}" for number in (one.reading, one.fitting, one.encoding, one.solving))
-        rows.append((f"{one.epsilon:g}", *seconds, f"{one.ratio:.2f}", verdict(LOGISTIC_TIME, one.ratio)))
+    for timing in timings:
+        seconds = (f"{number:.3f}" for number in (timing.reading, timing.fitting, timing.encoding, timing.solving))
+        rows.append((f"{timing.epsilon:g}", *seconds, f"{timing.ratio:.2f}", verdict(LOGISTIC_TIME, timing.ratio)))
     meaning = (
         "CPU seconds, medians, one thread, the rows of Adult. Ours: columns are read from arrays of numbers and texts, "
         "then fitted, all passes, noise and gate included. scikit-learn: ColumnTransformer makes a sparse table, then "

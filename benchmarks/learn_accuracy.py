@@ -82,11 +82,11 @@ def scores(
 
 
 def _one(model: str, epsilon: float, train: Rows, test: Rows) -> tuple[float, float, float]:
-    made = estimator(model, epsilon, train)
+    model_of_draw = estimator(model, epsilon, train)
     started = time.process_time()
-    made.fit(dict(train.columns), train.target, units=train.units)
+    model_of_draw.fit(dict(train.columns), train.target, units=train.units)
     fitted = time.process_time()
-    shares = made.predict_proba(dict(test.columns))[:, -1]
+    shares = model_of_draw.predict_proba(dict(test.columns))[:, -1]
     return area(test, shares), fitted - started, time.process_time() - fitted
 
 
@@ -126,8 +126,8 @@ def without_privacy(splits: Callable[[int], Split], draws: int) -> list[Score]:
                 started = time.process_time()
                 model.fit(tables[0], train.positive)
                 fitted = time.process_time()
-                found = area(test, model.predict_proba(tables[1])[:, 1])
-            each.setdefault(name, []).append((found, fitted - started, time.process_time() - fitted))
+                auc = area(test, model.predict_proba(tables[1])[:, 1])
+            each.setdefault(name, []).append((auc, fitted - started, time.process_time() - fitted))
     return [_score(name, None, runs) for name, runs in each.items()]
 
 
@@ -149,10 +149,10 @@ def random_splits(rows: Rows) -> Callable[[int], Split]:
     return lambda draw: learn_data.random_split(rows, draw)
 
 
-def best(found: Sequence[Score]) -> dict[float, Score]:
+def best(scores: Sequence[Score]) -> dict[float, Score]:
     """The model with the highest mean at each ε."""
-    epsilons = dict.fromkeys(score.epsilon for score in found if score.epsilon is not None)
+    epsilons = dict.fromkeys(score.epsilon for score in scores if score.epsilon is not None)
     return {
-        epsilon: max((score for score in found if score.epsilon == epsilon), key=lambda score: score.mean)
+        epsilon: max((score for score in scores if score.epsilon == epsilon), key=lambda score: score.mean)
         for epsilon in epsilons
     }

@@ -122,8 +122,8 @@ class Rows:
 def _places(column: NDArray[Any], values: tuple[str, ...]) -> Ints:
     """The place of each value, all of which are listed."""
     order = np.argsort(values)
-    found: Ints = order[np.searchsorted(np.array(values)[order], column.astype(str))]
-    return found
+    codes: Ints = order[np.searchsorted(np.array(values)[order], column.astype(str))]
+    return codes
 
 
 def adult() -> tuple[Rows, Rows]:

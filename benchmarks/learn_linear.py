@@ -42,22 +42,22 @@ def scores(table: Linear, draws: int = DRAWS, epsilons: tuple[float, ...] = EPSI
     from sklearn.linear_model import LinearRegression
     from sklearn.metrics import r2_score
 
-    found = []
+    results = []
     for epsilon in epsilons:
         runs = []
         for _ in range(draws):
             model = learn.LinearRegression(epsilon=epsilon, delta=DELTA, bounds=(-1, 1), target_bounds=(-1, 1))
             runs.append(_run(model, table, r2_score))
-        found.append(_score("LinearRegression", epsilon, runs))
-    return [*found, _score("scikit-learn least squares", None, [_run(LinearRegression(), table, r2_score)])]
+        results.append(_score("LinearRegression", epsilon, runs))
+    return [*results, _score("scikit-learn least squares", None, [_run(LinearRegression(), table, r2_score)])]
 
 
 def _run(model: Any, table: Linear, measure: Any) -> tuple[float, float, float]:
     started = time.process_time()
     model.fit(table.x, table.y)
     fitted = time.process_time()
-    found = float(measure(table.test_y, model.predict(table.test_x)))
-    return found, fitted - started, time.process_time() - fitted
+    score = float(measure(table.test_y, model.predict(table.test_x)))
+    return score, fitted - started, time.process_time() - fitted
 
 
 def peers(table: Linear, draws: int = DRAWS, epsilons: tuple[float, ...] = EPSILONS) -> tuple[list[Score], list[str]]:

@@ -30,7 +30,7 @@ def scores(
     peers: Sequence[str], tables: Mapping[str, Any], epsilons: Sequence[float], draws: int
 ) -> tuple[list[Score], list[str]]:
     """Areas under the curve, or R² where the tables are those of a regression."""
-    found: list[Score] = []
+    scores: list[Score] = []
     notes: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tables.npz"
@@ -48,13 +48,13 @@ def scores(
             if done.returncode:
                 notes.append(f"Not measured: {peer} failed with exit code {done.returncode}.")
                 continue
-            found += [
-                Score(one["model"], one["epsilon"], tuple(one["scores"]), one["seconds"])
-                for one in json.loads(done.stdout)
+            scores += [
+                Score(row["model"], row["epsilon"], tuple(row["scores"]), row["seconds"])
+                for row in json.loads(done.stdout)
             ]
     for note in notes:
         print(note, file=sys.stderr)
-    return found, notes
+    return scores, notes
 
 
 def _tables(train: Rows, test: Rows) -> dict[str, Any]:

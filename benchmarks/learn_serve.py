@@ -24,7 +24,7 @@ def serve(models: Mapping[str, Fit], arguments: list[str]) -> None:
     path, epsilons, draws = arguments[0], json.loads(arguments[1]), json.loads(arguments[2])
     with np.load(path) as file:
         table = dict(file)
-    found = []
+    results = []
     for name, fit in models.items():
         if name.endswith("LinearRegression") != ("is_regression" in table):
             continue
@@ -35,9 +35,11 @@ def serve(models: Mapping[str, Fit], arguments: list[str]) -> None:
                 predict = fit(table, epsilon)
                 seconds.append(time.process_time() - started)
                 scores.append(_score(table, predict("test")))
-            found.append({"model": name, "epsilon": epsilon, "scores": scores, "seconds": sorted(seconds)[draws // 2]})
+            results.append(
+                {"model": name, "epsilon": epsilon, "scores": scores, "seconds": sorted(seconds)[draws // 2]}
+            )
             print(f"  {name} at ε = {epsilon:g}", file=sys.stderr, flush=True)
-    print(json.dumps(found))
+    print(json.dumps(results))
 
 
 def _score(table: Table, predicted: Any) -> float:

@@ -70,12 +70,12 @@ class Logistic:
 
 def growth() -> list[Growth]:
     """Each size in a process of its own."""
-    return [Growth(**one) for rows, rounds in SIZES for one in _apart("growth", rows, rounds)]
+    return [Growth(**figures) for rows, rounds in SIZES for figures in _apart("growth", rows, rounds)]
 
 
 def logistic(rounds: int = ROUNDS) -> list[Logistic]:
     """In a process with one thread."""
-    return [Logistic(**one) for one in _apart("logistic", rounds)]
+    return [Logistic(**figures) for figures in _apart("logistic", rounds)]
 
 
 def _apart(*words: object) -> Any:
@@ -256,4 +256,4 @@ def _frame(train: Rows) -> Any:
 if __name__ == "__main__":
     _what, *_numbers = sys.argv[1:]
     _work = growth_here if _what == "growth" else logistic_here
-    print(json.dumps([asdict(one) for one in _work(*map(int, _numbers))]))  # type: ignore[operator]
+    print(json.dumps([asdict(figures) for figures in _work(*map(int, _numbers))]))  # type: ignore[operator]

@@ -21,9 +21,9 @@ def test_columns_are_encoded_by_public_facts_alone():
 
 def test_splits_are_public_and_keep_persons_whole():
     rows = learn_data.invented(500)
-    (train, test), (again, _) = (learn_data.random_split(rows, 3) for _ in range(2))
+    (train, test), (repeated, _) = (learn_data.random_split(rows, 3) for _ in range(2))
     assert (len(train), len(test)) == (400, 100)
-    assert np.array_equal(train.columns["amount"], again.columns["amount"])
+    assert np.array_equal(train.columns["amount"], repeated.columns["amount"])
     persons = learn_data.Rows(**vars(rows) | {"units": np.arange(500) // 5})
     train, test = learn_data.random_split(persons, 3)
     assert not set(train.units) & set(test.units)
@@ -33,13 +33,13 @@ def test_splits_are_public_and_keep_persons_whole():
 def test_every_model_that_is_there_is_scored_at_every_epsilon():
     splits = learn_accuracy.random_splits(learn_data.invented(2000))
     models = ("NaiveBayes", "NaiveBayes, δ = 0")
-    found = [
+    scores = [
         *learn_accuracy.scores(splits, 2, models=models, epsilons=(1, 10)),
         *learn_accuracy.without_privacy(splits, 1),
     ]
-    assert [(score.model, score.epsilon) for score in found[:4]] == [(model, e) for model in models for e in (1, 10)]
-    assert all(len(score.areas) == 2 and 0.3 < score.mean < 1 for score in found[:4])
-    assert all(score.mean > 0.7 for score in found[4:])
+    assert [(score.model, score.epsilon) for score in scores[:4]] == [(model, e) for model in models for e in (1, 10)]
+    assert all(len(score.areas) == 2 and 0.3 < score.mean < 1 for score in scores[:4])
+    assert all(score.mean > 0.7 for score in scores[4:])
     assert set(learn_accuracy.present()) | set(learn_accuracy.absent()) == set(learn_accuracy.MODELS)
     assert {"NaiveBayes", "AdditiveClassifier", "LogisticRegression"} <= set(learn_accuracy.present())
 
@@ -100,8 +100,8 @@ def test_a_fit_is_timed_beside_what_it_asked(tmp_path, monkeypatch):
 
 def test_logistic_regression_is_timed_beside_scikit_learn():
     timings = learn_speed.logistic_here(1, learn_data.invented(500))
-    assert [one.epsilon for one in timings] == [0.1, 1, 10]
-    assert all(one.solving > 0 and one.encoding > 0 and one.reading > 0 for one in timings)
+    assert [timing.epsilon for timing in timings] == [0.1, 1, 10]
+    assert all(timing.solving > 0 and timing.encoding > 0 and timing.reading > 0 for timing in timings)
 
 
 def test_times_are_judged():
