@@ -13,9 +13,9 @@ from discreet.privacy.cost import Pure
 
 def test_without_data_the_topic_says_what_is_not_measured(monkeypatch):
     monkeypatch.delenv("DISCREET_DATA", raising=False)
-    made = fairness.report()
-    assert made.tables == ()
-    assert "DISCREET_DATA" in made.notes[0]
+    report = fairness.report()
+    assert report.tables == ()
+    assert "DISCREET_DATA" in report.notes[0]
 
 
 def test_the_advantage_is_that_of_the_formula():

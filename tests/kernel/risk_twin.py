@@ -104,14 +104,14 @@ def shortened(slopes, public):
 
 def risk(units, public):
     """Σ over units of the gradients of their first rows."""
-    norm, most = int(public["norm"] * UNIT), public.get("rows", 1)
+    norm, row_limit = int(public["norm"] * UNIT), public.get("rows", 1)
     weights = public["weights"].tolist()
     width = len(design_row(units[0][0], public)) if units else len(weights)
     lines = [weights[first : first + width] for first in range(0, len(weights), width)]
     offset = np.asarray(public.get("offset", [0] * len(lines))).tolist()
     total = [0] * len(weights)
     for unit in units:
-        counted = unit[:most]
+        counted = unit[:row_limit]
         share = 1.0 if len(counted) == 1 else SHORT / len(counted)
         for row in counted:
             x = design_row(row, public)
@@ -133,8 +133,8 @@ def risk(units, public):
 ODD = [math.nan, math.inf, -math.inf, 1e308, -1e308, 1e-310, -0.0, 0.0, 9.0, 10.0]
 
 
-def invented_rows(public, seed, units, *, most=4, wild=0.15):
-    """Units of 1 to `most` rows: codes, numbers inside and beyond bounds, empty and infinite ones."""
+def invented_rows(public, seed, units, *, max_rows=4, wild=0.15):
+    """Units of 1 to `max_rows` rows: codes, numbers inside and beyond bounds, empty and infinite ones."""
     numbers = np.random.default_rng(seed)
 
     def cell(described):
@@ -145,7 +145,9 @@ def invented_rows(public, seed, units, *, most=4, wild=0.15):
         return float(numbers.integers(0, 12)) if numbers.random() < 0.6 else float(numbers.uniform(-2, 12))
 
     described = [*public["features"], public["target"]]
-    return [[[cell(one) for one in described] for _ in range(numbers.integers(1, most + 1))] for _ in range(units)]
+    return [
+        [[cell(column) for column in described] for _ in range(numbers.integers(1, max_rows + 1))] for _ in range(units)
+    ]
 
 
 def extreme_units(public, seed, count=40):

@@ -82,9 +82,9 @@ def test_a_gradient_of_a_risk_equals_its_slow_twin_and_draws_no_coin(name):
     public = ALL[name]
     for seed, wild in enumerate((0.0, 0.1, 0.5)):
         units = invented_rows(public, seed, 14, wild=wild)
-        found = computed(units, public)
-        assert found.dtype == np.int64
-        assert found.tolist() == risk_twin.risk(units, public)
+        gradient = computed(units, public)
+        assert gradient.dtype == np.int64
+        assert gradient.tolist() == risk_twin.risk(units, public)
 
 
 @pytest.mark.parametrize("name", OF_THREE_ROWS)
@@ -153,19 +153,19 @@ def _covered(public, relation, changes):
 def test_no_unit_moves_a_risk_further_than_it_says(name):
     public = ALL[name]
     steeper = public | {"weights": public["weights"] * 64}  # slopes at their ends
-    near, far = worst(public), worst(steeper)
+    gentle, steep = worst(public), worst(steeper)
     for relation in Relation:
-        assert near[relation][0]
-        assert far[relation][0]
-        reached = max(near[relation][1], far[relation][1])
+        assert gentle[relation][0]
+        assert steep[relation][0]
+        reached = max(gentle[relation][1], steep[relation][1])
         if "class_weight" not in public:  # units that replace each other seldom point the opposite way
             assert reached > (Fraction(9, 10) if relation is Relation.ADD_REMOVE else Fraction(1, 5))
 
 
 def test_units_that_replace_each_other_nearly_reach_twice_the_norm():
     public = case("huber", "numbers", is_centred=False, rows=3) | {"weights": np.zeros(3, dtype=np.int64)}
-    one, two = (computed([[[9.0, 5000.0, answer]]], public) for answer in (0.0, 9.0))
-    change = norms(one - two, Relation.REPLACE_ONE)
+    lowest, highest = (computed([[[9.0, 5000.0, answer]]], public) for answer in (0.0, 9.0))
+    change = norms(lowest - highest, Relation.REPLACE_ONE)
     stated = kernel_of("risk").sensitivity(public, RowLimit(4, Relation.REPLACE_ONE))
     assert stated.covers(change)
     assert change.l2_squared > Fraction(999, 1000) * stated.l2_squared
@@ -215,11 +215,11 @@ MUTANTS = {
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_risk_that_forgets_part_of_its_bound_is_caught(monkeypatch, mutant):
     monkeypatch.setattr(*MUTANTS[mutant])
-    found = []
+    verdicts = []
     for name in ("huber all centred 3", "logistic numbers plain 3", "softmax categories centred 1"):
         public = ALL[name] | {"weights": ALL[name]["weights"] * 64}
-        found.append(all(is_covered for is_covered, _ in worst(public).values()))
-    assert not all(found)
+        verdicts.append(all(is_covered for is_covered, _ in worst(public).values()))
+    assert not all(verdicts)
 
 
 # --- exact numbers ---------------------------------------------------------------------------------------------------

@@ -130,7 +130,7 @@ def leaves(units, public):
 def class_moments(units, public):
     """Counts, sums and sums of 2x² − 1 by class, row by row, in steps of 2⁻¹⁰."""
     blocks = [[] for _ in range(cells(public["target"]))]
-    empty = [0] * (1 + sum(2 if "low" in one else cells(one) for one in public["features"]))
+    empty = [0] * (1 + sum(2 if "low" in feature else cells(feature) for feature in public["features"]))
     for row in [row for unit in units for row in unit[: public.get("rows", 1)]]:
         kind = cell_of(row[-1], public["target"])
         own = [1024]
@@ -173,7 +173,7 @@ def invented_for(kernel, public, seed, units, columns, *, wild=0.1):
         return float(numbers.integers(0, 11))
 
     described = [*public["features"], public["target"]]
-    return [[[cell(one) for one in described] for _ in range(numbers.integers(1, 5))] for _ in range(units)]
+    return [[[cell(column) for column in described] for _ in range(numbers.integers(1, 5))] for _ in range(units)]
 
 
 def extremes(kernel, public, columns):

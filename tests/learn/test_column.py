@@ -23,11 +23,11 @@ def places_one_by_one(column, cells):
     """The slow twin: each cell alone, in an array with a cell that no fast way takes."""
     strange = np.empty(2, dtype=object)
     strange[1] = [1]
-    found = []
+    places = []
     for cell in cells:
         strange[0] = cell
-        found.append(column.encoded(strange)[0])
-    return np.array(found)
+        places.append(column.encoded(strange)[0])
+    return np.array(places)
 
 
 @pytest.mark.parametrize("column", [TEXTS, WHOLE, BOOLEAN], ids=["texts", "whole numbers", "booleans"])

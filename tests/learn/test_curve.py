@@ -21,15 +21,15 @@ def curve(**options):
 
 
 def test_the_curve_ends_where_there_is_no_privacy():
-    found = curve()
-    assert [group.name for group in found.groups] == ["f", "m"]
-    for group in found.groups:
+    default_curve = curve()
+    assert [group.name for group in default_curve.groups] == ["f", "m"]
+    for group in default_curve.groups:
         assert group.means[-1] == pytest.approx(group.without, abs=0.02)
         assert 0 <= min(map(min, group.rates)) <= max(map(max, group.rates)) <= 1
-    assert found.gaps[-1] == pytest.approx(found.gap_without, abs=0.04)
-    assert "without" in str(found)
-    assert found.to_json()["epsilons"] == ["0.05", "1000"]
-    assert len(found.plot().axes) == 1
+    assert default_curve.gaps[-1] == pytest.approx(default_curve.gap_without, abs=0.04)
+    assert "without" in str(default_curve)
+    assert default_curve.to_json()["epsilons"] == ["0.05", "1000"]
+    assert len(default_curve.plot().axes) == 1
 
 
 def test_rates_of_public_rows_are_the_plain_ones():

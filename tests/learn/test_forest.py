@@ -157,8 +157,8 @@ def test_every_feature_is_asked_about_equally_often():
     asked = np.bincount(tests.ravel(), minlength=13)
     assert asked.min() >= 0.6 * asked.mean()
     assert all(len(set(tree)) == 2 for tree in tests.tolist())
-    one, _ = planted_tests("facts", 3, 9, described[:1], ordered[:1])
-    assert one.shape == (3, 9)
+    lone_tests, _ = planted_tests("facts", 3, 9, described[:1], ordered[:1])
+    assert lone_tests.shape == (3, 9)
 
 
 def test_numbers_are_cut_once_and_values_are_divided():

@@ -106,15 +106,15 @@ def test_a_gentle_logistic_risk_needs_no_more_than_its_small_shift(steepest):
         assert own == pytest.approx(min(slope * (1 - slope) / float(ridge), np.log1p(0.25 / float(ridge))))
         stated = curve(epsilon - own, slope / sigma)
         rows = invented_rows(random, int(random.integers(0, 6)))
-        found = divergences([*rows, steep_row(random)], rows, "logistic", slope, float(ridge), sigma, epsilon)
-        assert max(found) <= stated + 1e-11
+        reached = divergences([*rows, steep_row(random)], rows, "logistic", slope, float(ridge), sigma, epsilon)
+        assert max(reached) <= stated + 1e-11
         exceeded += max(divergences([(1.0, 1.0)], [], "logistic", slope, float(ridge) / 20, sigma, epsilon)) > stated
     assert exceeded > 3
 
 
 def test_a_ridge_below_the_condition_pays_the_whole_shift():
-    loss, small = loss_of("logistic"), Fraction(1, 2)
-    assert shift(loss, Fraction(1), small, Fraction(1), limit(ADDED), 1) == pytest.approx(np.log1p(0.5))
+    loss, ridge = loss_of("logistic"), Fraction(1, 2)
+    assert shift(loss, Fraction(1), ridge, Fraction(1), limit(ADDED), 1) == pytest.approx(np.log1p(0.5))
     assert shift(loss, Fraction(1), Fraction(1), Fraction(1), limit(ADDED), 1) == 0
     assert shift(loss, Fraction(1), Fraction(1), Fraction(1), limit(REPLACED), 1) > 0
     assert shift(loss_of("hinge"), Fraction(1), Fraction(1), Fraction(1), limit(ADDED), 1) > 0
@@ -190,9 +190,9 @@ def test_no_point_tells_a_row_by_more_than_its_gaussian_loss(name, steepest):
     slope = float(loss.steepest)
     for _ in range(1000):
         sigma, ridge = random.uniform(0.3, 5), random.uniform(0.3, 8)
-        most = np.log1p(float(loss.curvature) / ridge)
+        largest_shift = np.log1p(float(loss.curvature) / ridge)
         told, along = losses(random, name, slope, ridge, lambda line, s=sigma: -(line @ line) / (2 * s * s))
-        assert told <= most + max(0.0, (slope * along + slope**2 / 2) / sigma**2) + 1e-9
+        assert told <= largest_shift + max(0.0, (slope * along + slope**2 / 2) / sigma**2) + 1e-9
         before = along + slope  # c = b_D(w) lies up to G further along the slope
         assert -told <= max(0.0, (slope * max(-along, -before) + slope**2 / 2) / sigma**2) + 1e-9
 
@@ -334,5 +334,5 @@ def test_a_fit_learns_and_states_its_promise(delta, relation):
     assert ((y == "yes") == predicted).mean() > 0.85
     assert fit.privacy.arithmetic == REAL
     assert fit.privacy.cost == (Pure(1) if delta is None else Approx(1, DELTA))
-    again = ObjectiveLearner().plan(subject, fit.plan.price).model(fit.released)
-    assert (again.lines == fit.model.lines).all()
+    rebuilt = ObjectiveLearner().plan(subject, fit.plan.price).model(fit.released)
+    assert (rebuilt.lines == fit.model.lines).all()

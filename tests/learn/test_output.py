@@ -256,8 +256,8 @@ def test_a_fit_learns_and_states_its_promise(delta):
     assert ((y == "yes") == predicted).mean() > 0.8
     assert fit.privacy.arithmetic == REAL
     assert fit.privacy.epsilon == 2
-    again = OutputLearner().plan(subject, fit.plan.price).model(fit.released)
-    assert (again.lines == fit.model.lines).all()
+    rebuilt = OutputLearner().plan(subject, fit.plan.price).model(fit.released)
+    assert (rebuilt.lines == fit.model.lines).all()
 
 
 def test_an_empty_table_gives_weights_too():

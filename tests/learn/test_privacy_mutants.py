@@ -13,7 +13,7 @@ from discreet.errors import BadValue
 from discreet.kernel import encode, risk
 from discreet.kernel.contract import kernel_of
 from discreet.kernel.encode import Design
-from discreet.learn import additive, arrays, tables
+from discreet.learn import additive, arrays, linear, tables
 from discreet.learn.additive import AdditiveLearner
 from discreet.learn.arrays import Facts
 from discreet.learn.descent import CENTRE_SHARE, DescentPlan
@@ -32,7 +32,7 @@ LEARNERS = {
     "additive": AdditiveLearner(),
     "logistic": LinearLearner("logistic"),
     "hinge": LinearLearner("hinge", passes=3),
-    "class weights": LinearLearner("logistic", passes=3, class_weight=(0.25, 1.0)),
+    "class weights": LinearLearner("logistic", passes=3, class_weight=((0, 2.0), (1, 8.0))),
     "huber": LinearLearner("huber", passes=3),
 }
 COLOURS = ["red", "green", "blue"]
@@ -72,9 +72,9 @@ def pairs(relation, each=1):
     if relation == "add-remove":
         changed = [(BASE, BASE[1:]), (BASE, BASE[:1] + BASE[2:]), *((BASE, [*BASE, *end]) for end in ends)]
     else:
-        changed = [([*BASE, *one], [*BASE, *two]) for one in ends for two in ends if one != two]
+        changed = [([*BASE, *end], [*BASE, *other]) for end in ends for other in ends if end != other]
         changed += [(BASE, [*rows_of(FAR[0], 0), *BASE[1:]])]
-    return [(table(one, with_units), table(two, with_units)) for one, two in changed]
+    return [(table(before, with_units), table(after, with_units)) for before, after in changed]
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
@@ -149,6 +149,14 @@ def weighing_double(loss, slope, codes):
     return np.where(codes >= 0, 2 * slope, np.nan)
 
 
+def weighing_as_typed(loss, slope, codes):
+    return np.where(codes >= 0, slope * np.array([2.0, 8.0])[codes], np.nan)
+
+
+def weights_as_typed(learner, subject):
+    return tuple(weight for _, weight in learner.class_weight)
+
+
 WITHOUT_INTERCEPT = (Design, "of", classmethod(clipped_without_intercept))
 EVERY_ROW = (encode, "_shares", lambda chunk, rows: np.ones(chunk.size))
 OWN_BOUNDS = (arrays, "subject_of_arrays", bounds_of_the_rows)
@@ -163,6 +171,9 @@ MUTANTS = {
     "the centre is not paid for": ("logistic", ADD, 1, [(Steps, "sum", passes_at_the_whole_price)]),
     "each table takes the whole price": ("naive bayes", ADD, 1, [(tables, "_noise", whole_price_each)]),
     "a class weighs 2": ("logistic", ADD, 1, [(risk, "_weighted", weighing_double), (risk, "_clipped", unclipped)]),
+    "class weights above 1": (
+        "class weights", ADD, 1, [(risk, "_weighted", weighing_as_typed), (risk, "_clipped", unclipped)],
+    ),
     "the result reads the rows": ("logistic", ADD, 1, [(DescentPlan, "fit", reading_the_rows)]),
     "another relation in the plan": (
         "logistic", REPLACE, 1, [(Subject, "limit", property(lambda self: RowLimit(self.schema.max_rows)))],
@@ -224,8 +235,11 @@ def test_noise_planned_from_what_it_is_compared_with_hides_a_narrow_view(monkeyp
 # --- refusals before the charge --------------------------------------------------------------------------------------
 
 REFUSED = [
-    (partial(LinearLearner, class_weight=(2.0, 1.0)), 1, "class_weight"),
-    (partial(LinearLearner, class_weight=(1.0,)), 1, "class_weight"),
+    (partial(LinearLearner, class_weight=((2, 1.0),)), 1, "class_weight"),
+    (partial(LinearLearner, class_weight=((0, 0.0), (1, 1.0))), 1, "class_weight"),
+    (partial(LinearLearner, class_weight=((0, -1.0),)), 1, "class_weight"),
+    (partial(LinearLearner, class_weight=((0, float("nan")),)), 1, "class_weight"),
+    (partial(LinearLearner, "huber", class_weight=((0, 1.0),)), 1, "class_weight"),
     (partial(LinearLearner, passes=0), 1, "passes"),
     (partial(LinearLearner, norm="0.02"), 1, "norm"),
     (partial(LinearLearner, norm="500"), 1, "norm"),
@@ -241,6 +255,25 @@ def test_what_a_pass_would_refuse_is_refused_by_the_plan(learner, max_rows, said
     subject, _ = REAL_SUBJECT(arrays.columns_of(X), y, units, facts)
     with pytest.raises(BadValue, match=said):
         learner().plan(subject, parse_price(1, "1e-6"))
+
+
+@pytest.mark.parametrize(
+    ("typed", "scaled"),
+    [(((0, 2.0), (1, 8.0)), (0.25, 1.0)), (((1, 4.0),), (0.25, 1.0)), (((1, 0.5), (0, 0.25)), (0.5, 1.0))],
+)
+def test_no_class_weighs_more_than_1_in_a_plan(typed, scaled):
+    X, y, units = table(BASE, True)
+    subject, _ = REAL_SUBJECT(arrays.columns_of(X), y, units, facts_of(LinearLearner(), ADD))
+    assert LinearLearner(class_weight=typed).plan(subject, parse_price(1, "1e-6")).class_weight == scaled
+
+
+def test_class_weights_that_are_not_scaled_are_refused_by_the_plan(monkeypatch):
+    monkeypatch.setattr(linear, "_weights", weights_as_typed)
+    X, y, units = table(BASE, True)
+    subject, _ = REAL_SUBJECT(arrays.columns_of(X), y, units, facts_of(LinearLearner(), ADD))
+    for typed in (((0, 2.0), (1, 1.0)), ((0, 1.0),)):
+        with pytest.raises(BadValue, match="class_weight"):
+            LinearLearner(class_weight=typed).plan(subject, parse_price(1, "1e-6"))
 
 
 def test_more_than_256_features_leave_room_for_the_number_of_rows():

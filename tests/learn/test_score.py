@@ -129,9 +129,9 @@ def test_no_unit_moves_the_counts_by_more_than_is_stated(relation, name):
     stated = _Sized(relation).sensitivity(metric.norm, touched)
     reached = 0
     for _ in range(300):
-        one, two = (_one_row(rng, name) for _ in range(2))
-        other = np.zeros(metric.length) if relation is Relation.ADD_REMOVE else metric.counts(two)
-        moved = np.abs(metric.counts(one) - other)
+        row, replacement = (_one_row(rng, name) for _ in range(2))
+        other = np.zeros(metric.length) if relation is Relation.ADD_REMOVE else metric.counts(replacement)
+        moved = np.abs(metric.counts(row) - other)
         assert moved.sum() <= stated.l1
         assert (moved**2).sum() <= stated.l2_squared
         assert moved.max() <= stated.linf
@@ -205,8 +205,8 @@ def test_intervals_of_shares_hold(yes, no, scale):
     rng, exact = np.random.default_rng(31), yes / (yes + no)
     hits = 0
     for a, b in noise(scale, (RUNS, 2), rng):
-        found = share_estimate(yes + int(a), no + int(b), scale=scale, level=LEVEL)
-        hits += found.low <= exact <= found.high
+        estimate = share_estimate(yes + int(a), no + int(b), scale=scale, level=LEVEL)
+        hits += estimate.low <= exact <= estimate.high
     assert hits >= LEAST
 
 
@@ -221,8 +221,8 @@ def test_intervals_of_areas_hold(bins, size, scale, share):
     exact = auc.auc_estimate(counts, variance=0.0, level=LEVEL, is_population=False).value
     hits = 0
     for drawn in noise(scale, (RUNS, 2 * bins), rng):
-        found = auc.auc_estimate(counts + drawn, variance=variance, level=LEVEL, is_population=False)
-        hits += found.low <= exact <= found.high
+        estimate = auc.auc_estimate(counts + drawn, variance=variance, level=LEVEL, is_population=False)
+        hits += estimate.low <= exact <= estimate.high
     assert hits >= LEAST
 
 
@@ -234,8 +234,8 @@ def test_intervals_of_r_squared_hold(size):
     exact, scale = r2_score(number, rows.scores[:, 0]), 3.0 * metrics.STEPS
     counts, hits = metric.counts(rows), 0
     for drawn in noise(scale, (RUNS, 5), rng):
-        found = metric.estimate(counts + drawn, metrics.Law(scale, 2 * scale**2, LEVEL))
-        hits += found.low <= exact <= found.high
+        estimate = metric.estimate(counts + drawn, metrics.Law(scale, 2 * scale**2, LEVEL))
+        hits += estimate.low <= exact <= estimate.high
     assert hits >= LEAST
 
 
@@ -255,16 +255,16 @@ def test_intervals_about_the_population_hold(name, size):
     exact = metric.estimate(metric.counts(drawn(2_000_000)), quiet).value
     hits = 0
     for numbers in noise(scale, (RUNS, metric.length), rng):
-        found = metric.estimate(metric.counts(drawn(size)) + numbers, law)
-        hits += found.low <= exact <= found.high
+        estimate = metric.estimate(metric.counts(drawn(size)) + numbers, law)
+        hits += estimate.low <= exact <= estimate.high
     assert hits >= LEAST
 
 
 def test_intervals_shrink_with_the_noise():
     widths = []
     for scale in (30.0, 10.0, 1.0, 0.1):
-        found = share_estimate(700, 300, scale=scale, level=LEVEL)
-        widths.append(found.high - found.low)
+        estimate = share_estimate(700, 300, scale=scale, level=LEVEL)
+        widths.append(estimate.high - estimate.low)
     assert widths == sorted(widths, reverse=True)
     assert widths[1] < 2 * 2.2 * sqrt(2) * 10 * sqrt(0.7**2 + 0.3**2) / 1000 + 0.002
     assert NormalDist().inv_cdf(0.975) < width_factor(LEVEL) < 2.13
@@ -273,8 +273,8 @@ def test_intervals_shrink_with_the_noise():
 
 def test_what_noise_hides_has_no_value():
     for yes, no in ((0, 0), (-3, -4), (2, -1), (1, 1)):
-        found = share_estimate(yes, no, scale=10.0, level=LEVEL)
-        assert (found.value, found.low, found.high) == (None, 0.0, 1.0)
+        estimate = share_estimate(yes, no, scale=10.0, level=LEVEL)
+        assert (estimate.value, estimate.low, estimate.high) == (None, 0.0, 1.0)
 
 
 # --- the gate --------------------------------------------------------------------------------------------------------
@@ -284,11 +284,11 @@ def test_scores_are_replayed_for_nothing(fitted):
     people, _, test, model, _ = fitted
     first = test.score(model, metric="accuracy", epsilon="0.5")
     charges = people.budget.charges
-    again = test.score(model, metric="accuracy", epsilon="0.5", level="0.8")
+    narrower = test.score(model, metric="accuracy", epsilon="0.5", level="0.8")
     wider = test.score(model, metric="accuracy", epsilon="0.5", of="population")
-    assert (first.is_replayed, again.is_replayed, wider.is_replayed) == (False, True, True)
-    assert first.value == again.value == wider.value
-    assert again.low > first.low > wider.low
+    assert (first.is_replayed, narrower.is_replayed, wider.is_replayed) == (False, True, True)
+    assert first.value == narrower.value == wider.value
+    assert narrower.low > first.low > wider.low
     assert people.budget.charges == charges
     assert "population" in str(wider)
     assert first.to_json()["value"] == first.value

@@ -74,12 +74,12 @@ def both(tmp_path_factory):
 def test_arrays_and_files_divide_the_same_persons(both, where):
     files, arrays = both
     assert counts(files, where, "region") == counts(arrays, where, "region")
-    one, two = (view.rows(["age", "region"], where=where).compute() for view in both)
-    assert 0 < one.units < 200
-    assert one.starts.tolist() == two.starts.tolist()
-    assert all(one.columns[name].tolist() == two.columns[name].tolist() for name in one.columns)
-    one, two = (view.sum("moments", ["age"], PUBLIC, where=where).compute() for view in both)
-    assert one.tolist() == two.tolist()
+    of_files, of_arrays = (view.rows(["age", "region"], where=where).compute() for view in both)
+    assert 0 < of_files.units < 200
+    assert of_files.starts.tolist() == of_arrays.starts.tolist()
+    assert all(of_files.columns[name].tolist() == of_arrays.columns[name].tolist() for name in of_files.columns)
+    file_sums, array_sums = (view.sum("moments", ["age"], PUBLIC, where=where).compute() for view in both)
+    assert file_sums.tolist() == array_sums.tolist()
 
 
 def test_the_parts_of_a_cut_add_up_to_the_whole(both):

@@ -57,31 +57,31 @@ def watched(learner, table, facts, price, history=None):
 
 def faults(learner, facts, pairs, *, epsilon=2, delta="1e-3"):
     """Every way in which the fit breaks its promise on one of the pairs, named once each."""
-    price, found = parse_price(epsilon, delta), []
+    price, breaches = parse_price(epsilon, delta), []
     for first, second in pairs:
         plan, steps, released = watched(learner, first, facts, price)
         try:
             other = watched(learner, second, facts, price, [step.stored for step in steps])
         except Exception as error:  # with one history both tables must take the same path
-            found.append(f"the other table fails: {type(error).__name__}")
+            breaches.append(f"the other table fails: {type(error).__name__}")
             continue
-        found += _faults(plan, steps, released, *other)
-    return sorted(set(found))
+        breaches += _faults(plan, steps, released, *other)
+    return sorted(set(breaches))
 
 
 def _faults(plan, steps, released, other_plan, other_steps, other_released):
-    found = [] if plan.cost == other_plan.cost else ["another cost"]
+    breaches = [] if plan.cost == other_plan.cost else ["another cost"]
     if [step.name for step in steps] != [step.name for step in other_steps]:
-        return [*found, "other steps"]
-    for one, two in zip(steps, other_steps, strict=True):
-        found += [] if one.mechanism == two.mechanism else ["another mechanism"]
-        found += [] if one.mechanism.sensitivity.covers(one.stated) else ["the gate refuses"]
-        found += [] if _within(one.mechanism.sensitivity, one.exact, two.exact) else ["moved beyond the noise"]
-    found += [] if _fits(plan, steps) else ["more than the price"]
+        return [*breaches, "other steps"]
+    for step, other in zip(steps, other_steps, strict=True):
+        breaches += [] if step.mechanism == other.mechanism else ["another mechanism"]
+        breaches += [] if step.mechanism.sensitivity.covers(step.stated) else ["the gate refuses"]
+        breaches += [] if _within(step.mechanism.sensitivity, step.exact, other.exact) else ["moved beyond the noise"]
+    breaches += [] if _fits(plan, steps) else ["more than the price"]
     same = released.keys() == other_released.keys() and all(
         np.array_equal(released[name], other_released[name]) for name in released
     )
-    return found if same else [*found, "the result reads rows"]
+    return breaches if same else [*breaches, "the result reads rows"]
 
 
 def _fits(plan, steps):
@@ -94,14 +94,14 @@ def _fits(plan, steps):
     return holds(plan.cost, taken, plan.subject.schema.relation)
 
 
-def _within(sensitivity, one, two):
+def _within(sensitivity, first, second):
     """Whether two exact results are as near as the noise covers, vector by vector."""
     if isinstance(sensitivity, SideBySide):
-        return all(_within(own, one[name], two[name]) for name, own in sensitivity.parts.items())
-    one, two = np.asarray(one), np.asarray(two)
-    if one.shape != two.shape:
+        return all(_within(own, first[name], second[name]) for name, own in sensitivity.parts.items())
+    first, second = np.asarray(first), np.asarray(second)
+    if first.shape != second.shape:
         return False
-    change = [int(x) for x in (one - two).ravel()]
+    change = [int(x) for x in (first - second).ravel()]
     squares = sum(x * x for x in change)
     largest = max(map(abs, change), default=0)
     norms = Sensitivity(sum(x != 0 for x in change), sum(map(abs, change)), squares, largest, sensitivity.relation)
@@ -110,15 +110,15 @@ def _within(sensitivity, one, two):
 
 def reached(learner, facts, pairs, *, epsilon=2, delta="1e-3"):
     """The largest share of l2² that a pair uses in any step: 1 if the noise is not wider than it must be."""
-    price, most = parse_price(epsilon, delta), Fraction(0)
+    price, largest = parse_price(epsilon, delta), Fraction(0)
     for first, second in pairs:
         _, steps, _ = watched(learner, first, facts, price)
         _, others, _ = watched(learner, second, facts, price, [step.stored for step in steps])
-        for one, two in zip(steps, others, strict=True):
-            own = one.mechanism.sensitivity
+        for step, other in zip(steps, others, strict=True):
+            own = step.mechanism.sensitivity
             parts = own.parts.items() if isinstance(own, SideBySide) else [(None, own)]
             for name, sensitivity in parts:
-                a, b = (step.exact if name is None else step.exact[name] for step in (one, two))
+                a, b = (twin.exact if name is None else twin.exact[name] for twin in (step, other))
                 change = [int(x) for x in np.subtract(a, b).ravel()]
-                most = max(most, sum(x * x for x in change) / sensitivity.l2_squared)
-    return most
+                largest = max(largest, sum(x * x for x in change) / sensitivity.l2_squared)
+    return largest

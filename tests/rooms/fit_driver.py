@@ -74,10 +74,10 @@ def wrongs(folder, seen, fit):
     return wrong
 
 
-def unequal(one, two):
+def unequal(fit, repeated):
     """Whether a fit that is asked for once more is another, or was not replayed."""
-    same = all((one.released[name] == two.released[name]).all() for name in one.released)
-    return [] if same and two.is_replayed else ["an equal fit is another"]
+    same = all((fit.released[name] == repeated.released[name]).all() for name in fit.released)
+    return [] if same and repeated.is_replayed else ["an equal fit is another"]
 
 
 def main(place, how, every, first):

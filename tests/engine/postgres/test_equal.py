@@ -103,7 +103,7 @@ def test_parts_of_the_units_are_the_same(both, first, end):
         draft = draft_of(replace(question, where=where), duck.schema)
         parts = [need.part for need in draft.needs]
         there, here = exacts(duck, draft, parts, DUCKDB), exacts(postgres, draft, parts, POSTGRES)
-        assert [here.parts[one].tolist() for one in parts] == [there.parts[one].tolist() for one in parts]
+        assert [here.parts[key].tolist() for key in parts] == [there.parts[key].tolist() for key in parts]
 
 
 def test_expressions_have_the_same_value_in_every_row(server):
