@@ -1,19 +1,20 @@
 """Linear models: which solver a loss and a price get, from public facts alone.
 
-solver="auto"   δ > 0                          descent: none was more accurate at any ε that was tried
+solver="auto"   δ > 0                          descent: the most accurate at ε = .1; from ε = 1 on, others came within .003
                 δ = 0, two classes             objective perturbation
                 δ = 0, a number                output perturbation
                 δ = 0, more classes            refused: naive Bayes needs no δ
 "descent"       noisy gradients                any loss, δ > 0
 "objective"     objective perturbation         logistic and hinge, two classes
 "output"        output perturbation            logistic, hinge and huber, two classes or a number
-"adassp"        least squares from moments     huber, δ > 0; its loss is then squared
+"adassp"        least squares from moments     huber, whose loss is then squared; δ > 0 is better
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from discreet import amounts
 from discreet.errors import bad
 from discreet.learn.adassp import AdaSSPLearner
 from discreet.learn.descent import PASSES, DescentPlan, norm_of
@@ -91,7 +92,7 @@ def _weights(learner: LinearLearner, subject: Subject) -> tuple[float, ...] | No
     if unknown or subject.target.is_number:
         shown = ", ".join(map(str, subject.classes)) or "none: the target is a number"
         raise bad("class_weight", f"must name classes, which are {shown}", unknown, "Leave out the others.")
-    weights = [float(named.get(name, 1.0)) for name in subject.classes]
+    weights = [float(amounts.positive(named.get(name, 1.0), "class_weight")) for name in subject.classes]
     return tuple(weight / max(weights) for weight in weights)
 
 
