@@ -3,8 +3,8 @@
     p = A/(A + B),   a = A + noise,   b = B + noise,   T(p) = (1 − p)·a − p·b
 
 At the exact p nothing but noise is left of T, and how far that spreads is public: so the p with |T(p)| ≤ r(p) hold the
-exact share as often as r promises, however few persons there are (Fieller 1954).  Noise is two-sided geometric, within
-half a step of continuous Laplace noise.  Proof page: docs/proofs/learn/score.md.
+exact share as often as r promises, however few persons there are (Fieller 1954).  Noise is two-sided geometric, hardly
+more than half a step from continuous Laplace noise.  Proof page: docs/proofs/learn/score.md.
 """
 
 from collections.abc import Callable
@@ -42,7 +42,8 @@ class Estimate:
 def width_factor(level: Fraction) -> float:
     """How many standard deviations hold a sum of Laplace noises, each with any factor, as often as the level says.
 
-    The larger of a normal variable's and of one Laplace variable's: mixtures lie between the two.
+    The larger of a normal variable's and of one Laplace variable's: all sums that were computed need no more, which is
+    not proven for every sum.
     """
     return max(NormalDist().inv_cdf(float(1 + level) / 2), -log(float(1 - level)) / sqrt(2))
 
