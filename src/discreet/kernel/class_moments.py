@@ -4,9 +4,9 @@
     x, 2x² − 1        for a feature that is a number, scaled to −1 … 1
     1 in its cell     for a feature with cells; none for an empty one
 
-all in steps of 2⁻¹⁰.  2x² − 1 lies within −1 … 1 as x does, while x² would waste half of its room: squares are measured
-with half the noise.  A unit counts with its first `rows` rows.  With N numbers, q features with cells, and
-A = 1 + 2N + q, a unit of r rows moves, in units of 1:
+all in steps of 2⁻¹⁰.  2x² − 1 lies within −1 … 1 as x does, while x² would use half of that range: so a mean square has
+half the noise.  A unit counts with its first `rows` rows.  With N numbers, q features with cells, and A = 1 + 2N + q, a
+unit of r rows moves, in units of 1:
 
                    l0           l1      l2²                              linf
     add-remove     A·r          A·r     A·r²                             r

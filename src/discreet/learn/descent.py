@@ -10,8 +10,8 @@ without it.  With s the noise of one pass over √T, τ = .43·B/√K the spread
     rate = min(1, κ(1 − β)/(.75·T)) · min(1, (κ − 1)/3)/(L·n + λ)
 
 and the model is the mean of the last half of the weights.  Descent stops where signal and noise are level, which is the
-ridge.  L and B are the curvature and the reach of the loss.  Slopes are clipped to ρ of their bound: .7 where noise is
-large (κ < 100 at ρ = 1), 1 otherwise, and .4 for numbers, whose loss is then Huber's.
+ridge.  L and B stand for the curvature and the reach of the loss.  Slopes are clipped to ρ of their bound: .7 where
+noise is large (κ < 100 at ρ = 1), 1 otherwise, and .4 for numbers, whose loss is then Huber's.
 
 All noise is Gaussian; T and the centre follow from released numbers, and whatever T is, the passes share what stage 0
 left.  Song, Chaudhuri & Sarwate (2013) for noisy gradients; proof page: docs/proofs/learn/descent.md.
@@ -42,7 +42,7 @@ CENTRE_SHARE = Fraction(5, 100)
 _NORM, _SPREAD, _NOISY = 0.67, 0.43, 100.0
 _CURVATURE = {"logistic": 0.25, "softmax": 0.25, "hinge": 0.25, "huber": 1.0}
 _REACH = {"logistic": 3.0, "softmax": 3.0, "hinge": 3.0, "huber": 1.0}
-_STEEP = {"huber": Fraction(4, 10)}  # of the bound of a slope, where noise is large; .7 for the others
+_STEEP = {"huber": Fraction(4, 10)}  # of the bound of a slope; the others have .7 where noise is large
 _LESS_STEEP = Fraction(7, 10)
 _HEAVIEST = 15.0
 

@@ -1,8 +1,8 @@
 """A forest of public trees and noisy leaves: one release of all counts by tree, class and leaf.
 
 The tests of the trees are planted from public facts (`planted`), so they cost nothing; a row is counted once in each of
-M trees: l1 = M and l2 = √M (add-remove).  How deep trees are follows from the noise: leaves that hold less than noise
-does say nothing.  A class's score is ln π + what the leaves say on average.
+M trees: l1 = M and l2 = √M (add-remove).  How deep trees are follows from the noise: a leaf with fewer rows than its
+noise says nothing.  A class's score is ln π + what the leaves say on average.
 
 Geurts, Ernst & Wehenkel (2006) for random tests, Fletcher & Islam (2019) for private forests from them; proof page:
 docs/proofs/learn/trees.md.
@@ -88,7 +88,7 @@ def leaf_deviation(subject: Subject, price: Price, share: Fraction, trees: int) 
 def depth_for(deviation: float, subject: Subject, trees: int) -> int:
     """log₂(1000/√s), s the noise of one leaf's count, between 3 and 9; less where there are many classes.
 
-    As few counts must be left as one release may have, and an engine may hold for all rows of a unit.
+    All counts must fit into one release, and into what an engine holds for the rows of a unit.
     """
     room = min(_MOST_LEAVES, _MOST_CELLS // subject.schema.max_rows) // (trees * len(subject.classes))
     by_noise = min(max(round(log2(_DEPTH / sqrt(max(deviation, 1.0)))), LEAST_DEPTH), MOST_DEPTH)
