@@ -171,7 +171,10 @@ class AdditivePlan:
         return cells, _whole(np.mean([constants for _, constants in late], axis=0))
 
     def _noise(self, norm: float, share: Fraction) -> float:
-        """The standard deviation of each number of a pass, in units of a residual's 1."""
+        """The standard deviation of each number of a pass under add-remove, in units of a residual's 1.
+
+        Ridges follow from it under both relations, though noise is twice as large under replace-one.
+        """
         return norm / (self.price.mu * sqrt(float(share)))
 
     def _public(

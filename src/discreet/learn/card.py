@@ -63,7 +63,7 @@ def _not_for(fit: Fit) -> list[str]:
     unit = fit.privacy.unit
     uses = [
         f"To tell whether a {unit} was in the data, or what its rows said: the promise is that it cannot be told well.",
-        "To decide about a person on its word alone: a prediction tells of people with the same features.",
+        "To decide about one person by a prediction alone: it tells of people with the same features.",
         "To predict the rows that it was fitted on and publish these predictions beside them: rows that you hand over "
         "are not protected.",
         "As a proof of accuracy or fairness: neither is promised, and measuring them on private rows is charged apart.",

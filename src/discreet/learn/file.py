@@ -4,7 +4,7 @@
     the released numbers, 64 bits each, little-endian, in the order of the parts
 
 Nothing is packed: a small file stays small in memory, and equal models are equal bytes on every machine.  The digest
-tells accidents, not forgers: anyone can write a file.  What a file states is checked by `verify`, against a ledger too.
+reveals accidents, not forgery: anyone can write a file.  `verify` checks what a file states, against a ledger too.
 """
 
 import hashlib

@@ -4,7 +4,7 @@
 
 One person adds one row to each of K tables, so all of them move by l1 = K and l2 = √K (add-remove): Laplace noise of
 scale K/ε, or Gaussian noise of σ·√K, whichever has the smaller variance.  The class totals follow from the tables: each
-of them counts every row, so π needs no release of its own.  How tables become rates: `rates`.
+counts all rows but those with an empty cell, so π needs no release of its own.  How tables become rates: `rates`.
 
 McSherry & Mironov (2009) for models from noisy counts; proof page: docs/proofs/learn/counts.md.
 """

@@ -4,7 +4,7 @@ Trees take the features of a shuffled round in turn, so that each feature is ask
 tests in a row to each of them: alone a test says little, and fewer features a tree leave more rows in a leaf.
 
     a number     cut at a place drawn among the edges of its bins, another one for each test
-    a category   by turns of a coin one value against the rest, or a random set of values of uniform size
+    a category   a coin decides: one value against the rest, or a random set of values of uniform size
     empty        goes to a side by a coin
 
 Equal facts plant equal trees, on every machine and in every later version, so a stored forest needs no copy of them.

@@ -51,9 +51,9 @@ class Price:
         return additive.gaussian_share(sensitivity, self.sigma, share)
 
     def laws(self) -> "tuple[Price, ...]":
-        """The prices to choose from: this one and, where δ is a gift that need not be taken, the same ε without it.
+        """The prices to choose from: this one and, where δ need not be spent, the same ε without it.
 
-        A price typed as ρ is none of ε: Laplace noise for its ε could cost many times that ρ.
+        A price that was typed as ρ has no other: Laplace noise for its ε could cost many times that ρ.
         """
         if self.is_pure or self.is_rho:
             return (self,)

@@ -1,7 +1,7 @@
 """From noisy tables class × cell to how much each cell speaks for each class; free, for it reads released numbers only.
 
-    agree     every table counts every row: class totals are their average, weighted by 1/cells, and tables are shifted
-              to it; π are the shares of the classes
+    agree     every table counts all rows, but for those with an empty cell: class totals are the tables' average,
+              weighted by 1/cells, and tables are shifted to it; π are the shares of the classes
     rates     P(class | cell), shrunk: pseudo-counts 3·s·√z + 1 for z cells, s the noise's standard deviation, go to the
               rates of the parent; numbers shrink down a dyadic tree, averaged over four places where it may begin, and
               a node whose noisy total is below 3·s·√z keeps the rates of its parent

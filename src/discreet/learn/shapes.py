@@ -1,4 +1,4 @@
-"""The shapes of an additive model, as values and as a picture."""
+"""The shapes of a model that is a sum of them (additive, naive Bayes), as values and as a picture."""
 
 from typing import Any
 
@@ -9,7 +9,10 @@ from discreet.plot.shapes import Shape, shapes_picture
 
 
 def shapes_of(fit: Fit, label: Any = None) -> tuple[Shape, ...]:
-    """For each feature how far each cell moves the log-odds of a class, by default the last."""
+    """For each feature how far each cell moves the score of a class, by default the last, above the mean of the others.
+
+    Of two classes these are log-odds.
+    """
     model, classes = fit.model, fit.plan.subject.classes
     if not isinstance(model, ShapeModel):
         fix = "Fit AdditiveClassifier or NaiveBayes."

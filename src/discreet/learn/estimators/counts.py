@@ -16,7 +16,7 @@ class _ShapeClassifier(Classifier):
     """What a fitted sum of shapes has."""
 
     def plot(self, label: Any = None) -> Any:
-        """A picture of every feature's shape: how far each cell moves the log-odds of a class, by default the last."""
+        """A picture of every feature's shape: how far each cell moves the score of a class, by default the last."""
         return shapes_figure(self._own_fit(), label)
 
 
