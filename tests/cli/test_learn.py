@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cli.screen import typed
+from cli.screen import type_answer
 from discreet.cli.learn_fit import plan as plan_verb
 from discreet.learn.learners import MODELS
 from fixes import words_of
@@ -163,11 +163,11 @@ def test_explain_tells_of_the_last_fit(people: Path, told: Told) -> None:
 
 def test_on_a_terminal_the_plan_is_shown_and_n_leaves_it(people: Path, told: Told) -> None:
     command = ["learn", "fit", *ABOUT, "-o", "income.dp"]
-    code, screen = typed(people.parent, command, answer=b"n\n")
+    code, screen = type_answer(people.parent, command, answer=b"n\n")
     assert code == 130
     assert "Laplace noise" in screen
     assert not Path("people.ledger").exists()
-    code, screen = typed(people.parent, command, answer=b"\n")
+    code, screen = type_answer(people.parent, command, answer=b"\n")
     assert (code, Path("income.dp").is_file()) == (0, True)
 
 
