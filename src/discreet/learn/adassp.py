@@ -25,7 +25,7 @@ from discreet.learn.learner import LATTICE, Released
 from discreet.learn.line_loss import LineLoss
 from discreet.learn.price import Price
 from discreet.learn.shape import Shape, shape_of
-from discreet.learn.steps import Steps
+from discreet.learn.steps import Steps, require_sum
 from discreet.learn.subject import Subject
 from discreet.mechanism.additive import Additive
 from discreet.ndarrays import Floats, Ints
@@ -49,7 +49,9 @@ class AdaSSPLearner:
         longest = Fraction(int(sqrt(len(subject.features) + 1) * UNIT) + 1, UNIT)
         shape = shape_of(subject, LineLoss("huber"), longest if self.norm is None else self.norm)
         least = Fraction(0) if self.alpha is None else amounts.positive(self.alpha, "alpha")
-        return MomentsPlan(subject, price, shape, least)
+        plan = MomentsPlan(subject, price, shape, least)
+        require_sum(subject, "gram", plan.public, price, Fraction(1))
+        return plan
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,22 +83,23 @@ class MomentsPlan:
 
     def fit(self, steps: Steps) -> Released:
         """As `Plan.fit`."""
-        return {"moments": steps.sum("moments", "gram", self._public, Fraction(1))}
+        return {"moments": steps.sum("moments", "gram", self.public, Fraction(1))}
 
     def model(self, released: Released) -> LinearModel:
         """As `Plan.model`."""
-        gram, answers = moments_of(released["moments"], self.shape.width, self._public["balance"])
+        gram, answers = moments_of(released["moments"], self.shape.width, self.public["balance"])
         weights = least_squares(gram, answers, self.deviation, float(self.least))
         return LinearModel(self.subject, "huber", self.shape.description, weights.reshape(1, -1))
 
     @property
-    def _public(self) -> dict[str, Any]:
+    def public(self) -> dict[str, Any]:
+        """The parameters of the kernel."""
         own = {"target": dict(self.shape.target), "balance": max(1, round(DIAGONAL * self.shape.norm))}
         return {key: value for key, value in self.shape.description.items() if key != "centre"} | own
 
     @property
     def _mechanism(self) -> Additive:
-        return self.price.mechanism(kernel_of("gram").sensitivity(self._public, self.subject.limit), Fraction(1))
+        return self.price.mechanism(kernel_of("gram").sensitivity(self.public, self.subject.limit), Fraction(1))
 
 
 def moments_of(released: Ints, width: int, balance: int) -> tuple[Floats, Floats]:

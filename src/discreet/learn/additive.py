@@ -32,6 +32,7 @@ from discreet.learn.subject import Subject, require_classes
 from discreet.learn.tables import Tables, tables_of
 from discreet.ndarrays import Floats, Ints
 from discreet.privacy.cost import Cost
+from discreet.relation import Relation
 
 SHARES = (Fraction(60, 100), Fraction(15, 100), Fraction(25, 100))
 PASSES = 4
@@ -72,16 +73,16 @@ class AdditivePlan:
     arithmetic = LATTICE
 
     def __post_init__(self) -> None:
-        """Refuses what a pass would refuse, before anything is charged."""
+        """Refuses what a pass or its noise would refuse, before anything is charged."""
         cells = [feature.cells(self.tables.bins) for feature in self.subject.features]
         lines = 1 if self.is_binary else len(self.subject.classes)
         public = self._public(np.zeros(lines * sum(cells)), norm=None, offset=np.zeros(lines))
-        require_sum(self.subject, "risk", public)
+        require_sum(self.subject, "risk", public, self.price, self.shares[2] / PASSES)
         if self.is_binary:
             public = self._public(
                 np.zeros(1 + len(cells)), norm=_NORM, tables=[np.full(size, 2 * _CLIP) for size in cells]
             )
-            require_sum(self.subject, "risk", public)
+            require_sum(self.subject, "risk", public, self.price, self.shares[1] / PASSES)
 
     @property
     def subject(self) -> Subject:
@@ -171,11 +172,12 @@ class AdditivePlan:
         return cells, _whole(np.mean([constants for _, constants in late], axis=0))
 
     def _noise(self, norm: float, share: Fraction) -> float:
-        """The standard deviation of each number of a pass under add-remove, in units of a residual's 1.
+        """The standard deviation of each number of a pass, in units of a residual's 1; ridges follow from it.
 
-        Ridges follow from it under both relations, though noise is twice as large under replace-one.
+        Under replace-one it is doubled: a unit takes its own away and brings another's.
         """
-        return norm / (self.price.mu * sqrt(float(share)))
+        doubled = 1 if self.subject.schema.relation is Relation.ADD_REMOVE else 2
+        return doubled * norm / (self.price.mu * sqrt(float(share)))
 
     def _public(
         self, weights: Floats, *, norm: int | None, tables: list[Floats] | None = None, offset: Floats | None = None

@@ -12,6 +12,7 @@ import numpy as np
 from discreet.engine.arrays import view_of_arrays
 from discreet.engine.protocol import View
 from discreet.errors import BadValue, bad, bad_private
+from discreet.learn.cells import cells_of, numbers_of, texts_of
 from discreet.learn.subject import Subject, subject_of
 from discreet.schema import Column, Schema, Unit
 
@@ -31,20 +32,35 @@ class Facts:
 
 
 def columns_of(table: Any, names: Sequence[str] | None = None) -> dict[str, Any]:
-    """The columns of a matrix, a dict or a frame by name; those of a matrix are called x0, x1 …"""
+    """The columns of a matrix, a list of rows, a dict or a frame by name; those without names are called x0, x1 …
+
+    They are handed on as they are: a type in common would let one cell change how others are read.
+    """
     if isinstance(table, Mapping):
-        return {str(name): np.asarray(column) for name, column in table.items()}
+        return {str(name): column for name, column in table.items()}
+    if hasattr(table, "column_names"):  # an Arrow table
+        return {str(name): table.column(name) for name in table.column_names}
     if hasattr(table, "columns") and not isinstance(table, np.ndarray):
-        return {str(name): _array(table[name]) for name in table.columns}
-    matrix = np.asarray(table)
+        return {str(name): table[name] for name in table.columns}
+    if isinstance(table, (list, tuple)):
+        return _named([list(column) for column in _transposed(table)], names)
+    matrix = table if isinstance(table, np.ma.MaskedArray) else np.asarray(table)
     if matrix.ndim != 2:
         raise bad("X", "must be a table with two axes", matrix.ndim, "Reshape it to rows and columns.")
-    shown = list(names) if names is not None else [f"x{place}" for place in range(matrix.shape[1])]
-    return {name: matrix[:, place] for place, name in enumerate(shown)}
+    return _named([matrix[:, place] for place in range(matrix.shape[1])], names)
 
 
-def _array(column: Any) -> Any:
-    return np.asarray(column.to_numpy()) if hasattr(column, "to_numpy") else np.asarray(column)
+def _named(columns: Sequence[Any], names: Sequence[str] | None) -> dict[str, Any]:
+    shown = list(names) if names is not None else [f"x{place}" for place in range(len(columns))]
+    return dict(zip(shown, columns, strict=True))
+
+
+def _transposed(rows: Any) -> list[tuple[Any, ...]]:
+    """The columns of a list of rows, all of one length."""
+    listed = [cells_of(row) for row in rows]
+    if len({len(row) for row in listed}) > 1:
+        raise bad_private("X", "must have rows of one length", "Hand over one cell a column in every row.")
+    return list(zip(*listed, strict=True))
 
 
 def subject_of_arrays(columns: Mapping[str, Any], y: Any, units: Any, facts: Facts) -> tuple[Subject, View]:
@@ -59,9 +75,9 @@ def subject_of_arrays(columns: Mapping[str, Any], y: Any, units: Any, facts: Fac
     rows = facts.max_rows if unit is not None else 1
     subject = subject_of(schema, TARGET, features, max_rows=rows, names=shown)
     table = {f"x{place}": _cells(columns[name], declared[place]) for place, name in enumerate(names)}
-    table[TARGET] = _cells(np.asarray(y), target)
+    table[TARGET] = _cells(y, target)
     if units is not None:
-        table[UNIT] = np.asarray(units)
+        table[UNIT] = texts_of(units)  # a row without a key is nobody's, and left out
     if len({len(column) for column in table.values()}) > 1:
         raise bad_private("X, y and units", "must have one length", "Hand over one target, and one unit, a row.")
     return subject, view_of_arrays(schema, table)
@@ -129,24 +145,14 @@ def _column_of_values(column: str, values: Any, name: str) -> Column:
     raise bad(f"values of {name}", "must be texts, or whole numbers", values, "Give values of one kind.")
 
 
-def _cells(array: Any, column: Column) -> Any:
-    """The cells in the dtype that their column is read as; what does not fit is empty."""
+def _cells(cells: Any, column: Column) -> Any:
+    """The cells as their column is read, each by its own value; what does not fit is empty."""
     if column.type in ("category", "text"):
-        return array if array.dtype.kind in "UO" else array.astype(object)
+        return texts_of(cells)
+    numbers = numbers_of(cells)
     if column.type == "boolean":
-        return array if array.dtype.kind == "b" else np.ma.masked_array(array == 1, ~np.isin(array, (0, 1)))
-    if array.dtype.kind in "if":
-        return array
-    if array.dtype.kind in "bu":
-        return array.astype(np.int64)
-    return np.array([_number(cell) for cell in array.tolist()], dtype=np.float64)
-
-
-def _number(cell: Any) -> float:
-    try:
-        return float(cell)
-    except (TypeError, ValueError, OverflowError):
-        return float("nan")
+        return np.ma.masked_array(numbers == 1, ~np.isin(numbers, (0, 1)))
+    return numbers
 
 
 def _missing(name: str) -> BadValue:

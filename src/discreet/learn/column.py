@@ -20,6 +20,7 @@ import numpy as np
 from discreet import amounts
 from discreet.errors import BadValue, bad
 from discreet.kernel.encode import Feature
+from discreet.learn.cells import cells_of, numbers_of, texts_of
 from discreet.ndarrays import Floats, Ints
 from discreet.query.nodes import Bins, Col, Expr
 from discreet.schema import Column, Type
@@ -27,8 +28,6 @@ from discreet.schema.kind import number_of
 
 LONG = 1000
 _DAY = 86_400
-_TEXTS = frozenset({str, type(None)})  # types whose values are compared as they are, in a list of texts
-_NUMBERS = frozenset({str, int, float, bool, type(None)})  # and in a list of whole numbers: 1, 1.0 and True are equal
 
 
 @dataclass(frozen=True)
@@ -117,16 +116,22 @@ class ModelColumn:
     def encoded(self, cells: Any) -> Floats | Ints:
         """The cells of rows that are not behind the gate, as a kernel sees those of the table."""
         if self.values is None:
-            return np.clip(_numbers(cells, self.day), float(self.low), float(self.high))  # as the table's cells are
-        places = {value: place for place, value in enumerate(self.values)}
-        listed = _list_of(cells)
-        compared, key_of = (_TEXTS, _text) if self.is_coded else (_NUMBERS, _plain)
-        keys = listed if compared.issuperset(map(type, listed)) else map(key_of, listed)
-        codes = np.array([places.get(key, -1) for key in keys], dtype=np.int64)
+            return self._on_lattice(_moments(cells, self.day) if self.day else numbers_of(cells))
         if self.is_coded:
-            return codes
-        numbers = np.array([*(float(value) for value in self.values), np.nan])
-        return numbers[codes]
+            places = {str(value): place for place, value in enumerate(self.values)}
+            return np.array([places.get(text, -1) for text in texts_of(cells)], dtype=np.int64)
+        numbers, listed = numbers_of(cells), np.array([float(value) for value in self.values])
+        if self.values != (False, True):
+            numbers = np.floor(numbers + 0.5)  # as a table rounds to whole numbers
+        return np.where(np.isin(numbers, listed), numbers, np.nan)
+
+    def _on_lattice(self, numbers: Floats) -> Floats:
+        """Numbers rounded to the step and clamped to the bounds, as the table's cells are."""
+        top, bottom = float(self.step.numerator), float(self.step.denominator)
+        low, high = float(self.low / self.step), float(self.high / self.step)
+        with np.errstate(over="ignore", invalid="ignore"):
+            steps: Floats = np.clip(np.floor(numbers * bottom / top + 0.5), low, high)
+        return steps * top / bottom
 
     def codes(self, encoded: Floats | Ints, bins: int) -> Ints:
         """The cell of each encoded row; −1 for none."""
@@ -176,38 +181,13 @@ def _without_facts(name: str, column: Column) -> BadValue:
     return bad(f"column {name!r}", "must have public bounds", str(column.type), fix)
 
 
-def _text(value: Any) -> str | None:
-    """A text, or a whole number's digits, as a table's own cells are read; nothing else is one."""
-    if isinstance(value, str):
-        return value
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _plain(value: Any) -> Any:
-    """A number as it is compared: a boolean is 0 or 1, and what is no whole number is none."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, bool):
-        return int(value)
-    if isinstance(value, float):
-        return int(value) if value.is_integer() else None
-    return value if isinstance(value, (int, str)) else None
-
-
-def _list_of(cells: Any) -> list[Any]:
-    return list(cells.tolist()) if hasattr(cells, "tolist") else list(cells)
-
-
-def _numbers(cells: Any, day: int) -> Floats:
-    """Numbers; dates and moments as days or seconds since 1970, by the length of a day; NaN for what is none."""
-    array = np.asarray(cells)
-    if day:
-        array = array if array.dtype.kind == "M" else np.array([_moment(cell) for cell in _list_of(cells)])
-        seconds = array.astype("datetime64[s]").astype(np.int64) / (_DAY / day)
-        return np.where(np.isnat(array), np.nan, np.floor(seconds) if day == 1 else seconds)
-    if array.dtype.kind in "biuf":
-        return array.astype(np.float64)
-    return np.array([_number(cell) for cell in _list_of(cells)], dtype=np.float64)
+def _moments(cells: Any, day: int) -> Floats:
+    """Dates and moments as days or seconds since 1970, by the length of a day; NaN for what is none."""
+    is_moments = isinstance(cells, np.ndarray) and cells.dtype.kind == "M"
+    moments = cells if is_moments else np.array([_moment(cell) for cell in cells_of(cells)], dtype="datetime64[s]")
+    moments = moments.astype("datetime64[s]")
+    seconds = moments.astype(np.int64) / (_DAY / day)
+    return np.where(np.isnat(moments), np.nan, np.floor(seconds) if day == 1 else seconds)
 
 
 def _moment(cell: Any) -> np.datetime64:
@@ -216,13 +196,6 @@ def _moment(cell: Any) -> np.datetime64:
         return np.datetime64(cell, "s") if isinstance(cell, (str, date)) else np.datetime64("NaT", "s")
     except ValueError:
         return np.datetime64("NaT", "s")
-
-
-def _number(cell: Any) -> float:
-    try:
-        return float("nan") if cell is None or (isinstance(cell, str) and not cell.strip()) else float(cell)
-    except (TypeError, ValueError, OverflowError):
-        return float("nan")
 
 
 def bins_of(count: Any) -> int:

@@ -61,12 +61,16 @@ class DescentPlan:
     arithmetic = LATTICE
 
     def __post_init__(self) -> None:
-        """Refuses what a pass would refuse, before anything is charged; no centre that can be released is longer."""
+        """Refuses what a pass or its noise would refuse, before anything is charged.
+
+        No centre that can be released is longer, no slope steeper, and no share smaller.
+        """
         amounts.count(self.passes, "passes", 1, MOST_PASSES)
         centre, line = np.zeros(self._width, dtype=np.int64), np.zeros(self._lines * self._width)
-        require_sum(self.subject, "risk", self._centre_public())
+        require_sum(self.subject, "risk", self._centre_public(), self.price, CENTRE_SHARE)
         centre[[first for _, first, _ in self._spans()]] = 2 * UNIT
-        require_sum(self.subject, "risk", self._public(line, centre, Fraction(_bound(self.loss))))
+        public = self._public(line, centre, self._steepest)
+        require_sum(self.subject, "risk", public, self.price, (1 - CENTRE_SHARE) / self.passes)
 
     @property
     def cost(self) -> Cost:
@@ -155,16 +159,20 @@ class DescentPlan:
 
     def _course(self, rows: float) -> "_Course":
         """How many passes, how fast and how steep, from the noisy number of rows."""
-        steepest = Fraction(_bound(self.loss))
-        slope = steepest * _STEEP.get(self.loss, Fraction(1))
+        slope = self._steepest
         if self.loss != "huber" and self._level(rows, float(slope)) < _NOISY:
-            slope = steepest * _LESS_STEEP
+            slope *= _LESS_STEEP
         level = self._level(rows, float(slope))
         passes = int(np.clip(ceil(3.5 * sqrt(level)), 1, self.passes))
         momentum = max(0.0, min(1 - 0.75 * passes / level, 1 - 6 / passes))
         curvature = _CURVATURE[self.loss] * rows
         rate = min(1.0, level * (1 - momentum) / (0.75 * passes)) * min(1.0, (level - 1) / 3)
         return _Course(passes, momentum, rate / (curvature + curvature / max(level - 1, 1e-9)), slope)
+
+    @property
+    def _steepest(self) -> Fraction:
+        """The bound of slopes where noise is small, which no pass exceeds."""
+        return _bound(self.loss) * _STEEP.get(self.loss, Fraction(1))
 
     @property
     def _deviation(self) -> float:

@@ -1,11 +1,13 @@
 """Fits through the gate, from a dataset or from arrays: one charge, steps that are stored, and the numbers at the end.
 
-From a dataset an equal fit is replayed for nothing.  From arrays every fit is a charge of its own: nobody can tell
+From a dataset an equal fit is replayed for nothing, with the price that it had: the table's default δ may be another
+since.  From arrays every fit is a charge of its own: nobody can tell
 whether two arrays hold the same persons.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +18,7 @@ from discreet.engine.protocol import Progress, View
 from discreet.envelope import Envelope, Part
 from discreet.errors import IntegrityError, bad
 from discreet.learn.learner import Facts, Learner, Model, Plan, Released, facts_of, title_of
-from discreet.learn.price import Price
+from discreet.learn.price import Price, price_of
 from discreet.learn.privacy import GIVEN, WHOLE, Privacy, privacy_of
 from discreet.learn.steps import Steps
 from discreet.learn.subject import Subject
@@ -24,11 +26,14 @@ from discreet.ledger.ledger import Ledger
 from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.unbooked import Unbooked
 from discreet.noise.source import SYSTEM
+from discreet.privacy.cost import to_json
 from discreet.query.bound import path
 from discreet.query.explain import unit
+from discreet.rehearsal import stamp
 from discreet.request import Request
 from discreet.run import Run
 from discreet.table import Table
+from discreet.terms import Terms
 
 KIND = "model"
 _ROW = "row"  # the unit of a table in which each row is one
@@ -56,12 +61,13 @@ class Fit:
 
 
 def request_of(learner: Learner, plan: Plan, analyst: str | None = None) -> Request:
-    """The request of a fit to its table."""
+    """The request of a fit to its table; ρ and the ε that states it are two requests, since their noise may differ."""
     subject = plan.subject
     text = f"{title_of(learner)} for {subject.target.name} from {len(subject.features)} features"
     memo = {"text": text, "words": [subject.words(), *plan.mechanisms]}
     branches = path(subject.where, subject.schema)
-    return Request(facts_of(learner, subject).to_json(), plan.price.terms, analyst, branches, memo)
+    facts = facts_of(learner, subject).to_json() | ({"rho": True} if plan.price.is_rho else {})
+    return Request(facts, plan.price.terms, analyst, branches, memo)
 
 
 def fit_table(
@@ -80,11 +86,29 @@ def fit_table(
         result = run.result()
         is_replayed = result is not None
         if result is None:
-            result = run.done(to_bytes(plan.fit(Steps(run, subject, plan.price)), learner, subject)).stored
+            begun = _begun_price(table, run, learner, plan, price)
+            steps = learner.plan(subject, begun)
+            result = run.done(to_bytes(steps.fit(Steps(run, subject, steps.price)), learner, subject, begun)).stored
+        stored = stored_price(result) or _begun_price(table, run, learner, plan, price)
+        if price_json(stored) != price_json(price):
+            plan = learner.plan(subject, stored)
     finally:
         run.close()
     privacy = table.stamped(privacy_of(plan, receipt=run.receipt, covers=WHOLE))
     return Fit(facts_of(learner, subject), plan, from_bytes(result), privacy, is_replayed)
+
+
+def _begun_price(table: Table, run: Run, learner: Learner, plan: Plan, price: Price) -> Price:
+    """The price that the run was charged: where the table's default δ changed since, it is not that of the plan."""
+    names = {f"{entry['n']}-{entry['hash'][:12]}": entry for entry in table.ledger.entries()}
+    entry = next(entry for name, entry in names.items() if run.receipt in (name, stamp.receipt(name)))
+    if entry["cost"] == to_json(plan.cost):
+        return price
+    begun = price_of(Terms(Fraction(entry["epsilon"]), Fraction(entry["delta"])))
+    if entry["cost"] != to_json(learner.plan(plan.subject, begun).cost):
+        fix = "Give a price that differs more: it is another fit, with a charge of its own."
+        raise bad("price", "must be the one that this fit was begun with", to_json(plan.cost), fix)
+    return begun
 
 
 def fit_arrays(learner: Learner, subject: Subject, price: Price, view: View, ledger: Any = None) -> Fit:
@@ -92,7 +116,7 @@ def fit_arrays(learner: Learner, subject: Subject, price: Price, view: View, led
     plan = learner.plan(subject, price)
     payer = Unbooked() if ledger is None else _purse(ledger_of(ledger), learner, plan)
     run = Run(payer, lambda: view)
-    result = run.done(to_bytes(plan.fit(Steps(run, subject, plan.price)), learner, subject)).stored
+    result = run.done(to_bytes(plan.fit(Steps(run, subject, plan.price)), learner, subject, price)).stored
     privacy = privacy_of(plan, receipt=run.receipt, covers=GIVEN)
     return Fit(facts_of(learner, subject), plan, from_bytes(result), privacy)
 
@@ -122,10 +146,34 @@ def ledger_of(ledger: Any) -> Ledger:
     return opened
 
 
-def to_bytes(released: Released, learner: Learner, subject: Subject) -> bytes:
-    """What the ledger stores of a finished fit."""
+def to_bytes(released: Released, learner: Learner, subject: Subject, price: Price) -> bytes:
+    """What the ledger stores of a finished fit; the price is the one that its plan was made for."""
     parts = tuple(Part({"name": name}, {}, np.asarray(values)) for name, values in released.items())
-    return Envelope(KIND, envelope.version(), facts_of(learner, subject).to_json(), parts).to_bytes()
+    facts = facts_of(learner, subject).to_json() | {"price": price_json(price)}
+    return Envelope(KIND, envelope.version(), facts, parts).to_bytes()
+
+
+def price_json(price: Price) -> dict[str, Any]:
+    """A price as JSON: exact texts, and whether it was typed as ρ."""
+    return {
+        "epsilon": str(price.terms.epsilon),
+        "delta": str(price.terms.delta),
+        "sigma": None if price.sigma is None else str(price.sigma),
+        "rho": price.is_rho,
+    }
+
+
+def stored_price(stored: bytes) -> Price | None:
+    """The price in a stored fit; None in one that an older Discreet stored."""
+    price = envelope.from_bytes(stored, KIND).facts.get("price")
+    if price is None:
+        return None
+    try:
+        terms = Terms(Fraction(price["epsilon"]), Fraction(price["delta"]))
+        return Price(terms, None if price["sigma"] is None else Fraction(price["sigma"]), is_rho=price["rho"] is True)
+    except (KeyError, TypeError, ValueError):
+        pass
+    raise IntegrityError("What is stored is no fit.", "Its price cannot be read.", "Verify the ledger.")
 
 
 def from_bytes(stored: bytes) -> Mapping[str, Any]:

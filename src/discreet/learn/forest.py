@@ -53,16 +53,19 @@ class ForestLearner:
         return {"trees": self.trees, "depth": self.depth}
 
     def plan(self, subject: Subject, price: Price) -> "ForestPlan":
-        """As `Learner.plan`: the law of the noise is that with the smaller variance."""
+        """As `Learner.plan`: the law of the noise is that with the smaller variance for equally many trees.
+
+        How many trees there are follows from that law alone, so that the price of a plan gives the plan again.
+        """
         require_classes(subject)
-        candidates = price.laws()
-        plans = [self._plan(subject, candidate, price.is_pure) for candidate in candidates]
-        plan = min(plans, key=lambda plan: plan.deviation)
+        trees, whole = self.trees or TREES, Fraction(1)
+        chosen = min(price.laws(), key=lambda law: leaf_deviation(subject, law, whole, trees))
+        plan = self._plan(subject, chosen)
         require_pass(subject, plan.trees, plan.depth)
         return plan
 
-    def _plan(self, subject: Subject, price: Price, is_pure: bool) -> "ForestPlan":
-        trees = self.trees or (PURE_TREES if is_pure else TREES)
+    def _plan(self, subject: Subject, price: Price) -> "ForestPlan":
+        trees = self.trees or (PURE_TREES if price.is_pure else TREES)
         deviation = leaf_deviation(subject, price, Fraction(1), trees)
         depth = depth_for(deviation, subject, trees) if self.depth is None else self.depth
         seed = json.dumps(facts_of(self, subject).to_json(), sort_keys=True)

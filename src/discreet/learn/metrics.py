@@ -126,8 +126,13 @@ class Auc:
     """The area under the ROC curve of one class against the rest."""
 
     positive: int
-    bins: int = auc.BINS
+    edges: tuple[float, ...]  # of the probability
     norm = 1
+
+    @property
+    def bins(self) -> int:
+        """How many bins there are."""
+        return len(self.edges) + 1
 
     @property
     def length(self) -> int:
@@ -137,8 +142,8 @@ class Auc:
     @property
     def caveat(self) -> str:
         """As `Metric.caveat`."""
-        rule = ", which moves it by less than 0.001 as a rule" if self.bins >= auc.BINS else ""
-        return f"It is the AUC of probabilities by {self.bins} public bins{rule}."
+        order = "the order within a bin does not count, which the interval leaves out"
+        return f"It is the AUC of probabilities by {self.bins} bins that were cut from the model alone: {order}."
 
     def require(self, trial: Trial) -> None:
         """As `Metric.require`."""
@@ -146,7 +151,7 @@ class Auc:
 
     def counts(self, scored: Scored) -> Ints:
         """As `Metric.counts`."""
-        return auc.histogram(scored.target == self.positive, scored.scores[:, self.positive], self.bins)
+        return auc.histogram(scored.target == self.positive, scored.scores[:, self.positive], np.array(self.edges))
 
     def estimate(self, noisy: Ints, law: Law) -> Estimate:
         """As `Metric.estimate`."""
@@ -180,13 +185,16 @@ class RSquared:
         return np.concatenate([_both((number - predicted) ** 2, STEPS), _both(number, STEPS), centred])
 
     def estimate(self, noisy: Ints, law: Law) -> Estimate:
-        """As `Metric.estimate`: from an interval of each number that hold all at once."""
+        """As `Metric.estimate`: from an interval of each number that hold all at once.
+
+        There is no value where its interval has no lower end, or does not hold it.
+        """
         error, right, above, below, square = (float(number) for number in noisy)
         level = 1 - (1 - law.level) / 4  # of the four numbers that the interval is made of
         rows = (error + right + above + below) / 2
         rounding = max(rows, 0.0) / STEPS / 2  # of each row, by half a step at most
         radius, double = (width_factor(level) * sqrt(2 * k) * law.scale + k * (0.5 + rounding) for k in (1, 2))
-        value = _r_squared(error, square, above - below, rows)
+        value = _r_squared(max(error, 0.0), square, above - below, rows)
         errors = max(error - radius, 0.0), max(error + radius, 0.0)
         squares = max(square - radius, 0.0), max(square + radius, 0.0)
         middle = max(abs(above - below) - double, 0.0), abs(above - below) + double
@@ -195,7 +203,10 @@ class RSquared:
             return Estimate(None, float("-inf"), 1.0)
         low = _r_squared(errors[1], squares[0], middle[1], least)
         high = _r_squared(errors[0], squares[1], middle[0], largest)
-        return Estimate(value, float("-inf") if low is None else low, 1.0 if high is None else min(high, 1.0))
+        most = 1.0 if high is None else min(high, 1.0)
+        if low is None:
+            return Estimate(None, float("-inf"), most)
+        return Estimate(value if error >= -radius and low <= value <= most else None, low, most)
 
     def persons(self, noisy: Ints, law: Law) -> Estimate:
         """As `Metric.persons`."""
@@ -245,7 +256,8 @@ def metric_of(name: object, trial: Trial, positive: object = None, bins: object 
         case "log_loss":
             metric = LogLoss()
         case "auc":
-            metric = Auc(require_class(trial, positive), amounts.count(bins, "bins", 4, 1024))
+            place, count = require_class(trial, positive), amounts.count(bins, "bins", 4, 1024)
+            metric = Auc(place, tuple(auc.edges_of(trial.fit, place, count).tolist()))
         case "r2" if trial.target.is_number:
             metric = RSquared(float(trial.target.low), float(trial.target.high))
         case "r2":

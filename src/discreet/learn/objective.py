@@ -35,7 +35,7 @@ from discreet.learn.minimise import minimum
 from discreet.learn.output import GAP, LAST_SHARE, SLOPES
 from discreet.learn.price import Price
 from discreet.learn.shape import Shape, shape_of
-from discreet.learn.steps import Steps
+from discreet.learn.steps import Steps, require_rows
 from discreet.learn.subject import Subject
 from discreet.mechanism import additive
 from discreet.mechanism.additive import Additive, root_up
@@ -180,6 +180,7 @@ class ObjectiveLearner:
 
     def plan(self, subject: Subject, price: Price) -> "ObjectivePlan":
         """As `Learner.plan`."""
+        require_rows(subject)
         loss = line_loss(self.loss, SLOPES.get(self.loss, 1) if self.slope is None else self.slope)
         shape = shape_of(subject, loss, self.norm, self.class_weight)
         ridge = _ridge(shape, loss, subject, price) if self.alpha is None else amounts.positive(self.alpha, "alpha")

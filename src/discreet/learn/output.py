@@ -28,7 +28,7 @@ from discreet.learn.line_loss import LineLoss, line_loss
 from discreet.learn.minimise import minimum
 from discreet.learn.price import Price
 from discreet.learn.shape import Shape, shape_of
-from discreet.learn.steps import Steps, table_of, tally_sensitivities
+from discreet.learn.steps import Steps, require_rows, table_of, tally_sensitivities
 from discreet.learn.subject import Subject
 from discreet.mechanism import additive
 from discreet.mechanism.additive import Additive
@@ -125,6 +125,7 @@ class OutputLearner:
 
     def plan(self, subject: Subject, price: Price) -> "OutputPlan":
         """As `Learner.plan`."""
+        require_rows(subject)
         loss = line_loss(self.loss, SLOPES.get(self.loss, 1) if self.slope is None else self.slope)
         shape = shape_of(subject, loss, self.norm, self.class_weight)
         ridge = None if self.alpha is None else amounts.positive(self.alpha, "alpha")

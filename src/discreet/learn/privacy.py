@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet import amounts
+from discreet import amounts, inert
 from discreet.learn.learner import Plan
 from discreet.ledger.unbooked import NOWHERE
 from discreet.privacy import cost as costs
@@ -92,7 +92,7 @@ class Privacy:
             f"It holds for {self.arithmetic}.",
             *(f"Measured: {mechanism}." for mechanism in self.mechanisms),
         ]
-        return "\n".join(lines)
+        return "\n".join(map(inert.visible, lines))
 
 
 def privacy_of(plan: Plan, *, receipt: str, covers: str) -> Privacy:

@@ -11,14 +11,17 @@ from fractions import Fraction
 from typing import Any
 
 from discreet import amounts
-from discreet.learn.fit import Fit
-from discreet.learn.learner import Released, facts_of
+from discreet.learn.fit import Fit, price_json
+from discreet.learn.learner import Plan, Released, facts_of
 from discreet.learn.learners import learner_of
 from discreet.learn.price import Price
 from discreet.learn.privacy import GIVEN, WHOLE, privacy_of
 from discreet.learn.subject import Subject, subject_of
+from discreet.ledger.unbooked import NOWHERE
+from discreet.privacy import price as prices
 from discreet.query.canonical import TAGS as QUESTION_TAGS
 from discreet.query.nodes import Expr
+from discreet.rehearsal import stamp
 from discreet.relation import Relation
 from discreet.schema import Column, Empty, Null, Schema, Type, Unit
 from discreet.tagged import Form, Single, Tags
@@ -31,7 +34,8 @@ _FORMS = {
     Column: Form("column", _COLUMN),
 }
 _TAGS = Tags(_FORMS, tuple(Single(kind.__name__.casefold(), kind, str, kind) for kind in (Type, Null, Empty, Relation)))
-_INVENTED = "invented rows alone"  # how the promise of a rehearsal begins
+_COVERS = (GIVEN, WHOLE, f"invented rows alone: this is a {stamp.STAMP}")  # the last is the promise of a rehearsal
+_RECEIPT = re.compile(rf"({re.escape(stamp.RECEIPT)})?\d{{1,18}}-[0-9a-f]{{12}}", re.ASCII)
 _MOST_BINS = 2**13  # of a model with no numbers
 _FRACTION = re.compile(r"-?\d{1,1000}(/\d{1,1000})?", re.ASCII)
 
@@ -42,16 +46,11 @@ class Unlike(ValueError):
 
 def description_of(fit: Fit) -> dict[str, Any]:
     """Facts, schema, price and promise of a fit, as JSON."""
-    subject, price = fit.plan.subject, fit.plan.price
+    subject = fit.plan.subject
     return {
         "facts": fit.facts.to_json(),
         "schema": _TAGS.plain(_used_schema(subject)),
-        "price": {
-            "epsilon": str(price.terms.epsilon),
-            "delta": str(price.terms.delta),
-            "sigma": None if price.sigma is None else str(price.sigma),
-            "rho": price.is_rho,
-        },
+        "price": price_json(fit.plan.price),
         "privacy": fit.privacy.to_json(),
     }
 
@@ -68,12 +67,22 @@ def rebuild(stored: Mapping[str, Any], released: Released) -> Fit:
         raise Unlike("the facts are not those of the columns")
     _require_proportionate(facts, released)
     plan = learner.plan(subject, _price(stored["price"]))
+    _require_paid(plan)
     covers, receipt = str(stored["privacy"]["covers"]), str(stored["privacy"]["receipt"])
-    if covers not in (GIVEN, WHOLE) and not covers.startswith(_INVENTED):
+    if covers not in _COVERS:
         raise Unlike("nothing is known of what the promise covers")
+    if receipt != NOWHERE and _RECEIPT.fullmatch(receipt) is None:
+        raise Unlike("the receipt is none of a ledger")
     fit = Fit(facts_of(learner, subject), plan, released, privacy_of(plan, receipt=receipt, covers=covers))
     _require_scores(fit)
     return fit
+
+
+def _require_paid(plan: Plan) -> None:
+    """Refuses ε and δ that the noise does not give."""
+    terms = plan.price.terms
+    if prices.delta(plan.cost, terms.epsilon).value > terms.delta:
+        raise Unlike("the noise is too small for the price")
 
 
 def _require_proportionate(facts: Mapping[str, Any], released: Released) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from discreet.engine.protocol import Progress
 from discreet.errors import bad
-from discreet.learn.auc import BINS
+from discreet.learn.auc import BINS, RULE
 from discreet.learn.interval import Estimate
 from discreet.learn.metrics import NAMES, Law, metric_of
 from discreet.learn.scored import Trial, trial_of
@@ -101,6 +101,8 @@ def score(
     terms = table.terms(epsilon, 0, level)
     name = trial.fit.facts.learner
     facts = {"metric": metric, "length": chosen.length, "positive": getattr(chosen, "positive", None)}
+    if metric == "auc":
+        facts["edges"] = RULE
     text = f"{NAMES[metric]} of {name} for {trial.target.name}"
     touched = 1 if chosen.norm == 1 else chosen.length
     measured = Measured("score", facts, chosen.counts, chosen.norm, touched, text)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from discreet.bounded import Bounded, SideBySide, side_by_side
-from discreet.engine.passes import kernel_pass
+from discreet.engine.passes import kernel_pass, rows_pass
 from discreet.engine.protocol import View
+from discreet.errors import BadValue, bad
 from discreet.kernel.contract import kernel_of
 from discreet.learn.price import Price
 from discreet.learn.subject import Subject
@@ -81,9 +82,20 @@ def table_of(view: View, tally: Tally) -> Bounded[Ints]:
     return bounded.then(counts, bounded.sensitivity.parts[part], proof="query.md")
 
 
-def require_sum(subject: Subject, kernel: str, public: dict[str, Any]) -> None:
-    """Refuses, for a plan, what the view would refuse in the middle of a fit that is charged already."""
-    kernel_pass(subject.schema, kernel, subject.columns, public)
+def require_sum(subject: Subject, kernel: str, public: dict[str, Any], price: Price, share: Fraction) -> None:
+    """Refuses, for a plan, what the view or the noise would refuse in the middle of a fit that is charged already."""
+    _, sensitivity = kernel_pass(subject.schema, kernel, subject.columns, public)
+    try:
+        price.mechanism(sensitivity, share)
+    except BadValue:
+        name, given = ("rho", price.mu**2 / 2) if price.is_rho else ("epsilon", float(price.terms.epsilon))
+        rule = "must be larger for this model: the noise of one of its steps would be wider than 10^12 steps"
+        raise bad(name, rule, given, "Spend more, or use fewer features or passes.") from None
+
+
+def require_rows(subject: Subject) -> None:
+    """Refuses, for a plan, rows that the view would refuse to hand to a mechanism once the fit is charged."""
+    rows_pass(subject.schema, subject.columns)
 
 
 def tally_sensitivities(tallies: Mapping[str, Tally]) -> dict[str, Any]:

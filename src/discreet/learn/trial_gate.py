@@ -1,7 +1,7 @@
 """Counts of a trial through the gate: charged once, with Laplace noise, and stored; an equal trial is free.
 
-The key has a digest of the model, which is its public facts and its released numbers, what is counted, and the part of
-the table.  The level and what an interval is about are not in it: they change how stored numbers are shown.
+The key has a digest of the model, which is its public facts, its price and its released numbers, what is counted, and
+the part of the table.  The level and what an interval is about are not in it: they change how stored numbers are shown.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from discreet import envelope
 from discreet.engine.protocol import Progress
 from discreet.envelope import Envelope, Part
 from discreet.errors import IntegrityError
-from discreet.learn.fit import Fit
+from discreet.learn.fit import Fit, price_json
 from discreet.learn.scored import Scored, Trial
 from discreet.mechanism import additive
 from discreet.ndarrays import Ints
@@ -54,8 +54,9 @@ class Counted:
 
 
 def digest(fit: Fit) -> str:
-    """A hash of a model: of its facts and its released numbers."""
-    hashed = hashlib.sha256(canonical_json(fit.facts.to_json()).encode())
+    """A hash of a model: of its facts, its price, on which bins and smoothing depend, and its released numbers."""
+    facts = fit.facts.to_json() | {"price": price_json(fit.plan.price)}
+    hashed = hashlib.sha256(canonical_json(facts).encode())
     for name, numbers in sorted(fit.released.items()):
         array = np.asarray(numbers).astype("<i8")
         hashed.update(canonical_json([name, list(array.shape)]).encode() + array.tobytes())

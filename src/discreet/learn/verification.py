@@ -18,8 +18,10 @@ from discreet import envelope
 from discreet.engine.protocol import View
 from discreet.errors import IntegrityError
 from discreet.learn import file
-from discreet.learn.fit import KIND, Fit, from_bytes, ledger_of
+from discreet.learn.fit import KIND, Fit, from_bytes, ledger_of, price_json, stored_price
 from discreet.learn.learner import Released
+from discreet.learn.learners import learner_of
+from discreet.learn.price import Price
 from discreet.learn.privacy import Privacy
 from discreet.ledger.ledger import Ledger
 from discreet.metadata import load
@@ -93,11 +95,22 @@ def _require_charged(fit: Fit, ledger: Ledger) -> list[str]:
     result = _stored_result(ledger, entry["key"], privacy.receipt)
     if result is None:
         raise _wrong("The ledger holds no result of this fit.", "It was interrupted or abandoned.")
-    if dict(envelope.from_bytes(result, KIND).facts) != json.loads(json.dumps(fit.facts.to_json())):
+    facts = {name: fact for name, fact in envelope.from_bytes(result, KIND).facts.items() if name != "price"}
+    if facts != json.loads(json.dumps(fit.facts.to_json())):
         raise _wrong("The ledger holds another model.", "Its facts are others.")
+    if not _is_at_price(fit, stored_price(result)):
+        raise _wrong("The ledger holds another model.", "Its price is another.")
     if not _is_same(from_bytes(result), fit.released):
         raise _wrong("The ledger released other numbers.", "Those in the file were changed.")
     return [f"The ledger holds receipt {privacy.receipt} at that cost.", "The ledger released the same numbers."]
+
+
+def _is_at_price(fit: Fit, stored: Price | None) -> bool:
+    """Whether a plan for the stored price has that of the file; what an older Discreet stored has none to compare."""
+    if stored is None:
+        return True
+    learner = learner_of(fit.facts.learner, fit.facts.options)
+    return price_json(learner.plan(fit.plan.subject, stored).price) == price_json(fit.plan.price)
 
 
 def _receipt(entry: Mapping[str, Any]) -> str:

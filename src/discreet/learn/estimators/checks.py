@@ -44,12 +44,13 @@ def aligned_columns(estimator: Any, fit: Fit, X: Any) -> dict[str, Any]:
 
 
 def _is_named(X: Any) -> bool:
-    return isinstance(X, Mapping) or hasattr(X, "columns")
+    return isinstance(X, Mapping) or hasattr(X, "columns") or hasattr(X, "column_names")
 
 
 def _plain(X: Any) -> Any:
-    """A matrix as an array; frames, mappings and sparse tables as they are."""
-    return X if _is_named(X) or hasattr(X, "tocsr") else np.asarray(X)
+    """Another kind of matrix as an array; frames, mappings, lists of rows and sparse tables as they are."""
+    is_kept = _is_named(X) or hasattr(X, "tocsr") or isinstance(X, (list, tuple, np.ma.MaskedArray))
+    return X if is_kept else np.asarray(X)
 
 
 def target_of(y: Any) -> Any:
@@ -57,27 +58,25 @@ def target_of(y: Any) -> Any:
     if y is None:
         what = "must be given: this estimator requires y to be passed, but the target y is None"
         raise bad("y", what, None, "Hand over the target of each row.")
-    column = column_or_1d(np.asarray(y), warn=True)
-    _require_real(column, "y")
-    return column
+    if isinstance(y, (list, tuple, np.ma.MaskedArray)) or hasattr(y, "to_pylist"):
+        return y
+    return y if getattr(y, "ndim", 1) == 1 else column_or_1d(np.asarray(y), warn=True)
 
 
 def _columns(X: Any) -> dict[str, Any]:
     if hasattr(X, "tocsr"):
         raise bad("X", "must be dense", "a sparse table", "Write X.toarray().")
-    if hasattr(X, "columns") and len(set(map(str, X.columns))) < len(X.columns):
+    if hasattr(X, "columns") and not hasattr(X, "column_names") and len(set(map(str, X.columns))) < len(X.columns):
         raise bad("X", "must name each column once", list(map(str, X.columns)), "Rename one of them.")
-    if not _is_named(X) and np.asarray(X).ndim == 1:
+    if not _is_named(X) and _is_flat(X):
         fix = "Reshape your data: X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row."
         raise bad("X", "must have two axes, rows and columns", 1, fix)
     columns = columns_of(X)
-    for column in columns.values():
-        _require_real(column, "X")
     if not columns:
         raise bad("X", "must have columns: 0 feature(s) are there while a minimum of 1 is required", 0, "Add one.")
     return columns
 
 
-def _require_real(column: Any, name: str) -> None:
-    if np.asarray(column).dtype.kind == "c":
-        raise bad(name, "must be real: Complex data not supported", "complex numbers", "Split them into two columns.")
+def _is_flat(X: Any) -> bool:
+    """Whether X has one axis; a list is told by its first row alone."""
+    return bool(X) and np.ndim(X[0]) == 0 if isinstance(X, (list, tuple)) else np.ndim(X) == 1

@@ -1,0 +1,125 @@
+"""No cell changes how another is read, whatever type a column gets from it; fits and predictions alike."""
+
+import datetime
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import discreet as dp
+from discreet.learn.arrays import Facts, columns_of, subject_of_arrays
+from discreet.learn.column import model_column
+from discreet.schema import Column
+
+ODD = [None, float("nan"), "x", "", b"x", 0.5, 2**63, 2**70, -(10**400), 1j, True, [1], (1, 2), pd.NA, np.int64(1)]
+ODD += [
+    np.float64(2),
+    np.bool_(True),
+    Decimal("1"),
+    float("inf"),
+    datetime.date(2020, 1, 1),
+    np.datetime64("NaT"),
+    object(),
+]
+PLAIN = {
+    "whole": [1, 2, 1, 2, 2, 1],
+    "real": [0.25, 1.5, 2.0, 0.0, 1.0, 1.75],
+    "flag": [True, False, True, True, False, True],
+    "text": ["1", "2", "1", "2", "1", "1"],
+    "spelt": ["True", "False", "True", "True", "False", "False"],
+}
+COLUMNS = {
+    "whole": Column("c", "integer", values=(1, 2)),
+    "real": Column("c", "number", bounds=(0, 2)),
+    "flag": Column("c", "boolean"),
+    "text": Column("c", "category", values=("1", "2")),
+    "spelt": Column("c", "category", values=("True", "False")),
+}
+FACTS = {
+    "whole": {"values": {"c": [1, 2]}},
+    "real": {"bounds": (0, 2)},
+    "flag": {"values": {"c": [False, True]}},
+    "text": {"values": {"c": ["1", "2"]}},
+    "spelt": {"values": {"c": ["True", "False"]}},
+}
+
+
+def held(column, kind, y, units=None):
+    """The stored cells of the first six rows, and which of them are empty."""
+    facts = Facts(classes=[0, 1], **FACTS[kind])
+    _, view = subject_of_arrays(columns_of({"c": column}), y, units, facts)
+    own = view._rows.cells["x0"]
+    return [None if empty else cell for cell, empty in zip(own.stored.tolist(), own.empty.tolist(), strict=True)]
+
+
+def shapes(cells):
+    """A column in the types that callers hand over; those that refuse such cells are left out."""
+    yield list(cells)
+    objects = np.empty(len(cells), dtype=object)
+    for place, cell in enumerate(cells):
+        objects[place] = cell
+    yield objects
+    for make in (np.array, pd.Series, lambda listed: pl.Series(listed, strict=False)):
+        try:
+            typed_column = make(list(cells))
+        except Exception:  # a library's own refusal, before Discreet is called
+            continue
+        if getattr(typed_column, "dtype", None) is not None and len(np.shape(typed_column)) == 1:
+            yield typed_column
+
+
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+@pytest.mark.parametrize("kind", ["whole", "real", "flag", "text"])
+def test_an_odd_cell_changes_no_other_persons_cells(kind, odd):
+    plain = held(PLAIN[kind], kind, [0, 1] * 3)
+    assert None not in plain
+    listed, objects, *_ = shapes([*PLAIN[kind], odd])
+    for column in (listed, objects):
+        assert held(column, kind, [0, 1] * 3 + [0])[:6] == plain
+        encoded = model_column(COLUMNS[kind]).encoded(column)[:6]
+        assert encoded.tolist() == model_column(COLUMNS[kind]).encoded(PLAIN[kind]).tolist()
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")], ids=repr)
+@pytest.mark.parametrize("kind", list(PLAIN))
+def test_an_empty_cell_changes_nothing_in_frames_and_arrays(kind, missing):
+    """Whole numbers and booleans become floats or objects in such a column."""
+    plain = held(PLAIN[kind], kind, [0, 1] * 3)
+    for column in shapes([*PLAIN[kind], missing]):
+        if kind == "flag" and getattr(column, "dtype", None) == np.float64:
+            continue
+        cells = held(column, kind, [0, 1] * 3 + [0])
+        if kind != "spelt" or not isinstance(column, np.ndarray):
+            assert cells[:6] == plain
+
+
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_an_odd_target_or_unit_changes_no_other_persons_rows(odd):
+    facts = {"bounds": (0, 2), "classes": [0, 1], "epsilon": 1000}
+    numbers, targets, units = [0.5] * 7, [0, 1, 1, 0, 1, 1, odd], [1, 2, 3, 4, 5, 6, odd]
+    by_target = dp.learn.NaiveBayes(bins=2, **facts).fit({"c": numbers}, targets)
+    assert by_target.fit_.released["c"].sum() in (6, 7)
+    by_unit = dp.learn.NaiveBayes(bins=2, **facts).fit({"c": numbers}, [0, 1, 1, 0, 1, 1, 1], units=units)
+    assert by_unit.fit_.released["c"].sum() in (6, 7)
+
+
+def test_masked_cells_are_empty():
+    mask = [False, True, False, False, False, False]
+    for kind, cells in (("real", np.array(PLAIN["real"])), ("whole", np.array(PLAIN["whole"]))):
+        stored = held(np.ma.masked_array(cells, mask), kind, [0, 1] * 3)
+        assert stored[1] is None
+        assert None not in stored[2:]
+
+
+def test_rows_to_predict_are_read_as_those_of_a_fit():
+    column = model_column(Column("a", "integer", values=(0, 1, 2)))
+    assert column.encoded([0.6, 1.4, 2.6, -0.4]).tolist()[:2] == [1.0, 1.0]
+    bounded = model_column(Column("a", "integer", bounds=(0, 9)))
+    assert bounded.encoded([0.6, 3.5, 12, "4"]).tolist() == [1.0, 4.0, 9.0, 4.0]
+    day = model_column(Column("d", "date", bounds=(datetime.date(2020, 1, 1), datetime.date(2021, 1, 1))))
+    dates = [datetime.date(2020, 1, 2), "2020-01-02", "no date", None]
+    assert day.encoded(dates).tolist()[:2] == [18263.0, 18263.0]
+    assert np.isnan(day.encoded(dates)[2:]).all()
+    assert day.encoded(np.array(["2020-01-02"], dtype="datetime64[ns]")).tolist() == [18263.0]
