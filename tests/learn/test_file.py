@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from copy import deepcopy
+from dataclasses import replace
 
 import joblib
 import numpy as np
@@ -100,6 +101,10 @@ FORGED = {
     "a price that never ends": lambda facts: facts["price"].update(epsilon="1e999999999"),
     "noise of no width": lambda facts: facts["price"].update(sigma="0"),
     "a promise of something else": lambda facts: facts["privacy"].update(covers="everything"),
+    "a promise with an escape": lambda facts: facts["privacy"].update(covers="invented rows alone\x1b[31m"),
+    "a receipt with an escape": lambda facts: facts["privacy"].update(receipt="5-\x1b[31mfake"),
+    "a receipt with a line more": lambda facts: facts["privacy"].update(receipt="5-0123456789ab\n"),
+    "a receipt stamped twice": lambda facts: facts["privacy"].update(receipt="rehearsal-rehearsal-5-0123456789ab"),
 }
 
 
@@ -264,8 +269,11 @@ def test_a_price_that_its_noise_does_not_pay_is_refused(tmp_path):
     def lie(facts):
         facts["price"]["epsilon"], facts["privacy"]["epsilon"] = "1/10", "0.1"
 
-    with pytest.raises(IntegrityError, match="do not follow from the cost"):
+    with pytest.raises(IntegrityError):
         dp.learn.verify(forged_file(path, lie))
+    for forge in (lie, lambda facts: facts["price"].update(sigma="1/1000")):
+        with pytest.raises(IntegrityError):
+            dp.learn.load(forged_file(path, forge))
 
 
 def test_numbers_that_the_ledger_did_not_release_are_refused(people, tmp_path):
@@ -329,3 +337,21 @@ def test_the_core_of_models_needs_no_scikit_learn(model, tmp_path):
     script += "try:\n    dp.learn.load\nexcept ImportError as error:\n    print(error)"
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert ended.stdout.splitlines() == ["1 3", "discreet.learn needs scikit-learn: install discreet[learn]"]
+
+
+# --- what is shown ---------------------------------------------------------------------------------------------------
+
+
+def test_a_model_of_a_rehearsal_is_loaded_with_its_stamp(tmp_path):
+    with dp.open(write_people(tmp_path), rehearsal=True) as people:
+        model = fitted(people)
+        loaded = dp.learn.load(model.save(tmp_path / "income.dp"))
+    assert loaded.privacy_ == model.privacy_
+    assert loaded.privacy_.receipt.startswith("rehearsal-")
+
+
+def test_the_words_of_a_promise_steer_no_terminal(model):
+    words = replace(model.privacy_, unit="person\x1b[31m", mechanisms=("a\u202eb",)).words()
+    assert "\x1b" not in words
+    assert "\u202e" not in words
+    assert words.count("\n") == 4

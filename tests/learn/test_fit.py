@@ -1,16 +1,19 @@
 """Fits from datasets and from arrays: one core, one charge, the same numbers again, and refusals from public facts."""
 
 from fractions import Fraction
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 import discreet as dp
+from discreet.cli import budget_set
 from discreet.errors import BadValue, BudgetExceeded
 from discreet.learn.column import model_column
 from discreet.learn.price import parse_price
 from discreet.ledger.unbooked import NOWHERE
 from discreet.privacy import price
+from discreet.run import Run
 from discreet.schema import Column
 from learn.people import CLASSES, rows_of, write
 
@@ -240,3 +243,49 @@ def test_a_regression_is_linear_in_long_ranges(solver):
     )
     model = estimator.fit({"income": income}, pay)
     assert model.score({"income": income}, pay) > 0.97
+
+
+# --- the price of what is replayed -----------------------------------------------------------------------------------
+
+
+def test_rho_and_the_epsilon_that_states_it_are_two_fits(dataset, tmp_path):
+    task = dataset.learn(dp.learn.NaiveBayes(), target="sick", features=FEATURES)
+    by_rho = task.fit(rho="0.1", delta="1e-8")
+    stated = by_rho.privacy_
+    by_epsilon = task.fit(epsilon=stated.epsilon, delta=stated.delta)
+    assert not by_epsilon.fit_.is_replayed
+    assert task.fit(rho="0.1", delta="1e-8").privacy_ == stated
+    for place, model in enumerate((by_rho, by_epsilon)):
+        dp.learn.verify(model.save(tmp_path / f"{place}.dp"), dataset)
+
+
+class Interrupted(Exception):
+    """A fit that was stopped behind its last step."""
+
+
+@pytest.mark.parametrize("is_interrupted", [False, True])
+@pytest.mark.parametrize("name", ["NaiveBayes", "LogisticRegression"])
+def test_a_fit_keeps_its_price_when_the_default_delta_changes(name, is_interrupted, columns, tmp_path, monkeypatch):
+    toml = write(tmp_path, columns)
+    toml.write_text(toml.read_text().replace("epsilon = 1000000", "epsilon = 100\ndelta = 1e-6"))
+    fitted = []
+    for changed in (False, True):
+        if changed:
+            budget_set.set_budget(toml, delta="2e-7", why="a test")
+        with dp.open(toml) as people:
+            task = people.learn(getattr(dp.learn, name)(), target="sick", features=FEATURES)
+            if is_interrupted and not changed:
+                with monkeypatch.context() as patch:
+                    patch.setattr(Run, "done", Mock(side_effect=Interrupted))
+                    with pytest.raises(Interrupted):
+                        task.fit(epsilon="0.5")
+                fitted.append(task.learning.plan(epsilon="0.5"))
+                continue
+            model = task.fit(epsilon="0.5")
+            dp.learn.verify(model.save(tmp_path / f"{changed}.dp"), people)
+            model.predict_proba(features(columns))
+            fitted.append(model.fit_.plan)
+            assert model.fit_.is_replayed is (changed and not is_interrupted)
+            assert model.privacy_.delta == fitted[0].price.terms.delta
+    assert fitted[0].cost == fitted[1].cost
+    assert fitted[0].mechanisms == fitted[1].mechanisms

@@ -1,5 +1,6 @@
 """Scores are what plain computation gives where there is no noise, and their intervals hold where there is."""
 
+from dataclasses import replace
 from fractions import Fraction
 from math import log, sqrt
 from statistics import NormalDist
@@ -13,7 +14,9 @@ import discreet as dp
 from discreet.errors import BadValue, EngineFailed
 from discreet.learn import auc, metrics
 from discreet.learn.interval import count_estimate, share_estimate, width_factor
+from discreet.learn.price import parse_price
 from discreet.learn.scored import Scored, trial_of
+from discreet.learn.trial_gate import digest
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.relation import Relation
 
@@ -82,6 +85,7 @@ def test_r_squared_is_the_plain_one_without_noise(tmp_path):
     columns = rows_of(2000, 22)
     with dp.open(write(tmp_path, columns)) as people:
         fit = linear_fit(people.table.schema, "pay", "age", 100, 3)
+        object.__setattr__(fit.plan, "price", parse_price(1))
         score = people.score(fit, metric="r2", epsilon=10_000)
         expected = r2_score(columns["pay"], 100 + 3.0 * columns["age"])
         assert score.value == pytest.approx(expected, abs=1e-3)
@@ -368,3 +372,11 @@ def test_models_of_arrays_are_scored_by_the_names_of_their_columns(fitted):
     assert "another table" in str(score)
     with pytest.raises(BadValue, match="classes"):
         test.score(model, metric="accuracy", epsilon=1, target="sex")
+
+
+def test_equal_numbers_at_another_price_are_another_model(fitted):
+    """Bins and smoothing follow from the price, so a stored score of the one is none of the other."""
+    *_, model, _ = fitted
+    other = replace(model.fit_.plan, tables=replace(model.fit_.plan.tables, price=parse_price(3)))
+    assert digest(replace(model.fit_, plan=other)) != digest(model.fit_)
+    assert digest(replace(model.fit_)) == digest(model.fit_)
