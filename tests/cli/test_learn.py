@@ -267,6 +267,19 @@ def test_a_score_is_charged_and_knows_who_was_held_out(people: Path, told: Told)
     assert told("learn", "score", "people.toml", "income.dp", "--metric", "accuracy", exit_code=2)["fixes"]
 
 
+@pytest.mark.parametrize("name", ["income.dp", "./income.dp", "soft.dp", "hard.dp"])
+def test_a_score_does_not_replace_its_model(people: Path, told: Told, name: str) -> None:
+    told(*FIT)
+    Path("soft.dp").symlink_to("income.dp")
+    Path("hard.dp").hardlink_to("income.dp")
+    before, kept = spent(told), Path("income.dp").read_bytes()
+    flags = ("--metric", "accuracy", "--eps", "2", "--yes", "-o", name)
+    problem = told("learn", "score", "people.toml", "income.dp", *flags, exit_code=2)
+    assert "must not replace an input" in problem["what"]
+    assert (spent(told), Path("income.dp").read_bytes()) == (before, kept)
+    assert told("learn", "score", "people.toml", "income.dp", *flags[:-1], "score.json")
+
+
 def test_the_verbs_need_no_scikit_learn(people: Path, told: Told) -> None:
     script = "import sys\nsys.modules['sklearn'] = None\nfrom discreet.cli.main import status\n"
     for words in ([*FIT], ["learn", "predict", "income.dp", "people.csv"], ["learn", "card", "income.dp"]):

@@ -134,7 +134,7 @@ def score(
     require_new(output, yes, metadata)
     call = LearnCall(
         metadata, model_file=model_file, metric=metric, positive=positive, epsilon=eps, level=level, max_rows=max_rows,
-        test=test, analyst=analyst, verb="learn score",
+        test=test, analyst=analyst, output=output, verb="learn score",
     )  # fmt: skip
     reply = operation.score(with_second_ledger(call, second_ledger, why), watch=terminal.bar)
     return Reply(reply.to_json(command_line), lambda: str(reply.value), output, replace=yes, toml=metadata)

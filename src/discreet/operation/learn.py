@@ -13,6 +13,7 @@ from discreet.errors import BadValue, BudgetExceeded, CannotWrite, DiscreetError
 from discreet.fix import UNKNOWN, Fix
 from discreet.operation.cheaper import RAISE
 from discreet.operation.dataset import Watch, no_watch, open_called
+from discreet.operation.model import ModelCall, require_other
 from discreet.operation.reply import Reply, envelope
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ def score(call: LearnCall, *, watch: Watch = no_watch) -> "Reply[Score]":
     if call.model_file is None or call.metric is None:
         fix = call.fix("Name both:", model_file=call.model_file or UNKNOWN, metric=call.metric or "accuracy")
         raise BadValue("A score needs a model and a metric.", "Give the file of a model, and --metric.", fix)
+    require_other(ModelCall(call.model_file, output=call.output))
     fitted = file.read(call.model_file)
     with open_called(call) as dataset:
         _require_price(call)
