@@ -103,8 +103,8 @@ def auc_estimate(noisy: Ints, *, variance: float, level: Fraction, is_population
 
     def step(areas: Floats) -> Floats:
         ends = ((below[0], below[-1], total_rest), (above[0], above[-1], total_own))
-        most: Floats = np.max([np.abs(end - areas * total) for *both, total in ends for end in both], axis=0)
-        return most
+        furthest: Floats = np.max([np.abs(end - areas * total) for *both, total in ends for end in both], axis=0)
+        return furthest
 
     def accepts(areas: Floats) -> Bools:
         noise = squares[0] + areas * squares[1] + areas**2 * squares[2]  # |K y − θN₀|² + |Kᵀx − θN₁|²
