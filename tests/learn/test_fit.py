@@ -9,10 +9,12 @@ import pytest
 import discreet as dp
 from discreet.cli import budget_set
 from discreet.errors import BadValue, BudgetExceeded
+from discreet.learn import privacy as privacies
 from discreet.learn.column import model_column
 from discreet.learn.price import parse_price
 from discreet.ledger.unbooked import NOWHERE
 from discreet.privacy import price
+from discreet.rehearsal import stamp
 from discreet.run import Run
 from discreet.schema import Column
 from learn.people import CLASSES, rows_of, write
@@ -289,3 +291,8 @@ def test_a_fit_keeps_its_price_when_the_default_delta_changes(name, is_interrupt
             assert model.privacy_.delta == fitted[0].price.terms.delta
     assert fitted[0].cost == fitted[1].cost
     assert fitted[0].mechanisms == fitted[1].mechanisms
+
+
+def test_the_room_knows_the_stamps_of_a_rehearsal():
+    assert privacies.REHEARSED == stamp.RECEIPT
+    assert privacies.INVENTED.endswith(stamp.STAMP)

@@ -202,8 +202,8 @@ def test_no_unit_moves_the_counts_by_more_than_is_stated(relation, name):
 
 
 def _metric(name):
-    made = {"r2": metrics.RSquared(0, 1), "auc": metrics.Auc(1, tuple(EVEN.tolist()))}
-    return made.get(name) or metrics.metric_of(name, _Classes(), None)
+    own = {"r2": metrics.RSquared(0, 1), "auc": metrics.Auc(1, tuple(EVEN.tolist()))}
+    return own.get(name) or metrics.metric_of(name, _Classes(), None)
 
 
 def _one_row(rng, name):

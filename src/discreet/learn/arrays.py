@@ -43,19 +43,19 @@ def columns_of(table: Any, names: Sequence[str] | None = None) -> dict[str, Any]
     if hasattr(table, "columns") and not isinstance(table, np.ndarray):
         return {str(name): table[name] for name in table.columns}
     if isinstance(table, (list, tuple)):
-        return _named([list(column) for column in _transposed(table)], names)
+        return _by_name([list(column) for column in _columns_of_rows(table)], names)
     matrix = table if isinstance(table, np.ma.MaskedArray) else np.asarray(table)
     if matrix.ndim != 2:
         raise bad("X", "must be a table with two axes", matrix.ndim, "Reshape it to rows and columns.")
-    return _named([matrix[:, place] for place in range(matrix.shape[1])], names)
+    return _by_name([matrix[:, place] for place in range(matrix.shape[1])], names)
 
 
-def _named(columns: Sequence[Any], names: Sequence[str] | None) -> dict[str, Any]:
+def _by_name(columns: Sequence[Any], names: Sequence[str] | None) -> dict[str, Any]:
     shown = list(names) if names is not None else [f"x{place}" for place in range(len(columns))]
     return dict(zip(shown, columns, strict=True))
 
 
-def _transposed(rows: Any) -> list[tuple[Any, ...]]:
+def _columns_of_rows(rows: Any) -> list[tuple[Any, ...]]:
     """The columns of a list of rows, all of one length."""
     listed = [cells_of(row) for row in rows]
     if len({len(row) for row in listed}) > 1:

@@ -30,7 +30,7 @@ _TINY = 1e-15
 
 def edges_of(fit: Fit, positive: int, bins: int) -> Floats:
     """The probabilities between the bins, for that model and that class."""
-    rows = {feature.name: _invented(feature) for feature in fit.plan.subject.features}
+    rows = {feature.name: _invented_cells(feature) for feature in fit.plan.subject.features}
     return edges(fit.model.scores(rows)[:, positive], bins)
 
 
@@ -59,7 +59,7 @@ def _ends(values: Floats) -> tuple[float, float]:
     return inner if inner[0] < inner[1] else (low, high)
 
 
-def _invented(feature: ModelColumn) -> Floats | Ints:
+def _invented_cells(feature: ModelColumn) -> Floats | Ints:
     """Cells of invented rows as `Subject.encoded` makes them: public values, or numbers within the bounds.
 
     Half of the numbers are drawn evenly, half evenly in the logarithm of the way from the lower bound.

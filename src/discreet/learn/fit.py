@@ -19,7 +19,7 @@ from discreet.envelope import Envelope, Part
 from discreet.errors import IntegrityError, bad
 from discreet.learn.learner import Facts, Learner, Model, Plan, Released, facts_of, title_of
 from discreet.learn.price import Price, price_of
-from discreet.learn.privacy import GIVEN, WHOLE, Privacy, privacy_of
+from discreet.learn.privacy import GIVEN, REHEARSED, WHOLE, Privacy, privacy_of
 from discreet.learn.steps import Steps
 from discreet.learn.subject import Subject
 from discreet.ledger.ledger import Ledger
@@ -29,7 +29,6 @@ from discreet.noise.source import SYSTEM
 from discreet.privacy.cost import to_json
 from discreet.query.bound import path
 from discreet.query.explain import unit
-from discreet.rehearsal import stamp
 from discreet.request import Request
 from discreet.run import Run
 from discreet.table import Table
@@ -101,7 +100,7 @@ def fit_table(
 def _begun_price(table: Table, run: Run, learner: Learner, plan: Plan, price: Price) -> Price:
     """The price that the run was charged: where the table's default δ changed since, it is not that of the plan."""
     names = {f"{entry['n']}-{entry['hash'][:12]}": entry for entry in table.ledger.entries()}
-    entry = next(entry for name, entry in names.items() if run.receipt in (name, stamp.receipt(name)))
+    entry = next(entry for name, entry in names.items() if run.receipt in (name, f"{REHEARSED}{name}"))
     if entry["cost"] == to_json(plan.cost):
         return price
     begun = price_of(Terms(Fraction(entry["epsilon"]), Fraction(entry["delta"])))

@@ -203,10 +203,10 @@ class RSquared:
             return Estimate(None, float("-inf"), 1.0)
         low = _r_squared(errors[1], squares[0], middle[1], least)
         high = _r_squared(errors[0], squares[1], middle[0], largest)
-        most = 1.0 if high is None else min(high, 1.0)
+        upper = 1.0 if high is None else min(high, 1.0)
         if low is None:
-            return Estimate(None, float("-inf"), most)
-        return Estimate(value if error >= -radius and low <= value <= most else None, low, most)
+            return Estimate(None, float("-inf"), upper)
+        return Estimate(value if error >= -radius and low <= value <= upper else None, low, upper)
 
     def persons(self, noisy: Ints, law: Law) -> Estimate:
         """As `Metric.persons`."""

@@ -16,6 +16,8 @@ from discreet.terms import price_text
 
 GIVEN = "the fit alone; features given by the caller were made before it, and what made them is not covered"
 WHOLE = "everything from the rows of the table to the model"
+INVENTED = "invented rows alone: this is a REHEARSAL"
+REHEARSED = "rehearsal-"  # begins the receipts of a rehearsal
 
 
 @dataclass(frozen=True)

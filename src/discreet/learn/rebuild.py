@@ -15,13 +15,12 @@ from discreet.learn.fit import Fit, price_json
 from discreet.learn.learner import Plan, Released, facts_of
 from discreet.learn.learners import learner_of
 from discreet.learn.price import Price
-from discreet.learn.privacy import GIVEN, WHOLE, privacy_of
+from discreet.learn.privacy import GIVEN, INVENTED, REHEARSED, WHOLE, privacy_of
 from discreet.learn.subject import Subject, subject_of
 from discreet.ledger.unbooked import NOWHERE
 from discreet.privacy import price as prices
 from discreet.query.canonical import TAGS as QUESTION_TAGS
 from discreet.query.nodes import Expr
-from discreet.rehearsal import stamp
 from discreet.relation import Relation
 from discreet.schema import Column, Empty, Null, Schema, Type, Unit
 from discreet.tagged import Form, Single, Tags
@@ -34,8 +33,8 @@ _FORMS = {
     Column: Form("column", _COLUMN),
 }
 _TAGS = Tags(_FORMS, tuple(Single(kind.__name__.casefold(), kind, str, kind) for kind in (Type, Null, Empty, Relation)))
-_COVERS = (GIVEN, WHOLE, f"invented rows alone: this is a {stamp.STAMP}")  # the last is the promise of a rehearsal
-_RECEIPT = re.compile(rf"({re.escape(stamp.RECEIPT)})?\d{{1,18}}-[0-9a-f]{{12}}", re.ASCII)
+_COVERS = (GIVEN, WHOLE, INVENTED)
+_RECEIPT = re.compile(rf"({re.escape(REHEARSED)})?\d{{1,18}}-[0-9a-f]{{12}}", re.ASCII)
 _MOST_BINS = 2**13  # of a model with no numbers
 _FRACTION = re.compile(r"-?\d{1,1000}(/\d{1,1000})?", re.ASCII)
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from discreet.learn.fairness import Fairness
-from discreet.learn.privacy import Privacy
+from discreet.learn.privacy import INVENTED, Privacy
 from discreet.learn.score import Score
 from discreet.learn.task import LearnQuote
 from discreet.rehearsal import stamp
@@ -14,7 +14,7 @@ def stamped_part(value: Any) -> Any:
     """The promise of a model, or a quote, with the stamp; a model carries its promise wherever it is shown or saved."""
     match value:
         case Privacy():
-            return replace(value, covers=f"invented rows alone: this is a {stamp.STAMP}")  # its receipt has the stamp
+            return replace(value, covers=INVENTED)  # its receipt has the stamp
         case LearnQuote():
             return replace(value, title=stamp.titled(value.title), words=(stamp.SENTENCE, *value.words))
         case Score() | Fairness():
