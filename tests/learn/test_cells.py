@@ -21,7 +21,6 @@ ODD += [
     float("inf"),
     datetime.date(2020, 1, 1),
     np.datetime64("NaT"),
-    object(),
 ]
 PLAIN = {
     "whole": [1, 2, 1, 2, 2, 1],
