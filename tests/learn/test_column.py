@@ -52,8 +52,9 @@ def test_whole_numbers_are_texts_when_predicting_as_they_are_when_fitting():
 def test_equal_numbers_of_any_type_have_one_place_and_other_things_none():
     assert TEXTS.encoded(np.array(["b", "c", "", "1"], dtype=object)).tolist() == [2, -1, 0, 3]
     assert TEXTS.encoded(np.array(["b", "c", "", "1"])).tolist() == [2, -1, 0, 3]
-    assert TEXTS.encoded([1, None, True, 1.0]).tolist() == [3, -1, -1, -1]
+    assert TEXTS.encoded([1, None, True, 1.0]).tolist() == [3, -1, -1, 3]
     for cells in (np.array([7, 0, 1]), np.array([7.0, -0.0, 1.0]), np.array([7, False, True], dtype=object)):
         assert WHOLE.encoded(cells).tolist() == [7, 0, 1]
-    assert np.isnan(WHOLE.encoded([2, 0.5, float("nan"), None, "1", Decimal(1), Fraction(7), 1 + 0j])).all()
+    assert np.isnan(WHOLE.encoded([2, float("nan"), None, "x", b"x", 1j, [1]])).all()
+    assert WHOLE.encoded([0.5, "1", Decimal(1), Fraction(7), 1 + 0j]).tolist() == [1, 1, 1, 7, 1]  # halves upward
     assert BOOLEAN.encoded(np.array([True, False])).tolist() == [1, 0]

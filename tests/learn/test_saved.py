@@ -1,5 +1,7 @@
 """Every estimator, saved and loaded, predicts as before: a stored price gives its plan again."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -27,10 +29,11 @@ ESTIMATORS = {
 def test_a_saved_model_predicts_as_before(tmp_path, name, epsilon, delta):
     """Caught here: a forest whose number of trees followed from the δ that was typed, and not from the stored price."""
     estimator = getattr(dp.learn, name)(epsilon=epsilon, delta=delta, **ESTIMATORS[name])
-    try:
-        model = estimator.fit(X, NUMBERS if name == "LinearRegression" else Y)
-    except BadValue as refusal:
-        pytest.skip(str(refusal))
+    if name == "AdditiveClassifier" and not Fraction(delta):
+        with pytest.raises(BadValue, match="delta"):
+            estimator.fit(X, Y)
+        return
+    model = estimator.fit(X, NUMBERS if name == "LinearRegression" else Y)
     loaded = dp.learn.load(model.save(tmp_path / "model.dp"))
     assert np.array_equal(loaded.predict(X), model.predict(X))
     if name != "LinearRegression":

@@ -60,7 +60,9 @@ def target_of(y: Any) -> Any:
         raise bad("y", what, None, "Hand over the target of each row.")
     if isinstance(y, (list, tuple, np.ma.MaskedArray)) or hasattr(y, "to_pylist"):
         return y
-    return y if getattr(y, "ndim", 1) == 1 else column_or_1d(np.asarray(y), warn=True)
+    if getattr(y, "ndim", None) == 1:
+        return y
+    return column_or_1d(np.asarray(y), warn=True)
 
 
 def _columns(X: Any) -> dict[str, Any]:
