@@ -52,7 +52,8 @@ def check_then_act(patch: Patch) -> None:
     def reserve(held: Any, key: str, patience: float, decided: Any, prepare: Any) -> Any:
         books = held._read()
         with held._store.lock, held._store.writing() as pen:
-            asker, known = decide.Asker(held._lease.name(), held._is_charge_held), reader.charge_of(pen, books, key)
+            is_held = lambda charge: held._is_held(charge.row.number, charge.holder)  # noqa: E731
+            asker, known = decide.Asker(held._lease.name(), is_held), reader.charge_of(pen, books, key)
         decision = decided(books, known, asker)
         with held._store.lock, held._store.writing() as pen:
             last = [pen.append(entry) for entry in decision.entries][-1:]
