@@ -12,7 +12,6 @@ from discreet.engine.arrays import ArrayEngine, view_of_arrays
 from discreet.errors import BadValue, NotAnswerable
 from discreet.kernel.contract import kernel_of
 from discreet.learn.part import split
-from discreet.ledger import account as accounts
 from discreet.query.bound import draft_of, path
 from discreet.query.canonical import TAGS, canonical
 from discreet.query.compile.render import value as rendered
@@ -24,7 +23,7 @@ from discreet.query.meaning.resolve import resolved
 from discreet.query.nodes import And, Col, Compare, CountRows, CountUnits, Key, Literal, Not, Output, Question, UnitIn
 from discreet.query.readable import question_text
 from discreet.query.sql import parse_sql
-from discreet.relation import Relation
+from discreet.relation import Relation, unit_cut
 from discreet.schema import Column, Schema, Unit
 
 from .people import rows_of, write
@@ -204,7 +203,7 @@ def test_no_text_of_a_question_names_a_part():
 
 def test_the_sides_of_one_cut_are_branches():
     left, right = path(LEFT, SCHEMA), path(RIGHT, SCHEMA)
-    assert left[0][0] == right[0][0] == accounts.unit_cut(Fraction(7, 10))
+    assert left[0][0] == right[0][0] == unit_cut(Fraction(7, 10))
     assert left != right
     assert path(UnitIn(Fraction(1, 4), Fraction(3, 4)), SCHEMA) == ()
     assert path(UnitIn(Fraction(0), Fraction(1)), SCHEMA) == ()

@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
 
 from discreet.query.bound import draft_of
-from discreet.query.nodes import Caps, Question
+from discreet.query.nodes import Caps, Question, UnitIn
 from discreet.query.plan import Plan, plan_of
 from discreet.query.sql import parse_sql
 from discreet.relation import Relation
@@ -79,7 +80,9 @@ FILTERS = {
     "try cast": "TRY_CAST(town AS INTEGER) IS NULL",
     "and": "kind != 'b' AND age >= 0",
     "or not": "kind = 'a' OR NOT wild > 0",
+    "units": "",
 }
+PART = UnitIn(Fraction(0), Fraction(7, 10))  # what the filter "units" keeps; no SQL names it
 GROUPINGS = {
     "none": (),
     "category": ("kind",),
@@ -126,7 +129,8 @@ class Shape:
     def question(self) -> Question:
         rows = MOST - 1 if self.unit == "with" else 1  # without a unit there is nothing lower
         caps = {"schema's": Caps(), "rows": Caps(rows=rows), "groups": Caps(groups=1)}[self.caps]
-        return replace(_question(self.sql), caps=caps)
+        question = replace(_question(self.sql), caps=caps)
+        return replace(question, where=PART) if self.where == "units" else question
 
     @property
     def schema(self) -> Schema:

@@ -19,7 +19,6 @@ from discreet.errors import bad
 
 Path = tuple[tuple[str, str], ...]  # (column, part) pairs; () is the whole table
 
-_UNIT_CUT = "discreet_unit at "  # begins the name of a split by the units' own ids; no column's name begins so
 _MOST_PAIRS = 32
 _LONGEST_NAME = 1000
 
@@ -123,19 +122,6 @@ def lies_in(path: Path, outer: Path) -> bool:
     (True, False)
     """
     return set(outer) <= set(path)
-
-
-def unit_cut(share: Fraction) -> str:
-    """The name of the split of all units into those with ids below that share of all ids and those above.
-
-    Every unit has one id in a snapshot, so it is in one of the two parts.
-    """
-    return f"{_UNIT_CUT}{share}"
-
-
-def is_unit_cut(column: str) -> bool:
-    """Whether a split is one by the units' own ids."""
-    return column.startswith(_UNIT_CUT)
 
 
 def _is_name(text: Any) -> bool:

@@ -21,7 +21,7 @@ from discreet.ledger.verify import verify
 from discreet.ledger.view import View
 from discreet.ledger.weigh import declared, weight_of
 from discreet.privacy.cost import Cost
-from discreet.relation import Relation
+from discreet.relation import Relation, is_unit_cut
 
 _CHARGES = frozenset({"charge", "purse", "part"})
 
@@ -132,7 +132,7 @@ class Reader:
 
     def _path(self, path: Any) -> accounts.Path:
         pairs = accounts.parsed_path(path)
-        loose = [column for column, _ in pairs if column not in self._fixed and not accounts.is_unit_cut(column)]
+        loose = [column for column, _ in pairs if column not in self._fixed and not is_unit_cut(column)]
         if loose and self._relation is Relation.ADD_REMOVE:
             fix = "Declare fixed_per_unit = true for it, or charge the whole table: path ()."
             raise bad("path", "must use columns that are fixed per unit", loose[0], fix)

@@ -10,7 +10,6 @@ from fractions import Fraction
 
 from discreet.bounded import Sensitivity, SideBySide
 from discreet.errors import NotAnswerable
-from discreet.ledger.account import unit_cut
 from discreet.query.aggregate import recipe
 from discreet.query.caps import require_storable
 from discreet.query.compile.spelling import nearest_integer
@@ -25,7 +24,7 @@ from discreet.query.recipe import Recipe
 from discreet.query.sensitivity import Reach, sensitivity
 from discreet.query.split import weights
 from discreet.query.tally import Tally
-from discreet.relation import Relation
+from discreet.relation import Relation, unit_cut
 from discreet.schema import Schema
 
 Path = tuple[tuple[str, str], ...]
