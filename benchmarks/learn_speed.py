@@ -205,11 +205,11 @@ class _noted:
 def logistic_here(rounds: int, rows: Rows | None = None) -> list[Logistic]:
     """Ours and scikit-learn's in turns, medians."""
     from discreet import learn
-    from discreet.learn.arrays import Facts, columns_of, subject_of_arrays
+    from discreet.learn.input.arrays import ArrayFacts, columns_of, subject_of_arrays
 
     train = rows or (learn_data.adult()[0] if data_folder() else learn_data.invented(30_000))
     table = dict(train.columns)
-    facts = Facts(train.facts["bounds"], train.facts["values"], train.facts["classes"])
+    facts = ArrayFacts(train.facts["bounds"], train.facts["values"], train.facts["classes"])
     encoder, solver = _scikit_learn(train)
     frame = _frame(train)
     epsilons = (0.1, 1.0, 10.0)

@@ -21,9 +21,9 @@ from discreet.table import Table
 
 if TYPE_CHECKING:
     from discreet.learn.estimators.task import Task
-    from discreet.learn.fairness import Fairness
-    from discreet.learn.part import Part
-    from discreet.learn.score import Score
+    from discreet.learn.heldout.fairness import Fairness
+    from discreet.learn.heldout.score import Score
+    from discreet.learn.heldout.split import Side
     from discreet.release.face import Releasing
 
 
@@ -86,9 +86,9 @@ class Dataset:
         names = None if features is None else list(features)
         return task_of(self._table, estimator, target=target, features=names)
 
-    def split(self, *, test: Any) -> "tuple[Part, Part]":
+    def split(self, *, test: Any) -> "tuple[Side, Side]":
         """The persons to train on and the held-out persons, about `test` of all, divided by a keyed hash."""
-        from discreet.learn.part import split
+        from discreet.learn.heldout.split import split
 
         return split(self._table, test)
 
@@ -97,13 +97,13 @@ class Dataset:
 
         Persons it was trained on are among them, which the result says; `split` holds some out.
         """
-        from discreet.learn.score import score
+        from discreet.learn.heldout.score import score
 
         return score(self._table, model, metric=metric, epsilon=epsilon, **options)
 
     def fairness(self, model: Any, *, by: str, epsilon: Any, **options: Any) -> "Fairness":
         """How well a fitted model predicts each group of all persons, charged once."""
-        from discreet.learn.fairness import fairness
+        from discreet.learn.heldout.fairness import fairness
 
         return fairness(self._table, model, by=by, epsilon=epsilon, **options)
 

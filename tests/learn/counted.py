@@ -3,8 +3,8 @@
 import numpy as np
 
 from discreet.bounded import Sensitivity
-from discreet.learn.arrays import Facts, subject_of_arrays
 from discreet.learn.fit import fit_arrays
+from discreet.learn.input.arrays import ArrayFacts, subject_of_arrays
 from discreet.learn.price import parse_price
 from learn.people import CLASSES, rows_of
 
@@ -22,7 +22,7 @@ def persons(count=30, seed=5, rows=4):
 
 
 def subject_and_view(columns, *, max_rows=1, relation="add-remove", target="sick", classes=CLASSES):
-    facts = Facts(PUBLIC["bounds"], PUBLIC["values"], classes, None, relation, max_rows)
+    facts = ArrayFacts(PUBLIC["bounds"], PUBLIC["values"], classes, None, relation, max_rows)
     return subject_of_arrays(features(columns), columns[target], columns["id"], facts)
 
 

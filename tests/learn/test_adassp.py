@@ -12,11 +12,11 @@ from discreet.errors import BadValue
 from discreet.kernel.encode import Design
 from discreet.kernel.gram import BESIDE, DIAGONAL, GRAM
 from discreet.kernel.rows import UnitRows
-from discreet.learn.adassp import AdaSSPLearner, least_squares, moments_of
-from discreet.learn.arrays import Facts, columns_of, subject_of_arrays
 from discreet.learn.fit import fit_arrays
+from discreet.learn.input.arrays import ArrayFacts, columns_of, subject_of_arrays
 from discreet.learn.learner import LATTICE
 from discreet.learn.price import parse_price
+from discreet.learn.risk.adassp import AdaSSPLearner, least_squares, moments_of
 from learn.minima import ADDED, NUMBER, REPLACED
 
 CATEGORY = {"size": 3}
@@ -159,7 +159,7 @@ def linear_table(rows, columns, seed):
 
 def fitted_r2(rows, columns, epsilon, delta="1e-5", seed=0, **options):
     x, y = linear_table(rows + 3000, columns, seed)
-    facts = Facts(bounds=(-1, 1), target_bounds=(-1, 1))
+    facts = ArrayFacts(bounds=(-1, 1), target_bounds=(-1, 1))
     subject, view = subject_of_arrays(columns_of(x[:rows]), y[:rows], None, facts)
     fit = fit_arrays(AdaSSPLearner(**options), subject, parse_price(epsilon, delta), view)
     predicted = fit.model.scores(subject.encoded(columns_of(x[rows:])))[:, 0]
@@ -207,7 +207,7 @@ def test_the_ridge_lifts_the_least_eigenvalue_to_the_noise():
 
 def test_classes_are_refused():
     subject, _ = subject_of_arrays(
-        columns_of(np.zeros((3, 1))), np.zeros(3), None, Facts(bounds=(0, 1), classes=(0, 1))
+        columns_of(np.zeros((3, 1))), np.zeros(3), None, ArrayFacts(bounds=(0, 1), classes=(0, 1))
     )
     with pytest.raises(BadValue, match="number with bounds"):
         AdaSSPLearner().plan(subject, parse_price(1, "1e-5"))

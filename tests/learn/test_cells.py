@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet.learn.arrays import Facts, columns_of, subject_of_arrays
-from discreet.learn.column import model_column
+from discreet.learn.input.arrays import ArrayFacts, columns_of, subject_of_arrays
+from discreet.learn.input.column import model_column
 from discreet.schema import Column
 
 ODD = [None, float("nan"), "x", "", b"x", 0.5, 2**63, 2**70, -(10**400), 1j, True, [1], (1, 2), pd.NA, np.int64(1)]
@@ -47,7 +47,7 @@ FACTS = {
 
 def held(column, kind, y, units=None):
     """The stored cells of the first six rows, and which of them are empty."""
-    facts = Facts(classes=[0, 1], **FACTS[kind])
+    facts = ArrayFacts(classes=[0, 1], **FACTS[kind])
     _, view = subject_of_arrays(columns_of({"c": column}), y, units, facts)
     own = view._rows.cells["x0"]
     return [None if empty else cell for cell, empty in zip(own.stored.tolist(), own.empty.tolist(), strict=True)]

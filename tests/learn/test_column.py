@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.learn.column import ModelColumn
+from discreet.learn.input.column import ModelColumn
 
 TEXTS = ModelColumn("kind", "kind", ("", "a", "b", "1"), is_coded=True)
 WHOLE = ModelColumn("level", "level", (0, 1, 7))

@@ -9,10 +9,10 @@ from scipy.stats import binom
 
 import discreet as dp
 from discreet.errors import BadValue
-from discreet.learn import group_rates
-from discreet.learn.group_rates import RATES, gap_of, group_counts, group_of
-from discreet.learn.interval import Estimate
-from discreet.learn.scored import Scored
+from discreet.learn.heldout import group_rates
+from discreet.learn.heldout.group_rates import RATES, gap_of, group_counts, group_of
+from discreet.learn.heldout.interval import Estimate
+from discreet.learn.heldout.trial import Scored
 
 from .people import rows_of, write
 
@@ -89,7 +89,7 @@ def test_exact_sizes_would_be_caught(fitted, monkeypatch):
         size = float(exact[name])
         return replace(real(name, noisy, **law), persons=Estimate(size, size, size))
 
-    monkeypatch.setattr("discreet.learn.fairness.group_of", leaking)
+    monkeypatch.setattr("discreet.learn.heldout.fairness.group_of", leaking)
     with pytest.raises(AssertionError):
         test_sizes_of_groups_are_noisy((people, model, columns))
 

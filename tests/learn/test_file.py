@@ -18,7 +18,7 @@ from sklearn.exceptions import NotFittedError
 
 import discreet as dp
 from discreet.errors import BadValue, IntegrityError, MetadataError
-from discreet.learn import file
+from discreet.learn.saved import file
 from discreet.ledger.unbooked import NOWHERE
 from learn.folk import FEATURES, arrays, rows, write_people
 
@@ -129,7 +129,7 @@ def test_a_small_file_takes_little_memory(stored, tmp_path):
     facts, numbers = parts(stored)
     facts["parts"][0]["shape"] = [2**40]
     (tmp_path / "bomb.dp").write_bytes(sealed(facts, numbers))
-    script = "import resource, sys\nfrom discreet.learn import file\n"
+    script = "import resource, sys\nfrom discreet.learn.saved import file\n"
     script += "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
     script += "try:\n    file.read(sys.argv[1])\nexcept Exception as error:\n    print(type(error).__name__)\n"
     script += "print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) < 50_000)"
@@ -332,7 +332,7 @@ def test_a_clone_charges_the_same_ledger_and_is_not_fitted(people):
 
 def test_the_core_of_models_needs_no_scikit_learn(model, tmp_path):
     path = model.save(tmp_path / "model.dp")
-    script = "import sys\nsys.modules['sklearn'] = None\nimport discreet as dp\nfrom discreet.learn import file\n"
+    script = "import sys\nsys.modules['sklearn'] = None\nimport discreet as dp\nfrom discreet.learn.saved import file\n"
     script += f"print(file.read({str(path)!r}).privacy.epsilon, len(dp.learn.verify({str(path)!r}).checks))\n"
     script += "try:\n    dp.learn.load\nexcept ImportError as error:\n    print(error)"
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

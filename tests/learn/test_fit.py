@@ -10,7 +10,7 @@ import discreet as dp
 from discreet.cli import budget_set
 from discreet.errors import BadValue, BudgetExceeded
 from discreet.learn import privacy as privacies
-from discreet.learn.column import model_column
+from discreet.learn.input.column import model_column
 from discreet.learn.price import parse_price
 from discreet.ledger.unbooked import NOWHERE
 from discreet.privacy import price

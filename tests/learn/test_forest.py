@@ -12,14 +12,15 @@ from discreet.errors import BadValue
 from discreet.kernel import leaves
 from discreet.kernel.contract import kernel_of
 from discreet.kernel.encode import Feature
-from discreet.learn import file, forest
-from discreet.learn.forest import BINS, ForestLearner, ForestPlan
-from discreet.learn.greedy import greedy_tests
-from discreet.learn.leaf_rates import leaf_logs
-from discreet.learn.planted import planted_tests
+from discreet.learn.counts.rates import rates_of
 from discreet.learn.price import parse_price
-from discreet.learn.rates import rates_of
-from discreet.learn.tree import TABLES_SHARE, TreeLearner, TreePlan
+from discreet.learn.saved import file
+from discreet.learn.trees import forest
+from discreet.learn.trees.forest import BINS, ForestLearner, ForestPlan
+from discreet.learn.trees.greedy import greedy_tests
+from discreet.learn.trees.leaf_rates import leaf_logs
+from discreet.learn.trees.planted import planted_tests
+from discreet.learn.trees.tree import TABLES_SHARE, TreeLearner, TreePlan
 from discreet.relation import Relation
 from learn.counted import (
     CLASSES,
@@ -128,7 +129,7 @@ def test_tests_that_rows_choose_are_caught(monkeypatch, kind):
     def by_rows(self, steps):
         ages = steps.view.rows([self.subject.features[0].column]).compute().columns
         cut = int(np.median(next(iter(ages.values())))) % 9
-        module = forest if kind is ForestPlan else __import__("discreet.learn.tree", fromlist=["leaves_public"])
+        module = forest if kind is ForestPlan else __import__("discreet.learn.trees.tree", fromlist=["leaves_public"])
         plain = module.leaves_public
         monkeypatch.setattr(module, "leaves_public", lambda s, b, t, x: plain(s, b, t, np.roll(x, cut, axis=2)))
         self.__dict__.pop("public", None)

@@ -10,9 +10,9 @@ from discreet.kernel import class_moments
 from discreet.kernel.class_moments import ClassMoments
 from discreet.kernel.contract import kernel_of
 from discreet.kernel.encode import UNIT
-from discreet.learn import file
-from discreet.learn.gaussian_bayes import GaussianBayesLearner
+from discreet.learn.counts.gaussian_bayes import GaussianBayesLearner
 from discreet.learn.price import parse_price
+from discreet.learn.saved import file
 from discreet.relation import Relation
 from learn.counted import (
     CLASSES,

@@ -5,17 +5,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.learn.arrays import Facts, columns_of, subject_of_arrays
-from discreet.learn.naive_bayes import NaiveBayesLearner
-from discreet.learn.output import OutputLearner, lecture_sensitivity
+from discreet.learn.counts.naive_bayes import NaiveBayesLearner
+from discreet.learn.input.arrays import ArrayFacts, columns_of, subject_of_arrays
 from discreet.learn.price import parse_price
+from discreet.learn.risk.output import OutputLearner, lecture_sensitivity
 from discreet.learn.steps import tables_tallies, tally_sensitivities
 from discreet.privacy.cost import Pure
 
 
 def subject_of_columns(columns, relation):
     x = np.zeros((4, columns))
-    facts = Facts(values={f"x{place}": (0, 1) for place in range(columns)}, classes=(0, 1), relation=relation)
+    facts = ArrayFacts(values={f"x{place}": (0, 1) for place in range(columns)}, classes=(0, 1), relation=relation)
     return subject_of_arrays(columns_of(x), np.zeros(4, dtype=int), None, facts)[0]
 
 
@@ -36,5 +36,5 @@ def test_output_perturbation_uses_a_quarter_or_half_of_the_lectures_noise():
         subject = subject_of_columns(2, relation)
         mechanism = OutputLearner(alpha="50", slope="1").plan(subject, parse_price(1, "1e-5")).mechanism({})
         used = mechanism.last.variance**0.5 * float(mechanism.step)
-        lecture = 3.73063 * float(lecture_sensitivity(mechanism.shape.norm, Fraction(50)))
+        lecture = 3.73063 * float(lecture_sensitivity(mechanism.form.norm, Fraction(50)))
         assert lecture / used == pytest.approx(waste, rel=1e-3)

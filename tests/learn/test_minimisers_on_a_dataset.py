@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
-from discreet.learn.adassp import AdaSSPLearner
-from discreet.learn.objective import ObjectiveLearner
-from discreet.learn.output import OutputLearner
+from discreet.learn.risk.adassp import AdaSSPLearner
+from discreet.learn.risk.objective import ObjectiveLearner
+from discreet.learn.risk.output import OutputLearner
 from discreet.learn.task import learning
 from discreet.privacy.cost import Approx, Gaussian, Pure
 from learn.folk import FEATURES, write_people

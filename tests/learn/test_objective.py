@@ -8,29 +8,29 @@ from scipy.special import ndtr
 
 from discreet.bounded import RowLimit
 from discreet.errors import BadValue
-from discreet.learn import objective
-from discreet.learn.arrays import Facts, columns_of, subject_of_arrays
 from discreet.learn.fit import fit_arrays
+from discreet.learn.input.arrays import ArrayFacts, columns_of, subject_of_arrays
 from discreet.learn.learner import REAL
-from discreet.learn.objective import (
+from discreet.learn.price import parse_price
+from discreet.learn.risk import objective
+from discreet.learn.risk.objective import (
     GaussianTilt,
     ObjectiveLearner,
     objective_perturbation,
     shift,
     tilt_sigma,
 )
-from discreet.learn.output import GAP
-from discreet.learn.price import parse_price
+from discreet.learn.risk.output import GAP
 from discreet.privacy.cost import Approx, Pure
 from learn.hockey import divergences
 from learn.minima import (
     ADDED,
     REPLACED,
+    form_of_numbers,
     invented,
     limit,
     loss_of,
     neighbours,
-    shape_of_numbers,
     slopes,
     table,
     true_minimum,
@@ -126,7 +126,7 @@ def test_a_slope_of_two_signs_has_twice_the_delta_and_is_refused():
     assert curve(0.1, 1 / 3) == pytest.approx(0.09290, abs=1e-5)
     with pytest.raises(BadValue, match="logistic or hinge"):
         objective_perturbation(
-            shape_of_numbers(1, "huber", 1), loss_of("huber"), Fraction(9), limit(ADDED), parse_price(1, "1e-5")
+            form_of_numbers(1, "huber", 1), loss_of("huber"), Fraction(9), limit(ADDED), parse_price(1, "1e-5")
         )
 
 
@@ -235,10 +235,8 @@ def test_replace_one_needs_little_more_than_twice_the_noise():
 
 
 def mechanism_of(delta, relation=ADDED, rows=1, alpha=20, name="logistic"):
-    shape = shape_of_numbers(2, name, "1.25", rows)
-    return objective_perturbation(
-        shape, loss_of(name), Fraction(alpha), RowLimit(rows, relation), parse_price(1, delta)
-    )
+    form = form_of_numbers(2, name, "1.25", rows)
+    return objective_perturbation(form, loss_of(name), Fraction(alpha), RowLimit(rows, relation), parse_price(1, delta))
 
 
 class Fixed:
@@ -260,8 +258,8 @@ def test_the_last_step_covers_the_gap_and_the_digits_of_the_line(delta):
         target, ends = random.normal(size=3) / 10, []
         for x, y in neighbours(random, "logistic", ADDED):
             rows = table(x, y, "logistic")
-            line = -mechanism.shape.problem(rows, mechanism.loss, mechanism.ridge).gradient(target)
-            problem = mechanism.shape.problem(
+            line = -mechanism.form.problem(rows, mechanism.loss, mechanism.ridge).gradient(target)
+            problem = mechanism.form.problem(
                 rows, mechanism.loss, mechanism.ridge, Fixed(line, mechanism.tilt, random).draw(None)
             )
             ends.append(objective.on_lattice(objective.minimum(problem, float(mechanism.gap)), mechanism.step))
@@ -327,7 +325,7 @@ def test_a_fit_learns_and_states_its_promise(delta, relation):
     random = np.random.default_rng(0)
     x = random.uniform(0, 10, (3000, 3))
     y = np.array(["no", "yes"], dtype=object)[(x[:, 0] + random.normal(size=3000) > 5).astype(int)]
-    facts = Facts(bounds=(0, 10), classes=("no", "yes"), relation=relation)
+    facts = ArrayFacts(bounds=(0, 10), classes=("no", "yes"), relation=relation)
     subject, view = subject_of_arrays(columns_of(x), y, None, facts)
     fit = fit_arrays(ObjectiveLearner(), subject, parse_price(1, delta), view)
     predicted = fit.model.scores(subject.encoded(columns_of(x)))[:, 1] > 0.5

@@ -9,31 +9,31 @@ from scipy import stats
 
 from discreet.errors import BadValue
 from discreet.kernel.encode import Design
-from discreet.learn import minimise
-from discreet.learn.arrays import Facts, columns_of, subject_of_arrays
 from discreet.learn.fit import fit_arrays
-from discreet.learn.last_step import on_lattice
+from discreet.learn.input.arrays import ArrayFacts, columns_of, subject_of_arrays
 from discreet.learn.learner import REAL
-from discreet.learn.line_loss import CURVATURE
-from discreet.learn.minimise import minimum
-from discreet.learn.output import (
+from discreet.learn.price import parse_price
+from discreet.learn.risk import minimise
+from discreet.learn.risk.last_step import on_lattice
+from discreet.learn.risk.line_loss import CURVATURE
+from discreet.learn.risk.minimise import minimum
+from discreet.learn.risk.output import (
     GAP,
     OutputLearner,
     lecture_sensitivity,
     minimiser_sensitivity,
     output_perturbation,
 )
-from discreet.learn.price import parse_price
 from discreet.noise.radial import Radial
 from discreet.privacy.cost import Gaussian, Pure
 from learn.minima import (
     ADDED,
     REPLACED,
+    form_of_numbers,
     invented,
     limit,
     loss_of,
     neighbours,
-    shape_of_numbers,
     slopes,
     table,
     true_minimum,
@@ -71,19 +71,19 @@ def test_the_stated_distance_is_reached_by_a_steep_row_alone():
 @pytest.mark.parametrize("newton_steps", [50, 0])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_gap_is_reached_on_every_table_by_newton_and_without_it(loss, newton_steps):
-    random, shape = np.random.default_rng(7), shape_of_numbers(2, loss, "1.25")
+    random, form = np.random.default_rng(7), form_of_numbers(2, loss, "1.25")
     for size in (0, 1, 5, 40):
-        problem = shape.problem(table(*invented(random, size, 2, loss), loss), loss_of(loss, "0.7"), Fraction(1, 10))
+        problem = form.problem(table(*invented(random, size, 2, loss), loss), loss_of(loss, "0.7"), Fraction(1, 10))
         point = minimum(problem, 1e-7, newton_steps)
         assert np.linalg.norm(problem.gradient(point)) <= 1e-7
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_minimum_equals_its_slow_twin(loss):
-    random, shape = np.random.default_rng(8), shape_of_numbers(2, loss, "1.25")
+    random, form = np.random.default_rng(8), form_of_numbers(2, loss, "1.25")
     for _ in range(10):
         x, y = invented(random, 9, 2, loss)
-        fast = minimum(shape.problem(table(x, y, loss), loss_of(loss), RIDGE), 1e-9)
+        fast = minimum(form.problem(table(x, y, loss), loss_of(loss), RIDGE), 1e-9)
         assert np.abs(fast - true_minimum(x, y, loss, 1.0, NORM, 20.0)).max() < 1e-8
 
 
@@ -97,14 +97,14 @@ def test_slopes_and_curvatures_are_those_of_the_textbook(loss):
 # --- the mechanism ---------------------------------------------------------------------------------------------------
 
 
-def is_covered(shape, loss, relation, stated, find=minimum, tables=60, seed=3):
+def is_covered(form, loss, relation, stated, find=minimum, tables=60, seed=3):
     """Whether rounded minima of neighbours lie within the stated distance, in steps."""
     random = np.random.default_rng(seed)
-    gap = float(loss.steepest * shape.norm * GAP)
+    gap = float(loss.steepest * form.norm * GAP)
     for _ in range(tables):
         points = []
         for x, y in neighbours(random, loss.name, relation):
-            problem = shape.problem(table(x, y, loss.name), loss, RIDGE)
+            problem = form.problem(table(x, y, loss.name), loss, RIDGE)
             points.append(on_lattice(find(problem, gap), stated.step).astype(float))
         if float(np.linalg.norm(points[0] - points[1])) > float(stated.last.sensitivity.l2_squared) ** 0.5:
             return False
@@ -112,24 +112,24 @@ def is_covered(shape, loss, relation, stated, find=minimum, tables=60, seed=3):
 
 
 def mechanism_of(relation, loss="hinge", norm="1.25"):
-    shape, own = shape_of_numbers(2, loss, norm), loss_of(loss)
-    return shape, own, output_perturbation(shape, own, RIDGE, limit(relation), parse_price(1, "1e-5"))
+    form, own = form_of_numbers(2, loss, norm), loss_of(loss)
+    return form, own, output_perturbation(form, own, RIDGE, limit(relation), parse_price(1, "1e-5"))
 
 
 @pytest.mark.parametrize("relation", [ADDED, REPLACED])
 def test_noise_covers_what_leaves_the_solver(relation):
-    shape, loss, stated = mechanism_of(relation)
-    assert is_covered(shape, loss, relation, stated)
+    form, loss, stated = mechanism_of(relation)
+    assert is_covered(form, loss, relation, stated)
 
 
 def test_a_mechanism_of_the_wrong_relation_is_caught():
-    shape, loss, stated = mechanism_of(ADDED)
-    assert not is_covered(shape, loss, REPLACED, stated)
+    form, loss, stated = mechanism_of(ADDED)
+    assert not is_covered(form, loss, REPLACED, stated)
     assert not stated.sensitivity.covers(limit(REPLACED))
 
 
 def test_an_intercept_outside_the_norm_is_caught(monkeypatch):
-    shape, loss, stated = mechanism_of(ADDED)
+    form, loss, stated = mechanism_of(ADDED)
     right = Design.of
 
     def without_intercept(chunk, encoding, columns):
@@ -138,7 +138,7 @@ def test_an_intercept_outside_the_norm_is_caught(monkeypatch):
         return replace(design, clipping=np.minimum(1.0, encoding.norm / np.sqrt(np.maximum(squares, 1.0))))
 
     monkeypatch.setattr(Design, "of", without_intercept)
-    assert not is_covered(shape, loss, ADDED, stated)
+    assert not is_covered(form, loss, ADDED, stated)
 
 
 def test_an_unpaid_gap_is_caught():
@@ -156,12 +156,12 @@ def test_an_unpaid_gap_is_caught():
 
 
 def test_a_solver_that_stops_early_is_caught():
-    shape, loss, stated = mechanism_of(ADDED)
+    form, loss, stated = mechanism_of(ADDED)
 
     def early(problem, gap):
         return -2 * problem.gradient(np.zeros(3)) / float(RIDGE)
 
-    assert not is_covered(shape, loss, ADDED, stated, find=early)
+    assert not is_covered(form, loss, ADDED, stated, find=early)
 
 
 def test_a_sum_divided_by_the_realised_number_of_rows_is_caught():
@@ -177,27 +177,27 @@ def test_a_sum_divided_by_the_realised_number_of_rows_is_caught():
 
 
 def test_rows_are_clipped_with_their_intercept():
-    random, shape = np.random.default_rng(1), shape_of_numbers(3, "logistic", "1.5")
-    problem = shape.problem(table(*invented(random, 200, 3, "logistic"), "logistic"), loss_of("logistic"), RIDGE)
+    random, form = np.random.default_rng(1), form_of_numbers(3, "logistic", "1.5")
+    problem = form.problem(table(*invented(random, 200, 3, "logistic"), "logistic"), loss_of("logistic"), RIDGE)
     lengths = np.concatenate([np.sqrt((rows**2).sum(axis=1)) for _, rows in problem._blocks()])
     assert 1.49 < lengths.max() <= 1.5
 
 
 def test_rows_of_one_unit_count_as_one():
-    shape = shape_of_numbers(2, "hinge", "1.25", rows=3)
+    form = form_of_numbers(2, "hinge", "1.25", rows=3)
     x, y = invented(np.random.default_rng(4), 6, 2, "hinge")
-    problem = shape.problem(table(x, y, "hinge", starts=[0, 5]), loss_of("hinge"), RIDGE)
+    problem = form.problem(table(x, y, "hinge", starts=[0, 5]), loss_of("hinge"), RIDGE)
     assert (problem.weights[:3] > 0.33).all()
     assert problem.weights[:5].sum() <= 1
     assert problem.weights[3:5].tolist() == [0, 0]
 
 
 def test_matrices_that_are_not_held_give_the_same_minimum(monkeypatch):
-    shape, rows = shape_of_numbers(2, "logistic", 2), table(*invented(np.random.default_rng(4), 50, 2, "x"), "x")
-    held = minimum(shape.problem(rows, loss_of("logistic"), RIDGE), 1e-8)
+    form, rows = form_of_numbers(2, "logistic", 2), table(*invented(np.random.default_rng(4), 50, 2, "x"), "x")
+    held = minimum(form.problem(rows, loss_of("logistic"), RIDGE), 1e-8)
     monkeypatch.setattr(minimise, "_HELD", 0)
     monkeypatch.setattr(minimise, "_BLOCK", 7)
-    assert np.abs(minimum(shape.problem(rows, loss_of("logistic"), RIDGE), 1e-8) - held).max() < 1e-7
+    assert np.abs(minimum(form.problem(rows, loss_of("logistic"), RIDGE), 1e-8) - held).max() < 1e-7
 
 
 # --- prices ----------------------------------------------------------------------------------------------------------
@@ -217,8 +217,8 @@ def test_the_lectures_bound_wastes_two_to_four_times_the_noise():
 
 
 def test_pure_noise_has_the_whole_epsilon():
-    shape = shape_of_numbers(2, "hinge", "1.25")
-    mechanism = output_perturbation(shape, loss_of("hinge"), RIDGE, limit(ADDED), parse_price(1))
+    form = form_of_numbers(2, "hinge", "1.25")
+    mechanism = output_perturbation(form, loss_of("hinge"), RIDGE, limit(ADDED), parse_price(1))
     assert mechanism.cost == Pure(1)
     assert mechanism.noise.scale == Fraction("1.25") / RIDGE / Fraction(63, 64)
     assert mechanism.last.cost == Pure(Fraction(1, 64))
@@ -245,7 +245,8 @@ def people(size, relation="add-remove", classes=("no", "yes")):
     random = np.random.default_rng(0)
     x = random.uniform(0, 10, (size, 3))
     y = np.array(classes, dtype=object)[(x[:, 0] + random.normal(size=size) > 5).astype(int)]
-    return subject_of_arrays(columns_of(x), y, None, Facts(bounds=(0, 10), classes=classes, relation=relation)), x, y
+    facts = ArrayFacts(bounds=(0, 10), classes=classes, relation=relation)
+    return subject_of_arrays(columns_of(x), y, None, facts), x, y
 
 
 @pytest.mark.parametrize("delta", [None, "1e-5"])

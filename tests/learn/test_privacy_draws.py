@@ -13,10 +13,10 @@ import pytest
 from discreet.audit.bounds import ALPHA, Hits, Odds, Shift, lower_bound, refutes
 from discreet.bounded import Bounded
 from discreet.gate import Disclosed
-from discreet.learn.arrays import Facts, subject_of_arrays
-from discreet.learn.linear import LinearLearner
-from discreet.learn.naive_bayes import NaiveBayesLearner
+from discreet.learn.counts.naive_bayes import NaiveBayesLearner
+from discreet.learn.input.arrays import ArrayFacts, subject_of_arrays
 from discreet.learn.price import parse_price
+from discreet.learn.risk.linear import LinearLearner
 from discreet.learn.steps import Steps
 from discreet.ledger.unbooked import Unbooked
 from discreet.mechanism.additive import Additive
@@ -61,7 +61,7 @@ def verdict(test, hits, fits):
 def test_naive_bayes_shows_no_more_of_a_canary_than_it_states(is_planted):
     """N = 1,200 a side; two tables at ε = 1 each, the canary alone in its cell of both.  The bug: 6 deviations."""
     epsilon, fits = 2, 1_200
-    facts = Facts(values={"a": [0, 1, 2], "b": [0, 1, 2]}, classes=[0, 1])
+    facts = ArrayFacts(values={"a": [0, 1, 2], "b": [0, 1, 2]}, classes=[0, 1])
     learner, price = NaiveBayesLearner(), parse_price(epsilon)
     hits = []
     for subject, view in tables(facts, [0, 1, 0], 1):
@@ -110,7 +110,7 @@ class Telling:
 def test_descent_shows_no_more_of_a_canary_than_it_states(is_planted):
     """N = 450 a side; the canary moves the pass by nearly one deviation of its noise.  The bug: 4.8 deviations."""
     fits = 450
-    facts = Facts(bounds={"a": (0, 2), "b": (0, 2)}, target_bounds=(0, 9))
+    facts = ArrayFacts(bounds={"a": (0, 2), "b": (0, 2)}, target_bounds=(0, 9))
     sides = tables(facts, [4, 5, 5], 9)
     subject, views = sides[1][0], [view for _, view in sides]
     plan = LinearLearner("huber", passes=1).plan(subject, parse_price(None, "1e-6", rho="0.5"))

@@ -1,5 +1,6 @@
 """Fits on neighbouring tables with one history: every step stays within its noise, and every planted bug is found."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -13,14 +14,16 @@ from discreet.errors import BadValue
 from discreet.kernel import encode, risk
 from discreet.kernel.contract import kernel_of
 from discreet.kernel.encode import Design
-from discreet.learn import additive, arrays, linear, tables
-from discreet.learn.additive import AdditiveLearner
-from discreet.learn.arrays import Facts
-from discreet.learn.descent import CENTRE_SHARE, DescentPlan
+from discreet.learn.counts import additive, tables
+from discreet.learn.counts.additive import AdditiveLearner
+from discreet.learn.counts.naive_bayes import NaiveBayesLearner
 from discreet.learn.fit import fit_arrays
-from discreet.learn.linear import LinearLearner
-from discreet.learn.naive_bayes import NaiveBayesLearner
+from discreet.learn.input import arrays
+from discreet.learn.input.arrays import ArrayFacts
 from discreet.learn.price import parse_price
+from discreet.learn.risk import linear
+from discreet.learn.risk.descent import CENTRE_SHARE, DescentPlan
+from discreet.learn.risk.linear import LinearLearner
 from discreet.learn.steps import Steps
 from discreet.learn.subject import Subject
 from kernel.test_risk import clipped_without_intercept
@@ -47,7 +50,7 @@ def one_key(monkeypatch):
 def facts_of(learner, relation, max_rows=1):
     target = {"target_bounds": (0, 9)} if learner.options().get("loss") == "huber" else {"classes": [0, 1]}
     bounds, values = {"a": (0, 9), "b": (0, 5000)}, {"c": COLOURS}
-    return Facts(bounds=bounds, values=values, relation=relation, max_rows=max_rows, **target)
+    return ArrayFacts(bounds=bounds, values=values, relation=relation, max_rows=max_rows, **target)
 
 
 def table(rows, with_units):
@@ -109,12 +112,12 @@ REAL_SUBJECT, REAL_SUM = arrays.subject_of_arrays, Steps.sum
 
 def bounds_of_the_rows(columns, y, units, facts):
     own = {name: (float(np.nanmin(columns[name])), float(np.nanmax(columns[name])) + 1) for name in ("a", "b")}
-    return REAL_SUBJECT(columns, y, units, Facts(own, facts.values, facts.classes, facts.target_bounds, facts.relation))
+    return REAL_SUBJECT(columns, y, units, replace(facts, bounds=own))
 
 
 def values_of_the_rows(columns, y, units, facts):
     own = {"c": sorted(set(columns["c"].tolist()))}
-    return REAL_SUBJECT(columns, y, units, Facts(facts.bounds, own, facts.classes, facts.target_bounds, facts.relation))
+    return REAL_SUBJECT(columns, y, units, replace(facts, values=own))
 
 
 def by_the_number_of_rows(self, steps, _real=DescentPlan._centre):
@@ -279,7 +282,7 @@ def test_class_weights_that_are_not_scaled_are_refused_by_the_plan(monkeypatch):
 def test_more_than_256_features_leave_room_for_the_number_of_rows():
     """√K times a step of 2²⁶ would pass 2³⁰ steps, which no chunk may add up to for each unit."""
     X, y = {f"x{place}": np.array([0.0, 1.0, 1.0]) for place in range(300)}, np.array([0, 1, 1])
-    subject, view = REAL_SUBJECT(X, y, None, Facts(bounds=(0, 1), classes=[0, 1]))
+    subject, view = REAL_SUBJECT(X, y, None, ArrayFacts(bounds=(0, 1), classes=[0, 1]))
     plan = LinearLearner(passes=1).plan(subject, parse_price(1, "1e-6"))
     public = plan._centre_public()
     assert kernel_of("risk").sensitivity(public, subject.limit).linf <= 2**30

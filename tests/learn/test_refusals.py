@@ -11,10 +11,10 @@ from discreet.errors import BadValue
 from discreet.kernel.encode import UNIT
 from discreet.kernel.risk import SLOPE
 from discreet.learn import AdditiveClassifier, LinearRegression, LogisticRegression
-from discreet.learn.additive import PASSES, SHARES, AdditiveLearner
-from discreet.learn.arrays import Facts, subject_of_arrays
-from discreet.learn.linear import LinearLearner
+from discreet.learn.counts.additive import PASSES, SHARES, AdditiveLearner
+from discreet.learn.input.arrays import ArrayFacts, subject_of_arrays
 from discreet.learn.price import parse_price
+from discreet.learn.risk.linear import LinearLearner
 from learn.watched import watched
 
 DELTA = "1e-8"
@@ -65,7 +65,7 @@ def test_what_a_step_would_refuse_costs_nothing(tmp_path, monkeypatch, estimator
 def subject_with(numbers, relation="add-remove"):
     columns = {f"x{place}": np.array([0.0, 1.0, 1.0]) for place in range(numbers)}
     return subject_of_arrays(
-        columns, np.array([0, 1, 1]), None, Facts(bounds=(0, 1), classes=[0, 1], relation=relation)
+        columns, np.array([0, 1, 1]), None, ArrayFacts(bounds=(0, 1), classes=[0, 1], relation=relation)
     )[0]
 
 
@@ -85,7 +85,7 @@ def test_a_price_typed_as_rho_is_named_so():
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 def test_ridges_of_an_additive_classifier_know_its_noise(relation):
     X, y = {f"x{place}": np.array([0.0, 1.0, 1.0]) for place in range(4)}, np.array([0, 1, 1])
-    facts = Facts(bounds=(0, 1), classes=[0, 1], relation=relation)
+    facts = ArrayFacts(bounds=(0, 1), classes=[0, 1], relation=relation)
     plan, steps, _ = watched(AdditiveLearner(), (X, y, None), facts, parse_price(2, "1e-3"))
     drawn = [sqrt(step.mechanism.variance) / (UNIT * SLOPE) for step in steps[1:]]
     weights, cells = plan._noise(3, SHARES[1] / PASSES), plan._noise(2, SHARES[2] / PASSES)

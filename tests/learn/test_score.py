@@ -12,11 +12,11 @@ from sklearn.metrics import accuracy_score, log_loss, r2_score, roc_auc_score
 
 import discreet as dp
 from discreet.errors import BadValue, EngineFailed
-from discreet.learn import auc, metrics
-from discreet.learn.interval import count_estimate, share_estimate, width_factor
+from discreet.learn.heldout import auc, metrics
+from discreet.learn.heldout.interval import count_estimate, share_estimate, width_factor
+from discreet.learn.heldout.trial import Scored, trial_of
+from discreet.learn.heldout.trial_gate import digest
 from discreet.learn.price import parse_price
-from discreet.learn.scored import Scored, trial_of
-from discreet.learn.trial_gate import digest
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.relation import Relation
 
@@ -223,7 +223,7 @@ class _Sized:
         self.schema, self.max_rows = type("S", (), {"relation": relation}), 1
 
     def sensitivity(self, norm, touched):
-        from discreet.learn.scored import Trial
+        from discreet.learn.heldout.trial import Trial
 
         return Trial.sensitivity(self, norm, touched)
 

@@ -11,7 +11,7 @@ from discreet.engine import Engine, Limits
 from discreet.engine.arrays import ArrayEngine, view_of_arrays
 from discreet.errors import BadValue, NotAnswerable
 from discreet.kernel.contract import kernel_of
-from discreet.learn.part import split
+from discreet.learn.heldout.split import split
 from discreet.query.bound import draft_of, path
 from discreet.query.canonical import TAGS, canonical
 from discreet.query.compile.render import value as rendered

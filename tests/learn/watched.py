@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.bounded import Sensitivity, SideBySide
 from discreet.gate import Disclosed
-from discreet.learn import arrays
+from discreet.learn.input import arrays
 from discreet.learn.price import parse_price
 from discreet.learn.steps import Steps
 from discreet.ledger.inside import Inside, amount_taken, holds

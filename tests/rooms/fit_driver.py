@@ -11,7 +11,7 @@ from pathlib import Path
 
 import discreet as dp
 from discreet.kernel.encode import UNIT
-from discreet.learn.linear import LinearLearner
+from discreet.learn.risk.linear import LinearLearner
 from discreet.learn.steps import Steps
 from discreet.learn.task import learning
 from discreet.ledger.ledger import Ledger

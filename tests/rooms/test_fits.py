@@ -4,8 +4,8 @@ import pytest
 
 import discreet as dp
 from discreet.errors import BudgetExceeded
-from discreet.learn.descent import CENTRE_SHARE
-from discreet.learn.linear import LinearLearner
+from discreet.learn.risk.descent import CENTRE_SHARE
+from discreet.learn.risk.linear import LinearLearner
 from discreet.learn.steps import Steps
 from discreet.learn.task import learning
 from faults.common import driven

@@ -7,8 +7,8 @@ import pytest
 import discreet as dp
 from discreet.bounded import Sensitivity
 from discreet.errors import BadValue
-from discreet.learn.linear import LinearLearner
-from discreet.learn.naive_bayes import NaiveBayesLearner
+from discreet.learn.counts.naive_bayes import NaiveBayesLearner
+from discreet.learn.risk.linear import LinearLearner
 from discreet.learn.task import learning
 from discreet.mechanism import additive
 from release import census

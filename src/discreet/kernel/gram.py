@@ -10,7 +10,7 @@ in whatever order it adds.
 
 Columns are the features and, last, the target.  Parameters: `target`, `balance` (m), and those of `encode`.
 
-Proof page: docs/proofs/learn/adassp.md.
+Proof page: docs/proofs/learn/risk/adassp.md.
 """
 
 from collections.abc import Sequence

@@ -1,15 +1,17 @@
 """Models learnt from tables through the gate, as scikit-learn estimators and as tasks on a dataset.
 
-column, subject     the public facts of features and target
+input/              cells and columns, as declared, in arrays or in a file
+subject             the public facts of features and target, and which rows of a unit count
 price               ε, (ε, δ) or ρ, and the noise that a share of it buys
-learner             learner → plan → released numbers → model
-steps, fit          what is measured through the gate; a whole fit, from a dataset or from arrays
-naive_bayes, …      the learners · learners  all of them by name
-file, rebuild       a model's file: facts and released numbers, and the fit made again from them
-verification, card  what a file states, recomputed · what a model is and promises, in words
-part, score, fairness   persons divided by a keyed hash; how well models predict those held out, and each group
-scored, metrics, auc, group_rates, interval, trial_gate   what is counted of predictions, with noise, and its intervals
-estimators/         their scikit-learn face, the only part that imports scikit-learn
+learner, learners   learner → plan → released numbers → model · all learners by name
+steps, fit, task    what is measured through the gate; a whole fit, from a dataset or from arrays; quoted first
+privacy             what a fitted model promises
+counts/             naive Bayes and the additive classifier, from tables class × cell
+trees/              the decision tree and the forest, from counts of leaves
+risk/               linear models: descent, output and objective perturbation, second moments
+saved/              a model's file, the fit made again from it, its card and what verifies it
+heldout/            persons divided by a keyed hash; how well a model predicts those held out, and each group
+estimators/         the scikit-learn face, the only part that imports scikit-learn
 """
 
 from importlib import import_module
@@ -27,7 +29,7 @@ _HOMES = {
     "fairness_curve": "estimators.curve",
     "load": "estimators.loading",
     "make_pipeline": "estimators.pipeline",
-    "verify": "verification",
+    "verify": "saved.verification",
 }
 
 __all__ = [

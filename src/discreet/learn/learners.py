@@ -10,15 +10,15 @@ from typing import Any
 
 from discreet import amounts
 from discreet.errors import bad
-from discreet.learn.additive import AdditiveLearner
-from discreet.learn.column import bins_of
-from discreet.learn.descent import PASSES
-from discreet.learn.forest import forest_of
-from discreet.learn.gaussian_bayes import GaussianBayesLearner
+from discreet.learn.counts.additive import AdditiveLearner
+from discreet.learn.counts.gaussian_bayes import GaussianBayesLearner
+from discreet.learn.counts.naive_bayes import NaiveBayesLearner
+from discreet.learn.input.column import bins_of
 from discreet.learn.learner import Learner
-from discreet.learn.linear import LinearLearner
-from discreet.learn.naive_bayes import NaiveBayesLearner
-from discreet.learn.tree import tree_of
+from discreet.learn.risk.descent import PASSES
+from discreet.learn.risk.linear import LinearLearner
+from discreet.learn.trees.forest import forest_of
+from discreet.learn.trees.tree import tree_of
 from discreet.schema.words import suggestion
 
 Options = Mapping[str, Any]

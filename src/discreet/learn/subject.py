@@ -7,7 +7,7 @@ from typing import Any
 from discreet import amounts
 from discreet.bounded import RowLimit
 from discreet.errors import bad
-from discreet.learn.column import ModelColumn, model_column
+from discreet.learn.input.column import ModelColumn, model_column
 from discreet.ndarrays import Floats, Ints
 from discreet.query.canonical import canonical
 from discreet.query.nodes import Caps, CountRows, Expr, Key, Output, Question

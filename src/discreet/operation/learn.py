@@ -19,7 +19,7 @@ from discreet.operation.reply import Reply, envelope
 if TYPE_CHECKING:
     from discreet.dataset import Dataset
     from discreet.learn.fit import Fit
-    from discreet.learn.score import Score
+    from discreet.learn.heldout.score import Score
     from discreet.learn.task import Learning, LearnQuote
     from discreet.query.nodes import UnitIn
 
@@ -82,7 +82,7 @@ def plan(call: LearnCall) -> "Reply[LearnQuote]":
 
 def output_file(call: LearnCall) -> Path:
     """The file to write; refused, before anything is spent, if it could not be written afterwards."""
-    from discreet.learn.file import require_free
+    from discreet.learn.saved.file import require_free
 
     ending = ".rehearsal.dp" if call.rehearse else ".dp"
     path = call.metadata.parent / f"{call.metadata.stem}{ending}" if call.output is None else call.output
@@ -99,7 +99,7 @@ def fit(
     call: LearnCall, *, agree: "Callable[[LearnQuote], object] | None" = None, watch: Watch = no_watch
 ) -> "Reply[Fit]":
     """Charge once, fit and write the file; before that `agree` gets the quote, and raises without agreement."""
-    from discreet.learn.file import save
+    from discreet.learn.saved.file import save
 
     path = output_file(call)
     with open_called(call) as dataset:
@@ -119,8 +119,8 @@ def fit(
 
 def score(call: LearnCall, *, watch: Watch = no_watch) -> "Reply[Score]":
     """Charge once and score a fitted model on the persons of the dataset, or on those that are held out."""
-    from discreet.learn import file
-    from discreet.learn.score import score as score_table
+    from discreet.learn.heldout.score import score as score_table
+    from discreet.learn.saved import file
 
     if call.model_file is None or call.metric is None:
         fix = call.fix("Name both:", model_file=call.model_file or UNKNOWN, metric=call.metric or "accuracy")

@@ -14,7 +14,7 @@ from discreet.operation.reply import Reply, envelope
 
 if TYPE_CHECKING:
     from discreet.learn.fit import Fit
-    from discreet.learn.verification import Verification
+    from discreet.learn.saved.verification import Verification
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class Predictions:
 
 def predict(call: ModelCall) -> Reply[Predictions]:
     """The predictions of a model for rows that the caller has; neither file is an output."""
-    from discreet.learn import file
-    from discreet.learn.rows import read_rows
+    from discreet.learn.input.file_rows import read_rows
+    from discreet.learn.saved import file
 
     if call.rows_file is None:
         raise bad("rows", "must be given", None, "Give a CSV with the columns of the features.")
@@ -69,8 +69,8 @@ def require_other(call: ModelCall) -> None:
 
 def card(call: ModelCall) -> Reply[str]:
     """The card of a model: data for programs, Markdown for people."""
-    from discreet.learn import file
-    from discreet.learn.card import card as card_of
+    from discreet.learn.saved import file
+    from discreet.learn.saved.card import card as card_of
 
     require_other(call)
     fit = file.read(call.model_file)
@@ -79,8 +79,8 @@ def card(call: ModelCall) -> Reply[str]:
 
 def verify(call: ModelCall) -> "Reply[Verification]":
     """Recompute what the file states; raises IntegrityError for the first statement that does not hold."""
-    from discreet.learn import file
-    from discreet.learn.verification import verify as verify_file
+    from discreet.learn.saved import file
+    from discreet.learn.saved.verification import verify as verify_file
 
     require_other(call)
     if call.charged_to is None:

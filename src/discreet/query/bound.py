@@ -113,7 +113,7 @@ def path(where: Expr | None, schema: Schema) -> Path:
 
     A branch is named by what is stored, so that conditions that the same cells satisfy have one name, and never by the
     order in which the metadata lists values.  Under replace-one a unit may change branches.  The two sides of a cut
-    through the units' ids are branches too (docs/proofs/learn/split.md).
+    through the units' ids are branches too (docs/proofs/learn/heldout/split.md).
     """
     if where is None or schema.relation is not Relation.ADD_REMOVE:
         return ()

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
-from discreet.learn.fairness import Fairness
+from discreet.learn.heldout.fairness import Fairness
+from discreet.learn.heldout.score import Score
 from discreet.learn.privacy import INVENTED, Privacy
-from discreet.learn.score import Score
 from discreet.learn.task import LearnQuote
 from discreet.rehearsal import stamp
 

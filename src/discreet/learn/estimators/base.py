@@ -14,13 +14,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import NotFittedError
 
-from discreet.learn import card, file
-from discreet.learn.arrays import Facts, subject_of_arrays
 from discreet.learn.estimators.checks import aligned_columns, fitted_columns, target_of
 from discreet.learn.estimators.state import require_ledger, restored, stored_state
 from discreet.learn.fit import Fit, fit_arrays
+from discreet.learn.input.arrays import ArrayFacts, subject_of_arrays
 from discreet.learn.learner import Learner
 from discreet.learn.price import parse_price
+from discreet.learn.saved import card, file
 from discreet.ndarrays import Floats
 
 
@@ -58,7 +58,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         """What the model is, what it promises and what it is not for: Markdown, or with "json" an object."""
         return card.card(self._own_fit(), format)
 
-    def _facts(self) -> Facts:
+    def _facts(self) -> ArrayFacts:
         raise NotImplementedError
 
     def _adopted(self, fit: Fit) -> "Estimator":
@@ -119,8 +119,8 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     """An estimator of classes."""
 
-    def _facts(self) -> Facts:
-        return Facts(self.bounds, self.values, self.classes, None, str(self.relation), self.max_rows)
+    def _facts(self) -> ArrayFacts:
+        return ArrayFacts(self.bounds, self.values, self.classes, None, str(self.relation), self.max_rows)
 
     def _adopted(self, fit: Fit) -> "Classifier":
         super()._adopted(fit)
@@ -140,8 +140,8 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 class Regressor(RegressorMixin, Estimator):  # type: ignore[misc]
     """An estimator of a number."""
 
-    def _facts(self) -> Facts:
-        return Facts(self.bounds, self.values, None, self.target_bounds, str(self.relation), self.max_rows)
+    def _facts(self) -> ArrayFacts:
+        return ArrayFacts(self.bounds, self.values, None, self.target_bounds, str(self.relation), self.max_rows)
 
     def predict(self, X: Any) -> Floats:
         """The predicted number of each row."""

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from discreet.errors import bad
-from discreet.learn.arrays import columns_of
 from discreet.learn.fit import Fit
+from discreet.learn.input.arrays import columns_of
 
 
 def fitted_columns(estimator: Any, X: Any) -> dict[str, Any]:

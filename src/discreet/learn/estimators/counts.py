@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from discreet.learn.additive import AdditiveLearner
-from discreet.learn.column import bins_of
+from discreet.learn.counts.additive import AdditiveLearner
+from discreet.learn.counts.gaussian_bayes import GaussianBayesLearner
+from discreet.learn.counts.naive_bayes import NaiveBayesLearner
+from discreet.learn.counts.shape_functions import shapes_figure
 from discreet.learn.estimators.base import Classifier
-from discreet.learn.forest import ForestLearner, forest_of
-from discreet.learn.gaussian_bayes import GaussianBayesLearner
-from discreet.learn.naive_bayes import NaiveBayesLearner
-from discreet.learn.shapes import shapes_figure
-from discreet.learn.tree import TreeLearner, tree_of
+from discreet.learn.input.column import bins_of
+from discreet.learn.trees.forest import ForestLearner, forest_of
+from discreet.learn.trees.tree import TreeLearner, tree_of
 
 
 class _ShapeClassifier(Classifier):

@@ -13,9 +13,9 @@ from sklearn.base import clone
 
 from discreet import amounts
 from discreet.errors import bad
-from discreet.learn.arrays import columns_of
 from discreet.learn.estimators.base import Classifier
-from discreet.learn.group_rates import RATES
+from discreet.learn.heldout.group_rates import RATES
+from discreet.learn.input.arrays import columns_of
 from discreet.ndarrays import Bools
 from discreet.noise.public import generator
 

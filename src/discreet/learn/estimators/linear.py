@@ -6,9 +6,9 @@ import numpy as np
 
 from discreet import amounts
 from discreet.errors import bad
-from discreet.learn.descent import PASSES
 from discreet.learn.estimators.base import Classifier, Regressor
-from discreet.learn.linear import LinearLearner
+from discreet.learn.risk.descent import PASSES
+from discreet.learn.risk.linear import LinearLearner
 from discreet.ndarrays import Floats
 
 

@@ -4,8 +4,8 @@ from importlib import import_module
 from typing import Any
 
 from discreet.errors import bad
-from discreet.learn import file
 from discreet.learn.estimators.base import Estimator
+from discreet.learn.saved import file
 
 ESTIMATORS = {  # by the name of the learner and its loss, where it has several
     ("naive bayes", None): "counts.NaiveBayes",

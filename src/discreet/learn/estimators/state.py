@@ -3,7 +3,7 @@
 from typing import Any
 
 from discreet.errors import bad
-from discreet.learn import file
+from discreet.learn.saved import file
 
 _FIT, _PROMISE, _LEDGER = "fit_", "privacy_", "ledger"
 

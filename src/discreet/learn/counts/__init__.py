@@ -1,0 +1,1 @@
+"""Models from noisy tables class × cell."""

@@ -1,0 +1,120 @@
+"""Linear regression from noisy second moments: XᵀX and Xᵀy in one release, then a ridge that the noise chooses.
+
+    λ = max(0, √(2d)·s − λ_min)        w = (XᵀX + λI)⁻¹Xᵀy
+
+s is the noise of a diagonal moment and λ_min the least eigenvalue of the noisy XᵀX, which needs no release of its own.
+One pass over the rows is enough.  It is least squares and nothing is clipped but the rows; at small ε or many columns
+descent is better, since the noise of d² moments grows with the fourth power of the norm.
+
+Wang (2018), with one Gaussian budget in place of three; proof page: docs/proofs/learn/risk/adassp.md.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from discreet import amounts
+from discreet.kernel.contract import kernel_of
+from discreet.kernel.encode import UNIT
+from discreet.kernel.gram import BESIDE, DIAGONAL
+from discreet.learn.learner import LATTICE, Released
+from discreet.learn.price import Price
+from discreet.learn.risk.descent import LinearModel
+from discreet.learn.risk.form import Form, form_of
+from discreet.learn.risk.line_loss import LineLoss
+from discreet.learn.steps import Steps, require_sum
+from discreet.learn.subject import Subject
+from discreet.mechanism.additive import Additive
+from discreet.ndarrays import Floats, Ints
+from discreet.privacy.cost import Cost
+
+
+@dataclass(frozen=True)
+class AdaSSPLearner:
+    """Least squares over rows of that norm, by default long enough for every row; `alpha` is the least ridge."""
+
+    norm: str | None = None
+    alpha: str | None = None
+    name = "adassp"
+
+    def options(self) -> dict[str, Any]:
+        """As `Learner.options`."""
+        return {"norm": self.norm, "alpha": self.alpha}
+
+    def plan(self, subject: Subject, price: Price) -> "AdaSSPPlan":
+        """As `Learner.plan`."""
+        longest = Fraction(int(sqrt(len(subject.features) + 1) * UNIT) + 1, UNIT)
+        form = form_of(subject, LineLoss("huber"), longest if self.norm is None else self.norm)
+        least = Fraction(0) if self.alpha is None else amounts.positive(self.alpha, "alpha")
+        plan = AdaSSPPlan(subject, price, form, least)
+        require_sum(subject, "gram", plan.public, price, Fraction(1))
+        return plan
+
+
+@dataclass(frozen=True, eq=False)
+class AdaSSPPlan:
+    """The moments of rows and target, each with its noise."""
+
+    subject: Subject
+    price: Price
+    form: Form
+    least: Fraction
+    arithmetic = LATTICE
+
+    @property
+    def cost(self) -> Cost:
+        """As `Plan.cost`."""
+        return self.price.cost
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        """As `Plan.mechanisms`."""
+        law = "Laplace" if self.price.is_pure else "Gaussian"
+        moments = f"{self.form.width} × {self.form.width} second moments of rows and target"
+        return (f"{moments}, with {law} noise of standard deviation {self.deviation:.3g} or less",)
+
+    @property
+    def deviation(self) -> float:
+        """The noise of a diagonal moment."""
+        return sqrt(self._mechanism.variance) / (DIAGONAL * UNIT**2)
+
+    def fit(self, steps: Steps) -> Released:
+        """As `Plan.fit`."""
+        return {"moments": steps.sum("moments", "gram", self.public, Fraction(1))}
+
+    def model(self, released: Released) -> LinearModel:
+        """As `Plan.model`."""
+        gram, answers = moments_of(released["moments"], self.form.width, self.public["balance"])
+        weights = least_squares(gram, answers, self.deviation, float(self.least))
+        return LinearModel(self.subject, "huber", self.form.description, weights.reshape(1, -1))
+
+    @property
+    def public(self) -> dict[str, Any]:
+        """The parameters of the kernel."""
+        own = {"target": dict(self.form.target), "balance": max(1, round(DIAGONAL * self.form.norm))}
+        return {key: value for key, value in self.form.description.items() if key != "centre"} | own
+
+    @property
+    def _mechanism(self) -> Additive:
+        return self.price.mechanism(kernel_of("gram").sensitivity(self.public, self.subject.limit), Fraction(1))
+
+
+def moments_of(released: Ints, width: int, balance: int) -> tuple[Floats, Floats]:
+    """XᵀX and Xᵀy in units, from what was released."""
+    triangle = np.triu_indices(width)
+    gram = np.zeros((width, width))
+    gram[triangle] = released[: len(triangle[0])]
+    gram = gram / np.where(np.eye(width) > 0, DIAGONAL, BESIDE)
+    gram = (gram + np.triu(gram, 1).T) / UNIT**2
+    return gram, released[len(triangle[0]) :] / (balance * UNIT**2)
+
+
+def least_squares(gram: Floats, answers: Floats, deviation: float, least: float = 0.0) -> Floats:
+    """The weights, with the ridge that makes the smallest eigenvalue as large as the noise of the moments can be."""
+    values, vectors = np.linalg.eigh(gram)
+    ridge = max(least, sqrt(2 * len(gram)) * deviation - float(values[0]), 0.0)
+    weights: Floats = vectors @ ((vectors.T @ answers) / (values + ridge))
+    return weights

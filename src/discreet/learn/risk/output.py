@@ -1,0 +1,213 @@
+"""Output perturbation: a risk with a ridge is minimised, and noise is added to its weights.
+
+    J(w) = Σ over units of loss(w; unit) + (Λ/2)‖w‖²       loss convex and G-Lipschitz, G = slope · norm
+    add-remove  ‖w − w'‖ ≤ G/Λ        replace-one  ‖w − w'‖ ≤ 2G/Λ        a gap ‖∇J‖ ≤ g adds 2g/Λ to either
+
+The ridge is on the intercept too, and the intercept is inside the norm.  Λ is public: no number of rows divides the
+sum.  With δ the noise is Gaussian and the whole is Gaussian(σ).  With δ = 0 it has a density ∝ e^(−ε‖b‖Λ/G), and a
+64th of ε is spent on exact Laplace noise that covers the gap and the last digits of b.
+
+Chaudhuri, Monteleoni & Sarwate (2011); proof page: docs/proofs/learn/risk/output.md.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from discreet import amounts
+from discreet.bounded import Bounded, RowLimit
+from discreet.errors import bad
+from discreet.kernel.rows import UnitRows
+from discreet.learn.learner import REAL, Released
+from discreet.learn.price import Price
+from discreet.learn.risk.descent import LinearModel
+from discreet.learn.risk.form import Form, form_of
+from discreet.learn.risk.last_step import lattice_step, on_lattice, rounded_sensitivity
+from discreet.learn.risk.line_loss import LineLoss, line_loss
+from discreet.learn.risk.minimise import minimum
+from discreet.learn.steps import Steps, require_rows, table_of, tally_sensitivities
+from discreet.learn.subject import Subject
+from discreet.mechanism import additive
+from discreet.mechanism.additive import Additive
+from discreet.ndarrays import Ints
+from discreet.noise.radial import Radial
+from discreet.noise.source import Source
+from discreet.privacy.cost import Cost, Pure
+from discreet.query.bound import draft_of
+from discreet.query.nodes import Caps, CountRows, Output, Question
+from discreet.query.tally import Tally
+from discreet.relation import Relation
+
+GAP = Fraction(1, 2**22)  # g over G
+LAST_SHARE = Fraction(1, 64)  # of ε, for what is not exact
+COUNT_SHARE = Fraction(1, 50)  # of the price, where the number of rows is not public
+_DIVISORS = {"logistic": 20.0, "hinge": 20.0, "huber": 0.4}  # of G·n/μ in the square of the ridge
+_BLUR = 0.1  # what noise may add to a predicted number, of half its range
+SLOPES = {"logistic": Fraction(7, 10), "hinge": Fraction(7, 10), "huber": Fraction(4, 10)}
+
+
+def minimiser_sensitivity(steepness: Fraction, ridge: Fraction, relation: Relation) -> Fraction:
+    """How far one unit moves the minimum: G/Λ, and 2G/Λ under replace-one."""
+    return (1 if relation is Relation.ADD_REMOVE else 2) * steepness / ridge
+
+
+def lecture_sensitivity(steepness: Fraction, ridge: Fraction) -> Fraction:
+    """4G/Λ, as a lecture has it (Λ = nλ): right and loose, four times add-remove's value; for teaching alone."""
+    return 4 * steepness / ridge
+
+
+@dataclass(frozen=True, eq=False)
+class OutputPerturbation:
+    """The minimum of a risk over rows, with noise; `noise` is what δ = 0 adds before the last step."""
+
+    sensitivity: RowLimit
+    cost: Cost
+    form: Form
+    loss: LineLoss
+    ridge: Fraction
+    gap: Fraction
+    step: Fraction
+    noise: Radial | None
+    last: Additive
+
+    def __call__(self, exact: UnitRows, source: Source) -> Ints:
+        """The noisy weights in steps."""
+        weights = minimum(self.form.problem(exact, self.loss, self.ridge), float(self.gap))
+        if self.noise is not None:
+            weights = weights + self.noise.draw(source)
+        return self.last(on_lattice(weights, self.step), source)
+
+
+def output_perturbation(
+    form: Form, loss: LineLoss, ridge: Fraction, limit: RowLimit, price: Price, share: Fraction = Fraction(1)
+) -> OutputPerturbation:
+    """The mechanism that this share of the price buys."""
+    steepness = loss.steepest * form.norm
+    moved, gap = minimiser_sensitivity(steepness, ridge, limit.relation), steepness * GAP
+    if price.sigma is not None:
+        distance = moved + 2 * gap / ridge
+        step = lattice_step(distance, form.width)
+        last = additive.gaussian_share(rounded_sensitivity(distance, step, form.width), price.sigma, share)
+        return OutputPerturbation(limit, last.cost, form, loss, ridge, gap, step, None, last)
+    epsilon = price.terms.epsilon * share
+    noise = Radial(form.width, moved / (epsilon * (1 - LAST_SHARE)))
+    distance = 2 * (gap / ridge + noise.error)
+    step = lattice_step(distance, form.width)
+    last = additive.laplace(rounded_sensitivity(distance, step, form.width), epsilon * LAST_SHARE)
+    return OutputPerturbation(limit, Pure(epsilon), form, loss, ridge, gap, step, noise, last)
+
+
+@dataclass(frozen=True)
+class OutputLearner:
+    """A loss, the norm of rows, the ridge Λ (`alpha`) and a public number of rows; None means the rule.
+
+    The rule is Λ = √(G·n/20μ), with 4√d/ε for 1/μ where δ is 0.  Noise costs numbers more than ranks: for huber it is
+    √(G·n/.4μ), and so much that noise moves a number by some tenth at most.  Without Λ and n, a 50th of the price
+    counts the rows.
+    """
+
+    loss: str = "logistic"
+    norm: str | None = None
+    alpha: str | None = None
+    rows: int | None = None
+    slope: str | None = None
+    class_weight: tuple[float, ...] | None = None
+    name = "output perturbation"
+
+    def options(self) -> dict[str, Any]:
+        """As `Learner.options`."""
+        weight = None if self.class_weight is None else list(self.class_weight)
+        own = {"loss": self.loss, "norm": self.norm, "alpha": self.alpha, "rows": self.rows, "slope": self.slope}
+        return own | {"class_weight": weight}
+
+    def plan(self, subject: Subject, price: Price) -> "OutputPlan":
+        """As `Learner.plan`."""
+        require_rows(subject)
+        loss = line_loss(self.loss, SLOPES.get(self.loss, 1) if self.slope is None else self.slope)
+        form = form_of(subject, loss, self.norm, self.class_weight)
+        ridge = None if self.alpha is None else amounts.positive(self.alpha, "alpha")
+        rows = None if self.rows is None else amounts.count(self.rows, "rows", 1)
+        if ridge is None and rows is None and subject.schema.relation is not Relation.ADD_REMOVE:
+            fix = "Give the number of rows, which is public where one unit replaces another."
+            raise bad("rows", "must be given under replace-one", None, fix)
+        return OutputPlan(subject, price, form, loss, ridge, rows)
+
+
+@dataclass(frozen=True, eq=False)
+class OutputPlan:
+    """A risk to be minimised; the ridge is None where it follows from the number of rows."""
+
+    subject: Subject
+    price: Price
+    form: Form
+    loss: LineLoss
+    ridge: Fraction | None
+    rows: int | None
+    arithmetic = REAL
+
+    @property
+    def cost(self) -> Cost:
+        """As `Plan.cost`."""
+        return self.price.cost
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        """As `Plan.mechanisms`."""
+        law = "noise of uniform direction" if self.price.is_pure else "Gaussian noise"
+        risk = f"the weights that minimise a {self.loss.name} risk over rows of norm {float(self.form.norm):.3g}"
+        counted = () if self._share == 1 else ("the number of rows, to choose the ridge",)
+        return (*counted, f"{risk}, with a ridge and {law}")
+
+    def fit(self, steps: Steps) -> Released:
+        """As `Plan.fit`."""
+        released: dict[str, Ints] = {}
+        if self._share < 1:
+            tally = self._tally
+            mechanism = self.price.mechanism(tally_sensitivities({"rows": tally})["rows"], COUNT_SHARE)
+            released["rows"] = steps.measure("rows", mechanism, table_of(steps.view, tally))
+        rows: Bounded[UnitRows] = steps.view.rows(self.subject.columns, where=self.subject.where)
+        released["weights"] = steps.measure("weights", self.mechanism(released), rows)
+        return released
+
+    def mechanism(self, released: Released) -> OutputPerturbation:
+        """The mechanism of the last step, from what was released before it."""
+        limit = self.subject.limit
+        return output_perturbation(self.form, self.loss, self._ridge(released), limit, self.price, self._share)
+
+    def model(self, released: Released) -> LinearModel:
+        """As `Plan.model`."""
+        lines = released["weights"].astype(np.float64).reshape(1, -1) * float(self.mechanism(released).step)
+        return LinearModel(self.subject, self.loss.name, self.form.description, lines)
+
+    @property
+    def _share(self) -> Fraction:
+        is_counted = self.ridge is None and self.rows is None
+        return 1 - COUNT_SHARE if is_counted else Fraction(1)
+
+    @property
+    def _tally(self) -> Tally:
+        subject, outputs = self.subject, (Output("n", CountRows()),)
+        question = Question(subject.schema.name, outputs, (), subject.where, Caps(rows=subject.max_rows))
+        return draft_of(question, subject.schema).tally
+
+    def _ridge(self, released: Released) -> Fraction:
+        if self.ridge is not None:
+            return self.ridge
+        rows = max(self.rows if self.rows is not None else int(released["rows"][0]), 1)
+        steepness = float(minimiser_sensitivity(self.loss.steepest * self.form.norm, Fraction(1), self._relation))
+        noise = sqrt(self.form.width) / float(self._epsilon) if self.price.is_pure else 1 / self.price.mu
+        ridge = sqrt(steepness * rows * noise * (4 if self.price.is_pure else 1) / _DIVISORS[self.loss.name])
+        if self.loss.name == "huber":
+            ridge = max(ridge, steepness * noise * float(self.form.norm) / _BLUR)
+        return Fraction(amounts.rounded_up(Fraction(ridge), 3))
+
+    @property
+    def _epsilon(self) -> Fraction:
+        return self.price.terms.epsilon
+
+    @property
+    def _relation(self) -> Relation:
+        return self.subject.schema.relation

@@ -1,0 +1,1 @@
+"""A model's file, its card, and what verifies it."""

@@ -1,0 +1,154 @@
+"""Recompute what a model's file states: its digest, its promise from its cost, its plan from its facts, and, against a
+ledger, its charge and the released numbers.
+
+A file without a ledger proves that it is whole and that its statements agree with each other.  Only the ledger can say
+that these numbers were released and paid for.
+"""
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet import envelope
+from discreet.engine.protocol import View
+from discreet.errors import IntegrityError
+from discreet.learn.fit import KIND, Fit, from_bytes, ledger_of, price_json, stored_price
+from discreet.learn.learner import Released
+from discreet.learn.learners import learner_of
+from discreet.learn.price import Price
+from discreet.learn.privacy import Privacy
+from discreet.learn.saved import file
+from discreet.ledger.ledger import Ledger
+from discreet.metadata import load
+from discreet.privacy import price
+from discreet.privacy.cost import to_json
+from discreet.run import Run
+from discreet.table import Table
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was recomputed and agreed, a sentence each; whatever does not agree raises IntegrityError instead."""
+
+    checks: tuple[str, ...]
+    privacy: Privacy
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as JSON."""
+        return {"checks": list(self.checks), "privacy": self.privacy.to_json()}
+
+    def __str__(self) -> str:
+        return "\n".join(self.checks)
+
+
+def verify(path: Any, ledger: Any = None) -> Verification:
+    """Recompute what a model's file states; `ledger` is a dataset, the file of its metadata, or a ledger.
+
+    IntegrityError names the first statement that does not hold.
+    """
+    stored = file.read_bytes(path)
+    stated, _ = file.contents(stored)
+    fit = file.from_bytes(stored)
+    checks = ["The digest is that of the file.", *_require_promise(fit, stated)]
+    if ledger is not None:
+        with _open_ledger(ledger) as opened:
+            checks += _require_charged(fit, opened)
+    return Verification(tuple(checks), fit.privacy)
+
+
+def _require_promise(fit: Fit, stated: Mapping[str, Any]) -> list[str]:
+    """Refuses a promise that its own cost, or the plan rebuilt from the facts, does not have."""
+    privacy = fit.privacy
+    bound = price.delta(privacy.cost, privacy.epsilon).value
+    if bound > privacy.delta:
+        raise _wrong("The stated ε and δ do not follow from the cost.", "The cost has a larger δ at that ε.")
+    recomputed = json.loads(json.dumps(privacy.to_json()))
+    wrong = [name for name in recomputed if stated["privacy"].get(name) != recomputed[name]]
+    is_reworded = wrong == ["mechanisms"] and stated.get("version") != envelope.version()
+    if (wrong and not is_reworded) or set(stated["privacy"]) != set(recomputed):
+        raise _wrong("The promise is not that of the plan.", f"Another value was stated: {', '.join(wrong) or 'more'}.")
+    return [
+        "The stated ε and δ follow from the cost.",
+        "A plan made anew from the facts has the stated cost"
+        + (
+            " and mechanisms." if not is_reworded else "; another version of Discreet words its mechanisms differently."
+        ),
+    ]
+
+
+def _require_charged(fit: Fit, ledger: Ledger) -> list[str]:
+    """Refuses a model that the ledger holds no charge of, or other numbers."""
+    privacy = fit.privacy
+    if not privacy.is_charged:
+        raise _wrong("No ledger holds this model.", "It was fitted without one, as it says itself.")
+    number = privacy.receipt.partition("-")[0]
+    entry = next((entry for entry in ledger.entries() if _receipt(entry) == privacy.receipt), None)
+    if entry is None or entry.get("kind") != "purse":
+        raise _wrong(f"The ledger has no receipt {privacy.receipt}.", f"Its entry {number} is another, or not there.")
+    if entry["cost"] != to_json(privacy.cost):
+        raise _wrong("The ledger charged another cost.", f"See entry {number}.")
+    result = _stored_result(ledger, entry["key"], privacy.receipt)
+    if result is None:
+        raise _wrong("The ledger holds no result of this fit.", "It was interrupted or abandoned.")
+    facts = {name: fact for name, fact in envelope.from_bytes(result, KIND).facts.items() if name != "price"}
+    if facts != json.loads(json.dumps(fit.facts.to_json())):
+        raise _wrong("The ledger holds another model.", "Its facts are others.")
+    if not _is_at_price(fit, stored_price(result)):
+        raise _wrong("The ledger holds another model.", "Its price is another.")
+    if not _is_same(from_bytes(result), fit.released):
+        raise _wrong("The ledger released other numbers.", "Those in the file were changed.")
+    return [f"The ledger holds receipt {privacy.receipt} at that cost.", "The ledger released the same numbers."]
+
+
+def _is_at_price(fit: Fit, stored: Price | None) -> bool:
+    """Whether a plan for the stored price has that of the file; what an older Discreet stored has none to compare."""
+    if stored is None:
+        return True
+    learner = learner_of(fit.facts.learner, fit.facts.options)
+    return price_json(learner.plan(fit.plan.subject, stored).price) == price_json(fit.plan.price)
+
+
+def _receipt(entry: Mapping[str, Any]) -> str:
+    return f"{entry['n']}-{entry['hash'][:12]}"
+
+
+def _stored_result(ledger: Ledger, key: str, receipt: str) -> bytes | None:
+    purse = ledger.purse_of(key)
+    if purse is None or purse.receipt.name != receipt or purse.is_open:
+        return None
+    return Run(purse, _no_rows).result()
+
+
+def _no_rows() -> View:
+    raise AssertionError("a finished run reads no rows")
+
+
+def _is_same(ours: Released, theirs: Released) -> bool:
+    return list(ours) == list(theirs) and all(np.array_equal(ours[name], theirs[name]) for name in ours)
+
+
+@contextlib.contextmanager
+def _open_ledger(ledger: Any) -> Iterator[Ledger]:
+    """The ledger of a dataset, of a metadata file, or itself; one that is not there is not made."""
+    if not isinstance(ledger, (str, Path)):
+        yield _existing(ledger)
+        return
+    toml = Path(ledger)
+    with contextlib.closing(Table(load(toml), toml)) as table:
+        yield _existing(table)
+
+
+def _existing(ledger: Any) -> Ledger:
+    table = getattr(ledger, "table", ledger)
+    if isinstance(table, Table) and table.standing() is None:
+        raise _wrong(f"{table.schema.name} has no ledger yet.", "Nothing was ever charged to it.")
+    return ledger_of(ledger)
+
+
+def _wrong(what: str, why: str) -> IntegrityError:
+    return IntegrityError(what, why, "Do not use the model; ask whoever made it for the file that was saved.")
