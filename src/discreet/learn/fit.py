@@ -86,11 +86,11 @@ def fit_table(
         is_replayed = result is not None
         if result is None:
             begun = _begun_price(table, run, learner, plan, price)
-            steps = learner.plan(subject, begun)
-            result = run.done(to_bytes(steps.fit(Steps(run, subject, steps.price)), learner, subject, begun)).stored
-        stored = stored_price(result) or _begun_price(table, run, learner, plan, price)
-        if price_json(stored) != price_json(price):
-            plan = learner.plan(subject, stored)
+            plan = plan if begun is price else learner.plan(subject, begun)
+            result = run.done(to_bytes(plan.fit(Steps(run, subject, plan.price)), learner, subject, begun)).stored
+        else:
+            stored = stored_price(result) or _begun_price(table, run, learner, plan, price)
+            plan = plan if price_json(stored) == price_json(price) else learner.plan(subject, stored)
     finally:
         run.close()
     privacy = table.stamped(privacy_of(plan, receipt=run.receipt, covers=WHOLE))
@@ -99,8 +99,9 @@ def fit_table(
 
 def _begun_price(table: Table, run: Run, learner: Learner, plan: Plan, price: Price) -> Price:
     """The price that the run was charged: where the table's default δ changed since, it is not that of the plan."""
-    names = {f"{entry['n']}-{entry['hash'][:12]}": entry for entry in table.ledger.entries()}
-    entry = next(entry for name, entry in names.items() if run.receipt in (name, f"{REHEARSED}{name}"))
+    entry = table.ledger.entry_of(run.receipt.removeprefix(REHEARSED))
+    if entry is None:
+        raise IntegrityError("The ledger lacks the charge of this fit.", "A receipt names it.", "Verify the ledger.")
     if entry["cost"] == to_json(plan.cost):
         return price
     begun = price_of(Terms(Fraction(entry["epsilon"]), Fraction(entry["delta"])))

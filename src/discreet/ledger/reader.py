@@ -113,6 +113,12 @@ class Reader:
             entries.append({**row.entry, "hash": row.hash.hex(), **state})
         return entries
 
+    def entry_of(self, receipt: str) -> dict[str, Any] | None:
+        """The entry that a receipt names; None if it names none of this ledger."""
+        number = receipt.partition("-")[0]
+        row = self._store.row(int(number)) if number.isdecimal() and len(number) < 19 else None
+        return None if row is None or name_of(row) != receipt else dict(row.entry)
+
     def acts(self) -> list[dict[str, Any]]:
         """The entries that open the ledger, set its budget, adopt it, or tell of another over the same rows."""
         return list(self._read().acts)

@@ -89,10 +89,14 @@ class SqliteStore:
         with self.reading() as view:
             return view.rows(after)
 
+    def row(self, number: int) -> Row | None:
+        """The entry of that number; None if there is none."""
+        with self.lock, _translate_errors(self.path):
+            return View(self._open_connection()).row(number)
+
     def first(self) -> Row:
         """The entry that opened the ledger."""
-        with self.lock, _translate_errors(self.path):
-            row = View(self._open_connection()).row(1)
+        row = self.row(1)
         if row is None:
             raise broken("The ledger has no entries.")
         return row

@@ -87,7 +87,7 @@ def _require_charged(fit: Fit, ledger: Ledger) -> list[str]:
     if not privacy.is_charged:
         raise _wrong("No ledger holds this model.", "It was fitted without one, as it says itself.")
     number = privacy.receipt.partition("-")[0]
-    entry = next((entry for entry in ledger.entries() if _receipt(entry) == privacy.receipt), None)
+    entry = ledger.entry_of(privacy.receipt)
     if entry is None or entry.get("kind") != "purse":
         raise _wrong(f"The ledger has no receipt {privacy.receipt}.", f"Its entry {number} is another, or not there.")
     if entry["cost"] != to_json(privacy.cost):
@@ -111,10 +111,6 @@ def _is_at_price(fit: Fit, stored: Price | None) -> bool:
         return True
     learner = learner_of(fit.facts.learner, fit.facts.options)
     return price_json(learner.plan(fit.plan.subject, stored).price) == price_json(fit.plan.price)
-
-
-def _receipt(entry: Mapping[str, Any]) -> str:
-    return f"{entry['n']}-{entry['hash'][:12]}"
 
 
 def _stored_result(ledger: Ledger, key: str, receipt: str) -> bytes | None:

@@ -163,7 +163,8 @@ def _bins(bins: nodes.Bins, schema: Schema) -> nodes.Bins:
                 f"{text_of(item)} declares no bins.", why, f"Give edges, such as 0, 18, 65 for {text_of(item)}."
             )
         edges = column.bins
-    typed = tuple(_edge(edge, item, schema) for edge in edges)
+    is_time = facts.type in TIMES
+    typed = tuple(_edge(edge, item, schema, is_time) for edge in edges)
     rising = all(number_of(left) < number_of(right) for left, right in pairwise(typed))
     if not 2 <= len(typed) <= MOST_EDGES or not rising:
         why = f"They are 2 to {MOST_EDGES} in number and each is above the one before."
@@ -171,12 +172,12 @@ def _bins(bins: nodes.Bins, schema: Schema) -> nodes.Bins:
     return nodes.Bins(item, typed)
 
 
-def _edge(edge: Any, item: Expr, schema: Schema) -> Fraction | date | datetime:
-    timed = domain(item, schema).type in TIMES
-    value = coerced(plain(Literal(edge)), item, schema).value
-    if timed and isinstance(value, date):
+def _edge(edge: Any, item: Expr, schema: Schema, is_time: bool) -> Fraction | date | datetime:
+    literal = plain(Literal(edge))
+    value = coerced(literal, item, schema).value if is_time else literal.value
+    if is_time and isinstance(value, date):
         return value
-    if timed or isinstance(value, bool) or not isinstance(value, int | Fraction):
+    if is_time or isinstance(value, bool) or not isinstance(value, int | Fraction):
         raise NotAnswerable(
             f"{short_text(edge)} is no edge of {text_of(item)}.", "Edges are of its type.", "Write another edge."
         )
