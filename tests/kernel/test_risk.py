@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from discreet.bounded import RowLimit, Sensitivity
+from discreet.engine.chunks import Place
 from discreet.engine.held import HeldChunks
 from discreet.errors import BadValue
 from discreet.kernel import encode, risk
@@ -251,27 +252,28 @@ def test_numbers_in_long_scales_are_steps_of_the_logarithm():
 
 
 def test_held_chunks_are_those_of_their_key_and_fit_their_room():
-    rows = [UnitRows({"a": np.full(4, float(n))}, np.arange(4), 4) for n in range(3)]
+    rows = [UnitRows({"a": np.full(4, float(n))}, np.arange(4), 4) for n in range(3)]  # 64 bytes each
     reads = []
 
-    def read():
-        reads.append(1)
-        yield from rows
+    def read(place):
+        for number in range(place.row, 3):
+            reads.append(number)
+            yield rows[number], Place(number + 1) if number < 2 else None
 
-    roomy, tight = HeldChunks(10_000), HeldChunks(100)
-    for held, known in ((roomy, 1), (tight, 3)):
-        reads.clear()
-        for _ in range(3):
+    for room, later in ((10_000, []), (150, [2]), (100, [1, 2]), (0, [0, 1, 2])):
+        held = HeldChunks(room)
+        assert list(held.chunks("rows", read)) == rows
+        for _ in range(2):
+            reads.clear()
             assert list(held.chunks("rows", read)) == rows
-        assert len(reads) == known
-    assert list(roomy.chunks("others", lambda: iter(rows[:1]))) == rows[:1]
-    assert list(roomy.chunks("rows", read)) == rows
-    part = roomy.chunks("part", read)
+            assert reads == later
+    held = HeldChunks(150)
+    assert list(held.chunks("others", lambda place: iter([(rows[1], None)]))) == rows[1:2]
+    assert list(held.chunks("rows", read)) == rows
+    part = held.chunks("part", read)
     next(part)
-    part.close()  # a pass that was given up leaves nothing behind
-    reads.clear()
-    assert list(roomy.chunks("part", read)) == rows
-    assert reads == [1]
+    part.close()  # a pass that was given up is gone on with behind the chunks that it held
+    assert list(held.chunks("part", read)) == rows
 
 
 # --- refusals --------------------------------------------------------------------------------------------------------

@@ -30,13 +30,15 @@ class Place:
 BEGINNING = Place()
 
 
-def chunks(connection: Any, reading: Pass, where: str) -> Iterator[UnitRows]:
-    """Read all chunks that hold a row, one after the other."""
-    place: Place | None = BEGINNING
+def chunks(
+    connection: Any, reading: Pass, where: str, beginning: Place = BEGINNING
+) -> Iterator[tuple[UnitRows, Place | None]]:
+    """Read all chunks from a place on that hold a row, one after the other, each with the place after it."""
+    place: Place | None = beginning
     while place is not None:
         chunk, place = chunk_at(connection, reading, where, place)
         if chunk.size:
-            yield chunk
+            yield chunk, place
 
 
 def chunk_at(connection: Any, reading: Pass, where: str, place: Place) -> tuple[UnitRows, Place | None]:

@@ -90,7 +90,7 @@ class Worker:
 
         self._open(path, expected)
         rows = (path, sorted(expected.items()), reading.read, where)
-        units = self._held_chunks().chunks(rows, lambda: chunks(self.connection, reading.read, where))
+        units = self._held_chunks().chunks(rows, lambda place: chunks(self.connection, reading.read, where, place))
         return sum_of_chunks(kernel_of(reading.kernel), units, reading.public, Coins(key))
 
     def _held_chunks(self) -> Any:
