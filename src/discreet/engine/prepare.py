@@ -6,15 +6,18 @@ session.  For a table with a unit it first makes these temporary tables:
     typed    every row whose unit key is not NULL: the key u, the row's cells packed into words (`packing`), and which
              cells lay below or above their bounds (`beyond`)
     units    for each u: its id and its number of rows n
-    beyond   for each u with a cell outside its bounds: how many cells of each column lay below and above them
+    beyond   for each u with a cell outside its bounds: how many cells of each column lay below and above them; it is
+             left out if no column has bounds
     ranked   the rows that are kept, each with its rank r among its unit's rows, which are ordered by `mixing` of id and
              row, then by words; a row is kept if r ≤ max_rows and it equals the unit's first row in every column that
              is fixed per unit
 
-Then `prepared` and `discreet_units` are written in the order of ids, and `discreet_secret` with the key of groups.
+Then `prepared` and `discreet_units` are written in the order of ids, and `discreet_secret` with the secret key by
+which groups are hashed.
 
-Without a unit every row is a unit by itself.  Its id is a hash of its words, of the sides on which its cells lay beyond
-bounds, and of its number among equal rows, so that one more row adds one id and changes no other.
+Without a unit every row is a unit by itself, and `numbered` takes the place of the last three tables.  A row's id is a
+hash of its words, of the sides on which its cells lay beyond bounds, and of its number among equal rows, so that one
+more row adds one id and changes no other.
 
 A change in how cells are read, which rows are kept or what a table holds needs a higher FORMAT, because every snapshot
 depends on FORMAT and not on the text of the SQL.
@@ -52,7 +55,7 @@ KEYS = {ID_KEY: 32, ROW_KEY: 16, GROUP_KEY: 16}  # how many hexadecimal digits e
 
 @dataclass(frozen=True)
 class Table:
-    """Rows to read: an expression for FROM, and for each column to read its name there and how the source stores it."""
+    """Rows to read: an expression for FROM, and for each column to read its SQL, quoted if need be, and its type."""
 
     rows: str
     columns: Mapping[str, tuple[str, Family]]
@@ -67,7 +70,7 @@ class Step:
 
 
 def steps(schema: Schema, table: Table) -> tuple[Step, ...]:
-    """The steps that make the finished tables from the source; `facts` makes the table of facts afterwards."""
+    """The steps that make the prepared tables from the source; `facts` makes the table of facts afterwards."""
     secret = f"CREATE TABLE {SECRET} AS SELECT getvariable('{GROUP_KEY}') AS word"
     typed = f"CREATE TEMP TABLE typed AS {_typed_rows(schema, table)}"
     if schema.unit is None:
@@ -81,8 +84,8 @@ def steps(schema: Schema, table: Table) -> tuple[Step, ...]:
 def layout(schema: Schema) -> str:
     """JSON of the public facts that decide how rows are read and kept.
 
-    Schemas with equal layouts have equal prepared tables of the same source.  Names and types are written out, defaults
-    are left out, numbers are exact, and columns stand in the order of their places.
+    Schemas with equal layouts have equal prepared tables of the same source under the same keys.  Names and types are
+    written out, options that are not set are left out, numbers are exact, and columns stand in the order of places.
 
     >>> layout(Schema("people", [Column("age", "integer", bounds=("0", "110.0"))]))
     '{"columns":[{"high":110,"low":0,"name":"age","step":"1","type":"integer"}],"format":3,"name":"people"}'
@@ -119,7 +122,7 @@ def columns_read(schema: Schema) -> tuple[str, ...]:
 
 
 def facts(entries: Mapping[str, str]) -> str:
-    """The statement that records the entries, and how many rows and units the file holds, counted anew."""
+    """The statement that records the entries; rows and units are counted, whatever the entries say of them."""
     counted = [f"(SELECT CAST(count(*) AS VARCHAR) FROM {table}) AS {name}" for name, table in COUNTED.items()]
     constants = [f"{text_in_sql(text)} AS {name}" for name, text in entries.items() if name not in COUNTED]
     return f"CREATE OR REPLACE TABLE {FACTS} AS SELECT {commas([*constants, *counted])}"
@@ -129,7 +132,7 @@ COUNTED = {"rows": TABLE, "units": UNITS}  # counts among the facts; whoever ope
 
 
 def is_key(name: str) -> bool:
-    """Whether a column of a question's result holds keys of groups, by its name: k0, k1, …"""
+    """Whether a column of a question's result holds the values that it is grouped by, by its name: k0, k1, …"""
     return name[:1] == "k" and name[1:].isdecimal()
 
 
@@ -249,7 +252,7 @@ def _with_units(schema: Schema) -> tuple[str, ...]:
 
 
 def _numbered_rows(schema: Schema) -> str:
-    """The statement that adds to each row its id and its number n among rows with equal words and equal sides."""
+    """The statement that makes `numbered`: rows with id and number n among rows of equal words and sides."""
     words, side_words = packing.words(schema), list(beyond.words_of([*beyond.sides(schema)]))
     partition = [*packing.word_names(words), *side_words]
     window = f"PARTITION BY {commas(partition)}" if partition else ""

@@ -3,13 +3,15 @@
 A purse is a cost that is reserved in advance, from which later charges are paid.  The kind of the reserved cost decides
 what is added up, charge by charge (docs/proofs/ledger.md):
 
-    pure, response, approximate   Σε and Σδ; a charge without an ε is not taken (Rogers et al. 2016)
+    pure, response, approximate   Σε and Σδ; a Gaussian or zCDP charge is not taken (Rogers et al. 2016)
     zCDP                          Σρ; a charge with a δ is not taken (Feldman & Zrnic 2021)
-    Gaussian                      Σ1/σ²; only Gaussian charges are taken (Smith & Thakurta 2022)
+    Gaussian                      Σ1/σ²; only Gaussian charges, and free ones, are taken (Smith & Thakurta 2022)
     any other                     Σδ, and the other promises of all charges, which must fit into slots
 
-A slot is one promise of the reserved cost without its δ.  It holds promises of its own kind.  If one of the slots is
-zCDP, promises that find no room in slots of their own kind are converted to ρ and taken from that slot.
+The δ of the reserved cost is set aside; each of its other promises is a slot, which holds one promise of its own kind.
+If one of the slots is zCDP, pure promises may share a slot, and pure and Gaussian promises without room in slots of
+their own kind are converted to ρ and taken from the zCDP slot.  A charge with a sample or a choice that equals no slot
+is converted to ρ as a whole.
 """
 
 import math
@@ -52,9 +54,9 @@ class Inside:
 
 
 def amount_taken(reserved: Cost, cost: Cost, relation: Relation) -> Inside | None:
-    """The amount that a charge of `cost` takes from a purse of `reserved`; None if such a purse never pays for it.
+    """The amount that a charge of `cost` takes from a purse of `reserved`.
 
-    `holds` says whether the purse has room for it.
+    None if it cannot be stated in what such a purse adds up.  `holds` says whether the purse has room for it.
 
     >>> amount_taken(Zcdp(1), Gaussian(2), Relation.ADD_REMOVE).sums
     (('rho', Fraction(1, 8)),)
@@ -200,8 +202,8 @@ def _zcdp_slot_holds(slots: Atoms, taken: Atoms) -> bool:
     """Whether there is a zCDP slot, with room for all promises that find no room in slots of their own kind.
 
     Gaussians fill the Gaussian slot first.  Several pure atoms may share a pure slot: the largest is placed first, each
-    in the slot with the least room for it.  Atoms of bounded range are placed after the others, in slots of bounded
-    range first.  Samples and choices need equal slots.
+    in the fullest slot that still has room for it.  Atoms of bounded range are placed after the others, in slots of
+    bounded range first.  Samples and choices need equal slots.
     """
     reserved_mu_squared, reserved_rho, reserved = totals(slots)
     if reserved_rho == 0:
@@ -233,7 +235,7 @@ class _Rooms:
         self._rooms = sorted(slots)
 
     def take(self, epsilon: Fraction, times: int) -> int:
-        """Take ε `times` times, each from the slot with the least room for it; return how often no slot had room."""
+        """Take ε `times` times, each from the fullest slot that has room for it; return how often no slot had room."""
         while epsilon and times and (index := bisect_left(self._rooms, (epsilon, 0))) < len(self._rooms):
             room, slots = self._rooms.pop(index)
             per_slot = min(room // epsilon, times)

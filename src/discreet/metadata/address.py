@@ -1,4 +1,4 @@
-"""Read the address of a table in a PostgreSQL server, the `source` of its metadata: public and without password."""
+"""Parse the address of a table in a PostgreSQL server, the `source` of its metadata: public and without password."""
 
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -20,7 +20,7 @@ class Address:
     port: int
     user: str
     database: str
-    table: tuple[str, ...]  # its name, behind that of its schema if the address has one
+    table: tuple[str, ...]  # ("people",), or ("public", "people") with its schema
     sslmode: str
     sslrootcert: str | None = None
 
@@ -40,9 +40,9 @@ def is_address(source: str) -> bool:
 
 
 def parse(source: str) -> Address:
-    """The address in its parts; refused if it breaks a rule or holds a password.  No refusal quotes it.
+    """The parts of what `is_address` says is one; MetadataError if it breaks a rule or holds a password.
 
-    The default port is 5432.  The default sslmode is prefer on this machine and require on others.
+    No error quotes it.  The default port is 5432.  The default sslmode is prefer on this machine and require on others.
 
     >>> parse("postgresql://me@localhost/db?table=public.people").table
     ('public', 'people')
@@ -65,7 +65,7 @@ def parse(source: str) -> Address:
     host, user, database = parts.hostname or "", unquote(parts.username or ""), unquote(parts.path[1:])
     table = tuple(named.get("table", "").split("."))
     if not user or not database or "/" in database or len(table) > 2 or not all(table):
-        raise _refusal("must name a user, a database and a table")
+        raise _refusal("must name a user, a database and a table, as name or schema.name")
     if any("\0" in text for text in (host, user, database, *named.values())):
         raise _refusal("must not hold NUL")
     mode = named.get("sslmode", "prefer" if host in _LOCAL else "require")

@@ -1,4 +1,4 @@
-"""Quote a question, or ask it, about the dataset that a call names."""
+"""Quote a question, or ask it; a `QuestionCall` has the dataset, the question, the price and who asks."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -40,8 +40,9 @@ def ask(
 ) -> "Reply[Answer]":
     """Answer the question and charge for it, unless it was asked before: then it gives the same answer for nothing.
 
-    First `agree` gets the quote, and raises if the user does not agree.  `watch` opens a display of the progress.  The
-    refusal of a question that exceeds the budget offers a call at a price that fits, where there is one.
+    First `agree` gets the quote; it raises if the user does not agree, and what it returns is ignored.  `watch` opens a
+    display of the progress.  The refusal of a question that exceeds the budget offers a call at a price that fits,
+    where there is one.
     """
     with open_called(call) as dataset:
         question = asking(dataset, call)

@@ -1,11 +1,12 @@
 """Limit the length of an answer by public facts alone, so that every answer that is charged for fits into the ledger.
 
-    a private key of text         at most 250 characters; a longer text counts as NULL, whatever other rows hold
-    an answer by private groups   at most 100,000 groups, MOST_CELLS numbers and 192 MiB; if more groups are selected,
-                                  the first of them in the order of their keys are released
-    an answer by public groups    at most MOST_CELLS numbers and 192 MiB; a longer one is refused before the charge
+    a text that rows are grouped by   at most 250 characters if its values are not public; a longer one counts as NULL
+    an answer by private groups       at most 100,000 groups, MOST_CELLS numbers and 192 MiB, but at least one group; if
+                                      more are selected, the first of them in the order of their keys are released
+    an answer by public groups        at most MOST_CELLS numbers and 192 MiB; a longer one is refused before the charge
 
-The ledger takes up to 256 MiB.  Sizes are the most that an answer can take in JSON, with every character escaped.
+Groups are private if their values are not declared.  The ledger stores answers of up to 256 MiB each.  Sizes are the
+most that an answer can take in JSON, with the longest escape that each character can need.
 """
 
 from discreet.errors import NotAnswerable
@@ -23,7 +24,7 @@ _MARKS = 4  # quotes, comma and space around a label
 
 
 def require_storable(cells: Cells, recipes: tuple[Recipe, ...]) -> None:
-    """Refuse an answer by public groups that is too long to be stored, because it is stored after the charge."""
+    """Refuse an answer by public groups that is too long to be stored: it would be charged and then lost."""
     if not cells.public:
         return
     numbers = cells.size * len(recipes)
@@ -36,7 +37,7 @@ def require_storable(cells: Cells, recipes: tuple[Recipe, ...]) -> None:
 
 
 def most_groups(cells: Cells, recipes: tuple[Recipe, ...]) -> int:
-    """The most private groups that an answer may have, at least 1."""
+    """The largest number of private groups that an answer may have, at least 1."""
     return max(1, min(MOST_PRIVATE_GROUPS, MOST_CELLS // len(recipes), ROOM // row_bytes(cells, recipes)))
 
 
