@@ -29,8 +29,6 @@ MOST_STEPS, MOST_UNITS = 2**30, 2**32
 MOST_NUMBERS = 2**20  # that one kernel gives
 _HOME = "discreet.kernel."
 KERNELS = {
-    "moments": f"{_HOME}moments:MOMENTS",
-    "gradient": f"{_HOME}gradient:GRADIENT",
     "risk": f"{_HOME}risk:RISK",
     "gram": f"{_HOME}gram:GRAM",
     "leaves": f"{_HOME}leaves:LEAVES",
@@ -57,8 +55,8 @@ class Kernel(Protocol):
 def kernel_of(name: str) -> Kernel:
     """The kernel of that name; a name that is not in the table is refused.
 
-    >>> kernel_of("moments").length({"features": 2, "clip": 1, "step": 1})
-    3
+    >>> kernel_of("class_moments").length({"features": [{"low": 0, "high": 9}], "target": {"size": 2}})
+    6
     """
     if not isinstance(name, str) or name not in KERNELS:
         similar = suggestion(name, KERNELS) if isinstance(name, str) else None
