@@ -13,7 +13,6 @@ from discreet.kernel.rows import UnitRows
 from discreet.relation import Relation
 from discreet.schema import Column
 from kernel.twins import TWINS, extremes, invented_for, unit_rows
-from replay import Refusing
 
 CELLS = {
     "features": [{"edges": [0, 2, 5, 10]}, {"size": 3}, {"values": [0, 1, 2, 7]}],
@@ -46,11 +45,11 @@ def names(columns):
 
 
 def computed(kernel, units, public, columns):
-    return kernel_of(kernel)(unit_rows(units, names(columns)), public, Refusing())
+    return kernel_of(kernel)(unit_rows(units, names(columns)), public)
 
 
 @pytest.mark.parametrize(("kernel", "public", "columns"), CASES)
-def test_a_kernel_equals_its_slow_twin_and_draws_no_coin(kernel, public, columns):
+def test_a_kernel_equals_its_slow_twin(kernel, public, columns):
     for seed in range(12):
         units = invented_for(public, seed, 40, wild=[0, 0.02, 0.3][seed % 3])
         total = computed(kernel, units, public, columns)
@@ -109,8 +108,8 @@ def test_no_unit_moves_a_kernel_further_than_it_says(kernel, public, columns, re
 def test_a_kernel_that_counts_all_rows_of_a_unit_is_caught(monkeypatch, kernel, public, columns):
     by_units = type(kernel_of(kernel)).__call__
 
-    def by_rows(self, chunk, stated, coins):
-        return by_units(self, UnitRows(chunk.columns, np.arange(chunk.size), chunk.size), stated, coins)
+    def by_rows(self, chunk, stated):
+        return by_units(self, UnitRows(chunk.columns, np.arange(chunk.size), chunk.size), stated)
 
     monkeypatch.setattr(type(kernel_of(kernel)), "__call__", by_rows)
     assert not any(worst(kernel, public, columns, relation)[0] for relation in Relation)

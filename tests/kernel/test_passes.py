@@ -22,7 +22,6 @@ from discreet.query.nodes import And, Col, Compare, IsNull, Literal, Not
 from discreet.schema import Column, Schema, Unit
 from kernel import risk_twin, trial
 from kernel.twins import TWINS
-from replay import Refusing
 
 LIMITS = Limits(memory=2**28, seconds=20, prepare_seconds=60, threads=1)
 SCHEMA = Schema(
@@ -166,7 +165,7 @@ REFUSED = [
 def test_a_sum_that_cannot_be_computed_is_refused_before_anything_is_read(engine, view, kernel, columns, public, where):
     engine.close()
     with pytest.raises(DiscreetError) as refusal:
-        view.sum(kernel, columns, public, where=where, source=Refusing())
+        view.sum(kernel, columns, public, where=where)
     assert not isinstance(refusal.value, EngineFailed)
     assert not engine.process._pair  # no worker was asked
 
@@ -313,4 +312,4 @@ def test_row_numbers_with_gaps_are_refused():
 def test_sums_cannot_wrap_around():
     far = trial.KERNELS["far"]
     with prepared(UNITS) as connection, pytest.raises(ValueError):
-        sum_of_chunks(far, chunks.chunks(connection, a_pass(6), ""), {}, Refusing())
+        sum_of_chunks(far, chunks.chunks(connection, a_pass(6), ""), {})

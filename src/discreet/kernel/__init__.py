@@ -8,7 +8,6 @@ gram        second moments, for least squares
 leaves      counts by class and leaf of public trees
 class_moments   counts, sums and squares by class
 add         chunks added up, every one checked
-coins       words stretched from a key that the gate's source drew
 
 Proof page: docs/proofs/kernel.md.
 """

@@ -1,6 +1,6 @@
 """What a kernel is, which there are, and what may be sent to one.
 
-A kernel is Σ over units of a function of that unit's rows, of public parameters and of coins, in whole lattice steps.
+A kernel is Σ over units of a function of that unit's rows and of public parameters, in whole lattice steps.
 The function must not see where in a chunk its unit lies, nor what lies beside it: with sums in another order, or by a
 library that treats the last rows of a block apart, one unit more would change the last digit of others' numbers, and
 rounding would make whole steps of that.  So kernels use operations that are rounded one element at a time.
@@ -18,7 +18,6 @@ from discreet.bounded import RowLimit, Sensitivity
 from discreet.errors import bad
 from discreet.kernel.rows import UnitRows
 from discreet.ndarrays import Ints
-from discreet.noise.source import Source
 from discreet.schema import Column
 from discreet.schema.words import suggestion
 
@@ -48,7 +47,7 @@ class Kernel(Protocol):
     def sensitivity(self, public: Public, limit: RowLimit) -> Sensitivity:
         """How far one unit moves them, in steps, from public facts alone."""
 
-    def __call__(self, chunk: UnitRows, public: Public, coins: Source) -> Ints:
+    def __call__(self, chunk: UnitRows, public: Public) -> Ints:
         """The sum over the chunk's units; those of all chunks are added up."""
 
 
