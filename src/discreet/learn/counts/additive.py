@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import bad
-from discreet.kernel.encode import UNIT
+from discreet.kernel.encode import UNIT, root_up
 from discreet.kernel.risk import FURTHEST_WEIGHT, SLOPE, WEIGHT
 from discreet.learn.counts.naive_bayes import ShapeModel
 from discreet.learn.counts.rates import Rates
@@ -61,13 +61,15 @@ class AdditiveLearner:
             raise bad("delta", "must be above 0 for an additive classifier", 0, fix)
         is_binary = len(subject.classes) == 2
         shares = SHARES if is_binary else (SHARES[0], Fraction(0), SHARES[1] + SHARES[2])
-        return AdditivePlan(tables_of(subject, price, shares[0], self.bins), shares)
+        return AdditivePlan(subject, price, tables_of(subject, price, shares[0], self.bins), shares)
 
 
 @dataclass(frozen=True)
 class AdditivePlan:
     """The tables with their noise, and the shares of the three stages."""
 
+    subject: Subject
+    price: Price
     tables: Tables
     shares: tuple[Fraction, Fraction, Fraction]
     arithmetic = LATTICE
@@ -83,16 +85,6 @@ class AdditivePlan:
                 np.zeros(1 + len(cells)), norm=_NORM, tables=[np.full(size, 2 * _CLIP) for size in cells]
             )
             require_sum(self.subject, "risk", public, self.price, self.shares[1] / PASSES)
-
-    @property
-    def subject(self) -> Subject:
-        """As `Plan.subject`."""
-        return self.tables.subject
-
-    @property
-    def price(self) -> Price:
-        """As `Plan.price`."""
-        return self.tables.price
 
     @property
     def cost(self) -> Cost:
@@ -192,7 +184,7 @@ class AdditivePlan:
             "target": self.subject.target.described_cells(0),
             "weights": _whole(weights),
             "rows": self.subject.max_rows,
-            "norm": Fraction(norm) if norm is not None else _root_up(len(features)),
+            "norm": Fraction(norm) if norm is not None else root_up(len(features)),
         }
         return public if offset is None else public | {"intercept": 0, "offset": _whole(offset)}
 
@@ -250,8 +242,3 @@ def _centred(lines: Floats, mass: Floats) -> Floats:
 def _whole(weights: Floats) -> Ints:
     """Weights in the steps of a pass."""
     return np.rint(np.clip(weights, -FURTHEST_WEIGHT, FURTHEST_WEIGHT) * WEIGHT).astype(np.int64)
-
-
-def _root_up(count: int) -> Fraction:
-    """√count in steps of a feature, rounded up: no row of so many cells is longer."""
-    return Fraction(int(sqrt(count) * UNIT) + 1, UNIT)

@@ -88,9 +88,8 @@ class GaussianBayesPlan:
     @property
     def mechanisms(self) -> tuple[str, ...]:
         """As `Plan.mechanisms`."""
-        law = "Laplace" if self.price.is_pure else "Gaussian"
         measured = "a count, sums and sums of squares of numbers, and counts of categories for each class"
-        return (f"{measured}, with {law} noise of standard deviation {self.deviation:.3g} rows",)
+        return (f"{measured}, with {self.price.law} noise of standard deviation {self.deviation:.3g} rows",)
 
     def fit(self, steps: Steps) -> Released:
         """As `Plan.fit`."""

@@ -40,25 +40,17 @@ class NaiveBayesLearner:
         """As `Learner.plan`: the law of the noise is that with the smaller variance."""
         require_classes(subject)
         law = min(price.laws(), key=lambda law: deviation_of(subject, law))
-        return NaiveBayesPlan(tables_of(subject, law, bins=self.bins))
+        return NaiveBayesPlan(subject, law, tables_of(subject, law, bins=self.bins))
 
 
 @dataclass(frozen=True)
 class NaiveBayesPlan:
     """The tables, each with its noise."""
 
+    subject: Subject
+    price: Price
     tables: Tables
     arithmetic = LATTICE
-
-    @property
-    def subject(self) -> Subject:
-        """As `Plan.subject`."""
-        return self.tables.subject
-
-    @property
-    def price(self) -> Price:
-        """As `Plan.price`."""
-        return self.tables.price
 
     @property
     def cost(self) -> Cost:

@@ -81,3 +81,10 @@ class LeafModel:
         names = [feature.name for feature in self.subject.features]
         asked = [[names[feature] for feature in tests] for tests in self.trees.tests.tolist()]
         return {"prior": self.shares.tolist(), "tests": asked, "leaves": self.trees.leaves}
+
+
+def leaf_model(subject: Subject, trees: Trees, counts: Any, deviation: float, emphasis: float = 1.0) -> LeafModel:
+    """The model of released counts by tree, class and leaf."""
+    shape = (len(trees.tests), len(subject.classes), trees.leaves)
+    shares, logs = leaf_logs(np.asarray(counts, dtype=np.float64).reshape(shape), deviation)
+    return LeafModel(subject, trees, shares, logs, emphasis)
