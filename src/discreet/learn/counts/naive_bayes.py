@@ -9,7 +9,7 @@ counts all rows but those with an empty cell, so π needs no release of its own.
 McSherry & Mironov (2009) for models from noisy counts; proof page: docs/proofs/learn/counts.md.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,6 +96,19 @@ class ShapeModel:
             "prior": np.exp(self.prior).tolist(),
             "shapes": {feature.name: shape.tolist() for feature, shape in pairs},
         }
+
+    def importances(self) -> Floats:
+        """The variance of a feature's shape over its cells, averaged over classes, as a share of all features'.
+
+        Cells count alike: how many rows each has is not among the released numbers of every such model.
+        """
+        return shares_of([shape.var(axis=1).mean() for shape in self.shapes])
+
+
+def shares_of(amounts: Sequence[float] | Floats) -> Floats:
+    """Amounts as shares of their sum; 0 where all of them are."""
+    listed = np.array(amounts, dtype=np.float64)
+    return listed / (listed.sum() or 1.0)
 
 
 def softmax(lines: Floats) -> Floats:

@@ -11,10 +11,26 @@ from discreet.learn.estimators.base import Classifier
 from discreet.learn.input.column import bins_of
 from discreet.learn.trees.forest import ForestLearner, forest_of
 from discreet.learn.trees.tree import TreeLearner, tree_of
+from discreet.ndarrays import Floats
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class _ShapeClassifier(Classifier):
+class _WeighedClassifier(Classifier):
+    """What a fitted classifier has that can weigh its features."""
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """A share for each feature, adding up to 1: how much the scores of classes vary with it.
+
+        It follows from released numbers and costs nothing; `importances` of the model has the formula.
+        """
+        model: Any = self._own_fit().model
+        importances: Floats = model.importances()
+        return importances
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class _ShapeClassifier(_WeighedClassifier):
     """What a fitted sum of shapes has."""
 
     bins: int | None = None
@@ -43,7 +59,7 @@ class AdditiveClassifier(_ShapeClassifier):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RandomForest(Classifier):
+class RandomForest(_WeighedClassifier):
     """A forest of public trees with noisy leaves; how many and how deep they are follows from the price."""
 
     trees: int | None = None
@@ -55,7 +71,7 @@ class RandomForest(Classifier):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DecisionTree(Classifier):
+class DecisionTree(_WeighedClassifier):
     """One tree: noisy tables choose its tests, then its leaves are counted with noise."""
 
     depth: int | None = None

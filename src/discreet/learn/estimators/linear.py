@@ -8,6 +8,7 @@ import numpy as np
 from discreet import amounts
 from discreet.errors import bad
 from discreet.learn.estimators.base import Classifier, Estimator, Regressor
+from discreet.learn.input.column import ModelColumn
 from discreet.learn.risk.descent import PASSES
 from discreet.learn.risk.linear import LinearLearner
 from discreet.ndarrays import Floats
@@ -23,6 +24,25 @@ class _LinearEstimator(Estimator):
     alpha: Any = None
     passes: int = PASSES
 
+    @property
+    def coef_(self) -> Any:
+        """The weights of the columns that `coef_names_` names, a row for each line, without the intercept."""
+        return self._lines()[:, 1:]
+
+    @property
+    def coef_names_(self) -> Any:
+        """The columns of the design as OneHotEncoder names them: a number by its feature, a value as feature_value."""
+        names = [name for feature in self._own_fit().plan.subject.features for name in _column_names(feature)]
+        return np.array(names, dtype=object)
+
+    @property
+    def intercept_(self) -> Any:
+        """The weight of the first column, of each line."""
+        return self._lines()[:, 0]
+
+    def _lines(self) -> Floats:
+        return np.array(self._own_fit().model.parameters()["weights"])
+
     def _learner(self, loss: str, class_weight: tuple[tuple[Any, float], ...] | None = None) -> LinearLearner:
         norm = None if self.norm is None else amounts.exact_text(amounts.positive(self.norm, "norm"))
         alpha = None if self.alpha is None else amounts.exact_text(amounts.positive(self.alpha, "alpha"))
@@ -33,22 +53,9 @@ class _LinearEstimator(Estimator):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class _LinearClassifier(Classifier, _LinearEstimator):
-    """What a fitted linear classifier has."""
+    """A linear estimator of classes, which may have weights."""
 
     class_weight: Any = None
-
-    @property
-    def coef_(self) -> Any:
-        """The weights of the columns of the design, a row for each line, without the intercept."""
-        return self._lines()[:, 1:]
-
-    @property
-    def intercept_(self) -> Any:
-        """The weight of the first column, of each line."""
-        return self._lines()[:, 0]
-
-    def _lines(self) -> Floats:
-        return np.array(self._own_fit().model.parameters()["weights"])
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -80,6 +87,10 @@ class LinearRegression(Regressor, _LinearEstimator):
     def learner(self) -> LinearLearner:
         """As `Estimator.learner`."""
         return self._learner("huber")
+
+
+def _column_names(feature: ModelColumn) -> list[str]:
+    return [feature.name] if feature.values is None else [f"{feature.name}_{value}" for value in feature.values]
 
 
 def _class_weight(weights: Any) -> tuple[tuple[Any, float], ...] | None:
