@@ -9,7 +9,7 @@ counts all rows but those with an empty cell, so π needs no release of its own.
 McSherry & Mironov (2009) for models from noisy counts; proof page: docs/proofs/learn/counts.md.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,7 +69,7 @@ class NaiveBayesPlan:
     def model(self, released: Released) -> "ShapeModel":
         """As `Plan.model`."""
         rates = self.tables.rates(released)
-        return ShapeModel(self.subject, self.tables.bins, np.log(rates.shares), rates.logs)
+        return ShapeModel(self.subject, self.tables.bins, np.log(rates.prior), rates.logs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,12 +78,12 @@ class ShapeModel:
 
     subject: Subject
     bins: int
-    prior: Floats
+    log_prior: Floats
     shapes: tuple[Floats, ...]  # class × cell
 
     def scores(self, columns: Mapping[str, Floats | Ints]) -> Floats:
         """As `Model.scores`; a feature without a cell says nothing."""
-        lines: Floats = np.zeros((1, len(self.prior))) + self.prior
+        lines: Floats = np.zeros((1, len(self.log_prior))) + self.log_prior
         for feature, shape in zip(self.subject.features, self.shapes, strict=True):
             codes = feature.codes(columns[feature.name], self.bins)
             lines = lines + np.append(shape, np.zeros((len(shape), 1)), axis=1)[:, codes].T
@@ -93,7 +93,7 @@ class ShapeModel:
         """As `Model.parameters`."""
         pairs = zip(self.subject.features, self.shapes, strict=True)
         return {
-            "prior": np.exp(self.prior).tolist(),
+            "prior": np.exp(self.log_prior).tolist(),
             "shapes": {feature.name: shape.tolist() for feature, shape in pairs},
         }
 
@@ -102,13 +102,12 @@ class ShapeModel:
 
         Cells count alike: how many rows each has is not among the released numbers of every such model.
         """
-        return shares_of([shape.var(axis=1).mean() for shape in self.shapes])
+        return normalised(np.array([shape.var(axis=1).mean() for shape in self.shapes]))
 
 
-def shares_of(amounts: Sequence[float] | Floats) -> Floats:
-    """Amounts as shares of their sum; 0 where all of them are."""
-    listed = np.array(amounts, dtype=np.float64)
-    return listed / (listed.sum() or 1.0)
+def normalised(amounts: Floats) -> Floats:
+    """Amounts divided by their sum; 0 where all of them are."""
+    return amounts / (amounts.sum() or 1.0)
 
 
 def softmax(lines: Floats) -> Floats:

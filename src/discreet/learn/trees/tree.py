@@ -22,7 +22,6 @@ from discreet.learn.subject import Subject, require_classes
 from discreet.learn.trees.forest import depth_for, depth_of, leaf_deviation, leaves_public, require_pass
 from discreet.learn.trees.greedy import greedy_tests
 from discreet.learn.trees.leaf_rates import LeafModel, leaf_model
-from discreet.ndarrays import Ints
 from discreet.privacy.cost import Cost
 
 TABLES_SHARE = Fraction(3, 10)
@@ -94,9 +93,6 @@ class TreePlan:
 
     def model(self, released: Released) -> LeafModel:
         """As `Plan.model`."""
-        public = leaves_public(self.subject, self.tables.bins, _plain(released["tests"]), _plain(released["sides"]))
+        tests, sides = (np.asarray(released[name], dtype=np.int64) for name in ("tests", "sides"))
+        public = leaves_public(self.subject, self.tables.bins, tests, sides)
         return leaf_model(self.subject, Trees.parse(public), released["leaves"], self.deviation)
-
-
-def _plain(numbers: Any) -> Ints:
-    return np.asarray(numbers, dtype=np.int64)
