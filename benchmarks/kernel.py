@@ -6,6 +6,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks.memory import peak
 from benchmarks.report import Aim, Report, Table, verdict
 from discreet.engine import Engine, Limits
@@ -15,14 +17,35 @@ PASSES, ROWS = 20, 127_000
 FEW, MANY = 10**5, 10**7
 FEATURES = 8
 NAMES = [f"x{place}" for place in range(FEATURES)]
+COLUMNS = [*NAMES, "y"]
 SCHEMA = Schema(
     "people",
     [*(Column(name, "number", bounds=(-5, 5)) for name in NAMES), Column("y", "boolean")],
     Unit("who", 4),
 )
-LINEAR = {"model": "linear", "weights": [0.1] * FEATURES, "clip": 1, "step": "0.0001"}
-LOGISTIC = LINEAR | {"model": "logistic"}
-MOMENTS = {"features": FEATURES, "clip": 4, "step": "0.0001"}
+SCALED = [{"low": -5, "high": 5}] * FEATURES
+BINNED = [{"edges": np.linspace(-5, 5, 33).tolist()}] * FEATURES
+CLASS = {"values": [0, 1]}
+LOGISTIC = {
+    "loss": "logistic",
+    "features": SCALED,
+    "target": CLASS,
+    "weights": np.full(1 + FEATURES, 10**5),
+    "norm": 2,
+    "rows": 4,
+}
+CELLS = LOGISTIC | {"features": BINNED, "weights": np.full(1 + 32 * FEATURES, 10**5)}
+TESTS = np.arange(100 * 6).reshape(100, 6) % FEATURES
+SIDES = np.broadcast_to(np.arange(33) > 15, (100, 6, 33)).astype(np.int64)
+LEAVES = {"features": BINNED, "target": CLASS, "tests": TESTS, "sides": SIDES, "rows": 4}
+KERNELS: dict[str, tuple[str, dict[str, Any], int]] = {  # with the passes that are timed: a forest takes one
+    "risk, 8 numbers": ("risk", LOGISTIC, PASSES),
+    "risk, 8 × 32 cells": ("risk", CELLS, PASSES),
+    "gram, 8 numbers": ("gram", {"features": SCALED, "target": SCALED[0], "norm": 2, "balance": 5, "rows": 4}, PASSES),
+    "class_moments, 8 numbers": ("class_moments", {"features": SCALED, "target": CLASS, "rows": 4}, PASSES),
+    "leaves, 1 tree": ("leaves", LEAVES | {"tests": TESTS[:1], "sides": SIDES[:1]}, PASSES),
+    "leaves, 100 trees": ("leaves", LEAVES, 1),
+}
 PASS_AIM, MEMORY_AIM = Aim(at_most=1), Aim(at_most=128)
 _TICK = os.sysconf("SC_CLK_TCK")
 
@@ -34,11 +57,11 @@ def report() -> Report:
         passes = _passes(folder)
         peaks = {size: _peak(folder, size) for size in (FEW, MANY)}
     rows = [
-        (what, f"{cpu:.3f}", f"{wall:.3f}", PASS_AIM.text(" s"), verdict(PASS_AIM, cpu))
+        (what, str(KERNELS[what][2]), f"{cpu:.3f}", f"{wall:.3f}", PASS_AIM.text(" s"), verdict(PASS_AIM, cpu))
         for what, (cpu, wall) in passes.items()
     ]
-    meaning = f"{PASSES} warm passes over {ROWS:,} rows, parent and worker together; the engine has one thread."
-    timed = Table("Passes", meaning, ("kernel", "CPU s", "wall s", "aim", "met"), tuple(rows))
+    meaning = f"Warm passes over {ROWS:,} rows, parent and worker together; the engine has one thread."
+    timed = Table("Passes", meaning, ("kernel", "passes", "CPU s", "wall s", "aim", "met"), tuple(rows))
     grown = (peaks[MANY][0] - peaks[FEW][0]) / 2**20
     shown = [(f"{size:,}", f"{held / 2**20:.0f}", f"{seconds:.2f}") for size, (held, seconds) in peaks.items()]
     aim = f"Growth {grown:.0f} MiB, aim {MEMORY_AIM.text(' MiB')}: {verdict(MEMORY_AIM, grown)}."
@@ -54,17 +77,11 @@ def _passes(folder: Path) -> dict[str, tuple[float, float]]:
     figures = {}
     with _engine(folder, ROWS, 2**30) as engine:
         view = engine.view()
-        for what, kernel, public in (
-            ("gradient, linear", "gradient", LINEAR),
-            ("gradient, logistic", "gradient", LOGISTIC),
-            ("gradient, logistic, stochastic rounding", "gradient", LOGISTIC | {"rounding": "stochastic"}),
-            ("moments", "moments", MOMENTS),
-        ):
-            columns = NAMES if kernel == "moments" else [*NAMES, "y"]
-            view.sum(kernel, columns, public).compute()
+        for what, (kernel, public, passes) in KERNELS.items():
+            view.sum(kernel, COLUMNS, public).compute()
             cpu, wall = _cpu(engine), time.perf_counter()
-            for _ in range(PASSES):
-                view.sum(kernel, columns, public).compute()
+            for _ in range(passes):
+                view.sum(kernel, COLUMNS, public).compute()
             figures[what] = _cpu(engine) - cpu, time.perf_counter() - wall
     return figures
 
@@ -76,7 +93,7 @@ def _peak(folder: Path, size: int) -> tuple[int, float]:
         view = engine.view()
         engine.close()  # the next worker does the pass and nothing else
         began = time.perf_counter()
-        view.sum("gradient", [*NAMES, "y"], LOGISTIC).compute()
+        view.sum("risk", COLUMNS, LOGISTIC).compute()
         return peak(_worker(engine)), time.perf_counter() - began
 
 

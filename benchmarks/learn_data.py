@@ -1,8 +1,8 @@
 """Tables that models are learnt from, each with the public facts that every system is told: Adult, German credit,
 hospital stays of persons with diabetes, a linear table and an invented one.
 
-Real ones are read from the folder `DISCREET_DATA`.  Lists of values come from the files' codebooks, which name what is
-in them; bounds are typed here.
+Real ones are read from the folder `DISCREET_DATA`.  Lists of values are those of the whole public files, test rows
+included, and bounds are typed here with the whole files in view; every method is given the same.
 """
 
 from collections.abc import Mapping

@@ -26,6 +26,7 @@ ROWS = [
     "attack report demo",
     "operation",
     "cli service console",
+    "__main__",
 ]
 ROW = {name: row for row, names in enumerate(ROWS) for name in names.split()}
 INNER = {

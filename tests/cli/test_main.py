@@ -278,3 +278,10 @@ def test_the_command_line_leaves_no_core_file() -> None:
     asked = "import resource, sys; from discreet.cli import main; main.status = lambda given: print(resource.getrlimit(resource.RLIMIT_CORE)[0]) or 0; main.run(['--version'])"  # noqa: E501
     told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, timeout=60)
     assert told.stdout.strip() == "0"
+
+
+def test_python_runs_the_package_as_the_command_line() -> None:
+    done = subprocess.run([sys.executable, "-m", "discreet", "odds", "--eps", "1", "--json"], capture_output=True)
+    assert done.returncode == 0
+    assert one_object(done.stdout.decode())["ok"] is True
+    assert subprocess.run([sys.executable, "-m", "discreet", "orakel"], capture_output=True).returncode == 2

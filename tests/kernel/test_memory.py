@@ -14,7 +14,14 @@ MEMORY = 2**26  # of the engine's own cache, which fills as the table is read
 TOLERANCE = 2**26  # bytes; all rows at once would take some 400 MB
 NAMES = [f"x{place}" for place in range(6)]
 SCHEMA = Schema("people", [Column(name, "number", bounds=(-5, 5)) for name in NAMES], Unit("who", 4))
-PUBLIC = {"model": "linear", "weights": [0.1] * 5, "clip": 1, "step": "0.001"}
+PUBLIC = {
+    "loss": "huber",
+    "features": [{"low": -5, "high": 5}] * 5,
+    "target": {"low": -5, "high": 5},
+    "weights": np.full(6, 2**17),
+    "norm": 2,
+    "rows": 4,
+}
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peaks are read from /proc")
 
@@ -30,7 +37,7 @@ def peak_of_pass(engine):
     """Of a worker that did nothing else."""
     view = engine.view()
     engine.close()
-    assert view.sum("gradient", NAMES, PUBLIC).compute().any()
+    assert view.sum("risk", NAMES, PUBLIC).compute().any()
     return peak(engine)
 
 

@@ -1,21 +1,18 @@
 """Passes over a prepared table: whole units in chunks, one vector out, one fixed reply to every failure."""
 
-import ast
 import contextlib
-from pathlib import Path
+from fractions import Fraction
 from types import SimpleNamespace
 
 import duckdb
 import numpy as np
 import pytest
 
-import discreet
 from discreet.bounded import RowLimit
 from discreet.engine import Engine, Limits, chunks, passes
 from discreet.errors import BadValue, DiscreetError, EngineFailed, engine_failed
 from discreet.gate import disclose
 from discreet.kernel.add import sum_of_chunks
-from discreet.kernel.coins import Coins
 from discreet.kernel.contract import kernel_of, plain
 from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.unbooked import Unbooked
@@ -23,9 +20,8 @@ from discreet.mechanism import additive
 from discreet.query.layout import Store
 from discreet.query.nodes import And, Col, Compare, IsNull, Literal, Not
 from discreet.schema import Column, Schema, Unit
-from kernel import trial
+from kernel import risk_twin, trial
 from kernel.twins import TWINS
-from replay import Refusing, Seeded
 
 LIMITS = Limits(memory=2**28, seconds=20, prepare_seconds=60, threads=1)
 SCHEMA = Schema(
@@ -40,7 +36,14 @@ SCHEMA = Schema(
     ],
     Unit("who", 3),
 )
-PUBLIC = {"model": "logistic", "weights": [0.1, -0.2, 0.3], "intercept": True, "clip": 2, "step": "0.001"}
+PUBLIC = {
+    "loss": "logistic",
+    "features": [{"low": 0, "high": 110}, {"low": -10, "high": 100}],
+    "target": {"values": [0, 1]},
+    "weights": np.array([300_000, 100_000, -200_000]),
+    "norm": Fraction(5, 4),
+    "rows": 3,
+}
 COLUMNS = ["age", "income", "member"]
 
 
@@ -90,23 +93,22 @@ def as_units(rows):
 
 def test_a_sum_is_the_twins_over_the_rows(view):
     units = as_units(view.rows(COLUMNS).compute())
-    total = view.sum("gradient", COLUMNS, PUBLIC).compute()
-    assert total.tolist() == TWINS["gradient"](units, PUBLIC)
-    public = {"features": 2, "clip": 4, "step": "0.01", "centre": [50, 0], "scale": [50, 30]}
-    total = view.sum("moments", ["age", "income"], public).compute()
-    assert total.tolist() == TWINS["moments"](as_units(view.rows(["age", "income"]).compute()), public)
+    total = view.sum("risk", COLUMNS, PUBLIC).compute()
+    assert total.tolist() == risk_twin.risk(units, PUBLIC)
+    public = {name: PUBLIC[name] for name in ("features", "target", "rows")}
+    total = view.sum("class_moments", COLUMNS, public).compute()
+    assert total.tolist() == TWINS["class_moments"](units, public)
 
 
 @pytest.mark.parametrize("size", [7, 64, 100_000])
 def test_chunks_of_any_size_give_the_same_sum(view, monkeypatch, size):
     where = Not(IsNull(Col("age")))
-    stated = PUBLIC | {"rounding": "stochastic"}
-    whole = [view.sum("gradient", COLUMNS, stated, where=w, source=Seeded(5)).compute() for w in (None, where)]
+    whole = [view.sum("risk", COLUMNS, PUBLIC, where=w).compute() for w in (None, where)]
     rows = view.rows(["age", "region"], where=where).compute()
     monkeypatch.setattr(passes, "LEAST_ROWS", 1)
     monkeypatch.setattr(passes, "CHUNK_ROWS", size)
     for w, known in zip((None, where), whole, strict=True):
-        assert (view.sum("gradient", COLUMNS, stated, where=w, source=Seeded(5)).compute() == known).all()
+        assert (view.sum("risk", COLUMNS, PUBLIC, where=w).compute() == known).all()
     repeated = view.rows(["age", "region"], where=where).compute()
     assert repeated.starts.tolist() == rows.starts.tolist()
     assert all((repeated.columns[name] == rows.columns[name]).all() for name in rows.columns)
@@ -143,19 +145,19 @@ REFUSED = [
     ("median", COLUMNS, PUBLIC, None),
     ("os:system", COLUMNS, PUBLIC, None),
     (7, COLUMNS, PUBLIC, None),
-    ("gradient", ["age", "wage", "member"], PUBLIC, None),
-    ("gradient", ["age", "age", "member"], PUBLIC, None),
-    ("gradient", ["age", "who", "member"], PUBLIC, None),
-    ("gradient", ["age", "note", "member"], PUBLIC, None),
-    ("gradient", "age", PUBLIC, None),
-    ("gradient", [], PUBLIC, None),
-    ("gradient", COLUMNS, None, None),
-    ("gradient", COLUMNS, PUBLIC | {"weights": object()}, None),
-    ("gradient", COLUMNS, PUBLIC | {"weights": np.array([object()] * 3)}, None),
-    ("gradient", COLUMNS, PUBLIC | {"clip": 0}, None),
-    ("gradient", COLUMNS, PUBLIC, Compare(">", Col("wage"), Literal(1))),
-    ("gradient", COLUMNS, PUBLIC, Compare(">", Col("age"), Literal("old"))),
-    ("gradient", COLUMNS, PUBLIC, Col("age")),
+    ("risk", ["age", "wage", "member"], PUBLIC, None),
+    ("risk", ["age", "age", "member"], PUBLIC, None),
+    ("risk", ["age", "who", "member"], PUBLIC, None),
+    ("risk", ["age", "note", "member"], PUBLIC, None),
+    ("risk", "age", PUBLIC, None),
+    ("risk", [], PUBLIC, None),
+    ("risk", COLUMNS, None, None),
+    ("risk", COLUMNS, PUBLIC | {"weights": object()}, None),
+    ("risk", COLUMNS, PUBLIC | {"weights": np.array([object()] * 3)}, None),
+    ("risk", COLUMNS, PUBLIC | {"norm": 0}, None),
+    ("risk", COLUMNS, PUBLIC, Compare(">", Col("wage"), Literal(1))),
+    ("risk", COLUMNS, PUBLIC, Compare(">", Col("age"), Literal("old"))),
+    ("risk", COLUMNS, PUBLIC, Col("age")),
 ]
 
 
@@ -163,7 +165,7 @@ REFUSED = [
 def test_a_sum_that_cannot_be_computed_is_refused_before_anything_is_read(engine, view, kernel, columns, public, where):
     engine.close()
     with pytest.raises(DiscreetError) as refusal:
-        view.sum(kernel, columns, public, where=where, source=Refusing())
+        view.sum(kernel, columns, public, where=where)
     assert not isinstance(refusal.value, EngineFailed)
     assert not engine.process._pair  # no worker was asked
 
@@ -175,36 +177,11 @@ def test_a_cap_that_memory_cannot_bear_is_refused():
 
 
 def test_parameters_are_those_of_the_time_of_asking(view):
-    weights = np.array([0.1, -0.2, 0.3])
-    bounded = view.sum("gradient", COLUMNS, PUBLIC | {"weights": weights})
+    weights = PUBLIC["weights"].copy()
+    bounded = view.sum("risk", COLUMNS, PUBLIC | {"weights": weights})
     weights[:] = 100
-    assert (bounded.compute() == view.sum("gradient", COLUMNS, PUBLIC).compute()).all()
+    assert (bounded.compute() == view.sum("risk", COLUMNS, PUBLIC).compute()).all()
     assert not plain({"w": weights})["w"].flags.writeable
-
-
-def test_coins_come_from_the_source_when_it_is_computed(view):
-    stated = PUBLIC | {"rounding": "stochastic"}
-    first, same, other = (view.sum("gradient", COLUMNS, stated, source=Seeded(s)).compute() for s in (1, 1, 2))
-    assert (first == same).all()
-    assert (first != other).any()
-    rows = view.rows(COLUMNS).compute()
-    by_hand = kernel_of("gradient")(rows, stated, Coins(Seeded(1).words(4).tobytes()))
-    assert (by_hand == first).all()
-    unseeded = [view.sum("gradient", COLUMNS, stated).compute() for _ in range(2)]
-    assert (unseeded[0] != unseeded[1]).any()
-
-
-def test_coins_are_made_by_passes_alone():
-    """A key is a seed: nothing that adds noise may come near it."""
-    src = Path(discreet.__file__).parent
-    users = set()
-    for path in src.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            named = isinstance(node, ast.ImportFrom) and node.module == "discreet.kernel.coins"
-            plainly = isinstance(node, ast.Import) and any("kernel.coins" in alias.name for alias in node.names)
-            if named or plainly:
-                users.add(str(path.relative_to(src)))
-    assert users == {"engine/worker.py", "engine/view.py", "engine/arrays.py"}
 
 
 @pytest.mark.parametrize("kernel", ["failing", "floating", "long", "far"])
@@ -241,16 +218,16 @@ def test_rows_beyond_memory_get_the_fixed_reply(engine, view, monkeypatch):
 def test_a_state_that_is_gone_gets_the_fixed_reply(tmp_path):
     (tmp_path / "people.csv").write_text(people(5))
     with Engine(tmp_path, "people", SCHEMA, tmp_path / "people.csv", LIMITS) as engine:
-        bounded = engine.view().sum("gradient", COLUMNS, PUBLIC)
+        bounded = engine.view().sum("risk", COLUMNS, PUBLIC)
         engine.path.unlink()
         with pytest.raises(EngineFailed):
             bounded.compute()
 
 
 def test_the_gate_compares_the_views_bound_with_the_plans(view):
-    bounded = view.sum("gradient", COLUMNS, PUBLIC)
-    planned = kernel_of("gradient").sensitivity(PUBLIC, RowLimit(3))
-    narrow = kernel_of("gradient").sensitivity(PUBLIC | {"clip": 1}, RowLimit(3))
+    bounded = view.sum("risk", COLUMNS, PUBLIC)
+    planned = kernel_of("risk").sensitivity(PUBLIC, RowLimit(3))
+    narrow = kernel_of("risk").sensitivity(PUBLIC | {"norm": 1}, RowLimit(3))
     order = ChargeRequest("key", (), {}, None, 1, 0)
     pack = lambda noisy: noisy.astype("<i8").tobytes()  # noqa: E731
     with pytest.raises(BadValue, match="cover"):
@@ -335,4 +312,4 @@ def test_row_numbers_with_gaps_are_refused():
 def test_sums_cannot_wrap_around():
     far = trial.KERNELS["far"]
     with prepared(UNITS) as connection, pytest.raises(ValueError):
-        sum_of_chunks(far, (chunk for chunk, _ in chunks.chunks(connection, a_pass(6), "")), {}, Refusing())
+        sum_of_chunks(far, (chunk for chunk, _ in chunks.chunks(connection, a_pass(6), "")), {})

@@ -25,32 +25,32 @@ class Counting:
     def sensitivity(self, public, limit):
         return Sensitivity(2, 1 + limit.rows, 1 + limit.rows**2, limit.rows, limit.relation)
 
-    def __call__(self, chunk, public, coins):
+    def __call__(self, chunk, public):
         return np.array([chunk.units, chunk.size], dtype=np.int64)
 
 
 class Failing(Counting):
-    def __call__(self, chunk, public, coins):
+    def __call__(self, chunk, public):
         raise RuntimeError(f"zq7canary {next(iter(chunk.columns.values()))[0]}")
 
 
 class Slow(Counting):
-    def __call__(self, chunk, public, coins):
+    def __call__(self, chunk, public):
         time.sleep(60)
 
 
 class Floating(Counting):
-    def __call__(self, chunk, public, coins):
+    def __call__(self, chunk, public):
         return np.zeros(2)
 
 
 class Long(Counting):
-    def __call__(self, chunk, public, coins):
+    def __call__(self, chunk, public):
         return np.zeros(3, dtype=np.int64)
 
 
 class Far(Counting):
-    def __call__(self, chunk, public, coins):
+    def __call__(self, chunk, public):
         return np.array([0, -(2**30) * chunk.units - 1])
 
 

@@ -1,7 +1,6 @@
 """Slow, obvious twins of the kernels: plain Python floats, unit by unit; and invented rows for both."""
 
 import math
-from fractions import Fraction
 
 import numpy as np
 
@@ -21,66 +20,6 @@ def unit_rows(units, names):
         for name, column, is_code in zip(names, cells, are_codes, strict=True)
     }
     return UnitRows(columns, starts, len(rows))
-
-
-def clipped_steps(numbers, clip, step):
-    """One unit's numbers, shortened to the norm clip·(1 − 2⁻¹⁰), in steps, to the nearest."""
-    clip, step = Fraction(clip), Fraction(step)
-    short = 1 - Fraction(1, 1024)
-    if not all(math.isfinite(x) for x in numbers):
-        return [0] * len(numbers)
-    scale = max(abs(x) for x in numbers) or 1.0
-    squares = 0.0
-    for x in numbers:
-        squares += (x / scale) * (x / scale)
-    root = math.sqrt(squares)
-    if scale * root > float(clip * short):
-        return [round(x / scale * (float(clip / step * short) / root)) for x in numbers]
-    return [round(x / float(step)) for x in numbers]
-
-
-def shaped(row, public, features):
-    """A row's features, or None where a cell is missing."""
-    if not all(math.isfinite(cell) for cell in row):
-        return None
-    centre, scale = public.get("centre", [0] * features), public.get("scale", [1] * features)
-    x = [(row[j] - float(centre[j])) / float(scale[j]) for j in range(features)]
-    return [*x, 1.0] if public.get("intercept") else x
-
-
-def moments(units, public):
-    """Σ over units of the upper triangle of xxᵀ."""
-    width = public["features"] + bool(public.get("intercept"))
-    pairs = [(i, j) for i in range(width) for j in range(i, width)]
-    total = [0] * len(pairs)
-    for unit in units:
-        own = [0.0] * len(pairs)
-        for row in unit:
-            x = shaped(row, public, public["features"])
-            if x is not None:
-                own = [o + x[i] * x[j] for o, (i, j) in zip(own, pairs, strict=True)]
-        total = [t + s for t, s in zip(total, clipped_steps(own, public["clip"], public["step"]), strict=True)]
-    return total
-
-
-def gradient(units, public):
-    """Σ over units of the gradient at the weights."""
-    weights = [float(w) for w in public["weights"]]
-    features = len(weights) - bool(public.get("intercept"))
-    total = [0] * len(weights)
-    for unit in units:
-        own = [0.0] * len(weights)
-        for row in unit:
-            x = shaped(row, public, features)
-            if x is None:
-                continue
-            line = 0.0
-            for feature, weight in zip(x, weights, strict=True):
-                line += feature * weight
-            off = (line if public["model"] == "linear" else logistic(line)) - row[-1]
-            own = [o + off * value for o, value in zip(own, x, strict=True)]
-        total = [t + s for t, s in zip(total, clipped_steps(own, public["clip"], public["step"]), strict=True)]
-    return total
 
 
 def logistic(line):
@@ -156,13 +95,11 @@ def scaled(cell, described):
     return 0 if math.isnan(cell) else round(((min(max(cell, low), high) - low) / (high - low) * 2 - 1) * 1024)
 
 
-TWINS = {"moments": moments, "gradient": gradient, "leaves": leaves, "class_moments": class_moments}
+TWINS = {"leaves": leaves, "class_moments": class_moments}
 
 
-def invented_for(kernel, public, seed, units, columns, *, wild=0.1):
-    """Units as that kernel takes them: numbers, or numbers and codes with a class behind them."""
-    if kernel in ("moments", "gradient"):
-        return invented(seed, units, columns, target=kernel == "gradient", wild=wild)
+def invented_for(public, seed, units, *, wild=0.1):
+    """Units of 1 to 4 rows: numbers and codes with a class behind them, some empty, infinite or huge."""
     numbers = np.random.default_rng(seed)
 
     def cell(described):
@@ -176,24 +113,7 @@ def invented_for(kernel, public, seed, units, columns, *, wild=0.1):
     return [[[cell(column) for column in described] for _ in range(numbers.integers(1, 5))] for _ in range(units)]
 
 
-def extremes(kernel, public, columns):
+def extremes(columns):
     """Units that move a kernel as far as any."""
-    if kernel in ("moments", "gradient"):
-        return [[[sign * (-1) ** place for place in range(columns)]] * 4 for sign in (100.0, -100.0)]
     rows = [[[0.0] * (columns - 1) + [kind]] * 4 for kind in (0, 1)]
     return [*rows, [[10.0] * (columns - 1) + [0]] * 4, [[1.5] * (columns - 1) + [1]] * 4]
-
-
-def invented(seed, units, columns, *, largest=4, wild=0.1, target=False):
-    """Units of 1 to `most` rows with some empty, infinite, huge and tiny cells."""
-    numbers = np.random.default_rng(seed)
-    odd = [math.nan, math.inf, -math.inf, 1e308, -1e308, 1e-310, 0.0, -0.0, 1e155]
-
-    def cell(place):
-        if numbers.random() < wild:
-            return odd[numbers.integers(len(odd))]
-        if target and place == columns - 1:
-            return float(numbers.integers(2))
-        return float(numbers.normal() * 10 ** numbers.uniform(-3, 2))
-
-    return [[[cell(j) for j in range(columns)] for _ in range(numbers.integers(1, largest + 1))] for _ in range(units)]

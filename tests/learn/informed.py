@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,23 +10,12 @@ import numpy as np
 from discreet.learn.estimators.counts import NaiveBayes
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class InformedNaiveBayes(NaiveBayes):
     """Naive Bayes at a price that a check of accuracy can be passed with."""
 
-    def __init__(
-        self,
-        epsilon=100,
-        delta=None,
-        rho=None,
-        relation="add-remove",
-        ledger=None,
-        bounds=None,
-        values=None,
-        classes=None,
-        max_rows=1,
-        bins=32,
-    ):
-        super().__init__(epsilon, delta, rho, relation, ledger, bounds, values, classes, max_rows, bins)
+    epsilon: Any = 100
+    bins: int | None = 32
 
     def fit(self, X, y=None, units=None):
         with informed(self, X, y):

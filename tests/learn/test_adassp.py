@@ -86,15 +86,15 @@ def test_the_kernel_equals_its_slow_twin(rows):
     random, public = np.random.default_rng(0), public_of(rows=rows)
     for _ in range(10):
         units = invented_units(random, 40, 4)
-        assert GRAM(chunk_of(units), public, None).tolist() == twin(units, public)
+        assert GRAM(chunk_of(units), public).tolist() == twin(units, public)
 
 
 def test_a_unit_adds_the_same_wherever_it_lies():
     units, public = invented_units(np.random.default_rng(1), 50), public_of(rows=3)
-    whole = GRAM(chunk_of(units), public, None)
+    whole = GRAM(chunk_of(units), public)
     for sizes in ([1] * 50, [49, 1], [7, 20, 23]):
         ends = np.cumsum([0, *sizes])
-        parts = [GRAM(chunk_of(units[first:end]), public, None) for first, end in pairwise(ends)]
+        parts = [GRAM(chunk_of(units[first:end]), public) for first, end in pairwise(ends)]
         assert (np.sum(parts, axis=0) == whole).all()
 
 
@@ -103,7 +103,7 @@ def reached(relation, norm=Fraction(3, 2), rows=2):
     random, public = np.random.default_rng(2), public_of(norm, rows)
     stated, largest, covered = GRAM.sensitivity(public, RowLimit(4, relation)), 0.0, True
     for _ in range(150):
-        pair = [GRAM(chunk_of(invented_units(random, 1, 3)), public, None).astype(object) for _ in range(2)]
+        pair = [GRAM(chunk_of(invented_units(random, 1, 3)), public).astype(object) for _ in range(2)]
         change = pair[0] - pair[1] if relation is REPLACED else pair[0]
         squares = sum(number * number for number in change)
         covered &= squares <= stated.l2_squared and sum(map(abs, change)) <= stated.l1

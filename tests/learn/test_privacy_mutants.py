@@ -10,6 +10,7 @@ import discreet as dp
 from discreet.bounded import RowLimit
 from discreet.engine import arrays as array_engine
 from discreet.engine import passes
+from discreet.engine.secret import Secret
 from discreet.errors import BadValue
 from discreet.kernel import encode, risk
 from discreet.kernel.contract import kernel_of
@@ -44,7 +45,7 @@ COLOURS = ["red", "green", "blue"]
 @pytest.fixture(autouse=True)
 def one_key(monkeypatch):
     """Both tables of a pair are hashed under one key, as a ledger's are."""
-    monkeypatch.setattr(array_engine, "draw_key", lambda source: bytes(32))
+    monkeypatch.setattr(array_engine, "new_secret", lambda: Secret(bytes(32)))
 
 
 def facts_of(learner, relation, max_rows=1):

@@ -88,5 +88,5 @@ def test_ridges_of_an_additive_classifier_know_its_noise(relation):
     facts = ArrayFacts(bounds=(0, 1), classes=[0, 1], relation=relation)
     plan, steps, _ = watched(AdditiveLearner(), (X, y, None), facts, parse_price(2, "1e-3"))
     drawn = [sqrt(step.mechanism.variance) / (UNIT * SLOPE) for step in steps[1:]]
-    weights, cells = plan._noise(3, SHARES[1] / PASSES), plan._noise(2, SHARES[2] / PASSES)
+    weights, cells = plan._deviation(3, SHARES[1] / PASSES), plan._deviation(2, SHARES[2] / PASSES)
     assert drawn == pytest.approx([weights] * PASSES + [cells] * PASSES, rel=1e-3)

@@ -37,7 +37,8 @@ COLUMNS = [
 SCHEMA = Schema("people", COLUMNS, Unit("who", 4))
 ALONE = Schema("people", [COLUMNS[0], COLUMNS[2]])
 LEFT, RIGHT = UnitIn(Fraction(0), Fraction(7, 10)), UnitIn(Fraction(7, 10), Fraction(1))
-PUBLIC = {"features": 1, "clip": 100, "step": 1}
+AGES = ["age", "region"]
+PUBLIC = {"features": [{"low": 0, "high": 110}], "target": {"size": 3}, "rows": 3}
 
 
 def table(persons, seed=1, rows=3):
@@ -77,7 +78,7 @@ def test_arrays_and_files_divide_the_same_persons(both, where):
     assert 0 < of_files.units < 200
     assert of_files.starts.tolist() == of_arrays.starts.tolist()
     assert all(of_files.columns[name].tolist() == of_arrays.columns[name].tolist() for name in of_files.columns)
-    file_sums, array_sums = (view.sum("moments", ["age"], PUBLIC, where=where).compute() for view in both)
+    file_sums, array_sums = (view.sum("class_moments", AGES, PUBLIC, where=where).compute() for view in both)
     assert file_sums.tolist() == array_sums.tolist()
 
 
@@ -86,7 +87,7 @@ def test_the_parts_of_a_cut_add_up_to_the_whole(both):
         whole, left, right = (counts(view, where, "region") for where in (None, LEFT, RIGHT))
         for part in whole:
             assert np.add(left[part], right[part]).tolist() == whole[part]
-        sums = [view.sum("moments", ["age"], PUBLIC, where=where).compute() for where in (None, LEFT, RIGHT)]
+        sums = [view.sum("class_moments", AGES, PUBLIC, where=where).compute() for where in (None, LEFT, RIGHT)]
         assert sums[0].tolist() == (sums[1] + sums[2]).tolist()
         units = [view.rows(["age"], where=where).compute().units for where in (None, LEFT, RIGHT)]
         assert units[0] == 200 == units[1] + units[2]
@@ -151,7 +152,7 @@ def test_rows_whose_ids_are_places_are_not_divided():
     with pytest.raises(BadValue, match="keyed ids"):
         view.rows(["age"], where=LEFT)
     with pytest.raises(BadValue, match="keyed ids"):
-        view.sum("moments", ["age"], PUBLIC, where=LEFT)
+        view.sum("class_moments", AGES, PUBLIC, where=LEFT)
     with pytest.raises(BadValue, match="keyed ids"):
         view.tally(draft_of(question(LEFT), ALONE).tally)
 
@@ -262,6 +263,6 @@ def test_shares_that_are_none_are_refused(tmp_path, test):
 
 def test_kernels_have_the_bound_of_the_whole_table(both):
     files, _ = both
-    assert files.sum("moments", ["age"], PUBLIC, where=LEFT).sensitivity == kernel_of("moments").sensitivity(
+    assert files.sum("class_moments", AGES, PUBLIC, where=LEFT).sensitivity == kernel_of("class_moments").sensitivity(
         PUBLIC, files.rows(["age"]).sensitivity
     )

@@ -36,7 +36,8 @@ epsilon = 20000
 delta = 1e-6
 """
 REGIONS = [200, 100]  # their noise is 0 but for a chance below 10⁻¹⁰⁰
-SQUARES, SPREAD = sum((n % 10) ** 2 for n in range(ROWS) if n % 3), 11 * 10  # ten σ: a false alarm in 10²²
+AGES = sum(round(((n % 10) / 9 * 2 - 1) * 1024) for n in range(ROWS) if n % 3)  # those of n, in steps of 2⁻¹⁰
+SPREAD = 10 * toy.SIGMA  # a false alarm in 10²²
 STEPS = 4
 
 
@@ -104,7 +105,7 @@ def wrongs(folder, seen, *, finished):
         kinds = [entry["kind"] for entry in ledger.entries()]
         spent = ledger.verify().spent.epsilon
     told = json.loads(result)
-    right = told["regions"] == REGIONS and told["best"] == "n" and abs(told["squares"] - SQUARES) < SPREAD
+    right = told["regions"] == REGIONS and told["best"] == "n" and abs(told["moments"][1] - AGES) < SPREAD
     wrong = [] if right else [f"result {result!r}"]
     wrong += [] if kinds.count("purse") == 1 and kinds.count("end") == 1 else [f"entries {kinds}"]
     wrong += [] if spent == toy.EPSILON else [f"spent {spent}"]

@@ -19,7 +19,8 @@ from discreet.terms import Terms
 
 EPSILON, DELTA, SHARE, STEPS = Fraction(3000), Fraction(1, 10**8), Fraction(1, 4), 5
 STEP = Sampled(SHARE, Gaussian(4))
-MOMENTS = {"features": 1, "clip": 100, "step": 1}
+MOMENTS = {"features": [{"low": 0, "high": 9}], "target": {"size": 2}}
+SIGMA = 200  # in steps of 2⁻¹⁰; a person moves all six numbers by √3
 COST = Together((Pure(1000), Gaussian("0.1"), Repeated(STEP, 2 * STEPS)))
 
 
@@ -72,9 +73,10 @@ def toy(table, *, analyst=None):
     best = table.schema.find("region").values[int(np.argmax(regions))]
     here = Compare("=", Col("region"), Literal(best))
     limit, mean = RowLimit(table.schema.max_rows), 0
-    noise = additive.gaussian(kernel_of("moments").sensitivity(MOMENTS, limit), 11)
-    (squares,) = stepped(run, "squares", noise, run.view.sum("moments", ["age"], MOMENTS, where=here))
+    noise = additive.gaussian(kernel_of("class_moments").sensitivity(MOMENTS, limit), SIGMA)
+    sums = run.view.sum("class_moments", ["age", "region"], MOMENTS, where=here)
+    moments = stepped(run, "moments", noise, sums)
     for block in range(2):
         mean = stepped(run, f"block {block}", Block(mean, limit), run.view.rows(["age"], where=here))
-    told = {"best": best, "regions": regions, "squares": squares, "mean": mean}
+    told = {"best": best, "regions": regions, "moments": moments, "mean": mean}
     return run.done(json.dumps(told).encode()).stored, run.receipt

@@ -17,7 +17,6 @@ from discreet.kernel.contract import kernel_of
 from discreet.kernel.rows import UnitRows
 from discreet.mechanism import additive
 from discreet.mechanism.vectors import Vectors, vectors
-from discreet.noise.source import SYSTEM
 from discreet.relation import Relation
 
 HALF, SIGMA = Fraction(1, 2), Fraction(1)
@@ -84,5 +83,5 @@ def _pass_sum(units: list[list[tuple[int, int, int]]]) -> tuple[int, ...]:
     starts = np.cumsum([0, *map(len, units)])[: len(units)].astype(np.int64)
     kinds = zip("xzy", (np.float64, np.int64, np.int64), strict=True)
     columns = {name: np.array([row[place] for row in rows], kind) for place, (name, kind) in enumerate(kinds)}
-    sums = kernel_of("risk")(UnitRows(columns, starts, len(rows)), _PASS, SYSTEM)
+    sums = kernel_of("risk")(UnitRows(columns, starts, len(rows)), _PASS)
     return tuple(sums.tolist())

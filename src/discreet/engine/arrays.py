@@ -21,14 +21,12 @@ from discreet.engine.chunks import starts_of
 from discreet.engine.passes import KernelPass, Pass, kernel_pass, row_limit, rows_pass
 from discreet.engine.prepare import FORMAT, columns_read, layout
 from discreet.engine.protocol import Progress
-from discreet.engine.secret import Secret, load_or_create_secret
+from discreet.engine.secret import load_or_create_secret, new_secret
 from discreet.errors import SourceUnavailable, bad, engine_failed
 from discreet.kernel.add import sum_of_chunks
-from discreet.kernel.coins import Coins, draw_key
 from discreet.kernel.contract import kernel_of
 from discreet.kernel.rows import UnitRows
 from discreet.ndarrays import Ints
-from discreet.noise.source import SYSTEM, Source
 from discreet.query.compile.exacts import Exacts
 from discreet.query.nodes import Expr
 from discreet.query.tally import Tally
@@ -81,7 +79,7 @@ def view_of_arrays(schema: Schema, table: Mapping[str, Array]) -> "ArrayView":
     require_held(schema, table)
     if schema.unit is None:
         return ArrayView(schema, rows_in_place(schema, table), "")
-    return ArrayView(schema, prepared_rows(schema, table, Secret(draw_key(SYSTEM))), "")
+    return ArrayView(schema, prepared_rows(schema, table, new_secret()), "")
 
 
 class ArrayView:
@@ -106,18 +104,12 @@ class ArrayView:
         return Bounded(_fixed_reply(lambda: exacts_of_tally(self._rows, tally)), tally.sensitivity)
 
     def sum(
-        self,
-        kernel: str,
-        columns: Sequence[str],
-        public: dict[str, Any],
-        *,
-        where: Expr | None = None,
-        source: Source = SYSTEM,
+        self, kernel: str, columns: Sequence[str], public: dict[str, Any], *, where: Expr | None = None
     ) -> Bounded[Ints]:
         """As `View.sum`, over all units or a part of them."""
         require_part(self._rows, where)
         reading, sensitivity = kernel_pass(self._schema, kernel, columns, public)
-        return Bounded(_fixed_reply(lambda: self._sum(reading, where, source)), sensitivity, "kernel.md")
+        return Bounded(_fixed_reply(lambda: self._sum(reading, where)), sensitivity, "kernel.md")
 
     def rows(self, columns: Sequence[str], *, where: Expr | None = None) -> Bounded[UnitRows]:
         """As `View.rows`, of all units or a part of them."""
@@ -128,12 +120,12 @@ class ArrayView:
     def close(self) -> None:
         """As `View.close`: the engine keeps its one state."""
 
-    def _sum(self, reading: KernelPass, where: Expr | None, source: Source) -> Ints:
-        coins, key = Coins(draw_key(source)), (reading.read, where)
+    def _sum(self, reading: KernelPass, where: Expr | None) -> Ints:
+        key = reading.read, where
         if self._last is None or self._last[0] != key:
             self._last = key, list(_chunks(part_of(self._rows, where), reading.read))
         chunks = self._last[1]
-        return reading.require_answer(sum_of_chunks(kernel_of(reading.kernel), chunks, reading.public, coins))
+        return reading.require_answer(sum_of_chunks(kernel_of(reading.kernel), chunks, reading.public))
 
 
 def _all_rows(held: Held, reading: Pass) -> UnitRows:

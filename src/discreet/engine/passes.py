@@ -92,7 +92,7 @@ def kernel_pass(schema: Schema, kernel: str, columns: Sequence[str], public: Any
     """The pass of a kernel, and how far one unit moves its sum."""
     implementation, declared = kernel_of(kernel), _columns(schema, columns)
     if not isinstance(public, dict):
-        raise bad("public", "must be a dict of parameters", type(public).__name__, 'Give, say, {"clip": 1, …}.')
+        raise bad("public", "must be a dict of parameters", type(public).__name__, 'Give, say, {"norm": 1, …}.')
     parameters = plain(public)
     implementation.require(parameters, declared)
     length, sensitivity = implementation.length(parameters), implementation.sensitivity(parameters, row_limit(schema))

@@ -1,6 +1,7 @@
 """What engines that prepare a table have in common: their name, their lock, and the snapshots that they keep."""
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +31,7 @@ class Prepared:
     older_snapshots: tuple[str, ...] = ()
 
 
-class PreparingEngine:
+class PreparingEngine(ABC):
     """An engine on a prepared copy of a table; threads may share it, and a forked child gets a lock of its own."""
 
     def __init__(self, folder: Path, name: str, schema: Schema, limits: Limits | None) -> None:
@@ -62,13 +63,13 @@ class PreparingEngine:
         """The id of the table's present state; prepared first if it changed."""
         return self.prepare().snapshot
 
+    @abstractmethod
     def prepare(self, progress: Progress | None = None) -> Prepared:
         """Prepare the table from the source as it is now, unless it already is."""
-        raise NotImplementedError
 
+    @abstractmethod
     def close(self) -> None:
         """Let go of everything; the next question opens again what it needs."""
-        raise NotImplementedError
 
     def keep(self, snapshots: Iterable[str]) -> None:
         """Do not remove these states when the source changes: runs under way go on with them."""

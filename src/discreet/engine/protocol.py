@@ -11,7 +11,6 @@ from typing import Any, Protocol
 from discreet.bounded import Bounded
 from discreet.kernel.rows import UnitRows
 from discreet.ndarrays import Ints
-from discreet.noise.source import SYSTEM, Source
 from discreet.query.compile.exacts import Exacts
 from discreet.query.nodes import Expr
 from discreet.query.tally import Tally
@@ -30,17 +29,11 @@ class View(Protocol):
         """The tally's integers, remembered while the view is held; refused here where they cannot be counted."""
 
     def sum(
-        self,
-        kernel: str,
-        columns: Sequence[str],
-        public: dict[str, Any],
-        *,
-        where: Expr | None = None,
-        source: Source = SYSTEM,
+        self, kernel: str, columns: Sequence[str], public: dict[str, Any], *, where: Expr | None = None
     ) -> Bounded[Ints]:
         """A kernel's sum over all units with rows that satisfy `where`, read anew each time it is computed.
 
-        Its bound is the kernel's own, from the table's public caps.  Coins come from a key that `source` draws then.
+        Its bound is the kernel's own, from the table's public caps.
         """
 
     def rows(self, columns: Sequence[str], *, where: Expr | None = None) -> Bounded[UnitRows]:

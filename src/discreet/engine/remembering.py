@@ -11,7 +11,6 @@ from discreet.bounded import Bounded
 from discreet.errors import NotAnswerable, bad
 from discreet.kernel.rows import UnitRows
 from discreet.ndarrays import Ints
-from discreet.noise.source import SYSTEM, Source
 from discreet.query.compile.exacts import Exacts, exacts_of
 from discreet.query.compile.operations import Operations
 from discreet.query.compile.statements import Statement, statements
@@ -57,13 +56,7 @@ class RememberingView:
         return Bounded(lambda: self._recall(key, tally, compiled), tally.sensitivity)
 
     def sum(
-        self,
-        kernel: str,
-        columns: Sequence[str],
-        public: dict[str, Any],
-        *,
-        where: Expr | None = None,
-        source: Source = SYSTEM,
+        self, kernel: str, columns: Sequence[str], public: dict[str, Any], *, where: Expr | None = None
     ) -> Bounded[Ints]:
         """As `View.sum`: refused where the engine runs no kernels."""
         raise _no_rows("Kernels")

@@ -41,6 +41,11 @@ class Secret:
         return hmac.new(self.key, b"snapshot" + parts, "sha256").hexdigest()[:32]
 
 
+def new_secret() -> Secret:
+    """Draw a key."""
+    return Secret(SYSTEM.words(_BYTES // 8).tobytes())
+
+
 def load_or_create_secret(path: Path) -> Secret:
     """Read the key in that file, or create it where there is none; only the file's owner may read it."""
     try:
@@ -68,7 +73,7 @@ def _make(path: Path) -> None:
     new = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     files.remove(new)
     try:
-        durable.write(new, SYSTEM.words(_BYTES // 8).tobytes().hex().encode(), new=True)
+        durable.write(new, new_secret().key.hex().encode(), new=True)
         with contextlib.suppress(FileExistsError):
             os.link(new, path)
     finally:

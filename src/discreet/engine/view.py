@@ -14,10 +14,8 @@ from discreet.engine.passes import KernelPass, Pass, kernel_pass, row_limit, row
 from discreet.engine.process import WorkerFailed
 from discreet.engine.remembering import RememberingView
 from discreet.errors import engine_failed
-from discreet.kernel.coins import draw_key
 from discreet.kernel.rows import UnitRows
 from discreet.ndarrays import Ints
-from discreet.noise.source import SYSTEM, Source
 from discreet.query.compile.operations import DUCKDB
 from discreet.query.compile.render import value
 from discreet.query.meaning.resolve import resolved
@@ -39,18 +37,12 @@ class FileView(RememberingView):
         super().__init__(engine, snapshot, DUCKDB, hold.release)
 
     def sum(
-        self,
-        kernel: str,
-        columns: Sequence[str],
-        public: dict[str, Any],
-        *,
-        where: Expr | None = None,
-        source: Source = SYSTEM,
+        self, kernel: str, columns: Sequence[str], public: dict[str, Any], *, where: Expr | None = None
     ) -> Bounded[Ints]:
         """As `View.sum`: the worker reads whole units in chunks and adds up; a pass has its own limit of time."""
         to_read, sensitivity = kernel_pass(self._engine.schema, kernel, columns, public)
         condition = _condition(self._engine.schema, where)
-        return Bounded(lambda: self._sum(to_read, condition, source), sensitivity, "kernel.md")
+        return Bounded(lambda: self._sum(to_read, condition), sensitivity, "kernel.md")
 
     def rows(self, columns: Sequence[str], *, where: Expr | None = None) -> Bounded[UnitRows]:
         """As `View.rows`: read in chunks, and given up where they take more than half of the limit of memory."""
@@ -60,11 +52,11 @@ class FileView(RememberingView):
 
     # --- passes over rows ------------------------------------------------------------------------------------------
 
-    def _sum(self, to_read: KernelPass, where: str, source: Source) -> Ints:
-        limits, key = self._engine.limits, draw_key(source)
+    def _sum(self, to_read: KernelPass, where: str) -> Ints:
+        limits = self._engine.limits
         with self._engine.lock:
             self._ask("load", to_read.kernel, seconds=limits.prepare_seconds)
-            numbers = self._ask("sum", *self._state(), to_read, where, key, seconds=limits.seconds)
+            numbers = self._ask("sum", *self._state(), to_read, where, seconds=limits.seconds)
         try:
             return to_read.require_answer(numbers)
         except ValueError:

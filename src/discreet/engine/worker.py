@@ -81,17 +81,16 @@ class Worker:
 
         kernel_of(kernel)
 
-    def sum(self, path: str, expected: dict[str, str], reading: Any, where: str, key: bytes) -> Any:
+    def sum(self, path: str, expected: dict[str, str], reading: Any, where: str) -> Any:
         """Sum a kernel over all units here, so that only one vector leaves."""
         from discreet.engine.chunks import chunks
         from discreet.kernel.add import sum_of_chunks
-        from discreet.kernel.coins import Coins
         from discreet.kernel.contract import kernel_of
 
         self._open(path, expected)
         rows = (path, sorted(expected.items()), reading.read, where)
         units = self._held_chunks().chunks(rows, lambda place: chunks(self.connection, reading.read, where, place))
-        return sum_of_chunks(kernel_of(reading.kernel), units, reading.public, Coins(key))
+        return sum_of_chunks(kernel_of(reading.kernel), units, reading.public)
 
     def _held_chunks(self) -> Any:
         """Chunks of the last pass; they are dropped with the file."""

@@ -2,11 +2,12 @@
 
 contract    what a kernel is, the closed table of those there are, and what may be sent to one
 rows        rows of whole units, as a kernel sees them
-clip        a unit's numbers clipped in l2 and rounded to steps, with the norms that follow
-moments     second moments, for linear models
-gradient    the gradient of a linear or logistic model at public weights
+encode      rows as codes of cells and whole numbers, centred and clipped · crossed, dense  cells together, as a matrix
+risk        the gradient of a loss at public weights
+gram        second moments, for least squares
+leaves      counts by class and leaf of public trees
+class_moments   counts, sums and squares by class
 add         chunks added up, every one checked
-coins       words stretched from a key that the gate's source drew
 
 Proof page: docs/proofs/kernel.md.
 """

@@ -7,15 +7,14 @@ import numpy as np
 from discreet.kernel.contract import MOST_STEPS, MOST_UNITS, Kernel, Public
 from discreet.kernel.rows import UnitRows
 from discreet.ndarrays import Ints
-from discreet.noise.source import Source
 
 
-def sum_of_chunks(kernel: Kernel, chunks: Iterable[UnitRows], public: Public, coins: Source) -> Ints:
+def sum_of_chunks(kernel: Kernel, chunks: Iterable[UnitRows], public: Public) -> Ints:
     """Σ over chunks; ValueError where a kernel gives anything but its number of int64, each within its room."""
     length, units = kernel.length(public), 0
     total = np.zeros(length, dtype=np.int64)
     for chunk in chunks:
-        part = kernel(chunk, public, coins)
+        part = kernel(chunk, public)
         units += chunk.units
         if type(part) is not np.ndarray or part.dtype != np.int64 or part.shape != (length,) or units > MOST_UNITS:
             raise ValueError

@@ -30,7 +30,6 @@ from discreet.kernel.contract import Public, require_keys
 from discreet.kernel.encode import MOST_FEATURES, MOST_ROWS, UNIT, Feature
 from discreet.kernel.rows import UnitRows
 from discreet.ndarrays import Floats, Ints
-from discreet.noise.source import Source
 from discreet.relation import Relation
 from discreet.schema import Column
 
@@ -103,7 +102,7 @@ class ClassMoments:
         moved = Fraction(min(2 * touched * rows, length))
         return Sensitivity(moved, 2 * l1, max(Fraction(2 * touched), within) * squared, linf, limit.relation)
 
-    def __call__(self, chunk: UnitRows, public: Public, coins: Source) -> Ints:
+    def __call__(self, chunk: UnitRows, public: Public) -> Ints:
         """As `Kernel.__call__`."""
         *names, target = chunk.columns
         block = Block.parse(public)

@@ -1,6 +1,6 @@
 """What a kernel is, which there are, and what may be sent to one.
 
-A kernel is Σ over units of a function of that unit's rows, of public parameters and of coins, in whole lattice steps.
+A kernel is Σ over units of a function of that unit's rows and of public parameters, in whole lattice steps.
 The function must not see where in a chunk its unit lies, nor what lies beside it: with sums in another order, or by a
 library that treats the last rows of a block apart, one unit more would change the last digit of others' numbers, and
 rounding would make whole steps of that.  So kernels use operations that are rounded one element at a time.
@@ -18,7 +18,6 @@ from discreet.bounded import RowLimit, Sensitivity
 from discreet.errors import bad
 from discreet.kernel.rows import UnitRows
 from discreet.ndarrays import Ints
-from discreet.noise.source import Source
 from discreet.schema import Column
 from discreet.schema.words import suggestion
 
@@ -29,8 +28,6 @@ MOST_STEPS, MOST_UNITS = 2**30, 2**32
 MOST_NUMBERS = 2**20  # that one kernel gives
 _HOME = "discreet.kernel."
 KERNELS = {
-    "moments": f"{_HOME}moments:MOMENTS",
-    "gradient": f"{_HOME}gradient:GRADIENT",
     "risk": f"{_HOME}risk:RISK",
     "gram": f"{_HOME}gram:GRAM",
     "leaves": f"{_HOME}leaves:LEAVES",
@@ -50,15 +47,15 @@ class Kernel(Protocol):
     def sensitivity(self, public: Public, limit: RowLimit) -> Sensitivity:
         """How far one unit moves them, in steps, from public facts alone."""
 
-    def __call__(self, chunk: UnitRows, public: Public, coins: Source) -> Ints:
+    def __call__(self, chunk: UnitRows, public: Public) -> Ints:
         """The sum over the chunk's units; those of all chunks are added up."""
 
 
 def kernel_of(name: str) -> Kernel:
     """The kernel of that name; a name that is not in the table is refused.
 
-    >>> kernel_of("moments").length({"features": 2, "clip": 1, "step": 1})
-    3
+    >>> kernel_of("class_moments").length({"features": [{"low": 0, "high": 9}], "target": {"size": 2}})
+    6
     """
     if not isinstance(name, str) or name not in KERNELS:
         similar = suggestion(name, KERNELS) if isinstance(name, str) else None

@@ -21,6 +21,7 @@ whole steps that are taken off each column.  A unit counts with its first `rows`
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from math import floor, sqrt
 from typing import Any
@@ -45,6 +46,15 @@ _SCALES = ("even", "log")
 MOST_FEATURES, MOST_CELLS = 2**9, 2**16
 FURTHEST_BOUND = 1e100
 EXACT_ROWS = 2**20  # of which 2³³ each add up to at most 2⁵³
+
+
+def root_up(square: int) -> Fraction:
+    """√square in steps of a feature, rounded up: a norm that no row of so many 1 exceeds.
+
+    >>> root_up(2) * UNIT
+    Fraction(1449, 1)
+    """
+    return Fraction(int(sqrt(square) * UNIT) + 1, UNIT)
 
 
 @dataclass(frozen=True, eq=False)

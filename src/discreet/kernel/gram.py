@@ -27,7 +27,6 @@ from discreet.kernel.dense import dense_rows
 from discreet.kernel.encode import UNIT, Encoding, Feature, design_of
 from discreet.kernel.rows import UnitRows
 from discreet.ndarrays import Ints
-from discreet.noise.source import Source
 from discreet.relation import Relation
 from discreet.schema import Column
 
@@ -74,7 +73,7 @@ class Gram:
         squared = Fraction(2 * moments + 4 * answers)
         return Sensitivity(Fraction(min(2 * l0, length)), Fraction(2 * l1), squared, Fraction(2 * linf), limit.relation)
 
-    def __call__(self, chunk: UnitRows, public: Public, coins: Source) -> Ints:
+    def __call__(self, chunk: UnitRows, public: Public) -> Ints:
         """As `Kernel.__call__`."""
         *names, target = chunk.columns
         design, cells = design_of(chunk, public, names), chunk.columns[target]

@@ -28,7 +28,6 @@ from discreet.kernel.contract import MOST_NUMBERS, Public, require_keys
 from discreet.kernel.encode import MOST_FEATURES, MOST_ROWS, Feature
 from discreet.kernel.rows import UnitRows
 from discreet.ndarrays import Ints
-from discreet.noise.source import Source
 from discreet.relation import Relation
 from discreet.schema import Column
 
@@ -135,7 +134,7 @@ class Leaves:
         both = Fraction(min(2 * touched, self.length(public)))
         return Sensitivity(both, Fraction(2 * touched), 2 * squared, Fraction(rows), limit.relation)
 
-    def __call__(self, chunk: UnitRows, public: Public, coins: Source) -> Ints:
+    def __call__(self, chunk: UnitRows, public: Public) -> Ints:
         """As `Kernel.__call__`."""
         *names, target = chunk.columns
         trees, answer = Trees.parse(public), Feature.parse(public["target"])

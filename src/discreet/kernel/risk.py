@@ -30,7 +30,6 @@ from discreet.kernel.encode import UNIT, Encoding, Feature, description_of, desi
 from discreet.kernel.rows import UnitRows
 from discreet.ndarrays import Floats, Ints
 from discreet.noise.powers import exp_minus
-from discreet.noise.source import Source
 from discreet.relation import Relation
 from discreet.schema import Column
 
@@ -179,7 +178,7 @@ class Risk:
         both = min(2 * touched, self.length(public))
         return Sensitivity(Fraction(both), 2 * _l1(touched, squared), 4 * squared, 2 * linf, limit.relation)
 
-    def __call__(self, chunk: UnitRows, public: Public, coins: Source) -> Ints:
+    def __call__(self, chunk: UnitRows, public: Public) -> Ints:
         """As `Kernel.__call__`."""
         *names, target = chunk.columns
         loss, design = Loss.parse(public), design_of(chunk, public, names)

@@ -35,6 +35,11 @@ class Price:
         return self.sigma is None
 
     @property
+    def law(self) -> str:
+        """The law of the noise, by its name."""
+        return "Laplace" if self.is_pure else "Gaussian"
+
+    @property
     def cost(self) -> Cost:
         """What is charged for the whole."""
         return Pure(self.terms.epsilon) if self.sigma is None else Gaussian(self.sigma)

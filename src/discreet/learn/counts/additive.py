@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import bad
-from discreet.kernel.encode import UNIT
+from discreet.kernel.encode import UNIT, root_up
 from discreet.kernel.risk import FURTHEST_WEIGHT, SLOPE, WEIGHT
 from discreet.learn.counts.naive_bayes import ShapeModel
 from discreet.learn.counts.rates import Rates
@@ -39,7 +39,7 @@ PASSES = 4
 _START, _CLIP, _NORM = 0.7, 2.5, 3
 _WEIGHT_SPREAD, _CELL_SPREAD = 0.5, 0.3  # τ of weights and of cells
 _WEIGHT_RATE, _CELL_RATE, _INTERCEPT_RATE = 0.5, 0.3, 0.7
-_CURVATURE = 0.7  # of the risk, as a share of that at the class shares
+_CURVATURE = 0.7  # of the risk, as a share of that at the prior
 
 
 @dataclass(frozen=True)
@@ -61,13 +61,15 @@ class AdditiveLearner:
             raise bad("delta", "must be above 0 for an additive classifier", 0, fix)
         is_binary = len(subject.classes) == 2
         shares = SHARES if is_binary else (SHARES[0], Fraction(0), SHARES[1] + SHARES[2])
-        return AdditivePlan(tables_of(subject, price, shares[0], self.bins), shares)
+        return AdditivePlan(subject, price, tables_of(subject, price, shares[0], self.bins), shares)
 
 
 @dataclass(frozen=True)
 class AdditivePlan:
     """The tables with their noise, and the shares of the three stages."""
 
+    subject: Subject
+    price: Price
     tables: Tables
     shares: tuple[Fraction, Fraction, Fraction]
     arithmetic = LATTICE
@@ -83,16 +85,6 @@ class AdditivePlan:
                 np.zeros(1 + len(cells)), norm=_NORM, tables=[np.full(size, 2 * _CLIP) for size in cells]
             )
             require_sum(self.subject, "risk", public, self.price, self.shares[1] / PASSES)
-
-    @property
-    def subject(self) -> Subject:
-        """As `Plan.subject`."""
-        return self.tables.subject
-
-    @property
-    def price(self) -> Price:
-        """As `Plan.price`."""
-        return self.tables.price
 
     @property
     def cost(self) -> Cost:
@@ -133,7 +125,7 @@ class AdditivePlan:
     def _weights(self, steps: Steps, start: "_Start") -> tuple[Floats, Floats]:
         """One weight for each feature, and the intercept."""
         count, share = len(start.shapes), self.shares[1] / PASSES
-        noise = self._noise(_NORM, share)
+        noise = self._deviation(_NORM, share)
         curvature = start.curvature * np.array(
             [(mass * shape[0] ** 2).sum() for mass, shape in zip(start.masses, start.shapes, strict=True)]
         )
@@ -157,7 +149,7 @@ class AdditivePlan:
         factors = np.ones(len(start.shapes)) if weights is None else weights
         home = [factor * shape for factor, shape in zip(factors, start.shapes, strict=True)]
         share, lines = self.shares[2] / PASSES, len(intercept)
-        noise = self._noise(sqrt(len(home) * (1 if lines == 1 else 2)), share)
+        noise = self._deviation(sqrt(len(home) * (1 if lines == 1 else 2)), share)
         shapes, constants, path = home, intercept, []
         for number in range(PASSES):
             flat = np.concatenate(shapes, axis=1)
@@ -171,7 +163,7 @@ class AdditivePlan:
         cells = _whole(np.concatenate(means, axis=1).ravel())
         return cells, _whole(np.mean([constants for _, constants in late], axis=0))
 
-    def _noise(self, norm: float, share: Fraction) -> float:
+    def _deviation(self, norm: float, share: Fraction) -> float:
         """The standard deviation of each number of a pass, in units of a residual's 1; ridges follow from it.
 
         Under replace-one it is doubled: a unit takes its own away and brings another's.
@@ -192,7 +184,7 @@ class AdditivePlan:
             "target": self.subject.target.described_cells(0),
             "weights": _whole(weights),
             "rows": self.subject.max_rows,
-            "norm": Fraction(norm) if norm is not None else _root_up(len(features)),
+            "norm": Fraction(norm) if norm is not None else root_up(len(features)),
         }
         return public if offset is None else public | {"intercept": 0, "offset": _whole(offset)}
 
@@ -212,14 +204,14 @@ class _Start:
         """From the rates of the noisy tables."""
         masses = [np.maximum(table.sum(axis=0), 0.0) + 1e-9 for table in rates.tables]
         masses = [mass / mass.sum() for mass in masses]
-        is_binary = len(rates.shares) == 2
+        is_binary = len(rates.prior) == 2
         lines = [log[1:] - log[:1] for log in rates.logs] if is_binary else list(rates.logs)
         shapes = []
         for line, mass in zip(lines, masses, strict=True):
             clipped = np.clip(_centred(line, mass), -_CLIP, _CLIP)
             shapes.append(_centred(clipped, mass))
-        least = _CURVATURE * float((rates.shares * (1 - rates.shares)).mean())
-        logs = np.log(rates.shares)
+        least = _CURVATURE * float((rates.prior * (1 - rates.prior)).mean())
+        logs = np.log(rates.prior)
         intercept = logs[1:] - logs[:1] if is_binary else logs
         return cls(shapes, masses, least * rates.rows, least, intercept)
 
@@ -250,8 +242,3 @@ def _centred(lines: Floats, mass: Floats) -> Floats:
 def _whole(weights: Floats) -> Ints:
     """Weights in the steps of a pass."""
     return np.rint(np.clip(weights, -FURTHEST_WEIGHT, FURTHEST_WEIGHT) * WEIGHT).astype(np.int64)
-
-
-def _root_up(count: int) -> Fraction:
-    """√count in steps of a feature, rounded up: no row of so many cells is longer."""
-    return Fraction(int(sqrt(count) * UNIT) + 1, UNIT)

@@ -88,9 +88,8 @@ class GaussianBayesPlan:
     @property
     def mechanisms(self) -> tuple[str, ...]:
         """As `Plan.mechanisms`."""
-        law = "Laplace" if self.price.is_pure else "Gaussian"
         measured = "a count, sums and sums of squares of numbers, and counts of categories for each class"
-        return (f"{measured}, with {law} noise of standard deviation {self.deviation:.3g} rows",)
+        return (f"{measured}, with {self.price.law} noise of standard deviation {self.deviation:.3g} rows",)
 
     def fit(self, steps: Steps) -> Released:
         """As `Plan.fit`."""
@@ -109,7 +108,7 @@ class GaussianBayesPlan:
             _normal(part, totals, self.deviation) if feature.is_number else next(logs)
             for part, feature in zip(parts, features, strict=True)
         )
-        return GaussianBayesModel(self.subject, features, rates.shares, said)
+        return GaussianBayesModel(self.subject, features, rates.prior, said)
 
 
 def _normal(sums: Floats, totals: Floats, deviation: float) -> Floats:
@@ -124,17 +123,17 @@ def _normal(sums: Floats, totals: Floats, deviation: float) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class GaussianBayesModel:
-    """For each class its share, and for each feature mean and variance, or the table ln(P(class | cell)/π)."""
+    """For each class its prior, and for each feature mean and variance, or the table ln(P(class | cell)/π)."""
 
     subject: Subject
     features: tuple[Feature, ...]
-    shares: Floats
+    prior: Floats
     said: tuple[Floats, ...]
 
     def scores(self, columns: Mapping[str, Floats | Ints]) -> Floats:
         """As `Model.scores`; an empty category says nothing, and an empty number is the middle, as in the fit."""
         names = [feature.name for feature in self.subject.features]
-        lines = np.zeros((len(columns[names[0]]), len(self.shares))) + np.log(self.shares)
+        lines = np.zeros((len(columns[names[0]]), len(self.prior))) + np.log(self.prior)
         for feature, name, said in zip(self.features, names, self.said, strict=True):
             column = np.asarray(columns[name])
             if feature.is_number:
@@ -153,4 +152,4 @@ class GaussianBayesModel:
             shapes[column.name] = dict(
                 zip(keys, said.T.tolist() if feature.is_number else [said.tolist()], strict=True)
             )
-        return {"prior": self.shares.tolist(), "shapes": shapes}
+        return {"prior": self.prior.tolist(), "shapes": shapes}

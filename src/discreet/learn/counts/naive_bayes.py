@@ -40,25 +40,17 @@ class NaiveBayesLearner:
         """As `Learner.plan`: the law of the noise is that with the smaller variance."""
         require_classes(subject)
         law = min(price.laws(), key=lambda law: deviation_of(subject, law))
-        return NaiveBayesPlan(tables_of(subject, law, bins=self.bins))
+        return NaiveBayesPlan(subject, law, tables_of(subject, law, bins=self.bins))
 
 
 @dataclass(frozen=True)
 class NaiveBayesPlan:
     """The tables, each with its noise."""
 
+    subject: Subject
+    price: Price
     tables: Tables
     arithmetic = LATTICE
-
-    @property
-    def subject(self) -> Subject:
-        """As `Plan.subject`."""
-        return self.tables.subject
-
-    @property
-    def price(self) -> Price:
-        """As `Plan.price`."""
-        return self.tables.price
 
     @property
     def cost(self) -> Cost:
@@ -77,7 +69,7 @@ class NaiveBayesPlan:
     def model(self, released: Released) -> "ShapeModel":
         """As `Plan.model`."""
         rates = self.tables.rates(released)
-        return ShapeModel(self.subject, self.tables.bins, np.log(rates.shares), rates.logs)
+        return ShapeModel(self.subject, self.tables.bins, np.log(rates.prior), rates.logs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,12 +78,12 @@ class ShapeModel:
 
     subject: Subject
     bins: int
-    prior: Floats
+    log_prior: Floats
     shapes: tuple[Floats, ...]  # class × cell
 
     def scores(self, columns: Mapping[str, Floats | Ints]) -> Floats:
         """As `Model.scores`; a feature without a cell says nothing."""
-        lines: Floats = np.zeros((1, len(self.prior))) + self.prior
+        lines: Floats = np.zeros((1, len(self.log_prior))) + self.log_prior
         for feature, shape in zip(self.subject.features, self.shapes, strict=True):
             codes = feature.codes(columns[feature.name], self.bins)
             lines = lines + np.append(shape, np.zeros((len(shape), 1)), axis=1)[:, codes].T
@@ -101,9 +93,21 @@ class ShapeModel:
         """As `Model.parameters`."""
         pairs = zip(self.subject.features, self.shapes, strict=True)
         return {
-            "prior": np.exp(self.prior).tolist(),
+            "prior": np.exp(self.log_prior).tolist(),
             "shapes": {feature.name: shape.tolist() for feature, shape in pairs},
         }
+
+    def importances(self) -> Floats:
+        """The variance of a feature's shape over its cells, averaged over classes, as a share of all features'.
+
+        Cells count alike: how many rows each has is not among the released numbers of every such model.
+        """
+        return normalised(np.array([shape.var(axis=1).mean() for shape in self.shapes]))
+
+
+def normalised(amounts: Floats) -> Floats:
+    """Amounts divided by their sum; 0 where all of them are."""
+    return amounts / (amounts.sum() or 1.0)
 
 
 def softmax(lines: Floats) -> Floats:

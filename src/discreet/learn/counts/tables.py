@@ -46,10 +46,10 @@ class Tables:
     @property
     def words(self) -> str:
         """What is measured."""
-        law, each = "Laplace" if self.price.is_pure else "Gaussian", self.deviation
         count = len(self.tallies)
         tables = "1 table" if count == 1 else f"{count} tables"
-        return f"{tables} of counts by class, with {law} noise of standard deviation {each:.3g} on every count"
+        noise = f"{self.price.law} noise of standard deviation {self.deviation:.3g}"
+        return f"{tables} of counts by class, with {noise} on every count"
 
     def measure(self, steps: Steps) -> dict[str, Ints]:
         """The noisy tables, in one step."""

@@ -6,7 +6,9 @@ from rows, and no error depends on a cell.
 """
 
 import copy
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +26,29 @@ from discreet.learn.saved import card, file
 from discreet.ndarrays import Floats
 
 
-class Estimator(BaseEstimator):  # type: ignore[misc]
-    """Parameters that all estimators share: the budget, the relation, the ledger and the public facts."""
+@dataclass(kw_only=True, eq=False, repr=False)
+class Estimator(ABC, BaseEstimator):  # type: ignore[misc]
+    """Parameters that all estimators share: the budget, the relation, the ledger and the public facts.
 
+    Fields are parameters: scikit-learn reads their names from the `__init__` that a dataclass writes.
+    """
+
+    epsilon: Any = None
+    delta: Any = None
+    rho: Any = None
+    relation: Any = "add-remove"
+    ledger: Any = None
+    bounds: Any = None
+    values: Any = None
+    max_rows: int = 1
+
+    @abstractmethod
     def learner(self) -> Learner:
         """The method with the options of this estimator."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def _facts(self) -> ArrayFacts:
+        """The public facts among the parameters."""
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any], **more: Any) -> "Estimator":
@@ -57,9 +76,6 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
     def card(self, format: str = "markdown") -> Any:
         """What the model is, what it promises and what it is not for: Markdown, or with "json" an object."""
         return card.card(self._own_fit(), format)
-
-    def _facts(self) -> ArrayFacts:
-        raise NotImplementedError
 
     def _adopted(self, fit: Fit) -> "Estimator":
         """This estimator with what a fit gave it; from a dataset or a file, also the names of its features."""
@@ -116,8 +132,11 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     """An estimator of classes."""
+
+    classes: Any = None
 
     def _facts(self) -> ArrayFacts:
         return ArrayFacts(self.bounds, self.values, self.classes, None, str(self.relation), self.max_rows)
@@ -137,8 +156,11 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return self.classes_[best]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Regressor(RegressorMixin, Estimator):  # type: ignore[misc]
     """An estimator of a number."""
+
+    target_bounds: Any = None
 
     def _facts(self) -> ArrayFacts:
         return ArrayFacts(self.bounds, self.values, None, self.target_bounds, str(self.relation), self.max_rows)

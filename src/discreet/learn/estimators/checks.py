@@ -16,7 +16,7 @@ from discreet.learn.input.arrays import columns_of
 
 def fitted_columns(estimator: Any, X: Any) -> dict[str, Any]:
     """The columns to fit to; the estimator notes their number and, of a frame, their names."""
-    X = _plain(X)
+    X = _as_array(X)
     columns = _columns(X)
     if isinstance(X, Mapping):
         estimator.n_features_in_, estimator.feature_names_in_ = len(columns), np.array(list(columns), dtype=object)
@@ -32,7 +32,7 @@ def aligned_columns(estimator: Any, fit: Fit, X: Any) -> dict[str, Any]:
     fitted to a dataset takes a frame with these columns, in any order and among others.
     """
     names = [feature.name for feature in fit.plan.subject.features]
-    X = _plain(X)
+    X = _as_array(X)
     columns = _columns(X)
     if _is_named(X) and (not fit.is_given or isinstance(X, Mapping)):
         missing = [name for name in names if name not in columns]
@@ -47,7 +47,7 @@ def _is_named(X: Any) -> bool:
     return isinstance(X, Mapping) or hasattr(X, "columns") or hasattr(X, "column_names")
 
 
-def _plain(X: Any) -> Any:
+def _as_array(X: Any) -> Any:
     """Another kind of matrix as an array; frames, mappings, lists of rows and sparse tables as they are."""
     is_kept = _is_named(X) or hasattr(X, "tocsr") or isinstance(X, (list, tuple, np.ma.MaskedArray))
     return X if is_kept else np.asarray(X)

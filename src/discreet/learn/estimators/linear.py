@@ -1,24 +1,39 @@
 """Linear estimators: logistic regression, other losses over classes, and linear regression."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from discreet import amounts
 from discreet.errors import bad
-from discreet.learn.estimators.base import Classifier, Regressor
+from discreet.learn.estimators.base import Classifier, Estimator, Regressor
+from discreet.learn.input.column import ModelColumn
 from discreet.learn.risk.descent import PASSES
 from discreet.learn.risk.linear import LinearLearner
 from discreet.ndarrays import Floats
 
 
-class _LinearClassifier(Classifier):
-    """What a fitted linear classifier has."""
+@dataclass(kw_only=True, eq=False, repr=False)
+class _LinearEstimator(Estimator):
+    """`norm` clips rows, `rows` is a public number of rows, `passes` the most passes over them."""
+
+    norm: Any = None
+    rows: int | None = None
+    solver: str = "auto"
+    alpha: Any = None
+    passes: int = PASSES
 
     @property
     def coef_(self) -> Any:
-        """The weights of the columns of the design, a row for each line, without the intercept."""
+        """The weights of the columns that `coef_names_` names, a row for each line, without the intercept."""
         return self._lines()[:, 1:]
+
+    @property
+    def coef_names_(self) -> Any:
+        """The columns of the design as OneHotEncoder names them: a number by its feature, a value as feature_value."""
+        names = [name for feature in self._own_fit().plan.subject.features for name in _column_names(feature)]
+        return np.array(names, dtype=object)
 
     @property
     def intercept_(self) -> Any:
@@ -28,108 +43,54 @@ class _LinearClassifier(Classifier):
     def _lines(self) -> Floats:
         return np.array(self._own_fit().model.parameters()["weights"])
 
+    def _learner(self, loss: str, class_weight: tuple[tuple[Any, float], ...] | None = None) -> LinearLearner:
+        norm = None if self.norm is None else amounts.exact_text(amounts.positive(self.norm, "norm"))
+        alpha = None if self.alpha is None else amounts.exact_text(amounts.positive(self.alpha, "alpha"))
+        rows = None if self.rows is None else amounts.count(self.rows, "rows", 1, 2**32)
+        passes = amounts.count(self.passes, "passes", 1, 1000)
+        return LinearLearner(loss, self.solver, norm, rows, alpha, passes, class_weight)
 
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class _LinearClassifier(Classifier, _LinearEstimator):
+    """A linear estimator of classes, which may have weights."""
+
+    class_weight: Any = None
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class LogisticRegression(_LinearClassifier):
     """Logistic regression; `norm` clips rows, `rows` is a public number of rows, `passes` the most passes over them."""
 
-    def __init__(
-        self,
-        epsilon: Any = None,
-        delta: Any = None,
-        rho: Any = None,
-        relation: Any = "add-remove",
-        ledger: Any = None,
-        bounds: Any = None,
-        values: Any = None,
-        classes: Any = None,
-        norm: Any = None,
-        rows: int | None = None,
-        max_rows: int = 1,
-        class_weight: Any = None,
-        solver: str = "auto",
-        alpha: Any = None,
-        passes: int = PASSES,
-    ) -> None:
-        self.epsilon, self.delta, self.rho, self.relation, self.ledger = epsilon, delta, rho, relation, ledger
-        self.bounds, self.values, self.classes, self.norm, self.rows = bounds, values, classes, norm, rows
-        self.max_rows, self.class_weight, self.solver, self.alpha = max_rows, class_weight, solver, alpha
-        self.passes = passes
-
     def learner(self) -> LinearLearner:
         """As `Estimator.learner`."""
-        return _learner(self, "logistic", _class_weight(self.class_weight))
+        return self._learner("logistic", _class_weight(self.class_weight))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LinearClassifier(_LinearClassifier):
     """A linear classifier by another loss: "hinge" is that of a support-vector machine, smoothed."""
 
-    def __init__(
-        self,
-        loss: str = "hinge",
-        epsilon: Any = None,
-        delta: Any = None,
-        rho: Any = None,
-        relation: Any = "add-remove",
-        ledger: Any = None,
-        bounds: Any = None,
-        values: Any = None,
-        classes: Any = None,
-        norm: Any = None,
-        rows: int | None = None,
-        max_rows: int = 1,
-        class_weight: Any = None,
-        solver: str = "auto",
-        alpha: Any = None,
-        passes: int = PASSES,
-    ) -> None:
-        self.loss = loss
-        self.epsilon, self.delta, self.rho, self.relation, self.ledger = epsilon, delta, rho, relation, ledger
-        self.bounds, self.values, self.classes, self.norm, self.rows = bounds, values, classes, norm, rows
-        self.max_rows, self.class_weight, self.solver, self.alpha = max_rows, class_weight, solver, alpha
-        self.passes = passes
+    loss: str = "hinge"
 
     def learner(self) -> LinearLearner:
         """As `Estimator.learner`."""
         if self.loss not in ("logistic", "hinge"):
             raise bad("loss", "must be 'logistic' or 'hinge'", self.loss, "Use LinearRegression for a number.")
-        return _learner(self, self.loss, _class_weight(self.class_weight))
+        return self._learner(self.loss, _class_weight(self.class_weight))
 
 
-class LinearRegression(Regressor):
+@dataclass(kw_only=True, eq=False, repr=False)
+class LinearRegression(Regressor, _LinearEstimator):
     """Linear regression of a number within `target_bounds`."""
-
-    def __init__(
-        self,
-        epsilon: Any = None,
-        delta: Any = None,
-        rho: Any = None,
-        relation: Any = "add-remove",
-        ledger: Any = None,
-        bounds: Any = None,
-        values: Any = None,
-        target_bounds: Any = None,
-        norm: Any = None,
-        rows: int | None = None,
-        max_rows: int = 1,
-        solver: str = "auto",
-        alpha: Any = None,
-        passes: int = PASSES,
-    ) -> None:
-        self.epsilon, self.delta, self.rho, self.relation, self.ledger = epsilon, delta, rho, relation, ledger
-        self.bounds, self.values, self.target_bounds, self.norm, self.rows = bounds, values, target_bounds, norm, rows
-        self.max_rows, self.solver, self.alpha, self.passes = max_rows, solver, alpha, passes
 
     def learner(self) -> LinearLearner:
         """As `Estimator.learner`."""
-        return _learner(self, "huber", None)
+        return self._learner("huber")
 
 
-def _learner(estimator: Any, loss: str, weight: tuple[tuple[Any, float], ...] | None) -> LinearLearner:
-    norm = None if estimator.norm is None else amounts.exact_text(amounts.positive(estimator.norm, "norm"))
-    alpha = None if estimator.alpha is None else amounts.exact_text(amounts.positive(estimator.alpha, "alpha"))
-    rows = None if estimator.rows is None else amounts.count(estimator.rows, "rows", 1, 2**32)
-    passes = amounts.count(estimator.passes, "passes", 1, 1000)
-    return LinearLearner(loss, estimator.solver, norm, rows, alpha, passes, weight)
+def _column_names(feature: ModelColumn) -> list[str]:
+    return [feature.name] if feature.values is None else [f"{feature.name}_{value}" for value in feature.values]
 
 
 def _class_weight(weights: Any) -> tuple[tuple[Any, float], ...] | None:

@@ -156,8 +156,10 @@ def _cells(cells: Any, column: Column) -> Any:
 
 
 def _missing(name: str) -> BadValue:
+    """The refusal of a column without facts, whatever its dtype: one empty cell turns booleans into objects."""
     fix = (
-        f"Give bounds={{{name!r}: (low, high)}} for a number or values={{{name!r}: [...]}} for a category, from public "
-        "knowledge; or ask for quantiles of it through a dataset, which is charged."
+        f"Give bounds={{{name!r}: (low, high)}} for a number, values={{{name!r}: [...]}} for a category or "
+        f"values={{{name!r}: [False, True]}} for a boolean, from public knowledge; or ask for quantiles of it through "
+        "a dataset, which is charged."
     )
     return bad(f"bounds of {name!r}", "must be given", None, fix)

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from discreet import amounts
-from discreet.kernel.encode import UNIT, Design, Encoding
+from discreet.kernel.encode import UNIT, Design, Encoding, root_up
 from discreet.kernel.risk import FURTHEST_WEIGHT, SLOPE, WEIGHT
 from discreet.kernel.rows import UnitRows
 from discreet.learn.counts.naive_bayes import softmax
@@ -284,8 +284,3 @@ def _bound(loss: str) -> Fraction:
 
 def _whole(weights: Floats) -> Ints:
     return np.rint(np.clip(weights, -FURTHEST_WEIGHT, FURTHEST_WEIGHT) * WEIGHT).astype(np.int64)
-
-
-def root_up(square: int) -> Fraction:
-    """√square in steps of a feature, rounded up."""
-    return Fraction(int(sqrt(square) * UNIT) + 1, UNIT)

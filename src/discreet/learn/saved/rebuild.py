@@ -65,7 +65,7 @@ def rebuild(stored: Mapping[str, Any], released: Released) -> Fit:
     if facts_of(learner, subject).to_json() != facts:
         raise Unlike("the facts are not those of the columns")
     _require_proportionate(facts, released)
-    plan = learner.plan(subject, _price(stored["price"]))
+    plan = learner.plan(subject, _price_of(stored["price"]))
     _require_paid(plan)
     covers, receipt = str(stored["privacy"]["covers"]), str(stored["privacy"]["receipt"])
     if covers not in _COVERS:
@@ -148,7 +148,7 @@ def _fraction(text: Any) -> Fraction:
     return Fraction(text)
 
 
-def _price(stored: Mapping[str, Any]) -> Price:
+def _price_of(stored: Mapping[str, Any]) -> Price:
     terms = Terms.parse(_fraction(stored["epsilon"]), _fraction(stored["delta"]))
     sigma = None if stored["sigma"] is None else amounts.positive(_fraction(stored["sigma"]), "sigma")
     return Price(terms, sigma, is_rho=stored["rho"] is True)

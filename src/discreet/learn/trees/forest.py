@@ -27,7 +27,7 @@ from discreet.learn.learner import LATTICE, Released, facts_of
 from discreet.learn.price import Price
 from discreet.learn.steps import Steps
 from discreet.learn.subject import Subject, require_classes
-from discreet.learn.trees.leaf_rates import LeafModel, leaf_logs
+from discreet.learn.trees.leaf_rates import LeafModel, leaf_model
 from discreet.learn.trees.planted import IN_A_ROW, planted_tests
 from discreet.ndarrays import Ints
 from discreet.privacy.cost import Cost
@@ -137,9 +137,9 @@ class ForestPlan:
     @property
     def mechanisms(self) -> tuple[str, ...]:
         """As `Plan.mechanisms`."""
-        law = "Laplace" if self.price.is_pure else "Gaussian"
         shape = f"{self.trees} trees with {2**self.depth} leaves each, planted without a look at the rows"
-        return (f"counts by class and leaf of {shape}, with {law} noise of standard deviation {self.deviation:.3g}",)
+        noise = f"{self.price.law} noise of standard deviation {self.deviation:.3g}"
+        return (f"counts by class and leaf of {shape}, with {noise}",)
 
     @cached_property
     def public(self) -> dict[str, Any]:
@@ -162,7 +162,4 @@ class ForestPlan:
 
     def model(self, released: Released) -> LeafModel:
         """As `Plan.model`."""
-        trees = Trees.parse(self.public)
-        shape = (self.trees, len(self.subject.classes), trees.leaves)
-        shares, logs = leaf_logs(np.asarray(released["leaves"], dtype=np.float64).reshape(shape), self.deviation)
-        return LeafModel(self.subject, trees, shares, logs, self.emphasis)
+        return leaf_model(self.subject, Trees.parse(self.public), released["leaves"], self.deviation, self.emphasis)

@@ -55,7 +55,7 @@ class _Line:
 def greedy_tests(rates: Rates, ordered: Sequence[bool], depth: int) -> tuple[Ints, Ints]:
     """The features asked, 1 × test, and the sides of their cells, 1 × test × cell."""
     lines = [
-        _line(rates.shares, table, logs, is_ordered)
+        _line(rates.prior, table, logs, is_ordered)
         for table, logs, is_ordered in zip(rates.tables, rates.logs, ordered, strict=True)
     ]
     cuts: list[list[int]] = [[] for _ in lines]
@@ -74,9 +74,9 @@ def greedy_tests(rates: Rates, ordered: Sequence[bool], depth: int) -> tuple[Int
     return np.array([asked], dtype=np.int64).reshape(1, -1), sides[None, : len(asked)]
 
 
-def _line(shares: Floats, table: Floats, logs: Floats, is_ordered: bool) -> _Line:
+def _line(prior: Floats, table: Floats, logs: Floats, is_ordered: bool) -> _Line:
     rows = np.maximum(table.sum(axis=0), 0.0) + _TINY
-    beyond = rows * shares[:, None] * np.expm1(logs)
+    beyond = rows * prior[:, None] * np.expm1(logs)
     telling = int(np.argmax((beyond**2 / rows).sum(axis=1)))
     order = np.arange(len(rows)) if is_ordered else np.argsort(beyond[telling] / rows, kind="stable")
     sums = [

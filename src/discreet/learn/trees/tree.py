@@ -21,8 +21,7 @@ from discreet.learn.steps import Steps
 from discreet.learn.subject import Subject, require_classes
 from discreet.learn.trees.forest import depth_for, depth_of, leaf_deviation, leaves_public, require_pass
 from discreet.learn.trees.greedy import greedy_tests
-from discreet.learn.trees.leaf_rates import LeafModel, leaf_logs
-from discreet.ndarrays import Ints
+from discreet.learn.trees.leaf_rates import LeafModel, leaf_model
 from discreet.privacy.cost import Cost
 
 TABLES_SHARE = Fraction(3, 10)
@@ -79,9 +78,8 @@ class TreePlan:
     @property
     def mechanisms(self) -> tuple[str, ...]:
         """As `Plan.mechanisms`."""
-        law = "Laplace" if self.price.is_pure else "Gaussian"
         leaves = f"counts by class and leaf of a tree with at most {2**self.depth} leaves"
-        return (self.tables.words, f"{leaves}, with {law} noise of standard deviation {self.deviation:.3g}")
+        return (self.tables.words, f"{leaves}, with {self.price.law} noise of standard deviation {self.deviation:.3g}")
 
     def fit(self, steps: Steps) -> Released:
         """As `Plan.fit`; the tests are kept, so that they are the same wherever the model is read."""
@@ -95,11 +93,6 @@ class TreePlan:
 
     def model(self, released: Released) -> LeafModel:
         """As `Plan.model`."""
-        public = leaves_public(self.subject, self.tables.bins, _plain(released["tests"]), _plain(released["sides"]))
-        trees = Trees.parse(public)
-        counts = np.asarray(released["leaves"], dtype=np.float64).reshape(1, len(self.subject.classes), trees.leaves)
-        return LeafModel(self.subject, trees, *leaf_logs(counts, self.deviation))
-
-
-def _plain(numbers: Any) -> Ints:
-    return np.asarray(numbers, dtype=np.int64)
+        tests, sides = (np.asarray(released[name], dtype=np.int64) for name in ("tests", "sides"))
+        public = leaves_public(self.subject, self.tables.bins, tests, sides)
+        return leaf_model(self.subject, Trees.parse(public), released["leaves"], self.deviation)
