@@ -38,7 +38,10 @@ LEARNERS = {
     "hinge": LinearLearner("hinge", passes=3),
     "class weights": LinearLearner("logistic", passes=3, class_weight=((0, 2.0), (1, 8.0))),
     "huber": LinearLearner("huber", passes=3),
+    "softmax": LinearLearner("logistic", passes=3),
+    "additive of three": AdditiveLearner(),
 }
+OF_THREE = ("softmax", "additive of three")  # classes; the third has no row, so the rows are those of two
 COLOURS = ["red", "green", "blue"]
 
 
@@ -48,10 +51,14 @@ def one_key(monkeypatch):
     monkeypatch.setattr(array_engine, "new_secret", lambda: Secret(bytes(32)))
 
 
-def facts_of(learner, relation, max_rows=1):
-    target = {"target_bounds": (0, 9)} if learner.options().get("loss") == "huber" else {"classes": [0, 1]}
+def facts_of(learner, relation, max_rows=1, classes=(0, 1)):
+    target = {"target_bounds": (0, 9)} if learner.options().get("loss") == "huber" else {"classes": list(classes)}
     bounds, values = {"a": (0, 9), "b": (0, 5000)}, {"c": COLOURS}
     return ArrayFacts(bounds=bounds, values=values, relation=relation, max_rows=max_rows, **target)
+
+
+def classes_of(name):
+    return (0, 1, 2) if name in OF_THREE else (0, 1)
 
 
 def table(rows, with_units):
@@ -84,9 +91,9 @@ def pairs(relation, each=1):
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 @pytest.mark.parametrize("name", LEARNERS)
 def test_every_step_of_a_fit_stays_within_its_noise(name, relation):
-    learner = LEARNERS[name]
-    assert faults(learner, facts_of(learner, relation), pairs(relation)) == []
-    assert faults(learner, facts_of(learner, relation, 3), pairs(relation, each=3)) == []
+    learner, classes = LEARNERS[name], classes_of(name)
+    assert faults(learner, facts_of(learner, relation, 1, classes), pairs(relation)) == []
+    assert faults(learner, facts_of(learner, relation, 3, classes), pairs(relation, each=3)) == []
 
 
 def test_the_noise_of_a_fit_is_not_wider_than_it_must_be():
@@ -161,6 +168,12 @@ def weights_as_typed(learner, subject):
     return tuple(weight for _, weight in learner.class_weight)
 
 
+def each_slope_steep(slopes, steepest):
+    """Every slope on its bound: the norm of all is √3 times as long."""
+    return [np.where(np.isnan(slope), np.nan, float(steepest)) for slope in slopes]
+
+
+HALF_A_SLOPE = (risk.Loss, "steepest_squared", property(lambda self: risk.SLOPE**2 // 4))
 WITHOUT_INTERCEPT = (Design, "of", classmethod(clipped_without_intercept))
 EVERY_ROW = (encode, "_shares", lambda chunk, rows: np.ones(chunk.size))
 OWN_BOUNDS = (arrays, "subject_of_arrays", bounds_of_the_rows)
@@ -179,6 +192,14 @@ MUTANTS = {
         "class weights", ADD, 1, [(risk, "_weighted", weighing_as_typed), (risk, "_clipped", unclipped)],
     ),
     "the result reads the rows": ("logistic", ADD, 1, [(DescentPlan, "fit", reading_the_rows)]),
+    "slopes of several classes are not clipped together": ("softmax", ADD, 1, [(risk, "_clipped", each_slope_steep)]),
+    "the bound of several slopes is half that of one": ("softmax", ADD, 1, [HALF_A_SLOPE]),
+    "rows of several classes count in place of persons": ("softmax", ADD, 3, [EVERY_ROW]),
+    "the intercept lies outside the norm of several classes": ("softmax", ADD, 1, [WITHOUT_INTERCEPT]),
+    "rows of an additive model of three count in place of persons": ("additive of three", ADD, 3, [EVERY_ROW]),
+    "the bound of an additive model of three is half that of one slope": (
+        "additive of three", ADD, 1, [HALF_A_SLOPE],
+    ),
     "another relation in the plan": (
         "logistic", REPLACE, 1, [(Subject, "limit", property(lambda self: RowLimit(self.schema.max_rows)))],
     ),
@@ -198,7 +219,7 @@ def test_a_planted_bug_of_a_learner_is_found(monkeypatch, mutant):
     for patch in patches:
         monkeypatch.setattr(*patch)
     learner = LEARNERS[name]
-    assert faults(learner, facts_of(learner, relation, each), pairs(relation, each)) != []
+    assert faults(learner, facts_of(learner, relation, each, classes_of(name)), pairs(relation, each)) != []
 
 
 def test_a_centre_share_that_is_read_twice_is_found(monkeypatch):

@@ -8,9 +8,11 @@ from typing import Any
 from discreet.audit.bounds import ALPHA
 from discreet.audit.brute import brute
 from discreet.audit.laws import ExactLaw, law, numbers, vector_numbers
+from discreet.audit.minimised import intercept_law
 from discreet.audit.report import Row
 from discreet.audit.runs import outputs
 from discreet.audit.trial import RUNS, Pair, audit
+from discreet.learn.risk.objective import ObjectivePerturbation
 from discreet.mechanism.additive import root_up
 from discreet.mechanism.promise import Mechanism
 from discreet.mechanism.vectors import Vectors
@@ -52,6 +54,8 @@ class Claim:
             return numbers(self.mechanism, inputs)
         if isinstance(self.mechanism, Vectors):
             return vector_numbers(self.mechanism, inputs)
+        if isinstance(self.mechanism, ObjectivePerturbation):
+            return intercept_law(self.mechanism, inputs)
         return law(self.mechanism, inputs, self.window)
 
 

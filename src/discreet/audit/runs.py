@@ -2,8 +2,8 @@
 
 Additive noise, randomized answers and key selection treat every number of an array alike, so n equal inputs are n runs.
 Choices have `many`, through which their single call goes.  A table over a tree is measured over many copies of the tree
-(forest.py).  A sparse vector draws its noise one number at a time; here the same code takes those numbers from a
-large batch of the same law.
+(forest.py), and a minimum gets the noise of many runs (minimised.py).  A sparse vector draws its noise one number at a
+time; here the same code takes those numbers from a large batch of the same law.
 """
 
 from dataclasses import dataclass, field, replace
@@ -13,6 +13,9 @@ import numpy as np
 
 from discreet.audit import forest
 from discreet.audit.features import Outputs
+from discreet.audit.minimised import draw_weights
+from discreet.learn.risk.objective import ObjectivePerturbation
+from discreet.learn.risk.output import OutputPerturbation
 from discreet.mechanism.additive import Additive
 from discreet.mechanism.demonstration import AllOrNothing, NameAndShame
 from discreet.mechanism.keys import KeySelection
@@ -58,6 +61,8 @@ def outputs(mechanism: Any, exact: Any, n: int, source: Source) -> Outputs:
             return _side_by_side(mechanism, exact, n, source)
         case Measurement():
             return forest.draw_measurements(mechanism, exact, n, source)
+        case ObjectivePerturbation() | OutputPerturbation():
+            return draw_weights(mechanism, exact, n, source)
         case SparseVector():
             return _verdicts(mechanism, exact, n, source)
         case PermuteAndFlip():

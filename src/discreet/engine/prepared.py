@@ -34,6 +34,8 @@ class Prepared:
 class PreparingEngine(ABC):
     """An engine on a prepared copy of a table; threads may share it, and a forked child gets a lock of its own."""
 
+    has_kernels = True  # whether its views sum by kernels and hand out rows
+
     def __init__(self, folder: Path, name: str, schema: Schema, limits: Limits | None) -> None:
         # absolute: the worker may have been started in another working folder
         self.folder, self.name, self.schema = Path(folder).absolute(), name, schema

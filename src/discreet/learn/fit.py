@@ -16,7 +16,7 @@ import numpy as np
 from discreet import envelope
 from discreet.engine.protocol import Progress, View
 from discreet.envelope import Envelope, Part
-from discreet.errors import IntegrityError, bad
+from discreet.errors import IntegrityError, NotAnswerable, bad
 from discreet.learn.learner import Facts, Learner, Model, Plan, Released, facts_of, title_of
 from discreet.learn.price import Price, price_of
 from discreet.learn.privacy import GIVEN, REHEARSED, WHOLE, Privacy, privacy_of
@@ -36,6 +36,7 @@ from discreet.terms import Terms
 
 KIND = "model"
 _ROW = "row"  # the unit of a table in which each row is one
+_BY_COUNTS = ("naive bayes",)  # learners that need no kernel and no rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +81,7 @@ def fit_table(
 ) -> Fit:
     """Fit a model to a table: charged once, and taken up where it stood if it was interrupted."""
     plan = learner.plan(subject, price)
+    require_kernels(table, learner)
     run = table.run(request_of(learner, plan, analyst), plan.cost, progress=progress)
     try:
         result = run.result()
@@ -95,6 +97,14 @@ def fit_table(
         run.close()
     privacy = table.stamped(privacy_of(plan, receipt=run.receipt, covers=WHOLE))
     return Fit(facts_of(learner, subject), plan, from_bytes(result), privacy, is_replayed)
+
+
+def require_kernels(table: Table, learner: Learner) -> None:
+    """Refuses, before the charge, a learner that passes over rows where the engine only counts."""
+    if learner.name not in _BY_COUNTS and not table.engine.has_kernels:
+        why = "It passes over the rows, and in a PostgreSQL server rows are only counted."
+        fix = "Fit naive Bayes, which needs counts alone, or export the table to a file and open that."
+        raise NotAnswerable(f"{title_of(learner).capitalize()} is not fitted to a table in PostgreSQL.", why, fix)
 
 
 def _begun_price(table: Table, run: Run, learner: Learner, plan: Plan, price: Price) -> Price:

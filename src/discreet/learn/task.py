@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.engine.protocol import Progress
 from discreet.errors import bad
-from discreet.learn.fit import Fit, fit_table
+from discreet.learn.fit import Fit, fit_table, require_kernels
 from discreet.learn.learner import Learner, Plan, title_of
 from discreet.learn.price import Price, price_of, rho_price
 from discreet.learn.subject import Subject, subject_of
@@ -77,6 +77,7 @@ class Learning:
     def quote(self, *, analyst: str | None = None, **price: Any) -> LearnQuote:
         """Price, noise and what would remain; free."""
         plan, schema = self.plan(**price), self.table.schema
+        require_kernels(self.table, self.learner)
         terms = plan.price.terms
         title = f"{title_of(self.learner)} for {self.subject.target.name}"
         quote = LearnQuote(

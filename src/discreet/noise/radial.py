@@ -46,7 +46,12 @@ class Radial:
 
     def draw(self, source: Source) -> Floats:
         """One vector."""
-        steps = RoundedGaussian(Fraction(FINE)).draw(2 * self.dimension + 1, source).astype(np.float64) / FINE
-        length, direction = steps[: self.dimension + 1], steps[self.dimension + 1 :]
-        vector: Floats = float(self.scale) * np.sqrt(np.square(length).sum()) * direction
+        vector: Floats = self.draw_many(1, source)[0]
         return vector
+
+    def draw_many(self, n: int, source: Source) -> Floats:
+        """So many independent vectors, one a row."""
+        numbers = RoundedGaussian(Fraction(FINE)).draw(n * (2 * self.dimension + 1), source).reshape(n, -1)
+        length, direction = np.split(numbers.astype(np.float64) / FINE, [self.dimension + 1], axis=1)
+        vectors: Floats = float(self.scale) * np.sqrt(np.square(length).sum(axis=1))[:, None] * direction
+        return vectors

@@ -2,7 +2,19 @@
 
 from functools import cache
 
-from discreet.audit.mutants import additive, keys, prices, release, response, select, sources, sparse, vectors
+from discreet.audit.mutants import (
+    additive,
+    kernels,
+    keys,
+    minimisers,
+    prices,
+    release,
+    response,
+    select,
+    sources,
+    sparse,
+    vectors,
+)
 from discreet.audit.mutants.planted import Drawn, Planted, Proven, audit_bug
 
 __all__ = ["Drawn", "Planted", "Proven", "audit_bug", "mutants"]
@@ -11,5 +23,5 @@ __all__ = ["Drawn", "Planted", "Proven", "audit_bug", "mutants"]
 @cache
 def mutants() -> tuple[Planted, ...]:
     """Every planted bug."""
-    modules = (additive, select, response, sparse, keys, sources, prices, vectors, release)
+    modules = (additive, select, response, sparse, keys, sources, prices, vectors, kernels, minimisers, release)
     return tuple(bug for module in modules for bug in module.bugs())

@@ -44,6 +44,8 @@ _TABLE_KEYS = (ID_KEY, ROW_KEY)
 class PostgresEngine(PreparingEngine):
     """The engine on a table in a PostgreSQL server; a fork gets a connection of its own."""
 
+    has_kernels = False
+
     def __init__(self, folder: Path, name: str, schema: Schema, source: Address, limits: Limits | None = None) -> None:
         super().__init__(folder, name, schema, limits)
         self._address = source
