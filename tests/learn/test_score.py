@@ -363,6 +363,13 @@ def test_scores_are_replayed_for_nothing(fitted):
     assert people.budget.charges == charges + 2
 
 
+def test_scores_and_rates_call_the_model_as_people_do(fitted):
+    _, train, test, _, _ = fitted
+    model = train.learn(dp.learn.LogisticRegression(), target="sick", features=["age"]).fit(epsilon=1)
+    assert test.score(model, metric="accuracy", epsilon=1).model == "logistic regression for sick"
+    assert str(test.fairness(model, by="sex", epsilon=1)).startswith("logistic regression for sick, by sex")
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

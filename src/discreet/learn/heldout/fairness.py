@@ -119,7 +119,7 @@ def fairness(
     def counts(scored: Scored) -> Ints:
         return group_counts(scored, len(names), classes, place)
 
-    title = f"{trial.fit.facts.learner} for {trial.target.name}"
+    title = f"{trial.fit.facts.title} for {trial.target.name}"
     measured = Measured("fairness", {"positive": place}, counts, 1, 1, f"rates of {title} by {by}")
     counted = measure(table, trial, measured, terms, analyst=analyst, progress=progress)
     cells = counted.numbers.reshape(len(names), cells_of(classes))

@@ -99,7 +99,7 @@ def score(
         fix = "Give of='persons'." if of == POPULATION else "Give of='persons' or of='population'."
         raise bad("of", "must be persons, or for classes population", of, fix)
     terms = table.terms(epsilon, 0, level)
-    name = trial.fit.facts.learner
+    name = trial.fit.facts.title
     facts = {"metric": metric, "length": chosen.length, "positive": getattr(chosen, "positive", None)}
     if metric == "auc":
         facts["edges"] = RULE

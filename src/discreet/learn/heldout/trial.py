@@ -81,7 +81,7 @@ class Trial:
             for own, their in zip(self.features, theirs, strict=True)
         }
         width, size = max(len(self.classes), 1), int(counts.sum())
-        scores = self.fit.model.scores(encoded) if size else np.zeros((0, width))
+        scores = self.fit.scores(encoded) if size else np.zeros((0, width))
         if scores.shape != (size, width):
             raise ValueError
         group = np.full(size, -1) if self.by is None else self.by.codes(cells[self.by.column], 2)
