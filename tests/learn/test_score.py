@@ -507,13 +507,28 @@ def test_models_of_arrays_are_scored_by_the_names_of_their_columns(fitted):
     facts = {"bounds": {"age": (18, 90)}, "values": {"region": ["w", "n", "s"]}, "classes": ["yes", "no"]}
     model = dp.learn.NaiveBayes(epsilon=50, **facts)
     model.fit(table, sick)
-    with pytest.raises(BadValue, match="declared"):
+    with pytest.raises(BadValue, match="target=…"):
         test.score(model, metric="accuracy", epsilon=1)  # no column is called y
     score = test.score(model, metric="accuracy", epsilon=10_000, target="sick")
     assert score.value == accuracy_score(target, model.predict(rows))
     assert "another table" in str(score)
     with pytest.raises(BadValue, match="classes"):
         test.score(model, metric="accuracy", epsilon=1, target="sex")
+
+
+def test_models_of_a_matrix_are_refused_with_what_to_do(fitted):
+    people, _, test, _, _ = fitted
+    rng, entries = np.random.default_rng(8), people.budget.entries
+    model = dp.learn.NaiveBayes(epsilon=5, bounds=(0, 1), classes=["no", "yes"])
+    model.fit(rng.random((50, 2)), rng.choice(["no", "yes"], 50))
+    for ask in (
+        lambda: test.score(model, metric="accuracy", epsilon=1, target="sick"),
+        lambda: test.fairness(model, by="sex", epsilon=1, target="sick"),
+        lambda: test.quote_score(model, metric="accuracy", epsilon=1, target="sick"),
+    ):
+        with pytest.raises(BadValue, match="Fit it to a frame or a dict"):
+            ask()
+    assert people.budget.entries == entries
 
 
 def test_equal_numbers_at_another_price_are_another_model(fitted):
