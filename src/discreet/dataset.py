@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from discreet.learn.heldout.fairness import Fairness
     from discreet.learn.heldout.score import Score
     from discreet.learn.heldout.split import Side
+    from discreet.learn.heldout.trial_quote import TrialQuote
     from discreet.release.face import Releasing
 
 
@@ -101,11 +102,23 @@ class Dataset:
 
         return score(self._table, model, metric=metric, epsilon=epsilon, **options)
 
+    def quote_score(self, model: Any, *, metric: str, epsilon: Any, **options: Any) -> "TrialQuote":
+        """What that score would cost, and its ± for `at_size` persons; free."""
+        from discreet.learn.heldout.score import quote_score
+
+        return quote_score(self._table, model, metric=metric, epsilon=epsilon, **options)
+
     def fairness(self, model: Any, *, by: str, epsilon: Any, **options: Any) -> "Fairness":
         """How well a fitted model predicts each group of all persons, charged once."""
         from discreet.learn.heldout.fairness import fairness
 
         return fairness(self._table, model, by=by, epsilon=epsilon, **options)
+
+    def quote_fairness(self, model: Any, *, by: str, epsilon: Any, **options: Any) -> "TrialQuote":
+        """What these rates would cost, and their ± for `at_size` persons each; free."""
+        from discreet.learn.heldout.fairness import quote_fairness
+
+        return quote_fairness(self._table, model, by=by, epsilon=epsilon, **options)
 
     @property
     def budget(self) -> Standing | None:

@@ -267,6 +267,95 @@ def test_a_score_is_charged_and_knows_who_was_held_out(people: Path, told: Told)
     assert told("learn", "score", "people.toml", "income.dp", "--metric", "accuracy", exit_code=2)["fixes"]
 
 
+def test_rates_of_groups_are_words_json_and_a_picture(people: Path, told: Told, shown: Shown) -> None:
+    told(*FIT, "--test", "0.25")
+    command = ("learn", "fairness", "people.toml", "income.dp", "--by", "region", "--eps", "2", "--test", "0.25")
+    reply = told(*command, "--plot", "rates.svg")
+    assert [group["group"] for group in reply["groups"]] == ["north", "south"]
+    assert (reply["positive"], reply["replayed"], reply["plot"]) == ("high", False, "rates.svg")
+    assert "naive bayes for income, by region" in Path("rates.svg").read_text()
+    out, _ = shown(*command)
+    assert "persons with high" in out
+    assert "It was replayed and cost 0 (when first asked, ε = 2)" in out
+    wide = told(*command, "--of", "population")
+    assert (wide["replayed"], wide["of"]) == (True, "population")
+    assert told(*command, "--positive", "low")["positive"] == "low"
+    assert told(*command, "--plot", "rates.svg", exit_code=2)["code"] == "bad-value"
+    out, err = shown(*command, "--plot", "rates.svg", "--yes")
+    assert "Drawn: rates.svg" in err
+
+
+def test_a_quote_of_a_score_costs_nothing_and_shows_what_to_run(people: Path, told: Told, shown: Shown) -> None:
+    told(*FIT)
+    before = spent(told)
+    command = ("learn", "quote", "people.toml", "income.dp", "--eps", "2")
+    reply = told(*command, "--metric", "auc", "--bins", "16", "--at-size", "400")
+    assert 0 < reply["moe"]["auc"] < 0.2
+    assert told(*command, "--by", "region")["moe"] == {"accuracy": None, "tpr": None, "fpr": None}
+    out, _ = shown(*command, "--metric", "accuracy", "--at-size", "400")
+    assert "With 400 persons accuracy would be within about ±" in out
+    assert "discreet learn score people.toml income.dp --metric accuracy --eps 2" in out
+    assert spent(told) == before
+    for flags in ((), ("--metric", "accuracy", "--by", "region")):
+        problem = told(*command, *flags, exit_code=2)
+        assert (
+            told(*shlex.split(problem["fix"].partition("discreet ")[2]))["title"]
+            == "accuracy of naive bayes for income"
+        )
+
+
+def test_options_of_scores_reach_the_score(people: Path, told: Told) -> None:
+    told(*FIT)
+    command = ("learn", "score", "people.toml", "income.dp", "--eps", "2", "--metric")
+    assert "by 8 bins" in " ".join(told(*command, "auc", "--bins", "8")["caveats"])
+    assert told(*command, "accuracy", "--of", "population", "--target", "income")["of"] == "population"
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--metric", "f1"), "accuracy, auc, log_loss, r2"),
+        (("--metric", "r2"), "accuracy, auc or log_loss"),
+        (("--metric", "auc", "--bins", "many"), "bins"),
+        (("--metric", "auc", "--positive", "middle"), "low, high"),
+        (("--metric", "accuracy", "--of", "all"), "persons or population"),
+        (("--metric", "accuracy", "--target", "incom"), "income"),
+        (("--metric", "accuracy", "--target", "region"), "low, high"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_scores_that_break_a_rule_are_refused_in_words_of_the_command_line(
+    people: Path, told: Told, flags: tuple[str, ...], said: str
+) -> None:
+    told(*FIT)
+    problem = told("learn", "score", "people.toml", "income.dp", "--eps", "2", *flags, exit_code=2)
+    assert said in f"{problem['what']} {problem['fix']}"
+    assert "='" not in f"{problem['what']} {problem['fix']}"
+    assert spent(told) == "1"
+
+
+def test_a_file_that_exists_is_replaced_by_the_option_that_is_named(people: Path, told: Told) -> None:
+    told(*FIT)
+    assert "--yes" in told(*FIT, exit_code=2)["fix"]
+
+
+def test_a_model_of_a_frame_is_scored_by_the_name_of_its_target(people: Path, told: Told) -> None:
+    import pandas
+
+    import discreet as dp
+
+    frame = pandas.DataFrame(rows())
+    facts = {"bounds": {"age": (0, 110)}, "values": {"region": ["north", "south"]}, "classes": ["low", "high"]}
+    model = dp.learn.LogisticRegression(epsilon=50, **facts).fit(frame[["age", "region"]], frame["income"])
+    model.save("frame.dp")
+    command = ("learn", "score", "people.toml", "frame.dp", "--metric", "accuracy", "--eps", "5")
+    assert "--target" in told(*command, exit_code=2)["fix"]
+    reply = told(*command, "--target", "income")
+    assert reply["value"] > 0.8
+    assert reply["model"] == "logistic regression for income"
+    assert "another table" in " ".join(reply["caveats"])
+
+
 @pytest.mark.parametrize("name", ["income.dp", "./income.dp", "soft.dp", "hard.dp"])
 def test_a_score_does_not_replace_its_model(people: Path, told: Told, name: str) -> None:
     told(*FIT)

@@ -37,6 +37,21 @@ def test_a_card_for_programs_holds_the_promise_itself(model):
         model.card(format="html")
 
 
+@pytest.mark.parametrize(
+    ("estimator", "title"),
+    [
+        (dp.learn.LogisticRegression, "logistic regression"),
+        (dp.learn.LinearClassifier, "linear classifier"),
+        (dp.learn.NaiveBayes, "naive bayes"),
+    ],
+)
+def test_a_card_calls_the_model_as_people_do(estimator, title):
+    model = estimator(epsilon=1, bounds=(-3, 3), classes=["no", "yes"]).fit(X, Y)
+    assert model.card().startswith(f"# {title} for y\n")
+    assert f"Method: {title}" in model.card()
+    assert model.card(format="json")["title"] == title
+
+
 def test_the_card_of_a_dataset_names_unit_and_receipt(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     with dp.open(write_people(tmp_path)) as people:

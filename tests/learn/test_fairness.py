@@ -61,8 +61,8 @@ def test_rates_are_the_plain_ones_without_noise(fitted):
 def test_results_are_words_json_and_pictures(fitted):
     people, model, _ = fitted
     result = people.fairness(model, by="sex", epsilon="0.5")
-    assert "Of 100 persons with yes" in str(result)
-    assert "trained on persons among these" in str(result)
+    assert "Of 100 units with yes" in str(result)  # the key is called id, which is no word for persons
+    assert "trained on units among these" in str(result)
     assert result.to_json()["groups"][0]["group"] == "f"
     assert len(result.plot().axes) == 1
     assert people.fairness(model, by="sex", epsilon="0.5", of="population").is_replayed

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from math import log, sqrt
+from itertools import product
+from math import floor, log, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -65,9 +66,33 @@ def test_accuracy_and_log_loss_are_the_plain_ones_without_noise(fitted):
     assert score.value == right
     assert score.low < right < score.high < score.low + 0.002
     score = test.score(model, metric="log_loss", epsilon=10_000)
-    kept = np.clip(probability[:, 1], np.exp(-7), 1 - np.exp(-7))  # a noisy model may say less, and 7 is the most
-    assert score.value == pytest.approx(log_loss(target == "yes", kept), abs=1e-3)
-    assert score.persons.value == pytest.approx(len(target), abs=0.01)
+    losses, rest = slow_losses(target, probability)
+    step = metrics.LogLoss.norm
+    margin = 200 / step / len(target)  # of noise of scale 12 steps: more has a chance of 1e-7
+    assert score.value == pytest.approx(7 * losses / (losses + rest), abs=7 * margin)
+    assert score.persons.value == pytest.approx(len(target), abs=400 / step)
+    own = np.where(target == "yes", probability[:, 1], probability[:, 0])
+    plain = log_loss(np.ones(len(own)), np.maximum(own, np.exp(-7)), labels=[0, 1])
+    assert score.value == pytest.approx(plain, abs=7 * (margin + 0.5 / step))  # each row was rounded to a step
+
+
+def slow_losses(target, probability):
+    """Σ −ln p and Σ 7 + ln p in steps of 2⁻¹⁴, row by row, where a loss above 7 counts as 7."""
+    losses = rest = 0
+    for name, row in zip(target, probability, strict=True):
+        own = row[["no", "yes"].index(name)]
+        steps = floor(min(-log(own) if own > 0 else 7.0, 7.0) / 7 * 7 * 2**14 + 0.5)
+        losses, rest = losses + steps, rest + 7 * 2**14 - steps
+    return losses, rest
+
+
+def test_log_loss_counts_what_a_slow_twin_counts():
+    rng = np.random.default_rng(6)
+    sick = np.concatenate([[0.0, 1.0, 1e-300, np.exp(-7), np.exp(-7.001), 1 - 1e-16], rng.random(500) ** 9])
+    probability = np.stack([1 - sick, sick], axis=1)
+    for code, name in enumerate(("no", "yes")):
+        rows = Scored(np.full(len(sick), code), probability, np.full(len(sick), -1))
+        assert metrics.LogLoss().counts(rows).tolist() == list(slow_losses([name] * len(sick), probability))
 
 
 def test_auc_is_the_plain_one_but_for_its_bins(fitted):
@@ -276,6 +301,54 @@ def test_intervals_of_shares_hold(yes, no, scale):
     assert hits >= LEAST
 
 
+def two_sided(scale, least):
+    """The two-sided geometric law: the whole numbers that have a larger chance than `least`, and their chances."""
+    q = np.exp(-1 / scale)
+    furthest = int(-scale * log(least)) + 1
+    values = np.arange(-furthest, furthest + 1)
+    return values, (1 - q) / (1 + q) * q ** np.abs(values)
+
+
+def summed_law(scale, numbers):
+    """The law of a sum of several such numbers."""
+    values, chances = two_sided(scale, 1e-12)
+    total = chances
+    for _ in range(numbers - 1):
+        total = np.convolve(total, chances)
+    return np.arange(-numbers * values[-1], numbers * values[-1] + 1), total
+
+
+@pytest.mark.parametrize("level", ["0.5", "0.95", "0.999"])
+@pytest.mark.parametrize(
+    ("yes", "no", "scale"),
+    [*((yes, no, scale) for yes, no in ((7, 3), (1, 0), (2, 301)) for scale in (0.05, 0.3, 1.0)), (40, 41, 2.0)],
+)
+def test_intervals_of_shares_hold_by_the_exact_law(yes, no, scale, level):
+    """All outcomes of both noises, each with its chance; those of a chance below 1e-7 count as misses."""
+    values, chances = two_sided(scale, 1e-7)
+    coverage, exact = 0.0, yes / (yes + no)
+    for (a, b), chance in zip(product(values.tolist(), repeat=2), np.outer(chances, chances).flat, strict=True):
+        estimate = share_estimate(yes + a, no + b, scale=scale, level=Fraction(level))
+        coverage += chance * (estimate.low <= exact <= estimate.high)
+    assert coverage >= float(Fraction(level))
+
+
+@pytest.mark.parametrize("level", ["0.5", "0.8", "0.9", "0.95", "0.99", "0.999"])
+@pytest.mark.parametrize("numbers", [(1, 1), (1, 2), (2, 2), (2, 3)], ids=str)
+def test_half_a_step_is_enough_beside_the_factor(numbers, level):
+    """P(|(1 − p)η − pη'| ≤ zσ(p) + ½ …) by the exact law, for sums of as many numbers as rates of groups have."""
+    factor = width_factor(Fraction(level))
+    for scale in (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0, 10.0, 20.0):
+        (values, chances), (others, second) = (summed_law(scale, count) for count in numbers)
+        below = np.concatenate([[0.0], np.cumsum(second)])
+        for p in np.linspace(0, 1, 101)[1:]:
+            spread = sqrt(2 * (numbers[0] * (1 - p) ** 2 + numbers[1] * p**2)) * scale
+            radius = factor * spread + (numbers[0] * (1 - p) + numbers[1] * p) / 2
+            low, high = np.ceil(((1 - p) * values - radius) / p), np.floor(((1 - p) * values + radius) / p)
+            first, last = (np.clip(end - others[0], 0, len(others)).astype(int) for end in (low, high + 1))
+            assert chances @ np.maximum(below[last] - below[first], 0.0) >= float(Fraction(level))
+
+
 @pytest.mark.parametrize(("bins", "size", "scale"), [(96, 4000, 10.0), (96, 400, 10.0), (16, 4000, 2.0)])
 @pytest.mark.parametrize("share", [0.5, 0.05])
 def test_intervals_of_areas_hold(bins, size, scale, share):
@@ -363,6 +436,13 @@ def test_scores_are_replayed_for_nothing(fitted):
     assert people.budget.charges == charges + 2
 
 
+def test_scores_and_rates_call_the_model_as_people_do(fitted):
+    _, train, test, _, _ = fitted
+    model = train.learn(dp.learn.LogisticRegression(), target="sick", features=["age"]).fit(epsilon=1)
+    assert test.score(model, metric="accuracy", epsilon=1).model == "logistic regression for sick"
+    assert str(test.fairness(model, by="sex", epsilon=1)).startswith("logistic regression for sick, by sex")
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -427,13 +507,28 @@ def test_models_of_arrays_are_scored_by_the_names_of_their_columns(fitted):
     facts = {"bounds": {"age": (18, 90)}, "values": {"region": ["w", "n", "s"]}, "classes": ["yes", "no"]}
     model = dp.learn.NaiveBayes(epsilon=50, **facts)
     model.fit(table, sick)
-    with pytest.raises(BadValue, match="declared"):
+    with pytest.raises(BadValue, match="target=…"):
         test.score(model, metric="accuracy", epsilon=1)  # no column is called y
     score = test.score(model, metric="accuracy", epsilon=10_000, target="sick")
     assert score.value == accuracy_score(target, model.predict(rows))
     assert "another table" in str(score)
     with pytest.raises(BadValue, match="classes"):
         test.score(model, metric="accuracy", epsilon=1, target="sex")
+
+
+def test_models_of_a_matrix_are_refused_with_what_to_do(fitted):
+    people, _, test, _, _ = fitted
+    rng, entries = np.random.default_rng(8), people.budget.entries
+    model = dp.learn.NaiveBayes(epsilon=5, bounds=(0, 1), classes=["no", "yes"])
+    model.fit(rng.random((50, 2)), rng.choice(["no", "yes"], 50))
+    for ask in (
+        lambda: test.score(model, metric="accuracy", epsilon=1, target="sick"),
+        lambda: test.fairness(model, by="sex", epsilon=1, target="sick"),
+        lambda: test.quote_score(model, metric="accuracy", epsilon=1, target="sick"),
+    ):
+        with pytest.raises(BadValue, match="Fit it to a frame or a dict"):
+            ask()
+    assert people.budget.entries == entries
 
 
 def test_equal_numbers_at_another_price_are_another_model(fitted):

@@ -252,7 +252,7 @@ def test_a_model_knows_its_part(tmp_path):
         assert 250 < totals[0] < 350
         assert "not trained" in str(test.score(model, metric="accuracy", epsilon=1))
         for part, fitted in ((train, model), (test, whole), (people, model)):
-            assert "trained on persons among these" in str(part.score(fitted, metric="accuracy", epsilon=1))
+            assert "trained on units among these" in str(part.score(fitted, metric="accuracy", epsilon=1))
 
 
 @pytest.mark.parametrize("test", [0, 1, "-0.1", "1/3", "0.12345678", "a", None])

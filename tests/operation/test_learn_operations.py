@@ -11,8 +11,10 @@ from discreet.errors import BadValue, BudgetExceeded, CannotWrite, IntegrityErro
 from discreet.fix import command_line
 from discreet.operation import learn as learning
 from discreet.operation import model as models
+from discreet.operation import score as scores
 from discreet.operation.learn import LearnCall
 from discreet.operation.model import ModelCall
+from discreet.operation.score import ScoreCall
 from fixes import words_of
 from learn.folk import write_people
 
@@ -48,12 +50,41 @@ def test_a_model_goes_its_way_without_the_command_line(folk: Path, told: Told) -
     assert models.predict(call).to_json(command_line) == told("learn", "predict", "income.dp", "people.csv")
 
 
-def test_a_score_is_what_the_command_line_prints(folk: Path, told: Told) -> None:
+def test_scores_and_rates_are_what_the_command_line_prints(folk: Path, told: Told) -> None:
     learning.fit(CALL)
-    call = LearnCall(TOML, model_file=FILE, metric="accuracy", epsilon="1", verb="learn score")
-    learning.score(call)
-    flags = ["people.toml", "income.dp", "--metric", "accuracy", "--eps", "1"]
-    assert learning.score(call).to_json(command_line) == told("learn", "score", *flags)
+    call = ScoreCall(TOML, FILE, metric="accuracy", epsilon="1")
+    scores.score(call)
+    flags = ["people.toml", "income.dp", "--eps", "1"]
+    assert scores.score(call).to_json(command_line) == told("learn", "score", *flags, "--metric", "accuracy")
+    call = ScoreCall(TOML, FILE, by="region", epsilon="1", verb="learn fairness")
+    scores.fairness(call)
+    assert scores.fairness(call).to_json(command_line) == told("learn", "fairness", *flags, "--by", "region")
+
+
+@pytest.mark.parametrize("what", [{"metric": "auc", "bins": "8"}, {"by": "region", "of": "population"}], ids=str)
+def test_a_quote_offers_the_call_that_it_is_of(folk: Path, told: Told, what: dict[str, str]) -> None:
+    learning.fit(CALL)
+    call = ScoreCall(TOML, FILE, **what, epsilon="1", at_size="300", verb="learn quote")
+    reply = scores.quote(call)
+    assert reply.to_json(command_line) == told(*words_of(call.fix("")))
+    (fix,) = reply.next or ()
+    asked = told(*words_of(fix))
+    assert (asked["cost"], asked["remaining"]) == (reply.value.cost, reply.value.remaining_after)
+    dear = scores.quote(replace(call, epsilon="500"))
+    assert not dear.value.fits
+    (cheaper,) = dear.next or ()
+    assert told(*words_of(cheaper))["remaining"]["epsilon"] == "0"
+    assert scores.quote(call).next == ()
+
+
+def test_scores_and_rates_beyond_the_budget_are_refused_with_a_call_that_fits(folk: Path, told: Told) -> None:
+    learning.fit(CALL)
+    with pytest.raises(BudgetExceeded) as dear:
+        scores.score(ScoreCall(TOML, FILE, metric="accuracy", epsilon="500"))
+    assert told(*words_of(dear.value.fixes[0]))["receipt"]
+    with pytest.raises(BudgetExceeded) as spent:
+        scores.fairness(ScoreCall(TOML, FILE, by="region", epsilon="1", verb="learn fairness"))
+    assert spent.value.remaining == 0
 
 
 def test_refusals_carry_calls_that_work(folk: Path, told: Told) -> None:

@@ -52,6 +52,8 @@ COMMANDS = {  # name → the command line after the metadata file's place
     "learn card": ["learn", "card", "region.dp"],
     "learn verify": ["learn", "verify", "region.dp", "--ledger", "people.toml"],
     "learn score": ["learn", "score", "people.toml", "region.dp", "--metric", "accuracy", "--eps", "1"],
+    "learn quote": ["learn", "quote", "people.toml", "region.dp", "--metric", "accuracy", "--eps", "1"],
+    "learn fairness": ["learn", "fairness", "people.toml", "region.dp", "--by", "region", "--eps", "1"],
     "odds": ["odds", "--eps", "1"],
     "a refusal": ["ask", "people.toml", "SELECT * FROM people", "--eps", "1", "--yes"],
 }

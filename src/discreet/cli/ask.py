@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet import inert, outputs
+from discreet import inert
 from discreet.cli import terminal
 from discreet.cli.asking import As, AtSize, Delta, Eps, Error, Level, Rehearse, Sql, Toml, read_sql
-from discreet.cli.drawing import text_table
+from discreet.cli.drawing import draw, require_plot, text_table
 from discreet.cli.formats import chosen_format, content, exact_cell, guard_caveat, require_possible, require_raw
 from discreet.cli.reasons import Second, WhySecond, with_second_ledger
 from discreet.cli.reply import AsJson, OutFile, Reply, require_new
 from discreet.engine.process import start_ahead
-from discreet.errors import DiscreetError, bad
+from discreet.errors import bad
 from discreet.fix import command_line
 from discreet.operation import ask as operation
 from discreet.operation.question import QuestionCall
@@ -125,27 +125,14 @@ def _require_place(metadata: Path, form: str, output: Path | None, plot: Path | 
     if output is not None and not output.parent.is_dir():
         fix = f"Make it first: mkdir -p {shlex.quote(str(output.parent))}"
         raise bad("output", "must lie in a folder that exists", str(output), fix)
-    if plot is not None:
-        from discreet.plot import style
-
-        style.checked_path(plot)
-        require_new(plot, replace, metadata, flag="plot")
+    require_plot(plot, metadata, replace=replace)
 
 
 def _draw(answer: "Answer", file: Path, toml: Path) -> str | None:
-    """Draw the answer into the file; the reason if that failed, as the answer is paid for and must still be shown."""
     from discreet.answer.show import caption
-    from discreet.plot import style
     from discreet.rehearsal.answers import headline
 
-    try:
-        with outputs.replacing(file, toml, flag="plot") as draft:
-            style.write(answer.plot(), draft, alt=" ".join([*headline(answer), caption(answer)]))
-    except DiscreetError as error:
-        return f"Not drawn: {error.what} {error.fix_text(command_line)}"
-    except OSError:
-        return f"Not drawn: {file} could not be written. Ask again with another name, which costs nothing."
-    return None
+    return draw(answer.plot, file, toml, alt=" ".join([*headline(answer), caption(answer)]))
 
 
 def _drawn_alone(answer: "Answer") -> str:

@@ -1,8 +1,12 @@
 """Parts of pictures that several verbs draw: named facts, tables, commands to paste."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
+from discreet import outputs
+from discreet.cli.reply import require_new
+from discreet.errors import DiscreetError
 from discreet.fix import Fix, command_line
 
 
@@ -45,3 +49,26 @@ def quote_picture(lines: Iterable[str], fixes: Iterable[Fix]) -> Any:
 
     commands = [part for fix in fixes for part in (Text(f"\n{fix.words}"), unwrapped_text(f"  {command_line(fix)}"))]
     return Group(*map(Text, lines), *commands)
+
+
+def require_plot(file: Path | None, metadata: Path, *, replace: bool) -> None:
+    """Refuses, before anything is spent, a picture that could not be written afterwards."""
+    if file is not None:
+        from discreet.plot import style
+
+        style.checked_path(file)
+        require_new(file, replace, metadata, flag="plot")
+
+
+def draw(picture: Callable[[], Any], file: Path, metadata: Path, *, alt: str) -> str | None:
+    """Draw into the file; the reason if that failed, as what is drawn is paid for and must still be shown."""
+    from discreet.plot import style
+
+    try:
+        with outputs.replacing(file, metadata, flag="plot") as draft:
+            style.write(picture(), draft, alt=alt)
+    except DiscreetError as error:
+        return f"Not drawn: {error.what} {error.fix_text(command_line)}"
+    except OSError:
+        return f"Not drawn: {file} could not be written. Ask again with another name, which costs nothing."
+    return None

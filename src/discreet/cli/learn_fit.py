@@ -1,4 +1,4 @@
-"""`discreet learn plan`, `fit` and `score`: a model's price, one charge and a file, and how well it predicts."""
+"""`discreet learn plan` and `fit`: a model's price, and one charge and a file."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import terminal
-from discreet.cli.asking import As, Delta, Eps, Level, Rehearse, Toml
+from discreet.cli.asking import As, Delta, Eps, Rehearse, Toml
 from discreet.cli.drawing import quote_picture, unwrapped_text
 from discreet.cli.reasons import Second, WhySecond, with_second_ledger
 from discreet.cli.reply import AsJson, OutFile, Reply, Yes, require_new
@@ -32,8 +32,6 @@ Test = Annotated[
     str | None, typer.Option(metavar="SHARE", help="Share of persons held out by a keyed hash, such as 0.2.")
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", readable=False, help="File of a fitted model.")]
-Metric = Annotated[str | None, typer.Option(metavar="NAME", help="accuracy, auc, log_loss or r2.")]
-Positive = Annotated[str | None, typer.Option(metavar="CLASS", help="Class that an AUC is about.")]
 Out = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write; NAME.dp by default.")]
 
 
@@ -107,37 +105,6 @@ def fit(
     reply = operation.fit(call, agree=agree if confirms else None, watch=terminal.bar)
     data = reply.to_json(command_line)
     return Reply(data, lambda: unwrapped_text(data["file"]), notes=lambda: _fit_notes(data))
-
-
-def score(
-    metadata: Toml,
-    model_file: ModelFile,
-    metric: Metric = None,
-    positive: Positive = None,
-    eps: Eps = None,
-    level: Level = None,
-    max_rows: MaxRows = None,
-    test: Test = None,
-    analyst: As = None,
-    json: AsJson = False,
-    output: OutFile = None,
-    yes: Yes = False,
-    second_ledger: Second = False,
-    why: WhySecond = None,
-) -> Reply:
-    """Score a fitted model on the persons of a dataset, with its ±.
-
-    It is charged once, and the same score again costs nothing. With --test only persons that are held out count.
-
-    Example: discreet learn score people.toml income.dp --metric accuracy --eps 0.5 --test 0.2
-    """
-    require_new(output, yes, metadata)
-    call = LearnCall(
-        metadata, model_file=model_file, metric=metric, positive=positive, epsilon=eps, level=level, max_rows=max_rows,
-        test=test, analyst=analyst, output=output, verb="learn score",
-    )  # fmt: skip
-    reply = operation.score(with_second_ledger(call, second_ledger, why), watch=terminal.bar)
-    return Reply(reply.to_json(command_line), lambda: str(reply.value), output, replace=yes, toml=metadata)
 
 
 # --- for people ------------------------------------------------------------------------------------------------------

@@ -45,7 +45,11 @@ VERBS = {  # in the order of a first afternoon
     "release publish": Verb("release_publish", "publish", "Write tables, measurements, a page and a report to share."),
     "learn plan": Verb("learn_fit", "plan", "Show what a model would cost and with which noise it would be fitted."),
     "learn fit": Verb("learn_fit", "fit", "Fit a model: pay once, and write a file that holds it and its promise."),
-    "learn score": Verb("learn_fit", "score", "Score a fitted model on the persons of a dataset, with its ±."),
+    "learn quote": Verb(
+        "learn_score", "quote", "Show what a score or rates of groups would cost and how exact they are."
+    ),
+    "learn score": Verb("learn_score", "score", "Score a fitted model on the persons of a dataset, with its ±."),
+    "learn fairness": Verb("learn_score", "fairness", "Compare how well a fitted model predicts each group, with ±."),
     "learn predict": Verb("learn_model", "predict", "Predict rows of your own with a model's file."),
     "learn card": Verb("learn_model", "card", "Describe a model: its promise in words, and what it is not for."),
     "learn verify": Verb("learn_model", "verify", "Recompute what a model's file states, against a ledger too."),

@@ -25,6 +25,7 @@ from discreet.learn.subject import Subject
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.unbooked import Unbooked
+from discreet.ndarrays import Floats, Ints
 from discreet.noise.source import SYSTEM
 from discreet.privacy.cost import to_json
 from discreet.query.bound import path
@@ -58,6 +59,11 @@ class Fit:
     def model(self) -> Model:
         """The model that the released numbers make."""
         return self.plan.model(self.released)
+
+    def scores(self, columns: Mapping[str, Floats | Ints]) -> Floats:
+        """As `Model.scores`; a predicted number lies within the public bounds of the target."""
+        scores, target = self.model.scores(columns), self.plan.subject.target
+        return np.clip(scores, float(target.low), float(target.high)) if target.is_number else scores
 
 
 def request_of(learner: Learner, plan: Plan, analyst: str | None = None) -> Request:

@@ -80,11 +80,6 @@ class Learner(Protocol):
 _TITLES = {"logistic": "logistic regression", "hinge": "linear classifier", "huber": "linear regression"}
 
 
-def title_of(learner: Learner) -> str:
-    """What people call the model: a linear one is named by its loss."""
-    return _TITLES.get(str(learner.options().get("loss")), learner.name)
-
-
 LATTICE = "whole numbers with exact noise"
 REAL = "real numbers: the proof is for exact arithmetic, and the last step rounds to a lattice with exact noise"
 
@@ -101,7 +96,17 @@ class Facts:
         """The facts of a request, and of a model's file."""
         return {"learn": 1, "learner": self.learner, "options": dict(self.options), "subject": dict(self.subject)}
 
+    @property
+    def title(self) -> str:
+        """What people call the model: a linear one is named by its loss."""
+        return _TITLES.get(str(self.options.get("loss")), self.learner)
+
 
 def facts_of(learner: Learner, subject: Subject) -> Facts:
     """The facts of that fit."""
     return Facts(learner.name, learner.options(), subject.to_json())
+
+
+def title_of(learner: Learner) -> str:
+    """What people call the models of a learner."""
+    return Facts(learner.name, learner.options(), {}).title

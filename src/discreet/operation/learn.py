@@ -2,7 +2,7 @@
 
 import contextlib
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
@@ -13,13 +13,11 @@ from discreet.errors import BadValue, BudgetExceeded, CannotWrite, DiscreetError
 from discreet.fix import UNKNOWN, Fix
 from discreet.operation.cheaper import RAISE
 from discreet.operation.dataset import Watch, no_watch, open_called
-from discreet.operation.model import ModelCall, require_other
 from discreet.operation.reply import Reply, envelope
 
 if TYPE_CHECKING:
     from discreet.dataset import Dataset
     from discreet.learn.fit import Fit
-    from discreet.learn.heldout.score import Score
     from discreet.learn.task import Learning, LearnQuote
     from discreet.query.nodes import UnitIn
 
@@ -30,19 +28,15 @@ _MOST_ROWS = 10**9
 
 @dataclass(frozen=True)
 class LearnCall:
-    """A model to be fitted, or a fitted one to be scored, and its price; amounts as they were typed."""
+    """A model to be fitted and its price; amounts as they were typed."""
 
     metadata: Path
     model: str | None = None
     target: str | None = None
     features: str | None = None  # with commas between
-    model_file: Path | None = None  # of the model to be scored
-    metric: str | None = None
-    positive: str | None = None  # the class that an AUC is about
     epsilon: str | None = None
     delta: str | None = None
     rho: str | None = None
-    level: str | None = None
     max_rows: str | None = None
     test: str | None = None  # the share of persons that is held out
     analyst: str | None = None
@@ -54,18 +48,12 @@ class LearnCall:
 
     def fix(self, words: str, **more: Any) -> Fix:
         """The same call as a fix."""
-        names = [field.name for field in fields(self) if field.name not in _NOT_IN_FIXES]
-        return Fix(words, self.verb, {name: getattr(self, name) for name in names} | more)
+        return call_fix(self, words, more)
 
     @property
     def price(self) -> dict[str, Any]:
         """The arguments of a plan."""
         return {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho}
-
-    @property
-    def rows(self) -> int:
-        """How many rows of a unit count."""
-        return 1 if self.max_rows is None else amounts.whole(self.max_rows, "max-rows", 1, _MOST_ROWS, such_as=2)
 
 
 def plan(call: LearnCall) -> "Reply[LearnQuote]":
@@ -77,7 +65,7 @@ def plan(call: LearnCall) -> "Reply[LearnQuote]":
         cheaper = None if quote.fits else _cheaper(learning, offer, Fraction(quote.remaining["epsilon"]))
     fixes: tuple[Fix, ...] = (offer.fix("To fit it:"),) if quote.fits else ()
     fixes = fixes if cheaper is None else (cheaper.fix("This fits:"),)
-    return Reply(_data(dataset, call, **quote.to_json()), quote, next=fixes)
+    return Reply(reply_data(dataset, call, **quote.to_json()), quote, next=fixes)
 
 
 def output_file(call: LearnCall) -> Path:
@@ -114,37 +102,41 @@ def fit(
         facts = {name: value for name, value in quote.to_json().items() if name not in ("remaining_after", "fits")}
         facts |= {"remaining": dataset.table.remaining(call.analyst), "receipt": fitted.privacy.receipt}
     more = {"file": str(path), "replayed": fitted.is_replayed, "privacy": fitted.privacy.to_json()}
-    return Reply(_data(dataset, call, **facts, **more), fitted, next=_following(call, path))
+    return Reply(reply_data(dataset, call, **facts, **more), fitted, next=_following(call, path))
 
 
-def score(call: LearnCall, *, watch: Watch = no_watch) -> "Reply[Score]":
-    """Charge once and score a fitted model on the persons of the dataset, or on those that are held out."""
-    from discreet.learn.heldout.score import score as score_table
-    from discreet.learn.saved import file
+# --- shared with scores ----------------------------------------------------------------------------------------------
 
-    if call.model_file is None or call.metric is None:
-        fix = call.fix("Name both:", model_file=call.model_file or UNKNOWN, metric=call.metric or "accuracy")
-        raise BadValue("A score needs a model and a metric.", "Give the file of a model, and --metric.", fix)
-    require_other(ModelCall(call.model_file, output=call.output))
-    fitted = file.read(call.model_file)
-    with open_called(call) as dataset:
-        _require_price(call)
-        held_out = None if call.test is None else _parts(dataset, call.test)[1]
-        with watch() as progress, _affordable(call, None):
-            value = score_table(
-                dataset.table,
-                fitted,
-                metric=call.metric,
-                epsilon=call.epsilon,
-                where=held_out,
-                positive=call.positive,
-                max_rows=call.rows,
-                level=call.level,
-                analyst=call.analyst,
-                progress=progress,
-            )
-        remaining = dataset.table.remaining(call.analyst)
-    return Reply(_data(dataset, call, **value.to_json(), remaining=remaining), value)
+
+def call_fix(call: Any, words: str, more: Mapping[str, Any]) -> Fix:
+    """A call as a fix, with `more` in place of its own arguments."""
+    names = [field.name for field in fields(call) if field.name not in _NOT_IN_FIXES]
+    return Fix(words, call.verb, {name: getattr(call, name) for name in names} | dict(more))
+
+
+def rows_of_a_unit(max_rows: str | None) -> int:
+    """How many rows of a unit count."""
+    return 1 if max_rows is None else amounts.whole(max_rows, "max-rows", 1, _MOST_ROWS, such_as=2)
+
+
+def parts(dataset: "Dataset", test: str) -> "tuple[UnitIn, UnitIn]":
+    """The persons to train on, and those that are held out."""
+    train, held_out = dataset.split(test=test)
+    return train.where, held_out.where
+
+
+def require_price(call: Any) -> None:
+    """Refuses a call without a price; the fix is the same call with one."""
+    if call.epsilon is None and getattr(call, "rho", None) is None:
+        options = "--eps or --rho says" if hasattr(call, "rho") else "--eps says"
+        fix = replace(call, epsilon="1").fix("Say what to spend:")
+        raise BadValue("There is no price.", f"{options} what it may cost.", fix)
+
+
+def reply_data(dataset: "Dataset", call: Any, **more: Any) -> dict[str, Any]:
+    """What programs read of a reply about that dataset."""
+    rehearsed = {"rehearsal": True} if call.rehearse else {}
+    return envelope(dataset=dataset.table.schema.name, **more, **rehearsed)
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------
@@ -163,26 +155,14 @@ def _learning(dataset: "Dataset", call: LearnCall) -> "Learning":
     if names is not None and "" in names:
         fix_text = "Write, for example: --features age,region"
         raise bad("features", "must name columns, with commas between", call.features, fix_text)
-    where = None if call.test is None else _parts(dataset, call.test)[0]
-    task = learning(dataset.table, learner, call.target, names, max_rows=call.rows, where=where)
-    _require_price(call)
+    where = None if call.test is None else parts(dataset, call.test)[0]
+    task = learning(dataset.table, learner, call.target, names, max_rows=rows_of_a_unit(call.max_rows), where=where)
+    require_price(call)
     return task
 
 
-def _parts(dataset: "Dataset", test: str) -> "tuple[UnitIn, UnitIn]":
-    """The persons to train on, and those that are held out."""
-    train, held_out = dataset.split(test=test)
-    return train.where, held_out.where
-
-
-def _require_price(call: LearnCall) -> None:
-    if call.epsilon is None and call.rho is None:
-        fix = replace(call, epsilon="1").fix("Say what to spend:")
-        raise BadValue("There is no price.", "--eps or --rho says what it may cost.", fix)
-
-
 @contextlib.contextmanager
-def _affordable(call: LearnCall, learning: "Learning | None") -> Iterator[None]:
+def _affordable(call: LearnCall, learning: "Learning") -> Iterator[None]:
     """Refuse what exceeds the budget with the call that still fits."""
     try:
         yield
@@ -193,14 +173,14 @@ def _affordable(call: LearnCall, learning: "Learning | None") -> Iterator[None]:
         raise error.with_fix((cheaper.fix("Spend less:"), RAISE)) from None
 
 
-def _cheaper(learning: "Learning | None", call: LearnCall, remaining: Fraction) -> LearnCall | None:
+def _cheaper(learning: "Learning", call: LearnCall, remaining: Fraction) -> LearnCall | None:
     """The same call at a price that fits; None if there is none."""
     from discreet.ledger.refusal import down
 
     for share in _SHARES:
         epsilon = Fraction(down(remaining * share))
         offer = replace(call, epsilon=down(epsilon), rho=None)
-        if epsilon > 0 and (learning is None or _fits(learning, offer)):
+        if epsilon > 0 and _fits(learning, offer):
             return offer
     return None
 
@@ -221,8 +201,3 @@ def _following(call: LearnCall, path: Path) -> tuple[Fix, ...]:
         Fix("Next:", "learn verify", {**file, "charged_to": str(call.metadata)}),
         Fix("Next:", "learn predict", {**file, "rows_file": UNKNOWN}),
     )
-
-
-def _data(dataset: "Dataset", call: LearnCall, **parts: Any) -> dict[str, Any]:
-    rehearsed = {"rehearsal": True} if call.rehearse else {}
-    return envelope(dataset=dataset.table.schema.name, **parts, **rehearsed)

@@ -53,7 +53,7 @@ def predict(call: ModelCall) -> Reply[Predictions]:
     require_other(call)
     fit = file.read(call.model_file)
     subject = fit.plan.subject
-    scores = fit.model.scores(subject.encoded(read_rows(call.rows_file, subject)))
+    scores = fit.scores(subject.encoded(read_rows(call.rows_file, subject)))
     predictions = _predictions(fit, scores)
     rows = [dict(zip(predictions.header, row, strict=True)) for row in predictions.rows]
     data = _data(call, fit, rows=rows, caveats=["A prediction tells of people with the same features, not of one."])

@@ -7,7 +7,7 @@ from rows, and no error depends on a cell.
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import NotFittedError
 
-from discreet.learn.estimators.checks import aligned_columns, fitted_columns, target_of
+from discreet.errors import bad_private
+from discreet.learn.estimators.checks import aligned_columns, fitted_columns, target_cells, target_of
 from discreet.learn.estimators.state import require_ledger, restored, stored_state
 from discreet.learn.fit import Fit, fit_arrays
 from discreet.learn.input.arrays import ArrayFacts, subject_of_arrays
@@ -95,7 +96,17 @@ class Estimator(ABC, BaseEstimator):  # type: ignore[misc]
 
     def _scores(self, X: Any) -> Floats:
         fit = self._own_fit()
-        return fit.model.scores(fit.plan.subject.encoded(aligned_columns(self, fit, X)))
+        return fit.scores(fit.plan.subject.encoded(aligned_columns(self, fit, X)))
+
+    def _exact_score(self, X: Any, y: Any, sample_weight: Any, metric: Callable[..., float]) -> float:
+        """The metric on the rows that have a target, exactly."""
+        (target, has_target), predicted = target_cells(self._own_fit(), y), self.predict(X)
+        weights = np.ones(len(target)) if sample_weight is None else np.asarray(sample_weight)
+        if not len(target) == len(predicted) == len(weights):
+            raise bad_private("X, y and sample_weight", "must have one length", "Hand over one target a row.")
+        if not has_target.any():
+            raise bad_private("y", "must hold a target", "Hand over classes or numbers that the model can predict.")
+        return float(metric(target[has_target], predicted[has_target], sample_weight=weights[has_target]))
 
     # --- copies ------------------------------------------------------------------------------------------------------
 
@@ -155,6 +166,12 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         best = np.argmax(self._scores(X), axis=1)
         return self.classes_[best]
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy on rows of your own, exact and charged nowhere; rows without a class do not count."""
+        from sklearn.metrics import accuracy_score
+
+        return self._exact_score(X, y, sample_weight, accuracy_score)
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Regressor(RegressorMixin, Estimator):  # type: ignore[misc]
@@ -166,6 +183,15 @@ class Regressor(RegressorMixin, Estimator):  # type: ignore[misc]
         return ArrayFacts(self.bounds, self.values, None, self.target_bounds, str(self.relation), self.max_rows)
 
     def predict(self, X: Any) -> Floats:
-        """The predicted number of each row."""
+        """The predicted number of each row, within the bounds of the target."""
         scores: Floats = self._scores(X)[:, 0]
         return scores
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² on rows of your own, exact and charged nowhere; rows without a number do not count.
+
+        Numbers beyond the bounds of the target count as the nearer end, as on a dataset.
+        """
+        from sklearn.metrics import r2_score
+
+        return self._exact_score(X, y, sample_weight, r2_score)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from discreet.errors import bad
 from discreet.learn.fit import Fit
 from discreet.learn.input.arrays import columns_of
+from discreet.ndarrays import Bools
 
 
 def fitted_columns(estimator: Any, X: Any) -> dict[str, Any]:
@@ -63,6 +64,16 @@ def target_of(y: Any) -> Any:
     if getattr(y, "ndim", None) == 1:
         return y
     return column_or_1d(np.asarray(y), warn=True)
+
+
+def target_cells(fit: Fit, y: Any) -> tuple[Any, Bools]:
+    """The class or the number of each row, as a table has it, and whether it has one; unknown classes are none."""
+    target = fit.plan.subject.target
+    encoded = target.encoded(target_of(y))
+    if target.is_number:
+        return encoded, ~np.isnan(encoded)
+    codes = target.codes(encoded, 2)
+    return np.array(fit.plan.subject.classes)[codes], codes >= 0
 
 
 def _columns(X: Any) -> dict[str, Any]:

@@ -5,40 +5,31 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.engine.protocol import Progress
-from discreet.errors import bad
-from discreet.learn.heldout.group_rates import RATES, Group, cells_of, gap_of, group_counts, group_of
-from discreet.learn.heldout.interval import Estimate
-from discreet.learn.heldout.score import PERSONS, POPULATION, caveats
-from discreet.learn.heldout.trial import Scored, require_class, trial_of
-from discreet.learn.heldout.trial_gate import Measured, measure
+from discreet.learn.heldout.group_rates import RATES, Group, cells_of, gap_of, group_counts, group_of, rate_moe
+from discreet.learn.heldout.interval import Estimate, count_estimate
+from discreet.learn.heldout.trial import Scored, Trial, require_class
+from discreet.learn.heldout.trial_gate import Measured
+from discreet.learn.heldout.trial_plan import Outcome, TrialOptions, TrialPlan
+from discreet.learn.heldout.trial_quote import TrialQuote, noise_words, planned_law, quote_of, size_of
 from discreet.ndarrays import Ints
-from discreet.query.explain import unit
-from discreet.query.nodes import Expr
 from discreet.table import Table
 from discreet.terms import price_text
 
 _WORDS = {
-    "accuracy": "persons are predicted right",
-    "tpr": "persons with {positive} are found",
-    "fpr": "persons without {positive} are taken for one",
+    "accuracy": ("", "predicted right"),
+    "tpr": (" with {positive}", "predicted so"),
+    "fpr": (" without {positive}", "predicted to have it"),
 }
 
 
 @dataclass(frozen=True)
-class Fairness:
+class Fairness(Outcome):
     """Rates of each group, and the largest gap of each rate; all from one release of noisy counts."""
 
     by: str
     positive: str
     groups: tuple[Group, ...]
     gaps: Mapping[str, Estimate]
-    level: float
-    of: str
-    model: str
-    caveats: tuple[str, ...]
-    cost: dict[str, str | None]
-    receipt: str
-    is_replayed: bool
 
     def to_json(self) -> dict[str, Any]:
         """All of it as JSON."""
@@ -47,22 +38,23 @@ class Fairness:
             "positive": self.positive,
             "groups": [group.to_json() for group in self.groups],
             "gaps": {name: gap.to_json() for name, gap in self.gaps.items()},
-            "level": self.level,
-            "of": self.of,
-            "model": self.model,
-            "caveats": list(self.caveats),
-            "cost": self.cost,
-            "receipt": self.receipt,
-            "replayed": self.is_replayed,
+            **self.outcome_json(),
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.model}, by {self.by}; intervals hold {100 * self.level:g} times in 100 each."]
+        lines = [f"{self.model}, by {self.by}; intervals hold {self.often} each."]
         for group in self.groups:
-            lines.append(f"{self.by} {group.name}: about {group.persons.value:,.0f} persons.")
-            lines += [f"  {_sentence(name, getattr(group, name), self.positive)}" for name in RATES]
+            lines.append(f"{self.by} {group.name}: about {group.persons.value:,.0f} {self.noun}.")
+            lines += [f"  {self._sentence(name, getattr(group, name))}" for name in RATES]
         lines += [f"The gap of {name} between groups is {_points(self.gaps[name])}." for name in RATES]
-        return "\n".join([*lines, *self.caveats, f"It cost {price_text(self.cost)}; receipt {self.receipt}."])
+        return "\n".join([*lines, *self.closing_lines()])
+
+    def _sentence(self, name: str, rate: Estimate) -> str:
+        whom, verb = (words.format(positive=self.positive) for words in _WORDS[name])
+        if rate.value is None:
+            return f"How many {self.noun}{whom} are {verb} cannot be told: there are too few for this noise."
+        low, high = (f"{100 * end:.1f}" for end in (rate.low, rate.high))
+        return f"Of 100 {self.noun}{whom} {100 * rate.value:.1f} are {verb} ({low} to {high})."
 
     def plot(self) -> Any:
         """The rates of every group with their intervals."""
@@ -74,18 +66,8 @@ class Fairness:
             for group in self.groups
             if (rate := getattr(group, name)).value is not None
         ]
-        title = f"{self.model}, by {self.by}"
-        caption = f"Intervals hold {100 * self.level:g} times in 100 each. {price_text(self.cost)}."
-        return points_picture(marks, title=title, measure="share", caption=caption)
-
-
-def _sentence(name: str, rate: Estimate, positive: str) -> str:
-    words = _WORDS[name].format(positive=positive)
-    if rate.value is None:
-        return f"How many {words} cannot be told: there are too few for this noise."
-    low, high = (f"{100 * end:.1f}" for end in (rate.low, rate.high))
-    whom, verb = words.split(" are ")
-    return f"Of 100 {whom} {100 * rate.value:.1f} are {verb} ({low} to {high})."
+        caption = f"Intervals hold {self.often} each. {price_text(self.cost)}."
+        return points_picture(marks, title=f"{self.model}, by {self.by}", measure="share", caption=caption)
 
 
 def _points(gap: Estimate) -> str:
@@ -99,47 +81,55 @@ def fairness(
     *,
     by: str,
     epsilon: Any,
-    where: Expr | None = None,
-    target: str | None = None,
-    positive: Any = None,
-    max_rows: Any = 1,
-    level: Any = None,
-    of: str = PERSONS,
-    analyst: str | None = None,
     progress: Progress | None = None,
+    **options: Any,
 ) -> Fairness:
-    """Count each group's right and wrong predictions: charged once, and free whenever the same is asked again."""
-    trial = trial_of(table.schema, model, target=target, max_rows=max_rows, where=where, by=by)
-    place, classes = require_class(trial, positive), len(trial.classes)
-    if of not in (PERSONS, POPULATION):
-        raise bad("of", "must be persons or population", of, "Give of='persons'.")
-    terms = table.terms(epsilon, 0, level)
-    names = [str(value) for value in (trial.by.values if trial.by is not None else None) or ()]
+    """Count each group's right and wrong predictions: charged once, and free whenever the same is asked again.
 
-    def counts(scored: Scored) -> Ints:
-        return group_counts(scored, len(names), classes, place)
-
-    title = f"{trial.fit.facts.learner} for {trial.target.name}"
-    measured = Measured("fairness", {"positive": place}, counts, 1, 1, f"rates of {title} by {by}")
-    counted = measure(table, trial, measured, terms, analyst=analyst, progress=progress)
-    cells = counted.numbers.reshape(len(names), cells_of(classes))
-    scale, drawn = float(counted.noise.scale), float(trial.max_rows if of == POPULATION else 0)
+    `options` are those of `TrialOptions`.
+    """
+    plan, place, names = _plan(table, model, by, epsilon, TrialOptions(**options))
+    counted = plan.count(progress)
+    law, level = plan.law(counted.noise), plan.terms.level
+    cells = counted.numbers.reshape(len(names), -1)
+    drawn = float(law.rows if law.is_population else 0)
     groups, at_once = (
-        [group_of(name, own, scale=scale, level=each, drawn=drawn) for name, own in zip(names, cells, strict=True)]
-        for each in (terms.level, 1 - (1 - terms.level) / len(names))
+        [group_of(name, own, scale=law.scale, level=each, drawn=drawn) for name, own in zip(names, cells, strict=True)]
+        for each in (level, 1 - (1 - level) / len(names))
     )
-    about = "the noise and who was drawn" if of == POPULATION else "the noise alone: they are about these persons"
     result = Fairness(
-        by,
-        str(trial.classes[place]),
-        tuple(groups),
-        {name: gap_of([getattr(group, name) for group in at_once]) for name in RATES},
-        float(terms.level),
-        of,
-        title,
-        (f"Intervals cover {about}.", *caveats(trial), f"Rows without {by} do not count."),
-        terms.cost_json(table.schema.relation, unit(table.schema)),
-        counted.receipt,
-        counted.is_replayed,
+        by=by,
+        positive=str(plan.trial.classes[place]),
+        groups=tuple(groups),
+        gaps={name: gap_of([getattr(group, name) for group in at_once]) for name in RATES},
+        **plan.outcome(counted, f"Rows without {by} do not count."),
     )
     return table.stamped(result)
+
+
+def quote_fairness(
+    table: Table, model: Any, *, by: str, epsilon: Any, at_size: Any = None, **options: Any
+) -> TrialQuote:
+    """What these rates would cost, and their ± where each is about `at_size` persons; free, and no row is read."""
+    plan, _, names = _plan(table, model, by, epsilon, TrialOptions(**options))
+    law, size, cells = planned_law(plan), size_of(plan, at_size, len(names)), cells_of(len(plan.trial.classes))
+    radius = count_estimate(0, scale=law.scale, numbers=cells, level=law.level).high
+    noise = noise_words(plan, len(names) * cells, radius, f"each {by} has")
+    moe = {name: None if size is None else rate_moe(name, size, cells, law) for name in RATES}
+    return quote_of(plan, noise, size, moe)
+
+
+def _plan(table: Table, model: Any, by: str, epsilon: Any, options: TrialOptions) -> tuple[TrialPlan, int, list[str]]:
+    """The plan, the place of the class that counts as positive, and the groups."""
+    trial = options.trial(table, model, by)
+    place, names = require_class(trial, options.positive), _group_names(trial)
+
+    def counts(scored: Scored) -> Ints:
+        return group_counts(scored, len(names), len(trial.classes), place)
+
+    measured = Measured("fairness", {"positive": place}, counts, 1, 1, f"rates of {trial.title} by {by}")
+    return TrialPlan(table, trial, measured, table.terms(epsilon, 0, options.level), options), place, names
+
+
+def _group_names(trial: Trial) -> list[str]:
+    return [str(value) for value in (trial.by.values if trial.by is not None else None) or ()]

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.learn.heldout.interval import Estimate, count_estimate, share_estimate
+from discreet.learn.heldout.interval import Estimate, Law, count_estimate, share_estimate, share_moe
 from discreet.learn.heldout.trial import Scored
 from discreet.ndarrays import Ints
 
@@ -57,15 +57,31 @@ class Group:
 def group_of(name: str, noisy: Ints, *, scale: float, level: Fraction, drawn: float = 0.0) -> Group:
     """The rates of a group from the noisy counts of its cells."""
 
-    def rate(yes: Sequence[int], no: Sequence[int]) -> Estimate:
-        numbers = len(yes), len(no)
-        both = int(noisy[list(yes)].sum()), int(noisy[list(no)].sum())
-        return share_estimate(*both, scale=scale, level=level, numbers=numbers, drawn=drawn)
+    def rate(name: str) -> Estimate:
+        yes, no = _sides(name, len(noisy))
+        both = int(noisy[yes].sum()), int(noisy[no].sum())
+        return share_estimate(*both, scale=scale, level=level, numbers=(len(yes), len(no)), drawn=drawn)
 
-    rest = [RIGHT, CONFUSED][: len(noisy) - RIGHT]
-    wrong = [MISSED, ALARM, *rest[1:]]
     persons = count_estimate(int(noisy.sum()), scale=scale, numbers=len(noisy), level=level)
-    return Group(name, persons, rate([FOUND, RIGHT], wrong), rate([FOUND], [MISSED]), rate([ALARM], rest))
+    return Group(name, persons, *(rate(name) for name in RATES))
+
+
+def rate_moe(name: str, size: int, cells: int, law: Law) -> float:
+    """About the ± of a rate of so many, where a group has so many cells."""
+    yes, no = _sides(name, cells)
+    drawn = float(law.rows if law.is_population else 0)
+    return share_moe(size, scale=law.scale, level=law.level, numbers=(len(yes), len(no)), drawn=drawn)
+
+
+def _sides(name: str, cells: int) -> tuple[list[int], list[int]]:
+    """The cells that a rate is the share of, and those that it leaves."""
+    rest = [RIGHT, CONFUSED][: cells - RIGHT]
+    sides = {
+        "accuracy": ([FOUND, RIGHT], [MISSED, ALARM, *rest[1:]]),
+        "tpr": ([FOUND], [MISSED]),
+        "fpr": ([ALARM], rest),
+    }
+    return sides[name]
 
 
 def gap_of(rates: Sequence[Estimate]) -> Estimate:

@@ -39,6 +39,17 @@ class Estimate:
         return {"value": self.value, "low": self.low, "high": self.high}
 
 
+@dataclass(frozen=True)
+class Law:
+    """The noise of the counts: its scale and variance, the level that is asked for, and what the interval is about."""
+
+    scale: float
+    variance: float
+    level: Fraction
+    is_population: bool = False
+    rows: int = 1  # of one person at most
+
+
 def width_factor(level: Fraction) -> float:
     """How many standard deviations hold a sum of Laplace noises, each with any factor, as often as the level says.
 
@@ -68,18 +79,41 @@ def share_estimate(
     With `drawn` it is about the population: the variance of T is larger by drawn·(yes + no)·p·(1 − p), which holds for
     persons drawn independently who each add up to `drawn` steps.
     """
-    total, factor = yes + no, width_factor(level)
+    total = yes + no
 
     def accepts(shares: Floats) -> Bools:
-        rest = 1 - shares
-        noise = 2 * scale**2 * (numbers[0] * rest**2 + numbers[1] * shares**2)
-        spread = factor * np.sqrt(noise + drawn * max(total, 0) * shares * rest)
-        rounding = (numbers[0] * rest + numbers[1] * shares) / 2
-        accepted: Bools = np.abs(yes - shares * total) <= spread + rounding
+        radii = _share_radii(shares, total, scale=scale, level=level, numbers=numbers, drawn=drawn)
+        accepted: Bools = np.abs(yes - shares * total) <= radii
         return accepted
 
     value = min(max(yes / total, 0.0), 1.0) if total > 0 else None
     return estimate_of(value, *hull(accepts, value))
+
+
+def share_moe(
+    total: int,
+    *,
+    scale: float,
+    level: Fraction,
+    numbers: tuple[int, int] = (1, 1),
+    drawn: float = 0.0,
+    highest: float = 1.0,
+) -> float:
+    """About the ± of a share of so many, at the share up to `highest` where it is widest; at most 1."""
+    shares = np.linspace(0.0, highest, _POINTS)
+    radii = _share_radii(shares, total, scale=scale, level=level, numbers=numbers, drawn=drawn)
+    return min(float(radii.max()) / total, 1.0)
+
+
+def _share_radii(
+    shares: Floats, total: int, *, scale: float, level: Fraction, numbers: tuple[int, int], drawn: float
+) -> Floats:
+    """r(p) for each of the shares."""
+    rest = 1 - shares
+    noise = 2 * scale**2 * (numbers[0] * rest**2 + numbers[1] * shares**2)
+    spread = width_factor(level) * np.sqrt(noise + drawn * max(total, 0) * shares * rest)
+    radii: Floats = spread + (numbers[0] * rest + numbers[1] * shares) / 2
+    return radii
 
 
 def estimate_of(value: float | None, low: float, high: float) -> Estimate:

@@ -12,7 +12,6 @@ So one unit moves all of them by a public l1, whatever the model says.  Proof pa
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from math import sqrt
 from typing import Protocol
 
@@ -21,23 +20,12 @@ import numpy as np
 from discreet import amounts
 from discreet.errors import bad
 from discreet.learn.heldout import auc
-from discreet.learn.heldout.interval import Estimate, count_estimate, share_estimate, width_factor
+from discreet.learn.heldout.interval import Estimate, Law, count_estimate, share_estimate, share_moe, width_factor
 from discreet.learn.heldout.trial import Scored, Trial, require_class
 from discreet.ndarrays import Floats, Ints
 
 STEPS = 2**14  # of a loss of 1, and of a square of 1
 LONGEST_LOSS = 7
-
-
-@dataclass(frozen=True)
-class Law:
-    """The noise of the counts: its scale and variance, the level that is asked for, and what the interval is about."""
-
-    scale: float
-    variance: float
-    level: Fraction
-    is_population: bool = False
-    rows: int = 1  # of one person at most
 
 
 class Metric(Protocol):
@@ -67,6 +55,9 @@ class Metric(Protocol):
     def persons(self, noisy: Ints, law: Law) -> Estimate:
         """How many rows counted."""
 
+    def moe(self, size: int, law: Law) -> float | None:
+        """About the ± of the metric where so many rows count; None where that depends on more."""
+
 
 @dataclass(frozen=True)
 class Accuracy:
@@ -90,6 +81,10 @@ class Accuracy:
     def persons(self, noisy: Ints, law: Law) -> Estimate:
         """As `Metric.persons`."""
         return _persons(noisy, law, self.norm)
+
+    def moe(self, size: int, law: Law) -> float | None:
+        """As `Metric.moe`."""
+        return _share_moe(size, law, self.norm)
 
 
 @dataclass(frozen=True)
@@ -119,6 +114,10 @@ class LogLoss:
     def persons(self, noisy: Ints, law: Law) -> Estimate:
         """As `Metric.persons`."""
         return _persons(noisy, law, self.norm)
+
+    def moe(self, size: int, law: Law) -> float | None:
+        """As `Metric.moe`: of a loss of at most 1; a coin has one of 0.69."""
+        return _share_moe(size, law, self.norm, 1 / LONGEST_LOSS) * LONGEST_LOSS
 
 
 @dataclass(frozen=True)
@@ -163,6 +162,15 @@ class Auc:
         """As `Metric.persons`."""
         return _persons(noisy, law, self.norm)
 
+    def moe(self, size: int, law: Law) -> float | None:
+        """As `Metric.moe`: of two classes of one size whose scores all lie in the middle, where noise tells much."""
+        middle = np.zeros(self.length, dtype=np.int64)
+        middle[[self.bins // 2, self.bins + self.bins // 2]] = (size + 1) // 2, max(size // 2, 1)
+        estimate = auc.auc_estimate(
+            middle, variance=law.variance, level=law.level, is_population=law.is_population, rows=law.rows
+        )
+        return (estimate.high - estimate.low) / 2
+
 
 @dataclass(frozen=True)
 class RSquared:
@@ -176,7 +184,7 @@ class RSquared:
     def require(self, trial: Trial) -> None:
         """As `Metric.require`."""
         if not trial.target.is_number:
-            raise bad("metric", "must be one of classes: accuracy, auc or log_loss", "r2", "Ask for another.")
+            raise bad("metric", "must be one of classes: accuracy, auc or log_loss", "r2", "Name another.")
 
     def counts(self, scored: Scored) -> Ints:
         """As `Metric.counts`."""
@@ -212,6 +220,10 @@ class RSquared:
         """As `Metric.persons`."""
         return _persons(noisy[:2], law, STEPS)
 
+    def moe(self, size: int, law: Law) -> float | None:
+        """As `Metric.moe`: it depends on how far the target spreads."""
+        return None
+
     def _scaled(self, numbers: Floats) -> Floats:
         scaled: Floats = np.clip(np.nan_to_num((numbers - self.low) / (self.high - self.low), nan=0.5), 0.0, 1.0)
         return scaled
@@ -230,8 +242,17 @@ def _both(shares: Floats, norm: int) -> Ints:
 
 
 def _share(noisy: Ints, law: Law, norm: int) -> Estimate:
-    drawn = float(norm * law.rows) if law.is_population else 0.0
-    return share_estimate(int(noisy[0]), int(noisy[1]), scale=law.scale, level=law.level, drawn=drawn)
+    return share_estimate(int(noisy[0]), int(noisy[1]), scale=law.scale, level=law.level, drawn=_drawn_steps(law, norm))
+
+
+def _share_moe(size: int, law: Law, norm: int, highest: float = 1.0) -> float:
+    drawn = _drawn_steps(law, norm)
+    return share_moe(size * norm, scale=law.scale, level=law.level, drawn=drawn, highest=highest)
+
+
+def _drawn_steps(law: Law, norm: int) -> float:
+    """What `share_estimate` takes as `drawn`."""
+    return float(norm * law.rows) if law.is_population else 0.0
 
 
 def _persons(noisy: Ints, law: Law, norm: int) -> Estimate:
@@ -241,7 +262,7 @@ def _persons(noisy: Ints, law: Law, norm: int) -> Estimate:
 
 def _require_classes(trial: Trial) -> None:
     if len(trial.classes) < 2:
-        raise bad("metric", "must be r2 for a model that predicts a number", "one of classes", "Give metric='r2'.")
+        raise bad("metric", "must be r2 for a model that predicts a number", "one of classes", "Name r2.")
 
 
 NAMES: Mapping[str, str] = {"accuracy": "accuracy", "auc": "AUC", "log_loss": "log loss", "r2": "R²"}
@@ -263,6 +284,6 @@ def metric_of(name: object, trial: Trial, positive: object = None, bins: object 
         case "r2":
             metric = RSquared(0.0, 1.0)
         case _:
-            raise bad("metric", f"must be one of {', '.join(NAMES)}", name, "Give, for example, metric='auc'.")
+            raise bad("metric", f"must be one of {', '.join(NAMES)}", name, "Name one of these.")
     metric.require(trial)
     return metric

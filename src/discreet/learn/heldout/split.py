@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from discreet import amounts
 from discreet.errors import bad
-from discreet.learn.heldout.fairness import Fairness, fairness
-from discreet.learn.heldout.score import Score, score
+from discreet.learn.heldout.fairness import Fairness, fairness, quote_fairness
+from discreet.learn.heldout.score import Score, quote_score, score
+from discreet.learn.heldout.trial import unit_plural
+from discreet.learn.heldout.trial_quote import TrialQuote
 from discreet.query.nodes import UnitIn
 from discreet.relation import Relation
 from discreet.table import Table
@@ -47,9 +49,17 @@ class Side:
         """How well a fitted model predicts these persons: accuracy, auc, log_loss or r2, charged once."""
         return score(self.table, model, metric=metric, epsilon=epsilon, where=self.where, **options)
 
+    def quote_score(self, model: Any, *, metric: str, epsilon: Any, **options: Any) -> TrialQuote:
+        """What that score would cost, and its ± for `at_size` persons; free."""
+        return quote_score(self.table, model, metric=metric, epsilon=epsilon, where=self.where, **options)
+
     def fairness(self, model: Any, *, by: str, epsilon: Any, **options: Any) -> Fairness:
         """How well it predicts each group of these persons, charged once."""
         return fairness(self.table, model, by=by, epsilon=epsilon, where=self.where, **options)
+
+    def quote_fairness(self, model: Any, *, by: str, epsilon: Any, **options: Any) -> TrialQuote:
+        """What these rates would cost, and their ± for `at_size` persons each; free."""
+        return quote_fairness(self.table, model, by=by, epsilon=epsilon, where=self.where, **options)
 
     def __repr__(self) -> str:
         own = "alone" if self.table.schema.relation is Relation.ADD_REMOVE else "as to the whole table"
@@ -65,5 +75,6 @@ def split(table: Table, test: Any) -> tuple[Side, Side]:
     if _FINEST % share.denominator:
         raise bad("test", "must have at most six decimals", test, 'Give, for example, test="0.2".')
     cut = 1 - share
-    training = Side(table, "training persons", UnitIn(Fraction(0), cut))
-    return training, Side(table, "held-out persons", UnitIn(cut, Fraction(1)))
+    units = unit_plural(table.schema)
+    training = Side(table, f"training {units}", UnitIn(Fraction(0), cut))
+    return training, Side(table, f"held-out {units}", UnitIn(cut, Fraction(1)))

@@ -4,7 +4,7 @@ All that is refused is refused from arguments and public facts, when the trial i
 behind the gate until a metric has made counts of it and these have noise.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,6 +18,7 @@ from discreet.kernel.rows import UnitRows
 from discreet.learn.fit import Fit
 from discreet.learn.input.column import ModelColumn, model_column
 from discreet.ndarrays import Floats, Ints
+from discreet.query.explain import unit
 from discreet.query.nodes import Expr, UnitIn
 from discreet.relation import Relation
 from discreet.schema import Schema
@@ -62,6 +63,23 @@ class Trial:
         used = (*self.features, self.target, *(() if self.by is None else (self.by,)))
         return list(dict.fromkeys(column.column for column in used))
 
+    @property
+    def title(self) -> str:
+        """The model as people call it, and what it predicts."""
+        return f"{self.fit.facts.title} for {self.target.name}"
+
+    @property
+    def noun(self) -> str:
+        """The word for what is counted, such as persons."""
+        return unit_plural(self.schema) if self.max_rows == 1 else "rows"
+
+    def words(self) -> tuple[str, ...]:
+        """Whom the model was trained on, who counts, and with which rows, in sentences."""
+        rows = "its first row" if self.max_rows == 1 else f"its first {self.max_rows} rows"
+        counts = f"Each {unit(self.schema)} counts with {rows} by a keyed hash." if self.schema.max_rows > 1 else ""
+        missing = f"Rows without {self.target.name} do not count."
+        return tuple(sentence for sentence in (self.knowledge, counts, missing) if sentence)
+
     def sensitivity(self, norm: int, touched: int) -> Sensitivity:
         """How far one unit moves numbers to which each row adds amounts of 0 or more, `norm` in all, to so many."""
         cells, size = self.max_rows * touched, self.max_rows * norm
@@ -81,7 +99,7 @@ class Trial:
             for own, their in zip(self.features, theirs, strict=True)
         }
         width, size = max(len(self.classes), 1), int(counts.sum())
-        scores = self.fit.model.scores(encoded) if size else np.zeros((0, width))
+        scores = self.fit.scores(encoded) if size else np.zeros((0, width))
         if scores.shape != (size, width):
             raise ValueError
         group = np.full(size, -1) if self.by is None else self.by.codes(cells[self.by.column], 2)
@@ -94,12 +112,22 @@ class Trial:
     @cached_property
     def knowledge(self) -> str:
         """What is known of the persons that the model was trained on, in a sentence."""
-        subject = self.fit.plan.subject
+        subject, units = self.fit.plan.subject, unit_plural(self.schema)
         if not _is_same_table(subject.schema, self.schema):
-            return "The model was trained on another table; whether these persons were in it is not known here."
+            return f"The model was trained on another table; whether these {units} were in it is not known here."
         if are_apart(subject.where, self.where):
-            return "The model was not trained on these persons."
-        return "The model was trained on persons among these, so it looks better here than on others."
+            return f"The model was not trained on these {units}."
+        return f"The model was trained on {units} among these, so it looks better here than on others."
+
+
+def unit_plural(schema: Schema) -> str:
+    """What several of those who are protected are called: by the unit's key where that is a word, else units."""
+    word = unit(schema).casefold().removesuffix("_id")
+    if not (word.isascii() and word.isalpha() and (len(word) > 3 or schema.unit is None)):
+        return "units"
+    if word.endswith(("s", "x", "ch", "sh")):
+        return f"{word}es"
+    return f"{word[:-1]}ies" if word.endswith("y") and word[-2] not in "aeiou" else f"{word}s"
 
 
 def _is_same_table(model: Schema, table: Schema) -> bool:
@@ -133,25 +161,47 @@ def trial_of(
 ) -> Trial:
     """The trial of a model on a table; refused where a column is missing or of another kind than the model's.
 
-    Columns are found by the model's names for them; `target` names the one that the model calls otherwise.
+    Columns are looked up by the model's names for them; `target` names the one that the model calls otherwise.
     """
     fit = getattr(model, "fit_", model)
     if not isinstance(fit, Fit):
         raise bad("model", "must be a fitted estimator of dp.learn", type(model).__name__, "Fit it first.")
     subject = fit.plan.subject
-    features = tuple(_like(schema, feature) for feature in subject.features)
-    goal = _like(schema, subject.target, target)
+    _require_names(schema, [feature.name for feature in subject.features])
+    features = tuple(_like(schema, feature, feature.name) for feature in subject.features)
+    goal = _like(schema, subject.target, _target_name(schema, subject.target.name, target))
     if sorted(map(str, goal.values or ())) != sorted(map(str, subject.classes)):
-        raise bad("target", "must have the classes of the model", goal.values, "Score a model of this target.")
+        classes = ", ".join(map(str, subject.classes)) or "none"
+        rule = f"must have the classes of the model, which are {classes}"
+        raise bad("target", rule, goal.values or goal.name, "Name the column that the model predicts.")
     rows = amounts.count(max_rows, "max_rows", 1, schema.max_rows if schema.unit is not None else 1)
     return Trial(fit, schema, features, goal, rows, where, None if by is None else _groups(schema, by))
 
 
-def _like(schema: Schema, theirs: ModelColumn, name: str | None = None) -> ModelColumn:
-    """The table's column with the name of the model's, if cells of one can be read as cells of the other."""
-    own = _column(schema, theirs.name, "model") if name is None else _column(schema, name, "target")
+def _require_names(schema: Schema, names: Sequence[str]) -> None:
+    """Refuses a model whose features are no columns of the table, such as one that was fitted to a bare matrix."""
+    missing = next((name for name in names if schema.find(name) is None), None)
+    if missing is None:
+        return
+    if list(names) == [f"x{place}" for place in range(len(names))]:
+        fix = "Fit it to a frame or a dict whose columns are called as those of the table."
+        raise bad("model", "must name its features as the table does; this one was fitted without names", missing, fix)
+    raise _unknown(schema, missing, "model")
+
+
+def _target_name(schema: Schema, name: str, named: str | None) -> str:
+    """The table's name for the target: as the caller names it, else as the model calls it."""
+    if named is None and schema.find(name) is None:
+        fix = "Name the column that it predicts: target=…, --target at the command line."
+        raise bad("target", f"must name a declared column, since none is called {name!r} as in the model", None, fix)
+    return name if named is None else named
+
+
+def _like(schema: Schema, theirs: ModelColumn, name: str) -> ModelColumn:
+    """The table's column of that name, if its cells can be read as cells of the model's column."""
+    own = _column(schema, name, "target")
     if own.is_number != theirs.is_number or own.is_coded != theirs.is_coded:
-        rule = f"must have a column {theirs.name!r} of the kind that it was trained with"
+        rule = f"must have a column {name!r} of the kind that the model was trained with"
         raise bad("table", rule, own.to_json(), "Declare it alike, or train the model on this table.")
     return own
 
@@ -159,7 +209,7 @@ def _like(schema: Schema, theirs: ModelColumn, name: str | None = None) -> Model
 def _groups(schema: Schema, by: Any) -> ModelColumn:
     column = _column(schema, by, "by")
     if column.is_number or not 2 <= len(column.values or ()) <= 100:
-        fix = "Name a column with public values, such as by='sex'."
+        fix = "Name a column with public values, such as sex or region."
         raise bad("by", "must be a column with 2 to 100 public values", by, fix)
     return column
 
@@ -181,11 +231,11 @@ def require_class(trial: Trial, positive: Any) -> int:
     """The place of the class that counts as positive; of two classes the second unless another is named."""
     classes = trial.classes
     if len(classes) < 2:
-        fix = "Score it by metric='r2'."
-        raise bad("model", "must predict classes", "a number", fix)
+        raise bad("model", "must predict classes", "a number", "Score it by r2.")
     if positive is None and len(classes) == 2:
         return 1
-    places: Mapping[Any, int] = {value: place for place, value in enumerate(classes)}
-    if positive is None or positive not in places:
-        raise bad("positive", f"must be one of {', '.join(map(str, classes))}", positive, "Name one of the classes.")
-    return places[positive]
+    texts = [str(value).casefold() if isinstance(value, bool) else str(value) for value in classes]
+    text = str(positive).casefold() if isinstance(classes[0], bool) else str(positive)
+    if positive is None or text not in texts:
+        raise bad("positive", f"must be one of {', '.join(texts)}", positive, "Name one of the classes.")
+    return texts.index(text)

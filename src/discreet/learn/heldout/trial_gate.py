@@ -20,6 +20,7 @@ from discreet.errors import IntegrityError
 from discreet.learn.fit import Fit, price_json
 from discreet.learn.heldout.trial import Scored, Trial
 from discreet.mechanism import additive
+from discreet.mechanism.additive import Additive
 from discreet.ndarrays import Ints
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.query.bound import path
@@ -63,6 +64,11 @@ def digest(fit: Fit) -> str:
     return hashed.hexdigest()
 
 
+def mechanism_of(trial: Trial, measured: Measured, terms: Terms) -> Additive:
+    """The noise that the counts get."""
+    return additive.laplace(trial.sensitivity(measured.norm, measured.touched), terms.epsilon)
+
+
 def measure(
     table: Table,
     trial: Trial,
@@ -73,8 +79,8 @@ def measure(
     progress: Progress | None = None,
 ) -> Counted:
     """Charge, read, predict, count, add noise, store; whatever goes wrong behind the charge has one fixed reply."""
-    sensitivity = trial.sensitivity(measured.norm, measured.touched)
-    mechanism = additive.laplace(sensitivity, terms.epsilon)
+    mechanism = mechanism_of(trial, measured, terms)
+    sensitivity = mechanism.sensitivity
     facts = {
         measured.kind: 1,
         **measured.facts,

@@ -30,6 +30,7 @@ def card_json(fit: Fit) -> dict[str, Any]:
     subject, privacy = fit.plan.subject, fit.privacy
     return {
         "model": fit.facts.learner,
+        "title": fit.facts.title,
         "options": dict(fit.facts.options),
         "target": subject.target.name,
         "features": [feature.name for feature in subject.features],
@@ -85,7 +86,7 @@ def _markdown(facts: dict[str, Any]) -> str:
     price = f"differentially private with {price_text(privacy)} for each {unit}"
     return "\n".join(
         [
-            f"# {markdown(facts['model'])} for {target}",
+            f"# {markdown(facts['title'])} for {target}",
             "",
             f"A model of {target} from {count} feature{'s' * (count > 1)}, {price}.",
             "",
@@ -105,7 +106,7 @@ def _made_lines(facts: dict[str, Any]) -> list[str]:
     privacy = facts["privacy"]
     options = ", ".join(f"{name} = {value}" for name, value in facts["options"].items() if value is not None)
     return [
-        f"Method: {facts['model']}{f' ({options})' if options else ''}.",
+        f"Method: {facts['title']}{f' ({options})' if options else ''}.",
         f"Price: {price_text(privacy)}, neighbours by {privacy['neighbours']}, protecting each {privacy['unit']}.",
         *(f"Measured: {mechanism}." for mechanism in privacy["mechanisms"]),
         f"Arithmetic: {privacy['arithmetic']}.",

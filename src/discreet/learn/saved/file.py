@@ -112,7 +112,8 @@ def require_free(path: Path, *, replace: bool, toml: Path | None = None) -> None
     """Refuses a place where no model may be written."""
     outputs.require_harmless(path, toml)
     if os.path.lexists(path) and not replace:
-        raise bad("output", "must not be there yet", str(path), "Give another name, or replace it.")
+        fix = "Give another name, or let it be replaced: replace=True, --yes at the command line."
+        raise bad("output", "must not be there yet", str(path), fix)
 
 
 def read_bytes(path: Any) -> bytes:
