@@ -29,7 +29,7 @@ from discreet.request import Request
 from discreet.table import Table
 from discreet.terms import Terms
 
-PROOF = "learn/score.md"
+PROOF = "learn/heldout/score.md"
 
 
 @dataclass(frozen=True)
