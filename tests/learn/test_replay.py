@@ -55,13 +55,13 @@ def test_a_fit_is_replayed_and_its_file_verifies(dataset, tmp_path, name, price)
     task = dataset.learn(kind(**TASKS[name]), target=target, features=FEATURES)
     first = task.fit(**PRICES[price])
     spent = dataset.budget.spent
-    again = task.fit(**PRICES[price])
-    assert again.fit_.is_replayed
+    replayed = task.fit(**PRICES[price])
+    assert replayed.fit_.is_replayed
     assert not first.fit_.is_replayed
     assert dataset.budget.spent == spent
-    assert again.privacy_ == first.privacy_
-    assert np.array_equal(again.predict(X), first.predict(X))
-    saved = again.save(tmp_path / "model.dp")
+    assert replayed.privacy_ == first.privacy_
+    assert np.array_equal(replayed.predict(X), first.predict(X))
+    saved = replayed.save(tmp_path / "model.dp")
     loaded = dp.learn.load(saved)
     assert np.array_equal(loaded.predict(X), first.predict(X))
     assert loaded.privacy_ == first.privacy_
