@@ -534,6 +534,6 @@ def test_models_of_a_matrix_are_refused_with_what_to_do(fitted):
 def test_equal_numbers_at_another_price_are_another_model(fitted):
     """Bins and smoothing follow from the price, so a stored score of the one is none of the other."""
     *_, model, _ = fitted
-    other = replace(model.fit_.plan, tables=replace(model.fit_.plan.tables, price=parse_price(3)))
+    other = replace(model.fit_.plan, price=parse_price(3))
     assert digest(replace(model.fit_, plan=other)) != digest(model.fit_)
     assert digest(replace(model.fit_)) == digest(model.fit_)
