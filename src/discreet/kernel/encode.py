@@ -20,8 +20,8 @@ whole steps that are taken off each column.  A unit counts with its first `rows`
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from math import floor, sqrt
 from typing import Any
 
@@ -45,6 +45,8 @@ _SCALES = ("even", "log")
 MOST_FEATURES, MOST_CELLS = 2**9, 2**16
 FURTHEST_BOUND = 1e100
 EXACT_ROWS = 2**20  # of which 2³³ each add up to at most 2⁵³
+REMEMBERED = 64  # parsed parameters, which a fit needs some ten times in every pass
+_SHAPING = ("features", "intercept", "centre", "norm", "rows")
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,6 +212,10 @@ class Encoding:
     @classmethod
     def parse(cls, public: Public) -> "Encoding":
         """From the parameters `features`, `intercept`, `centre`, `norm` and `rows`."""
+        return _encoding_of(Described.of(public, _SHAPING))
+
+    @classmethod
+    def _parse(cls, public: Public) -> "Encoding":
         described = public["features"]
         if not isinstance(described, list) or not 1 <= len(described) <= MOST_FEATURES:
             raise bad("features", f"must be a list of 1 to {MOST_FEATURES}", type(described).__name__, "List them.")
@@ -271,7 +277,33 @@ def _centre(public: Public, width: int) -> Ints:
         raise bad("centre", rule, getattr(centre, "shape", type(centre).__name__), "Give one a column, in steps.")
     if not within(centre, _TABLE * UNIT):
         raise bad("centre", f"must lie within ± {_TABLE}", "beyond", "Scale the features.")
-    return centre
+    return unchangeable(centre)
+
+
+def unchangeable(numbers: Ints) -> Ints:
+    """A copy that nobody can change: what was parsed is remembered by a description of its numbers."""
+    copy = numbers.copy()
+    copy.flags.writeable = False
+    return copy
+
+
+@dataclass(frozen=True)
+class Described:
+    """Public parameters that are compared by a text of them, so that what was parsed from them is found again."""
+
+    text: str
+    public: Public = field(compare=False, repr=False)
+
+    @classmethod
+    def of(cls, public: Public, names: Sequence[str]) -> "Described":
+        """The parameters of those names, where they are given."""
+        own = {name: public[name] for name in names if name in public}
+        return cls(description_of(own), own)
+
+
+@lru_cache(REMEMBERED)
+def _encoding_of(described: Described) -> Encoding:
+    return Encoding._parse(described.public)
 
 
 def within(steps: Ints, furthest: int) -> bool:
@@ -359,8 +391,7 @@ def _shares(chunk: UnitRows, rows: int) -> Floats:
 
 def design_of(chunk: UnitRows, public: Public, columns: Sequence[str]) -> Design:
     """The encoded chunk; a chunk that is passed over again remembers it."""
-    shaping = [public.get(name) for name in ("features", "intercept", "centre", "norm", "rows")]
-    description = description_of([shaping, list(columns)])
+    description = description_of([{name: public.get(name) for name in _SHAPING}, list(columns)])
     remembered = chunk.remembered.get("design")
     if remembered is None or remembered[0] != description:
         chunk.remembered["design"] = remembered = (description, Design.of(chunk, Encoding.parse(public), columns))
@@ -374,5 +405,7 @@ def description_of(parameters: Any) -> str:
 
 
 def _listing(value: Any) -> Any:
-    """What JSON has no form for: arrays in full, exact numbers as text."""
-    return value.tolist() if isinstance(value, np.ndarray) else str(value)
+    """What JSON has no form for, with its type: a list and an array of equal numbers are not the same."""
+    if isinstance(value, np.ndarray):
+        return [type(value).__name__, value.dtype.str, list(value.shape), value.tobytes().hex()]
+    return f"{type(value).__name__} {value}"
