@@ -1,6 +1,7 @@
 """Fits on neighbouring tables with one history: every step stays within its noise, and every planted bug is found."""
 
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -37,6 +38,8 @@ LEARNERS = {
     "hinge": LinearLearner("hinge", passes=3),
     "class weights": LinearLearner("logistic", passes=3, class_weight=((0, 2.0), (1, 8.0))),
     "huber": LinearLearner("huber", passes=3),
+    "long rows": LinearLearner("logistic", passes=3, rows=10**7),
+    "moments": LinearLearner("huber", rows=10**9),
 }
 COLOURS = ["red", "green", "blue"]
 
@@ -96,7 +99,7 @@ def test_the_noise_of_a_fit_is_not_wider_than_it_must_be():
 def test_all_of_the_price_is_used_and_nothing_beyond():
     """The shares of every learner add up to 1, up to the widening by 2⁻⁴⁰ and twelve digits."""
     price = parse_price(2, "1e-3")
-    for name in ("additive", "logistic", "huber"):
+    for name in ("additive", "logistic", "huber", "long rows", "moments"):
         learner = LEARNERS[name]
         plan, steps, _ = watched(learner, table(BASE, False), facts_of(learner, "add-remove"), price)
         costs = [cost for step in steps for cost in getattr(step.mechanism.cost, "costs", (step.mechanism.cost,))]
@@ -134,6 +137,20 @@ def centred_by_the_rows(self, steps, _real=DescentPlan._centre):
 
 def passes_at_the_whole_price(self, name, kernel, public, share, **named):
     return REAL_SUM(self, name, kernel, public, share / (1 - CENTRE_SHARE) if "pass" in name else share, **named)
+
+
+def moments_at_the_whole_price(self, name, kernel, public, share, **named):
+    return REAL_SUM(self, name, kernel, public, Fraction(1) if name == "moments" else share, **named)
+
+
+def moments_about_the_rows(self, steps, centre, _real=DescentPlan._solve):
+    centre = centre.copy()
+    centre[1] += steps.view.rows(["x0"]).compute().size * 100
+    return _real(self, steps, centre)
+
+
+def moments_by_their_rows(self, steps, centre, _real=DescentPlan._solve):
+    return _real(self, steps, centre) | {"norm": np.array([steps.view.rows(["x0"]).compute().size])}
 
 
 def reading_the_rows(self, steps, _real=DescentPlan.fit):
@@ -177,6 +194,9 @@ MUTANTS = {
     "class weights above 1": (
         "class weights", ADD, 1, [(risk, "_weighted", weighing_as_typed), (risk, "_clipped", unclipped)],
     ),
+    "moments are not left what the centre took": ("moments", ADD, 1, [(Steps, "sum", moments_at_the_whole_price)]),
+    "moments are taken about the rows": ("moments", ADD, 1, [(DescentPlan, "_solve", moments_about_the_rows)]),
+    "the norm of a model is that of the rows": ("moments", ADD, 1, [(DescentPlan, "_solve", moments_by_their_rows)]),
     "the result reads the rows": ("logistic", ADD, 1, [(DescentPlan, "fit", reading_the_rows)]),
     "another relation in the plan": (
         "logistic", REPLACE, 1, [(Subject, "limit", property(lambda self: RowLimit(self.schema.max_rows)))],
