@@ -18,9 +18,8 @@ whole steps that are taken off each column.  A unit counts with its first `rows`
 1/k, and a row with its norm, centred and with the intercept, clipped to `norm`.  Proof page: docs/proofs/kernel.md.
 """
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import floor, sqrt
 from typing import Any
@@ -31,6 +30,7 @@ from discreet import amounts
 from discreet.errors import bad
 from discreet.kernel.contract import Public
 from discreet.kernel.crossed import Crossed, cross
+from discreet.kernel.described import REMEMBERED, Described, description_of, unchangeable
 from discreet.kernel.rows import UnitRows
 from discreet.ndarrays import Floats, Ints
 from discreet.schema import Column, Type
@@ -45,7 +45,6 @@ _SCALES = ("even", "log")
 MOST_FEATURES, MOST_CELLS = 2**9, 2**16
 FURTHEST_BOUND = 1e100
 EXACT_ROWS = 2**20  # of which 2³³ each add up to at most 2⁵³
-REMEMBERED = 64  # parsed parameters, which a fit needs some ten times in every pass
 _SHAPING = ("features", "intercept", "centre", "norm", "rows")
 
 
@@ -280,27 +279,6 @@ def _centre(public: Public, width: int) -> Ints:
     return unchangeable(centre)
 
 
-def unchangeable(numbers: Ints) -> Ints:
-    """A copy that nobody can change: what was parsed is remembered by a description of its numbers."""
-    copy = numbers.copy()
-    copy.flags.writeable = False
-    return copy
-
-
-@dataclass(frozen=True)
-class Described:
-    """Public parameters that are compared by a text of them, so that what was parsed from them is found again."""
-
-    text: str
-    public: Public = field(compare=False, repr=False)
-
-    @classmethod
-    def of(cls, public: Public, names: Sequence[str]) -> "Described":
-        """The parameters of those names, where they are given."""
-        own = {name: public[name] for name in names if name in public}
-        return cls(description_of(own), own)
-
-
 @lru_cache(REMEMBERED)
 def _encoding_of(described: Described) -> Encoding:
     return Encoding._parse(described.public)
@@ -397,15 +375,3 @@ def design_of(chunk: UnitRows, public: Public, columns: Sequence[str]) -> Design
         chunk.remembered["design"] = remembered = (description, Design.of(chunk, Encoding.parse(public), columns))
     design: Design = remembered[1]
     return design
-
-
-def description_of(parameters: Any) -> str:
-    """Public parameters as a text, by which what was made with them is found again."""
-    return json.dumps(parameters, default=_listing)
-
-
-def _listing(value: Any) -> Any:
-    """What JSON has no form for, with its type: a list and an array of equal numbers are not the same."""
-    if isinstance(value, np.ndarray):
-        return [type(value).__name__, value.dtype.str, list(value.shape), value.tobytes().hex()]
-    return f"{type(value).__name__} {value}"

@@ -27,17 +27,8 @@ from discreet import amounts
 from discreet.bounded import RowLimit, Sensitivity
 from discreet.errors import bad
 from discreet.kernel.contract import MOST_STEPS, Public, require_keys
-from discreet.kernel.encode import (
-    REMEMBERED,
-    UNIT,
-    Described,
-    Encoding,
-    Feature,
-    description_of,
-    design_of,
-    unchangeable,
-    within,
-)
+from discreet.kernel.described import REMEMBERED, Described, description_of, unchangeable
+from discreet.kernel.encode import UNIT, Encoding, Feature, design_of, within
 from discreet.kernel.rows import UnitRows
 from discreet.ndarrays import Floats, Ints
 from discreet.noise.powers import exp_minus

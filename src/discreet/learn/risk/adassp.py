@@ -22,9 +22,9 @@ from discreet.kernel.encode import UNIT
 from discreet.kernel.gram import DIAGONAL
 from discreet.learn.learner import LATTICE, Released
 from discreet.learn.price import Price
-from discreet.learn.risk.descent import LinearModel
 from discreet.learn.risk.form import Form, form_of
 from discreet.learn.risk.line_loss import LineLoss
+from discreet.learn.risk.linear_model import LinearModel
 from discreet.learn.risk.second_moments import balance_of, moments_of
 from discreet.learn.steps import Steps, require_sum
 from discreet.learn.subject import Subject

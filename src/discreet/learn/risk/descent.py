@@ -25,7 +25,7 @@ share what stage 0 left.  Song, Chaudhuri & Sarwate (2013) for noisy gradients; 
 docs/proofs/learn/risk/descent.md.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -37,13 +37,12 @@ import numpy as np
 from discreet import amounts
 from discreet.errors import BadValue
 from discreet.kernel.contract import kernel_of
-from discreet.kernel.encode import UNIT, Design, Encoding
+from discreet.kernel.encode import UNIT
 from discreet.kernel.gram import DIAGONAL
-from discreet.kernel.risk import FURTHEST_WEIGHT, SLOPE, WEIGHT
-from discreet.kernel.rows import UnitRows
-from discreet.learn.counts.naive_bayes import softmax
+from discreet.kernel.risk import SLOPE, WEIGHT
 from discreet.learn.learner import LATTICE, Released
 from discreet.learn.price import Price
+from discreet.learn.risk.linear_model import LinearModel, whole_weights
 from discreet.learn.risk.second_moments import balance_of, filtered_weights, moments_of
 from discreet.learn.steps import Steps, require_sum
 from discreet.learn.subject import Subject
@@ -338,7 +337,7 @@ class DescentPlan:
         public = self._encoding_public(centre, norm) | {
             "loss": self.loss,
             "target": self.subject.target.described_number(),
-            "weights": _whole(weights),
+            "weights": whole_weights(weights),
             "slope": slope,
         }
         return public if self.class_weight is None else public | {"class_weight": list(self.class_weight)}
@@ -353,34 +352,6 @@ class _Course:
     rate: float
     slope: Fraction
     norm: Fraction
-
-
-@dataclass(frozen=True, eq=False)
-class LinearModel:
-    """Weights on centred and clipped rows, a line for each class, or one."""
-
-    subject: Subject
-    loss: str
-    described: Mapping[str, Any]
-    lines: Floats  # line × column
-
-    def scores(self, columns: Mapping[str, Floats | Ints]) -> Floats:
-        """As `Model.scores`."""
-        names = [feature.name for feature in self.subject.features]
-        size = len(columns[names[0]])
-        rows = UnitRows({name: columns[name] for name in names}, np.arange(size), size)
-        design = Design.of(rows, Encoding.parse(self.described), names)
-        raw = [design.lines(_whole(line)) * design.clipping / (UNIT * WEIGHT) for line in self.lines]
-        if self.loss == "huber":
-            low, high = float(self.subject.target.low), float(self.subject.target.high)
-            return low + (np.stack(raw, axis=1) + 1) / 2 * (high - low)
-        if self.loss == "softmax":
-            return softmax(np.stack(raw, axis=1))
-        return softmax(np.stack([0 * raw[0], raw[0]], axis=1))
-
-    def parameters(self) -> dict[str, Any]:
-        """As `Model.parameters`."""
-        return {"weights": self.lines.tolist(), "centre": (self.described["centre"] / UNIT).tolist()}
 
 
 def default_norm(subject: Subject) -> Fraction:
@@ -398,16 +369,12 @@ def _is_possible(require: Callable[[], None]) -> bool:
 
 
 def _numbers_of(weights: Floats, centre: Ints, norm: Fraction) -> Released:
-    return {"weights": _whole(weights), "centre": centre, "norm": np.array([int(norm * UNIT)])}
+    return {"weights": whole_weights(weights), "centre": centre, "norm": np.array([int(norm * UNIT)])}
 
 
 def _bound(loss: str) -> Fraction:
     """The largest slope; for softmax the largest norm of all slopes."""
     return Fraction(92681, 65536) if loss == "softmax" else Fraction(1)
-
-
-def _whole(weights: Floats) -> Ints:
-    return np.rint(np.clip(weights, -FURTHEST_WEIGHT, FURTHEST_WEIGHT) * WEIGHT).astype(np.int64)
 
 
 def root_up(square: int) -> Fraction:
