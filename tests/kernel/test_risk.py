@@ -341,3 +341,16 @@ def test_parameters_without_meaning_are_refused(changed, columns, said):
     kernel_of("risk").require(GOOD, [X, PAIR])
     with pytest.raises(BadValue, match=said):
         kernel_of("risk").require(GOOD | changed, columns)
+
+
+def test_parsed_parameters_are_remembered_by_their_numbers_and_types():
+    public = {"features": [{"low": 0, "high": 1}], "centre": np.array([0, 7]), "norm": 2, "rows": 1}
+    encoding = Encoding.parse(public)
+    assert Encoding.parse(dict(public)) is encoding
+    public["centre"][1] = 9
+    assert encoding.centre.tolist() == [0, 7]
+    assert Encoding.parse(public).centre.tolist() == [0, 9]
+    with pytest.raises(BadValue, match="centre"):
+        Encoding.parse(public | {"centre": [0, 9]})
+    with pytest.raises(BadValue, match="centre"):
+        Encoding.parse(public | {"centre": np.array([0, 9], dtype=np.int32)})

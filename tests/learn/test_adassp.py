@@ -9,14 +9,16 @@ import pytest
 
 from discreet.bounded import RowLimit
 from discreet.errors import BadValue
-from discreet.kernel.encode import Design
+from discreet.kernel.encode import Design, Encoding
 from discreet.kernel.gram import BESIDE, DIAGONAL, GRAM
 from discreet.kernel.rows import UnitRows
 from discreet.learn.fit import fit_arrays
 from discreet.learn.input.arrays import ArrayFacts, columns_of, subject_of_arrays
 from discreet.learn.learner import LATTICE
 from discreet.learn.price import parse_price
-from discreet.learn.risk.adassp import AdaSSPLearner, least_squares, moments_of
+from discreet.learn.risk.adassp import AdaSSPLearner, least_squares
+from discreet.learn.risk.linear import LinearLearner
+from discreet.learn.risk.second_moments import filtered_weights, moments_of
 from learn.minima import ADDED, NUMBER, REPLACED
 
 CATEGORY = {"size": 3}
@@ -211,3 +213,56 @@ def test_classes_are_refused():
     )
     with pytest.raises(BadValue, match="number with bounds"):
         AdaSSPLearner().plan(subject, parse_price(1, "1e-5"))
+
+
+# --- moments in place of gradients -----------------------------------------------------------------------------------
+
+
+def skewed_table(rows, seed):
+    """Amounts near their lower bound, as fares and distances are, and a category beside them."""
+    random = np.random.default_rng(seed)
+    amounts = random.exponential(0.1, (rows, 2)).clip(0, 2) - 1
+    kinds = random.integers(0, 3, rows)
+    y = np.clip(amounts[:, 0] - 0.5 * amounts[:, 1] + 0.2 * (kinds == 1) + 0.05 * random.standard_normal(rows), -1, 1)
+    columns = {"a": amounts[:, 0], "b": amounts[:, 1], "c": np.array(["x", "y", "z"])[kinds]}
+    facts = ArrayFacts(bounds={"a": (-1, 1), "b": (-1, 1)}, values={"c": ["x", "y", "z"]}, target_bounds=(-1, 1))
+    return columns, y, facts, np.column_stack([amounts, np.eye(3)[kinds]])
+
+
+def test_with_little_noise_a_regression_by_default_is_least_squares():
+    columns, y, facts, x = skewed_table(5000, 1)
+    subject, view = subject_of_arrays(columns_of(columns), y, None, facts)
+    fit = fit_arrays(LinearLearner("huber"), subject, parse_price(10**4, "1e-5"), view)
+    right = x @ np.linalg.lstsq(x, y, rcond=None)[0]
+    predicted = fit.model.scores(subject.encoded(columns_of(columns)))[:, 0]
+    assert np.abs(predicted - right).max() < 0.02
+    assert any("second moments" in words for words in fit.plan.mechanisms)
+
+
+@pytest.mark.parametrize("options", [{"solver": "descent"}, {"norm": "20"}])
+def test_moments_are_not_taken_where_they_cannot_be(options):
+    columns, y, facts, _ = skewed_table(50, 2)
+    subject, _ = subject_of_arrays(columns_of(columns), y, None, facts)
+    assert not LinearLearner("huber", **options).plan(subject, parse_price(10**4, "1e-5"))._has_moments
+
+
+def test_no_eigenvalue_of_noisy_moments_makes_weights_large():
+    answers = np.array([1.0, 1.0])
+    assert filtered_weights(np.diag([50.0, 100.0]), answers, (0.0, 1e-9), 1.0, 2) == pytest.approx([1 / 50, 1 / 100])
+    for value in (-5.0, 0.0, 1e-9, 5.0):
+        weights = filtered_weights(np.diag([value, 100.0]), answers, (10.0, 10.0), 1.0, 2)
+        assert np.abs(weights).max() <= 1 / 20
+
+
+def test_no_centred_row_is_longer_than_the_norm_of_moments():
+    columns, y, facts, _ = skewed_table(400, 3)
+    subject, view = subject_of_arrays(columns_of(columns), y, None, facts)
+    plan = LinearLearner("huber").plan(subject, parse_price(1, "1e-5"))
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        centre = np.array([0, *random.integers(-1024, 1025, 2), *random.multinomial(1024, [0.2, 0.3, 0.5])])
+        norm = plan._longest(centre)
+        assert norm <= plan._last_norm
+        rows = view.rows(subject.columns).compute()
+        encoding = Encoding.parse(plan._encoding_public(centre, norm))
+        assert (Design.of(rows, encoding, subject.columns[:-1]).clipping == 1).all()

@@ -12,12 +12,13 @@ from discreet.kernel.encode import Design
 from discreet.learn.fit import fit_arrays
 from discreet.learn.input.arrays import ArrayFacts, columns_of, subject_of_arrays
 from discreet.learn.learner import REAL
-from discreet.learn.price import parse_price
+from discreet.learn.price import Price, parse_price
 from discreet.learn.risk import minimise
 from discreet.learn.risk.last_step import on_lattice
 from discreet.learn.risk.line_loss import CURVATURE
 from discreet.learn.risk.minimise import minimum
 from discreet.learn.risk.output import (
+    COUNT_SHARE,
     GAP,
     OutputLearner,
     lecture_sensitivity,
@@ -280,3 +281,18 @@ def test_three_classes_are_refused():
     (subject, _), _, _ = people(30, classes=("a", "b", "c"))
     with pytest.raises(BadValue, match="two classes"):
         OutputLearner().plan(subject, parse_price(1, "1e-5"))
+
+
+def test_every_step_is_built_before_the_charge(monkeypatch):
+    """Too small a price for the count is refused by the plan, as is one for the weights."""
+    x, y = np.zeros((3, 2)), np.array([0, 1, 1])
+    subject, _ = subject_of_arrays(columns_of(x), y, None, ArrayFacts(bounds=(-1, 1), classes=(0, 1)))
+    built, real = [], Price.mechanism
+    monkeypatch.setattr(Price, "mechanism", lambda *given: built.append(given[2]) or real(*given))
+    OutputLearner().plan(subject, parse_price(1))
+    assert built == [COUNT_SHARE]
+    OutputLearner(rows=3).plan(subject, parse_price(1))
+    assert built == [COUNT_SHARE]
+    for delta in (None, "1e-9"):
+        with pytest.raises(BadValue):
+            OutputLearner().plan(subject, parse_price("1e-12", delta))

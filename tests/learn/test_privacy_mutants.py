@@ -1,6 +1,7 @@
 """Fits on neighbouring tables with one history: every step stays within its noise, and every planted bug is found."""
 
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -40,6 +41,8 @@ LEARNERS = {
     "huber": LinearLearner("huber", passes=3),
     "softmax": LinearLearner("logistic", passes=3),
     "additive of three": AdditiveLearner(),
+    "long rows": LinearLearner("logistic", passes=3, rows=10**7),
+    "moments": LinearLearner("huber", rows=10**9),
 }
 OF_THREE = ("softmax", "additive of three")  # classes; the third has no row, so the rows are those of two
 COLOURS = ["red", "green", "blue"]
@@ -104,7 +107,7 @@ def test_the_noise_of_a_fit_is_not_wider_than_it_must_be():
 def test_all_of_the_price_is_used_and_nothing_beyond():
     """The shares of every learner add up to 1, up to the widening by 2⁻⁴⁰ and twelve digits."""
     price = parse_price(2, "1e-3")
-    for name in ("additive", "logistic", "huber"):
+    for name in ("additive", "logistic", "huber", "long rows", "moments"):
         learner = LEARNERS[name]
         plan, steps, _ = watched(learner, table(BASE, False), facts_of(learner, "add-remove"), price)
         costs = [cost for step in steps for cost in getattr(step.mechanism.cost, "costs", (step.mechanism.cost,))]
@@ -142,6 +145,20 @@ def centred_by_the_rows(self, steps, _real=DescentPlan._centre):
 
 def passes_at_the_whole_price(self, name, kernel, public, share, **named):
     return REAL_SUM(self, name, kernel, public, share / (1 - CENTRE_SHARE) if "pass" in name else share, **named)
+
+
+def moments_at_the_whole_price(self, name, kernel, public, share, **named):
+    return REAL_SUM(self, name, kernel, public, Fraction(1) if name == "moments" else share, **named)
+
+
+def moments_about_the_rows(self, steps, centre, _real=DescentPlan._solve):
+    centre = centre.copy()
+    centre[1] += steps.view.rows(["x0"]).compute().size * 100
+    return _real(self, steps, centre)
+
+
+def moments_by_their_rows(self, steps, centre, _real=DescentPlan._solve):
+    return _real(self, steps, centre) | {"norm": np.array([steps.view.rows(["x0"]).compute().size])}
 
 
 def reading_the_rows(self, steps, _real=DescentPlan.fit):
@@ -191,6 +208,9 @@ MUTANTS = {
     "class weights above 1": (
         "class weights", ADD, 1, [(risk, "_weighted", weighing_as_typed), (risk, "_clipped", unclipped)],
     ),
+    "moments are not left what the centre took": ("moments", ADD, 1, [(Steps, "sum", moments_at_the_whole_price)]),
+    "moments are taken about the rows": ("moments", ADD, 1, [(DescentPlan, "_solve", moments_about_the_rows)]),
+    "the norm of a model is that of the rows": ("moments", ADD, 1, [(DescentPlan, "_solve", moments_by_their_rows)]),
     "the result reads the rows": ("logistic", ADD, 1, [(DescentPlan, "fit", reading_the_rows)]),
     "slopes of several classes are not clipped together": ("softmax", ADD, 1, [(risk, "_clipped", each_slope_steep)]),
     "the bound of several slopes is half that of one": ("softmax", ADD, 1, [HALF_A_SLOPE]),

@@ -18,11 +18,10 @@ whole steps that are taken off each column.  A unit counts with its first `rows`
 1/k, and a row with its norm, centred and with the intercept, clipped to `norm`.  Proof page: docs/proofs/kernel.md.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import floor, sqrt
 from typing import Any
 
@@ -32,6 +31,7 @@ from discreet import amounts
 from discreet.errors import bad
 from discreet.kernel.contract import Public
 from discreet.kernel.crossed import Crossed, cross
+from discreet.kernel.described import REMEMBERED, Described, description_of, unchangeable
 from discreet.kernel.rows import UnitRows
 from discreet.ndarrays import Floats, Ints
 from discreet.schema import Column, Type
@@ -46,6 +46,7 @@ _SCALES = ("even", "log")
 MOST_FEATURES, MOST_CELLS = 2**9, 2**16
 FURTHEST_BOUND = 1e100
 EXACT_ROWS = 2**20  # of which 2³³ each add up to at most 2⁵³
+_SHAPING = ("features", "intercept", "centre", "norm", "rows")
 
 
 def root_up(square: int) -> Fraction:
@@ -220,6 +221,10 @@ class Encoding:
     @classmethod
     def parse(cls, public: Public) -> "Encoding":
         """From the parameters `features`, `intercept`, `centre`, `norm` and `rows`."""
+        return _encoding_of(Described.of(public, _SHAPING))
+
+    @classmethod
+    def _parse(cls, public: Public) -> "Encoding":
         described = public["features"]
         if not isinstance(described, list) or not 1 <= len(described) <= MOST_FEATURES:
             raise bad("features", f"must be a list of 1 to {MOST_FEATURES}", type(described).__name__, "List them.")
@@ -281,7 +286,12 @@ def _centre(public: Public, width: int) -> Ints:
         raise bad("centre", rule, getattr(centre, "shape", type(centre).__name__), "Give one a column, in steps.")
     if not within(centre, _TABLE * UNIT):
         raise bad("centre", f"must lie within ± {_TABLE}", "beyond", "Scale the features.")
-    return centre
+    return unchangeable(centre)
+
+
+@lru_cache(REMEMBERED)
+def _encoding_of(described: Described) -> Encoding:
+    return Encoding._parse(described.public)
 
 
 def within(steps: Ints, furthest: int) -> bool:
@@ -369,20 +379,9 @@ def _shares(chunk: UnitRows, rows: int) -> Floats:
 
 def design_of(chunk: UnitRows, public: Public, columns: Sequence[str]) -> Design:
     """The encoded chunk; a chunk that is passed over again remembers it."""
-    shaping = [public.get(name) for name in ("features", "intercept", "centre", "norm", "rows")]
-    description = description_of([shaping, list(columns)])
+    description = description_of([{name: public.get(name) for name in _SHAPING}, list(columns)])
     remembered = chunk.remembered.get("design")
     if remembered is None or remembered[0] != description:
         chunk.remembered["design"] = remembered = (description, Design.of(chunk, Encoding.parse(public), columns))
     design: Design = remembered[1]
     return design
-
-
-def description_of(parameters: Any) -> str:
-    """Public parameters as a text, by which what was made with them is found again."""
-    return json.dumps(parameters, default=_listing)
-
-
-def _listing(value: Any) -> Any:
-    """What JSON has no form for: arrays in full, exact numbers as text."""
-    return value.tolist() if isinstance(value, np.ndarray) else str(value)

@@ -17,6 +17,7 @@ for huber a number, scaled as a feature is.  A row without its target adds 0.  P
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import isqrt
 from typing import Any
 
@@ -26,7 +27,8 @@ from discreet import amounts
 from discreet.bounded import RowLimit, Sensitivity
 from discreet.errors import bad
 from discreet.kernel.contract import MOST_STEPS, Public, require_keys
-from discreet.kernel.encode import UNIT, Encoding, Feature, description_of, design_of, within
+from discreet.kernel.described import REMEMBERED, Described, description_of, unchangeable
+from discreet.kernel.encode import UNIT, Encoding, Feature, design_of, within
 from discreet.kernel.rows import UnitRows
 from discreet.ndarrays import Floats, Ints
 from discreet.noise.powers import exp_minus
@@ -39,6 +41,7 @@ FURTHEST_WEIGHT = 2**10
 _FAR = 48.0  # from here on e^(−x) is 0
 _SHORT = 1 - 2.0**-20  # what doubles get wrong is far below the rest
 _OPTIONAL = ("intercept", "centre", "rows", "class_weight", "slope", "offset")
+_OF_LOSS = ("loss", "target", "class_weight", "slope", "offset")
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +58,10 @@ class Loss:
     @classmethod
     def parse(cls, public: Public) -> "Loss":
         """From the parameters of a pass."""
+        return _loss_of(Described.of(public, _OF_LOSS))
+
+    @classmethod
+    def _parse(cls, public: Public) -> "Loss":
         name, target = public["loss"], Feature.parse(public["target"])
         if name not in LOSSES:
             raise bad("loss", f"must be one of {', '.join(LOSSES)}", name, "Give one of them.")
@@ -77,6 +84,11 @@ class Loss:
     def slopes(self, lines: list[Floats], answers: Any) -> list[Floats]:
         """The slope of each line; NaN where a row has no answer."""
         return _SLOPES[self.name](self, lines, answers)
+
+
+@lru_cache(REMEMBERED)
+def _loss_of(described: Described) -> Loss:
+    return Loss._parse(described.public)
 
 
 def _logistic(loss: Loss, lines: list[Floats], codes: Ints) -> list[Floats]:
@@ -138,7 +150,7 @@ def _offset(public: Public, lines: int) -> Ints:
     offset = np.asarray(public.get("offset", [0] * lines))
     if offset.shape != (lines,) or offset.dtype != np.int64 or not within(offset, FURTHEST_WEIGHT * WEIGHT):
         raise bad("offset", f"must be {lines} whole numbers, within ± {FURTHEST_WEIGHT}", offset.shape, "Leave it out.")
-    return offset
+    return unchangeable(offset)
 
 
 class Risk:

@@ -19,16 +19,17 @@ import numpy as np
 from discreet import amounts
 from discreet.kernel.contract import kernel_of
 from discreet.kernel.encode import UNIT
-from discreet.kernel.gram import BESIDE, DIAGONAL
+from discreet.kernel.gram import DIAGONAL
 from discreet.learn.learner import LATTICE, Released
 from discreet.learn.price import Price
-from discreet.learn.risk.descent import LinearModel
 from discreet.learn.risk.form import Form, form_of
 from discreet.learn.risk.line_loss import LineLoss
+from discreet.learn.risk.linear_model import LinearModel
+from discreet.learn.risk.second_moments import balance_of, moments_of
 from discreet.learn.steps import Steps, require_sum
 from discreet.learn.subject import Subject
 from discreet.mechanism.additive import Additive
-from discreet.ndarrays import Floats, Ints
+from discreet.ndarrays import Floats
 from discreet.privacy.cost import Cost
 
 
@@ -94,22 +95,12 @@ class AdaSSPPlan:
     @property
     def public(self) -> dict[str, Any]:
         """The parameters of the kernel."""
-        own = {"target": dict(self.form.target), "balance": max(1, round(DIAGONAL * self.form.norm))}
+        own = {"target": dict(self.form.target), "balance": balance_of(float(self.form.norm))}
         return {key: value for key, value in self.form.description.items() if key != "centre"} | own
 
     @property
     def _mechanism(self) -> Additive:
         return self.price.mechanism(kernel_of("gram").sensitivity(self.public, self.subject.limit), Fraction(1))
-
-
-def moments_of(released: Ints, width: int, balance: int) -> tuple[Floats, Floats]:
-    """XᵀX and Xᵀy in units, from what was released."""
-    triangle = np.triu_indices(width)
-    gram = np.zeros((width, width))
-    gram[triangle] = released[: len(triangle[0])]
-    gram = gram / np.where(np.eye(width) > 0, DIAGONAL, BESIDE)
-    gram = (gram + np.triu(gram, 1).T) / UNIT**2
-    return gram, released[len(triangle[0]) :] / (balance * UNIT**2)
 
 
 def least_squares(gram: Floats, answers: Floats, deviation: float, least: float = 0.0) -> Floats:

@@ -1,43 +1,56 @@
 """Linear models by noisy descent: full passes over centred rows, few of them, with momentum.
 
     0 centre    (√K·n, Σx) with Gaussian noise, for 5 % of 1/σ²: the number of rows, and a centre m of the features
-    1 descent   T gradients of the risk over rows x − m, each clipped to the norm C = .67·√(K + 1)
+    1 descent   T gradients of the risk over rows x − m, each clipped to a norm C
 
 Taking off a centre shortens rows and removes the one large eigenvalue of their covariance, so 30 passes do what 150 do
-without it.  With s the noise of one pass over √T, τ = .43·B/√K the spread of a weight and λ = s/τ:
+without it.  With s the noise of one pass over √T at C₀ = .67·√(K + 1), τ = .43·B/√K the spread of a weight and λ = s/τ:
 
-    κ = 1 + L·n/λ        T = ⌈3.5·√κ⌉, at most `passes`        β = min(1 − .75·T/κ, 1 − 6/T), at least 0
-    rate = min(1, κ(1 − β)/(.75·T)) · min(1, (κ − 1)/3)/(L·n + λ)
+    κ = 1 + L·n/λ        T = ⌈3.5·√κ⌉, beyond 30 only 30·(κ/73)^⅛, at most `passes`
+    C = C₀·max(1, κ/κ₀)^¼, at most the longest row; κ₀ = 100 for numbers, 1000 for classes
+    β = min(1 − .75·T/κ, 1 − 6/T), at least 0        rate = min(1, κ(1 − β)/(.75·T)) · min(1, (κ − 1)/3)/(L·n + λ)
 
 and the model is the mean of the last half of the weights.  Descent stops where signal and noise are level, which is the
 ridge.  L and B stand for the curvature and the reach of the loss.  Slopes are clipped to ρ of their bound: .7 where
 noise is large (κ < 100 at ρ = 1), 1 otherwise, and .4 for numbers, whose loss is then Huber's.
 
-All noise is Gaussian; T and the centre follow from released numbers, and whatever T is, the passes share what stage 0
-left.  Song, Chaudhuri & Sarwate (2013) for noisy gradients; proof page: docs/proofs/learn/risk/descent.md.
+A number whose mean m lies near one of its bounds varies little: its variance is at most 1 − m².  Its rate is
+1/(2(1 − m² + λ/(L·n))) times as fast, at least once and at most 64 times; in a regression only from κ = 1000 on.
+
+With little noise (κ > 5000·√(K + 1)) a regression measures second moments of the unclipped rows x − m in place of
+gradients: one pass, and least squares in the limit (`second_moments`).
+
+All noise is Gaussian; T, C, the rates and the choice follow from released numbers, and whatever they are, the passes
+share what stage 0 left.  Song, Chaudhuri & Sarwate (2013) for noisy gradients; proof page:
+docs/proofs/learn/risk/descent.md.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import ceil, sqrt
 from typing import Any
 
 import numpy as np
 
 from discreet import amounts
-from discreet.kernel.encode import UNIT, Design, Encoding, root_up
-from discreet.kernel.risk import FURTHEST_WEIGHT, SLOPE, WEIGHT
-from discreet.kernel.rows import UnitRows
-from discreet.learn.counts.naive_bayes import softmax
+from discreet.errors import BadValue
+from discreet.kernel.contract import kernel_of
+from discreet.kernel.encode import UNIT, root_up
+from discreet.kernel.gram import DIAGONAL
+from discreet.kernel.risk import SLOPE, WEIGHT
 from discreet.learn.learner import LATTICE, Released
 from discreet.learn.price import Price
+from discreet.learn.risk.linear_model import LinearModel, whole_weights
+from discreet.learn.risk.second_moments import balance_of, filtered_weights, moments_of
 from discreet.learn.steps import Steps, require_sum
 from discreet.learn.subject import Subject
 from discreet.ndarrays import Floats, Ints
 from discreet.privacy.cost import Cost
 
-PASSES, MOST_PASSES = 30, 10_000
+PASSES, MOST_PASSES = 100, 10_000
+_FEW_PASSES, _FEW_LEVEL = 30, 73.0  # beyond that many, at a level of 73, passes grow by an eighth root
 CENTRE_SHARE = Fraction(5, 100)
 _NORM, _SPREAD, _NOISY = 0.67, 0.43, 100.0
 _CURVATURE = {"logistic": 0.25, "softmax": 0.25, "hinge": 0.25, "huber": 1.0}
@@ -45,19 +58,24 @@ _REACH = {"logistic": 3.0, "softmax": 3.0, "hinge": 3.0, "huber": 1.0}
 _STEEP = {"huber": Fraction(4, 10)}  # of the bound of a slope; the others have .7 where noise is large
 _LESS_STEEP = Fraction(7, 10)
 _HEAVIEST = 15.0
+_STEADY = 1000.0  # the level from which on rows of classes are clipped less, and a number's rate follows its mean
+_WIDER = {"huber": 100.0}  # the same for rows of a regression
+_SLOWEST, _FASTEST = 1.0, 64.0  # a number's own rate
+_SOLVED, _MOST_SOLVED = 5000.0, 256  # the level over √(K + 1), and the columns, of a regression by moments
 
 
 @dataclass(frozen=True)
 class DescentPlan:
-    """A loss over the features, the norm of a row, and at most how many passes."""
+    """A loss over the features, at most how many passes, and the norm of a row where a caller gave one."""
 
     subject: Subject
     price: Price
     loss: str
-    norm: Fraction
+    norm: Fraction | None = None
     passes: int = PASSES
     rows: int | None = None  # the public number of rows, where it is one
     class_weight: tuple[float, ...] | None = None
+    may_solve: bool = False  # by second moments, where noise is small
     arithmetic = LATTICE
 
     def __post_init__(self) -> None:
@@ -66,11 +84,27 @@ class DescentPlan:
         No centre that can be released is longer, no slope steeper, and no share smaller.
         """
         amounts.count(self.passes, "passes", 1, MOST_PASSES)
-        centre, line = np.zeros(self._width, dtype=np.int64), np.zeros(self._lines * self._width)
         require_sum(self.subject, "risk", self._centre_public(), self.price, CENTRE_SHARE)
-        centre[[first for _, first, _ in self._spans()]] = 2 * UNIT
-        public = self._public(line, centre, self._steepest)
-        require_sum(self.subject, "risk", public, self.price, (1 - CENTRE_SHARE) / self.passes)
+        few = self.passes if self.passes > PASSES else min(self.passes, _FEW_PASSES)
+        self._require_passes(self._first_norm, few)
+
+    def _require_passes(self, norm: Fraction, passes: int) -> None:
+        line = np.zeros(self._lines * self._width)
+        public = self._public(line, self._furthest_centre, self._steepest, norm)
+        require_sum(self.subject, "risk", public, self.price, (1 - CENTRE_SHARE) / passes)
+
+    @cached_property
+    def _has_room(self) -> bool:
+        """Whether more passes over longer rows can be carried out at this price, whatever is released."""
+        return _is_possible(lambda: self._require_passes(self._last_norm, self.passes))
+
+    @cached_property
+    def _has_moments(self) -> bool:
+        """Whether second moments can be measured at this price, whatever is released."""
+        if not self.may_solve or self._width > _MOST_SOLVED:
+            return False
+        public = self._moments_public(self._furthest_centre, self._last_norm)
+        return _is_possible(lambda: require_sum(self.subject, "gram", public, self.price, 1 - CENTRE_SHARE))
 
     @property
     def cost(self) -> Cost:
@@ -80,33 +114,40 @@ class DescentPlan:
     @property
     def mechanisms(self) -> tuple[str, ...]:
         """As `Plan.mechanisms`."""
-        deviation = self._deviation / sqrt(float(1 - CENTRE_SHARE))
-        return (
-            "the number of rows and the sum of each feature, with Gaussian noise",
-            f"at most {self.passes} gradients over rows of norm {float(self.norm):.3g}, with Gaussian noise of "
-            f"standard deviation {deviation:.3g}·√passes",
+        first, last = float(self._first_norm), float(self._last_norm if self._has_room else self._first_norm)
+        norms = f"{first:.3g}" if first == last else f"{first:.3g} to {last:.3g}"
+        deviation = self._doubled / (self.price.mu * sqrt(float(1 - CENTRE_SHARE)))
+        passes = (
+            f"at most {self.passes} gradients over rows of norm {norms}, with Gaussian noise of standard deviation "
+            f"{deviation:.3g}·norm·√passes"
         )
+        moments = ", or where noise is small second moments of rows and target with Gaussian noise"
+        totals = "the number of rows and the sum of each feature, with Gaussian noise"
+        return totals, passes + (moments if self._has_moments else "")
 
     def fit(self, steps: Steps) -> Released:
         """As `Plan.fit`."""
         rows, centre = self._centre(steps)
-        course = self._course(rows)
+        if self._has_moments and self._level(rows) > _SOLVED * sqrt(len(self.subject.features) + 1):
+            return self._solve(steps, centre)
+        course = self._course(rows, centre)
+        rates = course.rate * np.tile(self._rates(rows, centre), self._lines)
         weights = speed = np.zeros(self._lines * len(centre))
         path: list[Floats] = []
         for number in range(course.passes):
             ahead = weights + course.momentum * speed
             share = (1 - CENTRE_SHARE) / course.passes
-            public = self._public(ahead, centre, course.slope)
+            public = self._public(ahead, centre, course.slope, course.norm)
             gradient = -steps.sum(f"pass {number}", "risk", public, share) / (UNIT * SLOPE)
-            speed = ahead + course.rate * gradient - weights
+            speed = ahead + rates * gradient - weights
             weights = weights + speed
             path.append(weights)
-        mean = np.mean(path[course.passes // 2 :], axis=0)
-        return {"weights": _whole(mean), "centre": centre}
+        return _numbers_of(np.mean(path[course.passes // 2 :], axis=0), centre, course.norm)
 
     def model(self, released: Released) -> "LinearModel":
         """As `Plan.model`."""
-        described = self._encoding_public(released["centre"])
+        norm = Fraction(int(released["norm"][0]), UNIT) if "norm" in released else self._first_norm
+        described = self._encoding_public(released["centre"], norm)
         lines = (released["weights"] / WEIGHT).reshape(self._lines, -1)
         return LinearModel(self.subject, self.loss, described, lines)
 
@@ -157,38 +198,104 @@ class DescentPlan:
 
     # --- stage 1 -----------------------------------------------------------------------------------------------------
 
-    def _course(self, rows: float) -> "_Course":
-        """How many passes, how fast and how steep, from the noisy number of rows."""
-        slope = self._steepest
-        if self.loss != "huber" and self._level(rows, float(slope)) < _NOISY:
+    def _course(self, rows: float, centre: Ints) -> "_Course":
+        """How many passes, how fast, how steep and over rows of which norm, from the noisy number of rows."""
+        slope, level = self._steepest, self._level(rows)
+        if self.loss != "huber" and level < _NOISY:
             slope *= _LESS_STEEP
-        level = self._level(rows, float(slope))
-        passes = int(np.clip(ceil(3.5 * sqrt(level)), 1, self.passes))
+            level = self._level(rows, float(_LESS_STEEP))
+        passes = self._passes(level)
         momentum = max(0.0, min(1 - 0.75 * passes / level, 1 - 6 / passes))
         curvature = _CURVATURE[self.loss] * rows
         rate = min(1.0, level * (1 - momentum) / (0.75 * passes)) * min(1.0, (level - 1) / 3)
-        return _Course(passes, momentum, rate / (curvature + curvature / max(level - 1, 1e-9)), slope)
+        norm = self._norm(level, centre)
+        return _Course(passes, momentum, rate / (curvature + curvature / max(level - 1, 1e-9)), slope, norm)
+
+    def _passes(self, level: float) -> int:
+        """T, of which there are more than 30 only where the price has room for them."""
+        slow = _FEW_PASSES * max(1.0, level / _FEW_LEVEL) ** 0.125 if self._has_room else _FEW_PASSES
+        return max(1, min(ceil(3.5 * sqrt(level)), ceil(slow), self.passes))
+
+    def _norm(self, level: float, centre: Ints) -> Fraction:
+        """C: the first norm, and nearer to the longest centred row the less noise there is."""
+        first = self._first_norm
+        if self.norm is not None or not self._has_room:
+            return first
+        longer = float(first) * max(1.0, level / _WIDER.get(self.loss, _STEADY)) ** 0.25
+        return max(first, min(Fraction(int(longer * UNIT), UNIT), self._longest(centre), self._last_norm))
+
+    def _longest(self, centre: Ints) -> Fraction:
+        """A norm that no row is longer than once the centre is taken off it."""
+        off, square = centre / UNIT, 1.0
+        for feature, first, cells in self._spans():
+            own = off[first : first + cells]
+            if feature.is_number:
+                square += (1 + abs(float(own[0]))) ** 2
+            else:
+                square += float(own @ own) + max(0.0, 1 - 2 * float(own.min()))
+        return Fraction(ceil(sqrt(square) * UNIT) + 1, UNIT)
+
+    @property
+    def _first_norm(self) -> Fraction:
+        """The norm where noise is large, or the one that a caller gave."""
+        return default_norm(self.subject) if self.norm is None else self.norm
+
+    @property
+    def _last_norm(self) -> Fraction:
+        """A norm that no row passes whatever the centre is: 2 for a number, √2 for cells, 1 for the intercept."""
+        if self.norm is not None:
+            return self.norm
+        return root_up(1 + sum(4 if feature.is_number else 2 for feature in self.subject.features))
+
+    def _rates(self, rows: float, centre: Ints) -> Floats:
+        """How much faster each column's weight moves: a number whose mean is near a bound varies little."""
+        rates, level = np.ones(self._width), self._level(rows)
+        if self.loss == "huber" and level < _STEADY:
+            return rates
+        for feature, first, _ in self._spans():
+            if feature.is_number:
+                variance = 1 - (int(centre[first]) / UNIT) ** 2
+                rates[first] = np.clip(1 / (2 * (variance + 1 / max(level - 1, 1e-9))), _SLOWEST, _FASTEST)
+        return rates
 
     @property
     def _steepest(self) -> Fraction:
         """The bound of slopes where noise is small, which no pass exceeds."""
         return _bound(self.loss) * _STEEP.get(self.loss, Fraction(1))
 
-    @property
-    def _deviation(self) -> float:
-        """The noise of one pass over √T, for a slope of 1 and the whole price."""
-        return self._doubled * float(self.norm) / self.price.mu
+    def _level(self, rows: float, less_steep: float = 1.0) -> float:
+        """κ: how far the risk's curvature lies above the λ at which signal and noise are level, at the first norm."""
+        steepness = float(self._first_norm * self._steepest) * less_steep
+        noise = self._doubled * steepness / (self.price.mu * sqrt(float(1 - CENTRE_SHARE)))
+        return 1 + _CURVATURE[self.loss] * rows * self._spread / noise
 
-    def _level(self, rows: float, slope: float) -> float:
-        """κ: how far the risk's curvature lies above the λ at which signal and noise are level."""
-        noise = self._deviation * slope / sqrt(float(1 - CENTRE_SHARE))
-        spread = _SPREAD * _REACH[self.loss] / sqrt(len(self.subject.features))
-        return 1 + _CURVATURE[self.loss] * rows * spread / noise
+    @property
+    def _spread(self) -> float:
+        """τ: how far weights lie from 0."""
+        return _SPREAD * _REACH[self.loss] / sqrt(len(self.subject.features))
 
     @property
     def _doubled(self) -> float:
         """2 under replace-one, where a unit takes its own away and brings another's."""
         return 1.0 if str(self.subject.schema.relation) == "add-remove" else 2.0
+
+    # --- stage 1 of a regression with little noise -------------------------------------------------------------------
+
+    def _solve(self, steps: Steps, centre: Ints) -> Released:
+        """Least squares from noisy second moments of centred rows."""
+        norm = min(self._longest(centre), self._last_norm)
+        public = self._moments_public(centre, norm)
+        moments = steps.sum("moments", "gram", public, 1 - CENTRE_SHARE)
+        sensitivity = kernel_of("gram").sensitivity(public, self.subject.limit)
+        diagonal = sqrt(self.price.mechanism(sensitivity, 1 - CENTRE_SHARE).variance) / (DIAGONAL * UNIT**2)
+        noise = diagonal, diagonal * DIAGONAL / public["balance"]
+        gram, answers = moments_of(moments, self._width, public["balance"])
+        weights = filtered_weights(gram, answers, noise, self._spread, len(self.subject.features))
+        return _numbers_of(weights, centre, norm)
+
+    def _moments_public(self, centre: Ints, norm: Fraction) -> dict[str, Any]:
+        own = {"target": self.subject.target.described_number(), "balance": balance_of(float(norm))}
+        return self._encoding_public(centre, norm) | own
 
     # --- the design --------------------------------------------------------------------------------------------------
 
@@ -216,14 +323,21 @@ class DescentPlan:
             first += cells
         return spans
 
-    def _encoding_public(self, centre: Ints) -> dict[str, Any]:
-        return {"features": self._features, "centre": centre, "norm": self.norm, "rows": self.subject.max_rows}
+    @property
+    def _furthest_centre(self) -> Ints:
+        """Longer than any that can be released."""
+        centre = np.zeros(self._width, dtype=np.int64)
+        centre[[first for _, first, _ in self._spans()]] = 2 * UNIT
+        return centre
 
-    def _public(self, weights: Floats, centre: Ints, slope: Fraction) -> dict[str, Any]:
-        public = self._encoding_public(centre) | {
+    def _encoding_public(self, centre: Ints, norm: Fraction) -> dict[str, Any]:
+        return {"features": self._features, "centre": centre, "norm": norm, "rows": self.subject.max_rows}
+
+    def _public(self, weights: Floats, centre: Ints, slope: Fraction, norm: Fraction) -> dict[str, Any]:
+        public = self._encoding_public(centre, norm) | {
             "loss": self.loss,
             "target": self.subject.target.described_number(),
-            "weights": _whole(weights),
+            "weights": whole_weights(weights),
             "slope": slope,
         }
         return public if self.class_weight is None else public | {"class_weight": list(self.class_weight)}
@@ -231,40 +345,13 @@ class DescentPlan:
 
 @dataclass(frozen=True)
 class _Course:
-    """Passes, momentum, rate, and the bound that slopes are clipped to."""
+    """Passes, momentum, rate, and what slopes and rows are clipped to."""
 
     passes: int
     momentum: float
     rate: float
     slope: Fraction
-
-
-@dataclass(frozen=True, eq=False)
-class LinearModel:
-    """Weights on centred and clipped rows, a line for each class, or one."""
-
-    subject: Subject
-    loss: str
-    described: Mapping[str, Any]
-    lines: Floats  # line × column
-
-    def scores(self, columns: Mapping[str, Floats | Ints]) -> Floats:
-        """As `Model.scores`."""
-        names = [feature.name for feature in self.subject.features]
-        size = len(columns[names[0]])
-        rows = UnitRows({name: columns[name] for name in names}, np.arange(size), size)
-        design = Design.of(rows, Encoding.parse(self.described), names)
-        raw = [design.lines(_whole(line)) * design.clipping / (UNIT * WEIGHT) for line in self.lines]
-        if self.loss == "huber":
-            low, high = float(self.subject.target.low), float(self.subject.target.high)
-            return low + (np.stack(raw, axis=1) + 1) / 2 * (high - low)
-        if self.loss == "softmax":
-            return softmax(np.stack(raw, axis=1))
-        return softmax(np.stack([0 * raw[0], raw[0]], axis=1))
-
-    def parameters(self) -> dict[str, Any]:
-        """As `Model.parameters`."""
-        return {"weights": self.lines.tolist(), "centre": (self.described["centre"] / UNIT).tolist()}
+    norm: Fraction
 
 
 def default_norm(subject: Subject) -> Fraction:
@@ -272,15 +359,19 @@ def default_norm(subject: Subject) -> Fraction:
     return Fraction(int(_NORM * sqrt(len(subject.features) + 1) * UNIT), UNIT)
 
 
-def norm_of(value: Any, subject: Subject) -> Fraction:
-    """The norm that a caller gave, or the default."""
-    return default_norm(subject) if value is None else amounts.positive(value, "norm")
+def _is_possible(require: Callable[[], None]) -> bool:
+    """Whether a guard lets it pass."""
+    try:
+        require()
+    except BadValue:
+        return False
+    return True
+
+
+def _numbers_of(weights: Floats, centre: Ints, norm: Fraction) -> Released:
+    return {"weights": whole_weights(weights), "centre": centre, "norm": np.array([int(norm * UNIT)])}
 
 
 def _bound(loss: str) -> Fraction:
     """The largest slope; for softmax the largest norm of all slopes."""
     return Fraction(92681, 65536) if loss == "softmax" else Fraction(1)
-
-
-def _whole(weights: Floats) -> Ints:
-    return np.rint(np.clip(weights, -FURTHEST_WEIGHT, FURTHEST_WEIGHT) * WEIGHT).astype(np.int64)

@@ -1,6 +1,6 @@
 """Linear models: which solver a loss and a price get, from public facts alone.
 
-solver="auto"   δ > 0                          descent: the best at ε = 0.1 in trials, and near the best above
+solver="auto"   δ > 0                          descent; least squares for a number, where the noise is small
                 δ = 0, two classes             objective perturbation
                 δ = 0, a number                output perturbation
                 δ = 0, more classes            refused: naive Bayes needs no δ
@@ -19,7 +19,7 @@ from discreet.errors import bad
 from discreet.learn.learner import Plan
 from discreet.learn.price import Price
 from discreet.learn.risk.adassp import AdaSSPLearner
-from discreet.learn.risk.descent import PASSES, DescentPlan, norm_of
+from discreet.learn.risk.descent import PASSES, DescentPlan
 from discreet.learn.risk.objective import ObjectiveLearner
 from discreet.learn.risk.output import OutputLearner
 from discreet.learn.subject import Subject, require_classes, require_number
@@ -102,8 +102,10 @@ def _descent(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
     if learner.loss == "hinge" and len(subject.classes) > 2:
         raise bad("loss", "must be logistic for more than two classes", learner.loss, "Use LogisticRegression.")
     loss = "softmax" if learner.loss == "logistic" and len(subject.classes) > 2 else learner.loss
-    norm = norm_of(learner.norm, subject)
-    return DescentPlan(subject, price, loss, norm, learner.passes, learner.rows, _weights(learner, subject))
+    norm = None if learner.norm is None else amounts.positive(learner.norm, "norm")
+    may_solve = learner.solver == "auto" and loss == "huber"
+    weights = _weights(learner, subject)
+    return DescentPlan(subject, price, loss, norm, learner.passes, learner.rows, weights, may_solve)
 
 
 def _objective(learner: LinearLearner, subject: Subject, price: Price) -> Plan:

@@ -29,10 +29,10 @@ from discreet.errors import bad
 from discreet.kernel.rows import UnitRows
 from discreet.learn.learner import REAL, Released
 from discreet.learn.price import Price
-from discreet.learn.risk.descent import LinearModel
 from discreet.learn.risk.form import Form, form_of
 from discreet.learn.risk.last_step import lattice_step, on_lattice, rounded_sensitivity
 from discreet.learn.risk.line_loss import LineLoss, line_loss
+from discreet.learn.risk.linear_model import LinearModel
 from discreet.learn.risk.minimise import minimum
 from discreet.learn.risk.output import GAP, LAST_SHARE, SLOPES
 from discreet.learn.steps import Steps, require_rows

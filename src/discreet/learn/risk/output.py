@@ -12,6 +12,7 @@ Chaudhuri, Monteleoni & Sarwate (2011); proof page: docs/proofs/learn/risk/outpu
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import sqrt
 from typing import Any
 
@@ -23,10 +24,10 @@ from discreet.errors import bad
 from discreet.kernel.rows import UnitRows
 from discreet.learn.learner import REAL, Released
 from discreet.learn.price import Price
-from discreet.learn.risk.descent import LinearModel
 from discreet.learn.risk.form import Form, form_of
 from discreet.learn.risk.last_step import lattice_step, on_lattice, rounded_sensitivity
 from discreet.learn.risk.line_loss import LineLoss, line_loss
+from discreet.learn.risk.linear_model import LinearModel
 from discreet.learn.risk.minimise import minimum
 from discreet.learn.steps import Steps, require_rows, table_of, tally_sensitivities
 from discreet.learn.subject import Subject
@@ -45,6 +46,7 @@ GAP = Fraction(1, 2**22)  # g over G
 LAST_SHARE = Fraction(1, 64)  # of ε, for what is not exact
 COUNT_SHARE = Fraction(1, 50)  # of the price, where the number of rows is not public
 _DIVISORS = {"logistic": 20.0, "hinge": 20.0, "huber": 0.4}  # of G·n/μ in the square of the ridge
+_MOST_COUNTED = 2**40  # more than a pass adds up, with noise
 _BLUR = 0.1  # what noise may add to a predicted number, of half its range
 SLOPES = {"logistic": Fraction(7, 10), "hinge": Fraction(7, 10), "huber": Fraction(4, 10)}
 
@@ -133,7 +135,9 @@ class OutputLearner:
         if ridge is None and rows is None and subject.schema.relation is not Relation.ADD_REMOVE:
             fix = "Give the number of rows, which is public where one unit replaces another."
             raise bad("rows", "must be given under replace-one", None, fix)
-        return OutputPlan(subject, price, form, loss, ridge, rows)
+        plan = OutputPlan(subject, price, form, loss, ridge, rows)
+        plan.require_mechanisms()
+        return plan
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,12 +165,21 @@ class OutputPlan:
         counted = () if self._share == 1 else ("the number of rows, to choose the ridge",)
         return (*counted, f"{risk}, with a ridge and {law}")
 
+    def require_mechanisms(self) -> None:
+        """Refuses, before the charge, what a step would refuse: with the fewest rows that can be counted and the most.
+
+        The lattice of the weights is as fine as the ridge asks for, and the ridge lies between those two.
+        """
+        if self._share < 1:
+            _ = self._count
+        for rows in (1, _MOST_COUNTED):
+            self.mechanism({"rows": np.array([rows])})
+
     def fit(self, steps: Steps) -> Released:
         """As `Plan.fit`."""
         released: dict[str, Ints] = {}
         if self._share < 1:
-            tally = self._tally
-            mechanism = self.price.mechanism(tally_sensitivities({"rows": tally})["rows"], COUNT_SHARE)
+            tally, mechanism = self._count
             released["rows"] = steps.measure("rows", mechanism, table_of(steps.view, tally))
         rows: Bounded[UnitRows] = steps.view.rows(self.subject.columns, where=self.subject.where)
         released["weights"] = steps.measure("weights", self.mechanism(released), rows)
@@ -187,16 +200,18 @@ class OutputPlan:
         is_counted = self.ridge is None and self.rows is None
         return 1 - COUNT_SHARE if is_counted else Fraction(1)
 
-    @property
-    def _tally(self) -> Tally:
+    @cached_property
+    def _count(self) -> tuple[Tally, Additive]:
+        """The number of rows that count, and its noise."""
         subject, outputs = self.subject, (Output("n", CountRows()),)
         question = Question(subject.schema.name, outputs, (), subject.where, Caps(rows=subject.max_rows))
-        return draft_of(question, subject.schema).tally
+        tally = draft_of(question, subject.schema).tally
+        return tally, self.price.mechanism(tally_sensitivities({"rows": tally})["rows"], COUNT_SHARE)
 
     def _ridge(self, released: Released) -> Fraction:
         if self.ridge is not None:
             return self.ridge
-        rows = max(self.rows if self.rows is not None else int(released["rows"][0]), 1)
+        rows = min(max(self.rows if self.rows is not None else int(released["rows"][0]), 1), _MOST_COUNTED)
         steepness = float(minimiser_sensitivity(self.loss.steepest * self.form.norm, Fraction(1), self._relation))
         noise = sqrt(self.form.width) / float(self._epsilon) if self.price.is_pure else 1 / self.price.mu
         ridge = sqrt(steepness * rows * noise * (4 if self.price.is_pure else 1) / _DIVISORS[self.loss.name])
