@@ -20,6 +20,9 @@ MODELS: Mapping[str, tuple[str, Any]] = {
     "NaiveBayes, δ = 0": ("NaiveBayes", 0),
     "AdditiveClassifier": ("AdditiveClassifier", DELTA),
     "LogisticRegression": ("LogisticRegression", DELTA),
+    "LogisticRegression, δ = 0": ("LogisticRegression", 0),
+    "LinearClassifier": ("LinearClassifier", DELTA),
+    "GaussianNaiveBayes": ("GaussianNaiveBayes", DELTA),
     "RandomForest": ("RandomForest", DELTA),
     "DecisionTree": ("DecisionTree", DELTA),
 }

@@ -1,4 +1,4 @@
-"""Public parameters by a text of them, by which what was made with them is found again."""
+"""Keys of caches: public parameters as JSON text, so that what was parsed or encoded with them is used again."""
 
 import json
 from collections.abc import Sequence

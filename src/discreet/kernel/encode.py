@@ -60,7 +60,7 @@ def root_up(square: int) -> Fraction:
 
 @dataclass(frozen=True, eq=False)
 class Feature:
-    """One column of a table as a feature; `width` columns of the design, or one number where it is 0."""
+    """One column of a table as a feature: a column of the design for each of its cells, or one for a number."""
 
     size: int = 0  # of a category
     values: Floats | None = None

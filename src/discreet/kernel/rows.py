@@ -1,4 +1,4 @@
-"""Rows of whole units as numpy arrays: a chunk of a pass, or the rows that a block of training is given."""
+"""Rows of whole units as numpy arrays: a chunk of a pass, or all rows that a view hands to a mechanism."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

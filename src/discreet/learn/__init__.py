@@ -6,7 +6,7 @@ price               ε, (ε, δ) or ρ, and the noise that a share of it buys
 learner, learners   learner → plan → released numbers → model · all learners by name
 steps, fit, task    what is measured through the gate; a whole fit, from a dataset or from arrays; quoted first
 privacy             what a fitted model promises
-counts/             naive Bayes and the additive classifier, from tables class × cell
+counts/             naive Bayes, Gaussian naive Bayes and the additive classifier, from tables and sums by class
 trees/              the decision tree and the forest, from counts of leaves
 risk/               linear models: descent, output and objective perturbation, second moments
 saved/              a model's file, the fit made again from it, its card and what verifies it

@@ -74,7 +74,7 @@ class Subject:
             return "Each row counts once."
         each = self.schema.unit.key
         if self.max_rows == 1:
-            return f"Each {each} counts with one of its rows, chosen by a keyed hash: one unit of influence."
+            return f"Each {each} counts with one of its rows, chosen by a keyed hash."
         return f"Each {each} counts with at most {self.max_rows} of its rows, chosen by a keyed hash."
 
 

@@ -67,7 +67,7 @@ def _gram() -> Iterator[Planted]:
     wrong = "Each of three rows of a person counts as a person of its own."
     as_persons: Persons = [[(10, 1, 10)]] * 3
     yield _sum_bug("gram-rows-not-persons", wrong, "gram", GRAM, (_NOBODY, as_persons), bound_of("gram", GRAM))
-    wrong = "The target's moments are released beside the features', and only these are paid for."
+    wrong = "The target's moments are released times 14 and paid for as if times 1."
     own = bound_of("gram", dict(GRAM) | {"balance": 1})
     heavy = dict(GRAM) | {"balance": 14}
     yield _sum_bug("gram-answers-unpaid", wrong, "gram", heavy, entered, own)

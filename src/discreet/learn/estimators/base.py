@@ -2,7 +2,7 @@
 
 Every `fit` is a charge: to the ledger of `ledger`, or nowhere, which `privacy_` says.  So a search over a grid pays for
 each of its fits, and the scores it compares are exact: they are not covered.  Nothing here draws noise or reads bounds
-from rows, and no error depends on a cell.
+from rows, and no error of a fit depends on a cell.
 """
 
 import copy

@@ -3,8 +3,9 @@
     p = A/(A + B),   a = A + noise,   b = B + noise,   T(p) = (1 − p)·a − p·b
 
 At the exact p nothing but noise is left of T, and how far that spreads is public: so the p with |T(p)| ≤ r(p) hold the
-exact share as often as r promises, however few persons there are (Fieller 1954).  Noise is two-sided geometric, hardly
-more than half a step from continuous Laplace noise.  Proof page: docs/proofs/learn/heldout/score.md.
+exact share as often as r promises, however few persons there are (Fieller 1954).  Noise is two-sided geometric: at most
+a step, and where it is wide hardly more than half a step, from continuous Laplace noise.  Proof page:
+docs/proofs/learn/heldout/score.md.
 """
 
 from collections.abc import Callable

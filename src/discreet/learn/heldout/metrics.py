@@ -12,6 +12,7 @@ So one unit moves all of them by a public l1, whatever the model says.  Proof pa
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from math import sqrt
 from typing import Protocol
 
@@ -101,9 +102,8 @@ class LogLoss:
     def counts(self, scored: Scored) -> Ints:
         """As `Metric.counts`."""
         own = scored.scores[np.arange(len(scored.target)), scored.target]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            losses = np.nan_to_num(-np.log(own), nan=LONGEST_LOSS, posinf=LONGEST_LOSS, neginf=0.0)
-        return _both(losses / LONGEST_LOSS, self.norm)
+        steps = np.where(np.isnan(own), self.norm, self.norm - np.searchsorted(_loss_ends(), own, side="right"))
+        return np.array([steps.sum(), (self.norm - steps).sum()])
 
     def estimate(self, noisy: Ints, law: Law) -> Estimate:
         """As `Metric.estimate`."""
@@ -233,6 +233,14 @@ def _r_squared(error: float, square: float, middle: float, rows: float) -> float
     """1 − error/spread; the spread is ¼(Σ(2y − 1)² − (Σ(2y − 1))²/n)."""
     spread = (square - middle**2 / rows) / 4 if rows > 0 else 0.0
     return 1 - error / spread if spread > 0 else None
+
+
+@cache
+def _loss_ends() -> Floats:
+    """Probabilities at which −ln p lies half-way between two steps, growing: a row is compared with them, since the
+    last digit of a library's logarithm may depend on where in an array a number lies."""
+    halves: Floats = np.exp(-(np.arange(LONGEST_LOSS * STEPS, 0, -1) - 0.5) / STEPS)
+    return halves
 
 
 def _both(shares: Floats, norm: int) -> Ints:

@@ -111,7 +111,8 @@ class ModelColumn:
 
         A regression is linear in the number itself, and so is not told so.
         """
-        return self.described_number() | ({"scale": "log"} if self.is_number and self.is_long else {})
+        middle = {"scale": "log", "missing": 0.5}  # of 0 … 1
+        return self.described_number() | (middle if self.is_number and self.is_long else {})
 
     def encoded(self, cells: Any) -> Floats | Ints:
         """The cells of rows that are not behind the gate, as a kernel sees those of the table."""

@@ -17,8 +17,8 @@ noise is large (κ < 100 at ρ = 1), 1 otherwise, and .4 for numbers, whose loss
 A number whose mean m lies near one of its bounds varies little: its variance is at most 1 − m².  Its rate is
 1/(2(1 − m² + λ/(L·n))) times as fast, at least once and at most 64 times; in a regression only from κ = 1000 on.
 
-With little noise (κ > 5000·√(K + 1)) a regression measures second moments of the unclipped rows x − m in place of
-gradients: one pass, and least squares in the limit (`second_moments`).
+With little noise (κ > 5000·√(K + 1)) a regression measures second moments of rows x − m in place of gradients,
+unclipped unless a norm was given: one pass, and least squares in the limit (`second_moments`).
 
 All noise is Gaussian; T, C, the rates and the choice follow from released numbers, and whatever they are, the passes
 share what stage 0 left.  Song, Chaudhuri & Sarwate (2013) for noisy gradients; proof page:
@@ -81,7 +81,8 @@ class DescentPlan:
     def __post_init__(self) -> None:
         """Refuses what a pass or its noise would refuse, before anything is charged.
 
-        No centre that can be released is longer, no slope steeper, and no share smaller.
+        They are tried with the longest centre and the steepest slope, at the first norm, for 30 passes, or all if
+        more than 100 were asked for.  What lies beyond that is taken only where `_has_room` says that it is possible.
         """
         amounts.count(self.passes, "passes", 1, MOST_PASSES)
         require_sum(self.subject, "risk", self._centre_public(), self.price, CENTRE_SHARE)
