@@ -369,6 +369,34 @@ def test_a_score_does_not_replace_its_model(people: Path, told: Told, name: str)
     assert told("learn", "score", "people.toml", "income.dp", *flags[:-1], "score.json")
 
 
+@pytest.mark.parametrize("name", ["model.svg", "./model.svg", "soft.svg", "hard.svg"])
+@pytest.mark.parametrize("place", ["model", "output"])
+def test_a_picture_replaces_neither_its_model_nor_the_output(people: Path, told: Told, name: str, place: str) -> None:
+    told(*FIT[:-1], "model.svg")
+    Path("soft.svg").symlink_to("model.svg")
+    Path("hard.svg").hardlink_to("model.svg")
+    model_file = "model.svg"
+    flags = ("--by", "region", "--eps", "2", "--yes", "--plot", name)
+    if place == "output":
+        model_file = "copy.dp"
+        Path(model_file).write_bytes(Path("model.svg").read_bytes())
+        flags = (*flags, "-o", "model.svg")
+    before, kept = spent(told), Path("model.svg").read_bytes()
+    problem = told("learn", "fairness", "people.toml", model_file, *flags, exit_code=2)
+    assert "plot must be another file" in problem["what"]
+    assert (spent(told), Path("model.svg").read_bytes()) == (before, kept)
+
+
+def test_a_picture_and_the_output_are_two_new_files(people: Path, told: Told) -> None:
+    told(*FIT)
+    command = ("learn", "fairness", "people.toml", "income.dp", "--by", "region", "--eps", "2", "--plot", "rates.svg")
+    assert "plot must be" in told(*command, "-o", "./rates.svg", exit_code=2)["what"]
+    assert (spent(told), Path("rates.svg").exists()) == ("1", False)
+    told(*command, "-o", "rates.json")
+    assert Path("rates.svg").exists()
+    assert Path("rates.json").exists()
+
+
 def test_the_verbs_need_no_scikit_learn(people: Path, told: Told) -> None:
     script = "import sys\nsys.modules['sklearn'] = None\nfrom discreet.cli.main import status\n"
     for words in ([*FIT], ["learn", "predict", "income.dp", "people.csv"], ["learn", "card", "income.dp"]):

@@ -1,12 +1,14 @@
 """A fit of public numbers: a line in one column, for tests of what is done with models."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from discreet.learn.fit import Fit
 from discreet.learn.learner import Facts
+from discreet.learn.privacy import WHOLE
 from discreet.learn.subject import subject_of
 
 
@@ -37,4 +39,4 @@ def linear_fit(schema, target, feature, intercept, slope):
     """A fit whose model is that line."""
     plan = LinePlan(subject_of(schema, target, [feature]))
     facts = Facts("line", {}, plan.subject.to_json())
-    return Fit(facts, plan, {"line": np.array([intercept, slope])}, None)
+    return Fit(facts, plan, {"line": np.array([intercept, slope])}, SimpleNamespace(covers=WHOLE))

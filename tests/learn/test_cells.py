@@ -9,7 +9,9 @@ import polars as pl
 import pytest
 
 import discreet as dp
+from discreet.errors import BadValue
 from discreet.learn.input.arrays import ArrayFacts, columns_of, subject_of_arrays
+from discreet.learn.input.cells import keys_of
 from discreet.learn.input.column import model_column
 from discreet.schema import Column
 
@@ -122,3 +124,42 @@ def test_rows_to_predict_are_read_as_those_of_a_fit():
     assert day.encoded(dates).tolist()[:2] == [18263.0, 18263.0]
     assert np.isnan(day.encoded(dates)[2:]).all()
     assert day.encoded(np.array(["2020-01-02"], dtype="datetime64[ns]")).tolist() == [18263.0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "plain", "odd"),
+    [
+        ("text", np.array([1, 2, 1]), np.array([1, 2, 1, "oops"])),
+        ("text", np.array([1.0, 2.0, 1.0]), np.array([1.0, 2.0, 1.0, "oops"])),
+        ("text", np.array([1, 2, 1]), pd.Series([1, 2, 1, None])),
+        ("spelt", np.array([True, False, True]), np.array([True, False, True, np.nan])),
+        ("spelt", np.array([True, False, True]), np.array([True, False, True, "oops"])),
+        ("flag", np.array([True, False, True]), np.array(["true", "false", "TRUE", "oops"])),
+    ],
+)
+def test_a_type_that_an_odd_cell_gives_a_column_changes_no_other_value(kind, plain, odd):
+    without = held(plain, kind, [0, 1, 0])
+    assert None not in without
+    assert held(odd, kind, [0, 1, 0, 1])[:3] == without
+
+
+def test_keys_are_the_same_in_every_type_that_keeps_them():
+    ids = [10**17 + 1, 10**17 + 2, 7]
+    columns = (ids, np.array(ids), np.array([*map(str, ids), "oops"]), pd.Series([*ids, None], dtype="Int64"))
+    assert {tuple(keys_of(column)[:3]) for column in columns} == {tuple(map(str, ids))}
+    assert keys_of(np.array([1.0, 2.0, "oops"])).tolist() == ["1", "2", "oops"]
+
+
+def test_floats_that_merge_large_numbers_are_refused_by_their_type():
+    for units in (pd.Series([10**17 + 1, None]), np.array([1.0, 2.0])):
+        with pytest.raises(BadValue, match="units must not be floats"):
+            held(["1", "2"], "text", [0, 1], units)
+    facts = ArrayFacts(values={"c": [str(10**17 + 1), "2"]}, classes=[0, 1])
+    with pytest.raises(BadValue, match="must not be floats"):
+        subject_of_arrays({"c": np.array([1e17, 2.0])}, [0, 1], None, facts)
+
+
+def test_cells_and_rows_that_cannot_be_spelt_raise_nothing_of_their_own():
+    assert held([10**5000, "2"], "text", [0, 1]) == [None, held(["2"], "text", [0])[0]]
+    with pytest.raises(BadValue, match="X must hold rows"):
+        columns_of([[1, 2], None, [3, 4]])

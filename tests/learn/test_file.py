@@ -18,6 +18,8 @@ from sklearn.exceptions import NotFittedError
 
 import discreet as dp
 from discreet.errors import BadValue, IntegrityError, MetadataError
+from discreet.learn.heldout.trial_gate import digest
+from discreet.learn.privacy import GIVEN, INVENTED, WHOLE
 from discreet.learn.saved import file
 from discreet.ledger.unbooked import NOWHERE
 from learn.folk import FEATURES, arrays, rows, write_people
@@ -291,6 +293,71 @@ def test_a_receipt_that_the_ledger_does_not_have_is_refused(people, tmp_path):
         forged = forged_file(path, lambda facts, receipt=receipt: facts["privacy"].update(receipt=receipt))
         with pytest.raises(IntegrityError, match=sentence):
             dp.learn.verify(forged, people)
+
+
+def retold(path, change):
+    """A forged file whose promise is the one that follows from its forged schema."""
+    forged = forged_file(path, change)
+    promise = json.loads(json.dumps(file.read(forged).privacy.to_json()))
+    return forged_file(path, lambda facts: (change(facts), facts.update(privacy=promise)))
+
+
+OTHER_SCHEMAS = {
+    "another unit": lambda facts: facts["schema"]["unit"].update(key="household"),
+    "no unit": lambda facts: facts["schema"].pop("unit"),
+    "another relation": lambda facts: facts["schema"].update(neighbours={"is": "relation", "of": "replace-one"}),
+    "another dataset": lambda facts: facts["schema"].update(name="registry"),
+}
+
+
+@pytest.mark.parametrize("forge", OTHER_SCHEMAS.values(), ids=OTHER_SCHEMAS)
+def test_a_unit_relation_or_dataset_that_is_not_the_ledgers_is_refused(people, tmp_path, forge):
+    path = fitted(people).save(tmp_path / "income.dp")
+    forged = retold(path, forge)
+    dp.learn.verify(forged)
+    with pytest.raises(IntegrityError, match=r"The ledger .* another (unit|relation|dataset)"):
+        dp.learn.verify(forged, people)
+
+
+def test_a_promise_covers_what_was_charged_and_no_more(people, tmp_path):
+    arrays_file = dp.learn.NaiveBayes(epsilon=1, ledger=people, **PUBLIC).fit(X, Y, UNITS).save(tmp_path / "arrays.dp")
+    dataset_file = fitted(people).save(tmp_path / "income.dp")
+    for path, covers in ((arrays_file, WHOLE), (dataset_file, GIVEN), (dataset_file, INVENTED)):
+        assert dp.learn.verify(path, people)
+        forged = forged_file(path, lambda facts, covers=covers: facts["privacy"].update(covers=covers))
+        with pytest.raises(IntegrityError, match="covers something else"):
+            dp.learn.verify(forged, people)
+
+
+@pytest.mark.parametrize(
+    ("unit", "said"), [({"key": "person_id"}, "another unit"), ({"max_rows": 9}, "number of rows")], ids=str
+)
+def test_the_unit_of_arrays_is_that_of_their_charge(people, tmp_path, unit, said):
+    path = dp.learn.NaiveBayes(epsilon=1, ledger=people, **PUBLIC).fit(X, Y, UNITS).save(tmp_path / "arrays.dp")
+    forged = retold(path, lambda facts: facts["schema"]["unit"].update(unit))
+    with pytest.raises(IntegrityError, match=said):
+        dp.learn.verify(forged, people)
+
+
+def test_rows_of_arrays_that_are_units_verify_against_their_ledger(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    toml = write_people(tmp_path)
+    toml.write_text(toml.read_text().replace('[unit]\nkey = "person_id"\nmax_rows = 2\n', ""))
+    with dp.open(toml) as people:
+        for model in (dp.learn.NaiveBayes(epsilon=1, ledger=people, **PUBLIC).fit(X, Y), fitted(people)):
+            path = model.save(tmp_path / "model.dp", replace=True)
+            assert dp.learn.verify(path, people).privacy.unit == "row"
+
+
+OTHER_MODELS = OTHER_SCHEMAS | {"more rows of a unit": lambda facts: facts["schema"]["unit"].update(max_rows=9)}
+
+
+@pytest.mark.parametrize("name", ["another unit", "no unit", "another relation", "more rows of a unit"])
+def test_a_stored_score_is_of_no_model_with_another_schema(people, tmp_path, name):
+    path = fitted(people).save(tmp_path / "income.dp")
+    forged = retold(path, OTHER_MODELS[name])
+    assert digest(file.read(path)) == digest(file.read(path))
+    assert digest(file.read(forged)) != digest(file.read(path))
 
 
 def test_verify_makes_no_ledger_and_knows_what_is_none(model, people, tmp_path):

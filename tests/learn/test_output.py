@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import discreet as dp
 from discreet.errors import BadValue
 from discreet.kernel.encode import Design
 from discreet.learn.fit import fit_arrays
@@ -199,6 +200,26 @@ def test_matrices_that_are_not_held_give_the_same_minimum(monkeypatch):
     monkeypatch.setattr(minimise, "_HELD", 0)
     monkeypatch.setattr(minimise, "_BLOCK", 7)
     assert np.abs(minimum(form.problem(rows, loss_of("logistic"), RIDGE), 1e-8) - held).max() < 1e-7
+
+
+def test_a_singular_hessian_is_no_failure(monkeypatch):
+    """Newton's steps end where one cannot be computed, and descent goes on: no table fails where another does not."""
+    form, rows = form_of_numbers(2, "logistic", 2), table(*invented(np.random.default_rng(4), 50, 2, "x"), "x")
+    problem = form.problem(rows, loss_of("logistic"), RIDGE)
+    sound = minimum(problem, 1e-8)
+
+    def singular(*_):
+        raise np.linalg.LinAlgError
+
+    monkeypatch.setattr(np.linalg, "solve", singular)
+    assert np.abs(minimum(problem, 1e-8) - sound).max() < 1e-7
+
+
+@pytest.mark.parametrize("solver", ["output", "objective"])
+def test_a_ridge_that_some_tables_could_not_be_solved_with_is_refused(solver):
+    model = dp.learn.LogisticRegression(epsilon=60, solver=solver, alpha="1e-17", bounds=(0, 1), classes=[0, 1])
+    with pytest.raises(BadValue, match="alpha must be at least"):
+        model.fit(np.ones((5, 1)), [0, 1, 0, 1, 0])
 
 
 # --- prices ----------------------------------------------------------------------------------------------------------

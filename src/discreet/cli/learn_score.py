@@ -128,7 +128,7 @@ def fairness(
     require_plot(plot, metadata, replace=yes)
     call = ScoreCall(
         metadata, model_file, None, by, target, positive, of=of, epsilon=eps, level=level, max_rows=max_rows,
-        test=test, analyst=analyst, output=output, verb="learn fairness",
+        test=test, analyst=analyst, output=output, plot=plot, verb="learn fairness",
     )  # fmt: skip
     reply = operation.fairness(with_second_ledger(call, second_ledger, why), watch=terminal.bar)
     data, text = reply.to_json(command_line), str(reply.value)

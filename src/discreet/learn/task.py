@@ -1,7 +1,7 @@
 """A model to be fitted to a dataset: `quote` tells price and noise for nothing, `fit` charges once and stores."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -27,6 +27,12 @@ class LearnQuote:
     remaining: dict[str, str]
     remaining_after: dict[str, str]
     words: tuple[str, ...]
+    is_part: bool = field(default=False, kw_only=True)  # more may remain if another part was charged, on the same rows
+
+    @property
+    def at_least(self) -> str:
+        """What stands before the remaining ε."""
+        return "at least " if self.is_part and self.remaining != self.remaining_after else ""
 
     @property
     def fits(self) -> bool:
@@ -48,7 +54,7 @@ class LearnQuote:
 
     def __str__(self) -> str:
         left, after = self.remaining["epsilon"], self.remaining_after["epsilon"]
-        head = f"{self.title}: {price_text(self.cost)}; of ε = {left} there would remain {after}."
+        head = f"{self.title}: {price_text(self.cost)}; of ε = {left} there would remain {self.at_least}{after}."
         return "\n".join([head, *self.words])
 
 
@@ -80,12 +86,14 @@ class Learning:
         require_kernels(self.table, self.learner)
         terms = plan.price.terms
         title = f"{title_of(self.learner)} for {self.subject.target.name}"
+        branches = path(self.subject.where, schema)
         quote = LearnQuote(
             title,
             terms.cost_json(schema.relation, unit(schema)),
             self.table.remaining(analyst),
-            self.table.remaining_after(plan.cost, terms, analyst=analyst, path=path(self.subject.where, schema)),
+            self.table.remaining_after(plan.cost, terms, analyst=analyst, path=branches),
             (self.subject.words(), *(f"Measured: {mechanism}." for mechanism in plan.mechanisms)),
+            is_part=bool(branches),
         )
         return self.table.stamped(quote)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet import amounts
-from discreet.errors import BadValue, BudgetExceeded
+from discreet.errors import BadValue, BudgetExceeded, bad
 from discreet.fix import UNKNOWN, Fix
 from discreet.operation.cheaper import RAISE
 from discreet.operation.dataset import Watch, no_watch, open_called
@@ -43,6 +43,7 @@ class ScoreCall:
     at_size: str | None = None  # for which the ± is quoted
     analyst: str | None = None
     output: Path | None = None
+    plot: Path | None = None  # the picture of rates
     second_ledger: str | None = None
     rehearse: bool = False
     verb: str = "learn score"
@@ -120,14 +121,30 @@ def fairness(call: ScoreCall, *, watch: Watch = no_watch) -> "Reply[Fairness]":
 
 @contextlib.contextmanager
 def _open_both(call: ScoreCall) -> "Iterator[tuple[Dataset, Fit]]":
-    """Open the dataset and read the model; refused without a price, or where the output is the model's file."""
+    """Open the dataset and read the model; refused without a price, or if files to be written are not apart."""
     from discreet.learn.saved import file
 
     require_other(ModelCall(call.model_file, output=call.output))
+    _require_own_picture(call)
     fitted = file.read(call.model_file)
     with open_called(call) as dataset:
         require_price(call)
         yield dataset, fitted
+
+
+def _require_own_picture(call: ScoreCall) -> None:
+    """Refuses a picture that would replace the model's file or share one with the output."""
+    for other in (call.model_file, call.output):
+        if call.plot is not None and other is not None and _is_same(call.plot, other):
+            rule = "must be another file than the model and the output"
+            raise bad("plot", rule, str(call.plot), "Give another name after --plot.")
+
+
+def _is_same(file: Path, other: Path) -> bool:
+    """Whether both names are of one file, by links too."""
+    with contextlib.suppress(OSError, ValueError, RuntimeError):
+        return file.resolve() == other.resolve() or (file.exists() and file.samefile(other))
+    return False
 
 
 @contextlib.contextmanager

@@ -141,7 +141,7 @@ class Auc:
     @property
     def caveat(self) -> str:
         """As `Metric.caveat`."""
-        order = "the order within a bin does not count, which the interval leaves out"
+        order = "within a bin scores count as equal, and the interval holds this AUC, not that of the exact scores"
         return f"It is the AUC of probabilities by {self.bins} bins that were cut from the model alone: {order}."
 
     def require(self, trial: Trial) -> None:

@@ -45,7 +45,8 @@ class Score(Outcome):
             head = f"{name} of {self.model}: {self.value:.4f}, between {self.low:.4f} and {self.high:.4f}."
         low, high = self.persons.low, self.persons.high
         counted = f"About {self.persons.value:,.0f} {self.noun} were counted ({low:,.0f} to {high:,.0f})."
-        return "\n".join([head, f"The interval holds it {self.often}.", counted, *self.closing_lines()])
+        held = () if self.value is None else (f"The interval holds it {self.often}.",)
+        return "\n".join([head, *held, counted, *self.closing_lines()])
 
 
 def finite(number: float) -> float | None:

@@ -17,6 +17,7 @@ from discreet.errors import BadValue, bad
 from discreet.kernel.rows import UnitRows
 from discreet.learn.fit import Fit
 from discreet.learn.input.column import ModelColumn, model_column
+from discreet.learn.privacy import INVENTED
 from discreet.ndarrays import Floats, Ints
 from discreet.query.explain import unit
 from discreet.query.nodes import Expr, UnitIn
@@ -113,8 +114,11 @@ class Trial:
     def knowledge(self) -> str:
         """What is known of the persons that the model was trained on, in a sentence."""
         subject, units = self.fit.plan.subject, unit_plural(self.schema)
+        if self.fit.privacy.covers == INVENTED:
+            return "The model is of a REHEARSAL: it was trained on invented rows."
         if not _is_same_table(subject.schema, self.schema):
-            return f"The model was trained on another table; whether these {units} were in it is not known here."
+            where = "another table or on arrays"
+            return f"The model was trained on {where}; whether these {units} were in it is not known here."
         if are_apart(subject.where, self.where):
             return f"The model was not trained on these {units}."
         return f"The model was trained on {units} among these, so it looks better here than on others."

@@ -1,7 +1,8 @@
 """Counts of a trial through the gate: charged once, with Laplace noise, and stored; an equal trial is free.
 
-The key has a digest of the model, which is its public facts, its price and its released numbers, what is counted, and
-the part of the table.  The level and what an interval is about are not in it: they change how stored numbers are shown.
+The key has a digest of the model, which is its public facts, its relation and unit, its price and its released numbers,
+what is counted, and the part of the table.  The level and what an interval is about are not in it: they change how
+stored numbers are shown.
 """
 
 import hashlib
@@ -25,6 +26,7 @@ from discreet.ndarrays import Ints
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.query.bound import path
 from discreet.query.canonical import canonical, canonical_json
+from discreet.query.explain import unit
 from discreet.request import Request
 from discreet.table import Table
 from discreet.terms import Terms
@@ -55,8 +57,13 @@ class Counted:
 
 
 def digest(fit: Fit) -> str:
-    """A hash of a model: of its facts, its price, on which bins and smoothing depend, and its released numbers."""
-    facts = fit.facts.to_json() | {"price": price_json(fit.plan.price)}
+    """A hash of all that predictions follow from.
+
+    These are the facts, the released numbers, and what bins and smoothing depend on: price, relation and unit.
+    """
+    schema = fit.plan.subject.schema
+    protected = {"neighbours": str(schema.relation), "unit": unit(schema), "max_rows": schema.max_rows}
+    facts = fit.facts.to_json() | {"price": price_json(fit.plan.price), "schema": protected}
     hashed = hashlib.sha256(canonical_json(facts).encode())
     for name, numbers in sorted(fit.released.items()):
         array = np.asarray(numbers).astype("<i8")

@@ -54,15 +54,17 @@ def quote_of(plan: TrialPlan, noise: str, size: int | None, moe: Mapping[str, fl
     """Price, noise, ± and what would remain; free."""
     table, terms, analyst = plan.table, plan.terms, plan.options.analyst
     cost = mechanism_of(plan.trial, plan.measured, terms).cost
+    branches = path(plan.trial.where, table.schema)
     quote = TrialQuote(
         plan.measured.text,
         plan.cost,
         table.remaining(analyst),
-        table.remaining_after(cost, terms, analyst=analyst, path=path(plan.trial.where, table.schema)),
+        table.remaining_after(cost, terms, analyst=analyst, path=branches),
         (*plan.trial.words(), noise, *_moe_words(plan, size, moe)),
         float(terms.level),
         size,
         moe,
+        is_part=bool(branches),
     )
     return table.stamped(quote)
 

@@ -12,7 +12,7 @@ import numpy as np
 from discreet.engine.arrays import view_of_arrays
 from discreet.engine.protocol import View
 from discreet.errors import BadValue, bad, bad_private
-from discreet.learn.input.cells import cells_of, numbers_of, texts_of
+from discreet.learn.input.cells import EXACT, cells_of, is_float, keys_of, numbers_of, values_of
 from discreet.learn.subject import Subject, subject_of
 from discreet.schema import Column, Schema, Unit
 
@@ -57,7 +57,10 @@ def _by_name(columns: Sequence[Any], names: Sequence[str] | None) -> dict[str, A
 
 def _columns_of_rows(rows: Any) -> list[tuple[Any, ...]]:
     """The columns of a list of rows, all of one length."""
-    listed = [cells_of(row) for row in rows]
+    try:
+        listed = [cells_of(row) for row in rows]
+    except TypeError:
+        raise bad_private("X", "must hold rows", "Hand over one cell a column in every row.") from None
     if len({len(row) for row in listed}) > 1:
         raise bad_private("X", "must have rows of one length", "Hand over one cell a column in every row.")
     return list(zip(*listed, strict=True))
@@ -77,7 +80,10 @@ def subject_of_arrays(columns: Mapping[str, Any], y: Any, units: Any, facts: Arr
     table = {f"x{place}": _cells(columns[name], declared[place]) for place, name in enumerate(names)}
     table[TARGET] = _cells(y, target)
     if units is not None:
-        table[UNIT] = texts_of(units)  # a row without a key is nobody's, and left out
+        if is_float(units):
+            fix = "Hand over whole numbers or texts, for example units.astype('Int64') before one is missing."
+            raise bad("units", "must not be floats, which merge large numbers", "a column of floats", fix)
+        table[UNIT] = keys_of(units)  # a row without a key is nobody's, and left out
     if len({len(column) for column in table.values()}) > 1:
         raise bad_private("X, y and units", "must have one length", "Hand over one target, and one unit, a row.")
     return subject, view_of_arrays(schema, table)
@@ -128,7 +134,8 @@ def _target(facts: ArrayFacts) -> Column:
     if facts.classes is not None:
         return _column_of_values(TARGET, facts.classes, "y")
     if facts.target_bounds is None:
-        raise bad("classes", "must be given", None, 'Name them, for example classes=["no", "yes"]: they are public.')
+        fix = 'Name them, for example classes=["no", "yes"], or for a number target_bounds=(0, 100): they are public.'
+        raise bad("classes or target_bounds", "must be given", None, fix)
     low, high = _pair(facts.target_bounds, "y")
     return Column(TARGET, "number", bounds=(_plain(low), _plain(high)))  # type: ignore[arg-type]
 
@@ -148,7 +155,11 @@ def _column_of_values(column: str, values: Any, name: str) -> Column:
 def _cells(cells: Any, column: Column) -> Any:
     """The cells as their column is read, each by its own value; what does not fit is empty."""
     if column.type in ("category", "text"):
-        return texts_of(cells)
+        values = tuple(map(str, column.values or ()))
+        if is_float(cells) and any(abs(number) >= EXACT for number in numbers_of(values)):
+            fix = "Hand over whole numbers or texts."
+            raise bad(f"column {column.name!r}", "must not be floats, which merge large numbers", "floats", fix)
+        return values_of(cells, values)
     numbers = numbers_of(cells)
     if column.type == "boolean":
         return np.ma.masked_array(numbers == 1, ~np.isin(numbers, (0, 1)))

@@ -4,18 +4,24 @@ NumPy and pandas give a column one type, and one person's empty or odd cell chan
 list with a text becomes texts.  So every reading here gives a cell the same meaning in a column of any type.
 
     number   a number, a boolean as 0 or 1, a text that spells one; NaN for anything else
-    text     a text, a whole number's digits, True or False; None for anything else
+    value    the public value that the cell's text is, or else the one whose number it is; None for anything else
+    key      a text or a whole number's digits, "1.0" being "1"; None for anything else
 
-A masked cell is empty.
+A masked cell is empty.  Whole numbers of 2⁵³ or more in a column of floats are refused by the column's type: one empty
+cell makes floats of all of them, and several become one.
 """
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from discreet.ndarrays import Floats
 
-_TRUTHS = {"True": 1.0, "False": 0.0}
+EXACT = 2.0**53  # whole numbers below it are doubles of their own
+_TRUTHS = {"true": 1.0, "false": 0.0}
+_WHOLE_FLOAT = re.compile(r"[+-]?\d+\.0*", re.ASCII)
 
 
 def cells_of(column: Any) -> list[Any]:
@@ -39,13 +45,38 @@ def numbers_of(column: Any) -> Floats:
     return np.array([_number(cell) for cell in cells_of(column)], dtype=np.float64)
 
 
-def texts_of(column: Any) -> Any:
-    """The text of each cell, as an array of objects."""
+def values_of(column: Any, values: Sequence[str]) -> Any:
+    """The public value of each cell, as an array of objects."""
+    by_text, by_number = {value: value for value in values}, _by_number(values)
     cells = cells_of(column)
-    texts = np.empty(len(cells), dtype=object)
+    read = np.empty(len(cells), dtype=object)
     for place, cell in enumerate(cells):
-        texts[place] = cell if type(cell) is str else _text(cell)
-    return texts
+        text = cell if type(cell) is str else _text(cell)
+        read[place] = by_text[text] if text in by_text else by_number.get(_number(cell))
+    return read
+
+
+def _by_number(values: Sequence[str]) -> dict[float, str]:
+    """Values by the number that they spell, where no other spells it too and doubles tell it from its neighbours."""
+    numbers = [_number(value) for value in values]
+    pairs = zip(numbers, values, strict=True)
+    return {number: value for number, value in pairs if abs(number) < EXACT and numbers.count(number) == 1}
+
+
+def keys_of(column: Any) -> Any:
+    """The key of each cell, as an array of objects."""
+    cells = cells_of(column)
+    keys = np.empty(len(cells), dtype=object)
+    for place, cell in enumerate(cells):
+        text = cell if type(cell) is str else _text(cell)
+        keys[place] = text.partition(".")[0] if text is not None and _WHOLE_FLOAT.fullmatch(text) else text
+    return keys
+
+
+def is_float(column: Any) -> bool:
+    """Whether the type of the column is one of floats, whatever it holds."""
+    kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+    return kind.startswith(("float", "double", "halffloat"))
 
 
 def _plain(cell: Any) -> Any:
@@ -58,7 +89,7 @@ def _plain(cell: Any) -> Any:
 def _number(cell: Any) -> float:
     cell = _plain(cell)
     if isinstance(cell, str):
-        cell = _TRUTHS.get(cell, cell)
+        cell = _TRUTHS.get(cell.casefold(), cell)
     try:
         return float(cell)
     except OverflowError:  # a whole number beyond doubles lies beyond all bounds
@@ -70,5 +101,8 @@ def _number(cell: Any) -> float:
 def _text(cell: Any) -> str | None:
     cell = _plain(cell)
     if isinstance(cell, (str, bool, int)):
-        return str(cell)
+        try:
+            return str(cell)
+        except ValueError:  # Python spells no whole number of more than 4,300 digits
+            return None
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else None

@@ -20,7 +20,7 @@ import numpy as np
 from discreet import amounts
 from discreet.errors import BadValue, bad
 from discreet.kernel.encode import Feature
-from discreet.learn.input.cells import cells_of, numbers_of, texts_of
+from discreet.learn.input.cells import cells_of, numbers_of, values_of
 from discreet.ndarrays import Floats, Ints
 from discreet.query.nodes import Bins, Col, Expr
 from discreet.schema import Column, Type
@@ -120,7 +120,7 @@ class ModelColumn:
             return self._on_lattice(_moments(cells, self.day) if self.day else numbers_of(cells))
         if self.is_coded:
             places = {str(value): place for place, value in enumerate(self.values)}
-            return np.array([places.get(text, -1) for text in texts_of(cells)], dtype=np.int64)
+            return np.array([places.get(value, -1) for value in values_of(cells, tuple(places))], dtype=np.int64)
         numbers, listed = numbers_of(cells), np.array([float(value) for value in self.values])
         if self.values != (False, True):
             numbers = np.floor(numbers + 0.5)  # as a table rounds to whole numbers

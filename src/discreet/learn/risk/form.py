@@ -73,6 +73,23 @@ class Form:
         return Problem(design, answers, weights, loss, float(ridge), line)
 
 
+def least_ridge(form: Form, loss: LineLoss) -> Fraction:
+    """The smallest ridge: a hundredth of the curvature that one row can have.
+
+    Below it a Hessian can be singular in doubles for some tables and not for others, and a minimum takes very long.
+    """
+    return loss.curvature * form.norm**2 / 100
+
+
+def parse_ridge(alpha: Any, form: Form, loss: LineLoss) -> Fraction:
+    """The ridge that a caller gave; refused below the smallest."""
+    ridge, least = amounts.positive(alpha, "alpha"), least_ridge(form, loss)
+    if ridge < least:
+        fix = "Raise it, or leave it out: the rule chooses one from the noise."
+        raise bad("alpha", f"must be at least {float(least) * 1.001:.3g} for these features", alpha, fix)
+    return ridge
+
+
 def form_of(subject: Subject, loss: LineLoss, norm: Any = None, class_weight: tuple[float, ...] | None = None) -> Form:
     """The form of a subject; refused where the loss does not fit the target."""
     if loss.name == "huber":

@@ -84,7 +84,10 @@ def minimum(problem: Problem, gap: float, newton_steps: int = NEWTON_STEPS) -> F
     for _ in range(newton_steps):
         if _length(gradient) <= reached:
             return point
-        direction = np.asarray(np.linalg.solve(problem.hessian(point), gradient), dtype=np.float64)
+        try:
+            direction = np.asarray(np.linalg.solve(problem.hessian(point), gradient), dtype=np.float64)
+        except np.linalg.LinAlgError:
+            break
         following, gradient = _newton_step(problem, point, gradient, direction)
         if following is point:
             break

@@ -29,7 +29,7 @@ from discreet.errors import bad
 from discreet.kernel.rows import UnitRows
 from discreet.learn.learner import REAL, Released
 from discreet.learn.price import Price
-from discreet.learn.risk.form import Form, form_of
+from discreet.learn.risk.form import Form, form_of, least_ridge, parse_ridge
 from discreet.learn.risk.last_step import lattice_step, on_lattice, rounded_sensitivity
 from discreet.learn.risk.line_loss import LineLoss, line_loss
 from discreet.learn.risk.linear_model import LinearModel
@@ -183,7 +183,7 @@ class ObjectiveLearner:
         require_rows(subject)
         loss = line_loss(self.loss, SLOPES.get(self.loss, 1) if self.slope is None else self.slope)
         form = form_of(subject, loss, self.norm, self.class_weight)
-        ridge = _ridge(form, loss, subject, price) if self.alpha is None else amounts.positive(self.alpha, "alpha")
+        ridge = _ridge(form, loss, subject, price) if self.alpha is None else parse_ridge(self.alpha, form, loss)
         return ObjectivePlan(subject, price, objective_perturbation(form, loss, ridge, subject.limit, price))
 
 
@@ -193,7 +193,7 @@ def _ridge(form: Form, loss: LineLoss, subject: Subject, price: Price) -> Fracti
     noise = sqrt(form.width) / epsilon if price.is_pure else 1 / price.mu
     doubled = 1 if subject.schema.relation is Relation.ADD_REMOVE else 2
     steepness, bend = float(loss.steepest * form.norm), float(loss.curvature * form.norm**2)
-    least = bend / expm1(min(_SPENT * epsilon, 100.0))
+    least = max(bend / expm1(min(_SPENT * epsilon, 100.0)), float(least_ridge(form, loss)))
     return Fraction(amounts.rounded_up(Fraction(max(doubled * steepness * noise / spread, least)), 3))
 
 

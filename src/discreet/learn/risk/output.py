@@ -24,7 +24,7 @@ from discreet.errors import bad
 from discreet.kernel.rows import UnitRows
 from discreet.learn.learner import REAL, Released
 from discreet.learn.price import Price
-from discreet.learn.risk.form import Form, form_of
+from discreet.learn.risk.form import Form, form_of, least_ridge, parse_ridge
 from discreet.learn.risk.last_step import lattice_step, on_lattice, rounded_sensitivity
 from discreet.learn.risk.line_loss import LineLoss, line_loss
 from discreet.learn.risk.linear_model import LinearModel
@@ -130,7 +130,7 @@ class OutputLearner:
         require_rows(subject)
         loss = line_loss(self.loss, SLOPES.get(self.loss, 1) if self.slope is None else self.slope)
         form = form_of(subject, loss, self.norm, self.class_weight)
-        ridge = None if self.alpha is None else amounts.positive(self.alpha, "alpha")
+        ridge = None if self.alpha is None else parse_ridge(self.alpha, form, loss)
         rows = None if self.rows is None else amounts.count(self.rows, "rows", 1)
         if ridge is None and rows is None and subject.schema.relation is not Relation.ADD_REMOVE:
             fix = "Give the number of rows, which is public where one unit replaces another."
@@ -217,6 +217,7 @@ class OutputPlan:
         ridge = sqrt(steepness * rows * noise * (4 if self.price.is_pure else 1) / _DIVISORS[self.loss.name])
         if self.loss.name == "huber":
             ridge = max(ridge, steepness * noise * float(self.form.norm) / _BLUR)
+        ridge = max(ridge, float(least_ridge(self.form, self.loss)))
         return Fraction(amounts.rounded_up(Fraction(ridge), 3))
 
     @property

@@ -1,5 +1,5 @@
 """Recompute what a model's file states: its digest, its promise from its cost, its plan from its facts, and, against a
-ledger, its charge and the released numbers.
+ledger, its charge, whom it protects and the released numbers.
 
 A file without a ledger proves that it is whole and that its statements agree with each other.  Only the ledger can say
 that these numbers were released and paid for.
@@ -21,12 +21,14 @@ from discreet.learn.fit import KIND, Fit, from_bytes, ledger_of, price_json, sto
 from discreet.learn.learner import Released
 from discreet.learn.learners import learner_of
 from discreet.learn.price import Price
-from discreet.learn.privacy import Privacy
+from discreet.learn.privacy import GIVEN, WHOLE, Privacy
 from discreet.learn.saved import file
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.rules import Opening
 from discreet.metadata import load
 from discreet.privacy import price
 from discreet.privacy.cost import to_json
+from discreet.query.explain import unit
 from discreet.run import Run
 from discreet.table import Table
 
@@ -82,7 +84,7 @@ def _require_promise(fit: Fit, stated: Mapping[str, Any]) -> list[str]:
 
 
 def _require_charged(fit: Fit, ledger: Ledger) -> list[str]:
-    """Refuses a model that the ledger holds no charge of, or other numbers."""
+    """Refuses a model that has no charge in the ledger, other numbers, or a promise to others."""
     privacy = fit.privacy
     if not privacy.is_charged:
         raise _wrong("No ledger holds this model.", "It was fitted without one, as it says itself.")
@@ -102,7 +104,31 @@ def _require_charged(fit: Fit, ledger: Ledger) -> list[str]:
         raise _wrong("The ledger holds another model.", "Its price is another.")
     if not _is_same(from_bytes(result), fit.released):
         raise _wrong("The ledger released other numbers.", "Those in the file were changed.")
+    _require_protected(fit, entry, ledger.standing().opening)
     return [f"The ledger holds receipt {privacy.receipt} at that cost.", "The ledger released the same numbers."]
+
+
+def _require_protected(fit: Fit, entry: Mapping[str, Any], opening: Opening) -> None:
+    """Refuses another relation, unit or dataset than the ledger's, and a promise that covers more than was charged.
+
+    The charge of a fit to a dataset names a snapshot of its rows; that of a fit to arrays has none, and the unit in its
+    memo.  `max_rows` of a dataset's unit is compared with nothing, since the ledger has it only inside a hash of all
+    metadata.  How many rows of a unit count is one of the facts.
+    """
+    schema, rows = fit.plan.subject.schema, fit.plan.subject.max_rows
+    is_dataset = entry["snapshot"] != ""
+    if fit.privacy.covers != (WHOLE if is_dataset else GIVEN):
+        fitted_to = "the dataset" if is_dataset else "arrays of the caller"
+        raise _wrong("The promise covers something else than was charged.", f"The charge was for a fit to {fitted_to}.")
+    if schema.relation is not opening.relation:
+        raise _wrong("The ledger has another relation.", f"Its neighbours are by {opening.relation}.")
+    charged_unit = opening.unit if is_dataset else entry["memo"].get("unit")
+    if unit(schema) != charged_unit:
+        raise _wrong("The ledger protects another unit.", f"The charge was for each {charged_unit}.")
+    if is_dataset and schema.name != opening.dataset:
+        raise _wrong("The ledger is of another dataset.", f"It is that of {opening.dataset}.")
+    if not is_dataset and schema.unit is not None and schema.max_rows != rows:
+        raise _wrong("The unit has another number of rows.", f"Of arrays it is the one that counts, {rows}.")
 
 
 def _is_at_price(fit: Fit, stored: Price | None) -> bool:
