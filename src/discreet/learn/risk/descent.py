@@ -4,14 +4,14 @@
     1 descent   T gradients of the risk over rows x − m, each clipped to a norm C
 
 Taking off a centre shortens rows and removes the one large eigenvalue of their covariance, so 30 passes do what 150 do
-without it.  With s the noise of one pass over √T at C₀ = .67·√(K + 1), τ = .43·B/√K the spread of a weight and λ = s/τ:
+without it.  With s the noise of one pass over √T at C₀ = .67·√(K + 1), τ = .43·W/√K the spread of a weight and λ = s/τ:
 
     κ = 1 + L·n/λ        T = ⌈3.5·√κ⌉, beyond 30 only 30·(κ/73)^⅛, at most `passes`
     C = C₀·max(1, κ/κ₀)^¼, at most the longest row; κ₀ = 100 for numbers, 1000 for classes
     β = min(1 − .75·T/κ, 1 − 6/T), at least 0        rate = min(1, κ(1 − β)/(.75·T)) · min(1, (κ − 1)/3)/(L·n + λ)
 
 and the model is the mean of the last half of the weights.  Descent stops where signal and noise are level, which is the
-ridge.  L and B stand for the curvature and the reach of the loss.  Slopes are clipped to ρ of their bound: .7 where
+ridge.  L and W stand for the curvature and the reach of the loss.  Slopes are clipped to ρ of their bound: .7 where
 noise is large (κ < 100 at ρ = 1), 1 otherwise, and .4 for numbers, whose loss is then Huber's.
 
 A number whose mean m lies near one of its bounds varies little: its variance is at most 1 − m².  Its rate is
@@ -50,18 +50,18 @@ from discreet.ndarrays import Floats, Ints
 from discreet.privacy.cost import Cost
 
 PASSES, MOST_PASSES = 100, 10_000
-_FEW_PASSES, _FEW_LEVEL = 30, 73.0  # beyond that many, at a level of 73, passes grow by an eighth root
+_FEW_PASSES, _FEW_KAPPA = 30, 73.0  # beyond that many, at κ = 73, passes grow by an eighth root
 CENTRE_SHARE = Fraction(5, 100)
-_NORM, _SPREAD, _NOISY = 0.67, 0.43, 100.0
+_NORM, _SPREAD, _NOISY_KAPPA = 0.67, 0.43, 100.0
 _CURVATURE = {"logistic": 0.25, "softmax": 0.25, "hinge": 0.25, "huber": 1.0}
 _REACH = {"logistic": 3.0, "softmax": 3.0, "hinge": 3.0, "huber": 1.0}
 _STEEP = {"huber": Fraction(4, 10)}  # of the bound of a slope; the others have .7 where noise is large
 _LESS_STEEP = Fraction(7, 10)
 _HEAVIEST = 15.0
-_STEADY = 1000.0  # the level from which on rows of classes are clipped less, and a number's rate follows its mean
-_WIDER = {"huber": 100.0}  # the same for rows of a regression
+_STEADY_KAPPA = 1000.0  # the κ from which on rows of classes are clipped less, and a number's rate follows its mean
+_WIDER_KAPPA = {"huber": 100.0}  # the same for rows of a regression
 _SLOWEST, _FASTEST = 1.0, 64.0  # a number's own rate
-_SOLVED, _MOST_SOLVED = 5000.0, 256  # the level over √(K + 1), and the columns, of a regression by moments
+_SOLVED_KAPPA, _MOST_SOLVED = 5000.0, 256  # κ over √(K + 1), and the columns, of a regression by moments
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class DescentPlan:
     def fit(self, steps: Steps) -> Released:
         """As `Plan.fit`."""
         rows, centre = self._centre(steps)
-        if self._has_moments and self._level(rows) > _SOLVED * sqrt(len(self.subject.features) + 1):
+        if self._has_moments and self._kappa(rows) > _SOLVED_KAPPA * sqrt(len(self.subject.features) + 1):
             return self._solve(steps, centre)
         course = self._course(rows, centre)
         rates = course.rate * np.tile(self._rates(rows, centre), self._lines)
@@ -201,28 +201,28 @@ class DescentPlan:
 
     def _course(self, rows: float, centre: Ints) -> "_Course":
         """How many passes, how fast, how steep and over rows of which norm, from the noisy number of rows."""
-        slope, level = self._steepest, self._level(rows)
-        if self.loss != "huber" and level < _NOISY:
+        slope, kappa = self._steepest, self._kappa(rows)
+        if self.loss != "huber" and kappa < _NOISY_KAPPA:
             slope *= _LESS_STEEP
-            level = self._level(rows, float(_LESS_STEEP))
-        passes = self._passes(level)
-        momentum = max(0.0, min(1 - 0.75 * passes / level, 1 - 6 / passes))
+            kappa = self._kappa(rows, float(_LESS_STEEP))
+        passes = self._passes(kappa)
+        momentum = max(0.0, min(1 - 0.75 * passes / kappa, 1 - 6 / passes))
         curvature = _CURVATURE[self.loss] * rows
-        rate = min(1.0, level * (1 - momentum) / (0.75 * passes)) * min(1.0, (level - 1) / 3)
-        norm = self._norm(level, centre)
-        return _Course(passes, momentum, rate / (curvature + curvature / max(level - 1, 1e-9)), slope, norm)
+        rate = min(1.0, kappa * (1 - momentum) / (0.75 * passes)) * min(1.0, (kappa - 1) / 3)
+        norm = self._norm(kappa, centre)
+        return _Course(passes, momentum, rate / (curvature + curvature / max(kappa - 1, 1e-9)), slope, norm)
 
-    def _passes(self, level: float) -> int:
+    def _passes(self, kappa: float) -> int:
         """T, of which there are more than 30 only where the price has room for them."""
-        slow = _FEW_PASSES * max(1.0, level / _FEW_LEVEL) ** 0.125 if self._has_room else _FEW_PASSES
-        return max(1, min(ceil(3.5 * sqrt(level)), ceil(slow), self.passes))
+        slow = _FEW_PASSES * max(1.0, kappa / _FEW_KAPPA) ** 0.125 if self._has_room else _FEW_PASSES
+        return max(1, min(ceil(3.5 * sqrt(kappa)), ceil(slow), self.passes))
 
-    def _norm(self, level: float, centre: Ints) -> Fraction:
+    def _norm(self, kappa: float, centre: Ints) -> Fraction:
         """C: the first norm, and nearer to the longest centred row the less noise there is."""
         first = self._first_norm
         if self.norm is not None or not self._has_room:
             return first
-        longer = float(first) * max(1.0, level / _WIDER.get(self.loss, _STEADY)) ** 0.25
+        longer = float(first) * max(1.0, kappa / _WIDER_KAPPA.get(self.loss, _STEADY_KAPPA)) ** 0.25
         return max(first, min(Fraction(int(longer * UNIT), UNIT), self._longest(centre), self._last_norm))
 
     def _longest(self, centre: Ints) -> Fraction:
@@ -250,13 +250,13 @@ class DescentPlan:
 
     def _rates(self, rows: float, centre: Ints) -> Floats:
         """How much faster each column's weight moves: a number whose mean is near a bound varies little."""
-        rates, level = np.ones(self._width), self._level(rows)
-        if self.loss == "huber" and level < _STEADY:
+        rates, kappa = np.ones(self._width), self._kappa(rows)
+        if self.loss == "huber" and kappa < _STEADY_KAPPA:
             return rates
         for feature, first, _ in self._spans():
             if feature.is_number:
                 variance = 1 - (int(centre[first]) / UNIT) ** 2
-                rates[first] = np.clip(1 / (2 * (variance + 1 / max(level - 1, 1e-9))), _SLOWEST, _FASTEST)
+                rates[first] = np.clip(1 / (2 * (variance + 1 / max(kappa - 1, 1e-9))), _SLOWEST, _FASTEST)
         return rates
 
     @property
@@ -264,7 +264,7 @@ class DescentPlan:
         """The bound of slopes where noise is small, which no pass exceeds."""
         return _bound(self.loss) * _STEEP.get(self.loss, Fraction(1))
 
-    def _level(self, rows: float, less_steep: float = 1.0) -> float:
+    def _kappa(self, rows: float, less_steep: float = 1.0) -> float:
         """κ: how far the risk's curvature lies above the λ at which signal and noise are level, at the first norm."""
         steepness = float(self._first_norm * self._steepest) * less_steep
         noise = self._doubled * steepness / (self.price.mu * sqrt(float(1 - CENTRE_SHARE)))
