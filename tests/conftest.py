@@ -31,10 +31,18 @@ def nobodys_state(tmp_path_factory):
         yield os.environ["XDG_STATE_HOME"]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def modules_state(nobodys_state, tmp_path_factory):
+    """Fixtures of a module know no ledgers of others, nor those of an earlier half of the module in this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield os.environ["XDG_STATE_HOME"]
+
+
 @pytest.fixture(autouse=True)
-def own_state(nobodys_state, tmp_path_factory, monkeypatch):
+def own_state(modules_state, tmp_path_factory, monkeypatch):
     """Every test has heads and a registry of its own, unless its module set a folder for all of its tests."""
-    if os.environ["XDG_STATE_HOME"] == nobodys_state:
+    if os.environ["XDG_STATE_HOME"] == modules_state:
         monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
 
 

@@ -52,7 +52,7 @@ def test_whole_numbers_are_texts_when_predicting_as_they_are_when_fitting():
 def test_equal_numbers_of_any_type_have_one_place_and_other_things_none():
     assert TEXTS.encoded(np.array(["b", "c", "", "1"], dtype=object)).tolist() == [2, -1, 0, 3]
     assert TEXTS.encoded(np.array(["b", "c", "", "1"])).tolist() == [2, -1, 0, 3]
-    assert TEXTS.encoded([1, None, True, 1.0]).tolist() == [3, -1, -1, 3]
+    assert TEXTS.encoded([1, None, True, 1.0]).tolist() == [3, -1, 3, 3]  # no type of a column keeps True from 1
     for cells in (np.array([7, 0, 1]), np.array([7.0, -0.0, 1.0]), np.array([7, False, True], dtype=object)):
         assert WHOLE.encoded(cells).tolist() == [7, 0, 1]
     assert np.isnan(WHOLE.encoded([2, float("nan"), None, "x", b"x", 1j, [1]])).all()
