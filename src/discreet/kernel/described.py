@@ -3,17 +3,18 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.kernel.contract import Public
-from discreet.ndarrays import Ints
 
+Number = TypeVar("Number", bound=np.generic)
 REMEMBERED = 64  # parsed parameters, which a fit needs some ten times in every pass
 
 
-def unchangeable(numbers: Ints) -> Ints:
+def unchangeable(numbers: NDArray[Number]) -> NDArray[Number]:
     """A copy that nobody can change: what was parsed is remembered by a description of its numbers."""
     copy = numbers.copy()
     copy.flags.writeable = False

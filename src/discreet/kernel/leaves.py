@@ -12,7 +12,6 @@ Columns are the features, by their cells (`encode`), and last the class; a row w
 by cell, then for an empty cell, then 0 to the end.  Proof page: docs/proofs/kernel.md.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,6 +24,7 @@ from discreet import amounts
 from discreet.bounded import RowLimit, Sensitivity
 from discreet.errors import bad
 from discreet.kernel.contract import MOST_NUMBERS, Public, require_keys
+from discreet.kernel.described import description_of
 from discreet.kernel.encode import MOST_FEATURES, MOST_ROWS, Feature
 from discreet.kernel.rows import UnitRows
 from discreet.ndarrays import Ints
@@ -162,7 +162,7 @@ def _among_first(chunk: UnitRows, rows: int) -> Any:
 
 def _codes(chunk: UnitRows, public: Public, trees: Trees, names: Sequence[str]) -> list[Ints]:
     """The cells of the chunk's rows; a chunk that is passed over again remembers them."""
-    description = json.dumps([public["features"], list(names)])
+    description = description_of([public["features"], list(names)])
     remembered = chunk.remembered.get("cells")
     if remembered is None or remembered[0] != description:
         chunk.remembered["cells"] = remembered = (description, trees.codes(chunk.columns, names))

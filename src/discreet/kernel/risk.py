@@ -183,11 +183,12 @@ class Risk:
         """As `Kernel.sensitivity`: l2 = norm · slope, whatever the number of rows; twice that under replace-one."""
         encoding, loss = Encoding.parse(public), Loss.parse(public)
         squared = Fraction(loss.steepest_squared * encoding.norm**2)
-        touched = min(encoding.touched * min(encoding.rows, limit.rows) * loss.lines, self.length(public))
+        length = loss.lines * encoding.width
+        touched = min(encoding.touched * min(encoding.rows, limit.rows) * loss.lines, length)
         linf = Fraction(_furthest(loss, encoding))
         if limit.relation is Relation.ADD_REMOVE:
             return Sensitivity(Fraction(touched), _l1(touched, squared), squared, linf, limit.relation)
-        both = min(2 * touched, self.length(public))
+        both = min(2 * touched, length)
         return Sensitivity(Fraction(both), 2 * _l1(touched, squared), 4 * squared, 2 * linf, limit.relation)
 
     def __call__(self, chunk: UnitRows, public: Public) -> Ints:

@@ -12,9 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from discreet.bounded import SideBySide
 from discreet.errors import bad
 from discreet.mechanism.additive import Additive
+from discreet.mechanism.promise import lattice_vector
 from discreet.ndarrays import Ints
 from discreet.noise.source import Source
 from discreet.privacy.cost import Cost, Together
@@ -40,7 +43,21 @@ class Vectors:
         """The noisy vectors, by name."""
         if exact.keys() != self.mechanisms.keys():
             raise bad("exact", "must have the vectors of the mechanism", sorted(exact), "Plan anew.")
-        return {name: mechanism(exact[name], source) for name, mechanism in self.mechanisms.items()}
+        noisy: dict[str, Ints] = {}
+        for mechanism, names in self._alike().items():
+            parts = [lattice_vector(exact[name]) for name in names]
+            ends = np.cumsum([part.size for part in parts])[:-1]
+            joined = mechanism(np.concatenate([part.ravel() for part in parts]), source)
+            shares = zip(names, parts, np.split(joined, ends), strict=True)
+            noisy |= {name: own.reshape(part.shape) for name, part, own in shares}
+        return noisy
+
+    def _alike(self) -> dict[Additive, list[str]]:
+        """The names of the vectors with an equal mechanism, whose noise is drawn at once."""
+        names: dict[Additive, list[str]] = {}
+        for name, mechanism in self.mechanisms.items():
+            names.setdefault(mechanism, []).append(name)
+        return names
 
 
 def vectors(mechanisms: Mapping[str, Additive]) -> Vectors:

@@ -177,7 +177,7 @@ class AdditivePlan:
         """The parameters of a pass: cells as columns, or as the entries of their tables."""
         features = [feature.described_cells(self.tables.bins) for feature in self.subject.features]
         if tables is not None:
-            features = [cells | {"table": table.tolist()} for cells, table in zip(features, tables, strict=True)]
+            features = [cells | {"table": table} for cells, table in zip(features, tables, strict=True)]
         public: dict[str, Any] = {
             "loss": "logistic" if self.is_binary else "softmax",
             "features": features,

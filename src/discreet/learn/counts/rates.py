@@ -65,7 +65,8 @@ def cell_rates(table: Floats, deviation: float, prior: Floats, is_ordered: bool)
         return shrunk(table, np.ones(table.shape[1]), deviation, prior[:, None], _PSEUDO)
     total = np.zeros(table.shape)
     for shift in range(_SHIFTS):
-        levels = [(np.pad(table, ((0, 0), (shift, 0))), np.append(np.zeros(shift), np.ones(table.shape[1])))]
+        before = np.zeros((len(table), shift))
+        levels = [(np.hstack([before, table]), np.append(before[0], np.ones(table.shape[1])))]
         while levels[-1][0].shape[1] > 1:
             levels.append(_pairs_of_cells(*levels[-1]))
         rates = prior[:, None]
@@ -80,7 +81,7 @@ def cell_rates(table: Floats, deviation: float, prior: Floats, is_ordered: bool)
 def _pairs_of_cells(counts: Floats, cells: Floats) -> tuple[Floats, Floats]:
     """Neighbouring cells added up in pairs."""
     if counts.shape[1] % 2:
-        counts, cells = np.pad(counts, ((0, 0), (0, 1))), np.append(cells, 0.0)
+        counts, cells = np.hstack([counts, np.zeros((len(counts), 1))]), np.append(cells, 0.0)
     return counts[:, ::2] + counts[:, 1::2], cells[::2] + cells[1::2]
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
+from functools import lru_cache
 from math import expm1, log1p
 from typing import Any
 
@@ -19,6 +20,7 @@ import numpy as np
 
 from discreet import amounts
 from discreet.errors import BadValue, bad
+from discreet.kernel.described import unchangeable
 from discreet.kernel.encode import Feature
 from discreet.learn.input.cells import cells_of, numbers_of, values_of
 from discreet.ndarrays import Floats, Ints
@@ -73,18 +75,7 @@ class ModelColumn:
 
     def edges(self, bins: int) -> tuple[Fraction, ...]:
         """The edges of at most so many bins, on the lattice, so that no bin is without a value."""
-        first, last = int(self.low / self.step), int(self.high / self.step)
-        points = last - first + 1
-        count = min(bins, points)
-        if self.low == 0 and points > bins:
-            unit = float(max(self.step, Fraction(1)))
-            span = log1p(float(self.high) / unit)
-            steps = [first + round(expm1(span * part / count) * unit / float(self.step)) for part in range(1, count)]
-        else:
-            steps = [first + round(Fraction(points * part, count)) for part in range(1, count)]
-        inner = sorted({first, *(step for step in steps if first < step <= last)})
-        end = Fraction(last) if inner[-1] < last else last + Fraction(1, 2)  # the last value may be a bin of its own
-        return tuple(step * self.step for step in (*map(Fraction, inner), end))
+        return _edges(self.low, self.high, self.step, bins)
 
     def cells(self, bins: int) -> int:
         """How many cells it has."""
@@ -97,7 +88,7 @@ class ModelColumn:
     def described_cells(self, bins: int) -> dict[str, Any]:
         """Its cells, as a kernel is told of them (`kernel.encode`)."""
         if self.values is None:
-            return {"edges": [float(edge) for edge in self.edges(bins)]}
+            return {"edges": _edge_numbers(self.low, self.high, self.step, bins)}
         return {"size": len(self.values)} if self.is_coded else {"values": [float(value) for value in self.values]}
 
     def described_number(self) -> dict[str, Any]:
@@ -154,6 +145,27 @@ class ModelColumn:
         low, high = map(Fraction, facts["bounds"])
         step, day = Fraction(facts["step"]), int(facts.get("day", 0))
         return cls(facts["name"], facts["column"], bounds=(low, high), step=step, day=day)
+
+
+@lru_cache(maxsize=1024)  # a fit needs the edges of each feature in every pass
+def _edges(low: Fraction, high: Fraction, step: Fraction, bins: int) -> tuple[Fraction, ...]:
+    first, last = int(low / step), int(high / step)
+    points = last - first + 1
+    count = min(bins, points)
+    if low == 0 and points > bins:
+        unit = float(max(step, Fraction(1)))
+        span = log1p(float(high) / unit)
+        places = [first + round(expm1(span * part / count) * unit / float(step)) for part in range(1, count)]
+    else:
+        places = [first + round(Fraction(points * part, count)) for part in range(1, count)]
+    inner = sorted({first, *(place for place in places if first < place <= last)})
+    end = Fraction(last) if inner[-1] < last else last + Fraction(1, 2)  # the last value may be a bin of its own
+    return tuple(place * step for place in (*map(Fraction, inner), end))
+
+
+@lru_cache(maxsize=1024)
+def _edge_numbers(low: Fraction, high: Fraction, step: Fraction, bins: int) -> Floats:
+    return unchangeable(np.array([float(edge) for edge in _edges(low, high, step, bins)]))
 
 
 def model_column(column: Column, name: str | None = None) -> ModelColumn:
