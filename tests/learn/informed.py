@@ -7,30 +7,52 @@ from typing import Any
 
 import numpy as np
 
-from discreet.learn.estimators.counts import NaiveBayes
+from discreet import learn
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class InformedNaiveBayes(NaiveBayes):
-    """Naive Bayes at a price that a check of accuracy can be passed with."""
+def informed_kind(kind: Any, **fixed: Any) -> Any:
+    """The estimator, at a price that a check of accuracy can be passed with, and informed when it is fitted."""
 
-    epsilon: Any = 100
-    bins: int | None = 32
-
-    def fit(self, X, y=None, units=None):
+    def fit(self: Any, X: Any, y: Any = None, units: Any = None) -> Any:
         with informed(self, X, y):
-            return super().fit(X, y, units)
+            return kind.fit(self, X, y, units)
+
+    defaults = {"epsilon": 10**6, **fixed}
+    body = {"__annotations__": dict.fromkeys(defaults, Any), "fit": fit, "__module__": __name__, **defaults}
+    return dataclass(kw_only=True, eq=False, repr=False)(type(f"Informed{kind.__name__}", (kind,), body))
+
+
+InformedNaiveBayes = informed_kind(learn.NaiveBayes, bins=32)
+InformedGaussianNaiveBayes = informed_kind(learn.GaussianNaiveBayes)
+InformedAdditiveClassifier = informed_kind(learn.AdditiveClassifier, delta="1e-5", bins=32)
+InformedDecisionTree = informed_kind(learn.DecisionTree)
+InformedRandomForest = informed_kind(learn.RandomForest)
+InformedLogisticRegression = informed_kind(learn.LogisticRegression, delta="1e-5")
+InformedLinearClassifier = informed_kind(learn.LinearClassifier, delta="1e-5")
+InformedLinearRegression = informed_kind(learn.LinearRegression, delta="1e-5")
+KINDS = [
+    InformedNaiveBayes,
+    InformedGaussianNaiveBayes,
+    InformedAdditiveClassifier,
+    InformedDecisionTree,
+    InformedRandomForest,
+    InformedLogisticRegression,
+    InformedLinearClassifier,
+    InformedLinearRegression,
+]
 
 
 @contextmanager
 def informed(estimator: Any, X: Any, y: Any) -> Iterator[None]:
     """The estimator with facts of the rows, until its fit has ended."""
-    given = estimator.bounds, estimator.classes
-    estimator.bounds, estimator.classes = bounds_of(X), classes_of(y)
+    facts = {"bounds": bounds_of(X)}
+    facts |= {"classes": classes_of(y)} if hasattr(estimator, "classes") else {"target_bounds": target_bounds_of(y)}
+    given = {name: getattr(estimator, name) for name in facts}
+    vars(estimator).update(facts)
     try:
         yield
     finally:
-        estimator.bounds, estimator.classes = given
+        vars(estimator).update(given)
 
 
 def bounds_of(X: Any) -> Any:
@@ -54,3 +76,15 @@ def classes_of(y: Any) -> Any:
         if seen and isinstance(seen[0], str)
         else [*seen, *(v for v in (0, 1) if v not in seen)]
     )
+
+
+def target_bounds_of(y: Any) -> Any:
+    numbers = np.asarray(y)
+    if numbers.dtype.kind == "c":
+        return (0, 1)
+    try:
+        numbers = numbers.astype(float)
+    except (TypeError, ValueError):
+        return (0, 1)
+    finite = np.where(np.isfinite(numbers), numbers, 0)
+    return (float(finite.min()) - 1, float(finite.max()) + 1) if numbers.size else (0, 1)

@@ -229,9 +229,16 @@ def test_weights_of_classes_are_named_and_public(columns, dataset):
             estimator.fit(features(columns), columns["sick"])
 
 
-def test_a_ridge_that_descent_would_not_use_is_refused(columns):
-    with pytest.raises(BadValue, match="alpha"):
-        dp.learn.LogisticRegression(alpha=3, epsilon=1, delta="1e-6", **FACTS).fit(features(columns), columns["sick"])
+def test_a_ridge_chooses_a_solver_that_has_one_and_descent_refuses_it(dataset):
+    price = {"epsilon": 1, "delta": "1e-6"}
+    classes = dataset.learn(dp.learn.LogisticRegression(alpha=3), target="sick").quote(**price)
+    number = dataset.learn(dp.learn.LinearRegression(alpha=3), target="age").quote(**price)
+    assert "with a ridge of 3" in str(classes)
+    assert "second moments of rows" in str(number)
+    for solver in ("descent", "auto"):
+        estimator = dp.learn.LogisticRegression(alpha=3, solver=solver)
+        with pytest.raises(BadValue, match="alpha must be left out for descent"):
+            dataset.learn(estimator, target="sick" if solver == "descent" else "region").quote(**price)
 
 
 @pytest.mark.parametrize("solver", ["descent", "output", "adassp"])

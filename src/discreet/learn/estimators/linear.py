@@ -79,6 +79,11 @@ class LinearClassifier(_LinearClassifier):
             raise bad("loss", "must be 'logistic' or 'hinge'", self.loss, "Use LinearRegression for a number.")
         return self._learner(self.loss, _class_weight(self.class_weight))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.loss == "logistic"
+        return tags
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearRegression(Regressor, _LinearEstimator):

@@ -1,6 +1,8 @@
 """Linear models: which solver a loss and a price get, from public facts alone.
 
 solver="auto"   δ > 0                          descent; least squares for a number, where the noise is small
+                δ > 0 and a ridge `alpha`      least squares from moments for a number, objective perturbation for two
+                                               classes: descent has no ridge but where it stops
                 δ = 0, two classes             objective perturbation
                 δ = 0, a number                output perturbation
                 δ = 0, more classes            refused: naive Bayes needs no δ
@@ -66,21 +68,19 @@ class LinearLearner:
             require_number(subject)
         else:
             require_classes(subject)
-        if self.alpha is not None and (self.solver == "descent" or (self.solver == "auto" and not price.is_pure)):
-            fix = 'Leave it out, or give solver="objective", "output" or "adassp".'
-            raise bad("alpha", "must be left out for descent, whose ridge is where it stops", self.alpha, fix)
-        solver = _chosen(self.loss, len(subject.classes), price) if self.solver == "auto" else self.solver
+        solver = self._chosen(len(subject.classes), price) if self.solver == "auto" else self.solver
         return _PLANS[solver](self, subject, price)
 
-
-def _chosen(loss: str, classes: int, price: Price) -> str:
-    """The solver of "auto"."""
-    if not price.is_pure:
-        return "descent"
-    if classes > 2:
-        fix = "Give a delta, or use NaiveBayes, which needs none."
-        raise bad("delta", "must be above 0 for a linear model of more than two classes", 0, fix)
-    return "output" if loss == "huber" else "objective"
+    def _chosen(self, classes: int, price: Price) -> str:
+        """The solver of "auto"."""
+        if not price.is_pure and (self.alpha is None or classes > 2):
+            return "descent"
+        if not price.is_pure and self.loss == "huber":
+            return "adassp"
+        if classes > 2:
+            fix = "Give a delta, or use NaiveBayes, which needs none."
+            raise bad("delta", "must be above 0 for a linear model of more than two classes", 0, fix)
+        return "output" if self.loss == "huber" else "objective"
 
 
 def _weights(learner: LinearLearner, subject: Subject) -> tuple[float, ...] | None:
@@ -100,7 +100,11 @@ def _descent(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
     if price.is_pure:
         raise bad("delta", "must be above 0 for descent", 0, 'Give a delta, or solver="auto".')
     if learner.loss == "hinge" and len(subject.classes) > 2:
-        raise bad("loss", "must be logistic for more than two classes", learner.loss, "Use LogisticRegression.")
+        fix = "Only binary classification is supported: use LogisticRegression for more classes."
+        raise bad("loss", "must be logistic for more than two classes", learner.loss, fix)
+    if learner.alpha is not None:
+        fix = "Leave it out; for two classes or a number, leave out the solver."
+        raise bad("alpha", "must be left out for descent, whose ridge is where it stops", learner.alpha, fix)
     loss = "softmax" if learner.loss == "logistic" and len(subject.classes) > 2 else learner.loss
     norm = None if learner.norm is None else amounts.positive(learner.norm, "norm")
     may_solve = learner.solver == "auto" and loss == "huber"
