@@ -16,7 +16,7 @@ from discreet.learn.fit import fit_arrays
 from discreet.learn.input.arrays import ArrayFacts, columns_of, subject_of_arrays
 from discreet.learn.learner import LATTICE
 from discreet.learn.price import parse_price
-from discreet.learn.risk.adassp import AdaSSPLearner, least_squares
+from discreet.learn.risk.adassp import adassp_plan, least_squares
 from discreet.learn.risk.linear import LinearLearner
 from discreet.learn.risk.second_moments import filtered_weights, moments_of
 from learn.minima import ADDED, NUMBER, REPLACED
@@ -163,7 +163,7 @@ def fitted_r2(rows, columns, epsilon, delta="1e-5", seed=0, **options):
     x, y = linear_table(rows + 3000, columns, seed)
     facts = ArrayFacts(bounds=(-1, 1), target_bounds=(-1, 1))
     subject, view = subject_of_arrays(columns_of(x[:rows]), y[:rows], None, facts)
-    fit = fit_arrays(AdaSSPLearner(**options), subject, parse_price(epsilon, delta), view)
+    fit = fit_arrays(LinearLearner("huber", "adassp", **options), subject, parse_price(epsilon, delta), view)
     predicted = fit.model.scores(subject.encoded(columns_of(x[rows:])))[:, 0]
     return 1 - ((y[rows:] - predicted) ** 2).mean() / y[rows:].var(), fit
 
@@ -212,7 +212,7 @@ def test_classes_are_refused():
         columns_of(np.zeros((3, 1))), np.zeros(3), None, ArrayFacts(bounds=(0, 1), classes=(0, 1))
     )
     with pytest.raises(BadValue, match="number with bounds"):
-        AdaSSPLearner().plan(subject, parse_price(1, "1e-5"))
+        adassp_plan(subject, parse_price(1, "1e-5"))
 
 
 # --- moments in place of gradients -----------------------------------------------------------------------------------

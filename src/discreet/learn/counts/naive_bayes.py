@@ -16,13 +16,12 @@ from typing import Any
 import numpy as np
 
 from discreet.learn.counts.tables import Tables, deviation_of, tables_of
-from discreet.learn.learner import LATTICE, Released
+from discreet.learn.learner import PricedPlan, Released
 from discreet.learn.price import Price
 from discreet.learn.steps import Steps
 from discreet.learn.subject import Subject, require_classes
 from discreet.ndarrays import Floats, Ints
 from discreet.noise.powers import exp_minus
-from discreet.privacy.cost import Cost
 
 
 @dataclass(frozen=True)
@@ -44,18 +43,10 @@ class NaiveBayesLearner:
 
 
 @dataclass(frozen=True)
-class NaiveBayesPlan:
+class NaiveBayesPlan(PricedPlan):
     """The tables, each with its noise."""
 
-    subject: Subject
-    price: Price
     tables: Tables
-    arithmetic = LATTICE
-
-    @property
-    def cost(self) -> Cost:
-        """As `Plan.cost`."""
-        return self.price.cost
 
     @property
     def mechanisms(self) -> tuple[str, ...]:

@@ -40,14 +40,12 @@ from discreet.kernel.contract import kernel_of
 from discreet.kernel.encode import UNIT, root_up
 from discreet.kernel.gram import DIAGONAL
 from discreet.kernel.risk import SLOPE, WEIGHT
-from discreet.learn.learner import LATTICE, Released
-from discreet.learn.price import Price
+from discreet.learn.learner import PricedPlan, Released
 from discreet.learn.risk.linear_model import LinearModel, whole_weights
 from discreet.learn.risk.second_moments import balance_of, filtered_weights, moments_of
 from discreet.learn.steps import Steps, require_sum
 from discreet.learn.subject import Subject
 from discreet.ndarrays import Floats, Ints
-from discreet.privacy.cost import Cost
 
 PASSES, MOST_PASSES = 100, 10_000
 _FEW_PASSES, _FEW_KAPPA = 30, 73.0  # beyond that many, at κ = 73, passes grow by an eighth root
@@ -65,18 +63,15 @@ _SOLVED_KAPPA, _MOST_SOLVED = 5000.0, 256  # κ over √(K + 1), and the columns
 
 
 @dataclass(frozen=True)
-class DescentPlan:
+class DescentPlan(PricedPlan):
     """A loss over the features, at most how many passes, and the norm of a row where a caller gave one."""
 
-    subject: Subject
-    price: Price
     loss: str
     norm: Fraction | None = None
     passes: int = PASSES
     rows: int | None = None  # the public number of rows, where it is one
     class_weight: tuple[float, ...] | None = None
     may_solve: bool = False  # by second moments, where noise is small
-    arithmetic = LATTICE
 
     def __post_init__(self) -> None:
         """Refuses what a pass or its noise would refuse, before anything is charged.
@@ -106,11 +101,6 @@ class DescentPlan:
             return False
         public = self._moments_public(self._furthest_centre, self._last_norm)
         return _is_possible(lambda: require_sum(self.subject, "gram", public, self.price, 1 - CENTRE_SHARE))
-
-    @property
-    def cost(self) -> Cost:
-        """As `Plan.cost`."""
-        return self.price.cost
 
     @property
     def mechanisms(self) -> tuple[str, ...]:

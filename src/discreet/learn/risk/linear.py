@@ -12,19 +12,24 @@ solver="auto"   δ > 0                          descent; least squares for a num
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from discreet import amounts
 from discreet.errors import bad
 from discreet.learn.learner import Plan
 from discreet.learn.price import Price
-from discreet.learn.risk.adassp import AdaSSPLearner
+from discreet.learn.risk.adassp import adassp_plan
 from discreet.learn.risk.descent import PASSES, DescentPlan
-from discreet.learn.risk.objective import ObjectiveLearner
-from discreet.learn.risk.output import OutputLearner
+from discreet.learn.risk.line_loss import LineLoss, line_loss
+from discreet.learn.risk.objective import objective_plan
+from discreet.learn.risk.output import output_plan
+from discreet.learn.risk.spec import RiskSpec, spec_of
+from discreet.learn.steps import require_rows
 from discreet.learn.subject import Subject, require_classes, require_number
 
 LOSSES = ("logistic", "hinge", "huber")
+_SLOPES = {"logistic": Fraction(7, 10), "hinge": Fraction(7, 10), "huber": Fraction(4, 10)}  # at most, of minimisers
 
 
 @dataclass(frozen=True)
@@ -109,18 +114,24 @@ def _descent(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
 
 
 def _objective(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
-    own = ObjectiveLearner(learner.loss, learner.norm, learner.alpha, learner.rows, None, _weights(learner, subject))
-    return own.plan(subject, price)
+    return objective_plan(subject, price, *_risk(learner, subject), learner.alpha)
 
 
 def _output(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
-    own = OutputLearner(learner.loss, learner.norm, learner.alpha, learner.rows, None, _weights(learner, subject))
-    return own.plan(subject, price)
+    return output_plan(subject, price, *_risk(learner, subject), learner.alpha, learner.rows)
+
+
+def _risk(learner: LinearLearner, subject: Subject) -> tuple[RiskSpec, LineLoss]:
+    """What is minimised, and its loss with clipped slopes: that is less noise, and probabilities of rare classes that
+    are somewhat too small."""
+    require_rows(subject)
+    loss = line_loss(learner.loss, _SLOPES[learner.loss])
+    return spec_of(subject, loss, learner.norm, _weights(learner, subject)), loss
 
 
 def _adassp(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
     require_number(subject)
-    return AdaSSPLearner(learner.norm, learner.alpha).plan(subject, price)
+    return adassp_plan(subject, price, learner.norm, learner.alpha)
 
 
 _PLANS: dict[str, Callable[[LinearLearner, Subject, Price], Plan]] = {
