@@ -10,7 +10,7 @@ from discreet.errors import bad
 from discreet.learn.estimators.base import Classifier, Estimator, Regressor
 from discreet.learn.input.column import ModelColumn
 from discreet.learn.risk.descent import PASSES
-from discreet.learn.risk.linear import LinearLearner
+from discreet.learn.risk.linear import LinearLearner, solver_words
 from discreet.ndarrays import Floats
 
 
@@ -23,6 +23,11 @@ class _LinearEstimator(Estimator):
     solver: str = "auto"
     alpha: Any = None
     passes: int = PASSES
+
+    def explain(self) -> str:
+        """As `Estimator.explain`, and which solver ran and why."""
+        fit = self._own_fit()
+        return f"{super().explain()}\n{solver_words(fit.facts, fit.plan, fit.released)}"
 
     @property
     def coef_(self) -> Any:

@@ -108,10 +108,8 @@ class DescentPlan(PricedPlan):
         first, last = float(self._first_norm), float(self._last_norm if self._has_room else self._first_norm)
         norms = f"{first:.3g}" if first == last else f"{first:.3g} to {last:.3g}"
         deviation = self._doubled / (self.price.mu * sqrt(float(1 - CENTRE_SHARE)))
-        passes = (
-            f"at most {self.passes} gradients over rows of norm {norms}, with Gaussian noise of standard deviation "
-            f"{deviation:.3g}·norm·√passes"
-        )
+        noise = f"Gaussian noise of standard deviation {deviation:.3g}·norm·√passes"
+        passes = f"descent by at most {self.passes} gradients over rows of norm {norms}, with {noise}"
         moments = ", or where noise is small second moments of rows and target with Gaussian noise"
         totals = "the number of rows and the sum of each feature, with Gaussian noise"
         return totals, passes + (moments if self._has_moments else "")
@@ -133,7 +131,7 @@ class DescentPlan(PricedPlan):
             speed = ahead + rates * gradient - weights
             weights = weights + speed
             path.append(weights)
-        return _numbers_of(np.mean(path[course.passes // 2 :], axis=0), centre, course.norm)
+        return _numbers_of(np.mean(path[course.passes // 2 :], axis=0), centre, course.norm, course.passes)
 
     def model(self, released: Released) -> "LinearModel":
         """As `Plan.model`."""
@@ -282,7 +280,7 @@ class DescentPlan(PricedPlan):
         noise = diagonal, diagonal * DIAGONAL / public["balance"]
         gram, answers = moments_of(moments, self._width, public["balance"])
         weights = filtered_weights(gram, answers, noise, self._spread, len(self.subject.features))
-        return _numbers_of(weights, centre, norm)
+        return _numbers_of(weights, centre, norm, 0)
 
     def _moments_public(self, centre: Ints, norm: Fraction) -> dict[str, Any]:
         own = {"target": self.subject.target.described_number(), "balance": balance_of(float(norm))}
@@ -359,8 +357,10 @@ def _is_possible(require: Callable[[], None]) -> bool:
     return True
 
 
-def _numbers_of(weights: Floats, centre: Ints, norm: Fraction) -> Released:
-    return {"weights": whole_weights(weights), "centre": centre, "norm": np.array([int(norm * UNIT)])}
+def _numbers_of(weights: Floats, centre: Ints, norm: Fraction, passes: int) -> Released:
+    """What is stored; 0 passes stand for second moments."""
+    whole = {"weights": whole_weights(weights), "centre": centre}
+    return whole | {"norm": np.array([int(norm * UNIT)]), "passes": np.array([passes])}
 
 
 def _bound(loss: str) -> Fraction:

@@ -15,9 +15,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from discreet import amounts
 from discreet.errors import bad
-from discreet.learn.learner import Plan
+from discreet.learn.learner import Facts, Plan, Released
 from discreet.learn.price import Price
 from discreet.learn.risk.adassp import adassp_plan
 from discreet.learn.risk.descent import PASSES, DescentPlan
@@ -88,6 +90,20 @@ def _chosen(loss: str, classes: int, price: Price) -> str:
     return "output" if loss == "huber" else "objective"
 
 
+def solver_words(facts: Facts, plan: Plan, released: Released) -> str | None:
+    """Which solver made a linear model and why, in a sentence; None for other models."""
+    if facts.learner != LinearLearner.name:
+        return None
+    loss, given = facts.options["loss"], facts.options["solver"]
+    solver = _chosen(loss, len(plan.subject.classes), plan.price) if given == "auto" else given
+    name, case = _SOLVERS[solver]
+    passes = np.ravel(released.get("passes", ()))
+    if solver == "descent" and len(passes) == 1:  # older fits do not tell
+        taken = f"{name} in {passes[0]} pass{'es' * bool(passes[0] > 1)}"
+        name, case = (taken, case) if passes[0] else _SOLVED
+    return f"Solver: {name}, {f'which auto takes {case}' if given == 'auto' else 'as asked for'}."
+
+
 def _weights(learner: LinearLearner, subject: Subject) -> tuple[float, ...] | None:
     """The weight of each class in the order of the classes, the largest being 1."""
     if learner.class_weight is None:
@@ -134,6 +150,13 @@ def _adassp(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
     return adassp_plan(subject, price, learner.norm, learner.alpha)
 
 
+_SOLVERS = {  # by name: in words, and when "auto" takes it
+    "descent": ("descent", "where δ is above 0"),
+    "objective": ("objective perturbation", "for two classes where δ is 0"),
+    "output": ("output perturbation", "for a number where δ is 0"),
+    "adassp": ("least squares from second moments", "never"),
+}
+_SOLVED = "least squares from second moments", "for a number where δ is above 0 and noise is small"
 _PLANS: dict[str, Callable[[LinearLearner, Subject, Price], Plan]] = {
     "descent": _descent,
     "objective": _objective,

@@ -195,7 +195,7 @@ class ObjectivePlan(PricedPlan):
         own = self.mechanism
         risk = f"the weights that minimise a {own.loss.name} risk over rows of norm {float(own.spec.norm):.3g}"
         law = "a noisy line of uniform direction" if self.price.is_pure else "a Gaussian line"
-        return (f"{risk}, with a ridge of {float(own.ridge):.3g} and {law} added to the risk",)
+        return (f"{risk}, with a ridge of {float(own.ridge):.3g} and {law} added to the risk (objective perturbation)",)
 
     def fit(self, steps: Steps) -> Released:
         """As `Plan.fit`."""

@@ -135,7 +135,7 @@ class OutputPlan(PricedPlan):
         law = "noise of uniform direction" if self.price.is_pure else "Gaussian noise"
         risk = f"the weights that minimise a {self.loss.name} risk over rows of norm {float(self.spec.norm):.3g}"
         counted = () if self._share == 1 else ("the number of rows, to choose the ridge",)
-        return (*counted, f"{risk}, with a ridge and {law}")
+        return (*counted, f"{risk}, with a ridge and {law} (output perturbation)")
 
     def require_mechanisms(self) -> None:
         """Refuses, before the charge, what a step would refuse: with the fewest rows that can be counted and the most.
