@@ -6,8 +6,8 @@ import numpy as np
 
 from discreet.bounded import RowLimit
 from discreet.kernel.rows import UnitRows
-from discreet.learn.risk.form import Form
 from discreet.learn.risk.line_loss import line_loss
+from discreet.learn.risk.spec import RiskSpec
 from discreet.relation import Relation
 
 LONG = np.longdouble
@@ -16,10 +16,10 @@ TWO_CLASSES = {"size": 2}
 ADDED, REPLACED = Relation.ADD_REMOVE, Relation.REPLACE_ONE
 
 
-def form_of_numbers(features, loss, norm, rows=1):
+def spec_of_numbers(features, loss, norm, rows=1):
     """So many numbers within −1 … 1 beside the intercept."""
     target = NUMBER if loss == "huber" else TWO_CLASSES
-    return Form((NUMBER,) * features, target, Fraction(norm), rows)
+    return RiskSpec((NUMBER,) * features, target, Fraction(norm), rows)
 
 
 def table(x, y, loss, starts=None):

@@ -16,7 +16,7 @@ from discreet.learn.fit import fit_arrays
 from discreet.learn.input.arrays import ArrayFacts, columns_of, subject_of_arrays
 from discreet.learn.learner import LATTICE
 from discreet.learn.price import parse_price
-from discreet.learn.risk.adassp import AdaSSPLearner, least_squares
+from discreet.learn.risk.adassp import adassp_plan, least_squares
 from discreet.learn.risk.linear import LinearLearner
 from discreet.learn.risk.second_moments import filtered_weights, moments_of
 from learn.minima import ADDED, NUMBER, REPLACED
@@ -163,7 +163,7 @@ def fitted_r2(rows, columns, epsilon, delta="1e-5", seed=0, **options):
     x, y = linear_table(rows + 3000, columns, seed)
     facts = ArrayFacts(bounds=(-1, 1), target_bounds=(-1, 1))
     subject, view = subject_of_arrays(columns_of(x[:rows]), y[:rows], None, facts)
-    fit = fit_arrays(AdaSSPLearner(**options), subject, parse_price(epsilon, delta), view)
+    fit = fit_arrays(LinearLearner("huber", "adassp", **options), subject, parse_price(epsilon, delta), view)
     predicted = fit.model.scores(subject.encoded(columns_of(x[rows:])))[:, 0]
     return 1 - ((y[rows:] - predicted) ** 2).mean() / y[rows:].var(), fit
 
@@ -212,7 +212,7 @@ def test_classes_are_refused():
         columns_of(np.zeros((3, 1))), np.zeros(3), None, ArrayFacts(bounds=(0, 1), classes=(0, 1))
     )
     with pytest.raises(BadValue, match="number with bounds"):
-        AdaSSPLearner().plan(subject, parse_price(1, "1e-5"))
+        adassp_plan(subject, parse_price(1, "1e-5"))
 
 
 # --- moments in place of gradients -----------------------------------------------------------------------------------
@@ -266,3 +266,20 @@ def test_no_centred_row_is_longer_than_the_norm_of_moments():
         rows = view.rows(subject.columns).compute()
         encoding = Encoding.parse(plan._encoding_public(centre, norm))
         assert (Design.of(rows, encoding, subject.columns[:-1]).clipping == 1).all()
+
+
+def test_descent_is_nearly_least_squares_where_noise_is_small():
+    """Many small answers and few large ones: with slopes clipped to .4 a line runs below their mean."""
+    random = np.random.default_rng(2)
+    x = random.uniform(-1, 1, (20_000, 3))
+    y = np.clip(-1 + 0.25 * np.exp(x @ [0.6, -0.4, 0.2] + 0.7 * random.normal(size=len(x))), -1, 1)
+    subject, view = subject_of_arrays(columns_of(x), y, None, ArrayFacts(bounds=(-1, 1), target_bounds=(-1, 1)))
+    learner, price = LinearLearner("huber", "descent"), parse_price(100, "1e-6")
+    plan = learner.plan(subject, price)
+    assert plan._course(20_000.0, np.zeros(4, dtype=np.int64)).slope == 1
+    assert plan._course(20.0, np.zeros(4, dtype=np.int64)).slope == Fraction(4, 10)
+    predicted = fit_arrays(learner, subject, price, view).scores(subject.encoded(columns_of(x)))[:, 0]
+    exact = np.column_stack([np.ones(len(x)), x])
+    fitted = exact @ np.linalg.lstsq(exact, y, rcond=None)[0]
+    assert abs((predicted - y).mean()) < 0.01
+    assert np.mean((predicted - fitted) ** 2) < 0.0004

@@ -26,7 +26,7 @@ def fitted(name, columns, **more):
 
 
 def test_a_listing_of_the_room_names_the_estimators():
-    assert set(dp.learn.__all__) <= set(dir(dp.learn))
+    assert [name for name in dir(dp.learn) if not name.startswith("__")] == dp.learn.__all__
 
 
 @pytest.mark.parametrize("name", WEIGHED)
@@ -42,6 +42,28 @@ def test_importances_are_shares_and_the_strongest_feature_has_the_largest(name, 
 def test_a_feature_of_noise_alone_has_hardly_any_importance(name, columns):
     changed = columns | {"sex": np.random.default_rng(1).choice(["f", "m"], len(columns["sex"]))}
     assert fitted(name, changed).feature_importances_[1] < 0.05
+
+
+def test_a_rare_cell_that_decides_the_class_does_not_make_its_feature_important():
+    """Ten rows of the value w are all sick; what tells most rows apart is the age."""
+    columns = rows_of(4000, 7)
+    region = np.where(columns["region"] == "w", "n", columns["region"])
+    region[:10], columns["sick"][:10] = "w", "yes"
+    model = fitted("NaiveBayes", columns | {"region": region}).fit_.model
+    spread = model.shapes[2].var(axis=1).mean()
+    assert spread > 0.3 * model.shapes[0].var(axis=1).mean()  # cells counted alike
+    assert model.importances()[2] < 0.02
+
+
+def test_importances_of_naive_bayes_are_variances_over_the_rows(columns):
+    estimator = fitted("NaiveBayes", columns)
+    model, subject = estimator.fit_.model, estimator.fit_.plan.subject
+    cells = subject.encoded({feature: columns[feature] for feature in FEATURES})
+    over_rows = [
+        shape[:, feature.codes(cells[feature.name], model.bins)].var(axis=1).mean()
+        for feature, shape in zip(subject.features, model.shapes, strict=True)
+    ]
+    assert estimator.feature_importances_ == pytest.approx(over_rows / np.sum(over_rows), abs=0.005)
 
 
 def test_leaves_that_say_nothing_give_no_importance(columns):

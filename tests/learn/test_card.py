@@ -2,12 +2,14 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import discreet as dp
 from discreet.errors import BadValue
+from discreet.learn.saved.card import card
 from learn.folk import FEATURES, arrays, write_people
 
 X, Y = arrays()
@@ -50,6 +52,57 @@ def test_a_card_calls_the_model_as_people_do(estimator, title):
     assert model.card().startswith(f"# {title} for y\n")
     assert f"Method: {title}" in model.card()
     assert model.card(format="json")["title"] == title
+
+
+NUMBER = {"bounds": (-3, 3), "target_bounds": (-3, 3)}
+CLASSES = {"bounds": (-3, 3), "classes": ["no", "yes"]}
+SOLVERS = [
+    (
+        "LogisticRegression",
+        CLASSES,
+        "objective perturbation, which auto takes for two classes where δ is 0 or a ridge is given.",
+    ),
+    ("LinearClassifier", CLASSES | {"solver": "output"}, "output perturbation, as asked for."),
+    (
+        "LogisticRegression",
+        CLASSES | {"delta": "1e-6", "passes": 1},
+        "descent in 1 pass, which auto takes where δ is above 0 and no ridge is given.",
+    ),
+    (
+        "LinearRegression",
+        NUMBER | {"delta": "1e-6", "alpha": 1},
+        "least squares from second moments, which auto takes for a number where δ is above 0 and a ridge is given.",
+    ),
+    ("LinearRegression", NUMBER, "output perturbation, which auto takes for a number where δ is 0."),
+    (
+        "LinearRegression",
+        NUMBER | {"epsilon": 10**6, "delta": "1e-6"},
+        "least squares from second moments, which auto takes for a number where δ is above 0 and noise is small.",
+    ),
+    ("LinearRegression", NUMBER | {"solver": "adassp"}, "least squares from second moments, as asked for."),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "words"), SOLVERS)
+def test_a_card_and_an_explanation_say_which_solver_ran_and_why(name, options, words):
+    target = X[:, 0] if name == "LinearRegression" else Y
+    model = getattr(dp.learn, name)(**({"epsilon": 1} | options)).fit(X, target)
+    assert model.card(format="json")["solver"] == f"Solver: {words}"
+    assert f"- Solver: {words}" in model.card()
+    assert model.explain().endswith(f"Solver: {words}")
+
+
+def test_the_card_of_a_fit_that_does_not_tell_its_passes_names_the_solver():
+    """Files of older versions hold no number of passes, and those of forgers may hold any."""
+    fit = dp.learn.LogisticRegression(epsilon=1, delta="1e-6", **CLASSES).fit(X, Y).fit_
+    for passes in ({}, {"passes": np.zeros(0, dtype=np.int64)}):
+        released = {name: values for name, values in fit.released.items() if name != "passes"} | passes
+        assert card(replace(fit, released=released), "json")["solver"].startswith("Solver: descent, which auto")
+
+
+def test_only_linear_models_have_a_solver(model):
+    assert model.card(format="json")["solver"] is None
+    assert "Solver" not in model.card()
 
 
 def test_the_card_of_a_dataset_names_unit_and_receipt(tmp_path, monkeypatch):

@@ -8,7 +8,9 @@ import pytest
 from discreet.learn.counts.naive_bayes import NaiveBayesLearner
 from discreet.learn.input.arrays import ArrayFacts, columns_of, subject_of_arrays
 from discreet.learn.price import parse_price
-from discreet.learn.risk.output import OutputLearner, lecture_sensitivity
+from discreet.learn.risk.line_loss import line_loss
+from discreet.learn.risk.output import lecture_sensitivity, output_plan
+from discreet.learn.risk.spec import spec_of
 from discreet.learn.steps import tables_tallies, tally_sensitivities
 from discreet.privacy.cost import Pure
 
@@ -34,7 +36,9 @@ def test_output_perturbation_uses_a_quarter_or_half_of_the_lectures_noise():
     """A lecture has 4G/(nλ); with its own regulariser λ‖w‖², that is Λ = 2nλ, it is 8 and 4 times too much."""
     for relation, waste in (("add-remove", 4), ("replace-one", 2)):
         subject = subject_of_columns(2, relation)
-        mechanism = OutputLearner(alpha="50", slope="1").plan(subject, parse_price(1, "1e-5")).mechanism({})
+        loss = line_loss("logistic")
+        plan = output_plan(subject, parse_price(1, "1e-5"), spec_of(subject, loss), loss, alpha="50")
+        mechanism = plan.mechanism({})
         used = mechanism.last.variance**0.5 * float(mechanism.step)
-        lecture = 3.73063 * float(lecture_sensitivity(mechanism.form.norm, Fraction(50)))
+        lecture = 3.73063 * float(lecture_sensitivity(mechanism.spec.norm, Fraction(50)))
         assert lecture / used == pytest.approx(waste, rel=1e-3)

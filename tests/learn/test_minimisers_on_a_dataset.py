@@ -5,20 +5,18 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
-from discreet.learn.risk.adassp import AdaSSPLearner
-from discreet.learn.risk.objective import ObjectiveLearner
-from discreet.learn.risk.output import OutputLearner
+from discreet.learn.risk.linear import LinearLearner
 from discreet.learn.task import learning
 from discreet.privacy.cost import Approx, Gaussian, Pure
 from learn.folk import FEATURES, write_people
 
 CASES = [
-    (OutputLearner(), "income", 1, "0.0000001", Gaussian),
-    (OutputLearner(), "income", 2, 0, Pure),
-    (ObjectiveLearner(), "income", 1, "0.0000001", Approx),
-    (ObjectiveLearner(), "income", 2, 0, Pure),
-    (OutputLearner(loss="huber"), "age", 2, "0.0000001", Gaussian),
-    (AdaSSPLearner(), "age", 2, "0.0000001", Gaussian),
+    (LinearLearner("logistic", "output"), "income", 1, "0.0000001", Gaussian),
+    (LinearLearner("logistic", "output"), "income", 2, 0, Pure),
+    (LinearLearner("logistic", "objective"), "income", 1, "0.0000001", Approx),
+    (LinearLearner("logistic", "objective"), "income", 2, 0, Pure),
+    (LinearLearner("huber", "output"), "age", 2, "0.0000001", Gaussian),
+    (LinearLearner("huber", "adassp"), "age", 2, "0.0000001", Gaussian),
 ]
 
 

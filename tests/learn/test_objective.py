@@ -13,9 +13,9 @@ from discreet.learn.input.arrays import ArrayFacts, columns_of, subject_of_array
 from discreet.learn.learner import REAL
 from discreet.learn.price import parse_price
 from discreet.learn.risk import objective
+from discreet.learn.risk.linear import LinearLearner
 from discreet.learn.risk.objective import (
     GaussianTilt,
-    ObjectiveLearner,
     objective_perturbation,
     shift,
     tilt_sigma,
@@ -26,12 +26,12 @@ from learn.hockey import divergences
 from learn.minima import (
     ADDED,
     REPLACED,
-    form_of_numbers,
     invented,
     limit,
     loss_of,
     neighbours,
     slopes,
+    spec_of_numbers,
     table,
     true_minimum,
 )
@@ -126,7 +126,7 @@ def test_a_slope_of_two_signs_has_twice_the_delta_and_is_refused():
     assert curve(0.1, 1 / 3) == pytest.approx(0.09290, abs=1e-5)
     with pytest.raises(BadValue, match="logistic or hinge"):
         objective_perturbation(
-            form_of_numbers(1, "huber", 1), loss_of("huber"), Fraction(9), limit(ADDED), parse_price(1, "1e-5")
+            spec_of_numbers(1, "huber", 1), loss_of("huber"), Fraction(9), limit(ADDED), parse_price(1, "1e-5")
         )
 
 
@@ -235,8 +235,8 @@ def test_replace_one_needs_little_more_than_twice_the_noise():
 
 
 def mechanism_of(delta, relation=ADDED, rows=1, alpha=20, name="logistic"):
-    form = form_of_numbers(2, name, "1.25", rows)
-    return objective_perturbation(form, loss_of(name), Fraction(alpha), RowLimit(rows, relation), parse_price(1, delta))
+    spec = spec_of_numbers(2, name, "1.25", rows)
+    return objective_perturbation(spec, loss_of(name), Fraction(alpha), RowLimit(rows, relation), parse_price(1, delta))
 
 
 class Fixed:
@@ -258,8 +258,8 @@ def test_the_last_step_covers_the_gap_and_the_digits_of_the_line(delta):
         target, ends = random.normal(size=3) / 10, []
         for x, y in neighbours(random, "logistic", ADDED):
             rows = table(x, y, "logistic")
-            line = -mechanism.form.problem(rows, mechanism.loss, mechanism.ridge).gradient(target)
-            problem = mechanism.form.problem(
+            line = -mechanism.spec.problem(rows, mechanism.loss, mechanism.ridge).gradient(target)
+            problem = mechanism.spec.problem(
                 rows, mechanism.loss, mechanism.ridge, Fixed(line, mechanism.tilt, random).draw(None)
             )
             ends.append(objective.on_lattice(objective.minimum(problem, float(mechanism.gap)), mechanism.step))
@@ -327,10 +327,10 @@ def test_a_fit_learns_and_states_its_promise(delta, relation):
     y = np.array(["no", "yes"], dtype=object)[(x[:, 0] + random.normal(size=3000) > 5).astype(int)]
     facts = ArrayFacts(bounds=(0, 10), classes=("no", "yes"), relation=relation)
     subject, view = subject_of_arrays(columns_of(x), y, None, facts)
-    fit = fit_arrays(ObjectiveLearner(), subject, parse_price(1, delta), view)
+    fit = fit_arrays(LinearLearner(solver="objective"), subject, parse_price(1, delta), view)
     predicted = fit.model.scores(subject.encoded(columns_of(x)))[:, 1] > 0.5
     assert ((y == "yes") == predicted).mean() > 0.85
     assert fit.privacy.arithmetic == REAL
     assert fit.privacy.cost == (Pure(1) if delta is None else Approx(1, DELTA))
-    rebuilt = ObjectiveLearner().plan(subject, fit.plan.price).model(fit.released)
+    rebuilt = LinearLearner(solver="objective").plan(subject, fit.plan.price).model(fit.released)
     assert (rebuilt.lines == fit.model.lines).all()

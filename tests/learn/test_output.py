@@ -17,11 +17,11 @@ from discreet.learn.price import Price, parse_price
 from discreet.learn.risk import minimise
 from discreet.learn.risk.last_step import on_lattice
 from discreet.learn.risk.line_loss import CURVATURE
+from discreet.learn.risk.linear import LinearLearner
 from discreet.learn.risk.minimise import minimum
 from discreet.learn.risk.output import (
     COUNT_SHARE,
     GAP,
-    OutputLearner,
     lecture_sensitivity,
     minimiser_sensitivity,
     output_perturbation,
@@ -31,12 +31,12 @@ from discreet.privacy.cost import Gaussian, Pure
 from learn.minima import (
     ADDED,
     REPLACED,
-    form_of_numbers,
     invented,
     limit,
     loss_of,
     neighbours,
     slopes,
+    spec_of_numbers,
     table,
     true_minimum,
 )
@@ -73,19 +73,19 @@ def test_the_stated_distance_is_reached_by_a_steep_row_alone():
 @pytest.mark.parametrize("newton_steps", [50, 0])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_gap_is_reached_on_every_table_by_newton_and_without_it(loss, newton_steps):
-    random, form = np.random.default_rng(7), form_of_numbers(2, loss, "1.25")
+    random, spec = np.random.default_rng(7), spec_of_numbers(2, loss, "1.25")
     for size in (0, 1, 5, 40):
-        problem = form.problem(table(*invented(random, size, 2, loss), loss), loss_of(loss, "0.7"), Fraction(1, 10))
+        problem = spec.problem(table(*invented(random, size, 2, loss), loss), loss_of(loss, "0.7"), Fraction(1, 10))
         point = minimum(problem, 1e-7, newton_steps)
         assert np.linalg.norm(problem.gradient(point)) <= 1e-7
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_minimum_equals_its_slow_twin(loss):
-    random, form = np.random.default_rng(8), form_of_numbers(2, loss, "1.25")
+    random, spec = np.random.default_rng(8), spec_of_numbers(2, loss, "1.25")
     for _ in range(10):
         x, y = invented(random, 9, 2, loss)
-        fast = minimum(form.problem(table(x, y, loss), loss_of(loss), RIDGE), 1e-9)
+        fast = minimum(spec.problem(table(x, y, loss), loss_of(loss), RIDGE), 1e-9)
         assert np.abs(fast - true_minimum(x, y, loss, 1.0, NORM, 20.0)).max() < 1e-8
 
 
@@ -99,14 +99,14 @@ def test_slopes_and_curvatures_are_those_of_the_textbook(loss):
 # --- the mechanism ---------------------------------------------------------------------------------------------------
 
 
-def is_covered(form, loss, relation, stated, find=minimum, tables=60, seed=3):
+def is_covered(spec, loss, relation, stated, find=minimum, tables=60, seed=3):
     """Whether rounded minima of neighbours lie within the stated distance, in steps."""
     random = np.random.default_rng(seed)
-    gap = float(loss.steepest * form.norm * GAP)
+    gap = float(loss.steepest * spec.norm * GAP)
     for _ in range(tables):
         points = []
         for x, y in neighbours(random, loss.name, relation):
-            problem = form.problem(table(x, y, loss.name), loss, RIDGE)
+            problem = spec.problem(table(x, y, loss.name), loss, RIDGE)
             points.append(on_lattice(find(problem, gap), stated.step).astype(float))
         if float(np.linalg.norm(points[0] - points[1])) > float(stated.last.sensitivity.l2_squared) ** 0.5:
             return False
@@ -114,24 +114,24 @@ def is_covered(form, loss, relation, stated, find=minimum, tables=60, seed=3):
 
 
 def mechanism_of(relation, loss="hinge", norm="1.25"):
-    form, own = form_of_numbers(2, loss, norm), loss_of(loss)
-    return form, own, output_perturbation(form, own, RIDGE, limit(relation), parse_price(1, "1e-5"))
+    spec, own = spec_of_numbers(2, loss, norm), loss_of(loss)
+    return spec, own, output_perturbation(spec, own, RIDGE, limit(relation), parse_price(1, "1e-5"))
 
 
 @pytest.mark.parametrize("relation", [ADDED, REPLACED])
 def test_noise_covers_what_leaves_the_solver(relation):
-    form, loss, stated = mechanism_of(relation)
-    assert is_covered(form, loss, relation, stated)
+    spec, loss, stated = mechanism_of(relation)
+    assert is_covered(spec, loss, relation, stated)
 
 
 def test_a_mechanism_of_the_wrong_relation_is_caught():
-    form, loss, stated = mechanism_of(ADDED)
-    assert not is_covered(form, loss, REPLACED, stated)
+    spec, loss, stated = mechanism_of(ADDED)
+    assert not is_covered(spec, loss, REPLACED, stated)
     assert not stated.sensitivity.covers(limit(REPLACED))
 
 
 def test_an_intercept_outside_the_norm_is_caught(monkeypatch):
-    form, loss, stated = mechanism_of(ADDED)
+    spec, loss, stated = mechanism_of(ADDED)
     right = Design.of
 
     def without_intercept(chunk, encoding, columns):
@@ -140,7 +140,7 @@ def test_an_intercept_outside_the_norm_is_caught(monkeypatch):
         return replace(design, clipping=np.minimum(1.0, encoding.norm / np.sqrt(np.maximum(squares, 1.0))))
 
     monkeypatch.setattr(Design, "of", without_intercept)
-    assert not is_covered(form, loss, ADDED, stated)
+    assert not is_covered(spec, loss, ADDED, stated)
 
 
 def test_an_unpaid_gap_is_caught():
@@ -158,12 +158,12 @@ def test_an_unpaid_gap_is_caught():
 
 
 def test_a_solver_that_stops_early_is_caught():
-    form, loss, stated = mechanism_of(ADDED)
+    spec, loss, stated = mechanism_of(ADDED)
 
     def early(problem, gap):
         return -2 * problem.gradient(np.zeros(3)) / float(RIDGE)
 
-    assert not is_covered(form, loss, ADDED, stated, find=early)
+    assert not is_covered(spec, loss, ADDED, stated, find=early)
 
 
 def test_a_sum_divided_by_the_realised_number_of_rows_is_caught():
@@ -179,33 +179,33 @@ def test_a_sum_divided_by_the_realised_number_of_rows_is_caught():
 
 
 def test_rows_are_clipped_with_their_intercept():
-    random, form = np.random.default_rng(1), form_of_numbers(3, "logistic", "1.5")
-    problem = form.problem(table(*invented(random, 200, 3, "logistic"), "logistic"), loss_of("logistic"), RIDGE)
+    random, spec = np.random.default_rng(1), spec_of_numbers(3, "logistic", "1.5")
+    problem = spec.problem(table(*invented(random, 200, 3, "logistic"), "logistic"), loss_of("logistic"), RIDGE)
     lengths = np.concatenate([np.sqrt((rows**2).sum(axis=1)) for _, rows in problem._blocks()])
     assert 1.49 < lengths.max() <= 1.5
 
 
 def test_rows_of_one_unit_count_as_one():
-    form = form_of_numbers(2, "hinge", "1.25", rows=3)
+    spec = spec_of_numbers(2, "hinge", "1.25", rows=3)
     x, y = invented(np.random.default_rng(4), 6, 2, "hinge")
-    problem = form.problem(table(x, y, "hinge", starts=[0, 5]), loss_of("hinge"), RIDGE)
+    problem = spec.problem(table(x, y, "hinge", starts=[0, 5]), loss_of("hinge"), RIDGE)
     assert (problem.weights[:3] > 0.33).all()
     assert problem.weights[:5].sum() <= 1
     assert problem.weights[3:5].tolist() == [0, 0]
 
 
 def test_matrices_that_are_not_held_give_the_same_minimum(monkeypatch):
-    form, rows = form_of_numbers(2, "logistic", 2), table(*invented(np.random.default_rng(4), 50, 2, "x"), "x")
-    held = minimum(form.problem(rows, loss_of("logistic"), RIDGE), 1e-8)
+    spec, rows = spec_of_numbers(2, "logistic", 2), table(*invented(np.random.default_rng(4), 50, 2, "x"), "x")
+    held = minimum(spec.problem(rows, loss_of("logistic"), RIDGE), 1e-8)
     monkeypatch.setattr(minimise, "_HELD", 0)
     monkeypatch.setattr(minimise, "_BLOCK", 7)
-    assert np.abs(minimum(form.problem(rows, loss_of("logistic"), RIDGE), 1e-8) - held).max() < 1e-7
+    assert np.abs(minimum(spec.problem(rows, loss_of("logistic"), RIDGE), 1e-8) - held).max() < 1e-7
 
 
 def test_a_singular_hessian_is_no_failure(monkeypatch):
     """Newton's steps end where one cannot be computed, and descent goes on: no table fails where another does not."""
-    form, rows = form_of_numbers(2, "logistic", 2), table(*invented(np.random.default_rng(4), 50, 2, "x"), "x")
-    problem = form.problem(rows, loss_of("logistic"), RIDGE)
+    spec, rows = spec_of_numbers(2, "logistic", 2), table(*invented(np.random.default_rng(4), 50, 2, "x"), "x")
+    problem = spec.problem(rows, loss_of("logistic"), RIDGE)
     sound = minimum(problem, 1e-8)
 
     def singular(*_):
@@ -239,8 +239,8 @@ def test_the_lectures_bound_wastes_two_to_four_times_the_noise():
 
 
 def test_pure_noise_has_the_whole_epsilon():
-    form = form_of_numbers(2, "hinge", "1.25")
-    mechanism = output_perturbation(form, loss_of("hinge"), RIDGE, limit(ADDED), parse_price(1))
+    spec = spec_of_numbers(2, "hinge", "1.25")
+    mechanism = output_perturbation(spec, loss_of("hinge"), RIDGE, limit(ADDED), parse_price(1))
     assert mechanism.cost == Pure(1)
     assert mechanism.noise.scale == Fraction("1.25") / RIDGE / Fraction(63, 64)
     assert mechanism.last.cost == Pure(Fraction(1, 64))
@@ -274,34 +274,34 @@ def people(size, relation="add-remove", classes=("no", "yes")):
 @pytest.mark.parametrize("delta", [None, "1e-5"])
 def test_a_fit_learns_and_states_its_promise(delta):
     (subject, view), x, y = people(3000)
-    fit = fit_arrays(OutputLearner(), subject, parse_price(2, delta), view)
+    fit = fit_arrays(LinearLearner(solver="output"), subject, parse_price(2, delta), view)
     predicted = fit.model.scores(subject.encoded(columns_of(x)))[:, 1] > 0.5
     assert ((y == "yes") == predicted).mean() > 0.8
     assert fit.privacy.arithmetic == REAL
     assert fit.privacy.epsilon == 2
-    rebuilt = OutputLearner().plan(subject, fit.plan.price).model(fit.released)
+    rebuilt = LinearLearner(solver="output").plan(subject, fit.plan.price).model(fit.released)
     assert (rebuilt.lines == fit.model.lines).all()
 
 
 def test_an_empty_table_gives_weights_too():
     (subject, view), _, _ = people(0)
     for delta in (None, "1e-5"):
-        fit = fit_arrays(OutputLearner(), subject, parse_price(1, delta), view)
+        fit = fit_arrays(LinearLearner(solver="output"), subject, parse_price(1, delta), view)
         assert fit.released["weights"].shape == (4,)
 
 
 def test_replace_one_needs_a_public_number_of_rows():
     (subject, view), _, _ = people(100, "replace-one")
     with pytest.raises(BadValue, match="rows must be given under replace-one"):
-        OutputLearner().plan(subject, parse_price(1, "1e-5"))
-    fit = fit_arrays(OutputLearner(rows=100), subject, parse_price(1, "1e-5"), view)
+        LinearLearner(solver="output").plan(subject, parse_price(1, "1e-5"))
+    fit = fit_arrays(LinearLearner(solver="output", rows=100), subject, parse_price(1, "1e-5"), view)
     assert fit.plan.mechanism({}).last.sensitivity.l2_squared > 0
 
 
 def test_three_classes_are_refused():
     (subject, _), _, _ = people(30, classes=("a", "b", "c"))
     with pytest.raises(BadValue, match="two classes"):
-        OutputLearner().plan(subject, parse_price(1, "1e-5"))
+        LinearLearner(solver="output").plan(subject, parse_price(1, "1e-5"))
 
 
 def test_every_step_is_built_before_the_charge(monkeypatch):
@@ -310,10 +310,10 @@ def test_every_step_is_built_before_the_charge(monkeypatch):
     subject, _ = subject_of_arrays(columns_of(x), y, None, ArrayFacts(bounds=(-1, 1), classes=(0, 1)))
     built, real = [], Price.mechanism
     monkeypatch.setattr(Price, "mechanism", lambda *given: built.append(given[2]) or real(*given))
-    OutputLearner().plan(subject, parse_price(1))
+    LinearLearner(solver="output").plan(subject, parse_price(1))
     assert built == [COUNT_SHARE]
-    OutputLearner(rows=3).plan(subject, parse_price(1))
+    LinearLearner(solver="output", rows=3).plan(subject, parse_price(1))
     assert built == [COUNT_SHARE]
     for delta in (None, "1e-9"):
         with pytest.raises(BadValue):
-            OutputLearner().plan(subject, parse_price("1e-12", delta))
+            LinearLearner(solver="output").plan(subject, parse_price("1e-12", delta))

@@ -24,7 +24,7 @@ Persons = Sequence[Sequence[Cells]]
 SIGMA = Fraction(1)
 _WIDE = 4_000  # runs of kernels with many numbers
 
-PASS: Mapping[str, Any] = {
+LOGISTIC: Mapping[str, Any] = {
     "loss": "logistic",
     "features": [{"low": 0, "high": 10}, {"size": 2}],
     "target": {"size": 2},
@@ -72,8 +72,8 @@ _REPLACED = (([_FAR], [_OTHER]), ([_PERSON], [_FAR]), ([_FAR] * 3, [_OTHER] * 3)
 
 def family() -> Iterator[Claim]:
     """All claims of this module."""
-    noise = additive.gaussian_share(bound_of("risk", PASS), Fraction(1, 2), Fraction(1, 4))
-    yield Claim("gradient-pass", additive.gaussian_share, noise, _entry_pairs("risk", PASS))
+    noise = additive.gaussian_share(bound_of("risk", LOGISTIC), Fraction(1, 2), Fraction(1, 4))
+    yield Claim("gradient-pass", additive.gaussian_share, noise, _entry_pairs("risk", LOGISTIC))
     noise = additive.gaussian_share(bound_of("risk", SOFTMAX), SIGMA, Fraction(1))
     yield Claim("gradient-pass-softmax", additive.gaussian_share, noise, _entry_pairs("risk", SOFTMAX), (), _WIDE)
     yield from _leaves()

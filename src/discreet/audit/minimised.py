@@ -20,9 +20,9 @@ from flint import arb
 from discreet.audit.features import Outputs
 from discreet.audit.laws import OutputLaw, above
 from discreet.kernel.rows import UnitRows
-from discreet.learn.risk.form import Form
 from discreet.learn.risk.objective import GaussianTilt, ObjectivePerturbation
 from discreet.learn.risk.output import OutputPerturbation
+from discreet.learn.risk.spec import RiskSpec
 from discreet.ndarrays import Floats
 from discreet.noise.gaussian import RoundedGaussian
 from discreet.noise.radial import Radial
@@ -30,7 +30,7 @@ from discreet.noise.source import Source
 
 TinyTable = tuple[tuple[int, int], ...]
 Minimiser = ObjectivePerturbation | OutputPerturbation
-FORM = Form(({"low": -1, "high": 1},), {"size": 2}, Fraction(1))
+SPEC = RiskSpec(({"low": -1, "high": 1},), {"size": 2}, Fraction(1))
 _CELLS, _REACH = 8, 6  # cells in a standard deviation of the tilt, and how many of these are told apart
 
 
@@ -42,7 +42,7 @@ class Copies:
     n: int
 
     def draw(self, source: Source) -> Floats:
-        return np.zeros((self.n, FORM.width)) if self.law is None else self.law.draw_many(self.n, source)
+        return np.zeros((self.n, SPEC.width)) if self.law is None else self.law.draw_many(self.n, source)
 
 
 def rows_of(table: TinyTable) -> UnitRows:
@@ -64,7 +64,7 @@ def intercept_law(mechanism: ObjectivePerturbation, table: TinyTable) -> OutputL
     """The law of the first weight in cells of an eighth of σ/Λ."""
     if any(x for x, _ in table) or not isinstance(mechanism.tilt, GaussianTilt):
         raise ValueError("the law is known for Gaussian tilts and rows of x = 0")
-    tilt, problem = mechanism.tilt, mechanism.form.problem(rows_of(table), mechanism.loss, mechanism.ridge)
+    tilt, problem = mechanism.tilt, mechanism.spec.problem(rows_of(table), mechanism.loss, mechanism.ridge)
     noise, spread = RoundedGaussian(tilt.sigma / tilt.step), float(tilt.sigma / mechanism.ridge)
 
     def at_most(cell: int) -> arb:

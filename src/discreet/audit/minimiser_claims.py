@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from discreet.audit.claim import Claim
-from discreet.audit.minimised import FORM
+from discreet.audit.minimised import SPEC
 from discreet.audit.trial import Pair
 from discreet.bounded import RowLimit
 from discreet.learn.price import Price, parse_price
@@ -48,11 +48,11 @@ def family() -> Iterator[Claim]:
 
 def output(price: Price, relation: Relation = Relation.ADD_REMOVE) -> OutputPerturbation:
     """The minimum of a hinge risk, whose slope is 1 up to the margin, with noise."""
-    return output_perturbation(FORM, line_loss("hinge"), RIDGE, RowLimit(1, relation), price)
+    return output_perturbation(SPEC, line_loss("hinge"), RIDGE, RowLimit(1, relation), price)
 
 
 def objective(
     price: Price, relation: Relation = Relation.ADD_REMOVE, loss: str = "logistic", ridge: Fraction = RIDGE
 ) -> ObjectivePerturbation:
     """The minimum of a tilted risk."""
-    return objective_perturbation(FORM, line_loss(loss), ridge, RowLimit(1, relation), price)
+    return objective_perturbation(SPEC, line_loss(loss), ridge, RowLimit(1, relation), price)

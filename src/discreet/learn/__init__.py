@@ -49,7 +49,7 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return [*__all__, *(name for name in globals() if name.startswith("__"))]
 
 
 def __getattr__(name: str) -> Any:

@@ -77,11 +77,23 @@ class Learner(Protocol):
     def plan(self, subject: Subject, price: Price) -> Plan: ...
 
 
+LATTICE = "whole numbers with exact noise"
+REAL = "real numbers: the proof is for exact arithmetic, and the last step rounds to a lattice with exact noise"
 _TITLES = {"logistic": "logistic regression", "hinge": "linear classifier", "huber": "linear regression"}
 
 
-LATTICE = "whole numbers with exact noise"
-REAL = "real numbers: the proof is for exact arithmetic, and the last step rounds to a lattice with exact noise"
+@dataclass(frozen=True, eq=False)
+class PricedPlan:
+    """A plan's subject and price, and what follows from them alone: the price of all steps is what is charged."""
+
+    subject: Subject
+    price: Price
+    arithmetic = LATTICE
+
+    @property
+    def cost(self) -> Cost:
+        """As `Plan.cost`."""
+        return self.price.cost
 
 
 @dataclass(frozen=True)

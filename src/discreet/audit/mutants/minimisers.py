@@ -60,7 +60,7 @@ def _output() -> Iterator[Planted]:
 
 def _problem(table: TinyTable) -> Problem:
     own = output(NORMAL)
-    return own.form.problem(rows_of(table), own.loss, own.ridge)
+    return own.spec.problem(rows_of(table), own.loss, own.ridge)
 
 
 def _unclipped(problem: Problem) -> Problem:
@@ -104,7 +104,7 @@ def _with_tilt(mechanism: ObjectivePerturbation, share: Fraction = Fraction(1)) 
     """With a share of the σ that a risk without any curvature needs."""
     terms = SMALL_DELTA.terms
     sigma = share * tilt_sigma(terms.epsilon, terms.delta, Relation.ADD_REMOVE)
-    return replace(mechanism, tilt=GaussianTilt(mechanism.form.width, sigma, _FINE))
+    return replace(mechanism, tilt=GaussianTilt(mechanism.spec.width, sigma, _FINE))
 
 
 def _proven(name: str, wrong: str, mechanism: ObjectivePerturbation, pair: tuple[TinyTable, TinyTable]) -> Proven:

@@ -26,12 +26,11 @@ from discreet.kernel.risk import FURTHEST_WEIGHT, SLOPE, WEIGHT
 from discreet.learn.counts.naive_bayes import ShapeModel
 from discreet.learn.counts.rates import Rates
 from discreet.learn.counts.tables import Tables, tables_of
-from discreet.learn.learner import LATTICE, Released
+from discreet.learn.learner import PricedPlan, Released
 from discreet.learn.price import Price
 from discreet.learn.steps import Steps, require_sum
 from discreet.learn.subject import Subject, require_classes
 from discreet.ndarrays import Floats, Ints
-from discreet.privacy.cost import Cost
 from discreet.relation import Relation
 
 SHARES = (Fraction(60, 100), Fraction(15, 100), Fraction(25, 100))
@@ -64,15 +63,12 @@ class AdditiveLearner:
         return AdditivePlan(subject, price, tables_of(subject, price, shares[0], self.bins), shares)
 
 
-@dataclass(frozen=True)
-class AdditivePlan:
+@dataclass(frozen=True, eq=False)
+class AdditivePlan(PricedPlan):
     """The tables with their noise, and the shares of the three stages."""
 
-    subject: Subject
-    price: Price
     tables: Tables
     shares: tuple[Fraction, Fraction, Fraction]
-    arithmetic = LATTICE
 
     def __post_init__(self) -> None:
         """Refuses what a pass or its noise would refuse, before anything is charged."""
@@ -85,11 +81,6 @@ class AdditivePlan:
                 np.zeros(1 + len(cells)), norm=_NORM, tables=[np.full(size, 2 * _CLIP) for size in cells]
             )
             require_sum(self.subject, "risk", public, self.price, self.shares[1] / PASSES)
-
-    @property
-    def cost(self) -> Cost:
-        """As `Plan.cost`."""
-        return self.price.cost
 
     @property
     def is_binary(self) -> bool:
@@ -194,7 +185,7 @@ class _Start:
     """What the tables give the later stages: log-odds line by line, the mass of each cell, curvature and intercept."""
 
     shapes: list[Floats]  # line × cell
-    masses: list[Floats]
+    masses: tuple[Floats, ...]
     curvature: float
     least: float
     intercept: Floats
@@ -202,8 +193,7 @@ class _Start:
     @classmethod
     def of(cls, rates: Rates) -> "_Start":
         """From the rates of the noisy tables."""
-        masses = [np.maximum(table.sum(axis=0), 0.0) + 1e-9 for table in rates.tables]
-        masses = [mass / mass.sum() for mass in masses]
+        masses = rates.masses
         is_binary = len(rates.prior) == 2
         lines = [log[1:] - log[:1] for log in rates.logs] if is_binary else list(rates.logs)
         shapes = []

@@ -25,13 +25,12 @@ from discreet.kernel.contract import kernel_of
 from discreet.kernel.encode import UNIT, Feature
 from discreet.learn.counts.naive_bayes import softmax
 from discreet.learn.counts.rates import rates_of
-from discreet.learn.learner import LATTICE, Released
+from discreet.learn.learner import PricedPlan, Released
 from discreet.learn.price import Price
 from discreet.learn.steps import Steps
 from discreet.learn.subject import Subject, require_classes
 from discreet.mechanism.additive import Additive
 from discreet.ndarrays import Floats, Ints
-from discreet.privacy.cost import Cost
 
 _LEAST_VARIANCE = 2.0**-10  # of a number scaled to −1 … 1
 
@@ -56,17 +55,8 @@ class GaussianBayesLearner:
 
 
 @dataclass(frozen=True)
-class GaussianBayesPlan:
+class GaussianBayesPlan(PricedPlan):
     """The moments by class and their noise."""
-
-    subject: Subject
-    price: Price
-    arithmetic = LATTICE
-
-    @property
-    def cost(self) -> Cost:
-        """As `Plan.cost`."""
-        return self.price.cost
 
     @cached_property
     def public(self) -> dict[str, Any]:
@@ -104,11 +94,11 @@ class GaussianBayesPlan:
         tables = [part for part, feature in zip(parts, features, strict=True) if not feature.is_number]
         rates = rates_of([count, *tables], self.deviation, [False] * (1 + len(tables)))
         logs, totals = iter(rates.logs[1:]), np.maximum(rates.tables[0][:, 0], self.deviation + 1)
-        said = tuple(
+        shapes = tuple(
             _normal(part, totals, self.deviation) if feature.is_number else next(logs)
             for part, feature in zip(parts, features, strict=True)
         )
-        return GaussianBayesModel(self.subject, features, rates.prior, said)
+        return GaussianBayesModel(self.subject, features, rates.prior, shapes)
 
 
 def _normal(sums: Floats, totals: Floats, deviation: float) -> Floats:
@@ -128,28 +118,28 @@ class GaussianBayesModel:
     subject: Subject
     features: tuple[Feature, ...]
     prior: Floats
-    said: tuple[Floats, ...]
+    shapes: tuple[Floats, ...]  # class × 2, or class × cell
 
     def scores(self, columns: Mapping[str, Floats | Ints]) -> Floats:
         """As `Model.scores`; an empty category says nothing, and an empty number is the middle, as in the fit."""
         names = [feature.name for feature in self.subject.features]
         lines = np.zeros((len(columns[names[0]]), len(self.prior))) + np.log(self.prior)
-        for feature, name, said in zip(self.features, names, self.said, strict=True):
+        for feature, name, shape in zip(self.features, names, self.shapes, strict=True):
             column = np.asarray(columns[name])
             if feature.is_number:
-                mean, variance = said.T
+                mean, variance = shape.T
                 x = scaled_steps(feature, column)[:, None] / UNIT
                 lines += -0.5 * ((x - mean) ** 2 / variance + np.log(variance))
             else:
-                lines += np.append(said, np.zeros((len(said), 1)), axis=1)[:, feature.codes(column)].T
+                lines += np.append(shape, np.zeros((len(shape), 1)), axis=1)[:, feature.codes(column)].T
         return softmax(lines)
 
     def parameters(self) -> dict[str, Any]:
         """As `Model.parameters`; means and variances are of numbers scaled to −1 … 1."""
-        shapes: dict[str, Any] = {}
-        for feature, column, said in zip(self.features, self.subject.features, self.said, strict=True):
-            keys = ("mean", "variance") if feature.is_number else ("table",)
-            shapes[column.name] = dict(
-                zip(keys, said.T.tolist() if feature.is_number else [said.tolist()], strict=True)
-            )
-        return {"prior": self.prior.tolist(), "shapes": shapes}
+        shown: dict[str, Any] = {}
+        for feature, column, shape in zip(self.features, self.subject.features, self.shapes, strict=True):
+            if feature.is_number:
+                shown[column.name] = dict(zip(("mean", "variance"), shape.T.tolist(), strict=True))
+            else:
+                shown[column.name] = {"table": shape.tolist()}
+        return {"prior": self.prior.tolist(), "shapes": shown}

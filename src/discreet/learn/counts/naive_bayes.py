@@ -16,13 +16,12 @@ from typing import Any
 import numpy as np
 
 from discreet.learn.counts.tables import Tables, deviation_of, tables_of
-from discreet.learn.learner import LATTICE, Released
+from discreet.learn.learner import PricedPlan, Released
 from discreet.learn.price import Price
 from discreet.learn.steps import Steps
 from discreet.learn.subject import Subject, require_classes
 from discreet.ndarrays import Floats, Ints
 from discreet.noise.powers import exp_minus
-from discreet.privacy.cost import Cost
 
 
 @dataclass(frozen=True)
@@ -44,18 +43,10 @@ class NaiveBayesLearner:
 
 
 @dataclass(frozen=True)
-class NaiveBayesPlan:
+class NaiveBayesPlan(PricedPlan):
     """The tables, each with its noise."""
 
-    subject: Subject
-    price: Price
     tables: Tables
-    arithmetic = LATTICE
-
-    @property
-    def cost(self) -> Cost:
-        """As `Plan.cost`."""
-        return self.price.cost
 
     @property
     def mechanisms(self) -> tuple[str, ...]:
@@ -69,7 +60,7 @@ class NaiveBayesPlan:
     def model(self, released: Released) -> "ShapeModel":
         """As `Plan.model`."""
         rates = self.tables.rates(released)
-        return ShapeModel(self.subject, self.tables.bins, np.log(rates.prior), rates.logs)
+        return ShapeModel(self.subject, self.tables.bins, np.log(rates.prior), rates.logs, rates.masses)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +71,7 @@ class ShapeModel:
     bins: int
     log_prior: Floats
     shapes: tuple[Floats, ...]  # class × cell
+    masses: tuple[Floats, ...] | None = None  # the share of the rows in each cell, where it was released
 
     def scores(self, columns: Mapping[str, Floats | Ints]) -> Floats:
         """As `Model.scores`; a feature without a cell says nothing."""
@@ -98,11 +90,20 @@ class ShapeModel:
         }
 
     def importances(self) -> Floats:
-        """The variance of a feature's shape over its cells, averaged over classes, as a share of all features'.
+        """The variance of a feature's shape over the rows, averaged over classes, as a share of all features'.
 
-        Cells count alike: how many rows each has is not among the released numbers of every such model.
+        A cell counts by the noisy number of its rows where that was released, as in naive Bayes; otherwise cells count
+        alike.
         """
-        return normalised(np.array([shape.var(axis=1).mean() for shape in self.shapes]))
+        masses = self.masses or [np.ones(shape.shape[1]) / shape.shape[1] for shape in self.shapes]
+        pairs = zip(self.shapes, masses, strict=True)
+        return normalised(np.array([_variances(shape, mass).mean() for shape, mass in pairs]))
+
+
+def _variances(shape: Floats, mass: Floats) -> Floats:
+    """The variance of each line over cells of that mass."""
+    variances: Floats = (shape - (shape @ mass)[:, None]) ** 2 @ mass
+    return variances
 
 
 def normalised(amounts: Floats) -> Floats:

@@ -19,6 +19,7 @@ from discreet.ndarrays import Floats
 
 _PSEUDO, _SHIFTS = 3.0, 4
 _LEAST_PRIOR = 0.01  # of a class
+_TINY = 1e-9  # rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,12 @@ class Rates:
     rows: float
     tables: tuple[Floats, ...]  # consistent counts, class × cell
     logs: tuple[Floats, ...]  # class × cell
+
+    @property
+    def masses(self) -> tuple[Floats, ...]:
+        """The share of the rows in each cell of each feature; equal shares where noise left no rows."""
+        counts = [np.maximum(table.sum(axis=0), 0.0) + _TINY for table in self.tables]
+        return tuple(own / own.sum() for own in counts)
 
 
 def rates_of(tables: Sequence[Floats], deviation: float, ordered: Sequence[bool]) -> Rates:

@@ -29,8 +29,15 @@ from discreet.ndarrays import Floats
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Estimator(ABC, BaseEstimator):  # type: ignore[misc]
-    """Parameters that all estimators share: the budget, the relation, the ledger and the public facts.
+    """Parameters and attributes that all estimators share.
 
+    epsilon, delta, rho   what a fit may cost: ε, (ε, δ), or ρ in place of ε; on a dataset `Task.fit` takes them
+    relation              "add-remove": a unit is there or not; "replace-one": it is one or another
+    ledger                the dataset or ledger that a fit to arrays is charged to; without one it is charged nowhere
+    bounds, values        public facts of the features: ends of numbers, (low, high) for all or by name, and values
+    max_rows              how many rows of a unit count
+
+    A fitted estimator has `privacy_`, the promise; `n_features_in_`; and `feature_names_in_` where features had names.
     Fields are parameters: scikit-learn reads their names from the `__init__` that a dataclass writes.
     """
 
@@ -145,7 +152,7 @@ class Estimator(ABC, BaseEstimator):  # type: ignore[misc]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
-    """An estimator of classes."""
+    """An estimator of classes; `classes` are the public ones, in the order of `classes_` and of `predict_proba`."""
 
     classes: Any = None
 
@@ -175,7 +182,7 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Regressor(RegressorMixin, Estimator):  # type: ignore[misc]
-    """An estimator of a number."""
+    """An estimator of a number; `target_bounds` are its public ends, (low, high)."""
 
     target_bounds: Any = None
 

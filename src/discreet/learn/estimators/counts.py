@@ -42,7 +42,18 @@ class _ShapeClassifier(_WeighedClassifier):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NaiveBayes(_ShapeClassifier):
-    """Naive Bayes from one noisy table for each feature."""
+    """Naive Bayes from one noisy table of counts, class by cell, for each feature.
+
+    It needs no δ; with one, noise has the law with the smaller variance.  Noise is exact, on whole numbers.
+
+    bins                   into how many cells a number is cut; without it the noise decides, from 16 to 128
+    classes                the public classes; `Estimator` has the parameters and attributes that all share
+    feature_importances_   a share for each feature, of a fitted model
+
+    >>> bayes = NaiveBayes(epsilon=1, bounds=(0, 100), classes=["no", "yes"]).fit([[20], [80]], ["no", "yes"])
+    >>> bayes.predict_proba([[50]]).shape
+    (1, 2)
+    """
 
     def learner(self) -> NaiveBayesLearner:
         """As `Estimator.learner`."""
@@ -51,7 +62,19 @@ class NaiveBayes(_ShapeClassifier):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AdditiveClassifier(_ShapeClassifier):
-    """A sum of one shape for each feature, in three stages of noisy counts and gradients."""
+    """A sum of one shape for each feature, in three stages of noisy counts and gradients.
+
+    It needs a δ, or ρ.  Noise is exact, on whole numbers.  What correlated features both say is counted once, which
+    naive Bayes counts twice.
+
+    bins                   into how many cells a number is cut; without it the noise decides, from 16 to 128
+    classes                the public classes; `Estimator` has the parameters and attributes that all share
+    feature_importances_   a share for each feature, of a fitted model
+
+    >>> additive = AdditiveClassifier(epsilon=1, delta="1e-6", bounds=(0, 100), classes=["no", "yes"])
+    >>> additive.fit([[20], [80]], ["no", "yes"]).classes_.tolist()
+    ['no', 'yes']
+    """
 
     def learner(self) -> AdditiveLearner:
         """As `Estimator.learner`."""
@@ -60,7 +83,20 @@ class AdditiveClassifier(_ShapeClassifier):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RandomForest(_WeighedClassifier):
-    """A forest of public trees with noisy leaves; how many and how deep they are follows from the price."""
+    """A forest of trees whose tests are public and whose leaves are counted with noise.
+
+    It needs no δ; with one, noise has the law with the smaller variance.  Noise is exact, on whole numbers.  The tests
+    are planted without a look at the rows, so only the leaves cost.
+
+    trees                  how many; without it 30 with Laplace noise and 100 with Gaussian noise
+    depth                  how many tests each tree asks; without it the noise decides
+    classes                the public classes; `Estimator` has the parameters and attributes that all share
+    feature_importances_   a share for each feature, of a fitted model
+
+    >>> forest = RandomForest(epsilon=1, trees=10, bounds=(0, 100), classes=["no", "yes"])
+    >>> forest.fit([[20], [80]], ["no", "yes"]).predict([[50]]).shape
+    (1,)
+    """
 
     trees: int | None = None
     depth: int | None = None
@@ -72,7 +108,19 @@ class RandomForest(_WeighedClassifier):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class DecisionTree(_WeighedClassifier):
-    """One tree: noisy tables choose its tests, then its leaves are counted with noise."""
+    """One tree: noisy tables choose its tests, then its leaves are counted with noise.
+
+    It needs no δ; with one, noise has the law with the smaller variance.  Noise is exact, on whole numbers.  All leaves
+    of a level share a test.
+
+    depth                  how many tests it asks at most; without it the noise decides
+    classes                the public classes; `Estimator` has the parameters and attributes that all share
+    feature_importances_   a share for each feature, of a fitted model
+
+    >>> tree = DecisionTree(epsilon=1, depth=2, bounds=(0, 100), classes=["no", "yes"])
+    >>> tree.fit([[20], [80]], ["no", "yes"]).predict([[50]]).shape
+    (1,)
+    """
 
     depth: int | None = None
 
@@ -83,7 +131,16 @@ class DecisionTree(_WeighedClassifier):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GaussianNaiveBayes(Classifier):
-    """Naive Bayes from noisy means and variances of numbers, and noisy tables of categories."""
+    """Naive Bayes from noisy means and variances of numbers, and noisy tables of categories.
+
+    It needs no δ; with one, noise has the law with the smaller variance.  Noise is exact, on whole numbers.
+
+    classes   the public classes; `Estimator` has the parameters and attributes that all share
+
+    >>> bayes = GaussianNaiveBayes(epsilon=1, bounds=(0, 100), classes=["no", "yes"])
+    >>> bayes.fit([[20], [80]], ["no", "yes"]).predict_proba([[50]]).shape
+    (1, 2)
+    """
 
     def learner(self) -> GaussianBayesLearner:
         """As `Estimator.learner`."""

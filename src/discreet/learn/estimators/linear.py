@@ -10,13 +10,13 @@ from discreet.errors import bad
 from discreet.learn.estimators.base import Classifier, Estimator, Regressor
 from discreet.learn.input.column import ModelColumn
 from discreet.learn.risk.descent import PASSES
-from discreet.learn.risk.linear import LinearLearner
+from discreet.learn.risk.linear import LinearLearner, solver_words
 from discreet.ndarrays import Floats
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class _LinearEstimator(Estimator):
-    """`norm` clips rows, `rows` is a public number of rows, `passes` the most passes over them."""
+    """What linear estimators share; `LogisticRegression` has the list of parameters."""
 
     norm: Any = None
     rows: int | None = None
@@ -24,9 +24,18 @@ class _LinearEstimator(Estimator):
     alpha: Any = None
     passes: int = PASSES
 
+    def explain(self) -> str:
+        """As `Estimator.explain`, and which solver ran and why."""
+        fit = self._own_fit()
+        return f"{super().explain()}\n{solver_words(fit.facts, fit.plan, fit.released)}"
+
     @property
     def coef_(self) -> Any:
-        """The weights of the columns that `coef_names_` names, a row for each line, without the intercept."""
+        """The weights of the columns that `coef_names_` names, without the intercept: one row, or one for each class
+        where there are more than two.
+
+        They belong to rows as `intercept_` describes them, so predict by `predict` and not by X·coef_ + intercept_.
+        """
         return self._lines()[:, 1:]
 
     @property
@@ -37,7 +46,12 @@ class _LinearEstimator(Estimator):
 
     @property
     def intercept_(self) -> Any:
-        """The weight of the first column, of each line."""
+        """The weight of the column of ones, for each row of `coef_`.
+
+        Numbers are scaled by their bounds to −1 … 1, in a classifier those of a long range by their logarithm, and a
+        category has a column for each value.  Descent takes a released mean off them.  Rows longer than a norm are
+        shortened, this column with them.
+        """
         return self._lines()[:, 0]
 
     def _lines(self) -> Floats:
@@ -60,7 +74,25 @@ class _LinearClassifier(Classifier, _LinearEstimator):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LogisticRegression(_LinearClassifier):
-    """Logistic regression; `norm` clips rows, `rows` is a public number of rows, `passes` the most passes over them."""
+    """Logistic regression: by noisy descent with a δ, by objective perturbation without one.
+
+    Descent has exact noise on whole numbers; objective and output perturbation are proven for real numbers.  More than
+    two classes need a δ.
+
+    solver         "auto" or, by name, "descent", "objective" or "output"
+    norm           the length that longer rows are shortened to
+    rows           the number of rows, where it is public
+    alpha          the ridge of solvers that have one; descent has none
+    passes         how many passes descent takes at most
+    class_weight   public weights such as {"yes": 2}; a class that is not named has 1
+    classes        the public classes; `Estimator` has the parameters and attributes that all share
+
+    A fitted model has `coef_`, `coef_names_` and `intercept_`.
+
+    >>> logistic = LogisticRegression(epsilon=1, delta="1e-6", bounds={"age": (0, 100)}, classes=["no", "yes"])
+    >>> logistic.fit({"age": [20, 80]}, ["no", "yes"]).coef_names_.tolist()
+    ['age']
+    """
 
     def learner(self) -> LinearLearner:
         """As `Estimator.learner`."""
@@ -69,7 +101,15 @@ class LogisticRegression(_LinearClassifier):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearClassifier(_LinearClassifier):
-    """A linear classifier by another loss: "hinge" is that of a support-vector machine, smoothed."""
+    """A linear classifier by another loss: "hinge" is that of a support-vector machine, smoothed, for two classes.
+
+    By noisy descent with a δ, by objective perturbation without one.  `loss` is "hinge" or "logistic"; the other
+    parameters and the attributes are those of `LogisticRegression`.
+
+    >>> hinge = LinearClassifier(epsilon=1, bounds=(0, 100), classes=["no", "yes"])
+    >>> hinge.fit([[20], [80]], ["no", "yes"]).coef_.shape
+    (1, 1)
+    """
 
     loss: str = "hinge"
 
@@ -87,7 +127,16 @@ class LinearClassifier(_LinearClassifier):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearRegression(Regressor, _LinearEstimator):
-    """Linear regression of a number within `target_bounds`."""
+    """Linear regression of a number within `target_bounds`, which are public.
+
+    With a δ by noisy descent, whose loss is straight far from 0 (Huber's), and where noise is small by least squares;
+    without one by output perturbation.  The other parameters and the attributes are those of `LogisticRegression`, but
+    for `classes` and `class_weight`; `solver` may be "descent", "output" or "adassp".
+
+    >>> linear = LinearRegression(epsilon=1, delta="1e-6", bounds=(0, 100), target_bounds=(0, 10))
+    >>> bool(0 <= linear.fit([[20], [80]], [2, 8]).predict([[50]])[0] <= 10)
+    True
+    """
 
     def learner(self) -> LinearLearner:
         """As `Estimator.learner`."""

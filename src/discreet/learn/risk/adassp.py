@@ -20,62 +20,40 @@ from discreet import amounts
 from discreet.kernel.contract import kernel_of
 from discreet.kernel.encode import UNIT
 from discreet.kernel.gram import DIAGONAL
-from discreet.learn.learner import LATTICE, Released
+from discreet.learn.learner import PricedPlan, Released
 from discreet.learn.price import Price
-from discreet.learn.risk.form import Form, form_of
 from discreet.learn.risk.line_loss import LineLoss
 from discreet.learn.risk.linear_model import LinearModel
 from discreet.learn.risk.second_moments import balance_of, moments_of
+from discreet.learn.risk.spec import RiskSpec, spec_of
 from discreet.learn.steps import Steps, require_sum
 from discreet.learn.subject import Subject
 from discreet.mechanism.additive import Additive
 from discreet.ndarrays import Floats
-from discreet.privacy.cost import Cost
 
 
-@dataclass(frozen=True)
-class AdaSSPLearner:
+def adassp_plan(subject: Subject, price: Price, norm: str | None = None, alpha: str | None = None) -> "AdaSSPPlan":
     """Least squares over rows of that norm, by default long enough for every row; `alpha` is the least ridge."""
-
-    norm: str | None = None
-    alpha: str | None = None
-    name = "adassp"
-
-    def options(self) -> dict[str, Any]:
-        """As `Learner.options`."""
-        return {"norm": self.norm, "alpha": self.alpha}
-
-    def plan(self, subject: Subject, price: Price) -> "AdaSSPPlan":
-        """As `Learner.plan`."""
-        longest = Fraction(int(sqrt(len(subject.features) + 1) * UNIT) + 1, UNIT)
-        form = form_of(subject, LineLoss("huber"), longest if self.norm is None else self.norm)
-        least = Fraction(0) if self.alpha is None else amounts.positive(self.alpha, "alpha")
-        plan = AdaSSPPlan(subject, price, form, least)
-        require_sum(subject, "gram", plan.public, price, Fraction(1))
-        return plan
+    longest = Fraction(int(sqrt(len(subject.features) + 1) * UNIT) + 1, UNIT)
+    spec = spec_of(subject, LineLoss("huber"), longest if norm is None else norm)
+    least = Fraction(0) if alpha is None else amounts.positive(alpha, "alpha")
+    plan = AdaSSPPlan(subject, price, spec, least)
+    require_sum(subject, "gram", plan.public, price, Fraction(1))
+    return plan
 
 
 @dataclass(frozen=True, eq=False)
-class AdaSSPPlan:
+class AdaSSPPlan(PricedPlan):
     """The moments of rows and target, each with its noise."""
 
-    subject: Subject
-    price: Price
-    form: Form
+    spec: RiskSpec
     least: Fraction
-    arithmetic = LATTICE
-
-    @property
-    def cost(self) -> Cost:
-        """As `Plan.cost`."""
-        return self.price.cost
 
     @property
     def mechanisms(self) -> tuple[str, ...]:
         """As `Plan.mechanisms`."""
-        law = "Laplace" if self.price.is_pure else "Gaussian"
-        moments = f"{self.form.width} × {self.form.width} second moments of rows and target"
-        return (f"{moments}, with {law} noise of standard deviation {self.deviation:.3g} or less",)
+        moments = f"{self.spec.width} × {self.spec.width} second moments of rows and target"
+        return (f"{moments}, with {self.price.law} noise of standard deviation {self.deviation:.3g} or less",)
 
     @property
     def deviation(self) -> float:
@@ -88,15 +66,15 @@ class AdaSSPPlan:
 
     def model(self, released: Released) -> LinearModel:
         """As `Plan.model`."""
-        gram, answers = moments_of(released["moments"], self.form.width, self.public["balance"])
+        gram, answers = moments_of(released["moments"], self.spec.width, self.public["balance"])
         weights = least_squares(gram, answers, self.deviation, float(self.least))
-        return LinearModel(self.subject, "huber", self.form.description, weights.reshape(1, -1))
+        return LinearModel(self.subject, "huber", self.spec.description, weights.reshape(1, -1))
 
     @property
     def public(self) -> dict[str, Any]:
         """The parameters of the kernel."""
-        own = {"target": dict(self.form.target), "balance": balance_of(float(self.form.norm))}
-        return {key: value for key, value in self.form.description.items() if key != "centre"} | own
+        own = {"target": dict(self.spec.target), "balance": balance_of(float(self.spec.norm))}
+        return {key: value for key, value in self.spec.description.items() if key != "centre"} | own
 
     @property
     def _mechanism(self) -> Additive:

@@ -12,7 +12,8 @@ without it.  With s the noise of one pass over √T at C₀ = .67·√(K + 1), �
 
 and the model is the mean of the last half of the weights.  Descent stops where signal and noise are level, which is the
 ridge.  L and W stand for the curvature and the reach of the loss.  Slopes are clipped to ρ of their bound: .7 where
-noise is large (κ < 100 at ρ = 1), 1 otherwise, and .4 for numbers, whose loss is then Huber's.
+noise is large (κ < 100 at ρ = 1), 1 otherwise.  For numbers, whose loss is Huber's, ρ is .4, and where noise is small
+(κ > 1000 at ρ = .4) it is 1: a residual beyond half the range is rare, so this is nearly least squares.
 
 A number whose mean m lies near one of its bounds varies little: its variance is at most 1 − m².  Its rate is
 1/(2(1 − m² + λ/(L·n))) times as fast, at least once and at most 64 times; in a regression only from κ = 1000 on.
@@ -40,14 +41,12 @@ from discreet.kernel.contract import kernel_of
 from discreet.kernel.encode import UNIT, root_up
 from discreet.kernel.gram import DIAGONAL
 from discreet.kernel.risk import SLOPE, WEIGHT
-from discreet.learn.learner import LATTICE, Released
-from discreet.learn.price import Price
+from discreet.learn.learner import PricedPlan, Released
 from discreet.learn.risk.linear_model import LinearModel, whole_weights
 from discreet.learn.risk.second_moments import balance_of, filtered_weights, moments_of
 from discreet.learn.steps import Steps, require_sum
 from discreet.learn.subject import Subject
 from discreet.ndarrays import Floats, Ints
-from discreet.privacy.cost import Cost
 
 PASSES, MOST_PASSES = 100, 10_000
 _FEW_PASSES, _FEW_KAPPA = 30, 73.0  # beyond that many, at κ = 73, passes grow by an eighth root
@@ -58,46 +57,43 @@ _REACH = {"logistic": 3.0, "softmax": 3.0, "hinge": 3.0, "huber": 1.0}
 _STEEP = {"huber": Fraction(4, 10)}  # of the bound of a slope; the others have .7 where noise is large
 _LESS_STEEP = Fraction(7, 10)
 _HEAVIEST = 15.0
-_STEADY_KAPPA = 1000.0  # the κ from which on rows of classes are clipped less, and a number's rate follows its mean
+_STEADY_KAPPA = 1000.0  # from that κ on rows of classes and slopes of a regression are clipped less
 _WIDER_KAPPA = {"huber": 100.0}  # the same for rows of a regression
 _SLOWEST, _FASTEST = 1.0, 64.0  # a number's own rate
 _SOLVED_KAPPA, _MOST_SOLVED = 5000.0, 256  # κ over √(K + 1), and the columns, of a regression by moments
 
 
 @dataclass(frozen=True)
-class DescentPlan:
+class DescentPlan(PricedPlan):
     """A loss over the features, at most how many passes, and the norm of a row where a caller gave one."""
 
-    subject: Subject
-    price: Price
     loss: str
     norm: Fraction | None = None
     passes: int = PASSES
     rows: int | None = None  # the public number of rows, where it is one
     class_weight: tuple[float, ...] | None = None
     may_solve: bool = False  # by second moments, where noise is small
-    arithmetic = LATTICE
 
     def __post_init__(self) -> None:
         """Refuses what a pass or its noise would refuse, before anything is charged.
 
-        They are tried with the longest centre and the steepest slope, at the first norm, for 30 passes, or all if
+        They are tried with the longest centre and the usual slope, at the first norm, for 30 passes, or all if
         more than 100 were asked for.  What lies beyond that is taken only where `_has_room` says that it is possible.
         """
         amounts.count(self.passes, "passes", 1, MOST_PASSES)
         require_sum(self.subject, "risk", self._centre_public(), self.price, CENTRE_SHARE)
         few = self.passes if self.passes > PASSES else min(self.passes, _FEW_PASSES)
-        self._require_passes(self._first_norm, few)
+        self._require_passes(self._first_norm, self._usual_slope, few)
 
-    def _require_passes(self, norm: Fraction, passes: int) -> None:
+    def _require_passes(self, norm: Fraction, slope: Fraction, passes: int) -> None:
         line = np.zeros(self._lines * self._width)
-        public = self._public(line, self._furthest_centre, self._steepest, norm)
+        public = self._public(line, self._furthest_centre, slope, norm)
         require_sum(self.subject, "risk", public, self.price, (1 - CENTRE_SHARE) / passes)
 
     @cached_property
     def _has_room(self) -> bool:
-        """Whether more passes over longer rows can be carried out at this price, whatever is released."""
-        return _is_possible(lambda: self._require_passes(self._last_norm, self.passes))
+        """Whether more passes over longer rows and steeper slopes can be carried out, whatever is released."""
+        return _is_possible(lambda: self._require_passes(self._last_norm, _bound(self.loss), self.passes))
 
     @cached_property
     def _has_moments(self) -> bool:
@@ -108,20 +104,13 @@ class DescentPlan:
         return _is_possible(lambda: require_sum(self.subject, "gram", public, self.price, 1 - CENTRE_SHARE))
 
     @property
-    def cost(self) -> Cost:
-        """As `Plan.cost`."""
-        return self.price.cost
-
-    @property
     def mechanisms(self) -> tuple[str, ...]:
         """As `Plan.mechanisms`."""
         first, last = float(self._first_norm), float(self._last_norm if self._has_room else self._first_norm)
         norms = f"{first:.3g}" if first == last else f"{first:.3g} to {last:.3g}"
         deviation = self._doubled / (self.price.mu * sqrt(float(1 - CENTRE_SHARE)))
-        passes = (
-            f"at most {self.passes} gradients over rows of norm {norms}, with Gaussian noise of standard deviation "
-            f"{deviation:.3g}·norm·√passes"
-        )
+        noise = f"Gaussian noise of standard deviation {deviation:.3g}·norm·√passes"
+        passes = f"descent by at most {self.passes} gradients over rows of norm {norms}, with {noise}"
         moments = ", or where noise is small second moments of rows and target with Gaussian noise"
         totals = "the number of rows and the sum of each feature, with Gaussian noise"
         return totals, passes + (moments if self._has_moments else "")
@@ -143,7 +132,7 @@ class DescentPlan:
             speed = ahead + rates * gradient - weights
             weights = weights + speed
             path.append(weights)
-        return _numbers_of(np.mean(path[course.passes // 2 :], axis=0), centre, course.norm)
+        return _numbers_of(np.mean(path[course.passes // 2 :], axis=0), centre, course.norm, course.passes)
 
     def model(self, released: Released) -> "LinearModel":
         """As `Plan.model`."""
@@ -201,10 +190,8 @@ class DescentPlan:
 
     def _course(self, rows: float, centre: Ints) -> "_Course":
         """How many passes, how fast, how steep and over rows of which norm, from the noisy number of rows."""
-        slope, kappa = self._steepest, self._kappa(rows)
-        if self.loss != "huber" and kappa < _NOISY_KAPPA:
-            slope *= _LESS_STEEP
-            kappa = self._kappa(rows, float(_LESS_STEEP))
+        steeper = self._steeper(self._kappa(rows))
+        slope, kappa = self._usual_slope * steeper, self._kappa(rows, float(steeper))
         passes = self._passes(kappa)
         momentum = max(0.0, min(1 - 0.75 * passes / kappa, 1 - 6 / passes))
         curvature = _CURVATURE[self.loss] * rows
@@ -260,13 +247,19 @@ class DescentPlan:
         return rates
 
     @property
-    def _steepest(self) -> Fraction:
-        """The bound of slopes where noise is small, which no pass exceeds."""
+    def _usual_slope(self) -> Fraction:
+        """What slopes are clipped to unless noise is large or, for a number, small."""
         return _bound(self.loss) * _STEEP.get(self.loss, Fraction(1))
 
-    def _kappa(self, rows: float, less_steep: float = 1.0) -> float:
+    def _steeper(self, kappa: float) -> Fraction:
+        """How many times as steep as usual slopes may be, by the κ of usual ones."""
+        if self.loss == "huber":
+            return 1 / _STEEP[self.loss] if kappa > _STEADY_KAPPA and self._has_room else Fraction(1)
+        return _LESS_STEEP if kappa < _NOISY_KAPPA else Fraction(1)
+
+    def _kappa(self, rows: float, steeper: float = 1.0) -> float:
         """κ: how far the risk's curvature lies above the λ at which signal and noise are level, at the first norm."""
-        steepness = float(self._first_norm * self._steepest) * less_steep
+        steepness = float(self._first_norm * self._usual_slope) * steeper
         noise = self._doubled * steepness / (self.price.mu * sqrt(float(1 - CENTRE_SHARE)))
         return 1 + _CURVATURE[self.loss] * rows * self._spread / noise
 
@@ -292,7 +285,7 @@ class DescentPlan:
         noise = diagonal, diagonal * DIAGONAL / public["balance"]
         gram, answers = moments_of(moments, self._width, public["balance"])
         weights = filtered_weights(gram, answers, noise, self._spread, len(self.subject.features))
-        return _numbers_of(weights, centre, norm)
+        return _numbers_of(weights, centre, norm, 0)
 
     def _moments_public(self, centre: Ints, norm: Fraction) -> dict[str, Any]:
         own = {"target": self.subject.target.described_number(), "balance": balance_of(float(norm))}
@@ -369,8 +362,10 @@ def _is_possible(require: Callable[[], None]) -> bool:
     return True
 
 
-def _numbers_of(weights: Floats, centre: Ints, norm: Fraction) -> Released:
-    return {"weights": whole_weights(weights), "centre": centre, "norm": np.array([int(norm * UNIT)])}
+def _numbers_of(weights: Floats, centre: Ints, norm: Fraction, passes: int) -> Released:
+    """What is stored; 0 passes stand for second moments."""
+    whole = {"weights": whole_weights(weights), "centre": centre}
+    return whole | {"norm": np.array([int(norm * UNIT)]), "passes": np.array([passes])}
 
 
 def _bound(loss: str) -> Fraction:

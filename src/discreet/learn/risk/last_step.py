@@ -15,16 +15,17 @@ from discreet.ndarrays import Floats, Ints
 
 FURTHEST = 2**20  # weights are clamped here, which moves no two of them further apart
 _FINER = 2**12  # how much finer the lattice is than the distance, over √d
+_FINEST = -40  # a power of two; so 2²⁰ is 2⁶⁰ steps at most, which 64 bits hold
 
 
 def lattice_step(distance: Fraction, columns: int) -> Fraction:
-    """A power of two, so fine that rounding adds at most 2⁻¹² to the distance.
+    """A power of two, so fine that rounding adds at most 2⁻¹² of the distance, but never finer than 2⁻⁴⁰.
 
     >>> lattice_step(Fraction(1), 1)
     Fraction(1, 4096)
     """
     finest = distance / (_FINER * root_up(Fraction(columns)))
-    return Fraction(2) ** max(floor(log2(finest)), -40)
+    return Fraction(2) ** max(floor(log2(finest)), _FINEST)
 
 
 def rounded_sensitivity(distance: Fraction, step: Fraction, columns: int) -> Sensitivity:

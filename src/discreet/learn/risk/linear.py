@@ -12,21 +12,28 @@ solver="auto"   δ > 0                          descent; least squares for a num
 "adassp"        least squares from moments     huber, whose loss is then squared; δ > 0 is better
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from discreet import amounts
 from discreet.errors import bad
-from discreet.learn.learner import Plan
+from discreet.learn.learner import Facts, Plan, Released
 from discreet.learn.price import Price
-from discreet.learn.risk.adassp import AdaSSPLearner
+from discreet.learn.risk.adassp import adassp_plan
 from discreet.learn.risk.descent import PASSES, DescentPlan
-from discreet.learn.risk.objective import ObjectiveLearner
-from discreet.learn.risk.output import OutputLearner
+from discreet.learn.risk.line_loss import LineLoss, line_loss
+from discreet.learn.risk.objective import objective_plan
+from discreet.learn.risk.output import output_plan
+from discreet.learn.risk.spec import RiskSpec, spec_of
+from discreet.learn.steps import require_rows
 from discreet.learn.subject import Subject, require_classes, require_number
 
 LOSSES = ("logistic", "hinge", "huber")
+_SLOPES = {"logistic": Fraction(7, 10), "hinge": Fraction(7, 10), "huber": Fraction(4, 10)}  # at most, of minimisers
 
 
 @dataclass(frozen=True)
@@ -68,19 +75,35 @@ class LinearLearner:
             require_number(subject)
         else:
             require_classes(subject)
-        solver = self._chosen(len(subject.classes), price) if self.solver == "auto" else self.solver
+        solver = _chosen(self.options(), len(subject.classes), price) if self.solver == "auto" else self.solver
         return _PLANS[solver](self, subject, price)
 
-    def _chosen(self, classes: int, price: Price) -> str:
-        """The solver of "auto"."""
-        if not price.is_pure and (self.alpha is None or classes > 2):
-            return "descent"
-        if not price.is_pure and self.loss == "huber":
-            return "adassp"
-        if classes > 2:
-            fix = "Give a delta, or use NaiveBayes, which needs none."
-            raise bad("delta", "must be above 0 for a linear model of more than two classes", 0, fix)
-        return "output" if self.loss == "huber" else "objective"
+
+def _chosen(options: Mapping[str, Any], classes: int, price: Price) -> str:
+    """The solver of "auto"."""
+    has_ridge, is_regression = options["alpha"] is not None, options["loss"] == "huber"
+    if not price.is_pure and (not has_ridge or classes > 2):
+        return "descent"
+    if classes > 2:
+        fix = "Give a delta, or use NaiveBayes, which needs none."
+        raise bad("delta", "must be above 0 for a linear model of more than two classes", 0, fix)
+    if is_regression:
+        return "output" if price.is_pure else "adassp"
+    return "objective"
+
+
+def solver_words(facts: Facts, plan: Plan, released: Released) -> str | None:
+    """Which solver made a linear model and why, in a sentence; None for other models."""
+    if facts.learner != LinearLearner.name:
+        return None
+    given = facts.options["solver"]
+    solver = _chosen(facts.options, len(plan.subject.classes), plan.price) if given == "auto" else given
+    name, case = _SOLVERS[solver]
+    passes = np.ravel(released.get("passes", ()))
+    if solver == "descent" and len(passes) == 1:  # older fits do not tell
+        taken = f"{name} in {passes[0]} pass{'es' * bool(passes[0] > 1)}"
+        name, case = (taken, case) if passes[0] else _SOLVED
+    return f"Solver: {name}, {f'which auto takes {case}' if given == 'auto' else 'as asked for'}."
 
 
 def _weights(learner: LinearLearner, subject: Subject) -> tuple[float, ...] | None:
@@ -113,20 +136,33 @@ def _descent(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
 
 
 def _objective(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
-    own = ObjectiveLearner(learner.loss, learner.norm, learner.alpha, learner.rows, None, _weights(learner, subject))
-    return own.plan(subject, price)
+    return objective_plan(subject, price, *_risk(learner, subject), learner.alpha)
 
 
 def _output(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
-    own = OutputLearner(learner.loss, learner.norm, learner.alpha, learner.rows, None, _weights(learner, subject))
-    return own.plan(subject, price)
+    return output_plan(subject, price, *_risk(learner, subject), learner.alpha, learner.rows)
+
+
+def _risk(learner: LinearLearner, subject: Subject) -> tuple[RiskSpec, LineLoss]:
+    """What is minimised, and its loss with clipped slopes: that is less noise, and probabilities of rare classes that
+    are somewhat too small."""
+    require_rows(subject)
+    loss = line_loss(learner.loss, _SLOPES[learner.loss])
+    return spec_of(subject, loss, learner.norm, _weights(learner, subject)), loss
 
 
 def _adassp(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
     require_number(subject)
-    return AdaSSPLearner(learner.norm, learner.alpha).plan(subject, price)
+    return adassp_plan(subject, price, learner.norm, learner.alpha)
 
 
+_SOLVERS = {  # by name: in words, and when "auto" takes it
+    "descent": ("descent", "where δ is above 0 and no ridge is given"),
+    "objective": ("objective perturbation", "for two classes where δ is 0 or a ridge is given"),
+    "output": ("output perturbation", "for a number where δ is 0"),
+    "adassp": ("least squares from second moments", "for a number where δ is above 0 and a ridge is given"),
+}
+_SOLVED = "least squares from second moments", "for a number where δ is above 0 and noise is small"
 _PLANS: dict[str, Callable[[LinearLearner, Subject, Price], Plan]] = {
     "descent": _descent,
     "objective": _objective,

@@ -27,15 +27,15 @@ from discreet import amounts
 from discreet.bounded import RowLimit
 from discreet.errors import bad
 from discreet.kernel.rows import UnitRows
-from discreet.learn.learner import REAL, Released
+from discreet.learn.learner import REAL, PricedPlan, Released
 from discreet.learn.price import Price
-from discreet.learn.risk.form import Form, form_of, least_ridge, parse_ridge
 from discreet.learn.risk.last_step import lattice_step, on_lattice, rounded_sensitivity
-from discreet.learn.risk.line_loss import LineLoss, line_loss
+from discreet.learn.risk.line_loss import LineLoss
 from discreet.learn.risk.linear_model import LinearModel
 from discreet.learn.risk.minimise import minimum
-from discreet.learn.risk.output import GAP, LAST_SHARE, SLOPES
-from discreet.learn.steps import Steps, require_rows
+from discreet.learn.risk.output import GAP, LAST_SHARE
+from discreet.learn.risk.spec import RiskSpec, least_ridge, parse_ridge
+from discreet.learn.steps import Steps
 from discreet.learn.subject import Subject
 from discreet.mechanism import additive
 from discreet.mechanism.additive import Additive, root_up
@@ -106,7 +106,7 @@ class ObjectivePerturbation:
 
     sensitivity: RowLimit
     cost: Cost
-    form: Form
+    spec: RiskSpec
     loss: LineLoss
     ridge: Fraction
     gap: Fraction
@@ -116,35 +116,35 @@ class ObjectivePerturbation:
 
     def __call__(self, exact: UnitRows, source: Source) -> Ints:
         """The noisy weights in steps."""
-        problem = self.form.problem(exact, self.loss, self.ridge, self.tilt.draw(source))
+        problem = self.spec.problem(exact, self.loss, self.ridge, self.tilt.draw(source))
         return self.last(on_lattice(minimum(problem, float(self.gap)), self.step), source)
 
 
 def objective_perturbation(
-    form: Form, loss: LineLoss, ridge: Fraction, limit: RowLimit, price: Price
+    spec: RiskSpec, loss: LineLoss, ridge: Fraction, limit: RowLimit, price: Price
 ) -> ObjectivePerturbation:
     """The mechanism that the whole price buys; refused where its ε is below the shift."""
     if not loss.is_one_signed:
         fix = "Leave the solver out: descent takes every loss."
         raise bad("loss", "must be logistic or hinge for objective perturbation", loss.name, fix)
-    if form.rows > 1 and not price.is_pure:
+    if spec.rows > 1 and not price.is_pure:
         fix = "Count one row of each unit, leave the solver out, or give no delta."
-        raise bad("max_rows", "must be 1 for objective perturbation: its proof is for rows", form.rows, fix)
+        raise bad("max_rows", "must be 1 for objective perturbation: its proof is for rows", spec.rows, fix)
     terms, kept = price.terms, 1 - LAST_SHARE
-    left = terms.epsilon * kept - shift(loss, form.norm, ridge, terms.epsilon * kept, limit, form.rows)
+    left = terms.epsilon * kept - shift(loss, spec.norm, ridge, terms.epsilon * kept, limit, spec.rows)
     if left <= 0:
         raise bad("alpha", "must be larger: the ridge alone would cost ε", ridge, "Leave it out.")
-    steepness = loss.steepest * form.norm
-    gap, tilt = steepness * GAP, _tilt(form.width, steepness, left, terms.delta * kept, limit.relation)
+    steepness = loss.steepest * spec.norm
+    gap, tilt = steepness * GAP, _tilt(spec.width, steepness, left, terms.delta * kept, limit.relation)
     distance = 2 * (gap + tilt.error) / ridge
-    step = lattice_step(distance, form.width)
-    moved = rounded_sensitivity(distance, step, form.width)
+    step = lattice_step(distance, spec.width)
+    moved = rounded_sensitivity(distance, step, spec.width)
     if price.is_pure:
         last, cost = additive.laplace(moved, terms.epsilon * LAST_SHARE), Pure(terms.epsilon)
-        return ObjectivePerturbation(limit, cost, form, loss, ridge, gap, step, tilt, last)
+        return ObjectivePerturbation(limit, cost, spec, loss, ridge, gap, step, tilt, last)
     sigma = calibrate.gaussian_sigma(terms.epsilon * LAST_SHARE, terms.delta * LAST_SHARE)
     last = additive.gaussian_share(moved, sigma, Fraction(1))
-    return ObjectivePerturbation(limit, Approx(terms.epsilon, terms.delta), form, loss, ridge, gap, step, tilt, last)
+    return ObjectivePerturbation(limit, Approx(terms.epsilon, terms.delta), spec, loss, ridge, gap, step, tilt, last)
 
 
 def _tilt(width: int, steepness: Fraction, epsilon: Fraction, delta: Fraction, relation: Relation) -> Any:
@@ -156,68 +156,46 @@ def _tilt(width: int, steepness: Fraction, epsilon: Fraction, delta: Fraction, r
     return GaussianTilt(width, sigma, step)
 
 
-@dataclass(frozen=True)
-class ObjectiveLearner:
-    """A loss, the norm of rows and the ridge Λ (`alpha`); None means the rule.
+def objective_plan(
+    subject: Subject, price: Price, spec: RiskSpec, loss: LineLoss, alpha: str | None = None
+) -> "ObjectivePlan":
+    """The plan for a risk and its ridge Λ (`alpha`); None means the rule.
 
-    The rule is Λ = the noise of b over 1.29/√K, and at least what keeps the shift below a fifth of ε.  Slopes are
-    clipped to .7: less noise, and probabilities of rare classes that are somewhat too small; slope="1" clips nothing.
+    The rule is Λ = the noise of b over 1.29/√K, and at least what keeps the shift below a fifth of ε.
     """
-
-    loss: str = "logistic"
-    norm: str | None = None
-    alpha: str | None = None
-    rows: int | None = None
-    slope: str | None = None
-    class_weight: tuple[float, ...] | None = None
-    name = "objective perturbation"
-
-    def options(self) -> dict[str, Any]:
-        """As `Learner.options`."""
-        weight = None if self.class_weight is None else list(self.class_weight)
-        own = {"loss": self.loss, "norm": self.norm, "alpha": self.alpha, "rows": self.rows, "slope": self.slope}
-        return own | {"class_weight": weight}
-
-    def plan(self, subject: Subject, price: Price) -> "ObjectivePlan":
-        """As `Learner.plan`."""
-        require_rows(subject)
-        loss = line_loss(self.loss, SLOPES.get(self.loss, 1) if self.slope is None else self.slope)
-        form = form_of(subject, loss, self.norm, self.class_weight)
-        ridge = _ridge(form, loss, subject, price) if self.alpha is None else parse_ridge(self.alpha, form, loss)
-        return ObjectivePlan(subject, price, objective_perturbation(form, loss, ridge, subject.limit, price))
+    ridge = _ridge(spec, loss, subject, price) if alpha is None else parse_ridge(alpha, spec, loss)
+    return ObjectivePlan(subject, price, objective_perturbation(spec, loss, ridge, subject.limit, price))
 
 
-def _ridge(form: Form, loss: LineLoss, subject: Subject, price: Price) -> Fraction:
+def _ridge(spec: RiskSpec, loss: LineLoss, subject: Subject, price: Price) -> Fraction:
     """The least ridge that noise and shift ask for."""
     epsilon, spread = float(price.terms.epsilon), _SPREAD / sqrt(len(subject.features))
-    noise = sqrt(form.width) / epsilon if price.is_pure else 1 / price.mu
+    noise = sqrt(spec.width) / epsilon if price.is_pure else 1 / price.mu
     doubled = 1 if subject.schema.relation is Relation.ADD_REMOVE else 2
-    steepness, bend = float(loss.steepest * form.norm), float(loss.curvature * form.norm**2)
-    least = max(bend / expm1(min(_SPENT * epsilon, 100.0)), float(least_ridge(form, loss)))
+    steepness, bend = float(loss.steepest * spec.norm), float(loss.curvature * spec.norm**2)
+    least = max(bend / expm1(min(_SPENT * epsilon, 100.0)), float(least_ridge(spec, loss)))
     return Fraction(amounts.rounded_up(Fraction(max(doubled * steepness * noise / spread, least)), 3))
 
 
 @dataclass(frozen=True, eq=False)
-class ObjectivePlan:
+class ObjectivePlan(PricedPlan):
     """One mechanism over the rows."""
 
-    subject: Subject
-    price: Price
     mechanism: ObjectivePerturbation
     arithmetic = REAL
 
     @property
     def cost(self) -> Cost:
-        """As `Plan.cost`."""
+        """As `Plan.cost`: it is proven at this ε and δ alone."""
         return self.mechanism.cost
 
     @property
     def mechanisms(self) -> tuple[str, ...]:
         """As `Plan.mechanisms`."""
         own = self.mechanism
-        risk = f"the weights that minimise a {own.loss.name} risk over rows of norm {float(own.form.norm):.3g}"
+        risk = f"the weights that minimise a {own.loss.name} risk over rows of norm {float(own.spec.norm):.3g}"
         law = "a noisy line of uniform direction" if self.price.is_pure else "a Gaussian line"
-        return (f"{risk}, with a ridge of {float(own.ridge):.3g} and {law} added to the risk",)
+        return (f"{risk}, with a ridge of {float(own.ridge):.3g} and {law} added to the risk (objective perturbation)",)
 
     def fit(self, steps: Steps) -> Released:
         """As `Plan.fit`."""
@@ -228,4 +206,4 @@ class ObjectivePlan:
         """As `Plan.model`."""
         own = self.mechanism
         lines = released["weights"].astype(np.float64).reshape(1, -1) * float(own.step)
-        return LinearModel(self.subject, own.loss.name, own.form.description, lines)
+        return LinearModel(self.subject, own.loss.name, own.spec.description, lines)

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -22,14 +21,14 @@ from discreet import amounts
 from discreet.bounded import Bounded, RowLimit
 from discreet.errors import bad
 from discreet.kernel.rows import UnitRows
-from discreet.learn.learner import REAL, Released
+from discreet.learn.learner import REAL, PricedPlan, Released
 from discreet.learn.price import Price
-from discreet.learn.risk.form import Form, form_of, least_ridge, parse_ridge
 from discreet.learn.risk.last_step import lattice_step, on_lattice, rounded_sensitivity
-from discreet.learn.risk.line_loss import LineLoss, line_loss
+from discreet.learn.risk.line_loss import LineLoss
 from discreet.learn.risk.linear_model import LinearModel
 from discreet.learn.risk.minimise import minimum
-from discreet.learn.steps import Steps, require_rows, table_of, tally_sensitivities
+from discreet.learn.risk.spec import RiskSpec, least_ridge, parse_ridge
+from discreet.learn.steps import Steps, table_of, tally_sensitivities
 from discreet.learn.subject import Subject
 from discreet.mechanism import additive
 from discreet.mechanism.additive import Additive
@@ -48,7 +47,6 @@ COUNT_SHARE = Fraction(1, 50)  # of the price, where the number of rows is not p
 _DIVISORS = {"logistic": 20.0, "hinge": 20.0, "huber": 0.4}  # of G·n/μ in the square of the ridge
 _MOST_COUNTED = 2**40  # more than a pass adds up, with noise
 _BLUR = 0.1  # what noise may add to a predicted number, of half its range
-SLOPES = {"logistic": Fraction(7, 10), "hinge": Fraction(7, 10), "huber": Fraction(4, 10)}
 
 
 def minimiser_sensitivity(steepness: Fraction, ridge: Fraction, relation: Relation) -> Fraction:
@@ -67,7 +65,7 @@ class OutputPerturbation:
 
     sensitivity: RowLimit
     cost: Cost
-    form: Form
+    spec: RiskSpec
     loss: LineLoss
     ridge: Fraction
     gap: Fraction
@@ -77,93 +75,67 @@ class OutputPerturbation:
 
     def __call__(self, exact: UnitRows, source: Source) -> Ints:
         """The noisy weights in steps."""
-        weights = minimum(self.form.problem(exact, self.loss, self.ridge), float(self.gap))
+        weights = minimum(self.spec.problem(exact, self.loss, self.ridge), float(self.gap))
         if self.noise is not None:
             weights = weights + self.noise.draw(source)
         return self.last(on_lattice(weights, self.step), source)
 
 
 def output_perturbation(
-    form: Form, loss: LineLoss, ridge: Fraction, limit: RowLimit, price: Price, share: Fraction = Fraction(1)
+    spec: RiskSpec, loss: LineLoss, ridge: Fraction, limit: RowLimit, price: Price, share: Fraction = Fraction(1)
 ) -> OutputPerturbation:
     """The mechanism that this share of the price buys."""
-    steepness = loss.steepest * form.norm
+    steepness = loss.steepest * spec.norm
     moved, gap = minimiser_sensitivity(steepness, ridge, limit.relation), steepness * GAP
     if price.sigma is not None:
         distance = moved + 2 * gap / ridge
-        step = lattice_step(distance, form.width)
-        last = additive.gaussian_share(rounded_sensitivity(distance, step, form.width), price.sigma, share)
-        return OutputPerturbation(limit, last.cost, form, loss, ridge, gap, step, None, last)
+        step = lattice_step(distance, spec.width)
+        last = additive.gaussian_share(rounded_sensitivity(distance, step, spec.width), price.sigma, share)
+        return OutputPerturbation(limit, last.cost, spec, loss, ridge, gap, step, None, last)
     epsilon = price.terms.epsilon * share
-    noise = Radial(form.width, moved / (epsilon * (1 - LAST_SHARE)))
+    noise = Radial(spec.width, moved / (epsilon * (1 - LAST_SHARE)))
     distance = 2 * (gap / ridge + noise.error)
-    step = lattice_step(distance, form.width)
-    last = additive.laplace(rounded_sensitivity(distance, step, form.width), epsilon * LAST_SHARE)
-    return OutputPerturbation(limit, Pure(epsilon), form, loss, ridge, gap, step, noise, last)
+    step = lattice_step(distance, spec.width)
+    last = additive.laplace(rounded_sensitivity(distance, step, spec.width), epsilon * LAST_SHARE)
+    return OutputPerturbation(limit, Pure(epsilon), spec, loss, ridge, gap, step, noise, last)
 
 
-@dataclass(frozen=True)
-class OutputLearner:
-    """A loss, the norm of rows, the ridge Λ (`alpha`) and a public number of rows; None means the rule.
+def output_plan(
+    subject: Subject, price: Price, spec: RiskSpec, loss: LineLoss, alpha: str | None = None, rows: int | None = None
+) -> "OutputPlan":
+    """The plan for a risk, its ridge Λ (`alpha`) and a public number of rows; None means the rule.
 
     The rule is Λ = √(G·n/20μ), with 4√d/ε for 1/μ where δ is 0.  Noise costs numbers more than ranks: for huber it is
     √(G·n/.4μ), and so much that noise moves a number by some tenth at most.  Without Λ and n, a 50th of the price
     counts the rows.
     """
-
-    loss: str = "logistic"
-    norm: str | None = None
-    alpha: str | None = None
-    rows: int | None = None
-    slope: str | None = None
-    class_weight: tuple[float, ...] | None = None
-    name = "output perturbation"
-
-    def options(self) -> dict[str, Any]:
-        """As `Learner.options`."""
-        weight = None if self.class_weight is None else list(self.class_weight)
-        own = {"loss": self.loss, "norm": self.norm, "alpha": self.alpha, "rows": self.rows, "slope": self.slope}
-        return own | {"class_weight": weight}
-
-    def plan(self, subject: Subject, price: Price) -> "OutputPlan":
-        """As `Learner.plan`."""
-        require_rows(subject)
-        loss = line_loss(self.loss, SLOPES.get(self.loss, 1) if self.slope is None else self.slope)
-        form = form_of(subject, loss, self.norm, self.class_weight)
-        ridge = None if self.alpha is None else parse_ridge(self.alpha, form, loss)
-        rows = None if self.rows is None else amounts.count(self.rows, "rows", 1)
-        if ridge is None and rows is None and subject.schema.relation is not Relation.ADD_REMOVE:
-            fix = "Give the number of rows, which is public where one unit replaces another."
-            raise bad("rows", "must be given under replace-one", None, fix)
-        plan = OutputPlan(subject, price, form, loss, ridge, rows)
-        plan.require_mechanisms()
-        return plan
+    ridge = None if alpha is None else parse_ridge(alpha, spec, loss)
+    count = None if rows is None else amounts.count(rows, "rows", 1)
+    if ridge is None and count is None and subject.schema.relation is not Relation.ADD_REMOVE:
+        fix = "Give the number of rows, which is public where one unit replaces another."
+        raise bad("rows", "must be given under replace-one", None, fix)
+    plan = OutputPlan(subject, price, spec, loss, ridge, count)
+    plan.require_mechanisms()
+    return plan
 
 
 @dataclass(frozen=True, eq=False)
-class OutputPlan:
+class OutputPlan(PricedPlan):
     """A risk to be minimised; the ridge is None where it follows from the number of rows."""
 
-    subject: Subject
-    price: Price
-    form: Form
+    spec: RiskSpec
     loss: LineLoss
     ridge: Fraction | None
     rows: int | None
     arithmetic = REAL
 
     @property
-    def cost(self) -> Cost:
-        """As `Plan.cost`."""
-        return self.price.cost
-
-    @property
     def mechanisms(self) -> tuple[str, ...]:
         """As `Plan.mechanisms`."""
         law = "noise of uniform direction" if self.price.is_pure else "Gaussian noise"
-        risk = f"the weights that minimise a {self.loss.name} risk over rows of norm {float(self.form.norm):.3g}"
+        risk = f"the weights that minimise a {self.loss.name} risk over rows of norm {float(self.spec.norm):.3g}"
         counted = () if self._share == 1 else ("the number of rows, to choose the ridge",)
-        return (*counted, f"{risk}, with a ridge and {law}")
+        return (*counted, f"{risk}, with a ridge and {law} (output perturbation)")
 
     def require_mechanisms(self) -> None:
         """Refuses, before the charge, what a step would refuse: with the fewest rows that can be counted and the most.
@@ -188,12 +160,12 @@ class OutputPlan:
     def mechanism(self, released: Released) -> OutputPerturbation:
         """The mechanism of the last step, from what was released before it."""
         limit = self.subject.limit
-        return output_perturbation(self.form, self.loss, self._ridge(released), limit, self.price, self._share)
+        return output_perturbation(self.spec, self.loss, self._ridge(released), limit, self.price, self._share)
 
     def model(self, released: Released) -> LinearModel:
         """As `Plan.model`."""
         lines = released["weights"].astype(np.float64).reshape(1, -1) * float(self.mechanism(released).step)
-        return LinearModel(self.subject, self.loss.name, self.form.description, lines)
+        return LinearModel(self.subject, self.loss.name, self.spec.description, lines)
 
     @property
     def _share(self) -> Fraction:
@@ -212,12 +184,12 @@ class OutputPlan:
         if self.ridge is not None:
             return self.ridge
         rows = min(max(self.rows if self.rows is not None else int(released["rows"][0]), 1), _MOST_COUNTED)
-        steepness = float(minimiser_sensitivity(self.loss.steepest * self.form.norm, Fraction(1), self._relation))
-        noise = sqrt(self.form.width) / float(self._epsilon) if self.price.is_pure else 1 / self.price.mu
+        steepness = float(minimiser_sensitivity(self.loss.steepest * self.spec.norm, Fraction(1), self._relation))
+        noise = sqrt(self.spec.width) / float(self._epsilon) if self.price.is_pure else 1 / self.price.mu
         ridge = sqrt(steepness * rows * noise * (4 if self.price.is_pure else 1) / _DIVISORS[self.loss.name])
         if self.loss.name == "huber":
-            ridge = max(ridge, steepness * noise * float(self.form.norm) / _BLUR)
-        ridge = max(ridge, float(least_ridge(self.form, self.loss)))
+            ridge = max(ridge, steepness * noise * float(self.spec.norm) / _BLUR)
+        ridge = max(ridge, float(least_ridge(self.spec, self.loss)))
         return Fraction(amounts.rounded_up(Fraction(ridge), 3))
 
     @property

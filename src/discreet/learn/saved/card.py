@@ -8,6 +8,7 @@ from discreet.errors import NotPriced, bad
 from discreet.inert import markdown
 from discreet.learn.fit import Fit
 from discreet.learn.privacy import Privacy
+from discreet.learn.risk.linear import solver_words
 from discreet.privacy import odds, words
 from discreet.privacy.cost import Approx, Cost, Pure
 from discreet.relation import Relation
@@ -32,6 +33,7 @@ def card_json(fit: Fit) -> dict[str, Any]:
         "model": fit.facts.learner,
         "title": fit.facts.title,
         "options": dict(fit.facts.options),
+        "solver": solver_words(fit.facts, fit.plan, fit.released),
         "target": subject.target.name,
         "features": [feature.name for feature in subject.features],
         "privacy": privacy.to_json(),
@@ -107,6 +109,7 @@ def _made_lines(facts: dict[str, Any]) -> list[str]:
     options = ", ".join(f"{name} = {value}" for name, value in facts["options"].items() if value is not None)
     return [
         f"Method: {facts['title']}{f' ({options})' if options else ''}.",
+        *([facts["solver"]] if facts["solver"] else []),
         f"Price: {price_text(privacy)}, neighbours by {privacy['neighbours']}, protecting each {privacy['unit']}.",
         *(f"Measured: {mechanism}." for mechanism in privacy["mechanisms"]),
         f"Arithmetic: {privacy['arithmetic']}.",

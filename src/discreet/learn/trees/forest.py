@@ -23,14 +23,13 @@ from discreet.kernel.contract import kernel_of
 from discreet.kernel.encode import Feature
 from discreet.kernel.leaves import MOST_DEPTH as MOST_GIVEN_DEPTH
 from discreet.kernel.leaves import Trees
-from discreet.learn.learner import LATTICE, Released, facts_of
+from discreet.learn.learner import PricedPlan, Released, facts_of
 from discreet.learn.price import Price
 from discreet.learn.steps import Steps
 from discreet.learn.subject import Subject, require_classes
 from discreet.learn.trees.leaf_rates import LeafModel, leaf_model
 from discreet.learn.trees.planted import IN_A_ROW, planted_tests
 from discreet.ndarrays import Ints
-from discreet.privacy.cost import Cost
 
 BINS, TREES, PURE_TREES = 32, 100, 30
 LEAST_DEPTH, MOST_DEPTH = 3, 9
@@ -118,21 +117,13 @@ def leaves_public(subject: Subject, bins: int, tests: Ints, sides: Ints) -> dict
 
 
 @dataclass(frozen=True)
-class ForestPlan:
+class ForestPlan(PricedPlan):
     """The trees, and the noise of their leaves."""
 
-    subject: Subject
-    price: Price
     trees: int
     depth: int
     deviation: float
     seed: str
-    arithmetic = LATTICE
-
-    @property
-    def cost(self) -> Cost:
-        """As `Plan.cost`."""
-        return self.price.cost
 
     @property
     def mechanisms(self) -> tuple[str, ...]:

@@ -15,14 +15,13 @@ import numpy as np
 
 from discreet.kernel.leaves import Trees
 from discreet.learn.counts.tables import Tables, tables_of
-from discreet.learn.learner import LATTICE, Released
+from discreet.learn.learner import PricedPlan, Released
 from discreet.learn.price import Price
 from discreet.learn.steps import Steps
 from discreet.learn.subject import Subject, require_classes
 from discreet.learn.trees.forest import depth_for, depth_of, leaf_deviation, leaves_public, require_pass
 from discreet.learn.trees.greedy import greedy_tests
 from discreet.learn.trees.leaf_rates import LeafModel, leaf_model
-from discreet.privacy.cost import Cost
 
 TABLES_SHARE = Fraction(3, 10)
 _TABLE = "table "  # before the name of a feature, so that no feature is called like a part of the tree
@@ -60,20 +59,12 @@ def tree_of(depth: Any) -> TreeLearner:
 
 
 @dataclass(frozen=True)
-class TreePlan:
+class TreePlan(PricedPlan):
     """The tables, the depth of the tree, and the noise of its leaves."""
 
-    subject: Subject
-    price: Price
     tables: Tables
     depth: int
     deviation: float
-    arithmetic = LATTICE
-
-    @property
-    def cost(self) -> Cost:
-        """As `Plan.cost`."""
-        return self.price.cost
 
     @property
     def mechanisms(self) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ _NORM = 0.85  # of the longest row
 
 
 @dataclass(frozen=True, eq=False)
-class Form:
+class RiskSpec:
     """How rows are encoded, clipped to the norm with the intercept inside it, and weighted.
 
     A unit's rows have weights that add up to at most 1, so a unit's loss is as steep as one row's.
@@ -73,25 +73,27 @@ class Form:
         return Problem(design, answers, weights, loss, float(ridge), line)
 
 
-def least_ridge(form: Form, loss: LineLoss) -> Fraction:
+def least_ridge(spec: RiskSpec, loss: LineLoss) -> Fraction:
     """The smallest ridge: a hundredth of the curvature that one row can have.
 
     Below it a Hessian can be singular in doubles for some tables and not for others, and a minimum takes very long.
     """
-    return loss.curvature * form.norm**2 / 100
+    return loss.curvature * spec.norm**2 / 100
 
 
-def parse_ridge(alpha: Any, form: Form, loss: LineLoss) -> Fraction:
+def parse_ridge(alpha: Any, spec: RiskSpec, loss: LineLoss) -> Fraction:
     """The ridge that a caller gave; refused below the smallest."""
-    ridge, least = amounts.positive(alpha, "alpha"), least_ridge(form, loss)
+    ridge, least = amounts.positive(alpha, "alpha"), least_ridge(spec, loss)
     if ridge < least:
         fix = "Raise it, or leave it out: the rule chooses one from the noise."
         raise bad("alpha", f"must be at least {float(least) * 1.001:.3g} for these features", alpha, fix)
     return ridge
 
 
-def form_of(subject: Subject, loss: LineLoss, norm: Any = None, class_weight: tuple[float, ...] | None = None) -> Form:
-    """The form of a subject; refused where the loss does not fit the target."""
+def spec_of(
+    subject: Subject, loss: LineLoss, norm: Any = None, class_weight: tuple[float, ...] | None = None
+) -> RiskSpec:
+    """The spec of a subject; refused where the loss does not fit the target."""
     if loss.name == "huber":
         require_number(subject)
     elif len(require_classes(subject)) != 2:
@@ -105,8 +107,8 @@ def form_of(subject: Subject, loss: LineLoss, norm: Any = None, class_weight: tu
     )
     longest = sqrt(len(features) + 1)
     limit = Fraction(int(_NORM * longest * UNIT), UNIT) if norm is None else amounts.positive(norm, "norm")
-    form = Form(features, subject.target.described_number(), limit, subject.max_rows, class_weight)
-    if form.width > MOST_COLUMNS:
+    spec = RiskSpec(features, subject.target.described_number(), limit, subject.max_rows, class_weight)
+    if spec.width > MOST_COLUMNS:
         fix = "Leave out features with many values, or leave the solver out: descent takes them."
-        raise bad("features", f"must have at most {MOST_COLUMNS} columns for this solver", form.width, fix)
-    return form
+        raise bad("features", f"must have at most {MOST_COLUMNS} columns for this solver", spec.width, fix)
+    return spec
