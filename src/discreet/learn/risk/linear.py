@@ -75,11 +75,11 @@ class LinearLearner:
             require_number(subject)
         else:
             require_classes(subject)
-        solver = _chosen(self.options(), len(subject.classes), price) if self.solver == "auto" else self.solver
+        solver = _auto_solver(self.options(), len(subject.classes), price) if self.solver == "auto" else self.solver
         return _PLANS[solver](self, subject, price)
 
 
-def _chosen(options: Mapping[str, Any], classes: int, price: Price) -> str:
+def _auto_solver(options: Mapping[str, Any], classes: int, price: Price) -> str:
     """The solver of "auto"."""
     has_ridge, is_regression = options["alpha"] is not None, options["loss"] == "huber"
     if not price.is_pure and (not has_ridge or classes > 2):
@@ -97,7 +97,7 @@ def solver_words(facts: Facts, plan: Plan, released: Released) -> str | None:
     if facts.learner != LinearLearner.name:
         return None
     given = facts.options["solver"]
-    solver = _chosen(facts.options, len(plan.subject.classes), plan.price) if given == "auto" else given
+    solver = _auto_solver(facts.options, len(plan.subject.classes), plan.price) if given == "auto" else given
     name, case = _SOLVERS[solver]
     passes = np.ravel(released.get("passes", ()))
     if solver == "descent" and len(passes) == 1:  # older fits do not tell
