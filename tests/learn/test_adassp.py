@@ -243,7 +243,7 @@ def test_with_little_noise_a_regression_by_default_is_least_squares():
 def test_moments_are_not_taken_where_they_cannot_be(options):
     columns, y, facts, _ = skewed_table(50, 2)
     subject, _ = subject_of_arrays(columns_of(columns), y, None, facts)
-    assert not LinearLearner("huber", **options).plan(subject, parse_price(10**4, "1e-5"))._has_moments
+    assert not LinearLearner("huber", **options).plan(subject, parse_price(10**4, "1e-5")).has_moments
 
 
 def test_no_eigenvalue_of_noisy_moments_makes_weights_large():
@@ -261,10 +261,10 @@ def test_no_centred_row_is_longer_than_the_norm_of_moments():
     for seed in range(20):
         random = np.random.default_rng(seed)
         centre = np.array([0, *random.integers(-1024, 1025, 2), *random.multinomial(1024, [0.2, 0.3, 0.5])])
-        norm = plan._longest(centre)
-        assert norm <= plan._last_norm
+        norm = plan.columns.longest_at(centre)
+        assert norm <= plan.columns.longest
         rows = view.rows(subject.columns).compute()
-        encoding = Encoding.parse(plan._encoding_public(centre, norm))
+        encoding = Encoding.parse(plan.columns.encoding(centre, norm))
         assert (Design.of(rows, encoding, subject.columns[:-1]).clipping == 1).all()
 
 
@@ -276,8 +276,8 @@ def test_descent_is_nearly_least_squares_where_noise_is_small():
     subject, view = subject_of_arrays(columns_of(x), y, None, ArrayFacts(bounds=(-1, 1), target_bounds=(-1, 1)))
     learner, price = LinearLearner("huber", "descent"), parse_price(100, "1e-6")
     plan = learner.plan(subject, price)
-    assert plan._course(20_000.0, np.zeros(4, dtype=np.int64)).slope == 1
-    assert plan._course(20.0, np.zeros(4, dtype=np.int64)).slope == Fraction(4, 10)
+    for rows, slope in ((20_000.0, Fraction(1)), (20.0, Fraction(4, 10))):
+        assert plan.rule.course(rows, np.zeros(4, dtype=np.int64), plan.limits).slope == slope
     predicted = fit_arrays(learner, subject, price, view).scores(subject.encoded(columns_of(x)))[:, 0]
     exact = np.column_stack([np.ones(len(x)), x])
     fitted = exact @ np.linalg.lstsq(exact, y, rcond=None)[0]

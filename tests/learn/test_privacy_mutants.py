@@ -23,8 +23,9 @@ from discreet.learn.fit import fit_arrays
 from discreet.learn.input import arrays
 from discreet.learn.input.arrays import ArrayFacts
 from discreet.learn.price import parse_price
-from discreet.learn.risk import linear
-from discreet.learn.risk.descent import CENTRE_SHARE, DescentPlan
+from discreet.learn.risk import descent, linear
+from discreet.learn.risk.centre import CENTRE_SHARE, centre_public
+from discreet.learn.risk.descent import DescentPlan
 from discreet.learn.risk.linear import LinearLearner
 from discreet.learn.steps import Steps
 from discreet.learn.subject import Subject
@@ -118,7 +119,7 @@ def test_all_of_the_price_is_used_and_nothing_beyond():
 # --- planted bugs ----------------------------------------------------------------------------------------------------
 
 ADD, REPLACE = "add-remove", "replace-one"
-REAL_SUBJECT, REAL_SUM = arrays.subject_of_arrays, Steps.sum
+REAL_SUBJECT, REAL_SUM, REAL_CENTRE = arrays.subject_of_arrays, Steps.sum, descent.centre_of
 
 
 def bounds_of_the_rows(columns, y, units, facts):
@@ -131,16 +132,14 @@ def values_of_the_rows(columns, y, units, facts):
     return REAL_SUBJECT(columns, y, units, replace(facts, values=own))
 
 
-def by_the_number_of_rows(self, steps, _real=DescentPlan._centre):
-    _, centre = _real(self, steps)
-    return float(steps.view.rows(["x0"]).compute().size), centre
+def by_the_number_of_rows(columns, price, steps):
+    return replace(REAL_CENTRE(columns, price, steps), rows=float(steps.view.rows(["x0"]).compute().size))
 
 
-def centred_by_the_rows(self, steps, _real=DescentPlan._centre):
-    rows, centre = _real(self, steps)
-    centre = centre.copy()
-    centre[1] = int(np.nanmean(steps.view.rows(["x0"]).compute().columns["x0"]) * 100)
-    return rows, centre
+def centred_by_the_rows(columns, price, steps):
+    centre = REAL_CENTRE(columns, price, steps)
+    centre.steps[1] = int(np.nanmean(steps.view.rows(["x0"]).compute().columns["x0"]) * 100)
+    return centre
 
 
 def passes_at_the_whole_price(self, name, kernel, public, share, **named):
@@ -152,8 +151,7 @@ def moments_at_the_whole_price(self, name, kernel, public, share, **named):
 
 
 def moments_about_the_rows(self, steps, centre, _real=DescentPlan._solve):
-    centre = centre.copy()
-    centre[1] += steps.view.rows(["x0"]).compute().size * 100
+    centre.steps[1] += steps.view.rows(["x0"]).compute().size * 100
     return _real(self, steps, centre)
 
 
@@ -199,8 +197,8 @@ MUTANTS = {
     "bounds of descent are read from the rows": ("logistic", ADD, 1, [OWN_BOUNDS]),
     "values are read from the rows": ("naive bayes", ADD, 1, [(arrays, "subject_of_arrays", values_of_the_rows)]),
     "the intercept lies outside the norm": ("logistic", ADD, 1, [WITHOUT_INTERCEPT]),
-    "the rate follows the number of rows": ("logistic", ADD, 1, [(DescentPlan, "_centre", by_the_number_of_rows)]),
-    "the centre is the mean of the rows": ("logistic", ADD, 1, [(DescentPlan, "_centre", centred_by_the_rows)]),
+    "the rate follows the number of rows": ("logistic", ADD, 1, [(descent, "centre_of", by_the_number_of_rows)]),
+    "the centre is the mean of the rows": ("logistic", ADD, 1, [(descent, "centre_of", centred_by_the_rows)]),
     "rows count in place of persons": ("logistic", ADD, 3, [EVERY_ROW]),
     "the centre is not paid for": ("logistic", ADD, 1, [(Steps, "sum", passes_at_the_whole_price)]),
     "each table takes the whole price": ("naive bayes", ADD, 1, [(tables, "_noise", whole_price_each)]),
@@ -326,7 +324,7 @@ def test_more_than_256_features_leave_room_for_the_number_of_rows():
     X, y = {f"x{place}": np.array([0.0, 1.0, 1.0]) for place in range(300)}, np.array([0, 1, 1])
     subject, view = REAL_SUBJECT(X, y, None, ArrayFacts(bounds=(0, 1), classes=[0, 1]))
     plan = LinearLearner(passes=1).plan(subject, parse_price(1, "1e-6"))
-    public = plan._centre_public()
+    public = centre_public(plan.columns)
     assert kernel_of("risk").sensitivity(public, subject.limit).linf <= 2**30
     sums = view.sum("risk", subject.columns, public).compute()
     assert sums[0] == 3 * 15 * 2**26

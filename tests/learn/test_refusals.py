@@ -73,9 +73,8 @@ def test_the_smallest_share_of_each_kind_of_step_is_tried():
     """At ε = 0.02 noise is narrow enough for the centre and for 30 passes, and too wide for each of 10,000."""
     subject, price = subject_with(60), parse_price("0.02", DELTA)
     plan = LinearLearner().plan(subject, price)
-    assert not plan._has_room
-    assert plan._passes(1e12) == 30
-    assert plan._norm(1e12, np.zeros(61, dtype=np.int64)) == plan._first_norm
+    course = plan.rule.course(1e12, np.zeros(61, dtype=np.int64), plan.limits)
+    assert (course.passes, course.norm) == (30, plan.rule.first_norm)
     with pytest.raises(BadValue, match="epsilon must be larger"):
         LinearLearner(passes=10_000).plan(subject, price)
 

@@ -4,7 +4,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import BudgetExceeded
-from discreet.learn.risk.descent import CENTRE_SHARE
+from discreet.learn.risk.centre import CENTRE_SHARE
 from discreet.learn.risk.linear import LinearLearner
 from discreet.learn.steps import Steps
 from discreet.learn.task import learning
