@@ -67,7 +67,7 @@ class LinearLearner:
         else:
             require_classes(subject)
         if self.alpha is not None and (self.solver == "descent" or (self.solver == "auto" and not price.is_pure)):
-            fix = 'Leave it out, or give solver="objective", "output" or "adassp".'
+            fix = "Leave it out, or choose the solver objective, output or adassp."
             raise bad("alpha", "must be left out for descent, whose ridge is where it stops", self.alpha, fix)
         solver = _chosen(self.loss, len(subject.classes), price) if self.solver == "auto" else self.solver
         return _PLANS[solver](self, subject, price)
@@ -98,7 +98,7 @@ def _weights(learner: LinearLearner, subject: Subject) -> tuple[float, ...] | No
 
 def _descent(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
     if price.is_pure:
-        raise bad("delta", "must be above 0 for descent", 0, 'Give a delta, or solver="auto".')
+        raise bad("delta", "must be above 0 for descent", 0, "Give a delta, or leave the solver to auto.")
     if learner.loss == "hinge" and len(subject.classes) > 2:
         raise bad("loss", "must be logistic for more than two classes", learner.loss, "Use LogisticRegression.")
     loss = "softmax" if learner.loss == "logistic" and len(subject.classes) > 2 else learner.loss
