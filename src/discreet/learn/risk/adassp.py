@@ -75,7 +75,8 @@ class AdaSSPPlan:
         """As `Plan.mechanisms`."""
         law = "Laplace" if self.price.is_pure else "Gaussian"
         moments = f"{self.form.width} × {self.form.width} second moments of rows and target"
-        return (f"{moments}, with {law} noise of standard deviation {self.deviation:.3g} or less",)
+        largest = amounts.text_of(amounts.rounded_up(Fraction(self.deviation), 3))
+        return (f"{moments}, with {law} noise of standard deviation {largest} or less",)
 
     @property
     def deviation(self) -> float:
