@@ -56,10 +56,10 @@ def test_a_text_is_one_feature(fits):
     people, held_out, _, line = fits
     assert line.feature_names_in_.tolist() == ["age"]
     for part in (people, held_out):
-        one, listed = (
+        single, listed = (
             part.learn(dp.learn.NaiveBayes(), target="sick", features=names) for names in ("region", ["region"])
         )
-        assert one.learning.subject == listed.learning.subject
+        assert single.learning.subject == listed.learning.subject
         assert (
             "did you mean 'age'"
             in refusal(

@@ -82,7 +82,7 @@ def plan(call: LearnCall) -> "Reply[LearnQuote]":
         cheaper = None if quote.fits else _cheaper(learning, offer, Fraction(quote.remaining["epsilon"]))
     fixes: tuple[Fix, ...] = (offer.fix("To fit it:"),) if quote.fits else ()
     fixes = fixes if cheaper is None else (cheaper.fix("This fits:"),)
-    return Reply(reply_data(dataset, call, **quote.to_json(), **_chosen(call, learning)), quote, next=fixes)
+    return Reply(reply_data(dataset, call, **quote.to_json(), **_model_facts(call, learning)), quote, next=fixes)
 
 
 def output_file(call: LearnCall) -> Path:
@@ -119,7 +119,7 @@ def fit(
         facts = {name: value for name, value in quote.to_json().items() if name not in ("remaining_after", "fits")}
         facts |= {"remaining": dataset.table.remaining(call.analyst), "receipt": fitted.privacy.receipt}
     more = {"file": str(path), "replayed": fitted.is_replayed, "privacy": fitted.privacy.to_json()}
-    data = reply_data(dataset, call, **facts, **_chosen(call, learning), **more)
+    data = reply_data(dataset, call, **facts, **_model_facts(call, learning), **more)
     return Reply(data, fitted, next=_following(call, path, fitted, Fraction(facts["remaining"]["epsilon"])))
 
 
@@ -208,7 +208,7 @@ def _class_and_weight(dataset: "Dataset", target: str | None, text: str) -> tupl
     return name if place is None else classes[place], weight
 
 
-def _chosen(call: LearnCall, learning: "Learning") -> dict[str, Any]:
+def _model_facts(call: LearnCall, learning: "Learning") -> dict[str, Any]:
     """The model and the options that were given, for programs."""
     options = learning.learner.options()
     return {"model": call.model, "options": {name: options[name] for name in call.options}}

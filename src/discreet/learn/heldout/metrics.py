@@ -255,9 +255,9 @@ def metric_of(name: object, trial: Trial, positive: object = None, bins: object 
     """The metric of that name for that trial; refused where the model does not fit it."""
     if name not in tuple(NAMES):
         raise bad("metric", f"must be one of {', '.join(NAMES)}", name, "Name one of these.")
-    if trial.target.is_number and name != "r2":
+    if not trial.classes and name != "r2":
         raise bad("metric", "must be r2 for a model that predicts a number", name, "Name r2.")
-    if not trial.target.is_number and name == "r2":
+    if trial.classes and name == "r2":
         rule = "must be accuracy, auc or log_loss for a model that predicts classes"
         raise bad("metric", rule, name, "Name one of these.")
     match name:
