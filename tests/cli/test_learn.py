@@ -201,6 +201,7 @@ def test_an_option_of_other_models_is_refused_and_they_are_named(
         (("--model", "logistic", "--class-weight", "balanced"), "CLASS=WEIGHT"),
         (("--model", "logistic", "--class-weight", "high=0"), "--class-weight yes=2"),
         (("--model", "logistic", "--class-weight", "middle=2"), "low, high"),
+        (("--model", "logistic", "--class-weight", "low=2", "--class-weight", "low=3"), "each class once"),
     ],
     ids=lambda value: " ".join(value[2:]) if isinstance(value, tuple) else None,
 )

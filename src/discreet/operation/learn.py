@@ -191,6 +191,8 @@ def _model_options(dataset: "Dataset", call: LearnCall) -> dict[str, Any]:
             unset: Any = () if name == "class_weight" else None
             raise BadValue(f"{call.model} has no option {flag}.", why, call.fix("Leave it out:", **{name: unset}))
     weights = [_class_and_weight(dataset, call.target, text) for text in call.class_weight]
+    if len({name for name, _ in weights}) < len(weights):
+        raise bad("class-weight", "must name each class once", list(call.class_weight), "Leave out what is there.")
     return call.options | ({"class_weight": weights} if weights else {})
 
 
