@@ -80,12 +80,11 @@ class Dataset:
         )
         return self._table.stamped(question)
 
-    def learn(self, estimator: Any, *, target: str, features: Iterable[str] | None = None) -> "Task":
+    def learn(self, estimator: Any, *, target: str, features: str | Iterable[str] | None = None) -> "Task":
         """A model of `target` by an estimator of `dp.learn`, to be quoted and fitted; it carries no budget itself."""
         from discreet.learn.estimators.task import task_of
 
-        names = None if features is None else list(features)
-        return task_of(self._table, estimator, target=target, features=names)
+        return task_of(self._table, estimator, target=target, features=features)
 
     def split(self, *, test: Any) -> "tuple[Side, Side]":
         """The persons to train on and the held-out persons, about `test` of all, divided by a keyed hash."""

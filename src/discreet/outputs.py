@@ -50,6 +50,17 @@ def replacing(path: Path, toml: Path | None = None, *, flag: str = "output") -> 
         yield draft
 
 
+def require_apart(plot: Path | None, other: Path | None, rule: str) -> None:
+    """Refuses a picture that would share its file with something else."""
+    if plot is not None and other is not None and is_same_file(plot, other):
+        raise bad("plot", rule, str(plot), "Give another name after --plot.")
+
+
+def is_same_file(path: Path, other: Path) -> bool:
+    """Whether both names are of one file, through links of both kinds too, whether it is there yet or not."""
+    return _is_same(_resolved(path), _resolved(other))
+
+
 def input_kind(path: Path, toml: Path | None = None) -> str | None:
     """What of a dataset lies there, or would; None where nothing of the kind does."""
     spelt, place = path.absolute(), _resolved(path)

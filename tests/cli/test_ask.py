@@ -342,6 +342,20 @@ def test_blank_column_name_is_refused_before_a_charge(sql: str, people: Path, to
     assert not people.with_suffix(".ledger").exists()
 
 
+@pytest.mark.parametrize("name", ["a.png", "./a.png", "soft.png", "hard.png"])
+def test_one_file_for_the_picture_and_the_output_is_refused_before_the_charge(
+    people: Path, told: Told, name: str
+) -> None:
+    if name in ("soft.png", "hard.png"):
+        Path("a.png").write_bytes(b"")
+        Path("soft.png").symlink_to("a.png")
+        Path("hard.png").hardlink_to("a.png")
+    flags = ("--plot", "a.png", "-o", name, "--format", "csv", "--yes")
+    problem = told("ask", "people.toml", COUNTS, "--eps", "1", *flags, exit_code=2)
+    assert problem["what"] == "plot must be another file than the output."
+    assert not Path("people.ledger").exists()
+
+
 def test_plot_says_which_of_several_columns_it_shows(people: Path, told: Told, shown: Shown) -> None:
     two = "SELECT COUNT(*) AS n, SUM(age) AS total FROM people"
     said = shown("ask", "people.toml", two, "--eps", "1", "--plot", "two.png")[1]

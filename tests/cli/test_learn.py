@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ import pytest
 
 from cli.screen import type_answer
 from discreet.cli.learn_fit import plan as plan_verb
-from discreet.learn.learners import MODELS
+from discreet.learn.learners import EXAMPLES, MODELS
+from discreet.operation.learn import LearnCall
+from discreet.rehearsal.stamp import SENTENCE
 from fixes import words_of
 from learn.folk import rows, write_people
 
@@ -93,13 +96,130 @@ def test_what_is_missing_is_refused_with_a_call_that_has_it(people: Path, told: 
         (("--model", "naive-bayes", "--target", "income", "--features", "person_id"), "declared"),
         (("--model", "naive-bayes", "--target", "income", "--max-rows", "many"), "max-rows"),
         (("--model", "naive-bayes", "--target", "income", "--rho", "0.1"), "rho"),
-        (("--model", "naive-bayes", "--target", "income", "--test", "2"), "test"),
+        (("--model", "naive-bayes", "--target", "income", "--test", "2"), "0.02 holds out 2 of 100"),
+        (("--model", "naive-bayes", "--target", "income", "--test", "20"), "0.2 holds out 20 of 100"),
+        (("--model", "naive-bayes", "--target", "income", "--test", "0"), "such as 0.2"),
     ],
     ids=lambda value: value[-1] if isinstance(value, tuple) else None,
 )
 def test_flags_that_break_a_rule_are_refused(people: Path, told: Told, flags: tuple[str, ...], said: str) -> None:
     problem = told("learn", "plan", "people.toml", *flags, "--eps", "1", exit_code=2)
     assert said in f"{problem['what']} {problem['fix']}"
+
+
+# --- options of models ----------------------------------------------------------------------------------------------
+
+GIVEN = [
+    ("naive-bayes", "income", ("--bins", "8"), {"bins": 8}),
+    ("random-forest", "income", ("--trees", "5", "--depth", "2"), {"trees": 5, "depth": 2}),
+    ("decision-tree", "income", ("--depth", "2"), {"depth": 2}),
+    (
+        "logistic",
+        "income",
+        ("--class-weight", "high=2", "--class-weight", "low=1/2", "--passes", "4", "--norm", "1.5", "--rows", "600"),
+        {"class_weight": [["high", 2.0], ["low", 0.5]], "passes": 4, "norm": "1.5", "rows": 600},
+    ),
+    ("hinge", "income", ("--solver", "output", "--alpha", "1"), {"solver": "output", "alpha": "1"}),
+    (
+        "logistic",
+        "code",
+        (
+            "--class-weight",
+            "3=2",
+        ),
+        {"class_weight": [[3, 2.0]]},
+    ),
+    ("linear-regression", "secret", ("--solver", "adassp"), {"solver": "adassp"}),
+]
+ESTIMATORS = {
+    "naive-bayes": "NaiveBayes",
+    "random-forest": "RandomForest",
+    "decision-tree": "DecisionTree",
+    "logistic": "LogisticRegression",
+    "hinge": "LinearClassifier",
+    "linear-regression": "LinearRegression",
+}
+
+
+@pytest.mark.parametrize(("model", "target", "flags", "options"), GIVEN, ids=lambda value: str(value)[:30])
+def test_a_fit_with_options_replays_the_one_in_python(
+    people: Path, told: Told, model: str, target: str, flags: tuple[str, ...], options: dict[str, Any]
+) -> None:
+    import discreet as dp
+
+    given = {name: dict(value) if name == "class_weight" else value for name, value in options.items()}
+    with dp.open("people.toml") as dataset:
+        task = dataset.learn(getattr(dp.learn, ESTIMATORS[model])(**given), target=target, features=["age", "region"])
+        receipt = task.fit(epsilon=1).privacy_.receipt
+    about = ("people.toml", "--model", model, "--target", target, "--features", "age,region", "--eps", "1", *flags)
+    planned = told("learn", "plan", *about)
+    assert (planned["model"], planned["options"]) == (model, options)
+    reply = told(*shlex.split(planned["next"][0])[1:])
+    assert (reply["receipt"], reply["replayed"], reply["options"]) == (receipt, True, options)
+    card = told("learn", "card", "people.dp")
+    assert (card["model"], card["card"]["model"]) == (model, model)
+
+
+@pytest.mark.parametrize(
+    ("model", "flags", "takers"),
+    [
+        ("naive-bayes", ("--trees", "5"), "random-forest"),
+        ("gaussian-naive-bayes", ("--depth", "2"), "random-forest and decision-tree"),
+        ("linear-regression", ("--class-weight", "high=2"), "logistic and hinge"),
+        ("logistic", ("--bins", "8"), "naive-bayes and additive"),
+        ("additive", ("--solver", "auto"), "logistic, hinge and linear-regression"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_an_option_of_other_models_is_refused_and_they_are_named(
+    people: Path, told: Told, model: str, flags: tuple[str, ...], takers: str
+) -> None:
+    about = ("people.toml", "--model", model, "--target", "income", "--features", "age", "--eps", "1")
+    problem = told("learn", "fit", *about, *flags, exit_code=2)
+    assert problem["what"] == f"{model} has no option {flags[0]}."
+    assert problem["why"] == f"{flags[0]} is an option of {takers}."
+    assert not Path("people.ledger").exists()
+    (fix,) = problem["fixes"]
+    assert flags[0].strip("-").replace("-", "_") not in fix["arguments"]
+    if model != "linear-regression":
+        assert told(*shlex.split(problem["fix"].partition("discreet ")[2]))["receipt"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--model", "random-forest", "--trees", "many"), "--trees 50"),
+        (("--model", "random-forest", "--trees", "0"), "between 1 and 1000"),
+        (("--model", "random-forest", "--depth", "2.5"), "--depth 4"),
+        (("--model", "naive-bayes", "--bins", "1"), "--bins 32"),
+        (("--model", "logistic", "--passes", "1001"), "--passes 50"),
+        (("--model", "logistic", "--rows", "-5"), "--rows 10000"),
+        (("--model", "logistic", "--norm", "0"), "--norm 2"),
+        (("--model", "logistic", "--alpha", "x"), "--alpha 0.1"),
+        (("--model", "logistic", "--alpha", "1"), "must be left out for descent"),
+        (("--model", "logistic", "--solver", "sgd"), "auto, descent, objective, output, adassp"),
+        (("--model", "logistic", "--class-weight", "balanced"), "CLASS=WEIGHT"),
+        (("--model", "logistic", "--class-weight", "high=0"), "--class-weight yes=2"),
+        (("--model", "logistic", "--class-weight", "middle=2"), "low, high"),
+        (("--model", "logistic", "--class-weight", "low=2", "--class-weight", "low=3"), "each class once"),
+    ],
+    ids=lambda value: " ".join(value[2:]) if isinstance(value, tuple) else None,
+)
+def test_options_that_break_a_rule_are_refused_before_the_charge(
+    people: Path, told: Told, flags: tuple[str, ...], said: str
+) -> None:
+    problem = told("learn", "fit", "people.toml", "--target", "income", *flags, "--eps", "1", exit_code=2)
+    assert said in f"{problem['what']} {problem['fix']}"
+    assert '="' not in problem["fix"]
+    assert not Path("people.ledger").exists()
+
+
+def test_every_option_of_a_model_has_a_flag_a_call_and_an_example(people: Path, told: Told) -> None:
+    helped = told("learn", "fit", "--help")["text"]
+    options = {option for named in MODELS.values() for option in named.options}
+    assert options == set(EXAMPLES)
+    assert all(f"--{option.replace('_', '-')} " in helped for option in options)
+    assert options <= {field.name for field in fields(LearnCall)}
 
 
 # --- fit -------------------------------------------------------------------------------------------------------------
@@ -152,6 +272,80 @@ def test_a_rehearsed_fit_is_marked_and_charges_nothing(people: Path, told: Told)
     assert "rehearsal" in reply["privacy"]["covers"].casefold()
     assert "invented" in told("learn", "card", "people.rehearsal.dp")["card"]["privacy"]["covers"]
     told("learn", "fit", *ABOUT, "--rehearse", "--yes", exit_code=2)
+
+
+def test_a_model_of_a_rehearsal_is_scored_in_one(people: Path, told: Told, shown: Shown) -> None:
+    people.with_suffix(".csv").unlink()
+    reply = told("learn", "fit", *ABOUT, "--test", "0.25", "--rehearse")
+    scoring, card, fitting = reply["next"]
+    assert scoring.endswith("people.rehearsal.dp --metric accuracy --eps 1 --test 0.25 --rehearse")
+    assert (card, fitting) == (
+        "discreet learn card people.rehearsal.dp",
+        f"discreet {shlex.join(['learn', 'fit', *ABOUT, '--test', '0.25'])}",
+    )
+    commands = [
+        shlex.split(scoring)[1:],
+        ["learn", "quote", *shlex.split(scoring)[3:]],
+        ["learn", "fairness", "people.toml", "people.rehearsal.dp", "--by", "region", "--eps", "1", "--rehearse"],
+    ]
+    for command in commands:
+        assert next(iter(told(*command).items())) == ("rehearsal", True)
+        out, _ = shown(*command)
+        assert out.startswith("REHEARSAL: ")
+        assert SENTENCE in out
+    (fix,) = told(*commands[1])["next"]
+    assert fix.endswith("--rehearse")
+    assert told(*commands[0])["receipt"].startswith("rehearsal-")
+    problem = told(*commands[0], "--eps", "500", exit_code=5)
+    assert problem["what"].startswith("REHEARSAL: ")
+    assert problem["fix"].splitlines()[0].endswith("--rehearse")
+    assert sorted(path.name for path in people.parent.iterdir()) == ["people.rehearsal.dp", "people.toml"]
+
+
+def test_a_file_of_a_rehearsal_says_so_first(people: Path, told: Told, shown: Shown) -> None:
+    told("learn", "fit", *ABOUT, "--rehearse")
+    file = "people.rehearsal.dp"
+    for words in (["card", file], ["verify", file]):
+        out, _ = shown("learn", *words)
+        assert out.strip("*").startswith("REHEARSAL: ")
+    out, _ = shown("learn", "predict", file, "people.csv")
+    assert out.splitlines()[0].startswith("rehearsal,row,")
+    assert all(line.startswith("invented,") for line in out.splitlines()[1:])
+    for words in (["card", file], ["verify", file], ["predict", file, "people.csv"]):
+        reply = told("learn", *words)
+        assert next(iter(reply.items())) == ("rehearsal", True)
+        assert reply["caveats"][0].startswith("REHEARSAL: ")
+    assert next(iter(told("learn", "card", file)["card"])) == "rehearsal"
+    problem = told("learn", "verify", file, "--ledger", "people.toml", exit_code=6)
+    assert problem["what"] == "REHEARSAL: no ledger holds this model."
+
+
+def test_a_picture_of_rates_of_a_rehearsal_is_stamped(people: Path, told: Told) -> None:
+    told("learn", "fit", *ABOUT, "--rehearse")
+    flags = ("--by", "region", "--eps", "1", "--plot", "rates.svg", "--rehearse")
+    told("learn", "fairness", "people.toml", "people.rehearsal.dp", *flags)
+    assert "REHEARSAL: naive bayes for income" in Path("rates.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("flags", "offered"),
+    [
+        ((), "--metric accuracy --eps 1"),
+        (("--test", "0.25"), "--metric accuracy --eps 1 --test 0.25"),
+        (("--as", "ana", "--test", "0.25"), "--metric accuracy --eps 1 --test 0.25 --as ana"),
+        (("--eps", "19.5"), "--metric accuracy --eps 0.5"),
+        (("--eps", "20"), None),
+        (("--target", "secret", "--model", "linear-regression", "--delta", "1e-8"), "--metric r2 --eps 1"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_a_fit_offers_the_score_that_fits_it(
+    people: Path, told: Told, flags: tuple[str, ...], offered: str | None
+) -> None:
+    commands = [line for line in told(*FIT, *flags)["next"] if line.startswith("discreet learn score")]
+    assert commands == ([] if offered is None else [f"discreet learn score people.toml income.dp {offered}"])
+    if "ana" not in flags:  # whose cap is spent
+        assert all(told(*shlex.split(command)[1:])["receipt"] for command in commands)
 
 
 def test_explain_tells_of_the_last_fit(people: Path, told: Told) -> None:
@@ -405,7 +599,5 @@ def test_the_verbs_need_no_scikit_learn(people: Path, told: Told) -> None:
 
 
 def test_offered_commands_run(people: Path, told: Told) -> None:
-    from discreet.operation.learn import LearnCall
-
     call = LearnCall(Path("people.toml"), "naive-bayes", "income", "age", epsilon="1")
     assert told(*words_of(call.fix("To fit it:")))["receipt"]

@@ -33,7 +33,7 @@ def test_a_card_has_its_sections_and_the_promise_of_100(model):
 def test_a_card_for_programs_holds_the_promise_itself(model):
     facts = json.loads(json.dumps(model.card(format="json")))
     assert facts["privacy"] == json.loads(json.dumps(model.privacy_.to_json()))
-    assert (facts["model"], facts["target"], facts["features"]) == ("naive bayes", "y", ["x0", "x1"])
+    assert (facts["model"], facts["target"], facts["features"]) == ("naive-bayes", "y", ["x0", "x1"])
     assert facts["not_for"]
     with pytest.raises(BadValue, match="format must be one of"):
         model.card(format="html")

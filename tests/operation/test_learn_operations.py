@@ -42,7 +42,7 @@ def test_a_model_goes_its_way_without_the_command_line(folk: Path, told: Told) -
     learning.fit(CALL)
     fitted = learning.fit(replace(CALL, replaces=True))
     assert fitted.to_json(command_line) == told("learn", "fit", *FLAGS, "-o", "income.dp", "--yes")
-    assert [fix.verb for fix in fitted.next or ()] == ["learn card", "learn verify", "learn predict"]
+    assert [fix.verb for fix in fitted.next or ()] == ["learn score", "learn card", "learn verify", "learn predict"]
     call = ModelCall(FILE, Path("people.csv"), TOML)
     verified = models.verify(call)
     assert verified.to_json(command_line) == told("learn", "verify", "income.dp", "--ledger", "people.toml")

@@ -125,7 +125,7 @@ def _require_place(metadata: Path, form: str, output: Path | None, plot: Path | 
     if output is not None and not output.parent.is_dir():
         fix = f"Make it first: mkdir -p {shlex.quote(str(output.parent))}"
         raise bad("output", "must lie in a folder that exists", str(output), fix)
-    require_plot(plot, metadata, replace=replace)
+    require_plot(plot, metadata, output, replace=replace)
 
 
 def _draw(answer: "Answer", file: Path, toml: Path) -> str | None:

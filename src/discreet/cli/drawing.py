@@ -51,12 +51,13 @@ def quote_picture(lines: Iterable[str], fixes: Iterable[Fix]) -> Any:
     return Group(*map(Text, lines), *commands)
 
 
-def require_plot(file: Path | None, metadata: Path, *, replace: bool) -> None:
+def require_plot(file: Path | None, metadata: Path, output: Path | None, *, replace: bool) -> None:
     """Refuses, before anything is spent, a picture that could not be written afterwards."""
     if file is not None:
         from discreet.plot import style
 
         style.checked_path(file)
+        outputs.require_apart(file, output, "must be another file than the output")
         require_new(file, replace, metadata, flag="plot")
 
 

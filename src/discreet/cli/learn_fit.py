@@ -1,5 +1,7 @@
 """`discreet learn plan` and `fit`: a model's price, and one charge and a file."""
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,6 +10,7 @@ import typer
 from discreet.cli import terminal
 from discreet.cli.asking import As, Delta, Eps, Rehearse, Toml
 from discreet.cli.drawing import quote_picture, unwrapped_text
+from discreet.cli.flags import taking
 from discreet.cli.reasons import Second, WhySecond, with_second_ledger
 from discreet.cli.reply import AsJson, OutFile, Reply, Yes, require_new
 from discreet.fix import command_line
@@ -35,7 +38,23 @@ ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", readable=False, help
 Out = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write; NAME.dp by default.")]
 
 
-def plan(
+ClassWeight = Annotated[
+    list[str] | None,
+    typer.Option(metavar="CLASS=2", help="Public weight of a class in logistic and hinge; repeat."),
+]
+Solver = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Solver of linear models: auto, descent, objective, output, adassp.")
+]
+Norm = Annotated[str | None, typer.Option(metavar="X", help="Length to which linear models shorten longer rows.")]
+Alpha = Annotated[str | None, typer.Option(metavar="X", help="Ridge of linear models, for solvers that have one.")]
+Passes = Annotated[str | None, typer.Option(metavar="N", help="Most passes of descent over the rows; 100 by default.")]
+Rows = Annotated[str | None, typer.Option(metavar="N", help="Number of rows if it is public, for linear models.")]
+Trees = Annotated[str | None, typer.Option(metavar="N", help="Trees of random-forest; from the price by default.")]
+Depth = Annotated[str | None, typer.Option(metavar="N", help="Depth of trees; from the noise by default.")]
+Bins = Annotated[str | None, typer.Option(metavar="N", help="Cells of a number in naive-bayes and additive.")]
+
+
+def _flags(
     metadata: Toml,
     model: Model = None,
     target: Target = None,
@@ -45,45 +64,46 @@ def plan(
     rho: Rho = None,
     max_rows: MaxRows = None,
     test: Test = None,
+    class_weight: ClassWeight = None,
+    solver: Solver = None,
+    norm: Norm = None,
+    alpha: Alpha = None,
+    passes: Passes = None,
+    rows: Rows = None,
+    trees: Trees = None,
+    depth: Depth = None,
+    bins: Bins = None,
     analyst: As = None,
-    json: AsJson = False,
-    output: OutFile = None,
-    yes: Yes = False,
     rehearse: Rehearse = False,
-) -> Reply:
+) -> dict[str, Any]:
+    """The typed options by the names of a `LearnCall`."""
+    typed = dict(locals())
+    return typed | {"epsilon": typed.pop("eps"), "class_weight": tuple(class_weight or ())}
+
+
+@taking(_flags, partial(LearnCall, verb="learn plan"))
+def plan(*, call: LearnCall, json: AsJson = False, output: OutFile = None, yes: Yes = False) -> Reply:
     """Show what a model would cost and with which noise it would be fitted.
 
     Costs nothing and touches no data.
 
     Example: discreet learn plan people.toml --model naive-bayes --target income --eps 1
     """
-    require_new(output, yes, metadata)
-    call = LearnCall(
-        metadata, model, target, features, epsilon=eps, delta=delta, rho=rho, max_rows=max_rows, test=test,
-        analyst=analyst, rehearse=rehearse, verb="learn plan",
-    )  # fmt: skip
+    require_new(output, yes, call.metadata)
     reply = operation.plan(call)
     data, picture = reply.to_json(command_line), lambda: quote_picture(_lines(reply.value), reply.next or ())
-    return Reply(data, picture, output, replace=yes, toml=metadata)
+    return Reply(data, picture, output, replace=yes, toml=call.metadata)
 
 
+@taking(_flags, LearnCall)
 def fit(
-    metadata: Toml,
-    model: Model = None,
-    target: Target = None,
-    features: Features = None,
-    eps: Eps = None,
-    delta: Delta = None,
-    rho: Rho = None,
-    max_rows: MaxRows = None,
-    test: Test = None,
-    analyst: As = None,
+    *,
+    call: LearnCall,
     json: AsJson = False,
     output: Out = None,
     yes: Annotated[bool, typer.Option("--yes", help="Fit without confirmation; replace FILE.")] = False,
     second_ledger: Second = False,
     why: WhySecond = None,
-    rehearse: Rehearse = False,
 ) -> Reply:
     """Fit a model: pay once, and write a file that holds it and its promise.
 
@@ -92,16 +112,12 @@ def fit(
 
     Example: discreet learn fit people.toml --model naive-bayes --target income --eps 1 -o income.dp
     """
-    call = LearnCall(
-        metadata, model, target, features, epsilon=eps, delta=delta, rho=rho, max_rows=max_rows, test=test,
-        analyst=analyst, rehearse=rehearse, output=output, replaces=yes,
-    )  # fmt: skip
-    call = with_second_ledger(call, second_ledger, why)
+    call = with_second_ledger(replace(call, output=output, replaces=yes), second_ledger, why)
 
     def agree(quote: "LearnQuote") -> None:
         terminal.require_agreed(_lines(quote), call.fix("To fit it:", output=output, yes=True))
 
-    confirms = not (yes or json or rehearse) and terminal.is_terminal()
+    confirms = not (yes or json or call.rehearse) and terminal.is_terminal()
     reply = operation.fit(call, agree=agree if confirms else None, watch=terminal.bar)
     data = reply.to_json(command_line)
     return Reply(data, lambda: unwrapped_text(data["file"]), notes=lambda: _fit_notes(data))

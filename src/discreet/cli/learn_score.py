@@ -1,13 +1,16 @@
 """`discreet learn quote`, `score` and `fairness`: how well a fitted model predicts persons of a dataset, and groups."""
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from discreet.cli import terminal
-from discreet.cli.asking import As, Eps, Level, Toml
+from discreet.cli.asking import As, Eps, Level, Rehearse, Toml
 from discreet.cli.drawing import draw, quote_picture, require_plot
+from discreet.cli.flags import taking
 from discreet.cli.learn_fit import MaxRows, ModelFile, Test
 from discreet.cli.reasons import Second, WhySecond, with_second_ledger
 from discreet.cli.reply import AsJson, OutFile, Reply, Yes, require_new
@@ -27,21 +30,32 @@ AtSize = Annotated[str | None, typer.Option(metavar="N", help="Number of persons
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the rates as .png or .svg.")]
 
 
-def quote(
+def _flags(
     metadata: Toml,
     model_file: ModelFile,
-    metric: Metric = None,
-    by: By = None,
     target: Target = None,
     positive: Positive = None,
-    bins: Bins = None,
     of: Of = None,
     eps: Eps = None,
     level: Level = None,
     max_rows: MaxRows = None,
     test: Test = None,
-    at_size: AtSize = None,
     analyst: As = None,
+    rehearse: Rehearse = False,
+) -> dict[str, Any]:
+    """The typed options by the names of a `ScoreCall`."""
+    typed = dict(locals())
+    return typed | {"epsilon": typed.pop("eps")}
+
+
+@taking(_flags, partial(ScoreCall, verb="learn quote"))
+def quote(
+    *,
+    metric: Metric = None,
+    by: By = None,
+    bins: Bins = None,
+    call: ScoreCall,
+    at_size: AtSize = None,
     json: AsJson = False,
     output: OutFile = None,
     yes: Yes = False,
@@ -53,30 +67,19 @@ def quote(
 
     Example: discreet learn quote people.toml income.dp --metric auc --eps 0.5 --at-size 1000
     """
-    require_new(output, yes, metadata)
-    call = ScoreCall(
-        metadata, model_file, metric, by, target, positive, bins, of, epsilon=eps, level=level, max_rows=max_rows,
-        test=test, at_size=at_size, analyst=analyst, output=output, verb="learn quote",
-    )  # fmt: skip
-    reply = operation.quote(call)
+    require_new(output, yes, call.metadata)
+    reply = operation.quote(replace(call, metric=metric, by=by, bins=bins, at_size=at_size, output=output))
     lines = str(reply.value).splitlines()
     data, picture = reply.to_json(command_line), lambda: quote_picture(lines, reply.next or ())
-    return Reply(data, picture, output, replace=yes, toml=metadata)
+    return Reply(data, picture, output, replace=yes, toml=call.metadata)
 
 
+@taking(_flags, ScoreCall)
 def score(
-    metadata: Toml,
-    model_file: ModelFile,
+    *,
     metric: Metric = None,
-    target: Target = None,
-    positive: Positive = None,
     bins: Bins = None,
-    of: Of = None,
-    eps: Eps = None,
-    level: Level = None,
-    max_rows: MaxRows = None,
-    test: Test = None,
-    analyst: As = None,
+    call: ScoreCall,
     json: AsJson = False,
     output: OutFile = None,
     yes: Yes = False,
@@ -89,27 +92,17 @@ def score(
 
     Example: discreet learn score people.toml income.dp --metric accuracy --eps 0.5 --test 0.2
     """
-    require_new(output, yes, metadata)
-    call = ScoreCall(
-        metadata, model_file, metric, None, target, positive, bins, of, epsilon=eps, level=level, max_rows=max_rows,
-        test=test, analyst=analyst, output=output,
-    )  # fmt: skip
-    reply = operation.score(with_second_ledger(call, second_ledger, why), watch=terminal.bar)
-    return Reply(reply.to_json(command_line), lambda: str(reply.value), output, replace=yes, toml=metadata)
+    require_new(output, yes, call.metadata)
+    call = with_second_ledger(replace(call, metric=metric, bins=bins, output=output), second_ledger, why)
+    reply = operation.score(call, watch=terminal.bar)
+    return Reply(reply.to_json(command_line), lambda: str(reply.value), output, replace=yes, toml=call.metadata)
 
 
+@taking(_flags, partial(ScoreCall, verb="learn fairness"))
 def fairness(
-    metadata: Toml,
-    model_file: ModelFile,
+    *,
     by: By = None,
-    target: Target = None,
-    positive: Positive = None,
-    of: Of = None,
-    eps: Eps = None,
-    level: Level = None,
-    max_rows: MaxRows = None,
-    test: Test = None,
-    analyst: As = None,
+    call: ScoreCall,
     json: AsJson = False,
     plot: Plot = None,
     output: OutFile = None,
@@ -124,13 +117,11 @@ def fairness(
 
     Example: discreet learn fairness people.toml income.dp --by sex --eps 0.5 --test 0.2
     """
+    metadata = call.metadata
     require_new(output, yes, metadata)
-    require_plot(plot, metadata, replace=yes)
-    call = ScoreCall(
-        metadata, model_file, None, by, target, positive, of=of, epsilon=eps, level=level, max_rows=max_rows,
-        test=test, analyst=analyst, output=output, plot=plot, verb="learn fairness",
-    )  # fmt: skip
-    reply = operation.fairness(with_second_ledger(call, second_ledger, why), watch=terminal.bar)
+    require_plot(plot, metadata, output, replace=yes)
+    call = with_second_ledger(replace(call, by=by, output=output, plot=plot), second_ledger, why)
+    reply = operation.fairness(call, watch=terminal.bar)
     data, text = reply.to_json(command_line), str(reply.value)
     if plot is None:
         return Reply(data, lambda: text, output, replace=yes, toml=metadata)

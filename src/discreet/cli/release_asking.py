@@ -1,14 +1,14 @@
 """What the verbs about a release share: their options, handed to them as one call."""
 
-import inspect
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from discreet.cli.asking import As, Delta, Eps, Level, Toml
-from discreet.cli.reply import Reply
+from discreet.cli.flags import Verb, taking
 from discreet.operation.release import ReleaseCall
 
 Over = Annotated[str | None, typer.Option("--hierarchy", metavar="NAME", help="Tree to use, if there are several.")]
@@ -62,21 +62,6 @@ def _flags(
     return typed | {"epsilon": typed.pop("eps"), "by": tuple(by or ()), "share": tuple(share or ())}
 
 
-def asking(verb: str) -> Callable[[Callable[..., Reply]], Callable[..., Reply]]:
+def asking(verb: str) -> Callable[[Verb], Verb]:
     """A decorator: the verb gets these options before its own and takes them as one call."""
-
-    def with_flags(function: Callable[..., Reply]) -> Callable[..., Reply]:
-        shared = inspect.signature(_flags).parameters
-        others = [option for name, option in inspect.signature(function).parameters.items() if name != "call"]
-        options = [*shared.values(), *others]
-
-        def verb_function(**typed: Any) -> Reply:
-            flags = _flags(**{name: typed.pop(name) for name in shared})
-            return function(ReleaseCall(**flags, verb=f"release {verb}"), **typed)
-
-        verb_function.__name__, verb_function.__doc__ = function.__name__, function.__doc__
-        verb_function.__annotations__ = {option.name: option.annotation for option in options} | {"return": Reply}
-        verb_function.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]  # typer reads it
-        return verb_function
-
-    return with_flags
+    return taking(_flags, partial(ReleaseCall, verb=f"release {verb}"))

@@ -95,7 +95,8 @@ def fit_table(
         if result is None:
             begun = _begun_price(table, run, learner, plan, price)
             plan = plan if begun is price else learner.plan(subject, begun)
-            result = run.done(to_bytes(plan.fit(Steps(run, subject, plan.price)), learner, subject, begun)).stored
+            steps = Steps(run, subject, plan.price, progress)
+            result = run.done(to_bytes(plan.fit(steps), learner, subject, begun)).stored
         else:
             stored = stored_price(result) or _begun_price(table, run, learner, plan, price)
             plan = plan if price_json(stored) == price_json(price) else learner.plan(subject, stored)

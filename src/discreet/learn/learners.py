@@ -2,14 +2,15 @@
 
 A learner that is stored must plan alike: `learner.plan(subject, plan.price)` is the plan again.  So a file needs to
 keep only facts, price and released numbers.  To add a learner, write a function here, which bounds its options, its
-line in `LEARNERS`, and one in `MODELS` for command lines.
+line in `LEARNERS`, and one in `MODELS` for command lines, with the options that they may give it.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from discreet import amounts
-from discreet.errors import bad
+from discreet.errors import BadValue, bad, fixed_by
 from discreet.learn.counts.additive import AdditiveLearner
 from discreet.learn.counts.gaussian_bayes import GaussianBayesLearner
 from discreet.learn.counts.naive_bayes import NaiveBayesLearner
@@ -35,12 +36,25 @@ def _additive(options: Options) -> Learner:
 
 
 def _linear(options: Options) -> Learner:
-    weights = options.get("class_weight")
-    given = {name: options[name] for name in ("loss", "solver", "norm", "rows", "alpha") if name in options}
-    given["passes"] = amounts.count(options.get("passes", PASSES), "passes", 1, 1000)
+    rows, weights = options.get("rows"), options.get("class_weight")
     return LinearLearner(
-        **given, class_weight=None if weights is None else tuple((name, float(weight)) for name, weight in weights)
+        options.get("loss", "logistic"),
+        options.get("solver", "auto"),
+        _positive_text(options, "norm"),
+        None if rows is None else amounts.count(rows, "rows", 1, 2**32),
+        _positive_text(options, "alpha"),
+        amounts.count(options.get("passes", PASSES), "passes", 1, 1000),
+        None if weights is None else tuple((name, _weight(weight)) for name, weight in weights),
     )
+
+
+def _positive_text(options: Options, name: str) -> str | None:
+    number = options.get(name)
+    return None if number is None else amounts.exact_text(amounts.positive(number, name))
+
+
+def _weight(weight: Any) -> float:
+    return float(amounts.positive(weight, "class_weight"))
 
 
 def _forest(options: Options) -> Learner:
@@ -65,29 +79,90 @@ LEARNERS: dict[str, Callable[[Options], Learner]] = {
 }
 
 
-MODELS: dict[str, tuple[str, Options]] = {  # as command lines name them
-    "naive-bayes": ("naive bayes", {}),
-    "additive": ("additive", {}),
-    "random-forest": ("random forest", {}),
-    "decision-tree": ("decision tree", {}),
-    "gaussian-naive-bayes": ("gaussian naive bayes", {}),
-    "logistic": ("linear", {"loss": "logistic"}),
-    "hinge": ("linear", {"loss": "hinge"}),
-    "linear-regression": ("linear", {"loss": "huber"}),
+@dataclass(frozen=True)
+class NamedModel:
+    """A learner as command lines name it: what the name stands for, and the options that may be given with it."""
+
+    learner: str
+    options: tuple[str, ...] = ()
+    fixed: Options = field(default_factory=dict)
+
+
+_LINEAR = ("solver", "norm", "alpha", "passes", "rows")
+
+MODELS: dict[str, NamedModel] = {
+    "naive-bayes": NamedModel("naive bayes", ("bins",)),
+    "additive": NamedModel("additive", ("bins",)),
+    "random-forest": NamedModel("random forest", ("trees", "depth")),
+    "decision-tree": NamedModel("decision tree", ("depth",)),
+    "gaussian-naive-bayes": NamedModel("gaussian naive bayes"),
+    "logistic": NamedModel("linear", (*_LINEAR, "class_weight"), {"loss": "logistic"}),
+    "hinge": NamedModel("linear", (*_LINEAR, "class_weight"), {"loss": "hinge"}),
+    "linear-regression": NamedModel("linear", _LINEAR, {"loss": "huber"}),
 }
+EXAMPLES = {  # of each option that command lines have
+    "class_weight": "yes=2",
+    "solver": "objective",
+    "norm": "2",
+    "alpha": "0.1",
+    "passes": "50",
+    "rows": "10000",
+    "trees": "50",
+    "depth": "4",
+    "bins": "32",
+}
+_WHOLE = ("passes", "rows", "trees", "depth", "bins")
 
 
-def model_learner(model: Any) -> Learner:
-    """The learner that a command line names, at its defaults.
+def model_learner(model: Any, options: Options | None = None) -> Learner:
+    """The learner that a command line names, with the options that are typed there; the others are at their defaults.
 
-    >>> model_learner("naive-bayes").options()
-    {'bins': None}
+    >>> model_learner("naive-bayes", {"bins": "32"}).options()
+    {'bins': 32}
     """
+    named, given = named_model(model), {}
+    for name, typed in (options or {}).items():
+        with fixed_by(f"Write, for example: --{name.replace('_', '-')} {EXAMPLES[name]}"):
+            given[name] = _whole(typed) if name in _WHOLE else typed
+            learner_of(named.learner, {**named.fixed, name: given[name]})
+    return learner_of(named.learner, {**named.fixed, **given})
+
+
+def named_model(model: Any) -> NamedModel:
+    """The model of that name at a command line."""
     if model not in MODELS:
         intended = suggestion(model, MODELS) if isinstance(model, str) else None
         fix = f"Write: --model {intended or next(iter(MODELS))}"
         raise bad("model", f"must be one of {', '.join(MODELS)}", model, fix)
-    return learner_of(*MODELS[model])
+    return MODELS[model]
+
+
+def models_with(option: str) -> list[str]:
+    """The names of the models that take this option.
+
+    >>> models_with("depth")
+    ['random-forest', 'decision-tree']
+    """
+    return [name for name, named in MODELS.items() if option in named.options]
+
+
+def model_name(learner: str, options: Options) -> str:
+    """What command lines call a learner with these options; its own name where they have none.
+
+    >>> model_name("linear", {"loss": "huber", "passes": 100})
+    'linear-regression'
+    """
+    own = ((name, named.fixed) for name, named in MODELS.items() if named.learner == learner)
+    return next((name for name, fixed in own if fixed.items() <= options.items()), learner)
+
+
+def _whole(typed: str) -> Any:
+    """The whole number that a text names; another text as it is, which the learner then refuses."""
+    try:
+        number = amounts.decimal(typed, "number")
+    except BadValue:
+        return typed
+    return int(number) if number.denominator == 1 else typed
 
 
 def learner_of(name: Any, options: Options | None = None) -> Learner:

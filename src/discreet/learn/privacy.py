@@ -18,6 +18,9 @@ GIVEN = "the fit alone; features given by the caller were made before it, and wh
 WHOLE = "everything from the rows of the table to the model"
 INVENTED = "invented rows alone: this is a REHEARSAL"
 REHEARSED = "rehearsal-"  # begins the receipts of a rehearsal
+INVENTED_WORDS = (
+    "REHEARSAL: the model is of rows invented from public facts, so it says nothing about the private table."
+)
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,11 @@ class Privacy:
     def is_charged(self) -> bool:
         """Whether a ledger holds the charge."""
         return self.receipt != NOWHERE
+
+    @property
+    def is_invented(self) -> bool:
+        """Whether the model is of a rehearsal."""
+        return self.covers == INVENTED
 
     def delta_at(self, epsilon: Any) -> Fraction:
         """The δ of this fit at another ε, by the tightest proven route."""
@@ -86,7 +94,10 @@ class Privacy:
         """The promise in sentences."""
         amounts_text = price_text({"epsilon": amounts.text_of(self.epsilon), "delta": amounts.text_of(self.delta)})
         charged = f"It was charged: receipt {self.receipt}." if self.is_charged else "It was charged nowhere."
+        if self.is_invented:
+            charged = f"It was charged to a ledger that was thrown away: receipt {self.receipt}."
         lines = [
+            *([INVENTED_WORDS] if self.is_invented else []),
             f"This model is differentially private with {amounts_text} for each {self.unit}, neighbours by "
             f"{self.relation}.",
             charged,

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.bounded import Bounded, SideBySide, side_by_side
 from discreet.engine.passes import kernel_pass, rows_pass
-from discreet.engine.protocol import View
+from discreet.engine.protocol import Progress, View
 from discreet.errors import BadValue, bad
 from discreet.kernel.contract import kernel_of
 from discreet.learn.price import Price
@@ -27,8 +27,9 @@ from discreet.run import Run
 class Steps:
     """The run of one fit: tables of counts and sums of kernels, each with noise for a share of the price."""
 
-    def __init__(self, run: Run, subject: Subject, price: Price) -> None:
+    def __init__(self, run: Run, subject: Subject, price: Price, progress: Progress | None = None) -> None:
         self._run, self._subject, self._price = run, subject, price
+        self._progress, self._spent = progress, Fraction(0)
 
     @property
     def view(self) -> View:
@@ -52,12 +53,20 @@ class Steps:
         """
         mechanism = self._price.mechanism(kernel_of(kernel).sensitivity(public, self._subject.limit), share)
         exact = self.view.sum(kernel, columns or self._subject.columns, public, where=self._subject.where)
-        return self.measure(name, mechanism, exact)
+        noisy = self.measure(name, mechanism, exact)
+        self._spent += share
+        return noisy
 
     def measure(self, name: str, mechanism: Mechanism, exact: Bounded[Any], *, pack: Any = None) -> Ints:
         """Released whole numbers as one flat vector, the same whenever the fit is taken up again."""
+        self._tell(name)
         stored = self._run.step(name, mechanism, exact, pack=pack or _to_bytes)
         return np.frombuffer(stored, dtype="<i8").astype(np.int64)
+
+    def _tell(self, name: str) -> None:
+        """Report the step that begins, and which share of the price earlier sums have taken."""
+        if self._progress is not None:
+            self._progress(f"fitting: {name}", float(self._spent))
 
 
 def tables_tallies(subject: Subject, bins: int) -> dict[str, Tally]:
@@ -88,7 +97,8 @@ def require_sum(subject: Subject, kernel: str, public: dict[str, Any], price: Pr
     try:
         price.mechanism(sensitivity, share)
     except BadValue:
-        name, given = ("rho", price.mu**2 / 2) if price.is_rho else ("epsilon", float(price.terms.epsilon))
+        typed_rho = float(f"{price.mu**2 / 2:.6g}")  # σ was rounded up, so that μ²/2 is a little below
+        name, given = ("rho", typed_rho) if price.is_rho else ("epsilon", float(price.terms.epsilon))
         rule = "must be larger for this model: the noise of one of its steps would be wider than 10^12 steps"
         raise bad(name, rule, given, "Spend more, or use fewer features or passes.") from None
 

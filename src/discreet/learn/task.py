@@ -1,6 +1,6 @@
 """A model to be fitted to a dataset: `quote` tells price and noise for nothing, `fit` charges once and stores."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -107,11 +107,20 @@ def learning(
     table: Table,
     learner: Learner,
     target: str,
-    features: Sequence[str] | None = None,
+    features: str | Iterable[str] | None = None,
     *,
     max_rows: Any = 1,
     where: Expr | None = None,
 ) -> Learning:
     """A model to be fitted; refused here where its columns have no public facts."""
-    subject = subject_of(table.schema, target, features, max_rows=max_rows, where=where)
+    subject = subject_of(table.schema, target, _names(features), max_rows=max_rows, where=where)
     return Learning(table, learner, subject)
+
+
+def _names(features: Any) -> list[Any] | None:
+    """The names of several features, or of a single one; None for the default."""
+    if features is None or isinstance(features, str):
+        return None if features is None else [features]
+    if not isinstance(features, Iterable):
+        raise bad("features", "must be names of columns", features, 'Give, for example, features=["age", "region"].')
+    return list(features)

@@ -39,6 +39,15 @@ class LearnCall:
     rho: str | None = None
     max_rows: str | None = None
     test: str | None = None  # the share of persons that is held out
+    class_weight: tuple[str, ...] = ()  # CLASS=2; this and the next are options of models
+    solver: str | None = None
+    norm: str | None = None
+    alpha: str | None = None
+    passes: str | None = None
+    rows: str | None = None
+    trees: str | None = None
+    depth: str | None = None
+    bins: str | None = None
     analyst: str | None = None
     rehearse: bool = False
     output: Path | None = None  # the file to write
@@ -55,6 +64,14 @@ class LearnCall:
         """The arguments of a plan."""
         return {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho}
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of models that were typed."""
+        from discreet.learn.learners import EXAMPLES
+
+        typed = {name: getattr(self, name) for name in EXAMPLES}
+        return {name: value for name, value in typed.items() if value not in (None, ())}
+
 
 def plan(call: LearnCall) -> "Reply[LearnQuote]":
     """Price, noise and what would remain, and the call that fits the model.  Costs nothing."""
@@ -65,7 +82,7 @@ def plan(call: LearnCall) -> "Reply[LearnQuote]":
         cheaper = None if quote.fits else _cheaper(learning, offer, Fraction(quote.remaining["epsilon"]))
     fixes: tuple[Fix, ...] = (offer.fix("To fit it:"),) if quote.fits else ()
     fixes = fixes if cheaper is None else (cheaper.fix("This fits:"),)
-    return Reply(reply_data(dataset, call, **quote.to_json()), quote, next=fixes)
+    return Reply(reply_data(dataset, call, **quote.to_json(), **_model_facts(call, learning)), quote, next=fixes)
 
 
 def output_file(call: LearnCall) -> Path:
@@ -102,7 +119,8 @@ def fit(
         facts = {name: value for name, value in quote.to_json().items() if name not in ("remaining_after", "fits")}
         facts |= {"remaining": dataset.table.remaining(call.analyst), "receipt": fitted.privacy.receipt}
     more = {"file": str(path), "replayed": fitted.is_replayed, "privacy": fitted.privacy.to_json()}
-    return Reply(reply_data(dataset, call, **facts, **more), fitted, next=_following(call, path))
+    data = reply_data(dataset, call, **facts, **_model_facts(call, learning), **more)
+    return Reply(data, fitted, next=_following(call, path, fitted, Fraction(facts["remaining"]["epsilon"])))
 
 
 # --- shared with scores ----------------------------------------------------------------------------------------------
@@ -150,7 +168,7 @@ def _learning(dataset: "Dataset", call: LearnCall) -> "Learning":
     if call.model is None or call.target is None:
         fix = call.fix("Name both:", model=call.model or next(iter(MODELS)), target=call.target or UNKNOWN)
         raise BadValue("There is nothing to learn yet.", "A fit needs --model and --target.", fix)
-    learner = model_learner(call.model)
+    learner = model_learner(call.model, _model_options(dataset, call))
     names = None if call.features is None else [name.strip() for name in call.features.split(",")]
     if names is not None and "" in names:
         fix_text = "Write, for example: --features age,region"
@@ -159,6 +177,43 @@ def _learning(dataset: "Dataset", call: LearnCall) -> "Learning":
     task = learning(dataset.table, learner, call.target, names, max_rows=rows_of_a_unit(call.max_rows), where=where)
     require_price(call)
     return task
+
+
+def _model_options(dataset: "Dataset", call: LearnCall) -> dict[str, Any]:
+    """The typed options, weights as pairs of a class and a text; refused where the model has no such option."""
+    from discreet.learn.learners import models_with, named_model
+
+    taken = named_model(call.model).options
+    for name in call.options:
+        if name not in taken:
+            others, flag = models_with(name), f"--{name.replace('_', '-')}"
+            why = f"{flag} is an option of {', '.join(others[:-1])}{' and ' * (len(others) > 1)}{others[-1]}."
+            unset: Any = () if name == "class_weight" else None
+            raise BadValue(f"{call.model} has no option {flag}.", why, call.fix("Leave it out:", **{name: unset}))
+    weights = [_class_and_weight(dataset, call.target, text) for text in call.class_weight]
+    if len({name for name, _ in weights}) < len(weights):
+        raise bad("class-weight", "must name each class once", list(call.class_weight), "Leave out what is there.")
+    return call.options | ({"class_weight": weights} if weights else {})
+
+
+def _class_and_weight(dataset: "Dataset", target: str | None, text: str) -> tuple[Any, str]:
+    """The class and the weight in CLASS=2; a text that names no class stays as it is, and the plan refuses it."""
+    from discreet.learn.heldout.trial import class_place
+    from discreet.learn.input.column import model_column
+
+    name, _, weight = text.rpartition("=")
+    if not name:
+        raise bad("class-weight", "must be CLASS=WEIGHT", text, "Write, for example: --class-weight yes=2")
+    column = dataset.table.schema.find(target or "")
+    classes = () if column is None else model_column(column).values or ()
+    place = class_place(classes, name)
+    return name if place is None else classes[place], weight
+
+
+def _model_facts(call: LearnCall, learning: "Learning") -> dict[str, Any]:
+    """The model and the options that were given, for programs."""
+    options = learning.learner.options()
+    return {"model": call.model, "options": {name: options[name] for name in call.options}}
 
 
 @contextlib.contextmanager
@@ -192,12 +247,29 @@ def _fits(learning: "Learning", call: LearnCall) -> bool:
         return False
 
 
-def _following(call: LearnCall, path: Path) -> tuple[Fix, ...]:
-    if call.rehearse:
-        return (replace(call, rehearse=False).fix("Next:"),)
+def _following(call: LearnCall, path: Path, fitted: "Fit", remaining: Fraction) -> tuple[Fix, ...]:
+    """A score, the card, and after a fit to real rows its verification and predictions."""
     file = {"model_file": str(path)}
+    first = (*_scoring(call, file, fitted, remaining), Fix("Next:", "learn card", file))
+    if call.rehearse:
+        return *first, replace(call, rehearse=False).fix("Next:")
     return (
-        Fix("Next:", "learn card", file),
+        *first,
         Fix("Next:", "learn verify", {**file, "charged_to": str(call.metadata)}),
         Fix("Next:", "learn predict", {**file, "rows_file": UNKNOWN}),
     )
+
+
+def _scoring(call: LearnCall, file: Mapping[str, str], fitted: "Fit", remaining: Fraction) -> tuple[Fix, ...]:
+    """The score for as much as the fit cost: of held-out persons, who were not charged for it, or of all, for what
+    remains at most."""
+    from discreet.ledger.refusal import down
+
+    price = fitted.privacy.epsilon
+    epsilon = down(price if call.test is not None else min(price, remaining))
+    if epsilon == "0":
+        return ()
+    metric = "r2" if fitted.plan.subject.target.is_number else "accuracy"
+    options = {"epsilon": epsilon, "test": call.test, "analyst": call.analyst, "rehearse": call.rehearse}
+    arguments = {"metadata": str(call.metadata), **file, "metric": metric, **options}
+    return (Fix("Next:", "learn score", arguments),)

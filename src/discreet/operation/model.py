@@ -11,6 +11,7 @@ from discreet.fix import Fix
 from discreet.inert import cell
 from discreet.operation.dataset import fixes_about, require_metadata_file
 from discreet.operation.reply import Reply, envelope
+from discreet.outputs import is_same_file
 
 if TYPE_CHECKING:
     from discreet.learn.fit import Fit
@@ -56,14 +57,14 @@ def predict(call: ModelCall) -> Reply[Predictions]:
     scores = fit.scores(subject.encoded(read_rows(call.rows_file, subject)))
     predictions = _predictions(fit, scores)
     rows = [dict(zip(predictions.header, row, strict=True)) for row in predictions.rows]
-    data = _data(call, fit, rows=rows, caveats=["A prediction tells of people with the same features, not of one."])
+    data = _data(call, fit, "A prediction tells of people with the same features, not of one.", rows=rows)
     return Reply(data, predictions, next=(Fix("Next:", "learn card", {"model_file": str(call.model_file)}),))
 
 
 def require_other(call: ModelCall) -> None:
     """Refuses an output that is one of the inputs."""
     for given in (call.model_file, call.rows_file):
-        if call.output is not None and given is not None and _is_same(call.output, given):
+        if call.output is not None and given is not None and is_same_file(call.output, given):
             raise bad("output", "must not replace an input", str(call.output), "Give another name after -o.")
 
 
@@ -90,27 +91,37 @@ def verify(call: ModelCall) -> "Reply[Verification]":
         with fixes_about(call.charged_to):
             report = verify_file(call.model_file, call.charged_to)
     caveats = [] if call.charged_to is not None else ["Only the ledger can say that these numbers were paid for."]
-    data = _data(call, file.read(call.model_file), checks=list(report.checks), caveats=caveats)
+    data = _data(call, file.read(call.model_file), *caveats, checks=list(report.checks))
     return Reply(data, report)
 
 
 def _predictions(fit: "Fit", scores: Any) -> Predictions:
+    from discreet.rehearsal import stamp
+
     classes = fit.plan.subject.classes
-    if not classes:
-        return Predictions(("row", "prediction"), tuple((n, float(line[0])) for n, line in enumerate(scores, 1)))
     header = ("row", "prediction", *(f"P({name})" for name in classes))
-    lines = ((n, classes[int(line.argmax())], *map(float, line)) for n, line in enumerate(scores, 1))
-    return Predictions(header, tuple(lines))
+    rows: tuple[tuple[Any, ...], ...]
+    if classes:
+        rows = tuple((n, classes[int(line.argmax())], *map(float, line)) for n, line in enumerate(scores, 1))
+    else:
+        rows = tuple((n, float(line[0])) for n, line in enumerate(scores, 1))
+    if fit.privacy.is_invented:
+        return Predictions((stamp.COLUMN, *header), tuple((stamp.CELL, *row) for row in rows))
+    return Predictions(header, rows)
 
 
-def _data(call: ModelCall, fit: "Fit", **parts: Any) -> dict[str, Any]:
-    privacy = fit.privacy.to_json()
-    cost = {name: privacy[name] for name in ("epsilon", "delta", "neighbours", "unit")}
-    return envelope(cost=cost, receipt=privacy["receipt"], file=str(call.model_file), model=fit.facts.learner, **parts)
+def _data(call: ModelCall, fit: "Fit", *caveats: str, **parts: Any) -> dict[str, Any]:
+    """What programs read of a reply about that model; the stamp of a rehearsal comes first, and is the first caveat."""
+    from discreet.learn.learners import model_name
+    from discreet.learn.privacy import INVENTED_WORDS
 
-
-def _is_same(output: Path, given: Path) -> bool:
-    try:
-        return output.resolve() == given.resolve() or (output.exists() and output.samefile(given))
-    except (OSError, ValueError, RuntimeError):
-        return False
+    privacy, is_invented = fit.privacy.to_json(), fit.privacy.is_invented
+    return envelope(
+        cost={name: privacy[name] for name in ("epsilon", "delta", "neighbours", "unit")},
+        receipt=privacy["receipt"],
+        file=str(call.model_file),
+        model=model_name(fit.facts.learner, fit.facts.options),
+        caveats=[*([INVENTED_WORDS] if is_invented else []), *caveats],
+        **parts,
+        **({"rehearsal": True} if is_invented else {}),
+    )

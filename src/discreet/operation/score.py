@@ -7,8 +7,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet import amounts
-from discreet.errors import BadValue, BudgetExceeded, bad
+from discreet import amounts, outputs
+from discreet.errors import BadValue, BudgetExceeded
 from discreet.fix import UNKNOWN, Fix
 from discreet.operation.cheaper import RAISE
 from discreet.operation.dataset import Watch, no_watch, open_called
@@ -135,16 +135,7 @@ def _open_both(call: ScoreCall) -> "Iterator[tuple[Dataset, Fit]]":
 def _require_own_picture(call: ScoreCall) -> None:
     """Refuses a picture that would replace the model's file or share one with the output."""
     for other in (call.model_file, call.output):
-        if call.plot is not None and other is not None and _is_same(call.plot, other):
-            rule = "must be another file than the model and the output"
-            raise bad("plot", rule, str(call.plot), "Give another name after --plot.")
-
-
-def _is_same(file: Path, other: Path) -> bool:
-    """Whether both names are of one file, by links too."""
-    with contextlib.suppress(OSError, ValueError, RuntimeError):
-        return file.resolve() == other.resolve() or (file.exists() and file.samefile(other))
-    return False
+        outputs.require_apart(call.plot, other, "must be another file than the model and the output")
 
 
 @contextlib.contextmanager

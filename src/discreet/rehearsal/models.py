@@ -1,6 +1,6 @@
 """Models of a rehearsal: their promise and their quotes say that the rows are invented."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.learn.heldout.fairness import Fairness
@@ -8,6 +8,22 @@ from discreet.learn.heldout.score import Score
 from discreet.learn.privacy import INVENTED, Privacy
 from discreet.learn.task import LearnQuote
 from discreet.rehearsal import stamp
+
+
+@dataclass(frozen=True)
+class RehearsedScore(Score):
+    """A score on invented rows."""
+
+    def __str__(self) -> str:
+        return f"{stamp.SENTENCE}\n{super().__str__()}"
+
+
+@dataclass(frozen=True)
+class RehearsedFairness(Fairness):
+    """Rates of groups of invented rows."""
+
+    def __str__(self) -> str:
+        return f"{stamp.SENTENCE}\n{super().__str__()}"
 
 
 def stamped_part(value: Any) -> Any:
@@ -18,6 +34,8 @@ def stamped_part(value: Any) -> Any:
         case LearnQuote():
             return replace(value, title=stamp.titled(value.title), words=(stamp.SENTENCE, *value.words))
         case Score() | Fairness():
-            return replace(value, model=stamp.titled(value.model), caveats=(stamp.SENTENCE, *value.caveats))
+            kind = RehearsedScore if isinstance(value, Score) else RehearsedFairness
+            marked = replace(value, model=stamp.titled(value.model), caveats=(stamp.SENTENCE, *value.caveats))
+            return stamp.as_kind(kind, marked)
         case _:
             raise TypeError(f"a rehearsal has no stamp for {type(value).__name__}")

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from discreet import amounts
 from discreet.errors import bad
 from discreet.learn.estimators.base import Classifier, Estimator, Regressor
 from discreet.learn.input.column import ModelColumn
+from discreet.learn.learner import Learner
+from discreet.learn.learners import learner_of
 from discreet.learn.risk.descent import PASSES
 from discreet.learn.risk.linear import LinearLearner, solver_words
 from discreet.ndarrays import Floats
@@ -57,12 +58,9 @@ class _LinearEstimator(Estimator):
     def _lines(self) -> Floats:
         return np.array(self._own_fit().model.parameters()["weights"])
 
-    def _learner(self, loss: str, class_weight: tuple[tuple[Any, float], ...] | None = None) -> LinearLearner:
-        norm = None if self.norm is None else amounts.exact_text(amounts.positive(self.norm, "norm"))
-        alpha = None if self.alpha is None else amounts.exact_text(amounts.positive(self.alpha, "alpha"))
-        rows = None if self.rows is None else amounts.count(self.rows, "rows", 1, 2**32)
-        passes = amounts.count(self.passes, "passes", 1, 1000)
-        return LinearLearner(loss, self.solver, norm, rows, alpha, passes, class_weight)
+    def _learner(self, loss: str, class_weight: tuple[tuple[Any, Any], ...] | None = None) -> Learner:
+        own = {name: getattr(self, name) for name in ("solver", "norm", "rows", "alpha", "passes")}
+        return learner_of(LinearLearner.name, {"loss": loss, **own, "class_weight": class_weight})
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -94,7 +92,7 @@ class LogisticRegression(_LinearClassifier):
     ['age']
     """
 
-    def learner(self) -> LinearLearner:
+    def learner(self) -> Learner:
         """As `Estimator.learner`."""
         return self._learner("logistic", _class_weight(self.class_weight))
 
@@ -113,7 +111,7 @@ class LinearClassifier(_LinearClassifier):
 
     loss: str = "hinge"
 
-    def learner(self) -> LinearLearner:
+    def learner(self) -> Learner:
         """As `Estimator.learner`."""
         if self.loss not in ("logistic", "hinge"):
             raise bad("loss", "must be 'logistic' or 'hinge'", self.loss, "Use LinearRegression for a number.")
@@ -138,7 +136,7 @@ class LinearRegression(Regressor, _LinearEstimator):
     True
     """
 
-    def learner(self) -> LinearLearner:
+    def learner(self) -> Learner:
         """As `Estimator.learner`."""
         return self._learner("huber")
 
@@ -147,11 +145,11 @@ def _column_names(feature: ModelColumn) -> list[str]:
     return [feature.name] if feature.values is None else [f"{feature.name}_{value}" for value in feature.values]
 
 
-def _class_weight(weights: Any) -> tuple[tuple[Any, float], ...] | None:
+def _class_weight(weights: Any) -> tuple[tuple[Any, Any], ...] | None:
     """Public weights by class; those from the rows, as "balanced" would take them, are refused."""
     if weights is None:
         return None
     if not isinstance(weights, dict) or not weights:
         rule = "must be {class: weight}; weights that follow from the rows would not be public"
         raise bad("class_weight", rule, weights, 'Give, for example, {"yes": 2}.')
-    return tuple((name, float(amounts.positive(weight, "class_weight"))) for name, weight in weights.items())
+    return tuple(weights.items())

@@ -37,6 +37,9 @@ class Task:
 
 def task_of(table: Table, estimator: Any, *, target: str, features: Any = None, where: Expr | None = None) -> Task:
     """The task of fitting that estimator; refused if it carries what the dataset gives."""
+    if isinstance(estimator, type) and issubclass(estimator, Estimator):
+        name = estimator.__name__
+        raise bad("estimator", "must be an estimator with its options, not its class", name, f"Write {name}().")
     if not isinstance(estimator, Estimator):
         fix = "Give one of dp.learn, such as dp.learn.NaiveBayes()."
         raise bad("estimator", "must be one of dp.learn", type(estimator).__name__, fix)

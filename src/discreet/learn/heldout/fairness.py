@@ -6,7 +6,7 @@ from typing import Any
 
 from discreet.engine.protocol import Progress
 from discreet.learn.heldout.group_rates import RATES, Group, cells_of, gap_of, group_counts, group_of, rate_moe
-from discreet.learn.heldout.interval import Estimate, count_estimate
+from discreet.learn.heldout.interval import Estimate, count_estimate, outward
 from discreet.learn.heldout.trial import Scored, Trial, require_class
 from discreet.learn.heldout.trial_gate import Measured
 from discreet.learn.heldout.trial_plan import Outcome, TrialOptions, TrialPlan
@@ -53,7 +53,7 @@ class Fairness(Outcome):
         whom, verb = (words.format(positive=self.positive) for words in _WORDS[name])
         if rate.value is None:
             return f"How many {self.noun}{whom} are {verb} cannot be told: there are too few for this noise."
-        low, high = (f"{100 * end:.1f}" for end in (rate.low, rate.high))
+        low, high = outward(100 * rate.low, 100 * rate.high, 1)
         return f"Of 100 {self.noun}{whom} {100 * rate.value:.1f} are {verb} ({low} to {high})."
 
     def plot(self) -> Any:
@@ -71,7 +71,8 @@ class Fairness(Outcome):
 
 
 def _points(gap: Estimate) -> str:
-    ends = f"between {100 * gap.low:.1f} and {100 * gap.high:.1f} of 100"
+    low, high = outward(100 * gap.low, 100 * gap.high, 1)
+    ends = f"between {low} and {high} of 100"
     return f"not known, {ends}" if gap.value is None else f"{100 * gap.value:.1f} of 100, {ends}"
 
 
@@ -88,7 +89,8 @@ def fairness(
 
     `options` are those of `TrialOptions`.
     """
-    plan, place, names = _plan(table, model, by, epsilon, TrialOptions(**options))
+    parsed = TrialOptions.parse("fairness", ("by", "epsilon", "progress"), options)
+    plan, place, names = _plan(table, model, by, epsilon, parsed)
     counted = plan.count(progress)
     law, level = plan.law(counted.noise), plan.terms.level
     cells = counted.numbers.reshape(len(names), -1)
@@ -111,7 +113,8 @@ def quote_fairness(
     table: Table, model: Any, *, by: str, epsilon: Any, at_size: Any = None, **options: Any
 ) -> TrialQuote:
     """What these rates would cost, and their ± where each is about `at_size` persons; free, and no row is read."""
-    plan, _, names = _plan(table, model, by, epsilon, TrialOptions(**options))
+    parsed = TrialOptions.parse("quote_fairness", ("by", "epsilon", "at_size"), options)
+    plan, _, names = _plan(table, model, by, epsilon, parsed)
     law, size, cells = planned_law(plan), size_of(plan, at_size, len(names)), cells_of(len(plan.trial.classes))
     radius = count_estimate(0, scale=law.scale, numbers=cells, level=law.level).high
     noise = noise_words(plan, len(names) * cells, radius, f"each {by} has")

@@ -11,12 +11,13 @@ docs/proofs/learn/heldout/score.md.
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import log, sqrt
+from math import ceil, floor, log, sqrt
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
+from discreet import amounts
 from discreet.ndarrays import Bools, Floats
 
 _POINTS = 501
@@ -38,6 +39,26 @@ class Estimate:
     def to_json(self) -> dict[str, Any]:
         """All of it as JSON."""
         return {"value": self.value, "low": self.low, "high": self.high}
+
+
+def outward(low: float, high: float, places: int) -> tuple[str, str]:
+    """The ends of an interval for people: rounded, and never to a narrower one.
+
+    >>> outward(0.74926, 0.76471, 4), outward(0.5, 1.0, 1), outward(1570.2, 1613.1, 0)
+    (('0.7492', '0.7648'), ('0.5', '1.0'), ('1,570', '1,614'))
+    """
+    step = 10**places
+    ends = floor(round(low * step, 6)) / step, ceil(round(high * step, 6)) / step
+    return f"{ends[0]:,.{places}f}", f"{ends[1]:,.{places}f}"
+
+
+def upward(width: float, digits: int) -> str:
+    """A width for people, in so many digits and never narrower.
+
+    >>> upward(5.2401, 3), upward(0.0301, 2), upward(12341.0, 3), upward(1.0, 3)
+    ('5.25', '0.031', '12,400', '1')
+    """
+    return f"{amounts.rounded_up(Fraction(f'{width:.9g}'), digits):,f}"
 
 
 @dataclass(frozen=True)

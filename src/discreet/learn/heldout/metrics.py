@@ -44,9 +44,6 @@ class Metric(Protocol):
     def caveat(self) -> str:
         """What the number leaves out, in a sentence."""
 
-    def require(self, trial: Trial) -> None:
-        """Refuse a model that it is not made for."""
-
     def counts(self, scored: Scored) -> Ints:
         """The exact numbers, in steps."""
 
@@ -65,10 +62,6 @@ class Accuracy:
     """The share of rows whose class is the predicted one."""
 
     norm, length, caveat = 1, 2, ""
-
-    def require(self, trial: Trial) -> None:
-        """As `Metric.require`."""
-        _require_classes(trial)
 
     def counts(self, scored: Scored) -> Ints:
         """As `Metric.counts`."""
@@ -94,10 +87,6 @@ class LogLoss:
 
     norm, length = LONGEST_LOSS * STEPS, 2
     caveat = f"A loss above {LONGEST_LOSS}, which is a probability below 0.001, counts as {LONGEST_LOSS}."
-
-    def require(self, trial: Trial) -> None:
-        """As `Metric.require`."""
-        _require_classes(trial)
 
     def counts(self, scored: Scored) -> Ints:
         """As `Metric.counts`."""
@@ -144,10 +133,6 @@ class Auc:
         order = "within a bin scores count as equal, and the interval holds this AUC, not that of the exact scores"
         return f"It is the AUC of probabilities by {self.bins} bins that were cut from the model alone: {order}."
 
-    def require(self, trial: Trial) -> None:
-        """As `Metric.require`."""
-        _require_classes(trial)
-
     def counts(self, scored: Scored) -> Ints:
         """As `Metric.counts`."""
         return auc.histogram(scored.target == self.positive, scored.scores[:, self.positive], np.array(self.edges))
@@ -180,11 +165,6 @@ class RSquared:
     high: float
     norm, length = 3 * STEPS, 5
     caveat = "The target and what is predicted are clamped to the bounds of the target."
-
-    def require(self, trial: Trial) -> None:
-        """As `Metric.require`."""
-        if not trial.target.is_number:
-            raise bad("metric", "must be one of classes: accuracy, auc or log_loss", "r2", "Name another.")
 
     def counts(self, scored: Scored) -> Ints:
         """As `Metric.counts`."""
@@ -268,30 +248,25 @@ def _persons(noisy: Ints, law: Law, norm: int) -> Estimate:
     return count_estimate(total, scale=law.scale, numbers=numbers, level=law.level, step=norm)
 
 
-def _require_classes(trial: Trial) -> None:
-    if len(trial.classes) < 2:
-        raise bad("metric", "must be r2 for a model that predicts a number", "one of classes", "Name r2.")
-
-
 NAMES: Mapping[str, str] = {"accuracy": "accuracy", "auc": "AUC", "log_loss": "log loss", "r2": "R²"}
 
 
 def metric_of(name: object, trial: Trial, positive: object = None, bins: object = auc.BINS) -> Metric:
     """The metric of that name for that trial; refused where the model does not fit it."""
-    metric: Metric
+    if name not in tuple(NAMES):
+        raise bad("metric", f"must be one of {', '.join(NAMES)}", name, "Name one of these.")
+    if not trial.classes and name != "r2":
+        raise bad("metric", "must be r2 for a model that predicts a number", name, "Name r2.")
+    if trial.classes and name == "r2":
+        rule = "must be accuracy, auc or log_loss for a model that predicts classes"
+        raise bad("metric", rule, name, "Name one of these.")
     match name:
         case "accuracy":
-            metric = Accuracy()
+            return Accuracy()
         case "log_loss":
-            metric = LogLoss()
+            return LogLoss()
         case "auc":
             place, count = require_class(trial, positive), amounts.count(bins, "bins", 4, 1024)
-            metric = Auc(place, tuple(auc.edges_of(trial.fit, place, count).tolist()))
-        case "r2" if trial.target.is_number:
-            metric = RSquared(float(trial.target.low), float(trial.target.high))
-        case "r2":
-            metric = RSquared(0.0, 1.0)
+            return Auc(place, tuple(auc.edges_of(trial.fit, place, count).tolist()))
         case _:
-            raise bad("metric", f"must be one of {', '.join(NAMES)}", name, "Name one of these.")
-    metric.require(trial)
-    return metric
+            return RSquared(float(trial.target.low), float(trial.target.high))

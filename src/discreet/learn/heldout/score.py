@@ -8,7 +8,7 @@ import numpy as np
 from discreet.engine.protocol import Progress
 from discreet.errors import bad
 from discreet.learn.heldout.auc import BINS, RULE
-from discreet.learn.heldout.interval import Estimate
+from discreet.learn.heldout.interval import Estimate, outward
 from discreet.learn.heldout.metrics import NAMES, Metric, metric_of
 from discreet.learn.heldout.trial_gate import Measured
 from discreet.learn.heldout.trial_plan import POPULATION, Outcome, TrialOptions, TrialPlan
@@ -42,9 +42,10 @@ class Score(Outcome):
         if self.value is None:
             head = f"{name} of {self.model}: not known, since the noise is larger than what was counted."
         else:
-            head = f"{name} of {self.model}: {self.value:.4f}, between {self.low:.4f} and {self.high:.4f}."
-        low, high = self.persons.low, self.persons.high
-        counted = f"About {self.persons.value:,.0f} {self.noun} were counted ({low:,.0f} to {high:,.0f})."
+            low, high = outward(self.low, self.high, 4)
+            head = f"{name} of {self.model}: {self.value:.4f}, between {low} and {high}."
+        least, largest = outward(self.persons.low, self.persons.high, 0)
+        counted = f"About {self.persons.value:,.0f} {self.noun} were counted ({least} to {largest})."
         held = () if self.value is None else (f"The interval holds it {self.often}.",)
         return "\n".join([head, *held, counted, *self.closing_lines()])
 
@@ -68,7 +69,8 @@ def score(
 
     Of an AUC fewer `bins` have less noise, and say less of the order within a bin.
     """
-    plan, chosen = _plan(table, model, metric, bins, epsilon, TrialOptions(**options))
+    parsed = TrialOptions.parse("score", ("metric", "epsilon", "bins", "progress"), options)
+    plan, chosen = _plan(table, model, metric, bins, epsilon, parsed)
     counted = plan.count(progress)
     law = plan.law(counted.noise)
     estimate = chosen.estimate(counted.numbers, law)
@@ -94,7 +96,8 @@ def quote_score(
     **options: Any,
 ) -> TrialQuote:
     """What that score would cost, and its ± where `at_size` persons count; free, and no row is read."""
-    plan, chosen = _plan(table, model, metric, bins, epsilon, TrialOptions(**options))
+    parsed = TrialOptions.parse("quote_score", ("metric", "epsilon", "bins", "at_size"), options)
+    plan, chosen = _plan(table, model, metric, bins, epsilon, parsed)
     law, size = planned_law(plan), size_of(plan, at_size)
     known = chosen.persons(np.zeros(chosen.length, dtype=np.int64), law)
     noise = noise_words(plan, chosen.length, known.high, "count")

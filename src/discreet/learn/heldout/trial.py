@@ -235,11 +235,27 @@ def require_class(trial: Trial, positive: Any) -> int:
     """The place of the class that counts as positive; of two classes the second unless another is named."""
     classes = trial.classes
     if len(classes) < 2:
-        raise bad("model", "must predict classes", "a number", "Score it by r2.")
+        why = "An AUC and rates of groups are about classes."
+        raise BadValue("The model predicts a number.", why, "Score it by r2.")
     if positive is None and len(classes) == 2:
         return 1
-    texts = [str(value).casefold() if isinstance(value, bool) else str(value) for value in classes]
-    text = str(positive).casefold() if isinstance(classes[0], bool) else str(positive)
-    if positive is None or text not in texts:
-        raise bad("positive", f"must be one of {', '.join(texts)}", positive, "Name one of the classes.")
-    return texts.index(text)
+    place = None if positive is None else class_place(classes, positive)
+    if place is None:
+        rule = f"must be one of {', '.join(_class_texts(classes))}"
+        raise bad("positive", rule, positive, "Name one of the classes.")
+    return place
+
+
+def class_place(classes: Sequence[Any], named: Any) -> int | None:
+    """The place of the class that a value or its text names; None if there is none.
+
+    >>> class_place(("no", "yes"), "yes"), class_place((False, True), "TRUE"), class_place((1, 2), "3")
+    (1, 1, None)
+    """
+    texts, text = _class_texts(classes), str(named)
+    text = text.casefold() if classes and isinstance(classes[0], bool) else text
+    return texts.index(text) if text in texts else None
+
+
+def _class_texts(classes: Sequence[Any]) -> list[str]:
+    return [str(value).casefold() if isinstance(value, bool) else str(value) for value in classes]

@@ -108,6 +108,8 @@ def measure(
             parts = (Part({"is": measured.kind}, law, released),)
             return Envelope(measured.kind, envelope.version(), facts, parts).to_bytes()
 
+        if progress is not None:
+            progress("scoring", 0.0)
         disclosed = table.disclose(request, view, mechanism, exact, pack=pack)
     numbers, noise = _read(disclosed.stored, measured.kind)
     return Counted(numbers, noise, disclosed.receipt.name, disclosed.replayed)

@@ -1,16 +1,18 @@
 """What scores and rates of groups share: their options, the plan that is quoted or charged, and what a result says."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 from discreet.engine.protocol import Progress
-from discreet.errors import bad
+from discreet.errors import BadValue, bad
 from discreet.learn.heldout.interval import Law
 from discreet.learn.heldout.trial import Trial, trial_of, unit_plural
 from discreet.learn.heldout.trial_gate import Counted, Measured, measure
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.query.explain import unit
 from discreet.query.nodes import Expr
+from discreet.schema.words import suggestion
 from discreet.table import Table
 from discreet.terms import Terms, price_text
 
@@ -37,6 +39,18 @@ class TrialOptions:
     level: Any = None
     of: str = PERSONS
     analyst: str | None = None
+
+    @classmethod
+    def parse(cls, function: str, own: Iterable[str], options: Mapping[str, Any]) -> "TrialOptions":
+        """The options that a function was given beside its own; refused where one has another name."""
+        names = [field.name for field in fields(cls)]
+        for name in options:
+            if name not in names:
+                known = [*own, *(name for name in names if name != "where")]
+                similar = suggestion(name, known)
+                fix = f"Did you mean {similar}?" if similar else "Leave it out."
+                raise BadValue(f"{function} has no option {name}.", f"Its options are {', '.join(known)}.", fix)
+        return cls(**options)
 
     def trial(self, table: Table, model: Any, by: str | None = None) -> Trial:
         """The trial of a model on that table, for the groups of a column where one is named."""

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet import amounts
-from discreet.learn.heldout.interval import Law
+from discreet.learn.heldout.interval import Law, upward
 from discreet.learn.heldout.metrics import NAMES
 from discreet.learn.heldout.trial_gate import mechanism_of
 from discreet.learn.heldout.trial_plan import TrialPlan
@@ -73,8 +73,8 @@ def noise_words(plan: TrialPlan, numbers: int, radius: float, whom: str) -> str:
     """How many numbers are measured with which noise, and within which ± that tells how many count."""
     scale = planned_law(plan).scale / plan.measured.norm
     return (
-        f"Measured: {numbers} numbers with Laplace noise of scale {scale:.3g}, where a row adds 1 in all. "
-        f"How many {plan.trial.noun} {whom} would be known within ± {radius:,.3g}."
+        f"Measured: {numbers} numbers with Laplace noise of scale {upward(scale, 3)}, where a row adds 1 in all. "
+        f"How many {plan.trial.noun} {whom} would be known within ± {upward(radius, 3)}."
     )
 
 
@@ -88,5 +88,6 @@ def _moe_words(plan: TrialPlan, size: int | None, moe: Mapping[str, float | None
     if not widths:
         return [f"The ± of {names} depends on more than how many {noun} count: it is not known beforehand."]
     return [
-        f"With {size:,} {noun} {name} would be within about ± {width:.2g}, {often}." for name, width in widths.items()
+        f"With {size:,} {noun} {name} would be within about ± {upward(width, 2)}, {often}."
+        for name, width in widths.items()
     ]

@@ -53,7 +53,8 @@ class AdaSSPPlan(PricedPlan):
     def mechanisms(self) -> tuple[str, ...]:
         """As `Plan.mechanisms`."""
         moments = f"{self.spec.width} × {self.spec.width} second moments of rows and target"
-        return (f"{moments}, with {self.price.law} noise of standard deviation {self.deviation:.3g} or less",)
+        largest = amounts.text_of(amounts.rounded_up(Fraction(self.deviation), 3))
+        return (f"{moments}, with {self.price.law} noise of standard deviation {largest} or less",)
 
     @property
     def deviation(self) -> float:

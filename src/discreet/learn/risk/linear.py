@@ -121,7 +121,7 @@ def _weights(learner: LinearLearner, subject: Subject) -> tuple[float, ...] | No
 
 def _descent(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
     if price.is_pure:
-        raise bad("delta", "must be above 0 for descent", 0, 'Give a delta, or solver="auto".')
+        raise bad("delta", "must be above 0 for descent", 0, "Give a delta, or leave the solver to auto.")
     if learner.loss == "hinge" and len(subject.classes) > 2:
         fix = "Only binary classification is supported: use LogisticRegression for more classes."
         raise bad("loss", "must be logistic for more than two classes", learner.loss, fix)

@@ -7,7 +7,8 @@ from discreet import amounts
 from discreet.errors import NotPriced, bad
 from discreet.inert import markdown
 from discreet.learn.fit import Fit
-from discreet.learn.privacy import Privacy
+from discreet.learn.learners import model_name
+from discreet.learn.privacy import INVENTED_WORDS, Privacy
 from discreet.learn.risk.linear import solver_words
 from discreet.privacy import odds, words
 from discreet.privacy.cost import Approx, Cost, Pure
@@ -30,7 +31,8 @@ def card_json(fit: Fit) -> dict[str, Any]:
     """All of the card as JSON."""
     subject, privacy = fit.plan.subject, fit.privacy
     return {
-        "model": fit.facts.learner,
+        **({"rehearsal": True} if privacy.is_invented else {}),
+        "model": model_name(fit.facts.learner, fit.facts.options),
         "title": fit.facts.title,
         "options": dict(fit.facts.options),
         "solver": solver_words(fit.facts, fit.plan, fit.released),
@@ -88,6 +90,7 @@ def _markdown(facts: dict[str, Any]) -> str:
     price = f"differentially private with {price_text(privacy)} for each {unit}"
     return "\n".join(
         [
+            *([f"**{INVENTED_WORDS}**", ""] if facts.get("rehearsal") else []),
             f"# {markdown(facts['title'])} for {target}",
             "",
             f"A model of {target} from {count} feature{'s' * (count > 1)}, {price}.",

@@ -21,7 +21,7 @@ from discreet.learn.fit import KIND, Fit, from_bytes, ledger_of, price_json, sto
 from discreet.learn.learner import Released
 from discreet.learn.learners import learner_of
 from discreet.learn.price import Price
-from discreet.learn.privacy import GIVEN, WHOLE, Privacy
+from discreet.learn.privacy import GIVEN, INVENTED_WORDS, REHEARSED, WHOLE, Privacy
 from discreet.learn.saved import file
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.rules import Opening
@@ -56,7 +56,10 @@ def verify(path: Any, ledger: Any = None) -> Verification:
     stored = file.read_bytes(path)
     stated, _ = file.contents(stored)
     fit = file.from_bytes(stored)
-    checks = ["The digest is that of the file.", *_require_promise(fit, stated)]
+    stamp = [INVENTED_WORDS] if fit.privacy.is_invented else []
+    checks = [*stamp, "The digest is that of the file.", *_require_promise(fit, stated)]
+    if ledger is not None and fit.privacy.receipt.startswith(REHEARSED):
+        raise _wrong("REHEARSAL: no ledger holds this model.", "It is of invented rows; their ledger was thrown away.")
     if ledger is not None:
         with _open_ledger(ledger) as opened:
             checks += _require_charged(fit, opened)
