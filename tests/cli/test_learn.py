@@ -196,7 +196,7 @@ def test_an_option_of_other_models_is_refused_and_they_are_named(
         (("--model", "logistic", "--rows", "-5"), "--rows 10000"),
         (("--model", "logistic", "--norm", "0"), "--norm 2"),
         (("--model", "logistic", "--alpha", "x"), "--alpha 0.1"),
-        (("--model", "logistic", "--alpha", "1"), "must be left out for descent"),
+        (("--model", "logistic", "--solver", "descent", "--alpha", "1"), "must be left out for descent"),
         (("--model", "logistic", "--solver", "sgd"), "auto, descent, objective, output, adassp"),
         (("--model", "logistic", "--class-weight", "balanced"), "CLASS=WEIGHT"),
         (("--model", "logistic", "--class-weight", "high=0"), "--class-weight yes=2"),
