@@ -9,6 +9,7 @@ import sys
 import time
 from copy import deepcopy
 from dataclasses import replace
+from fractions import Fraction
 
 import joblib
 import numpy as np
@@ -18,10 +19,18 @@ from sklearn.exceptions import NotFittedError
 
 import discreet as dp
 from discreet.errors import BadValue, IntegrityError, MetadataError
+from discreet.learn.fit import price_json
 from discreet.learn.heldout.trial_gate import digest
+from discreet.learn.input.column import model_column
+from discreet.learn.learner import facts_of
+from discreet.learn.learners import learner_of
+from discreet.learn.price import parse_price
 from discreet.learn.privacy import GIVEN, INVENTED, WHOLE
-from discreet.learn.saved import file
+from discreet.learn.saved import file, rebuild
+from discreet.learn.subject import Subject
 from discreet.ledger.unbooked import NOWHERE
+from discreet.query.nodes import Col, In, Literal
+from discreet.schema import Column, Schema, Type
 from learn.folk import FEATURES, arrays, rows, write_people
 
 X, Y = arrays()
@@ -422,3 +431,123 @@ def test_the_words_of_a_promise_steer_no_terminal(model):
     assert "\x1b" not in words
     assert "\u202e" not in words
     assert words.count("\n") == 4
+
+
+# --- what reading takes ----------------------------------------------------------------------------------------------
+
+
+TWO = Column("y", Type.CATEGORY, values=("a", "b"))
+HUNDRED = Column("y", Type.INTEGER, values=tuple(range(100)))
+NUMBER = Column("y", Type.NUMBER, bounds=(0, 1))
+
+
+def values_column(count):
+    return Column("x", Type.CATEGORY, values=tuple(f"v{number}" for number in range(count)))
+
+
+def digits_column(count):
+    return Column("x", Type.CATEGORY, values=tuple(map(str, range(count))))
+
+
+def number_columns(count):
+    return [Column(f"x{number}", Type.NUMBER, bounds=(0, 1000)) for number in range(count)]
+
+
+def long_where(count):
+    return In(Col("x0"), tuple(Literal(Fraction(number)) for number in range(count)))
+
+
+LOADED = {  # columns, target, learner, options, released numbers, condition: each about as heavy as 1 MB can be
+    "trees as deep as can be": ([values_column(40_000)], TWO, "random forest", {"trees": 1000, "depth": 12}, {}),
+    "trees of one test over many values": (
+        [values_column(40_000)],
+        TWO,
+        "random forest",
+        {"trees": 1000, "depth": 1},
+        {"leaves": (4000,)},
+    ),
+    "trees just below the limit": (
+        [values_column(4000)],
+        TWO,
+        "random forest",
+        {"trees": 1000, "depth": 4},
+        {"leaves": (32_000,)},
+    ),
+    "trees over many features": (
+        number_columns(512),
+        TWO,
+        "random forest",
+        {"trees": 1000, "depth": 4},
+        {"leaves": (32_000,)},
+    ),
+    "one tree of many": (
+        [values_column(12_000)],
+        TWO,
+        "decision tree",
+        {"depth": 12},
+        {"table x": (24_000,), "tests": (1390, 1), "sides": (1390, 1, 1), "leaves": (5560,)},
+    ),
+    "one tree over many values": ([values_column(40_000)], HUNDRED, "decision tree", {"depth": 12}, {}),
+    "bins for many classes": (number_columns(512), HUNDRED, "naive bayes", {"bins": 400}, {"x": (90_000,)}),
+    "bins of gradients": (number_columns(512), HUNDRED, "additive", {"bins": 400}, {"x": (90_000,)}),
+    "values that spell numbers": ([digits_column(20_000)], TWO, "naive bayes", {}, {"x": (40_000,)}),
+    "values without numbers": ([values_column(40_000)], HUNDRED, "naive bayes", {}, {}),
+    "moments of many values": ([values_column(40_000)], HUNDRED, "gaussian naive bayes", {}, {}),
+    "descent over many values": ([values_column(40_000)], HUNDRED, "linear", {"passes": 1000}, {}),
+    "objective over many values": ([values_column(2000)], TWO, "linear", {"solver": "objective"}, {}),
+    "output over many values": ([values_column(2000)], TWO, "linear", {"solver": "output"}, {}),
+    "least squares over many values": (
+        [values_column(2000)],
+        NUMBER,
+        "linear",
+        {"loss": "huber", "solver": "adassp"},
+        {},
+    ),
+    "a long condition": (number_columns(100), TWO, "naive bayes", {}, {"x": (30_000,)}, 225),
+    "a condition beyond the limit": (number_columns(1), TWO, "naive bayes", {}, {"x": (3000,)}, 8000),
+}
+
+
+def loaded(columns, target, name, options, shapes, literals=0):
+    """A whole file with these options, as a forger would write it, whether or not it can be planned."""
+    schema = Schema("t", (*columns, target))
+    where = long_where(literals) if literals else None
+    features = tuple(model_column(column) for column in columns)
+    subject = Subject(schema, features, model_column(target), where=where)
+    numbers = b"".join(bytes(8 * int(np.prod(shape))) for shape in shapes.values())
+    facts = {
+        "facts": facts_of(learner_of(name, options), subject).to_json(),
+        "schema": rebuild._TAGS.plain(schema),
+        "price": price_json(parse_price(1, "1e-6")),
+        "privacy": {"covers": GIVEN, "receipt": NOWHERE},
+        "parts": [{"name": name, "shape": list(shape)} for name, shape in shapes.items()],
+        "version": "0",
+    }
+    return sealed(facts, numbers)
+
+
+READ_WITHIN = """
+import resource, sys, time
+from discreet.learn.saved import file
+before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+try:
+    file.read(sys.argv[1])
+    print("read")
+except Exception as error:
+    print(type(error).__name__)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024, time.process_time() - began)
+"""
+
+
+@pytest.mark.parametrize("forged", LOADED.values(), ids=LOADED)
+def test_reading_a_forged_file_of_a_megabyte_takes_little_memory_and_time(tmp_path, forged):
+    """Caught here: a forest whose options asked for 4 GiB, conditions and bins that took minutes, and a search through
+    all values for each of them."""
+    stored = loaded(*forged)
+    assert len(stored) <= 2**20
+    (tmp_path / "forged.dp").write_bytes(stored)
+    command = [sys.executable, "-c", READ_WITHIN, str(tmp_path / "forged.dp")]
+    said, megabytes, seconds = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert said in ("read", "IntegrityError")
+    assert int(megabytes) < 200
+    assert float(seconds) < 10
