@@ -19,6 +19,7 @@ from sklearn.exceptions import NotFittedError
 
 import discreet as dp
 from discreet.errors import BadValue, IntegrityError, MetadataError
+from discreet.learn import fit as fit_module
 from discreet.learn.fit import price_json
 from discreet.learn.heldout.trial_gate import digest
 from discreet.learn.input.column import model_column
@@ -26,7 +27,7 @@ from discreet.learn.learner import facts_of
 from discreet.learn.learners import learner_of
 from discreet.learn.price import parse_price
 from discreet.learn.privacy import GIVEN, INVENTED, WHOLE
-from discreet.learn.saved import file, rebuild
+from discreet.learn.saved import file, rebuild, verification
 from discreet.learn.subject import Subject
 from discreet.ledger.unbooked import NOWHERE
 from discreet.query.nodes import Col, In, Literal
@@ -325,6 +326,45 @@ def test_a_unit_relation_or_dataset_that_is_not_the_ledgers_is_refused(people, t
     forged = retold(path, forge)
     dp.learn.verify(forged)
     with pytest.raises(IntegrityError, match=r"The ledger .* another (unit|relation|dataset)"):
+        dp.learn.verify(forged, people)
+
+
+def test_a_unit_with_more_rows_than_the_charged_one_is_refused(people, tmp_path):
+    """Caught here: the ledger had `max_rows` of a dataset's unit only inside a hash, and a file could state another."""
+    path = fitted(people).save(tmp_path / "income.dp")
+    forged = retold(path, lambda facts: facts["schema"]["unit"].update(max_rows=9))
+    dp.learn.verify(forged)
+    with pytest.raises(IntegrityError, match=r"protects others .* max_rows = 2"):
+        dp.learn.verify(forged, people)
+
+
+def test_whom_a_stored_fit_protects_is_compared_by_itself(people, tmp_path):
+    """Each of the three is noticed by what was stored, also where the ledger's opening says the same as the file."""
+    fit = file.read(fitted(people).save(tmp_path / "income.dp"))
+    own = fit_module.protected_json(fit.plan.subject)
+    verification._require_stored_protection(fit, own)
+    for name, other in (("unit", "household"), ("max_rows", 9), ("neighbours", "replace-one")):
+        with pytest.raises(IntegrityError, match=name):
+            verification._require_stored_protection(fit, own | {name: other})
+
+
+def test_a_fit_that_an_older_discreet_stored_is_still_verified(people, tmp_path, monkeypatch):
+    """It has no unit beside its numbers; all that could be compared then is compared now."""
+
+    def older(released, learner, subject, price):
+        own = fit_module.Envelope(
+            fit_module.KIND,
+            "0",
+            facts_of(learner, subject).to_json() | {"price": price_json(price)},
+            tuple(fit_module.Part({"name": name}, {}, np.asarray(values)) for name, values in released.items()),
+        )
+        return own.to_bytes()
+
+    monkeypatch.setattr(fit_module, "to_bytes", older)
+    path = fitted(people).save(tmp_path / "income.dp")
+    assert dp.learn.verify(path, people)
+    forged = forged_file(path, lambda facts: None, lambda released: bytes([released[0] ^ 1]) + released[1:])
+    with pytest.raises(IntegrityError, match="released other numbers"):
         dp.learn.verify(forged, people)
 
 

@@ -100,7 +100,7 @@ def _require_proportionate(learner: Learner, subject: Subject, released: Release
     else:
         cells = 0
         for feature in subject.features:
-            cells += feature.cells(bins) if bins is not None or not feature.is_number else 1
+            cells += 1 if bins is None and feature.is_number else feature.cells(bins or 0)
             if cells * lines > numbers + _SPARE_CELLS:
                 raise Unlike("there are more cells than numbers")
 

@@ -11,6 +11,7 @@ Equal facts plant equal trees, on every machine and in every later version, so a
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ IN_A_ROW = 3  # tests of one feature
 
 def planted_tests(
     seed: str, trees: int, depth: int, features: Sequence[Feature], ordered: Sequence[bool]
-) -> tuple[Ints, Ints]:
+) -> tuple[Ints, Any]:
     """The features that each tree asks, tree × test, and the sides of their cells, tree × test × cell."""
     words = SeededWords(seed)
     asked = _feature_order(words, trees, depth, len(features))
