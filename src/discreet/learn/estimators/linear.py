@@ -10,7 +10,7 @@ from discreet.errors import bad
 from discreet.learn.estimators.base import Classifier, Estimator, Regressor
 from discreet.learn.input.column import ModelColumn
 from discreet.learn.risk.descent import PASSES
-from discreet.learn.risk.linear import LinearLearner
+from discreet.learn.risk.linear import LinearLearner, class_weight_of
 from discreet.ndarrays import Floats
 
 
@@ -100,4 +100,4 @@ def _class_weight(weights: Any) -> tuple[tuple[Any, float], ...] | None:
     if not isinstance(weights, dict) or not weights:
         rule = "must be {class: weight}; weights that follow from the rows would not be public"
         raise bad("class_weight", rule, weights, 'Give, for example, {"yes": 2}.')
-    return tuple((name, float(amounts.positive(weight, "class_weight"))) for name, weight in weights.items())
+    return tuple((name, class_weight_of(weight)) for name, weight in weights.items())

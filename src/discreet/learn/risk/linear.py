@@ -12,6 +12,7 @@ solver="auto"   δ > 0                          descent; least squares for a num
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from discreet import amounts
@@ -25,6 +26,7 @@ from discreet.learn.risk.output import OutputLearner
 from discreet.learn.subject import Subject, require_classes, require_number
 
 LOSSES = ("logistic", "hinge", "huber")
+HEAVIEST_CLASS = 10**6
 
 
 @dataclass(frozen=True)
@@ -92,8 +94,17 @@ def _weights(learner: LinearLearner, subject: Subject) -> tuple[float, ...] | No
     if unknown or subject.target.is_number:
         shown = ", ".join(map(str, subject.classes)) or "none: the target is a number"
         raise bad("class_weight", f"must name classes, which are {shown}", unknown, "Leave out the others.")
-    weights = [float(amounts.positive(named.get(name, 1.0), "class_weight")) for name in subject.classes]
+    weights = [class_weight_of(named.get(name, 1.0)) for name in subject.classes]
     return tuple(weight / max(weights) for weight in weights)
+
+
+def class_weight_of(weight: Any) -> float:
+    """The weight of one class, within a public range: beyond it a class would count for all or for nothing."""
+    parsed = amounts.positive(weight, "class_weight")
+    if not Fraction(1, HEAVIEST_CLASS) <= parsed <= HEAVIEST_CLASS:
+        rule = f"must be between 1/{HEAVIEST_CLASS:,} and {HEAVIEST_CLASS:,}"
+        raise bad("class_weight", rule, weight, "Scale all weights, or leave out a class that should not count.")
+    return float(parsed)
 
 
 def _descent(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
