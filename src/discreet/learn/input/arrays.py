@@ -99,7 +99,7 @@ def _by_text(facts: ArrayFacts) -> ArrayFacts:
     if facts.values is not None and not isinstance(facts.values, Mapping):
         fix = 'Give, for example, values={"region": ["north", "south"]}.'
         raise bad("values", "must be a dict of columns and their public values", facts.values, fix)
-    by_text = {
+    by_text: dict[str, Any] = {
         name: {str(column): fact for column, fact in given.items()}
         for name, given in (("bounds", facts.bounds), ("values", facts.values))
         if isinstance(given, Mapping)
