@@ -49,8 +49,8 @@ class Score(Outcome):
     def __str__(self) -> str:
         name = NAMES[self.metric]
         if self.value is None:
-            most = f", but at most {self.high:.4f}" if self.high < 1 and self.low == float("-inf") else ""
-            head = f"{name} of {self.model}: not known{most}, since the noise is larger than what was counted."
+            upper_end = f", but at most {self.high:.4f}" if self.high < 1 and self.low == float("-inf") else ""
+            head = f"{name} of {self.model}: not known{upper_end}, since the noise is larger than what was counted."
         else:
             head = f"{name} of {self.model}: {self.value:.4f}, between {self.low:.4f} and {self.high:.4f}."
         low, high = self.persons.low, self.persons.high
@@ -119,8 +119,8 @@ def quote_score(
     law, size = planned_law(plan), size_of(plan, at_size)
     known = chosen.persons(np.zeros(chosen.length, dtype=np.int64), law)
     noise = noise_words(plan, chosen.length, known.high, "count")
-    told = told_words(plan, chosen, size, law) if isinstance(chosen, RSquared) else ()
-    return quote_of(plan, noise, size, {metric: None if size is None else chosen.moe(size, law)}, told)
+    warnings = told_words(plan, chosen, size, law) if isinstance(chosen, RSquared) else ()
+    return quote_of(plan, noise, size, {metric: None if size is None else chosen.moe(size, law)}, warnings)
 
 
 def _plan(

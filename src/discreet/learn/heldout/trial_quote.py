@@ -52,9 +52,9 @@ def planned_law(plan: TrialPlan) -> Law:
 
 
 def quote_of(
-    plan: TrialPlan, noise: str, size: int | None, moe: Mapping[str, float | None], told: Sequence[str] = ()
+    plan: TrialPlan, noise: str, size: int | None, moe: Mapping[str, float | None], warnings: Sequence[str] = ()
 ) -> TrialQuote:
-    """Price, noise, ± and what would remain; free.  `told` are sentences on what would have no value."""
+    """Price, noise, ± and what would remain; free.  `warnings` are sentences on what would have no value."""
     table, terms, analyst = plan.table, plan.terms, plan.options.analyst
     cost = mechanism_of(plan.trial, plan.measured, terms).cost
     branches = path(plan.trial.where, table.schema)
@@ -63,7 +63,7 @@ def quote_of(
         plan.cost,
         table.remaining(analyst),
         table.remaining_after(cost, terms, analyst=analyst, path=branches),
-        (*plan.trial.words(), noise, *_moe_words(plan, size, moe), *told),
+        (*plan.trial.words(), noise, *_moe_words(plan, size, moe), *warnings),
         float(terms.level),
         size,
         moe,
@@ -94,12 +94,12 @@ def told_words(plan: TrialPlan, metric: RSquared, size: int | None, law: Law) ->
     spreads = [metric.told_spread(size, law, mean) for mean in (0.0, _NEAR_AN_END)]
     if spreads[0] is None:
         return (f"With {size:,} {noun} R² would have no value: the noise hides how far {target} spreads.", needed)
-    near = "none then is enough" if spreads[1] is None else f"{spreads[1]:.2g}"
-    told = (
+    skewed_spread = "none then is enough" if spreads[1] is None else f"{spreads[1]:.2g}"
+    known = (
         f"With {size:,} {noun} R² has a value where the standard deviation of {target} is at least {spreads[0]:.2g} of "
-        f"the width of its bounds; if its mean lies near a bound, {near}."
+        f"the width of its bounds; if its mean lies near a bound, {skewed_spread}."
     )
-    return told, needed
+    return known, needed
 
 
 def _moe_words(plan: TrialPlan, size: int | None, moe: Mapping[str, float | None]) -> list[str]:
