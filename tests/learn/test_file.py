@@ -591,3 +591,20 @@ def test_reading_a_forged_file_of_a_megabyte_takes_little_memory_and_time(tmp_pa
     assert said in ("read", "IntegrityError")
     assert int(megabytes) < 200
     assert float(seconds) < 10
+
+
+@pytest.mark.parametrize("side", [2, -1, 256, -256, 2**40])
+def test_sides_that_are_neither_0_nor_1_are_refused(tmp_path, side):
+    """Sides are held in one byte each: 256 must not become 0."""
+    estimator = dp.learn.DecisionTree(epsilon=100, bounds=(-3, 3), classes=["no", "yes"])
+    path = estimator.fit(X, Y).save(tmp_path / "tree.dp")
+    facts, released = parts(path.read_bytes())
+    place = 0
+    for part in facts["parts"]:
+        if part["name"] == "sides":
+            assert np.prod(part["shape"]) > 0
+            break
+        place += 8 * int(np.prod(part["shape"]))
+    changed = released[:place] + int(side).to_bytes(8, "little", signed=True) + released[place + 8 :]
+    with pytest.raises(IntegrityError):
+        file.from_bytes(sealed(facts, changed))

@@ -113,7 +113,8 @@ def leaves_public(subject: Subject, bins: int, tests: Ints, sides: Ints) -> dict
     described = [feature.described_cells(bins) for feature in subject.features]
     widest = 1 + max(feature.cells(bins) for feature in subject.features)
     require_sides((*tests.shape, widest))
-    wide = np.pad(sides.astype(np.uint8), ((0, 0), (0, 0), (0, widest - sides.shape[2])))
+    narrow = np.clip(sides, -1, 2).astype(np.uint8)  # what is neither 0 nor 1 stays neither, and is refused
+    wide = np.pad(narrow, ((0, 0), (0, 0), (0, widest - sides.shape[2])))
     target = subject.target.described_cells(0)
     return {"features": described, "target": target, "tests": tests, "sides": wide, "rows": subject.max_rows}
 
