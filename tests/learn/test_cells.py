@@ -163,3 +163,46 @@ def test_cells_and_rows_that_cannot_be_spelt_raise_nothing_of_their_own():
     assert held([10**5000, "2"], "text", [0, 1]) == [None, held(["2"], "text", [0])[0]]
     with pytest.raises(BadValue, match="X must hold rows"):
         columns_of([[1, 2], None, [3, 4]])
+
+
+# --- facts of columns that are not there -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("argument", ["bounds", "values"])
+def test_facts_of_a_column_that_is_not_there_are_refused(argument):
+    """Caught here: a misspelt name whose bounds nobody obeyed, while those of all columns stood in for it."""
+    facts = {"bounds": {"age": (0, 9)}, "values": {"work": ["a", "b"]}}
+    columns = {"age": [1, 2], "work": ["a", "b"]}
+    known = ArrayFacts(**facts, classes=["no", "yes"])
+    assert subject_of_arrays(columns, ["no", "yes"], None, known)[0].features[0].high == 9
+    wrong = {**facts, argument: {**facts[argument], "agee": (0, 9)}}
+    with pytest.raises(BadValue, match=rf"{argument} must name columns .* age, work\. .*agee.*Did you mean 'age'"):
+        subject_of_arrays(columns, ["no", "yes"], None, ArrayFacts(**wrong, classes=["no", "yes"]))
+
+
+def test_facts_of_the_target_by_its_name_are_no_unknown_ones():
+    target = pd.Series(["no", "yes"], name="sick")
+    for name in ("y", "sick"):
+        facts = ArrayFacts(bounds={"age": (0, 9), name: (0, 1)}, classes=["no", "yes"])
+        assert subject_of_arrays({"age": [1, 2]}, target, None, facts)
+    with pytest.raises(BadValue, match="must name columns"):
+        subject_of_arrays({"age": [1, 2]}, ["no", "yes"], None, facts)
+
+
+def test_columns_that_are_numbers_are_named_by_them():
+    frame = pd.DataFrame({0: [1.0, 2.0], 1: ["a", "b"]})
+    model = dp.learn.NaiveBayes(epsilon=1, bounds={0: (0, 9)}, values={1: ["a", "b"]}, classes=["no", "yes"])
+    names = [feature.name for feature in model.fit(dict(frame), ["no", "yes"]).fit_.plan.subject.features]
+    assert names == ["0", "1"]
+
+
+def test_values_that_are_no_dict_are_refused():
+    with pytest.raises(BadValue, match="values must be a dict"):
+        subject_of_arrays({"a": [1]}, [0], None, ArrayFacts(bounds=(0, 1), values=["x"], classes=[0, 1]))
+
+
+@pytest.mark.parametrize("target", [["no", "yes"], np.array(["no", "yes"]), np.array(["no", "yes"], dtype=object)])
+def test_no_type_of_a_target_is_an_error(target):
+    """A list or array is of texts as soon as one cell is one: an error would tell whether anyone's is, or is not."""
+    model = dp.learn.NaiveBayes(epsilon=1, bounds=(0, 1), classes=[0, 1])
+    assert model.fit({"a": [0, 1]}, target).predict({"a": [0]})[0] in (0, 1)

@@ -9,6 +9,7 @@ import sys
 import time
 from copy import deepcopy
 from dataclasses import replace
+from fractions import Fraction
 
 import joblib
 import numpy as np
@@ -18,10 +19,19 @@ from sklearn.exceptions import NotFittedError
 
 import discreet as dp
 from discreet.errors import BadValue, IntegrityError, MetadataError
+from discreet.learn import fit as fit_module
+from discreet.learn.fit import price_json
 from discreet.learn.heldout.trial_gate import digest
+from discreet.learn.input.column import model_column
+from discreet.learn.learner import facts_of
+from discreet.learn.learners import learner_of
+from discreet.learn.price import parse_price
 from discreet.learn.privacy import GIVEN, INVENTED, WHOLE
-from discreet.learn.saved import file
+from discreet.learn.saved import file, rebuild, verification
+from discreet.learn.subject import Subject
 from discreet.ledger.unbooked import NOWHERE
+from discreet.query.nodes import Col, In, Literal
+from discreet.schema import Column, Schema, Type
 from learn.folk import FEATURES, arrays, rows, write_people
 
 X, Y = arrays()
@@ -319,6 +329,45 @@ def test_a_unit_relation_or_dataset_that_is_not_the_ledgers_is_refused(people, t
         dp.learn.verify(forged, people)
 
 
+def test_a_unit_with_more_rows_than_the_charged_one_is_refused(people, tmp_path):
+    """Caught here: the ledger had `max_rows` of a dataset's unit only inside a hash, and a file could state another."""
+    path = fitted(people).save(tmp_path / "income.dp")
+    forged = retold(path, lambda facts: facts["schema"]["unit"].update(max_rows=9))
+    dp.learn.verify(forged)
+    with pytest.raises(IntegrityError, match=r"protects others .* max_rows = 2"):
+        dp.learn.verify(forged, people)
+
+
+def test_whom_a_stored_fit_protects_is_compared_by_itself(people, tmp_path):
+    """Each of the three is noticed by what was stored, also where the ledger's opening says the same as the file."""
+    fit = file.read(fitted(people).save(tmp_path / "income.dp"))
+    own = fit_module.protected_json(fit.plan.subject)
+    verification._require_stored_protection(fit, own)
+    for name, other in (("unit", "household"), ("max_rows", 9), ("neighbours", "replace-one")):
+        with pytest.raises(IntegrityError, match=name):
+            verification._require_stored_protection(fit, own | {name: other})
+
+
+def test_a_fit_that_an_older_discreet_stored_is_still_verified(people, tmp_path, monkeypatch):
+    """It has no unit beside its numbers; all that could be compared then is compared now."""
+
+    def older(released, learner, subject, price):
+        own = fit_module.Envelope(
+            fit_module.KIND,
+            "0",
+            facts_of(learner, subject).to_json() | {"price": price_json(price)},
+            tuple(fit_module.Part({"name": name}, {}, np.asarray(values)) for name, values in released.items()),
+        )
+        return own.to_bytes()
+
+    monkeypatch.setattr(fit_module, "to_bytes", older)
+    path = fitted(people).save(tmp_path / "income.dp")
+    assert dp.learn.verify(path, people)
+    forged = forged_file(path, lambda facts: None, lambda released: bytes([released[0] ^ 1]) + released[1:])
+    with pytest.raises(IntegrityError, match="released other numbers"):
+        dp.learn.verify(forged, people)
+
+
 def test_a_promise_covers_what_was_charged_and_no_more(people, tmp_path):
     arrays_file = dp.learn.NaiveBayes(epsilon=1, ledger=people, **PUBLIC).fit(X, Y, UNITS).save(tmp_path / "arrays.dp")
     dataset_file = fitted(people).save(tmp_path / "income.dp")
@@ -422,3 +471,140 @@ def test_the_words_of_a_promise_steer_no_terminal(model):
     assert "\x1b" not in words
     assert "\u202e" not in words
     assert words.count("\n") == 4
+
+
+# --- what reading takes ----------------------------------------------------------------------------------------------
+
+
+TWO = Column("y", Type.CATEGORY, values=("a", "b"))
+HUNDRED = Column("y", Type.INTEGER, values=tuple(range(100)))
+NUMBER = Column("y", Type.NUMBER, bounds=(0, 1))
+
+
+def values_column(count):
+    return Column("x", Type.CATEGORY, values=tuple(f"v{number}" for number in range(count)))
+
+
+def digits_column(count):
+    return Column("x", Type.CATEGORY, values=tuple(map(str, range(count))))
+
+
+def number_columns(count):
+    return [Column(f"x{number}", Type.NUMBER, bounds=(0, 1000)) for number in range(count)]
+
+
+def long_where(count):
+    return In(Col("x0"), tuple(Literal(Fraction(number)) for number in range(count)))
+
+
+LOADED = {  # columns, target, learner, options, released numbers, condition: each about as heavy as 1 MB can be
+    "trees as deep as can be": ([values_column(40_000)], TWO, "random forest", {"trees": 1000, "depth": 12}, {}),
+    "trees of one test over many values": (
+        [values_column(40_000)],
+        TWO,
+        "random forest",
+        {"trees": 1000, "depth": 1},
+        {"leaves": (4000,)},
+    ),
+    "trees just below the limit": (
+        [values_column(4000)],
+        TWO,
+        "random forest",
+        {"trees": 1000, "depth": 4},
+        {"leaves": (32_000,)},
+    ),
+    "trees over many features": (
+        number_columns(512),
+        TWO,
+        "random forest",
+        {"trees": 1000, "depth": 4},
+        {"leaves": (32_000,)},
+    ),
+    "one tree of many": (
+        [values_column(12_000)],
+        TWO,
+        "decision tree",
+        {"depth": 12},
+        {"table x": (24_000,), "tests": (1390, 1), "sides": (1390, 1, 1), "leaves": (5560,)},
+    ),
+    "one tree over many values": ([values_column(40_000)], HUNDRED, "decision tree", {"depth": 12}, {}),
+    "bins for many classes": (number_columns(512), HUNDRED, "naive bayes", {"bins": 400}, {"x": (90_000,)}),
+    "bins of gradients": (number_columns(512), HUNDRED, "additive", {"bins": 400}, {"x": (90_000,)}),
+    "values that spell numbers": ([digits_column(20_000)], TWO, "naive bayes", {}, {"x": (40_000,)}),
+    "values without numbers": ([values_column(40_000)], HUNDRED, "naive bayes", {}, {}),
+    "moments of many values": ([values_column(40_000)], HUNDRED, "gaussian naive bayes", {}, {}),
+    "descent over many values": ([values_column(40_000)], HUNDRED, "linear", {"passes": 1000}, {}),
+    "objective over many values": ([values_column(2000)], TWO, "linear", {"solver": "objective"}, {}),
+    "output over many values": ([values_column(2000)], TWO, "linear", {"solver": "output"}, {}),
+    "least squares over many values": (
+        [values_column(2000)],
+        NUMBER,
+        "linear",
+        {"loss": "huber", "solver": "adassp"},
+        {},
+    ),
+    "a long condition": (number_columns(100), TWO, "naive bayes", {}, {"x": (30_000,)}, 225),
+    "a condition beyond the limit": (number_columns(1), TWO, "naive bayes", {}, {"x": (3000,)}, 8000),
+}
+
+
+def loaded(columns, target, name, options, shapes, literals=0):
+    """A whole file with these options, as a forger would write it, whether or not it can be planned."""
+    schema = Schema("t", (*columns, target))
+    where = long_where(literals) if literals else None
+    features = tuple(model_column(column) for column in columns)
+    subject = Subject(schema, features, model_column(target), where=where)
+    numbers = b"".join(bytes(8 * int(np.prod(shape))) for shape in shapes.values())
+    facts = {
+        "facts": facts_of(learner_of(name, options), subject).to_json(),
+        "schema": rebuild._TAGS.plain(schema),
+        "price": price_json(parse_price(1, "1e-6")),
+        "privacy": {"covers": GIVEN, "receipt": NOWHERE},
+        "parts": [{"name": name, "shape": list(shape)} for name, shape in shapes.items()],
+        "version": "0",
+    }
+    return sealed(facts, numbers)
+
+
+READ_WITHIN = """
+import resource, sys, time
+from discreet.learn.saved import file
+before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+try:
+    file.read(sys.argv[1])
+    print("read")
+except Exception as error:
+    print(type(error).__name__)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024, time.process_time() - began)
+"""
+
+
+@pytest.mark.parametrize("forged", LOADED.values(), ids=LOADED)
+def test_reading_a_forged_file_of_a_megabyte_takes_little_memory_and_time(tmp_path, forged):
+    """Caught here: a forest whose options asked for 4 GiB, conditions and bins that took minutes, and a search through
+    all values for each of them."""
+    stored = loaded(*forged)
+    assert len(stored) <= 2**20
+    (tmp_path / "forged.dp").write_bytes(stored)
+    command = [sys.executable, "-c", READ_WITHIN, str(tmp_path / "forged.dp")]
+    said, megabytes, seconds = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert said in ("read", "IntegrityError")
+    assert int(megabytes) < 200
+    assert float(seconds) < 10
+
+
+@pytest.mark.parametrize("side", [2, -1, 256, -256, 2**40])
+def test_sides_that_are_neither_0_nor_1_are_refused(tmp_path, side):
+    """Sides are held in one byte each: 256 must not become 0."""
+    estimator = dp.learn.DecisionTree(epsilon=100, bounds=(-3, 3), classes=["no", "yes"])
+    path = estimator.fit(X, Y).save(tmp_path / "tree.dp")
+    facts, released = parts(path.read_bytes())
+    place = 0
+    for part in facts["parts"]:
+        if part["name"] == "sides":
+            assert np.prod(part["shape"]) > 0
+            break
+        place += 8 * int(np.prod(part["shape"]))
+    changed = released[:place] + int(side).to_bytes(8, "little", signed=True) + released[place + 8 :]
+    with pytest.raises(IntegrityError):
+        file.from_bytes(sealed(facts, changed))

@@ -13,8 +13,11 @@ from discreet.kernel.risk import SLOPE
 from discreet.learn import AdditiveClassifier, LinearRegression, LogisticRegression
 from discreet.learn.counts.additive import PASSES, SHARES, AdditiveLearner
 from discreet.learn.input.arrays import ArrayFacts, subject_of_arrays
+from discreet.learn.learners import learner_of
 from discreet.learn.price import parse_price
 from discreet.learn.risk.linear import LinearLearner
+from discreet.learn.subject import subject_of
+from discreet.query.nodes import Col, In, Literal
 from learn.watched import watched
 
 DELTA = "1e-8"
@@ -92,3 +95,49 @@ def test_ridges_of_an_additive_classifier_know_its_noise(relation):
     drawn = [sqrt(step.mechanism.variance) / (UNIT * SLOPE) for step in steps[1:]]
     weights, cells = plan._deviation(3, SHARES[1] / PASSES), plan._deviation(2, SHARES[2] / PASSES)
     assert drawn == pytest.approx([weights] * PASSES + [cells] * PASSES, rel=1e-3)
+
+
+WEIGHTS = [1e-320, 1e-7, 0, -1, float("inf"), float("nan"), 1e308, 10**400, "2e6", True, None]
+
+
+@pytest.mark.parametrize("solver", ["descent", "objective", "output"])
+@pytest.mark.parametrize("weight", WEIGHTS, ids=lambda weight: str(weight)[:8])
+def test_weights_of_classes_lie_in_a_public_range(tmp_path, monkeypatch, weight, solver):
+    """Caught here: 1e-320, by which a class counts for nothing, and 10^400, which no double holds."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    path, names = write_table(tmp_path, max_rows=1, numbers=2)
+    with dp.open(path) as dataset:
+        estimator = LogisticRegression(solver=solver, class_weight={1: weight})
+        with pytest.raises(BadValue, match="class_weight"):
+            dataset.learn(estimator, target="k", features=names).fit(epsilon=1, delta=DELTA)
+        assert Fraction(dataset.table.remaining()["epsilon"]) == 100
+
+
+@pytest.mark.parametrize("weight", [1e-320, 1e7, float("inf"), float("nan"), -1.0])
+def test_a_learner_of_a_file_has_the_same_range_of_weights(weight):
+    learner = learner_of("linear", {"class_weight": [[0, weight], [1, 1.0]]})
+    with pytest.raises(BadValue, match="class_weight"):
+        learner.plan(subject_with(2), parse_price(1, DELTA))
+
+
+@pytest.mark.parametrize("weight", ["1e-6", 1e6, 2])
+def test_the_ends_of_the_range_of_weights_are_fitted(weight):
+    matrix, classes = np.array([[0.0], [1.0], [1.0]]), np.array([0, 1, 1])
+    estimator = LogisticRegression(epsilon=1, delta=DELTA, bounds=(0, 1), classes=[0, 1], class_weight={1: weight})
+    assert np.isfinite(estimator.fit(matrix, classes).predict_proba(matrix)).all()
+
+
+def test_many_trees_over_many_values_are_refused_before_the_charge(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    path, names = write_table(tmp_path, max_rows=1, categories=1, size=20_000)
+    with dp.open(path) as dataset:
+        with pytest.raises(BadValue, match="trees, tests of a tree and values"):
+            dataset.learn(dp.learn.RandomForest(trees=1000), target="k", features=names).fit(epsilon=1, delta=DELTA)
+        assert Fraction(dataset.table.remaining()["epsilon"]) == 100
+
+
+def test_a_condition_that_is_too_long_for_a_model_is_refused():
+    subject = subject_with(1)
+    where = In(Col("x0"), tuple(Literal(Fraction(number)) for number in range(1000)))
+    with pytest.raises(BadValue, match="where must be at most 16,384 characters"):
+        subject_of(subject.schema, "y", ["x0"], where=where)

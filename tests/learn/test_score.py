@@ -365,6 +365,82 @@ def test_intervals_of_areas_hold(bins, size, scale, share):
     assert hits >= LEAST
 
 
+def ordered_within_bins(probability, target, edges, turned):
+    """The scores with all of the class above all of the rest inside each bin, or below: as far off as bins allow."""
+    moved = np.where(target, 1.0, 0.0) * (-1 if turned else 1)
+    return np.searchsorted(edges, probability) + (moved + 1) / 4
+
+
+@pytest.mark.parametrize(
+    ("bins", "size", "scale"), [(96, 4000, 10.0), (96, 400, 10.0), (96, 20_000, 1.0), (96, 4000, 0.05), (8, 4000, 2.0)]
+)
+@pytest.mark.parametrize("share", [0.5, 0.05])
+@pytest.mark.parametrize("turned", [False, True])
+def test_intervals_of_exact_scores_hold_whatever_the_order_within_bins_is(bins, size, scale, share, turned):
+    rng = np.random.default_rng(35)
+    probability = 1 / (1 + np.exp(-1.3 * rng.normal(size=size) - log(share / (1 - share))))
+    target, edges = rng.random(size) < probability, auc.edges(probability, bins)
+    counts, variance = auc.histogram(target, probability, edges), DiscreteLaplace(Fraction(scale)).variance
+    furthest = roc_auc_score(target, ordered_within_bins(probability, target, edges, turned))
+    plain, hits, plain_hits = roc_auc_score(target, probability), 0, 0
+    for drawn in noise(scale, (RUNS, 2 * bins), rng):
+        own = auc.auc_estimate(
+            counts + drawn, variance=variance, level=LEVEL, is_population=False, of_exact_scores=True
+        )
+        hits += own.low <= furthest <= own.high
+        plain_hits += own.low <= plain <= own.high
+    assert hits >= LEAST
+    assert plain_hits >= LEAST
+
+
+def test_the_interval_of_binned_scores_alone_would_miss_the_order_within_bins():
+    """The planted mistake: without half of the pairs within bins the interval does not hold the exact area."""
+    rng = np.random.default_rng(36)
+    probability = 1 / (1 + np.exp(-1.3 * rng.normal(size=20_000)))
+    target, edges = rng.random(20_000) < probability, auc.edges(probability, 96)
+    counts = auc.histogram(target, probability, edges)
+    furthest = roc_auc_score(target, ordered_within_bins(probability, target, edges, False))
+    ends = [
+        auc.auc_estimate(counts, variance=2.0, level=LEVEL, is_population=False, of_exact_scores=is_exact)
+        for is_exact in (False, True)
+    ]
+    assert ends[0].high < furthest <= ends[1].high
+    assert ends[0].value == ends[1].value
+
+
+def test_a_score_tells_the_interval_of_exact_scores(fitted):
+    _, _, test, model, (target, probability, _) = fitted
+    score = test.score(model, metric="auc", epsilon=10_000)
+    assert score.exact_scores.low < score.low < score.high < score.exact_scores.high
+    assert score.exact_scores.high - score.exact_scores.low < 0.03
+    assert score.exact_scores.low <= roc_auc_score(target == "yes", probability[:, 1]) <= score.exact_scores.high
+    assert score.to_json()["exact_scores"] == {"low": score.exact_scores.low, "high": score.exact_scores.high}
+    assert "By exact scores" in str(score)
+    plain = test.score(model, metric="accuracy", epsilon=10_000)
+    assert plain.exact_scores is None
+    assert "exact_scores" not in plain.to_json()
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.9])
+@pytest.mark.parametrize("spread", [0.1, 0.03])
+def test_an_r_squared_is_told_where_its_quote_says_so(mean, spread):
+    """Nearly always at the quoted size, and hardly ever at a twentieth of it."""
+    rng, metric, scale = np.random.default_rng(37), metrics.RSquared(0, 1), 3.0 * metrics.STEPS
+    law = metrics.Law(scale, 2 * scale**2, LEVEL)
+    quoted = metric.told_size(law, spread, mean)
+    assert metric.told_spread(quoted, law, mean) <= spread < 1.1 * metric.told_spread(quoted, law, mean)
+    told = []
+    for size in (quoted, quoted // 20):
+        gap = spread if mean == 0 else (1 - mean) / 2  # from the mean to the higher of two values
+        share = 1 / (1 + (spread / gap) ** 2)  # of the lower one
+        number = np.where(np.arange(size) < share * size, -gap * (1 - share) / share, gap) + (1 + mean) / 2
+        rows = Scored(number, np.clip(number + 0.2 * spread, 0, 1)[:, None], np.full(size, -1))
+        counts = metric.counts(rows)
+        told.append(sum(metric.estimate(counts + n, law).value is not None for n in noise(scale, (RUNS, 5), rng)))
+    assert told[0] >= LEAST
+    assert told[1] < RUNS / 2
+
+
 @pytest.mark.parametrize("size", [50, 2000])
 def test_intervals_of_r_squared_hold(size):
     rng, metric = np.random.default_rng(33), metrics.RSquared(0, 1)

@@ -94,6 +94,19 @@ def test_the_width_of_an_r_squared_is_not_known_beforehand(fitted):
     assert "not known beforehand" in str(quote)
 
 
+def test_a_quote_warns_of_an_r_squared_that_would_have_no_value(fitted):
+    """Caught here: an R² that was paid for and not told, without a word before."""
+    people, *_ = fitted
+    model = people.learn(dp.learn.LinearRegression(), target="pay", features=["age"]).fit(epsilon=1)
+    few = str(people.quote_score(model, metric="r2", epsilon="0.1", at_size=50))
+    assert "With 50 units R² would have no value" in few
+    assert "from about 7,102 units on" in few
+    enough = str(people.quote_score(model, metric="r2", epsilon=1, at_size=10_000))
+    assert "R² has a value where the standard deviation of pay is at least 0.026" in enough
+    assert "from about 717 units on" in str(people.quote_score(model, metric="r2", epsilon=1))
+    assert "has a value" not in str(people.quote_score(fitted[2], metric="auc", epsilon=1, at_size=50))
+
+
 @pytest.mark.parametrize("wrong", [{"at_size": 0}, {"at_size": "many"}, {"of": "x"}, {"metric": "f1"}], ids=str)
 def test_quotes_refuse_what_scores_refuse(fitted, wrong):
     people, _, model = fitted

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from discreet.relation import Relation
 from discreet.schema import Column
 
 MOST_DEPTH = 12
+MOST_SIDES = 2**24  # trees · tests · cells of the widest feature: what trees of few leaves would still hold
 _BLOCK = 2**11  # rows that are looked up at once
 
 
@@ -52,6 +54,7 @@ class Trees:
         features = tuple(map(_parse_cells, described))
         tests, sides = (_whole(public[name], name) for name in ("tests", "sides"))
         widest = 1 + max(feature.cells for feature in features)
+        require_sides(sides.shape)
         if tests.ndim != 2 or not 1 <= len(tests) <= MOST_NUMBERS or tests.shape[1] > MOST_DEPTH:
             raise bad("tests", f"must have at most {MOST_DEPTH} for each tree", tests.shape, "Plant fewer.")
         if sides.shape != (*tests.shape, widest):
@@ -80,16 +83,26 @@ class Trees:
         return leaves
 
     @cached_property
-    def _digits(self) -> list[tuple[Ints, Ints]]:
+    def _digits(self) -> list[tuple[Ints, Any]]:
         """For each feature the trees that ask it, and what each of its cells adds there to the number of a leaf."""
-        weighted = self.sides * (1 << np.arange(self.tests.shape[1])[::-1])[:, None]
-        asked = [(self.tests == place) for place in range(len(self.features))]
-        trees = [np.flatnonzero(own.any(axis=1)) for own in asked]
-        digits = [
-            np.einsum("td,tdc->tc", own[places].astype(np.int64), weighted[places, :, : feature.cells + 1])
-            for own, places, feature in zip(asked, trees, self.features, strict=True)
-        ]
-        return list(zip(trees, digits, strict=True))
+        return [self._digits_of(place, feature.cells + 1) for place, feature in enumerate(self.features)]
+
+    def _digits_of(self, place: int, cells: int) -> tuple[Ints, Any]:
+        """Those of one feature; a leaf's number has at most 12 digits, so 16 bits hold it."""
+        trees = np.flatnonzero((self.tests == place).any(axis=1))
+        digits = np.zeros((len(trees), cells), dtype=np.int16)
+        for test in range(self.tests.shape[1]):
+            asked = np.flatnonzero(self.tests[trees, test] == place)
+            digit = np.int16(1 << (self.tests.shape[1] - 1 - test))
+            digits[asked] += self.sides[trees[asked], test, :cells].astype(np.int16) * digit
+        return trees, digits
+
+
+def require_sides(shape: Sequence[int]) -> None:
+    """Refuses trees · tests · cells that would take more memory than their leaves."""
+    if prod(shape) > MOST_SIDES:
+        rule = f"must be at most {MOST_SIDES:,}: trees, tests of a tree and values of the widest feature, multiplied"
+        raise bad("sides", rule, prod(shape), "Plant fewer trees, or leave out the feature with the most values.")
 
 
 def _parse_cells(public: Any) -> Feature:

@@ -166,7 +166,8 @@ def ledger_of(ledger: Any) -> Ledger:
 def to_bytes(released: Released, learner: Learner, subject: Subject, price: Price) -> bytes:
     """What the ledger stores of a finished fit; the price is the one that its plan was made for."""
     parts = tuple(Part({"name": name}, {}, np.asarray(values)) for name, values in released.items())
-    facts = facts_of(learner, subject).to_json() | {"price": price_json(price)}
+    own = {"price": price_json(price), "protected": protected_json(subject)}
+    facts = facts_of(learner, subject).to_json() | own
     return Envelope(KIND, envelope.version(), facts, parts).to_bytes()
 
 
@@ -178,6 +179,19 @@ def price_json(price: Price) -> dict[str, Any]:
         "sigma": None if price.sigma is None else str(price.sigma),
         "rho": price.is_rho,
     }
+
+
+def protected_json(subject: Subject) -> dict[str, Any]:
+    """Whom a fit protects: the unit, how many rows it has at most, and the relation, as JSON."""
+    schema = subject.schema
+    key = None if schema.unit is None else schema.unit.key
+    return {"unit": key, "max_rows": schema.max_rows, "neighbours": str(schema.relation)}
+
+
+def stored_protected(stored: bytes) -> dict[str, Any] | None:
+    """Whom a stored fit protects; None in one that an older Discreet stored."""
+    protected: dict[str, Any] | None = envelope.from_bytes(stored, KIND).facts.get("protected")
+    return protected
 
 
 def stored_price(stored: bytes) -> Price | None:

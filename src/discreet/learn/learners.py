@@ -17,7 +17,7 @@ from discreet.learn.counts.naive_bayes import NaiveBayesLearner
 from discreet.learn.input.column import bins_of
 from discreet.learn.learner import Learner
 from discreet.learn.risk.descent import PASSES
-from discreet.learn.risk.linear import LinearLearner
+from discreet.learn.risk.linear import LinearLearner, class_weight_of
 from discreet.learn.trees.forest import forest_of
 from discreet.learn.trees.tree import tree_of
 from discreet.schema.words import suggestion
@@ -44,17 +44,13 @@ def _linear(options: Options) -> Learner:
         None if rows is None else amounts.count(rows, "rows", 1, 2**32),
         _positive_text(options, "alpha"),
         amounts.count(options.get("passes", PASSES), "passes", 1, 1000),
-        None if weights is None else tuple((name, _weight(weight)) for name, weight in weights),
+        None if weights is None else tuple((name, class_weight_of(weight)) for name, weight in weights),
     )
 
 
 def _positive_text(options: Options, name: str) -> str | None:
     number = options.get(name)
     return None if number is None else amounts.exact_text(amounts.positive(number, name))
-
-
-def _weight(weight: Any) -> float:
-    return float(amounts.positive(weight, "class_weight"))
 
 
 def _forest(options: Options) -> Learner:

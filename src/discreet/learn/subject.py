@@ -16,6 +16,7 @@ from discreet.schema.words import suggestion
 
 MOST_FEATURES = 512
 MOST_CLASSES = 100
+_LONGEST_WHERE = 2**14  # characters of a condition as it is stored, which plans read for each feature and cell
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,10 @@ def subject_of(
     if schema.unit is not None and schema.unit.key in used:
         raise bad("features", "must not hold the unit's key", schema.unit.key, "Leave it out.")
     rows = amounts.count(max_rows, "max_rows", 1, schema.max_rows if schema.unit is not None else 1)
+    if where is not None and len(canonical(where)) > _LONGEST_WHERE:
+        fix = "Name fewer values, or a column that tells the same units by one value."
+        rule = f"must be at most {_LONGEST_WHERE:,} characters of JSON for a model"
+        raise bad("where", rule, len(canonical(where)), fix)
     return Subject(schema, columns, goal, rows, where)
 
 

@@ -82,8 +82,19 @@ def histogram(is_class: Bools, probability: Floats, between: Floats) -> Ints:
     return np.bincount(is_class.astype(np.int64) * bins + places, minlength=2 * bins).astype(np.int64)
 
 
-def auc_estimate(noisy: Ints, *, variance: float, level: Fraction, is_population: bool, rows: int = 1) -> Estimate:
-    """The area that the noisy counts give, and those that are possible.
+def auc_estimate(
+    noisy: Ints,
+    *,
+    variance: float,
+    level: Fraction,
+    is_population: bool,
+    rows: int = 1,
+    of_exact_scores: bool = False,
+) -> Estimate:
+    """The area that the noisy counts give, and those that are possible: of binned scores, or of exact ones.
+
+    Two persons of one bin count as equal, and by their exact scores either may be above: so the area of exact scores
+    lies within half of such pairs, of which there are at most about as many as the noisy counts say.
 
     Noise is whole: where there is hardly any, one step of one count is more than its spread, so half of the most that
     such a step moves is added.
@@ -99,6 +110,7 @@ def auc_estimate(noisy: Ints, *, variance: float, level: Fraction, is_population
         -2 * (total_rest * below.sum() + total_own * above.sum()),
         len(own) * (total_rest**2 + total_own**2),
     )
+    within = _most_pairs_within(rest, own, variance, level) if of_exact_scores else 0.0
     drawn = rows * pairs**2 / max(min(total_rest, total_own), 1.0) if is_population else 0.0
 
     def step(areas: Floats) -> Floats:
@@ -109,10 +121,18 @@ def auc_estimate(noisy: Ints, *, variance: float, level: Fraction, is_population
     def accepts(areas: Floats) -> Bools:
         noise = squares[0] + areas * squares[1] + areas**2 * squares[2]  # |K y − θN₀|² + |Kᵀx − θN₁|²
         spread = np.sqrt(np.maximum(variance * noise + drawn * areas * (1 - areas), 0.0))
-        accepted: Bools = np.abs(wins - areas * pairs) <= width_factor(level) * spread + step(areas) / 2
+        accepted: Bools = np.abs(wins - areas * pairs) <= width_factor(level) * spread + (step(areas) + within) / 2
         return accepted
 
     if total_rest <= 0 or total_own <= 0:
         return Estimate(None, 0.0, 1.0)
     value = min(max(wins / pairs, 0.0), 1.0)
     return estimate_of(value, *hull(accepts, value))
+
+
+def _most_pairs_within(rest: Floats, own: Floats, variance: float, level: Fraction) -> float:
+    """At most how many pairs of both classes lie in one bin: Σ x·y of noisy counts, which is right on average, and as
+    many of its standard deviations as the level asks for, whose square taken from noisy counts is larger on average."""
+    spread = np.sqrt(variance * (rest @ rest + own @ own))
+    step = float(np.abs([rest, own]).max()) / 2  # noise is whole, as above
+    return max(float(rest @ own + width_factor(level) * spread) + step, 0.0)

@@ -27,6 +27,7 @@ from discreet.ndarrays import Floats, Ints
 
 STEPS = 2**14  # of a loss of 1, and of a square of 1
 LONGEST_LOSS = 7
+_HALVINGS, _LARGEST = 40, 10**12  # of a spread that is looked for, and the most persons
 
 
 class Metric(Protocol):
@@ -130,7 +131,7 @@ class Auc:
     @property
     def caveat(self) -> str:
         """As `Metric.caveat`."""
-        order = "within a bin scores count as equal, and the interval holds this AUC, not that of the exact scores"
+        order = "within a bin scores count as equal, and the interval holds this AUC"
         return f"It is the AUC of probabilities by {self.bins} bins that were cut from the model alone: {order}."
 
     def counts(self, scored: Scored) -> Ints:
@@ -139,8 +140,20 @@ class Auc:
 
     def estimate(self, noisy: Ints, law: Law) -> Estimate:
         """As `Metric.estimate`."""
+        return self._estimate(noisy, law)
+
+    def exact_scores(self, noisy: Ints, law: Law) -> Estimate:
+        """The interval of the AUC of exact scores, whatever their order within a bin is."""
+        return self._estimate(noisy, law, of_exact_scores=True)
+
+    def _estimate(self, noisy: Ints, law: Law, *, of_exact_scores: bool = False) -> Estimate:
         return auc.auc_estimate(
-            noisy, variance=law.variance, level=law.level, is_population=law.is_population, rows=law.rows
+            noisy,
+            variance=law.variance,
+            level=law.level,
+            is_population=law.is_population,
+            rows=law.rows,
+            of_exact_scores=of_exact_scores,
         )
 
     def persons(self, noisy: Ints, law: Law) -> Estimate:
@@ -151,9 +164,7 @@ class Auc:
         """As `Metric.moe`: of two classes of one size whose scores all lie in the middle, where noise tells much."""
         middle = np.zeros(self.length, dtype=np.int64)
         middle[[self.bins // 2, self.bins + self.bins // 2]] = (size + 1) // 2, max(size // 2, 1)
-        estimate = auc.auc_estimate(
-            middle, variance=law.variance, level=law.level, is_population=law.is_population, rows=law.rows
-        )
+        estimate = self._estimate(middle, law)
         return (estimate.high - estimate.low) / 2
 
 
@@ -178,10 +189,8 @@ class RSquared:
         There is no value where its interval has no lower end, or does not hold it.
         """
         error, right, above, below, square = (float(number) for number in noisy)
-        level = 1 - (1 - law.level) / 4  # of the four numbers that the interval is made of
         rows = (error + right + above + below) / 2
-        rounding = max(rows, 0.0) / STEPS / 2  # of each row, by half a step at most
-        radius, double = (width_factor(level) * sqrt(2 * k) * law.scale + k * (0.5 + rounding) for k in (1, 2))
+        radius, double = _r_squared_radii(rows, law)
         value = _r_squared(max(error, 0.0), square, above - below, rows)
         errors = max(error - radius, 0.0), max(error + radius, 0.0)
         squares = max(square - radius, 0.0), max(square + radius, 0.0)
@@ -204,9 +213,45 @@ class RSquared:
         """As `Metric.moe`: it depends on how far the target spreads."""
         return None
 
+    def is_told(self, size: int, law: Law, spread: float, mean: float) -> bool:
+        """Whether R² gets a value even where all noise is as far off as its interval allows.
+
+        The standard deviation of the target is `spread` of the width of its bounds, and its mean lies at −1 … 1 of
+        them.
+        """
+        radius, double = (noise / STEPS for noise in _r_squared_radii(size * STEPS, law))
+        rows, square = size - 2 * double, size * (4 * spread**2 + mean**2) - 2 * radius
+        return rows > 0 and _r_squared(0.0, square, size * abs(mean) + 2 * double, rows) is not None
+
+    def told_spread(self, size: int, law: Law, mean: float) -> float | None:
+        """The least spread of a target with that mean whose R² is told where so many count; None where none is."""
+        largest = sqrt(1 - mean**2) / 2
+        if not self.is_told(size, law, largest, mean):
+            return None
+        untold, told = 0.0, largest
+        for _ in range(_HALVINGS):
+            middle = (untold + told) / 2
+            untold, told = (untold, middle) if self.is_told(size, law, middle, mean) else (middle, told)
+        return told
+
+    def told_size(self, law: Law, spread: float, mean: float) -> int:
+        """About how many must count for the R² of a target with that spread and mean to be told."""
+        size = 1
+        while size < _LARGEST and not self.is_told(size, law, spread, mean):
+            size = max(size + 1, size * 17 // 16)
+        return size
+
     def _scaled(self, numbers: Floats) -> Floats:
         scaled: Floats = np.clip(np.nan_to_num((numbers - self.low) / (self.high - self.low), nan=0.5), 0.0, 1.0)
         return scaled
+
+
+def _r_squared_radii(rows: float, law: Law) -> tuple[float, float]:
+    """How far one noisy number, and the sum or difference of two, may lie off, in steps; `rows` are in steps too."""
+    level = 1 - (1 - law.level) / 4  # of the four numbers that the interval is made of
+    rounding = max(rows, 0.0) / STEPS / 2  # of each row, by half a step at most
+    radius, double = (width_factor(level) * sqrt(2 * k) * law.scale + k * (0.5 + rounding) for k in (1, 2))
+    return radius, double
 
 
 def _r_squared(error: float, square: float, middle: float, rows: float) -> float | None:

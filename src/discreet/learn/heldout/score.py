@@ -9,10 +9,17 @@ from discreet.engine.protocol import Progress
 from discreet.errors import bad
 from discreet.learn.heldout.auc import BINS, RULE
 from discreet.learn.heldout.interval import Estimate, outward
-from discreet.learn.heldout.metrics import NAMES, Metric, metric_of
+from discreet.learn.heldout.metrics import NAMES, Auc, Metric, RSquared, metric_of
 from discreet.learn.heldout.trial_gate import Measured
 from discreet.learn.heldout.trial_plan import POPULATION, Outcome, TrialOptions, TrialPlan
-from discreet.learn.heldout.trial_quote import TrialQuote, noise_words, planned_law, quote_of, size_of
+from discreet.learn.heldout.trial_quote import (
+    TrialQuote,
+    noise_words,
+    planned_law,
+    quote_of,
+    size_of,
+    told_words,
+)
 from discreet.table import Table
 
 
@@ -25,6 +32,7 @@ class Score(Outcome):
     low: float
     high: float
     persons: Estimate
+    exact_scores: Estimate | None = None  # of an AUC: the interval that holds it whatever the order within bins is
 
     def to_json(self) -> dict[str, Any]:
         """All of it as JSON."""
@@ -34,20 +42,33 @@ class Score(Outcome):
             "low": finite(self.low),
             "high": finite(self.high),
             "persons": self.persons.to_json(),
+            **({} if self.exact_scores is None else {"exact_scores": _ends_json(self.exact_scores)}),
             **self.outcome_json(),
         }
 
     def __str__(self) -> str:
         name = NAMES[self.metric]
         if self.value is None:
-            head = f"{name} of {self.model}: not known, since the noise is larger than what was counted."
+            is_bounded = self.high < 1 and self.low == float("-inf")
+            at_most = f", but at most {outward(0.0, self.high, 4)[1]}" if is_bounded else ""
+            head = f"{name} of {self.model}: not known{at_most}, since the noise is larger than what was counted."
         else:
             low, high = outward(self.low, self.high, 4)
             head = f"{name} of {self.model}: {self.value:.4f}, between {low} and {high}."
         least, largest = outward(self.persons.low, self.persons.high, 0)
         counted = f"About {self.persons.value:,.0f} {self.noun} were counted ({least} to {largest})."
         held = () if self.value is None else (f"The interval holds it {self.often}.",)
-        return "\n".join([head, *held, counted, *self.closing_lines()])
+        return "\n".join([head, *held, *self._exact_line(), counted, *self.closing_lines()])
+
+    def _exact_line(self) -> list[str]:
+        if self.exact_scores is None or self.value is None:
+            return []
+        low, high = outward(self.exact_scores.low, self.exact_scores.high, 4)
+        return [f"By exact scores, whatever their order within a bin, it lies between {low} and {high}."]
+
+
+def _ends_json(estimate: Estimate) -> dict[str, float]:
+    return {"low": estimate.low, "high": estimate.high}
 
 
 def finite(number: float) -> float | None:
@@ -80,6 +101,7 @@ def score(
         low=estimate.low,
         high=estimate.high,
         persons=chosen.persons(counted.numbers, law),
+        exact_scores=chosen.exact_scores(counted.numbers, law) if isinstance(chosen, Auc) else None,
         **plan.outcome(counted, chosen.caveat),
     )
     return table.stamped(result)
@@ -101,7 +123,8 @@ def quote_score(
     law, size = planned_law(plan), size_of(plan, at_size)
     known = chosen.persons(np.zeros(chosen.length, dtype=np.int64), law)
     noise = noise_words(plan, chosen.length, known.high, "count")
-    return quote_of(plan, noise, size, {metric: None if size is None else chosen.moe(size, law)})
+    warnings = told_words(plan, chosen, size, law) if isinstance(chosen, RSquared) else ()
+    return quote_of(plan, noise, size, {metric: None if size is None else chosen.moe(size, law)}, warnings)
 
 
 def _plan(

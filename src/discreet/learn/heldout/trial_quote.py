@@ -4,14 +4,14 @@ The ± depends on how many count, and that is not public unless the metadata dec
 size.  It is about the ± that an interval will have, at the share where it is widest.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from discreet import amounts
 from discreet.learn.heldout.interval import Law, upward
-from discreet.learn.heldout.metrics import NAMES
+from discreet.learn.heldout.metrics import NAMES, RSquared
 from discreet.learn.heldout.trial_gate import mechanism_of
 from discreet.learn.heldout.trial_plan import TrialPlan
 from discreet.learn.task import LearnQuote
@@ -20,6 +20,7 @@ from discreet.query.bound import path
 from discreet.query.nodes import UnitIn
 
 _LARGEST = 10**12
+_SPREAD, _NEAR_AN_END = 0.1, 0.9  # of the width of bounds; of the way from their middle to an end
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,10 @@ def planned_law(plan: TrialPlan) -> Law:
     return plan.law(DiscreteLaplace(Fraction(sensitivity.l1) / plan.terms.epsilon))
 
 
-def quote_of(plan: TrialPlan, noise: str, size: int | None, moe: Mapping[str, float | None]) -> TrialQuote:
-    """Price, noise, ± and what would remain; free."""
+def quote_of(
+    plan: TrialPlan, noise: str, size: int | None, moe: Mapping[str, float | None], warnings: Sequence[str] = ()
+) -> TrialQuote:
+    """Price, noise, ± and what would remain; free.  `warnings` are sentences on what would have no value."""
     table, terms, analyst = plan.table, plan.terms, plan.options.analyst
     cost = mechanism_of(plan.trial, plan.measured, terms).cost
     branches = path(plan.trial.where, table.schema)
@@ -60,7 +63,7 @@ def quote_of(plan: TrialPlan, noise: str, size: int | None, moe: Mapping[str, fl
         plan.cost,
         table.remaining(analyst),
         table.remaining_after(cost, terms, analyst=analyst, path=branches),
-        (*plan.trial.words(), noise, *_moe_words(plan, size, moe)),
+        (*plan.trial.words(), noise, *_moe_words(plan, size, moe), *warnings),
         float(terms.level),
         size,
         moe,
@@ -76,6 +79,27 @@ def noise_words(plan: TrialPlan, numbers: int, radius: float, whom: str) -> str:
         f"Measured: {numbers} numbers with Laplace noise of scale {upward(scale, 3)}, where a row adds 1 in all. "
         f"How many {plan.trial.noun} {whom} would be known within ± {upward(radius, 3)}."
     )
+
+
+def told_words(plan: TrialPlan, metric: RSquared, size: int | None, law: Law) -> tuple[str, ...]:
+    """From how far the target must spread, or from how many must count, R² has a value: noise may hide the spread."""
+    noun, target = plan.trial.noun, plan.trial.target.name
+    few, many = (metric.told_size(law, _SPREAD, mean) for mean in (0.0, _NEAR_AN_END))
+    needed = (
+        f"Where the standard deviation of {target} is a tenth of the width of its bounds, R² has a value from about "
+        f"{few:,} {noun} on, {many:,} if its mean lies near a bound; a hundredth needs a hundred times as many."
+    )
+    if size is None:
+        return (needed,)
+    spreads = [metric.told_spread(size, law, mean) for mean in (0.0, _NEAR_AN_END)]
+    if spreads[0] is None:
+        return (f"With {size:,} {noun} R² would have no value: the noise hides how far {target} spreads.", needed)
+    skewed_spread = "none then is enough" if spreads[1] is None else f"{spreads[1]:.2g}"
+    known = (
+        f"With {size:,} {noun} R² has a value where the standard deviation of {target} is at least {spreads[0]:.2g} of "
+        f"the width of its bounds; if its mean lies near a bound, {skewed_spread}."
+    )
+    return known, needed
 
 
 def _moe_words(plan: TrialPlan, size: int | None, moe: Mapping[str, float | None]) -> list[str]:

@@ -4,7 +4,7 @@ Columns are named x0, x1 … inside, whatever the caller calls them; the target 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,10 @@ from discreet.errors import BadValue, bad, bad_private
 from discreet.learn.input.cells import EXACT, cells_of, is_float, keys_of, numbers_of, values_of
 from discreet.learn.subject import Subject, subject_of
 from discreet.schema import Column, Schema, Unit
+from discreet.schema.words import suggestion
 
 TARGET, UNIT = "y", "unit"
+_LISTED = 20  # names that a refusal shows at most
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,9 @@ def _columns_of_rows(rows: Any) -> list[tuple[Any, ...]]:
 def subject_of_arrays(columns: Mapping[str, Any], y: Any, units: Any, facts: ArrayFacts) -> tuple[Subject, View]:
     """The subject that the facts describe, and a view of the rows."""
     names = list(columns)
+    facts = _by_text(facts)
+    for argument in ("bounds", "values"):
+        _require_known(argument, getattr(facts, argument), [*names, *_target_names(y)])
     declared = [_feature_column(f"x{place}", name, place, names, facts) for place, name in enumerate(names)]
     target = _target(facts)
     unit = None if units is None else Unit(UNIT, facts.max_rows)
@@ -87,6 +92,35 @@ def subject_of_arrays(columns: Mapping[str, Any], y: Any, units: Any, facts: Arr
     if len({len(column) for column in table.values()}) > 1:
         raise bad_private("X, y and units", "must have one length", "Hand over one target, and one unit, a row.")
     return subject, view_of_arrays(schema, table)
+
+
+def _by_text(facts: ArrayFacts) -> ArrayFacts:
+    """The facts with names of columns as texts, as the columns have them; values must be a dict."""
+    if facts.values is not None and not isinstance(facts.values, Mapping):
+        fix = 'Give, for example, values={"region": ["north", "south"]}.'
+        raise bad("values", "must be a dict of columns and their public values", facts.values, fix)
+    by_text: dict[str, Any] = {
+        name: {str(column): fact for column, fact in given.items()}
+        for name, given in (("bounds", facts.bounds), ("values", facts.values))
+        if isinstance(given, Mapping)
+    }
+    return replace(facts, **by_text)
+
+
+def _target_names(y: Any) -> list[str]:
+    """What the target is called: y, and the name of the column that it is, where it has one."""
+    name = getattr(y, "name", None)
+    return [TARGET] if name is None else [TARGET, str(name)]
+
+
+def _require_known(argument: str, given: Any, names: Sequence[str]) -> None:
+    """Refuses facts of a column that is not there, which would be a fact that nobody obeys."""
+    unknown = [name for name in given if name not in names] if isinstance(given, Mapping) else []
+    if unknown:
+        similar, features = suggestion(unknown[0], names), [name for name in names if name != TARGET]
+        listed = ", ".join(features[:_LISTED]) + (" …" if len(features) > _LISTED else "")
+        fix = f"Did you mean {similar!r}?" if similar else "Leave it out."
+        raise bad(argument, f"must name columns that are there, which are {listed}", unknown[0], fix)
 
 
 def _feature_column(column: str, name: str, place: int, names: Sequence[str], facts: ArrayFacts) -> Column:

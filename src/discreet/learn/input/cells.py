@@ -12,6 +12,7 @@ cell makes floats of all of them, and several become one.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -59,8 +60,8 @@ def values_of(column: Any, values: Sequence[str]) -> Any:
 def _by_number(values: Sequence[str]) -> dict[float, str]:
     """Values by the number that they spell, where no other spells it too and doubles tell it from its neighbours."""
     numbers = [_number(value) for value in values]
-    pairs = zip(numbers, values, strict=True)
-    return {number: value for number, value in pairs if abs(number) < EXACT and numbers.count(number) == 1}
+    pairs, times = zip(numbers, values, strict=True), Counter(numbers)
+    return {number: value for number, value in pairs if abs(number) < EXACT and times[number] == 1}
 
 
 def keys_of(column: Any) -> Any:

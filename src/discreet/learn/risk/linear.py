@@ -33,6 +33,7 @@ from discreet.learn.steps import require_rows
 from discreet.learn.subject import Subject, require_classes, require_number
 
 LOSSES = ("logistic", "hinge", "huber")
+HEAVIEST_CLASS = 10**6
 _SLOPES = {"logistic": Fraction(7, 10), "hinge": Fraction(7, 10), "huber": Fraction(4, 10)}  # at most, of minimisers
 
 
@@ -115,8 +116,17 @@ def _weights(learner: LinearLearner, subject: Subject) -> tuple[float, ...] | No
     if unknown or subject.target.is_number:
         shown = ", ".join(map(str, subject.classes)) or "none: the target is a number"
         raise bad("class_weight", f"must name classes, which are {shown}", unknown, "Leave out the others.")
-    weights = [float(amounts.positive(named.get(name, 1.0), "class_weight")) for name in subject.classes]
+    weights = [class_weight_of(named.get(name, 1.0)) for name in subject.classes]
     return tuple(weight / max(weights) for weight in weights)
+
+
+def class_weight_of(weight: Any) -> float:
+    """The weight of one class, within a public range: beyond it a class would count for all or for nothing."""
+    parsed = amounts.positive(weight, "class_weight")
+    if not Fraction(1, HEAVIEST_CLASS) <= parsed <= HEAVIEST_CLASS:
+        rule = f"must be between 1/{HEAVIEST_CLASS:,} and {HEAVIEST_CLASS:,}"
+        raise bad("class_weight", rule, weight, "Scale all weights, or leave out a class that should not count.")
+    return float(parsed)
 
 
 def _descent(learner: LinearLearner, subject: Subject, price: Price) -> Plan:

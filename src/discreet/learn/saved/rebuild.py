@@ -12,7 +12,7 @@ from typing import Any
 
 from discreet import amounts
 from discreet.learn.fit import Fit, price_json
-from discreet.learn.learner import Plan, Released, facts_of
+from discreet.learn.learner import Learner, Plan, Released, facts_of
 from discreet.learn.learners import learner_of
 from discreet.learn.price import Price
 from discreet.learn.privacy import GIVEN, INVENTED, REHEARSED, WHOLE, privacy_of
@@ -35,7 +35,7 @@ _FORMS = {
 _TAGS = Tags(_FORMS, tuple(Single(kind.__name__.casefold(), kind, str, kind) for kind in (Type, Null, Empty, Relation)))
 _COVERS = (GIVEN, WHOLE, INVENTED)
 _RECEIPT = re.compile(rf"({re.escape(REHEARSED)})?\d{{1,18}}-[0-9a-f]{{12}}", re.ASCII)
-_MOST_BINS = 2**13  # of a model with no numbers
+_SPARE_CELLS = 2**8  # beyond the numbers of a model
 _FRACTION = re.compile(r"-?\d{1,1000}(/\d{1,1000})?", re.ASCII)
 
 
@@ -64,7 +64,7 @@ def rebuild(stored: Mapping[str, Any], released: Released) -> Fit:
     learner = learner_of(facts["learner"], facts["options"])
     if facts_of(learner, subject).to_json() != facts:
         raise Unlike("the facts are not those of the columns")
-    _require_proportionate(facts, released)
+    _require_proportionate(learner, subject, released)
     plan = learner.plan(subject, _price_of(stored["price"]))
     _require_paid(plan)
     covers, receipt = str(stored["privacy"]["covers"]), str(stored["privacy"]["receipt"])
@@ -84,11 +84,25 @@ def _require_paid(plan: Plan) -> None:
         raise Unlike("the noise is too small for the price")
 
 
-def _require_proportionate(facts: Mapping[str, Any], released: Released) -> None:
-    """Refuses a plan of many bins beside few numbers: planning takes time for each bin, and a small file must not."""
-    bins = (facts["options"].get("bins") or 1) * len(facts["subject"]["features"])
-    if bins > _MOST_BINS + 4 * sum(values.size for values in released.values()):
-        raise Unlike("there are more bins than numbers")
+def _require_proportionate(learner: Learner, subject: Subject, released: Released) -> None:
+    """Refuses a plan of many cells beside few numbers: planning takes time and memory for each cell, and a small file
+    must take little of both.
+
+    Every model but a forest has a number for each cell, and a forest one for each leaf; what a forest holds of cells is
+    bounded by its plan.  How long a condition may be is a rule of subjects.
+    """
+    numbers, options = sum(values.size for values in released.values()), learner.options()
+    lines, bins = max(len(subject.classes) - 1, 1), options.get("bins")
+    if "trees" in options:
+        trees, depth = options["trees"] or 1, options["depth"] or 0
+        if trees * len(subject.classes) << depth > numbers:
+            raise Unlike("there are more leaves than numbers")
+    else:
+        cells = 0
+        for feature in subject.features:
+            cells += 1 if bins is None and feature.is_number else feature.cells(bins or 0)
+            if cells * lines > numbers + _SPARE_CELLS:
+                raise Unlike("there are more cells than numbers")
 
 
 def _used_schema(subject: Subject) -> Schema:

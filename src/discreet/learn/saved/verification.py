@@ -17,7 +17,16 @@ import numpy as np
 from discreet import envelope
 from discreet.engine.protocol import View
 from discreet.errors import IntegrityError
-from discreet.learn.fit import KIND, Fit, from_bytes, ledger_of, price_json, stored_price
+from discreet.learn.fit import (
+    KIND,
+    Fit,
+    from_bytes,
+    ledger_of,
+    price_json,
+    protected_json,
+    stored_price,
+    stored_protected,
+)
 from discreet.learn.learner import Released
 from discreet.learn.learners import learner_of
 from discreet.learn.price import Price
@@ -100,7 +109,8 @@ def _require_charged(fit: Fit, ledger: Ledger) -> list[str]:
     result = _stored_result(ledger, entry["key"], privacy.receipt)
     if result is None:
         raise _wrong("The ledger holds no result of this fit.", "It was interrupted or abandoned.")
-    facts = {name: fact for name, fact in envelope.from_bytes(result, KIND).facts.items() if name != "price"}
+    stored_facts = envelope.from_bytes(result, KIND).facts
+    facts = {name: fact for name, fact in stored_facts.items() if name not in ("price", "protected")}
     if facts != json.loads(json.dumps(fit.facts.to_json())):
         raise _wrong("The ledger holds another model.", "Its facts are others.")
     if not _is_at_price(fit, stored_price(result)):
@@ -108,6 +118,7 @@ def _require_charged(fit: Fit, ledger: Ledger) -> list[str]:
     if not _is_same(from_bytes(result), fit.released):
         raise _wrong("The ledger released other numbers.", "Those in the file were changed.")
     _require_protected(fit, entry, ledger.standing().opening)
+    _require_stored_protection(fit, stored_protected(result))
     return [f"The ledger holds receipt {privacy.receipt} at that cost.", "The ledger released the same numbers."]
 
 
@@ -115,8 +126,7 @@ def _require_protected(fit: Fit, entry: Mapping[str, Any], opening: Opening) -> 
     """Refuses another relation, unit or dataset than the ledger's, and a promise that covers more than was charged.
 
     The charge of a fit to a dataset names a snapshot of its rows; that of a fit to arrays has none, and the unit in its
-    memo.  `max_rows` of a dataset's unit is compared with nothing, since the ledger has it only inside a hash of all
-    metadata.  How many rows of a unit count is one of the facts.
+    memo.  How many rows of a unit count is one of the facts; how many it has at most is stored beside the numbers.
     """
     schema, rows = fit.plan.subject.schema, fit.plan.subject.max_rows
     is_dataset = entry["snapshot"] != ""
@@ -132,6 +142,21 @@ def _require_protected(fit: Fit, entry: Mapping[str, Any], opening: Opening) -> 
         raise _wrong("The ledger is of another dataset.", f"It is that of {opening.dataset}.")
     if not is_dataset and schema.unit is not None and schema.max_rows != rows:
         raise _wrong("The unit has another number of rows.", f"Of arrays it is the one that counts, {rows}.")
+
+
+def _require_stored_protection(fit: Fit, stored: Mapping[str, Any] | None) -> None:
+    """Refuses another unit, number of its rows or relation than those of the charged fit.
+
+    An older Discreet stored none of them, so of its fits `max_rows` of a dataset's unit is compared with nothing: the
+    ledger has it only inside a hash of all metadata.
+    """
+    if stored is None:
+        return
+    own = protected_json(fit.plan.subject)
+    wrong = [name for name in own if stored.get(name) != own[name]]
+    if wrong:
+        charged = ", ".join(f"{name} = {stored.get(name)}" for name in wrong)
+        raise _wrong("The ledger protects others than the file says.", f"The charged fit had {charged}.")
 
 
 def _is_at_price(fit: Fit, stored: Price | None) -> bool:

@@ -22,7 +22,7 @@ from discreet.engine.passes import kernel_pass
 from discreet.kernel.contract import kernel_of
 from discreet.kernel.encode import Feature
 from discreet.kernel.leaves import MOST_DEPTH as MOST_GIVEN_DEPTH
-from discreet.kernel.leaves import Trees
+from discreet.kernel.leaves import Trees, require_sides
 from discreet.learn.learner import PricedPlan, Released, facts_of
 from discreet.learn.price import Price
 from discreet.learn.steps import Steps
@@ -111,7 +111,9 @@ def leaves_public(subject: Subject, bins: int, tests: Ints, sides: Ints) -> dict
     """The parameters of the kernel `leaves`; sides are widened to the cells of the widest feature."""
     described = [feature.described_cells(bins) for feature in subject.features]
     widest = 1 + max(feature.cells(bins) for feature in subject.features)
-    wide = np.pad(sides, ((0, 0), (0, 0), (0, widest - sides.shape[2])))
+    require_sides((*tests.shape, widest))
+    narrow = np.clip(sides, -1, 2).astype(np.uint8)  # what is neither 0 nor 1 stays neither, and is refused
+    wide = np.pad(narrow, ((0, 0), (0, 0), (0, widest - sides.shape[2])))
     target = subject.target.described_cells(0)
     return {"features": described, "target": target, "tests": tests, "sides": wide, "rows": subject.max_rows}
 

@@ -11,44 +11,46 @@ Equal facts plant equal trees, on every machine and in every later version, so a
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from discreet.kernel.encode import Feature
 from discreet.ndarrays import Ints
-from discreet.noise.public import words_of
+from discreet.noise.public import SeededWords
 
 IN_A_ROW = 3  # tests of one feature
 
 
 def planted_tests(
     seed: str, trees: int, depth: int, features: Sequence[Feature], ordered: Sequence[bool]
-) -> tuple[Ints, Ints]:
+) -> tuple[Ints, Any]:
     """The features that each tree asks, tree × test, and the sides of their cells, tree × test × cell."""
-    asked = _feature_order(seed, trees, depth, len(features))
-    sides = np.zeros((trees, depth, 1 + max(feature.cells for feature in features)), dtype=np.int64)
+    words = SeededWords(seed)
+    asked = _feature_order(words, trees, depth, len(features))
+    sides = np.zeros((trees, depth, 1 + max(feature.cells for feature in features)), dtype=np.uint8)
     for tree, tests in enumerate(asked):
         for feature in sorted(set(tests.tolist())):
             (places,) = np.nonzero(tests == feature)
             draw = _cuts if ordered[feature] else _subsets
             cells = features[feature].cells
-            sides[tree, places, : cells + 1] = draw(f"{seed} sides {tree} {feature}", len(places), cells)
+            sides[tree, places, : cells + 1] = draw(words, f" sides {tree} {feature}", len(places), cells)
     return asked, sides
 
 
-def _feature_order(seed: str, trees: int, depth: int, features: int) -> Ints:
+def _feature_order(words: SeededWords, trees: int, depth: int, features: int) -> Ints:
     """Which feature each test asks: a round of all features serves as many trees as it has features for."""
     width = min(max(-(-depth // IN_A_ROW), 1), features)
     a_round = features // width
-    rounds = [np.argsort(words_of(f"{seed} round {count}", features)) for count in range(-(-trees // a_round))]
+    rounds = [np.argsort(words(f" round {count}", features)) for count in range(-(-trees // a_round))]
     chosen = np.concatenate([order[: a_round * width].reshape(a_round, width) for order in rounds])[:trees]
     in_a_row = max(IN_A_ROW, -(-depth // width))
     return np.repeat(chosen, in_a_row, axis=1)[:, :depth].astype(np.int64)
 
 
-def _cuts(seed: str, tests: int, cells: int) -> Ints:
+def _cuts(seeded: SeededWords, name: str, tests: int, cells: int) -> Ints:
     """Sides of an ordered feature: 1 from a cut on."""
-    words, sides = words_of(seed, cells + tests), np.zeros((tests, cells + 1), dtype=np.int64)
+    words, sides = seeded(name, cells + tests), np.zeros((tests, cells + 1), dtype=np.int64)
     places = 1 + np.argsort(words[: cells - 1])  # no cell is cut off where there is but one
     for test in range(tests):
         sides[test, :cells] = np.arange(cells) >= (places[test % len(places)] if len(places) else cells)
@@ -56,12 +58,13 @@ def _cuts(seed: str, tests: int, cells: int) -> Ints:
     return sides
 
 
-def _subsets(seed: str, tests: int, cells: int) -> Ints:
+def _subsets(seeded: SeededWords, name: str, tests: int, cells: int) -> Ints:
     """Sides of a category: 1 for one value, or for a set of values."""
     sides = np.zeros((tests, cells + 1), dtype=np.int64)
     for test in range(tests):
-        coin, size, empty, *order = words_of(f"{seed} {test}", cells + 3)
+        words = seeded(f"{name} {test}", cells + 3)
+        coin, size, empty = words[:3]
         chosen = 1 if coin & np.uint64(1) else 1 + int(size) % max(cells - 1, 1)
-        sides[test, np.argsort(order)[:chosen]] = 1
+        sides[test, np.argsort(words[3:])[:chosen]] = 1
         sides[test, cells] = empty & np.uint64(1)
     return sides
