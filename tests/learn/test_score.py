@@ -14,7 +14,7 @@ from sklearn.metrics import accuracy_score, log_loss, r2_score, roc_auc_score
 import discreet as dp
 from discreet.errors import BadValue, EngineFailed
 from discreet.learn.heldout import auc, metrics
-from discreet.learn.heldout.interval import count_estimate, share_estimate, width_factor
+from discreet.learn.heldout.interval import Law, count_estimate, share_estimate, width_factor
 from discreet.learn.heldout.trial import Scored, trial_of
 from discreet.learn.heldout.trial_gate import digest
 from discreet.learn.price import parse_price
@@ -142,7 +142,7 @@ def test_a_model_with_probabilities_in_a_narrow_range_keeps_its_order(tmp_path, 
     probability = Narrow().scores(subject.encoded({name: columns[name] for name in FEATURES}))[:, 1]
     between, target = auc.edges_of(fit, 1, auc.BINS), columns["sick"] == "yes"
     counts = auc.histogram(target, probability, between)
-    binned = auc.auc_estimate(counts, variance=0.0, level=LEVEL, is_population=False).value
+    binned = auc.auc_estimate(counts, Law(0.0, 0.0, LEVEL)).value
     assert binned == pytest.approx(roc_auc_score(target, probability), abs=0.005)
     assert len(between) == auc.BINS - 1
     assert np.array_equal(between, auc.edges_of(fit, 1, auc.BINS))
@@ -187,7 +187,7 @@ def test_binning_loses_less_than_a_thousandth():
         probability = 1 / (1 + np.exp(-line))
         target = rng.random(len(line)) < probability
         counts = auc.histogram(target, probability, auc.edges(probability[:4000], auc.BINS))
-        binned = auc.auc_estimate(counts, variance=0.0, level=LEVEL, is_population=False).value
+        binned = auc.auc_estimate(counts, Law(0.0, 0.0, LEVEL)).value
         assert binned == pytest.approx(roc_auc_score(target, probability), abs=0.001)
 
 
@@ -357,10 +357,10 @@ def test_intervals_of_areas_hold(bins, size, scale, share):
     probability = 1 / (1 + np.exp(-line))
     counts = auc.histogram(rng.random(size) < probability, probability, auc.edges(probability, bins))
     variance = DiscreteLaplace(Fraction(scale)).variance
-    exact = auc.auc_estimate(counts, variance=0.0, level=LEVEL, is_population=False).value
+    exact = auc.auc_estimate(counts, Law(0.0, 0.0, LEVEL)).value
     hits = 0
     for drawn in noise(scale, (RUNS, 2 * bins), rng):
-        estimate = auc.auc_estimate(counts + drawn, variance=variance, level=LEVEL, is_population=False)
+        estimate = auc.auc_estimate(counts + drawn, Law(scale, variance, LEVEL))
         hits += estimate.low <= exact <= estimate.high
     assert hits >= LEAST
 
@@ -383,10 +383,9 @@ def test_intervals_of_exact_scores_hold_whatever_the_order_within_bins_is(bins, 
     counts, variance = auc.histogram(target, probability, edges), DiscreteLaplace(Fraction(scale)).variance
     furthest = roc_auc_score(target, ordered_within_bins(probability, target, edges, turned))
     plain, hits, plain_hits = roc_auc_score(target, probability), 0, 0
+    metric, law = metrics.Auc(1, tuple(edges.tolist())), Law(scale, variance, LEVEL)
     for drawn in noise(scale, (RUNS, 2 * bins), rng):
-        own = auc.auc_estimate(
-            counts + drawn, variance=variance, level=LEVEL, is_population=False, of_exact_scores=True
-        )
+        own = metric.exact_scores(counts + drawn, law)
         hits += own.low <= furthest <= own.high
         plain_hits += own.low <= plain <= own.high
     assert hits >= LEAST
@@ -400,12 +399,10 @@ def test_the_interval_of_binned_scores_alone_would_miss_the_order_within_bins():
     target, edges = rng.random(20_000) < probability, auc.edges(probability, 96)
     counts = auc.histogram(target, probability, edges)
     furthest = roc_auc_score(target, ordered_within_bins(probability, target, edges, False))
-    ends = [
-        auc.auc_estimate(counts, variance=2.0, level=LEVEL, is_population=False, of_exact_scores=is_exact)
-        for is_exact in (False, True)
-    ]
-    assert ends[0].high < furthest <= ends[1].high
-    assert ends[0].value == ends[1].value
+    metric, law = metrics.Auc(1, tuple(edges.tolist())), Law(1.0, 2.0, LEVEL)
+    binned, exact = metric.estimate(counts, law), metric.exact_scores(counts, law)
+    assert binned.high < furthest <= exact.high
+    assert binned.value == exact.value
 
 
 def test_a_score_tells_the_interval_of_exact_scores(fitted):

@@ -11,12 +11,10 @@ makes it larger on average.
 Proof page: docs/proofs/learn/heldout/score.md.
 """
 
-from fractions import Fraction
-
 import numpy as np
 
 from discreet.learn.fit import Fit
-from discreet.learn.heldout.interval import Estimate, estimate_of, hull, width_factor
+from discreet.learn.heldout.interval import Estimate, Law, estimate_of, hull, width_factor
 from discreet.learn.input.column import ModelColumn
 from discreet.ndarrays import Bools, Floats, Ints
 from discreet.noise.public import words_of
@@ -82,19 +80,11 @@ def histogram(is_class: Bools, probability: Floats, between: Floats) -> Ints:
     return np.bincount(is_class.astype(np.int64) * bins + places, minlength=2 * bins).astype(np.int64)
 
 
-def auc_estimate(
-    noisy: Ints,
-    *,
-    variance: float,
-    level: Fraction,
-    is_population: bool,
-    rows: int = 1,
-    of_exact_scores: bool = False,
-) -> Estimate:
-    """The area that the noisy counts give, and those that are possible: of binned scores, or of exact ones.
+def auc_estimate(noisy: Ints, law: Law, unordered: float = 0.0) -> Estimate:
+    """The area that the noisy counts give, and those that are possible if so many pairs may be in either order.
 
-    Two persons of one bin count as equal, and by their exact scores either may be above: so the area of exact scores
-    lies within half of such pairs, of which there are at most about as many as the noisy counts say.
+    Two persons of one bin count as equal.  By their exact scores either may be above, so the area of exact scores lies
+    within half of such pairs.
 
     Noise is whole: where there is hardly any, one step of one count is more than its spread, so half of the most that
     such a step moves is added.
@@ -110,8 +100,7 @@ def auc_estimate(
         -2 * (total_rest * below.sum() + total_own * above.sum()),
         len(own) * (total_rest**2 + total_own**2),
     )
-    within = _most_pairs_within(rest, own, variance, level) if of_exact_scores else 0.0
-    drawn = rows * pairs**2 / max(min(total_rest, total_own), 1.0) if is_population else 0.0
+    drawn = law.rows * pairs**2 / max(min(total_rest, total_own), 1.0) if law.is_population else 0.0
 
     def step(areas: Floats) -> Floats:
         ends = ((below[0], below[-1], total_rest), (above[0], above[-1], total_own))
@@ -120,8 +109,9 @@ def auc_estimate(
 
     def accepts(areas: Floats) -> Bools:
         noise = squares[0] + areas * squares[1] + areas**2 * squares[2]  # |K y − θN₀|² + |Kᵀx − θN₁|²
-        spread = np.sqrt(np.maximum(variance * noise + drawn * areas * (1 - areas), 0.0))
-        accepted: Bools = np.abs(wins - areas * pairs) <= width_factor(level) * spread + (step(areas) + within) / 2
+        spread = np.sqrt(np.maximum(law.variance * noise + drawn * areas * (1 - areas), 0.0))
+        furthest = width_factor(law.level) * spread + (step(areas) + unordered) / 2
+        accepted: Bools = np.abs(wins - areas * pairs) <= furthest
         return accepted
 
     if total_rest <= 0 or total_own <= 0:
@@ -130,9 +120,10 @@ def auc_estimate(
     return estimate_of(value, *hull(accepts, value))
 
 
-def _most_pairs_within(rest: Floats, own: Floats, variance: float, level: Fraction) -> float:
+def most_pairs_within(noisy: Ints, law: Law) -> float:
     """At most how many pairs of both classes lie in one bin: Σ x·y of noisy counts, which is right on average, and as
     many of its standard deviations as the level asks for, whose square taken from noisy counts is larger on average."""
-    spread = np.sqrt(variance * (rest @ rest + own @ own))
-    step = float(np.abs([rest, own]).max()) / 2  # noise is whole, as above
-    return max(float(rest @ own + width_factor(level) * spread) + step, 0.0)
+    rest, own = np.split(noisy.astype(np.float64), 2)
+    spread = np.sqrt(law.variance * (rest @ rest + own @ own))
+    step = float(np.abs(noisy).max()) / 2  # noise is whole, as above
+    return max(float(rest @ own + width_factor(law.level) * spread) + step, 0.0)

@@ -9,7 +9,8 @@ from discreet.engine.protocol import Progress
 from discreet.errors import bad
 from discreet.learn.heldout.auc import BINS, RULE
 from discreet.learn.heldout.interval import Estimate, outward
-from discreet.learn.heldout.metrics import NAMES, Auc, Metric, RSquared, metric_of
+from discreet.learn.heldout.metrics import NAMES, Auc, Metric, metric_of
+from discreet.learn.heldout.r_squared import RSquared
 from discreet.learn.heldout.trial_gate import Measured
 from discreet.learn.heldout.trial_plan import POPULATION, Outcome, TrialOptions, TrialPlan
 from discreet.learn.heldout.trial_quote import (

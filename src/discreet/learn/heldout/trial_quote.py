@@ -11,7 +11,8 @@ from typing import Any
 
 from discreet import amounts
 from discreet.learn.heldout.interval import Law, upward
-from discreet.learn.heldout.metrics import NAMES, RSquared
+from discreet.learn.heldout.metrics import NAMES
+from discreet.learn.heldout.r_squared import RSquared
 from discreet.learn.heldout.trial_gate import mechanism_of
 from discreet.learn.heldout.trial_plan import TrialPlan
 from discreet.learn.task import LearnQuote
