@@ -2,7 +2,8 @@
 hospital stays of persons with diabetes, a linear table and an invented one.
 
 Real ones are read from the folder `DISCREET_DATA`.  Lists of values are those of the whole public files, test rows
-included, and bounds are typed here with the whole files in view; every method is given the same.
+included, and bounds are typed here with the whole files in view; every method is given the same,
+but DP-EBM, which takes no lists of values.
 """
 
 from collections.abc import Mapping
@@ -95,11 +96,9 @@ class Rows:
         return np.asarray(self.target == self.classes[-1])
 
     def codes(self) -> Floats:
-        """A number for each cell: numbers within their bounds, the places of values."""
+        """A number for each cell: numbers scaled to 0 … 1 as in `matrix`, the places of values."""
         columns = [
-            np.clip(column.astype(np.float64), *self.bounds[name])
-            if name in self.bounds
-            else _places(column, self.values[name]).astype(np.float64)
+            self._scaled(name, column) if name in self.bounds else _places(column, self.values[name]).astype(np.float64)
             for name, column in self.columns.items()
         ]
         return np.column_stack(columns)

@@ -58,7 +58,7 @@ def scores(
 
 
 def _tables(train: Rows, test: Rows) -> dict[str, Any]:
-    ends = [(0, len(train.values[name]) - 1) if name in train.values else train.bounds[name] for name in train.columns]
+    ends = [(0, len(train.values[name]) - 1) if name in train.values else (0, 1) for name in train.columns]
     return {
         "train_matrix": train.matrix(),
         "test_matrix": test.matrix(),

@@ -95,7 +95,7 @@ class Dataset:
     def score(self, model: Any, *, metric: str, epsilon: Any, **options: Any) -> "Score":
         """How well a fitted model predicts all persons: accuracy, auc, log_loss or r2, charged once.
 
-        Persons it was trained on are among them, which the result says; `split` holds some out.
+        The result says whether the model may have been trained on them; `split` holds some out.
         """
         from discreet.learn.heldout.score import score
 

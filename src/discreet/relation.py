@@ -20,6 +20,11 @@ class Relation(StrEnum):
     ADD_REMOVE = "add-remove"  # the unit is there or not; the number of units is private
     REPLACE_ONE = "replace-one"  # the unit's value is another one; the number of units is public
 
+    @property
+    def changes(self) -> int:
+        """How often a unit's amount is taken away or added: under replace-one its own is, and another's."""
+        return 1 if self is Relation.ADD_REMOVE else 2
+
 
 def relation(value: Any) -> Relation:
     """The relation of that name."""

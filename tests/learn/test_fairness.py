@@ -62,7 +62,7 @@ def test_results_are_words_json_and_pictures(fitted):
     people, model, _ = fitted
     result = people.fairness(model, by="sex", epsilon="0.5")
     assert "Of 100 units with yes" in str(result)  # the key is called id, which is no word for persons
-    assert "trained on units among these" in str(result)
+    assert "trained on units of this table" in str(result)
     assert result.to_json()["groups"][0]["group"] == "f"
     assert len(result.plot().axes) == 1
     assert people.fairness(model, by="sex", epsilon="0.5", of="population").is_replayed

@@ -231,6 +231,17 @@ def test_replace_one_needs_little_more_than_twice_the_noise():
     assert 2 < ratio < 2.01
 
 
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+@pytest.mark.parametrize(("rows", "epsilon"), [(1, 1), (1, 10), (10, 5), (100, 15)])
+def test_the_rule_of_the_ridge_leaves_four_fifths_of_epsilon(loss, rows, epsilon):
+    units = np.repeat(np.arange(3), rows)
+    x, y = np.linspace(0, 1, len(units))[:, None], units % 2
+    subject, _ = subject_of_arrays(columns_of(x), y, units, ArrayFacts(bounds=(0, 1), classes=[0, 1], max_rows=rows))
+    own = LinearLearner(loss, "objective").plan(subject, parse_price(epsilon)).mechanism
+    spent = shift(own.loss, own.spec.norm, own.ridge, Fraction(epsilon), subject.limit, rows)
+    assert spent <= Fraction(epsilon) * Fraction(2001, 10_000)
+
+
 # --- the mechanism ---------------------------------------------------------------------------------------------------
 
 

@@ -290,6 +290,15 @@ def test_an_empty_table_gives_weights_too():
         assert fit.released["weights"].shape == (4,)
 
 
+def test_units_are_counted_and_not_their_rows():
+    units = np.repeat(np.arange(500), 3)
+    x, y = np.linspace(0, 1, len(units))[:, None], units % 2
+    facts = ArrayFacts(bounds=(0, 1), classes=[0, 1], max_rows=3)
+    subject, view = subject_of_arrays(columns_of(x), y, units, facts)
+    fit = fit_arrays(LinearLearner(solver="output"), subject, parse_price(10**4), view)
+    assert 499 <= fit.released["rows"][0] <= 501
+
+
 def test_replace_one_needs_a_public_number_of_rows():
     (subject, view), _, _ = people(100, "replace-one")
     with pytest.raises(BadValue, match="rows must be given under replace-one"):

@@ -252,7 +252,21 @@ def test_a_model_knows_its_part(tmp_path):
         assert 250 < totals[0] < 350
         assert "not trained" in str(test.score(model, metric="accuracy", epsilon=1))
         for part, fitted in ((train, model), (test, whole), (people, model)):
-            assert "trained on units among these" in str(part.score(fitted, metric="accuracy", epsilon=1))
+            assert "trained on units of this table" in str(part.score(fitted, metric="accuracy", epsilon=1))
+
+
+def test_a_table_that_is_declared_alike_knows_nothing_of_a_model(tmp_path):
+    """Another key divides the same persons otherwise, and the same names may stand for other persons."""
+    parts = []
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+        with dp.open(write(tmp_path / name, rows_of(400, 13)), second_ledger="Two folders of a test.") as people:
+            train, test = people.split(test="0.25")
+            task = train.learn(dp.learn.NaiveBayes(), target="sick", features=["age", "sex"])
+            parts.append(task.fit(epsilon=100))
+            told = str(test.score(parts[0], metric="accuracy", epsilon=1))
+            assert ("not trained on these" in told) is (name == "here")
+            assert ("is not known here" in told) is (name == "there")
 
 
 @pytest.mark.parametrize("test", [0, 1, "-0.1", "1/3", "0.12345678", "a", None])

@@ -207,6 +207,11 @@ class Risk:
         return np.concatenate(sums)
 
 
+def whole_weights(weights: Floats) -> Ints:
+    """Weights as parameters have them: whole steps, within the furthest that is taken."""
+    return np.rint(np.clip(weights, -FURTHEST_WEIGHT, FURTHEST_WEIGHT) * WEIGHT).astype(np.int64)
+
+
 def _furthest(loss: Loss, encoding: Encoding) -> int:
     """How far one row moves any number, in steps."""
     return loss.steepest * min(encoding.norm, encoding.largest)

@@ -22,16 +22,15 @@ import numpy as np
 
 from discreet.errors import bad
 from discreet.kernel.encode import UNIT, root_up
-from discreet.kernel.risk import FURTHEST_WEIGHT, SLOPE, WEIGHT
-from discreet.learn.counts.naive_bayes import ShapeModel
+from discreet.kernel.risk import SLOPE, WEIGHT, whole_weights
 from discreet.learn.counts.rates import Rates
+from discreet.learn.counts.shape_model import ShapeModel
 from discreet.learn.counts.tables import Tables, tables_of
 from discreet.learn.learner import PricedPlan, Released
 from discreet.learn.price import Price
 from discreet.learn.steps import Steps, require_sum
 from discreet.learn.subject import Subject, require_classes
 from discreet.ndarrays import Floats, Ints
-from discreet.relation import Relation
 
 SHARES = (Fraction(60, 100), Fraction(15, 100), Fraction(25, 100))
 PASSES = 4
@@ -151,16 +150,15 @@ class AdditivePlan(PricedPlan):
             path.append((shapes, constants))
         late = path[PASSES // 2 :]
         means = [np.mean([shapes[place] for shapes, _ in late], axis=0) for place in range(len(home))]
-        cells = _whole(np.concatenate(means, axis=1).ravel())
-        return cells, _whole(np.mean([constants for _, constants in late], axis=0))
+        cells = whole_weights(np.concatenate(means, axis=1).ravel())
+        return cells, whole_weights(np.mean([constants for _, constants in late], axis=0))
 
     def _deviation(self, norm: float, share: Fraction) -> float:
         """The standard deviation of each number of a pass, in units of a residual's 1; ridges follow from it.
 
         Under replace-one it is doubled: a unit takes its own away and brings another's.
         """
-        doubled = 1 if self.subject.schema.relation is Relation.ADD_REMOVE else 2
-        return doubled * norm / (self.price.mu * sqrt(float(share)))
+        return self.subject.schema.relation.changes * norm / (self.price.mu * sqrt(float(share)))
 
     def _public(
         self, weights: Floats, *, norm: int | None, tables: list[Floats] | None = None, offset: Floats | None = None
@@ -173,11 +171,11 @@ class AdditivePlan(PricedPlan):
             "loss": "logistic" if self.is_binary else "softmax",
             "features": features,
             "target": self.subject.target.described_cells(0),
-            "weights": _whole(weights),
+            "weights": whole_weights(weights),
             "rows": self.subject.max_rows,
             "norm": Fraction(norm) if norm is not None else root_up(len(features)),
         }
-        return public if offset is None else public | {"intercept": 0, "offset": _whole(offset)}
+        return public if offset is None else public | {"intercept": 0, "offset": whole_weights(offset)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,8 +225,3 @@ class _Start:
 def _centred(lines: Floats, mass: Floats) -> Floats:
     centred: Floats = lines - (lines * mass).sum(axis=1, keepdims=True)
     return centred
-
-
-def _whole(weights: Floats) -> Ints:
-    """Weights in the steps of a pass."""
-    return np.rint(np.clip(weights, -FURTHEST_WEIGHT, FURTHEST_WEIGHT) * WEIGHT).astype(np.int64)

@@ -23,10 +23,10 @@ from discreet.engine.passes import kernel_pass
 from discreet.kernel.class_moments import scaled_steps
 from discreet.kernel.contract import kernel_of
 from discreet.kernel.encode import UNIT, Feature
-from discreet.learn.counts.naive_bayes import softmax
 from discreet.learn.counts.rates import rates_of
 from discreet.learn.learner import PricedPlan, Released
 from discreet.learn.price import Price
+from discreet.learn.probabilities import softmax
 from discreet.learn.steps import Steps
 from discreet.learn.subject import Subject, require_classes
 from discreet.mechanism.additive import Additive

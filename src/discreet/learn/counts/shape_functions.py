@@ -3,7 +3,7 @@
 from typing import Any
 
 from discreet.errors import bad
-from discreet.learn.counts.naive_bayes import ShapeModel
+from discreet.learn.counts.shape_model import ShapeModel
 from discreet.learn.fit import Fit
 from discreet.plot.shapes import Shape, shapes_picture
 

@@ -52,6 +52,7 @@ class Trial:
     max_rows: int = 1
     where: Expr | None = None
     by: ModelColumn | None = None
+    is_of_table: bool = False  # the ledger of the table holds the charge of the model
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -116,12 +117,14 @@ class Trial:
         subject, units = self.fit.plan.subject, unit_plural(self.schema)
         if self.fit.privacy.covers == INVENTED:
             return "The model is of a REHEARSAL: it was trained on invented rows."
-        if not _is_same_table(subject.schema, self.schema):
-            where = "another table or on arrays"
-            return f"The model was trained on {where}; whether these {units} were in it is not known here."
+        if not self.is_of_table:
+            return (
+                f"The model was not charged to this ledger: whether it was trained on these {units} is not known here."
+            )
         if are_apart(subject.where, self.where):
             return f"The model was not trained on these {units}."
-        return f"The model was trained on {units} among these, so it looks better here than on others."
+        better = "so it may look better here than on others"
+        return f"The model was trained on {units} of this table, maybe on these, {better}."
 
 
 def unit_plural(schema: Schema) -> str:
@@ -132,12 +135,6 @@ def unit_plural(schema: Schema) -> str:
     if word.endswith(("s", "x", "ch", "sh")):
         return f"{word}es"
     return f"{word[:-1]}ies" if word.endswith("y") and word[-2] not in "aeiou" else f"{word}s"
-
-
-def _is_same_table(model: Schema, table: Schema) -> bool:
-    """Whether a model's schema is the table's, or what a file keeps of it: the columns that the model uses."""
-    named = (model.name, model.unit, model.relation) == (table.name, table.unit, table.relation)
-    return named and all(column in table.columns for column in model.columns)
 
 
 def _translated(cells: Any, own: ModelColumn, theirs: ModelColumn) -> Any:

@@ -1,7 +1,7 @@
 """What scores and rates of groups share: their options, the plan that is quoted or charged, and what a result says."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from discreet.engine.protocol import Progress
@@ -9,6 +9,7 @@ from discreet.errors import BadValue, bad
 from discreet.learn.heldout.interval import Law
 from discreet.learn.heldout.trial import Trial, trial_of, unit_plural
 from discreet.learn.heldout.trial_gate import Counted, Measured, measure
+from discreet.learn.privacy import WHOLE
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.query.explain import unit
 from discreet.query.nodes import Expr
@@ -56,7 +57,10 @@ class TrialOptions:
         """The trial of a model on that table, for the groups of a column where one is named."""
         if self.of not in _ABOUT:
             raise bad("of", "must be persons or population", self.of, "Name one of these.")
-        return trial_of(table.schema, model, target=self.target, max_rows=self.max_rows, where=self.where, by=by)
+        trial = trial_of(table.schema, model, target=self.target, max_rows=self.max_rows, where=self.where, by=by)
+        promise = trial.fit.privacy
+        is_charged_here = table.ledger.entry_of(promise.receipt) is not None
+        return replace(trial, is_of_table=promise.covers == WHOLE and is_charged_here)
 
 
 @dataclass(frozen=True, eq=False)

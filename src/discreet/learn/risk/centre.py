@@ -1,8 +1,9 @@
-"""The first stage of a descent: one noisy sum that gives the number of rows and a centre of the features.
+"""The first stage of a descent: one noisy sum that gives the number n of units and a centre of the features.
 
     (w·n, Σ x)   over rows clipped to the norm √(2K), w = √K
 
-The number of rows is estimated from the first column and from the cells of every category, which add up to it.
+Rows of a unit weigh 1 together.  n is the sum of the first column alone: the cells of a category add up to it only
+where none is empty.
 """
 
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from discreet.kernel.risk import SLOPE
 from discreet.learn.price import Price
 from discreet.learn.risk.design_columns import DesignColumns
 from discreet.learn.steps import Steps
-from discreet.ndarrays import Floats, Ints
+from discreet.ndarrays import Ints
 
 CENTRE_SHARE = Fraction(5, 100)  # of 1/σ²
 _HEAVIEST = 15.0
@@ -25,7 +26,7 @@ _HEAVIEST = 15.0
 
 @dataclass(frozen=True, eq=False)
 class Centre:
-    """The noisy number of rows, raised by the standard deviation of its noise, and what is taken off each column."""
+    """The noisy number of units, raised by the standard deviation of its noise, and what is taken off each column."""
 
     rows: float
     steps: Ints
@@ -47,8 +48,13 @@ def centre_public(columns: DesignColumns) -> dict[str, Any]:
 def centre_of(columns: DesignColumns, price: Price, steps: Steps) -> Centre:
     """The centre that one step releases: of a number its mean, of a category the shares of its values."""
     sums = steps.sum("centre", "risk", centre_public(columns), CENTRE_SHARE) / (UNIT * SLOPE)
-    noise = columns.moves * sqrt(2 * len(columns.subject.features)) / (price.mu * sqrt(float(CENTRE_SHARE)))
-    rows, deviation = _rows(columns, sums, noise)
+    noise = (
+        columns.subject.schema.relation.changes
+        * sqrt(2 * len(columns.subject.features))
+        / (price.mu * sqrt(float(CENTRE_SHARE)))
+    )
+    deviation = noise / _count_weight(columns)
+    rows = max(float(sums[0]) / _count_weight(columns), deviation)
     centre = np.zeros(columns.width)
     for span in columns.spans:
         if span.feature.is_number:
@@ -57,18 +63,6 @@ def centre_of(columns: DesignColumns, price: Price, steps: Steps) -> Centre:
             masses = np.maximum(sums[span.places], 0.0) + noise / sqrt(span.size)
             centre[span.places] = masses / masses.sum()
     return Centre(rows + deviation, np.rint(centre * UNIT).astype(np.int64))
-
-
-def _rows(columns: DesignColumns, sums: Floats, noise: float) -> tuple[float, float]:
-    """The noisy number of rows and its standard deviation."""
-    weight = _count_weight(columns)
-    estimates, weights = [sums[0] / weight], [weight**2]
-    for span in columns.spans:
-        if not span.feature.is_number:
-            estimates.append(sums[span.places].sum())
-            weights.append(1 / span.size)
-    deviation = noise / sqrt(sum(weights))
-    return max(float(np.dot(estimates, weights)) / sum(weights), deviation), deviation
 
 
 def _count_weight(columns: DesignColumns) -> float:

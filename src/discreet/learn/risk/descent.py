@@ -1,14 +1,15 @@
 """Linear models by noisy descent: full passes over centred rows, few of them, with momentum.
 
-    0 centre    (√K·n, Σx) with Gaussian noise, for 5 % of 1/σ²: the number of rows, and a centre m of the features
+    0 centre    (√K·n, Σx) with Gaussian noise, for 5 % of 1/σ²: the number n of units, and a centre m of the features
     1 descent   T gradients of the risk over rows x − m, each clipped to a norm C
 
-Taking off a centre shortens rows and removes the one large eigenvalue of their covariance, so 30 passes do what 150 do
-without it.  How many passes there are and how they go is the `course`.  The model is the mean of the last half of the
+Taking off a centre shortens rows and removes the one large eigenvalue of their covariance, so few passes are enough.
+How many passes there are and how they go is the `course`.  The model is the mean of the last half of the
 weights.  Descent stops where signal and noise are level, which is the ridge.
 
-With little noise (κ > 5000·√(K + 1)) a regression measures second moments of rows x − m in place of gradients,
-unclipped unless a norm was given: one pass, and least squares in the limit (`second_moments`).
+With little noise (κ > 5000·√(K + 1)), at most 256 columns and solver="auto" a regression measures second moments of
+rows x − m in place of gradients, unclipped unless a norm was given: one pass, and least squares in the limit
+(`second_moments`).
 
 All noise is Gaussian; the course and the choice follow from released numbers, and whatever they are, the passes share
 what stage 0 left.  Song, Chaudhuri & Sarwate (2013) for noisy gradients; proof page:
@@ -29,12 +30,12 @@ from discreet.errors import BadValue
 from discreet.kernel.contract import kernel_of
 from discreet.kernel.encode import UNIT
 from discreet.kernel.gram import DIAGONAL
-from discreet.kernel.risk import SLOPE, WEIGHT
+from discreet.kernel.risk import SLOPE, WEIGHT, whole_weights
 from discreet.learn.learner import PricedPlan, Released
 from discreet.learn.risk.centre import CENTRE_SHARE, Centre, centre_of, centre_public
 from discreet.learn.risk.course import FEW_PASSES, Limits, Rule, default_norm, slope_bound
 from discreet.learn.risk.design_columns import DesignColumns
-from discreet.learn.risk.linear_model import LinearModel, whole_weights
+from discreet.learn.risk.linear_model import LinearModel
 from discreet.learn.risk.second_moments import balance_of, filtered_weights, moments_of
 from discreet.learn.steps import Steps, require_sum
 from discreet.ndarrays import Floats, Ints
@@ -50,7 +51,7 @@ class DescentPlan(PricedPlan):
     loss: str
     norm: Fraction | None = None
     passes: int = PASSES
-    rows: int | None = None  # the public number of rows, where it is one
+    rows: int | None = None  # the number of units that count, where it is public
     class_weight: tuple[float, ...] | None = None
     may_solve: bool = False  # by second moments, where noise is small
 
@@ -68,7 +69,7 @@ class DescentPlan(PricedPlan):
     @cached_property
     def rule(self) -> Rule:
         """How the course follows from released numbers."""
-        noise = self.columns.moves / (self.price.mu * sqrt(float(1 - CENTRE_SHARE)))
+        noise = self.subject.schema.relation.changes / (self.price.mu * sqrt(float(1 - CENTRE_SHARE)))
         return Rule(self.columns, noise, default_norm(self.subject) if self.norm is None else self.norm)
 
     @cached_property
@@ -104,10 +105,11 @@ class DescentPlan(PricedPlan):
         """As `Plan.mechanisms`."""
         first, last = float(self.rule.first_norm), float(self.limits.norm)
         norms = f"{first:.3g}" if first == last else f"{first:.3g} to {last:.3g}"
-        noise = f"Gaussian noise of standard deviation {self.rule.noise:.3g}·norm·√passes"
-        passes = f"descent by at most {self.passes} gradients over rows of norm {norms}, with {noise}"
+        noise = f"Gaussian noise of standard deviation {self.rule.noise:.3g}·norm·slope·√passes"
+        slopes = f"slopes within ± {float(self.limits.slope):.3g}"
+        passes = f"descent by at most {self.passes} gradients over rows of norm {norms}, {slopes}, with {noise}"
         moments = ", or where noise is small second moments of rows and target with Gaussian noise"
-        totals = "the number of rows and the sum of each feature, with Gaussian noise"
+        totals = "the number of units and the sum of each feature, with Gaussian noise"
         return totals, passes + (moments if self.has_moments else "")
 
     def fit(self, steps: Steps) -> Released:

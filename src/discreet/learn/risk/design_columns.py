@@ -12,7 +12,6 @@ from discreet.kernel.encode import UNIT, root_up
 from discreet.learn.input.column import ModelColumn
 from discreet.learn.subject import Subject
 from discreet.ndarrays import Ints
-from discreet.relation import Relation
 
 
 @dataclass(frozen=True)
@@ -62,11 +61,6 @@ class DesignColumns:
     def lines(self) -> int:
         """How many weights a column has."""
         return len(self.subject.classes) if self.loss == "softmax" else 1
-
-    @property
-    def moves(self) -> int:
-        """How many rows of a unit count on the two sides: under replace-one its own and another's."""
-        return 1 if self.subject.schema.relation is Relation.ADD_REMOVE else 2
 
     @property
     def furthest_centre(self) -> Ints:

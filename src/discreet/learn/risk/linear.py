@@ -136,7 +136,8 @@ def _descent(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
         fix = "Only binary classification is supported: use LogisticRegression for more classes."
         raise bad("loss", "must be logistic for more than two classes", learner.loss, fix)
     if learner.alpha is not None:
-        fix = "Leave it out; for two classes or a number, leave out the solver."
+        is_auto = learner.solver == "auto"
+        fix = "Leave it out." if is_auto else "Leave it out; for two classes or a number, leave out the solver."
         raise bad("alpha", "must be left out for descent, whose ridge is where it stops", learner.alpha, fix)
     loss = "softmax" if learner.loss == "logistic" and len(subject.classes) > 2 else learner.loss
     norm = None if learner.norm is None else amounts.positive(learner.norm, "norm")

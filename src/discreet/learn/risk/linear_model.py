@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from discreet.kernel.encode import UNIT, Design, Encoding
-from discreet.kernel.risk import FURTHEST_WEIGHT, WEIGHT
+from discreet.kernel.risk import WEIGHT, whole_weights
 from discreet.kernel.rows import UnitRows
-from discreet.learn.counts.naive_bayes import softmax
+from discreet.learn.probabilities import softmax
 from discreet.learn.subject import Subject
 from discreet.ndarrays import Floats, Ints
 
@@ -40,8 +40,3 @@ class LinearModel:
     def parameters(self) -> dict[str, Any]:
         """As `Model.parameters`."""
         return {"weights": self.lines.tolist(), "centre": (self.described["centre"] / UNIT).tolist()}
-
-
-def whole_weights(weights: Floats) -> Ints:
-    """Weights in steps, within the furthest that a kernel takes."""
-    return np.rint(np.clip(weights, -FURTHEST_WEIGHT, FURTHEST_WEIGHT) * WEIGHT).astype(np.int64)

@@ -4,12 +4,13 @@
 
 With b ~ N(0, σ²I) and a slope of one sign (logistic, smoothed hinge), δ at ε is the Gaussian curve at ε − s, μ = G/σ:
 
-    s = ln(1 + β/Λ)          any Λ
-    s = ρ(1 − ρ)R²/Λ         logistic under add-remove, Λ ≥ G²/ε: nothing at all at ρ = 1
+    s = k·ln(1 + β/kΛ)       any Λ; k rows of a unit may count, more than one only with δ = 0
+    s = ρ(1 − ρ)R²/Λ         logistic under add-remove, one row a unit, Λ ≥ G²/ε: nothing at all at ρ = 1
     replace-one              δ = curve(ε − s; 2G/σ) + 2·curve(ε − s; G/σ), s = ln(1 + β/Λ)
 
 With δ = 0, b has a density ∝ e^(−(ε − s)‖b‖/G), and its norm is divided by 2G under replace-one.  The minimum is found
-to a gap, and b is drawn to a last digit; a 64th of ε and δ is spent on exact noise on a lattice that covers both.
+to a gap, and b is drawn to a last digit; a 64th of ε and δ is spent on exact noise on a lattice that covers both, so ε
+and δ above stand for 63/64 of the price.
 It is charged as Approx(ε, δ) or Pure(ε): these curves are proven at this ε and above, and for nothing else.
 
 Chaudhuri, Monteleoni & Sarwate (2011); Kifer, Smith & Thakurta (2012); Redberg, Koskela & Wang (2023).  Proof page:
@@ -96,7 +97,7 @@ def tilt_sigma(epsilon: Fraction, delta: Fraction, relation: Relation) -> Fracti
             return own <= delta
         return 2 * own + analytic.delta_of_square(4 / sigma**2, epsilon) <= delta
 
-    start = analytic.rough_sigma(float(epsilon), float(delta)) * (1 if relation is Relation.ADD_REMOVE else 2)
+    start = analytic.rough_sigma(float(epsilon), float(delta)) * relation.changes
     return Fraction(amounts.rounded_up(analytic.least(is_enough, start), 12))
 
 
@@ -128,12 +129,13 @@ def objective_perturbation(
         fix = "Leave the solver out: descent takes every loss."
         raise bad("loss", "must be logistic or hinge for objective perturbation", loss.name, fix)
     if spec.rows > 1 and not price.is_pure:
-        fix = "Count one row of each unit, leave the solver out, or give no delta."
+        fix = "Count one row of each unit, give no delta, or leave out solver and alpha: descent takes several rows."
         raise bad("max_rows", "must be 1 for objective perturbation: its proof is for rows", spec.rows, fix)
     terms, kept = price.terms, 1 - LAST_SHARE
     left = terms.epsilon * kept - shift(loss, spec.norm, ridge, terms.epsilon * kept, limit, spec.rows)
     if left <= 0:
-        raise bad("alpha", "must be larger: the ridge alone would cost ε", ridge, "Leave it out.")
+        fix = "Leave it out: the rule chooses one that costs a fifth of ε at most."
+        raise bad("alpha", "must be larger: the ridge alone would cost ε", float(ridge), fix)
     steepness = loss.steepest * spec.norm
     gap, tilt = steepness * GAP, _tilt(spec.width, steepness, left, terms.delta * kept, limit.relation)
     distance = 2 * (gap + tilt.error) / ridge
@@ -150,7 +152,7 @@ def objective_perturbation(
 def _tilt(width: int, steepness: Fraction, epsilon: Fraction, delta: Fraction, relation: Relation) -> Any:
     """The law of b for what is left of ε and δ."""
     if delta == 0:
-        return Radial(width, (1 if relation is Relation.ADD_REMOVE else 2) * steepness / epsilon)
+        return Radial(width, relation.changes * steepness / epsilon)
     sigma = steepness * tilt_sigma(epsilon, delta, relation)
     step = max(lattice_step(_COARSER * steepness * GAP, width), lattice_step(sigma * _FINEST, 1))
     return GaussianTilt(width, sigma, step)
@@ -171,10 +173,11 @@ def _ridge(spec: RiskSpec, loss: LineLoss, subject: Subject, price: Price) -> Fr
     """The least ridge that noise and shift ask for."""
     epsilon, spread = float(price.terms.epsilon), _SPREAD / sqrt(len(subject.features))
     noise = sqrt(spec.width) / epsilon if price.is_pure else 1 / price.mu
-    doubled = 1 if subject.schema.relation is Relation.ADD_REMOVE else 2
     steepness, bend = float(loss.steepest * spec.norm), float(loss.curvature * spec.norm**2)
-    least = max(bend / expm1(min(_SPENT * epsilon, 100.0)), float(least_ridge(spec, loss)))
-    return Fraction(amounts.rounded_up(Fraction(max(doubled * steepness * noise / spread, least)), 3))
+    least = max(bend / (spec.rows * expm1(min(_SPENT * epsilon / spec.rows, 100.0))), float(least_ridge(spec, loss)))
+    return Fraction(
+        amounts.rounded_up(Fraction(max(subject.schema.relation.changes * steepness * noise / spread, least)), 3)
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,7 +51,7 @@ _BLUR = 0.1  # what noise may add to a predicted number, of half its range
 
 def minimiser_sensitivity(steepness: Fraction, ridge: Fraction, relation: Relation) -> Fraction:
     """How far one unit moves the minimum: G/Λ, and 2G/Λ under replace-one."""
-    return (1 if relation is Relation.ADD_REMOVE else 2) * steepness / ridge
+    return relation.changes * steepness / ridge
 
 
 def lecture_sensitivity(steepness: Fraction, ridge: Fraction) -> Fraction:
@@ -134,7 +134,7 @@ class OutputPlan(PricedPlan):
         """As `Plan.mechanisms`."""
         law = "noise of uniform direction" if self.price.is_pure else "Gaussian noise"
         risk = f"the weights that minimise a {self.loss.name} risk over rows of norm {float(self.spec.norm):.3g}"
-        counted = () if self._share == 1 else ("the number of rows, to choose the ridge",)
+        counted = () if self._share == 1 else ("the number of units, to choose the ridge",)
         return (*counted, f"{risk}, with a ridge and {law} (output perturbation)")
 
     def require_mechanisms(self) -> None:
@@ -174,9 +174,9 @@ class OutputPlan(PricedPlan):
 
     @cached_property
     def _count(self) -> tuple[Tally, Additive]:
-        """The number of rows that count, and its noise."""
+        """The number of units, each of which has the weight 1, and its noise."""
         subject, outputs = self.subject, (Output("n", CountRows()),)
-        question = Question(subject.schema.name, outputs, (), subject.where, Caps(rows=subject.max_rows))
+        question = Question(subject.schema.name, outputs, (), subject.where, Caps(rows=1))
         tally = draft_of(question, subject.schema).tally
         return tally, self.price.mechanism(tally_sensitivities({"rows": tally})["rows"], COUNT_SHARE)
 

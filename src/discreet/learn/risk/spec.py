@@ -98,7 +98,7 @@ def spec_of(
     if loss.name == "huber":
         require_number(subject)
     elif len(require_classes(subject)) != 2:
-        fix = "Leave the solver out: descent takes any number of classes."
+        fix = "Give a delta and neither solver nor alpha: descent takes any number of classes."
         raise bad(f"target {subject.target.name!r}", "must have two classes for this solver", len(subject.classes), fix)
     if class_weight is not None and (len(class_weight) != 2 or not all(0 < weight <= 1 for weight in class_weight)):
         raise bad("class_weight", "must be two numbers above 0, at most 1", class_weight, "Scale them.")
@@ -110,6 +110,6 @@ def spec_of(
     limit = Fraction(int(_NORM * longest * UNIT), UNIT) if norm is None else amounts.positive(norm, "norm")
     spec = RiskSpec(features, subject.target.described_number(), limit, subject.max_rows, class_weight)
     if spec.width > MOST_COLUMNS:
-        fix = "Leave out features with many values, or leave the solver out: descent takes them."
+        fix = "Leave out features with many values, or give a delta and neither solver nor alpha: descent takes them."
         raise bad("features", f"must have at most {MOST_COLUMNS} columns for this solver", spec.width, fix)
     return spec

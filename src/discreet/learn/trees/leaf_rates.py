@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from discreet.kernel.leaves import Trees
-from discreet.learn.counts.naive_bayes import normalised, softmax
+from discreet.learn.probabilities import normalised, softmax
 from discreet.learn.subject import Subject
 from discreet.ndarrays import Floats, Ints
 
