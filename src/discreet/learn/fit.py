@@ -5,6 +5,7 @@ since.  From arrays every fit is a charge of its own: nobody can tell
 whether two arrays hold the same persons.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,11 +33,11 @@ from discreet.query.bound import path
 from discreet.query.explain import unit
 from discreet.request import Request
 from discreet.run import Run
+from discreet.schema.unit import ROW
 from discreet.table import Table
 from discreet.terms import Terms
 
 KIND = "model"
-_ROW = "row"  # the unit of a table in which each row is one
 _BY_COUNTS = ("naive bayes",)  # learners that need no kernel and no rows
 
 
@@ -144,7 +145,7 @@ def _purse(ledger: Ledger, learner: Learner, plan: Plan) -> Any:
     if schema.relation is not opening.relation:
         fix = f"Give relation={str(opening.relation)!r}, or charge another ledger."
         raise bad("relation", "must be that of the ledger", str(schema.relation), fix)
-    if (schema.unit is None) is not (opening.unit == _ROW):
+    if (schema.unit is None) is not (opening.unit == ROW):
         fix = "Give units, the person of each row." if schema.unit is None else "Leave out units."
         raise bad("units", f"must be those of the ledger, which protects each {opening.unit}", unit(schema), fix)
     request, terms = request_of(learner, plan), plan.price.terms
@@ -205,6 +206,31 @@ def stored_price(stored: bytes) -> Price | None:
     except (KeyError, TypeError, ValueError):
         pass
     raise IntegrityError("What is stored is no fit.", "Its price cannot be read.", "Verify the ledger.")
+
+
+def stored_result(ledger: Ledger, receipt: str) -> bytes | None:
+    """What the ledger stored of the finished fit with that receipt; None where there is none."""
+    entry = ledger.entry_of(receipt)
+    purse = ledger.purse_of(entry["key"]) if entry is not None and entry.get("kind") == "purse" else None
+    if purse is None or purse.receipt.name != receipt or purse.is_open:
+        return None
+    return Run(purse, _no_rows).result()
+
+
+def _no_rows() -> View:
+    raise AssertionError("a finished run reads no rows")
+
+
+def stored_facts(stored: bytes) -> dict[str, Any]:
+    """The facts in a stored fit: learner, options and subject."""
+    facts = envelope.from_bytes(stored, KIND).facts
+    return {name: fact for name, fact in facts.items() if name not in ("price", "protected")}
+
+
+def is_stored(fit: Fit, ledger: Ledger) -> bool:
+    """Whether the ledger has stored a fit to its dataset with that receipt and those facts."""
+    stored = stored_result(ledger, fit.privacy.receipt) if fit.privacy.covers == WHOLE else None
+    return stored is not None and stored_facts(stored) == json.loads(json.dumps(fit.facts.to_json()))
 
 
 def from_bytes(stored: bytes) -> Mapping[str, Any]:

@@ -12,6 +12,7 @@ from discreet.privacy import cost as costs
 from discreet.privacy import price
 from discreet.privacy.cost import Cost
 from discreet.relation import Relation
+from discreet.schema.unit import ROW
 from discreet.terms import price_text
 
 GIVEN = "the fit alone; features given by the caller were made before it, and what made them is not covered"
@@ -111,7 +112,7 @@ class Privacy:
 def privacy_of(plan: Plan, *, receipt: str, covers: str) -> Privacy:
     """The promise of a plan that was carried out."""
     subject, terms = plan.subject, plan.price.terms
-    unit = "row" if subject.schema.unit is None else subject.schema.unit.key
+    unit = ROW if subject.schema.unit is None else subject.schema.unit.key
     return Privacy(
         terms.epsilon,
         terms.delta,

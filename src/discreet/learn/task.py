@@ -92,7 +92,7 @@ class Learning:
             terms.cost_json(schema.relation, unit(schema)),
             self.table.remaining(analyst),
             self.table.remaining_after(plan.cost, terms, analyst=analyst, path=branches),
-            (self.subject.words(), *(f"Measured: {mechanism}." for mechanism in plan.mechanisms)),
+            plan_words(plan),
             is_part=bool(branches),
         )
         return self.table.stamped(quote)
@@ -101,6 +101,11 @@ class Learning:
         """Fit the model: charged once and stored; an equal fit is free."""
         terms = self.price(**price)
         return fit_table(self.table, self.learner, self.subject, terms, analyst=analyst, progress=progress)
+
+
+def plan_words(plan: Plan) -> tuple[str, ...]:
+    """How a unit counts and what is measured, in sentences."""
+    return plan.subject.words(), *(f"Measured: {mechanism}." for mechanism in plan.mechanisms)
 
 
 def learning(

@@ -14,6 +14,7 @@ from discreet.fix import UNKNOWN, Fix
 from discreet.operation.cheaper import RAISE
 from discreet.operation.dataset import Watch, no_watch, open_called
 from discreet.operation.reply import Reply, envelope
+from discreet.relation import Relation
 
 if TYPE_CHECKING:
     from discreet.dataset import Dataset
@@ -117,6 +118,7 @@ def fit(
         with fixed_by(call.fix("The fit is stored; write it elsewhere for nothing:", output=UNKNOWN), CannotWrite):
             save(fitted, path, replace=call.replaces, toml=call.metadata)
         facts = {name: value for name, value in quote.to_json().items() if name not in ("remaining_after", "fits")}
+        facts |= _paid_facts(fitted)  # begun at another default δ, a fit keeps its price, and the quote has the new one
         facts |= {"remaining": dataset.table.remaining(call.analyst), "receipt": fitted.privacy.receipt}
     more = {"file": str(path), "replayed": fitted.is_replayed, "privacy": fitted.privacy.to_json()}
     data = reply_data(dataset, call, **facts, **_model_facts(call, learning), **more)
@@ -158,6 +160,15 @@ def reply_data(dataset: "Dataset", call: Any, **more: Any) -> dict[str, Any]:
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _paid_facts(fitted: "Fit") -> dict[str, Any]:
+    """The cost of a fit and what it measured, at the price that it has."""
+    from discreet.learn.task import plan_words
+
+    privacy, plan = fitted.privacy, fitted.plan
+    cost = plan.price.terms.cost_json(Relation(privacy.relation), privacy.unit)
+    return {"cost": cost, "words": list(plan_words(plan))}
 
 
 def _learning(dataset: "Dataset", call: LearnCall) -> "Learning":

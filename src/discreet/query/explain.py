@@ -22,6 +22,7 @@ from discreet.query.shared import column_shares
 from discreet.relation import Relation
 from discreet.schema import Column, Null, Schema, Type
 from discreet.schema.column import COARSE_STEP, has_undeclared_step
+from discreet.schema.unit import ROW
 from discreet.schema.words import key
 
 
@@ -243,7 +244,7 @@ def _cap(plan: Plan) -> str:
 
 def unit(schema: Schema) -> str:
     """Who is protected, in one word."""
-    return "row" if schema.unit is None else schema.unit.key
+    return ROW if schema.unit is None else schema.unit.key
 
 
 def mechanism_name(measured: Measured) -> str:

@@ -16,6 +16,7 @@ from discreet.schema.kind import Type
 from discreet.schema.words import choice, key, name, refusal, suggestion, toml_value
 
 FORMAT = 1
+ROW = "row"  # what the unit of a table without a key is called
 MOST_ROWS = 10**9
 MOST_UNITS = 10**12
 RELATIONS = {
@@ -42,6 +43,9 @@ class Unit:
     def __post_init__(self) -> None:
         fix = 'Write, for example: key = "person_id"'
         object.__setattr__(self, "key", name(self.key, key("unit", "key"), fix))
+        if self.key.casefold() == ROW:
+            rule = f"must not be called {ROW!r}, which is what a ledger calls the unit of a table without a key"
+            raise refusal(key("unit", "key"), rule, self.key, "Rename the column, for example to person.")
         rows = _whole(self.max_rows, key("unit", "max_rows"), 1, MOST_ROWS, "max_rows = 5")
         object.__setattr__(self, "max_rows", rows)
 

@@ -83,7 +83,7 @@ def width_factor(level: Fraction) -> float:
 
 def count_estimate(noisy: int, *, scale: float, numbers: int, level: Fraction, step: int = 1) -> Estimate:
     """A count that is the sum of several noisy numbers, in steps of which `step` are one person; never below 0."""
-    radius = width_factor(level) * sqrt(2 * numbers) * scale + numbers / 2
+    radius = width_factor(level) * sqrt(2 * numbers) * scale + 1 / 2  # the sum is a whole number of steps
     return Estimate(max(noisy, 0) / step, max(noisy - radius, 0) / step, max(noisy + radius, 0) / step)
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from discreet.engine.protocol import Progress
 from discreet.errors import BadValue, bad
+from discreet.learn.fit import is_stored
 from discreet.learn.heldout.interval import Law
 from discreet.learn.heldout.trial import Trial, trial_of, unit_plural
 from discreet.learn.heldout.trial_gate import Counted, Measured, measure
-from discreet.learn.privacy import WHOLE
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.query.explain import unit
 from discreet.query.nodes import Expr
@@ -58,9 +58,7 @@ class TrialOptions:
         if self.of not in _ABOUT:
             raise bad("of", "must be persons or population", self.of, "Name one of these.")
         trial = trial_of(table.schema, model, target=self.target, max_rows=self.max_rows, where=self.where, by=by)
-        promise = trial.fit.privacy
-        is_charged_here = table.ledger.entry_of(promise.receipt) is not None
-        return replace(trial, is_of_table=promise.covers == WHOLE and is_charged_here)
+        return replace(trial, is_of_table=is_stored(trial.fit, table.ledger))
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,6 +39,8 @@ def columns_of(table: Any, names: Sequence[str] | None = None) -> dict[str, Any]
     They are handed on as they are: a type in common would let one cell change how others are read.
     """
     if isinstance(table, Mapping):
+        if len(set(map(str, table))) < len(table):
+            raise bad("X", "must name each column once", list(map(str, table)), "Rename one of them.")
         return {str(name): column for name, column in table.items()}
     if hasattr(table, "column_names"):  # an Arrow table
         return {str(name): table.column(name) for name in table.column_names}

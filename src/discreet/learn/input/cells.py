@@ -5,7 +5,8 @@ list with a text becomes texts.  So every reading here gives a cell the same mea
 
     number   a number, a boolean as 0 or 1, a text that spells one; NaN for anything else
     value    the public value that the cell's text is, or else the one whose number it is; None for anything else
-    key      a text or a whole number's digits, "1.0" being "1"; None for anything else
+    key      a text or a whole number's digits, "1.0" being "1"; a date or UUID as its text, bytes in hexadecimal; None
+             for anything else
 
 A masked cell is empty.  Whole numbers of 2⁵³ or more in a column of floats are refused by the column's type: one empty
 cell makes floats of all of them, and several become one.
@@ -14,13 +15,17 @@ cell makes floats of all of them, and several become one.
 import re
 from collections import Counter
 from collections.abc import Sequence
+from datetime import date
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 
 from discreet.ndarrays import Floats
 
 EXACT = 2.0**53  # whole numbers below it are doubles of their own
+_LONGEST = Decimal(10) ** 1000  # of a whole Decimal that is spelt out
 _TRUTHS = {"true": 1.0, "false": 0.0}
 _WHOLE_FLOAT = re.compile(r"[+-]?\d+\.0*", re.ASCII)
 
@@ -33,16 +38,26 @@ def cells_of(column: Any) -> list[Any]:
         return [None if is_masked else cell for cell, is_masked in zip(plain, masked, strict=True)]
     if isinstance(column, (list, tuple)):
         return list(column)
-    for method in ("to_pylist", "to_list", "tolist"):  # Arrow; pandas and Polars; NumPy
+    if hasattr(column, "to_pylist"):  # Arrow, whose cells can hold what Python's types cannot
+        return [_arrow_cell(cell) for cell in column]
+    for method in ("to_list", "tolist"):  # pandas and Polars; NumPy
         if hasattr(column, method):
             return list(getattr(column, method)())
     return list(column)
 
 
+def _arrow_cell(cell: Any) -> Any:
+    try:
+        return cell.as_py()
+    except Exception:  # a date beyond the calendar, a text that is none: empty, and no error that tells of it
+        return None
+
+
 def numbers_of(column: Any) -> Floats:
     """The number of each cell."""
     if type(column) is np.ndarray and column.dtype.kind in "biuf":
-        return column.astype(np.float64)  # what the loop below gives, too
+        with np.errstate(over="ignore"):  # a longer float may lie beyond doubles
+            return column.astype(np.float64)  # what the loop below gives, too
     return np.array([_number(cell) for cell in cells_of(column)], dtype=np.float64)
 
 
@@ -76,8 +91,10 @@ def keys_of(column: Any) -> Any:
 
 def is_float(column: Any) -> bool:
     """Whether the type of the column is one of floats, whatever it holds."""
-    kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
-    return kind.startswith(("float", "double", "halffloat"))
+    kind = getattr(column, "dtype", getattr(column, "type", ""))
+    for inner in ("categories", "subtype", "value_type"):  # pandas' categories and sparse cells, Arrow's dictionaries
+        kind = getattr(getattr(kind, inner, kind), "dtype", getattr(kind, inner, kind))
+    return str(kind).lower().startswith(("float", "double", "halffloat"))
 
 
 def _plain(cell: Any) -> Any:
@@ -95,12 +112,18 @@ def _number(cell: Any) -> float:
         return float(cell)
     except OverflowError:  # a whole number beyond doubles lies beyond all bounds
         return float("inf") if cell > 0 else float("-inf")
-    except (TypeError, ValueError, AttributeError):
+    except Exception:  # whatever a cell of another type raises would tell of it
         return float("nan")
 
 
 def _text(cell: Any) -> str | None:
     cell = _plain(cell)
+    if isinstance(cell, (UUID, date)):
+        return str(cell)
+    if isinstance(cell, bytes):
+        return cell.hex()
+    if isinstance(cell, Decimal):
+        return str(int(cell)) if cell.is_finite() and abs(cell) < _LONGEST and cell == int(cell) else None
     if isinstance(cell, (str, bool, int)):
         try:
             return str(cell)

@@ -15,30 +15,30 @@ from typing import Any
 import numpy as np
 
 from discreet import envelope
-from discreet.engine.protocol import View
 from discreet.errors import IntegrityError
 from discreet.learn.fit import (
-    KIND,
     Fit,
     from_bytes,
     ledger_of,
     price_json,
     protected_json,
+    stored_facts,
     stored_price,
     stored_protected,
+    stored_result,
 )
 from discreet.learn.learner import Released
 from discreet.learn.learners import learner_of
 from discreet.learn.price import Price
 from discreet.learn.privacy import GIVEN, INVENTED_WORDS, REHEARSED, WHOLE, Privacy
 from discreet.learn.saved import file
+from discreet.learn.saved.rebuild import description_of
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.rules import Opening
 from discreet.metadata import load
 from discreet.privacy import price
 from discreet.privacy.cost import to_json
 from discreet.query.explain import unit
-from discreet.run import Run
 from discreet.table import Table
 
 
@@ -81,18 +81,37 @@ def _require_promise(fit: Fit, stated: Mapping[str, Any]) -> list[str]:
     bound = price.delta(privacy.cost, privacy.epsilon).value
     if bound > privacy.delta:
         raise _wrong("The stated ε and δ do not follow from the cost.", "The cost has a larger δ at that ε.")
-    recomputed = json.loads(json.dumps(privacy.to_json()))
-    wrong = [name for name in recomputed if stated["privacy"].get(name) != recomputed[name]]
+    recomputed = json.loads(json.dumps(description_of(fit)))
+    own, theirs = recomputed["privacy"], stated["privacy"]
+    wrong = [name for name in own if _text(theirs.get(name)) != _text(own[name])]
     is_reworded = wrong == ["mechanisms"] and stated.get("version") != envelope.version()
-    if (wrong and not is_reworded) or set(stated["privacy"]) != set(recomputed):
+    if (wrong and not is_reworded) or set(theirs) != set(own):
         raise _wrong("The promise is not that of the plan.", f"Another value was stated: {', '.join(wrong) or 'more'}.")
+    _require_nothing_more(stated, recomputed)
     return [
         "The stated ε and δ follow from the cost.",
         "A plan made anew from the facts has the stated cost"
         + (
-            " and mechanisms." if not is_reworded else "; another version of Discreet words its mechanisms differently."
+            " and mechanisms."
+            if not is_reworded
+            else "; its mechanisms are worded by another version, and not checked."
         ),
     ]
+
+
+def _require_nothing_more(stated: Mapping[str, Any], recomputed: Mapping[str, Any]) -> None:
+    """Refuses statements beside those that are recomputed, and such of another type, as 1.0 is for 1."""
+    for name in ("facts", "schema", "price"):
+        if _text(stated[name]) != _text(recomputed[name]):
+            raise _wrong("The file states something else than its plan has.", f"Its {name} are others.")
+    parts_hold_more = any(set(part) != {"name", "shape"} for part in stated["parts"])
+    if set(stated) != {*recomputed, "parts", "version"} or parts_hold_more:
+        raise _wrong("The file states more than a model has.", "What is not recomputed proves nothing.")
+
+
+def _text(value: Any) -> str:
+    """JSON in one spelling, in which 1, 1.0 and true differ."""
+    return json.dumps(value, sort_keys=True)
 
 
 def _require_charged(fit: Fit, ledger: Ledger) -> list[str]:
@@ -106,12 +125,10 @@ def _require_charged(fit: Fit, ledger: Ledger) -> list[str]:
         raise _wrong(f"The ledger has no receipt {privacy.receipt}.", f"Its entry {number} is another, or not there.")
     if entry["cost"] != to_json(privacy.cost):
         raise _wrong("The ledger charged another cost.", f"See entry {number}.")
-    result = _stored_result(ledger, entry["key"], privacy.receipt)
+    result = stored_result(ledger, privacy.receipt)
     if result is None:
         raise _wrong("The ledger holds no result of this fit.", "It was interrupted or abandoned.")
-    stored_facts = envelope.from_bytes(result, KIND).facts
-    facts = {name: fact for name, fact in stored_facts.items() if name not in ("price", "protected")}
-    if facts != json.loads(json.dumps(fit.facts.to_json())):
+    if stored_facts(result) != json.loads(json.dumps(fit.facts.to_json())):
         raise _wrong("The ledger holds another model.", "Its facts are others.")
     if not _is_at_price(fit, stored_price(result)):
         raise _wrong("The ledger holds another model.", "Its price is another.")
@@ -165,17 +182,6 @@ def _is_at_price(fit: Fit, stored: Price | None) -> bool:
         return True
     learner = learner_of(fit.facts.learner, fit.facts.options)
     return price_json(learner.plan(fit.plan.subject, stored).price) == price_json(fit.plan.price)
-
-
-def _stored_result(ledger: Ledger, key: str, receipt: str) -> bytes | None:
-    purse = ledger.purse_of(key)
-    if purse is None or purse.receipt.name != receipt or purse.is_open:
-        return None
-    return Run(purse, _no_rows).result()
-
-
-def _no_rows() -> View:
-    raise AssertionError("a finished run reads no rows")
 
 
 def _is_same(ours: Released, theirs: Released) -> bool:
