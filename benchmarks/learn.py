@@ -1,6 +1,6 @@
 """The tables of `make bench learn`: how well models predict at each ε, linear regression, CPU time of fits and growth.
 
-Every model is the product's own, at its defaults, with δ = 10⁻⁵ (0 where it says so) under add-remove, and is told the
+Every model of ours is at its defaults, with δ = 10⁻⁵ (0 where it says so) under add-remove, and is told the
 public facts in `learn_data` and nothing else.  Tables are public, so areas and R² on test rows are shown without noise.
 Without `DISCREET_DATA` the models are those of an invented table, and no aim is judged.
 """

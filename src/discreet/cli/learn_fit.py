@@ -48,7 +48,7 @@ Solver = Annotated[
 Norm = Annotated[str | None, typer.Option(metavar="X", help="Length to which linear models shorten longer rows.")]
 Alpha = Annotated[str | None, typer.Option(metavar="X", help="Ridge of linear models, for solvers that have one.")]
 Passes = Annotated[str | None, typer.Option(metavar="N", help="Most passes of descent over the rows; 100 by default.")]
-Rows = Annotated[str | None, typer.Option(metavar="N", help="Number of rows if it is public, for linear models.")]
+Rows = Annotated[str | None, typer.Option(metavar="N", help="Number of persons if it is public, for linear models.")]
 Trees = Annotated[str | None, typer.Option(metavar="N", help="Trees of random-forest; from the price by default.")]
 Depth = Annotated[str | None, typer.Option(metavar="N", help="Depth of trees; from the noise by default.")]
 Bins = Annotated[str | None, typer.Option(metavar="N", help="Cells of a number in naive-bayes and additive.")]

@@ -5,8 +5,9 @@ model.
     plan.fit(steps) → released                      every number in it was released by a step, or follows from those
     plan.model(released) → Model                    free, and the same whenever it is computed
 
-What the ledger and a model's file store are the released numbers and the public facts, never the finished model: so an
-old fit can be read again, checked and shown better.
+What the ledger and a model's file store of a fit are public facts and these numbers: those that steps released or, of
+a descent and of an additive classifier, the weights and cells that follow from them.  So an old fit can be read again,
+checked and shown better.
 """
 
 from collections.abc import Mapping

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet import amounts, inert
-from discreet.learn.learner import Plan
+from discreet.learn.learner import LATTICE, Plan
 from discreet.ledger.unbooked import NOWHERE
 from discreet.privacy import cost as costs
 from discreet.privacy import price
@@ -103,7 +103,9 @@ class Privacy:
             f"{self.relation}.",
             charged,
             f"The promise covers {self.covers}.",
-            f"It holds for {self.arithmetic}.",
+            f"The proof is of the arithmetic that runs: {LATTICE}."
+            if self.arithmetic == LATTICE
+            else f"It holds for {self.arithmetic}.",
             *(f"Measured: {mechanism}." for mechanism in self.mechanisms),
         ]
         return "\n".join(map(inert.visible, lines))

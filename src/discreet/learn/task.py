@@ -27,7 +27,7 @@ class LearnQuote:
     remaining: dict[str, str]
     remaining_after: dict[str, str]
     words: tuple[str, ...]
-    is_part: bool = field(default=False, kw_only=True)  # more may remain if another part was charged, on the same rows
+    is_part: bool = field(default=False, kw_only=True)  # of the persons: more remains if others were charged before
 
     @property
     def at_least(self) -> str:

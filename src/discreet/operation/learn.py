@@ -1,4 +1,4 @@
-"""Plan, fit and score a model of a dataset."""
+"""Plan and fit a model of a dataset."""
 
 import contextlib
 import shlex

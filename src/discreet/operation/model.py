@@ -45,7 +45,7 @@ class Predictions:
 
 
 def predict(call: ModelCall) -> Reply[Predictions]:
-    """The predictions of a model for rows that the caller has; neither file is an output."""
+    """The predictions of a model for rows that the caller has; refused where the output is one of the two files."""
     from discreet.learn.input.file_rows import read_rows
     from discreet.learn.saved import file
 

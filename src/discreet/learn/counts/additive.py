@@ -4,11 +4,18 @@
     2 weights   w_k from 0.7 by noisy gradients of the logistic risk of Σ w_k ℓ_k(x_k) + b     share .15, 4 passes
     3 cells     θ_k from w_k·ℓ_k by noisy gradients for every cell, each pulled back to it     share .25, 4 passes
 
-A row's (1, ℓ_1(x_1) … ℓ_K(x_K)) is clipped to the norm 3, so stage 2 moves by 3; in stage 3 a row adds its residual to
-one cell of each feature, which moves by √K.  All noise is Gaussian and shares one μ², so that the whole costs
-Gaussian(σ).  Steps are those of a diagonal Newton method with the curvature that the noisy tables give; the ridge of a
-weight or cell is (noise²/(passes·curvature) + 1)/τ².  Naive Bayes counts what correlated features say twice; stages 2
-and 3 take that back.  With more than two classes stage 2 is left out, and stage 3 has a gradient for each class.
+A row's (1, ℓ_1(x_1) … ℓ_K(x_K)) is clipped to the norm 3, so a person moves a pass of stage 2 by at most 3; in stage 3
+a row adds its residual to one cell of each feature, and a person moves a pass by at most √K.  Under replace-one both
+are doubled.  All noise is Gaussian and shares one μ², so that the whole costs Gaussian(σ).  Steps are those of a
+diagonal Newton method with the curvature that the noisy tables give; the ridge of a weight or cell is
+(noise²/(passes·curvature) + 1)/τ².  In stage 3 the gradient g of a feature's cells, without what the constant takes, is
+multiplied by
+
+    max(0, 1 − 1/χ)        χ = Σ g²·p / (noise²·Σ p)        p = 1/(curvature + ridge)
+
+which is the factor of James & Stein (1961): a gradient of noise alone moves a cell little or not at all.  Naive Bayes
+counts what correlated features say twice; stages 2 and 3 take part of that back.  With more than two classes stage 2 is
+left out, stage 3 has a gradient for each class, and √(2K) is in the place of √K.
 
 Proof page: docs/proofs/learn/counts.md.
 """

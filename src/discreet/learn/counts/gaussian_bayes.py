@@ -4,8 +4,9 @@ release.
     log P(c | x) = log π_c + Σ over numbers of log N(x; mean_c, variance_c) + Σ over categories of log P(x | c) + const
 
 Every row is one vector (`kernel.class_moments`): 1, then x and 2x² − 1 for a number scaled to −1 … 1, then 1 in the
-cell of a category; with N numbers and q categories its l2 is √(1 + 2N + q).  Means and squares of a class are pulled to
-those of all rows by as many pseudo-rows as the noise of one count, and no variance is below what noise would leave.
+cell of a category; with N numbers and q categories its l2 is at most √(1 + 2N + q).  Means and squares of a class are
+pulled to those of all rows by as many pseudo-rows as the noise of one count, and no variance is below what noise would
+leave.
 
 Proof page: docs/proofs/learn/trees.md.
 """

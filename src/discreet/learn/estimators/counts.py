@@ -20,9 +20,10 @@ class _WeighedClassifier(Classifier):
 
     @property
     def feature_importances_(self) -> Floats:
-        """A share for each feature, adding up to 1: how much the scores of classes vary with it.
+        """A share for each feature: how much the scores of classes vary with it.
 
-        It follows from released numbers and costs nothing; `importances` of the model has the formula.
+        Shares add up to 1, or are all 0 where no feature says anything.  They follow from released numbers and cost
+        nothing; `importances` of the model has the formula.
         """
         model: Any = self._own_fit().model
         importances: Floats = model.importances()
@@ -64,8 +65,8 @@ class NaiveBayes(_ShapeClassifier):
 class AdditiveClassifier(_ShapeClassifier):
     """A sum of one shape for each feature, in three stages of noisy counts and gradients.
 
-    It needs a δ, or ρ.  Noise is exact, on whole numbers.  What correlated features both say is counted once, which
-    naive Bayes counts twice.
+    It needs a δ, or ρ.  Noise is exact, on whole numbers.  What correlated features both say is counted less often
+    than by naive Bayes, which counts it twice.
 
     bins                   into how many cells a number is cut; without it the noise decides, from 16 to 128
     classes                the public classes; `Estimator` has the parameters and attributes that all share

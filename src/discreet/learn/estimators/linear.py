@@ -49,9 +49,9 @@ class _LinearEstimator(Estimator):
     def intercept_(self) -> Any:
         """The weight of the column of ones, for each row of `coef_`.
 
-        Numbers are scaled by their bounds to −1 … 1, in a classifier those of a long range by their logarithm, and a
-        category has a column for each value.  Descent takes a released mean off them.  Rows longer than a norm are
-        shortened, this column with them.
+        Numbers are scaled by their bounds to −1 … 1, in a classifier those of a long range to 0 … 1 by their logarithm,
+        and a category has a column for each value.  Descent takes a released mean off them.  Rows longer than a norm
+        are shortened, this column with them.
         """
         return self._lines()[:, 0]
 
@@ -79,7 +79,7 @@ class LogisticRegression(_LinearClassifier):
 
     solver         "auto" or, by name, "descent", "objective" or "output"
     norm           the length that longer rows are shortened to
-    rows           the number of rows, where it is public
+    rows           the number of persons, where it is public; for solver="output" that of the rows that count
     alpha          the ridge of solvers that have one; descent has none
     passes         how many passes descent takes at most
     class_weight   public weights such as {"yes": 2}; a class that is not named has 1
@@ -127,9 +127,10 @@ class LinearClassifier(_LinearClassifier):
 class LinearRegression(Regressor, _LinearEstimator):
     """Linear regression of a number within `target_bounds`, which are public.
 
-    With a δ by noisy descent, whose loss is straight far from 0 (Huber's), and where noise is small by least squares;
-    without one by output perturbation.  The other parameters and the attributes are those of `LogisticRegression`, but
-    for `classes` and `class_weight`; `solver` may be "descent", "output" or "adassp".
+    With a δ by noisy descent, whose loss is straight far from 0 (Huber's); with solver="auto", little noise and at most
+    256 columns of the design, the intercept among them, by least squares from second moments.  Without a δ by output
+    perturbation.  The other parameters and the attributes are those of `LogisticRegression`, but for `classes` and
+    `class_weight`; `solver` may be "descent", "output" or "adassp".
 
     >>> linear = LinearRegression(epsilon=1, delta="1e-6", bounds=(0, 100), target_bounds=(0, 10))
     >>> bool(0 <= linear.fit([[20], [80]], [2, 8]).predict([[50]])[0] <= 10)

@@ -40,7 +40,7 @@ def group_counts(scored: Scored, groups: int, classes: int, positive: int) -> In
 
 @dataclass(frozen=True)
 class Group:
-    """One group: about how many persons it has, and its rates; a rate is None where too few are there to tell."""
+    """One group: about how many persons it has, and its rates, whose value is None where too few are there to tell."""
 
     name: str
     persons: Estimate

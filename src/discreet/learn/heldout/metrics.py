@@ -1,6 +1,6 @@
 """How well a model predicts, as few counts with noise: accuracy, AUC, log loss and R².
 
-Each row adds amounts of 0 or more that sum up to a public number, in steps:
+Each row adds amounts of 0 or more that sum up to a public number, and for R² to at most one, in steps:
 
     accuracy   1 to the right or the wrong ones
     auc        1 to a cell of class × bin of the predicted probability
@@ -33,7 +33,7 @@ class Metric(Protocol):
 
     @property
     def norm(self) -> int:
-        """What the numbers that one row adds sum up to, in steps."""
+        """What the numbers that one row adds sum up to at most, in steps."""
 
     @property
     def length(self) -> int:

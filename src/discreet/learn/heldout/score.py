@@ -52,7 +52,8 @@ class Score(Outcome):
         if self.value is None:
             is_bounded = self.high < 1 and self.low == float("-inf")
             at_most = f", but at most {outward(0.0, self.high, 4)[1]}" if is_bounded else ""
-            head = f"{name} of {self.model}: not known{at_most}, since the noise is larger than what was counted."
+            reason = "hides how far the target spreads" if self.metric == "r2" else "is larger than what was counted"
+            head = f"{name} of {self.model}: not known{at_most}, since the noise {reason}."
         else:
             low, high = outward(self.low, self.high, 4)
             head = f"{name} of {self.model}: {self.value:.4f}, between {low} and {high}."
@@ -65,7 +66,8 @@ class Score(Outcome):
         if self.exact_scores is None or self.value is None:
             return []
         low, high = outward(self.exact_scores.low, self.exact_scores.high, 4)
-        return [f"By exact scores, whatever their order within a bin, it lies between {low} and {high}."]
+        ends = f"between {low} and {high}, an interval that holds it {self.often}"
+        return [f"By exact scores, whatever their order within a bin, it lies {ends}."]
 
 
 def _ends_json(estimate: Estimate) -> dict[str, float]:

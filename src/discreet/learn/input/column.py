@@ -1,11 +1,11 @@
 """Columns of a table as what a model learns from: public facts alone, and how cells and numbers are made of them.
 
     categories   columns with public values, booleans: one cell for each value
-    numbers      columns with bounds: a number scaled to −1 … 1, or the bin it lies in
+    numbers      columns with bounds: a number scaled by its bounds, or the bin it lies in
 
 Bins are cut from the bounds: one for each value where there are few, else evenly, and evenly in ln(1 + x) where the
-bounds begin at 0, for amounts and counts have most of their mass there.  A number that is not binned is scaled evenly,
-and in a classifier by its logarithm where its range is long (`is_long`).
+bounds begin at 0, for amounts and counts have most of their mass there.  A number that is not binned is scaled evenly
+to −1 … 1, and in a classifier to 0 … 1 by its logarithm where its range is long (`is_long`).
 """
 
 from collections.abc import Mapping

@@ -4,7 +4,7 @@
 
 s is the noise of a diagonal moment and λ_min the least eigenvalue of the noisy XᵀX, which needs no release of its own.
 One pass over the rows is enough.  It is least squares and nothing is clipped but the rows; at small ε or many columns
-descent is better, since the noise of d² moments grows with the fourth power of the norm.
+descent is better, since the standard deviation of the noise of d² moments grows with the square of the norm.
 
 Wang (2018), with one Gaussian budget in place of three; proof page: docs/proofs/learn/risk/adassp.md.
 """
@@ -83,7 +83,7 @@ class AdaSSPPlan(PricedPlan):
 
 
 def least_squares(gram: Floats, answers: Floats, deviation: float, least: float = 0.0) -> Floats:
-    """The weights, with the ridge that makes the smallest eigenvalue as large as the noise of the moments can be."""
+    """The weights, with a ridge that lifts the least eigenvalue to what the noise's operator norm usually is."""
     values, vectors = np.linalg.eigh(gram)
     ridge = max(least, sqrt(2 * len(gram)) * deviation - float(values[0]), 0.0)
     weights: Floats = vectors @ ((vectors.T @ answers) / (values + ridge))

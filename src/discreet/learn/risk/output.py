@@ -4,8 +4,9 @@
     add-remove  ‖w − w'‖ ≤ G/Λ        replace-one  ‖w − w'‖ ≤ 2G/Λ        a gap ‖∇J‖ ≤ g adds 2g/Λ to either
 
 The ridge is on the intercept too, and the intercept is inside the norm.  Λ is public: no number of rows divides the
-sum.  With δ the noise is Gaussian and the whole is Gaussian(σ).  With δ = 0 it has a density ∝ e^(−ε‖b‖Λ/G), and a
-64th of ε is spent on exact Laplace noise that covers the gap and the last digits of b.
+sum.  With δ the noise is Gaussian and the whole is Gaussian(σ).  With δ = 0 it has a density ∝ e^(−(63ε/64)‖b‖Λ/G),
+with 2G for G under replace-one, and a 64th of ε is spent on exact Laplace noise that covers the gap and the last digits
+of b.
 
 Chaudhuri, Monteleoni & Sarwate (2011); proof page: docs/proofs/learn/risk/output.md.
 """
@@ -106,8 +107,9 @@ def output_plan(
     """The plan for a risk, its ridge Λ (`alpha`) and a public number of rows; None means the rule.
 
     The rule is Λ = √(G·n/20μ), with 4√d/ε for 1/μ where δ is 0.  Noise costs numbers more than ranks: for huber it is
-    √(G·n/.4μ), and so much that noise moves a number by some tenth at most.  Without Λ and n, a 50th of the price
-    counts the rows.
+    √(G·n/.4μ), and at least so large that the standard deviation of what noise adds to a predicted number is about a
+    tenth of half its range at most.  Under replace-one G is doubled.  Without Λ and n, a 50th of the price counts the
+    rows.
     """
     ridge = None if alpha is None else parse_ridge(alpha, spec, loss)
     count = None if rows is None else amounts.count(rows, "rows", 1)

@@ -1,4 +1,4 @@
-"""XᵀX and Xᵀy as the kernel `gram` releases them, and weights that the noise of both is kept out of.
+"""XᵀX and Xᵀy as the kernel `gram` releases them, and weights, damped in directions with more noise than signal.
 
     w = argmin ‖Gw − b‖² + (r/τ)²‖w‖²       r² = (5s/7)²·Kτ² + s_b²
 

@@ -2,7 +2,8 @@
 
 The tests of the trees are planted from public facts (`planted`), so they cost nothing; a row is counted once in each of
 M trees: l1 = M and l2 = √M (add-remove).  How deep trees are follows from the noise: a leaf with fewer rows than its
-noise says nothing.  A class's score is ln π + what the leaves say on average.
+noise says nothing.  A class's score is ln π + `emphasis` · what the leaves say on average; for K features `emphasis` is
+0.7·K·3/depth, and at least 1.
 
 Geurts, Ernst & Wehenkel (2006) for random tests, Fletcher & Islam (2019) for private forests from them; proof page:
 docs/proofs/learn/trees.md.
@@ -144,8 +145,8 @@ class ForestPlan(PricedPlan):
 
     @property
     def emphasis(self) -> float:
-        """What the average over trees is multiplied by: a tree asks w of K features, so the average tells w/K of what
-        all say together; of which 0.7 is counted, for features repeat each other."""
+        """What the average over trees is multiplied by, at least 1: a tree asks w = depth/3 of K features, so the
+        average tells w/K of what all say together; of which 0.7 is counted, for features repeat each other."""
         features = len(self.subject.features)
         return max(_INDEPENDENT * features / min(self.depth / IN_A_ROW, features), 1.0)
 
