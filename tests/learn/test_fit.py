@@ -4,6 +4,7 @@ from fractions import Fraction
 from unittest.mock import Mock
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import discreet as dp
@@ -239,6 +240,71 @@ def test_a_ridge_chooses_a_solver_that_has_one_and_descent_refuses_it(dataset):
         estimator = dp.learn.LogisticRegression(alpha=3, solver=solver)
         with pytest.raises(BadValue, match="alpha must be left out for descent"):
             dataset.learn(estimator, target="sick" if solver == "descent" else "region").quote(**price)
+
+
+DATES = """
+[dataset]
+name = "stays"
+source = "stays.csv"
+[unit]
+key = "who"
+max_rows = 1
+[budget]
+epsilon = 1000000
+delta = "1e-3"
+max_delta = "1e-3"
+[columns.day]
+type = "date"
+bounds = ["{first}", "2020-12-31"]
+[columns.moment]
+type = "datetime"
+bounds = ["{first} 00:00:00", "2020-12-31 23:59:59"]
+[columns.late]
+type = "category"
+values = ["no", "yes"]
+"""
+
+
+@pytest.mark.parametrize("first", ["2020-01-01", "2020-12-20"])  # more days than bins, and fewer
+@pytest.mark.parametrize(
+    "name", ["NaiveBayes", "AdditiveClassifier", "DecisionTree", "RandomForest", "LogisticRegression"]
+)
+def test_dates_and_moments_are_features(tmp_path, name, first):
+    """Every second day from the last one back is late: told by bins where each day has its own."""
+    rng, start, end = np.random.default_rng(3), np.datetime64(first), np.datetime64("2020-12-31")
+    days = start + rng.integers(0, (end - start).astype(int) + 1, 2000).astype("timedelta64[D]")
+    is_late = (days > start + (end - start) // 2) if first == "2020-01-01" else (end - days).astype(int) % 2 == 0
+    moments = days.astype("datetime64[s]") + rng.integers(0, 86_400, 2000)
+    rows = [
+        f"{number},{day},{str(moment).replace('T', ' ')},{'yes' if late else 'no'}"
+        for number, (day, moment, late) in enumerate(zip(days, moments, is_late, strict=True))
+    ]
+    (tmp_path / "stays.csv").write_text("\n".join(["who,day,moment,late", *rows]))
+    (tmp_path / "stays.toml").write_text(DATES.format(first=first))
+    with dp.open(tmp_path / "stays.toml") as stays:
+        task = stays.learn(getattr(dp.learn, name)(), target="late", features=["day", "moment"])
+        model = task.fit(epsilon=10**5, delta="1e-6")
+        score = stays.score(model, metric="accuracy", epsilon=10**5)
+        frame = pd.DataFrame({"day": days, "moment": moments})
+    exact = float((model.predict(frame) == np.where(is_late, "yes", "no")).mean())
+    assert score.value == pytest.approx(exact, abs=0.002)
+    assert exact > (0.95 if first == "2020-01-01" or name in ("NaiveBayes", "AdditiveClassifier") else 0.5)
+
+
+def test_a_model_says_which_features_it_takes_by_their_logarithm():
+    pay, sick = np.arange(2000.0), np.arange(2000) % 2
+    facts = {"bounds": {"x0": (0, 5000)}, "epsilon": 1}
+    why = "since no value is negative and the bounds are more than 1,000 apart"
+    told = f"Taken by the logarithm of 1 + x − low, {why}: x0."
+    for estimator in (dp.learn.LogisticRegression, dp.learn.GaussianNaiveBayes):
+        model = estimator(**facts, classes=[0, 1]).fit(pay[:, None], sick)
+        assert told in model.explain()
+        assert told in model.card().replace("\\", "")
+    narrow = facts | {"bounds": {"x0": (-1, 5000)}}
+    for estimator, given in ((dp.learn.NaiveBayes, facts), (dp.learn.LogisticRegression, narrow)):
+        assert "logarithm" not in estimator(**given, classes=[0, 1]).fit(pay[:, None], sick).explain()
+    number = dp.learn.LinearRegression(**facts, target_bounds=(0, 1)).fit(pay[:, None], sick)
+    assert "logarithm" not in number.explain()
 
 
 @pytest.mark.parametrize("solver", ["descent", "output", "adassp"])

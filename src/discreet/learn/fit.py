@@ -18,6 +18,7 @@ from discreet import envelope
 from discreet.engine.protocol import Progress, View
 from discreet.envelope import Envelope, Part
 from discreet.errors import IntegrityError, NotAnswerable, bad
+from discreet.learn.input.column import LONG
 from discreet.learn.learner import Facts, Learner, Model, Plan, Released, facts_of, title_of
 from discreet.learn.price import Price, price_of
 from discreet.learn.privacy import GIVEN, REHEARSED, WHOLE, Privacy, privacy_of
@@ -38,6 +39,7 @@ from discreet.table import Table
 from discreet.terms import Terms
 
 KIND = "model"
+_BY_LOGARITHM = ("linear", "gaussian naive bayes")  # learners that scale numbers, and long ranges so
 _BY_COUNTS = ("naive bayes",)  # learners that need no kernel and no rows
 
 
@@ -60,6 +62,16 @@ class Fit:
     def model(self) -> Model:
         """The model that the released numbers make."""
         return self.plan.model(self.released)
+
+    @property
+    def scale_words(self) -> tuple[str, ...]:
+        """Which features a model takes by their logarithm, in a sentence; none where it cuts numbers into bins."""
+        names = [feature.name for feature in self.plan.subject.features if feature.is_number and feature.is_long]
+        is_scaled = self.facts.learner in _BY_LOGARITHM and self.facts.options.get("loss") != "huber"
+        if not names or not is_scaled:
+            return ()
+        why = f"since no value is negative and the bounds are more than {LONG:,} apart"
+        return (f"Taken by the logarithm of 1 + x − low, {why}: {', '.join(names)}.",)
 
     def scores(self, columns: Mapping[str, Floats | Ints]) -> Floats:
         """As `Model.scores`; a predicted number lies within the public bounds of the target."""

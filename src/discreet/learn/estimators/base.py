@@ -75,7 +75,7 @@ class Estimator(ABC, BaseEstimator):  # type: ignore[misc]
     def explain(self) -> str:
         """What the fit measured, what it promises, and how a unit counted, in sentences."""
         fit = self._own_fit()
-        return "\n".join([fit.privacy.words(), fit.plan.subject.words()])
+        return "\n".join([fit.privacy.words(), fit.plan.subject.words(), *fit.scale_words])
 
     def save(self, path: Any, *, replace: bool = False) -> Path:
         """Write the fitted model to a file that runs nothing when it is read: dp.learn.load gives it back."""

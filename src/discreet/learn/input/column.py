@@ -10,7 +10,7 @@ to −1 … 1, and in a classifier to 0 … 1 by its logarithm where its range i
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, timedelta
 from fractions import Fraction
 from functools import lru_cache
 from math import expm1, log1p
@@ -30,6 +30,7 @@ from discreet.schema.kind import number_of
 
 LONG = 1000
 _DAY = 86_400
+_EPOCH = datetime(1970, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,12 @@ class ModelColumn:
 
     def edges(self, bins: int) -> tuple[Fraction, ...]:
         """The edges of at most so many bins, on the lattice, so that no bin is without a value."""
-        return _edges(self.low, self.high, self.step, bins)
+        return _edges(self.low, self.high, self.step, bins, self._beyond)
+
+    @property
+    def _beyond(self) -> Fraction:
+        """How far beyond the last value its own bin ends, in steps: a date has none but whole ones."""
+        return Fraction(1) if self.day else Fraction(1, 2)
 
     def cells(self, bins: int) -> int:
         """How many cells it has."""
@@ -83,12 +89,15 @@ class ModelColumn:
 
     def key(self, bins: int) -> Expr | Bins:
         """What a tally groups by."""
-        return Col(self.column) if self.values is not None else Bins(Col(self.column), self.edges(bins))
+        if self.values is not None:
+            return Col(self.column)
+        edges = self.edges(bins)
+        return Bins(Col(self.column), tuple(_time_of(edge, self.day) for edge in edges) if self.day else edges)
 
     def described_cells(self, bins: int) -> dict[str, Any]:
         """Its cells, as a kernel is told of them (`kernel.encode`)."""
         if self.values is None:
-            return {"edges": _edge_numbers(self.low, self.high, self.step, bins)}
+            return {"edges": _edge_numbers(self.low, self.high, self.step, bins, self._beyond)}
         return {"size": len(self.values)} if self.is_coded else {"values": [float(value) for value in self.values]}
 
     def described_number(self) -> dict[str, Any]:
@@ -148,7 +157,7 @@ class ModelColumn:
 
 
 @lru_cache(maxsize=1024)  # a fit needs the edges of each feature in every pass
-def _edges(low: Fraction, high: Fraction, step: Fraction, bins: int) -> tuple[Fraction, ...]:
+def _edges(low: Fraction, high: Fraction, step: Fraction, bins: int, beyond: Fraction) -> tuple[Fraction, ...]:
     first, last = int(low / step), int(high / step)
     points = last - first + 1
     count = min(bins, points)
@@ -159,13 +168,21 @@ def _edges(low: Fraction, high: Fraction, step: Fraction, bins: int) -> tuple[Fr
     else:
         places = [first + round(Fraction(points * part, count)) for part in range(1, count)]
     inner = sorted({first, *(place for place in places if first < place <= last)})
-    end = Fraction(last) if inner[-1] < last else last + Fraction(1, 2)  # the last value may be a bin of its own
+    end = Fraction(last) if inner[-1] < last else last + beyond  # the last value may be a bin of its own
     return tuple(place * step for place in (*map(Fraction, inner), end))
 
 
 @lru_cache(maxsize=1024)
-def _edge_numbers(low: Fraction, high: Fraction, step: Fraction, bins: int) -> Floats:
-    return unchangeable(np.array([float(edge) for edge in _edges(low, high, step, bins)]))
+def _edge_numbers(low: Fraction, high: Fraction, step: Fraction, bins: int, beyond: Fraction) -> Floats:
+    return unchangeable(np.array([float(edge) for edge in _edges(low, high, step, bins, beyond)]))
+
+
+def _time_of(edge: Fraction, day: int) -> date | datetime:
+    """The date or moment that lies so many days or seconds after 1970; the last of all where the calendar has none."""
+    try:
+        return _EPOCH.date() + timedelta(days=int(edge)) if day == 1 else _EPOCH + timedelta(seconds=int(edge))
+    except OverflowError:
+        return date.max if day == 1 else datetime.max.replace(microsecond=0)
 
 
 def model_column(column: Column, name: str | None = None) -> ModelColumn:

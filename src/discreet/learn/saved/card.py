@@ -36,6 +36,7 @@ def card_json(fit: Fit) -> dict[str, Any]:
         "title": fit.facts.title,
         "options": dict(fit.facts.options),
         "solver": solver_words(fit.facts, fit.plan, fit.released),
+        "scaling": list(fit.scale_words),
         "target": subject.target.name,
         "features": [feature.name for feature in subject.features],
         "privacy": privacy.to_json(),
@@ -113,6 +114,7 @@ def _made_lines(facts: dict[str, Any]) -> list[str]:
     return [
         f"Method: {facts['title']}{f' ({options})' if options else ''}.",
         *([facts["solver"]] if facts["solver"] else []),
+        *facts["scaling"],
         f"Price: {price_text(privacy)}, neighbours by {privacy['neighbours']}, protecting each {privacy['unit']}.",
         *(f"Measured: {mechanism}." for mechanism in privacy["mechanisms"]),
         f"Arithmetic: {privacy['arithmetic']}.",
