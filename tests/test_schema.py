@@ -319,3 +319,10 @@ def test_a_branch_may_end_above_the_lowest_level():
 def test_places_go_by_name_whatever_the_order_of_the_columns():
     for names in (("b", "A", "c"), ("c", "b", "A")):
         assert Schema("people", [Column(name, "text") for name in names]).places == {"A": 0, "b": 1, "c": 2}
+
+
+@pytest.mark.parametrize("key", ["row", "ROW", "Row"])
+def test_no_key_is_called_as_the_unit_of_a_table_without_one(key):
+    """A ledger notes its unit by name: with such a key, a ledger of persons would take charges for rows."""
+    with pytest.raises(BadValue, match="must not be called 'row'"):
+        Unit(key, 5)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from cli.screen import type_answer
+from discreet.cli.budget_set import set_budget
 from discreet.cli.learn_fit import plan as plan_verb
 from discreet.learn.learners import EXAMPLES, MODELS
 from discreet.operation.learn import LearnCall
@@ -232,6 +233,17 @@ def test_fit_charges_once_and_its_next_steps_run(people: Path, told: Told) -> No
     assert reply["privacy"]["receipt"] == reply["receipt"]
     for line in reply["next"]:
         told(*(word.replace("…", "people.csv") for word in shlex.split(line)[1:]))
+
+
+def test_a_replayed_fit_tells_the_price_that_it_had(people: Path, told: Told) -> None:
+    call = ("learn", "fit", "people.toml", "--model", "logistic", "--target", "income", "--eps", "1", "--yes")
+    first = told(*call)
+    set_budget(Path("people.toml"), delta="1e-8", why="a test")
+    again = told(*call)
+    assert again["replayed"] is True
+    assert again["cost"] == first["cost"]
+    assert again["cost"]["delta"] == again["privacy"]["delta"]
+    assert again["words"] == first["words"]
 
 
 def test_a_fit_again_is_free_and_writes_the_same_bytes(people: Path, told: Told) -> None:

@@ -1,17 +1,20 @@
 """No cell changes how another is read, whatever type a column gets from it; fits and predictions alike."""
 
 import datetime
+import uuid
+import warnings
 from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import discreet as dp
 from discreet.errors import BadValue
 from discreet.learn.input.arrays import ArrayFacts, columns_of, subject_of_arrays
-from discreet.learn.input.cells import keys_of
+from discreet.learn.input.cells import keys_of, numbers_of
 from discreet.learn.input.column import model_column
 from discreet.schema import Column
 
@@ -206,3 +209,58 @@ def test_no_type_of_a_target_is_an_error(target):
     """A list or array is of texts as soon as one cell is one: an error would tell whether anyone's is, or is not."""
     model = dp.learn.NaiveBayes(epsilon=1, bounds=(0, 1), classes=[0, 1])
     assert model.fit({"a": [0, 1]}, target).predict({"a": [0]})[0] in (0, 1)
+
+
+# --- keys of units ---------------------------------------------------------------------------------------------------
+
+NEAR = [2**53, 2**53 + 1]  # one number as doubles
+
+
+@pytest.mark.parametrize(
+    "units",
+    [
+        pd.Series([*map(float, NEAR), None]).astype("category"),
+        pd.arrays.SparseArray([*map(float, NEAR), np.nan]),
+        pa.array([*map(float, NEAR), None]).dictionary_encode(),
+        pa.chunked_array([pa.array([*map(float, NEAR), None])]),
+        pd.Series([*map(float, NEAR), None]),
+    ],
+    ids=["categories", "sparse", "dictionary", "chunks", "floats"],
+)
+def test_units_that_floats_may_have_merged_are_refused_by_their_type(units):
+    facts = ArrayFacts(bounds=(0, 1), classes=[0, 1])
+    with pytest.raises(BadValue, match="units must not be floats"):
+        subject_of_arrays({"a": [0.0, 1.0, 1.0]}, [0, 1, 1], units, facts)
+
+
+def test_keys_may_be_of_any_type_that_names_somebody():
+    first, second = uuid.UUID(int=1), uuid.UUID(int=2)
+    moments = pd.Series(pd.to_datetime(["2020-01-01", "2020-01-02"]))
+    assert keys_of([first, second, str(first)]).tolist() == [str(first), str(second), str(first)]
+    assert len(set(keys_of(moments).tolist())) == 2
+    assert keys_of([Decimal(3), Decimal("3.0"), 3, "3"]).tolist() == ["3"] * 4
+    assert keys_of([Decimal("0.5"), Decimal("NaN"), Decimal("sNaN"), Decimal("1e5000"), None]).tolist() == [None] * 5
+    assert len(set(keys_of([b"\x31", "31", 31, "1"]).tolist())) == 3
+
+
+class Telling:
+    """A cell whose conversion raises its own words."""
+
+    def __float__(self) -> float:
+        raise RuntimeError("secret 42")
+
+
+def test_no_cell_raises_or_warns():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isnan(numbers_of([Telling(), 1.0])[0])
+        assert numbers_of(np.array([np.longdouble("1e4000"), 1], dtype=np.longdouble)).tolist() == [np.inf, 1.0]
+        far = pa.array([2**62, 0], pa.timestamp("s"))
+        assert keys_of(far).tolist()[0] is None
+        broken = pa.StringArray.from_buffers(1, pa.array([0, 1], pa.int32()).buffers()[1], pa.py_buffer(b"\xff"))
+        assert keys_of(broken).tolist() == [None]
+
+
+def test_a_dict_names_each_column_once():
+    with pytest.raises(BadValue, match="X must name each column once"):
+        columns_of({1: [0.0], "1": [1.0]})

@@ -608,3 +608,26 @@ def test_sides_that_are_neither_0_nor_1_are_refused(tmp_path, side):
     changed = released[:place] + int(side).to_bytes(8, "little", signed=True) + released[place + 8 :]
     with pytest.raises(IntegrityError):
         file.from_bytes(sealed(facts, changed))
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("certified",), "yes"),
+        (("price", "certified"), "yes"),
+        (("parts", 0, "certified"), "yes"),
+        (("price", "rho"), "any"),
+        (("facts", "subject", "max_rows"), True),
+        (("privacy", "max_rows"), 1.0),
+    ],
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else None,
+)
+def test_statements_that_nothing_recomputes_are_refused(stored, tmp_path, place, value):
+    facts, numbers = parts(stored)
+    inner = facts
+    for name in place[:-1]:
+        inner = inner[name]
+    inner[place[-1]] = value
+    (tmp_path / "more.dp").write_bytes(sealed(facts, numbers))
+    with pytest.raises(IntegrityError):
+        dp.learn.verify(tmp_path / "more.dp")

@@ -121,7 +121,7 @@ def _text(cell: Any) -> str | None:
     if isinstance(cell, (UUID, date)):
         return str(cell)
     if isinstance(cell, bytes):
-        return cell.hex()
+        return f"bytes {cell.hex()}"  # a text of digits may be somebody else
     if isinstance(cell, Decimal):
         return str(int(cell)) if cell.is_finite() and abs(cell) < _LONGEST and cell == int(cell) else None
     if isinstance(cell, (str, bool, int)):
