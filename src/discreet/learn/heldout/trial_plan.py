@@ -59,6 +59,14 @@ class TrialOptions:
             raise bad("of", "must be persons or population", self.of, "Name one of these.")
         trial = trial_of(table.schema, model, target=self.target, max_rows=self.max_rows, where=self.where, by=by)
         promise = trial.fit.privacy
+        if promise.is_invented and not table.is_rehearsal:
+            what = "The model is of a rehearsal, and this table is not."
+            why = "It was trained on invented rows, so its score would be charged and say nothing about real ones."
+            fix = (
+                "Rehearse this too: --rehearse at the command line, dp.open(…, rehearsal=True) in Python; or fit the "
+                "model to the table first, without a rehearsal."
+            )
+            raise BadValue(what, why, fix)
         is_charged_here = table.ledger.entry_of(promise.receipt) is not None
         return replace(trial, is_of_table=promise.covers == WHOLE and is_charged_here)
 
