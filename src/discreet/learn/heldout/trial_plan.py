@@ -9,7 +9,7 @@ from discreet.errors import BadValue, bad
 from discreet.learn.heldout.interval import Law
 from discreet.learn.heldout.trial import Trial, trial_of, unit_plural
 from discreet.learn.heldout.trial_gate import Counted, Measured, measure
-from discreet.learn.privacy import WHOLE
+from discreet.learn.privacy import INVENTED, WHOLE
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.query.explain import unit
 from discreet.query.nodes import Expr
@@ -59,7 +59,7 @@ class TrialOptions:
             raise bad("of", "must be persons or population", self.of, "Name one of these.")
         trial = trial_of(table.schema, model, target=self.target, max_rows=self.max_rows, where=self.where, by=by)
         promise = trial.fit.privacy
-        if promise.is_invented and not table.is_rehearsal:
+        if promise.covers == INVENTED and not table.is_rehearsal:
             what = "The model is of a rehearsal, and this table is not."
             why = "It was trained on invented rows, so its score would be charged and say nothing about real ones."
             fix = (
