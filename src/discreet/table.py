@@ -52,6 +52,8 @@ OlderKey = Callable[[str], str]  # from the first ledgers' id of a snapshot to t
 class Table:
     """A private table behind its gate.  Engine and ledger are opened when first used, and threads may share it."""
 
+    is_rehearsal = False  # its rows are private ones, not invented
+
     def __init__(
         self,
         metadata: Metadata,

@@ -94,7 +94,12 @@ def test_what_is_missing_is_refused_with_a_call_that_has_it(people: Path, told: 
         (("--model", "naive-byes", "--target", "income"), "naive-bayes"),
         (("--model", "naive-bayes", "--target", "incom"), "income"),
         (("--model", "naive-bayes", "--target", "income", "--features", "age,,region"), "--features age,region"),
-        (("--model", "naive-bayes", "--target", "income", "--features", "person_id"), "declared"),
+        (("--model", "naive-bayes", "--target", "income", "--features", "person_id"), "must not be the unit's key"),
+        (("--model", "naive-bayes", "--target", "income", "--features", "income,age"), "Leave out 'income'."),
+        (("--model", "naive-bayes", "--target", "secret"), "linear regression for a number"),
+        (("--model", "logistic", "--target", "income", "--solver", "adassp"), "Leave out the solver."),
+        (("--model", "hinge", "--target", "code", "--delta", "0"), "use logistic regression"),
+        (("--model", "naive-bayes", "--target", "income", "--rho", "0.05"), "Leave out one of the two."),
         (("--model", "naive-bayes", "--target", "income", "--max-rows", "many"), "max-rows"),
         (("--model", "naive-bayes", "--target", "income", "--rho", "0.1"), "rho"),
         (("--model", "naive-bayes", "--target", "income", "--test", "2"), "0.02 holds out 2 of 100"),
@@ -330,6 +335,21 @@ def test_a_file_of_a_rehearsal_says_so_first(people: Path, told: Told, shown: Sh
     assert next(iter(told("learn", "card", file)["card"])) == "rehearsal"
     problem = told("learn", "verify", file, "--ledger", "people.toml", exit_code=6)
     assert problem["what"] == "REHEARSAL: no ledger holds this model."
+    assert "Fit the model without a rehearsal" in problem["fix"]
+
+
+def test_a_model_of_a_rehearsal_is_not_scored_on_the_table(people: Path, told: Told, shown: Shown) -> None:
+    _, err = shown("learn", "fit", *ABOUT, "--rehearse")
+    assert "nothing was charged" in err
+    for verb, flag in (
+        ("score", ("--metric", "accuracy")),
+        ("quote", ("--metric", "accuracy")),
+        ("fairness", ("--by", "region")),
+    ):
+        problem = told("learn", verb, "people.toml", "people.rehearsal.dp", *flag, "--eps", "1", exit_code=2)
+        assert problem["what"] == "The model is of a rehearsal, and this table is not."
+        assert "--rehearse" in problem["fix"]
+    assert not Path("people.ledger").exists()
 
 
 def test_a_picture_of_rates_of_a_rehearsal_is_stamped(people: Path, told: Told) -> None:
@@ -407,7 +427,15 @@ def test_rows_in_parquet_are_predicted_alike(people: Path, told: Told) -> None:
 def test_cells_that_cannot_be_read_are_empty_and_no_error(people: Path, told: Told) -> None:
     told(*FIT)
     Path("odd.csv").write_text("age,region,code\nold,west,x\n,,\n1e400,north,3\n-5,south,2.0\n")
-    assert len(told("learn", "predict", "income.dp", "odd.csv")["rows"]) == 4
+    reply = told("learn", "predict", "income.dp", "odd.csv")
+    assert (len(reply["rows"]), reply["unread"]) == (4, {"region": 2, "age": 2, "code": 2})
+
+
+def test_cells_that_cannot_be_read_are_told_on_stderr(people: Path, told: Told, shown: Shown) -> None:
+    told(*FIT)
+    Path("odd.csv").write_text("age,region,code\nold,west,1\n,north,1\n")
+    assert "2 of age" in shown("learn", "predict", "income.dp", "odd.csv")[1]
+    assert "missing" not in shown("learn", "predict", "income.dp", "people.csv")[1]
 
 
 @pytest.mark.parametrize(
@@ -451,7 +479,7 @@ def test_verify_is_silent_about_nothing(people: Path, told: Told, shown: Shown) 
         assert told("learn", *verb, exit_code=6)["code"] == "integrity"
     _, err = shown("learn", "verify", "income.dp", exit_code=6)
     assert "digest" in err
-    told("learn", "verify", "nowhere.dp", exit_code=2)
+    assert "must be there" in told("learn", "verify", "nowhere.dp", exit_code=2)["what"]
 
 
 def test_verify_tells_a_ledger_that_holds_no_such_charge(people: Path, told: Told) -> None:
@@ -559,7 +587,7 @@ def test_a_model_of_a_frame_is_scored_by_the_name_of_its_target(people: Path, to
     reply = told(*command, "--target", "income")
     assert reply["value"] > 0.8
     assert reply["model"] == "logistic regression for income"
-    assert "another table" in " ".join(reply["caveats"])
+    assert "was not charged to this ledger" in " ".join(reply["caveats"])
 
 
 @pytest.mark.parametrize("name", ["income.dp", "./income.dp", "soft.dp", "hard.dp"])

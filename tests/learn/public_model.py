@@ -10,6 +10,7 @@ from discreet.learn.fit import Fit
 from discreet.learn.learner import Facts
 from discreet.learn.privacy import WHOLE
 from discreet.learn.subject import subject_of
+from discreet.ledger.unbooked import NOWHERE
 
 
 @dataclass(frozen=True)
@@ -39,4 +40,4 @@ def linear_fit(schema, target, feature, intercept, slope):
     """A fit whose model is that line."""
     plan = LinePlan(subject_of(schema, target, [feature]))
     facts = Facts("line", {}, plan.subject.to_json())
-    return Fit(facts, plan, {"line": np.array([intercept, slope])}, SimpleNamespace(covers=WHOLE))
+    return Fit(facts, plan, {"line": np.array([intercept, slope])}, SimpleNamespace(covers=WHOLE, receipt=NOWHERE))

@@ -1,6 +1,7 @@
 """Slips in a call are refused before the charge, with what would work; and what is stated is not rounded off."""
 
 import re
+from datetime import date
 from fractions import Fraction
 
 import pytest
@@ -9,9 +10,11 @@ import discreet as dp
 from discreet import amounts
 from discreet.errors import BadValue
 from discreet.learn.heldout.interval import outward, upward
+from discreet.learn.heldout.trial import unit_plural
 from discreet.learn.input.arrays import ArrayFacts, subject_of_arrays
 from discreet.learn.price import parse_price
 from discreet.learn.risk.linear import LinearLearner
+from discreet.schema import Column, Schema, Unit
 
 from .people import rows_of, write
 
@@ -69,6 +72,55 @@ def test_a_text_is_one_feature(fits):
         assert "names of columns" in refusal(
             people, lambda part=part: part.learn(dp.learn.NaiveBayes(), target="sick", features=5)
         )
+
+
+def test_names_with_commas_are_refused_with_a_list(fits):
+    learn = lambda: fits[0].learn(dp.learn.NaiveBayes(), target="sick", features="age,sex")  # noqa: E731
+    assert refusal(fits[0], learn).endswith('Give a list: ["age", "sex"].')
+
+
+def test_an_auc_of_three_classes_needs_the_class(fits):
+    people, held_out, _, _ = fits
+    regions = people.learn(dp.learn.NaiveBayes(), target="region", features="age").fit(epsilon=1)
+    said = refusal(people, lambda: held_out.score(regions, metric="auc", epsilon=1))
+    assert said.startswith("positive must be given for a model of 3 classes.")
+    assert "--positive" in said
+
+
+def model_of_arrays(facts):
+    return dp.learn.NaiveBayes(epsilon=1, classes=["no", "yes"], **facts)
+
+
+def test_a_model_of_another_table_is_refused_by_its_feature(fits):
+    people, held_out, _, _ = fits
+    model = model_of_arrays({"bounds": {"passengers": (0, 9)}}).fit({"passengers": [1, 2]}, ["no", "yes"])
+    said = refusal(people, lambda: held_out.score(model, metric="accuracy", epsilon=1, target="sick"))
+    assert "lacks the model's feature 'passengers'" in said
+    model = model_of_arrays({"values": {"sex": [0, 1]}}).fit({"sex": [0, 1]}, ["no", "yes"])
+    said = refusal(people, lambda: held_out.score(model, metric="accuracy", epsilon=1, target="sick"))
+    assert "In the table it is a category of texts, in the model whole numbers with public values." in said
+
+
+@pytest.mark.parametrize(
+    ("bounds", "said"),
+    [
+        ({"age": (90, 18)}, "bounds of 'age' must have the upper end above the lower"),
+        ({"age": (float("nan"), 18)}, "bounds of 'age' must"),
+        ({"age": (date(2020, 1, 1), date(2021, 1, 1))}, "arrays have no dates"),
+        ({"age": (0, 9), "height": (0, 9)}, "the features are age, and the target is y"),
+    ],
+)
+def test_bounds_of_arrays_are_refused_by_the_names_of_the_caller(bounds, said):
+    with pytest.raises(BadValue, match=re.escape(said)):
+        model_of_arrays({"bounds": bounds}).fit({"age": [20, 30]}, ["no", "yes"])
+
+
+@pytest.mark.parametrize(
+    ("key", "plural"),
+    [("person_id", "persons"), ("userId", "users"), ("userID", "users"), ("userid", "units"), ("family", "families")],
+)
+def test_several_units_are_called_by_the_word_of_the_key(key, plural):
+    assert unit_plural(Schema("t", (Column("age", "integer", bounds=(0, 9)),), Unit(key, 1))) == plural
 
 
 def test_a_class_in_place_of_an_estimator_is_refused_with_a_call_of_it(fits):

@@ -137,11 +137,14 @@ def _fit_notes(data: dict[str, Any]) -> Any:
     cost, remaining = data["cost"], data["remaining"]
     price = price_text(cost)
     paid = f"replayed: cost 0 (when first fitted, {price})" if data["replayed"] else f"cost: {price}"
+    left = f"remaining: ε = {remaining['epsilon']}, δ = {remaining['delta']}"
+    if data.get("rehearsal"):
+        paid, left = f"cost: nothing was charged; without --rehearse {price}", "remaining: as before"
     lines = [
         "",
         *data["words"],
         f"{paid}, protecting each {cost['unit']} ({cost['neighbours']})",
-        f"remaining: ε = {remaining['epsilon']}, δ = {remaining['delta']}",
+        left,
         f"receipt: {data['receipt']}",
     ]
     commands = ["", "Next:", *(f"  {line}" for line in data["next"])]

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from discreet.cli.drawing import unwrapped_text
 from discreet.cli.learn_fit import ModelFile
 from discreet.cli.reply import AsJson, OutFile, Reply, Yes, require_new
 from discreet.fix import command_line
@@ -23,14 +24,17 @@ def predict(
     """Predict rows of your own with a model's file.
 
     Costs nothing. The rows need a column for each feature; what they hold is not protected. The result is a CSV with
-    the number of each row, its prediction and the probability of each class.
+    the number of each row, its prediction and the probability of each class. Cells that are empty or cannot be read
+    count as missing, and stderr says how many there are.
 
     Example: discreet learn predict income.dp rows.csv -o out.csv
     """
     require_new(output, yes)
     reply = operation.predict(ModelCall(model_file, rows, output=output))
-    content = reply.value.to_csv()
-    return Reply(reply.to_json(command_line), lambda: content.decode(), output, replace=yes, content=content)
+    content, unread = reply.value.to_csv(), reply.value.unread_words()
+    notes = (lambda: unwrapped_text(unread)) if unread else None
+    data = reply.to_json(command_line)
+    return Reply(data, lambda: content.decode(), output, replace=yes, notes=notes, content=content)
 
 
 def card(model_file: ModelFile, json: AsJson = False, output: OutFile = None, yes: Yes = False) -> Reply:

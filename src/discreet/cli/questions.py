@@ -129,6 +129,9 @@ def column(spec: str) -> Column:
     if not name or not kind:
         example = f"{name or 'age'}:integer:0:110"
         raise bad("--column", "must be NAME:TYPE", spec, f"Write, for example: --column {shlex.quote(example)}")
+    if name != name.strip() and name.strip():
+        typed = shlex.quote(f"{name.strip()}:{type_and_limits}")
+        raise bad("--column", "must have no spaces around the name", spec, f"Write: --column {typed}")
     example = f"{name}:{_likely_type(kind)}{_EXAMPLE[_likely_type(kind)]}"
     with fixed_by(f"Write, for example: --column {shlex.quote(example)}"):
         column_type = Type(choice(kind, f"columns.{name}.type", tuple(Type), SYNONYMS))

@@ -11,7 +11,7 @@ from typing import Any
 
 from discreet import amounts
 from discreet.bounded import Sensitivity
-from discreet.errors import bad
+from discreet.errors import BadValue, bad, short_text
 from discreet.mechanism import additive
 from discreet.mechanism.additive import Additive
 from discreet.privacy import calibrate, price
@@ -73,10 +73,18 @@ def price_of(terms: Terms) -> Price:
     return Price(terms, calibrate.gaussian_sigma(terms.epsilon, terms.delta))
 
 
+def require_single_price(epsilon: Any, rho: Any) -> None:
+    """Refuses a fit with two prices, and one with none."""
+    if epsilon is not None and rho is not None:
+        given = f"You gave epsilon {short_text(epsilon)} and rho {short_text(rho)}."
+        raise BadValue("epsilon and rho are two prices for one fit.", given, "Leave out one of the two.")
+    if epsilon is None and rho is None:
+        raise bad("epsilon", "must be given, or rho in its place", None, _GIVE)
+
+
 def parse_price(epsilon: Any, delta: Any = None, rho: Any = None) -> Price:
     """The price that a caller of an estimator typed; exactly one of ε and ρ."""
-    if (epsilon is None) == (rho is None):
-        raise bad("epsilon", "must be given, or rho in its place", (epsilon, rho), _GIVE)
+    require_single_price(epsilon, rho)
     if rho is None:
         return price_of(Terms.parse(epsilon, 0 if delta is None else delta))
     if delta is None:

@@ -1,18 +1,19 @@
 """What a model learns from: features, the target, and the rows of a unit that count; public facts alone."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from discreet import amounts
 from discreet.bounded import RowLimit
-from discreet.errors import bad
+from discreet.errors import BadValue, bad
 from discreet.learn.input.column import ModelColumn, model_column
 from discreet.ndarrays import Floats, Ints
 from discreet.query.canonical import canonical
 from discreet.query.nodes import Caps, CountRows, Expr, Key, Output, Question
 from discreet.schema import Schema
-from discreet.schema.words import suggestion
+from discreet.schema.words import first_twice, suggestion
 
 MOST_FEATURES = 512
 MOST_CLASSES = 100
@@ -99,10 +100,12 @@ def subject_of(
         raise bad("features", f"must be 1 to {MOST_FEATURES} columns", features, 'Give, for example, ["age"].')
     columns = tuple(_column(schema, name, "features", shown) for name in wanted)
     used = [goal.column, *(column.column for column in columns)]
-    if len(set(used)) < len(used):
-        raise bad("features", "must name each column once, and not the target", wanted, "Leave out what is there.")
-    if schema.unit is not None and schema.unit.key in used:
-        raise bad("features", "must not hold the unit's key", schema.unit.key, "Leave it out.")
+    twice = first_twice(used)
+    if twice is not None:
+        name = shown.get(twice, twice)
+        if twice == goal.column:
+            raise bad("features", "must not hold the target", name, f"Leave out {name!r}.")
+        raise bad("features", "must name each column once", name, f"Leave out {name!r} where it is repeated.")
     rows = amounts.count(max_rows, "max_rows", 1, schema.max_rows if schema.unit is not None else 1)
     if where is not None and len(canonical(where)) > _LONGEST_WHERE:
         fix = "Name fewer values, or a column that tells the same units by one value."
@@ -119,18 +122,35 @@ def _default_features(schema: Schema, target: str) -> list[str]:
 
 def _column(schema: Schema, name: Any, argument: str, shown: Mapping[str, str]) -> ModelColumn:
     column = schema.find(name) if isinstance(name, str) else None
-    if column is None:
-        similar = suggestion(name, [known.name for known in schema.columns]) if isinstance(name, str) else None
-        fix = f"Did you mean {similar!r}?" if similar else "Name a declared column."
-        raise bad(argument, "must be declared columns", name, fix)
+    if column is None or (schema.unit is not None and column.name == schema.unit.key):
+        raise no_column(schema, name, argument)
     return model_column(column, shown.get(column.name))
+
+
+def no_column(schema: Schema, name: Any, argument: str) -> BadValue:
+    """The refusal of a name that is the unit's key or no declared column."""
+    if schema.unit is not None and name == schema.unit.key:
+        rule = "must not be the unit's key, which only says whose a row is"
+        return bad(argument, rule, name, "Name another column." if argument != "features" else "Leave it out.")
+    parts = [part.strip() for part in name.split(",")] if isinstance(name, str) else []
+    if argument == "features" and len(parts) > 1:
+        fix = f"Give a list: {json.dumps(parts, ensure_ascii=False)}."
+        return bad(argument, "must be declared columns, and a text is the name of one", name, fix)
+    similar = suggestion(name, [known.name for known in schema.columns]) if isinstance(name, str) else None
+    fix = f"Did you mean {similar!r}?" if similar else "Name a declared column."
+    rule = "must be declared columns" if argument == "features" else "must be a declared column"
+    return bad(argument, rule, name, fix)
 
 
 def require_classes(subject: Subject) -> tuple[Any, ...]:
     """The classes of the target; refused where it is a number, or has too many."""
+    rule = f"must have 2 to {MOST_CLASSES} public classes for a classifier"
+    if subject.target.is_number:
+        why = f"It is a {'date' if subject.target.day else 'number'} with bounds, and has no public values."
+        fix = "Use linear regression for a number, or declare its values."
+        raise BadValue(f"target {subject.target.name!r} {rule}.", why, fix, rule)
     if not 2 <= len(subject.classes) <= MOST_CLASSES:
-        rule = f"must have 2 to {MOST_CLASSES} public classes"
-        fix = "Declare its values, or use LinearRegression for a number."
+        fix = "Declare other values, or name another target."
         raise bad(f"target {subject.target.name!r}", rule, len(subject.classes), fix)
     return subject.classes
 
@@ -138,6 +158,6 @@ def require_classes(subject: Subject) -> tuple[Any, ...]:
 def require_number(subject: Subject) -> ModelColumn:
     """The target, which must be a number with bounds."""
     if not subject.target.is_number:
-        fix = "Use a classifier, such as LogisticRegression."
+        fix = "Use a classifier, such as logistic regression."
         raise bad(f"target {subject.target.name!r}", "must be a number with bounds", "classes", fix)
     return subject.target

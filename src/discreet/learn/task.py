@@ -9,7 +9,7 @@ from discreet.engine.protocol import Progress
 from discreet.errors import bad
 from discreet.learn.fit import Fit, fit_table, require_kernels
 from discreet.learn.learner import Learner, Plan, title_of
-from discreet.learn.price import Price, price_of, rho_price
+from discreet.learn.price import Price, price_of, require_single_price, rho_price
 from discreet.learn.subject import Subject, subject_of
 from discreet.query.bound import path
 from discreet.query.explain import unit
@@ -68,8 +68,7 @@ class Learning:
 
     def price(self, *, epsilon: Any = None, delta: Any = None, rho: Any = None) -> Price:
         """The price in the terms of this table: δ is a hundredth of the budget's unless given."""
-        if (epsilon is None) == (rho is None):
-            raise bad("epsilon", "must be given, or rho in its place", (epsilon, rho), "Give epsilon=1, for example.")
+        require_single_price(epsilon, rho)
         if rho is None:
             return price_of(self.table.terms(epsilon, delta))
         typed = self.table.delta(delta)

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,14 @@ class Predictions:
 
     header: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
+    unread: dict[str, int] = field(default_factory=dict)  # by feature, the cells that were empty or could not be read
+
+    def unread_words(self) -> str:
+        """What could not be read, in a sentence; empty if all could."""
+        if not self.unread:
+            return ""
+        listed = ", ".join(f"{count:,} of {name}" for name, count in self.unread.items())
+        return f"Cells that are empty, or no number or public value of their column: {listed}. They count as missing."
 
     def to_csv(self) -> bytes:
         """A CSV that no spreadsheet runs."""
@@ -46,7 +54,7 @@ class Predictions:
 
 def predict(call: ModelCall) -> Reply[Predictions]:
     """The predictions of a model for rows that the caller has; refused where the output is one of the two files."""
-    from discreet.learn.input.file_rows import read_rows
+    from discreet.learn.input.file_rows import read_rows, unread_cells
     from discreet.learn.saved import file
 
     if call.rows_file is None:
@@ -54,10 +62,13 @@ def predict(call: ModelCall) -> Reply[Predictions]:
     require_other(call)
     fit = file.read(call.model_file)
     subject = fit.plan.subject
-    scores = fit.scores(subject.encoded(read_rows(call.rows_file, subject)))
-    predictions = _predictions(fit, scores)
+    encoded = subject.encoded(read_rows(call.rows_file, subject))
+    unread = unread_cells(subject, encoded)
+    predictions = replace(_predictions(fit, fit.scores(encoded)), unread=unread)
     rows = [dict(zip(predictions.header, row, strict=True)) for row in predictions.rows]
-    data = _data(call, fit, "A prediction tells of people with the same features, not of one.", rows=rows)
+    data = _data(
+        call, fit, "A prediction tells of people with the same features, not of one.", rows=rows, unread=unread
+    )
     return Reply(data, predictions, next=(Fix("Next:", "learn card", {"model_file": str(call.model_file)}),))
 
 

@@ -32,6 +32,8 @@ from discreet.table import Table, Value
 class Rehearsal(Table):
     """A table that is asked like the real one and holds nobody; `units` and `seed` are those of its invented rows."""
 
+    is_rehearsal = True
+
     def __init__(
         self, metadata: Metadata, toml: Path, *, limits: Limits | None = None, units: int = UNITS, seed: int = SEED
     ) -> None:

@@ -62,7 +62,7 @@ class AdditiveLearner:
         """As `Learner.plan`: gradients need Gaussian noise, so δ must be above 0."""
         require_classes(subject)
         if price.is_pure:
-            fix = "Give a delta, or use NaiveBayes, which needs none."
+            fix = "Give a delta, or use naive Bayes, which needs none."
             raise bad("delta", "must be above 0 for an additive classifier", 0, fix)
         is_binary = len(subject.classes) == 2
         shares = SHARES if is_binary else (SHARES[0], Fraction(0), SHARES[1] + SHARES[2])

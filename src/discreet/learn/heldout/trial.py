@@ -4,6 +4,7 @@ All that is refused is refused from arguments and public facts, when the trial i
 behind the gate until a metric has made counts of it and these have noise.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,12 +19,14 @@ from discreet.kernel.rows import UnitRows
 from discreet.learn.fit import Fit
 from discreet.learn.input.column import ModelColumn, model_column
 from discreet.learn.privacy import INVENTED
+from discreet.learn.subject import no_column
 from discreet.ndarrays import Floats, Ints
 from discreet.query.explain import unit
 from discreet.query.nodes import Expr, UnitIn
 from discreet.relation import Relation
 from discreet.schema import Schema
-from discreet.schema.words import suggestion
+
+_ID = re.compile(r"(_id|(?<=[a-z])I[Dd])$", re.ASCII)  # of person_id, userId and userID
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,9 +131,10 @@ class Trial:
 
 
 def unit_plural(schema: Schema) -> str:
-    """What several of those who are protected are called: by the unit's key where that is a word, else units."""
-    word = unit(schema).casefold().removesuffix("_id")
-    if not (word.isascii() and word.isalpha() and (len(word) > 3 or schema.unit is None)):
+    """What several of those who are protected are called: by the unit's key, or what stands before its id, where that
+    is a word, else units."""
+    word = _ID.sub("", unit(schema)).casefold()
+    if word.endswith("id") or not (word.isascii() and word.isalpha() and (len(word) > 3 or schema.unit is None)):
         return "units"
     if word.endswith(("s", "x", "ch", "sh")):
         return f"{word}es"
@@ -187,7 +191,9 @@ def _require_names(schema: Schema, names: Sequence[str]) -> None:
     if list(names) == [f"x{place}" for place in range(len(names))]:
         fix = "Fit it to a frame or a dict whose columns are called as those of the table."
         raise bad("model", "must name its features as the table does; this one was fitted without names", missing, fix)
-    raise _unknown(schema, missing, "model")
+    what = f"The table {schema.name!r} lacks the model's feature {missing!r}."
+    why = f"The model predicts from {', '.join(names)}, and each must be a declared column."
+    raise BadValue(what, why, "Declare it, or take the table that the model was fitted to.")
 
 
 def _target_name(schema: Schema, name: str, named: str | None) -> str:
@@ -202,9 +208,19 @@ def _like(schema: Schema, theirs: ModelColumn, name: str) -> ModelColumn:
     """The table's column of that name, if its cells can be read as cells of the model's column."""
     own = _column(schema, name, "target")
     if own.is_number != theirs.is_number or own.is_coded != theirs.is_coded:
-        rule = f"must have a column {name!r} of the kind that the model was trained with"
-        raise bad("table", rule, own.to_json(), "Declare it alike, or train the model on this table.")
+        what = f"Column {name!r} is of another kind than the model's."
+        why = f"In the table it is {_kind(own)}, in the model {_kind(theirs)}."
+        raise BadValue(what, why, "Declare it alike, or fit the model to this table.")
     return own
+
+
+def _kind(column: ModelColumn) -> str:
+    """What a column holds, in words."""
+    if column.values is None:
+        return {0: "a number with bounds", 1: "a date with bounds"}.get(column.day, "a moment with bounds")
+    if column.is_coded:
+        return "a category of texts"
+    return "a boolean" if isinstance(column.values[0], bool) else "whole numbers with public values"
 
 
 def _groups(schema: Schema, by: Any) -> ModelColumn:
@@ -218,14 +234,8 @@ def _groups(schema: Schema, by: Any) -> ModelColumn:
 def _column(schema: Schema, name: Any, argument: str) -> ModelColumn:
     column = schema.find(name) if isinstance(name, str) else None
     if column is None:
-        raise _unknown(schema, name, argument)
+        raise no_column(schema, name, argument)
     return model_column(column)
-
-
-def _unknown(schema: Schema, name: Any, argument: str) -> BadValue:
-    similar = suggestion(name, [column.name for column in schema.columns]) if isinstance(name, str) else None
-    fix = f"Did you mean {similar!r}?" if similar else "Name a declared column."
-    return bad(argument, "must name declared columns", name, fix)
 
 
 def require_class(trial: Trial, positive: Any) -> int:
@@ -236,10 +246,14 @@ def require_class(trial: Trial, positive: Any) -> int:
         raise BadValue("The model predicts a number.", why, "Score it by r2.")
     if positive is None and len(classes) == 2:
         return 1
-    place = None if positive is None else class_place(classes, positive)
+    listed = ", ".join(_class_texts(classes))
+    if positive is None:
+        what = f"positive must be given for a model of {len(classes)} classes."
+        why = f"An AUC and rates of groups are about one of them: {listed}."
+        raise BadValue(what, why, "Name that class: positive=…, --positive at the command line.")
+    place = class_place(classes, positive)
     if place is None:
-        rule = f"must be one of {', '.join(_class_texts(classes))}"
-        raise bad("positive", rule, positive, "Name one of the classes.")
+        raise bad("positive", f"must be one of {listed}", positive, "Name one of the classes.")
     return place
 
 

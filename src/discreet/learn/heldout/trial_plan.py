@@ -10,6 +10,7 @@ from discreet.learn.fit import is_stored
 from discreet.learn.heldout.interval import Law
 from discreet.learn.heldout.trial import Trial, trial_of, unit_plural
 from discreet.learn.heldout.trial_gate import Counted, Measured, measure
+from discreet.learn.privacy import INVENTED
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.query.explain import unit
 from discreet.query.nodes import Expr
@@ -58,6 +59,14 @@ class TrialOptions:
         if self.of not in _ABOUT:
             raise bad("of", "must be persons or population", self.of, "Name one of these.")
         trial = trial_of(table.schema, model, target=self.target, max_rows=self.max_rows, where=self.where, by=by)
+        if trial.fit.privacy.covers == INVENTED and not table.is_rehearsal:
+            what = "The model is of a rehearsal, and this table is not."
+            why = "It was trained on invented rows, so its score would be charged and say nothing about real ones."
+            fix = (
+                "Rehearse this too: --rehearse at the command line, dp.open(…, rehearsal=True) in Python; or fit the "
+                "model to the table first, without a rehearsal."
+            )
+            raise BadValue(what, why, fix)
         return replace(trial, is_of_table=is_stored(trial.fit, table.ledger))
 
 

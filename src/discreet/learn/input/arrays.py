@@ -5,6 +5,7 @@ Columns are named x0, x1 … inside, whatever the caller calls them; the target 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,7 @@ def subject_of_arrays(columns: Mapping[str, Any], y: Any, units: Any, facts: Arr
     names = list(columns)
     facts = _by_text(facts)
     for argument in ("bounds", "values"):
-        _require_known(argument, getattr(facts, argument), [*names, *_target_names(y)])
+        _require_known(argument, getattr(facts, argument), names, _target_names(y))
     declared = [_feature_column(f"x{place}", name, place, names, facts) for place, name in enumerate(names)]
     target = _target(facts)
     unit = None if units is None else Unit(UNIT, facts.max_rows)
@@ -115,14 +116,15 @@ def _target_names(y: Any) -> list[str]:
     return [TARGET] if name is None else [TARGET, str(name)]
 
 
-def _require_known(argument: str, given: Any, names: Sequence[str]) -> None:
+def _require_known(argument: str, given: Any, features: Sequence[str], target: Sequence[str]) -> None:
     """Refuses facts of a column that is not there, which would be a fact that nobody obeys."""
-    unknown = [name for name in given if name not in names] if isinstance(given, Mapping) else []
+    unknown = [name for name in given if name not in (*features, *target)] if isinstance(given, Mapping) else []
     if unknown:
-        similar, features = suggestion(unknown[0], names), [name for name in names if name != TARGET]
+        similar = suggestion(unknown[0], features)
         listed = ", ".join(features[:_LISTED]) + (" …" if len(features) > _LISTED else "")
         fix = f"Did you mean {similar!r}?" if similar else "Leave it out."
-        raise bad(argument, f"must name columns that are there, which are {listed}", unknown[0], fix)
+        rule = f"must name columns that are there: the features are {listed}, and the target is {target[-1]}"
+        raise bad(argument, rule, unknown[0], fix)
 
 
 def _feature_column(column: str, name: str, place: int, names: Sequence[str], facts: ArrayFacts) -> Column:
@@ -132,7 +134,21 @@ def _feature_column(column: str, name: str, place: int, names: Sequence[str], fa
     ends = _ends(facts.bounds, name, place, len(names))
     if ends is None:
         raise _missing(name)
-    return Column(column, "number", bounds=ends)  # type: ignore[arg-type]
+    return _column_of_bounds(column, ends, name, "bounds")
+
+
+def _column_of_bounds(column: str, ends: tuple[Any, Any], name: str, argument: str) -> Column:
+    """A number with bounds; refused by the name that the caller has for it."""
+    shown = f"bounds of {name!r}"
+    if any(isinstance(end, (date, np.datetime64)) for end in ends):
+        fix = "Give column and bounds as numbers, such as days since 1970, or fit to a dataset that declares a date."
+        raise bad(shown, "must be numbers: arrays have no dates", tuple(map(str, ends)), fix)
+    try:
+        return Column(column, "number", bounds=ends)  # type: ignore[arg-type]
+    except BadValue as error:
+        example = f"{{{name!r}: (0, 100)}}" if argument == "bounds" else "(0, 100)"
+        fix = f"Give numbers, the lower first, for example {argument}={example}."
+        raise bad(shown, error.rule or "must be two numbers", ends, fix) from None
 
 
 def _ends(bounds: Any, name: str, place: int, count: int) -> tuple[Any, Any] | None:
@@ -140,7 +156,10 @@ def _ends(bounds: Any, name: str, place: int, count: int) -> tuple[Any, Any] | N
     if bounds is None:
         return None
     if isinstance(bounds, Mapping):
-        return _pair(bounds[name], name) if name in bounds else None
+        if name not in bounds:
+            return None
+        low, high = _pair(bounds[name], name)
+        return _plain(low), _plain(high)
     low, high = _pair(bounds, "bounds")
     return _end(low, place, count), _end(high, place, count)
 
@@ -163,7 +182,7 @@ def _end(end: Any, place: int, count: int) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+    return value.item() if isinstance(value, np.generic) and not isinstance(value, np.datetime64) else value
 
 
 def _target(facts: ArrayFacts) -> Column:
@@ -173,7 +192,7 @@ def _target(facts: ArrayFacts) -> Column:
         fix = 'Name them, for example classes=["no", "yes"], or for a number target_bounds=(0, 100): they are public.'
         raise bad("classes or target_bounds", "must be given", None, fix)
     low, high = _pair(facts.target_bounds, "y")
-    return Column(TARGET, "number", bounds=(_plain(low), _plain(high)))  # type: ignore[arg-type]
+    return _column_of_bounds(TARGET, (_plain(low), _plain(high)), "y", "target_bounds")
 
 
 def _column_of_values(column: str, values: Any, name: str) -> Column:

@@ -1,6 +1,6 @@
 """Rows that a user hands over for predictions: a CSV or Parquet file whose columns are read as the model declares them.
 
-They are the user's own and go through no gate.  A cell that cannot be read as its column is empty.
+They are the user's own and go through no gate.  A cell that cannot be read as its column is empty, and counted.
 """
 
 import csv
@@ -27,6 +27,18 @@ def read_rows(path: Path, subject: Subject) -> dict[str, Any]:
         is_number = feature.is_number and not feature.day
         rows[feature.name] = _cells(columns[feature.name], _reader(subject, feature.column), is_number)
     return rows
+
+
+def unread_cells(subject: Subject, encoded: Mapping[str, Any]) -> dict[str, int]:
+    """How many cells of each feature are empty, or hold no number or public value of it; features without are left out.
+
+    `encoded` are the rows as `Subject.encoded` makes them.
+    """
+    counts = {}
+    for feature in subject.features:
+        cells = encoded[feature.name]
+        counts[feature.name] = int(np.count_nonzero(np.isnan(cells) if cells.dtype.kind == "f" else cells < 0))
+    return {name: count for name, count in counts.items() if count}
 
 
 def _csv(path: Path, names: list[str]) -> dict[str, list[Any]]:
@@ -67,7 +79,7 @@ def _parquet(path: Path, names: list[str]) -> dict[str, list[Any]]:
 def _place(name: str, header: list[str], path: Path) -> int:
     if header.count(name) != 1:
         rule = f"must have the model's columns, and {name!r} once"
-        raise bad("rows", rule, str(path), f"Add a column {name} with its name in the first line.")
+        raise bad("rows", rule, str(path), f"Add a column {name!r} with its name in the first line.")
     return header.index(name)
 
 

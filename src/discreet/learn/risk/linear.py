@@ -75,9 +75,18 @@ class LinearLearner:
         if self.loss == "huber":
             require_number(subject)
         else:
-            require_classes(subject)
+            self._require_fitting_classes(subject)
         solver = _auto_solver(self.options(), len(subject.classes), price) if self.solver == "auto" else self.solver
         return _PLANS[solver](self, subject, price)
+
+    def _require_fitting_classes(self, subject: Subject) -> None:
+        """Refuses a solver that is for numbers, and more classes than the loss has."""
+        if self.solver == "adassp":
+            rule = f"must be another for a {self.loss} model: adassp is least squares, for a target that is a number"
+            raise bad("solver", rule, self.solver, "Leave out the solver.")
+        if len(require_classes(subject)) > 2 and self.loss == "hinge":
+            fix = "Only binary classification is supported: use logistic regression for more classes."
+            raise bad("loss", "must be logistic for more than two classes", self.loss, fix)
 
 
 def _auto_solver(options: Mapping[str, Any], classes: int, price: Price) -> str:
@@ -86,7 +95,7 @@ def _auto_solver(options: Mapping[str, Any], classes: int, price: Price) -> str:
     if not price.is_pure and (not has_ridge or classes > 2):
         return "descent"
     if classes > 2:
-        fix = "Give a delta, or use NaiveBayes, which needs none."
+        fix = "Give a delta, or use naive Bayes, which needs none."
         raise bad("delta", "must be above 0 for a linear model of more than two classes", 0, fix)
     if is_regression:
         return "output" if price.is_pure else "adassp"
@@ -132,9 +141,6 @@ def class_weight_of(weight: Any) -> float:
 def _descent(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
     if price.is_pure:
         raise bad("delta", "must be above 0 for descent", 0, "Give a delta, or leave the solver to auto.")
-    if learner.loss == "hinge" and len(subject.classes) > 2:
-        fix = "Only binary classification is supported: use LogisticRegression for more classes."
-        raise bad("loss", "must be logistic for more than two classes", learner.loss, fix)
     if learner.alpha is not None:
         is_auto = learner.solver == "auto"
         fix = "Leave it out." if is_auto else "Leave it out; for two classes or a number, leave out the solver."
@@ -163,7 +169,6 @@ def _risk(learner: LinearLearner, subject: Subject) -> tuple[RiskSpec, LineLoss]
 
 
 def _adassp(learner: LinearLearner, subject: Subject, price: Price) -> Plan:
-    require_number(subject)
     return adassp_plan(subject, price, learner.norm, learner.alpha)
 
 

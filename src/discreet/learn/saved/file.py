@@ -123,6 +123,9 @@ def read_bytes(path: Any) -> bytes:
         with open(place, "rb", opener=_open_at_once) as file:
             if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return file.read(LARGEST + 1)
+    except FileNotFoundError:
+        fix = "Give a file that a model was saved to, by its path from here."
+        raise bad("model file", "must be there", str(place), fix) from None
     except (OSError, ValueError):
         pass
     raise bad(

@@ -68,7 +68,9 @@ def verify(path: Any, ledger: Any = None) -> Verification:
     stamp = [INVENTED_WORDS] if fit.privacy.is_invented else []
     checks = [*stamp, "The digest is that of the file.", *_require_promise(fit, stated)]
     if ledger is not None and fit.privacy.receipt.startswith(REHEARSED):
-        raise _wrong("REHEARSAL: no ledger holds this model.", "It is of invented rows; their ledger was thrown away.")
+        why = "It is of invented rows; their ledger was thrown away."
+        fix = "Fit the model without a rehearsal, then verify that file."
+        raise IntegrityError("REHEARSAL: no ledger holds this model.", why, fix)
     if ledger is not None:
         with _open_ledger(ledger) as opened:
             checks += _require_charged(fit, opened)
