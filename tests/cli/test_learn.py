@@ -244,11 +244,11 @@ def test_a_replayed_fit_tells_the_price_that_it_had(people: Path, told: Told) ->
     call = ("learn", "fit", "people.toml", "--model", "logistic", "--target", "income", "--eps", "1", "--yes")
     first = told(*call)
     set_budget(Path("people.toml"), delta="1e-8", why="a test")
-    again = told(*call)
-    assert again["replayed"] is True
-    assert again["cost"] == first["cost"]
-    assert again["cost"]["delta"] == again["privacy"]["delta"]
-    assert again["words"] == first["words"]
+    replayed = told(*call)
+    assert replayed["replayed"] is True
+    assert replayed["cost"] == first["cost"]
+    assert replayed["cost"]["delta"] == replayed["privacy"]["delta"]
+    assert replayed["words"] == first["words"]
 
 
 def test_a_fit_again_is_free_and_writes_the_same_bytes(people: Path, told: Told) -> None:

@@ -179,7 +179,7 @@ def test_facts_of_a_column_that_is_not_there_are_refused(argument):
     known = ArrayFacts(**facts, classes=["no", "yes"])
     assert subject_of_arrays(columns, ["no", "yes"], None, known)[0].features[0].high == 9
     wrong = {**facts, argument: {**facts[argument], "agee": (0, 9)}}
-    with pytest.raises(BadValue, match=rf"{argument} must name columns .* age, work\. .*agee.*Did you mean 'age'"):
+    with pytest.raises(BadValue, match=rf"{argument} must name columns .* age, work, .*agee.*Did you mean 'age'"):
         subject_of_arrays(columns, ["no", "yes"], None, ArrayFacts(**wrong, classes=["no", "yes"]))
 
 

@@ -98,7 +98,7 @@ def test_a_budget_of_rho_is_priced_at_its_delta():
     ("budget", "said"),
     [
         ({}, "must be given"),
-        ({"epsilon": 1, "rho": 1}, "must be given"),
+        ({"epsilon": 1, "rho": 1}, "two prices for one fit"),
         ({"rho": 1}, "must be given with rho"),
         ({"epsilon": -1}, "epsilon"),
         ({"epsilon": 1, "delta": 2}, "delta"),

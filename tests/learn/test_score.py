@@ -117,7 +117,7 @@ def test_r_squared_is_the_plain_one_without_noise(tmp_path):
         expected = r2_score(columns["pay"], 100 + 3.0 * columns["age"])
         assert score.value == pytest.approx(expected, abs=1e-3)
         assert score.low < expected < score.high
-        assert "another table" not in str(score)
+        assert "not charged to this ledger" in str(score)
         none = people.score(fit, metric="r2", epsilon="0.001")
         assert none.value is None or none.low < expected < none.high
         assert none.to_json()["low"] is None or none.low > -1e9
@@ -584,7 +584,7 @@ def test_models_of_arrays_are_scored_by_the_names_of_their_columns(fitted):
         test.score(model, metric="accuracy", epsilon=1)  # no column is called y
     score = test.score(model, metric="accuracy", epsilon=10_000, target="sick")
     assert score.value == accuracy_score(target, model.predict(rows))
-    assert "another table" in str(score)
+    assert "not charged to this ledger" in str(score)
     with pytest.raises(BadValue, match="classes"):
         test.score(model, metric="accuracy", epsilon=1, target="sex")
 

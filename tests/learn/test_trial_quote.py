@@ -48,11 +48,11 @@ def test_quoted_widths_of_rates_are_about_those_of_the_groups(fitted, of):
 def test_a_quote_costs_nothing_and_says_what_would_remain(fitted):
     people, test, model = fitted
     entries, left = people.budget.entries, people.table.remaining()
-    quote = test.quote_score(model, metric="accuracy", epsilon=3)
+    quote = people.quote_score(model, metric="accuracy", epsilon=3)
     assert (quote.remaining, quote.fits) == (left, True)
     test.quote_fairness(model, by="sex", epsilon=3)
     assert people.budget.entries == entries
-    test.score(model, metric="accuracy", epsilon=3, level="0.9")
+    people.score(model, metric="accuracy", epsilon=3, level="0.9")
     assert people.table.remaining() == quote.remaining_after
 
 

@@ -26,7 +26,7 @@ from discreet.query.nodes import Expr, UnitIn
 from discreet.relation import Relation
 from discreet.schema import Schema
 
-_ID = re.compile(r"(_id|(?<=[a-z])I[Dd])$", re.ASCII)  # of person_id, userId and userID
+_ID = re.compile(r"(_[iI][dD]|(?<=[a-z])I[Dd])$", re.ASCII)  # of person_id, userId and userID
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 
@@ -118,7 +117,7 @@ def _number(cell: Any) -> float:
 
 def _text(cell: Any) -> str | None:
     cell = _plain(cell)
-    if isinstance(cell, (UUID, date)):
+    if isinstance(cell, date) or type(cell).__name__ == "UUID":
         return str(cell)
     if isinstance(cell, bytes):
         return f"bytes {cell.hex()}"  # a text of digits may be somebody else
