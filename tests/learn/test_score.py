@@ -3,7 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from math import floor, log, sqrt
+from math import ceil, exp, floor, log, log2, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -481,6 +481,21 @@ def test_intervals_shrink_with_the_noise():
     assert widths[1] < 2 * 2.2 * sqrt(2) * 10 * sqrt(0.7**2 + 0.3**2) / 1000 + 0.002
     assert NormalDist().inv_cdf(0.975) < width_factor(LEVEL) < 2.13
     assert count_estimate(-5, scale=1.0, numbers=1, level=LEVEL).value == 0
+
+
+@pytest.mark.parametrize("numbers", [1, 2, 3, 5, 16, 192, 2048])
+@pytest.mark.parametrize("level", ["0.5", "0.9", "0.95", "0.99", "0.999"])
+def test_the_sum_of_noisy_numbers_is_within_its_interval_as_often_as_the_level(numbers, level):
+    """The exact law of a sum, by the transform of one noise: a sum of whole numbers is whole, so ½ is added once."""
+    for scale in (0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 5.0, 20.0):
+        ratio, reach = exp(-1 / scale), int(60 * scale + 40)
+        size = 2 ** ceil(log2(2 * (14 * sqrt(2 * numbers) * scale + 60 + reach)))
+        places = np.arange(-reach, reach + 1)
+        law = np.zeros(size)
+        law[places % size] = (1 - ratio) / (1 + ratio) * ratio ** abs(places)
+        total = np.fft.ifft(np.fft.fft(law) ** numbers).real
+        radius = int(count_estimate(0, scale=scale, numbers=numbers, level=Fraction(level)).high)
+        assert total[np.arange(-radius, radius + 1) % size].sum() >= float(level)
 
 
 def test_what_noise_hides_has_no_value():
