@@ -142,10 +142,11 @@ class Table:
 
     def standing(self) -> Standing | None:
         """Where the ledger stands; None before the first charge."""
-        ledger = self._ledger_if_any()
+        ledger = self.ledger_if_any()
         return None if ledger is None else ledger.standing()
 
-    def _ledger_if_any(self) -> Ledger | None:
+    def ledger_if_any(self) -> Ledger | None:
+        """The ledger; None before the first charge, for whoever only looks must not make one."""
         return self.ledger if self._has_ledger() else None
 
     def _has_ledger(self) -> bool:
@@ -173,13 +174,13 @@ class Table:
 
     def remaining(self, analyst: str | None = None) -> dict[str, str]:
         """What remains of ε, and of δ for questions and for keys."""
-        return remains.remaining(self.budget, self._ledger_if_any(), analyst)
+        return remains.remaining(self.budget, self.ledger_if_any(), analyst)
 
     def remaining_after(
         self, cost: Cost, terms: Terms, *, analyst: str | None = None, path: accounts.Path = ()
     ) -> dict[str, str]:
         """What `remaining` would give after that charge, whether or not it fits."""
-        return remains.remaining_after(self.budget, self._ledger_if_any(), analyst, cost, terms, path)
+        return remains.remaining_after(self.budget, self.ledger_if_any(), analyst, cost, terms, path)
 
     def stamped(self, value: Value) -> Value:
         """What a room gives out, as it is; a rehearsal puts its stamp on it."""

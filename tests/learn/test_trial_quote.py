@@ -63,6 +63,7 @@ def test_a_quote_reads_no_row(tmp_path, fitted):
     with dp.open(toml) as people:
         assert people.quote_score(model, metric="auc", epsilon=1, at_size=500).moe["auc"] > 0
         assert people.quote_fairness(model, by="region", epsilon=1).size is None
+        assert not people.table.ledger_path.exists()  # whoever only looks makes no ledger
 
 
 def test_without_a_public_number_the_width_is_not_known(fitted):

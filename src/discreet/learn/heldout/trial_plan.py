@@ -67,7 +67,8 @@ class TrialOptions:
                 "model to the table first, without a rehearsal."
             )
             raise BadValue(what, why, fix)
-        return replace(trial, is_of_table=is_stored(trial.fit, table.ledger))
+        ledger = table.ledger_if_any()  # a quote makes none
+        return replace(trial, is_of_table=ledger is not None and is_stored(trial.fit, ledger))
 
 
 @dataclass(frozen=True, eq=False)
