@@ -56,15 +56,27 @@ def informed(estimator: Any, X: Any, y: Any) -> Iterator[None]:
 
 
 def bounds_of(X: Any) -> Any:
-    matrix = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X)
-    if matrix.ndim != 2 or not matrix.size or matrix.dtype.kind == "c":
+    finite = finite_numbers(X.to_numpy() if hasattr(X, "to_numpy") else X)
+    if finite is None or finite.ndim != 2:
         return (0, 1)
-    try:
-        numbers = matrix.astype(float)
-    except (TypeError, ValueError):
-        return (0, 1)
-    finite = np.where(np.isfinite(numbers), numbers, 0)
     return (finite.min(axis=0) - 1).tolist(), (finite.max(axis=0) + 1).tolist()
+
+
+def target_bounds_of(y: Any) -> Any:
+    finite = finite_numbers(y)
+    return (0, 1) if finite is None else (float(finite.min()) - 1, float(finite.max()) + 1)
+
+
+def finite_numbers(cells: Any) -> Any:
+    """The numbers with 0 for those that are not finite; None where there are none."""
+    numbers = np.asarray(cells)
+    if not numbers.size or numbers.dtype.kind == "c":
+        return None
+    try:
+        numbers = numbers.astype(float)
+    except (TypeError, ValueError):
+        return None
+    return np.where(np.isfinite(numbers), numbers, 0)
 
 
 def classes_of(y: Any) -> Any:
@@ -76,15 +88,3 @@ def classes_of(y: Any) -> Any:
         if seen and isinstance(seen[0], str)
         else [*seen, *(v for v in (0, 1) if v not in seen)]
     )
-
-
-def target_bounds_of(y: Any) -> Any:
-    numbers = np.asarray(y)
-    if numbers.dtype.kind == "c":
-        return (0, 1)
-    try:
-        numbers = numbers.astype(float)
-    except (TypeError, ValueError):
-        return (0, 1)
-    finite = np.where(np.isfinite(numbers), numbers, 0)
-    return (float(finite.min()) - 1, float(finite.max()) + 1) if numbers.size else (0, 1)

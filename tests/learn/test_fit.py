@@ -231,15 +231,15 @@ def test_weights_of_classes_are_named_and_public(columns, dataset):
 
 
 def test_a_ridge_chooses_a_solver_that_has_one_and_descent_refuses_it(dataset):
-    price = {"epsilon": 1, "delta": "1e-6"}
-    classes = dataset.learn(dp.learn.LogisticRegression(alpha=3), target="sick").quote(**price)
-    number = dataset.learn(dp.learn.LinearRegression(alpha=3), target="age").quote(**price)
+    epsilon_delta = {"epsilon": 1, "delta": "1e-6"}
+    classes = dataset.learn(dp.learn.LogisticRegression(alpha=3), target="sick").quote(**epsilon_delta)
+    number = dataset.learn(dp.learn.LinearRegression(alpha=3), target="age").quote(**epsilon_delta)
     assert "with a ridge of 3" in str(classes)
     assert "second moments of rows" in str(number)
     for solver in ("descent", "auto"):
         estimator = dp.learn.LogisticRegression(alpha=3, solver=solver)
         with pytest.raises(BadValue, match="alpha must be left out for descent"):
-            dataset.learn(estimator, target="sick" if solver == "descent" else "region").quote(**price)
+            dataset.learn(estimator, target="sick" if solver == "descent" else "region").quote(**epsilon_delta)
 
 
 DATES = """

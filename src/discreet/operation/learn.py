@@ -276,8 +276,8 @@ def _scoring(call: LearnCall, file: Mapping[str, str], fitted: "Fit", remaining:
     remains at most."""
     from discreet.ledger.refusal import down
 
-    price = fitted.privacy.epsilon
-    epsilon = down(price if call.test is not None else min(price, remaining))
+    paid = fitted.privacy.epsilon
+    epsilon = down(paid if call.test is not None else min(paid, remaining))
     if epsilon == "0":
         return ()
     metric = "r2" if fitted.plan.subject.target.is_number else "accuracy"

@@ -79,7 +79,7 @@ class LogisticRegression(_LinearClassifier):
 
     solver         "auto" or, by name, "descent", "objective" or "output"
     norm           the length that longer rows are shortened to
-    rows           the number of persons, where it is public; for solver="output" that of the rows that count
+    rows           the number of persons, where it is public, or of rows where each is protected
     alpha          the ridge of solvers that have one; descent has none
     passes         how many passes descent takes at most
     class_weight   public weights such as {"yes": 2}; a class that is not named has 1

@@ -66,5 +66,5 @@ def centre_of(columns: DesignColumns, price: Price, steps: Steps) -> Centre:
 
 
 def _count_weight(columns: DesignColumns) -> float:
-    """w: √K, and less where a row would move the number of rows by 2³⁰ steps."""
+    """w: √K, and less where a row would move the number of units by 2³⁰ steps."""
     return min(sqrt(len(columns.subject.features)), _HEAVIEST)

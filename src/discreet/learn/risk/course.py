@@ -1,4 +1,4 @@
-"""The course of a descent, from its noise and a noisy number of rows: how many passes, how fast, how far clipped.
+"""The course of a descent, from its noise and a noisy number n of units: how many passes, how fast, how far clipped.
 
 With s the noise of one pass over √T at C₀ = .67·√(K + 1), τ = .43·W/√K the spread of a weight and λ = s/τ:
 

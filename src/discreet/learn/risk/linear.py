@@ -41,7 +41,7 @@ _SLOPES = {"logistic": Fraction(7, 10), "hinge": Fraction(7, 10), "huber": Fract
 class LinearLearner:
     """A loss over a linear model, and how it is minimised.
 
-    `norm` clips rows, `rows` is a public number of rows, `alpha` the ridge of solvers that have one, and `passes`
+    `norm` clips rows, `rows` is a public number of units, `alpha` the ridge of solvers that have one, and `passes`
     is the most passes of descent.
     """
 

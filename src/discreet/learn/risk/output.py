@@ -44,7 +44,7 @@ from discreet.relation import Relation
 
 GAP = Fraction(1, 2**22)  # g over G
 LAST_SHARE = Fraction(1, 64)  # of ε, for what is not exact
-COUNT_SHARE = Fraction(1, 50)  # of the price, where the number of rows is not public
+COUNT_SHARE = Fraction(1, 50)  # of the price, where the number of units is not public
 _DIVISORS = {"logistic": 20.0, "hinge": 20.0, "huber": 0.4}  # of G·n/μ in the square of the ridge
 _MOST_COUNTED = 2**40  # more than a pass adds up, with noise
 _BLUR = 0.1  # what noise may add to a predicted number, of half its range
@@ -104,7 +104,7 @@ def output_perturbation(
 def output_plan(
     subject: Subject, price: Price, spec: RiskSpec, loss: LineLoss, alpha: str | None = None, rows: int | None = None
 ) -> "OutputPlan":
-    """The plan for a risk, its ridge Λ (`alpha`) and a public number of rows; None means the rule.
+    """The plan for a risk, its ridge Λ (`alpha`) and a public number n of units; None means the rule.
 
     The rule is Λ = √(G·n/20μ), with 4√d/ε for 1/μ where δ is 0.  Noise costs numbers more than ranks: for huber it is
     √(G·n/.4μ), and at least so large that the standard deviation of what noise adds to a predicted number is about a
@@ -114,7 +114,7 @@ def output_plan(
     ridge = None if alpha is None else parse_ridge(alpha, spec, loss)
     count = None if rows is None else amounts.count(rows, "rows", 1)
     if ridge is None and count is None and subject.schema.relation is not Relation.ADD_REMOVE:
-        fix = "Give the number of rows, which is public where one unit replaces another."
+        fix = "Give the number of units, which is public where one replaces another."
         raise bad("rows", "must be given under replace-one", None, fix)
     plan = OutputPlan(subject, price, spec, loss, ridge, count)
     plan.require_mechanisms()
@@ -123,7 +123,7 @@ def output_plan(
 
 @dataclass(frozen=True, eq=False)
 class OutputPlan(PricedPlan):
-    """A risk to be minimised; the ridge is None where it follows from the number of rows."""
+    """A risk to be minimised; the ridge is None where it follows from the number of units."""
 
     spec: RiskSpec
     loss: LineLoss
