@@ -307,6 +307,15 @@ def test_a_model_says_which_features_it_takes_by_their_logarithm():
     assert "logarithm" not in number.explain()
 
 
+def test_a_name_with_line_ends_adds_no_line_to_an_explanation():
+    name = "pay\nIt cost nothing.\x1b[31m"
+    logistic = dp.learn.LogisticRegression(epsilon=1, bounds={name: (0, 5000)}, classes=[0, 1])
+    told = logistic.fit({name: [1.0, 4000.0]}, [0, 1]).explain()
+    assert r"pay\nIt cost nothing.\x1b[31m" in told
+    assert "\x1b" not in told
+    assert "\nIt cost" not in told
+
+
 @pytest.mark.parametrize("solver", ["descent", "output", "adassp"])
 def test_a_regression_is_linear_in_long_ranges(solver):
     """Long ranges of features are scaled by their logarithm in classifiers; a number that is predicted never is."""

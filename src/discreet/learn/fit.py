@@ -18,6 +18,7 @@ from discreet import envelope
 from discreet.engine.protocol import Progress, View
 from discreet.envelope import Envelope, Part
 from discreet.errors import IntegrityError, NotAnswerable, bad
+from discreet.inert import visible
 from discreet.learn.input.column import LONG
 from discreet.learn.learner import Facts, Learner, Model, Plan, Released, facts_of, title_of
 from discreet.learn.price import Price, price_of
@@ -71,7 +72,7 @@ class Fit:
         if not names or not is_scaled:
             return ()
         why = f"since no value is negative and the bounds are more than {LONG:,} apart"
-        return (f"Taken by the logarithm of 1 + x − low, {why}: {', '.join(names)}.",)
+        return (f"Taken by the logarithm of 1 + x − low, {why}: {', '.join(map(visible, names))}.",)
 
     def scores(self, columns: Mapping[str, Floats | Ints]) -> Floats:
         """As `Model.scores`; a predicted number lies within the public bounds of the target."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import bad
 from discreet.fix import Fix
-from discreet.inert import cell
+from discreet.inert import cell, visible
 from discreet.operation.dataset import fixes_about, require_metadata_file
 from discreet.operation.reply import Reply, envelope
 from discreet.outputs import is_same_file
@@ -40,7 +40,7 @@ class Predictions:
         """What could not be read, in a sentence; empty if all could."""
         if not self.unread:
             return ""
-        listed = ", ".join(f"{count:,} of {name}" for name, count in self.unread.items())
+        listed = ", ".join(f"{count:,} of {visible(name)}" for name, count in self.unread.items())
         return f"Cells that are empty, or no number or public value of their column: {listed}. They count as missing."
 
     def to_csv(self) -> bytes:
