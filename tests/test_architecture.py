@@ -21,7 +21,7 @@ ROWS = [
     "run",
     "table",
     "ask release constrained synth learn deep local",
-    "rehearsal",
+    "rehearsal survey",
     "dataset federated audit",
     "attack report demo",
     "operation",
@@ -41,7 +41,7 @@ RANDOM = {"random", "secrets", "numpy.random", "torch.random", "uuid"}
 DRIVERS = {"duckdb", "sqlalchemy", "psycopg", "pyspark"}
 HEAVY = {
     "dp_accounting": {"privacy"},
-    "scipy": {"privacy", "mechanism", "audit", "release"},
+    "scipy": {"privacy", "mechanism", "audit", "release", "local"},
     "matplotlib": {"plot"},
     "typer": {"cli"},
     "rich": {"cli", "demo", "plot"},

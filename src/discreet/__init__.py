@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discreet import learn, noise
+    from discreet import learn, local, noise
     from discreet.answer.answer import Answer
     from discreet.bounded import Sensitivity
     from discreet.dataset import Dataset
@@ -65,6 +65,7 @@ __all__ = [
     "learn",
     "least",
     "lit",
+    "local",
     "max",
     "mean",
     "median",
@@ -89,6 +90,7 @@ _HOMES = {  # a name is fetched when first used, so that importing Discreet cost
         "discreet.dataset": "Dataset open",
         "discreet.errors": "BadValue BudgetExceeded DiscreetError NotAnswerable NotPriced Refuted",
         "discreet.learn": "learn",
+        "discreet.local": "local",
         "discreet.noise": "noise",
         "discreet.privacy.odds": "odds",
         "discreet.query.form.words": "bins case col correlation count count_distinct covariance greatest least lit "

@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet import mechanism, release
+from discreet import local, mechanism, release
 from discreet.audit.bounds import Odds, Shift
 from discreet.audit.claim import Claim, audit_draws, audit_exactly
 from discreet.audit.claims import claims
 from discreet.audit.forest import exact_layout
+from discreet.audit.reporting import Reporting
 from discreet.audit.trial import readings
 from discreet.bounded import Sensitivity
 from discreet.learn import risk
@@ -55,7 +56,12 @@ def constructors() -> set[object]:
 
 def test_every_constructor_is_registered() -> None:
     assert len(constructors()) >= 28
-    assert constructors() == {claim.constructor for claim in claims()}
+    assert constructors() | protocols() == {claim.constructor for claim in claims()}
+
+
+def protocols() -> set[object]:
+    """Every constructor of a local protocol; the others compare trusts and cross two answers."""
+    return {getattr(local, name) for name in local.__all__} - {local.compare, local.cross}
 
 
 def test_every_claim_has_its_own_name_and_three_pairs() -> None:
@@ -84,6 +90,9 @@ def are_neighbours(claim: Claim, first: object, other: object) -> bool:
     match mechanism:
         case NameAndShame() | AllOrNothing():
             return len(b) == len(a) + 1 and b[: len(a)] == a
+        case Reporting():
+            moves = [abs(x - y) for x, y in zip(a, b, strict=True) if x != y]
+            return len(moves) == 1 and moves[0] <= mechanism.apart
         case KaryResponse() | Survey():
             return sum(x != y for x, y in zip(a, b, strict=True)) == 1
         case Additive() | Quantile() | Bias():

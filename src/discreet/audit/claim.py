@@ -10,6 +10,7 @@ from discreet.audit.brute import brute
 from discreet.audit.laws import ExactLaw, law, numbers, vector_numbers
 from discreet.audit.minimised import intercept_law
 from discreet.audit.report import Row
+from discreet.audit.reporting import Reporting
 from discreet.audit.runs import outputs
 from discreet.audit.trial import RUNS, Pair, audit
 from discreet.learn.risk.objective import ObjectivePerturbation
@@ -56,6 +57,8 @@ class Claim:
             return vector_numbers(self.mechanism, inputs)
         if isinstance(self.mechanism, ObjectivePerturbation):
             return intercept_law(self.mechanism, inputs)
+        if isinstance(self.mechanism, Reporting):
+            return self.mechanism.exact_law(inputs)
         return law(self.mechanism, inputs, self.window)
 
 

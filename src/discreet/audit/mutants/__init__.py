@@ -6,6 +6,7 @@ from discreet.audit.mutants import (
     additive,
     kernels,
     keys,
+    local,
     minimisers,
     prices,
     release,
@@ -23,5 +24,5 @@ __all__ = ["Drawn", "Planted", "Proven", "audit_bug", "mutants"]
 @cache
 def mutants() -> tuple[Planted, ...]:
     """Every planted bug."""
-    modules = (additive, select, response, sparse, keys, sources, prices, vectors, kernels, minimisers, release)
+    modules = (additive, select, response, sparse, keys, sources, prices, vectors, kernels, minimisers, release, local)
     return tuple(bug for module in modules for bug in module.bugs())
