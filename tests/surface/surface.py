@@ -36,6 +36,17 @@ delta = 1e-7
 levels = ["country", "region"]
 branches = [["land", "north"], ["land", "south"]]
 """
+SURVEY = """
+title = "Tax"
+epsilon = "1"
+[groups]
+region = ["north", "south"]
+[questions.q1]
+text = "Did you ever dodge a tax?"
+values = ["no", "yes"]
+method = "binary"
+required = true
+"""
 QUESTION = "SELECT region, COUNT(*) AS n, AVG(age) AS age FROM people GROUP BY region"
 LEARN = ["--model", "naive-bayes", "--target", "region", "--features", "age"]
 COMMANDS = {  # name → the command line after the metadata file's place
@@ -54,6 +65,11 @@ COMMANDS = {  # name → the command line after the metadata file's place
     "learn score": ["learn", "score", "people.toml", "region.dp", "--metric", "accuracy", "--eps", "1"],
     "learn quote": ["learn", "quote", "people.toml", "region.dp", "--metric", "accuracy", "--eps", "1"],
     "learn fairness": ["learn", "fairness", "people.toml", "region.dp", "--by", "region", "--eps", "1"],
+    "survey design": ["survey", "design", "tax.toml", "--precision", "3"],
+    "survey page": ["survey", "page", "tax.toml", "-o", "page.html"],
+    "survey simulate": ["survey", "simulate", "tax.toml", "--people", "1000", "-o", "reports.parquet"],
+    "survey estimate": ["survey", "estimate", "tax.toml", "reports.parquet", "--by", "region", "--from-shuffler"],
+    "survey report": ["survey", "report", "tax.toml", "reports.parquet", "-o", "report.html"],
     "odds": ["odds", "--eps", "1"],
     "a refusal": ["ask", "people.toml", "SELECT * FROM people", "--eps", "1", "--yes"],
 }
@@ -62,6 +78,7 @@ COMMANDS = {  # name → the command line after the metadata file's place
 def surface(folder: Path) -> Surface:
     """Everything that a program or a person outside the package can name; `folder` is empty."""
     (folder / "people.toml").write_text(METADATA)
+    (folder / "tax.toml").write_text(SURVEY)
     rows = [f"{number // 2},{('north', 'south')[number % 2]},{number % 90}" for number in range(400)]
     (folder / "people.csv").write_text("\n".join(["person_id,region,age", *rows]) + "\n")
     with dp.open(folder / "people.toml") as people:

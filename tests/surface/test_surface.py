@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.surface.surface import surface
+from surface.surface import surface
 
 RECORDED = json.loads((Path(__file__).parent / "surface.json").read_text(encoding="utf-8"))
 RENAMED = {  # members that no page ever named, and their names now

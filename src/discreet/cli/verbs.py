@@ -53,6 +53,31 @@ VERBS = {  # in the order of a first afternoon
     "learn predict": Verb("learn_model", "predict", "Predict rows of your own with a model's file."),
     "learn card": Verb("learn_model", "card", "Describe a model: its promise in words, and what it is not for."),
     "learn verify": Verb("learn_model", "verify", "Recompute what a model's file states, against a ledger too."),
+    "survey design": Verb(
+        "survey_design", "design", "Show how many people a survey needs, with protection and without."
+    ),
+    "survey page": Verb(
+        "survey_design", "page", "Write the page of a survey, which randomises in the browser, and print its SHA-256."
+    ),
+    "survey paper": Verb("survey_design", "paper", "Write a slip to print, on which people randomise with two coins."),
+    "survey serve": Verb(
+        "survey_collect",
+        "serve",
+        "Serve a survey: hand out its page and collect randomised reports, one for each invitation.",
+    ),
+    "survey simulate": Verb(
+        "survey_design",
+        "simulate",
+        "Simulate a survey: invent people with known shares and write their randomised reports.",
+    ),
+    "survey estimate": Verb(
+        "survey_result", "estimate", "Estimate the share of every value, or a mean, with intervals."
+    ),
+    "survey report": Verb(
+        "survey_result",
+        "report",
+        "Write a page about a survey: its estimates, how answers were protected, and what could be wrong.",
+    ),
     "odds": Verb("odds", "odds", "Show what a promise lets someone conclude about you: beliefs, guesses, catches."),
     "audit": Verb("audit", "audit", "Look for a lower bound on ε above what each mechanism claims."),
 }

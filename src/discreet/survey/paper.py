@@ -1,0 +1,82 @@
+"""The paper form of a survey: a slip to print, on which each person randomises with two tosses of a coin."""
+
+import math
+from base64 import b64encode
+from collections.abc import Mapping
+from fractions import Fraction
+from hashlib import sha256
+from html import escape
+from typing import Any
+
+from discreet import errors
+from discreet.inert import visible, visible_lines
+from discreet.local import face
+from discreet.survey.page import Compiled, asset, filled
+
+
+def slip(survey: Compiled) -> str:
+    """The HTML of one slip with the survey's questions, which needs no script and makes no request.
+
+    Heads gives the true answer, tails a fair toss between both, so Pr[yes | yes] = ¾, Pr[yes | no] = ¼ and each
+    question costs ln 3 (Warner 1965 in the two-coin form).  Refused where a question has more than two answers, or
+    where all questions together cost more than the survey's ε.
+    """
+    compiled = survey.compiled
+    questions = compiled["questions"]
+    for question in questions:
+        if len(_answers(question)) != 2:
+            fix = "Ask it on the page, or give it two values."
+            rule = "must have two answers on a slip of two coins"
+            raise errors.bad(f"question {question['name']}", rule, len(_answers(question)), fix)
+    cost, limit = _price(len(questions)), Fraction(compiled["epsilon"])
+    if cost > limit:
+        fix = f'Set epsilon = "{_rounded_up(cost)}", or ask fewer questions.'
+        rule = f"must be at least ln 3 for each question of a slip, {_rounded_up(cost)} in all"
+        raise errors.bad("epsilon", rule, limit, fix)
+    style = asset("slip.css")
+    contact = f"Questions: {compiled['contact']}" if compiled["contact"] else ""
+    parts = {
+        "digest": b64encode(sha256(style.encode()).digest()).decode(),
+        "title": escape(visible(compiled["title"])),
+        "style": style,
+        "consent": escape(visible_lines(compiled["consent"])),
+        "questions": "\n".join(map(_question, questions)),
+        "guarantee": _guarantee(len(questions)),
+        "contact": escape(visible(contact)),
+    }
+    return filled(asset("slip.html"), parts)
+
+
+def _answers(question: Mapping[str, Any]) -> list[str]:
+    """The answers on paper: an empty slip is the only way not to answer, so "no answer" is no box."""
+    values = list(question["values"])
+    return values if question["required"] or not values else values[:-1]
+
+
+def _question(question: Mapping[str, Any]) -> str:
+    """A question with two boxes."""
+    boxes = (f'<p><span class="box"></span>{escape(visible(value))}</p>' for value in _answers(question))
+    text = f'<p class="text">{escape(visible(question["text"]))}</p>'
+    return "\n".join(['<div class="question">', text, *boxes, "</div>"])
+
+
+def _price(count: int) -> Fraction:
+    """The ε of so many questions: ln 3 each, rounded up."""
+    return count * face.two_coins().epsilon
+
+
+def _guarantee(count: int) -> str:
+    """The sentence about the ε of the whole slip."""
+    price = "ε = ln 3" if count == 1 else f"ε = {count} · ln 3 ≤ {_rounded_up(_price(count))}"
+    return (
+        f"The whole slip has {price}: its ticks are at most {3**count} times less likely under any other true answers."
+    )
+
+
+def _rounded_up(value: Fraction) -> str:
+    """The number with four decimals, rounded up.
+
+    >>> _rounded_up(_price(1))
+    '1.0987'
+    """
+    return f"{math.ceil(value * 10_000) / 10_000:.4f}"

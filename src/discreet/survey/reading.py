@@ -1,0 +1,259 @@
+"""Read `survey.toml`: title, ε, dates, consent, questions.  Unknown keys are errors with a suggestion.
+
+title = "Tax"           epsilon = "1"     consent = "…"      contact = "…"      opens, closes = 2026-11-01
+every = "once"          mode = "auto"     [groups]  region = ["North", "South"]
+[questions.q1]          text = "…"        values = ["no", "yes"]   or   low, high, step
+                        method = "auto"   required = false
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from discreet import amounts
+from discreet.errors import DiscreetError, MetadataError
+from discreet.inert import visible
+from discreet.local import face
+from discreet.schema.words import suggestion
+from discreet.survey.mode import Build, choose_mode
+from discreet.survey.question import SILENCE, Protocol, Question
+from discreet.survey.spec import Survey
+
+MODES = ("auto", "split", "sampled")
+METHODS = ("auto", "two coins", "binary", "k-ary", "hashed", "unary", "number")
+EVERY = ("once", "day")
+_KEYS = ("title", "epsilon", "consent", "contact", "opens", "closes", "every", "mode", "groups", "questions")
+_QUESTION_KEYS = ("text", "values", "method", "required", "low", "high", "step")
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
+_LONGEST_FILE, _LONGEST_TEXT, _MOST_QUESTIONS, _MOST_VALUES = 2**20, 10_000, 64, 4096
+
+
+def read_survey(path: Path | str) -> Survey:
+    """The survey that a TOML file describes."""
+    place = Path(path)
+    try:
+        content = place.read_bytes()[: _LONGEST_FILE + 1]
+        table = tomllib.loads(content.decode()) if len(content) <= _LONGEST_FILE else None
+    except OSError:
+        raise _wrong(
+            f"{place.name!r} cannot be read.", "It is not there, or may not be opened.", "Name a TOML file."
+        ) from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise _wrong(f"{place.name!r} is not TOML.", visible(f"{error}."), "Mend that line.") from None
+    if table is None:
+        raise _wrong(f"{place.name!r} is longer than a megabyte.", "A survey is short.", "Shorten it.")
+    return survey_of(table)
+
+
+def survey_of(table: Mapping[str, Any]) -> Survey:
+    """The survey of a TOML table."""
+    _require_keys(table, _KEYS, "the survey")
+    entries = _questions(table)
+    builders = {name: _builder(name, entry) for name, entry in entries.items()}
+    coins = [name for name, entry in entries.items() if entry.get("method") == "two coins"]
+    epsilon = _epsilon(table, entries, bool(coins))
+    mode, why = _mode(table, epsilon, list(builders.values()))
+    share = epsilon / len(entries) if mode == "split" else epsilon
+    questions = tuple(
+        Question(name, _text(entry, "text", name), builders[name](share), _is_required(entry), mode == "sampled")
+        for name, entry in entries.items()
+    )
+    opens, closes = _date(table, "opens"), _date(table, "closes")
+    if opens and closes and opens > closes:
+        raise _wrong("closes is before opens.", "Nobody could answer.", "Give a later date.")
+    return Survey(
+        title=_text(table, "title", "the survey"),
+        consent=_text(table, "consent", "the survey", ""),
+        contact=_text(table, "contact", "the survey", ""),
+        mode=mode,
+        why=why,
+        every=_choice(table, "every", EVERY),
+        opens=opens,
+        closes=closes,
+        groups=_groups(table),
+        questions=questions,
+    )
+
+
+def _questions(table: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    entries = table.get("questions")
+    if not isinstance(entries, dict) or not 1 <= len(entries) <= _MOST_QUESTIONS:
+        fix = 'Write [questions.q1] with text = "…" and values = ["no", "yes"].'
+        raise _wrong("There are no questions.", f"A survey has 1 to {_MOST_QUESTIONS} of them.", fix)
+    for name, entry in entries.items():
+        if not _NAME.fullmatch(name) or not isinstance(entry, dict):
+            why = "It is a short name of small letters, digits and underscores, with keys below it."
+            raise _wrong(f"{name!r} is not a question.", why, "Write [questions.q1].")
+        _require_keys(entry, _QUESTION_KEYS, name)
+    return entries
+
+
+def _builder(name: str, entry: Mapping[str, Any]) -> Build:
+    """The protocol of a question as a function of ε."""
+    method = _choice(entry, "method", METHODS)
+    if any(key in entry for key in ("low", "high", "step")) or method == "number":
+        return _number_builder(name, entry, method)
+    values, is_required = _values(name, entry), _is_required(entry)
+    if method in ("two coins", "binary") and (len(values) != 2 or not is_required):
+        why = "It has two values, and silence would be a third."
+        raise _wrong(
+            f"{name}: method {method!r} needs two values and required = true.", why, 'Or take method = "auto".'
+        )
+
+    def build(epsilon: Fraction) -> Protocol:
+        match method:
+            case "two coins":
+                protocol = face.two_coins()
+            case "binary":
+                protocol = face.binary(epsilon)
+            case "k-ary":
+                return face.kary(epsilon, values)
+            case "hashed":
+                return face.hashed(epsilon, values)
+            case "unary":
+                return face.unary(epsilon, values)
+            case _:
+                return face.auto(epsilon, values)
+        return type(protocol)(protocol.name, tuple(values), protocol.code, protocol.why)
+
+    return _named_after(name, build)
+
+
+def _number_builder(name: str, entry: Mapping[str, Any], method: str) -> Build:
+    if method not in ("auto", "number") or "values" in entry or not _is_required(entry):
+        why = "A number has low, high and step, no values, and no room for silence."
+        fix = 'Write required = true and no method, or give values such as ["0", "1-5", "more"].'
+        raise _wrong(f"{name}: a number must be required and has no other method.", why, fix)
+    low, high, step = (_decimal(entry, key, name) for key in ("low", "high", "step"))
+    return _named_after(name, lambda epsilon: face.number(epsilon, low, high, step))
+
+
+def _named_after(name: str, build: Build) -> Build:
+    """The same, its refusals named after the question."""
+
+    def build_by_name(epsilon: Fraction) -> Protocol:
+        try:
+            return build(epsilon)
+        except DiscreetError as error:
+            raise MetadataError(f"Question {name!r}: {error.what}", error.why, error.advice) from None
+
+    return build_by_name
+
+
+def _mode(table: Mapping[str, Any], epsilon: Fraction, builders: list[Build]) -> tuple[str, str]:
+    mode = _choice(table, "mode", MODES)
+    if mode == "auto":
+        return choose_mode(epsilon, builders)
+    return mode, f"The survey says mode = {mode!r}."
+
+
+def _epsilon(table: Mapping[str, Any], entries: Mapping[str, Any], is_two_coins: bool) -> Fraction:
+    if is_two_coins:
+        return _two_coins_epsilon(table, entries)
+    if "epsilon" not in table:
+        raise _wrong("epsilon is missing.", "It is the ε of the whole questionnaire.", 'Write epsilon = "1".')
+    return _parse_epsilon(table["epsilon"])
+
+
+def _two_coins_epsilon(table: Mapping[str, Any], entries: Mapping[str, Any]) -> Fraction:
+    own = face.two_coins().epsilon
+    if len(entries) > 1:
+        why = "Two fair coins cost ln 3 = 1.0986 by themselves and cannot share."
+        raise _wrong('method = "two coins" must be the only question.', why, 'Take method = "auto".')
+    if "epsilon" in table and _parse_epsilon(table["epsilon"]) < own:
+        raise _wrong(
+            "epsilon is below ln 3.", "Two fair coins cost ln 3 = 1.0986.", 'Leave it out, or method = "binary".'
+        )
+    return own
+
+
+def _parse_epsilon(value: Any) -> Fraction:
+    try:
+        return amounts.epsilon(value)
+    except DiscreetError as error:
+        raise MetadataError(error.what, error.why, error.advice) from None
+
+
+def _values(name: str, entry: Mapping[str, Any]) -> list[str]:
+    values, needed = entry.get("values"), 2 if _is_required(entry) else 1
+    is_list = isinstance(values, list) and all(isinstance(value, str) and 0 < len(value) <= 200 for value in values)
+    if not is_list or len(set(values)) != len(values) or not needed <= len(values) <= _MOST_VALUES:  # type: ignore[arg-type]
+        why = f"Values are {needed} to {_MOST_VALUES:,} different texts; numbers have low, high and step instead."
+        raise _wrong(f"{name}: values are not such a list.", why, 'Write values = ["no", "yes"].')
+    assert values is not None
+    if _is_required(entry):
+        return list(values)
+    if SILENCE in values:
+        raise _wrong(f"{name}: {SILENCE!r} is among the values.", "It is added by itself.", "Leave it out.")
+    return [*values, SILENCE]
+
+
+def _groups(table: Mapping[str, Any]) -> tuple[str, tuple[str, ...]] | None:
+    groups = table.get("groups")
+    if groups is None:
+        return None
+    fix = 'Write [groups] and region = ["North", "South"].'
+    if not isinstance(groups, dict) or len(groups) != 1:
+        raise _wrong("groups is not one public column.", "Each invitation belongs to one group.", fix)
+    ((name, values),) = groups.items()
+    is_list = isinstance(values, list) and all(isinstance(value, str) and value for value in values)
+    if not _NAME.fullmatch(name) or not is_list or not 1 <= len(set(values)) == len(values) <= 1000:
+        raise _wrong("groups is not a column with different texts.", "Invitations are given out by group.", fix)
+    return name, tuple(values)
+
+
+def _require_keys(table: Mapping[str, Any], keys: Iterable[str], where: str) -> None:
+    for key in table:
+        if key not in keys:
+            meant = suggestion(key, keys)
+            fix = f"Keys are {', '.join(keys)}." if meant is None else f"Did you mean {meant!r}?"
+            raise _wrong(f"{where} has no key {key!r}.", "A key that is not known would be ignored in silence.", fix)
+
+
+def _text(table: Mapping[str, Any], key: str, where: str, default: str | None = None) -> str:
+    text = table.get(key, default)
+    if not isinstance(text, str) or len(text) > _LONGEST_TEXT or (default is None and not text.strip()):
+        raise _wrong(
+            f"{where}: {key} is not a text.", f"It has 1 to {_LONGEST_TEXT:,} characters.", f'Write {key} = "…".'
+        )
+    return text
+
+
+def _choice(table: Mapping[str, Any], key: str, choices: tuple[str, ...]) -> str:
+    choice = table.get(key, choices[0])
+    if choice not in choices:
+        raise _wrong(f"{key} is not known.", f"It is one of {', '.join(choices)}.", f'Write {key} = "{choices[0]}".')
+    return str(choice)
+
+
+def _is_required(entry: Mapping[str, Any]) -> bool:
+    required = entry.get("required", False)
+    if not isinstance(required, bool):
+        raise _wrong("required is not true or false.", "It is a truth value.", "Write required = true.")
+    return required
+
+
+def _date(table: Mapping[str, Any], key: str) -> date | None:
+    day = table.get(key)
+    if day is None:
+        return None
+    if not isinstance(day, date) or isinstance(day, datetime):
+        raise _wrong(f"{key} is not a date.", "It is a day, without quotes.", f"Write {key} = 2026-11-01.")
+    return day
+
+
+def _decimal(entry: Mapping[str, Any], key: str, name: str) -> Fraction:
+    if key not in entry:
+        raise _wrong(f"{name}: {key} is missing.", "A number has low, high and step.", f"Write {key} = 1.")
+    try:
+        return amounts.decimal(entry[key], key)
+    except DiscreetError as error:
+        raise MetadataError(f"{name}: {error.what}", error.why, error.advice) from None
+
+
+def _wrong(what: str, why: str, fix: str) -> MetadataError:
+    return MetadataError(what, why, fix)

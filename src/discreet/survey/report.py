@@ -1,0 +1,206 @@
+"""Write a page about a survey: what was asked, the estimates with a picture, how answers were protected, and limits.
+
+The page needs no script and makes no request; every text of the survey is escaped.
+"""
+
+from base64 import b64encode
+from collections.abc import Iterable
+from hashlib import sha256
+from html import escape
+
+from discreet import amounts
+from discreet.inert import visible, visible_lines
+from discreet.local.estimate import Row
+from discreet.local.number_protocol import NumberProtocol
+from discreet.survey.collected import INVENTED
+from discreet.survey.design import DISOBEDIENT, LIARS, NO_SHUFFLER, report_words
+from discreet.survey.question import Question
+from discreet.survey.results import Result, Results, radius
+from discreet.survey.spec import Survey
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: #222; --faint: #6b6b6b; --line: #ddd; --bar: #0072b2; --page: #fff; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #eee; --faint: #aaa; --line: #444; --bar: #56b4e9; --page: #181818; }
+}
+body {
+  max-width: 46rem; margin: 2rem auto; padding: 0 1rem;
+  font: 1rem/1.5 system-ui, sans-serif; color: var(--ink); background: var(--page);
+}
+table { border-collapse: collapse; width: 100%; }
+th, td { text-align: right; padding: .2rem .5rem; border-bottom: 1px solid var(--line); }
+th:first-child, td:first-child { text-align: left; }
+.stamp { border: 2px solid #d55e00; padding: .5rem 1rem; font-weight: bold; }
+.faint { color: var(--faint); }
+svg { width: 100%; height: auto; }
+svg text { fill: var(--ink); font: 12px system-ui, sans-serif; }
+"""
+_MOST_BARS = 60
+_LEFT, _WIDTH, _LINE = 170, 640, 22
+
+
+def report_page(survey: Survey, results: Results) -> str:
+    """The HTML of the report."""
+    style = b64encode(sha256(_STYLE.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'"
+    title = _text(survey.title)
+    body = [
+        f"<h1>{title}</h1>",
+        f'<p class="stamp">{_text(INVENTED)}</p>' if results.is_invented else "",
+        *_section("What was asked", _questionnaire(survey)),
+        *_section("What came out", (part for result in results for part in _result(survey, result))),
+        *_caveats(results),
+        *_section("How answers were protected", _protection(survey, results)),
+        *_section("What people who break the rules could do", _attacks(survey, results)),
+        *_section("Limits", _limits(survey)),
+    ]
+    head = (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{title}</title><style>{_STYLE}</style></head>\n<body>\n"
+    )
+    return head + "\n".join(part for part in body if part) + "\n</body></html>\n"
+
+
+def picture(rows: Iterable[Row], unit: str) -> str:
+    """An SVG of bars with their intervals; the axis has room for all of them and for 0."""
+    shown = list(rows)[:_MOST_BARS]
+    low = min(0.0, *(min(row.low, row.estimate) for row in shown))
+    high = max(0.0, *(max(row.high, row.estimate) for row in shown))
+    scale = (_WIDTH - _LEFT - 60) / ((high - low) or 1.0)
+
+    def x(number: float) -> float:
+        return round(_LEFT + (number - low) * scale, 2)
+
+    height = _LINE * len(shown) + 10
+    parts = [f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{_text(_in_words(shown, unit))}">']
+    for place, row in enumerate(shown):
+        y = _LINE * place + 5
+        start, end = sorted((x(0), x(row.estimate)))
+        label = _text(_value(row) if len(_value(row)) <= 24 else f"{_value(row)[:23]}…")
+        parts += [
+            f'<text x="{_LEFT - 8}" y="{y + 13}" text-anchor="end">{label}</text>',
+            f'<rect x="{start}" y="{y + 2}" width="{round(end - start, 2)}" height="{_LINE - 8}" fill="var(--bar)" '
+            'fill-opacity="0.4"/>',
+            f'<path d="M{x(row.low)} {y + 9}H{x(row.high)}M{x(row.low)} {y + 5}v8M{x(row.high)} {y + 5}v8" '
+            'stroke="currentColor" stroke-width="1.5" fill="none"/>',
+        ]
+    parts.append(f'<path d="M{x(0)} 0V{height}" stroke="var(--faint)" fill="none"/></svg>')
+    return "".join(parts)
+
+
+def _section(title: str, parts: Iterable[str]) -> list[str]:
+    return [f"<h2>{_text(title)}</h2>", *parts]
+
+
+def _questionnaire(survey: Survey) -> list[str]:
+    listed = ((_text(q.text), _text(_choices(q))) for q in survey.questions)
+    items = "".join(f'<li>{text} <span class="faint">({choices})</span></li>' for text, choices in listed)
+    dates = [f"{word} {day.isoformat()}" for word, day in (("from", survey.opens), ("to", survey.closes)) if day]
+    consent = visible_lines(survey.consent)
+    facts = [f"Asked {' '.join(dates)}." if dates else "", f"Contact: {survey.contact}" if survey.contact else ""]
+    shown = [f"<p>{_text(fact)}</p>" for fact in facts if fact]
+    told = [f"<p>People were told: <q>{escape(consent)}</q></p>"] if consent else []
+    return [f"<ul>{items}</ul>", *told, *shown]
+
+
+def _choices(question: Question) -> str:
+    if isinstance(question.protocol, NumberProtocol):
+        low, high = amounts.text_of(question.protocol.low), amounts.text_of(question.protocol.high)
+        return f"a number from {low} to {high}"
+    listed = ", ".join(question.values[:12])
+    return listed if len(question.values) <= 12 else f"{listed} … {len(question.values)} values"
+
+
+def _result(survey: Survey, result: Result) -> list[str]:
+    group = "" if result.group is None else f" — {result.group}"
+    heading = f"<h3>{_text(result.text + group)}</h3>"
+    if result.estimate is None:
+        return [heading, f"<p>Not estimated: {_text(result.reason or '')}</p>"]
+    head = "<tr><th>value</th><th>estimate</th><th>low</th><th>high</th><th>±</th></tr>"
+    lines = "".join(_line(row) for row in result.estimate)
+    asked = survey.question(result.question)
+    is_number = asked is not None and isinstance(asked.protocol, NumberProtocol)
+    drawn = picture(result.estimate, "mean" if is_number else "share")
+    rejected = f" {result.rejected:,} more were rejected." if result.rejected else ""
+    note = f'<p class="faint">{_text(result.estimate.words + rejected)}</p>'
+    return [heading, drawn, f"<table>{head}{lines}</table>", note]
+
+
+def _line(row: Row) -> str:
+    numbers = "".join(f"<td>{number:.4f}</td>" for number in (row.estimate, row.low, row.high, radius(row)))
+    return f"<tr><td>{_text(_value(row))}</td>{numbers}</tr>"
+
+
+def _caveats(results: Results) -> list[str]:
+    always = "Estimates are unbiased and not moved into 0 … 1: one below 0 stands for a share near 0."
+    return [f"<p>{_text(sentence)}</p>" for sentence in (always, *results.caveats) if sentence != INVENTED]
+
+
+def _protection(survey: Survey, results: Results) -> list[str]:
+    epsilon = amounts.rounded_up(survey.epsilon, 4)
+    ratio = f"{2.718281828459045 ** float(survey.epsilon):.3g}"
+    lines = [
+        "Every answer was randomised on the device or by the hand of its person before anything was sent. No exact "
+        "answer was ever stored or received.",
+        f"A whole submission has ε = {epsilon}: whatever someone sent, they would have sent it at most {ratio} times "
+        "less often with any other answers. So what was sent never proves an answer.",
+        *(f"{question.name}: {report_words(question.protocol)}" for question in survey.questions),
+        _mode(survey),
+    ]
+    if survey.every == "day":
+        lines.append("The first report was sent again each day, so ε holds for all days together.")
+    if results.shuffled is not None:
+        behind = f"ε = {amounts.rounded_up(results.shuffled.epsilon, 4)}, δ = {float(results.shuffled.delta):.3g}"
+        lines.append(f"The file was declared to come from an independent shuffler: whoever sees it alone has {behind}.")
+    return [f"<p>{_text(line)}</p>" for line in (*lines, NO_SHUFFLER)]
+
+
+def _mode(survey: Survey) -> str:
+    if survey.mode == "sampled":
+        return "Each person was asked one question, drawn by chance on their device; nobody else knows which before."
+    several = "" if len(survey.questions) == 1 else f" ε is shared among {len(survey.questions)} questions."
+    return f"Every person answered every question, and silence is sent like an answer.{several}"
+
+
+def _attacks(survey: Survey, results: Results) -> list[str]:
+    lines = []
+    counts = {result.question: 0 for result in results}
+    for result in results:
+        counts[result.question] += result.reports
+    for question in survey.questions:
+        people = max(1, counts.get(question.name, 0))
+        protocol, liars = question.protocol, min(LIARS, people)
+        if isinstance(protocol, NumberProtocol):
+            move = protocol.poisoned(liars, people)
+            words = f"{liars} of {people:,} people who send what they like move the mean by at most {move:.4g}."
+            lines.append(f"{question.name}: {words}")
+            continue
+        upward, downward = protocol.disobeyed(DISOBEDIENT, "0.5")
+        obeyed = f"5 % who do not toss their coins move a share of ½ by {downward:+.3f} to {upward:+.3f}."
+        lines.append(f"{question.name}: {protocol.poisoned(liars, people).words} {obeyed}")
+    return [f"<p>{_text(line)}</p>" for line in lines]
+
+
+def _limits(survey: Survey) -> list[str]:
+    lines = (
+        "ε protects what a person answered, not that they took part, nor when or from where.",
+        "Intervals of a population hold for people drawn at random from it; those who did not take part may differ.",
+        "What is true of a group can still be concluded about its members, whether they took part or not.",
+        f"The survey is the one with SHA-256 {survey.digest}.",
+    )
+    return [f"<p>{_text(line)}</p>" for line in lines]
+
+
+def _in_words(rows: list[Row], unit: str) -> str:
+    listed = "; ".join(f"{_value(row)} {row.estimate:.3f} ({row.low:.3f} to {row.high:.3f})" for row in rows[:12])
+    return f"Estimated {unit} with intervals: {listed}."
+
+
+def _value(row: Row) -> str:
+    return " × ".join(map(str, row.value)) if isinstance(row.value, tuple) else str(row.value)
+
+
+def _text(text: str) -> str:
+    return escape(visible(text))

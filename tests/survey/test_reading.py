@@ -1,0 +1,93 @@
+"""survey.toml is read completely, and whatever it does not understand is refused with a fix."""
+
+from datetime import date
+
+import pytest
+from survey.surveys import HOURS, PARTY, TAX_TOML, YES_NO
+
+from discreet.errors import MetadataError
+from discreet.survey.reading import read_survey, survey_of
+
+
+def table(**facts):
+    return {"title": "Tax", "epsilon": "1", "questions": {"q1": YES_NO}} | facts
+
+
+def test_a_file_gives_the_survey_that_its_table_gives(tmp_path):
+    (tmp_path / "tax.toml").write_text(TAX_TOML + "\n")
+    survey = read_survey(tmp_path / "tax.toml")
+    assert survey == survey_of(table(groups={"region": ["North", "South"]}))
+    assert (survey.title, survey.groups, survey.mode) == ("Tax", ("region", ("North", "South")), "split")
+
+
+def test_silence_is_a_value_unless_an_answer_is_required():
+    survey = survey_of(table(questions={"q1": PARTY}))
+    assert survey.questions[0].values == ("a", "b", "c, d", "no answer")
+    assert survey.compiled["questions"][0]["protocol"]["size"] == 4
+
+
+def test_dates_are_days():
+    survey = survey_of(table(opens=date(2026, 11, 1), closes=date(2026, 11, 30)))
+    assert (survey.compiled["opens"], survey.compiled["closes"]) == ("2026-11-01", "2026-11-30")
+
+
+def test_two_coins_bring_their_own_epsilon():
+    survey = survey_of({"title": "Coins", "questions": {"q1": YES_NO | {"method": "two coins"}}})
+    assert 1.0986 < float(survey.epsilon) < 1.0987
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"epsilom": "1"},
+        {"epsilon": "0"},
+        {"epsilon": "x"},
+        {"title": ""},
+        {"title": 3},
+        {"mode": "none"},
+        {"every": "week"},
+        {"opens": "2026-11-01"},
+        {"opens": date(2026, 12, 1), "closes": date(2026, 11, 1)},
+        {"groups": {"region": ["N"], "age": ["old"]}},
+        {"groups": {"region": ["N", "N"]}},
+        {"questions": {}},
+        {"questions": {"Q 1": YES_NO}},
+        {"questions": {"q1": YES_NO | {"values": ["yes"]}}},
+        {"questions": {"q1": YES_NO | {"values": ["yes", "yes"]}}},
+        {"questions": {"q1": YES_NO | {"values": "yes"}}},
+        {"questions": {"q1": YES_NO | {"method": "magic"}}},
+        {"questions": {"q1": YES_NO | {"required": "yes"}}},
+        {"questions": {"q1": YES_NO | {"required": False}}},
+        {"questions": {"q1": YES_NO | {"answers": 2}}},
+        {"questions": {"q1": PARTY | {"values": ["a", "no answer"]}}},
+        {"questions": {"q1": HOURS | {"step": 0}}},
+        {"questions": {"q1": HOURS | {"step": 7}}},
+        {"questions": {"q1": HOURS | {"required": False}}},
+        {"questions": {"q1": HOURS | {"values": ["a", "b"]}}},
+        {"questions": {"q1": YES_NO | {"method": "two coins"}, "q2": PARTY}},
+    ],
+    ids=str,
+)
+def test_what_is_not_understood_is_refused_with_a_fix(facts):
+    with pytest.raises(MetadataError) as refusal:
+        survey_of(table(**facts))
+    assert refusal.value.what
+    assert refusal.value.fix
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[title", b"\xff\xfe", b"x" * (2**20 + 1)], ids=["empty", "cut", "bytes", "long"]
+)
+def test_a_file_that_is_no_survey_is_refused(tmp_path, content):
+    (tmp_path / "tax.toml").write_bytes(content)
+    with pytest.raises(MetadataError):
+        read_survey(tmp_path / "tax.toml")
+    with pytest.raises(MetadataError):
+        read_survey(tmp_path / "nowhere.toml")
+    with pytest.raises(MetadataError):
+        read_survey(tmp_path)
+
+
+def test_a_misspelt_key_is_named():
+    with pytest.raises(MetadataError, match="Did you mean 'epsilon'"):
+        survey_of(table(epsilom="1"))
