@@ -26,6 +26,7 @@ TOPICS = (
     "kernel",
     "learn",
     "fairness",
+    "local",
 )
 _PRINTING = frozenset({"timing"})  # a topic that prints its own text
 
