@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from surface.surface import surface
 
 RECORDED = json.loads((Path(__file__).parent / "surface.json").read_text(encoding="utf-8"))

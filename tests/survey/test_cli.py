@@ -12,11 +12,11 @@ import time
 from pathlib import Path
 
 import pytest
-from survey.surveys import TAX_TOML
 
 from discreet.cli import main
 from discreet.survey.reading import read_survey
 from discreet.survey.submission import body_of
+from survey.surveys import TAX_TOML
 
 COINS = """title = "Coins"
 [questions.q1]

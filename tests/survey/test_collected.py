@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from survey.surveys import mixed, tax
 
 from discreet.engine import reports as parquet
 from discreet.errors import BadValue, IntegrityError, MetadataError, SourceUnavailable
@@ -21,6 +20,7 @@ from discreet.survey.invitations import invite
 from discreet.survey.simulation import simulate
 from discreet.survey.store import Entry, Store
 from discreet.survey.submission import token_hash
+from survey.surveys import mixed, tax
 
 
 def write(path, survey, people=3000, **facts):

@@ -5,12 +5,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from survey.surveys import coins, mixed, tax
 
 from discreet.errors import BadValue
 from discreet.local.number_protocol import NumberProtocol
 from discreet.plot.survey import alt_text, design_picture
 from discreet.survey.design import curves, design_of, people_needed, report_words, worst_variance
+from survey.surveys import coins, mixed, tax
 
 
 @pytest.mark.parametrize(("survey", "people"), [(coins(), 4269), (tax(), 4997)], ids=["two coins", "binary"])

@@ -3,10 +3,10 @@
 from datetime import date
 
 import pytest
-from survey.surveys import HOURS, PARTY, TAX_TOML, YES_NO
 
 from discreet.errors import MetadataError
 from discreet.survey.reading import read_survey, survey_of
+from survey.surveys import HOURS, PARTY, TAX_TOML, YES_NO
 
 
 def table(**facts):

@@ -4,7 +4,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from survey.surveys import HOURS, YES_NO, coins, mixed, tax
 
 from discreet.engine.reports import write_reports
 from discreet.errors import BadValue, NotAnswerable
@@ -15,6 +14,7 @@ from discreet.survey.report import report_page
 from discreet.survey.results import Terms, estimate_counts, estimate_cross, estimate_file, radius, shuffled_promise
 from discreet.survey.simulation import simulate
 from discreet.survey.store import Entry, Store
+from survey.surveys import HOURS, YES_NO, coins, mixed, tax
 
 
 def write(path, survey, people=20_000, truth=(), **facts):

@@ -4,11 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from survey.surveys import mixed, tax
 
 from discreet.errors import BadValue
 from discreet.noise import public
 from discreet.survey.simulation import draw_answers, simulate, truths_of
+from survey.surveys import mixed, tax
 
 PEOPLE = 200_000
 SURE = "0.99999995"  # of eight intervals: a false alarm in 2.5 million runs

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from survey.surveys import HOURS, PARTY, YES_NO, mixed, tax
 
 from discreet.errors import BadValue
 from discreet.survey.reading import survey_of
+from survey.surveys import HOURS, PARTY, YES_NO, mixed, tax
 
 
 def test_epsilon_is_shared_in_a_split_survey_and_whole_in_a_sampled_one():
