@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import BadValue
-from discreet.local import auto, hashed, kary, unary
-from discreet.local.choose import mean_noise
+from discreet.local import auto, hashed, kary, subset, unary
+from discreet.local.code import mean_noise
 from discreet.local.field import orders
 
 PEOPLE, VALUES, SURVEYS, COMMON = 4_000_000, 1024, 6, 700
@@ -69,7 +69,7 @@ def regret() -> tuple[float, str]:
 
 
 def _offered(epsilon: str, size: int) -> list[Any]:
-    builders = [lambda: kary(epsilon, size), lambda: unary(epsilon, size)]
+    builders = [lambda: kary(epsilon, size), lambda: subset(epsilon, size), lambda: unary(epsilon, size)]
     builders += [lambda order=order: hashed(epsilon, size, order) for order in orders()]
     protocols = []
     for build in builders:

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.serve import Draw, Laws, serve
-from discreet.local import binary, hashed, kary, unary
+from discreet.local import binary, hashed, kary, subset, unary
 
-_MANY, _PEOPLE = 1024, 4_000_000
+_MANY, _SOME, _PEOPLE = 1024, 12, 4_000_000
 
 
 def _round_trip(protocol: Any) -> Draw:
@@ -28,6 +28,7 @@ LAWS: Laws = {
     "binary": lambda scale: _round_trip(binary(scale)),
     "k-ary": lambda scale: _round_trip(kary(scale, _MANY)),
     "hashed": lambda scale: _round_trip(hashed(scale, _MANY)),
+    "subset": lambda scale: _round_trip(subset(scale, _SOME)),
     "unary": lambda scale: _round_trip(unary(scale, _MANY)),
 }
 

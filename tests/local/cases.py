@@ -2,7 +2,7 @@
 
 from fractions import Fraction as F
 
-from discreet.local import binary, hashed, kary, two_coins, unary
+from discreet.local import binary, hashed, kary, subset, two_coins, unary
 from discreet.local.protocol import ValueProtocol
 
 EPSILONS = ("0.1", "1", "1.0986122886681098", "4")
@@ -15,6 +15,7 @@ def tiny_protocols() -> list[ValueProtocol]:
     for epsilon in EPSILONS:
         protocols.append(binary(epsilon))
         protocols += [kary(epsilon, size) for size in (2, 3, 5, 6)]
+        protocols += [subset(epsilon, size) for size in (2, 3, 5, 6)]
         protocols += [unary(epsilon, size) for size in (2, 3, 6)]
         protocols += [hashed(epsilon, size, field) for size, field in ((2, 2), (6, 2), (5, 3), (6, 4), (4, 5), (6, 8))]
         protocols.append(hashed(epsilon, 6))
@@ -62,6 +63,8 @@ def slow_report(law, answer, tape):
     elif kind == "unary":
         bits = [tape.word() < (law["yes"] if value == answer else law["no"]) for value in range(law["size"])]
         return bytes(sum(bit << i for i, bit in enumerate(bits[8 * b : 8 * b + 8])) for b in range(law["bytes"]))
+    elif kind == "subset":
+        number = sum(2**value for value in slow_set(law, answer, tape))
     elif kind == "number":
         number = slow_number(law, answer, tape)
     else:
@@ -69,6 +72,18 @@ def slow_report(law, answer, tape):
         reach, steps = law["reach"], law["steps"]
         number = sorted((-reach, answer + up - down, steps + reach))[1] + reach
     return bytes(number // 256**i % 256 for i in range(law["bytes"]))
+
+
+def slow_set(law, answer, tape):
+    """Floyd's rule: from the values up to `last` one is drawn; where it is there already, `last` itself enters."""
+    size, chosen, members = law["size"], law["chosen"], []
+    for last in range(size - chosen, size):
+        value = tape.uniform(last + 1)
+        members = [*members, last if value in members else value]
+    coin, place = tape.word(), tape.uniform(chosen)
+    if answer in members or coin >= law["keep"]:
+        return members
+    return [*members[:place], answer, *members[place + 1 :]]
 
 
 def slow_number(law, answer, tape):
@@ -112,7 +127,7 @@ def slow_product(a, b, field, polynomial):
 
 def slow_support(law, report, value):
     """Whether a report supports a value, by the same integers."""
-    if law["kind"] == "unary":
+    if law["kind"] in ("unary", "subset"):
         return bool(report[value // 8] >> value % 8 & 1)
     number = int.from_bytes(report, "little")
     if law["kind"] == "response":

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from discreet.local import binary, hashed, kary, number, two_coins, unary
+from discreet.local import binary, hashed, kary, number, subset, two_coins, unary
 from discreet.local.interval import EXACT_PEOPLE, population_bounds, respondent_bounds
 from discreet.local.protocol import ValueProtocol
 from replay import Seeded
@@ -26,6 +26,8 @@ PROTOCOLS = {
     "hashed 6": hashed(1, 6),
     "hashed 1,024": hashed(1, 1024),
     "unary 1,024": unary(1, 1024),
+    "subset 12": subset(1, 12),
+    "subset 256": subset(2, 256),
 }
 SHARES = (0.0, 0.001, 0.02, 0.5, 1.0)
 
@@ -71,7 +73,9 @@ def test_intervals_of_the_respondents_cover_their_share(name: str, share: float)
     assert coverage(PROTOCOLS[name], EXACT_PEOPLE + 1, share, "respondents") >= LEAST
 
 
-@pytest.mark.parametrize("name", ["two coins", "hashed 6", "k-ary 1,024", "hashed 1,024", "unary 1,024"])
+@pytest.mark.parametrize(
+    "name", ["two coins", "hashed 6", "k-ary 1,024", "hashed 1,024", "unary 1,024", "subset 12", "subset 256"]
+)
 def test_intervals_of_real_reports_cover(name: str) -> None:
     """2,000 surveys of 300 people through encode, aggregate and estimate; a common, a rare and an absent value."""
     protocol, people = PROTOCOLS[name], 300

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadValue, DiscreetError, NotAnswerable
-from discreet.local import auto, binary, compare, cross, hashed, kary, number, protocol, two_coins, unary
+from discreet.local import auto, binary, compare, cross, hashed, kary, number, protocol, subset, two_coins, unary
 from discreet.local import number_protocol as numbers
 from replay import Refusing
 
@@ -19,7 +19,7 @@ def no_noise(monkeypatch) -> None:
     monkeypatch.setattr(numbers, "SYSTEM", Refusing())
 
 
-@pytest.mark.parametrize("build", [kary, hashed, unary, auto])
+@pytest.mark.parametrize("build", [kary, hashed, subset, unary, auto])
 @pytest.mark.parametrize(
     "values",
     [
@@ -56,6 +56,7 @@ def test_values_that_are_none_are_refused(build, values) -> None:
         lambda epsilon: kary(epsilon, 3),
         lambda epsilon: hashed(epsilon, 3),
         lambda epsilon: hashed(epsilon, 3, 4),
+        lambda epsilon: subset(epsilon, 3),
         lambda epsilon: unary(epsilon, 3),
         lambda epsilon: auto(epsilon, 3),
         lambda epsilon: number(epsilon, 0, 10, 1),
@@ -171,7 +172,16 @@ def test_reports_of_another_length_or_type_are_refused(reports) -> None:
 
 
 @pytest.mark.parametrize(
-    "of", [two_coins(), TEXTS, hashed(1, 5, 3), unary(1, 9), number(1, 0, 5, 1), number(1, 0, 5, 1, protects="use")]
+    "of",
+    [
+        two_coins(),
+        TEXTS,
+        hashed(1, 5, 3),
+        subset(1, 12),
+        unary(1, 9),
+        number(1, 0, 5, 1),
+        number(1, 0, 5, 1, protects="use"),
+    ],
 )
 def test_reports_that_cannot_have_been_drawn_are_rejected_and_count_nowhere(of) -> None:
     possible = list(of.law(of.values[0] if hasattr(of.values[0], "upper") or isinstance(of.values[0], int) else 0))
@@ -190,7 +200,7 @@ def test_reports_that_cannot_have_been_drawn_are_rejected_and_count_nowhere(of) 
 
 def test_every_report_of_a_protocol_is_one_and_no_other_row_is() -> None:
     """Length by value would show here: all 256 bytes, beside what the law lists."""
-    for of in (two_coins(), TEXTS, hashed(1, 5, 3), unary(1, 5), number(1, 0, 5, 1)):
+    for of in (two_coins(), TEXTS, hashed(1, 5, 3), subset(1, 7), unary(1, 5), number(1, 0, 5, 1)):
         law = of.law(0 if not isinstance(of.values[0], str) else of.values[0])
         rows = np.arange(256, dtype=np.uint8).reshape(-1, 1)
         assert [bytes([i]) in law for i in range(256)] == of.code.is_report(rows).tolist()

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2
 
-from discreet.local import auto, binary, hashed, kary, number, two_coins, unary
-from discreet.local.choose import mean_noise
+from discreet.local import auto, binary, hashed, kary, number, subset, two_coins, unary
+from discreet.local.code import mean_noise
 from discreet.local.protocol import ValueProtocol
 from discreet.noise.source import SYSTEM
 from local.cases import SIDES
@@ -26,11 +26,18 @@ SMALL = {
     "GF(3)": hashed(1, 6, 3),
     "GF(4)": hashed(1, 6),
     "unary": unary(1, 6),
+    "2 of 8": subset(1, 8),
     "hybrid": number(1, 0, 6, 1),
     "two points": number("0.5", 0, 6, 1),
     "uses": number(1, 0, 3, 1, protects="use"),
 }
-LARGE = {"GF(4)": hashed(1, 1024), "unary": unary(1, 1024), "100-ary": kary(4, 100), "GF(8)": hashed(2, 1024, 8)}
+LARGE = {
+    "GF(4)": hashed(1, 1024),
+    "GF(8)": hashed(2, 1024, 8),
+    "unary": unary(1, 1024),
+    "100-ary": kary(4, 100),
+    "24 of 200": subset(2, 200),
+}
 
 
 def is_refused(counts: dict[bytes, int], law: dict[bytes, object]) -> bool:
@@ -109,7 +116,7 @@ def squared_errors(protocol: ValueProtocol, answers: np.ndarray) -> np.ndarray:
     return total / code.size
 
 
-@pytest.mark.parametrize("name", ["two coins", "binary", "5-ary", "GF(2)", "GF(3)", "GF(4)", "unary"])
+@pytest.mark.parametrize("name", ["two coins", "binary", "5-ary", "GF(2)", "GF(3)", "GF(4)", "unary", "2 of 8"])
 def test_variance_over_many_reports_is_the_formula_within_two_percent(name: str) -> None:
     """N = 400,000 reports, half of one value; 2 % are more than 5.5 standard errors, so alarms are below 10⁻⁷."""
     protocol, n = SMALL[name], 400_000

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadValue
-from discreet.local import hashed, kary, number, two_coins, unary
+from discreet.local import hashed, kary, number, subset, two_coins, unary
 from discreet.local.bits import biased_words, column_sums
 from discreet.local.field import field, orders
 from discreet.local.words import SIDES, WordList, bytes_of, coins, numbers_of, uniforms, width_of
@@ -23,6 +23,10 @@ PROTOCOLS = {
     "GF(16)": hashed(3, 300, 16),
     "GF(17)": hashed(3, 1000, 17),
     "GF(256)": hashed(4, 300, 256),
+    "2 of 8": subset(1, 8),
+    "4 of 8": subset("0.1", 8),
+    "9 of 70": subset(2, 70),
+    "122 of 256": subset("0.1", 256),
     "unary 3": unary(1, 3),
     "unary 8": unary(1, 8),
     "unary 70": unary(2, 70),
@@ -37,6 +41,8 @@ def edge_words(law: dict[str, int]) -> list[int]:
     """Words next to every threshold and to the limits of uniform choices."""
     numbers = {value for name, value in law.items() if name in ("keep", "yes", "no", "share", "base", "more")}
     sizes = {value for name, value in law.items() if name in ("size", "field", "window", "steps")}
+    if law["kind"] == "subset":
+        sizes = {*range(law["size"] - law["chosen"] + 1, law["size"] + 1), law["chosen"]}
     if law["kind"] == "hashed":
         sizes.add(law["field"] ** law["digits"])
     if law["kind"] == "number":
@@ -54,7 +60,7 @@ def test_reports_of_given_words_are_those_of_the_slow_rule(name: str) -> None:
     law = dict(protocol.code.to_json())
     edges = np.array(edge_words(law))
     for _ in range(2_000):
-        words = np.where(numbers.random(200) < 0.5, numbers.integers(0, SIDES, 200), numbers.choice(edges, 200))
+        words = np.where(numbers.random(400) < 0.5, numbers.integers(0, SIDES, 400), numbers.choice(edges, 400))
         answer = int(numbers.integers(protocol.code.size))
         tape = Tape([*words.tolist(), *([0, SIDES - 1] * 20)])
         reported = protocol.code.report(answer, WordList([*words.tolist(), *([0, SIDES - 1] * 20)]))

@@ -34,6 +34,7 @@ NUMBERS = itertools.count()
 YES_NO = {"text": "Did you leave income out?", "values": ["no", "yes"], "required": True}
 PARTY = {"text": "Which party?", "values": ["Left", "Zanzibarite", "Green"], "method": "k-ary"}
 PLACE = {"text": "Which place?", "values": [f"place {index}" for index in range(40)], "method": "hashed"}
+SETS = {"text": "Which fruit?", "values": list("abcdefghij"), "method": "subset"}
 MARKS = {"text": "Which colour?", "values": ["red", "green", "blue"], "method": "unary"}
 HOURS = {"text": "How many hours?", "low": 1000000, "high": 1000100, "step": "0.5", "required": True}
 
@@ -220,13 +221,13 @@ def test_texts_of_a_survey_are_shown_and_never_run(browser, opened):
 
 
 def test_requests_and_storage_are_the_same_for_different_answers_when_chance_hides_them(browser, opened):
-    asked = survey(YES_NO, PARTY, PLACE, MARKS, HOURS, mode="split")
+    asked = survey(YES_NO, PARTY, PLACE, SETS, MARKS, HOURS, mode="split")
     seen = []
     for yes_no, party, hours in ((0, 3, "1000000"), (1, 1, "1000073.5")):
         site = opened(asked, script=words_stub(2**32 - 2**20))  # no choice is rejected, no coin falls on the truth
         choose(browser, 0, yes_no)
         choose(browser, 1, party)
-        browser.run("document.querySelector('#q4 input').value = arguments[0]", hours)
+        browser.run("document.querySelector('#q5 input').value = arguments[0]", hours)
         browser.click("#send")
         browser.wait_for_status("received")
         assert f"You said {hours}." in browser.text("#reports")
@@ -539,6 +540,7 @@ LAWS = {
     "response": (survey(YES_NO, epsilon="1"), 0),
     "k-ary": (survey(PARTY, epsilon="1"), 2),
     "hashed": (survey(PLACE | {"values": ["a", "b", "c", "d"]}, epsilon="1"), 3),
+    "subset": (survey(SETS | {"values": list("abcdef"), "required": True}, epsilon="0.5"), 4),
     "unary": (survey(MARKS, epsilon="1"), 1),
     "number": (survey(HOURS | {"low": 0, "high": 8, "step": 1}, epsilon="1"), 5),
 }
@@ -620,8 +622,9 @@ def hashed_in(field):
 
 
 ENCODED = {
-    "split": with_uses(survey(YES_NO, PARTY, PLACE, MARKS, HOURS, mode="split")),
-    "sampled": with_uses(survey(YES_NO, PARTY, PLACE, MARKS, HOURS, mode="sampled")),
+    "split": with_uses(survey(YES_NO, PARTY, PLACE, SETS, MARKS, HOURS, mode="split")),
+    "sampled": with_uses(survey(YES_NO, PARTY, PLACE, SETS, MARKS, HOURS, mode="sampled")),
+    "sets": survey(SETS, SETS | {"values": [f"v{i}" for i in range(200)]}, epsilon="2", mode="split"),
     "two coins": survey(YES_NO | {"method": "two coins"}),
     "coarse number": survey(HOURS | {"low": -1, "high": 1, "step": 2}, epsilon="0.2"),
     **{f"field {order}": hashed_in(order) for order in (2, 3, 4, 5, 8, 16)},

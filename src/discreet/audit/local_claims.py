@@ -21,6 +21,8 @@ def family() -> Iterator[Claim]:
         yield _claim(f"local-binary-{e}", face.binary, face.binary(e), _YES_NO)
         yield _claim(f"local-number-{e}", face.number, face.number(e, 0, 6, 1), ((0, 6), (2, 3), (6, 0)))
     yield _claim("local-kary", face.kary, face.kary(1, 5), ((0, 1), (0, 4), (2, 3), ((4, 4), (4, 0))))
+    for e in EPSILONS:
+        yield _claim(f"local-subset-{e}", face.subset, face.subset(e, 8), ((0, 1), (0, 7), (3, 4)))
     for field in (2, 3, 4):
         hashed = face.hashed(1, 6, field)
         yield _claim(f"local-hashed-{field}", face.hashed, hashed, ((0, 1), (0, 5), (2, 3)))

@@ -2,7 +2,8 @@
 
 words, keep         coins and choices from 32-bit words · thresholds that an ε allows, and the ε that they have
 code                what a way to randomise is
-response_code, hashing_code, unary_code   values: k-ary response · linear hashing (field.py) · a bit for each (bits.py)
+response_code, subset_code   values: k-ary response · sets of values
+hashing_code, unary_code     linear hashing (field.py) · a bit for each value (bits.py)
 hybrid, uses        numbers: of a person · of one use
 reports, interval, estimate   bytes and tallies · bounds · unbiased estimates
 protocol, number_protocol   a code with its values, ε and sentences · face  their constructors
@@ -20,11 +21,12 @@ _HOMES = {
     "hashed": "face.hashed",
     "kary": "face.kary",
     "number": "face.number",
+    "subset": "face.subset",
     "two_coins": "face.two_coins",
     "unary": "face.unary",
 }
 
-__all__ = ["auto", "binary", "compare", "cross", "hashed", "kary", "number", "two_coins", "unary"]
+__all__ = ["auto", "binary", "compare", "cross", "hashed", "kary", "number", "subset", "two_coins", "unary"]
 
 
 def __dir__() -> list[str]:

@@ -8,10 +8,11 @@ carry), so that a count of n rows is read off some 2·log₂ n rows.
 import numpy as np
 
 from discreet.local.words import Bytes
-from discreet.ndarrays import Ints, Words
+from discreet.ndarrays import Bools, Ints, Words
 from discreet.noise.source import Source
 
 _DIGITS = 32
+_BLOCK = 1 << 12  # reports that are counted together
 
 
 def biased_words(threshold: int, n: int, source: Source) -> Words:
@@ -62,3 +63,27 @@ def words_of_bytes(reports: Bytes) -> Words:
     padded = np.zeros((n, -(-width // 8) * 8), dtype=np.uint8)
     padded[:, :width] = reports
     return padded.view("<u8")
+
+
+def bytes_of_words(words: Words, width: int) -> Bytes:
+    """The first `width` bytes of each row of words."""
+    return words.astype("<u8").view(np.uint8)[:, :width]
+
+
+def bit_totals(reports: Bytes, size: int) -> Ints:
+    """How many reports have each of the first `size` bits set."""
+    totals = np.zeros(size, dtype=np.int64)
+    for start in range(0, len(reports), _BLOCK):
+        totals += column_sums(words_of_bytes(reports[start : start + _BLOCK]))[:size]
+    return totals
+
+
+def bit_of(reports: Bytes, place: int) -> Bools:
+    """Which reports have that bit set."""
+    return (reports[:, place // 8] >> np.uint8(place % 8) & 1).astype(np.bool_)
+
+
+def has_spare_bits(reports: Bytes, size: int) -> Bools:
+    """Which reports have a bit set beyond the first `size`."""
+    spare = -size % 8
+    return reports[:, -1] >> np.uint8(8 - spare) != 0 if spare else np.zeros(len(reports), dtype=np.bool_)

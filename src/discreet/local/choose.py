@@ -11,20 +11,19 @@ from fractions import Fraction
 from functools import lru_cache
 
 from discreet.errors import BadValue, bad
-from discreet.local.code import ValueCode
+from discreet.local.code import ValueCode, mean_noise
 from discreet.local.field import digits_of, orders
 from discreet.local.hashing_code import LARGEST_CELLS, hashed_code
 from discreet.local.response_code import response_code
+from discreet.local.subset_code import SubsetCode, subset_code
 from discreet.local.unary_code import unary_code
 
 TOLERANCE = Fraction(102, 100)
-_BUILDERS: dict[str, Callable[[Fraction, int], ValueCode]] = {"k-ary": response_code, "unary": unary_code}
-
-
-def mean_noise(code: ValueCode) -> Fraction:
-    """n times the noise variance of an estimated share, averaged over the values; exact."""
-    p, q = code.truth, code.lie
-    return q * (1 - q) / (p - q) ** 2 + (1 - p - q) / (p - q) / code.size
+_BUILDERS: dict[str, Callable[[Fraction, int], ValueCode]] = {
+    "k-ary": response_code,
+    "subset": subset_code,
+    "unary": unary_code,
+}
 
 
 def best_code(epsilon: Fraction, size: int, max_bytes: int | None) -> tuple[str, ValueCode, str]:
@@ -48,9 +47,11 @@ def best_order(epsilon: Fraction, size: int) -> int:
 def _candidates(epsilon: Fraction, size: int) -> Iterator[tuple[str, ValueCode]]:
     for name, build in _BUILDERS.items():
         try:
-            yield name, build(epsilon, size)
-        except BadValue:  # ε is too small for so many values in 32 bits; another code may hold it
+            code = build(epsilon, size)
+        except BadValue:  # ε is too small for so many values in 32 bits, or they are too many for sets
             continue
+        if not isinstance(code, SubsetCode) or code.chosen > 1:  # a set of one value is k-ary response
+            yield name, code
     for order in _orders(size):
         yield "hashed", hashed_code(epsilon, size, order)
 

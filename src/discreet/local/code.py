@@ -56,3 +56,9 @@ class ValueCode(Code, Protocol):
     def supports(self, counts: Ints) -> Ints: ...  # for each value, how many of the reports support it
 
     def support_of(self, reports: Bytes, value: int) -> Bools: ...  # which reports support that value
+
+
+def mean_noise(code: ValueCode) -> Fraction:
+    """n times the noise variance of an estimated share, averaged over the values; exact."""
+    p, q = code.truth, code.lie
+    return q * (1 - q) / (p - q) ** 2 + (1 - p - q) / (p - q) / code.size

@@ -8,6 +8,7 @@ from discreet.local.hashing_code import hashed_code
 from discreet.local.number_protocol import NumberProtocol, number_protocol
 from discreet.local.protocol import ValueProtocol, values_of
 from discreet.local.response_code import response_code, two_fair_coins
+from discreet.local.subset_code import subset_code
 from discreet.local.unary_code import unary_code
 
 _YES_NO = ("no", "yes")
@@ -60,6 +61,19 @@ def hashed(epsilon: Any, values: Any, field: Any = None) -> ValueProtocol:
     return ValueProtocol("hashed", listed, code, why)
 
 
+def subset(epsilon: Any, values: Any) -> ValueProtocol:
+    """A set of values that holds the true one more often than not: errs least for up to 256 values.
+
+    >>> p = subset(1, 12)
+    >>> p.code.chosen, p.report_bytes
+    (3, 2)
+    """
+    listed = values_of(values)
+    code = subset_code(amounts.epsilon(epsilon), len(listed))
+    why = f"A report is a set of {code.chosen} of {len(listed)} values: no other way errs less where people are many."
+    return ValueProtocol("subset", listed, code, why)
+
+
 def unary(epsilon: Any, values: Any) -> ValueProtocol:
     """A bit for each value, the form of RAPPOR with the better bits: as accurate as hashing, but k bits long."""
     listed = values_of(values)
@@ -80,8 +94,8 @@ def number(epsilon: Any, low: Any, high: Any, step: Any, protects: str = "person
 def auto(epsilon: Any, values: Any, max_bytes: Any = None) -> ValueProtocol:
     """The protocol that errs least for so many values and that length of a report; `why` says how it was chosen.
 
-    >>> auto(1, 3).name, auto(1, 1024).name, auto(4, 32).name
-    ('k-ary', 'hashed', 'k-ary')
+    >>> auto(1, 3).name, auto(1, 12).name, auto(1, 1024).name
+    ('k-ary', 'subset', 'hashed')
     """
     listed, bound = values_of(values), amounts.epsilon(epsilon)
     room = None if max_bytes is None else amounts.count(max_bytes, "max_bytes", 1)

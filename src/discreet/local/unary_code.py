@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from discreet import real
-from discreet.local.bits import biased_words, column_sums, words_of_bytes
+from discreet.local.bits import biased_words, bit_of, bit_totals, bytes_of_words, has_spare_bits
 from discreet.local.keep import require_fine
 from discreet.local.words import SIDES, Bytes, WordList, coins
 from discreet.ndarrays import Bools, Ints
 from discreet.noise.source import Source
 
-_BLOCK = 1 << 12  # reports that are drawn or counted together
+_BLOCK = 1 << 12  # reports that are drawn together
 
 
 @dataclass(frozen=True)
@@ -80,15 +80,11 @@ class UnaryCode:
 
     def is_report(self, reports: Bytes) -> Bools:
         """Which rows have no bit beyond the last value's."""
-        spare = 8 * self.report_bytes - self.size
-        return reports[:, -1] >> np.uint8(8 - spare) == 0 if spare else np.ones(len(reports), dtype=np.bool_)
+        return ~has_spare_bits(reports, self.size)
 
     def counts(self, reports: Bytes) -> Ints:
         """How many reports have each bit set."""
-        totals = np.zeros(self.size, dtype=np.int64)
-        for start in range(0, len(reports), _BLOCK):
-            totals += column_sums(words_of_bytes(reports[start : start + _BLOCK]))[: self.size]
-        return totals
+        return bit_totals(reports, self.size)
 
     def supports(self, counts: Ints) -> Ints:
         """A report supports the values whose bits are set."""
@@ -96,7 +92,7 @@ class UnaryCode:
 
     def support_of(self, reports: Bytes, value: int) -> Bools:
         """Which reports have that value's bit set."""
-        return (reports[:, value // 8] >> np.uint8(value % 8) & 1).astype(np.bool_)
+        return bit_of(reports, value)
 
     def to_json(self) -> Mapping[str, Any]:
         """The integers of the law."""
@@ -110,7 +106,7 @@ class UnaryCode:
         rows, places, shifts = np.arange(answers.size), answers // 64, (answers % 64).astype(np.uint64)
         words[rows, places] &= ~(np.uint64(1) << shifts)
         words[rows, places] |= coins(self.yes, answers.size, source).astype(np.uint64) << shifts
-        return words.astype("<u8").view(np.uint8)[:, : self.report_bytes]
+        return bytes_of_words(words, self.report_bytes)
 
 
 def unary_code(epsilon: Fraction, size: int) -> UnaryCode:

@@ -10,7 +10,7 @@ estimated share, noise and sampling, added over the questions and averaged over 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from discreet.local.choose import mean_noise
+from discreet.local.code import mean_noise
 from discreet.local.number_protocol import NumberProtocol
 from discreet.survey.question import Protocol
 

@@ -24,7 +24,7 @@ from discreet.survey.question import SILENCE, Protocol, Question
 from discreet.survey.spec import Survey
 
 MODES = ("auto", "split", "sampled")
-METHODS = ("auto", "two coins", "binary", "k-ary", "hashed", "unary", "number")
+METHODS = ("auto", "two coins", "binary", "k-ary", "subset", "hashed", "unary", "number")
 EVERY = ("once", "day")
 _KEYS = ("title", "epsilon", "consent", "contact", "opens", "closes", "every", "mode", "groups", "questions")
 _QUESTION_KEYS = ("text", "values", "method", "required", "low", "high", "step")
@@ -112,6 +112,8 @@ def _builder(name: str, entry: Mapping[str, Any]) -> Build:
                 protocol = face.binary(epsilon)
             case "k-ary":
                 return face.kary(epsilon, values)
+            case "subset":
+                return face.subset(epsilon, values)
             case "hashed":
                 return face.hashed(epsilon, values)
             case "unary":

@@ -59,6 +59,8 @@ def _words_needed(protocol: Mapping[str, Any]) -> int:
     match protocol["kind"]:
         case "unary":
             return int(protocol["size"])
+        case "subset":
+            return 2 * (int(protocol["chosen"]) + 2)
         case "use":  # two geometric counts, each with a mean of at most 2³² / (2³² − more)
             return _SPARE * (1 + _WORD // (_WORD - int(protocol["more"])))
         case _:

@@ -1,7 +1,7 @@
 """Planted bugs of local protocols: reports that cost more than is said, and reports that tell without noise."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,6 +15,7 @@ from discreet.audit.mutants.planted import Drawn, Planted, Proven
 from discreet.audit.reporting import Reporting
 from discreet.local import face
 from discreet.local.response_code import ResponseCode
+from discreet.local.subset_code import subset_code
 from discreet.local.words import SIDES
 from discreet.ndarrays import Words
 from discreet.noise.source import Source
@@ -24,6 +25,7 @@ from discreet.real import ball
 _ONE = Fraction(1)
 _BINARY = face.binary(1)
 _PAIR = ((0, 1),)
+_SETS = subset_code(_ONE, 8)  # of two values
 _DAYS = 7
 
 
@@ -46,6 +48,12 @@ def _thresholds() -> Iterator[Planted]:
     yield Proven("local-threshold-of-two", wrong, Response(_ONE), _PAIR, _law_of(ResponseCode(5, keep)))
     wrong = "Each bit of a unary report keeps the truth as if it were alone, but two bits tell values apart."
     yield Proven("local-unary-bits-alone", wrong, Pure(_ONE), ((0, 1), (1, 2)), _symmetric_bits)
+
+    wrong = "Sets of two values take the threshold of one value in two."
+    law = _law_of(replace(_SETS, keep=keep))
+    yield Proven("local-subset-threshold-of-two", wrong, Pure(_ONE), _PAIR, law)
+    wrong = "The truth joins a set without a member that makes room, so that long sets tell it."
+    yield Proven("local-subset-grows", wrong, Pure(_ONE), _PAIR, _growing_sets)
 
 
 def _repeats() -> Iterator[Planted]:
@@ -107,6 +115,17 @@ def _yes(answer: int) -> list[tuple[Any, Any]]:
 def _symmetric_bits(answer: int) -> OutputLaw:
     keep = 1 / (1 + (-ball(1)).exp())
     return independent([{1: keep, 0: 1 - keep} if v == answer else {0: keep, 1: 1 - keep} for v in range(3)])
+
+
+def _growing_sets(answer: int) -> OutputLaw:
+    """Sets of two of eight values by the law, and, where the coin keeps the truth outside of one, of three."""
+    uniform, keep = replace(_SETS, keep=0), ball(_SETS.keep) / SIDES
+    law: OutputLaw = {}
+    for number, chance in _law_of(uniform)(answer).items():
+        for kept, part in ((True, keep), (False, 1 - keep)):
+            report = number | 1 << answer if kept else number
+            law[report] = law.get(report, ball(0)) + chance * part
+    return law
 
 
 def _tried_twice(answer: int) -> OutputLaw:

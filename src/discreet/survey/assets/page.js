@@ -71,8 +71,25 @@
     },
   };
 
+  // A uniform set of values by Floyd's rule, in which the answer takes the place of a member where the coin says so.
+  function subset({ size, chosen, keep }, answer, nextWord) {
+    const members = [];
+    for (let last = size - chosen; last < size; last++) {
+      const value = uniform(last + 1, nextWord);
+      members.push(members.includes(value) ? last : value);
+    }
+    const coin = nextWord();
+    const place = uniform(chosen, nextWord);
+    if (coin < keep && !members.includes(answer)) members[place] = answer;
+    return members;
+  }
+
   function encodeAnswer(protocol, answer, nextWord) {
     const bytes = new Uint8Array(protocol.bytes);
+    if (protocol.kind === "subset") {
+      for (const value of subset(protocol, answer, nextWord)) bytes[value >> 3] |= 1 << (value & 7);
+      return bytes;
+    }
     if (protocol.kind === "unary") {
       for (let value = 0; value < protocol.size; value++) {
         const threshold = value === answer ? protocol.yes : protocol.no;
@@ -190,6 +207,14 @@
           + `${ofHundred(keep + (1 - keep) / field)} send a code that fits their own answer, and `
           + `${ofHundred(1 / field)} one that fits any other answer you name.`;
       }
+      case "subset": {
+        const { chosen, size } = protocol;
+        const own = keep + ((1 - keep) * chosen) / size;
+        const other = (keep * (chosen - 1)) / (size - 1) + ((1 - keep) * chosen) / size;
+        const list = chosen === 1 ? "One answer is sent." : `A list of ${chosen} answers is sent.`;
+        return `${list} Of 100 people, ${ofHundred(own)} send their own answer`
+          + `${chosen === 1 ? "" : " among them"}, and ${ofHundred(other)} send any other answer you name.`;
+      }
       case "unary":
         return `A mark or none is sent for each answer. Of 100 who truly give an answer, `
           + `${ofHundred(protocol.yes / TWO32)} send a mark for it; of 100 who give another one, `
@@ -234,8 +259,9 @@
       bytes = bytes.slice(1);
     }
     const { protocol, values } = question;
-    if (protocol.kind === "unary") {
+    if (protocol.kind === "unary" || protocol.kind === "subset") {
       const marks = values.filter((_, value) => bytes[value >> 3] & (1 << (value & 7)));
+      if (protocol.kind === "subset") return `the list ${listed(marks)}`;
       return marks.length ? `a mark for ${listed(marks)}` : "no mark for any answer";
     }
     const report = bytes.reduceRight((sum, byte) => sum * 256 + byte, 0);
