@@ -1,17 +1,20 @@
 """Estimates of files and of counts on paper, beside slow twins; those that say nothing are refused."""
 
+import re
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from discreet.engine.reports import write_reports
-from discreet.errors import BadValue, NotAnswerable
+from discreet.errors import BadValue, NotAnswerable, SourceUnavailable
+from discreet.noise.source import SYSTEM
 from discreet.privacy.amplify import shuffled_any, shuffled_response
 from discreet.survey.collected import INVENTED_FACT, SURVEY_FACT
 from discreet.survey.reading import survey_of
 from discreet.survey.report import report_page
-from discreet.survey.results import Terms, estimate_counts, estimate_cross, estimate_file, radius, shuffled_promise
+from discreet.survey.results import Terms, estimate_counts, estimate_cross, estimate_file, radius
+from discreet.survey.shuffled import shuffled_promise
 from discreet.survey.simulation import simulate
 from discreet.survey.store import Entry, Store
 from survey.surveys import HOURS, YES_NO, coins, mixed, tax
@@ -125,7 +128,7 @@ def test_nothing_is_crossed_in_a_sampled_survey(tmp_path):
 def test_a_shuffled_promise_is_that_of_the_whole_submission(tmp_path):
     write(tmp_path / "r.parquet", tax())
     promise = shuffled_promise(tax(), tmp_path / "r.parquet", "1e-6")
-    assert promise == shuffled_response(tax().epsilon, 20_000, "1e-6").cost
+    assert promise == shuffled_response(tax().epsilon, 10_000, "1e-6").cost  # of the smaller of two equal groups
     for survey in (mixed("split"), mixed("sampled")):
         write(tmp_path / f"{survey.mode}.parquet", survey, 5000)
         promise = shuffled_promise(survey, tmp_path / f"{survey.mode}.parquet", "1e-6")
@@ -166,3 +169,88 @@ def test_a_report_is_one_page_without_requests_and_with_every_text_escaped(tmp_p
     assert not any(mark in page for mark in ("http:", "https:", "src=", "href=", "url("))
     assert page.count("<svg") == 4
     assert "INVENTED" in page
+
+
+def test_a_person_alone_in_a_group_has_no_crowd(tmp_path):
+    """10,000 in the North and one in the South: the promise is for everyone, so it is the local ε."""
+    reports = {"q1": tax().questions[0].draw(np.zeros(10_001, dtype=np.int64), np.ones(10_001, dtype=bool), SYSTEM)}
+    for alone in ("South", "nowhere"):
+        groups = {"region": ["North"] * 10_000 + [alone]}
+        write_reports(tmp_path / f"{alone}.parquet", reports, groups, {SURVEY_FACT: tax().digest})
+        promise = shuffled_promise(tax(), tmp_path / f"{alone}.parquet", "1e-6")
+        assert promise.epsilon > tax().epsilon * Fraction(999, 1000)
+    write_reports(tmp_path / "plain.parquet", reports, {}, {SURVEY_FACT: tax().digest})
+    plain = shuffled_promise(tax(), tmp_path / "plain.parquet", "1e-6")
+    assert plain == shuffled_response(tax().epsilon, 10_001, "1e-6").cost
+
+
+def test_a_file_that_tells_people_apart_has_no_shuffled_promise(tmp_path):
+    reports = {"q1": np.zeros((9, 1), dtype=np.uint8)}
+    write_reports(tmp_path / "r.parquet", reports, {"email": [f"{i}@b.test" for i in range(9)]}, {})
+    with pytest.raises(NotAnswerable, match="email"):
+        shuffled_promise(tax(), tmp_path / "r.parquet", "1e-6")
+
+
+def test_rows_of_a_sampled_survey_that_answer_several_questions_or_none_are_left_out(tmp_path):
+    survey = mixed("sampled")
+    simulation = simulate(survey, 5_000, seed=3)
+    reports = {name: rows.copy() for name, rows in simulation.reports.items()}
+    for rows in reports.values():
+        rows[:40] = 0  # nobody was asked anything
+    for name in ("q1", "q2"):
+        rows = reports[name]
+        rows[40:70] = rows[rows[:, 0] == 1][0]  # asked both
+    write_reports(tmp_path / "r.parquet", reports, simulation.groups, {SURVEY_FACT: survey.digest})
+    results = estimate_file(survey, tmp_path / "r.parquet", Terms())
+    assert sum(result.reports for result in results) <= 4_930
+    assert any(sentence.startswith("70 people have reports to none or to several") for sentence in results.caveats)
+    whole = shuffled_promise(survey, tmp_path / "r.parquet", "1e-6")
+    assert whole.epsilon >= shuffled_any(survey.epsilon, 4_930, "1e-6").cost.epsilon
+
+
+def test_reports_of_another_survey_file_are_suspected_where_an_interval_cannot_be(tmp_path):
+    strong = survey_of({"title": "x", "epsilon": "10", "questions": {"q1": YES_NO, "hours": HOURS}, "mode": "split"})
+    weak = survey_of({"title": "x", "epsilon": "2", "questions": {"q1": YES_NO, "hours": HOURS}, "mode": "split"})
+    simulation = simulate(strong, 5_000, ["q1=0.01"], seed=3)
+    write_reports(
+        tmp_path / "r.parquet", {"q1": simulation.reports["q1"], "hours": simulation.reports["hours"]}, {}, {}
+    )
+    told = estimate_file(weak, tmp_path / "r.parquet", Terms()).caveats
+    assert any("lies wholly outside" in sentence and "q1" in sentence for sentence in told)
+    assert any("does not say which survey" in sentence for sentence in told)
+    write(tmp_path / "own.parquet", strong, 5_000, ["q1=0.01"])
+    assert not any("wholly outside" in s for s in estimate_file(strong, tmp_path / "own.parquet", Terms()).caveats)
+
+
+def test_a_name_that_stands_for_several_files_is_refused(tmp_path):
+    with pytest.raises(SourceUnavailable, match="other files"):
+        write(tmp_path / "r[1].parquet", tax(), 100)
+    write(tmp_path / "r1.parquet", tax(), 200)
+    (tmp_path / "r1.parquet").rename(tmp_path / "r[1].parquet")
+    with pytest.raises(SourceUnavailable, match="other files"):
+        estimate_file(tax(), tmp_path / "r[1].parquet", Terms())
+
+
+def test_slips_that_cost_more_than_the_survey_say_so():
+    assert any("costs more" in sentence for sentence in estimate_counts(tax(), 412, 1000, Terms()).caveats)
+    assert not any("costs more" in sentence for sentence in estimate_counts(coins(), 412, 1000, Terms()).caveats)
+
+
+def test_a_report_rounds_odds_up_and_does_not_praise_a_large_epsilon(tmp_path):
+    for epsilon, odds, praised in (("1.1", "3.01", True), ("20", "486000000", False)):
+        survey = survey_of({"title": "x", "epsilon": epsilon, "questions": {"q1": YES_NO}})
+        write(tmp_path / "r.parquet", survey, 1000)
+        page = report_page(survey, estimate_file(survey, tmp_path / "r.parquet", Terms()))
+        assert f"at most {odds} times" in page
+        assert ("never proves an answer" in page) is praised
+        assert "E+" not in page
+        (tmp_path / "r.parquet").unlink()
+
+
+def test_pictures_of_groups_share_one_axis(tmp_path):
+    write(tmp_path / "r.parquet", tax(), 2_000)
+    page = report_page(tax(), estimate_file(tax(), tmp_path / "r.parquet", Terms(), by="region"))
+    axes = [re.findall(r'text-anchor="middle">([^<]+)<', svg) for svg in page.split("<svg")[1:]]
+    assert len(axes) == 2
+    assert axes[0] == axes[1]
+    assert "0" in axes[0]

@@ -1,5 +1,6 @@
 """`discreet survey design`, `page`, `paper` and `simulate`: what comes before a survey is asked."""
 
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -136,15 +137,15 @@ def _picture(plan: "Design", caveats: list[str]) -> Any:
     from rich.console import Group
     from rich.text import Text
 
-    from discreet import amounts
+    from discreet.local.trusts import NOISE_ALONE
 
     survey = plan.survey
-    epsilon = amounts.rounded_up(survey.epsilon, 4)
+    epsilon = _up(survey.epsilon)
     facts = [("survey", survey.title), ("ε", f"{epsilon} for the whole questionnaire"), ("mode", _mode(plan))]
     rows = [_row(need) for need in plan.needs]
     header = ("question", "method", "±", "people without protection", "people")
     trusts = [
-        (row.name, str(amounts.rounded_up(row.epsilon, 4)), f"{float(row.delta):.1g}", f"{row.radius:.3g}", row.trusted)
+        (row.name, _up(row.epsilon), f"{float(row.delta):.1g}", f"{row.radius:.3g}", row.trusted)
         for row in plan.trusts.rows
     ]
     return Group(
@@ -154,9 +155,15 @@ def _picture(plan: "Design", caveats: list[str]) -> Any:
         *(Text(line) for need in plan.needs for line in _need_lines(need)),
         Text(f"\nOne yes or no with the whole ε, of {plan.trusts.people:,} people:"),
         text_table(("trust", "ε", "δ", "±", "trusted"), trusts, keys=1),
-        Text(f"The ± of phones is {plan.trusts.factor:.3g} times the curator's."),
+        Text(f"The ± of phones is {plan.trusts.factor:.3g} times the curator's. {NOISE_ALONE}"),
         *map(Text, caveats),
     )
+
+
+def _up(epsilon: Fraction) -> str:
+    from discreet import amounts
+
+    return amounts.text_of(amounts.rounded_up(epsilon, 4))
 
 
 def _mode(plan: "Design") -> str:
@@ -164,7 +171,9 @@ def _mode(plan: "Design") -> str:
 
 
 def _row(need: Any) -> tuple[str, ...]:
-    precision = f"{float(need.precision):.4g}" if need.worst_share is None else f"{100 * float(need.precision):.4g} %"
+    precision = (
+        f"{float(need.precision):.4g}" if need.worst_share is None else f"{100 * float(need.precision):.4g} points"
+    )
     name, method = need.question.name, need.question.protocol.name
     return name, method, precision, f"{need.plain:,}", f"{need.people:,}"
 

@@ -46,6 +46,7 @@ def write_reports(
     """
     import duckdb
 
+    _require_single(path)
     columns = {name: _blobs(rows) for name, rows in questions.items()}
     columns |= {name: np.array(texts, dtype=object) for name, texts in groups.items()}
     kinds = ["BLOB"] * len(questions) + ["VARCHAR"] * len(groups)
@@ -73,21 +74,38 @@ def read_facts(path: Path) -> dict[str, str]:
     return facts
 
 
-def read_counts(path: Path, questions: Sequence[str], group: str | None = None) -> dict[str, Counted]:
-    """Count the distinct reports to every question, in each group of a column, in one statement."""
+def read_names(path: Path) -> list[str]:
+    """The names of a file's columns."""
+    with _open(path) as connection:
+        return [str(name) for name, *_ in connection.execute(f"DESCRIBE SELECT * FROM {_rows(path)}").fetchall()]
+
+
+def count_rows(path: Path) -> int:
+    """How many rows a file has."""
+    with _open(path) as connection:
+        return int(connection.execute(f"SELECT count(*) FROM {_rows(path)}").fetchone()[0])
+
+
+def read_counts(
+    path: Path, questions: Sequence[str], group: str | None = None, chosen: Sequence[str] = ()
+) -> dict[str, Counted]:
+    """Count the distinct reports to every question, in each group of a column, in one statement.
+
+    With `chosen`, only rows count in which the report to exactly one of these questions begins with the byte 1.
+    """
     if len(questions) > _LARGEST_SET:
         halves = questions[:_LARGEST_SET], questions[_LARGEST_SET:]
-        return {name: counted for half in halves for name, counted in read_counts(path, half, group).items()}
+        return {name: counted for half in halves for name, counted in read_counts(path, half, group, chosen).items()}
     shared = "NULL" if group is None else _name(group)
     names = [_name(name) for name in questions]
     sets = ", ".join(f"({name})" if group is None else f"({shared}, {name})" for name in names)
     listed = ", ".join(names)
     query = (
         f"SELECT GROUPING({listed}) AS bits, {shared} AS place, {listed}, count(*) AS times "
-        f"FROM {_rows(path)} GROUP BY GROUPING SETS ({sets})"
+        f"FROM {_rows(path)}{_where_one_is_chosen(chosen)} GROUP BY GROUPING SETS ({sets})"
     )
     with _open(path) as connection:
-        _require_columns(connection, path, questions, group)
+        _require_columns(connection, path, [*questions, *chosen], group)
         table = connection.execute(query).fetchall()
     sets_of_rows: dict[int, list[tuple[Any, ...]]] = {}
     for row in table:
@@ -116,6 +134,7 @@ def _open(path: Path) -> Iterator[Any]:
     """A connection that reads this file alone; what DuckDB says about the file becomes a refusal."""
     import duckdb
 
+    _require_single(path)
     try:
         with connect.preparing(":memory:", [str(path)], memory=_MEMORY, threads=_THREADS, spill="") as connection:
             yield connection
@@ -148,6 +167,20 @@ def _blobs(rows: NDArray[np.uint8]) -> NDArray[np.object_]:
 
 def _rows(path: Path) -> str:
     return f"read_parquet({text_in_sql(str(path))}, hive_partitioning = false)"
+
+
+def _require_single(path: Path) -> None:
+    """Refuses a path that stands for several files to DuckDB."""
+    if any(letter in str(path) for letter in "*?["):
+        what, why = f"{visible(str(path))!r} cannot be a file of reports.", "The letters * ? [ stand for other files."
+        raise SourceUnavailable(what, why, "Give it a name without these letters.")
+
+
+def _where_one_is_chosen(questions: Sequence[str]) -> str:
+    if not questions:
+        return ""
+    marks = " + ".join(f"CAST(coalesce(starts_with(hex({_name(name)}), '01'), false) AS INTEGER)" for name in questions)
+    return f" WHERE {marks} = 1"
 
 
 def _name(name: str) -> str:

@@ -21,6 +21,7 @@ from discreet.local.reports import Tally
 from discreet.ndarrays import Floats
 
 OF = ("population", "respondents")
+LARGEST_LEVEL = 1 - Fraction(1, 10**9)  # beyond, doubles cannot tell a tail from nothing
 PROJECTIONS = (None, "clip", "simplex")
 
 
@@ -87,7 +88,7 @@ def share_estimate(
     code: ValueCode, values: tuple[Any, ...], tally: Tally, *, level: Any, of: Any, project: Any
 ) -> Estimate:
     """The estimated share of every value."""
-    sure, n = amounts.inner_probability(level, "level"), require_reports(tally)
+    sure, n = require_level(level), require_reports(tally)
     kind = require_of(of)
     if project not in PROJECTIONS:
         raise bad("project", "must be None, 'clip' or 'simplex'", project, "Leave it out for unbiased estimates.")
@@ -100,8 +101,10 @@ def share_estimate(
     else:
         low, high = respondent_bounds(counts, n, p, q, sure)
         variances = noise_variances(code, np.clip(shares, 0, 1)) / n
-    projected, ends = _projected(shares, project), (_held(low, project), _held(high, project))
-    columns = zip(values, projected, *ends, variances, strict=True)
+    moved = _projected(shares, project)
+    if project is not None:  # an estimate that is moved takes the nearer end of its interval along
+        low, high = np.minimum(np.clip(low, 0, 1), moved), np.maximum(np.clip(high, 0, 1), moved)
+    columns = zip(values, moved, low, high, variances, strict=True)
     rows = tuple(Row(value, float(e), float(a), float(b), float(v)) for value, e, a, b, v in columns)
     return Estimate(rows, n, tally.rejected, sure, kind)
 
@@ -119,15 +122,19 @@ def require_reports(tally: Tally) -> int:
     return tally.reports
 
 
+def require_level(level: Any) -> Fraction:
+    """The level of intervals; refused where it is so near to 1 that no interval but everything has it."""
+    sure = amounts.inner_probability(level, "level")
+    if sure > LARGEST_LEVEL:
+        raise bad("level", "must be at most 0.999999999", level, "Give a number such as 0.95.")
+    return sure
+
+
 def require_of(of: Any) -> str:
     """'population' or 'respondents'."""
     if of not in OF:
         raise bad("of", "must be 'population' or 'respondents'", of, "Leave it out for the population.")
     return str(of)
-
-
-def _held(bounds: Floats, project: Any) -> Floats:
-    return bounds if project is None else np.clip(bounds, 0, 1)
 
 
 def _projected(shares: Floats, project: Any) -> Floats:

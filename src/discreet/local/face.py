@@ -6,12 +6,11 @@ from discreet import amounts
 from discreet.local.choose import best_code, best_order
 from discreet.local.hashing_code import hashed_code
 from discreet.local.number_protocol import NumberProtocol, number_protocol
-from discreet.local.protocol import ValueProtocol, values_of
+from discreet.local.protocol import YES_NO, ValueProtocol, values_of
 from discreet.local.response_code import response_code, two_fair_coins
 from discreet.local.subset_code import subset_code
 from discreet.local.unary_code import unary_code
 
-_YES_NO = ("no", "yes")
 _MOST_BITS = 2**16
 
 
@@ -22,7 +21,7 @@ def two_coins() -> ValueProtocol:
     >>> {report[0]: str(chance) for report, chance in p.law("yes").items()}
     {0: '1/4', 1: '3/4'}
     """
-    return ValueProtocol("two coins", _YES_NO, two_fair_coins(), "Two fair coins, as people can toss them by hand.")
+    return ValueProtocol("two coins", YES_NO, two_fair_coins(), "Two fair coins, as people can toss them by hand.")
 
 
 def binary(epsilon: Any) -> ValueProtocol:
@@ -31,9 +30,7 @@ def binary(epsilon: Any) -> ValueProtocol:
     >>> round(float(binary(1).code.truth), 4)
     0.7311
     """
-    return ValueProtocol(
-        "binary", _YES_NO, response_code(amounts.epsilon(epsilon), 2), "Two values have no better way."
-    )
+    return ValueProtocol("binary", YES_NO, response_code(amounts.epsilon(epsilon), 2), "Two values have no better way.")
 
 
 def kary(epsilon: Any, values: Any) -> ValueProtocol:

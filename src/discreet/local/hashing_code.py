@@ -97,7 +97,8 @@ class HashedCode:
     def report(self, answer: int, words: WordList) -> bytes:
         """The report of those words: a seed, a coin, a uniform symbol."""
         seed, kept, other = words.uniform(self.seeds), words.coin(self.keep), words.uniform(self.order)
-        symbol = int(self.field.inner(np.array(seed), np.array(answer), self.digits)) if kept else other
+        own = int(self.field.inner(np.array(seed), np.array(answer), self.digits))  # always: time must not tell `kept`
+        symbol = own if kept else other
         return (seed * self.order + symbol).to_bytes(self.report_bytes, "little")
 
     def law(self, answer: int) -> Iterator[tuple[bytes, Fraction]]:
@@ -119,7 +120,11 @@ class HashedCode:
 
     def supports(self, counts: Ints) -> Ints:
         """For each value the reports whose symbol is the value's under their seed."""
-        return self.field.sums_along_lines(counts, self.digits)[: self.size]
+        if self.size * self.seeds > self.digits * self.order ** (self.digits + 2):
+            return self.field.sums_along_lines(counts, self.digits)[: self.size]
+        seeds = np.arange(self.seeds)
+        symbols = (self.field.inner(seeds, np.array(value), self.digits) for value in range(self.size))
+        return np.array([counts[seeds * self.order + own].sum() for own in symbols])
 
     def support_of(self, reports: Bytes, value: int) -> Bools:
         """Which reports have the value's symbol under their seed."""
@@ -141,7 +146,7 @@ class HashedCode:
     def _inner(self, seeds: NDArray[np.unsignedinteger], answers: Ints) -> Symbols:
         """⟨seed, answer⟩ for each pair."""
         if self.seeds * self.size > _TABLE:
-            return self.field.inner(seeds, answers, self.digits)
+            return self.field.inner(seeds.astype(np.int64), answers.astype(np.int64), self.digits)
         return np.take(self._products, seeds * np.uint32(self.size) + answers.astype(np.uint32))
 
     @cached_property

@@ -82,8 +82,10 @@ class HybridCode:
             yield output.to_bytes(self.report_bytes, "little"), chance
 
     def is_report(self, reports: Bytes) -> Bools:
-        """Which rows are an output."""
-        return numbers_of(reports) < self.outputs
+        """Which rows are an output; without a share of windows the two points alone are."""
+        numbers = numbers_of(reports)
+        valid: Bools = (numbers < self.outputs) & (numbers >= (0 if self.share else self.spread))
+        return valid
 
     def counts(self, reports: Bytes) -> Ints:
         """How many reports have each output."""

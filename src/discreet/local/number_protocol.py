@@ -13,18 +13,20 @@ import numpy as np
 
 from discreet import amounts
 from discreet.errors import bad, bad_private
-from discreet.local.estimate import Estimate, Row, require_of, require_reports
+from discreet.local.estimate import Estimate, Row, require_level, require_of, require_reports
 from discreet.local.hybrid import HybridCode, hybrid_code
 from discreet.local.keep import epsilon_of
 from discreet.local.protocol import law_of, require_own
 from discreet.local.reports import Reports, Tally, tally_of
+from discreet.local.robust import PoisonedMean
 from discreet.local.uses import UsesCode, uses_code
-from discreet.local.words import WordList
+from discreet.local.words import WordList, bytes_of
 from discreet.ndarrays import Ints
 from discreet.noise.source import SYSTEM
 from discreet.privacy.cost import Cost, Pure
 
 MOST_STEPS = 2**20
+MOST_STEPS_FROM_ZERO = 2**50
 
 
 @dataclass(frozen=True)
@@ -81,14 +83,14 @@ class NumberProtocol:
 
     def aggregate(self, reports: Any) -> Tally:
         """The tally of reports; tallies of parts add up."""
-        return tally_of(self.code, reports)
+        return tally_of(self.code, self._about, reports)
 
     def estimate(
         self, tally: Tally, level: Any = "0.95", of: str = "population", project: str | None = None
     ) -> Estimate:
         """The mean, with a normal interval: from the spread of the reports, or from that of the noise alone."""
-        require_own(self.code, tally)
-        sure, n, kind = amounts.inner_probability(level, "level"), require_reports(tally), require_of(of)
+        require_own(self.code, self._about, tally)
+        sure, n, kind = require_level(level), require_reports(tally), require_of(of)
         if project not in (None, "clip"):
             raise bad("project", "must be None or 'clip' for a number", project, "Leave it out for unbiased estimates.")
         mean = float(tally.counts @ self.code.steps_of_outputs) / n
@@ -109,11 +111,17 @@ class NumberProtocol:
         require_of(of)
         return float(self.code.variance(round(place)) * self.step**2) / amounts.count(people, "people", 1)
 
-    def poisoned(self, liars: Any, people: Any) -> float:
+    def poisoned(self, liars: Any, people: Any) -> PoisonedMean:
         """How far so many of the people can move the mean by sending whatever they like."""
-        m, n = amounts.count(liars, "liars"), amounts.count(people, "people", 1)
-        numbers = self.code.steps_of_outputs
-        return min(m, n) / n * float(numbers.max() - numbers.min()) * float(self.step)
+        n = amounts.count(people, "people", 1)
+        m = amounts.count(liars, "liars", 0, n)
+        outputs = bytes_of(np.arange(self.code.outputs, dtype=np.uint32), self.report_bytes)
+        numbers = self.code.steps_of_outputs[self.code.is_report(outputs)]
+        return PoisonedMean(m, n, m / n * float(numbers.max() - numbers.min()) * float(self.step))
+
+    @property
+    def _about(self) -> tuple[Fraction, Fraction]:
+        return self.low, self.step
 
     def _mean_variance(self, tally: Tally, mean: float, kind: str) -> float:
         """Of the estimated mean in steps²: from the spread of reports, or the largest that noise alone can have.
@@ -132,6 +140,8 @@ class NumberProtocol:
     def _indices(self, answers: Any) -> Ints:
         fix = "Give a number for each person."
         refusal = bad_private("answers", "must be a flat list of finite numbers", fix)
+        if isinstance(answers, np.ma.MaskedArray):
+            raise refusal  # what a mask hides is no number of anyone
         try:
             numbers = np.asarray(answers)
         except ValueError:
@@ -154,10 +164,14 @@ def _quantile(chance: float, n: int) -> float:
 def number_protocol(epsilon: Any, low: Any, high: Any, step: Any, protects: Any) -> NumberProtocol:
     """Numbers in [low, high] at multiples of step above low."""
     bound, least, width = amounts.epsilon(epsilon), amounts.decimal(low, "low"), amounts.positive(step, "step")
-    steps = (amounts.decimal(high, "high") - least) / width
+    highest = amounts.decimal(high, "high")
+    steps = (highest - least) / width
     if steps.denominator != 1 or not 1 <= steps <= MOST_STEPS:
-        rule = "must be low and between 1 and 2²⁰ whole steps more"
+        rule = f"must lie above low by a whole number of steps, at most {MOST_STEPS:,} of them"
         raise bad("high", rule, high, "Give bounds such as low=0, high=24, step=1.")
+    if max(abs(least), abs(highest)) > MOST_STEPS_FROM_ZERO * width:
+        rule = "must be at most 2⁵⁰ steps from 0, where doubles still tell one step from the next"
+        raise bad("low", rule, low, "Give a larger step, or take low off every number.")
     whole = int(steps)
     match protects:
         case "person":

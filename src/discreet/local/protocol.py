@@ -26,6 +26,7 @@ from discreet.ndarrays import Ints
 from discreet.noise.source import SYSTEM
 from discreet.privacy.cost import Cost, Pure, Response
 
+YES_NO = ("no", "yes")
 LARGEST_LAW = 10**6
 MOST_VALUES = 2**22
 
@@ -57,7 +58,7 @@ class ValueProtocol:
     def encode(self, answers: Any) -> Reports:
         """A report for each answer, with randomness of the operating system.
 
-        Answers are values; where values are texts, their indices too.
+        Answers are values; of no and yes also 0 and 1, or truth values.
         """
         return Reports(self.code.draw(self._indices(answers), SYSTEM))
 
@@ -71,13 +72,13 @@ class ValueProtocol:
 
     def aggregate(self, reports: Any) -> Tally:
         """The tally of reports; tallies of parts add up."""
-        return tally_of(self.code, reports)
+        return tally_of(self.code, self.values, reports)
 
     def estimate(
         self, tally: Tally, level: Any = "0.95", of: str = "population", project: str | None = None
     ) -> Estimate:
         """The share of every value, unbiased, with intervals."""
-        require_own(self.code, tally)
+        require_own(self.code, self.values, tally)
         return share_estimate(self.code, self.values, tally, level=level, of=of, project=project)
 
     def variance(self, share: Any, people: Any, of: str = "population") -> float:
@@ -87,7 +88,8 @@ class ValueProtocol:
 
     def poisoned(self, liars: Any, people: Any) -> Poisoned:
         """How far so many of the people can move estimates by sending whatever they like."""
-        return poison(self.code, amounts.count(liars, "liars"), amounts.count(people, "people", 1))
+        n = amounts.count(people, "people", 1)
+        return poison(self.code, amounts.count(liars, "liars", 0, n), n)
 
     def disobeyed(self, part: Any = "0.05", share: Any = "0.5") -> tuple[float, float]:
         """How far the estimate of a value moves on average if that part of people do not toss their coins.
@@ -115,6 +117,10 @@ def values_of(values: Any) -> tuple[Any, ...]:
     kinds = {type(value) for value in plain}
     if kinds not in ({str}, {int}) or len(set(plain)) != len(plain) or not 2 <= len(plain) <= MOST_VALUES:
         raise bad("values", rule, values, fix)
+    if kinds == {int} and not all(-(2**63) <= value < 2**63 for value in plain):
+        raise bad("values", "must be whole numbers of at most 64 bits", values, "Give texts instead.")
+    if kinds == {str} and any(value.endswith("\0") for value in plain):
+        raise bad("values", "must be texts that do not end in a null character", values, fix)
     return tuple(plain)
 
 
@@ -122,6 +128,8 @@ def indices_of(answers: Any, values: tuple[Any, ...]) -> Ints:
     """The index of each answer among the values; whether one is not there is a matter of its person alone."""
     fix = "Give one of the protocol's values for each person."
     refusal = bad_private("answers", "must be a flat list of values of the protocol, all of one type", fix)
+    if isinstance(answers, np.ma.MaskedArray):
+        raise refusal  # what a mask hides is no answer of anyone
     if isinstance(answers, list | tuple) and len({type(answer) for answer in answers}) > 1:
         raise refusal  # NumPy would make texts of numbers, or numbers of truth values, without a word
     try:
@@ -130,13 +138,18 @@ def indices_of(answers: Any, values: tuple[Any, ...]) -> Ints:
         raise refusal from None
     if array.ndim != 1:
         raise refusal
-    is_text = isinstance(values[0], str)
-    if array.dtype.kind in "iub" and (array.dtype.kind != "b" or (is_text and len(values) == 2)):
-        if is_text or values == tuple(range(len(values))):
-            return _within(array, len(values), refusal)
-        return _looked_up(array.astype(np.int64), np.array(values), refusal)
+    is_text, kind = isinstance(values[0], str), array.dtype.kind
+    if kind in "iu" and (values in (YES_NO, tuple(range(len(values))))):
+        return _within(array, len(values), refusal)
+    if kind == "b" and values == YES_NO:
+        return array.view(np.uint8)
+    if kind in "iu" and not is_text:
+        _within(array, 2**63, refusal, least=-(2**63))
+        return _looked_up(array.astype(np.int64), np.array(values, dtype=np.int64), refusal)
     if not is_text or not all(isinstance(answer, str) for answer in array.tolist()):
         raise refusal
+    if any(str(answer).endswith("\0") for answer in answers):
+        raise refusal  # NumPy drops it, and values end in none
     return _looked_up(array.astype(str), np.array(values), refusal)
 
 
@@ -150,23 +163,23 @@ def exact_variance(code: ValueCode, share: Fraction, people: int, of: str) -> Fr
 def law_of(code: Code, answer: int) -> dict[bytes, Fraction]:
     """The law of a code, if it has few enough outputs."""
     if code.outputs > LARGEST_LAW:
-        why = f"There are {'2^' + str(code.size) if code.outputs > 10**12 else code.outputs} reports."
+        why = f"There are {f'{code.outputs:,}' if code.outputs <= 10**12 else 'more than 10¹²'} reports."
         raise NotAnswerable("The law is too long to list.", why, "Take fewer values, or fewer steps.")
     return dict(code.law(answer))
 
 
-def require_own(code: Code, tally: Tally) -> None:
-    """Refuses a tally of another protocol."""
-    if not isinstance(tally, Tally) or tally.code != code:
+def require_own(code: Code, about: tuple[Any, ...], tally: Tally) -> None:
+    """Refuses a tally of another protocol, or about other values."""
+    if not isinstance(tally, Tally) or tally.code != code or tally.about != about:
         raise bad(
             "tally", "must come from this protocol's aggregate", type(tally).__name__, "Call p.aggregate(reports)."
         )
 
 
-def _within(array: "np.ndarray[Any, Any]", size: int, refusal: Exception) -> Ints:
-    if array.size and (int(array.min()) < 0 or int(array.max()) >= size):
+def _within(array: "np.ndarray[Any, Any]", size: int, refusal: Exception, least: int = 0) -> Ints:
+    if array.size and (int(array.min()) < least or int(array.max()) >= size):
         raise refusal
-    return array.view(np.uint8) if array.dtype == np.bool_ else array  # codes widen what they need, block by block
+    return array  # codes widen what they need, block by block
 
 
 def _looked_up(array: "np.ndarray[Any, Any]", values: "np.ndarray[Any, Any]", refusal: Exception) -> Ints:

@@ -23,27 +23,31 @@ class Reports:
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Counts of reports; `rejected` ones cannot have been drawn and count nowhere else."""
+    """Counts of reports; `rejected` ones cannot have been drawn and count nowhere else.
+
+    `about` has the values of the protocol, or low and step of its numbers: a code alone knows integers.
+    """
 
     code: Code
+    about: tuple[Any, ...]
     counts: Ints
     reports: int
     rejected: int = 0
 
     def __add__(self, other: "Tally") -> "Tally":
-        if not isinstance(other, Tally) or other.code != self.code:
+        if not isinstance(other, Tally) or (other.code, other.about) != (self.code, self.about):
             fix = "Add tallies of the same protocol, with the same epsilon and values."
             raise bad("tally", "must be of the same protocol", type(other).__name__, fix)
         reports, rejected = self.reports + other.reports, self.rejected + other.rejected
-        return Tally(self.code, self.counts + other.counts, reports, rejected)
+        return Tally(self.code, self.about, self.counts + other.counts, reports, rejected)
 
 
-def tally_of(code: Code, reports: Any) -> Tally:
+def tally_of(code: Code, about: tuple[Any, ...], reports: Any) -> Tally:
     """The counts of reports; rows that cannot have been drawn are rejected."""
     rows = rows_of(code, reports)
     valid = code.is_report(rows)
     accepted = rows if valid.all() else rows[valid]
-    return Tally(code, code.counts(accepted), len(accepted), len(rows) - len(accepted))
+    return Tally(code, about, code.counts(accepted), len(accepted), len(rows) - len(accepted))
 
 
 def rows_of(code: Code, reports: Any) -> Bytes:

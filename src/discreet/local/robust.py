@@ -28,9 +28,26 @@ class Poisoned:
         )
 
 
+@dataclass(frozen=True)
+class PoisonedMean:
+    """The largest move of a mean that so many liars can cause."""
+
+    liars: int
+    people: int
+    move: float
+
+    @property
+    def words(self) -> str:
+        """It in a sentence."""
+        return (
+            f"{self.liars:,} of {self.people:,} people who send what they like move the mean by at most "
+            f"{self.move:.4g}."
+        )
+
+
 def poison(code: ValueCode, liars: int, people: int) -> Poisoned:
     """m/(n(p − q)) for one value, and as often as a report can support values for several."""
-    per_value = Fraction(min(liars, people), people) / (code.truth - code.lie)
+    per_value = Fraction(liars, people) / (code.truth - code.lie)
     return Poisoned(liars, people, float(per_value), float(per_value * code.widest_support))
 
 

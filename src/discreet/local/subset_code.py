@@ -138,8 +138,8 @@ def subset_code(epsilon: Fraction, size: int) -> SubsetCode:
     if size > MOST_VALUES:
         fix = "Take hashed, or auto."
         raise bad("values", f"must be at most {MOST_VALUES} for reports that are sets of them", size, fix)
-    near = size / (exp(float(epsilon)) + 1)
-    sizes = {min(max(1, int(near) + step), size - 1) for step in (0, 1)}
+    ideal = size / (exp(float(epsilon)) + 1)
+    sizes = {min(max(1, int(ideal) + step), size - 1) for step in (0, 1)}
     codes = (SubsetCode(size, d, keep_threshold(epsilon, Fraction(size, d))) for d in sorted(sizes))
     return min(codes, key=mean_noise)
 

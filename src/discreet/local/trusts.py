@@ -4,23 +4,23 @@
     shuffled    the same reports and ±; a smaller ε for whoever sees only what an *independent* shuffler hands on
     central     a curator who holds the answers adds integer noise to the count;   ± of order 1/(εn)
 
-Radii are at 95 %, for a share of ½, and of the respondents: by noise alone, so that the three are alike but for trust.
+Radii are 1.96 standard deviations of a share of ½, of the respondents: by noise alone, so that the three are alike but
+for trust.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import exp, expm1, sqrt
 from statistics import NormalDist
 from typing import Any
 
 from discreet import amounts
-from discreet.bounded import scalar
 from discreet.local.protocol import exact_variance
 from discreet.local.response_code import response_code
-from discreet.mechanism.additive import laplace
 from discreet.privacy.amplify import shuffled_response
-from discreet.relation import Relation
 
 _LEVEL = Fraction(95, 100)
+NOISE_ALONE = "These ± are 1.96 standard deviations of noise alone; the draw of people comes on top in each row."
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,8 @@ class Comparison:
         lines = [
             f"{row.name}: ε = {_text(row.epsilon)}, ± {row.radius:.3g}; trusted: {row.trusted}" for row in self.rows
         ]
-        return "\n".join(
-            [*lines, f"The ± of phones is {self.factor:.3g} times the curator's for {self.people:,} people."]
-        )
+        last = f"The ± of phones is {self.factor:.3g} times the curator's for {self.people:,} people."
+        return "\n".join([*lines, last, NOISE_ALONE])
 
     def to_json(self) -> dict[str, Any]:
         """All rows and the factor."""
@@ -71,14 +70,19 @@ def comparison(epsilon: Any, people: Any, delta: Any) -> Comparison:
     z = NormalDist().inv_cdf(float(1 + _LEVEL) / 2)
     radius = z * float(exact_variance(response_code(bound, 2), Fraction(1, 2), n, "respondents")) ** 0.5
     behind = shuffled_response(bound, n, allowed).cost
-    central = laplace(scalar(1, Relation.REPLACE_ONE), bound).radius(_LEVEL) / n
+    central = z * _geometric_deviation(float(bound)) / n
     rows = (
         Trust("local", "nobody", bound, Fraction(0), radius),
         Trust("shuffled", "an independent shuffler", behind.epsilon, behind.delta, radius),
-        Trust("central", "a curator who holds every answer", bound, Fraction(0), float(central)),
+        Trust("central", "a curator who holds every answer", bound, Fraction(0), central),
     )
     return Comparison(n, rows)
 
 
+def _geometric_deviation(epsilon: float) -> float:
+    """√(2a)/(1 − a) for a = e^(−ε): of the integer noise of a count that one person moves by 1."""
+    return sqrt(2) * exp(-epsilon / 2) / -expm1(-epsilon)
+
+
 def _text(epsilon: Fraction) -> str:
-    return str(amounts.rounded_up(epsilon, 4))
+    return amounts.text_of(amounts.rounded_up(epsilon, 4))

@@ -98,7 +98,9 @@ def _from_file(call: EstimateCall, survey: "Survey") -> "Results":
         raise bad("cross", "must be given without --by", call.cross, "Leave one of them out.")
     if not call.from_shuffler:
         return estimates
-    return replace(estimates, shuffled=results.shuffled_promise(survey, call.answers_file, call.delta))
+    from discreet.survey.shuffled import shuffled_promise
+
+    return replace(estimates, shuffled=shuffled_promise(survey, call.answers_file, call.delta))
 
 
 def _terms(call: EstimateCall, of: str) -> "Terms":

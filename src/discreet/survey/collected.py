@@ -5,7 +5,7 @@ without one and bytes that the protocol cannot have drawn are rejected and count
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,8 @@ class Collected:
     tallies: Mapping[str, Tally]
     by_group: Mapping[str, Mapping[str, Tally]] = field(default_factory=dict)
     ungrouped: int = 0  # rows whose group is none of the survey's
+    misplaced: int = 0  # rows that answer none or several of the questions of which each person is asked one
+    crowds: tuple[int, ...] = ()  # rows of each group that occurs, those outside of all groups as one more
     refused: Mapping[str, int] = field(default_factory=dict)  # submissions that the server did not take, by reason
     is_invented: bool = False
     is_stamped: bool = True  # the file says which survey it belongs to
@@ -109,8 +111,8 @@ def tally_of_counts(question: Question, reports: Sequence[Any], times: Ints) -> 
     total = question.tally(rows[:0])
     for bit in range(int(weights.max(initial=0)).bit_length()):
         part = question.tally(rows[(weights >> bit) & 1 == 1])
-        total += Tally(part.code, part.counts << bit, part.reports << bit, part.rejected << bit)
-    return Tally(total.code, total.counts, total.reports, total.rejected + rejected)
+        total += Tally(part.code, part.about, part.counts << bit, part.reports << bit, part.rejected << bit)
+    return replace(total, rejected=total.rejected + rejected)
 
 
 def _read_store(survey: Survey, path: Path, groups: Sequence[str]) -> Collected:
@@ -133,23 +135,30 @@ def _read_store(survey: Survey, path: Path, groups: Sequence[str]) -> Collected:
 
 
 def _read_parquet(survey: Survey, path: Path, by: str | None, groups: Sequence[str]) -> Collected:
-    from discreet.engine.reports import read_counts
+    from discreet.engine.reports import count_rows, read_counts
 
     require_apart(survey)
     facts = _require_own(survey, path)
-    counts = read_counts(path, [question.name for question in survey.questions], by)
+    names = [question.name for question in survey.questions]
+    sampled = names if survey.mode == "sampled" else []
+    counts = read_counts(path, names, by, sampled)
 
     def tallies(group: str | None) -> dict[str, Tally]:
         return {q.name: _tally_in(q, counts[q.name], group) for q in survey.questions}
 
     first = counts[survey.questions[0].name]
-    known = np.array([group in groups for group in first.groups], dtype=np.bool_)
+    rows = int(first.times.sum())
+    crowds = dict.fromkeys((*groups, None), 0)
+    for group, times in zip(first.groups, first.times, strict=True):
+        crowds[group if group in crowds else None] += int(times)
     return Collected(
         PARQUET,
-        int(first.times.sum()),
+        rows,
         tallies(None),
         by_group={group: tallies(group) for group in groups},
-        ungrouped=int(first.times[~known].sum()) if groups else 0,
+        ungrouped=crowds[None] if groups else 0,
+        misplaced=count_rows(path) - rows if sampled else 0,
+        crowds=tuple(crowd for crowd in crowds.values() if crowd),
         is_invented=INVENTED_FACT in facts,
         is_stamped=SURVEY_FACT in facts,
     )

@@ -133,7 +133,8 @@ def design_of(survey: Survey, precision: Any, delta: Any = "1e-6") -> Design:
     needs = tuple(_need(survey, question, points / 100) for question in survey.questions)
     people = max(need.people for need in needs)
     if people > _MOST_PEOPLE:
-        raise bad("precision", f"must need at most {_MOST_PEOPLE:,} people", precision, "Give a number such as 3.")
+        fix = f"Give a larger one, or a larger epsilon than {amounts.text_of(amounts.rounded_up(survey.epsilon, 4))}."
+        raise bad("precision", f"must need at most {_MOST_PEOPLE:,} people", precision, fix)
     return Design(survey, needs, comparison(survey.epsilon, people, amounts.delta(delta)))
 
 
@@ -173,11 +174,9 @@ def _need(survey: Survey, question: Question, precision: Fraction) -> Need:
     variance, share = worst_variance(question.protocol)
     times = len(survey.questions) if question.is_sampled else 1
     people = times * people_needed(variance, precision)
-    protocol = question.protocol
+    protocol, asked = question.protocol, people // times
     if isinstance(protocol, NumberProtocol):
         width = protocol.high - protocol.low
-        move = protocol.poisoned(min(LIARS, people), max(1, people // times))
-        liars = f"{LIARS} of {people:,} people who send what they like move the mean by at most {move:.4g}."
         return Need(
             question,
             people_needed(_QUARTER, precision),
@@ -186,9 +185,8 @@ def _need(survey: Survey, question: Question, precision: Fraction) -> Need:
             precision * width,
             report_words(protocol),
             None,
-            liars,
+            protocol.poisoned(min(LIARS, asked), asked).words,
         )
-    asked = max(1, people // times)
     return Need(
         question,
         people_needed(_QUARTER, precision),

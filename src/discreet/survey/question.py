@@ -1,7 +1,7 @@
 """A question of a survey: its text, its values and the protocol that its answers go through."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from discreet import amounts
 from discreet.local.number_protocol import NumberProtocol
 from discreet.local.protocol import ValueProtocol
-from discreet.local.reports import Tally, tally_of
+from discreet.local.reports import Tally
 from discreet.local.words import Bytes, WordList
 from discreet.ndarrays import Bools, Ints
 from discreet.noise.source import Source
@@ -58,11 +58,10 @@ class Question:
     def tally(self, reports: Bytes) -> Tally:
         """The tally of reports of people who were asked; what cannot have been drawn is rejected."""
         if not self.is_sampled:
-            return tally_of(self.protocol.code, reports)
+            return self.protocol.aggregate(reports)
         valid = self.valid(reports)
         asked = reports[valid & (reports[:, 0] == ASKED)][:, 1:]
-        tally = tally_of(self.protocol.code, np.ascontiguousarray(asked))
-        return Tally(tally.code, tally.counts, tally.reports, int(len(reports) - valid.sum()))
+        return replace(self.protocol.aggregate(np.ascontiguousarray(asked)), rejected=int(len(reports) - valid.sum()))
 
     def report(self, answer: int, words: WordList, *, asked: bool) -> bytes:
         """The report of those words; of a question that is not asked a constant of the same length."""

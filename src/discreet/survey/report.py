@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from hashlib import sha256
 from html import escape
 
-from discreet import amounts
+from discreet import amounts, real
 from discreet.inert import visible, visible_lines
 from discreet.local.estimate import Row
 from discreet.local.number_protocol import NumberProtocol
+from discreet.survey.chart import picture, value_text
 from discreet.survey.collected import INVENTED
 from discreet.survey.design import DISOBEDIENT, LIARS, NO_SHUFFLER, report_words
 from discreet.survey.question import Question
@@ -32,11 +33,12 @@ th, td { text-align: right; padding: .2rem .5rem; border-bottom: 1px solid var(-
 th:first-child, td:first-child { text-align: left; }
 .stamp { border: 2px solid #d55e00; padding: .5rem 1rem; font-weight: bold; }
 .faint { color: var(--faint); }
-svg { width: 100%; height: auto; }
-svg text { fill: var(--ink); font: 12px system-ui, sans-serif; }
+.wide { overflow-x: auto; }
+p, li, h1, h2, h3 { overflow-wrap: anywhere; }
+svg { width: 100%; min-width: 22rem; height: auto; }
+svg text { fill: var(--ink); font: 14px system-ui, sans-serif; }
 """
-_MOST_BARS = 60
-_LEFT, _WIDTH, _LINE = 170, 640, 22
+_MILD = 5  # the largest ε for which a report leaves real doubt
 
 
 def report_page(survey: Survey, results: Results) -> str:
@@ -48,7 +50,7 @@ def report_page(survey: Survey, results: Results) -> str:
         f"<h1>{title}</h1>",
         f'<p class="stamp">{_text(INVENTED)}</p>' if results.is_invented else "",
         *_section("What was asked", _questionnaire(survey)),
-        *_section("What came out", (part for result in results for part in _result(survey, result))),
+        *_section("What came out", (part for result in results for part in _result(survey, results, result))),
         *_caveats(results),
         *_section("How answers were protected", _protection(survey, results)),
         *_section("What people who break the rules could do", _attacks(survey, results)),
@@ -61,33 +63,6 @@ def report_page(survey: Survey, results: Results) -> str:
         f"<title>{title}</title><style>{_STYLE}</style></head>\n<body>\n"
     )
     return head + "\n".join(part for part in body if part) + "\n</body></html>\n"
-
-
-def picture(rows: Iterable[Row], unit: str) -> str:
-    """An SVG of bars with their intervals; the axis has room for all of them and for 0."""
-    shown = list(rows)[:_MOST_BARS]
-    low = min(0.0, *(min(row.low, row.estimate) for row in shown))
-    high = max(0.0, *(max(row.high, row.estimate) for row in shown))
-    scale = (_WIDTH - _LEFT - 60) / ((high - low) or 1.0)
-
-    def x(number: float) -> float:
-        return round(_LEFT + (number - low) * scale, 2)
-
-    height = _LINE * len(shown) + 10
-    parts = [f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{_text(_in_words(shown, unit))}">']
-    for place, row in enumerate(shown):
-        y = _LINE * place + 5
-        start, end = sorted((x(0), x(row.estimate)))
-        label = _text(_value(row) if len(_value(row)) <= 24 else f"{_value(row)[:23]}…")
-        parts += [
-            f'<text x="{_LEFT - 8}" y="{y + 13}" text-anchor="end">{label}</text>',
-            f'<rect x="{start}" y="{y + 2}" width="{round(end - start, 2)}" height="{_LINE - 8}" fill="var(--bar)" '
-            'fill-opacity="0.4"/>',
-            f'<path d="M{x(row.low)} {y + 9}H{x(row.high)}M{x(row.low)} {y + 5}v8M{x(row.high)} {y + 5}v8" '
-            'stroke="currentColor" stroke-width="1.5" fill="none"/>',
-        ]
-    parts.append(f'<path d="M{x(0)} 0V{height}" stroke="var(--faint)" fill="none"/></svg>')
-    return "".join(parts)
 
 
 def _section(title: str, parts: Iterable[str]) -> list[str]:
@@ -113,7 +88,7 @@ def _choices(question: Question) -> str:
     return listed if len(question.values) <= 12 else f"{listed} … {len(question.values)} values"
 
 
-def _result(survey: Survey, result: Result) -> list[str]:
+def _result(survey: Survey, results: Results, result: Result) -> list[str]:
     group = "" if result.group is None else f" — {result.group}"
     heading = f"<h3>{_text(result.text + group)}</h3>"
     if result.estimate is None:
@@ -122,37 +97,49 @@ def _result(survey: Survey, result: Result) -> list[str]:
     lines = "".join(_line(row) for row in result.estimate)
     asked = survey.question(result.question)
     is_number = asked is not None and isinstance(asked.protocol, NumberProtocol)
-    drawn = picture(result.estimate, "mean" if is_number else "share")
+    drawn = picture(result.estimate, "mean" if is_number else "share", _reach(results, result.question))
     rejected = f" {result.rejected:,} more were rejected." if result.rejected else ""
     note = f'<p class="faint">{_text(result.estimate.words + rejected)}</p>'
-    return [heading, drawn, f"<table>{head}{lines}</table>", note]
+    return [heading, f'<div class="wide">{drawn}</div>', f'<div class="wide"><table>{head}{lines}</table></div>', note]
+
+
+def _reach(results: Results, question: str) -> tuple[float, float]:
+    """The least and the largest number of a question in all groups, so that their pictures have one axis."""
+    rows = [row for result in results if result.question == question for row in result.estimate or ()]
+    return min(min(row.low, row.estimate) for row in rows), max(max(row.high, row.estimate) for row in rows)
 
 
 def _line(row: Row) -> str:
     numbers = "".join(f"<td>{number:.4f}</td>" for number in (row.estimate, row.low, row.high, radius(row)))
-    return f"<tr><td>{_text(_value(row))}</td>{numbers}</tr>"
+    return f"<tr><td>{_text(value_text(row))}</td>{numbers}</tr>"
 
 
 def _caveats(results: Results) -> list[str]:
-    always = "Estimates are unbiased and not moved into 0 … 1: one below 0 stands for a share near 0."
+    always = "Estimates are unbiased and not moved into their range: below 0, what is possible of the interval counts."
     return [f"<p>{_text(sentence)}</p>" for sentence in (always, *results.caveats) if sentence != INVENTED]
 
 
 def _protection(survey: Survey, results: Results) -> list[str]:
-    epsilon = amounts.rounded_up(survey.epsilon, 4)
-    ratio = f"{2.718281828459045 ** float(survey.epsilon):.3g}"
+    epsilon = amounts.text_of(amounts.rounded_up(results.epsilon, 4))
+    ratio = amounts.text_of(amounts.rounded_up(real.upper(real.exp(results.epsilon)), 3))
+    proof = (
+        "So what was sent never proves an answer."
+        if results.epsilon <= _MILD
+        else "So large an ε protects little: what was sent nearly tells the answer."
+    )
     lines = [
         "Every answer was randomised on the device or by the hand of its person before anything was sent. No exact "
         "answer was ever stored or received.",
         f"A whole submission has ε = {epsilon}: whatever someone sent, they would have sent it at most {ratio} times "
-        "less often with any other answers. So what was sent never proves an answer.",
+        f"less often with any other answers. {proof}",
         *(f"{question.name}: {report_words(question.protocol)}" for question in survey.questions),
         _mode(survey),
     ]
     if survey.every == "day":
         lines.append("The first report was sent again each day, so ε holds for all days together.")
     if results.shuffled is not None:
-        behind = f"ε = {amounts.rounded_up(results.shuffled.epsilon, 4)}, δ = {float(results.shuffled.delta):.3g}"
+        shuffled = amounts.text_of(amounts.rounded_up(results.shuffled.epsilon, 4))
+        behind = f"ε = {shuffled}, δ = {float(results.shuffled.delta):.3g}"
         lines.append(f"The file was declared to come from an independent shuffler: whoever sees it alone has {behind}.")
     return [f"<p>{_text(line)}</p>" for line in (*lines, NO_SHUFFLER)]
 
@@ -161,7 +148,8 @@ def _mode(survey: Survey) -> str:
     if survey.mode == "sampled":
         return "Each person was asked one question, drawn by chance on their device; nobody else knows which before."
     several = "" if len(survey.questions) == 1 else f" ε is shared among {len(survey.questions)} questions."
-    return f"Every person answered every question, and silence is sent like an answer.{several}"
+    silence = "" if all(question.required for question in survey.questions) else ", and silence is sent like an answer"
+    return f"Every person sent a report to every question{silence}.{several}"
 
 
 def _attacks(survey: Survey, results: Results) -> list[str]:
@@ -173,9 +161,7 @@ def _attacks(survey: Survey, results: Results) -> list[str]:
         people = max(1, counts.get(question.name, 0))
         protocol, liars = question.protocol, min(LIARS, people)
         if isinstance(protocol, NumberProtocol):
-            move = protocol.poisoned(liars, people)
-            words = f"{liars} of {people:,} people who send what they like move the mean by at most {move:.4g}."
-            lines.append(f"{question.name}: {words}")
+            lines.append(f"{question.name}: {protocol.poisoned(liars, people).words}")
             continue
         upward, downward = protocol.disobeyed(DISOBEDIENT, "0.5")
         obeyed = f"5 % who do not toss their coins move a share of ½ by {downward:+.3f} to {upward:+.3f}."
@@ -191,15 +177,6 @@ def _limits(survey: Survey) -> list[str]:
         f"The survey is the one with SHA-256 {survey.digest}.",
     )
     return [f"<p>{_text(line)}</p>" for line in lines]
-
-
-def _in_words(rows: list[Row], unit: str) -> str:
-    listed = "; ".join(f"{_value(row)} {row.estimate:.3f} ({row.low:.3f} to {row.high:.3f})" for row in rows[:12])
-    return f"Estimated {unit} with intervals: {listed}."
-
-
-def _value(row: Row) -> str:
-    return " × ".join(map(str, row.value)) if isinstance(row.value, tuple) else str(row.value)
 
 
 def _text(text: str) -> str:

@@ -19,10 +19,8 @@ from discreet.local.estimate import Estimate, Row
 from discreet.local.number_protocol import NumberProtocol
 from discreet.local.protocol import ValueProtocol
 from discreet.local.reports import Tally
-from discreet.local.response_code import ResponseCode
-from discreet.privacy.amplify import shuffled_any, shuffled_response
 from discreet.privacy.cost import Approx
-from discreet.survey.collected import INVENTED, STORE, Collected, kind_of, read_collected, read_pairs
+from discreet.survey.collected import INVENTED, Collected, read_collected, read_pairs
 from discreet.survey.question import Protocol, Question
 from discreet.survey.spec import Survey
 
@@ -109,7 +107,7 @@ def estimate_file(survey: Survey, path: Path, terms: Terms, *, by: str | None = 
         for question in survey.questions
         for group, tallies in parts.items()
     ]
-    caveats = _caveats(survey, terms, collected)
+    caveats = (*_impossible(survey, results), *_caveats(survey, terms, collected))
     return Results(survey, terms, tuple(results), caveats, dict(collected.refused), collected.is_invented)
 
 
@@ -121,10 +119,15 @@ def estimate_counts(survey: Survey, yes: Any, people: Any, terms: Terms, *, name
     coins = face.two_coins()
     own = question.values if question.required else question.values[:-1]
     protocol = ValueProtocol(coins.name, own, coins.code, coins.why)
-    tally = Tally(protocol.code, np.array([n - ticked, ticked]), n)
+    tally = Tally(protocol.code, own, np.array([n - ticked, ticked]), n)
     result = _result(question, protocol, tally, terms, None)
-    caveat = f"The counts are of slips: each person tossed two fair coins, ε = {_up(coins.epsilon)} for each question."
-    return Results(survey, terms, (result,), (caveat,), slip_epsilon=coins.epsilon * len(survey.questions))
+    caveats = [
+        f"The counts are of slips: each person tossed two fair coins, ε = {_up(coins.epsilon)} for each question."
+    ]
+    whole = coins.epsilon * len(survey.questions)
+    if whole > survey.epsilon:
+        caveats.append(f"A whole slip costs more than the survey's own ε = {_up(survey.epsilon)}.")
+    return Results(survey, terms, (result,), tuple(caveats), slip_epsilon=whole)
 
 
 def estimate_cross(survey: Survey, path: Path, names: str, terms: Terms) -> Results:
@@ -145,23 +148,6 @@ def estimate_cross(survey: Survey, path: Path, names: str, terms: Terms) -> Resu
     return Results(survey, terms, (result,), caveats, dict(collected.refused), collected.is_invented)
 
 
-def shuffled_promise(survey: Survey, path: Path, delta: Any) -> Approx:
-    """The (ε, δ) towards whoever sees only what an independent shuffler handed on; the local ε is for all others."""
-    if kind_of(path) == STORE:
-        what = "A server's own store is no file of a shuffler."
-        why = "The server saw the token, the time and the address of each report."
-        fix = "Leave --from-shuffler out, or give the Parquet file of an independent shuffler."
-        raise NotAnswerable(what, why, fix)
-    if survey.every == "day":
-        what, why = "A daily survey has no shuffled ε.", "A report that is sent each day is seen several times."
-        raise NotAnswerable(what, why, "Leave --from-shuffler out.")
-    collected = read_collected(survey, path)
-    whole = collected.rows - sum(tally.rejected for tally in collected.tallies.values())
-    people = max(1, whole)  # at least so many submissions are valid in every question
-    bound = shuffled_response if _is_response(survey) else shuffled_any
-    return bound(survey.epsilon, people, amounts.delta(delta)).cost
-
-
 def result_of(question: Question, tally: Tally, terms: Terms, group: str | None) -> Result:
     """The estimate of a question in a group."""
     return _result(question, question.protocol, tally, terms, group)
@@ -179,13 +165,44 @@ def _result(question: Question, protocol: Protocol, tally: Tally, terms: Terms, 
 
 
 def _refused_result(result: Result, width: float = 1.0) -> Result:
-    reason = f"± exceeds {width:g}: {result.reports:,} reports are too few."
+    reports = "1 report is" if result.reports == 1 else f"{result.reports:,} reports are"
+    reason = f"± exceeds {width:g}: {reports} too few."
     return Result(result.question, result.text, result.group, result.reports, result.rejected, None, reason)
 
 
 def _projection(protocol: Protocol, project: str | None) -> str | None:
     """A mean is clipped where shares are put on the simplex."""
     return "clip" if isinstance(protocol, NumberProtocol) and project == "simplex" else project
+
+
+def _impossible(survey: Survey, results: list[Result]) -> tuple[str, ...]:
+    """A sentence where a whole interval lies outside what can be: chance alone does that rarely."""
+    names = {
+        result.question
+        for result in results
+        if result.estimate is not None
+        for row in result.estimate
+        if not _overlaps(row, *_range(survey, result.question))
+    }
+    if not names:
+        return ()
+    listed = ", ".join(question.name for question in survey.questions if question.name in names)
+    return (
+        f"An interval of {listed} lies wholly outside of what is possible. Either the reports were made for another "
+        "survey file, or many people did not follow the protocol, or chance was unkind.",
+    )
+
+
+def _overlaps(row: Row, low: float, high: float) -> bool:
+    return row.low <= high and row.high >= low
+
+
+def _range(survey: Survey, name: str) -> tuple[float, float]:
+    """What a share or a mean can be."""
+    question = survey.question(name)
+    if question is not None and isinstance(question.protocol, NumberProtocol):
+        return float(question.protocol.low), float(question.protocol.high)
+    return 0.0, 1.0
 
 
 def _caveats(survey: Survey, terms: Terms, collected: Collected) -> tuple[str, ...]:
@@ -196,8 +213,12 @@ def _caveats(survey: Survey, terms: Terms, collected: Collected) -> tuple[str, .
         INVENTED: collected.is_invented,
         f"{rejected:,} reports cannot have been drawn by the survey's protocol and are left out.": rejected,
         f"The server did not take {refused:,} submissions: {_reasons(collected.refused)}.": refused,
+        f"{collected.misplaced:,} people have reports to none or to several questions, though each is asked one; they "
+        "are left out.": collected.misplaced,
         f"{collected.ungrouped:,} people belong to no group of the survey and are in no row.": collected.ungrouped,
-        "The file does not say which survey it belongs to.": not collected.is_stamped,
+        "The file does not say which survey it belongs to: everything here holds if it is this one.": (
+            not collected.is_stamped
+        ),
         "Respondents are those who were asked this question, one person in "
         f"{len(survey.questions)} by chance.": survey.mode == "sampled" and terms.of == "respondents",
         "Estimates and intervals were moved into their range, so they are biased.": terms.project is not None,
@@ -245,12 +266,6 @@ def _crossed_questions(survey: Survey, names: str) -> tuple[Question, Question]:
     return first, second
 
 
-def _is_response(survey: Survey) -> bool:
-    """Whether a whole submission is one k-ary response, which has the sharper bound."""
-    (*others, question) = survey.questions
-    return not others and isinstance(question.protocol.code, ResponseCode)
-
-
 def _promise(cost: Approx) -> dict[str, float]:
     return {"epsilon": amounts.float_up(cost.epsilon), "delta": amounts.float_up(cost.delta)}
 
@@ -261,4 +276,4 @@ def _plain_value(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _up(epsilon: Fraction) -> str:
-    return str(amounts.rounded_up(epsilon, 4))
+    return amounts.text_of(amounts.rounded_up(epsilon, 4))
