@@ -121,7 +121,7 @@ def _caveats(results: Results) -> list[str]:
 
 def _protection(survey: Survey, results: Results) -> list[str]:
     epsilon = amounts.text_of(amounts.rounded_up(results.epsilon, 4))
-    ratio = amounts.text_of(amounts.rounded_up(real.upper(real.exp(results.epsilon)), 3))
+    ratio = f"{amounts.rounded_up(real.upper(real.exp(results.epsilon)), 3):,f}"
     proof = (
         "So what was sent never proves an answer."
         if results.epsilon <= _MILD
