@@ -8,8 +8,8 @@ from discreet.inert import visible
 from discreet.local.estimate import Row
 
 _MOST_BARS = 60
-_LEFT, _WIDTH, _LINE, _FOOT = 190, 640, 24, 26
-_LONGEST_LABEL = 24
+_WIDTH, _LINE, _FOOT = 440, 24, 26  # readable on a phone at three quarters of that
+_LETTER, _LONGEST_LABEL = 7.5, 18
 _TICKS = 5
 
 
@@ -17,10 +17,11 @@ def picture(rows: Iterable[Row], unit: str, reach: tuple[float, float]) -> str:
     """Bars from 0 with their intervals; the axis holds `reach` and 0."""
     shown = list(rows)[:_MOST_BARS]
     low, high = min(0.0, reach[0]), max(0.0, reach[1])
-    scale = (_WIDTH - _LEFT - 30) / ((high - low) or 1.0)
+    left = 16 + round(_LETTER * max((len(_label(row)) for row in shown), default=0))
+    scale = (_WIDTH - left - 30) / ((high - low) or 1.0)
 
     def x(number: float) -> float:
-        return round(_LEFT + (number - low) * scale, 2)
+        return round(left + (number - low) * scale, 2)
 
     height = _LINE * len(shown) + 6
     parts = [f'<svg viewBox="0 0 {_WIDTH} {height + _FOOT}" role="img" aria-label="{_text(_in_words(shown, unit))}">']
@@ -33,7 +34,7 @@ def picture(rows: Iterable[Row], unit: str, reach: tuple[float, float]) -> str:
         y = _LINE * place + 5
         start, end = sorted((x(0), x(row.estimate)))
         parts += [
-            f'<text x="{_LEFT - 8}" y="{y + 14}" text-anchor="end">{_text(_label(row))}</text>',
+            f'<text x="{left - 8}" y="{y + 14}" text-anchor="end">{_text(_label(row))}</text>',
             f'<rect x="{start}" y="{y + 2}" width="{round(end - start, 2)}" height="{_LINE - 8}" fill="var(--bar)" '
             'fill-opacity="0.4"/>',
             f'<path d="M{x(row.low)} {y + 10}H{x(row.high)}M{x(row.low)} {y + 6}v8M{x(row.high)} {y + 6}v8" '

@@ -35,8 +35,9 @@ th:first-child, td:first-child { text-align: left; }
 .faint { color: var(--faint); }
 .wide { overflow-x: auto; }
 p, li, h1, h2, h3 { overflow-wrap: anywhere; }
-svg { width: 100%; min-width: 22rem; height: auto; }
-svg text { fill: var(--ink); font: 14px system-ui, sans-serif; }
+svg { width: 100%; max-width: 34rem; height: auto; }
+svg text { fill: var(--ink); font: 13px system-ui, sans-serif; }
+@media (max-width: 30rem) { table { font-size: .85rem; } th, td { padding: .2rem .25rem; } }
 """
 _MILD = 5  # the largest ε for which a report leaves real doubt
 
