@@ -53,6 +53,16 @@ def test_words_are_consumed_as_every_language_must():
     assert survey.encode_with({"q1": 1, "hours": 5}, [4, keep, 0]) == {"q1": b"\1\0", "hours": b"\0\0"}
 
 
+@pytest.mark.parametrize("mode", ["split", "sampled"])
+def test_answers_that_are_integers_of_numpy_give_the_reports_of_python_integers(mode):
+    survey = mixed(mode)
+    answers = {"q1": 1, "q2": 2, "hours": 5}
+    scalars = {name: np.int64(answer) for name, answer in answers.items()}
+    for first in range(3):  # each question of the sampled survey once; words of 0 keep every truth
+        words = [first] + [0] * 20
+        assert survey.encode_with(scalars, words) == survey.encode_with(answers, words)
+
+
 @pytest.mark.parametrize("answers", [{}, {"q1": 2}, {"q1": -1}, {"q1": True}, {"q1": "yes"}, {"q1": 0, "q2": 0}])
 def test_answers_out_of_range_are_refused_and_not_repeated(answers):
     with pytest.raises(BadValue) as refusal:

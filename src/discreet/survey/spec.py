@@ -86,11 +86,10 @@ class Survey:
         if set(answers) != {question.name for question in self.questions}:
             fix = "Give the index of a value for every question."
             raise bad_private("answers", "must be an index for each question", fix)
-        for question in self.questions:
-            _require_index(answers[question.name], question)
+        indices = {question.name: _index(answers[question.name], question) for question in self.questions}
         chosen = drawn.uniform(len(self.questions)) if self.mode == "sampled" else None
         return {
-            question.name: question.report(answers[question.name], drawn, asked=chosen in (None, place))
+            question.name: question.report(indices[question.name], drawn, asked=chosen in (None, place))
             for place, question in enumerate(self.questions)
         }
 
@@ -108,11 +107,13 @@ class Survey:
         }
 
 
-def _require_index(answer: Any, question: Question) -> None:
+def _index(answer: Any, question: Question) -> int:
+    """The answer as a Python int, since the integers of NumPy have no bytes of a chosen length."""
     is_index = isinstance(answer, int | np.integer) and not isinstance(answer, bool)
     if not is_index or not 0 <= answer < question.protocol.code.size:
         what = "a number of steps" if isinstance(question.protocol, NumberProtocol) else "the index of a value"
         raise bad_private(f"the answer to {question.name!r}", f"must be {what}", "Give a whole number in its range.")
+    return int(answer)
 
 
 def _system_words() -> Iterator[int]:
