@@ -76,6 +76,21 @@ def test_what_is_not_understood_is_refused_with_a_fix(facts):
 
 
 @pytest.mark.parametrize(
+    "content",
+    [
+        b"title=" + b"[" * 20_000,
+        b"title=" + b"{a=" * 20_000,
+        b"epsilon." + b"a." * 20_000 + b"a=1\n[questions.q1]\nvalues=['no', 'yes']",
+    ],
+    ids=["lists", "tables", "keys"],
+)
+def test_a_file_that_is_nested_too_deeply_is_refused(tmp_path, content):
+    (tmp_path / "tax.toml").write_bytes(content)
+    with pytest.raises(MetadataError, match="nested too deeply"):
+        read_survey(tmp_path / "tax.toml")
+
+
+@pytest.mark.parametrize(
     "content", [b"", b"[title", b"\xff\xfe", b"x" * (2**20 + 1)], ids=["empty", "cut", "bytes", "long"]
 )
 def test_a_file_that_is_no_survey_is_refused(tmp_path, content):

@@ -37,16 +37,19 @@ def read_survey(path: Path | str) -> Survey:
     place = Path(path)
     try:
         content = place.read_bytes()[: _LONGEST_FILE + 1]
-        table = tomllib.loads(content.decode()) if len(content) <= _LONGEST_FILE else None
+        if len(content) <= _LONGEST_FILE:
+            return survey_of(tomllib.loads(content.decode()))
     except OSError:
         raise _wrong(
             f"{place.name!r} cannot be read.", "It is not there, or may not be opened.", "Name a TOML file."
         ) from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise _wrong(f"{place.name!r} is not TOML.", visible(f"{error}."), "Mend that line.") from None
-    if table is None:
-        raise _wrong(f"{place.name!r} is longer than a megabyte.", "A survey is short.", "Shorten it.")
-    return survey_of(table)
+    except RecursionError:
+        why = "Its lists or tables are nested too deeply to be read."
+        fix = "Give each key a text, a number or a list of texts."
+        raise _wrong(f"{place.name!r} is not the TOML of a survey.", why, fix) from None
+    raise _wrong(f"{place.name!r} is longer than a megabyte.", "A survey is short.", "Shorten it.")
 
 
 def survey_of(table: Mapping[str, Any]) -> Survey:
