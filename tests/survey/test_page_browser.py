@@ -165,6 +165,16 @@ def test_a_required_question_without_an_answer_is_named_and_nothing_is_sent(brow
     assert not browser.storage()
 
 
+def test_a_number_in_tiny_steps_is_answered_exactly(browser, opened):
+    site = opened(survey(HOURS | {"low": "-0.5", "high": "-0.4999", "step": "1e-7"}))
+    assert "From −0.5 to −0.4999, in steps of 0.0000001." in browser.text("#q0")
+    browser.run("document.querySelector('#q0 input').value = '-0.4999997'")
+    browser.click("#send")
+    browser.wait_for_status("received")
+    assert "You said −0.4999997." in browser.text("#reports")
+    assert len(site.posts) == 1
+
+
 def test_the_page_says_what_leaves_before_and_what_has_left_after(browser, opened):
     opened(survey(YES_NO, epsilon="1"), script=words_stub(2**32 - 1))
     before = browser.text("#leaving")

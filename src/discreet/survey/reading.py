@@ -20,7 +20,7 @@ from discreet.inert import visible
 from discreet.local import face
 from discreet.schema.words import suggestion
 from discreet.survey.mode import Build, choose_mode
-from discreet.survey.question import SILENCE, Protocol, Question
+from discreet.survey.question import MOST_DIGITS, SILENCE, Protocol, Question, is_plain
 from discreet.survey.spec import Survey
 
 MODES = ("auto", "split", "sampled")
@@ -255,9 +255,14 @@ def _decimal(entry: Mapping[str, Any], key: str, name: str) -> Fraction:
     if key not in entry:
         raise _wrong(f"{name}: {key} is missing.", "A number has low, high and step.", f"Write {key} = 1.")
     try:
-        return amounts.decimal(entry[key], key)
+        number = amounts.decimal(entry[key], key)
     except DiscreetError as error:
         raise MetadataError(f"{name}: {error.what}", error.why, error.advice) from None
+    if not is_plain(number):
+        what = f"{name}: {key} has no exact decimal with at most {MOST_DIGITS} digits before and after the point."
+        why = "People type such numbers on the page, and every device must read them exactly."
+        raise _wrong(what, why, f'Write {key} = "0.25", for example.')
+    return number
 
 
 def _wrong(what: str, why: str, fix: str) -> MetadataError:
