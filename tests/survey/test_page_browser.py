@@ -343,6 +343,19 @@ def test_a_lost_network_sends_the_same_report_once_it_is_back(browser, opened):
     assert stored.items() <= browser.storage().items()
 
 
+def test_an_edit_of_title_contact_or_dates_does_not_draw_anew(browser, opened):
+    asked = survey(PLACE, PLACE, PLACE)
+    site = opened(asked, reply=lambda count, request: 503 if count == 1 else 200)
+    browser.click("#send")
+    browser.wait_for_status("waiting")
+    site.page = page(dataclasses.replace(asked, title="Taxes", contact="room 12", closes=date(2999, 1, 1)))
+    browser.reload()
+    browser.wait_for_status("received")
+    assert "room 12" in browser.text()
+    assert len(site.posts) == 2
+    assert len(bodies(site)) == 1
+
+
 def drop_first(count, request):
     return None if count == 1 else 200
 

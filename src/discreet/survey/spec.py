@@ -26,6 +26,7 @@ from discreet.noise.source import SYSTEM, Source
 from discreet.survey.question import Question
 
 VERSION = 1
+_IDENTITY = ("v", "consent", "epsilon", "mode", "every", "questions")  # the keys that make a survey another one
 
 
 @dataclass(frozen=True)
@@ -69,12 +70,17 @@ class Survey:
     @cached_property
     def canonical(self) -> bytes:
         """`compiled` as bytes that are the same everywhere."""
-        return json.dumps(self.compiled, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+        return _canonical(self.compiled)
+
+    @cached_property
+    def identity(self) -> bytes:
+        """What is asked and what people agree to, as bytes: title, contact, dates and groups may change beside it."""
+        return _canonical({key: self.compiled[key] for key in _IDENTITY})
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of `canonical`: the survey's id."""
-        return hashlib.sha256(self.canonical).hexdigest()
+        """SHA-256 of `identity`: the survey's id, by which a browser knows that it has drawn its report already."""
+        return hashlib.sha256(self.identity).hexdigest()
 
     def question(self, name: str) -> Question | None:
         """The question of that name."""
@@ -105,6 +111,10 @@ class Survey:
             question.name: question.draw(answers[question.name], chosen == place, source)
             for place, question in enumerate(self.questions)
         }
+
+
+def _canonical(table: Mapping[str, Any]) -> bytes:
+    return json.dumps(table, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def _index(answer: Any, question: Question) -> int:
