@@ -667,6 +667,18 @@ def test_vectors_are_equal_in_python_and_in_the_browser(browser, opened, name):
     assert browser.run(script, listed) == [vector["reports"] for vector in listed]
 
 
+def test_the_hash_of_the_answer_is_computed_whether_the_coin_keeps_it_or_not(browser, opened, monkeypatch):
+    asked = survey(PLACE, epsilon="1")
+    line = "function inner(seed, value, { field, polynomial, digits }) {"
+    counting = f"{line} window.products = (window.products || 0) + 1;"
+    opened(None, text=mutant(asked, line, counting, monkeypatch))
+    keep = asked.compiled["questions"][0]["protocol"]["keep"]
+    script = """window.products = 0;
+        discreet.encode(discreet.survey, {q0: 5}, ((words) => () => words.shift())([7, arguments[0], 0]));
+        return window.products;"""
+    assert [browser.run(script, coin) for coin in (0, keep - 1, keep, 2**32 - 1)] == [1, 1, 1, 1]
+
+
 # --- the file --------------------------------------------------------------------------------------------------------
 
 

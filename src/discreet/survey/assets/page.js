@@ -16,9 +16,9 @@
   function product(a, b, field, polynomial) {
     if (polynomial === 0) return (a * b) % field;
     let sum = 0;
-    for (; b > 0; b >>= 1, a <<= 1) {
+    for (let bit = 1; bit < field; bit <<= 1, a <<= 1) {
       if (a >= field) a ^= polynomial;
-      if (b & 1) sum ^= a;
+      if (b & bit) sum ^= a;
     }
     return sum;
   }
@@ -40,7 +40,7 @@
     return count;
   }
 
-  // How many words are taken never depends on the answer.
+  // How many words are taken never depends on the answer, and what is computed never on the coin: time tells neither.
   const encoders = {
     response(protocol, answer, nextWord) {
       const coin = nextWord();
@@ -51,7 +51,8 @@
       const seed = uniform(protocol.field ** protocol.digits, nextWord);
       const coin = nextWord();
       const other = uniform(protocol.field, nextWord);
-      return seed * protocol.field + (coin < protocol.keep ? inner(seed, answer, protocol) : other);
+      const truth = inner(seed, answer, protocol);
+      return seed * protocol.field + (coin < protocol.keep ? truth : other);
     },
     number(protocol, answer, nextWord) {
       const outputs = protocol.steps + protocol.window;
@@ -80,7 +81,8 @@
     }
     const coin = nextWord();
     const place = uniform(chosen, nextWord);
-    if (coin < keep && !members.includes(answer)) members[place] = answer;
+    const isMember = members.includes(answer);
+    if (coin < keep && !isMember) members[place] = answer;
     return members;
   }
 
