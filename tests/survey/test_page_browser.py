@@ -395,6 +395,23 @@ def test_a_busy_server_gets_the_same_report_later(browser, opened, status):
     assert len(bodies(site)) == 1
 
 
+@pytest.mark.parametrize(
+    ("every", "nothing"), [("once", "Nothing more is sent."), ("day", "Nothing more is sent today.")]
+)
+def test_a_used_invitation_is_not_thanked_for_and_nothing_more_is_sent(browser, opened, every, nothing):
+    site = opened(survey(PLACE, every=every), fragment=f"#t={TOKEN}", reply=lambda count, request: 409)
+    browser.click("#send")
+    browser.wait_for_status("received")
+    for _ in range(2):
+        said = browser.text("#status")
+        assert said.startswith("A report under this invitation was received")
+        assert "unless it was sent from another browser" in said
+        assert said.endswith(nothing)
+        browser.reload()
+        browser.wait_for_status("received")
+    assert len(site.posts) == 1
+
+
 def test_the_report_is_stored_before_it_is_sent(browser, opened):
     arrived, looked = threading.Event(), threading.Event()
 

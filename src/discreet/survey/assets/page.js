@@ -346,11 +346,11 @@
   const embedded = JSON.parse(document.getElementById("survey").textContent);
   const survey = embedded.survey;
 
-  // --- storage: the token, the randomised reports and the day of the last receipt, nothing else ---------------------
+  // --- storage: the token, the randomised reports and the last receipt, nothing else --------------------------------
 
   const reportKey = `discreet:${embedded.id}`;
   const receivedKey = `${reportKey}:received`;
-  const REFUSED = "refused";
+  const REFUSED = "refused", BEFORE = "before"; // receipts are REFUSED, a day, or a day and BEFORE
 
   class Refusal extends Error {}
 
@@ -447,8 +447,9 @@
 
   function isDue() {
     if (readStored() === null) return false;
-    const day = readItem(receivedKey);
-    return survey.every === "day" ? day !== today() : day === null || day === REFUSED;
+    const receipt = readItem(receivedKey);
+    if (receipt === null || receipt === REFUSED) return true;
+    return survey.every === "day" && receipt.slice(0, 10) !== today();
   }
 
   async function post(stored) {
@@ -488,13 +489,12 @@
   }
 
   function settle(status) {
-    if (status === 200 || status === 409) {
-      writeItem(receivedKey, today());
-      wait = FIRST_WAIT;
-      byId("retry").hidden = true;
-      say("received", survey.every === "day"
+    if (status === 200) {
+      settleReceived(today(), survey.every === "day"
         ? "Today’s report was received. Thank you. The same report is sent again tomorrow when you open this page."
         : "Your report was received. Thank you. You can close this page.");
+    } else if (status === 409) {
+      settleReceived(`${today()} ${BEFORE}`, beforeSentence());
     } else if (status === 0 || status === 429 || status >= 500) {
       const reason = status === 0 ? "There is no connection to the server" : "The server is busy";
       const seconds = Math.round(wait / 1000);
@@ -508,6 +508,26 @@
       say("problem", "The server did not accept the report. Please open the link of your invitation again"
         + (survey.contact ? `, or write to ${survey.contact}.` : "."));
     }
+  }
+
+  function settleReceived(receipt, sentence) {
+    wait = FIRST_WAIT;
+    byId("retry").hidden = true;
+    writeItem(receivedKey, receipt);
+    say("received", sentence);
+  }
+
+  // The server has a report with this token; whether it is the one of this browser, only the person can know.
+  function beforeSentence() {
+    const code = invitation() === null ? "with the code of this browser" : "under this invitation";
+    const [when, end] = survey.every === "day" ? ["today", " today"] : ["before", ""];
+    return `A report ${code} was received ${when}. It is the one below, unless it was sent from another browser or the `
+      + `storage of this one was cleared since. Nothing more is sent${end}.`;
+  }
+
+  function receiptSentence() {
+    const isBefore = readItem(receivedKey).endsWith(BEFORE);
+    return isBefore ? beforeSentence() : "This browser has sent its report, and it was received. Thank you.";
   }
 
   function refuse(error) {
@@ -547,7 +567,7 @@
       if (stored === null) return false;
       showResult(stored.reports);
       if (isDue()) deliver();
-      else if (!busy) say("received", "This browser has sent its report, and it was received. Thank you.");
+      else if (!busy) say("received", receiptSentence());
     } catch (error) {
       refuse(error);
     }
