@@ -447,6 +447,38 @@ def test_without_storage_nothing_is_sent_and_the_page_says_why(browser, opened, 
     assert not site.posts
 
 
+NO_RECEIPT = """{ const real = Storage.prototype.setItem;
+    Storage.prototype.setItem = function (key, text) {
+        if (key.endsWith(":received")) throw new DOMException("full", "QuotaExceededError");
+        real.call(this, key, text);
+    }; }"""
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "sentence"),
+    [
+        (200, "received", "Your report was received."),
+        (409, "received", "A report with the code of this browser was received before."),
+        (403, "problem", "The server did not accept the report."),
+    ],
+)
+def test_a_receipt_that_cannot_be_stored_is_not_told_as_a_report_that_was_not_sent(
+    browser, opened, status, kind, sentence
+):
+    site = opened(survey(PLACE, PLACE), script=NO_RECEIPT, reply=lambda count, request: status)
+    browser.click("#send")
+    browser.wait_for_status(kind)
+    said = browser.text("#status")
+    assert said.startswith(sentence)
+    assert said.endswith(
+        "This browser could not store that, so the same report is sent again when this page is opened."
+    )
+    browser.reload()
+    browser.wait_for_status(kind)
+    assert len(site.posts) >= 2
+    assert len(bodies(site)) == 1
+
+
 def test_a_stored_report_that_cannot_be_read_is_not_drawn_anew(browser, opened):
     asked = survey(PLACE)
     site = opened(asked)

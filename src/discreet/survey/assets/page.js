@@ -371,12 +371,13 @@
     if (readItem(key) !== text) throw new Refusal(NO_STORAGE);
   }
 
-  const NO_STORAGE = "Nothing was sent, because this browser does not let the page store the report. Without it a "
+  const NO_STORAGE = "Nothing is sent, because this browser does not let the page store the report. Without it a "
     + "second attempt would need a second random draw, which would protect you less. Please allow storage for this "
     + "page, or use another browser.";
   const INCOMPLETE = "The link of your invitation is incomplete. Please open it again as you got it.";
-  const UNREADABLE = "Nothing was sent, because the report stored in this browser cannot be read. A second random draw "
+  const UNREADABLE = "Nothing is sent, because the report stored in this browser cannot be read. A second random draw "
     + "would protect you less.";
+  const UNNOTED = " This browser could not store that, so the same report is sent again when this page is opened.";
 
   function readStored() {
     const text = readItem(reportKey);
@@ -503,18 +504,27 @@
       waiting = setTimeout(deliver, wait);
       wait = Math.min(2 * wait, LONGEST_WAIT);
     } else {
-      writeItem(receivedKey, REFUSED);
       byId("retry").hidden = false;
       say("problem", "The server did not accept the report. Please open the link of your invitation again"
-        + (survey.contact ? `, or write to ${survey.contact}.` : "."));
+        + (survey.contact ? `, or write to ${survey.contact}.` : ".") + storeReceipt(REFUSED));
     }
   }
 
   function settleReceived(receipt, sentence) {
     wait = FIRST_WAIT;
     byId("retry").hidden = true;
-    writeItem(receivedKey, receipt);
-    say("received", sentence);
+    say("received", sentence + storeReceipt(receipt));
+  }
+
+  // The report has left by now: a receipt that cannot be stored must not be told as a report that was not sent.
+  function storeReceipt(receipt) {
+    try {
+      writeItem(receivedKey, receipt);
+      return "";
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return UNNOTED;
+    }
   }
 
   // The server has a report with this token; whether it is the one of this browser, only the person can know.
