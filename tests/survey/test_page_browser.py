@@ -28,6 +28,7 @@ from survey.browser import Recorder, open_browser
 
 TAB, ENTER, SPACE, UP, DOWN = "\ue004", "\ue007", " ", "\ue013", "\ue015"
 TOKEN = "AAAAAAAAAAAAAAAAAAAAAA"
+OTHER_TOKEN = "B" * 21 + "A"
 FALSE_ALARM = 1e-6
 DRAWS = 40_000
 NUMBERS = itertools.count()
@@ -369,8 +370,8 @@ def test_a_dropped_response_is_followed_by_the_same_bytes(browser, opened):
 
 
 def test_a_page_that_draws_anew_for_each_attempt_is_caught(browser, opened, monkeypatch):
-    memory = "const stored = withInvitation(readStored());"
-    forgetful = "const stored = { token: readStored().token, reports: encodeSubmission(survey, exact, systemWord) };"
+    memory = "post(readStored())"
+    forgetful = "post({ token: readStored().token, reports: encodeSubmission(survey, exact, systemWord) })"
     site = opened(None, text=mutant(survey(PLACE, PLACE, PLACE), memory, forgetful, monkeypatch), reply=drop_first)
     browser.click("#send")
     browser.wait_for_status("received")
@@ -506,17 +507,94 @@ def test_the_token_of_an_invitation_is_sent_and_an_incomplete_one_is_not(browser
     assert not browser.storage()
 
 
-def test_a_refused_token_gives_way_to_an_invitation_and_the_reports_stay(browser, opened):
+def test_a_refused_token_gives_way_to_an_invitation_when_asked_and_the_reports_stay(browser, opened):
     accepts = lambda count, request: 200 if json.loads(request.body)["token"] == TOKEN else 403  # noqa: E731
     site = opened(survey(PLACE, PLACE), reply=accepts)
     browser.click("#send")
     browser.wait_for_status("problem")
-    browser.open("about:blank")
-    browser.open(f"http://{site.host}/#t={TOKEN}")
+    for _ in range(2):
+        browser.open("about:blank")
+        browser.open(f"http://{site.host}/#t={TOKEN}")
+        browser.wait_for_status("problem")
+        assert "Only if it is your own" in browser.text("#status")
+        assert len(site.posts) == 1
+    browser.click("#renew")
     browser.wait_for_status("received")
     first, second = (json.loads(request.body) for request in site.posts)
     assert first["token"] != second["token"]
     assert first["reports"] == second["reports"]
+    assert "This leaves your device" in browser.text("#reports")
+    assert not browser.run("return document.getElementById('renew').checkVisibility()")
+
+
+def test_the_link_of_a_second_person_in_the_same_tab_shows_nothing_of_the_first(browser, opened):
+    site = opened(survey(YES_NO), fragment=f"#t={TOKEN}")
+    choose(browser, 0, 1)
+    browser.click("#send")
+    browser.wait_for_status("received")
+    assert "You said yes." in browser.text("#reports")
+    stored = browser.storage()
+    browser.open(f"http://{site.host}/#t={OTHER_TOKEN}")
+    browser.wait_for_status("problem")
+    assert "under another invitation" in browser.text("#status")
+    assert "another browser, in another profile or on another device" in browser.text("#status")
+    seen = browser.run("return document.querySelector('main').textContent")
+    assert "You said" not in seen
+    assert "This leaves your device" not in seen
+    assert not browser.run("return document.getElementById('renew').checkVisibility()")
+    assert browser.storage() == stored
+    assert len(site.posts) == 1
+
+
+def test_a_link_in_the_same_tab_empties_a_form_that_was_being_filled_in(browser, opened):
+    site = opened(survey(YES_NO, PLACE), fragment=f"#t={TOKEN}")
+    choose(browser, 0, 1)
+    browser.run("document.querySelector('select').value = '7'; window.isFirst = true")
+    browser.open(f"http://{site.host}/#t={OTHER_TOKEN}")
+    browser.wait("return !window.isFirst && document.getElementById('send')")
+    assert not browser.run("return document.querySelector('#q0 :checked')")
+    assert browser.run("return document.querySelector('select').value") == "40"
+    choose(browser, 0, 0)
+    browser.click("#send")
+    browser.wait_for_status("received")
+    assert json.loads(site.posts[0].body)["token"] == OTHER_TOKEN
+
+
+def test_a_page_that_is_left_forgets_the_exact_answers(browser, opened):
+    leave = "dispatchEvent(new PageTransitionEvent('pagehide', {persisted: true}))"
+    opened(survey(YES_NO, PLACE))
+    choose(browser, 0, 1)
+    browser.run(leave)
+    assert not browser.run("return document.querySelector('#q0 :checked')")
+    assert browser.run("return document.querySelector('select').value") == "40"
+    choose(browser, 0, 1)
+    browser.click("#send")
+    browser.wait_for_status("received")
+    assert "You said yes." in browser.text("#reports")
+    browser.run(leave)
+    assert "You said" not in browser.run("return document.querySelector('main').textContent")
+    assert "This leaves your device" in browser.text("#reports")
+
+
+def test_a_report_waits_for_the_link_of_its_own_invitation(browser, opened):
+    ready = threading.Event()
+    reply = lambda count, request: 200 if ready.is_set() else 503  # noqa: E731
+    site = opened(survey(PLACE, PLACE), fragment=f"#t={TOKEN}", reply=reply)
+    browser.click("#send")
+    browser.wait_for_status("waiting")
+    browser.open("about:blank")
+    ready.set()
+    before = len(site.posts)
+    browser.open(f"http://{site.host}/#t={OTHER_TOKEN}")
+    browser.wait_for_status("problem")
+    browser.run("dispatchEvent(new Event('online')); document.getElementById('retry').click()")
+    assert "under another invitation" in browser.text("#status")
+    assert len(site.posts) == before
+    browser.open("about:blank")
+    browser.open(f"http://{site.host}/#t={TOKEN}")
+    browser.wait_for_status("received")
+    assert len(site.posts) == before + 1
+    assert len(bodies(site)) == 1
 
 
 @pytest.mark.parametrize("dates", [{"opens": "2999-01-01"}, {"closes": "2001-01-01"}])
@@ -596,9 +674,12 @@ def test_two_tabs_send_one_distinct_report(browser, opened):
         for handle in (first, second):
             browser.call("POST", "/window", handle=handle)
             browser.run(late, start)
+        said = ""
         for handle in (first, second):
             browser.call("POST", "/window", handle=handle)
             browser.wait_for_status("received")
+            said += browser.text("#reports")
+        assert said.count("You said") == 3  # in the tab that drew the report alone
     finally:
         browser.call("POST", "/window", handle=second)
         browser.call("DELETE", "/window")

@@ -377,6 +377,12 @@
   const INCOMPLETE = "The link of your invitation is incomplete. Please open it again as you got it.";
   const UNREADABLE = "Nothing is sent, because the report stored in this browser cannot be read. A second random draw "
     + "would protect you less.";
+  const OTHER = "This browser holds a report that was made under another invitation, or without one. Nothing is drawn or "
+    + "sent for the invitation of this link, because a second random draw would protect one person with two invitations "
+    + "less. If you are another person, please open your link in another browser, in another profile or on another "
+    + "device.";
+  const OTHER_REFUSED = " The server did not accept the report that is stored here. Only if it is your own, send it "
+    + "under the new invitation; nothing is drawn anew.";
   const UNNOTED = " This browser could not store that, so the same report is sent again when this page is opened.";
 
   function readStored() {
@@ -405,24 +411,38 @@
   // Another tab may store a report in the same moment: both wait, and both send what storage holds then.
   async function drawOnce(answers) {
     const task = async () => {
+      let drawn = null;
       if (readStored() === null) {
         const token = invitation() || drawToken();
-        const reports = encodeSubmission(survey, answers, systemWord);
-        writeItem(reportKey, JSON.stringify({ token, reports }));
+        drawn = JSON.stringify({ token, reports: encodeSubmission(survey, answers, systemWord) });
+        writeItem(reportKey, drawn);
         await new Promise((resume) => setTimeout(resume, 200));
       }
+      if (readItem(reportKey) === drawn) exact = answers; // else the report tells of the answers of another tab
       return readStored();
     };
     return navigator.locks ? navigator.locks.request(reportKey, task) : task();
   }
 
-  // A refused token may be replaced by that of an invitation; the reports stay, so nothing more is told.
-  function withInvitation(stored) {
+  function isOther(stored) {
     const token = invitation();
-    if (token === null || token === stored.token || readItem(receivedKey) !== REFUSED) return stored;
-    const renewed = { token, reports: stored.reports };
-    writeItem(reportKey, JSON.stringify(renewed));
-    return renewed;
+    return token !== null && token !== stored.token;
+  }
+
+  const isRefused = () => readItem(receivedKey) === REFUSED;
+
+  // A refused token gives way to that of an invitation only when the person says so: the report may be someone else's.
+  // The reports stay, so nothing more is told.
+  function renew() {
+    try {
+      const stored = readStored();
+      if (isRefused()) writeItem(reportKey, JSON.stringify({ token: invitation(), reports: stored.reports }));
+      show(readStored());
+    } catch (error) {
+      refuse(error);
+      return;
+    }
+    deliver();
   }
 
   // --- sending ------------------------------------------------------------------------------------------------------
@@ -447,7 +467,8 @@
   }
 
   function isDue() {
-    if (readStored() === null) return false;
+    const stored = readStored();
+    if (stored === null || isOther(stored)) return false;
     const receipt = readItem(receivedKey);
     if (receipt === null || receipt === REFUSED) return true;
     return survey.every === "day" && receipt.slice(0, 10) !== today();
@@ -479,9 +500,12 @@
     try {
       const closed = closedSentence();
       if (closed) throw new Refusal(closed);
-      const stored = withInvitation(readStored());
+      if (isOther(readStored())) {
+        showOther();
+        return;
+      }
       say("sending", "Sending the report…");
-      settle(await post(stored));
+      settle(await post(readStored()));
     } catch (error) {
       refuse(error);
     } finally {
@@ -556,10 +580,7 @@
       const closed = closedSentence();
       if (closed) throw new Refusal(closed);
       target();
-      const already = readStored() !== null;
-      const stored = await drawOnce(answers);
-      if (!already) exact = answers;
-      showResult(stored.reports);
+      show(await drawOnce(answers));
       byId("result").focus();
     } catch (error) {
       byId("send").disabled = false;
@@ -575,9 +596,9 @@
     try {
       const stored = readStored();
       if (stored === null) return false;
-      showResult(stored.reports);
+      show(stored);
       if (isDue()) deliver();
-      else if (!busy) say("received", receiptSentence());
+      else if (!busy && !isOther(stored)) say("received", receiptSentence());
     } catch (error) {
       refuse(error);
     }
@@ -660,20 +681,49 @@
     return null;
   }
 
+  function show(stored) {
+    const isForeign = isOther(stored); // it may refuse the link, and then the form stays
+    byId("form")?.remove(); // the exact answers leave the page with it
+    byId("renew").hidden = true;
+    if (isForeign) showOther();
+    else showResult(stored.reports);
+  }
+
+  // Whoever opened the link of another invitation need not see what this browser sent.
+  function showOther() {
+    exact = null;
+    byId("reports").replaceChildren();
+    byId("result").hidden = true;
+    byId("retry").hidden = true;
+    byId("renew").hidden = !isRefused();
+    say("problem", isRefused() ? OTHER + OTHER_REFUSED : OTHER);
+  }
+
   function showResult(reports) {
-    const form = byId("form");
-    if (form) form.remove(); // the exact answers leave the page with it
     const cards = survey.questions.map((question) => {
       const said = exact === null ? "" : `You said ${answerText(question, exact[question.name])}. `;
-      const sent = `${said}This leaves your device: ${reportSentence(question, reports[question.name])}.`;
+      const sent = `This leaves your device: ${reportSentence(question, reports[question.name])}.`;
       return element("div", { className: "card report" },
         element("h3", { textContent: question.text }),
-        element("p", { className: "sent", textContent: sent }),
+        element("p", { className: "sent" }, element("span", { className: "said", textContent: said }), sent),
         element("p", { className: "soft", textContent: isPicked(reports[question.name]) ? lawSentence(question) : "" }));
     });
     byId("reports").replaceChildren(...cards);
     byId("guarantee").textContent = survey.every === "day" ? `${guarantee()} ${daily()}` : guarantee();
     byId("result").hidden = false;
+  }
+
+  // The next person on this device sees neither what was said nor what was being filled in.
+  function forgetAnswers() {
+    exact = null;
+    document.querySelectorAll(".said").forEach((node) => node.remove());
+    byId("questions")?.replaceChildren(...survey.questions.map(questionField));
+  }
+
+  // The link of another invitation in the same tab changes the fragment alone, and the page would stay as it was.
+  function startAnew() {
+    forgetAnswers();
+    location.reload();
   }
 
   function start() {
@@ -688,6 +738,9 @@
       : element("li", {}, element("em", { textContent: text[0] }), ` ${text[1]}`)));
     byId("form").addEventListener("submit", submit);
     byId("retry").addEventListener("click", deliver);
+    byId("renew").addEventListener("click", renew);
+    addEventListener("hashchange", startAnew);
+    addEventListener("pagehide", forgetAnswers);
     addEventListener("online", deliverIfDue);
     addEventListener("pageshow", deliverIfDue);
     document.addEventListener("visibilitychange", deliverIfDue);
