@@ -215,6 +215,34 @@ def test_sentences_about_chance_give_the_numbers_of_the_exact_law(browser, opene
     assert numbers[3] == [100, of_hundred(fitting), of_hundred(ranges - fitting), *ends]
 
 
+@pytest.mark.parametrize(("count", "epsilon", "chosen"), [(6, "0.5", 2), (11, "0.1", 5), (6, "4", 1)])
+def test_sentences_about_lists_of_answers_give_the_numbers_of_the_exact_law(browser, opened, count, epsilon, chosen):
+    asked = survey(SETS | {"values": list("abcdefghijk")[:count], "required": True}, epsilon=epsilon)
+    assert asked.compiled["questions"][0]["protocol"]["chosen"] == chosen
+    opened(asked)
+    sentence = browser.run("return discreet.lawSentence(discreet.survey.questions[0])")
+    law = asked.questions[0].protocol.law("a")
+    own, other = (of_hundred(sum(chance for bits, chance in law.items() if bits[0] & bit)) for bit in (1, 2))
+    if chosen == 1:
+        said = f"One answer is sent. Of 100 people, {own} send their own answer, and {other} any other answer you name."
+    else:
+        said = f"A list of {chosen} answers is sent. Of 100 people, {own} send a list with their own answer, and "
+        said += f"{other} a list with any other answer you name."
+    assert sentence == said
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "sent"), [("4", "a."), ("1", "a list of “a”, "), ("0.01", "a list of 10 answers, among them “a”, ")]
+)
+def test_a_list_that_is_sent_is_named_in_words(browser, opened, epsilon, sent):
+    listed = SETS | {"values": list("abcdefghijklmnopqrst"), "required": True}
+    opened(survey(listed, epsilon=epsilon), script=words_stub(0))
+    browser.run("document.querySelector('select').value = '0'")
+    browser.click("#send")
+    browser.wait_for_status("received")
+    assert f"This leaves your device: {sent}" in browser.text("#reports")
+
+
 def of_hundred(chance):
     return int(100 * chance + Fraction(1, 2))
 

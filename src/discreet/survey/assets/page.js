@@ -213,9 +213,9 @@
         const { chosen, size } = protocol;
         const own = keep + ((1 - keep) * chosen) / size;
         const other = (keep * (chosen - 1)) / (size - 1) + ((1 - keep) * chosen) / size;
-        const list = chosen === 1 ? "One answer is sent." : `A list of ${chosen} answers is sent.`;
-        return `${list} Of 100 people, ${ofHundred(own)} send their own answer`
-          + `${chosen === 1 ? "" : " among them"}, and ${ofHundred(other)} send any other answer you name.`;
+        const [what, holding] = chosen === 1 ? ["One answer", ""] : [`A list of ${chosen} answers`, "a list with "];
+        return `${what} is sent. Of 100 people, ${ofHundred(own)} send ${holding}their own answer, and `
+          + `${ofHundred(other)} ${holding}any other answer you name.`;
       }
       case "unary":
         return `A mark or none is sent for each answer. Of 100 who truly give an answer, `
@@ -263,7 +263,8 @@
     const { protocol, values } = question;
     if (protocol.kind === "unary" || protocol.kind === "subset") {
       const marks = values.filter((_, value) => bytes[value >> 3] & (1 << (value & 7)));
-      if (protocol.kind === "subset") return `the list ${listed(marks)}`;
+      if (protocol.kind === "subset" && marks.length === 1) return marks[0];
+      if (protocol.kind === "subset") return `a list of ${listed(marks)}`;
       return marks.length ? `a mark for ${listed(marks)}` : "no mark for any answer";
     }
     const report = bytes.reduceRight((sum, byte) => sum * 256 + byte, 0);
