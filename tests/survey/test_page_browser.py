@@ -182,6 +182,7 @@ def test_the_page_says_what_leaves_before_and_what_has_left_after(browser, opene
     assert "Of 100 who truly say no, 27 send yes." in before
     assert "ε = 1" in before
     assert "2.72 times" in before
+    assert "a private window or cleared storage draws anew, and each draw costs ε again" in before
     choose(browser, 0, 0)
     browser.click("#send")
     browser.wait_for_status("received")

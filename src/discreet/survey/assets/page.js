@@ -340,7 +340,8 @@
       texts.push(`Your invitation belongs to a group (${column}). That is known and not randomised.`);
     }
     texts.push("The server also sees the code of your invitation, the time and your network address.");
-    texts.push("This browser keeps the changed report, so a second attempt sends the same one and never a new draw.");
+    texts.push("This browser keeps the changed report, so a second attempt sends the same one and never a new draw. "
+      + "Another device, another browser, a private window or cleared storage draws anew, and each draw costs ε again.");
     return texts;
   }
 
