@@ -121,7 +121,7 @@ def test_an_invented_file_and_a_file_of_another_survey_are_known(tmp_path):
     write(tmp_path / "r.parquet", tax(), **{INVENTED_FACT: "x"})
     assert read_collected(tax(), tmp_path / "r.parquet").is_invented
     with pytest.raises(IntegrityError):
-        read_collected(tax(title="Another"), tmp_path / "r.parquet")
+        read_collected(tax(consent="Another"), tmp_path / "r.parquet")
     with pytest.raises(BadValue):
         read_collected(tax(), tmp_path / "r.parquet", by="age")
 

@@ -28,6 +28,7 @@ from survey.browser import Recorder, open_browser
 
 TAB, ENTER, SPACE, UP, DOWN = "\ue004", "\ue007", " ", "\ue013", "\ue015"
 TOKEN = "AAAAAAAAAAAAAAAAAAAAAA"
+OTHER_TOKEN = "B" * 21 + "A"
 FALSE_ALARM = 1e-6
 DRAWS = 40_000
 NUMBERS = itertools.count()
@@ -165,12 +166,23 @@ def test_a_required_question_without_an_answer_is_named_and_nothing_is_sent(brow
     assert not browser.storage()
 
 
+def test_a_number_in_tiny_steps_is_answered_exactly(browser, opened):
+    site = opened(survey(HOURS | {"low": "-0.5", "high": "-0.4999", "step": "1e-7"}))
+    assert "From −0.5 to −0.4999, in steps of 0.0000001." in browser.text("#q0")
+    browser.run("document.querySelector('#q0 input').value = '-0.4999997'")
+    browser.click("#send")
+    browser.wait_for_status("received")
+    assert "You said −0.4999997." in browser.text("#reports")
+    assert len(site.posts) == 1
+
+
 def test_the_page_says_what_leaves_before_and_what_has_left_after(browser, opened):
     opened(survey(YES_NO, epsilon="1"), script=words_stub(2**32 - 1))
     before = browser.text("#leaving")
     assert "Of 100 who truly say no, 27 send yes." in before
     assert "ε = 1" in before
     assert "2.72 times" in before
+    assert "a private window or cleared storage draws anew, and each draw costs ε again" in before
     choose(browser, 0, 0)
     browser.click("#send")
     browser.wait_for_status("received")
@@ -202,6 +214,34 @@ def test_sentences_about_chance_give_the_numbers_of_the_exact_law(browser, opene
     top = hours.law(8)[bytes([code["steps"] + code["window"] + 1])] / (1 - ranges)
     ends = [100, 0, of_hundred(high), 100, 8, of_hundred(top)]
     assert numbers[3] == [100, of_hundred(fitting), of_hundred(ranges - fitting), *ends]
+
+
+@pytest.mark.parametrize(("count", "epsilon", "chosen"), [(6, "0.5", 2), (11, "0.1", 5), (6, "4", 1)])
+def test_sentences_about_lists_of_answers_give_the_numbers_of_the_exact_law(browser, opened, count, epsilon, chosen):
+    asked = survey(SETS | {"values": list("abcdefghijk")[:count], "required": True}, epsilon=epsilon)
+    assert asked.compiled["questions"][0]["protocol"]["chosen"] == chosen
+    opened(asked)
+    sentence = browser.run("return discreet.lawSentence(discreet.survey.questions[0])")
+    law = asked.questions[0].protocol.law("a")
+    own, other = (of_hundred(sum(chance for bits, chance in law.items() if bits[0] & bit)) for bit in (1, 2))
+    if chosen == 1:
+        said = f"One answer is sent. Of 100 people, {own} send their own answer, and {other} any other answer you name."
+    else:
+        said = f"A list of {chosen} answers is sent. Of 100 people, {own} send a list with their own answer, and "
+        said += f"{other} a list with any other answer you name."
+    assert sentence == said
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "sent"), [("4", "a."), ("1", "a list of “a”, "), ("0.01", "a list of 10 answers, among them “a”, ")]
+)
+def test_a_list_that_is_sent_is_named_in_words(browser, opened, epsilon, sent):
+    listed = SETS | {"values": list("abcdefghijklmnopqrst"), "required": True}
+    opened(survey(listed, epsilon=epsilon), script=words_stub(0))
+    browser.run("document.querySelector('select').value = '0'")
+    browser.click("#send")
+    browser.wait_for_status("received")
+    assert f"This leaves your device: {sent}" in browser.text("#reports")
 
 
 def of_hundred(chance):
@@ -333,6 +373,19 @@ def test_a_lost_network_sends_the_same_report_once_it_is_back(browser, opened):
     assert stored.items() <= browser.storage().items()
 
 
+def test_an_edit_of_title_contact_or_dates_does_not_draw_anew(browser, opened):
+    asked = survey(PLACE, PLACE, PLACE)
+    site = opened(asked, reply=lambda count, request: 503 if count == 1 else 200)
+    browser.click("#send")
+    browser.wait_for_status("waiting")
+    site.page = page(dataclasses.replace(asked, title="Taxes", contact="room 12", closes=date(2999, 1, 1)))
+    browser.reload()
+    browser.wait_for_status("received")
+    assert "room 12" in browser.text()
+    assert len(site.posts) == 2
+    assert len(bodies(site)) == 1
+
+
 def drop_first(count, request):
     return None if count == 1 else 200
 
@@ -346,8 +399,8 @@ def test_a_dropped_response_is_followed_by_the_same_bytes(browser, opened):
 
 
 def test_a_page_that_draws_anew_for_each_attempt_is_caught(browser, opened, monkeypatch):
-    memory = "const stored = withInvitation(readStored());"
-    forgetful = "const stored = { token: readStored().token, reports: encodeSubmission(survey, exact, systemWord) };"
+    memory = "post(readStored())"
+    forgetful = "post({ token: readStored().token, reports: encodeSubmission(survey, exact, systemWord) })"
     site = opened(None, text=mutant(survey(PLACE, PLACE, PLACE), memory, forgetful, monkeypatch), reply=drop_first)
     browser.click("#send")
     browser.wait_for_status("received")
@@ -370,6 +423,23 @@ def test_a_busy_server_gets_the_same_report_later(browser, opened, status):
     browser.wait_for_status("received")
     assert len(site.posts) == 2
     assert len(bodies(site)) == 1
+
+
+@pytest.mark.parametrize(
+    ("every", "nothing"), [("once", "Nothing more is sent."), ("day", "Nothing more is sent today.")]
+)
+def test_a_used_invitation_is_not_thanked_for_and_nothing_more_is_sent(browser, opened, every, nothing):
+    site = opened(survey(PLACE, every=every), fragment=f"#t={TOKEN}", reply=lambda count, request: 409)
+    browser.click("#send")
+    browser.wait_for_status("received")
+    for _ in range(2):
+        said = browser.text("#status")
+        assert said.startswith("A report under this invitation was received")
+        assert "unless it was sent from another browser" in said
+        assert said.endswith(nothing)
+        browser.reload()
+        browser.wait_for_status("received")
+    assert len(site.posts) == 1
 
 
 def test_the_report_is_stored_before_it_is_sent(browser, opened):
@@ -407,6 +477,38 @@ def test_without_storage_nothing_is_sent_and_the_page_says_why(browser, opened, 
     assert not site.posts
 
 
+NO_RECEIPT = """{ const real = Storage.prototype.setItem;
+    Storage.prototype.setItem = function (key, text) {
+        if (key.endsWith(":received")) throw new DOMException("full", "QuotaExceededError");
+        real.call(this, key, text);
+    }; }"""
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "sentence"),
+    [
+        (200, "received", "Your report was received."),
+        (409, "received", "A report with the code of this browser was received before."),
+        (403, "problem", "The server did not accept the report."),
+    ],
+)
+def test_a_receipt_that_cannot_be_stored_is_not_told_as_a_report_that_was_not_sent(
+    browser, opened, status, kind, sentence
+):
+    site = opened(survey(PLACE, PLACE), script=NO_RECEIPT, reply=lambda count, request: status)
+    browser.click("#send")
+    browser.wait_for_status(kind)
+    said = browser.text("#status")
+    assert said.startswith(sentence)
+    assert said.endswith(
+        "This browser could not store that, so the same report is sent again when this page is opened."
+    )
+    browser.reload()
+    browser.wait_for_status(kind)
+    assert len(site.posts) >= 2
+    assert len(bodies(site)) == 1
+
+
 def test_a_stored_report_that_cannot_be_read_is_not_drawn_anew(browser, opened):
     asked = survey(PLACE)
     site = opened(asked)
@@ -434,17 +536,94 @@ def test_the_token_of_an_invitation_is_sent_and_an_incomplete_one_is_not(browser
     assert not browser.storage()
 
 
-def test_a_refused_token_gives_way_to_an_invitation_and_the_reports_stay(browser, opened):
+def test_a_refused_token_gives_way_to_an_invitation_when_asked_and_the_reports_stay(browser, opened):
     accepts = lambda count, request: 200 if json.loads(request.body)["token"] == TOKEN else 403  # noqa: E731
     site = opened(survey(PLACE, PLACE), reply=accepts)
     browser.click("#send")
     browser.wait_for_status("problem")
-    browser.open("about:blank")
-    browser.open(f"http://{site.host}/#t={TOKEN}")
+    for _ in range(2):
+        browser.open("about:blank")
+        browser.open(f"http://{site.host}/#t={TOKEN}")
+        browser.wait_for_status("problem")
+        assert "Only if it is your own" in browser.text("#status")
+        assert len(site.posts) == 1
+    browser.click("#renew")
     browser.wait_for_status("received")
     first, second = (json.loads(request.body) for request in site.posts)
     assert first["token"] != second["token"]
     assert first["reports"] == second["reports"]
+    assert "This leaves your device" in browser.text("#reports")
+    assert not browser.run("return document.getElementById('renew').checkVisibility()")
+
+
+def test_the_link_of_a_second_person_in_the_same_tab_shows_nothing_of_the_first(browser, opened):
+    site = opened(survey(YES_NO), fragment=f"#t={TOKEN}")
+    choose(browser, 0, 1)
+    browser.click("#send")
+    browser.wait_for_status("received")
+    assert "You said yes." in browser.text("#reports")
+    stored = browser.storage()
+    browser.open(f"http://{site.host}/#t={OTHER_TOKEN}")
+    browser.wait_for_status("problem")
+    assert "under another invitation" in browser.text("#status")
+    assert "another browser, in another profile or on another device" in browser.text("#status")
+    seen = browser.run("return document.querySelector('main').textContent")
+    assert "You said" not in seen
+    assert "This leaves your device" not in seen
+    assert not browser.run("return document.getElementById('renew').checkVisibility()")
+    assert browser.storage() == stored
+    assert len(site.posts) == 1
+
+
+def test_a_link_in_the_same_tab_empties_a_form_that_was_being_filled_in(browser, opened):
+    site = opened(survey(YES_NO, PLACE), fragment=f"#t={TOKEN}")
+    choose(browser, 0, 1)
+    browser.run("document.querySelector('select').value = '7'; window.isFirst = true")
+    browser.open(f"http://{site.host}/#t={OTHER_TOKEN}")
+    browser.wait("return !window.isFirst && document.getElementById('send')")
+    assert not browser.run("return document.querySelector('#q0 :checked')")
+    assert browser.run("return document.querySelector('select').value") == "40"
+    choose(browser, 0, 0)
+    browser.click("#send")
+    browser.wait_for_status("received")
+    assert json.loads(site.posts[0].body)["token"] == OTHER_TOKEN
+
+
+def test_a_page_that_is_left_forgets_the_exact_answers(browser, opened):
+    leave = "dispatchEvent(new PageTransitionEvent('pagehide', {persisted: true}))"
+    opened(survey(YES_NO, PLACE))
+    choose(browser, 0, 1)
+    browser.run(leave)
+    assert not browser.run("return document.querySelector('#q0 :checked')")
+    assert browser.run("return document.querySelector('select').value") == "40"
+    choose(browser, 0, 1)
+    browser.click("#send")
+    browser.wait_for_status("received")
+    assert "You said yes." in browser.text("#reports")
+    browser.run(leave)
+    assert "You said" not in browser.run("return document.querySelector('main').textContent")
+    assert "This leaves your device" in browser.text("#reports")
+
+
+def test_a_report_waits_for_the_link_of_its_own_invitation(browser, opened):
+    ready = threading.Event()
+    reply = lambda count, request: 200 if ready.is_set() else 503  # noqa: E731
+    site = opened(survey(PLACE, PLACE), fragment=f"#t={TOKEN}", reply=reply)
+    browser.click("#send")
+    browser.wait_for_status("waiting")
+    browser.open("about:blank")
+    ready.set()
+    before = len(site.posts)
+    browser.open(f"http://{site.host}/#t={OTHER_TOKEN}")
+    browser.wait_for_status("problem")
+    browser.run("dispatchEvent(new Event('online')); document.getElementById('retry').click()")
+    assert "under another invitation" in browser.text("#status")
+    assert len(site.posts) == before
+    browser.open("about:blank")
+    browser.open(f"http://{site.host}/#t={TOKEN}")
+    browser.wait_for_status("received")
+    assert len(site.posts) == before + 1
+    assert len(bodies(site)) == 1
 
 
 @pytest.mark.parametrize("dates", [{"opens": "2999-01-01"}, {"closes": "2001-01-01"}])
@@ -524,9 +703,12 @@ def test_two_tabs_send_one_distinct_report(browser, opened):
         for handle in (first, second):
             browser.call("POST", "/window", handle=handle)
             browser.run(late, start)
+        said = ""
         for handle in (first, second):
             browser.call("POST", "/window", handle=handle)
             browser.wait_for_status("received")
+            said += browser.text("#reports")
+        assert said.count("You said") == 3  # in the tab that drew the report alone
     finally:
         browser.call("POST", "/window", handle=second)
         browser.call("DELETE", "/window")
@@ -642,6 +824,18 @@ def test_vectors_are_equal_in_python_and_in_the_browser(browser, opened, name):
         return discreet.encode(discreet.survey, answers, () => words[place++]);
     })"""
     assert browser.run(script, listed) == [vector["reports"] for vector in listed]
+
+
+def test_the_hash_of_the_answer_is_computed_whether_the_coin_keeps_it_or_not(browser, opened, monkeypatch):
+    asked = survey(PLACE, epsilon="1")
+    line = "function inner(seed, value, { field, polynomial, digits }) {"
+    counting = f"{line} window.products = (window.products || 0) + 1;"
+    opened(None, text=mutant(asked, line, counting, monkeypatch))
+    keep = asked.compiled["questions"][0]["protocol"]["keep"]
+    script = """window.products = 0;
+        discreet.encode(discreet.survey, {q0: 5}, ((words) => () => words.shift())([7, arguments[0], 0]));
+        return window.products;"""
+    assert [browser.run(script, coin) for coin in (0, keep - 1, keep, 2**32 - 1)] == [1, 1, 1, 1]
 
 
 # --- the file --------------------------------------------------------------------------------------------------------

@@ -49,10 +49,14 @@ def test_a_survey_of_two_coins_fits_on_a_slip():
     assert "ε = ln 3" in slip(survey(YES_NO | {"method": "two coins"}))
 
 
-def test_an_optional_question_has_no_box_for_silence_on_paper():
-    text = slip(survey(YES_NO | {"required": False}, epsilon="1.1"))
-    assert text.count('class="box"') == 2
-    assert "no answer" not in text
+def test_a_question_that_may_be_left_blank_does_not_fit_on_a_slip():
+    for values in (["no", "yes"], ["yes"]):
+        with pytest.raises(ValueError, match=r"must be required on a slip.*required = true"):
+            slip(survey(YES_NO | {"values": values, "required": False}, epsilon="4"))
+
+
+def test_a_slip_says_that_a_blank_is_not_hidden():
+    assert "a question without a tick is seen as such" in slip(survey(YES_NO, epsilon="1.1"))
 
 
 def test_a_slip_that_costs_more_than_the_survey_promises_is_refused():

@@ -1,6 +1,7 @@
 """survey.toml is read completely, and whatever it does not understand is refused with a fix."""
 
 from datetime import date
+from fractions import Fraction
 
 import pytest
 
@@ -73,6 +74,52 @@ def test_what_is_not_understood_is_refused_with_a_fix(facts):
         survey_of(table(**facts))
     assert refusal.value.what
     assert refusal.value.fix
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        {"low": 0, "high": 1, "step": "1/7"},
+        {"low": 0, "high": "1e-29", "step": "1e-30"},
+        {"low": "1/3", "high": "4/3", "step": 1},
+        {"low": 10**15, "high": 10**15 + 1, "step": 1},
+        {"low": -(10**15), "high": 0, "step": 10**14},
+    ],
+    ids=str,
+)
+def test_a_number_that_has_no_plain_decimal_is_refused(numbers):
+    with pytest.raises(MetadataError, match="no exact decimal with at most 15 digits"):
+        survey_of(table(questions={"q1": HOURS | numbers}))
+
+
+@pytest.mark.parametrize(
+    ("low", "step", "texts"),
+    [
+        ("-0.5", 1e-7, ("-0.5", "0.0000001")),
+        ("123456789012345.000000000000001", "1e-15", ("123456789012345.000000000000001", "0.000000000000001")),
+        (-1000, "1/4", ("-1000", "0.25")),
+    ],
+)
+def test_numbers_are_compiled_to_exact_decimals_without_an_exponent(low, step, texts):
+    high = Fraction(low) + 4 * Fraction(str(step))
+    asked = survey_of(table(questions={"q1": HOURS | {"low": low, "high": high, "step": step}}))
+    (question,) = asked.compiled["questions"]
+    assert (question["low"], question["step"]) == texts
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"title=" + b"[" * 20_000,
+        b"title=" + b"{a=" * 20_000,
+        b"epsilon." + b"a." * 20_000 + b"a=1\n[questions.q1]\nvalues=['no', 'yes']",
+    ],
+    ids=["lists", "tables", "keys"],
+)
+def test_a_file_that_is_nested_too_deeply_is_refused(tmp_path, content):
+    (tmp_path / "tax.toml").write_bytes(content)
+    with pytest.raises(MetadataError, match="nested too deeply"):
+        read_survey(tmp_path / "tax.toml")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from datetime import date
 from fractions import Fraction
 
 import numpy as np
@@ -27,11 +28,58 @@ def test_the_mode_that_errs_less_is_chosen():
     assert tax().mode == "split"
 
 
-def test_the_id_is_the_hash_of_canonical_json():
+def test_the_id_is_the_hash_of_what_is_asked_and_agreed_to():
     survey = mixed()
     assert json.loads(survey.canonical) == survey.compiled
-    assert survey.digest == hashlib.sha256(survey.canonical).hexdigest()
-    assert survey.digest != mixed("sampled").digest != mixed(epsilon="2").digest
+    hashed = json.loads(survey.identity)
+    assert set(hashed) == {"v", "consent", "epsilon", "mode", "every", "questions"}
+    assert hashed == {key: survey.compiled[key] for key in hashed}
+    assert survey.digest == hashlib.sha256(survey.identity).hexdigest()
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"title": "Taxes"},
+        {"contact": "room 12"},
+        {"opens": date(2026, 11, 1)},
+        {"closes": date(2026, 12, 31)},
+        {"groups": {"region": ["North", "South", "West"]}},
+        {"groups": None},
+    ],
+    ids=str,
+)
+def test_a_survey_keeps_its_id_when_title_contact_dates_or_groups_change(facts):
+    edited = tax(**facts)
+    assert edited.canonical != tax().canonical
+    assert edited.digest == tax().digest
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"epsilon": "1.1"},
+        {"mode": "sampled"},
+        {"every": "day"},
+        {"consent": "You may stop at any time."},
+        {"questions": {"q2": YES_NO}},
+        {"questions": {"q1": YES_NO | {"text": "Did you dodge a tax?"}}},
+        {"questions": {"q1": YES_NO | {"values": ["yes", "no"]}}},
+        {"questions": {"q1": YES_NO | {"method": "unary"}}},
+        {"questions": {"q1": YES_NO, "hours": HOURS}},
+    ],
+    ids=str,
+)
+def test_another_question_epsilon_or_consent_is_another_survey(facts):
+    assert tax(**facts).digest != tax().digest
+
+
+@pytest.mark.parametrize(
+    "numbers", [{"low": 1, "high": 25}, {"high": 23}, {"high": 12, "step": "0.5"}, {"text": "Hours?"}], ids=str
+)
+def test_another_range_of_a_number_is_another_survey(numbers):
+    first, second = (tax(questions={"hours": HOURS | more}) for more in ({}, numbers))
+    assert first.digest != second.digest
 
 
 @pytest.mark.parametrize("mode", ["split", "sampled"])
@@ -51,6 +99,16 @@ def test_words_are_consumed_as_every_language_must():
     keep = survey.compiled["questions"][0]["protocol"]["keep"]
     assert survey.encode_with({"q1": 1, "hours": 5}, [4, keep - 1, 0]) == {"q1": b"\1\1", "hours": b"\0\0"}
     assert survey.encode_with({"q1": 1, "hours": 5}, [4, keep, 0]) == {"q1": b"\1\0", "hours": b"\0\0"}
+
+
+@pytest.mark.parametrize("mode", ["split", "sampled"])
+def test_answers_that_are_integers_of_numpy_give_the_reports_of_python_integers(mode):
+    survey = mixed(mode)
+    answers = {"q1": 1, "q2": 2, "hours": 5}
+    scalars = {name: np.int64(answer) for name, answer in answers.items()}
+    for first in range(3):  # each question of the sampled survey once; words of 0 keep every truth
+        words = [first] + [0] * 20
+        assert survey.encode_with(scalars, words) == survey.encode_with(answers, words)
 
 
 @pytest.mark.parametrize("answers", [{}, {"q1": 2}, {"q1": -1}, {"q1": True}, {"q1": "yes"}, {"q1": 0, "q2": 0}])

@@ -168,7 +168,7 @@ def test_the_store_of_another_survey_is_refused_and_stays_as_it_is(store, path):
     before = path.read_bytes()
     for use in (Store.open_or_create, read_reports, read_rejected):
         with pytest.raises(IntegrityError, match="store of another survey"):
-            use(path, survey_for("Another title"))
+            use(path, survey_for(consent="Another"))
     assert path.read_bytes() == before
 
 

@@ -78,7 +78,7 @@ def test_a_token_that_is_not_22_characters_of_base64url_is_refused(token):
 
 
 def test_another_survey_is_refused():
-    assert is_refused(some_body(survey_for("Another title")))
+    assert is_refused(some_body(survey_for(consent="Another")))
     assert is_refused(changed_body(survey=SURVEY.digest.upper()))
 
 

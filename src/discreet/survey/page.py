@@ -21,7 +21,7 @@ _ORIGIN = re.compile(r"https?://(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1
 
 
 class Compiled(Protocol):
-    """A survey as its page needs it: the compiled dict, and the SHA-256 of its canonical JSON."""
+    """A survey as its page needs it: the compiled dict, and the survey's id."""
 
     @property
     def compiled(self) -> Mapping[str, Any]: ...

@@ -18,16 +18,13 @@ def slip(survey: Compiled) -> str:
     """The HTML of one slip with the survey's questions, which needs no script and makes no request.
 
     Heads gives the true answer, tails a fair toss between both, so Pr[yes | yes] = ¾, Pr[yes | no] = ¼ and each
-    question costs ln 3 (Warner 1965 in the two-coin form).  Refused where a question has more than two answers, or
-    where all questions together cost more than the survey's ε.
+    question costs ln 3 (Warner 1965 in the two-coin form).  Refused where a question is not required, since no coin
+    hides a blank; where it has more than two answers; and where all questions together cost more than the survey's ε.
     """
     compiled = survey.compiled
     questions = compiled["questions"]
     for question in questions:
-        if len(_answers(question)) != 2:
-            fix = "Ask it on the page, or give it two values."
-            rule = "must have two answers on a slip of two coins"
-            raise errors.bad(f"question {question['name']}", rule, len(_answers(question)), fix)
+        _require_two_answers(question)
     cost, limit = _price(len(questions)), Fraction(compiled["epsilon"])
     if cost > limit:
         fix = f'Set epsilon = "{_rounded_up(cost)}", or ask fewer questions.'
@@ -47,15 +44,19 @@ def slip(survey: Compiled) -> str:
     return filled(asset("slip.html"), parts)
 
 
-def _answers(question: Mapping[str, Any]) -> list[str]:
-    """The answers on paper: an empty slip is the only way not to answer, so "no answer" is no box."""
-    values = list(question["values"])
-    return values if question["required"] or not values else values[:-1]
+def _require_two_answers(question: Mapping[str, Any]) -> None:
+    name, values = f"question {question['name']}", question["values"]
+    if not question["required"]:
+        rule = "must be required on a slip, where a blank is seen as it is and no coin hides it"
+        raise errors.bad(name, rule, "required = false", "Write required = true, or ask it on the page.")
+    if len(values) != 2:
+        fix = "Ask it on the page, or give it two values."
+        raise errors.bad(name, "must have two answers on a slip of two coins", len(values), fix)
 
 
 def _question(question: Mapping[str, Any]) -> str:
     """A question with two boxes."""
-    boxes = (f'<p><span class="box"></span>{escape(visible(value))}</p>' for value in _answers(question))
+    boxes = (f'<p><span class="box"></span>{escape(visible(value))}</p>' for value in question["values"])
     text = f'<p class="text">{escape(visible(question["text"]))}</p>'
     return "\n".join(['<div class="question">', text, *boxes, "</div>"])
 

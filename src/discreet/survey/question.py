@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet import amounts
+from discreet.errors import bad
 from discreet.local.number_protocol import NumberProtocol
 from discreet.local.protocol import ValueProtocol
 from discreet.local.reports import Tally
@@ -17,6 +17,7 @@ from discreet.noise.source import Source
 
 SILENCE = "no answer"
 ASKED, NOT_ASKED = 1, 0  # the first byte of a report where each person is asked one question by chance
+MOST_DIGITS = 15  # before and after the point of a number that people type
 Protocol = ValueProtocol | NumberProtocol
 
 
@@ -85,12 +86,32 @@ class Question:
             "name": self.name,
             "text": self.text,
             "values": list(self.values),
-            "low": _decimal(self.protocol.low) if is_number else None,  # type: ignore[union-attr]
-            "step": _decimal(self.protocol.step) if is_number else None,  # type: ignore[union-attr]
+            "low": plain_text(self.protocol.low, "low") if is_number else None,  # type: ignore[union-attr]
+            "step": plain_text(self.protocol.step, "step") if is_number else None,  # type: ignore[union-attr]
             "required": self.required,
             "protocol": dict(self.protocol.code.to_json()),
         }
 
 
-def _decimal(number: Fraction) -> str:
-    return amounts.text_of(number)
+def is_plain(number: Fraction) -> bool:
+    """Whether the number is a decimal with at most 15 digits before and 15 after the point.
+
+    >>> is_plain(Fraction(1, 8)), is_plain(Fraction(1, 7)), is_plain(Fraction(10) ** 15)
+    (True, False, False)
+    """
+    scale = Fraction(10) ** MOST_DIGITS
+    return (number * scale).denominator == 1 and abs(number) < scale
+
+
+def plain_text(number: Fraction, name: str) -> str:
+    """The number in digits and a point, exactly, as pages read it.
+
+    >>> plain_text(Fraction(-1, 8), "low"), plain_text(Fraction(1, 10**7), "step"), plain_text(Fraction(2500), "low")
+    ('-0.125', '0.0000001', '2500')
+    """
+    if not is_plain(number):
+        rule = f"must be a decimal with at most {MOST_DIGITS} digits before and {MOST_DIGITS} after the point"
+        raise bad(name, rule, str(number), "Give a number such as 1 or '0.25'.")
+    digits = str(abs(int(number * 10**MOST_DIGITS))).zfill(MOST_DIGITS + 1)
+    sign, whole, part = "-" * (number < 0), digits[:-MOST_DIGITS], digits[-MOST_DIGITS:].rstrip("0")
+    return f"{sign}{whole}.{part}" if part else f"{sign}{whole}"

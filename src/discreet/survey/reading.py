@@ -20,7 +20,7 @@ from discreet.inert import visible
 from discreet.local import face
 from discreet.schema.words import suggestion
 from discreet.survey.mode import Build, choose_mode
-from discreet.survey.question import SILENCE, Protocol, Question
+from discreet.survey.question import MOST_DIGITS, SILENCE, Protocol, Question, is_plain
 from discreet.survey.spec import Survey
 
 MODES = ("auto", "split", "sampled")
@@ -37,16 +37,19 @@ def read_survey(path: Path | str) -> Survey:
     place = Path(path)
     try:
         content = place.read_bytes()[: _LONGEST_FILE + 1]
-        table = tomllib.loads(content.decode()) if len(content) <= _LONGEST_FILE else None
+        if len(content) <= _LONGEST_FILE:
+            return survey_of(tomllib.loads(content.decode()))
     except OSError:
         raise _wrong(
             f"{place.name!r} cannot be read.", "It is not there, or may not be opened.", "Name a TOML file."
         ) from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise _wrong(f"{place.name!r} is not TOML.", visible(f"{error}."), "Mend that line.") from None
-    if table is None:
-        raise _wrong(f"{place.name!r} is longer than a megabyte.", "A survey is short.", "Shorten it.")
-    return survey_of(table)
+    except RecursionError:
+        why = "Its lists or tables are nested too deeply to be read."
+        fix = "Give each key a text, a number or a list of texts."
+        raise _wrong(f"{place.name!r} is not the TOML of a survey.", why, fix) from None
+    raise _wrong(f"{place.name!r} is longer than a megabyte.", "A survey is short.", "Shorten it.")
 
 
 def survey_of(table: Mapping[str, Any]) -> Survey:
@@ -252,9 +255,14 @@ def _decimal(entry: Mapping[str, Any], key: str, name: str) -> Fraction:
     if key not in entry:
         raise _wrong(f"{name}: {key} is missing.", "A number has low, high and step.", f"Write {key} = 1.")
     try:
-        return amounts.decimal(entry[key], key)
+        number = amounts.decimal(entry[key], key)
     except DiscreetError as error:
         raise MetadataError(f"{name}: {error.what}", error.why, error.advice) from None
+    if not is_plain(number):
+        what = f"{name}: {key} has no exact decimal with at most {MOST_DIGITS} digits before and after the point."
+        why = "People type such numbers on the page, and every device must read them exactly."
+        raise _wrong(what, why, f'Write {key} = "0.25", for example.')
+    return number
 
 
 def _wrong(what: str, why: str, fix: str) -> MetadataError:

@@ -26,6 +26,7 @@ from discreet.noise.source import SYSTEM, Source
 from discreet.survey.question import Question
 
 VERSION = 1
+_IDENTITY = ("v", "consent", "epsilon", "mode", "every", "questions")  # the keys that make a survey another one
 
 
 @dataclass(frozen=True)
@@ -69,12 +70,17 @@ class Survey:
     @cached_property
     def canonical(self) -> bytes:
         """`compiled` as bytes that are the same everywhere."""
-        return json.dumps(self.compiled, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+        return _canonical(self.compiled)
+
+    @cached_property
+    def identity(self) -> bytes:
+        """What is asked and what people agree to, as bytes: title, contact, dates and groups may change beside it."""
+        return _canonical({key: self.compiled[key] for key in _IDENTITY})
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of `canonical`: the survey's id."""
-        return hashlib.sha256(self.canonical).hexdigest()
+        """SHA-256 of `identity`: the survey's id, by which a browser knows that it has drawn its report already."""
+        return hashlib.sha256(self.identity).hexdigest()
 
     def question(self, name: str) -> Question | None:
         """The question of that name."""
@@ -86,11 +92,10 @@ class Survey:
         if set(answers) != {question.name for question in self.questions}:
             fix = "Give the index of a value for every question."
             raise bad_private("answers", "must be an index for each question", fix)
-        for question in self.questions:
-            _require_index(answers[question.name], question)
+        indices = {question.name: _index(answers[question.name], question) for question in self.questions}
         chosen = drawn.uniform(len(self.questions)) if self.mode == "sampled" else None
         return {
-            question.name: question.report(answers[question.name], drawn, asked=chosen in (None, place))
+            question.name: question.report(indices[question.name], drawn, asked=chosen in (None, place))
             for place, question in enumerate(self.questions)
         }
 
@@ -108,11 +113,17 @@ class Survey:
         }
 
 
-def _require_index(answer: Any, question: Question) -> None:
+def _canonical(table: Mapping[str, Any]) -> bytes:
+    return json.dumps(table, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _index(answer: Any, question: Question) -> int:
+    """The answer as a Python int, since the integers of NumPy have no bytes of a chosen length."""
     is_index = isinstance(answer, int | np.integer) and not isinstance(answer, bool)
     if not is_index or not 0 <= answer < question.protocol.code.size:
         what = "a number of steps" if isinstance(question.protocol, NumberProtocol) else "the index of a value"
         raise bad_private(f"the answer to {question.name!r}", f"must be {what}", "Give a whole number in its range.")
+    return int(answer)
 
 
 def _system_words() -> Iterator[int]:

@@ -16,9 +16,9 @@
   function product(a, b, field, polynomial) {
     if (polynomial === 0) return (a * b) % field;
     let sum = 0;
-    for (; b > 0; b >>= 1, a <<= 1) {
+    for (let bit = 1; bit < field; bit <<= 1, a <<= 1) {
       if (a >= field) a ^= polynomial;
-      if (b & 1) sum ^= a;
+      if (b & bit) sum ^= a;
     }
     return sum;
   }
@@ -40,7 +40,7 @@
     return count;
   }
 
-  // How many words are taken never depends on the answer.
+  // How many words are taken never depends on the answer, and what is computed never on the coin: time tells neither.
   const encoders = {
     response(protocol, answer, nextWord) {
       const coin = nextWord();
@@ -51,7 +51,8 @@
       const seed = uniform(protocol.field ** protocol.digits, nextWord);
       const coin = nextWord();
       const other = uniform(protocol.field, nextWord);
-      return seed * protocol.field + (coin < protocol.keep ? inner(seed, answer, protocol) : other);
+      const truth = inner(seed, answer, protocol);
+      return seed * protocol.field + (coin < protocol.keep ? truth : other);
     },
     number(protocol, answer, nextWord) {
       const outputs = protocol.steps + protocol.window;
@@ -80,7 +81,8 @@
     }
     const coin = nextWord();
     const place = uniform(chosen, nextWord);
-    if (coin < keep && !members.includes(answer)) members[place] = answer;
+    const isMember = members.includes(answer);
+    if (coin < keep && !isMember) members[place] = answer;
     return members;
   }
 
@@ -211,9 +213,9 @@
         const { chosen, size } = protocol;
         const own = keep + ((1 - keep) * chosen) / size;
         const other = (keep * (chosen - 1)) / (size - 1) + ((1 - keep) * chosen) / size;
-        const list = chosen === 1 ? "One answer is sent." : `A list of ${chosen} answers is sent.`;
-        return `${list} Of 100 people, ${ofHundred(own)} send their own answer`
-          + `${chosen === 1 ? "" : " among them"}, and ${ofHundred(other)} send any other answer you name.`;
+        const [what, holding] = chosen === 1 ? ["One answer", ""] : [`A list of ${chosen} answers`, "a list with "];
+        return `${what} is sent. Of 100 people, ${ofHundred(own)} send ${holding}their own answer, and `
+          + `${ofHundred(other)} ${holding}any other answer you name.`;
       }
       case "unary":
         return `A mark or none is sent for each answer. Of 100 who truly give an answer, `
@@ -261,7 +263,8 @@
     const { protocol, values } = question;
     if (protocol.kind === "unary" || protocol.kind === "subset") {
       const marks = values.filter((_, value) => bytes[value >> 3] & (1 << (value & 7)));
-      if (protocol.kind === "subset") return `the list ${listed(marks)}`;
+      if (protocol.kind === "subset" && marks.length === 1) return marks[0];
+      if (protocol.kind === "subset") return `a list of ${listed(marks)}`;
       return marks.length ? `a mark for ${listed(marks)}` : "no mark for any answer";
     }
     const report = bytes.reduceRight((sum, byte) => sum * 256 + byte, 0);
@@ -337,18 +340,19 @@
       texts.push(`Your invitation belongs to a group (${column}). That is known and not randomised.`);
     }
     texts.push("The server also sees the code of your invitation, the time and your network address.");
-    texts.push("This browser keeps the changed report, so a second attempt sends the same one and never a new draw.");
+    texts.push("This browser keeps the changed report, so a second attempt sends the same one and never a new draw. "
+      + "Another device, another browser, a private window or cleared storage draws anew, and each draw costs ε again.");
     return texts;
   }
 
   const embedded = JSON.parse(document.getElementById("survey").textContent);
   const survey = embedded.survey;
 
-  // --- storage: the token, the randomised reports and the day of the last receipt, nothing else ---------------------
+  // --- storage: the token, the randomised reports and the last receipt, nothing else --------------------------------
 
   const reportKey = `discreet:${embedded.id}`;
   const receivedKey = `${reportKey}:received`;
-  const REFUSED = "refused";
+  const REFUSED = "refused", BEFORE = "before"; // receipts are REFUSED, a day, or a day and BEFORE
 
   class Refusal extends Error {}
 
@@ -369,12 +373,19 @@
     if (readItem(key) !== text) throw new Refusal(NO_STORAGE);
   }
 
-  const NO_STORAGE = "Nothing was sent, because this browser does not let the page store the report. Without it a "
+  const NO_STORAGE = "Nothing is sent, because this browser does not let the page store the report. Without it a "
     + "second attempt would need a second random draw, which would protect you less. Please allow storage for this "
     + "page, or use another browser.";
   const INCOMPLETE = "The link of your invitation is incomplete. Please open it again as you got it.";
-  const UNREADABLE = "Nothing was sent, because the report stored in this browser cannot be read. A second random draw "
+  const UNREADABLE = "Nothing is sent, because the report stored in this browser cannot be read. A second random draw "
     + "would protect you less.";
+  const OTHER = "This browser holds a report that was made under another invitation, or without one. Nothing is drawn or "
+    + "sent for the invitation of this link, because a second random draw would protect one person with two invitations "
+    + "less. If you are another person, please open your link in another browser, in another profile or on another "
+    + "device.";
+  const OTHER_REFUSED = " The server did not accept the report that is stored here. Only if it is your own, send it "
+    + "under the new invitation; nothing is drawn anew.";
+  const UNNOTED = " This browser could not store that, so the same report is sent again when this page is opened.";
 
   function readStored() {
     const text = readItem(reportKey);
@@ -402,24 +413,38 @@
   // Another tab may store a report in the same moment: both wait, and both send what storage holds then.
   async function drawOnce(answers) {
     const task = async () => {
+      let drawn = null;
       if (readStored() === null) {
         const token = invitation() || drawToken();
-        const reports = encodeSubmission(survey, answers, systemWord);
-        writeItem(reportKey, JSON.stringify({ token, reports }));
+        drawn = JSON.stringify({ token, reports: encodeSubmission(survey, answers, systemWord) });
+        writeItem(reportKey, drawn);
         await new Promise((resume) => setTimeout(resume, 200));
       }
+      if (readItem(reportKey) === drawn) exact = answers; // else the report tells of the answers of another tab
       return readStored();
     };
     return navigator.locks ? navigator.locks.request(reportKey, task) : task();
   }
 
-  // A refused token may be replaced by that of an invitation; the reports stay, so nothing more is told.
-  function withInvitation(stored) {
+  function isOther(stored) {
     const token = invitation();
-    if (token === null || token === stored.token || readItem(receivedKey) !== REFUSED) return stored;
-    const renewed = { token, reports: stored.reports };
-    writeItem(reportKey, JSON.stringify(renewed));
-    return renewed;
+    return token !== null && token !== stored.token;
+  }
+
+  const isRefused = () => readItem(receivedKey) === REFUSED;
+
+  // A refused token gives way to that of an invitation only when the person says so: the report may be someone else's.
+  // The reports stay, so nothing more is told.
+  function renew() {
+    try {
+      const stored = readStored();
+      if (isRefused()) writeItem(reportKey, JSON.stringify({ token: invitation(), reports: stored.reports }));
+      show(readStored());
+    } catch (error) {
+      refuse(error);
+      return;
+    }
+    deliver();
   }
 
   // --- sending ------------------------------------------------------------------------------------------------------
@@ -444,9 +469,11 @@
   }
 
   function isDue() {
-    if (readStored() === null) return false;
-    const day = readItem(receivedKey);
-    return survey.every === "day" ? day !== today() : day === null || day === REFUSED;
+    const stored = readStored();
+    if (stored === null || isOther(stored)) return false;
+    const receipt = readItem(receivedKey);
+    if (receipt === null || receipt === REFUSED) return true;
+    return survey.every === "day" && receipt.slice(0, 10) !== today();
   }
 
   async function post(stored) {
@@ -475,9 +502,12 @@
     try {
       const closed = closedSentence();
       if (closed) throw new Refusal(closed);
-      const stored = withInvitation(readStored());
+      if (isOther(readStored())) {
+        showOther();
+        return;
+      }
       say("sending", "Sending the report…");
-      settle(await post(stored));
+      settle(await post(readStored()));
     } catch (error) {
       refuse(error);
     } finally {
@@ -486,13 +516,12 @@
   }
 
   function settle(status) {
-    if (status === 200 || status === 409) {
-      writeItem(receivedKey, today());
-      wait = FIRST_WAIT;
-      byId("retry").hidden = true;
-      say("received", survey.every === "day"
+    if (status === 200) {
+      settleReceived(today(), survey.every === "day"
         ? "Today’s report was received. Thank you. The same report is sent again tomorrow when you open this page."
         : "Your report was received. Thank you. You can close this page.");
+    } else if (status === 409) {
+      settleReceived(`${today()} ${BEFORE}`, beforeSentence());
     } else if (status === 0 || status === 429 || status >= 500) {
       const reason = status === 0 ? "There is no connection to the server" : "The server is busy";
       const seconds = Math.round(wait / 1000);
@@ -501,11 +530,40 @@
       waiting = setTimeout(deliver, wait);
       wait = Math.min(2 * wait, LONGEST_WAIT);
     } else {
-      writeItem(receivedKey, REFUSED);
       byId("retry").hidden = false;
       say("problem", "The server did not accept the report. Please open the link of your invitation again"
-        + (survey.contact ? `, or write to ${survey.contact}.` : "."));
+        + (survey.contact ? `, or write to ${survey.contact}.` : ".") + storeReceipt(REFUSED));
     }
+  }
+
+  function settleReceived(receipt, sentence) {
+    wait = FIRST_WAIT;
+    byId("retry").hidden = true;
+    say("received", sentence + storeReceipt(receipt));
+  }
+
+  // The report has left by now: a receipt that cannot be stored must not be told as a report that was not sent.
+  function storeReceipt(receipt) {
+    try {
+      writeItem(receivedKey, receipt);
+      return "";
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return UNNOTED;
+    }
+  }
+
+  // The server has a report with this token; whether it is the one of this browser, only the person can know.
+  function beforeSentence() {
+    const code = invitation() === null ? "with the code of this browser" : "under this invitation";
+    const [when, end] = survey.every === "day" ? ["today", " today"] : ["before", ""];
+    return `A report ${code} was received ${when}. It is the one below, unless it was sent from another browser or the `
+      + `storage of this one was cleared since. Nothing more is sent${end}.`;
+  }
+
+  function receiptSentence() {
+    const isBefore = readItem(receivedKey).endsWith(BEFORE);
+    return isBefore ? beforeSentence() : "This browser has sent its report, and it was received. Thank you.";
   }
 
   function refuse(error) {
@@ -524,10 +582,7 @@
       const closed = closedSentence();
       if (closed) throw new Refusal(closed);
       target();
-      const already = readStored() !== null;
-      const stored = await drawOnce(answers);
-      if (!already) exact = answers;
-      showResult(stored.reports);
+      show(await drawOnce(answers));
       byId("result").focus();
     } catch (error) {
       byId("send").disabled = false;
@@ -543,9 +598,9 @@
     try {
       const stored = readStored();
       if (stored === null) return false;
-      showResult(stored.reports);
+      show(stored);
       if (isDue()) deliver();
-      else if (!busy) say("received", "This browser has sent its report, and it was received. Thank you.");
+      else if (!busy && !isOther(stored)) say("received", receiptSentence());
     } catch (error) {
       refuse(error);
     }
@@ -628,20 +683,49 @@
     return null;
   }
 
+  function show(stored) {
+    const isForeign = isOther(stored); // it may refuse the link, and then the form stays
+    byId("form")?.remove(); // the exact answers leave the page with it
+    byId("renew").hidden = true;
+    if (isForeign) showOther();
+    else showResult(stored.reports);
+  }
+
+  // Whoever opened the link of another invitation need not see what this browser sent.
+  function showOther() {
+    exact = null;
+    byId("reports").replaceChildren();
+    byId("result").hidden = true;
+    byId("retry").hidden = true;
+    byId("renew").hidden = !isRefused();
+    say("problem", isRefused() ? OTHER + OTHER_REFUSED : OTHER);
+  }
+
   function showResult(reports) {
-    const form = byId("form");
-    if (form) form.remove(); // the exact answers leave the page with it
     const cards = survey.questions.map((question) => {
       const said = exact === null ? "" : `You said ${answerText(question, exact[question.name])}. `;
-      const sent = `${said}This leaves your device: ${reportSentence(question, reports[question.name])}.`;
+      const sent = `This leaves your device: ${reportSentence(question, reports[question.name])}.`;
       return element("div", { className: "card report" },
         element("h3", { textContent: question.text }),
-        element("p", { className: "sent", textContent: sent }),
+        element("p", { className: "sent" }, element("span", { className: "said", textContent: said }), sent),
         element("p", { className: "soft", textContent: isPicked(reports[question.name]) ? lawSentence(question) : "" }));
     });
     byId("reports").replaceChildren(...cards);
     byId("guarantee").textContent = survey.every === "day" ? `${guarantee()} ${daily()}` : guarantee();
     byId("result").hidden = false;
+  }
+
+  // The next person on this device sees neither what was said nor what was being filled in.
+  function forgetAnswers() {
+    exact = null;
+    document.querySelectorAll(".said").forEach((node) => node.remove());
+    byId("questions")?.replaceChildren(...survey.questions.map(questionField));
+  }
+
+  // The link of another invitation in the same tab changes the fragment alone, and the page would stay as it was.
+  function startAnew() {
+    forgetAnswers();
+    location.reload();
   }
 
   function start() {
@@ -656,6 +740,9 @@
       : element("li", {}, element("em", { textContent: text[0] }), ` ${text[1]}`)));
     byId("form").addEventListener("submit", submit);
     byId("retry").addEventListener("click", deliver);
+    byId("renew").addEventListener("click", renew);
+    addEventListener("hashchange", startAnew);
+    addEventListener("pagehide", forgetAnswers);
     addEventListener("online", deliverIfDue);
     addEventListener("pageshow", deliverIfDue);
     document.addEventListener("visibilitychange", deliverIfDue);
