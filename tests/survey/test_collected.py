@@ -13,7 +13,6 @@ from discreet.survey.collected import (
     SURVEY_FACT,
     read_collected,
     read_pairs,
-    require_apart,
     tally_of_counts,
 )
 from discreet.survey.invitations import invite
@@ -145,7 +144,7 @@ def test_a_file_that_holds_no_reports_is_refused(tmp_path, content):
 
 def test_a_question_with_the_name_of_the_groups_is_refused():
     with pytest.raises(MetadataError):
-        require_apart(tax(groups={"q1": ["North", "South"]}))
+        tax(groups={"q1": ["North", "South"]})
 
 
 def test_a_file_with_other_columns_is_refused(tmp_path):

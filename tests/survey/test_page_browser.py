@@ -186,11 +186,11 @@ def test_the_page_says_what_leaves_before_and_what_has_left_after(browser, opene
     choose(browser, 0, 0)
     browser.click("#send")
     browser.wait_for_status("received")
-    assert "You said no. This leaves your device: yes." in browser.text("#reports")
+    assert "You said no. This leaves your device: “yes”." in browser.text("#reports")
     browser.reload()
     after = browser.text("#reports")
     assert "You said" not in after
-    assert "This leaves your device: yes." in after
+    assert "This leaves your device: “yes”." in after
 
 
 def test_sentences_about_chance_give_the_numbers_of_the_exact_law(browser, opened):
@@ -233,7 +233,7 @@ def test_sentences_about_lists_of_answers_give_the_numbers_of_the_exact_law(brow
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "sent"), [("4", "a."), ("1", "a list of “a”, "), ("0.01", "a list of 10 answers, among them “a”, ")]
+    ("epsilon", "sent"), [("4", "“a”."), ("1", "a list of “a”, "), ("0.01", "a list of 10 answers, among them “a”, ")]
 )
 def test_a_list_that_is_sent_is_named_in_words(browser, opened, epsilon, sent):
     listed = SETS | {"values": list("abcdefghijklmnopqrst"), "required": True}

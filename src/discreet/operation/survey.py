@@ -103,13 +103,12 @@ def simulate(call: SimulateCall) -> "Reply[Simulation]":
     """Write the randomised reports of invented people."""
     from discreet.engine.reports import write_reports
     from discreet.survey import simulation
-    from discreet.survey.collected import INVENTED, INVENTED_FACT, SURVEY_FACT, require_apart
+    from discreet.survey.collected import INVENTED, INVENTED_FACT, SURVEY_FACT
 
     if call.output is None:
         raise bad("output", "must be given", None, "Write, for example: -o reports.parquet")
     require_other(call.output, call.survey_file)
     survey = read(call.survey_file)
-    require_apart(survey)
     people = simulation.simulate(survey, call.people, call.truth, call.seed)
     facts = {SURVEY_FACT: survey.digest, INVENTED_FACT: "simulated people"}
     with writing(call.output) as draft:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.errors import IntegrityError, MetadataError, SourceUnavailable, bad
+from discreet.errors import IntegrityError, SourceUnavailable, bad
 from discreet.inert import visible
 from discreet.local.reports import Tally
 from discreet.local.words import Bytes
@@ -42,14 +42,6 @@ class Collected:
     refused: Mapping[str, int] = field(default_factory=dict)  # submissions that the server did not take, by reason
     is_invented: bool = False
     is_stamped: bool = True  # the file says which survey it belongs to
-
-
-def require_apart(survey: Survey) -> None:
-    """Refuses a survey whose column of groups has the name of a question: a file has one column of a name."""
-    if survey.groups is not None and survey.question(survey.groups[0]) is not None:
-        name = survey.groups[0]
-        why = "A file of reports has one column for each question and one for the groups."
-        raise MetadataError(f"{name!r} is both a question and the column of groups.", why, "Rename one of them.")
 
 
 def kind_of(path: Path) -> str:
@@ -137,7 +129,6 @@ def _read_store(survey: Survey, path: Path, groups: Sequence[str]) -> Collected:
 def _read_parquet(survey: Survey, path: Path, by: str | None, groups: Sequence[str]) -> Collected:
     from discreet.engine.reports import count_rows, read_counts
 
-    require_apart(survey)
     facts = _require_own(survey, path)
     names = [question.name for question in survey.questions]
     sampled = names if survey.mode == "sampled" else []

@@ -29,6 +29,8 @@ EVERY = ("once", "day")
 _KEYS = ("title", "epsilon", "consent", "contact", "opens", "closes", "every", "mode", "groups", "questions")
 _QUESTION_KEYS = ("text", "values", "method", "required", "low", "high", "step")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
+LARGEST_EPSILON = 20
+_LONGEST_VALUE = 200
 _LONGEST_FILE, _LONGEST_TEXT, _MOST_QUESTIONS, _MOST_VALUES = 2**20, 10_000, 64, 4096
 
 
@@ -43,7 +45,11 @@ def read_survey(path: Path | str) -> Survey:
         raise _wrong(
             f"{place.name!r} cannot be read.", "It is not there, or may not be opened.", "Name a TOML file."
         ) from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except UnicodeDecodeError:
+        why = "It has bytes that are no text, as a Parquet file or a store has."
+        fix = "Name the survey's TOML file first, then the file of reports."
+        raise _wrong(f"{place.name!r} is not TOML.", why, fix) from None
+    except tomllib.TOMLDecodeError as error:
         raise _wrong(f"{place.name!r} is not TOML.", visible(f"{error}."), "Mend that line.") from None
     except RecursionError:
         why = "Its lists or tables are nested too deeply to be read."
@@ -62,9 +68,13 @@ def survey_of(table: Mapping[str, Any]) -> Survey:
     mode, why = _mode(table, epsilon, list(builders.values()))
     share = epsilon / len(entries) if mode == "split" else epsilon
     questions = tuple(
-        Question(name, _text(entry, "text", name), builders[name](share), _is_required(entry), mode == "sampled")
+        Question(name, _text(entry, "text", name), builders[name](share), _is_required(entry, name), mode == "sampled")
         for name, entry in entries.items()
     )
+    groups = _groups(table)
+    if groups is not None and groups[0] in entries:
+        why = "A file of reports has one column for each question and one for the groups."
+        raise _wrong(f"{groups[0]!r} is both a question and the column of groups.", why, "Rename one of them.")
     opens, closes = _date(table, "opens"), _date(table, "closes")
     if opens and closes and opens > closes:
         raise _wrong("closes is before opens.", "Nobody could answer.", "Give a later date.")
@@ -77,7 +87,7 @@ def survey_of(table: Mapping[str, Any]) -> Survey:
         every=_choice(table, "every", EVERY),
         opens=opens,
         closes=closes,
-        groups=_groups(table),
+        groups=groups,
         questions=questions,
     )
 
@@ -97,10 +107,10 @@ def _questions(table: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 def _builder(name: str, entry: Mapping[str, Any]) -> Build:
     """The protocol of a question as a function of ε."""
-    method = _choice(entry, "method", METHODS)
+    method = _choice(entry, "method", METHODS, name)
     if any(key in entry for key in ("low", "high", "step")) or method == "number":
         return _number_builder(name, entry, method)
-    values, is_required = _values(name, entry), _is_required(entry)
+    values, is_required = _values(name, entry), _is_required(entry, name)
     if method in ("two coins", "binary") and (len(values) != 2 or not is_required):
         why = "It has two values, and silence would be a third."
         raise _wrong(
@@ -129,10 +139,18 @@ def _builder(name: str, entry: Mapping[str, Any]) -> Build:
 
 
 def _number_builder(name: str, entry: Mapping[str, Any], method: str) -> Build:
-    if method not in ("auto", "number") or "values" in entry or not _is_required(entry):
-        why = "A number has low, high and step, no values, and no room for silence."
-        fix = 'Write required = true and no method, or give values such as ["0", "1-5", "more"].'
-        raise _wrong(f"{name}: a number must be required and has no other method.", why, fix)
+    if "values" in entry and method == "number":
+        raise _wrong(f"{name}: values have no method 'number'.", "It is for low, high and step.", "Leave method out.")
+    if "values" in entry:
+        why = "It has both: values are for texts, low, high and step for a number."
+        raise _wrong(f"{name} is neither a list of values nor a number.", why, "Leave one of them out.")
+    if method not in ("auto", "number"):
+        why = "That method is for values, and there are low, high and step."
+        raise _wrong(f"{name}: a number has no method {method!r}.", why, "Leave method out.")
+    if not _is_required(entry, name):
+        why = "A report about a number has no room for silence."
+        fix = 'Write required = true, or give values such as ["0", "1-5", "more"].'
+        raise _wrong(f"{name}: a number must be required.", why, fix)
     low, high, step = (_decimal(entry, key, name) for key in ("low", "high", "step"))
     return _named_after(name, lambda epsilon: face.number(epsilon, low, high, step))
 
@@ -167,8 +185,10 @@ def _epsilon(table: Mapping[str, Any], entries: Mapping[str, Any], is_two_coins:
 def _two_coins_epsilon(table: Mapping[str, Any], entries: Mapping[str, Any]) -> Fraction:
     own = face.two_coins().epsilon
     if len(entries) > 1:
-        why = "Two fair coins cost ln 3 = 1.0986 by themselves and cannot share."
-        raise _wrong('method = "two coins" must be the only question.', why, 'Take method = "auto".')
+        why = "Two fair coins cost ln 3 = 1.0986 for each question and cannot share ε."
+        enough = amounts.text_of(amounts.rounded_up(own * len(entries), 5))
+        fix = f'Take method = "auto" and epsilon = "{enough}"; slips on paper still have two coins for each question.'
+        raise _wrong('method = "two coins" must be the only question.', why, fix)
     if "epsilon" in table and _parse_epsilon(table["epsilon"]) < own:
         raise _wrong(
             "epsilon is below ln 3.", "Two fair coins cost ln 3 = 1.0986.", 'Leave it out, or method = "binary".'
@@ -178,23 +198,45 @@ def _two_coins_epsilon(table: Mapping[str, Any], entries: Mapping[str, Any]) -> 
 
 def _parse_epsilon(value: Any) -> Fraction:
     try:
-        return amounts.epsilon(value)
+        epsilon = amounts.epsilon(value)
     except DiscreetError as error:
-        raise MetadataError(error.what, error.why, error.advice) from None
+        raise MetadataError(error.what, error.why, 'Write epsilon = "1".') from None
+    if epsilon > LARGEST_EPSILON:
+        why = f"The answers of a whole questionnaire that may cost more than ε = {LARGEST_EPSILON} are not protected."
+        raise _wrong("epsilon is too large.", why, 'Write epsilon = "1".')
+    return epsilon
 
 
 def _values(name: str, entry: Mapping[str, Any]) -> list[str]:
-    values, needed = entry.get("values"), 2 if _is_required(entry) else 1
-    is_list = isinstance(values, list) and all(isinstance(value, str) and 0 < len(value) <= 200 for value in values)
-    if not is_list or len(set(values)) != len(values) or not needed <= len(values) <= _MOST_VALUES:  # type: ignore[arg-type]
-        why = f"Values are {needed} to {_MOST_VALUES:,} different texts; numbers have low, high and step instead."
-        raise _wrong(f"{name}: values are not such a list.", why, 'Write values = ["no", "yes"].')
+    values, is_required = entry.get("values"), _is_required(entry, name)
+    fault = _fault_of(values, 2 if is_required else 1)
+    if fault is not None:
+        raise _wrong(f"{name}: {fault[0]}", fault[1], 'Write values = ["no", "yes"].')
     assert values is not None
-    if _is_required(entry):
+    if is_required:
         return list(values)
     if SILENCE in values:
         raise _wrong(f"{name}: {SILENCE!r} is among the values.", "It is added by itself.", "Leave it out.")
     return [*values, SILENCE]
+
+
+def _fault_of(values: Any, needed: int) -> tuple[str, str] | None:
+    """What is wrong with a list of values, and why; None if nothing is."""
+    if values is None:
+        return "values are missing.", "A question has values, or low, high and step for a number."
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        return (
+            "values are not a list of texts.",
+            "Values such as 1 need quotes; a number has low, high and step.",
+        )
+    if not all(0 < len(value) <= _LONGEST_VALUE for value in values):
+        return "a value is empty or too long.", f"A value has 1 to {_LONGEST_VALUE} characters."
+    if len(set(values)) != len(values):
+        return "a value stands there twice.", "Values must be different, or people could not tell them apart."
+    if not needed <= len(values) <= _MOST_VALUES:
+        why = f"There must be {needed} to {_MOST_VALUES:,} of them."
+        return f"there {'is 1 value' if len(values) == 1 else f'are {len(values):,} values'}.", why
+    return None
 
 
 def _groups(table: Mapping[str, Any]) -> tuple[str, tuple[str, ...]] | None:
@@ -216,11 +258,15 @@ def _require_keys(table: Mapping[str, Any], keys: Iterable[str], where: str) -> 
         if key not in keys:
             meant = suggestion(key, keys)
             fix = f"Keys are {', '.join(keys)}." if meant is None else f"Did you mean {meant!r}?"
+            if key in _KEYS:
+                fix = f"Write {key} above the first line in brackets: what follows [questions.…] belongs to it."
             raise _wrong(f"{where} has no key {key!r}.", "A key that is not known would be ignored in silence.", fix)
 
 
 def _text(table: Mapping[str, Any], key: str, where: str, default: str | None = None) -> str:
     text = table.get(key, default)
+    if text is None:
+        raise _wrong(f"{where}: {key} is missing.", "People read it on the page.", f'Write {key} = "…".')
     if not isinstance(text, str) or len(text) > _LONGEST_TEXT or (default is None and not text.strip()):
         raise _wrong(
             f"{where}: {key} is not a text.", f"It has 1 to {_LONGEST_TEXT:,} characters.", f'Write {key} = "…".'
@@ -228,17 +274,20 @@ def _text(table: Mapping[str, Any], key: str, where: str, default: str | None = 
     return text
 
 
-def _choice(table: Mapping[str, Any], key: str, choices: tuple[str, ...]) -> str:
+def _choice(table: Mapping[str, Any], key: str, choices: tuple[str, ...], where: str = "the survey") -> str:
     choice = table.get(key, choices[0])
     if choice not in choices:
-        raise _wrong(f"{key} is not known.", f"It is one of {', '.join(choices)}.", f'Write {key} = "{choices[0]}".')
+        meant = suggestion(choice, choices) if isinstance(choice, str) else None
+        fix = f'Write {key} = "{choices[0] if meant is None else meant}".'
+        named = repr(choice) if isinstance(choice, str) and len(choice) <= 40 else "that"
+        raise _wrong(f"{where}: {key} cannot be {visible(named)}.", f"It is one of {', '.join(choices)}.", fix)
     return str(choice)
 
 
-def _is_required(entry: Mapping[str, Any]) -> bool:
+def _is_required(entry: Mapping[str, Any], name: str) -> bool:
     required = entry.get("required", False)
     if not isinstance(required, bool):
-        raise _wrong("required is not true or false.", "It is a truth value.", "Write required = true.")
+        raise _wrong(f"{name}: required is neither true nor false.", "It has no quotes.", "Write required = true.")
     return required
 
 

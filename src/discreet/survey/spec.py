@@ -58,7 +58,7 @@ class Survey:
             "title": self.title,
             "consent": self.consent,
             "contact": self.contact,
-            "epsilon": str(amounts.rounded_up(self.epsilon, 6)),
+            "epsilon": amounts.text_of(amounts.rounded_up(self.epsilon, 6)),
             "mode": self.mode,
             "every": self.every,
             "opens": None if self.opens is None else self.opens.isoformat(),

@@ -1,6 +1,7 @@
 "use strict";
 (() => {
   const TWO32 = 4294967296;
+  const MILD = 5; // the largest ε for which a report leaves real doubt
   const MANY = 8; // from here on values are a list to choose from instead of radio buttons
 
   // --- the encoder: a pure function of the answers and of a stream of uniform 32-bit words --------------------------
@@ -263,14 +264,14 @@
     const { protocol, values } = question;
     if (protocol.kind === "unary" || protocol.kind === "subset") {
       const marks = values.filter((_, value) => bytes[value >> 3] & (1 << (value & 7)));
-      if (protocol.kind === "subset" && marks.length === 1) return marks[0];
+      if (protocol.kind === "subset" && marks.length === 1) return quoted(marks[0]);
       if (protocol.kind === "subset") return `a list of ${listed(marks)}`;
       return marks.length ? `a mark for ${listed(marks)}` : "no mark for any answer";
     }
     const report = bytes.reduceRight((sum, byte) => sum * 256 + byte, 0);
     switch (protocol.kind) {
       case "response":
-        return values[report];
+        return quoted(values[report]);
       case "hashed": {
         const seed = Math.floor(report / protocol.field), value = report % protocol.field;
         const fitting = values.filter((_, index) => inner(seed, index, protocol) === value);
@@ -303,15 +304,14 @@
   }
 
   function odds() {
-    const [above, below = "1"] = survey.epsilon.split("/");
-    const factor = Math.exp(Number(above) / Number(below));
+    const factor = Math.exp(Number(survey.epsilon));
     return factor < 1000 ? (Math.ceil(factor * 100) / 100).toString() : Math.ceil(factor).toLocaleString("en");
   }
 
   function guarantee() {
     const whole = survey.questions.length > 1 ? "The whole questionnaire together" : "This question";
     return `${whole} has ε = ${survey.epsilon}: whatever is sent would be at most ${odds()} times less likely if you `
-      + "had answered anything else.";
+      + `had answered anything else.${Number(survey.epsilon) > MILD ? " So large an ε protects little." : ""}`;
   }
 
   function daily() {
@@ -335,11 +335,16 @@
     texts.push(guarantee());
     texts.push("Every report has the same length, whatever you answer and whether you answer.");
     if (survey.every === "day") texts.push(daily());
-    if (survey.groups) {
+    if (survey.groups && location.hash) {
       const column = Object.keys(survey.groups).join(", ");
       texts.push(`Your invitation belongs to a group (${column}). That is known and not randomised.`);
     }
-    texts.push("The server also sees the code of your invitation, the time and your network address.");
+    if (!location.hash) {
+      texts.push("This page was opened without an invitation. If you were invited by a link, please open that link: "
+        + "the server may take no other report.");
+    }
+    texts.push(`The server also sees ${location.hash ? "the code of your invitation" : "a code drawn by this page"}, the `
+      + "time and your network address.");
     texts.push("This browser keeps the changed report, so a second attempt sends the same one and never a new draw. "
       + "Another device, another browser, a private window or cleared storage draws anew, and each draw costs ε again.");
     return texts;
