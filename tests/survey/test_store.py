@@ -4,6 +4,7 @@ import os
 import sqlite3
 import stat
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from discreet.survey.group_commit import GroupCommit
 from discreet.survey.invitations import draw_tokens, invite
 from discreet.survey.limits import Limits, Rate
 from discreet.survey.store import ACCEPTED, Entry, Store, read_rejected, read_reports
-from discreet.survey.submission import REASONS, UNKNOWN_TOKEN, USED, submission_of, token_hash
+from discreet.survey.submission import OTHER_DRAW, REASONS, UNKNOWN_TOKEN, USED, submission_of, token_hash
 from survey.serving import random_reports, some_body, survey_for
 
 SURVEY = survey_for()
@@ -42,10 +43,32 @@ def take(store, *entries, open_to_all=True):
 
 def test_a_token_is_taken_once_in_each_round(store):
     (token,) = draw_tokens(1)
-    assert take(store, entry_of(token), entry_of(token, seed=8), entry_of(token, day=1)) == [ACCEPTED, USED, ACCEPTED]
-    assert take(store, entry_of(token)) == [USED]
+    same = entry_of(token)
+    assert take(store, same, entry_of(token), replace(same, round=1)) == [ACCEPTED, USED, ACCEPTED]
+    assert take(store, same) == [USED]
     assert store.report_count() == 2
     assert store.rejections() == NONE | {"used": 2}
+
+
+def test_a_token_has_one_draw_for_all_rounds(store, path):
+    (token,) = draw_tokens(1)
+    same = Entry(token_hash(token), 20_001, b"\x00\x00\x00")
+    other = replace(same, submission=b"\x01\x00\x00")
+    assert take(store, same, other) == [ACCEPTED, USED]
+    assert take(store, replace(other, round=20_002), replace(other, round=20_000)) == [OTHER_DRAW, OTHER_DRAW]
+    assert take(store, replace(same, round=20_002), replace(other, round=20_002)) == [ACCEPTED, OTHER_DRAW]
+    assert store.rejections() == NONE | {"used": 1, "another draw": 3}
+    for day in (20_001, 20_002):
+        assert read_reports(path, SURVEY, day=day).questions["paid"].tolist() == [[0]]
+    assert len(read_reports(path, SURVEY, day=20_000).groups) == 0
+
+
+def test_a_store_that_is_older_than_a_reason_counts_it_too(store, path):
+    store._connection.execute("DELETE FROM counters WHERE reason = 'used'")
+    same = entry_of(draw_tokens(1)[0])
+    assert take(store, same, same, same) == [ACCEPTED, USED, USED]
+    assert take(store, same) == [USED]
+    assert read_rejected(path, SURVEY) == NONE | {"used": 3}
 
 
 def test_without_an_invitation_a_token_is_taken_only_if_all_may_answer(store):
@@ -99,7 +122,8 @@ def test_an_empty_store_gives_arrays_without_rows(store, path):
 
 def test_a_person_who_answers_every_day_counts_once_unless_a_day_is_named(store, path):
     first, second = draw_tokens(2)
-    take(store, entry_of(first, 20_000), entry_of(first, 20_001), entry_of(second, 20_001))
+    daily = entry_of(first, 20_000)
+    take(store, daily, replace(daily, round=20_001), entry_of(second, 20_001))
     assert len(read_reports(path, SURVEY).groups) == 2
     assert len(read_reports(path, SURVEY, day=20_000).groups) == 1
     assert len(read_reports(path, SURVEY, day=20_001).groups) == 2

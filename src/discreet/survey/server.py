@@ -27,7 +27,17 @@ from discreet.survey.group_commit import GroupCommit
 from discreet.survey.limits import Limits
 from discreet.survey.spec import Survey
 from discreet.survey.store import ACCEPTED, Entry, Store
-from discreet.survey.submission import CLOSED, MALFORMED, TOO_FAST, TOO_LARGE, Rejected, largest_body, submission_of
+from discreet.survey.submission import (
+    CLOSED,
+    MALFORMED,
+    OTHER_DRAW,
+    TOO_FAST,
+    TOO_LARGE,
+    USED,
+    Rejected,
+    largest_body,
+    submission_of,
+)
 
 _DAY = 86_400
 _LONGEST_HEAD = 16_384
@@ -261,7 +271,9 @@ class Server:
             outcome = await asyncio.wrap_future(self._writer.put(entry))
         except Exception:  # the store cannot be written now: a page sends the same bytes later
             return _refusal("try again later", 503)
-        return _Reply(200, b'{"ok":true}', headers=_FROM_ANYWHERE) if outcome == ACCEPTED else _refusal(outcome)
+        if outcome == ACCEPTED:
+            return _Reply(200, b'{"ok":true}', headers=_FROM_ANYWHERE)
+        return _refusal(USED if outcome == OTHER_DRAW else outcome)  # the token was used, and no more is told
 
     async def _send(
         self, writer: asyncio.StreamWriter, reply: _Reply, *, keep_alive: bool, has_body: bool = True

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from discreet import durable
 from discreet.errors import BadValue, CannotWrite, DiscreetError, IntegrityError, SourceUnavailable, bad
 from discreet.survey.spec import Survey
-from discreet.survey.submission import REASONS, UNKNOWN_TOKEN, USED
+from discreet.survey.submission import OTHER_DRAW, REASONS, UNKNOWN_TOKEN, USED
 
 ACCEPTED = "accepted"
 _APPLICATION = 0x44505356  # "DPSV" in the file's header
@@ -35,6 +35,9 @@ _TABLES = (
     "CREATE TABLE reports (token BLOB NOT NULL CHECK (length(token) = 32), round INTEGER NOT NULL, "
     '"group" TEXT, submission BLOB NOT NULL, PRIMARY KEY (token, round)) STRICT, WITHOUT ROWID',
     "CREATE TABLE counters (reason TEXT PRIMARY KEY, rejected INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+)
+_COUNT = (  # a store may be older than a reason
+    "INSERT INTO counters VALUES (?, ?) ON CONFLICT (reason) DO UPDATE SET rejected = rejected + excluded.rejected"
 )
 _FIRST_ROUND = "round = (SELECT min(round) FROM reports AS same WHERE same.token = reports.token)"
 
@@ -83,8 +86,9 @@ class Store:
         return cls(path, connection, sum(question.report_bytes for question in survey.questions))
 
     def take(self, entries: Sequence[Entry], *, open_to_all: bool, rejected: Mapping[str, int]) -> list[str]:
-        """Store a batch in one durable transaction; return for each entry ACCEPTED, USED or UNKNOWN_TOKEN.
+        """Store a batch in one durable transaction; return for each entry ACCEPTED or why it is rejected.
 
+        A token has one draw for all rounds: other bytes in a later round would be a second look at its person.
         Rejections of this batch and those in `rejected` are added to the counters in the same transaction.
         """
         with self._transaction() as connection:
@@ -92,8 +96,7 @@ class Store:
             for reason in REASONS:
                 number = rejected.get(reason, 0) + outcomes.count(reason)
                 if number:
-                    change = "UPDATE counters SET rejected = rejected + ? WHERE reason = ?"
-                    connection.execute(change, (number, reason))
+                    connection.execute(_COUNT, (reason, number))
         return outcomes
 
     def _take(self, connection: sqlite3.Connection, entry: Entry, open_to_all: bool) -> str:
@@ -103,6 +106,10 @@ class Store:
         invitation = connection.execute(query, (entry.token,)).fetchone()
         if invitation is None and not open_to_all:
             return UNKNOWN_TOKEN
+        query = "SELECT round, submission FROM reports WHERE token = ? ORDER BY round LIMIT 1"
+        first = connection.execute(query, (entry.token,)).fetchone()
+        if first is not None and first[1] != entry.submission:
+            return USED if first[0] == entry.round else OTHER_DRAW
         group = None if invitation is None else invitation[0]
         row = (entry.token, entry.round, group, entry.submission)
         insert = "INSERT INTO reports VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
