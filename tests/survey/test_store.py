@@ -178,6 +178,18 @@ def test_a_store_that_others_can_read_is_refused(store, path):
         read_reports(path, SURVEY)
 
 
+def test_a_store_with_a_second_name_is_refused_under_both(store, path):
+    store.close()
+    second = path.with_name("second.sqlite")
+    second.hardlink_to(path)
+    for name in (path, second):
+        for use in (Store.open_or_create, read_reports, read_rejected):
+            with pytest.raises(IntegrityError, match="has other names"):
+                use(name, SURVEY)
+    second.unlink()
+    assert read_rejected(path, SURVEY) == NONE
+
+
 def test_a_store_is_opened_once_more_with_all_that_it_holds(store, path):
     (token,) = draw_tokens(1)
     take(store, entry_of(token))

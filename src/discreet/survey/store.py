@@ -187,7 +187,10 @@ def read_rejected(path: str | Path, survey: Survey) -> dict[str, int]:
 
 
 def require_store_file(path: Path) -> None:
-    """Refuses whatever is no regular file of its owner's alone, and a file that something else wrote."""
+    """Refuses whatever is no regular file of its owner's alone under one name, and a file that something else wrote.
+
+    SQLite keeps a log for each name, so that a file with two names would take a token under each of them.
+    """
     status = path.lstat()
     fix = "Name a file that does not exist yet, or the store that an earlier run of this survey made."
     if not stat.S_ISREG(status.st_mode):
@@ -199,6 +202,9 @@ def require_store_file(path: Path) -> None:
         raise SourceUnavailable(f"{path} cannot be read.", f"The system says: {error.strerror}.", fix) from None
     if not is_store:
         raise bad("store", "must be a new file or the store of a survey", str(path), fix)
+    if status.st_nlink != 1:
+        why = "Each name would have a log of its own, and neither would see what the other holds."
+        raise IntegrityError(f"{path} has other names (hard links).", why, "Remove the other names, or use a copy.")
     if status.st_uid != os.geteuid() or status.st_mode & 0o077:
         why = "Others can read or change it, or it belongs to someone else."
         raise IntegrityError(f"{path} is not its owner's alone.", why, f"Run: chmod 600 {path}")
