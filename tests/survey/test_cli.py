@@ -191,6 +191,25 @@ def stop(process):
     return json.loads(printed)
 
 
+def test_a_server_whose_store_is_gone_says_so_and_makes_no_other(folder):
+    process = start(folder, "--tokens", "2")
+    (folder / "answers.sqlite").unlink()
+    process.send_signal(signal.SIGINT)
+    printed, _ = process.communicate(timeout=30)
+    reply = json.loads(printed)
+    assert (process.returncode, reply["code"]) == (7, "cannot-write")
+    assert "no longer the file that was opened" in reply["what"]
+    assert not (folder / "answers.sqlite").exists()
+
+
+def test_a_program_that_looks_into_the_store_of_a_server_takes_nothing_from_it(folder):
+    process = start(folder, "--tokens", "1")
+    look = "import sqlite3; c = sqlite3.connect('answers.sqlite'); c.execute('SELECT * FROM reports'); c.close()"
+    subprocess.run([sys.executable, "-c", look], cwd=folder, check=True)
+    assert (folder / "answers.sqlite-wal").exists()  # else what the server writes to its log would be lost
+    assert stop(process)["accepted"] == 0
+
+
 def test_a_server_takes_one_report_for_each_invitation_until_it_is_interrupted(told, folder):
     process = start(folder, "--tokens", "2")
     file = folder / "answers-invitations.csv"

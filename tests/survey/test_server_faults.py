@@ -128,6 +128,19 @@ def test_a_store_that_cannot_be_written_is_told_and_the_same_report_is_taken_lat
     assert read_rejected(path, SURVEY)["malformed"] == 1
 
 
+def test_a_store_that_is_moved_away_is_told_and_the_same_report_is_taken_when_it_is_back(path):
+    body, aside = some_body(SURVEY), path.with_name("aside")
+    with serve_in_thread(SURVEY, path) as server, Client(server.port) as client:
+        assert client.post(some_body(SURVEY))[0] == 200
+        path.rename(aside)
+        assert client.post(body) == (503, {"ok": False, "reason": "try again later"})
+        assert client.post(b"malformed")[0] == 400
+        aside.rename(path)
+        assert client.post(body)[0] == 200
+    assert len(read_reports(path, SURVEY).groups) == 2
+    assert read_rejected(path, SURVEY)["malformed"] == 1
+
+
 def test_a_store_that_another_process_locks_is_waited_for(path):
     with serve_in_thread(SURVEY, path) as server, Client(server.port) as client:
         other = sqlite3.connect(path, isolation_level=None)

@@ -1,15 +1,18 @@
 """The store of a survey: one file, one survey, hashes of tokens, no order of arrival."""
 
 import os
+import shutil
 import sqlite3
 import stat
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from discreet.errors import BadValue, CannotWrite, IntegrityError, SourceUnavailable
+from discreet.survey import store as stores
 from discreet.survey.group_commit import GroupCommit
 from discreet.survey.invitations import draw_tokens, invite
 from discreet.survey.limits import Limits, Rate
@@ -127,6 +130,54 @@ def test_a_person_who_answers_every_day_counts_once_unless_a_day_is_named(store,
     assert len(read_reports(path, SURVEY).groups) == 2
     assert len(read_reports(path, SURVEY, day=20_000).groups) == 1
     assert len(read_reports(path, SURVEY, day=20_001).groups) == 2
+
+
+@pytest.mark.parametrize("part", ["", "-wal", "-shm"])
+@pytest.mark.parametrize("way", ["removed", "replaced"])
+def test_a_store_that_is_no_longer_in_its_place_takes_nothing_until_it_is_back(store, path, part, way):
+    (token,) = draw_tokens(1)
+    file, aside = Path(f"{path}{part}"), path.with_name("aside")
+    file.rename(aside)
+    if way == "replaced":
+        shutil.copy(aside, file)
+    with pytest.raises(CannotWrite, match="no longer the file that was opened"):
+        take(store, entry_of(token))
+    with pytest.raises(CannotWrite, match="no longer the file that was opened"):
+        invite(store, 1)
+    aside.rename(file)
+    assert (store.report_count(), store.invitations()) == (0, 0)
+    assert take(store, entry_of(token)) == [ACCEPTED]
+
+
+def test_a_store_that_is_moved_during_a_transaction_does_not_acknowledge_it(store, path, monkeypatch):
+    take_entry, aside = Store._take, path.with_name("aside")
+
+    def move_and_take(*arguments):
+        path.rename(aside)
+        return take_entry(*arguments)
+
+    same = entry_of(draw_tokens(1)[0])
+    monkeypatch.setattr(Store, "_take", move_and_take)
+    with pytest.raises(CannotWrite, match="no longer the file that was opened"):
+        take(store, same)
+    monkeypatch.undo()
+    aside.rename(path)
+    assert take(store, same) == [USED]
+    assert store.report_count() == 1
+
+
+def test_a_store_that_is_replaced_while_it_is_opened_is_refused(store, path, monkeypatch):
+    store.close()
+    require_survey = stores._require_survey
+
+    def require_and_replace(*arguments):
+        require_survey(*arguments)
+        path.rename(path.with_name("aside"))
+        shutil.copy(path.with_name("aside"), path)
+
+    monkeypatch.setattr(stores, "_require_survey", require_and_replace)
+    with pytest.raises(CannotWrite, match="no longer the file that was opened"):
+        Store.open_or_create(path, SURVEY)
 
 
 def test_nothing_of_a_failed_batch_is_stored(store):

@@ -56,7 +56,7 @@ def serve(call: ServeCall, *, tell: Callable[[Serving], None] = lambda serving: 
     """Serve until interrupted; `tell` is called once the server listens.  The reply counts what came."""
     from discreet.survey import page as pages
     from discreet.survey.server import serve as serve_until_stopped
-    from discreet.survey.store import Store
+    from discreet.survey.store import read_rejected, read_totals
     from discreet.survey.vectors import vectors
 
     survey = read(call.survey_file)
@@ -66,11 +66,10 @@ def serve(call: ServeCall, *, tell: Callable[[Serving], None] = lambda serving: 
     digest = pages.page_digest(text)
 
     def ready(server: "Server") -> None:
-        with Store.open_or_create(call.store, survey) as store:
-            if new:
-                _invite(store, survey, new, file, call.address or server.url)
-            invited = store.invitations()
-        tell(Serving(server.url, digest, invited, file if new else None))
+        # the server's own store: whoever closes a file a second time in one process gives up SQLite's locks on it
+        if new:
+            _invite(server.store, survey, new, file, call.address or server.url)
+        tell(Serving(server.url, digest, server.store.invitations(), file if new else None))
 
     serve_until_stopped(
         survey,
@@ -82,9 +81,8 @@ def serve(call: ServeCall, *, tell: Callable[[Serving], None] = lambda serving: 
         open_to_all=call.is_open,
         ready=ready,
     )
-    with Store.open_or_create(call.store, survey) as store:
-        invited, accepted = store.invitations(), store.report_count()
-        counts = {"invited": invited, "accepted": accepted, "rejected": store.rejections()}
+    invited, accepted = read_totals(call.store, survey)
+    counts = {"invited": invited, "accepted": accepted, "rejected": read_rejected(call.store, survey)}
     facts = {"survey": survey.digest, "sha256": digest, "store": str(call.store)}
     listed = str(file) if new else None
     data = envelope(cost=cost_of(survey), **facts, invitations=listed, **counts, caveats=_caveats(call, survey))

@@ -104,7 +104,7 @@ class Server:
         patience: Patience | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._survey, self._store, self._open_to_all = survey, store, open_to_all
+        self._survey, self.store, self._open_to_all = survey, store, open_to_all
         self._documents = {
             "/": _Reply(200, page.encode(), "text/html; charset=utf-8"),
             "/vectors.json": _Reply(200, vectors.encode()),
@@ -131,7 +131,7 @@ class Server:
 
     def start(self) -> None:
         """Listen; CannotWrite where the address is taken or not this machine's."""
-        self._writer = GroupCommit(self._store, open_to_all=self._open_to_all)
+        self._writer = GroupCommit(self.store, open_to_all=self._open_to_all)
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(_tell_kind)
         self._stopping = asyncio.Event()
@@ -308,7 +308,10 @@ def serve(
     limits: Limits | None = None,
     ready: Callable[[Server], None] = lambda server: None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM; `ready` is called once the server listens.  Call it in the main thread."""
+    """Serve until SIGINT or SIGTERM; `ready` is called once the server listens.  Call it in the main thread.
+
+    CannotWrite in the end where the store is no longer at its place.
+    """
     stop = threading.Event()
     with Store.open_or_create(store_path, survey) as store:
         options: dict[str, Any] = {"page": page, "vectors": vectors, "open_to_all": open_to_all, "limits": limits}
@@ -321,6 +324,7 @@ def serve(
                 stop.wait()
             finally:
                 server.stop()
+            store.require_in_place()
         finally:
             for number, handler in handlers.items():
                 signal.signal(number, handler)

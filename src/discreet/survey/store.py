@@ -2,7 +2,8 @@
 
 A file belongs to the survey whose digest it was made with.  Of a token it holds the SHA-256, of the time a report came
 the round alone: the day of a daily survey, else 0.  Rows lie in the order of the hashes, which shows nothing of the
-order of arrival.  Every transaction is on the disk before it is acknowledged (WAL, synchronous=FULL).
+order of arrival.  Every transaction is on the disk before it is acknowledged (WAL, synchronous=FULL), in the files
+that bear the store's names: what a moved or removed file still takes is not acknowledged.
 """
 
 import contextlib
@@ -27,6 +28,7 @@ from discreet.survey.submission import OTHER_DRAW, REASONS, UNKNOWN_TOKEN, USED
 ACCEPTED = "accepted"
 _APPLICATION = 0x44505356  # "DPSV" in the file's header
 _MAGIC = b"SQLite format 3\x00"
+_PARTS = ("", "-wal", "-shm")  # the file, its log and the index of the log
 _WAIT = 10.0  # seconds for another process to end its transaction
 _TABLES = (
     "CREATE TABLE survey (id TEXT PRIMARY KEY CHECK (length(id) = 64), compiled TEXT NOT NULL, created TEXT NOT NULL) "
@@ -63,7 +65,8 @@ class Store:
     """The open file of one survey; its calls may come from any thread, one transaction after the other."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, report_bytes: int) -> None:
-        self.path, self._connection, self._report_bytes = path, connection, report_bytes
+        self.path, self._connection, self._report_bytes = path.absolute(), connection, report_bytes
+        self._marks = _marks(self.path)
         self._lock = threading.Lock()
 
     @classmethod
@@ -72,6 +75,7 @@ class Store:
         path = Path(path)
         _make_file(path)
         require_store_file(path)
+        mark = _marks(path)[0]
         with _refusing(path):
             connection = sqlite3.connect(path, timeout=_WAIT, isolation_level=None, check_same_thread=False)
             try:
@@ -80,10 +84,14 @@ class Store:
                 _require_survey(connection, survey, path)
                 for pragma in ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON"):
                     connection.execute(f"PRAGMA {pragma}").fetchall()
+                _is_blank(connection)  # SQLite makes the log when it is first read
+                store = cls(path, connection, sum(question.report_bytes for question in survey.questions))
+                if store._marks[0] != mark:
+                    raise _refusal(path)
             except BaseException:
                 connection.close()
                 raise
-        return cls(path, connection, sum(question.report_bytes for question in survey.questions))
+        return store
 
     def take(self, entries: Sequence[Entry], *, open_to_all: bool, rejected: Mapping[str, int]) -> list[str]:
         """Store a batch in one durable transaction; return for each entry ACCEPTED or why it is rejected.
@@ -135,6 +143,14 @@ class Store:
 
     accepted, rejected = report_count, rejections  # as callers know them
 
+    def require_in_place(self) -> None:
+        """Refuses a store whose file or log was removed, moved or replaced since it was opened.
+
+        SQLite goes on to write to a file without a name, which is lost when it is closed.
+        """
+        if _marks(self.path) != self._marks:
+            raise _refusal(self.path)
+
     def close(self) -> None:
         """Bring the log into the file and close it; a closed store stays closed."""
         with self._lock:
@@ -154,6 +170,7 @@ class Store:
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
+            self.require_in_place()
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -162,6 +179,7 @@ class Store:
                 with contextlib.suppress(sqlite3.Error):
                     self._connection.execute("ROLLBACK")
                 raise
+            self.require_in_place()
 
 
 def read_reports(path: str | Path, survey: Survey, *, day: int | None = None) -> StoredReports:
@@ -184,6 +202,13 @@ def read_reports(path: str | Path, survey: Survey, *, day: int | None = None) ->
 def read_rejected(path: str | Path, survey: Survey) -> dict[str, int]:
     """Read how many submissions were rejected, by reason."""
     return dict(_read(Path(path), survey, "SELECT reason, rejected FROM counters"))
+
+
+def read_totals(path: str | Path, survey: Survey) -> tuple[int, int]:
+    """Read how many tokens were ever invited, and how many reports are stored."""
+    query = "SELECT (SELECT count(*) FROM invitations), (SELECT count(*) FROM reports)"
+    ((invited, accepted),) = _read(Path(path), survey, query)
+    return int(invited), int(accepted)
 
 
 def require_store_file(path: Path) -> None:
@@ -219,6 +244,25 @@ def _make_file(path: Path) -> None:
     except OSError as error:
         why = f"The system says: {error.strerror}."
         raise CannotWrite(f"{path} cannot be made.", why, "Name a file in a folder that you can write to.") from None
+
+
+def _marks(path: Path) -> list[tuple[int, int] | None]:
+    """Device and number of each file of a store; None for one that is not there."""
+    marks: list[tuple[int, int] | None] = []
+    for part in _PARTS:
+        try:
+            status = os.lstat(f"{path}{part}")
+        except OSError:
+            marks.append(None)
+        else:
+            marks.append((status.st_dev, status.st_ino))
+    return marks
+
+
+def _refusal(path: Path) -> CannotWrite:
+    what = f"{path} is no longer the file that was opened."
+    why = "It or its log was removed, moved or replaced meanwhile, so that nothing more was taken."
+    return CannotWrite(what, why, "Put the files back under their names, or serve the store that is there now.")
 
 
 def _is_blank(connection: sqlite3.Connection) -> bool:
