@@ -15,6 +15,7 @@ import pytest
 
 from discreet.cli import main
 from discreet.survey.reading import read_survey
+from discreet.survey.store import Store
 from discreet.survey.submission import body_of
 from survey.surveys import TAX_TOML
 
@@ -25,6 +26,7 @@ values = ["no", "yes"]
 method = "two coins"
 required = true
 """
+UNSERVED = ["serve", "tax.toml", "--tokens", "1", "--address", "refused after all names of files"]
 
 
 @pytest.fixture
@@ -143,6 +145,27 @@ def test_no_output_replaces_an_input_or_a_store(told, folder):
     assert (folder / "coins.toml").read_text() == COINS
     (folder / "a.sqlite").write_bytes(b"SQLite format 3\0" + bytes(52) + b"DPSV")
     assert "store" in told("page", "tax.toml", "-o", "a.sqlite", "--yes", exit_code=2)["what"]
+
+
+@pytest.mark.parametrize("suffix", ["-wal", "-shm", "-journal"])
+def test_no_verb_writes_over_the_log_of_a_store_or_of_a_file_of_its_call(told, folder, suffix):
+    Store.open_or_create("a.sqlite", read_survey(Path("tax.toml"))).close()
+    out = f"a.sqlite{suffix}"
+    (folder / "link.html").symlink_to(out)
+    for name in (out, "link.html"):
+        told("report", "tax.toml", "a.sqlite", "-o", name, "--yes", exit_code=2)
+        told("estimate", "tax.toml", "a.sqlite", "-o", name, "--replace", exit_code=2)
+        for verb in ("page", "design", "simulate"):
+            told(verb, "tax.toml", "-o", name, "--yes", exit_code=2)
+        told("paper", "coins.toml", "-o", name, "--yes", exit_code=2)
+    (folder / "link.html").unlink()
+    (folder / "link.html").symlink_to(f"b.sqlite{suffix}")
+    for name in (f"b.sqlite{suffix}", "link.html"):
+        for flag in ("-o", "--invitations"):
+            assert "must not replace" in told(*UNSERVED, "--store", "b.sqlite", flag, name, exit_code=2)["what"]
+    assert "must not replace" in told(*UNSERVED, "--store", "b.sqlite", "-o", out, exit_code=2)["what"]
+    assert "must not replace" in told(*UNSERVED, "--store", out, exit_code=2)["what"]
+    assert sorted(file.name for file in folder.iterdir()) == ["a.sqlite", "coins.toml", "link.html", "tax.toml"]
 
 
 def test_a_file_that_is_there_is_kept_unless_it_may_be_replaced(told, folder):

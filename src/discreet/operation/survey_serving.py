@@ -15,7 +15,7 @@ from discreet.errors import CannotWrite, bad
 from discreet.fix import Fix
 from discreet.inert import cell
 from discreet.operation.reply import Reply, envelope
-from discreet.operation.survey import cost_of, read
+from discreet.operation.survey import cost_of, read, require_other
 
 if TYPE_CHECKING:
     from discreet.survey.server import Server
@@ -59,6 +59,7 @@ def serve(call: ServeCall, *, tell: Callable[[Serving], None] = lambda serving: 
     from discreet.survey.store import read_rejected, read_totals
     from discreet.survey.vectors import vectors
 
+    require_other(_invitations_file(call), call.store, flag="invitations")
     survey = read(call.survey_file)
     port = amounts.whole(call.port, "port", 0, 65535, such_as=8080)
     file, new = _invitations_file(call), _new_invitations(call, survey)
@@ -94,7 +95,8 @@ def _new_invitations(call: ServeCall, survey: "Survey") -> int:
     """How many to draw now; refused where nobody could answer, or anybody could beside those invited."""
     from discreet.survey.store import Store
 
-    outputs.require_harmless(call.store, flag="store")
+    if outputs.input_kind(call.store) != outputs.STORE:
+        outputs.require_harmless(call.store, flag="store")
     groups = 1 if survey.groups is None else len(survey.groups[1])
     largest = _MOST_TOKENS // groups
     each = 0 if call.tokens is None else amounts.whole(call.tokens, "tokens", 1, largest, such_as=min(500, largest))
