@@ -168,6 +168,17 @@ def test_no_verb_writes_over_the_log_of_a_store_or_of_a_file_of_its_call(told, f
     assert sorted(file.name for file in folder.iterdir()) == ["a.sqlite", "coins.toml", "link.html", "tax.toml"]
 
 
+def test_the_counts_of_a_server_replace_no_invitations(told, folder):
+    (folder / "link.json").symlink_to("a-invitations.csv")
+    for words in (
+        ["-o", "a-invitations.csv"],
+        ["-o", "link.json", "--yes"],
+        ["-o", "links.csv", "--invitations", "links.csv"],
+        ["--invitations", "a.sqlite"],
+    ):
+        assert "must not replace" in told(*UNSERVED, "--store", "a.sqlite", *words, exit_code=2)["what"]
+
+
 def test_a_file_that_is_there_is_kept_unless_it_may_be_replaced(told, folder):
     (folder / "notes.html").write_text("mine")
     told("simulate", "tax.toml", "--people", "500", "-o", "r.parquet")

@@ -51,11 +51,11 @@ def serve(
 
     Example: discreet survey serve tax.toml --store answers.sqlite --tokens 500
     """
+    call = ServeCall(survey, store, tokens, open_to_all, invitations, address, host, port)
     require_new(output, yes, survey)
     for written in (output, store, invitations):
         require_other_file(written, survey)
-    require_other(output, store, invitations)
-    call = ServeCall(survey, store, tokens, open_to_all, invitations, address, host, port)
+    require_other(output, store, operation.invitations_file(call))
     reply = operation.serve(call, tell=_tell)
     data = reply.to_json(command_line)
     return Reply(data, lambda: unwrapped_text("\n".join(_lines(data))), output, replace=yes, toml=survey)

@@ -59,10 +59,10 @@ def serve(call: ServeCall, *, tell: Callable[[Serving], None] = lambda serving: 
     from discreet.survey.store import read_rejected, read_totals
     from discreet.survey.vectors import vectors
 
-    require_other(_invitations_file(call), call.store, flag="invitations")
+    require_other(invitations_file(call), call.store, flag="invitations")
     survey = read(call.survey_file)
     port = amounts.whole(call.port, "port", 0, 65535, such_as=8080)
-    file, new = _invitations_file(call), _new_invitations(call, survey)
+    file, new = invitations_file(call), _new_invitations(call, survey)
     text = pages.page(survey)
     digest = pages.page_digest(text)
 
@@ -108,7 +108,7 @@ def _new_invitations(call: ServeCall, survey: "Survey") -> int:
     if not call.is_open and not each and not call.store.exists():
         raise _nobody(call)
     if each:
-        _require_new(_invitations_file(call))
+        _require_new(invitations_file(call))
     with Store.open_or_create(call.store, survey) as store:
         invited = store.invitations()
     if call.is_open and invited:
@@ -131,7 +131,7 @@ def _nobody(call: ServeCall) -> Exception:
     return bad("tokens", rule, call.tokens, "Write --tokens 500 for that many invitations, or --open.")
 
 
-def _invitations_file(call: ServeCall) -> Path:
+def invitations_file(call: ServeCall) -> Path:
     """Where invitations go: as typed, or beside the store."""
     return call.invitations or call.store.with_name(f"{call.store.stem}-invitations.csv")
 
