@@ -1,5 +1,6 @@
 """The server of a survey when it is killed, stopped, starved or short of a disk."""
 
+import asyncio
 import http.client
 import signal
 import socket
@@ -221,6 +222,17 @@ def test_a_client_that_never_reads_is_cut_off(path):
 
 
 def test_an_address_holds_a_bounded_number_of_connections(path):
+    with serve_in_thread(SURVEY, path, patience=Patience(per_address=3)) as server:
+        held = [socket.create_connection(("127.0.0.1", server.port), timeout=5) for _ in range(4)]
+        assert received(held[3]) == b""
+        assert server.connections == 3
+        for connection in held:
+            connection.close()
+
+
+def test_the_addresses_of_a_household_hold_connections_together(path, monkeypatch):
+    hosts = iter(range(1, 5))
+    monkeypatch.setattr(asyncio.StreamWriter, "get_extra_info", lambda *_: (f"2001:db8:1:2::{next(hosts)}", 50_000))
     with serve_in_thread(SURVEY, path, patience=Patience(per_address=3)) as server:
         held = [socket.create_connection(("127.0.0.1", server.port), timeout=5) for _ in range(4)]
         assert received(held[3]) == b""

@@ -24,7 +24,7 @@ from typing import Any
 
 from discreet.errors import CannotWrite
 from discreet.survey.group_commit import GroupCommit
-from discreet.survey.limits import Limits
+from discreet.survey.limits import Limits, network_of
 from discreet.survey.spec import Survey
 from discreet.survey.store import ACCEPTED, Entry, Store
 from discreet.survey.submission import (
@@ -195,7 +195,8 @@ class Server:
             self._transports.discard(writer.transport)
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task, address = asyncio.current_task(), str((writer.get_extra_info("peername") or ("",))[0])
+        task, peer = asyncio.current_task(), writer.get_extra_info("peername") or ("",)
+        address = network_of(str(peer[0]))  # as for the limits of requests
         is_full = len(self._connections) >= self._patience.connections
         if task is None or is_full or self._addresses[address] >= self._patience.per_address or self._stopping.is_set():
             writer.transport.abort()
