@@ -1,10 +1,13 @@
 """The verbs of surveys at the command line: the whole path, one object with --json, and no input written over."""
 
+import contextlib
 import csv
 import http.client
 import json
 import os
+import re
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -15,6 +18,7 @@ import pytest
 
 from discreet.cli import main
 from discreet.survey.reading import read_survey
+from discreet.survey.server import Patience
 from discreet.survey.store import Store
 from discreet.survey.submission import body_of
 from survey.surveys import TAX_TOML
@@ -242,6 +246,22 @@ def test_a_program_that_looks_into_the_store_of_a_server_takes_nothing_from_it(f
     subprocess.run([sys.executable, "-c", look], cwd=folder, check=True)
     assert (folder / "answers.sqlite-wal").exists()  # else what the server writes to its log would be lost
     assert stop(process)["accepted"] == 0
+
+
+@pytest.mark.parametrize(("words", "is_served"), [([], False), (["--behind-proxy"], True)])
+def test_only_a_server_behind_a_proxy_serves_many_clients_of_one_address(folder, words, is_served):
+    process = start(folder, "--tokens", "1", *words)
+    port = int(re.search(r"127\.0\.0\.1:(\d+)", (folder / "errors.txt").read_text())[1])
+    with contextlib.ExitStack() as held:
+        for _ in range(Patience().per_address):
+            held.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
+        last = held.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
+        received = b""
+        with contextlib.suppress(ConnectionError):
+            last.sendall(b"HEAD / HTTP/1.1\r\n\r\n")
+            received = last.recv(1000)
+    assert received.startswith(b"HTTP/1.1 200") == is_served
+    stop(process)
 
 
 def test_a_server_takes_one_report_for_each_invitation_until_it_is_interrupted(told, folder):

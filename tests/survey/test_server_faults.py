@@ -230,6 +230,15 @@ def test_an_address_holds_a_bounded_number_of_connections(path):
             connection.close()
 
 
+def test_an_address_may_hold_all_connections_where_it_is_that_of_a_proxy(path):
+    with serve_in_thread(SURVEY, path, patience=Patience(connections=3, per_address=None)) as server:
+        held = [socket.create_connection(("127.0.0.1", server.port), timeout=5) for _ in range(4)]
+        assert received(held[3]) == b""
+        assert server.connections == 3
+        for connection in held:
+            connection.close()
+
+
 def test_the_addresses_of_a_household_hold_connections_together(path, monkeypatch):
     hosts = iter(range(1, 5))
     monkeypatch.setattr(asyncio.StreamWriter, "get_extra_info", lambda *_: (f"2001:db8:1:2::{next(hosts)}", 50_000))

@@ -351,6 +351,12 @@ def test_limits_refill_steadily_and_hold_for_each_household_and_for_all():
     assert [limits.admit("192.0.2.1") for _ in range(2)] == [True, False]
 
 
+def test_limits_without_a_rate_for_each_address_hold_for_all_together():
+    limits = Limits(Rate(1, 3), None, clock=lambda: 0.0)
+    assert [limits.admit("127.0.0.1") for _ in range(4)] == [True, True, True, False]
+    assert not limits._buckets
+
+
 def test_limits_remember_a_bounded_number_of_addresses():
     limits = Limits(Rate(1e9, 10**9), Rate(1, 1))
     for number in range(12_000):

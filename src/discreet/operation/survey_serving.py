@@ -40,6 +40,7 @@ class ServeCall:
     address: str | None = None  # of the page, as people reach it
     host: str = "127.0.0.1"
     port: str = "8080"
+    is_behind_proxy: bool = False  # all clients have one address, so that limits of one would be those of all
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ class Serving:
 def serve(call: ServeCall, *, tell: Callable[[Serving], None] = lambda serving: None) -> Reply[dict[str, Any]]:
     """Serve until interrupted; `tell` is called once the server listens.  The reply counts what came."""
     from discreet.survey import page as pages
+    from discreet.survey.limits import Limits
+    from discreet.survey.server import Patience
     from discreet.survey.server import serve as serve_until_stopped
     from discreet.survey.store import read_rejected, read_totals
     from discreet.survey.vectors import vectors
@@ -80,6 +83,8 @@ def serve(call: ServeCall, *, tell: Callable[[Serving], None] = lambda serving: 
         page=text,
         vectors=json.dumps({"survey": survey.digest, "vectors": vectors(survey, _VECTORS)}),
         open_to_all=call.is_open,
+        limits=Limits(per_address=None) if call.is_behind_proxy else None,
+        patience=Patience(per_address=None) if call.is_behind_proxy else None,
         ready=ready,
     )
     invited, accepted = read_totals(call.store, survey)

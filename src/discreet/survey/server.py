@@ -60,14 +60,17 @@ _METHODS = {"/": "GET, HEAD", "/vectors.json": "GET, HEAD", "/report": "POST, OP
 
 @dataclass(frozen=True)
 class Patience:
-    """Seconds that a client has for one step, and how many connections are held, in all and from one address."""
+    """Seconds that a client has for one step, and how many connections are held, in all and from one address.
+
+    Without a number for one address, only that of all counts.
+    """
 
     head: float = 15.0
     body: float = 15.0
     reply: float = 30.0
     stop: float = 5.0
     connections: int = 1_000
-    per_address: int = 200
+    per_address: int | None = 200
 
 
 @dataclass(frozen=True)
@@ -197,8 +200,10 @@ class Server:
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task, peer = asyncio.current_task(), writer.get_extra_info("peername") or ("",)
         address = network_of(str(peer[0]))  # as for the limits of requests
-        is_full = len(self._connections) >= self._patience.connections
-        if task is None or is_full or self._addresses[address] >= self._patience.per_address or self._stopping.is_set():
+        largest, largest_each = self._patience.connections, self._patience.per_address
+        is_full = len(self._connections) >= largest
+        is_full |= largest_each is not None and self._addresses[address] >= largest_each
+        if task is None or is_full or self._stopping.is_set():
             writer.transport.abort()
             return
         self._connections[task] = False
@@ -307,6 +312,7 @@ def serve(
     vectors: str,
     open_to_all: bool = False,
     limits: Limits | None = None,
+    patience: Patience | None = None,
     ready: Callable[[Server], None] = lambda server: None,
 ) -> None:
     """Serve until SIGINT or SIGTERM; `ready` is called once the server listens.  Call it in the main thread.
@@ -315,8 +321,8 @@ def serve(
     """
     stop = threading.Event()
     with Store.open_or_create(store_path, survey) as store:
-        options: dict[str, Any] = {"page": page, "vectors": vectors, "open_to_all": open_to_all, "limits": limits}
-        server = Server(survey, store, host=host, port=port, **options)
+        options: dict[str, Any] = {"page": page, "vectors": vectors, "open_to_all": open_to_all}
+        server = Server(survey, store, host=host, port=port, limits=limits, patience=patience, **options)
         handlers = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             server.start()
