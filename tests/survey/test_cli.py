@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 from discreet.cli import main
-from discreet.survey.reading import read_survey
+from discreet.operation.survey_serving import vectors_text
+from discreet.survey.reading import read_survey, survey_of
 from discreet.survey.server import Patience
 from discreet.survey.store import Store
 from discreet.survey.submission import body_of
@@ -246,6 +247,18 @@ def test_a_program_that_looks_into_the_store_of_a_server_takes_nothing_from_it(f
     subprocess.run([sys.executable, "-c", look], cwd=folder, check=True)
     assert (folder / "answers.sqlite-wal").exists()  # else what the server writes to its log would be lost
     assert stop(process)["accepted"] == 0
+
+
+def test_long_surveys_have_fewer_vectors_and_at_least_one():
+    counts = []
+    for number, values in ((1, 4), (4, 1000), (4, 4096), (32, 4096)):
+        question = {"text": "Which?", "values": [f"v{value}" for value in range(values)], "method": "unary"}
+        questions = {f"q{index}": question for index in range(number)}
+        text = vectors_text(survey_of({"title": "T", "epsilon": "2", "questions": questions}))
+        counts.append(len(json.loads(text)["vectors"]))
+        assert counts[-1] == 1 or len(text) < 2**20
+    assert counts[0] == 100
+    assert counts[0] > counts[1] > counts[2] > counts[3] == 1
 
 
 @pytest.mark.parametrize(("words", "is_served"), [([], False), (["--behind-proxy"], True)])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from discreet.survey.spec import Survey
     from discreet.survey.store import Store
 
-_VECTORS = 100
+_MOST_VECTORS, _VECTOR_BYTES = 100, 1_000_000
 _MOST_TOKENS = 1_000_000
 _ADDRESS = re.compile(r"https?://[!-\"$-~]+")  # without a fragment, which is for the token
 Invitations = Sequence[tuple[str | None, str]]
@@ -60,7 +60,6 @@ def serve(call: ServeCall, *, tell: Callable[[Serving], None] = lambda serving: 
     from discreet.survey.server import Patience
     from discreet.survey.server import serve as serve_until_stopped
     from discreet.survey.store import read_rejected, read_totals
-    from discreet.survey.vectors import vectors
 
     require_other(invitations_file(call), call.store, flag="invitations")
     survey = read(call.survey_file)
@@ -81,7 +80,7 @@ def serve(call: ServeCall, *, tell: Callable[[Serving], None] = lambda serving: 
         call.host,
         port,
         page=text,
-        vectors=json.dumps({"survey": survey.digest, "vectors": vectors(survey, _VECTORS)}),
+        vectors=vectors_text(survey),
         open_to_all=call.is_open,
         limits=Limits(per_address=None) if call.is_behind_proxy else None,
         patience=Patience(per_address=None) if call.is_behind_proxy else None,
@@ -94,6 +93,18 @@ def serve(call: ServeCall, *, tell: Callable[[Serving], None] = lambda serving: 
     data = envelope(cost=cost_of(survey), **facts, invitations=listed, **counts, caveats=_caveats(call, survey))
     following = {"metadata": str(call.survey_file), "rows_file": str(call.store)}
     return Reply(data, counts, next=(Fix("Next:", "survey estimate", following),))
+
+
+def vectors_text(survey: "Survey") -> str:
+    """The vectors of a survey in JSON: at least one, and as many as fit into a document of about 1 MB.
+
+    Vectors of a survey have the same number of words, so that one tells how long the others are.
+    """
+    from discreet.survey.vectors import vectors
+
+    length = len(json.dumps(vectors(survey, 1)))
+    count = max(1, min(_MOST_VECTORS, _VECTOR_BYTES // length))
+    return json.dumps({"survey": survey.digest, "vectors": vectors(survey, count)})
 
 
 def _new_invitations(call: ServeCall, survey: "Survey") -> int:
