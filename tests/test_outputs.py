@@ -11,6 +11,8 @@ import pytest
 from discreet import outputs
 from discreet.cli import main
 from discreet.errors import BadValue
+from discreet.survey.store import Store
+from survey.serving import survey_for
 
 TOML = """\
 [dataset]
@@ -342,6 +344,31 @@ def test_sources_of_several_files_are_kept_each(tmp_path, source):
         with pytest.raises(BadValue, match="must not replace a private table"):
             outputs.require_harmless(tmp_path / name)
     assert outputs.input_kind(tmp_path / "c.csv") == (outputs.TABLE if source == '"."' else None)
+
+
+@pytest.fixture
+def survey_store(tmp_path):
+    store = tmp_path / "answers.sqlite"
+    Store.open_or_create(store, survey_for()).close()
+    return store
+
+
+def test_the_store_of_a_survey_and_its_logs_are_kept(survey_store, tmp_path, capfd):
+    before = survey_store.read_bytes()
+    for suffix in ("", "-wal", "-shm", "-journal", "-WAL"):
+        file, link = Path(f"{survey_store}{suffix}"), tmp_path / f"link{suffix}.csv"
+        link.symlink_to(file)
+        for out in (file, link):
+            assert outputs.input_kind(out) == (outputs.LOG if suffix else outputs.STORE)
+            assert refused(capfd, main.status(["odds", "--eps", "1", "-o", str(out), "--yes"]))
+    assert survey_store.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "name", ["answers-wal", "other.sqlite-wal", "answers.sqlite-wall", "answers.sqlite.wal", "-wal"]
+)
+def test_a_name_that_is_no_log_of_a_store_may_be_written(survey_store, tmp_path, name):
+    assert outputs.input_kind(tmp_path / name) is None
 
 
 def test_a_circle_of_links_is_no_input(tmp_path):

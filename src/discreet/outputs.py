@@ -23,11 +23,14 @@ from discreet.errors import LedgerUnavailable, MetadataError, bad
 from discreet.state import state_folder
 
 METADATA, TABLE = "the metadata of a dataset", "a private table"
+STORE, LOG = "the store of a survey", "the log of a survey's store"
 _NAMES = {
     "a ledger": re.compile(r".*\.ledger(-wal|-shm|-journal)?", re.IGNORECASE),
     "the key of a dataset": re.compile(r".*\.key", re.IGNORECASE),
     "a prepared table": re.compile(r".*\.prepared(\.wal)?|\..*\.preparing(\.wal)?", re.IGNORECASE),
 }
+_LOG_NAME = re.compile(r"(.+)-(wal|shm|journal)", re.IGNORECASE | re.DOTALL)  # what SQLite keeps beside a file
+_STORE_MARK = (68, b"DPSV")  # where SQLite keeps the application's id, and that of a store
 _TOML = ".toml"
 _STREAMS = ("/dev/", "/proc/")  # written themselves: there is nothing to put in their place
 
@@ -61,6 +64,11 @@ def is_same_file(path: Path, other: Path) -> bool:
     return _is_same(_resolved(path), _resolved(other))
 
 
+def is_log_of(path: Path, other: Path) -> bool:
+    """Whether SQLite would keep a log of the other file under this name, or under the one that it links to."""
+    return any(is_same_file(owner, other) for owner in _logged_files(path))
+
+
 def input_kind(path: Path, toml: Path | None = None) -> str | None:
     """What of a dataset lies there, or would; None where nothing of the kind does."""
     spelt, place = path.absolute(), _resolved(path)
@@ -79,6 +87,10 @@ def input_kind(path: Path, toml: Path | None = None) -> str | None:
             return kind
     if _is_registered(place):
         return TABLE
+    if _is_store(place):
+        return STORE
+    if any(map(_is_store, _logged_files(path))):
+        return LOG
     return METADATA if _is_toml(spelt) or _is_toml(place) else None
 
 
@@ -98,6 +110,22 @@ def _is_registered(place: Path) -> bool:
     except LedgerUnavailable:  # no home, so no registry
         return False
     return any(Registry(state).others({"file": mark}) for mark in marks)
+
+
+def _logged_files(path: Path) -> list[Path]:
+    """The files whose log a name would be, as it is spelt and where it leads."""
+    names = [(file, _LOG_NAME.fullmatch(file.name)) for file in (path.absolute(), _resolved(path))]
+    return [file.with_name(name[1]) for file, name in names if name is not None]
+
+
+def _is_store(path: Path) -> bool:
+    place, mark = _STORE_MARK
+    with contextlib.suppress(OSError, ValueError):
+        if path.is_file():
+            with path.open("rb") as file:
+                file.seek(place)
+                return file.read(len(mark)) == mark
+    return False
 
 
 def _is_toml(path: Path) -> bool:

@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -78,9 +79,13 @@ def serve_in_thread(survey, path: Path, *, overall=UNLIMITED, per_address=UNLIMI
 
 
 @contextlib.contextmanager
-def serving_process(path: Path):
-    """The server of `survey_for()` as a process of its own, killed when the block ends, and its port."""
-    process = subprocess.Popen([sys.executable, __file__, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def serving_process(path: Path, *, dies: str = "never"):
+    """The server of `survey_for()` as a process of its own, killed when the block ends, and its port.
+
+    It kills itself "before" or "after" the end of its first transaction, and acknowledges nothing then.
+    """
+    words = [sys.executable, __file__, str(path), dies]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         yield process, int(process.stdout.readline())
     finally:
@@ -88,7 +93,24 @@ def serving_process(path: Path):
         process.communicate()
 
 
-def main(path: str) -> None:
+def die_in_a_transaction(dies: str) -> None:
+    """Let this process kill itself before a transaction is committed, or between that and its acknowledgement."""
+    transaction = Store._transaction
+
+    @contextlib.contextmanager
+    def dying_transaction(store):
+        with transaction(store) as connection:
+            yield connection
+            if dies == "before":
+                os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    Store._transaction = dying_transaction
+
+
+def main(path: str, dies: str) -> None:
+    if dies != "never":
+        die_in_a_transaction(dies)
     limits = Limits(UNLIMITED, UNLIMITED)
     serve(
         survey_for(), path, port=0, page="<p>page", vectors="{}", open_to_all=True, limits=limits,
@@ -98,4 +120,4 @@ def main(path: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -1,10 +1,13 @@
 """The verbs of surveys at the command line: the whole path, one object with --json, and no input written over."""
 
+import contextlib
 import csv
 import http.client
 import json
 import os
+import re
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -14,7 +17,10 @@ from pathlib import Path
 import pytest
 
 from discreet.cli import main
-from discreet.survey.reading import read_survey
+from discreet.operation.survey_serving import vectors_text
+from discreet.survey.reading import read_survey, survey_of
+from discreet.survey.server import Patience
+from discreet.survey.store import Store
 from discreet.survey.submission import body_of
 from survey.surveys import TAX_TOML
 
@@ -25,6 +31,7 @@ values = ["no", "yes"]
 method = "two coins"
 required = true
 """
+UNSERVED = ["serve", "tax.toml", "--tokens", "1", "--address", "refused after all names of files"]
 
 
 @pytest.fixture
@@ -145,6 +152,38 @@ def test_no_output_replaces_an_input_or_a_store(told, folder):
     assert "store" in told("page", "tax.toml", "-o", "a.sqlite", "--yes", exit_code=2)["what"]
 
 
+@pytest.mark.parametrize("suffix", ["-wal", "-shm", "-journal"])
+def test_no_verb_writes_over_the_log_of_a_store_or_of_a_file_of_its_call(told, folder, suffix):
+    Store.open_or_create("a.sqlite", read_survey(Path("tax.toml"))).close()
+    out = f"a.sqlite{suffix}"
+    (folder / "link.html").symlink_to(out)
+    for name in (out, "link.html"):
+        told("report", "tax.toml", "a.sqlite", "-o", name, "--yes", exit_code=2)
+        told("estimate", "tax.toml", "a.sqlite", "-o", name, "--replace", exit_code=2)
+        for verb in ("page", "design", "simulate"):
+            told(verb, "tax.toml", "-o", name, "--yes", exit_code=2)
+        told("paper", "coins.toml", "-o", name, "--yes", exit_code=2)
+    (folder / "link.html").unlink()
+    (folder / "link.html").symlink_to(f"b.sqlite{suffix}")
+    for name in (f"b.sqlite{suffix}", "link.html"):
+        for flag in ("-o", "--invitations"):
+            assert "must not replace" in told(*UNSERVED, "--store", "b.sqlite", flag, name, exit_code=2)["what"]
+    assert "must not replace" in told(*UNSERVED, "--store", "b.sqlite", "-o", out, exit_code=2)["what"]
+    assert "must not replace" in told(*UNSERVED, "--store", out, exit_code=2)["what"]
+    assert sorted(file.name for file in folder.iterdir()) == ["a.sqlite", "coins.toml", "link.html", "tax.toml"]
+
+
+def test_the_counts_of_a_server_replace_no_invitations(told, folder):
+    (folder / "link.json").symlink_to("a-invitations.csv")
+    for words in (
+        ["-o", "a-invitations.csv"],
+        ["-o", "link.json", "--yes"],
+        ["-o", "links.csv", "--invitations", "links.csv"],
+        ["--invitations", "a.sqlite"],
+    ):
+        assert "must not replace" in told(*UNSERVED, "--store", "a.sqlite", *words, exit_code=2)["what"]
+
+
 def test_a_file_that_is_there_is_kept_unless_it_may_be_replaced(told, folder):
     (folder / "notes.html").write_text("mine")
     told("simulate", "tax.toml", "--people", "500", "-o", "r.parquet")
@@ -189,6 +228,53 @@ def stop(process):
     printed, _ = process.communicate(timeout=30)
     assert process.returncode == 0, printed
     return json.loads(printed)
+
+
+def test_a_server_whose_store_is_gone_says_so_and_makes_no_other(folder):
+    process = start(folder, "--tokens", "2")
+    (folder / "answers.sqlite").unlink()
+    process.send_signal(signal.SIGINT)
+    printed, _ = process.communicate(timeout=30)
+    reply = json.loads(printed)
+    assert (process.returncode, reply["code"]) == (7, "cannot-write")
+    assert "no longer the file that was opened" in reply["what"]
+    assert not (folder / "answers.sqlite").exists()
+
+
+def test_a_program_that_looks_into_the_store_of_a_server_takes_nothing_from_it(folder):
+    process = start(folder, "--tokens", "1")
+    look = "import sqlite3; c = sqlite3.connect('answers.sqlite'); c.execute('SELECT * FROM reports'); c.close()"
+    subprocess.run([sys.executable, "-c", look], cwd=folder, check=True)
+    assert (folder / "answers.sqlite-wal").exists()  # else what the server writes to its log would be lost
+    assert stop(process)["accepted"] == 0
+
+
+def test_long_surveys_have_fewer_vectors_and_at_least_one():
+    counts = []
+    for number, values in ((1, 4), (4, 1000), (4, 4096), (32, 4096)):
+        question = {"text": "Which?", "values": [f"v{value}" for value in range(values)], "method": "unary"}
+        questions = {f"q{index}": question for index in range(number)}
+        text = vectors_text(survey_of({"title": "T", "epsilon": "2", "questions": questions}))
+        counts.append(len(json.loads(text)["vectors"]))
+        assert counts[-1] == 1 or len(text) < 2**20
+    assert counts[0] == 100
+    assert counts[0] > counts[1] > counts[2] > counts[3] == 1
+
+
+@pytest.mark.parametrize(("words", "is_served"), [([], False), (["--behind-proxy"], True)])
+def test_only_a_server_behind_a_proxy_serves_many_clients_of_one_address(folder, words, is_served):
+    process = start(folder, "--tokens", "1", *words)
+    port = int(re.search(r"127\.0\.0\.1:(\d+)", (folder / "errors.txt").read_text())[1])
+    with contextlib.ExitStack() as held:
+        for _ in range(Patience().per_address):
+            held.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
+        last = held.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
+        received = b""
+        with contextlib.suppress(ConnectionError):
+            last.sendall(b"HEAD / HTTP/1.1\r\n\r\n")
+            received = last.recv(1000)
+    assert received.startswith(b"HTTP/1.1 200") == is_served
+    stop(process)
 
 
 def test_a_server_takes_one_report_for_each_invitation_until_it_is_interrupted(told, folder):

@@ -196,6 +196,18 @@ def test_a_daily_survey_takes_a_token_once_each_day(path):
     assert accepted(path, survey) == 1
 
 
+def test_a_daily_survey_takes_no_second_draw_of_a_token_on_a_later_day(path):
+    survey, now, (token,) = survey_for(every="day"), [20_000 * 86_400.0], draw_tokens(1)
+    first, second = ({"paid": bytes([paid]), "ways": b"\x00\x00"} for paid in (0, 1))
+    with serve_in_thread(survey, path, clock=lambda: now[0]) as server, Client(server.port) as client:
+        assert client.post(body_of(survey, token, first))[0] == 200
+        now[0] += 86_400
+        assert client.post(body_of(survey, token, second)) == (409, {"ok": False, "reason": "used"})
+        assert client.post(body_of(survey, token, first))[0] == 200
+    assert read_reports(path, survey, day=20_001).questions["paid"].tolist() == [[0]]
+    assert read_rejected(path, survey) == NONE | {"another draw": 1}
+
+
 def test_page_and_vectors_are_served_and_nothing_else_is_there(path):
     with serve_in_thread(SURVEY, path) as server, Client(server.port) as client:
         status, headers, page = client.send("GET", "/?from=mail")

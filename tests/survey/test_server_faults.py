@@ -1,18 +1,22 @@
 """The server of a survey when it is killed, stopped, starved or short of a disk."""
 
+import asyncio
 import http.client
+import resource
+import shutil
 import signal
 import socket
 import sqlite3
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from discreet.survey.invitations import draw_tokens
 from discreet.survey.server import Patience
 from discreet.survey.store import Store, read_rejected, read_reports
-from discreet.survey.submission import token_hash
+from discreet.survey.submission import REASONS, token_hash
 from survey.serving import Client, serve_in_thread, serving_process, some_body, survey_for
 
 SURVEY = survey_for()
@@ -87,6 +91,22 @@ def test_a_server_that_ends_while_receiving_loses_no_acknowledged_report_and_cou
         assert store._connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
+@pytest.mark.parametrize(("dies", "status"), [("before", 200), ("after", 409)])
+def test_a_report_that_a_server_was_killed_over_twice_is_stored_once_when_it_is_sent_again(path, dies, status):
+    (token,), (earlier,) = draw_tokens(1), draw_tokens(1)
+    body, first = some_body(SURVEY, token), some_body(SURVEY, earlier)
+    with serving_process(path) as (_, port), Client(port) as client:
+        assert client.post(first)[0] == 200
+    for _ in range(2):
+        with serving_process(path, dies=dies) as (process, port), Client(port) as client:
+            with pytest.raises((OSError, http.client.HTTPException)):
+                client.post(body)
+            assert process.wait(20) == -signal.SIGKILL
+    with serving_process(path) as (_, port), Client(port) as client:
+        assert [client.post(sent)[0] for sent in (body, first)] == [status, 409]
+    assert sorted(stored_hashes(path)) == sorted(map(token_hash, (token, earlier)))
+
+
 def test_a_server_that_is_told_to_stop_says_nothing_and_leaves_one_file(path):
     with serving_process(path) as (process, port), Client(port) as client:
         assert client.post(some_body(SURVEY))[0] == 200
@@ -125,6 +145,48 @@ def test_a_store_that_cannot_be_written_is_told_and_the_same_report_is_taken_lat
         assert client.post(body) == (503, {"ok": False, "reason": "try again later"})
         monkeypatch.setattr(Store, "take", take)
         assert client.post(body)[0] == 200
+    assert read_rejected(path, SURVEY)["malformed"] == 1
+
+
+def test_a_server_on_a_full_disk_acknowledges_nothing_that_it_does_not_hold(path):
+    acknowledged, refused = [], []
+    usual, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with serve_in_thread(SURVEY, path) as server, Client(server.port) as client:
+
+        def post(token):
+            status, _ = client.post(some_body(SURVEY, token))
+            assert status in (200, 503)
+            (acknowledged if status == 200 else refused).append(token)
+
+        post(*draw_tokens(1))
+        full = Path(f"{path}-wal").stat().st_size + 30_000
+        try:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (full, hard))
+            for token in draw_tokens(30):
+                post(token)
+            assert client.post(b"malformed")[0] == 400
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (usual, hard))
+        assert refused
+        assert len(acknowledged) > 1
+        copy = shutil.copytree(path.parent, path.parent.with_name("as a kill would leave it"))
+        assert {token_hash(token) for token in acknowledged} <= set(stored_hashes(copy / path.name))
+        body = some_body(SURVEY, refused[-1])
+        assert [client.post(body)[0], client.post(body)[0]] == [200, 409]
+    assert sorted(stored_hashes(path)) == sorted(map(token_hash, [*acknowledged, refused[-1]]))
+    assert read_rejected(path, SURVEY) == dict.fromkeys(REASONS, 0) | {"malformed": 1, "used": 1}
+
+
+def test_a_store_that_is_moved_away_is_told_and_the_same_report_is_taken_when_it_is_back(path):
+    body, aside = some_body(SURVEY), path.with_name("aside")
+    with serve_in_thread(SURVEY, path) as server, Client(server.port) as client:
+        assert client.post(some_body(SURVEY))[0] == 200
+        path.rename(aside)
+        assert client.post(body) == (503, {"ok": False, "reason": "try again later"})
+        assert client.post(b"malformed")[0] == 400
+        aside.rename(path)
+        assert client.post(body)[0] == 200
+    assert len(read_reports(path, SURVEY).groups) == 2
     assert read_rejected(path, SURVEY)["malformed"] == 1
 
 
@@ -208,6 +270,26 @@ def test_a_client_that_never_reads_is_cut_off(path):
 
 
 def test_an_address_holds_a_bounded_number_of_connections(path):
+    with serve_in_thread(SURVEY, path, patience=Patience(per_address=3)) as server:
+        held = [socket.create_connection(("127.0.0.1", server.port), timeout=5) for _ in range(4)]
+        assert received(held[3]) == b""
+        assert server.connections == 3
+        for connection in held:
+            connection.close()
+
+
+def test_an_address_may_hold_all_connections_where_it_is_that_of_a_proxy(path):
+    with serve_in_thread(SURVEY, path, patience=Patience(connections=3, per_address=None)) as server:
+        held = [socket.create_connection(("127.0.0.1", server.port), timeout=5) for _ in range(4)]
+        assert received(held[3]) == b""
+        assert server.connections == 3
+        for connection in held:
+            connection.close()
+
+
+def test_the_addresses_of_a_household_hold_connections_together(path, monkeypatch):
+    hosts = iter(range(1, 5))
+    monkeypatch.setattr(asyncio.StreamWriter, "get_extra_info", lambda *_: (f"2001:db8:1:2::{next(hosts)}", 50_000))
     with serve_in_thread(SURVEY, path, patience=Patience(per_address=3)) as server:
         held = [socket.create_connection(("127.0.0.1", server.port), timeout=5) for _ in range(4)]
         assert received(held[3]) == b""

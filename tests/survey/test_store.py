@@ -1,19 +1,23 @@
 """The store of a survey: one file, one survey, hashes of tokens, no order of arrival."""
 
 import os
+import shutil
 import sqlite3
 import stat
 import threading
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from discreet.errors import BadValue, CannotWrite, IntegrityError, SourceUnavailable
+from discreet.survey import store as stores
 from discreet.survey.group_commit import GroupCommit
 from discreet.survey.invitations import draw_tokens, invite
 from discreet.survey.limits import Limits, Rate
 from discreet.survey.store import ACCEPTED, Entry, Store, read_rejected, read_reports
-from discreet.survey.submission import REASONS, UNKNOWN_TOKEN, USED, submission_of, token_hash
+from discreet.survey.submission import OTHER_DRAW, REASONS, UNKNOWN_TOKEN, USED, submission_of, token_hash
 from survey.serving import random_reports, some_body, survey_for
 
 SURVEY = survey_for()
@@ -42,10 +46,32 @@ def take(store, *entries, open_to_all=True):
 
 def test_a_token_is_taken_once_in_each_round(store):
     (token,) = draw_tokens(1)
-    assert take(store, entry_of(token), entry_of(token, seed=8), entry_of(token, day=1)) == [ACCEPTED, USED, ACCEPTED]
-    assert take(store, entry_of(token)) == [USED]
+    same = entry_of(token)
+    assert take(store, same, entry_of(token), replace(same, round=1)) == [ACCEPTED, USED, ACCEPTED]
+    assert take(store, same) == [USED]
     assert store.report_count() == 2
     assert store.rejections() == NONE | {"used": 2}
+
+
+def test_a_token_has_one_draw_for_all_rounds(store, path):
+    (token,) = draw_tokens(1)
+    same = Entry(token_hash(token), 20_001, b"\x00\x00\x00")
+    other = replace(same, submission=b"\x01\x00\x00")
+    assert take(store, same, other) == [ACCEPTED, USED]
+    assert take(store, replace(other, round=20_002), replace(other, round=20_000)) == [OTHER_DRAW, OTHER_DRAW]
+    assert take(store, replace(same, round=20_002), replace(other, round=20_002)) == [ACCEPTED, OTHER_DRAW]
+    assert store.rejections() == NONE | {"used": 1, "another draw": 3}
+    for day in (20_001, 20_002):
+        assert read_reports(path, SURVEY, day=day).questions["paid"].tolist() == [[0]]
+    assert len(read_reports(path, SURVEY, day=20_000).groups) == 0
+
+
+def test_a_store_that_is_older_than_a_reason_counts_it_too(store, path):
+    store._connection.execute("DELETE FROM counters WHERE reason = 'used'")
+    same = entry_of(draw_tokens(1)[0])
+    assert take(store, same, same, same) == [ACCEPTED, USED, USED]
+    assert take(store, same) == [USED]
+    assert read_rejected(path, SURVEY) == NONE | {"used": 3}
 
 
 def test_without_an_invitation_a_token_is_taken_only_if_all_may_answer(store):
@@ -99,10 +125,59 @@ def test_an_empty_store_gives_arrays_without_rows(store, path):
 
 def test_a_person_who_answers_every_day_counts_once_unless_a_day_is_named(store, path):
     first, second = draw_tokens(2)
-    take(store, entry_of(first, 20_000), entry_of(first, 20_001), entry_of(second, 20_001))
+    daily = entry_of(first, 20_000)
+    take(store, daily, replace(daily, round=20_001), entry_of(second, 20_001))
     assert len(read_reports(path, SURVEY).groups) == 2
     assert len(read_reports(path, SURVEY, day=20_000).groups) == 1
     assert len(read_reports(path, SURVEY, day=20_001).groups) == 2
+
+
+@pytest.mark.parametrize("part", ["", "-wal", "-shm"])
+@pytest.mark.parametrize("way", ["removed", "replaced"])
+def test_a_store_that_is_no_longer_in_its_place_takes_nothing_until_it_is_back(store, path, part, way):
+    (token,) = draw_tokens(1)
+    file, aside = Path(f"{path}{part}"), path.with_name("aside")
+    file.rename(aside)
+    if way == "replaced":
+        shutil.copy(aside, file)
+    with pytest.raises(CannotWrite, match="no longer the file that was opened"):
+        take(store, entry_of(token))
+    with pytest.raises(CannotWrite, match="no longer the file that was opened"):
+        invite(store, 1)
+    aside.rename(file)
+    assert (store.report_count(), store.invitations()) == (0, 0)
+    assert take(store, entry_of(token)) == [ACCEPTED]
+
+
+def test_a_store_that_is_moved_during_a_transaction_does_not_acknowledge_it(store, path, monkeypatch):
+    take_entry, aside = Store._take, path.with_name("aside")
+
+    def move_and_take(*arguments):
+        path.rename(aside)
+        return take_entry(*arguments)
+
+    same = entry_of(draw_tokens(1)[0])
+    monkeypatch.setattr(Store, "_take", move_and_take)
+    with pytest.raises(CannotWrite, match="no longer the file that was opened"):
+        take(store, same)
+    monkeypatch.undo()
+    aside.rename(path)
+    assert take(store, same) == [USED]
+    assert store.report_count() == 1
+
+
+def test_a_store_that_is_replaced_while_it_is_opened_is_refused(store, path, monkeypatch):
+    store.close()
+    require_survey = stores._require_survey
+
+    def require_and_replace(*arguments):
+        require_survey(*arguments)
+        path.rename(path.with_name("aside"))
+        shutil.copy(path.with_name("aside"), path)
+
+    monkeypatch.setattr(stores, "_require_survey", require_and_replace)
+    with pytest.raises(CannotWrite, match="no longer the file that was opened"):
+        Store.open_or_create(path, SURVEY)
 
 
 def test_nothing_of_a_failed_batch_is_stored(store):
@@ -152,6 +227,18 @@ def test_a_store_that_others_can_read_is_refused(store, path):
         Store.open_or_create(path, SURVEY)
     with pytest.raises(IntegrityError, match="chmod 600"):
         read_reports(path, SURVEY)
+
+
+def test_a_store_with_a_second_name_is_refused_under_both(store, path):
+    store.close()
+    second = path.with_name("second.sqlite")
+    second.hardlink_to(path)
+    for name in (path, second):
+        for use in (Store.open_or_create, read_reports, read_rejected):
+            with pytest.raises(IntegrityError, match="has other names"):
+                use(name, SURVEY)
+    second.unlink()
+    assert read_rejected(path, SURVEY) == NONE
 
 
 def test_a_store_is_opened_once_more_with_all_that_it_holds(store, path):
@@ -262,6 +349,12 @@ def test_limits_refill_steadily_and_hold_for_each_household_and_for_all():
     assert [limits.admit(f"192.0.2.{number}") for number in range(2, 5)] == [True, True, False]
     now = 1.0
     assert [limits.admit("192.0.2.1") for _ in range(2)] == [True, False]
+
+
+def test_limits_without_a_rate_for_each_address_hold_for_all_together():
+    limits = Limits(Rate(1, 3), None, clock=lambda: 0.0)
+    assert [limits.admit("127.0.0.1") for _ in range(4)] == [True, True, True, False]
+    assert not limits._buckets
 
 
 def test_limits_remember_a_bounded_number_of_addresses():

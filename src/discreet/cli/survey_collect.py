@@ -29,6 +29,9 @@ Address = Annotated[
 ]
 Host = Annotated[str, typer.Option(metavar="NAME", help="Address to listen on.")]
 Port = Annotated[str, typer.Option(metavar="N", help="Port to listen on.")]
+BehindProxy = Annotated[
+    bool, typer.Option("--behind-proxy", help="Limit all clients together only: a proxy gives them one address.")
+]
 
 
 def serve(
@@ -40,6 +43,7 @@ def serve(
     address: Address = None,
     host: Host = "127.0.0.1",
     port: Port = "8080",
+    behind_proxy: BehindProxy = False,
     json: AsJson = False,
     output: OutFile = None,
     yes: Yes = False,
@@ -47,15 +51,16 @@ def serve(
     """Serve a survey: hand out its page and collect randomised reports, one for each invitation.
 
     Runs until Ctrl-C and then counts what came. The server speaks plain HTTP: for others than this machine put a proxy
-    with TLS before it, and name its address with --address.
+    with TLS before it, name its address with --address, and add --behind-proxy. The proxy then limits each client: this
+    server reads no header about addresses.
 
     Example: discreet survey serve tax.toml --store answers.sqlite --tokens 500
     """
+    call = ServeCall(survey, store, tokens, open_to_all, invitations, address, host, port, behind_proxy)
     require_new(output, yes, survey)
     for written in (output, store, invitations):
         require_other_file(written, survey)
-    require_other(output, store, invitations)
-    call = ServeCall(survey, store, tokens, open_to_all, invitations, address, host, port)
+    require_other(output, store, operation.invitations_file(call))
     reply = operation.serve(call, tell=_tell)
     data = reply.to_json(command_line)
     return Reply(data, lambda: unwrapped_text("\n".join(_lines(data))), output, replace=yes, toml=survey)

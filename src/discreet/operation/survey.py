@@ -1,7 +1,6 @@
 """Plan a survey, write its page and its slip, and simulate people who answer it."""
 
 import contextlib
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from discreet.survey.results import Results
     from discreet.survey.simulation import Simulation
     from discreet.survey.spec import Survey
-
-_STORE_MARK = (68, b"DPSV")  # where SQLite keeps the application's id, and that of a store
 
 
 @dataclass(frozen=True)
@@ -134,15 +131,13 @@ def cost_of(source: "Survey | Results") -> dict[str, Any]:
     return {"epsilon": str(amounts.rounded_up(source.epsilon, 6)), "delta": "0", "neighbours": "replace-one"}
 
 
-def require_other(output: Path | None, *inputs: Path | None) -> None:
-    """Refuses an output that is one of the inputs, through links too, or the store of any survey."""
+def require_other(output: Path | None, *others: Path | None, flag: str = "output") -> None:
+    """Refuses an output that is one of the other files of a call, through links too, or would be the log of one."""
     if output is None:
         return
-    for given in inputs:
-        if given is not None and outputs.is_same_file(output, given):
-            raise bad("output", "must not replace an input", str(output), "Give another name after -o.")
-    if _is_store(output):
-        raise bad("output", "must not replace the store of a survey", str(output), "Give another name after -o.")
+    for other in filter(None, others):
+        if outputs.is_same_file(output, other) or outputs.is_log_of(output, other):
+            raise bad(flag, "must not replace another file of the call or its log", str(output), "Give another name.")
 
 
 @contextlib.contextmanager
@@ -172,15 +167,3 @@ def _document(call: PageCall, survey: "Survey", written: Written, caveats: list[
 
 def _about(call: DesignCall | PageCall | SimulateCall) -> dict[str, str]:
     return {"metadata": str(call.survey_file)}
-
-
-def _is_store(path: Path) -> bool:
-    place, mark = _STORE_MARK
-    with contextlib.suppress(OSError, ValueError):
-        if path.is_file():
-            handle = os.open(path, os.O_RDONLY)
-            try:
-                return os.pread(handle, len(mark), place) == mark
-            finally:
-                os.close(handle)
-    return False

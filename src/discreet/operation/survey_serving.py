@@ -15,14 +15,14 @@ from discreet.errors import CannotWrite, bad
 from discreet.fix import Fix
 from discreet.inert import cell
 from discreet.operation.reply import Reply, envelope
-from discreet.operation.survey import cost_of, read
+from discreet.operation.survey import cost_of, read, require_other
 
 if TYPE_CHECKING:
     from discreet.survey.server import Server
     from discreet.survey.spec import Survey
     from discreet.survey.store import Store
 
-_VECTORS = 100
+_MOST_VECTORS, _VECTOR_BYTES = 100, 1_000_000
 _MOST_TOKENS = 1_000_000
 _ADDRESS = re.compile(r"https?://[!-\"$-~]+")  # without a fragment, which is for the token
 Invitations = Sequence[tuple[str | None, str]]
@@ -40,6 +40,7 @@ class ServeCall:
     address: str | None = None  # of the page, as people reach it
     host: str = "127.0.0.1"
     port: str = "8080"
+    is_behind_proxy: bool = False  # all clients have one address, so that limits of one would be those of all
 
 
 @dataclass(frozen=True)
@@ -55,22 +56,23 @@ class Serving:
 def serve(call: ServeCall, *, tell: Callable[[Serving], None] = lambda serving: None) -> Reply[dict[str, Any]]:
     """Serve until interrupted; `tell` is called once the server listens.  The reply counts what came."""
     from discreet.survey import page as pages
+    from discreet.survey.limits import Limits
+    from discreet.survey.server import Patience
     from discreet.survey.server import serve as serve_until_stopped
-    from discreet.survey.store import Store
-    from discreet.survey.vectors import vectors
+    from discreet.survey.store import read_rejected, read_totals
 
+    require_other(invitations_file(call), call.store, flag="invitations")
     survey = read(call.survey_file)
     port = amounts.whole(call.port, "port", 0, 65535, such_as=8080)
-    file, new = _invitations_file(call), _new_invitations(call, survey)
+    file, new = invitations_file(call), _new_invitations(call, survey)
     text = pages.page(survey)
     digest = pages.page_digest(text)
 
     def ready(server: "Server") -> None:
-        with Store.open_or_create(call.store, survey) as store:
-            if new:
-                _invite(store, survey, new, file, call.address or server.url)
-            invited = store.invitations()
-        tell(Serving(server.url, digest, invited, file if new else None))
+        # the server's own store: whoever closes a file a second time in one process gives up SQLite's locks on it
+        if new:
+            _invite(server.store, survey, new, file, call.address or server.url)
+        tell(Serving(server.url, digest, server.store.invitations(), file if new else None))
 
     serve_until_stopped(
         survey,
@@ -78,13 +80,14 @@ def serve(call: ServeCall, *, tell: Callable[[Serving], None] = lambda serving: 
         call.host,
         port,
         page=text,
-        vectors=json.dumps({"survey": survey.digest, "vectors": vectors(survey, _VECTORS)}),
+        vectors=vectors_text(survey),
         open_to_all=call.is_open,
+        limits=Limits(per_address=None) if call.is_behind_proxy else None,
+        patience=Patience(per_address=None) if call.is_behind_proxy else None,
         ready=ready,
     )
-    with Store.open_or_create(call.store, survey) as store:
-        invited, accepted = store.invitations(), store.report_count()
-        counts = {"invited": invited, "accepted": accepted, "rejected": store.rejections()}
+    invited, accepted = read_totals(call.store, survey)
+    counts = {"invited": invited, "accepted": accepted, "rejected": read_rejected(call.store, survey)}
     facts = {"survey": survey.digest, "sha256": digest, "store": str(call.store)}
     listed = str(file) if new else None
     data = envelope(cost=cost_of(survey), **facts, invitations=listed, **counts, caveats=_caveats(call, survey))
@@ -92,11 +95,24 @@ def serve(call: ServeCall, *, tell: Callable[[Serving], None] = lambda serving: 
     return Reply(data, counts, next=(Fix("Next:", "survey estimate", following),))
 
 
+def vectors_text(survey: "Survey") -> str:
+    """The vectors of a survey in JSON: at least one, and as many as fit into a document of about 1 MB.
+
+    Vectors of a survey have the same number of words, so that one tells how long the others are.
+    """
+    from discreet.survey.vectors import vectors
+
+    length = len(json.dumps(vectors(survey, 1)))
+    count = max(1, min(_MOST_VECTORS, _VECTOR_BYTES // length))
+    return json.dumps({"survey": survey.digest, "vectors": vectors(survey, count)})
+
+
 def _new_invitations(call: ServeCall, survey: "Survey") -> int:
     """How many to draw now; refused where nobody could answer, or anybody could beside those invited."""
     from discreet.survey.store import Store
 
-    outputs.require_harmless(call.store, flag="store")
+    if outputs.input_kind(call.store) != outputs.STORE:
+        outputs.require_harmless(call.store, flag="store")
     groups = 1 if survey.groups is None else len(survey.groups[1])
     largest = _MOST_TOKENS // groups
     each = 0 if call.tokens is None else amounts.whole(call.tokens, "tokens", 1, largest, such_as=min(500, largest))
@@ -108,7 +124,7 @@ def _new_invitations(call: ServeCall, survey: "Survey") -> int:
     if not call.is_open and not each and not call.store.exists():
         raise _nobody(call)
     if each:
-        _require_new(_invitations_file(call))
+        _require_new(invitations_file(call))
     with Store.open_or_create(call.store, survey) as store:
         invited = store.invitations()
     if call.is_open and invited:
@@ -131,7 +147,7 @@ def _nobody(call: ServeCall) -> Exception:
     return bad("tokens", rule, call.tokens, "Write --tokens 500 for that many invitations, or --open.")
 
 
-def _invitations_file(call: ServeCall) -> Path:
+def invitations_file(call: ServeCall) -> Path:
     """Where invitations go: as typed, or beside the store."""
     return call.invitations or call.store.with_name(f"{call.store.stem}-invitations.csv")
 

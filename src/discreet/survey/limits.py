@@ -1,6 +1,7 @@
 """Limit how fast requests come: in all and from each address, by buckets that fill steadily.
 
-Addresses are held in memory only, no more of them than a fixed number, and never written anywhere.
+Addresses are held in memory only, no more of them than a fixed number, and never written anywhere.  They are those of
+the connections: a header that names another address is anybody's to write, and is not read.
 """
 
 import ipaddress
@@ -42,12 +43,12 @@ class Bucket:
 
 
 class Limits:
-    """The limits of one server."""
+    """The limits of one server; without a rate for each address, only the one of all counts."""
 
     def __init__(
         self,
         overall: Rate = OVERALL,
-        per_address: Rate = PER_ADDRESS,
+        per_address: Rate | None = PER_ADDRESS,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -58,6 +59,8 @@ class Limits:
     def admit(self, address: str) -> bool:
         """Whether one more request from this address is within the limits; it is counted if so."""
         now, network = self._clock(), network_of(address)
+        if self._per_address is None:
+            return self._overall.take(now)
         bucket = self._buckets.pop(network, None) or Bucket(self._per_address, now)
         self._buckets[network] = bucket  # the last used is the last to be forgotten
         if len(self._buckets) > _MOST_ADDRESSES:

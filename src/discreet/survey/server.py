@@ -24,10 +24,20 @@ from typing import Any
 
 from discreet.errors import CannotWrite
 from discreet.survey.group_commit import GroupCommit
-from discreet.survey.limits import Limits
+from discreet.survey.limits import Limits, network_of
 from discreet.survey.spec import Survey
 from discreet.survey.store import ACCEPTED, Entry, Store
-from discreet.survey.submission import CLOSED, MALFORMED, TOO_FAST, TOO_LARGE, Rejected, largest_body, submission_of
+from discreet.survey.submission import (
+    CLOSED,
+    MALFORMED,
+    OTHER_DRAW,
+    TOO_FAST,
+    TOO_LARGE,
+    USED,
+    Rejected,
+    largest_body,
+    submission_of,
+)
 
 _DAY = 86_400
 _LONGEST_HEAD = 16_384
@@ -50,14 +60,17 @@ _METHODS = {"/": "GET, HEAD", "/vectors.json": "GET, HEAD", "/report": "POST, OP
 
 @dataclass(frozen=True)
 class Patience:
-    """Seconds that a client has for one step, and how many connections are held, in all and from one address."""
+    """Seconds that a client has for one step, and how many connections are held, in all and from one address.
+
+    Without a number for one address, only that of all counts.
+    """
 
     head: float = 15.0
     body: float = 15.0
     reply: float = 30.0
     stop: float = 5.0
     connections: int = 1_000
-    per_address: int = 200
+    per_address: int | None = 200
 
 
 @dataclass(frozen=True)
@@ -94,7 +107,7 @@ class Server:
         patience: Patience | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._survey, self._store, self._open_to_all = survey, store, open_to_all
+        self._survey, self.store, self._open_to_all = survey, store, open_to_all
         self._documents = {
             "/": _Reply(200, page.encode(), "text/html; charset=utf-8"),
             "/vectors.json": _Reply(200, vectors.encode()),
@@ -121,7 +134,7 @@ class Server:
 
     def start(self) -> None:
         """Listen; CannotWrite where the address is taken or not this machine's."""
-        self._writer = GroupCommit(self._store, open_to_all=self._open_to_all)
+        self._writer = GroupCommit(self.store, open_to_all=self._open_to_all)
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(_tell_kind)
         self._stopping = asyncio.Event()
@@ -185,9 +198,12 @@ class Server:
             self._transports.discard(writer.transport)
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task, address = asyncio.current_task(), str((writer.get_extra_info("peername") or ("",))[0])
-        is_full = len(self._connections) >= self._patience.connections
-        if task is None or is_full or self._addresses[address] >= self._patience.per_address or self._stopping.is_set():
+        task, peer = asyncio.current_task(), writer.get_extra_info("peername") or ("",)
+        address = network_of(str(peer[0]))  # as for the limits of requests
+        largest, largest_each = self._patience.connections, self._patience.per_address
+        is_full = len(self._connections) >= largest
+        is_full |= largest_each is not None and self._addresses[address] >= largest_each
+        if task is None or is_full or self._stopping.is_set():
             writer.transport.abort()
             return
         self._connections[task] = False
@@ -261,7 +277,9 @@ class Server:
             outcome = await asyncio.wrap_future(self._writer.put(entry))
         except Exception:  # the store cannot be written now: a page sends the same bytes later
             return _refusal("try again later", 503)
-        return _Reply(200, b'{"ok":true}', headers=_FROM_ANYWHERE) if outcome == ACCEPTED else _refusal(outcome)
+        if outcome == ACCEPTED:
+            return _Reply(200, b'{"ok":true}', headers=_FROM_ANYWHERE)
+        return _refusal(USED if outcome == OTHER_DRAW else outcome)  # the token was used, and no more is told
 
     async def _send(
         self, writer: asyncio.StreamWriter, reply: _Reply, *, keep_alive: bool, has_body: bool = True
@@ -294,13 +312,17 @@ def serve(
     vectors: str,
     open_to_all: bool = False,
     limits: Limits | None = None,
+    patience: Patience | None = None,
     ready: Callable[[Server], None] = lambda server: None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM; `ready` is called once the server listens.  Call it in the main thread."""
+    """Serve until SIGINT or SIGTERM; `ready` is called once the server listens.  Call it in the main thread.
+
+    CannotWrite in the end where the store is no longer at its place.
+    """
     stop = threading.Event()
     with Store.open_or_create(store_path, survey) as store:
-        options: dict[str, Any] = {"page": page, "vectors": vectors, "open_to_all": open_to_all, "limits": limits}
-        server = Server(survey, store, host=host, port=port, **options)
+        options: dict[str, Any] = {"page": page, "vectors": vectors, "open_to_all": open_to_all}
+        server = Server(survey, store, host=host, port=port, limits=limits, patience=patience, **options)
         handlers = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             server.start()
@@ -309,6 +331,7 @@ def serve(
                 stop.wait()
             finally:
                 server.stop()
+            store.require_in_place()
         finally:
             for number, handler in handlers.items():
                 signal.signal(number, handler)

@@ -2,7 +2,8 @@
 
 A file belongs to the survey whose digest it was made with.  Of a token it holds the SHA-256, of the time a report came
 the round alone: the day of a daily survey, else 0.  Rows lie in the order of the hashes, which shows nothing of the
-order of arrival.  Every transaction is on the disk before it is acknowledged (WAL, synchronous=FULL).
+order of arrival.  Every transaction is on the disk before it is acknowledged (WAL, synchronous=FULL), in the files
+that bear the store's names: what a moved or removed file still takes is not acknowledged.
 """
 
 import contextlib
@@ -22,11 +23,12 @@ from numpy.typing import NDArray
 from discreet import durable
 from discreet.errors import BadValue, CannotWrite, DiscreetError, IntegrityError, SourceUnavailable, bad
 from discreet.survey.spec import Survey
-from discreet.survey.submission import REASONS, UNKNOWN_TOKEN, USED
+from discreet.survey.submission import OTHER_DRAW, REASONS, UNKNOWN_TOKEN, USED
 
 ACCEPTED = "accepted"
 _APPLICATION = 0x44505356  # "DPSV" in the file's header
 _MAGIC = b"SQLite format 3\x00"
+_PARTS = ("", "-wal", "-shm")  # the file, its log and the index of the log
 _WAIT = 10.0  # seconds for another process to end its transaction
 _TABLES = (
     "CREATE TABLE survey (id TEXT PRIMARY KEY CHECK (length(id) = 64), compiled TEXT NOT NULL, created TEXT NOT NULL) "
@@ -35,6 +37,9 @@ _TABLES = (
     "CREATE TABLE reports (token BLOB NOT NULL CHECK (length(token) = 32), round INTEGER NOT NULL, "
     '"group" TEXT, submission BLOB NOT NULL, PRIMARY KEY (token, round)) STRICT, WITHOUT ROWID',
     "CREATE TABLE counters (reason TEXT PRIMARY KEY, rejected INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+)
+_COUNT = (  # a store may be older than a reason
+    "INSERT INTO counters VALUES (?, ?) ON CONFLICT (reason) DO UPDATE SET rejected = rejected + excluded.rejected"
 )
 _FIRST_ROUND = "round = (SELECT min(round) FROM reports AS same WHERE same.token = reports.token)"
 
@@ -60,7 +65,8 @@ class Store:
     """The open file of one survey; its calls may come from any thread, one transaction after the other."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, report_bytes: int) -> None:
-        self.path, self._connection, self._report_bytes = path, connection, report_bytes
+        self.path, self._connection, self._report_bytes = path.absolute(), connection, report_bytes
+        self._marks = _marks(self.path)
         self._lock = threading.Lock()
 
     @classmethod
@@ -69,6 +75,7 @@ class Store:
         path = Path(path)
         _make_file(path)
         require_store_file(path)
+        mark = _marks(path)[0]
         with _refusing(path):
             connection = sqlite3.connect(path, timeout=_WAIT, isolation_level=None, check_same_thread=False)
             try:
@@ -77,14 +84,19 @@ class Store:
                 _require_survey(connection, survey, path)
                 for pragma in ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON"):
                     connection.execute(f"PRAGMA {pragma}").fetchall()
+                _is_blank(connection)  # SQLite makes the log when it is first read
+                store = cls(path, connection, sum(question.report_bytes for question in survey.questions))
+                if store._marks[0] != mark:
+                    raise _refusal(path)
             except BaseException:
                 connection.close()
                 raise
-        return cls(path, connection, sum(question.report_bytes for question in survey.questions))
+        return store
 
     def take(self, entries: Sequence[Entry], *, open_to_all: bool, rejected: Mapping[str, int]) -> list[str]:
-        """Store a batch in one durable transaction; return for each entry ACCEPTED, USED or UNKNOWN_TOKEN.
+        """Store a batch in one durable transaction; return for each entry ACCEPTED or why it is rejected.
 
+        A token has one draw for all rounds: other bytes in a later round would be a second look at its person.
         Rejections of this batch and those in `rejected` are added to the counters in the same transaction.
         """
         with self._transaction() as connection:
@@ -92,8 +104,7 @@ class Store:
             for reason in REASONS:
                 number = rejected.get(reason, 0) + outcomes.count(reason)
                 if number:
-                    change = "UPDATE counters SET rejected = rejected + ? WHERE reason = ?"
-                    connection.execute(change, (number, reason))
+                    connection.execute(_COUNT, (reason, number))
         return outcomes
 
     def _take(self, connection: sqlite3.Connection, entry: Entry, open_to_all: bool) -> str:
@@ -103,6 +114,10 @@ class Store:
         invitation = connection.execute(query, (entry.token,)).fetchone()
         if invitation is None and not open_to_all:
             return UNKNOWN_TOKEN
+        query = "SELECT round, submission FROM reports WHERE token = ? ORDER BY round LIMIT 1"
+        first = connection.execute(query, (entry.token,)).fetchone()
+        if first is not None and first[1] != entry.submission:
+            return USED if first[0] == entry.round else OTHER_DRAW
         group = None if invitation is None else invitation[0]
         row = (entry.token, entry.round, group, entry.submission)
         insert = "INSERT INTO reports VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
@@ -128,6 +143,14 @@ class Store:
 
     accepted, rejected = report_count, rejections  # as callers know them
 
+    def require_in_place(self) -> None:
+        """Refuses a store whose file or log was removed, moved or replaced since it was opened.
+
+        SQLite goes on to write to a file without a name, which is lost when it is closed.
+        """
+        if _marks(self.path) != self._marks:
+            raise _refusal(self.path)
+
     def close(self) -> None:
         """Bring the log into the file and close it; a closed store stays closed."""
         with self._lock:
@@ -147,6 +170,7 @@ class Store:
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
+            self.require_in_place()
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -155,6 +179,7 @@ class Store:
                 with contextlib.suppress(sqlite3.Error):
                     self._connection.execute("ROLLBACK")
                 raise
+            self.require_in_place()
 
 
 def read_reports(path: str | Path, survey: Survey, *, day: int | None = None) -> StoredReports:
@@ -179,8 +204,18 @@ def read_rejected(path: str | Path, survey: Survey) -> dict[str, int]:
     return dict(_read(Path(path), survey, "SELECT reason, rejected FROM counters"))
 
 
+def read_totals(path: str | Path, survey: Survey) -> tuple[int, int]:
+    """Read how many tokens were ever invited, and how many reports are stored."""
+    query = "SELECT (SELECT count(*) FROM invitations), (SELECT count(*) FROM reports)"
+    ((invited, accepted),) = _read(Path(path), survey, query)
+    return int(invited), int(accepted)
+
+
 def require_store_file(path: Path) -> None:
-    """Refuses whatever is no regular file of its owner's alone, and a file that something else wrote."""
+    """Refuses whatever is no regular file of its owner's alone under one name, and a file that something else wrote.
+
+    SQLite keeps a log for each name, so that a file with two names would take a token under each of them.
+    """
     status = path.lstat()
     fix = "Name a file that does not exist yet, or the store that an earlier run of this survey made."
     if not stat.S_ISREG(status.st_mode):
@@ -192,6 +227,9 @@ def require_store_file(path: Path) -> None:
         raise SourceUnavailable(f"{path} cannot be read.", f"The system says: {error.strerror}.", fix) from None
     if not is_store:
         raise bad("store", "must be a new file or the store of a survey", str(path), fix)
+    if status.st_nlink != 1:
+        why = "Each name would have a log of its own, and neither would see what the other holds."
+        raise IntegrityError(f"{path} has other names (hard links).", why, "Remove the other names, or use a copy.")
     if status.st_uid != os.geteuid() or status.st_mode & 0o077:
         why = "Others can read or change it, or it belongs to someone else."
         raise IntegrityError(f"{path} is not its owner's alone.", why, f"Run: chmod 600 {path}")
@@ -206,6 +244,25 @@ def _make_file(path: Path) -> None:
     except OSError as error:
         why = f"The system says: {error.strerror}."
         raise CannotWrite(f"{path} cannot be made.", why, "Name a file in a folder that you can write to.") from None
+
+
+def _marks(path: Path) -> list[tuple[int, int] | None]:
+    """Device and number of each file of a store; None for one that is not there."""
+    marks: list[tuple[int, int] | None] = []
+    for part in _PARTS:
+        try:
+            status = os.lstat(f"{path}{part}")
+        except OSError:
+            marks.append(None)
+        else:
+            marks.append((status.st_dev, status.st_ino))
+    return marks
+
+
+def _refusal(path: Path) -> CannotWrite:
+    what = f"{path} is no longer the file that was opened."
+    why = "It or its log was removed, moved or replaced meanwhile, so that nothing more was taken."
+    return CannotWrite(what, why, "Put the files back under their names, or serve the store that is there now.")
 
 
 def _is_blank(connection: sqlite3.Connection) -> bool:

@@ -16,8 +16,8 @@ from discreet.survey.question import ASKED
 from discreet.survey.spec import Survey
 
 MALFORMED, TOO_LARGE, TOO_FAST = "malformed", "too large", "too fast"
-USED, UNKNOWN_TOKEN, CLOSED = "used", "unknown token", "closed"
-STATUS = {MALFORMED: 400, TOO_LARGE: 413, TOO_FAST: 429, USED: 409, UNKNOWN_TOKEN: 403, CLOSED: 403}
+USED, OTHER_DRAW, UNKNOWN_TOKEN, CLOSED = "used", "another draw", "unknown token", "closed"
+STATUS = {MALFORMED: 400, TOO_LARGE: 413, TOO_FAST: 429, USED: 409, OTHER_DRAW: 409, UNKNOWN_TOKEN: 403, CLOSED: 403}
 REASONS = tuple(STATUS)  # what rejected submissions are counted by
 
 _KEYS = {"v", "survey", "token", "reports"}
