@@ -128,7 +128,11 @@ def read(path: Path) -> "Survey":
 
 def cost_of(source: "Survey | Results") -> dict[str, Any]:
     """What a whole submission costs its person."""
-    return {"epsilon": str(amounts.rounded_up(source.epsilon, 6)), "delta": "0", "neighbours": "replace-one"}
+    return {
+        "epsilon": amounts.text_of(amounts.rounded_up(source.epsilon, 6)),
+        "delta": "0",
+        "neighbours": "replace-one",
+    }
 
 
 def require_other(output: Path | None, *others: Path | None, flag: str = "output") -> None:
