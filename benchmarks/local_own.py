@@ -1,4 +1,4 @@
-"""The worker of this project's own local protocols: encode and aggregate, at ε = 1."""
+"""The worker of this project's own local protocols: encode, aggregate and estimate, at ε = 1."""
 
 from typing import Any
 

@@ -18,15 +18,14 @@ from typing import Any
 
 from benchmarks.environment import ROOT
 from discreet.survey.invitations import draw_tokens
-from discreet.survey.limits import Limits, Rate
+from discreet.survey.limits import Limits
 from discreet.survey.reading import read_survey
-from discreet.survey.server import serve
+from discreet.survey.server import Patience, serve
 from discreet.survey.spec import Survey
 from discreet.survey.store import read_reports
 from discreet.survey.submission import body_of
 
 CONNECTIONS = 16
-UNLIMITED = Rate(1e9, 10**9)
 SURVEY = """
 title = "A survey to time"
 epsilon = "1"
@@ -101,7 +100,8 @@ def _serve(survey_path: str, store_path: str) -> None:
         page="",
         vectors="{}",
         open_to_all=True,
-        limits=Limits(UNLIMITED, UNLIMITED),
+        limits=Limits(per_address=None),
+        patience=Patience(per_address=None),
         ready=lambda server: print(json.dumps({"port": server.port}), flush=True),
     )
     used = resource.getrusage(resource.RUSAGE_SELF)
@@ -137,6 +137,9 @@ def _send_on(port: int, survey: Survey, reports: Any, end: float, replies: list[
         connection.request("POST", "/report", body_of(survey, draw_tokens(1)[0], reports))
         response = connection.getresponse()
         response.read()
+        if response.status == 429:  # the server's own limit is reached
+            time.sleep(0.05)
+            continue
         if response.status != 200:
             raise RuntimeError(f"a report was answered with {response.status}")
         replies.append((time.perf_counter(), time.perf_counter() - start))

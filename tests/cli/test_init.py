@@ -427,3 +427,8 @@ def test_leaving_early_writes_nothing(table: Path, left: bytes) -> None:
     assert "No file was written." in shown
     assert "charged" not in shown
     assert not table.with_suffix(".toml").exists()
+
+
+def test_a_name_that_no_file_can_have_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    refused = made(capfd, str(tmp_path / ("x" * 500)), "--dry-run", exit_code=2)
+    assert "a name that a file can have" in refused["what"]

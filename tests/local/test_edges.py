@@ -1,12 +1,16 @@
 """Edges at which an answer, a report or a tally could be taken for another one."""
 
+from fractions import Fraction as F
+
 import numpy as np
 import pytest
 
 from discreet.errors import BadValue
-from discreet.local import binary, compare, cross, hashed, kary, number, two_coins
+from discreet.local import auto, binary, compare, cross, hashed, kary, number, subset, two_coins
 from discreet.local.field import field
 from discreet.local.hashing_code import HashedCode
+from discreet.local.hybrid import HybridCode, hybrid_code
+from discreet.local.keep import keep_threshold
 from local.cases import slow_inner
 
 
@@ -29,6 +33,52 @@ def test_no_and_yes_may_be_0_and_1_or_truth_values() -> None:
         assert counts_of(binary(20), answers)["yes"] == pytest.approx(0.75, abs=1e-6)
     with pytest.raises(BadValue, match="private"):
         two_coins().encode([2])
+
+
+def test_values_without_an_order_are_refused() -> None:
+    """A set has another order in each process: a phone and a server would read other answers."""
+    for values in ({"no", "yes"}, frozenset("ab"), b"ab"):
+        with pytest.raises(BadValue, match="values"):
+            kary(1, values)
+
+
+def test_answers_of_subclasses_and_arrays_within_lists_are_refused() -> None:
+    class Text(str):
+        __slots__ = ()
+
+        def __str__(self) -> str:
+            return "no"
+
+    class Whole(int):
+        def __index__(self) -> int:
+            return 0
+
+    for protocol, answer in (
+        (kary(20, ["no", "yes", "maybe"]), Text("yes")),
+        (kary(20, [0, 7]), Whole(7)),
+        (kary(20, ["no", "yes"]), np.ma.array("yes", mask=True)),
+        (number(1, 0, 5, 1), np.array(True)),
+        (number(1, 0, 5, 1), np.ma.array(3, mask=True)),
+    ):
+        for answers in ([answer] * 2, [answer]):
+            with pytest.raises(BadValue, match="private"):
+                protocol.encode(answers)
+    with pytest.raises(BadValue, match="private"):
+        kary(20, ["no", "yes", "maybe"]).encode(np.array([Text("yes")], dtype=object))
+
+
+def test_epsilons_and_steps_beyond_doubles_are_refused() -> None:
+    for build in (subset, auto):
+        with pytest.raises(BadValue, match="epsilon"):
+            build(1000, 5)
+    for high, step in (("5e390", "1e390"), ("5e-400", "1e-400")):
+        with pytest.raises(BadValue, match="step"):
+            number(1, 0, high, step)
+
+
+def test_numbers_of_a_protocol_have_a_law() -> None:
+    protocol = number(1, 0, "0.5", "0.1")
+    assert protocol.law(protocol.values[3]) == protocol.law(0.3)
 
 
 def test_what_a_mask_hides_is_no_answer() -> None:
@@ -176,6 +226,29 @@ def test_intervals_of_crossed_answers_cover(epsilon: int, people: int, share: fl
             row = cross(first, second, first.encode(left), second.encode(right))[(0, "yes")]
             covered += row.low <= share <= row.high
     assert covered >= 0.927 * 2000
+
+
+@pytest.mark.parametrize(("epsilon", "people"), [(4, 1), (4, 5), (4, 50), (20, 5), (20, 1000)])
+def test_intervals_of_crossed_answers_hold_a_share_of_none(epsilon: int, people: int) -> None:
+    """Everybody holds (no, no): 500 surveys, at least 90 of 100 intervals of (yes, yes) hold 0 (false alarm 2·10⁻⁶)."""
+    protocol, answers = binary(epsilon), np.zeros(people, dtype=np.int64)
+    rows = (cross(protocol, protocol, protocol.encode(answers), protocol.encode(answers)) for _ in range(500))
+    assert sum(row[("yes", "yes")].low <= 0 <= row[("yes", "yes")].high for row in rows) >= 450
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "0.61", "1", "2", "4", "8"])
+@pytest.mark.parametrize("steps", [1, 2, 5, 24])
+def test_mixture_of_a_number_has_the_least_worst_variance(epsilon: str, steps: int) -> None:
+    """Beside every window up to 4N and every share in hundredths; exact variances, within a thousandth."""
+    ours = hybrid_code(F(epsilon), steps)
+    worst = max(ours.variance(x) for x in range(steps + 1))
+    rivals = []
+    for window in range(1, 4 * steps + 2):
+        keep = keep_threshold(F(epsilon), F(steps + window, window))
+        for share in (0, 1, *(F(part, 100) for part in range(5, 100, 5))):
+            code = HybridCode(steps, window, int(share * 2**32), keep, ours.base, ours.slope)
+            rivals.append(max(code.variance(x) for x in (0, steps // 2, steps)))
+    assert float(worst) <= 1.001 * float(min(rivals))
 
 
 def test_variance_of_crossed_answers_is_that_of_the_exact_law() -> None:

@@ -399,8 +399,8 @@ def test_a_dropped_response_is_followed_by_the_same_bytes(browser, opened):
 
 
 def test_a_page_that_draws_anew_for_each_attempt_is_caught(browser, opened, monkeypatch):
-    memory = "post(readStored())"
-    forgetful = "post({ token: readStored().token, reports: encodeSubmission(survey, exact, systemWord) })"
+    memory = "await post(stored)"
+    forgetful = "await post({ token: stored.token, reports: encodeSubmission(survey, exact, systemWord) })"
     site = opened(None, text=mutant(survey(PLACE, PLACE, PLACE), memory, forgetful, monkeypatch), reply=drop_first)
     browser.click("#send")
     browser.wait_for_status("received")
@@ -435,7 +435,7 @@ def test_a_used_invitation_is_not_thanked_for_and_nothing_more_is_sent(browser, 
     for _ in range(2):
         said = browser.text("#status")
         assert said.startswith("A report under this invitation was received")
-        assert "unless it was sent from another browser" in said
+        assert "unless another was sent from another browser" in said
         assert said.endswith(nothing)
         browser.reload()
         browser.wait_for_status("received")
@@ -855,3 +855,40 @@ def test_a_page_is_one_file_with_the_same_digest_each_time():
     assert "https://" not in text
     assert "Math.random" not in text
     assert "crypto.subtle" not in text
+
+
+# --- left in the middle ----------------------------------------------------------------------------------------------
+
+
+def test_a_page_that_is_left_while_it_draws_does_not_tell_what_was_said(browser, opened):
+    """The draw waits for other tabs; the page is hidden meanwhile, and goes on when it comes back."""
+    opened(survey(YES_NO, epsilon="1"))
+    choose(browser, 0, 1)
+    browser.run("""document.getElementById('form').requestSubmit();
+        setTimeout(() => dispatchEvent(new PageTransitionEvent('pagehide', {persisted: true})), 50);""")
+    browser.wait_for_status("received")
+    assert "This leaves your device" in browser.text("#reports")
+    assert "You said" not in browser.text()
+
+
+def test_a_report_that_is_gone_from_storage_is_said_to_be_gone(browser, opened):
+    site = opened(survey(YES_NO, epsilon="1"), reply=lambda count, request: 503)
+    choose(browser, 0, 1)
+    browser.click("#send")
+    browser.wait_for_status("waiting")
+    browser.run("localStorage.clear()")
+    browser.wait_for_status("problem")
+    assert "gone from the storage" in browser.text("#status")
+    assert len(bodies(site)) == 1
+
+
+@pytest.mark.parametrize("fragment", ["#x", "#T=AAAAAAAAAAAAAAAAAAAAAA", "#t%3DAAAAAAAAAAAAAAAAAAAAAA"])
+def test_a_fragment_that_is_no_invitation_is_called_incomplete(browser, opened, fragment):
+    site = opened(survey(YES_NO, epsilon="1"))
+    browser.open(f"http://{site.host}/{fragment}")
+    browser.reload()
+    choose(browser, 0, 1)
+    browser.click("#send")
+    browser.wait_for_status("problem")
+    assert "incomplete" in browser.text("#status")
+    assert not bodies(site)

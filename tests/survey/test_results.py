@@ -184,6 +184,24 @@ def test_a_person_alone_in_a_group_has_no_crowd(tmp_path):
     assert plain == shuffled_response(tax().epsilon, 10_001, "1e-6").cost
 
 
+def test_groups_that_the_survey_does_not_name_are_crowds_of_their_own(tmp_path):
+    """A different text in each row is a token, whatever the column is called."""
+    reports = {"q1": tax().questions[0].draw(np.zeros(6_000, dtype=np.int64), np.ones(6_000, dtype=bool), SYSTEM)}
+    for crowd in (1, 2):
+        groups = {"region": [f"village {row // crowd}" for row in range(6_000)]}
+        write_reports(tmp_path / f"{crowd}.parquet", reports, groups, {SURVEY_FACT: tax().digest})
+        promise = shuffled_promise(tax(), tmp_path / f"{crowd}.parquet", "1e-6")
+        assert promise.epsilon > tax().epsilon * Fraction(99, 100)
+
+
+def test_impossible_reports_are_suspected_of_respondents_too(tmp_path):
+    for people in (5_000, 20_000):
+        write_reports(tmp_path / f"{people}.parquet", {"q1": np.ones((people, 1), dtype=np.uint8)}, {}, {})
+        results = estimate_file(tax(), tmp_path / f"{people}.parquet", Terms(of="respondents"))
+        assert any("wholly outside" in sentence for sentence in results.caveats)
+        assert all(0 <= row.low <= row.high <= 1 for row in results.results[0].estimate)
+
+
 def test_a_file_that_tells_people_apart_has_no_shuffled_promise(tmp_path):
     reports = {"q1": np.zeros((9, 1), dtype=np.uint8)}
     write_reports(tmp_path / "r.parquet", reports, {"email": [f"{i}@b.test" for i in range(9)]}, {})
@@ -237,12 +255,13 @@ def test_slips_that_cost_more_than_the_survey_say_so():
 
 
 def test_a_report_rounds_odds_up_and_does_not_praise_a_large_epsilon(tmp_path):
-    for epsilon, odds, praised in (("1.1", "3.01", True), ("20", "478,000,000", False)):
+    for epsilon, odds, sure, praised in (("1.1", "3.01", "75.1", True), ("20", "478,000,000", "100", False)):
         survey = survey_of({"title": "x", "epsilon": epsilon, "questions": {"q1": YES_NO}})
         write(tmp_path / "r.parquet", survey, 1000)
         page = report_page(survey, estimate_file(survey, tmp_path / "r.parquet", Terms()))
         assert f"at most {odds} times" in page
-        assert ("never proves an answer" in page) is praised
+        assert ("protects little" not in page) is praised
+        assert f"at most {sure} % sure" in page
         assert "E+" not in page
         (tmp_path / "r.parquet").unlink()
 

@@ -32,7 +32,7 @@ def test_the_id_is_the_hash_of_what_is_asked_and_agreed_to():
     survey = mixed()
     assert json.loads(survey.canonical) == survey.compiled
     hashed = json.loads(survey.identity)
-    assert set(hashed) == {"v", "consent", "epsilon", "mode", "every", "questions"}
+    assert set(hashed) == {"v", "consent", "epsilon", "mode", "every", "wave", "questions"}
     assert hashed == {key: survey.compiled[key] for key in hashed}
     assert survey.digest == hashlib.sha256(survey.identity).hexdigest()
 

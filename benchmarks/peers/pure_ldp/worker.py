@@ -1,16 +1,19 @@
 """pure-ldp's clients and servers: one Python call per report on either side, since there is no vector call."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 from pure_ldp.frequency_oracles.direct_encoding import DEClient, DEServer
-from pure_ldp.frequency_oracles.local_hashing import LHClient, LHServer
+from pure_ldp.frequency_oracles.hadamard_response import HadamardResponseClient, HadamardResponseServer
+from pure_ldp.frequency_oracles.local_hashing import FastLHClient, FastLHServer, LHClient, LHServer
 from pure_ldp.frequency_oracles.unary_encoding import UEClient, UEServer
 
 from benchmarks.serve import Draw, Laws, serve
 
+warnings.filterwarnings("ignore", message=".*has only aggregated small amounts")
 _EPSILON = 1.0
-_MANY = 1024
+_MANY, _POOL = 1024, 1000
 
 
 def _round_trip(client: Any, server: Any, size: int) -> Draw:
@@ -31,10 +34,19 @@ def _ready(client: Callable[..., Any], server: Callable[..., Any], size: int, **
     return lambda scale: _round_trip(client(_EPSILON, **mapped), server(_EPSILON, **mapped), size)
 
 
+def _hadamard(scale: str) -> Draw:
+    """Hadamard response, whose client is given the server's hashes."""
+    server = HadamardResponseServer(_EPSILON, _MANY, index_mapper=lambda value: value)
+    client = HadamardResponseClient(_EPSILON, _MANY, server.get_hash_funcs(), index_mapper=lambda value: value)
+    return _round_trip(client, server, _MANY)
+
+
 LAWS: Laws = {
     "binary": _ready(DEClient, DEServer, 2),
     "k-ary": _ready(DEClient, DEServer, _MANY),
     "hashed": _ready(LHClient, LHServer, _MANY, use_olh=True),
+    "hashed by a pool": _ready(FastLHClient, FastLHServer, _MANY, k=_POOL, use_olh=True),
+    "hadamard": _hadamard,
     "unary": _ready(UEClient, UEServer, _MANY, use_oue=True),
 }
 

@@ -1,4 +1,4 @@
-"""Claims of local protocols: what a report costs its person, or one use of them, to whoever sees it."""
+"""Claims of local protocols: what a report costs its person, or, where single uses are protected, one use."""
 
 from collections.abc import Iterator
 from typing import Any

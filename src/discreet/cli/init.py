@@ -100,6 +100,11 @@ def _file(output: Path | None, data: Path) -> Path:
     if not file.parent.is_dir():
         make = f"Make it first: mkdir -p {shlex.quote(str(file.parent))}"
         raise bad("output", "must lie in a folder that exists", str(file), make)
+    try:
+        file.exists()
+    except OSError:  # too long, for example
+        rule = "must be a name that a file can have here"
+        raise bad("output", rule, str(file)[:80], "Give a shorter name: -o new.toml") from None
     return file
 
 

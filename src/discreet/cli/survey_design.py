@@ -155,7 +155,7 @@ def _picture(plan: "Design", caveats: list[str]) -> Any:
         *(Text(line) for need in plan.needs for line in _need_lines(need)),
         Text(f"\nOne yes or no with the whole ε, of {plan.trusts.people:,} people:"),
         text_table(("trust", "ε", "δ", "±", "trusted"), trusts, keys=1),
-        Text(f"The ± of phones is {plan.trusts.factor:.3g} times the curator's. {NOISE_ALONE}"),
+        Text(f"The ± of local reports is {plan.trusts.factor:.3g} times the curator's. {NOISE_ALONE}"),
         *map(Text, caveats),
     )
 

@@ -1,4 +1,4 @@
-"""The protocol that errs least for an ε, so many values and a length of reports, and why.
+"""The protocol with the shortest report that errs within 2 % of the least, for an ε and so many values, and why.
 
     n·(variance by noise), averaged over the k values  =  q(1 − q)/(p − q)² + (1 − p − q)/(k(p − q))
 
@@ -75,6 +75,6 @@ def _reason(name: str, code: ValueCode, fitting: list[tuple[str, ValueCode]], ma
     room = "" if max_bytes is None else f" with at most {max_bytes} bytes"
     plural = "byte" if code.report_bytes == 1 else "bytes"
     return (
-        f"{name} has the shortest report ({code.report_bytes} {plural}) among those{room} whose error is within 2 % of "
-        f"the least; standard error of a share times √n by noise: {listed}."
+        f"{name} has the shortest report ({code.report_bytes} {plural}) among those{room} whose variance is within 2 % "
+        f"of the least; standard error of a share times √n by noise: {listed}."
     )

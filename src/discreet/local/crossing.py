@@ -7,7 +7,7 @@ v = p(1 − p)/(p − q)², w = q(1 − q)/(p − q)² and u = 1 + v − w, and 
     n·variance = f·u·u′ + f₁·u·w′ + f₂·w·u′ + w·w′ − f²
 
 The interval holds every f that the estimate does not refute under its own variance (a score interval), with a
-correction for steps of 1/(n(p − q)(p′ − q′)): the spread that is seen would be 0 where nobody supports both.
+correction for steps of 1/(n(p − q)(p′ − q′)).  The sample variance is not used: it is 0 where nobody supports both.
 """
 
 from dataclasses import dataclass
@@ -104,5 +104,7 @@ def _score_ends(
     for sign in (-1, 1):
         centre = mean + sign * half_step
         a, b, c = 1 + weight, -2 * centre - weight * slope, centre**2 - weight * constant
-        ends.append((-b + sign * max(b * b - 4 * a * c, 0.0) ** 0.5) / (2 * a))
-    return min(ends[0], mean), max(ends[1], mean)
+        inside = b * b - 4 * a * c
+        root = centre if inside < 0 else (-b + sign * inside**0.5) / (2 * a)
+        ends.append(min(root, centre) if sign < 0 else max(root, centre))  # beyond it nothing is refuted on this side
+    return ends[0], ends[1]

@@ -34,7 +34,7 @@ def binary(epsilon: Any) -> ValueProtocol:
 
 
 def kary(epsilon: Any, values: Any) -> ValueProtocol:
-    """One of k values, or another: best where k is below about 3e^ε + 2.
+    """One of k values, or another: errs less than hashing where k is below about 3e^ε + 2; sets take over earlier.
 
     >>> kary(1, ["red", "green", "blue"]).report_bytes
     1
@@ -54,12 +54,12 @@ def hashed(epsilon: Any, values: Any, field: Any = None) -> ValueProtocol:
     listed, bound = values_of(values), amounts.epsilon(epsilon)
     order = best_order(bound, len(listed)) if field is None else amounts.count(field, "field", 2, 256)
     code = hashed_code(bound, len(listed), order)
-    why = f"A report is a seed and a symbol of GF({order}): its error does not grow with the number of values."
+    why = f"A report is a seed and a symbol of GF({order}): up to 10⁵ values its error hardly grows."
     return ValueProtocol("hashed", listed, code, why)
 
 
 def subset(epsilon: Any, values: Any) -> ValueProtocol:
-    """A set of values that holds the true one more often than not: errs least for up to 256 values.
+    """A set of values that holds the true one more often than any other: errs least here for up to 256 values.
 
     >>> p = subset(1, 12)
     >>> p.code.chosen, p.report_bytes
@@ -67,7 +67,7 @@ def subset(epsilon: Any, values: Any) -> ValueProtocol:
     """
     listed = values_of(values)
     code = subset_code(amounts.epsilon(epsilon), len(listed))
-    why = f"A report is a set of {code.chosen} of {len(listed)} values: no other way errs less where people are many."
+    why = f"A report is a set of {code.chosen} of {len(listed)} values: for many people none has a smaller worst error."
     return ValueProtocol("subset", listed, code, why)
 
 
@@ -89,7 +89,7 @@ def number(epsilon: Any, low: Any, high: Any, step: Any, protects: str = "person
 
 
 def auto(epsilon: Any, values: Any, max_bytes: Any = None) -> ValueProtocol:
-    """The protocol that errs least for so many values and that length of a report; `why` says how it was chosen.
+    """The shortest report that errs within 2 % of the least for so many values; `why` says how it was chosen.
 
     >>> auto(1, 3).name, auto(1, 12).name, auto(1, 1024).name
     ('k-ary', 'subset', 'hashed')

@@ -1,17 +1,22 @@
-"""The hybrid of Wang et al. (2019) on a lattice: a number of a person, 0 … N steps, protected whatever it is.
+"""A hybrid of a window and two points, on a lattice: a number of a person, 0 … N steps, protected whatever it is.
 
     with probability A/2³²   piecewise: a uniform draw from the window x … x+w−1 with probability t = T/2³², else from
                              all outputs 0 … M−1, M = N + w;   ratio 1 + t·M/((1 − t)·w)
     else                     two points: high with probability (B + D·x)/2³², else low        (Duchi et al. 2018)
 
 Both means are straight lines in x with rational coefficients, so each report has an exactly unbiased number of steps.
-w = N·e^(−ε/2) and A/2³² = 1 − e^(−ε/2) are those of the continuous hybrid, whose limit for fine steps this is.
+The form is that of Wang et al. (2019).  Their w and A follow from ε alone; here they are those whose largest variance
+over all answers is least.  With d = x − N/2, r = (1 − t)/t and δ = tanh(ε/2)/N the variances are
+
+    window   (w² − 1)/12t + (1 − t)(M² − 1)/12t² + r·d²          two points   1/4δ² − d²
+
+so a mixture is largest at the middle or at the ends, and for each w the best share is 0, 1, or t, where both are equal.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -23,7 +28,7 @@ from discreet.local.words import words as draw_words
 from discreet.ndarrays import Bools, Floats, Ints
 from discreet.noise.source import Source
 
-_PIECEWISE_FROM = Fraction(61, 100)  # below this ε two points alone err least
+_WINDOWS = 4000  # widths that are tried, all of them where steps are few
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,8 @@ class HybridCode:
     def ratio(self) -> Fraction:
         high = Fraction(self.base + self.slope * self.steps)
         points = max(high / self.base, (SIDES - self.base) / (SIDES - high))
-        return max(points, keep_ratio(self.keep, Fraction(self.spread, self.window))) if self.share else points
+        window = keep_ratio(self.keep, Fraction(self.spread, self.window))
+        return max(points if self.share < SIDES else window, window if self.share else points)
 
     def draw(self, answers: Ints, source: Source) -> Bytes:
         """One report a person."""
@@ -82,9 +88,10 @@ class HybridCode:
             yield output.to_bytes(self.report_bytes, "little"), chance
 
     def is_report(self, reports: Bytes) -> Bools:
-        """Which rows are an output; without a share of windows the two points alone are."""
+        """Which rows are an output that some answer can have: of windows, of two points, or of both."""
         numbers = numbers_of(reports)
-        valid: Bools = (numbers < self.outputs) & (numbers >= (0 if self.share else self.spread))
+        first, last = 0 if self.share else self.spread, self.outputs if self.share < SIDES else self.spread
+        valid: Bools = (numbers >= first) & (numbers < last)
         return valid
 
     def counts(self, reports: Bytes) -> Ints:
@@ -135,10 +142,27 @@ class HybridCode:
 
 
 def hybrid_code(epsilon: Fraction, steps: int) -> HybridCode:
-    """The hybrid for 0 … steps with the largest thresholds that ε allows."""
+    """The hybrid for 0 … steps whose largest variance is least, with the largest thresholds that ε allows."""
     require_fine(epsilon, Fraction(2 * steps))
-    window = max(1, real.floor(lambda: steps * real.ball(-epsilon / 2).exp() + real.ball(Fraction(1, 2))))
-    share = real.floor(lambda: -real.ball(-epsilon / 2).expm1(), 32) if epsilon > _PIECEWISE_FROM else 0
+    window, part = _best_mixture(float(epsilon), steps)
     half = real.floor(lambda: (real.ball(epsilon) / 2).tanh() / (2 * steps), 32)
     keep = keep_threshold(epsilon, Fraction(steps + window, window))
+    share = {"points": 0, "window": SIDES, "both": keep}[part]
     return HybridCode(steps, window, share, keep, SIDES // 2 - half * steps, 2 * half)
+
+
+@lru_cache(256)
+def _best_mixture(epsilon: float, steps: int) -> tuple[int, str]:
+    """The width w, and whether windows, points or both are sent, with the least of the largest variances."""
+    w = np.unique(np.geomspace(1, 4 * steps + 1, _WINDOWS).astype(np.int64)).astype(np.float64)
+    outputs, ends = steps + w, (steps / 2) ** 2
+    t = np.expm1(epsilon) / (np.expm1(epsilon) + outputs / w)
+    window = (w**2 - 1) / (12 * t) + (1 - t) * (outputs**2 - 1) / (12 * t**2)
+    points = (steps / np.tanh(epsilon / 2)) ** 2 / 4
+    largest = {
+        "points": np.full(w.size, points),
+        "both": t * window + (1 - t) * points,
+        "window": window + (1 - t) / t * ends,
+    }
+    part = min(largest, key=lambda name: float(largest[name].min()))
+    return int(w[np.argmin(largest[part])]), part

@@ -34,7 +34,7 @@ def respondent_bounds(counts: Ints, people: int, p: float, q: float, level: Frac
         return _score_bounds(counts, people, p, q, level)
     values, back = np.unique(counts, return_inverse=True)
     bounds = [_exact_bounds(int(count), people, p, q, float(1 - level) / 2) for count in values]
-    low, high = np.array(bounds).T / people
+    low, high = np.clip(np.array(bounds).T / people, 0, 1)
     return low[back], high[back]
 
 

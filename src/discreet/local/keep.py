@@ -1,7 +1,7 @@
 """Thresholds of "keep the truth, else draw from everything": the largest that an ε allows, and the ε that they have.
 
     report = truth (or the truth's window) with probability t, else uniform;   t = T/2³², T whole
-    ratio  = 1 + t·c/(1 − t),   c how often a uniform draw must be repeated to meet the truth's window once
+    ratio  = 1 + t·c/(1 − t),   c the outputs divided by those that fit the truth
              c = k for k-ary response, M/w for a window of w among M outputs
 
 T is rounded down and ε is computed from T, rounded up: what runs is the law of the integers, not of the reals.
@@ -33,9 +33,9 @@ def keep_threshold(epsilon: Fraction, spread: Fraction) -> int:
 
 
 def require_fine(epsilon: Fraction, spread: Fraction) -> None:
-    """Refuses an ε whose coin is so nearly fair that 32 bits cannot hold it, or so large that it protects nobody."""
+    """Refuses an ε whose coin keeps the truth too rarely for 32 bits, or one so large that it protects nobody."""
     if epsilon > 20 or epsilon * SIDES < _LEAST * (spread + epsilon):
-        fix = "Give an epsilon between 0.01 and 20, or fewer values."
+        fix = "Give a larger epsilon, at most 20, or fewer values or steps."
         raise bad("epsilon", "must be at most 20, and large enough for coins of 32 bits", amounts.text_of(epsilon), fix)
 
 

@@ -79,7 +79,7 @@ class NumberProtocol:
 
     def law(self, answer: Any) -> dict[bytes, Fraction]:
         """Every report with its exact probability."""
-        return law_of(self.code, int(self._indices([answer])[0]))
+        return law_of(self.code, int(self._indices([float(answer) if isinstance(answer, Fraction) else answer])[0]))
 
     def aggregate(self, reports: Any) -> Tally:
         """The tally of reports; tallies of parts add up."""
@@ -88,7 +88,7 @@ class NumberProtocol:
     def estimate(
         self, tally: Tally, level: Any = "0.95", of: str = "population", project: str | None = None
     ) -> Estimate:
-        """The mean, with a normal interval: from the spread of the reports, or from that of the noise alone."""
+        """The mean, with Student's interval: from the spread of the reports, or from that of the noise alone."""
         require_own(self.code, self._about, tally)
         sure, n, kind = require_level(level), require_reports(tally), require_of(of)
         if project not in (None, "clip"):
@@ -142,16 +142,20 @@ class NumberProtocol:
         refusal = bad_private("answers", "must be a flat list of finite numbers", fix)
         if isinstance(answers, np.ma.MaskedArray):
             raise refusal  # what a mask hides is no number of anyone
+        if isinstance(answers, list | tuple) and not all(_is_plain_number(answer) for answer in answers):
+            raise refusal
         try:
             numbers = np.asarray(answers)
-        except ValueError:
+        except (ValueError, OverflowError):
             raise refusal from None
         if numbers.ndim != 1 or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
             raise refusal
-        if isinstance(answers, list | tuple) and any(isinstance(answer, bool | np.bool_) for answer in answers):
-            raise refusal
         steps = np.rint((numbers.astype(np.float64) - float(self.low)) / float(self.step))
         return np.clip(steps, 0, self.code.steps).astype(np.int64)
+
+
+def _is_plain_number(answer: Any) -> bool:
+    return type(answer) in (int, float) or isinstance(answer, np.integer | np.floating)
 
 
 def _quantile(chance: float, n: int) -> float:
@@ -169,13 +173,15 @@ def number_protocol(epsilon: Any, low: Any, high: Any, step: Any, protects: Any)
     if steps.denominator != 1 or not 1 <= steps <= MOST_STEPS:
         rule = f"must lie above low by a whole number of steps, at most {MOST_STEPS:,} of them"
         raise bad("high", rule, high, "Give bounds such as low=0, high=24, step=1.")
+    if not Fraction(1, 10**300) < width < 10**300:
+        raise bad("step", "must be between 1e-300 and 1e300", step, "Count in another unit.")
     if max(abs(least), abs(highest)) > MOST_STEPS_FROM_ZERO * width:
         rule = "must be at most 2⁵⁰ steps from 0, where doubles still tell one step from the next"
         raise bad("low", rule, low, "Give a larger step, or take low off every number.")
     whole = int(steps)
     match protects:
         case "person":
-            why = "The whole number is protected: the hybrid of two points and a window errs least in the worst case."
+            why = "The whole number is protected: two points and a window are mixed for the least worst variance."
             return NumberProtocol("hybrid", least, width, hybrid_code(bound, whole), why)
         case "use":
             why = (

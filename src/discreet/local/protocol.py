@@ -2,11 +2,11 @@
 
     reports = p.encode(answers)  →  tally = p.aggregate(reports)  →  p.estimate(tally)
 
-ε is that of the integers that run, rounded up: never above what was asked for.  It protects which value is yours from
-everyone who sees the report, the server too.
+ε is that of the integers that run, rounded up in the 18th digit, and else never above what was asked for.  It protects
+which value is yours from everyone who sees the report, the server too.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -110,7 +110,7 @@ def values_of(values: Any) -> tuple[Any, ...]:
         return tuple(range(amounts.count(values, "values", 2, MOST_VALUES)))
     rule, fix = "must be two or more different texts or whole numbers", "Give a list such as ['no', 'yes']."
     try:
-        listed = tuple(values) if not isinstance(values, str) else ()
+        listed = tuple(values) if not isinstance(values, str | bytes | set | frozenset) else ()  # sets have no order
     except TypeError:
         raise bad("values", rule, values, fix) from None
     plain = [value.item() if isinstance(value, np.generic) else value for value in listed]
@@ -125,13 +125,13 @@ def values_of(values: Any) -> tuple[Any, ...]:
 
 
 def indices_of(answers: Any, values: tuple[Any, ...]) -> Ints:
-    """The index of each answer among the values; whether one is not there is a matter of its person alone."""
+    """The index of each answer among the values; a refusal does not say which answer is none of them."""
     fix = "Give one of the protocol's values for each person."
     refusal = bad_private("answers", "must be a flat list of values of the protocol, all of one type", fix)
     if isinstance(answers, np.ma.MaskedArray):
         raise refusal  # what a mask hides is no answer of anyone
-    if isinstance(answers, list | tuple) and len({type(answer) for answer in answers}) > 1:
-        raise refusal  # NumPy would make texts of numbers, or numbers of truth values, without a word
+    if isinstance(answers, list | tuple) and not has_one_plain_type(answers):
+        raise refusal  # NumPy would make texts of numbers, numbers of truth values, or other texts of a subclass
     try:
         array = np.asarray(answers)
     except ValueError:
@@ -146,11 +146,17 @@ def indices_of(answers: Any, values: tuple[Any, ...]) -> Ints:
     if kind in "iu" and not is_text:
         _within(array, 2**63, refusal, least=-(2**63))
         return _looked_up(array.astype(np.int64), np.array(values, dtype=np.int64), refusal)
-    if not is_text or not all(isinstance(answer, str) for answer in array.tolist()):
+    if not is_text or not all(type(answer) is str for answer in array.tolist()):
         raise refusal
     if any(str(answer).endswith("\0") for answer in answers):
         raise refusal  # NumPy drops it, and values end in none
     return _looked_up(array.astype(str), np.array(values), refusal)
+
+
+def has_one_plain_type(answers: Sequence[Any]) -> bool:
+    """Whether all answers are of one type, a plain one of Python or a scalar of NumPy."""
+    types = {type(answer) for answer in answers}
+    return len(types) <= 1 and all(kind in (str, int, float, bool) or issubclass(kind, np.generic) for kind in types)
 
 
 def exact_variance(code: ValueCode, share: Fraction, people: int, of: str) -> Fraction:

@@ -3,8 +3,8 @@
     with probability t = T/2³²   uniform among the sets of d values that hold the truth, else among all sets of d
     p = t + (1 − t)·d/k,   q = t·(d − 1)/(k − 1) + (1 − t)·d/k,   ratio 1 + t·(k/d)/(1 − t)
 
-d = 1 is k-ary response.  With d near k/(e^ε + 1) no other way errs less where people are many (Ye & Barg 2018).  A
-report has a bit for each value, d of them set, so ⌈k/8⌉ bytes.
+d = 1 is k-ary response.  With d near k/(e^ε + 1), as people grow many, no ε-private way has a smaller worst-case sum of
+squared errors (Ye & Barg 2019).  A report has a bit for each value, d of them set, so ⌈k/8⌉ bytes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ import numpy as np
 from discreet.errors import bad
 from discreet.local.bits import bit_of, bit_totals, bytes_of_words, has_spare_bits, words_of_bytes
 from discreet.local.code import mean_noise
-from discreet.local.keep import keep_ratio, keep_threshold
+from discreet.local.keep import keep_ratio, keep_threshold, require_fine
 from discreet.local.words import SIDES, Bytes, WordList, coins, uniforms
 from discreet.ndarrays import Bools, Ints, Words
 from discreet.noise.source import Source
@@ -138,6 +138,7 @@ def subset_code(epsilon: Fraction, size: int) -> SubsetCode:
     if size > MOST_VALUES:
         fix = "Take hashed, or auto."
         raise bad("values", f"must be at most {MOST_VALUES} for reports that are sets of them", size, fix)
+    require_fine(epsilon, Fraction(2))
     ideal = size / (exp(float(epsilon)) + 1)
     sizes = {min(max(1, int(ideal) + step), size - 1) for step in (0, 1)}
     codes = (SubsetCode(size, d, keep_threshold(epsilon, Fraction(size, d))) for d in sorted(sizes))

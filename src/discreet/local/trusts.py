@@ -4,8 +4,8 @@
     shuffled    the same reports and ±; a smaller ε for whoever sees only what an *independent* shuffler hands on
     central     a curator who holds the answers adds integer noise to the count;   ± of order 1/(εn)
 
-Radii are 1.96 standard deviations of a share of ½, of the respondents: by noise alone, so that the three are alike but
-for trust.
+Radii are 1.96 standard deviations of a share of ½, of the respondents: by noise alone, so that only
+trust differs.
 """
 
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ from discreet.local.response_code import response_code
 from discreet.privacy.amplify import shuffled_response
 
 _LEVEL = Fraction(95, 100)
+_SHUFFLER = "an independent shuffler, and that the others follow the protocol"
 NOISE_ALONE = "These ± are 1.96 standard deviations of noise alone; the draw of people comes on top in each row."
 
 
@@ -52,10 +53,8 @@ class Comparison:
         return self.rows[0].radius / self.rows[-1].radius
 
     def __str__(self) -> str:
-        lines = [
-            f"{row.name}: ε = {_text(row.epsilon)}, ± {row.radius:.3g}; trusted: {row.trusted}" for row in self.rows
-        ]
-        last = f"The ± of phones is {self.factor:.3g} times the curator's for {self.people:,} people."
+        lines = [f"{row.name}: {_promise(row)}, ± {row.radius:.3g}; trusted: {row.trusted}" for row in self.rows]
+        last = f"The ± of local reports is {self.factor:.3g} times the curator's for {self.people:,} people."
         return "\n".join([*lines, last, NOISE_ALONE])
 
     def to_json(self) -> dict[str, Any]:
@@ -72,8 +71,8 @@ def comparison(epsilon: Any, people: Any, delta: Any) -> Comparison:
     behind = shuffled_response(bound, n, allowed).cost
     central = z * _geometric_deviation(float(bound)) / n
     rows = (
-        Trust("local", "nobody", bound, Fraction(0), radius),
-        Trust("shuffled", "an independent shuffler", behind.epsilon, behind.delta, radius),
+        Trust("local", "the page on each device", bound, Fraction(0), radius),
+        Trust("shuffled", _SHUFFLER, behind.epsilon, behind.delta, radius),
         Trust("central", "a curator who holds every answer", bound, Fraction(0), central),
     )
     return Comparison(n, rows)
@@ -84,5 +83,6 @@ def _geometric_deviation(epsilon: float) -> float:
     return sqrt(2) * exp(-epsilon / 2) / -expm1(-epsilon)
 
 
-def _text(epsilon: Fraction) -> str:
-    return amounts.text_of(amounts.rounded_up(epsilon, 4))
+def _promise(row: Trust) -> str:
+    epsilon = f"ε = {amounts.text_of(amounts.rounded_up(row.epsilon, 4))}"
+    return f"{epsilon}, δ = {float(row.delta):.3g}" if row.delta else epsilon

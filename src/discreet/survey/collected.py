@@ -4,6 +4,7 @@ Both give the same thing: a tally for each question, of everyone and of each gro
 without one and bytes that the protocol cannot have drawn are rejected and counted.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -38,7 +39,7 @@ class Collected:
     by_group: Mapping[str, Mapping[str, Tally]] = field(default_factory=dict)
     ungrouped: int = 0  # rows whose group is none of the survey's
     misplaced: int = 0  # rows that answer none or several of the questions of which each person is asked one
-    crowds: tuple[int, ...] = ()  # rows of each group that occurs, those outside of all groups as one more
+    crowds: tuple[int, ...] = ()  # rows of each group in the file, whether the survey names it or not
     refused: Mapping[str, int] = field(default_factory=dict)  # submissions that the server did not take, by reason
     is_invented: bool = False
     is_stamped: bool = True  # the file says which survey it belongs to
@@ -139,17 +140,17 @@ def _read_parquet(survey: Survey, path: Path, by: str | None, groups: Sequence[s
 
     first = counts[survey.questions[0].name]
     rows = int(first.times.sum())
-    crowds = dict.fromkeys((*groups, None), 0)
+    crowds: Counter[str | None] = Counter()
     for group, times in zip(first.groups, first.times, strict=True):
-        crowds[group if group in crowds else None] += int(times)
+        crowds[group] += int(times)
     return Collected(
         PARQUET,
         rows,
         tallies(None),
         by_group={group: tallies(group) for group in groups},
-        ungrouped=crowds[None] if groups else 0,
+        ungrouped=rows - sum(crowds[group] for group in groups) if groups else 0,
         misplaced=count_rows(path) - rows if sampled else 0,
-        crowds=tuple(crowd for crowd in crowds.values() if crowd),
+        crowds=tuple(crowds.values()),
         is_invented=INVENTED_FACT in facts,
         is_stamped=SURVEY_FACT in facts,
     )

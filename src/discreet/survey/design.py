@@ -78,7 +78,7 @@ class Design:
 
     @property
     def people(self) -> int:
-        """How many must answer, so that every question has its ±."""
+        """How many must answer, so that every question has about its ±."""
         return max(need.people for need in self.needs)
 
     def to_json(self) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def report_words(protocol: Protocol) -> str:
     """What a single report says about its person."""
     if isinstance(protocol, NumberProtocol):
         low, high = amounts.text_of(protocol.low), amounts.text_of(protocol.high)
-        return f"A report is noise around the number: any report can come from {low} and from {high}."
+        return f"A report is a range, or the word high or low, drawn by chance: each can come from {low} and {high}."
     lie, truth = (_of_hundred(chance) for chance in (protocol.code.lie, protocol.code.truth))
     if isinstance(protocol.code, ResponseCode) and len(protocol.values) == 2:
         return f"Of 100 who truly say {protocol.values[0]}, {lie} send {protocol.values[1]}."

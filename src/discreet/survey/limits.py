@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 _MOST_ADDRESSES = 10_000
-_NETWORK_BITS = 64  # of IPv6: one household has that many addresses
+_NETWORK_BITS = 64  # of IPv6: one household has 2⁶⁴ addresses or more
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Rate:
 
 
 OVERALL = Rate(2_000, 4_000)
-PER_ADDRESS = Rate(100, 1_000)  # a whole school behind one address may answer within a lesson
+PER_ADDRESS = Rate(500, 2_000)  # a whole university behind one address may answer within an hour
 
 
 class Bucket:

@@ -1,7 +1,7 @@
 """Read `survey.toml`: title, ε, dates, consent, questions.  Unknown keys are errors with a suggestion.
 
 title = "Tax"           epsilon = "1"     consent = "…"      contact = "…"      opens, closes = 2026-11-01
-every = "once"          mode = "auto"     [groups]  region = ["North", "South"]
+every = "once"          mode = "auto"     wave = "…"         [groups]  region = ["North", "South"]
 [questions.q1]          text = "…"        values = ["no", "yes"]   or   low, high, step
                         method = "auto"   required = false
 """
@@ -26,7 +26,7 @@ from discreet.survey.spec import Survey
 MODES = ("auto", "split", "sampled")
 METHODS = ("auto", "two coins", "binary", "k-ary", "subset", "hashed", "unary", "number")
 EVERY = ("once", "day")
-_KEYS = ("title", "epsilon", "consent", "contact", "opens", "closes", "every", "mode", "groups", "questions")
+_KEYS = ("title", "epsilon", "consent", "contact", "opens", "closes", "every", "mode", "wave", "groups", "questions")
 _QUESTION_KEYS = ("text", "values", "method", "required", "low", "high", "step")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 LARGEST_EPSILON = 20
@@ -89,6 +89,7 @@ def survey_of(table: Mapping[str, Any]) -> Survey:
         closes=closes,
         groups=groups,
         questions=questions,
+        wave=_text(table, "wave", "the survey", ""),
     )
 
 

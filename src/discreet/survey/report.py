@@ -3,6 +3,7 @@
 The page needs no script and makes no request; every text of the survey is escaped.
 """
 
+import math
 from base64 import b64encode
 from collections.abc import Iterable
 from hashlib import sha256
@@ -39,7 +40,7 @@ svg { width: 100%; max-width: 34rem; height: auto; }
 svg text { fill: var(--ink); font: 13px system-ui, sans-serif; }
 @media (max-width: 30rem) { table { font-size: .85rem; } th, td { padding: .2rem .25rem; } }
 """
-_MILD = 5  # the largest ε for which a report leaves real doubt
+_MILD = 3  # above, whoever thought two answers equally likely is more than 95 % sure after the report
 
 
 def report_page(survey: Survey, results: Results) -> str:
@@ -116,38 +117,44 @@ def _line(row: Row) -> str:
 
 
 def _caveats(results: Results) -> list[str]:
-    always = "Estimates are unbiased and not moved into their range: below 0, what is possible of the interval counts."
+    always = "Estimates are unbiased and may lie below 0 or above 1; only the possible part of an interval counts."
     return [f"<p>{_text(sentence)}</p>" for sentence in (always, *results.caveats) if sentence != INVENTED]
 
 
 def _protection(survey: Survey, results: Results) -> list[str]:
     epsilon = amounts.text_of(amounts.rounded_up(results.epsilon, 4))
     ratio = f"{amounts.rounded_up(real.upper(real.exp(results.epsilon)), 3):,f}"
+    sure = amounts.float_up(real.upper(lambda: 1 / (1 + real.ball(-results.epsilon).exp())))
     proof = (
-        "So what was sent never proves an answer."
-        if results.epsilon <= _MILD
-        else "So large an ε protects little: what was sent nearly tells the answer."
+        f"Whoever thought two answers of someone equally likely is then at most {math.ceil(1000 * sure) / 10:g} % sure."
+        f"{'' if results.epsilon <= _MILD else ' So large an ε protects little.'}"
     )
     lines = [
-        "Every answer was randomised on the device or by the hand of its person before anything was sent. No exact "
-        "answer was ever stored or received.",
+        "The page randomises every answer before it sends anything, and paper does so by coins. Whether everyone "
+        "followed the rules, nobody can tell.",
         f"A whole submission has ε = {epsilon}: whatever someone sent, they would have sent it at most {ratio} times "
         f"less often with any other answers. {proof}",
         *(f"{question.name}: {report_words(question.protocol)}" for question in survey.questions),
         _mode(survey),
     ]
     if survey.every == "day":
-        lines.append("The first report was sent again each day, so ε holds for all days together.")
+        lines.append("The page sends its first report again each day: who kept its storage has this ε for all days.")
     if results.shuffled is not None:
         shuffled = amounts.text_of(amounts.rounded_up(results.shuffled.epsilon, 4))
         behind = f"ε = {shuffled}, δ = {float(results.shuffled.delta):.3g}"
-        lines.append(f"The file was declared to come from an independent shuffler: whoever sees it alone has {behind}.")
+        lines.append(
+            "The file was declared to come from an independent shuffler: whoever sees it alone has "
+            f"{behind}, as long as the others follow the protocol."
+        )
     return [f"<p>{_text(line)}</p>" for line in (*lines, NO_SHUFFLER)]
 
 
 def _mode(survey: Survey) -> str:
     if survey.mode == "sampled":
-        return "Each person was asked one question, drawn by chance on their device; nobody else knows which before."
+        return (
+            "Each person answered all questions, and their device drew one by chance and reported on that one alone. "
+            "Whoever sees the submission sees which."
+        )
     several = "" if len(survey.questions) == 1 else f" ε is shared among {len(survey.questions)} questions."
     silence = "" if all(question.required for question in survey.questions) else ", and silence is sent like an answer"
     return f"Every person sent a report to every question{silence}.{several}"
@@ -155,18 +162,18 @@ def _mode(survey: Survey) -> str:
 
 def _attacks(survey: Survey, results: Results) -> list[str]:
     lines = []
-    counts = {result.question: 0 for result in results}
-    for result in results:
-        counts[result.question] += result.reports
+    groups = {result.group for result in results}
+    among = "" if groups == {None} else " In the smallest group:"
     for question in survey.questions:
-        people = max(1, counts.get(question.name, 0))
+        reports = [result.reports for result in results if result.question == question.name and result.reports]
+        people = min(reports, default=1)
         protocol, liars = question.protocol, min(LIARS, people)
         if isinstance(protocol, NumberProtocol):
-            lines.append(f"{question.name}: {protocol.poisoned(liars, people).words}")
+            lines.append(f"{question.name}:{among} {protocol.poisoned(liars, people).words}")
             continue
         upward, downward = protocol.disobeyed(DISOBEDIENT, "0.5")
         obeyed = f"5 % who do not toss their coins move a share of ½ by {downward:+.3f} to {upward:+.3f}."
-        lines.append(f"{question.name}: {protocol.poisoned(liars, people).words} {obeyed}")
+        lines.append(f"{question.name}:{among} {protocol.poisoned(liars, people).words} {obeyed}")
     return [f"<p>{_text(line)}</p>" for line in lines]
 
 

@@ -3,7 +3,7 @@
 An estimate whose ± exceeds 1, or of a number its range, says nothing and is refused, with the reason in its place.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -101,13 +101,13 @@ def estimate_file(survey: Survey, path: Path, terms: Terms, *, by: str | None = 
     collected = read_collected(survey, path, by=by)
     if all(tally.reports == 0 for tally in collected.tallies.values()):
         raise bad("reports", "must have at least one that is valid", 0, "Collect reports first.")
-    parts = {None: collected.tallies} if by is None else dict(collected.by_group)
+    parts: Mapping[Any, Mapping[str, Tally]] = {None: collected.tallies} if by is None else collected.by_group
     results = [
         result_of(question, tallies[question.name], terms, group)
         for question in survey.questions
         for group, tallies in parts.items()
     ]
-    caveats = (*_impossible(survey, results), *_caveats(survey, terms, collected))
+    caveats = (*_impossible(survey, parts, terms.level), *_caveats(survey, terms, collected))
     return Results(survey, terms, tuple(results), caveats, dict(collected.refused), collected.is_invented)
 
 
@@ -175,18 +175,19 @@ def _projection(protocol: Protocol, project: str | None) -> str | None:
     return "clip" if isinstance(protocol, NumberProtocol) and project == "simplex" else project
 
 
-def _impossible(survey: Survey, results: list[Result]) -> tuple[str, ...]:
-    """A sentence where a whole interval lies outside what can be: chance alone does that rarely."""
-    names = {
-        result.question
-        for result in results
-        if result.estimate is not None
-        for row in result.estimate
-        if not _overlaps(row, *_range(survey, result.question))
-    }
+def _impossible(survey: Survey, parts: Mapping[Any, Mapping[str, Tally]], level: Any) -> tuple[str, ...]:
+    """A sentence where a whole interval of the population lies outside what can be: chance alone does that rarely."""
+    names = [
+        question.name
+        for question in survey.questions
+        for tallies in parts.values()
+        if tallies[question.name].reports
+        for row in question.protocol.estimate(tallies[question.name], level)
+        if not _overlaps(row, *_range(question.protocol))
+    ]
     if not names:
         return ()
-    listed = ", ".join(question.name for question in survey.questions if question.name in names)
+    listed = ", ".join(dict.fromkeys(names))
     return (
         f"An interval of {listed} lies wholly outside of what is possible. Either the reports were made for another "
         "survey file, or many people did not follow the protocol, or chance was unkind.",
@@ -197,12 +198,9 @@ def _overlaps(row: Row, low: float, high: float) -> bool:
     return row.low <= high and row.high >= low
 
 
-def _range(survey: Survey, name: str) -> tuple[float, float]:
+def _range(protocol: Protocol) -> tuple[float, float]:
     """What a share or a mean can be."""
-    question = survey.question(name)
-    if question is not None and isinstance(question.protocol, NumberProtocol):
-        return float(question.protocol.low), float(question.protocol.high)
-    return 0.0, 1.0
+    return (float(protocol.low), float(protocol.high)) if isinstance(protocol, NumberProtocol) else (0.0, 1.0)
 
 
 def _caveats(survey: Survey, terms: Terms, collected: Collected) -> tuple[str, ...]:

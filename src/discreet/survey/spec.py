@@ -26,7 +26,7 @@ from discreet.noise.source import SYSTEM, Source
 from discreet.survey.question import Question
 
 VERSION = 1
-_IDENTITY = ("v", "consent", "epsilon", "mode", "every", "questions")  # the keys that make a survey another one
+_IDENTITY = ("v", "consent", "epsilon", "mode", "every", "wave", "questions")  # the keys that make a survey another one
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class Survey:
     closes: date | None
     groups: tuple[str, tuple[str, ...]] | None  # a public column of invitations and its values
     questions: tuple[Question, ...]
+    wave: str = ""  # sets this survey apart from another one that asks the same
 
     @property
     def epsilon(self) -> Fraction:
@@ -61,6 +62,7 @@ class Survey:
             "epsilon": amounts.text_of(amounts.rounded_up(self.epsilon, 6)),
             "mode": self.mode,
             "every": self.every,
+            "wave": self.wave,
             "opens": None if self.opens is None else self.opens.isoformat(),
             "closes": None if self.closes is None else self.closes.isoformat(),
             "groups": None if self.groups is None else {self.groups[0]: list(self.groups[1])},

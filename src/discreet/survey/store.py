@@ -1,9 +1,10 @@
 """Store the randomised reports of one survey in one SQLite file.
 
 A file belongs to the survey whose digest it was made with.  Of a token it holds the SHA-256, of the time a report came
-the round alone: the day of a daily survey, else 0.  Rows lie in the order of the hashes, which shows nothing of the
-order of arrival.  Every transaction is on the disk before it is acknowledged (WAL, synchronous=FULL), in the files
-that bear the store's names: what a moved or removed file still takes is not acknowledged.
+the round alone: the day of a daily survey, else 0.  Rows are read in the order of the hashes; the bytes of the file
+still show in which order reports came.  Every transaction is on the disk before it is acknowledged (WAL,
+synchronous=FULL), in the files that bear the store's names: what a moved or removed file still takes is not
+acknowledged.
 """
 
 import contextlib
@@ -191,6 +192,9 @@ def read_reports(path: str | Path, survey: Survey, *, day: int | None = None) ->
     query = f'SELECT "group", submission FROM reports WHERE {chosen} ORDER BY token'
     rows = _read(Path(path), survey, query, () if day is None else (day,))
     widths = [question.report_bytes for question in survey.questions]
+    if any(not isinstance(submission, bytes) or len(submission) != sum(widths) for _, submission in rows):
+        what, why = f"{path} holds a submission of another length.", "Something else than the server wrote to it."
+        raise IntegrityError(what, why, "Restore the store from a copy.")
     joined = np.frombuffer(b"".join(submission for _, submission in rows), dtype=np.uint8)
     parts = np.split(joined.reshape(len(rows), sum(widths)), np.cumsum(widths)[:-1], axis=1)
     groups = np.empty(len(rows), dtype=object)
@@ -295,7 +299,7 @@ def _require_survey(connection: sqlite3.Connection, survey: Survey, path: Path) 
     if application != _APPLICATION:
         fix = "Name a file that does not exist yet, or the store that an earlier run of this survey made."
         raise bad("store", "must be a new file or the store of a survey", str(path), fix)
-    (digest,) = connection.execute("SELECT id FROM survey").fetchone()
+    (digest,) = connection.execute("SELECT id FROM survey").fetchone() or ("nothing",)
     if digest != survey.digest:
         what = f"{path} is the store of another survey."
         why = f"It holds reports to survey {digest[:16]}…, and this survey is {survey.digest[:16]}…."

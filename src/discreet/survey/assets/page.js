@@ -1,7 +1,7 @@
 "use strict";
 (() => {
   const TWO32 = 4294967296;
-  const MILD = 5; // the largest ε for which a report leaves real doubt
+  const MILD = 3; // above, whoever thought two answers equally likely is more than 95 % sure after the report
   const MANY = 8; // from here on values are a list to choose from instead of radio buttons
 
   // --- the encoder: a pure function of the answers and of a stream of uniform 32-bit words --------------------------
@@ -41,7 +41,7 @@
     return count;
   }
 
-  // How many words are taken never depends on the answer, and what is computed never on the coin: time tells neither.
+  // How many words are taken never depends on the answer. Beyond that, nothing is claimed about time.
   const encoders = {
     response(protocol, answer, nextWord) {
       const coin = nextWord();
@@ -322,7 +322,7 @@
   function promises() {
     const { questions } = survey;
     const texts = [
-      "Your exact answers stay here. Chance changes them on this device first, and only the changed report is sent.",
+      "Your exact answers stay here. Chance may change them on this device first, and only the randomised report is sent.",
     ];
     if (survey.mode === "sampled") {
       texts.push(`Chance picks one of the ${questions.length} questions on this device; for the others only zeros are `
@@ -333,7 +333,7 @@
       texts.push(questions.length > 1 ? [question.text, sentence] : sentence);
     }
     texts.push(guarantee());
-    texts.push("Every report has the same length, whatever you answer and whether you answer.");
+    texts.push("Every report has the same length, whatever you answer; “no answer” is sent like an answer.");
     if (survey.every === "day") texts.push(daily());
     if (survey.groups && location.hash) {
       const column = Object.keys(survey.groups).join(", ");
@@ -345,8 +345,8 @@
     }
     texts.push(`The server also sees ${location.hash ? "the code of your invitation" : "a code drawn by this page"}, the `
       + "time and your network address.");
-    texts.push("This browser keeps the changed report, so a second attempt sends the same one and never a new draw. "
-      + "Another device, another browser, a private window or cleared storage draws anew, and each draw costs ε again.");
+    texts.push("This browser keeps the randomised report, so a second attempt sends the same one and never a new draw. "
+      + "Another device, browser or address of this page, a private window or cleared storage draws anew, and each draw costs ε again.");
     return texts;
   }
 
@@ -381,6 +381,8 @@
   const NO_STORAGE = "Nothing is sent, because this browser does not let the page store the report. Without it a "
     + "second attempt would need a second random draw, which would protect you less. Please allow storage for this "
     + "page, or use another browser.";
+  const GONE = "Nothing is sent any more, because the report is gone from the storage of this browser. A second random "
+    + "draw would protect you less.";
   const INCOMPLETE = "The link of your invitation is incomplete. Please open it again as you got it.";
   const UNREADABLE = "Nothing is sent, because the report stored in this browser cannot be read. A second random draw "
     + "would protect you less.";
@@ -409,14 +411,15 @@
   const isToken = (text) => /^[A-Za-z0-9_-]{22}$/.test(text);
 
   function invitation() {
-    if (!location.hash.startsWith("#t=")) return null;
+    if (location.hash === "") return null;
     const token = location.hash.slice(3);
-    if (!isToken(token)) throw new Refusal(INCOMPLETE);
+    if (!location.hash.startsWith("#t=") || !isToken(token)) throw new Refusal(INCOMPLETE);
     return token;
   }
 
   // Another tab may store a report in the same moment: both wait, and both send what storage holds then.
   async function drawOnce(answers) {
+    const visit = forgotten; // a page that is left while it waits may come back from the browser's memory
     const task = async () => {
       let drawn = null;
       if (readStored() === null) {
@@ -425,7 +428,7 @@
         writeItem(reportKey, drawn);
         await new Promise((resume) => setTimeout(resume, 200));
       }
-      if (readItem(reportKey) === drawn) exact = answers; // else the report tells of the answers of another tab
+      if (readItem(reportKey) === drawn && visit === forgotten) exact = answers; // else it is of another tab or visit
       return readStored();
     };
     return navigator.locks ? navigator.locks.request(reportKey, task) : task();
@@ -443,6 +446,7 @@
   function renew() {
     try {
       const stored = readStored();
+      if (stored === null) throw new Refusal(GONE);
       if (isRefused()) writeItem(reportKey, JSON.stringify({ token: invitation(), reports: stored.reports }));
       show(readStored());
     } catch (error) {
@@ -456,6 +460,7 @@
 
   const FIRST_WAIT = 1000, LONGEST_WAIT = 60000, PATIENCE = 20000; // milliseconds
   let exact = null; // the true answers, in memory only
+  let forgotten = 0; // how often the page was left and forgot them
   let busy = false, waiting = null, wait = FIRST_WAIT;
 
   const today = () => new Date().toISOString().slice(0, 10);
@@ -507,12 +512,14 @@
     try {
       const closed = closedSentence();
       if (closed) throw new Refusal(closed);
-      if (isOther(readStored())) {
+      const stored = readStored();
+      if (stored === null) throw new Refusal(GONE);
+      if (isOther(stored)) {
         showOther();
         return;
       }
       say("sending", "Sending the report…");
-      settle(await post(readStored()));
+      settle(await post(stored));
     } catch (error) {
       refuse(error);
     } finally {
@@ -561,9 +568,9 @@
   // The server has a report with this token; whether it is the one of this browser, only the person can know.
   function beforeSentence() {
     const code = invitation() === null ? "with the code of this browser" : "under this invitation";
-    const [when, end] = survey.every === "day" ? ["today", " today"] : ["before", ""];
-    return `A report ${code} was received ${when}. It is the one below, unless it was sent from another browser or the `
-      + `storage of this one was cleared since. Nothing more is sent${end}.`;
+    const [when, end] = survey.every === "day" ? ["today or before", " today"] : ["before", ""];
+    return `A report ${code} was received ${when}. It is the one below, unless another was sent from another browser or `
+      + `the storage of this one was cleared since. Nothing more is sent${end}.`;
   }
 
   function receiptSentence() {
@@ -723,6 +730,7 @@
   // The next person on this device sees neither what was said nor what was being filled in.
   function forgetAnswers() {
     exact = null;
+    forgotten++;
     document.querySelectorAll(".said").forEach((node) => node.remove());
     byId("questions")?.replaceChildren(...survey.questions.map(questionField));
   }
