@@ -410,7 +410,7 @@ def test_a_page_that_draws_anew_for_each_attempt_is_caught(browser, opened, monk
 def mutant(asked, before, after, monkeypatch):
     """The page with a line of its script replaced."""
     original = page_module.asset
-    assert original("page.js").count(before) == 1
+    assert page_module.script_text().count(before) == 1
     with monkeypatch.context() as patch:
         patch.setattr(page_module, "asset", lambda name: original(name).replace(before, after))
         return page(asked)

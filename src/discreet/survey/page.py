@@ -1,6 +1,6 @@
 """The page of a survey: one HTML file that randomises in the browser and sends the randomised report alone.
 
-The compiled survey is embedded as JSON, and page.js shows its texts as text nodes only.  A content security policy
+The compiled survey is embedded as JSON, and view.js shows its texts as text nodes only.  A content security policy
 allows one style and one script, both by their digests, and requests to one server.
 """
 
@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from discreet import errors
 from discreet.inert import in_json, visible
 
+SCRIPTS = ("encoder.js", "decimals.js", "sentences.js", "storage.js", "sending.js", "view.js")
 _TAGS = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})  # inside JSON strings, so that no tag ends it
 _ORIGIN = re.compile(r"https?://(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 
@@ -39,7 +40,7 @@ def page(survey: Compiled, server: str = "") -> str:
         fix = 'Give the scheme, the host and the port alone, such as "https://survey.example:8080".'
         raise errors.bad("server", "must be an origin without a path", server, fix)
     compiled = dict(survey.compiled)
-    style, script = asset("page.css"), asset("page.js")
+    style, script = asset("page.css"), script_text()
     embedded = {"survey": compiled, "id": survey.digest, "server": server}
     parts = {
         "policy": escape(policy(style, script, server)),
@@ -69,6 +70,12 @@ def policy(style: str, script: str, server: str = "") -> str:
     own = (f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in (style, script))
     rules = "default-src 'none'; connect-src {}; style-src {}; script-src {}; base-uri 'none'; form-action 'none'"
     return rules.format(server or "'self'", *own)
+
+
+def script_text() -> str:
+    """The script: its files one after the other, in a scope of their own."""
+    parts = "\n".join(asset(name) for name in SCRIPTS)
+    return f'"use strict";\n(() => {{\n{parts}}})();\n'
 
 
 def asset(name: str) -> str:
