@@ -152,7 +152,8 @@ function promises() {
     texts.push(questions.length > 1 ? [question.text, sentence] : sentence);
   }
   texts.push(guarantee());
-  texts.push("Every report has the same length, whatever you answer; “no answer” is sent like an answer.");
+  const silence = questions.every(({ required }) => required) ? "" : "; “no answer” is sent like an answer";
+  texts.push(`Every report has the same length, whatever you answer${silence}.`);
   if (survey.every === "day") texts.push(daily());
   if (survey.groups && location.hash) {
     const column = Object.keys(survey.groups).join(", ");
