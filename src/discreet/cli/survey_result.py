@@ -24,6 +24,7 @@ By = Annotated[str | None, typer.Option(metavar="COLUMN", help="Public column of
 Of = Annotated[
     str | None, typer.Option(metavar="WHAT", help="population or respondents; with --yes the number of slips.")
 ]
+OfPeople = Annotated[str | None, typer.Option("--of", metavar="WHAT", help="population or respondents.")]
 YesCount = Annotated[str | None, typer.Option("--yes", metavar="N", help="Slips with the last value, from two coins.")]
 QuestionName = Annotated[str | None, typer.Option("--question", metavar="NAME", help="Question of the slips.")]
 Level = Annotated[str, typer.Option(metavar="P", help="Level of the intervals.")]
@@ -72,7 +73,7 @@ def report(
     survey: SurveyFile,
     answers: AnswersFile = None,
     by: By = None,
-    of: Of = None,
+    of: OfPeople = None,
     level: Level = "0.95",
     from_shuffler: FromShuffler = False,
     delta: DeltaOption = "1e-6",

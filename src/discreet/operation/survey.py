@@ -92,7 +92,8 @@ def paper(call: PageCall) -> Reply[Written]:
     survey = read(call.survey_file)
     text = papers.slip(survey)
     written = _write(call, text, page_digest(text))
-    arguments = {**_about(call), "yes": "412", "of": "1000"}
+    several = {"question": survey.questions[0].name} if len(survey.questions) > 1 else {}
+    arguments = {**_about(call), "yes": "412", "of": "1000", **several}
     return Reply(_document(call, survey, written, []), written, next=(Fix("Then:", "survey estimate", arguments),))
 
 

@@ -53,6 +53,8 @@ def report(call: EstimateCall) -> Reply[Written]:
 
     require_other(call.output, call.survey_file, call.answers_file)
     survey = read(call.survey_file)
+    if call.answers_file is None:
+        raise bad("answers", "must be given", None, "Name the store of the server, or a Parquet file of reports.")
     results = _from_file(call, survey)
     text = report_page(survey, results)
     content = text.encode()
