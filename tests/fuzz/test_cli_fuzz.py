@@ -7,10 +7,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from discreet.cli import main
 from discreet.cli.verbs import VERBS
+from discreet.engine.reports import write_reports
 from discreet.noise.public import generator
 from fuzz.grammar import statement
 from fuzz.tokens import Secrets, laid, left_behind
@@ -141,7 +143,22 @@ FITTING = {  # what belongs to a verb, so that many command lines come far
     "odds": ("--eps", "--delta", "--sigma", "--rho", "--survey", "--prior", "--group", "--relation", "--false-alarms"),
     "audit": ("--runs",),
 }
-SLOW = {"demo": ("--seed", "-1"), "demo lecture": ("--seed", "x"), "audit": ("--list",)}  # refused, or run nothing
+SLOW = {  # refused, or run nothing
+    "demo": ("--seed", "-1"),
+    "demo lecture": ("--seed", "x"),
+    "audit": ("--list",),
+    "survey serve": ("--tokens", "x"),
+}
+SURVEY = """
+title = "Tax"
+epsilon = "2"
+[groups]
+region = ["north", "south"]
+[questions.q1]
+text = "Did you ever dodge a tax?"
+values = ["no", "yes"]
+required = true
+"""
 TYPED = (b"SELECT COUNT(*) AS n FROM people", b"", b"\xff\xfe", b"\x00", b"SELECT \xe2\x82", "é\u202e".encode(), b"y\n")
 
 
@@ -180,6 +197,10 @@ class Typist:
                 return ["people.csv" if self.below(3) else file, "--dry-run"]
             case "demo" | "demo lecture" | "odds" | "audit":
                 return []
+            case "survey estimate" | "survey report":
+                return [self.one(("tax.toml", "tax.toml", file)), "reports.parquet"]
+            case _ if verb.startswith("survey "):
+                return [self.one(("tax.toml", "tax.toml", file))]
             case _:
                 return [file]
 
@@ -215,6 +236,9 @@ def desk(folder: Path, patch: pytest.MonkeyPatch) -> Secrets:
     (folder / "broken.toml").write_bytes(b"[dataset\n\xff")
     (folder / "link.toml").symlink_to("people.toml")
     patch.chdir(folder)
+    (folder / "tax.toml").write_text(SURVEY)
+    reports = {"q1": np.array([[0], [1]] * 300, dtype=np.uint8)}
+    write_reports(folder / "reports.parquet", reports, {"region": ["north", "south"] * 300}, {})
     return laid(folder, seed=11)
 
 
