@@ -182,7 +182,7 @@ def pooled_relative_error(n: int, pool: int, *, linear: bool) -> float:
 
 
 def test_pool_of_a_thousand_random_seeds_is_far_off() -> None:
-    """The planted bug: a fixed bias that more people do not wash out; 86 times too much at 4·10⁶ (recipes say)."""
+    """The planted bug: a fixed bias that more people do not wash out; some 84 times too much at 4·10⁶ people."""
     few, many = (pooled_relative_error(n, 1_000, linear=False) for n in (400_000, 4_000_000))
     assert few > 5
     assert many > 50
