@@ -246,6 +246,15 @@ def text_of(value: Fraction | Decimal) -> str:
     return f"{number:f}"
 
 
+def text_up(value: Fraction, digits: int = 4) -> str:
+    """A cost in few significant digits, rounded up, as `text_of` writes it.
+
+    >>> text_up(Fraction(1, 3)), text_up(Fraction(10986123, 10**7))
+    ('0.3334', '1.099')
+    """
+    return text_of(rounded_up(value, digits))
+
+
 def exact_text(value: Fraction) -> str:
     """The number as it can be typed again, exactly.
 

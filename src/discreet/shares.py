@@ -108,7 +108,7 @@ def to_json(shares: Sequence[Share]) -> list[dict[str, Any]]:
 
 
 def _amount(value: Fraction | None) -> str | None:
-    return None if value is None else amounts.text_of(amounts.rounded_up(value, 4))
+    return None if value is None else amounts.text_up(value)
 
 
 def name_list(names: Sequence[str]) -> str:

@@ -159,7 +159,7 @@ def _data(result: Findings) -> dict[str, Any]:
         "prior": amounts.text_of(result.prior),
         "belief": {"low": _down(result.belief.low), "high": _up(result.belief.high)},
         "log_factor": amounts.text_of(result.loss),
-        "except_chance": amounts.text_of(amounts.rounded_up(result.reach.chance, 6)),
+        "except_chance": amounts.text_up(result.reach.chance, 6),
         "about": [reach.to_json() for reach in result.every_reach],
         "guess": _up(result.reach.best_guess),
         "guess_with_prior": _up(result.prior_guess),

@@ -1,6 +1,5 @@
 """`discreet survey design`, `page`, `paper` and `simulate`: what comes before a survey is asked."""
 
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -137,15 +136,16 @@ def _picture(plan: "Design", caveats: list[str]) -> Any:
     from rich.console import Group
     from rich.text import Text
 
+    from discreet import amounts
     from discreet.local.trusts import NOISE_ALONE
 
     survey = plan.survey
-    epsilon = _up(survey.epsilon)
+    epsilon = amounts.text_up(survey.epsilon)
     facts = [("survey", survey.title), ("ε", f"{epsilon} for the whole questionnaire"), ("mode", _mode(plan))]
     rows = [_row(need) for need in plan.needs]
     header = ("question", "method", "±", "people without protection", "people")
     trusts = [
-        (row.name, _up(row.epsilon), f"{float(row.delta):.1g}", f"{row.radius:.3g}", row.trusted)
+        (row.name, amounts.text_up(row.epsilon), f"{float(row.delta):.1g}", f"{row.radius:.3g}", row.trusted)
         for row in plan.trusts.rows
     ]
     return Group(
@@ -158,12 +158,6 @@ def _picture(plan: "Design", caveats: list[str]) -> Any:
         Text(f"The ± of local reports is {plan.trusts.factor:.3g} times the curator's. {NOISE_ALONE}"),
         *map(Text, caveats),
     )
-
-
-def _up(epsilon: Fraction) -> str:
-    from discreet import amounts
-
-    return amounts.text_of(amounts.rounded_up(epsilon, 4))
 
 
 def _mode(plan: "Design") -> str:

@@ -119,9 +119,9 @@ def promise_lines(results: "Results") -> list[str]:
     what = "noise and the draw of people" if results.terms.of == "population" else "noise alone"
     level = float(amounts.inner_probability(results.terms.level, "level"))
     lines = [f"Intervals at {level:.6g} of the {results.terms.of}: {what}."]
-    lines.append(f"ε = {amounts.text_of(amounts.rounded_up(results.epsilon, 4))} towards everyone who sees a report.")
+    lines.append(f"ε = {amounts.text_up(results.epsilon)} towards everyone who sees a report.")
     if results.shuffled is not None:
-        epsilon, delta = amounts.text_of(amounts.rounded_up(results.shuffled.epsilon, 4)), float(results.shuffled.delta)
+        epsilon, delta = amounts.text_up(results.shuffled.epsilon), float(results.shuffled.delta)
         lines.append(
             f"ε = {epsilon}, δ = {delta:.3g} towards whoever sees only what an independent shuffler hands on, as long "
             "as the others follow the protocol."

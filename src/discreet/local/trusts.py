@@ -84,5 +84,5 @@ def _geometric_deviation(epsilon: float) -> float:
 
 
 def _promise(row: Trust) -> str:
-    epsilon = f"ε = {amounts.text_of(amounts.rounded_up(row.epsilon, 4))}"
+    epsilon = f"ε = {amounts.text_up(row.epsilon)}"
     return f"{epsilon}, δ = {float(row.delta):.3g}" if row.delta else epsilon

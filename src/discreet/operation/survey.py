@@ -130,7 +130,7 @@ def read(path: Path) -> "Survey":
 def cost_of(source: "Survey | Results") -> dict[str, Any]:
     """What a whole submission costs its person."""
     return {
-        "epsilon": amounts.text_of(amounts.rounded_up(source.epsilon, 6)),
+        "epsilon": amounts.text_up(source.epsilon, 6),
         "delta": "0",
         "neighbours": "replace-one",
     }

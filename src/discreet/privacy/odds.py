@@ -67,8 +67,8 @@ class Reach:
         return {
             "question": str(self.question),
             "steps": self.steps,
-            "log_factor": None if self.loss is None else amounts.text_of(amounts.rounded_up(self.loss, 6)),
-            "except_chance": amounts.text_of(amounts.rounded_up(self.chance, 6)),
+            "log_factor": None if self.loss is None else amounts.text_up(self.loss, 6),
+            "except_chance": amounts.text_up(self.chance, 6),
             "guess": float(amounts.rounded_up(self.best_guess, 6)),
         }
 

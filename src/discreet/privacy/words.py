@@ -51,7 +51,7 @@ def at_most(share: Fraction) -> str:
     ('33.4', '50', '0.0001')
     """
     if share < Fraction(1, 1000):
-        return amounts.text_of(amounts.rounded_up(share * 100, 2))
+        return amounts.text_up(share * 100, 2)
     return _tenths(_ceiling(share * 1000))
 
 

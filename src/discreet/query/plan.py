@@ -87,7 +87,7 @@ def _require_enough(draft: Draft, shares: Mapping[Part, Fraction], epsilon: Frac
         fix = "Under its column write narrower bounds or a coarser step, such as a thousandth of the bounds' width."
         raise NotAnswerable("A column's bounds are too many steps apart.", why, fix)
     if epsilon < least:
-        enough = amounts.text_of(Fraction(amounts.rounded_up(least, 3)))
+        enough = amounts.text_up(least, 3)
         fix = f"Give at least {enough}, or ask about fewer things at once."
         raise bad("epsilon", "is too small for all parts of this question", amounts.text_of(epsilon), fix)
 

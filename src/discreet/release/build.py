@@ -97,8 +97,8 @@ def words(plan: ReleasePlan) -> list[str]:
 def _noise(mechanism: Additive) -> str:
     law = mechanism.noise
     if isinstance(law, DiscreteLaplace):
-        return f"Laplace noise of scale {amounts.text_of(amounts.rounded_up(law.scale, 6))}."
-    return f"Gaussian noise of sigma {amounts.text_of(amounts.rounded_up(law.sigma, 6))}."
+        return f"Laplace noise of scale {amounts.text_up(law.scale, 6)}."
+    return f"Gaussian noise of sigma {amounts.text_up(law.sigma, 6)}."
 
 
 def _require_storable(plan: ReleasePlan) -> None:

@@ -189,7 +189,7 @@ def _require_enough(design: Design, all_shares: Sequence[Sequence[Fraction]], ep
         min(level_shares) for level_shares in all_shares
     )
     if epsilon < smallest:
-        fix = f"Give at least {amounts.text_of(Fraction(amounts.rounded_up(smallest, 3)))}, or larger shares."
+        fix = f"Give at least {amounts.text_up(smallest, 3)}, or larger shares."
         raise bad("epsilon", "is too small for all levels of this release", amounts.text_of(epsilon), fix)
 
 

@@ -133,7 +133,7 @@ def design_of(survey: Survey, precision: Any, delta: Any = "1e-6") -> Design:
     needs = tuple(_need(survey, question, points / 100) for question in survey.questions)
     people = max(need.people for need in needs)
     if people > _MOST_PEOPLE:
-        fix = f"Give a larger one, or a larger epsilon than {amounts.text_of(amounts.rounded_up(survey.epsilon, 4))}."
+        fix = f"Give a larger one, or a larger epsilon than {amounts.text_up(survey.epsilon)}."
         raise bad("precision", f"must need at most {_MOST_PEOPLE:,} people", precision, fix)
     return Design(survey, needs, comparison(survey.epsilon, people, amounts.delta(delta)))
 

@@ -11,27 +11,17 @@ from collections.abc import Mapping
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
-from typing import Any, Protocol
 
 from discreet import errors
 from discreet.inert import in_json, visible
+from discreet.survey.spec import Survey
 
 SCRIPTS = ("encoder.js", "decimals.js", "sentences.js", "storage.js", "sending.js", "view.js")
 _TAGS = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})  # inside JSON strings, so that no tag ends it
 _ORIGIN = re.compile(r"https?://(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 
 
-class Compiled(Protocol):
-    """A survey as its page needs it: the compiled dict, and the survey's id."""
-
-    @property
-    def compiled(self) -> Mapping[str, Any]: ...
-
-    @property
-    def digest(self) -> str: ...
-
-
-def page(survey: Compiled, server: str = "") -> str:
+def page(survey: Survey, server: str = "") -> str:
     """The HTML of the page, which posts to `server`/report; without a server, to /report where it was loaded from.
 
     A page that is opened from disk or hosted elsewhere needs the server's origin, such as https://survey.example.

@@ -1,6 +1,5 @@
 """The paper form of a survey: a slip to print, on which each person randomises with two tosses of a coin."""
 
-import math
 from base64 import b64encode
 from collections.abc import Mapping
 from fractions import Fraction
@@ -8,13 +7,14 @@ from hashlib import sha256
 from html import escape
 from typing import Any
 
-from discreet import errors
+from discreet import amounts, errors
 from discreet.inert import visible, visible_lines
 from discreet.local import face
-from discreet.survey.page import Compiled, asset, filled
+from discreet.survey.page import asset, filled
+from discreet.survey.spec import Survey
 
 
-def slip(survey: Compiled) -> str:
+def slip(survey: Survey) -> str:
     """The HTML of one slip with the survey's questions, which needs no script and makes no request.
 
     Heads gives the true answer, tails a fair toss between both, so Pr[yes | yes] = ¾, Pr[yes | no] = ¼ and each
@@ -25,10 +25,10 @@ def slip(survey: Compiled) -> str:
     questions = compiled["questions"]
     for question in questions:
         _require_two_answers(question)
-    cost, limit = _price(len(questions)), Fraction(compiled["epsilon"])
+    cost, limit = _slip_epsilon(len(questions)), Fraction(compiled["epsilon"])
     if cost > limit:
-        fix = f'Set epsilon = "{_rounded_up(cost)}", or ask fewer questions.'
-        rule = f"must be at least ln 3 for each question of a slip, {_rounded_up(cost)} in all"
+        fix = f'Set epsilon = "{amounts.text_up(cost, 5)}", or ask fewer questions.'
+        rule = f"must be at least ln 3 for each question of a slip, {amounts.text_up(cost, 5)} in all"
         raise errors.bad("epsilon", rule, limit, fix)
     style = asset("slip.css")
     contact = f"Questions: {compiled['contact']}" if compiled["contact"] else ""
@@ -61,23 +61,13 @@ def _question(question: Mapping[str, Any]) -> str:
     return "\n".join(['<div class="question">', text, *boxes, "</div>"])
 
 
-def _price(count: int) -> Fraction:
+def _slip_epsilon(count: int) -> Fraction:
     """The ε of so many questions: ln 3 each, rounded up."""
     return count * face.two_coins().epsilon
 
 
 def _guarantee(count: int) -> str:
     """The sentence about the ε of the whole slip."""
-    price = "ε = ln 3" if count == 1 else f"ε = {count} · ln 3 ≤ {_rounded_up(_price(count))}"
-    return (
-        f"The whole slip has {price}: its ticks are at most {3**count} times less likely under any other true answers."
-    )
-
-
-def _rounded_up(value: Fraction) -> str:
-    """The number with four decimals, rounded up.
-
-    >>> _rounded_up(_price(1))
-    '1.0987'
-    """
-    return f"{math.ceil(value * 10_000) / 10_000:.4f}"
+    epsilon = "ε = ln 3" if count == 1 else f"ε = {count} · ln 3 ≤ {amounts.text_up(_slip_epsilon(count), 5)}"
+    ratio = f"at most {3**count} times less likely"
+    return f"The whole slip has {epsilon}: its ticks are {ratio} under any other true answers."

@@ -187,7 +187,7 @@ def _two_coins_epsilon(table: Mapping[str, Any], entries: Mapping[str, Any]) -> 
     own = face.two_coins().epsilon
     if len(entries) > 1:
         why = "Two fair coins cost ln 3 = 1.0986 for each question and cannot share ε."
-        enough = amounts.text_of(amounts.rounded_up(own * len(entries), 5))
+        enough = amounts.text_up(own * len(entries), 5)
         fix = f'Take method = "auto" and epsilon = "{enough}"; slips on paper still have two coins for each question.'
         raise _wrong('method = "two coins" must be the only question.', why, fix)
     if "epsilon" in table and _parse_epsilon(table["epsilon"]) < own:

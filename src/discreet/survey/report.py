@@ -122,7 +122,7 @@ def _caveats(results: Results) -> list[str]:
 
 
 def _protection(survey: Survey, results: Results) -> list[str]:
-    epsilon = amounts.text_of(amounts.rounded_up(results.epsilon, 4))
+    epsilon = amounts.text_up(results.epsilon)
     ratio = f"{amounts.rounded_up(real.upper(real.exp(results.epsilon)), 3):,f}"
     sure = amounts.float_up(real.upper(lambda: 1 / (1 + real.ball(-results.epsilon).exp())))
     proof = (
@@ -140,7 +140,7 @@ def _protection(survey: Survey, results: Results) -> list[str]:
     if survey.every == "day":
         lines.append("The page sends its first report again each day: who kept its storage has this ε for all days.")
     if results.shuffled is not None:
-        shuffled = amounts.text_of(amounts.rounded_up(results.shuffled.epsilon, 4))
+        shuffled = amounts.text_up(results.shuffled.epsilon)
         behind = f"ε = {shuffled}, δ = {float(results.shuffled.delta):.3g}"
         lines.append(
             "The file was declared to come from an independent shuffler: whoever sees it alone has "

@@ -122,11 +122,12 @@ def estimate_counts(survey: Survey, yes: Any, people: Any, terms: Terms, *, name
     tally = Tally(protocol.code, own, np.array([n - ticked, ticked]), n)
     result = _result(question, protocol, tally, terms, None)
     caveats = [
-        f"The counts are of slips: each person tossed two fair coins, ε = {_up(coins.epsilon)} for each question."
+        "The counts are of slips: each person tossed two fair coins, "
+        f"ε = {amounts.text_up(coins.epsilon)} for each question."
     ]
     whole = coins.epsilon * len(survey.questions)
     if whole > survey.epsilon:
-        caveats.append(f"A whole slip costs more than the survey's own ε = {_up(survey.epsilon)}.")
+        caveats.append(f"A whole slip costs more than the survey's own ε = {amounts.text_up(survey.epsilon)}.")
     return Results(survey, terms, (result,), tuple(caveats), slip_epsilon=whole)
 
 
@@ -271,7 +272,3 @@ def _promise(cost: Approx) -> dict[str, float]:
 def _plain_value(row: dict[str, Any]) -> dict[str, Any]:
     """A pair of values as a list, as JSON has it."""
     return row | {"value": list(row["value"]) if isinstance(row["value"], tuple) else row["value"]}
-
-
-def _up(epsilon: Fraction) -> str:
-    return amounts.text_of(amounts.rounded_up(epsilon, 4))

@@ -59,7 +59,7 @@ class Survey:
             "title": self.title,
             "consent": self.consent,
             "contact": self.contact,
-            "epsilon": amounts.text_of(amounts.rounded_up(self.epsilon, 6)),
+            "epsilon": amounts.text_up(self.epsilon, 6),
             "mode": self.mode,
             "every": self.every,
             "wave": self.wave,

@@ -142,8 +142,6 @@ class Store:
         with self._lock:
             return dict(self._connection.execute("SELECT reason, rejected FROM counters").fetchall())
 
-    accepted, rejected = report_count, rejections  # as callers know them
-
     def require_in_place(self) -> None:
         """Refuses a store whose file or log was removed, moved or replaced since it was opened.
 

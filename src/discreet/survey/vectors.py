@@ -2,23 +2,17 @@
 
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from discreet.noise import public
-from discreet.survey.page import Compiled
+from discreet.survey.spec import Survey
 
 _WORD = 1 << 32
 _SPARE = 64  # words beyond the expected number: a choice by rejection fails with probability below ½ each time
 _THRESHOLDS = ("keep", "yes", "no", "share", "base", "more")
 
 
-class Encoder(Compiled, Protocol):
-    """A survey that encodes answers with given words."""
-
-    def encode_with(self, answers: Mapping[str, int], words: Sequence[int]) -> Mapping[str, bytes]: ...
-
-
-def vectors(survey: Encoder, count: int) -> list[dict[str, Any]]:
+def vectors(survey: Survey, count: int) -> list[dict[str, Any]]:
     """So many vectors: {"answers": {name: index}, "words": [u32, …], "reports": {name: base64url}}.
 
     The words come from a public generator, the same on every machine.  An eighth of them is replaced by the ends of

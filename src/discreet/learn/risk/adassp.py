@@ -53,7 +53,7 @@ class AdaSSPPlan(PricedPlan):
     def mechanisms(self) -> tuple[str, ...]:
         """As `Plan.mechanisms`."""
         moments = f"{self.spec.width} × {self.spec.width} second moments of rows and target"
-        largest = amounts.text_of(amounts.rounded_up(Fraction(self.deviation), 3))
+        largest = amounts.text_up(Fraction(self.deviation), 3)
         return (f"{moments}, with {self.price.law} noise of standard deviation {largest} or less",)
 
     @property

@@ -86,7 +86,7 @@ def parse_ridge(alpha: Any, spec: RiskSpec, loss: LineLoss) -> Fraction:
     ridge, least = amounts.positive(alpha, "alpha"), least_ridge(spec, loss)
     if ridge < least:
         fix = "Raise it, or leave it out: the rule chooses one from the noise."
-        floor = amounts.text_of(amounts.rounded_up(least, 3))
+        floor = amounts.text_up(least, 3)
         raise bad("alpha", f"must be at least {floor} for these features", alpha, fix)
     return ridge
 

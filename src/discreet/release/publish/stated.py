@@ -119,7 +119,7 @@ def wrong_prices(facts: dict[str, Any], about: Keys, moves: Sensitivity, laws: l
     problems = {
         "its price is not that of the noise.": right,
         "the epsilon of a level is not that of its noise.": stated
-        == [amounts.text_of(amounts.rounded_up(epsilon, 4)) for epsilon in epsilons],
+        == [amounts.text_up(epsilon) for epsilon in epsilons],
         "the share of a level is not that of its noise.": _are_shares(
             [level["share"] for level in facts["levels"]], parts
         ),

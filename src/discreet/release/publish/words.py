@@ -134,7 +134,7 @@ def citation(facts: Facts) -> str:
 
 def short(fraction: str) -> str:
     """A noise scale in three digits, rounded up."""
-    return amounts.text_of(amounts.rounded_up(number(fraction), 3))
+    return amounts.text_up(number(fraction), 3)
 
 
 # --- the report ------------------------------------------------------------------------------------------------------
