@@ -30,8 +30,8 @@ class Forgotten:
 
     def __str__(self) -> str:
         count = "1 entry" if self.entries == 1 else f"{self.entries:,} entries"
-        price = "an unknown ε" if self.epsilon is None else f"ε = {amounts.text_up(self.epsilon, 9)}"
-        return f"{count} of the recorded head, with {price}"
+        epsilon = "an unknown ε" if self.epsilon is None else f"ε = {amounts.text_up(self.epsilon, 9)}"
+        return f"{count} of the recorded head, with {epsilon}"
 
 
 def adopt(store: SqliteStore, why: str) -> None:
