@@ -17,6 +17,7 @@ from discreet.noise.public import generator
 from fuzz.grammar import statement
 from fuzz.tokens import Secrets, laid, left_behind
 from fuzz.watch import ENGINE_WORDS, MOST_CPU, surrounded, watchdog, watched
+from survey.surveys import TAX_TOML
 
 PIECE, SHORT, LONG = 200, 4, 60
 DOCUMENTED = Path(__file__).parents[2] / "docs" / "errors.md"
@@ -149,16 +150,6 @@ SLOW = {  # refused, or run nothing
     "audit": ("--list",),
     "survey serve": ("--tokens", "x"),
 }
-SURVEY = """
-title = "Tax"
-epsilon = "2"
-[groups]
-region = ["north", "south"]
-[questions.q1]
-text = "Did you ever dodge a tax?"
-values = ["no", "yes"]
-required = true
-"""
 TYPED = (b"SELECT COUNT(*) AS n FROM people", b"", b"\xff\xfe", b"\x00", b"SELECT \xe2\x82", "é\u202e".encode(), b"y\n")
 
 
@@ -236,9 +227,9 @@ def desk(folder: Path, patch: pytest.MonkeyPatch) -> Secrets:
     (folder / "broken.toml").write_bytes(b"[dataset\n\xff")
     (folder / "link.toml").symlink_to("people.toml")
     patch.chdir(folder)
-    (folder / "tax.toml").write_text(SURVEY)
+    (folder / "tax.toml").write_text(TAX_TOML)
     reports = {"q1": np.array([[0], [1]] * 300, dtype=np.uint8)}
-    write_reports(folder / "reports.parquet", reports, {"region": ["north", "south"] * 300}, {})
+    write_reports(folder / "reports.parquet", reports, {"region": ["North", "South"] * 300}, {})
     return laid(folder, seed=11)
 
 
