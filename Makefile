@@ -18,7 +18,7 @@ $(VENV)/.demo: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.ok: $(VENV)/.demo
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[plot,frames,learn,postgres,release,dev]'
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[plot,frames,learn,deep,postgres,release,dev]'
 	-$(BIN)/python -m compileall -q -j 0 $(VENV)/lib
 	touch $@
 

@@ -1,0 +1,30 @@
+"""The room of deep learning: nets trained by noisy gradients that are clipped person by person.
+
+`dp.deep` needs the extra `deep`; each name is fetched when it is first used.
+"""
+
+from importlib import import_module
+from typing import Any
+
+_NAMES = {
+    "Automatic": "discreet.deep.clipping.rule",
+    "clipped_sum": "discreet.deep.clipping.clipped",
+    "check": "discreet.deep.modules.check",
+    "replaced": "discreet.deep.modules.replaced",
+    "plan": "discreet.deep.plan.plan",
+    "stream_plan": "discreet.deep.plan.stream",
+    "Trainer": "discreet.deep.training.trainer",
+    "Adam": "discreet.deep.training.optimizer",
+    "load": "discreet.deep.saved.file",
+}
+__all__ = sorted(_NAMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_NAMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,1 @@
+"""A lower bound on the ε of a training, from canaries."""

@@ -1,0 +1,1 @@
+"""Clip the gradient of each person while a net is differentiated once."""

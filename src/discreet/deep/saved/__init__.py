@@ -1,0 +1,1 @@
+"""Files and cards of trained nets."""

@@ -1,0 +1,1 @@
+"""Rows of a dataset as tensors, and nets on them."""

@@ -1,0 +1,1 @@
+"""Noisy steps through the gate, and the state that they release."""
