@@ -1,0 +1,108 @@
+"""Who takes part in a step: every person by a coin of her own, with at most so many of her rows, drawn afresh.
+
+    person in the sample    with probability `rate` exactly, independently of everyone else (Poisson)
+    her rows                all of them up to `max_rows`, else a uniform subset of `max_rows`
+
+Everything here is private: how many persons there are, how many are in a sample, and how many rows they brought.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discreet import amounts
+from discreet.errors import bad, bad_private
+from discreet.learn.input.cells import EXACT, cells_of, is_float, keys_of
+from discreet.ndarrays import Ints
+from discreet.noise.bernoulli import bernoulli
+from discreet.noise.source import Source
+from discreet.noise.subset import uniform_subsets
+
+_FLOATS = ("float", "bfloat", "double", "half")
+
+
+@dataclass(frozen=True, eq=False)
+class Persons:
+    """Rows by person: those of person i are order[starts[i] : starts[i + 1]]."""
+
+    order: Ints
+    starts: Ints
+    has_units: bool = True  # public: whether the caller named units, or each row is a person
+
+    @property
+    def count(self) -> int:
+        """How many persons there are, which is private."""
+        return self.starts.size - 1
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """How many rows each person has, which is private."""
+        return np.diff(self.starts)
+
+
+def persons_of(units: Any, size: int) -> Persons:
+    """The persons of `size` rows, by the unit of each row; without units each row is a person.
+
+    Units are keys as everywhere (`learn.input.cells`): 1, 1.0 and "1" are one, True and b"1" are others.  A row without
+    a key is nobody's, and so is one whose key is a float of 2⁵³ or more, which may be several keys that became one.
+
+    >>> persons_of(["ann", "bob", "ann", None], 4).sizes.tolist()
+    [2, 1]
+    """
+    if units is None:
+        every = np.arange(amounts.count(size, "size") + 1, dtype=np.int64)
+        return Persons(every[:-1], every, has_units=False)
+    if _is_float(units):
+        fix = "Hand over whole numbers or texts, for example units.astype('Int64') before one is missing."
+        raise bad("units", "must not be floats, which merge large numbers", "a column of floats", fix)
+    if getattr(units, "ndim", 1) != 1 or isinstance(units, (str, bytes)):
+        raise bad("units", "must be a column of keys", type(units).__name__, "Give one unit a row, in a list or array.")
+    person = _numbered(units)
+    if person.size != size:
+        raise bad_private("data and units", "must have one length", "Hand over one unit a row.")
+    order = np.argsort(person, kind="stable")
+    nobody = int(np.count_nonzero(person < 0))
+    sizes = np.bincount(person[person >= 0])
+    starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes, dtype=np.int64)])
+    return Persons(order[nobody:].astype(np.int64), starts)
+
+
+def poisson_sample(persons: Persons, rate: Fraction, max_rows: int, source: Source) -> tuple[Ints, Ints | None]:
+    """The rows of a sample, and the number of the person who owns each, from 0 upwards in runs.
+
+    Owners are None where a person brings one row at most: without units, or with max_rows = 1.
+    """
+    persons_in = np.flatnonzero(bernoulli(rate, persons.count, source)).astype(np.int64)
+    if not persons.has_units:
+        return persons_in, None
+    sizes = persons.sizes[persons_in]
+    before = np.cumsum(sizes) - sizes
+    places = np.repeat(persons.starts[persons_in] - before, sizes) + np.arange(int(sizes.sum()))
+    chosen = uniform_subsets(sizes, max_rows, source)
+    rows = persons.order[places[chosen]]
+    if max_rows == 1:
+        return rows, None
+    return rows, np.repeat(np.arange(persons_in.size, dtype=np.int64), np.minimum(sizes, max_rows))
+
+
+def _is_float(units: Any) -> bool:
+    """Whether the column's type is one of floats, those of torch among them."""
+    return is_float(units) or str(getattr(units, "dtype", "")).removeprefix("torch.").startswith(_FLOATS)
+
+
+def _numbered(units: Any) -> Ints:
+    """The person of each row as a number from 0 upwards; −1 where a row is nobody's."""
+    if type(units) is np.ndarray and units.dtype.kind in "iu":  # keys by their digits, without spelling them
+        return np.unique(units, return_inverse=True)[1].astype(np.int64).reshape(-1)
+    numbers: dict[str | None, int] = {None: -1}
+    cells = cells_of(units)
+    keys = (None if _is_merged(cell) else key for cell, key in zip(cells, keys_of(cells), strict=True))
+    return np.array([numbers.setdefault(key, len(numbers) - 1) for key in keys], dtype=np.int64)
+
+
+def _is_merged(cell: Any) -> bool:
+    """Whether a cell is a float that several whole numbers may have become."""
+    return isinstance(cell, (float, np.floating)) and not abs(float(cell)) < EXACT
