@@ -55,9 +55,9 @@ class Lattice:
     @cached_property
     def step(self) -> Fraction:
         """h: the largest power of two with d·h² ≤ (C·2⁻¹²)²."""
-        most = (self.clip / _FINENESS) ** 2 / self.size
-        power = (most.numerator.bit_length() - most.denominator.bit_length()) // 2 + 1
-        while Fraction(4) ** power > most:
+        largest = (self.clip / _FINENESS) ** 2 / self.size
+        power = (largest.numerator.bit_length() - largest.denominator.bit_length()) // 2 + 1
+        while Fraction(4) ** power > largest:
             power -= 1
         return Fraction(2) ** power
 
