@@ -1,0 +1,45 @@
+"""The sum of clipped gradients of one batch, for loops of one's own: by name, and with what it was made of."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor, nn
+
+from discreet.deep.clipping.clipper import Clipper, Loss
+from discreet.deep.clipping.rule import Rule
+
+
+@dataclass(frozen=True, eq=False)
+class ClippedSum(Mapping[str, Tensor]):
+    """Σ over persons of clipped gradients by the parameter's name; it is exact, and so private."""
+
+    flat: Tensor
+    parts: Mapping[str, Tensor]
+    rule: Rule
+    batch: tuple[Any, Any, Any]  # the very inputs, targets and owners
+
+    def __getitem__(self, name: str) -> Tensor:
+        return self.parts[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def __repr__(self) -> str:
+        return f"ClippedSum({', '.join(self.parts)})"
+
+
+def clipped_sum(
+    module: nn.Module, loss: Loss, inputs: Any, targets: Any, owners: Tensor | None = None, *, clip: Any = 1.0
+) -> ClippedSum:
+    """Σ over persons of gradients clipped to `clip`, without noise: {name: sum}, in float64.
+
+    `loss(outputs, targets)` gives one number for each example.  `owners` names the person of each row, whose rows lie
+    side by side; without it each row is a person.
+    """
+    with Clipper(module, loss, clip=clip) as clipper:
+        flat = clipper.total(inputs, targets, owners)
+    return ClippedSum(flat, clipper.layout.views(flat), clipper.rule, (inputs, targets, owners))

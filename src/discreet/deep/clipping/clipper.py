@@ -1,0 +1,145 @@
+"""Clipper: the sum over persons of their clipped gradients, by one forward and one backward pass.
+
+    forward      a tape records what each layer was given
+    backward     to the outputs of the layers alone; no gradient of a parameter is computed
+    norms        of each person, over all parameters, from the recorded pairs
+    sum          Σ factor · gradient, from the same pairs, so that norms and sums cannot disagree
+
+Book-keeping: Bu, Wang, Zha & Karypis (2023).  Proof page: docs/proofs/deep/clipping.md.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from discreet.deep.clipping import layers, others
+from discreet.deep.clipping.persons import Owners, owners_of
+from discreet.deep.clipping.pieces import Outer, Picked, Piece, Plain, add_weighted, cheapest, squared_norms
+from discreet.deep.clipping.rule import rule_of
+from discreet.deep.clipping.tape import Tape
+from discreet.deep.clipping.workspace import Workspace
+from discreet.errors import bad, bad_private
+
+Loss = Callable[[Any, Any], Tensor]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The trainable parameters in the order of the module: names, shapes and how many numbers."""
+
+    names: tuple[str, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    size: int
+
+    def views(self, flat: Tensor) -> dict[str, Tensor]:
+        """The parts of a flat vector by name, as views."""
+        parts, start = {}, 0
+        for name, shape in zip(self.names, self.shapes, strict=True):
+            length = torch.Size(shape).numel()
+            parts[name] = flat[start : start + length].view(shape)
+            start += length
+        return parts
+
+
+def layout_of(module: nn.Module) -> Layout:
+    """The layout of a module's trainable parameters; a tied parameter counts once."""
+    trained = [(name, parameter) for name, parameter in module.named_parameters() if parameter.requires_grad]
+    if not trained:
+        raise bad("module", "must have trainable parameters", type(module).__name__, "Set requires_grad on some.")
+    shapes = tuple(tuple(parameter.shape) for _, parameter in trained)
+    return Layout(tuple(name for name, _ in trained), shapes, sum(parameter.numel() for _, parameter in trained))
+
+
+class Clipper:
+    """Hooks on a module, and a buffer for the sum, which the next call overwrites.
+
+    `precision` is the type in which clipped gradients are added up.
+    """
+
+    def __init__(self, module: nn.Module, loss: Loss, *, clip: Any, precision: torch.dtype = torch.float64) -> None:
+        self.module, self.loss, self.rule = module, loss, rule_of(clip)
+        self.layout = layout_of(module)
+        self._total = torch.zeros(self.layout.size, dtype=precision)
+        self._views = self.layout.views(self._total)
+        self._names = {id(parameter): name for name, parameter in module.named_parameters() if parameter.requires_grad}
+        self._workspace = Workspace()
+        self._tape = Tape(others.owners_of_parameters(module))
+
+    def __enter__(self) -> "Clipper":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Take the hooks off the module."""
+        self._tape.close()
+
+    def total(self, inputs: Any, targets: Any, owners: Tensor | None = None) -> Tensor:
+        """Σ over persons of clipped gradients, flat; `owners` names each row's person, whose rows lie side by side."""
+        self._total.zero_()
+        pieces = self.pieces(inputs, targets, owners)
+        if pieces:
+            factors = self.rule.factors(sum(map(squared_norms, pieces.values())).sqrt())
+            if not bool((factors > 0).all()):
+                pieces = {name: [_without(piece, factors == 0) for piece in own] for name, own in pieces.items()}
+            for name, own in pieces.items():
+                add_weighted(own, factors, self._views[name])
+        return self._total
+
+    def pieces(self, inputs: Any, targets: Any, owners: Tensor | None = None) -> Mapping[str, list[Piece]]:
+        """The gradient of each trainable parameter for each person, in its cheapest form; none for no rows."""
+        args = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
+        count = len(next(iter(inputs.values())) if isinstance(inputs, Mapping) else args[0])
+        if count == 0:
+            return {}
+        self._workspace.start()
+        self._tape.start()
+        try:
+            output = self.module(**inputs) if isinstance(inputs, Mapping) else self.module(*args)
+            calls = self._tape.calls(_require_losses(self.loss(output, targets), count))
+        finally:
+            self._tape.stop()
+        parts: dict[str, list[Piece]] = defaultdict(list)
+        persons = owners_of(owners)
+        for call in calls:
+            source = layers if layers.is_known(call.layer) else others
+            for name, piece in source.pieces_of(call, self._workspace):
+                parts[self._names[id(call.layer._parameters[name])]].append(_of_persons(piece, persons, count))
+        return {name: cheapest(own, self._workspace) for name, own in parts.items()}
+
+
+def _of_persons(piece: Piece, persons: Owners | None, count: int) -> Piece:
+    rows = piece.values if isinstance(piece, Plain) else piece.right
+    if len(rows) != count:
+        what = "whose inputs and outputs have one example in each place of the first axis"
+        raise bad_private("module", f"must have layers {what}", "Check it with dp.deep.check(module, example).")
+    return piece if persons is None or persons.most == 1 else persons.of_persons(piece)
+
+
+def _require_losses(losses: Any, count: int) -> Tensor:
+    """The losses, refused unless there is one number for each example."""
+    if not isinstance(losses, Tensor) or losses.shape != (count,):
+        rule = "must give one number for each example, not a mean or a sum over them"
+        raise bad_private("loss", rule, 'Use reduction="none", and average what belongs to one example.')
+    return losses
+
+
+def _without(piece: Piece, dropped: Tensor) -> Piece:
+    """The piece with zeros in place of the persons in `dropped`, whose numbers need not be finite."""
+    match piece:
+        case Plain():
+            return Plain(piece.values.masked_fill(_shaped(dropped, piece.values), 0))
+        case Outer():
+            left, right = (part.masked_fill(_shaped(dropped, part), 0) for part in (piece.left, piece.right))
+            return Outer(left, right)
+        case Picked():
+            return Picked(piece.rows, piece.right.masked_fill(_shaped(dropped, piece.right), 0), piece.height)
+
+
+def _shaped(dropped: Tensor, values: Tensor) -> Tensor:
+    return dropped.view(-1, *[1] * (values.dim() - 1))

@@ -1,0 +1,196 @@
+"""The gradient of one parameter for each person, in the form in which a layer gives it.
+
+    Outer    Σ_t l_t ⊗ r_t        a matrix, as its factors at T positions: layers that multiply by a weight
+    Picked   Σ_t e(i_t) ⊗ r_t     the same, where l_t picks a row of the matrix: embeddings
+    Plain    the gradient itself  biases, norms, everything else
+
+A parameter that is used several times has several pieces, which add up.  `squared_norms` and `add_weighted` are all
+that clipping needs; neither writes a matrix for each person unless that is cheaper (`rule.is_ghost_cheaper`).
+
+Rounding: `squared_norms` are at least the true ones of the pieces as they are.  A sum of n products of numbers of unit
+roundoff u = 2⁻²⁴ errs by at most n·u·Σ|products| in any order (Higham 2002, section 3.1), to first order in u;
+`_rounding` has twice that.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from discreet.deep.clipping.rule import is_ghost_cheaper
+from discreet.deep.clipping.workspace import Workspace
+
+
+@dataclass(frozen=True, eq=False)
+class Outer:
+    """`left` is persons × T × rows, `right` persons × T × columns."""
+
+    left: Tensor
+    right: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Picked:
+    """`rows` is persons × T, the row that each position picks; `right` persons × T × columns; `height` all rows."""
+
+    rows: Tensor
+    right: Tensor
+    height: int
+
+
+@dataclass(frozen=True, eq=False)
+class Plain:
+    """`values` is persons × numbers, or persons × any shape of as many numbers."""
+
+    values: Tensor
+
+
+Piece = Outer | Picked | Plain
+
+
+def merged(pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces of one parameter as few: those of one kind joined, and all made plain where one is plain."""
+    if len(pieces) == 1:
+        return list(pieces)
+    if any(isinstance(piece, Plain) for piece in pieces):
+        total = plain(pieces[0]).values.flatten(1).clone()
+        for piece in pieces[1:]:
+            total += plain(piece).values.flatten(1)
+        return [Plain(total)]
+    outers = [piece for piece in pieces if isinstance(piece, Outer)]
+    picked = [piece for piece in pieces if isinstance(piece, Picked)]
+    joined: list[Piece] = []
+    if outers:
+        joined.append(Outer(_cat([piece.left for piece in outers]), _cat([piece.right for piece in outers])))
+    if picked:
+        rows, right = _cat([piece.rows for piece in picked]), _cat([piece.right for piece in picked])
+        joined.append(Picked(rows, right, picked[0].height))
+    return joined
+
+
+def cheapest(pieces: Sequence[Piece], workspace: Workspace) -> list[Piece]:
+    """The merged pieces of one parameter in the form in which their norm is cheapest."""
+    form = merged(pieces)
+    match form:
+        case [Outer() as outer]:
+            _, positions, rows = outer.left.shape
+            columns = outer.right.shape[2]
+            if is_ghost_cheaper(positions, rows, columns):
+                return form
+            matrix = workspace.take(outer.left, len(outer.left), rows, columns)
+            return [Plain(torch.bmm(outer.left.transpose(1, 2), outer.right, out=matrix))]
+        case _:
+            return form
+
+
+def plain(piece: Piece) -> Plain:
+    """The piece as the gradient itself."""
+    match piece:
+        case Plain():
+            return piece
+        case Outer():
+            return Plain(torch.bmm(piece.left.transpose(1, 2), piece.right))
+        case Picked():
+            persons, _, columns = piece.right.shape
+            values = piece.right.new_zeros(persons, piece.height, columns)
+            index = piece.rows.unsqueeze(2).expand_as(piece.right)
+            return Plain(values.scatter_add_(1, index, piece.right))
+
+
+def squared_norms(pieces: Sequence[Piece]) -> Tensor:
+    """‖Σ pieces‖² of each person, rounded up, in float64."""
+    match pieces:
+        case [Plain() as only]:
+            return _plain_squares(only.values)
+        case [Outer(left=left)] if left.shape[1] == 1:
+            (outer,) = pieces
+            assert isinstance(outer, Outer)
+            return _row_squares(outer.left[:, 0]) * _row_squares(outer.right[:, 0])
+        case _:
+            total = _inner(pieces[0], pieces[0])
+            for place, piece in enumerate(pieces[1:], 1):
+                total = total + _inner(piece, piece) + 2 * sum(_inner(earlier, piece) for earlier in pieces[:place])
+            return total.clamp(min=0) + _ghost_rounding(pieces)
+
+
+def add_weighted(pieces: Sequence[Piece], factors: Tensor, total: Tensor) -> None:
+    """Add Σ over persons of factor · gradient to `total`, in the type of `total`."""
+    for piece in pieces:
+        match piece:
+            case Plain():
+                total += (factors.to(total.dtype) @ piece.values.flatten(1).to(total.dtype)).view_as(total)
+            case Outer():
+                left = (piece.left * factors.to(piece.left.dtype).view(-1, 1, 1)).flatten(0, 1).to(total.dtype)
+                right = piece.right.flatten(0, 1).to(total.dtype)
+                total.view(left.shape[1], right.shape[1]).addmm_(left.t(), right)
+            case Picked():
+                right = (piece.right * factors.to(piece.right.dtype).view(-1, 1, 1)).flatten(0, 1).to(total.dtype)
+                total.view(piece.height, right.shape[1]).index_add_(0, piece.rows.flatten(), right)
+
+
+# --- norms -----------------------------------------------------------------------------------------------------------
+
+
+def _inner(some: Piece, other: Piece) -> Tensor:
+    """⟨some, other⟩ of each person from inner products of positions."""
+    match some, other:
+        case Outer(), Outer():
+            lefts = torch.bmm(some.left, other.left.transpose(1, 2))
+            products = torch.bmm(some.right, other.right.transpose(1, 2))
+        case Picked(), Picked():
+            lefts = some.rows.unsqueeze(2) == other.rows.unsqueeze(1)
+            products = torch.bmm(some.right, other.right.transpose(1, 2))
+        case Outer(), Picked():
+            index = other.rows.unsqueeze(1).expand(-1, some.left.shape[1], -1)
+            lefts = some.left.gather(2, index)
+            products = torch.bmm(some.right, other.right.transpose(1, 2))
+        case _:
+            raise TypeError("plain pieces have no positions")
+    return (lefts * products).sum(2).double().sum(1)
+
+
+def _ghost_rounding(pieces: Sequence[Any]) -> Tensor:
+    """How much `_inner` of all pairs may be too small: Σ|products| ≤ (Σ_t ‖l_t‖·‖r_t‖)² by Cauchy and Schwarz."""
+    lengths, terms = 0.0, 0
+    for piece in pieces:
+        sizes = torch.linalg.vector_norm(piece.right, dim=2)
+        terms = max(terms, piece.right.shape[2]) + piece.right.shape[1]
+        if isinstance(piece, Outer):
+            sizes = sizes * torch.linalg.vector_norm(piece.left, dim=2)
+            terms += piece.left.shape[2]
+        lengths = lengths + sizes.double().sum(1)
+    return _rounding(terms) * torch.as_tensor(lengths).square()
+
+
+def _plain_squares(values: Tensor) -> Tensor:
+    """Σ of squares of each person's numbers; the last axis is added in float32, all others in float64."""
+    if values.dim() == 2 and values.shape[1] > _LONGEST:
+        values = _folded(values)
+    rows = torch.linalg.vector_norm(values, dim=-1)
+    squares = rows.double().square()
+    squares = squares.flatten(1).sum(1) if squares.dim() > 1 else squares
+    return squares * (1 + _rounding(values.shape[-1] + 4))
+
+
+_LONGEST = 4096
+
+
+def _folded(values: Tensor) -> Tensor:
+    """The numbers of each person in rows of at most 4,096, the last filled with zeros."""
+    missing = -values.shape[1] % _LONGEST
+    return torch.nn.functional.pad(values, (0, missing)).view(len(values), -1, _LONGEST)
+
+
+def _row_squares(rows: Tensor) -> Tensor:
+    return torch.linalg.vector_norm(rows, dim=1).double().square() * (1 + _rounding(rows.shape[1] + 4))
+
+
+def _rounding(terms: int) -> float:
+    """Twice terms · 2⁻²⁴."""
+    return terms * 2.0**-23
+
+
+def _cat(parts: Sequence[Tensor]) -> Tensor:
+    return parts[0] if len(parts) == 1 else torch.cat(list(parts), dim=1)
