@@ -81,8 +81,8 @@ class Scaled(nn.Linear):
         return 3 * super().forward(x)
 
 
-def ids(*shape, most=11):
-    return torch.randint(0, most, shape)
+def ids(*shape, height=11):
+    return torch.randint(0, height, shape)
 
 
 NETS = {

@@ -4,6 +4,7 @@ A search that takes seconds stores its result on disk as a *hint*.  Every hint i
 hostile cache costs time and nothing else.
 """
 
+import json
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -13,7 +14,7 @@ from discreet import amounts
 from discreet.errors import NotPriced, bad
 from discreet.privacy import analytic, hints, price
 from discreet.privacy.certify import up
-from discreet.privacy.cost import Gaussian, Repeated, Sampled
+from discreet.privacy.cost import FREE, Cost, Gaussian, Repeated, Sampled, Together, to_json
 from discreet.real import ball
 
 TOLERANCE = Fraction(1, 2000)  # a searched sigma is at most so much larger than needed, relatively
@@ -44,10 +45,10 @@ def zcdp_sigma(rho: Any) -> Fraction:
     return sigma
 
 
-def sampled_sigma(rate: Any, times: int, epsilon: Any, delta: Any) -> Fraction:
-    """The least σ such that `times` Gaussian steps on Poisson samples at `rate` are (ε, δ)-DP.
+def sampled_sigma(rate: Any, times: int, epsilon: Any, delta: Any, beside: Cost = FREE) -> Fraction:
+    """The least σ such that `times` Gaussian steps on Poisson samples at `rate` are (ε, δ)-DP, together with `beside`.
 
-    Within 1/2000, never below.  The cost priced is Repeated(Sampled(rate, Gaussian(σ)), times).
+    Within 1/2000, never below.  The cost priced is Together((Repeated(Sampled(rate, Gaussian(σ)), times), beside)).
     """
     q, target, target_delta = amounts.probability(rate, "rate"), amounts.epsilon(epsilon), analytic.open_delta(delta)
     steps = amounts.count(times, "times", 1, 10**9)
@@ -55,9 +56,12 @@ def sampled_sigma(rate: Any, times: int, epsilon: Any, delta: Any) -> Fraction:
         raise bad("rate", "must be above 0", rate, "Give the chance of one unit to be sampled, such as 0.01.")
 
     def epsilon_of(sigma: Fraction) -> float:
-        return amounts.float_up(price.epsilon(Repeated(Sampled(q, Gaussian(sigma)), steps), target_delta).value)
+        run = Repeated(Sampled(q, Gaussian(sigma)), steps)
+        return amounts.float_up(price.epsilon(Together((run, beside)), target_delta).value)
 
     key = f"sampled-gaussian rate={q} times={steps} epsilon={target} delta={target_delta}"
+    if beside != FREE:
+        key += f" beside={json.dumps(to_json(beside), sort_keys=True)}"
     hint = hints.recall(key)
     if hint is not None and _is_least(hint, epsilon_of, target):
         return hint

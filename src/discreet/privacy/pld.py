@@ -146,8 +146,9 @@ def _compose(pairs: Atoms, side: int) -> "Loss | None":
     return Loss(total, interval, allowance) if total is not None else None
 
 
+@lru_cache(maxsize=8)
 def _distribution_of(atom: Any, interval: float, side: int) -> Any:
-    """The distribution of one atom in both directions, on the grid of `interval`."""
+    """The distribution of one atom in both directions, on the grid of `interval`; a run is priced at many lengths."""
     from dp_accounting.pld import privacy_loss_distribution as library
 
     match atom:

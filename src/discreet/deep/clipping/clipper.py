@@ -118,7 +118,7 @@ def _of_persons(piece: Piece, persons: Owners | None, count: int) -> Piece:
     if len(rows) != count:
         what = "whose inputs and outputs have one example in each place of the first axis"
         raise bad_private("module", f"must have layers {what}", "Check it with dp.deep.check(module, example).")
-    return piece if persons is None or persons.most == 1 else persons.of_persons(piece)
+    return piece if persons is None or persons.longest == 1 else persons.of_persons(piece)
 
 
 def _require_losses(losses: Any, count: int) -> Tensor:

@@ -18,7 +18,7 @@ class Owners:
     person: Tensor
     place: Tensor
     persons: int
-    most: int
+    longest: int
 
     def of_persons(self, piece: Piece) -> Piece:
         """The piece with a person where it had a row."""
@@ -33,7 +33,7 @@ class Owners:
 
     def _spread(self, values: Tensor) -> Tensor:
         """Persons × (rows of a person · T) × …, with zeros where a person has fewer rows."""
-        wide = values.new_zeros(self.persons, self.most, *values.shape[1:])
+        wide = values.new_zeros(self.persons, self.longest, *values.shape[1:])
         wide[self.person, self.place] = values
         return wide.flatten(1, 2)
 

@@ -50,7 +50,7 @@ class Plain:
 Piece = Outer | Picked | Plain
 
 
-def merged(pieces: Sequence[Piece]) -> list[Piece]:
+def joint_pieces(pieces: Sequence[Piece]) -> list[Piece]:
     """The pieces of one parameter as few: those of one kind joined, and all made plain where one is plain."""
     if len(pieces) == 1:
         return list(pieces)
@@ -71,8 +71,8 @@ def merged(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def cheapest(pieces: Sequence[Piece], workspace: Workspace) -> list[Piece]:
-    """The merged pieces of one parameter in the form in which their norm is cheapest."""
-    form = merged(pieces)
+    """The joint pieces of one parameter in the form in which their norm is cheapest."""
+    form = joint_pieces(pieces)
     match form:
         case [Outer() as outer]:
             _, positions, rows = outer.left.shape

@@ -89,10 +89,10 @@ class LatticeNoise:
         total *= self._steps_per_unit
         np.rint(total, out=total)
         np.clip(total, -_FURTHEST, _FURTHEST, out=total)
-        total += self._drawn()
+        total += self._next_noise()
         total *= self._step
 
-    def _drawn(self) -> Floats:
+    def _next_noise(self) -> Floats:
         """Noise that nothing else gets, in steps."""
         if self._process != os.getpid():  # a forked child has a copy of what its parent drew
             self._ahead, self._process = [], os.getpid()
