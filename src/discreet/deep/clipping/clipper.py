@@ -88,7 +88,7 @@ class Clipper:
             if not bool((factors > 0).all()):
                 pieces = {name: [_without(piece, factors == 0) for piece in own] for name, own in pieces.items()}
             for name, own in pieces.items():
-                add_weighted(own, factors, self._views[name])
+                add_weighted(own, factors, self._views[name], self._workspace)
         return self._total
 
     def pieces(self, inputs: Any, targets: Any, owners: Tensor | None = None) -> Mapping[str, list[Piece]]:
@@ -133,7 +133,7 @@ def _without(piece: Piece, dropped: Tensor) -> Piece:
     """The piece with zeros in place of the persons in `dropped`, whose numbers need not be finite."""
     match piece:
         case Plain():
-            return Plain(piece.values.masked_fill(_shaped(dropped, piece.values), 0))
+            return Plain(piece.values.masked_fill(_shaped(dropped, piece.values), 0), piece.axes)
         case Outer():
             left, right = (part.masked_fill(_shaped(dropped, part), 0) for part in (piece.left, piece.right))
             return Outer(left, right)

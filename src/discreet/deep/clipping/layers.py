@@ -19,11 +19,9 @@ from torch.nn import functional
 from discreet.deep.clipping.pieces import Outer, Picked, Piece, Plain
 from discreet.deep.clipping.rule import is_ghost_cheaper
 from discreet.deep.clipping.tape import Call
-from discreet.deep.clipping.workspace import Workspace
+from discreet.deep.clipping.workspace import CACHED, Workspace
 
 Pieces = Iterator[tuple[str, Piece]]  # the name of a parameter of the layer, and a piece of its gradient
-
-_CACHED = 2**17  # numbers that stay in a core's cache
 
 
 def is_known(layer: nn.Module) -> bool:
@@ -60,41 +58,51 @@ def _linear(layer: Any, given: Tensor, gradient: Tensor, workspace: Workspace) -
 def _convolution(layer: Any, given: Tensor, gradient: Tensor, workspace: Workspace) -> Pieces:
     left = gradient.flatten(2)  # examples × channels × places
     if layer.weight.requires_grad:
-        patches = _patches(layer, given)  # examples × channels × window … × places …
-        width = patches[0, :, ..., *[0] * (gradient.dim() - 2)].numel()
-        if layer.groups > 1 or not is_ghost_cheaper(left.shape[2], left.shape[1], width):
-            yield "weight", Plain(_matrices(left, patches, layer.groups, workspace))
+        rows, channels, *window = layer.weight.shape
+        if layer.groups == 1 and is_ghost_cheaper(left.shape[2], rows, layer.weight[0].numel()):
+            patches = _patches(layer, given)
+            axes = gradient.dim() - 2
+            right = patches.permute(0, *range(1, axes + 1), 2 * axes + 1, *range(axes + 1, 2 * axes + 1))
+            copied = workspace.take(given, *right.shape).copy_(right)
+            yield "weight", Outer(left.transpose(1, 2), copied.view(len(left), left.shape[2], -1))
         else:
-            right = workspace.take(given, *patches.shape).copy_(patches).view(len(given), width, -1)
-            yield "weight", Outer(left.transpose(1, 2), right.transpose(1, 2))
+            matrices = _matrices(layer, left, given, workspace)
+            in_order = (0, len(window) + 1, *range(1, len(window) + 1))
+            yield "weight", Plain(matrices.view(-1, rows, *window, channels), in_order)
     if layer.bias is not None:
         yield "bias", Plain(left.sum(2))
 
 
+def _matrices(layer: Any, left: Tensor, given: Tensor, workspace: Workspace) -> Tensor:
+    """Σ_t g_t ⊗ patch_t of each example; patches are copied for a few examples at a time, which stay in the cache."""
+    groups, (examples, rows, places) = layer.groups, left.shape
+    width = layer.weight[0].numel()
+    matrices = workspace.take(left, examples, rows, width)
+    few = max(1, min(examples, CACHED // (places * width * groups)))
+    for group, cells in enumerate(given.chunk(groups, 1)):
+        patches, own = _patches(layer, cells), slice(group * rows // groups, (group + 1) * rows // groups)
+        copied = workspace.take(left, few, *patches.shape[1:])
+        for start in range(0, examples, few):
+            block = slice(start, min(start + few, examples))
+            right = copied[: block.stop - start].copy_(patches[block]).view(-1, places, width)
+            if groups == 1:
+                torch.bmm(left[block], right, out=matrices[block])
+            else:
+                matrices[block, own] = torch.bmm(left[block, own], right)
+    return matrices
+
+
 def _patches(layer: Any, given: Tensor) -> Tensor:
-    """For each place of the output the patch of the input that it sees, as a view."""
-    patches = functional.pad(given, layer._reversed_padding_repeated_twice, mode=_padding_mode(layer))
+    """Examples × places … × window … × channels: for each place of the output the patch that it sees, as a view.
+
+    Channels come last, so that a patch is a few long runs of memory.
+    """
     axes = given.dim() - 2
+    patches = functional.pad(given, layer._reversed_padding_repeated_twice, mode=_padding_mode(layer))
+    patches = patches.movedim(1, -1).contiguous().movedim(-1, 1)
     for axis, (size, step, spread) in enumerate(zip(layer.kernel_size, layer.stride, layer.dilation, strict=True), 2):
         patches = patches.unfold(axis, spread * (size - 1) + 1, step)[..., ::spread]
-    windows, places = range(2 + axes, 2 + 2 * axes), range(2, 2 + axes)
-    return patches.permute(0, 1, *windows, *places)
-
-
-def _matrices(left: Tensor, patches: Tensor, groups: int, workspace: Workspace) -> Tensor:
-    """Σ_t g_t ⊗ patch_t of each example; patches are copied for a few examples at a time, which stay in the cache."""
-    examples, rows, places = left.shape
-    numbers = patches[0].numel() // places
-    few = max(1, min(examples, _CACHED // (numbers * places)))
-    copied = workspace.take(left, few, *patches.shape[1:])
-    matrices = workspace.take(left, examples, rows, numbers // groups)
-    for start in range(0, examples, few):
-        block = slice(start, min(start + few, examples))
-        size = block.stop - start
-        right = copied[:size].copy_(patches[block]).view(size * groups, numbers // groups, places)
-        out = matrices[block].view(size * groups, rows // groups, numbers // groups)
-        torch.bmm(left[block].reshape(size * groups, rows // groups, places), right.transpose(1, 2), out=out)
-    return matrices
+    return patches.permute(0, *range(2, 2 + 2 * axes), 1)
 
 
 def _padding_mode(layer: Any) -> str:

@@ -24,8 +24,9 @@ class Owners:
         """The piece with a person where it had a row."""
         match piece:
             case Plain():
-                values = piece.values.flatten(1)
-                return Plain(values.new_zeros(self.persons, values.shape[1]).index_add_(0, self.person, values))
+                values = piece.values
+                sums = values.new_zeros(self.persons, *values.shape[1:]).index_add_(0, self.person, values)
+                return Plain(sums, piece.axes)
             case Outer():
                 return Outer(self._spread(piece.left), self._spread(piece.right))
             case Picked():

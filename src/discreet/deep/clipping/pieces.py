@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from discreet.deep.clipping.rule import is_ghost_cheaper
-from discreet.deep.clipping.workspace import Workspace
+from discreet.deep.clipping.workspace import CACHED, Workspace
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +42,10 @@ class Picked:
 
 @dataclass(frozen=True, eq=False)
 class Plain:
-    """`values` is persons × numbers, or persons × any shape of as many numbers."""
+    """`values` is persons × any shape of as many numbers as the parameter; `axes` puts that shape in its order."""
 
     values: Tensor
+    axes: tuple[int, ...] | None = None
 
 
 Piece = Outer | Picked | Plain
@@ -55,9 +56,9 @@ def joint_pieces(pieces: Sequence[Piece]) -> list[Piece]:
     if len(pieces) == 1:
         return list(pieces)
     if any(isinstance(piece, Plain) for piece in pieces):
-        total = plain(pieces[0]).values.flatten(1).clone()
+        total = _in_order(plain(pieces[0])).clone()
         for piece in pieces[1:]:
-            total += plain(piece).values.flatten(1)
+            total += _in_order(plain(piece))
         return [Plain(total)]
     outers = [piece for piece in pieces if isinstance(piece, Outer)]
     picked = [piece for piece in pieces if isinstance(piece, Picked)]
@@ -115,19 +116,54 @@ def squared_norms(pieces: Sequence[Piece]) -> Tensor:
             return total.clamp(min=0) + _ghost_rounding(pieces)
 
 
-def add_weighted(pieces: Sequence[Piece], factors: Tensor, total: Tensor) -> None:
+def add_weighted(pieces: Sequence[Piece], factors: Tensor, total: Tensor, workspace: Workspace) -> None:
     """Add Σ over persons of factor · gradient to `total`, in the type of `total`."""
+    weights = factors.to(total.dtype)
     for piece in pieces:
         match piece:
             case Plain():
-                total += (factors.to(total.dtype) @ piece.values.flatten(1).to(total.dtype)).view_as(total)
+                sums = _weighted_rows(weights, piece.values.flatten(1), workspace)
+                total += sums.view(piece.values.shape[1:]).permute(piece.axes) if piece.axes else sums.view_as(total)
             case Outer():
-                left = (piece.left * factors.to(piece.left.dtype).view(-1, 1, 1)).flatten(0, 1).to(total.dtype)
-                right = piece.right.flatten(0, 1).to(total.dtype)
+                left = _weighted(piece.left, weights, workspace)
+                right = _converted(piece.right, total, workspace)
                 total.view(left.shape[1], right.shape[1]).addmm_(left.t(), right)
             case Picked():
-                right = (piece.right * factors.to(piece.right.dtype).view(-1, 1, 1)).flatten(0, 1).to(total.dtype)
+                right = _weighted(piece.right, weights, workspace)
                 total.view(piece.height, right.shape[1]).index_add_(0, piece.rows.flatten(), right)
+
+
+def _weighted_rows(weights: Tensor, rows: Tensor, workspace: Workspace) -> Tensor:
+    """Σ weight · row; rows of another type are converted a few at a time, which stay in the cache."""
+    if rows.dtype == weights.dtype:
+        return weights @ rows
+    sums = weights.new_zeros(rows.shape[1])
+    few = max(1, min(len(rows), CACHED // rows.shape[1]))
+    block = workspace.take(weights, few, rows.shape[1])
+    for start in range(0, len(rows), few):
+        part = rows[start : start + few]
+        sums.addmv_(block[: len(part)].copy_(part).t(), weights[start : start + few])
+    return sums
+
+
+def _weighted(values: Tensor, weights: Tensor, workspace: Workspace) -> Tensor:
+    """The numbers at all positions times the weight of their person, in the type of the weights."""
+    buffer = workspace.take(weights, *values.shape)
+    return torch.mul(values, weights.view(-1, 1, 1), out=buffer).flatten(0, 1)
+
+
+def _converted(values: Tensor, like: Tensor, workspace: Workspace) -> Tensor:
+    """The numbers at all positions in the type of `like`."""
+    if values.dtype == like.dtype:
+        return values.flatten(0, 1)
+    return workspace.take(like, *values.shape).copy_(values).flatten(0, 1)
+
+
+def _in_order(piece: Plain) -> Tensor:
+    """The numbers of each person in the order of the parameter, flat."""
+    if piece.axes is None:
+        return piece.values.flatten(1)
+    return piece.values.permute(0, *(axis + 1 for axis in piece.axes)).flatten(1)
 
 
 # --- norms -----------------------------------------------------------------------------------------------------------
@@ -165,9 +201,10 @@ def _ghost_rounding(pieces: Sequence[Any]) -> Tensor:
 
 
 def _plain_squares(values: Tensor) -> Tensor:
-    """Σ of squares of each person's numbers; the last axis is added in float32, all others in float64."""
-    if values.dim() == 2 and values.shape[1] > _LONGEST:
-        values = _folded(values)
+    """Σ of squares of each person's numbers: rows of at most 4,096 are added in float32, all else in float64."""
+    values = values.flatten(2) if values.dim() > 2 else values
+    if values.shape[-1] > _LONGEST:
+        values = _folded(values.flatten(1))
     rows = torch.linalg.vector_norm(values, dim=-1)
     squares = rows.double().square()
     squares = squares.flatten(1).sum(1) if squares.dim() > 1 else squares

@@ -2,6 +2,8 @@
 
 from torch import Tensor
 
+CACHED = 2**17  # numbers that stay in a core's cache
+
 
 class Workspace:
     """Numbered buffers; `start` begins again at the first.  Whoever takes one writes all of it before reading any."""
