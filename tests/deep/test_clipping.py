@@ -201,6 +201,34 @@ def test_a_person_with_all_rows_counts_like_one_with_a_single_row():
     assert float(clipped_sum(net, squares, inputs, targets, torch.zeros(7).long(), clip=0.1).flat.norm()) <= 0.1
 
 
+def test_rows_of_a_person_are_added_wherever_they_lie():
+    net, inputs, targets = case("called twice on sequences")
+    owners = torch.tensor([4, 9, 4, 1, 9, 4, 0])
+    truth = clipped_total(net, squares, inputs, targets, owners, clip=0.5)
+    assert_alike(clipped_sum(net, squares, inputs, targets, owners, clip=0.5), truth, 1e-4)
+
+
+def test_hooks_of_others_on_a_layer_do_not_change_its_gradient():
+    net, inputs, targets = case("linear")
+    net[0].register_forward_hook(lambda layer, given, output: 2 * output)
+    truth = clipped_total(net, squares, inputs, targets, clip=0.5)
+    assert_alike(clipped_sum(net, squares, inputs, targets, clip=0.5), truth, 1e-4)
+
+
+def test_layers_that_compute_in_a_shorter_type_stay_below_the_clip():
+    torch.manual_seed(4)
+    net, inputs, targets = nn.Linear(300, 7), torch.randn(5, 300), torch.randn(5, 7)
+
+    def shorter(outputs, goals):
+        return squares(outputs.float(), goals)
+
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        for place in range(5):
+            row = slice(place, place + 1)
+            norm = float(clipped_sum(net, shorter, inputs[row], targets[row], clip=1e-3).flat.norm())
+            assert 0.98e-3 < norm < 1e-3
+
+
 def test_no_rows_have_a_sum_of_zeros():
     net, inputs, targets = case("conv2d")
     assert not clipped_sum(net, squares, inputs[:0], targets[:0], clip=0.1).flat.any()

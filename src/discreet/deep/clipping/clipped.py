@@ -37,8 +37,8 @@ def clipped_sum(
 ) -> ClippedSum:
     """Σ over persons of gradients clipped to `clip`, without noise: {name: sum}, in float64.
 
-    `loss(outputs, targets)` gives one number for each example.  `owners` names the person of each row, whose rows lie
-    side by side; without it each row is a person.
+    `loss(outputs, targets)` gives one number for each example.  `owners` names the person of each row;
+    without it each row is a person.
     """
     with Clipper(module, loss, clip=clip) as clipper:
         flat = clipper.total(inputs, targets, owners)

@@ -18,7 +18,16 @@ from torch import Tensor, nn
 
 from discreet.deep.clipping import layers, others
 from discreet.deep.clipping.persons import Owners, owners_of
-from discreet.deep.clipping.pieces import Outer, Picked, Piece, Plain, add_weighted, cheapest, squared_norms
+from discreet.deep.clipping.pieces import (
+    Outer,
+    Picked,
+    Piece,
+    Plain,
+    add_weighted,
+    at_least_single,
+    cheapest,
+    squared_norms,
+)
 from discreet.deep.clipping.rule import rule_of
 from discreet.deep.clipping.tape import Tape
 from discreet.deep.clipping.workspace import Workspace
@@ -80,7 +89,7 @@ class Clipper:
         self._tape.close()
 
     def total(self, inputs: Any, targets: Any, owners: Tensor | None = None) -> Tensor:
-        """Σ over persons of clipped gradients, flat; `owners` names each row's person, whose rows lie side by side."""
+        """Σ over persons of clipped gradients, flat; `owners` names the person of each row."""
         self._total.zero_()
         pieces = self.pieces(inputs, targets, owners)
         if pieces:
@@ -118,7 +127,8 @@ def _of_persons(piece: Piece, persons: Owners | None, count: int) -> Piece:
     if len(rows) != count:
         what = "whose inputs and outputs have one example in each place of the first axis"
         raise bad_private("module", f"must have layers {what}", "Check it with dp.deep.check(module, example).")
-    return piece if persons is None or persons.longest == 1 else persons.of_persons(piece)
+    wide = at_least_single(piece)
+    return wide if persons is None or persons.longest == 1 else persons.of_persons(wide)
 
 
 def _require_losses(losses: Any, count: int) -> Tensor:

@@ -1,11 +1,12 @@
 """Pieces of rows as pieces of persons: a person's gradient is the sum over her rows, and is clipped as one.
 
-Rows of a person lie side by side.  Her rows become further positions of the same piece, so her norm has the inner
-products between her rows; persons with fewer rows get positions of zeros.
+A person's rows become further positions of the same piece, so her norm has the inner products between her rows; persons
+with fewer rows get positions of zeros.
 """
 
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from discreet.deep.clipping.pieces import Outer, Picked, Piece, Plain
@@ -13,7 +14,7 @@ from discreet.deep.clipping.pieces import Outer, Picked, Piece, Plain
 
 @dataclass(frozen=True, eq=False)
 class Owners:
-    """For each row its person, 0 to `persons` − 1 in order, and its place among her rows."""
+    """For each row its person, 0 to `persons` − 1, and its place among her rows."""
 
     person: Tensor
     place: Tensor
@@ -39,13 +40,12 @@ class Owners:
         return wide.flatten(1, 2)
 
 
-def owners_of(person: Tensor | None) -> Owners | None:
-    """The owners of rows; None where each row is a person."""
-    if person is None or not len(person):
+def owners_of(names: Tensor | None) -> Owners | None:
+    """The owners of rows by the name of each row's person, wherever her rows lie; None where each row is a person."""
+    if names is None or not len(names):
         return None
-    starts = person.new_ones(len(person), dtype=bool)
-    starts[1:] = person[1:] != person[:-1]
-    places = person.new_ones(len(person)).cumsum(0) - 1
-    first = places[starts]
-    place = places - first[starts.cumsum(0) - 1]
-    return Owners(starts.cumsum(0) - 1, place, int(starts.sum()), int(place.max()) + 1)
+    _, person, sizes = torch.unique(names, return_inverse=True, return_counts=True)
+    order = torch.argsort(person, stable=True)
+    place = torch.empty_like(person)
+    place[order] = torch.arange(len(names)) - (sizes.cumsum(0) - sizes).repeat_interleave(sizes)
+    return Owners(person, place, len(sizes), int(sizes.max()))

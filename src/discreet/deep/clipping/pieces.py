@@ -100,6 +100,21 @@ def plain(piece: Piece) -> Plain:
             return Plain(values.scatter_add_(1, index, piece.right))
 
 
+def at_least_single(piece: Piece) -> Piece:
+    """The piece in float32 where it is in a shorter type, whose sums would be too coarse for the bounds below."""
+    match piece:
+        case Plain():
+            return Plain(_at_least_single(piece.values), piece.axes)
+        case Outer():
+            return Outer(_at_least_single(piece.left), _at_least_single(piece.right))
+        case Picked():
+            return Picked(piece.rows, _at_least_single(piece.right), piece.height)
+
+
+def _at_least_single(values: Tensor) -> Tensor:
+    return values.float() if values.element_size() < 4 else values
+
+
 def squared_norms(pieces: Sequence[Piece]) -> Tensor:
     """‖Σ pieces‖² of each person, rounded up, in float64."""
     match pieces:

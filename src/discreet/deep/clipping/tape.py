@@ -30,7 +30,8 @@ class Tape:
     def __init__(self, layers: Sequence[nn.Module]) -> None:
         self._calls: list[tuple[nn.Module, tuple[Any, ...], Mapping[str, Any], list[Any]]] = []
         self._is_on = False
-        self._hooks = [layer.register_forward_hook(self._record, with_kwargs=True) for layer in layers]
+        # Before the hooks of others: what they make of an output is no part of the layer.
+        self._hooks = [layer.register_forward_hook(self._record, prepend=True, with_kwargs=True) for layer in layers]
 
     def start(self) -> None:
         """Forget what was recorded, and record from now on."""
