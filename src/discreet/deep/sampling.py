@@ -60,7 +60,7 @@ def persons_of(units: Any, size: int) -> Persons:
         raise bad("units", "must not be floats, which merge large numbers", "a column of floats", fix)
     if getattr(units, "ndim", 1) != 1 or isinstance(units, (str, bytes)):
         raise bad("units", "must be a column of keys", type(units).__name__, "Give one unit a row, in a list or array.")
-    person = _numbered(units)
+    person = _person_numbers(units)
     if person.size != size:
         raise bad_private("data and units", "must have one length", "Hand over one unit a row.")
     order = np.argsort(person, kind="stable")
@@ -93,7 +93,7 @@ def _is_float(units: Any) -> bool:
     return is_float(units) or str(getattr(units, "dtype", "")).removeprefix("torch.").startswith(_FLOATS)
 
 
-def _numbered(units: Any) -> Ints:
+def _person_numbers(units: Any) -> Ints:
     """The person of each row as a number from 0 upwards; −1 where a row is nobody's."""
     if type(units) is np.ndarray and units.dtype.kind in "iu":  # keys by their digits, without spelling them
         return np.unique(units, return_inverse=True)[1].astype(np.int64).reshape(-1)
