@@ -27,14 +27,16 @@ from discreet.learn.steps import Steps
 from discreet.learn.subject import Subject
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.payer import ChargeRequest
+from discreet.ledger.purse import Purse
 from discreet.ledger.unbooked import Unbooked
 from discreet.ndarrays import Floats, Ints
 from discreet.noise.source import SYSTEM
-from discreet.privacy.cost import to_json
+from discreet.privacy.cost import Cost, to_json
 from discreet.query.bound import path
 from discreet.query.explain import unit
 from discreet.request import Request
 from discreet.run import Run
+from discreet.schema import Schema
 from discreet.schema.unit import ROW
 from discreet.table import Table
 from discreet.terms import Terms
@@ -145,26 +147,40 @@ def _begun_price(table: Table, run: Run, learner: Learner, plan: Plan, price: Pr
 def fit_arrays(learner: Learner, subject: Subject, price: Price, view: View, ledger: Any = None) -> Fit:
     """Fit a model to arrays, charged to a ledger where one is given."""
     plan = learner.plan(subject, price)
-    payer = Unbooked() if ledger is None else _purse(ledger_of(ledger), learner, plan)
+    payer: Purse | Unbooked = Unbooked() if ledger is None else _purse(ledger_of(ledger), learner, plan)
     run = Run(payer, lambda: view)
     result = run.done(to_bytes(plan.fit(Steps(run, subject, plan.price)), learner, subject, price)).stored
     privacy = privacy_of(plan, receipt=run.receipt, covers=GIVEN)
     return Fit(facts_of(learner, subject), plan, from_bytes(result), privacy)
 
 
-def _purse(ledger: Ledger, learner: Learner, plan: Plan) -> Any:
+def _purse(ledger: Ledger, learner: Learner, plan: Plan) -> Purse:
     """A purse for one fit to arrays, under a key that no other fit has."""
-    schema, opening = plan.subject.schema, ledger.standing().opening
+    return purse_of_arrays(ledger, plan.subject.schema, request_of(learner, plan).memo, plan.price.terms, plan.cost)
+
+
+def purse_of_arrays(
+    ledger: Ledger, schema: Schema, memo: Mapping[str, Any], terms: Terms, cost: Cost, *, key: str | None = None
+) -> Purse:
+    """A purse for rows that a caller hands over; refused unless the ledger protects what `schema` protects.
+
+    Without a key it gets one that no other has.
+    """
+    opening = ledger.standing().opening
     if schema.relation is not opening.relation:
         fix = f"Give relation={str(opening.relation)!r}, or charge another ledger."
         raise bad("relation", "must be that of the ledger", str(schema.relation), fix)
     if (schema.unit is None) is not (opening.unit == ROW):
         fix = "Give units, the person of each row." if schema.unit is None else "Leave out units."
         raise bad("units", f"must be those of the ledger, which protects each {opening.unit}", unit(schema), fix)
-    request, terms = request_of(learner, plan), plan.price.terms
-    key = SYSTEM.words(4).tobytes().hex()
-    memo = {**request.memo, "unit": unit(plan.subject.schema)}
-    return ledger.purse(ChargeRequest(key, (), memo, None, terms.epsilon, terms.delta), plan.cost)
+    own = fresh_key() if key is None else key
+    told = {**memo, "unit": unit(schema)}
+    return ledger.purse(ChargeRequest(own, (), told, None, terms.epsilon, terms.delta), cost)
+
+
+def fresh_key() -> str:
+    """A key that no other charge has."""
+    return SYSTEM.words(4).tobytes().hex()
 
 
 def ledger_of(ledger: Any) -> Ledger:

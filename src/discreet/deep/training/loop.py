@@ -1,0 +1,150 @@
+"""A loop of the caller's own over the steps of a plan: charged when it is entered; each step gives one noisy gradient.
+
+    with plan.run((X, y), clip=0.1) as run:
+        for step in run:
+            gradients = step.noisy(dp.deep.clipped_sum(module, loss, *step.batch, clip=run.clip))
+
+The batch and its clipped sum are private.  What `noisy` returns is released, and everything made of it alone is free.
+What else the loop does with its batches is not covered.  Proof page: docs/proofs/deep/step.md.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from discreet import amounts
+from discreet.deep.accounting.plan import Plan
+from discreet.deep.clipping.clipped import ClippedSum
+from discreet.deep.clipping.rule import rule_of
+from discreet.deep.sampling import poisson_sample
+from discreet.deep.training.data import Rows, rows_of
+from discreet.deep.training.noise import EXACT, Lattice, SumNoise, noise_of, require_form
+from discreet.deep.training.payer import PERSON, require_ledger, schema_of
+from discreet.deep.training.promise import privacy_of
+from discreet.errors import BadValue, bad
+from discreet.learn.fit import purse_of_arrays
+from discreet.learn.privacy import Privacy
+from discreet.ledger.purse import Purse
+from discreet.ledger.unbooked import Unbooked
+from discreet.noise.source import SYSTEM
+from discreet.schema.unit import ROW
+from discreet.terms import Terms
+
+
+def run_of(plan: Plan, data: Any, units: Any, *, ledger: Any, clip: Any, max_rows: int, noise: str) -> "OwnRun":
+    """The loop over those rows; nothing is charged until it is entered."""
+    if units is None and max_rows != 1:
+        raise bad("units", "must be given where a person has several rows", None, "Give the person of each row.")
+    if plan.scores:
+        fix = "Make a plan without scores: in a loop of your own, nothing shows them."
+        raise bad("plan", "must have no scores", plan.scores, fix)
+    return OwnRun(plan, rows_of(data, units), units is not None, ledger, clip, max_rows, noise)
+
+
+class OwnRun:
+    """One pass over the steps of a plan.
+
+    clip             the rule that clipped sums must be made by: hand it to `clipped_sum`
+    noise_variance   of each number of a gradient, once the first step was noisy: for dp.deep.Adam
+    privacy_         the promise, once the loop was entered
+    """
+
+    def __init__(
+        self, plan: Plan, rows: Rows, has_units: bool, ledger: Any, clip: Any, max_rows: int, noise: str
+    ) -> None:
+        self.plan, self.clip, self.max_rows = plan, rule_of(clip), amounts.count(max_rows, "max_rows", 1)
+        self._rows, self._has_units, self._form = rows, has_units, require_form(noise)
+        self._ledger = None if ledger is None else require_ledger(ledger)
+        self._purse: Purse | Unbooked | None = None
+        self._taken = 0
+        self._current: OwnStep | None = None
+        self._noises = dict[int, tuple[Lattice, SumNoise]]()
+
+    def __enter__(self) -> "OwnRun":
+        if self._purse is not None:
+            fix = "Call plan.run again: that is charged as a run of its own."
+            raise bad("run", "must be entered once", "a run that was entered before", fix)
+        plan, schema = self.plan, schema_of(self.max_rows, self._has_units)
+        if self._ledger is None:
+            self._purse = Unbooked()
+        else:
+            memo = {"text": f"{plan.steps} steps of a loop of its own"}
+            self._purse = purse_of_arrays(
+                self._ledger, schema, memo, Terms(plan.epsilon, plan.delta), plan.cost
+            )  # fmt: skip
+        public = {"clip": self.clip.to_json()}
+        self.privacy_: Privacy = privacy_of(
+            plan, public, noise=self._form, max_rows=self.max_rows, unit=PERSON if self._has_units else ROW,
+            receipt=self._purse.receipt.name,
+        )  # fmt: skip
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._current, self._taken = None, self.plan.steps
+        if self._purse is not None:
+            self._purse.end("done")
+
+    def __iter__(self) -> Iterator["OwnStep"]:
+        """The steps that are left, each with a batch of its own."""
+        if self._purse is None:
+            raise bad("run", "must be entered before its steps are taken", "a run", "Write: with plan.run(…) as run:")
+        if self._taken >= self.plan.steps:
+            fix = "Make a plan with more steps; it costs more."
+            raise bad("steps", f"must be at most the {self.plan.steps} of the plan", "one more", fix)
+        return self._steps()
+
+    def _steps(self) -> Iterator["OwnStep"]:
+        while self._taken < self.plan.steps:
+            self._taken += 1
+            indices, owners = poisson_sample(self._rows.persons, self.plan.rate, self.max_rows, SYSTEM)
+            batch = (*self._rows.pick(indices), None if owners is None else torch.from_numpy(owners))
+            self._current = step = OwnStep(self, self._taken, batch)
+            yield step
+
+    @property
+    def noise_variance(self) -> float:
+        """The variance of the noise on each number of the last gradient; 0 before the first."""
+        deviation = 0.0
+        for lattice, _ in self._noises.values():
+            deviation = lattice.deviation if self._form == EXACT else float(lattice.clip * lattice.sigma)
+        return (deviation / float(self.plan.divisor)) ** 2
+
+    def noisy(self, step: "OwnStep", total: ClippedSum) -> dict[str, Tensor]:
+        """As `OwnStep.noisy`."""
+        if self._current is not step:
+            rule = "must be the present one, with no noisy gradient yet"
+            raise bad("step", rule, f"step {step.number}", "Take the next step: each gives one noisy gradient.")
+        self._require_own(step, total)
+        self._current = None
+        exact = total.flat.detach().cpu().double().numpy().copy()
+        lattice = Lattice(exact.size, Fraction(self.clip.norm), Fraction(self.plan.sigma))
+        _, noise = self._noises.setdefault(exact.size, (lattice, noise_of(self._form, lattice, SYSTEM)))
+        noise.add(exact)
+        flat = torch.from_numpy(exact).mul_(1 / float(self.plan.divisor)).to(torch.get_default_dtype())
+        ends = flat.split([part.numel() for part in total.values()])
+        return {name: part.view(total[name].shape) for name, part in zip(total, ends, strict=True)}
+
+    def _require_own(self, step: "OwnStep", total: Any) -> None:
+        """Refuses what is not the clipped sum of this step's batch, by this run's rule."""
+        write = "Write: step.noisy(dp.deep.clipped_sum(module, loss, *step.batch, clip=run.clip))"
+        if not isinstance(total, ClippedSum):
+            raise bad("sum", "must be what dp.deep.clipped_sum gave", type(total).__name__, write)
+        if total.rule != self.clip:
+            raise bad("sum", "must be clipped as the run is", total.rule, write)
+        if not all(given is own for given, own in zip(total.batch, step.batch, strict=True)):
+            what = "The sum is of another batch than this step's."
+            raise BadValue(what, "The noise and the price are for the sample that was drawn for this step.", write)
+
+
+class OwnStep:
+    """One step: its private batch (inputs, targets, owners), and its one noisy gradient."""
+
+    def __init__(self, run: OwnRun, number: int, batch: tuple[Any, Any, Tensor | None]) -> None:
+        self._run, self.number, self.batch = run, number, batch
+
+    def noisy(self, total: ClippedSum) -> dict[str, Tensor]:
+        """The noisy gradient by the names of parameters: the sum plus noise, divided by the public expected batch."""
+        return self._run.noisy(self, total)

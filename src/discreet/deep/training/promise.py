@@ -1,0 +1,48 @@
+"""What a trained net promises: the amounts of its plan, what was taken as public, and what is not covered."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from discreet import amounts
+from discreet.deep.accounting.plan import Plan
+from discreet.deep.training.course import Course
+from discreet.deep.training.noise import EXACT
+from discreet.learn.privacy import GIVEN, Privacy
+from discreet.relation import Relation
+
+EXACT_WORDS = (
+    "exact noise on a public lattice; gradients are computed and clipped in floating point, for whose rounding 2⁻¹⁰ of "
+    "the clip is set aside"
+)
+FLOAT_WORDS = "real arithmetic: the noise is floating point, and so are the sums that it is added to"
+CHOSEN = "options that were chosen by looking at the data, such as a clip or a rate that won a search, are not covered"
+
+
+def privacy_of(
+    plan: Plan, public: Mapping[str, Any], *, noise: str, max_rows: int, unit: str, receipt: str, covers: str = GIVEN
+) -> Privacy:
+    """The promise of a training that was charged; `public` lists what was taken as public beside the plan."""
+    facts = {"rows": plan.rows, "batch": str(plan.divisor), "steps": plan.steps, **public, "chosen": CHOSEN}
+    words = EXACT_WORDS if noise == EXACT else FLOAT_WORDS
+    return Privacy(
+        plan.epsilon, plan.delta, Relation.ADD_REMOVE, unit, max_rows, plan.cost, mechanisms_of(plan), words, facts,
+        covers, receipt,
+    )  # fmt: skip
+
+
+def mechanisms_of(plan: Plan) -> tuple[str, ...]:
+    """What was measured, in words."""
+    steps = (
+        f"{plan.steps:,} sums of gradients, each of a sample that a person is in with probability "
+        f"{amounts.text_up(plan.rate)}, with Gaussian noise of {amounts.text_of(plan.sigma)} clips"
+    )
+    if not plan.scores or plan.score_sigma is None:
+        return (steps,)
+    return (steps, f"{plan.scores:,} sums of scores, with Gaussian noise of {amounts.text_of(plan.score_sigma)}")
+
+
+def public_facts(course: Course) -> dict[str, Any]:
+    """What a training takes as public, as JSON."""
+    facts = course.to_json()
+    names = ("clip", "loss", "optimizer", "schedule", "average")
+    return {**{name: facts[name] for name in names}, "initial weights": "those that the module had before"}

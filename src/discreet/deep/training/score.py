@@ -1,0 +1,88 @@
+"""Noisy scores of a net on the rows that it is trained on: planned, charged with the training, and all that is shown.
+
+    score    Σ over persons of the mean of her rows' scores, each in [0, 1], plus noise; divided by the public rows
+
+A person moves the sum by at most 1.  Each person's share is rounded down to steps of 2⁻²⁰, so the sum is exact.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from discreet.bounded import RowLimit, scalar
+from discreet.deep.training.course import Course
+from discreet.deep.training.data import Rows
+from discreet.errors import bad
+from discreet.mechanism import additive
+from discreet.ndarrays import Floats
+from discreet.noise.source import Source
+from discreet.privacy.cost import Cost
+
+STEPS = 2**20  # of the lattice, in a score of 1
+Metric = Callable[[Any, Any], Tensor]
+
+
+def accuracy(outputs: Tensor, targets: Tensor) -> Tensor:
+    """1 for each row whose largest output is at its class, or whose single output has the sign of its class."""
+    if outputs.dim() > 1 and outputs.shape[-1] > 1:
+        return (outputs.argmax(-1) == targets).float()
+    return ((outputs.reshape(len(outputs)) > 0) == (targets.reshape(len(targets)) > 0.5)).float()
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """One noisy score of the module as it is, as a mechanism on rows."""
+
+    course: Course
+    metric: Metric
+
+    @property
+    def sensitivity(self) -> RowLimit:
+        """As that of a block."""
+        return RowLimit(self.course.max_rows)
+
+    @property
+    def cost(self) -> Cost:
+        """What one score costs."""
+        return self.course.plan.score_cost
+
+    def __call__(self, exact: Rows, source: Source) -> float:
+        """The noisy mean score; it may lie outside [0, 1]."""
+        plan, persons = self.course.plan, exact.persons
+        scores = scores_of(self.course, self.metric, exact)
+        sums = np.add.reduceat(np.append(scores, 0.0), persons.starts[:-1]) if persons.count else np.zeros(0)
+        shares = np.floor(sums / np.maximum(persons.sizes, 1) * STEPS).clip(0, STEPS)
+        noise = additive.gaussian(scalar(STEPS), Fraction(plan.score_sigma or 0) * STEPS)
+        noisy = noise(np.array([int(shares.sum())]), source)
+        return int(noisy[0]) / STEPS / plan.rows
+
+
+def scores_of(course: Course, metric: Metric, rows: Rows) -> Floats:
+    """The score of each row in the order of persons, within [0, 1]; 0 where it is no number."""
+    order, parts = rows.persons.order, [np.zeros(0)]
+    course.module.eval()
+    with torch.no_grad():
+        for start in range(0, order.size, course.at_once):
+            inputs, targets = rows.pick(order[start : start + course.at_once])
+            parts.append(require_scores(metric(outputs_of(course.module, inputs), targets), targets))
+    return np.nan_to_num(np.concatenate(parts), nan=0.0).clip(0.0, 1.0)
+
+
+def outputs_of(module: Any, inputs: Any) -> Any:
+    """What a module gives for inputs, as when it is trained."""
+    if isinstance(inputs, dict):
+        return module(**inputs)
+    return module(*inputs) if isinstance(inputs, (tuple, list)) else module(inputs)
+
+
+def require_scores(scores: Any, targets: Any) -> Floats:
+    """One number for each row."""
+    if not isinstance(scores, Tensor) or scores.dim() != 1:
+        rule = "must give one number between 0 and 1 for each row"
+        raise bad("score", rule, type(targets).__name__, "Write: score=lambda outputs, targets: …")
+    return scores.detach().double().cpu().numpy()

@@ -1,0 +1,181 @@
+"""Trainer: a net trained by noisy gradients, charged before the first step.
+
+Everything is checked on invented rows before the charge, so a net or a loss that cannot be trained costs nothing.
+After it, whatever goes wrong has one fixed reply.  No loss, score or gradient of a row is shown or stored.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from discreet import amounts
+from discreet.bounded import Bounded
+from discreet.deep.accounting.plan import Plan
+from discreet.deep.clipping.clipper import Clipper
+from discreet.deep.clipping.rule import rule_of
+from discreet.deep.modules.check import require_clippable
+from discreet.deep.saved import card, file
+from discreet.deep.training.course import Course, require_plain
+from discreet.deep.training.data import Rows, rows_of
+from discreet.deep.training.noise import require_form
+from discreet.deep.training.optimizer import factors_of, require_decay, require_optimizer, trained_parameters
+from discreet.deep.training.payer import PERSON, paying
+from discreet.deep.training.progress import Telling
+from discreet.deep.training.promise import privacy_of, public_facts
+from discreet.deep.training.score import accuracy, outputs_of, require_scores
+from discreet.deep.training.training import BLOCKS, Stops, Trained, Undo, train
+from discreet.engine.protocol import Progress, View
+from discreet.errors import bad
+from discreet.learn.privacy import GIVEN, Privacy
+from discreet.run import Run
+from discreet.schema.unit import ROW
+
+
+class Trainer:
+    """A module, its loss and its optimizer, and the public plan that they are trained by.
+
+    module       trained in place; `fit` returns it, with averaged weights, in the mode of evaluation
+    loss         (outputs, targets) → one number for each example
+    optimizer    any optimizer of torch over exactly the module's trainable parameters, or dp.deep.Adam
+    plan         dp.deep.plan(…): samples, steps, noise and price
+    clip         the length that a person's gradient is shortened to, or dp.deep.Automatic(…)
+    at_once      how many rows are differentiated at a time; it moves memory and time, and no result
+    average      decay of the average of the weights that is returned; None returns those of the last step
+    schedule     function of progress, from 0 to almost 1 → factor on the learning rate
+    noise        "exact", or "float": quicker, with a promise in real arithmetic alone
+    max_rows     how many rows of a person a step takes at most, drawn afresh in each
+    ledger       the dataset or ledger that each fit is charged to
+    checkpoint   a file: a fit that was interrupted is taken up there, with the ε of an uninterrupted one
+    score        (outputs, targets) → a number in [0, 1] for each row, where the plan has noisy scores
+    patience     end after so many scores without a better one; what was charged stays charged
+    progress     function of a text and the share that is done, called at most once a second
+
+    A finished checkpoint gives its net again, whatever rows are handed over.
+    """
+
+    def __init__(
+        self,
+        module: nn.Module,
+        loss: Any,
+        optimizer: Any,
+        *,
+        plan: Plan,
+        clip: Any = 0.1,
+        at_once: int = 256,
+        average: float | None = 0.99,
+        schedule: Any = None,
+        noise: str = "exact",
+        max_rows: int = 1,
+        ledger: Any = None,
+        checkpoint: Any = None,
+        score: Any = accuracy,
+        patience: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.module, self.loss, self.optimizer, self.plan, self.clip = module, loss, optimizer, plan, clip
+        self.at_once, self.average, self.schedule, self.noise, self.max_rows = (
+            at_once,
+            average,
+            schedule,
+            noise,
+            max_rows,
+        )
+        self.ledger, self.checkpoint, self.progress = ledger, checkpoint, progress
+        self.score, self.patience = score, patience
+        self.history_: tuple[float, ...] = ()
+        self.course()
+
+    def fit(self, data: Any, units: Any = None) -> nn.Module:
+        """Train on the rows of (X, y) or of a Dataset; `units` has the person of each row, without it each row is one.
+
+        Every call is charged, but for one that goes on or is replayed under a checkpoint.
+        """
+        course, rows = self.course(), rows_of(data, units)
+        if units is None and self.max_rows != 1:
+            raise bad("units", "must be given where a person has several rows", None, "Give the person of each row.")
+        self.require_fit(course, rows)
+        can_resume = self.checkpoint is not None
+        with paying(course, units is not None, self.ledger, self.checkpoint) as purse:
+            run = Run(purse, _no_view)
+            unit = ROW if units is None else PERSON
+            return self.fit_run(run, rows.for_gate(self.max_rows), unit=unit, blocks=BLOCKS if can_resume else 1)
+
+    def fit_run(
+        self, run: Run, rows: Bounded[Rows], *, unit: str, blocks: int = BLOCKS, covers: str = GIVEN
+    ) -> nn.Module:
+        """Train inside a run whose purse holds the plan's cost: for rooms that have the rows of a dataset."""
+        course = self.course()
+        report = (lambda step: None) if self.progress is None else Telling(self.plan, self.progress)
+        undo, stops = Undo(course), Stops(self.score, self.patience)
+        try:
+            outcome: Trained = train(run, course, rows, stops, blocks=blocks, report=report)
+        except BaseException:  # whatever was drawn and not stored is not shown
+            undo()
+            raise
+        self.history_, self.steps_ = outcome.history, outcome.steps
+        self.privacy_: Privacy = privacy_of(
+            self.plan, public_facts(course), noise=course.noise, max_rows=course.max_rows, unit=unit,
+            receipt=run.receipt, covers=covers,
+        )  # fmt: skip
+        return self.module.eval()
+
+    def require_fit(self, course: Course, rows: Rows) -> None:
+        """Refuses, on invented rows, a module or a loss that cannot be trained person by person."""
+        invented = rows.invented_rows(2)
+        if invented is None:  # an empty Dataset shows no shapes, and nothing will be differentiated
+            return
+        inputs, targets = invented
+        mode, _ = self.module.training, self.module.train()  # as it will be differentiated
+        try:
+            require_clippable(self.module, self.loss, inputs, targets)
+            with Clipper(self.module, self.loss, clip=course.rule, precision=course.precision) as clipper:
+                clipper.total(inputs, targets, torch.zeros(2, dtype=torch.int64) if self.max_rows > 1 else None)
+            if self.plan.scores:
+                with torch.no_grad():
+                    require_scores(self.score(outputs_of(self.module.eval(), inputs), targets), targets)
+        finally:
+            self.module.train(mode)
+
+    def card(self, format: str = "markdown") -> Any:
+        """What the net is, what it promises and what it is not for: Markdown, or with "json" an object."""
+        return card.card(self.module, self._own_privacy(), format)
+
+    def save(self, path: Any, *, replace: bool = False) -> Path:
+        """Write the trained net to a file that runs nothing when it is read: dp.deep.load gives it back."""
+        return file.save(self.module, self._own_privacy(), path, replace=replace)
+
+    def _own_privacy(self) -> Privacy:
+        if not hasattr(self, "privacy_"):
+            raise bad("trainer", "must be fitted first", type(self).__name__, "Call fit.")
+        return self.privacy_
+
+    def course(self) -> Course:
+        """The course that the present options describe; refused where one of them is none."""
+        if not isinstance(self.module, nn.Module):
+            raise bad("module", "must be a module of torch", type(self.module).__name__, "Give a torch.nn.Module.")
+        if not callable(self.loss):
+            fix = 'Give, for example, torch.nn.CrossEntropyLoss(reduction="none").'
+            raise bad("loss", "must be a function of outputs and targets", type(self.loss).__name__, fix)
+        if not isinstance(self.plan, Plan):
+            fix = "Give dp.deep.plan(rows=…, batch_size=…, epochs=…, epsilon=…, delta=…)."
+            raise bad("plan", "must be a plan", type(self.plan).__name__, fix)
+        require_plain(trained_parameters(self.module) or [torch.zeros(1)])
+        require_optimizer(self.optimizer, self.module)
+        max_rows, at_once = amounts.count(self.max_rows, "max_rows", 1), amounts.count(self.at_once, "at_once", 1)
+        if at_once < max_rows:
+            fix = "Give a larger at_once: a person's rows are differentiated together."
+            raise bad("at_once", f"must be at least max_rows, {max_rows}", at_once, fix)
+        if self.patience is not None:
+            amounts.count(self.patience, "patience", 1)
+            _ = self.plan.score_cost  # refused where nothing was planned
+        factors, rule = factors_of(self.schedule, self.plan.steps), rule_of(self.clip)
+        return Course(
+            self.module, self.loss, self.optimizer, self.plan, rule, max_rows, at_once, require_decay(self.average),
+            factors, require_form(self.noise),
+        )  # fmt: skip
+
+
+def _no_view() -> View:
+    raise AssertionError("the rows of a caller are no view")
