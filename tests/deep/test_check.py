@@ -661,7 +661,7 @@ def test_the_net_its_gradients_and_the_generator_stay_as_they_were():
     assert torch.equal(state, torch.get_rng_state())
     assert Memory(net).digest == before
     mixing = Net(MIXING["centred"])
-    before = Memory(mixing).digest
+    before, state = Memory(mixing).digest, torch.get_rng_state()
     refusal(mixing)
     assert torch.equal(state, torch.get_rng_state())
     assert Memory(mixing).digest == before

@@ -89,7 +89,7 @@ def _times(factor: float) -> Change:
     return lambda part: part * factor if part.is_floating_point() else _complement(part)
 
 
-def _filled(value: float) -> Change:
+def _constant(value: float) -> Change:
     return lambda part: torch.full_like(part, value if part.is_floating_point() else bool(value))
 
 
@@ -98,11 +98,11 @@ def _complement(part: Tensor) -> Tensor:
 
 
 EXTREMES: dict[str, Change] = {
-    "zeros": _filled(0.0),
+    "zeros": _constant(0.0),
     "a thousand times as large": _times(1000.0),
     "negated": _times(-1.0),
-    "huge": _filled(1e30),
-    "not a number": _filled(torch.nan),
+    "huge": _constant(1e30),
+    "not a number": _constant(torch.nan),
 }
 
 

@@ -99,7 +99,7 @@ def trace_of(net: Net, inputs: Batch, targets: Batch, size: int, seed: int = 0) 
                 raise NotRun(f"{type(error).__name__}: {short_text(str(error))}") from error
     finally:
         tape.close()
-    records = dict(_recorded(net, calls, size))
+    records = dict(_records(net, calls, size))
     return Trace({**records, **shown, "the losses": losses.detach()}, calls)
 
 
@@ -133,7 +133,7 @@ def _require_losses(losses: Any, size: int) -> None:
         raise BadValue(what, "Its gradient is zero whatever the examples are.", "Set requires_grad on weights.")
 
 
-def _recorded(net: Net, calls: Sequence[Call], size: int) -> Iterator[tuple[str, Tensor | None]]:
+def _records(net: Net, calls: Sequence[Call], size: int) -> Iterator[tuple[str, Tensor | None]]:
     """What each recorded call was given, and the gradients at its outputs."""
     for number, call in enumerate(calls):
         layer = f"layer {net.name_of(call.layer)}"
