@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 from torch.nn.utils import parametrizations
+from torch.utils import checkpoint
 
 from discreet import errors
 from discreet.deep.modules.check import check, require_clippable
@@ -121,8 +122,29 @@ PASSING = {
     "a bilinear layer": (lambda: Pair(nn.Bilinear(6, 6, 3)), X),
     "unused weights": (lambda: Unused(), X),
     "an id among the numbers": (lambda: Column(), X),
+    "a learnt slope": (lambda: Net(nn.PReLU()), X),
+    "recomputed": (lambda: Checkpointed(False), X),
+    "in place on what it is given": (lambda: Overwriting(), X),
     "doubles": (lambda: Net().double(), X.double()),
 }
+
+
+class Checkpointed(Net):
+    """A net that computes its last layer again in the backward pass."""
+
+    def __init__(self, use_reentrant):
+        super().__init__()
+        self.use_reentrant = use_reentrant
+
+    def forward(self, x):
+        return checkpoint.checkpoint(self.last, self.first(x).relu(), use_reentrant=self.use_reentrant)
+
+
+class Scored(Net):
+    """A net with a loss of its own."""
+
+    def loss(self, outputs, targets):
+        return CROSS(outputs, targets) + outputs.square().mean(1)
 
 
 class Pooled(nn.Module):
@@ -150,6 +172,11 @@ class Pair(nn.Module):
 
     def forward(self, x):
         return self.inside(x, x.sin())
+
+
+class Overwriting(Net):
+    def forward(self, x):
+        return super().forward(x.mul_(2))
 
 
 class Unused(Net):
@@ -181,8 +208,9 @@ def test_losses_of_single_examples_pass():
     check(Net(), X, lambda y, t: functional.mse_loss(y, t, reduction="none").mean(1), out)
     check(Net(after=torch.sigmoid), X, lambda y, t: functional.binary_cross_entropy(y, t, reduction="none").sum(1), out)
     check(Net(), {"x": X}, lambda y, t: y.square().sum(1))
+    net = Scored()
+    check(net, X, net.loss, LABELS)
     net = Net()
-    net.own_loss = lambda y, t: None
     check(Net(), [X], lambda y, t: CROSS(y, t["label"]) * t["weight"], {"label": LABELS, "weight": torch.ones(2)})
 
 
@@ -270,6 +298,7 @@ MIXING = {
     "attention between examples": lambda x: (x @ x.T).softmax(1) @ x,
     "statistics in eval": lambda x: functional.batch_norm(x, None, None, training=True),
     "a very small share": lambda x: x + 1e-7 * x.mean(0),
+    "mixed by every second draw": lambda x: x if float(torch.rand(())) < 0.5 else 0.5 * x + 0.5 * x.roll(1, 0),
     "gradient alone": lambda x: x + (x.mean() - x.mean().detach()),
     "gradient of its own": Backward.apply,
     "halved together": shortened,
@@ -479,7 +508,7 @@ class Reaching(nn.Module):
     def __init__(self, how):
         super().__init__()
         self.how, self.first, self.last = how, nn.Linear(6, 6), nn.Linear(6, 3)
-        self.free = nn.Parameter(torch.ones(6))
+        self.listed = nn.ParameterList([torch.ones(6)])
 
     def forward(self, x):
         if self.how == "functional":
@@ -488,18 +517,33 @@ class Reaching(nn.Module):
             return self.last(self.first.forward(x))
         if self.how == "also":
             return self.last(self.first(x) + x @ self.first.weight)
+        if self.how == "list":
+            return self.last(self.first(x) * self.listed[0])
+        if self.how == "replaced forward":
+            self.first.forward = lambda x: functional.linear(x, self.first.weight**2)
+            return self.last(self.first(x))
+        if self.how == "given":
+            hidden = self.first(x)
+            x.relu_()
+            return self.last(hidden)
         hidden = self.first(x)
         kept = self.last(hidden)
         hidden.mul_(2.0)
         return kept
 
 
-@pytest.mark.parametrize("how", ["functional", "forward", "also", "overwritten"])
+@pytest.mark.parametrize("how", ["functional", "forward", "also", "overwritten", "given", "list", "replaced forward"])
 def test_weights_used_past_their_layer_are_refused_by_name(how):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         message = refusal(Reaching(how))
-    assert "cannot be clipped" in message or "fails on invented" in message
+    assert "cannot be clipped" in message or "fails on invented" in message or "writes" in message
+
+
+def test_reentrant_checkpoints_are_refused():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert "use_reentrant" in refusal(Checkpointed(True))
 
 
 def test_penalties_on_weights_in_a_loss_are_refused():

@@ -11,7 +11,6 @@ A net that passes may still mix examples in ways that no invented batch shows: d
 """
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,12 +19,22 @@ from torch import Tensor
 
 from discreet.deep.clipping.clipper import Clipper
 from discreet.deep.modules.constant import ConstantDraws
-from discreet.deep.modules.invented import EXTREMES, Batch, invented, joined, picked, with_change, with_others_of
+from discreet.deep.modules.invented import (
+    EXTREMES,
+    Batch,
+    invented,
+    joined,
+    mapped,
+    picked,
+    with_change,
+    with_others_of,
+)
 from discreet.deep.modules.remembered import Memory
 from discreet.deep.modules.trace import Net, NotRun, Trace, difference, outputs_of, trace_of
 from discreet.errors import BadValue, DiscreetError, short_text
 
 SIZE, MANY = 4, 17  # examples of a batch, and of a larger one
+SEEDS = 4  # of dropout, for each of the two probes
 
 
 @dataclass(frozen=True)
@@ -52,10 +61,14 @@ class Probe:
         draw = [invented(part, size, normal=self.normal, generator=self.generator) for part in self.like]
         return draw[0], self._valid(draw[1], size)
 
-    def trace(self, inputs: Batch, targets: Batch, size: int = SIZE, *, constant: bool = False) -> Trace:
-        """The trace of a batch; with `constant`, draws of dropout are the same for every example."""
-        with ConstantDraws() if constant else nullcontext():
-            return trace_of(self.net, inputs, targets, size)
+    def trace(self, inputs: Batch, targets: Batch, seed: int = 0) -> Trace:
+        """The trace of a batch of the usual size; dropout follows the seed."""
+        return trace_of(self.net, _copied(inputs), _copied(targets), SIZE, seed)
+
+    def constant_trace(self, inputs: Batch, targets: Batch, size: int = SIZE) -> Trace:
+        """The trace of a batch where draws of dropout are the same for every example."""
+        with ConstantDraws():
+            return trace_of(self.net, _copied(inputs), _copied(targets), size)
 
     def _valid(self, targets: Batch, size: int) -> Batch:
         """Targets between 0 and 1, as losses of chances need them."""
@@ -82,15 +95,16 @@ def require_unwritten(probe: Probe) -> None:
 
 def require_unmixed(probe: Probe) -> None:
     """Refuse a net or loss in which one example changes what is seen of another."""
-    base = probe.trace(probe.inputs, probe.targets)
-    for inputs, targets, places, is_needed in _neighbours(probe):
+    first = SEEDS if probe.normal else 0
+    bases = [probe.trace(probe.inputs, probe.targets, first + seed) for seed in range(SEEDS)]
+    for number, (inputs, targets, places, is_needed) in enumerate(_neighbours(probe)):
         try:
-            other = probe.trace(inputs, targets)
+            other = probe.trace(inputs, targets, first + number % SEEDS)
         except NotRun:
             if is_needed:
                 raise
             continue  # a net may refuse an example of such values, but not mix it with others
-        mixed = difference(base, other, places)
+        mixed = difference(bases[number % SEEDS], other, places)
         if mixed is not None:
             raise _mixing(mixed)
 
@@ -105,7 +119,8 @@ def _neighbours(probe: Probe) -> Iterator[tuple[Batch, Batch, list[int], bool]]:
         place = number % SIZE
         rest = [other for other in range(SIZE) if other != place]
         yield with_change(probe.inputs, place, change), probe.targets, rest, False
-        yield probe.inputs, with_change(probe.targets, place, change), rest, False
+        if probe.targets is not None:
+            yield probe.inputs, with_change(probe.targets, place, change), rest, False
     for place in (0, SIZE - 1):
         copied = [*range(SIZE)]
         copied[place] = 1
@@ -115,13 +130,13 @@ def _neighbours(probe: Probe) -> Iterator[tuple[Batch, Batch, list[int], bool]]:
 
 def require_alone(probe: Probe) -> Trace:
     """Refuse a net that computes something else from an example in another batch; give the trace of the batch."""
-    base = probe.trace(probe.inputs, probe.targets, constant=True)
+    base = probe.constant_trace(probe.inputs, probe.targets)
     more = probe.others(MANY - SIZE)
     many = joined(probe.inputs, more[0]), joined(probe.targets, more[1])
-    _require_close(base, probe.trace(*many, size=MANY, constant=True), list(range(SIZE)), list(range(SIZE)))
+    _require_close(base, probe.constant_trace(*many, MANY), list(range(SIZE)), list(range(SIZE)))
     for place in range(SIZE):
         try:
-            alone = probe.trace(picked(probe.inputs, [place]), picked(probe.targets, [place]), 1, constant=True)
+            alone = probe.constant_trace(picked(probe.inputs, [place]), picked(probe.targets, [place]), 1)
         except (NotRun, BadValue) as error:
             what = "The net or its loss does not work on a batch of one example."
             why = f"Sampled batches have any size. {error}"
@@ -150,7 +165,9 @@ def require_clipped(probe: Probe) -> None:
             if error > 3e-3 * float(scale) + _floor(weights[place]) * floor:
                 what = f"The gradient of {name} cannot be clipped person by person."
                 why = "It is used where no call of its own layer is seen, or what its layer was given is overwritten."
-                fix = "Use it only in forward of the module that owns it, called on the examples, and not in place."
+                fix = (
+                    "Use it only in forward of its own module (no ParameterList), called on examples, and not in place."
+                )
                 raise BadValue(what, why, fix)
 
 
@@ -172,7 +189,7 @@ def _clipped_sum(probe: Probe, clip: float) -> dict[str, Tensor]:
     module, net = probe.net.module, probe.net
     with ConstantDraws(), Clipper(module, net.losses, clip=clip) as clipper:
         try:
-            total = clipper.total(probe.inputs, probe.targets)
+            total = clipper.total(_copied(probe.inputs), _copied(probe.targets))
         except DiscreetError:
             raise
         except Exception as error:
@@ -206,6 +223,11 @@ def _is_close(some: Tensor, other: Tensor) -> bool:
 def _floor(like: Any) -> float:
     """Rounding errors of a pass, in parts of the largest number: some hundred units."""
     return min(300 * torch.finfo(like.dtype).eps, 0.05)
+
+
+def _copied(batch: Batch) -> Batch:
+    """The batch in memory of its own, as a net may write into what it is given."""
+    return mapped(batch, torch.clone)
 
 
 def _mixing(name: str) -> BadValue:
