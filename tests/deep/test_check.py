@@ -125,6 +125,7 @@ PASSING = {
     "a learnt slope": (lambda: Net(nn.PReLU()), X),
     "recomputed": (lambda: Checkpointed(False), X),
     "in place on what it is given": (lambda: Overwriting(), X),
+    "halves": (lambda: Net().bfloat16(), X.bfloat16()),
     "doubles": (lambda: Net().double(), X.double()),
 }
 
@@ -288,6 +289,7 @@ MIXING = {
     "against the first": lambda x: x - x[:1],
     "against the last": lambda x: x - 1e-6 * x[-1:],
     "the median": lambda x: x - x.median(0).values,
+    "outliers cut": lambda x: torch.where((x - x.median(0).values).abs() > 100, 0, x),
     "a vote": lambda x: x * (x.sum() > 0),
     "a vote on all": lambda x: x if bool((x > -100).all()) else -x,
     "any that is no number": lambda x: torch.zeros_like(x) if bool(x.isnan().any()) else x,
@@ -666,6 +668,14 @@ def test_a_scale_of_statistics_written_in_training_is_refused():
     net = nn.Sequential(nn.InstanceNorm1d(2, track_running_stats=True), nn.Flatten(), nn.Linear(6, 3))
     assert "dp.deep.replaced(module)" in refusal(net, torch.zeros(1, 2, 3))
     check(replaced(net), torch.zeros(1, 2, 3), CROSS, LABELS)
+
+
+def test_subclasses_of_layers_that_can_be_replaced_are_sent_to_pytorchs_own():
+    class Own(nn.BatchNorm1d):
+        pass
+
+    assert "Use PyTorch's own layers" in refusal(Net(Own(6)))
+    assert "Use PyTorch's own layers" in refusal(nn.Sequential(nn.EmbeddingBag(4, 6, sparse=True)), IDS)
 
 
 def test_wrapped_unfinished_and_strange_nets_are_refused():

@@ -16,7 +16,7 @@ from torch import Tensor
 from discreet.errors import bad
 
 Batch = Any  # a tensor, or a tuple, list or dict of tensors
-Change = Callable[[Tensor], Tensor]  # one example of one tensor, as another one
+Change = Callable[[Tensor], Tensor]  # one or more examples of one tensor, as others
 
 
 def leaves(batch: Batch) -> Iterator[Tensor]:
@@ -90,7 +90,12 @@ def _times(factor: float) -> Change:
 
 
 def _constant(value: float) -> Change:
-    return lambda part: torch.full_like(part, value if part.is_floating_point() else bool(value))
+    def filled_part(part: Tensor) -> Tensor:
+        if not part.is_floating_point():
+            return torch.full_like(part, bool(value))
+        return torch.full_like(part, min(value, torch.finfo(part.dtype).max))
+
+    return filled_part
 
 
 def _complement(part: Tensor) -> Tensor:

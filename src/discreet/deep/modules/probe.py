@@ -2,8 +2,8 @@
 
     written      everything that net and loss remember is the same after a pass as before
     repeated     a pass with the same seed gives the same bits
-    others       one example stays, all others are drawn anew, or one of them becomes zero, huge, not a number, …:
-                 rows of the examples that stay are equal to the last bit
+    others       one example stays, and all others are drawn anew; or all others, or one, become zero, huge, not a
+                 number, …: rows of the examples that stay are equal to the last bit
     alone        each example by itself, and among 16 others, gives what it gave in its batch, up to rounding
     clipped      the clipped sum is what one-example-at-a-time gradients of plain autograd give, up to rounding
 
@@ -119,6 +119,8 @@ def _neighbours(probe: Probe) -> Iterator[tuple[Batch, Batch, list[int], bool]]:
         place = number % SIZE
         rest = [other for other in range(SIZE) if other != place]
         yield with_change(probe.inputs, place, change), probe.targets, rest, False
+        extreme = mapped(probe.inputs, change)
+        yield with_others_of(probe.inputs, extreme, place), probe.targets, [place], False
         if probe.targets is not None:
             yield probe.inputs, with_change(probe.targets, place, change), rest, False
     for place in (0, SIZE - 1):
@@ -203,12 +205,12 @@ def _require_close(base: Trace, other: Trace, places: list[int], twins: list[int
     """Refuse traces that differ by more than rounding."""
     if base.parts.keys() != other.parts.keys():
         raise _mixing("which layers are called")
-    for name, part in base.parts.items():
-        twin = other.parts[name]
+    for key, part in base.parts.items():
+        twin = other.parts[key]
         if (part is None) != (twin is None):
-            raise _mixing(name)
+            raise _mixing(key[0])
         if part is not None and twin is not None and not _is_close(part[places], twin[twins]):
-            raise _mixing(name)
+            raise _mixing(key[0])
 
 
 def _is_close(some: Tensor, other: Tensor) -> bool:

@@ -17,6 +17,7 @@ from discreet.deep.modules.invented import Batch
 from discreet.errors import BadValue, DiscreetError, short_text
 
 Loss = Callable[[Any, Any], Tensor]
+_Parts = dict[tuple[str, int], Tensor | None]
 
 
 class NotRun(Exception):
@@ -54,14 +55,14 @@ class Net:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What a pass showed, each named tensor with examples along its first axis."""
+    """What a pass showed: tensors with examples along the first axis, each by its name in a message and a number."""
 
-    parts: Mapping[str, Tensor | None]
+    parts: Mapping[tuple[str, int], Tensor | None]
     calls: Sequence[Call]
 
     @property
     def losses(self) -> Tensor:
-        losses = self.parts["the losses"]
+        losses = self.parts["the losses", 0]
         assert losses is not None
         return losses
 
@@ -99,20 +100,20 @@ def trace_of(net: Net, inputs: Batch, targets: Batch, size: int, seed: int = 0) 
                 raise NotRun(f"{type(error).__name__}: {short_text(str(error))}") from error
     finally:
         tape.close()
-    records = dict(_records(net, calls, size))
-    return Trace({**records, **shown, "the losses": losses.detach()}, calls)
+    given, gradients = _records(net, calls, size)
+    return Trace({**given, **shown, ("the losses", 0): losses.detach(), **gradients}, calls)
 
 
 def difference(base: Trace, other: Trace, places: list[int]) -> str | None:
     """The first part in which these examples differ, as a message names it; None if they are equal to the last bit."""
     if base.parts.keys() != other.parts.keys():
         return "which layers are called"
-    for name, part in base.parts.items():
-        twin = other.parts[name]
+    for key, part in base.parts.items():
+        twin = other.parts[key]
         if (part is None) != (twin is None):
-            return name
+            return key[0]
         if part is not None and twin is not None and not _is_equal(part[places], twin[places]):
-            return name
+            return key[0]
     return None
 
 
@@ -133,36 +134,43 @@ def _require_losses(losses: Any, size: int) -> None:
         raise BadValue(what, "Its gradient is zero whatever the examples are.", "Set requires_grad on weights.")
 
 
-def _records(net: Net, calls: Sequence[Call], size: int) -> Iterator[tuple[str, Tensor | None]]:
+def _records(net: Net, calls: Sequence[Call], size: int) -> tuple[_Parts, _Parts]:
     """What each recorded call was given, and the gradients at its outputs."""
-    for number, call in enumerate(calls):
+    given: _Parts = {}
+    gradients: _Parts = {}
+    for call in calls:
         layer = f"layer {net.name_of(call.layer)}"
-        given = [*call.args, *call.kwargs.values()]
-        if any(isinstance(part, (tuple, list, dict, set)) for part in given):
+        held = [*call.args, *call.kwargs.values()]
+        if any(isinstance(part, (tuple, list, dict, set)) for part in held):
             what = f"The {layer} is given a list or a dict."
             raise BadValue(what, "Its weights are clipped by the tensors that it is given.", "Give it tensors.")
         if layers.is_known(call.layer):
-            given = given[:1]
-        tensors = [part for part in given if isinstance(part, Tensor)]
-        for place, part in enumerate([*tensors, *call.gradients]):
-            if part is not None and (part.dim() == 0 or len(part) != size):
-                raise _without_examples_first(layer, part, size)
-            side = f"what the {layer} is given" if place < len(tensors) else f"the gradient at the {layer}"
-            yield f"{side}{f', call {number}' if number else ''}{f', tensor {place}' if place else ''}", part
+            held = held[:1]
+        for part in held:
+            if isinstance(part, Tensor):
+                _require_examples_first(layer, part, size)
+                given[f"what the {layer} is given", len(given)] = part
+        for gradient in call.gradients:
+            if gradient is not None:
+                _require_examples_first(layer, gradient, size)
+            gradients[f"the gradient at the {layer}", len(gradients)] = gradient
+    return given, gradients
 
 
-def _without_examples_first(layer: str, part: Tensor, size: int) -> BadValue:
+def _require_examples_first(layer: str, part: Tensor, size: int) -> None:
+    if part.dim() > 0 and len(part) == size:
+        return
     what = f"The {layer} does not see one example in each place of its first axis."
     why = f"For {size} examples it is given or gives {tuple(part.shape)}, so its gradient cannot be clipped by person."
     fix = "Give it every example: x of shape (examples, …), not folded, selected, transposed or shared by all,"
-    return BadValue(what, why, f"{fix} such as positions.expand(len(x), -1).")
+    raise BadValue(what, why, f"{fix} such as positions.expand(len(x), -1).")
 
 
-def _shown_outputs(outputs: Any, size: int, *, is_needed: bool) -> Iterator[tuple[str, Tensor]]:
+def _shown_outputs(outputs: Any, size: int, *, is_needed: bool) -> Iterator[tuple[tuple[str, int], Tensor]]:
     """The outputs that have examples along the first axis; all must, where there is no loss to judge by."""
     for place, part in enumerate(_tensors_in(outputs)):
         if part.dim() > 0 and len(part) == size:
-            yield f"the output{f' {place}' if place else ''}", part.detach()
+            yield ("the output", place), part.detach()
         elif is_needed or isinstance(outputs, Tensor):
             what = "The net's output does not have one example in each place of its first axis."
             raise BadValue(what, f"For {size} examples its shape is {tuple(part.shape)}.", "Put examples first.")

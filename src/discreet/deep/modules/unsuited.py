@@ -8,6 +8,7 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 from torch.nn.utils import parametrize
 
+from discreet.deep.modules.replaced import REPLACEABLE
 from discreet.errors import BadValue
 
 _REPLACE = "Replace it by dp.deep.replaced(module)."
@@ -25,7 +26,10 @@ def require_suited(module: nn.Module) -> None:
             reason = reason_of(layer)
             if reason is not None:
                 what = f"{type(layer).__name__} cannot be clipped person by person"
-                raise BadValue(f"{what}{f' (layer {name})' if name else ''}.", *reason)
+                why, fix = reason
+                if fix == _REPLACE and type(layer) not in REPLACEABLE:
+                    fix = "Use PyTorch's own layers, which dp.deep.replaced(module) can replace."
+                raise BadValue(f"{what}{f' (layer {name})' if name else ''}.", why, fix)
 
 
 def _of_wrappers(layer: nn.Module) -> Reason | None:
