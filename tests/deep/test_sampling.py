@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from discreet.deep.sampling import persons_of, poisson_sample
+from discreet.deep.sampling import persons_of, poisson_sample, slot_sample, slots_of
 from discreet.errors import BadValue
 from discreet.noise.source import SYSTEM
 from discreet.noise.subset import uniform_subsets
@@ -185,7 +185,7 @@ def test_sixty_thousand_persons_take_a_millisecond():
     assert min(spent) <= 1e-3
 
 
-# --- rows of a sampled person ----------------------------------------------------------------------------------------
+# --- rows of a sampled person ---------------------------------------------------------------------------------------
 
 
 def test_owners_come_in_runs_and_nobody_brings_more_than_the_cap():
@@ -238,3 +238,26 @@ def test_a_group_with_equal_words_is_drawn_anew_and_no_other():
 
 def test_small_groups_draw_nothing():
     assert uniform_subsets(np.array([3, 0, 1]), 3, Refusing()).all()
+
+
+# --- without sampling ------------------------------------------------------------------------------------------------
+
+
+def test_every_person_has_one_slot_whoever_else_is_there():
+    """N = 30,000 persons in seven slots, each as often; the slot of a person is her own draw."""
+    slots = slots_of(persons_of(None, 30_000), 7, SYSTEM)
+    assert not is_refuted(np.bincount(slots, minlength=7), [1 / 7] * 7)
+    assert is_refuted(np.bincount(slots, minlength=7), [1.1 / 7] * 3 + [3.7 / 28] * 4)
+    words = [5 << 61, 1 << 61, 3 << 61]
+    assert slots_of(persons_of(None, 3), 7, Replay(words)).tolist() == [5, 1, 3]
+    assert slots_of(persons_of(None, 2), 7, Replay(words[::2])).tolist() == [5, 3]
+
+
+def test_slots_share_out_all_persons():
+    persons = persons_of(["a", "b", "a", "c", "a"], 5)
+    slots = np.array([1, 0, 1])
+    rows, owners = slot_sample(persons, slots, 1, 2, SYSTEM)
+    assert owners.tolist() == [0, 0, 1]
+    assert set(rows.tolist()) < {0, 2, 3, 4}
+    assert slot_sample(persons, slots, 0, 2, SYSTEM)[0].tolist() == [1]
+    assert slot_sample(persons, slots, 2, 2, SYSTEM)[0].size == 0

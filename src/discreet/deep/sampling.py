@@ -18,6 +18,7 @@ from discreet.errors import bad, bad_private
 from discreet.learn.input.cells import EXACT, cells_of, is_float, keys_of
 from discreet.ndarrays import Ints
 from discreet.noise.bernoulli import bernoulli
+from discreet.noise.select import uniforms
 from discreet.noise.source import Source
 from discreet.noise.subset import uniform_subsets
 
@@ -76,6 +77,24 @@ def poisson_sample(persons: Persons, rate: Fraction, max_rows: int, source: Sour
     Owners are None where a person brings one row at most: without units, or with max_rows = 1.
     """
     persons_in = np.flatnonzero(bernoulli(rate, persons.count, source)).astype(np.int64)
+    return _rows_of(persons, persons_in, max_rows, source)
+
+
+def slots_of(persons: Persons, count: int, source: Source) -> Ints:
+    """A step of the epoch for each person, uniform among `count` and independent of everyone else.
+
+    It is drawn once for a whole training: a person who comes or goes moves nobody else to another step.
+    """
+    return uniforms(count, persons.count, source)
+
+
+def slot_sample(persons: Persons, slots: Ints, slot: int, max_rows: int, source: Source) -> tuple[Ints, Ints | None]:
+    """The rows of the persons of one slot, at most `max_rows` each, and their owners as `poisson_sample` gives them."""
+    return _rows_of(persons, np.flatnonzero(slots == slot).astype(np.int64), max_rows, source)
+
+
+def _rows_of(persons: Persons, persons_in: Ints, max_rows: int, source: Source) -> tuple[Ints, Ints | None]:
+    """The rows that these persons bring, and their owners."""
     if not persons.has_units:
         return persons_in, None
     sizes = persons.sizes[persons_in]
