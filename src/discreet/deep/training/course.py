@@ -112,13 +112,19 @@ def fixed_digest(module: nn.Module) -> str:
 
 
 def loss_name(loss: Any) -> str:
-    """What a loss is called; two of one name and other code are not told apart."""
+    """What a loss is called, with its options; two of one name and other code are not told apart."""
     if isinstance(loss, nn.Module):
-        return f"{type(loss).__qualname__}({loss.extra_repr()})"
+        options = [f"{name}={value!r}" for name, value in sorted(vars(loss).items()) if _is_option(name, value)]
+        fixed = [fixed_digest(loss)[:16]] if any(True for _ in loss.state_dict()) else []
+        return f"{type(loss).__qualname__}({', '.join([*options, *fixed])})"
     inner = getattr(loss, "func", loss)  # of functools.partial
     named = f"{getattr(inner, '__module__', '')}.{getattr(inner, '__qualname__', type(inner).__qualname__)}"
     options = sorted(map(str, (getattr(loss, "keywords", None) or {}).items()))
     return " ".join([named, *options])
+
+
+def _is_option(name: str, value: Any) -> bool:
+    return name != "training" and not name.startswith("_") and isinstance(value, (bool, int, float, str))
 
 
 def optimizer_json(optimizer: Any) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from discreet.deep.training.course import Course
 from discreet.deep.training.data import Rows
 from discreet.deep.training.optimizer import Average
 from discreet.deep.training.score import Metric, Score
-from discreet.deep.training.state import from_bytes, bytes_of, contents_of
+from discreet.deep.training.state import bytes_of, contents_of, from_bytes
 from discreet.errors import IntegrityError
 from discreet.run import Run
 
