@@ -7,13 +7,16 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from discreet.deep.training.noise import FloatNoise, Lattice, LatticeNoise, noise_of, require_form
+from discreet.deep.accounting.plan import plan
+from discreet.deep.training.draws import Noise
+from discreet.deep.training.noise import FloatNoise, Lattice, LatticeNoise, require_form
 from discreet.errors import BadValue
 from discreet.noise.float_gaussian import fill_normal
 from discreet.noise.source import SYSTEM
 from discreet.privacy.cost import Gaussian
 
 LATTICE = Lattice(7, Fraction(1, 10), Fraction(3, 2))
+PLAN = plan(rows=10, rate=1, steps=1, sigma="1.5", delta="1e-5")
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 100, 26_010, 203_530, 10**7])
@@ -76,7 +79,7 @@ def test_a_sum_that_is_not_finite_gets_no_noise(noise, broken):
 def test_the_noise_of_many_steps_has_the_stated_deviation_and_no_two_steps_share_it():
     """N = 70,000 numbers of either form: their variance is right to 3 %, false alarm below 10⁻⁷."""
     for form in ("exact", "float"):
-        noise, rows = noise_of(form, LATTICE, SYSTEM), []
+        noise, rows = Noise(PLAN, LATTICE.clip, 7, form).begin(SYSTEM), []
         for _ in range(10_000):
             rows.append(np.zeros(7, dtype=np.float64 if form == "exact" else np.float32))
             noise.add(rows[-1])

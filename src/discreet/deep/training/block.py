@@ -18,11 +18,10 @@ from torch import Tensor
 
 from discreet.bounded import RowLimit
 from discreet.deep.clipping.clipper import Clipper
-from discreet.deep.sampling import poisson_sample
 from discreet.deep.training.adam import Adam
 from discreet.deep.training.course import Course
 from discreet.deep.training.data import Rows
-from discreet.deep.training.noise import noise_of
+from discreet.deep.training.draws import cost_of_steps, samples
 from discreet.deep.training.optimizer import Average, Rates
 from discreet.deep.training.state import State, from_bytes
 from discreet.ndarrays import Ints
@@ -50,21 +49,21 @@ class Block:
     @property
     def cost(self) -> Cost:
         """What these steps cost."""
-        return self.course.plan.step_cost(self.count)
+        return cost_of_steps(self.course.plan, self.count)
 
     def __call__(self, exact: Rows, source: Source) -> bytes:
         """The state after these steps."""
-        course, plan = self.course, self.course.plan
+        course = self.course
         average = Average(course.parameters if course.decay else (), course.decay)
         if self.begun is not None:
             put(from_bytes(self.begun), course, average)
-        noise = noise_of(course.noise, course.lattice, source)
+        noise = course.noise.begin(source)
         rates, gradient = Rates(course.optimizer, course.factors), Gradient(course)
         course.module.train()
         try:
             with Clipper(course.module, course.loss, clip=course.rule, precision=course.precision) as clipper:
-                for step in range(self.first, self.first + self.count):
-                    indices, owners = poisson_sample(exact.persons, plan.rate, course.max_rows, source)
+                drawn = samples(course.plan, exact.persons, course.max_rows, self.count, source)
+                for step, (indices, owners) in enumerate(drawn, self.first):
                     total = gradient.total(clipper, exact, indices, owners)
                     noise.add(total.numpy())
                     rates.set(step)
@@ -83,18 +82,19 @@ class Gradient:
 
     def __init__(self, course: Course) -> None:
         self._course, parameters = course, course.parameters
-        self._sum = torch.zeros(course.lattice.size, dtype=course.precision)
-        self._flat = torch.zeros(course.lattice.size, dtype=parameters[0].dtype, device=parameters[0].device)
+        self._sum = torch.zeros(course.noise.size, dtype=course.precision)
+        self._flat = torch.zeros(course.noise.size, dtype=parameters[0].dtype, device=parameters[0].device)
         sizes = [parameter.numel() for parameter in parameters]
         parts = zip(self._flat.split(sizes), parameters, strict=True)
         self._parts = [part.view(parameter.shape) for part, parameter in parts]
         self._scale = 1 / float(course.plan.divisor)
         if isinstance(course.optimizer, Adam):
-            course.optimizer.noise_variance = course.noise_variance
+            course.optimizer.noise_variance = course.noise.variance
 
     def total(self, clipper: Clipper, rows: Rows, indices: Ints, owners: Ints | None) -> Tensor:
         """Σ over the persons of a sample of their clipped gradients; a buffer."""
-        parts = slices(indices.size, owners, self._course.at_once)
+        at_once = min(self._course.at_once, clipper.rows_at_once or self._course.at_once)
+        parts = slices(indices.size, owners, max(at_once, self._course.max_rows))
         total: Tensor = self._sum
         for number, part in enumerate(parts):
             own = None if owners is None else torch.from_numpy(owners[part])

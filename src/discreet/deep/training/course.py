@@ -14,10 +14,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from discreet.deep.accounting.plan import Plan
 from discreet.deep.clipping.clipper import Loss
 from discreet.deep.clipping.rule import Rule
-from discreet.deep.training.noise import EXACT, Lattice
+from discreet.deep.training.draws import AnyPlan, Noise, scores_of_plan
+from discreet.deep.training.noise import EXACT
 from discreet.deep.training.optimizer import trained_parameters
 from discreet.errors import bad
 
@@ -31,13 +31,13 @@ class Course:
     module: nn.Module
     loss: Loss
     optimizer: Any
-    plan: Plan
+    plan: AnyPlan
     rule: Rule
     max_rows: int
     at_once: int
     decay: float
     factors: tuple[float, ...] | None
-    noise: str
+    form: str
 
     @cached_property
     def parameters(self) -> list[Tensor]:
@@ -45,21 +45,20 @@ class Course:
         return trained_parameters(self.module)
 
     @cached_property
-    def lattice(self) -> Lattice:
-        """The lattice of the sums of clipped gradients."""
+    def noise(self) -> Noise:
+        """The noise on the sums of clipped gradients."""
         size = sum(parameter.numel() for parameter in self.parameters)
-        return Lattice(size, Fraction(self.rule.norm), Fraction(self.plan.sigma))
+        return Noise(self.plan, Fraction(self.rule.norm), size, self.form)
+
+    @property
+    def scores(self) -> int:
+        """How many noisy scores are shown."""
+        return scores_of_plan(self.plan)
 
     @property
     def precision(self) -> torch.dtype:
         """The type in which gradients are added up."""
-        return torch.float64 if self.noise == EXACT else torch.float32
-
-    @property
-    def noise_variance(self) -> float:
-        """The variance of the noise on each number of a gradient, which is public."""
-        deviation = self.lattice.deviation if self.noise == EXACT else float(self.lattice.clip * self.lattice.sigma)
-        return (deviation / float(self.plan.divisor)) ** 2
+        return torch.float64 if self.form == EXACT else torch.float32
 
     def to_json(self) -> dict[str, Any]:
         """The public facts as JSON, without at_once: how many rows are differentiated at a time moves nothing."""
@@ -72,7 +71,7 @@ class Course:
             "max_rows": self.max_rows,
             "average": self.decay,
             "schedule": None if self.factors is None else list(self.factors),
-            "noise": self.noise,
+            "noise": self.form,
         }
 
     def identity(self, has_units: bool) -> str:

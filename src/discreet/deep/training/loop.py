@@ -16,12 +16,12 @@ import torch
 from torch import Tensor
 
 from discreet import amounts
-from discreet.deep.accounting.plan import Plan
+from discreet.deep.accounting.stream import StreamPlan
 from discreet.deep.clipping.clipped import ClippedSum
 from discreet.deep.clipping.rule import rule_of
-from discreet.deep.sampling import poisson_sample
 from discreet.deep.training.data import Rows, rows_of
-from discreet.deep.training.noise import EXACT, Lattice, SumNoise, noise_of, require_form
+from discreet.deep.training.draws import AnyPlan, Noise, samples, scores_of_plan
+from discreet.deep.training.noise import SumNoise, require_form
 from discreet.deep.training.payer import PERSON, require_ledger, schema_of
 from discreet.deep.training.promise import privacy_of
 from discreet.errors import BadValue, bad
@@ -34,13 +34,13 @@ from discreet.schema.unit import ROW
 from discreet.terms import Terms
 
 
-def run_of(plan: Plan, data: Any, units: Any, *, ledger: Any, clip: Any, max_rows: int, noise: str) -> "OwnRun":
+def run_of(plan: AnyPlan, data: Any, units: Any, *, ledger: Any, clip: Any, max_rows: int, noise: str) -> "OwnRun":
     """The loop over those rows; nothing is charged until it is entered."""
     if units is None and max_rows != 1:
         raise bad("units", "must be given where a person has several rows", None, "Give the person of each row.")
-    if plan.scores:
+    if scores_of_plan(plan):
         fix = "Make a plan without scores: in a loop of your own, nothing shows them."
-        raise bad("plan", "must have no scores", plan.scores, fix)
+        raise bad("plan", "must have no scores", scores_of_plan(plan), fix)
     return OwnRun(plan, rows_of(data, units), units is not None, ledger, clip, max_rows, noise)
 
 
@@ -53,15 +53,17 @@ class OwnRun:
     """
 
     def __init__(
-        self, plan: Plan, rows: Rows, has_units: bool, ledger: Any, clip: Any, max_rows: int, noise: str
+        self, plan: AnyPlan, rows: Rows, has_units: bool, ledger: Any, clip: Any, max_rows: int, noise: str
     ) -> None:
         self.plan, self.clip, self.max_rows = plan, rule_of(clip), amounts.count(max_rows, "max_rows", 1)
         self._rows, self._has_units, self._form = rows, has_units, require_form(noise)
         self._ledger = None if ledger is None else require_ledger(ledger)
         self._purse: Purse | Unbooked | None = None
-        self._taken = 0
+        self._taken, self._is_over = 0, False
+        self._drawn = samples(plan, rows.persons, self.max_rows, plan.steps, SYSTEM)
         self._current: OwnStep | None = None
-        self._noises = dict[int, tuple[Lattice, SumNoise]]()
+        self._law: Noise | None = None
+        self._noise: SumNoise | None = None
 
     def __enter__(self) -> "OwnRun":
         if self._purse is not None:
@@ -72,9 +74,7 @@ class OwnRun:
             self._purse = Unbooked()
         else:
             memo = {"text": f"{plan.steps} steps of a loop of its own"}
-            self._purse = purse_of_arrays(
-                self._ledger, schema, memo, Terms(plan.epsilon, plan.delta), plan.cost
-            )  # fmt: skip
+            self._purse = purse_of_arrays(self._ledger, schema, memo, Terms(plan.epsilon, plan.delta), plan.cost)
         public = {"clip": self.clip.to_json()}
         self.privacy_: Privacy = privacy_of(
             plan, public, noise=self._form, max_rows=self.max_rows, unit=PERSON if self._has_units else ROW,
@@ -83,7 +83,7 @@ class OwnRun:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._current, self._taken = None, self.plan.steps
+        self._current, self._is_over = None, True
         if self._purse is not None:
             self._purse.end("done")
 
@@ -91,26 +91,25 @@ class OwnRun:
         """The steps that are left, each with a batch of its own."""
         if self._purse is None:
             raise bad("run", "must be entered before its steps are taken", "a run", "Write: with plan.run(…) as run:")
-        if self._taken >= self.plan.steps:
+        if self._is_over or self._taken >= self.plan.steps:
             fix = "Make a plan with more steps; it costs more."
             raise bad("steps", f"must be at most the {self.plan.steps} of the plan", "one more", fix)
         return self._steps()
 
     def _steps(self) -> Iterator["OwnStep"]:
-        while self._taken < self.plan.steps:
+        for indices, owners in self._drawn:
+            if isinstance(self.plan, StreamPlan) and self._current is not None:
+                fix = "Call step.noisy in every step, or leave the loop."
+                raise bad("step", "must not be left out of a stream", f"step {self._taken}", fix)
             self._taken += 1
-            indices, owners = poisson_sample(self._rows.persons, self.plan.rate, self.max_rows, SYSTEM)
             batch = (*self._rows.pick(indices), None if owners is None else torch.from_numpy(owners))
             self._current = step = OwnStep(self, self._taken, batch)
             yield step
 
     @property
     def noise_variance(self) -> float:
-        """The variance of the noise on each number of the last gradient; 0 before the first."""
-        deviation = 0.0
-        for lattice, _ in self._noises.values():
-            deviation = lattice.deviation if self._form == EXACT else float(lattice.clip * lattice.sigma)
-        return (deviation / float(self.plan.divisor)) ** 2
+        """The variance of the noise on each number of a gradient; 0 before the first."""
+        return 0.0 if self._law is None else self._law.variance
 
     def noisy(self, step: "OwnStep", total: ClippedSum) -> dict[str, Tensor]:
         """As `OwnStep.noisy`."""
@@ -118,14 +117,22 @@ class OwnRun:
             rule = "must be the present one, with no noisy gradient yet"
             raise bad("step", rule, f"step {step.number}", "Take the next step: each gives one noisy gradient.")
         self._require_own(step, total)
-        self._current = None
         exact = total.flat.detach().cpu().double().numpy().copy()
-        lattice = Lattice(exact.size, Fraction(self.clip.norm), Fraction(self.plan.sigma))
-        _, noise = self._noises.setdefault(exact.size, (lattice, noise_of(self._form, lattice, SYSTEM)))
-        noise.add(exact)
+        self._noise_of(exact.size).add(exact)
+        self._current = None
         flat = torch.from_numpy(exact).mul_(1 / float(self.plan.divisor)).to(torch.get_default_dtype())
-        ends = flat.split([part.numel() for part in total.values()])
-        return {name: part.view(total[name].shape) for name, part in zip(total, ends, strict=True)}
+        parts = flat.split([part.numel() for part in total.values()])
+        return {name: part.view(total[name].shape) for name, part in zip(total, parts, strict=True)}
+
+    def _noise_of(self, size: int) -> SumNoise:
+        """The noise of this run: all its sums are of one net."""
+        if self._law is None or self._noise is None:
+            self._law = Noise(self.plan, Fraction(self.clip.norm), size, self._form)
+            self._noise = self._law.begin(SYSTEM)
+        if self._law.size != size:
+            fix = "Freeze or add parameters before the run, not inside it."
+            raise bad("sum", "must be of the same parameters in every step", size, fix)
+        return self._noise
 
     def _require_own(self, step: "OwnStep", total: Any) -> None:
         """Refuses what is not the clipped sum of this step's batch, by this run's rule."""

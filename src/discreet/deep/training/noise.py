@@ -118,11 +118,6 @@ class FloatNoise:
         total += self._noise
 
 
-def noise_of(form: str, lattice: Lattice, source: Source) -> SumNoise:
-    """The noise of one block."""
-    return LatticeNoise(lattice, source) if form == EXACT else FloatNoise(lattice, source)
-
-
 def require_form(form: Any) -> str:
     """Refuses a name of no form of noise."""
     if form not in FORMS:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from discreet import amounts
-from discreet.deep.accounting.plan import Plan
+from discreet.deep.training.draws import AnyPlan, share_words
 from discreet.engine.protocol import Progress
 
 PATIENCE = 2.0  # seconds without a word
@@ -15,7 +15,7 @@ _SHARE = 20.0  # pricing ε may take one part in so many of the time
 class Telling:
     """Tells a function of the caller, at most once a second, how far a training is."""
 
-    def __init__(self, plan: Plan, progress: Progress, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, plan: AnyPlan, progress: Progress, clock: Callable[[], float] = time.monotonic) -> None:
         self._plan, self._progress, self._clock = plan, progress, clock
         self._next = self._priced = clock() + PATIENCE
         self._words = ""
@@ -28,7 +28,6 @@ class Telling:
                 spent = amounts.text_up(self._plan.epsilon_after(step))
                 self._words = f", ε = {spent} of {amounts.text_up(self._plan.epsilon)} by step {step:,}"
                 self._priced = self._clock() + _SHARE * (self._clock() - now)
-            share = f"each person with probability {amounts.text_up(self._plan.rate)}"
-            text = f"step {step:,} of {self._plan.steps:,}, {share}{self._words}"
+            text = f"step {step:,} of {self._plan.steps:,}, {share_words(self._plan)}{self._words}"
             self._progress(text, step / self._plan.steps)
             self._next = self._clock() + _PAUSE

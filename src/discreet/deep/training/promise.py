@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from discreet import amounts
-from discreet.deep.accounting.plan import Plan
 from discreet.deep.training.course import Course
+from discreet.deep.training.draws import AnyPlan, mechanisms_of
 from discreet.deep.training.noise import EXACT
 from discreet.learn.privacy import GIVEN, Privacy
 from discreet.relation import Relation
@@ -19,7 +18,7 @@ CHOSEN = "options that were chosen by looking at the data, such as a clip or a r
 
 
 def privacy_of(
-    plan: Plan, public: Mapping[str, Any], *, noise: str, max_rows: int, unit: str, receipt: str, covers: str = GIVEN
+    plan: AnyPlan, public: Mapping[str, Any], *, noise: str, max_rows: int, unit: str, receipt: str, covers: str = GIVEN
 ) -> Privacy:
     """The promise of a training that was charged; `public` lists what was taken as public beside the plan."""
     facts = {"rows": plan.rows, "batch": str(plan.divisor), "steps": plan.steps, **public, "chosen": CHOSEN}
@@ -28,17 +27,6 @@ def privacy_of(
         plan.epsilon, plan.delta, Relation.ADD_REMOVE, unit, max_rows, plan.cost, mechanisms_of(plan), words, facts,
         covers, receipt,
     )  # fmt: skip
-
-
-def mechanisms_of(plan: Plan) -> tuple[str, ...]:
-    """What was measured, in words."""
-    steps = (
-        f"{plan.steps:,} sums of gradients, each of a sample that a person is in with probability "
-        f"{amounts.text_up(plan.rate)}, with Gaussian noise of {amounts.text_of(plan.sigma)} clips"
-    )
-    if not plan.scores or plan.score_sigma is None:
-        return (steps,)
-    return (steps, f"{plan.scores:,} sums of scores, with Gaussian noise of {amounts.text_of(plan.score_sigma)}")
 
 
 def public_facts(course: Course) -> dict[str, Any]:

@@ -15,8 +15,10 @@ import torch
 from torch import Tensor
 
 from discreet.bounded import RowLimit, scalar
+from discreet.deep.accounting.plan import Plan
 from discreet.deep.training.course import Course
 from discreet.deep.training.data import Rows
+from discreet.deep.training.draws import AnyPlan, scores_of_plan
 from discreet.errors import bad
 from discreet.mechanism import additive
 from discreet.ndarrays import Floats
@@ -49,11 +51,11 @@ class Score:
     @property
     def cost(self) -> Cost:
         """What one score costs."""
-        return self.course.plan.score_cost
+        return require_scored(self.course.plan).score_cost
 
     def __call__(self, exact: Rows, source: Source) -> float:
         """The noisy mean score; it may lie outside [0, 1]."""
-        plan, persons = self.course.plan, exact.persons
+        plan, persons = require_scored(self.course.plan), exact.persons
         scores = scores_of(self.course, self.metric, exact)
         sums = np.add.reduceat(np.append(scores, 0.0), persons.starts[:-1]) if persons.count else np.zeros(0)
         shares = np.floor(sums / np.maximum(persons.sizes, 1) * STEPS).clip(0, STEPS)
@@ -78,6 +80,14 @@ def outputs_of(module: Any, inputs: Any) -> Any:
     if isinstance(inputs, dict):
         return module(**inputs)
     return module(*inputs) if isinstance(inputs, (tuple, list)) else module(inputs)
+
+
+def require_scored(plan: AnyPlan) -> Plan:
+    """Refuses a plan that has no scores."""
+    if not isinstance(plan, Plan) or not plan.scores:
+        fix = "Give scores= when the plan is made, for example dp.deep.plan(…, scores=20)."
+        raise bad("scores", "must be planned before they are shown: each is charged", scores_of_plan(plan), fix)
+    return plan
 
 
 def require_scores(scores: Any, targets: Any) -> Floats:

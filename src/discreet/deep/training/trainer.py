@@ -12,19 +12,20 @@ from torch import nn
 
 from discreet import amounts
 from discreet.bounded import Bounded
-from discreet.deep.accounting.plan import Plan
+from discreet.deep.accounting.stream import StreamPlan
 from discreet.deep.clipping.clipper import Clipper
 from discreet.deep.clipping.rule import rule_of
 from discreet.deep.modules.check import require_clippable
 from discreet.deep.saved import card, file
 from discreet.deep.training.course import Course, require_plain
 from discreet.deep.training.data import Rows, rows_of
+from discreet.deep.training.draws import AnyPlan, require_plan
 from discreet.deep.training.noise import require_form
 from discreet.deep.training.optimizer import factors_of, require_decay, require_optimizer, trained_parameters
 from discreet.deep.training.payer import PERSON, paying
 from discreet.deep.training.progress import Telling
 from discreet.deep.training.promise import privacy_of, public_facts
-from discreet.deep.training.score import accuracy, outputs_of, require_scores
+from discreet.deep.training.score import accuracy, outputs_of, require_scored, require_scores
 from discreet.deep.training.training import BLOCKS, Stops, Trained, Undo, train
 from discreet.engine.protocol import Progress, View
 from discreet.errors import bad
@@ -61,7 +62,7 @@ class Trainer:
         loss: Any,
         optimizer: Any,
         *,
-        plan: Plan,
+        plan: AnyPlan,
         clip: Any = 0.1,
         at_once: int = 256,
         average: float | None = 0.99,
@@ -116,7 +117,7 @@ class Trainer:
             raise
         self.history_, self.steps_ = outcome.history, outcome.steps
         self.privacy_: Privacy = privacy_of(
-            self.plan, public_facts(course), noise=course.noise, max_rows=course.max_rows, unit=unit,
+            self.plan, public_facts(course), noise=course.form, max_rows=course.max_rows, unit=unit,
             receipt=run.receipt, covers=covers,
         )  # fmt: skip
         return self.module.eval()
@@ -132,7 +133,7 @@ class Trainer:
             require_clippable(self.module, self.loss, inputs, targets)
             with Clipper(self.module, self.loss, clip=course.rule, precision=course.precision) as clipper:
                 clipper.total(inputs, targets, torch.zeros(2, dtype=torch.int64) if self.max_rows > 1 else None)
-            if self.plan.scores:
+            if course.scores:
                 with torch.no_grad():
                     require_scores(self.score(outputs_of(self.module.eval(), inputs), targets), targets)
         finally:
@@ -158,9 +159,7 @@ class Trainer:
         if not callable(self.loss):
             fix = 'Give, for example, torch.nn.CrossEntropyLoss(reduction="none").'
             raise bad("loss", "must be a function of outputs and targets", type(self.loss).__name__, fix)
-        if not isinstance(self.plan, Plan):
-            fix = "Give dp.deep.plan(rows=…, batch_size=…, epochs=…, epsilon=…, delta=…)."
-            raise bad("plan", "must be a plan", type(self.plan).__name__, fix)
+        plan = require_plan(self.plan)
         require_plain(trained_parameters(self.module) or [torch.zeros(1)])
         require_optimizer(self.optimizer, self.module)
         max_rows, at_once = amounts.count(self.max_rows, "max_rows", 1), amounts.count(self.at_once, "at_once", 1)
@@ -169,12 +168,17 @@ class Trainer:
             raise bad("at_once", f"must be at least max_rows, {max_rows}", at_once, fix)
         if self.patience is not None:
             amounts.count(self.patience, "patience", 1)
-            _ = self.plan.score_cost  # refused where nothing was planned
-        factors, rule = factors_of(self.schedule, self.plan.steps), rule_of(self.clip)
-        return Course(
-            self.module, self.loss, self.optimizer, self.plan, rule, max_rows, at_once, require_decay(self.average),
+            require_scored(plan)
+        if isinstance(plan, StreamPlan) and self.checkpoint is not None:
+            fix = "Leave out the checkpoint, or make a plan with samples."
+            raise bad("checkpoint", "must be None for a stream plan, which is one block", str(self.checkpoint), fix)
+        factors, rule = factors_of(self.schedule, plan.steps), rule_of(self.clip)
+        course = Course(
+            self.module, self.loss, self.optimizer, plan, rule, max_rows, at_once, require_decay(self.average),
             factors, require_form(self.noise),
         )  # fmt: skip
+        _ = course.noise  # refused where the plan has no such noise
+        return course
 
 
 def _no_view() -> View:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from discreet.bounded import Bounded
+from discreet.deep.accounting.stream import StreamPlan
 from discreet.deep.training.block import Block, Report, put, weights_of
 from discreet.deep.training.course import Course
 from discreet.deep.training.data import Rows
@@ -62,8 +63,9 @@ def train(run: Run, course: Course, rows: Bounded[Rows], stops: Stops, *, blocks
 
 def _take_steps(run: Run, course: Course, rows: Bounded[Rows], stops: Stops, blocks: int, report: Report) -> bytes:
     """The result of all blocks, or of those up to an early end."""
-    scores = course.plan.scores
-    ends, state, history = ends_of(course.plan.steps, scores or blocks), None, list[float]()
+    scores = course.scores
+    number_of_blocks = 1 if isinstance(course.plan, StreamPlan) else scores or blocks
+    ends, state, history = ends_of(course.plan.steps, number_of_blocks), None, list[float]()
     for number, (first, last) in enumerate(zip([0, *ends], ends, strict=False)):
         block = Block(course, state, first, last - first, report)
         state = run.step(f"block {number}", block, rows, pack=bytes)
