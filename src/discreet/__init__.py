@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discreet import learn, local, noise
+    from discreet import deep, learn, local, noise
     from discreet.answer.answer import Answer
     from discreet.bounded import Sensitivity
     from discreet.dataset import Dataset
@@ -61,6 +61,7 @@ __all__ = [
     "count",
     "count_distinct",
     "covariance",
+    "deep",
     "greatest",
     "learn",
     "least",
@@ -88,6 +89,7 @@ _HOMES = {  # a name is fetched when first used, so that importing Discreet cost
         "discreet.answer.answer": "Answer",
         "discreet.bounded": "Sensitivity",
         "discreet.dataset": "Dataset open",
+        "discreet.deep": "deep",
         "discreet.errors": "BadValue BudgetExceeded DiscreetError NotAnswerable NotPriced Refuted",
         "discreet.learn": "learn",
         "discreet.local": "local",

@@ -9,7 +9,7 @@ Book-keeping: Bu, Wang, Zha & Karypis (2023).  Proof page: docs/proofs/deep/clip
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,7 @@ from discreet.deep.clipping.workspace import Workspace
 from discreet.errors import bad, bad_private
 
 Loss = Callable[[Any, Any], Tensor]
+_WIDE_ROWS = 128  # of a net with many numbers for each row: what its layers made of more would leave the cache
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ class Clipper:
         self._total = torch.zeros(self.layout.size, dtype=precision)
         self._views = self.layout.views(self._total)
         self._names = {id(parameter): name for name, parameter in module.named_parameters() if parameter.requires_grad}
+        self.rows_at_once: int | None = None  # of the net as it was called last: how many rows are quickest together
         self._workspace = Workspace()
         self._tape = Tape(others.owners_of_parameters(module))
 
@@ -115,6 +117,7 @@ class Clipper:
             self._tape.stop()
         parts: dict[str, list[Piece]] = defaultdict(list)
         persons = owners_of(owners)
+        self.rows_at_once = _WIDE_ROWS if any(_has_positions(call.gradients) for call in calls) else None
         for call in calls:
             source = layers if layers.is_known(call.layer) else others
             for name, piece in source.pieces_of(call, self._workspace):
@@ -129,6 +132,11 @@ def _of_persons(piece: Piece, persons: Owners | None, count: int) -> Piece:
         raise bad_private("module", f"must have layers {what}", "Check it with dp.deep.check(module, example).")
     wide = at_least_single(piece)
     return wide if persons is None or persons.longest == 1 else persons.of_persons(wide)
+
+
+def _has_positions(gradients: Sequence[Tensor | None]) -> bool:
+    """Whether a layer was called at several positions of an example, as in pictures and sequences."""
+    return any(gradient is not None and gradient.dim() > 2 for gradient in gradients)
 
 
 def _require_losses(losses: Any, count: int) -> Tensor:
