@@ -89,7 +89,7 @@ class Gradient:
         self._parts = [part.view(parameter.shape) for part, parameter in parts]
         self._scale = 1 / float(course.plan.divisor)
         if isinstance(course.optimizer, Adam):
-            course.optimizer.noise_variance = course.noise.variance
+            course.optimizer.noise_variance = course.noise_variance
 
     def total(self, clipper: Clipper, rows: Rows, indices: Ints, owners: Ints | None) -> Tensor:
         """Σ over the persons of a sample of their clipped gradients; a buffer."""

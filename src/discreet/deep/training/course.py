@@ -51,6 +51,11 @@ class Course:
         return Noise(self.plan, Fraction(self.rule.norm), size, self.form)
 
     @property
+    def noise_variance(self) -> float:
+        """The variance of the noise on each number of a gradient, which is public."""
+        return self.noise.variance
+
+    @property
     def scores(self) -> int:
         """How many noisy scores are shown."""
         return scores_of_plan(self.plan)
