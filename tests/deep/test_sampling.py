@@ -4,7 +4,6 @@ Statistical tests compare counts with their exact law by Pearson's test; each ha
 """
 
 import itertools
-import math
 import time
 from datetime import date
 from decimal import Decimal
@@ -17,8 +16,7 @@ from scipy import stats
 from discreet.deep.sampling import persons_of, poisson_sample, slot_sample, slots_of
 from discreet.errors import BadValue
 from discreet.noise.source import SYSTEM
-from discreet.noise.subset import uniform_subsets
-from replay import Refusing, Replay, Seeded, then_system
+from replay import Replay, Seeded, then_system
 
 ALARM = 1e-6
 
@@ -218,26 +216,6 @@ def test_one_row_a_person_needs_no_owners():
     rows, owners = poisson_sample(persons_of(["a", "a", "b"], 3), F(1), 1, SYSTEM)
     assert owners is None
     assert rows.size == 2
-
-
-def test_every_order_of_words_chooses_its_own_subset():
-    """All 24 orders of four words give each pair of members four times: exact, without chance."""
-    chosen = [
-        tuple(np.flatnonzero(uniform_subsets(np.array([4]), 2, Replay(words))))
-        for words in itertools.permutations([10, 20, 30, 40])
-    ]
-    assert sorted(chosen.count(pair) for pair in set(chosen)) == [4] * math.comb(4, 2)
-
-
-def test_a_group_with_equal_words_is_drawn_anew_and_no_other():
-    source = Replay([5, 5, 9, 1, 2, 3, 3, 2, 1])
-    chosen = uniform_subsets(np.array([3, 1, 3]), 1, source)
-    assert chosen.tolist() == [False, False, True, True, True, False, False]
-    assert source.asked == 9
-
-
-def test_small_groups_draw_nothing():
-    assert uniform_subsets(np.array([3, 0, 1]), 3, Refusing()).all()
 
 
 # --- without sampling ------------------------------------------------------------------------------------------------
