@@ -97,6 +97,32 @@ def test_micro_batches_hold_whole_persons_and_little_more_than_was_asked(count, 
             assert all(part.start == 0 or owners[part.start] != owners[part.start - 1] for part in parts)
 
 
+@pytest.mark.parametrize("noise", ["exact", "float"])
+@pytest.mark.parametrize(("count", "at_once"), [(0, 256), (COUNT, 25)])
+def test_each_number_of_a_gradient_gets_noise_once_of_the_stated_deviation(noise, count, at_once):
+    """N = 1,000 steps of 23 numbers: each variance is right to 25 %, their mean to 5 %, false alarm below 10⁻⁶.
+
+    A layer without noise, σ divided twice, noise in each micro-batch, and the realised batch are all seen.
+    """
+    module, steps = net(), 1000
+    plan, gradients = small_plan(steps=steps, sigma="1.5", rate="1", rows=200), []
+    teacher = trainer(module, plan=plan, optimizer=torch.optim.SGD(module.parameters(), lr=0.0), noise=noise,
+                      at_once=at_once)  # fmt: skip
+
+    def report(step):
+        gradients.append(torch.cat([parameter.grad.reshape(-1).clone() for parameter in module.parameters()]))
+
+    Block(teacher.course(), None, 0, steps, report)(rows_of(small_rows(count)), SYSTEM)
+    drawn, variance = torch.stack(gradients).double(), (1.5 * 0.5 / 200) ** 2
+    assert teacher.course().noise_variance == pytest.approx(variance, rel=0.01)
+    ratios = drawn.var(0) / variance
+    assert float((ratios - 1).abs().max()) < 0.25
+    assert abs(float(ratios.mean()) - 1) < 0.05
+    assert abs(float(ratios.mean()) / 1.21 - 1) > 0.05  # noise 10 % wider would be seen
+    assert len({row.numpy().tobytes() for row in drawn}) == steps
+    assert float(torch.corrcoef(drawn.T).fill_diagonal_(0).abs().max()) < 0.19
+
+
 # --- what a row can do -----------------------------------------------------------------------------------------------
 
 
@@ -300,6 +326,20 @@ def test_progress_tells_the_step_epsilon_so_far_and_the_public_rate():
     assert [share for _, share in told] == [0.5, 5 / 6]
     assert told[0][0].startswith("step 3 of 6, each person with probability 0.5, ε = ")
     assert float(plan.epsilon_after(3)) < float(plan.epsilon)
+
+
+def test_a_progress_that_breaks_is_not_called_again():
+    now, calls = [0.0], []
+
+    def broken(text, share):
+        calls.append(share)
+        raise BrokenPipeError
+
+    telling = Telling(small_plan(), broken, clock=lambda: now[0])
+    for step in range(1, 7):
+        now[0] += 3
+        telling(step)
+    assert len(calls) == 1
 
 
 # --- the promise -----------------------------------------------------------------------------------------------------

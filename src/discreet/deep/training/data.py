@@ -40,6 +40,11 @@ class Rows:
         inputs, targets = (mapped(part, lambda leaf: leaf.new_zeros(count, *leaf.shape[1:])) for part in self.example)
         return inputs, targets
 
+    def shapes(self) -> "Rows":
+        """No rows, of the same shapes: what a trainer may remember."""
+        example = self.example
+        return Rows(persons_of(None, 0), lambda indices: example or ((), ()), example)
+
     def for_gate(self, max_rows: int) -> Bounded["Rows"]:
         """These rows for the gate; a sample holds at most `max_rows` rows of a person."""
         return Bounded(lambda: self, RowLimit(max_rows), "deep/training.md")
@@ -75,14 +80,14 @@ def _rows_of_arrays(inputs: Any, targets: Any, units: Any) -> Rows:
     if len(lengths) > 1:
         raise bad_private("X and y", "must have one length", "Hand over one target a row.")
     persons = persons_of(_units(units), lengths.pop())
-    example = tuple(mapped(part, lambda leaf: leaf[:0]) for part in tensors)
+    example = _without_rows(tensors)
 
     def pick(indices: Ints) -> tuple[Tree, Tree]:
         index = torch.from_numpy(indices)
         inputs, targets = (mapped(part, lambda leaf: leaf.index_select(0, index.to(leaf.device))) for part in tensors)
         return inputs, targets
 
-    return Rows(persons, pick, (example[0], example[1]))
+    return Rows(persons, pick, example)
 
 
 def tensors_of(tree: Any, name: str) -> Tree:
@@ -123,6 +128,12 @@ def mapped(tree: Tree, change: Callable[[Tensor], Tensor]) -> Tree:
     return change(tree)
 
 
+def _without_rows(pair: tuple[Tree, Tree]) -> tuple[Tree, Tree]:
+    """Inputs and targets of no rows, which hold on to none."""
+    inputs, targets = (mapped(part, lambda leaf: leaf.new_zeros(0, *leaf.shape[1:])) for part in pair)
+    return inputs, targets
+
+
 def _units(units: Any) -> Any:
     """Units as persons_of reads them: tensors as arrays, each key by its digits."""
     if isinstance(units, Tensor) and not units.is_floating_point() and units.dtype is not torch.bool:
@@ -143,10 +154,7 @@ def _rows_of_dataset(data: Any, units: Any) -> Rows:
         raise bad("data", "must be a Dataset with a length", type(data).__name__, f"Give {_ARRAYS}.")
     persons = persons_of(_units(units), len(data))
     fetch = getattr(data, "__getitems__", None) or (lambda indices: [data[index] for index in indices])
-    example = _pair(default_collate(fetch([0]))) if len(data) else None
-    if example is not None:
-        inputs, targets = (mapped(part, lambda leaf: leaf[:0]) for part in example)
-        example = inputs, targets
+    example = _without_rows(_pair(default_collate(fetch([0])))) if len(data) else None
 
     def pick(indices: Ints) -> tuple[Tree, Tree]:
         if not indices.size:

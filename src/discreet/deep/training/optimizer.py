@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from discreet.deep.training.adam import Adam
 from discreet.errors import bad
+from discreet.ledger.ledger import LONGEST_ANSWER
 
 __all__ = ["Adam"]  # as dp.deep names it
 Schedule = Callable[[float], float]
@@ -46,6 +47,8 @@ def require_optimizer(optimizer: Any, module: nn.Module) -> None:
 
 
 def _require_plain_step(optimizer: Any, module: nn.Module) -> None:
+    """Refuses an optimizer that needs more than gradients, or whose memory with the weights is longer than an answer
+    that a ledger stores may be."""
     name = type(optimizer).__name__
     fix = "Use SGD, Adam, or another optimizer that steps on dense gradients."
     try:
@@ -59,6 +62,11 @@ def _require_plain_step(optimizer: Any, module: nn.Module) -> None:
     if not all(isinstance(value, (Tensor, *_PLAIN)) for value in states):
         rule = "must step on gradients alone, without a closure, and remember tensors and numbers alone"
         raise bad("optimizer", rule, name, fix)
+    stored = [*states, *2 * trained_parameters(module)]  # the average of the weights is as long as they are
+    size = sum(value.numel() * value.element_size() for value in stored if isinstance(value, Tensor))
+    if size > LONGEST_ANSWER - 2**22:
+        rule = f"must have less than {LONGEST_ANSWER >> 20} MiB of trained weights, averages and the optimizer's memory"
+        raise bad("module", rule, f"{size >> 20} MiB", "Freeze parameters, or use an optimizer that remembers less.")
 
 
 # --- the public schedule of the learning rate ------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """What is shown while a net is trained: the step, ε so far and the public rate.  Nothing of it depends on rows."""
 
+import contextlib
 import time
 from collections.abc import Callable
 
@@ -29,5 +30,7 @@ class Telling:
                 self._words = f", ε = {spent} of {amounts.text_up(self._plan.epsilon)} by step {step:,}"
                 self._priced = self._clock() + _SHARE * (self._clock() - now)
             text = f"step {step:,} of {self._plan.steps:,}, {share_words(self._plan)}{self._words}"
-            self._progress(text, step / self._plan.steps)
-            self._next = self._clock() + _PAUSE
+            self._next = float("inf")  # a function that breaks is not called again: the training goes on
+            with contextlib.suppress(Exception):
+                self._progress(text, step / self._plan.steps)
+                self._next = self._clock() + _PAUSE
