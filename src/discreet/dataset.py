@@ -20,10 +20,10 @@ from discreet.rehearsal import Rehearsal
 from discreet.table import Table
 
 if TYPE_CHECKING:
+    from discreet.deep.table.part import Part
     from discreet.learn.estimators.task import Task
     from discreet.learn.heldout.fairness import Fairness
     from discreet.learn.heldout.score import Score
-    from discreet.learn.heldout.split import Side
     from discreet.learn.heldout.trial_quote import TrialQuote
     from discreet.release.face import Releasing
 
@@ -86,11 +86,30 @@ class Dataset:
 
         return task_of(self._table, estimator, target=target, features=features)
 
-    def split(self, *, test: Any) -> "tuple[Side, Side]":
+    def train(
+        self,
+        trainer: Any,
+        *,
+        target: str,
+        features: str | Iterable[str] | None = None,
+        bins: Any = None,
+        **options: Any,
+    ) -> Any:
+        """The net of a `dp.deep.Trainer`, trained on all persons: charged once, and the same training again is free.
+
+        The net gets codes of the features, as `dp.deep.cells` counts them, and learns a class of `target` or its
+        number scaled to −1 … 1.  `options` are `analyst` and `progress`.
+        """
+        from discreet.deep.table.train import train
+
+        return train(self._table, trainer, target=target, features=features, bins=bins, **options)
+
+    def split(self, *, test: Any) -> "tuple[Part, Part]":
         """The persons to train on and the held-out persons, about `test` of all, divided by a keyed hash."""
+        from discreet.deep.table.part import Part
         from discreet.learn.heldout.split import split
 
-        return split(self._table, test)
+        return split(self._table, test, Part)
 
     def score(self, model: Any, *, metric: str, epsilon: Any, **options: Any) -> "Score":
         """How well a fitted model predicts all persons: accuracy, auc, log_loss or r2, charged once.

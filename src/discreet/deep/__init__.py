@@ -16,6 +16,8 @@ _NAMES = {
     "Trainer": "discreet.deep.training.trainer",
     "Adam": "discreet.deep.training.optimizer",
     "load": "discreet.deep.saved.file",
+    "cells": "discreet.deep.table.cells",
+    "table_net": "discreet.deep.table.net",
 }
 __all__ = sorted(_NAMES)
 
@@ -23,7 +25,12 @@ __all__ = sorted(_NAMES)
 def __getattr__(name: str) -> Any:
     if name not in _NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_NAMES[name]), name)
+    try:
+        return getattr(import_module(_NAMES[name]), name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "torch":
+            raise
+    raise ImportError("discreet.deep needs torch: install discreet[deep]")
 
 
 def __dir__() -> list[str]:

@@ -7,7 +7,7 @@ costs those in the other nothing.  Proof page: docs/proofs/learn/heldout/split.m
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from discreet import amounts
 from discreet.errors import BadValue, bad, fixed_by
@@ -74,7 +74,10 @@ class Side:
         )
 
 
-def split(table: Table, test: Any) -> tuple[Side, Side]:
+AnySide = TypeVar("AnySide", bound=Side)
+
+
+def split(table: Table, test: Any, kind: type[AnySide] = Side) -> tuple[AnySide, AnySide]:  # type: ignore[assignment]
     """The persons to train on and the held-out persons, who are about `test` of all."""
     with fixed_by(_share_fix(test)):
         share = amounts.inner_probability(test, "test")
@@ -82,8 +85,8 @@ def split(table: Table, test: Any) -> tuple[Side, Side]:
         raise bad("test", "must have at most six decimals", test, 'Give, for example, test="0.2".')
     cut = 1 - share
     units = unit_plural(table.schema)
-    training = Side(table, f"training {units}", UnitIn(Fraction(0), cut))
-    return training, Side(table, f"held-out {units}", UnitIn(cut, Fraction(1)))
+    training = kind(table, f"training {units}", UnitIn(Fraction(0), cut))
+    return training, kind(table, f"held-out {units}", UnitIn(cut, Fraction(1)))
 
 
 def _share_fix(test: Any) -> str:

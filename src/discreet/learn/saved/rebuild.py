@@ -48,7 +48,7 @@ def description_of(fit: Fit) -> dict[str, Any]:
     subject = fit.plan.subject
     return {
         "facts": fit.facts.to_json(),
-        "schema": _TAGS.plain(_used_schema(subject)),
+        "schema": schema_json(subject),
         "price": price_json(fit.plan.price),
         "privacy": fit.privacy.to_json(),
     }
@@ -60,7 +60,7 @@ def rebuild(stored: Mapping[str, Any], released: Released) -> Fit:
     The promise is computed anew from the plan.  Whether it is the stated one is for `verify` to say.
     """
     facts = stored["facts"]
-    subject = _subject(facts["subject"], stored["schema"])
+    subject = subject_from_json(facts["subject"], stored["schema"])
     learner = learner_of(facts["learner"], facts["options"])
     if facts_of(learner, subject).to_json() != facts:
         raise Unlike("the facts are not those of the columns")
@@ -105,8 +105,12 @@ def _require_proportionate(learner: Learner, subject: Subject, released: Release
                 raise Unlike("there are more cells than numbers")
 
 
+def schema_json(subject: Subject) -> Any:
+    """The schema without the columns that the model does not use, as JSON."""
+    return _TAGS.plain(_used_schema(subject))
+
+
 def _used_schema(subject: Subject) -> Schema:
-    """The schema without the columns that the model does not use."""
     schema = subject.schema
     used = {name.casefold() for name in (*subject.columns, *_columns_in(QUESTION_TAGS.plain(subject.where)))}
     columns = tuple(column for column in schema.columns if column.name.casefold() in used)
@@ -124,7 +128,8 @@ def _columns_in(stored: Any) -> Iterator[str]:
         yield from _columns_in(list(stored.values()))
 
 
-def _subject(facts: Mapping[str, Any], stored_schema: Any) -> Subject:
+def subject_from_json(facts: Mapping[str, Any], stored_schema: Any) -> Subject:
+    """The subject that its facts and `schema_json` describe; ValueError where they do not belong together."""
     _require_short_numbers(stored_schema)
     schema = _TAGS.value(stored_schema)
     if not isinstance(schema, Schema):
