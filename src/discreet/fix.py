@@ -16,7 +16,17 @@ from typing import Any
 UNKNOWN = "…"  # an argument that only the reader knows
 
 _POSITIONAL = ("table", "metadata", "sql", "receipt", "folder", "model_file", "rows_file", "flags")
-_WITHOUT_METADATA = ("audit", "demo", "init", "learn card", "learn predict", "learn verify", "odds")
+_WITHOUT_METADATA = (
+    "audit",
+    "demo",
+    "init",
+    "learn card",
+    "learn predict",
+    "learn verify",
+    "odds",
+    "train card",
+    "train predict",
+)
 _FLAGS = {
     "": {
         "epsilon": "--eps",

@@ -120,7 +120,7 @@ def fit(
     confirms = not (yes or json or call.rehearse) and terminal.is_terminal()
     reply = operation.fit(call, agree=agree if confirms else None, watch=terminal.bar)
     data = reply.to_json(command_line)
-    return Reply(data, lambda: unwrapped_text(data["file"]), notes=lambda: _fit_notes(data))
+    return Reply(data, lambda: unwrapped_text(data["file"]), notes=lambda: fit_notes(data))
 
 
 # --- for people ------------------------------------------------------------------------------------------------------
@@ -130,7 +130,8 @@ def _lines(quote: "LearnQuote") -> list[str]:
     return str(quote).splitlines()
 
 
-def _fit_notes(data: dict[str, Any]) -> Any:
+def fit_notes(data: dict[str, Any]) -> Any:
+    """What a fit cost, whom it protects, and what can follow."""
     from rich.console import Group
     from rich.text import Text
 

@@ -53,6 +53,16 @@ VERBS = {  # in the order of a first afternoon
     "learn predict": Verb("learn_model", "predict", "Predict rows of your own with a model's file."),
     "learn card": Verb("learn_model", "card", "Describe a model: its promise in words, and what it is not for."),
     "learn verify": Verb("learn_model", "verify", "Recompute what a model's file states, against a ledger too."),
+    "train": Verb(
+        "train",
+        "train",
+        "Train a net on a dataset: pay before the first step, and write a file that holds it and its promise.",
+    ),
+    "train plan": Verb("train", "plan", "Show what training a net would cost, its steps and its noise."),
+    "train card": Verb(
+        "train_file", "card", "Describe a net: its promise in words, how it was trained, and what it is not for."
+    ),
+    "train predict": Verb("train_file", "predict", "Predict rows of your own with a net's file."),
     "survey design": Verb(
         "survey_design", "design", "Show how many people a survey needs, with protection and without."
     ),

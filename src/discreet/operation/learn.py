@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from discreet.dataset import Dataset
     from discreet.learn.fit import Fit
     from discreet.learn.task import Learning, LearnQuote
+    from discreet.operation.train import TrainCall
     from discreet.query.nodes import UnitIn
 
 _NOT_IN_FIXES = ("output", "replaces", "second_ledger", "verb")
@@ -86,7 +87,7 @@ def plan(call: LearnCall) -> "Reply[LearnQuote]":
     return Reply(reply_data(dataset, call, **quote.to_json(), **_model_facts(call, learning)), quote, next=fixes)
 
 
-def output_file(call: LearnCall) -> Path:
+def output_file(call: "LearnCall | TrainCall") -> Path:
     """The file to write; refused, before anything is spent, if it could not be written afterwards."""
     from discreet.learn.saved.file import require_free
 
@@ -125,7 +126,7 @@ def fit(
     return Reply(data, fitted, next=_following(call, path, fitted, Fraction(facts["remaining"]["epsilon"])))
 
 
-# --- shared with scores ----------------------------------------------------------------------------------------------
+# --- shared with scores and nets -------------------------------------------------------------------------------------
 
 
 def call_fix(call: Any, words: str, more: Mapping[str, Any]) -> Fix:
@@ -137,6 +138,15 @@ def call_fix(call: Any, words: str, more: Mapping[str, Any]) -> Fix:
 def rows_of_a_unit(max_rows: str | None) -> int:
     """How many rows of a unit count."""
     return 1 if max_rows is None else amounts.whole(max_rows, "max-rows", 1, _MOST_ROWS, such_as=2)
+
+
+def names_in(features: str | None) -> list[str] | None:
+    """The columns that were typed with commas between; None for the default."""
+    names = None if features is None else [name.strip() for name in features.split(",")]
+    if names is not None and "" in names:
+        fix = "Write, for example: --features age,region"
+        raise bad("features", "must name columns, with commas between", features, fix)
+    return names
 
 
 def parts(dataset: "Dataset", test: str) -> "tuple[UnitIn, UnitIn]":
@@ -180,12 +190,9 @@ def _learning(dataset: "Dataset", call: LearnCall) -> "Learning":
         fix = call.fix("Name both:", model=call.model or next(iter(MODELS)), target=call.target or UNKNOWN)
         raise BadValue("There is nothing to learn yet.", "A fit needs --model and --target.", fix)
     learner = model_learner(call.model, _model_options(dataset, call))
-    names = None if call.features is None else [name.strip() for name in call.features.split(",")]
-    if names is not None and "" in names:
-        fix_text = "Write, for example: --features age,region"
-        raise bad("features", "must name columns, with commas between", call.features, fix_text)
+    names, rows = names_in(call.features), rows_of_a_unit(call.max_rows)
     where = None if call.test is None else parts(dataset, call.test)[0]
-    task = learning(dataset.table, learner, call.target, names, max_rows=rows_of_a_unit(call.max_rows), where=where)
+    task = learning(dataset.table, learner, call.target, names, max_rows=rows, where=where)
     require_price(call)
     return task
 
