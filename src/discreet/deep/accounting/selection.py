@@ -93,7 +93,7 @@ def selection(base: Cost | Plan | StreamPlan, *, delta: Any, runs: Any = 3, law:
     >>> from discreet.privacy.cost import Gaussian
     >>> best = selection(Gaussian(4), delta="1e-5")
     >>> round(float(best.epsilon), 2), round(float(price.epsilon(Gaussian(4), "1e-5").value), 2)
-    (1.19, 0.93)
+    (1.18, 0.93)
     """
     cost = base.cost if isinstance(base, (Plan, StreamPlan)) else require_cost(base)
     count, open_at = run_count(runs, law), open_delta(delta)
