@@ -18,26 +18,27 @@ _UNIT = np.float32(2.0**-32)
 _ANGLE = np.float32(2 * np.pi * 2.0**-32)
 
 
-def fill_normal(out: Singles, source: Source) -> None:
-    """Write independent standard normal numbers into a flat array."""
-    for start in range(0, out.size, 2 * _CHUNK):
-        _fill_chunk(out[start : start + 2 * _CHUNK], source)
+def add_normal(total: Singles, deviation: float, source: Source) -> None:
+    """Add independent normal numbers of that standard deviation to a flat array, in place."""
+    for start in range(0, total.size, 2 * _CHUNK):
+        _add_to_chunk(total[start : start + 2 * _CHUNK], deviation, source)
 
 
-def _fill_chunk(out: Singles, source: Source) -> None:
-    pairs = (out.size + 1) // 2
+def _add_to_chunk(total: Singles, deviation: float, source: Source) -> None:
+    pairs = (total.size + 1) // 2
     words = source.words(pairs).view(np.uint32)
     radius = words[:pairs].astype(np.float32)
     radius += 1
     radius *= _UNIT
     np.log(radius, out=radius)
-    radius *= -2
+    radius *= np.float32(-2)
     np.sqrt(radius, out=radius)
+    radius *= np.float32(deviation)
     angle = words[pairs:].view(np.int32).astype(np.float32)
     angle *= _ANGLE
     first = np.cos(angle)
     first *= radius
-    out[:pairs] = first
+    total[:pairs] += first
     np.sin(angle, out=angle)
     angle *= radius
-    out[pairs:] = angle[: out.size - pairs]
+    total[pairs:] += angle[: total.size - pairs]

@@ -21,8 +21,8 @@ from discreet.bounded import Sensitivity
 from discreet.errors import bad
 from discreet.mechanism import additive
 from discreet.mechanism.additive import Additive
-from discreet.ndarrays import Floats
-from discreet.noise.float_gaussian import fill_normal
+from discreet.ndarrays import Floats, Ints
+from discreet.noise.float_gaussian import add_normal
 from discreet.noise.source import Source
 
 EXACT, FLOAT = "exact", "float"
@@ -30,6 +30,7 @@ FORMS = (EXACT, FLOAT)
 _FINENESS = 2**12  # how much shorter than C the rounding of a sum is
 _FURTHEST = 2.0**51  # sums saturate here; noise is far below it too, so doubles add both exactly
 _AHEAD = 1 << 15  # numbers drawn at once for several steps
+_CHUNK = 1 << 14  # numbers that stay in a core's cache
 
 
 class SumNoise(Protocol):
@@ -81,25 +82,28 @@ class LatticeNoise:
     def __init__(self, lattice: Lattice, source: Source) -> None:
         self._lattice, self._source, self._process = lattice, source, os.getpid()
         self._steps_per_unit, self._step = float(1 / lattice.step), float(lattice.step)
-        self._ahead: list[Floats] = []
+        self._ahead: list[Ints] = []
 
     def add(self, total: Floats) -> None:
         """Round the sum to the lattice, add noise of its own, and return to units of gradients, in place."""
         require_finite(total)
-        total *= self._steps_per_unit
-        np.rint(total, out=total)
-        np.clip(total, -_FURTHEST, _FURTHEST, out=total)
-        total += self._next_noise()
-        total *= self._step
+        noise = self._next_noise()
+        for start in range(0, total.size, _CHUNK):
+            part = total[start : start + _CHUNK]
+            part *= self._steps_per_unit
+            np.rint(part, out=part)
+            np.clip(part, -_FURTHEST, _FURTHEST, out=part)
+            part += noise[start : start + _CHUNK]
+            part *= self._step
 
-    def _next_noise(self) -> Floats:
+    def _next_noise(self) -> Ints:
         """Noise that nothing else gets, in steps."""
         if self._process != os.getpid():  # a forked child has a copy of what its parent drew
             self._ahead, self._process = [], os.getpid()
         if not self._ahead:
             size, steps = self._lattice.size, max(1, _AHEAD // self._lattice.size)
             drawn = self._lattice.mechanism.noise.draw(size * steps, self._source)
-            self._ahead = list(drawn.astype(np.float64).reshape(steps, size))
+            self._ahead = list(drawn.reshape(steps, size))
         return self._ahead.pop()
 
 
@@ -107,15 +111,12 @@ class FloatNoise:
     """Noise of single precision: the numbers of a proof in real arithmetic."""
 
     def __init__(self, lattice: Lattice, source: Source) -> None:
-        self._source, self._noise = source, np.empty(lattice.size, dtype=np.float32)
-        self._deviation = np.float32(float(lattice.clip * lattice.sigma))
+        self._deviation, self._source = float(lattice.clip * lattice.sigma), source
 
     def add(self, total: Any) -> None:
         """Add noise of standard deviation σ·C to each number, in place."""
         require_finite(total)
-        fill_normal(self._noise, self._source)
-        self._noise *= self._deviation
-        total += self._noise
+        add_normal(total, self._deviation, self._source)
 
 
 def require_form(form: Any) -> str:
