@@ -2,7 +2,7 @@
 
 Copies of the net are tried, with the weights that it has and with others; the net itself, its gradients and PyTorch's
 generator stay as they are.  Of the caller's examples only shapes and types are looked at, never how many they are.
-What is tried is in `probe`, what no trial can show in docs/proofs/deep/modules.md.
+What is tried is in `probe` and `truth`, what no trial can show in docs/proofs/deep/modules.md.
 """
 
 import contextlib
@@ -15,10 +15,11 @@ from torch import nn
 from discreet.deep.clipping.clipper import Clipper, layout_of
 from discreet.deep.modules.constant import ConstantDraws
 from discreet.deep.modules.invented import Batch, require_batch
-from discreet.deep.modules.probe import Probe, require_alone, require_clipped, require_unmixed, require_unwritten
+from discreet.deep.modules.probe import Probe, require_alone, require_unmixed, require_unwritten
 from discreet.deep.modules.remembered import Memory
 from discreet.deep.modules.report import Report, report_of
 from discreet.deep.modules.trace import Loss, Net, NotRun
+from discreet.deep.modules.truth import require_clipped
 from discreet.deep.modules.unsuited import require_suited
 from discreet.errors import BadValue, bad
 
@@ -55,23 +56,23 @@ def _passed_probes(module: nn.Module, loss: Loss | None, like: tuple[Batch, Batc
     """The probes that the net passed: with moved weights on even numbers, and with its own on normal ones."""
     moved, own = Net.copy_of(module, loss), Net.copy_of(module, loss)
     _move_weights(moved.module)
-    probes = [Probe.invent(moved, like, normal=False)]
+    probes = [Probe.invent(moved, like, "even")]
     with _refused_where_it_fails():
         require_unwritten(probes[0])
     try:
-        with_own_weights = Probe.invent(own, like, normal=True)
+        with_own_weights = Probe.invent(own, like, "normal")
         with_own_weights.trace(with_own_weights.inputs, with_own_weights.targets)
         probes.append(with_own_weights)
     except NotRun:
-        probes.append(Probe.invent(own, like, normal=False))  # numbers that stand for ids, for example
-    is_finite = False
+        probes.append(Probe.invent(own, like, "even"))  # numbers that stand for ids, for example
+    is_telling = False
     for probe in probes:
         with _refused_where_it_fails():
             require_unmixed(probe)
-            is_finite |= require_alone(probe).is_finite()
+            is_telling |= require_alone(probe).is_telling()
             require_clipped(probe)
-    if not is_finite:
-        what = "The net's losses or gradients are not finite on invented examples, so nothing can be told of it."
+    if not is_telling:
+        what = "The net's gradients are zero or not finite on invented examples, so nothing can be told of it."
         raise BadValue(what, "They were numbers between 0 and 1, and normal ones.", "Scale inputs and weights.")
     with _refused_where_it_fails():
         require_unwritten(probes[0])

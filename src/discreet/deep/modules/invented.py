@@ -1,6 +1,6 @@
 """Invented examples: of the shape and type of the caller's, and of values that have nothing to do with them.
 
-    numbers            evenly between 0 and 1, or normal, by a generator with a fixed seed
+    numbers            even between 0 and 1, normal, or wild: normal times 10⁻² to 10³; by a generator with a fixed seed
     whole and truth    0 and 1, which every embedding of two rows has; along the last axis the first is 0, the last 1,
                        so that a mask never hides everything
 
@@ -8,13 +8,14 @@ The number of rows that the caller gave is not looked at.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
 from discreet.errors import bad
 
+Law = Literal["even", "normal", "wild"]
 Batch = Any  # a tensor, or a tuple, list or dict of tensors
 Change = Callable[[Tensor], Tensor]  # one or more examples of one tensor, as others
 
@@ -46,9 +47,9 @@ def require_batch(batch: Batch, name: str) -> None:
         raise bad(name, rule, type(batch).__name__, "Give, for example, torch.zeros(1, 28, 28).")
 
 
-def invented(like: Batch, size: int, *, normal: bool, generator: torch.Generator) -> Batch:
+def invented(like: Batch, size: int, law: Law, generator: torch.Generator) -> Batch:
     """As many invented examples of the shapes and types of `like`."""
-    return mapped(like, lambda part: _rows_of(part, size, normal, generator))
+    return mapped(like, lambda part: _rows_of(part, size, law, generator))
 
 
 def joined(first: Batch, second: Batch) -> Batch:
@@ -111,10 +112,13 @@ EXTREMES: dict[str, Change] = {
 }
 
 
-def _rows_of(like: Tensor, size: int, normal: bool, generator: torch.Generator) -> Tensor:
+def _rows_of(like: Tensor, size: int, law: Law, generator: torch.Generator) -> Tensor:
     shape = (size, *like.shape[1:])
     if like.is_floating_point() or like.is_complex():
-        draws = torch.randn(shape, generator=generator) if normal else torch.rand(shape, generator=generator)
+        draws = torch.rand(shape, generator=generator)
+        if law != "even":
+            scales = 10 ** (5 * draws - 2) if law == "wild" else torch.ones(())
+            draws = torch.randn(shape, generator=generator) * scales
         return draws.to(like.dtype).to(like.device)
     coins = torch.randint(0, 2, shape, generator=generator)
     if len(shape) > 1 and shape[-1] > 1:

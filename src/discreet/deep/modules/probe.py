@@ -2,12 +2,12 @@
 
     written      everything that net and loss remember is the same after a pass as before
     repeated     a pass with the same seed gives the same bits
-    others       one example stays, and all others are drawn anew; or all others, or one, become zero, huge, not a
-                 number, …: rows of the examples that stay are equal to the last bit
+    others       one example stays, and all others are drawn anew, also wildly; or all others, or one, become zero,
+                 huge, not a number, …: rows of the examples that stay are equal to the last bit
     alone        each example by itself, and among 16 others, gives what it gave in its batch, up to rounding
-    clipped      the clipped sum is what one-example-at-a-time gradients of plain autograd give, up to rounding
 
-A net that passes may still mix examples in ways that no invented batch shows: docs/proofs/deep/modules.md.
+The clipped sum itself is compared in `truth`.  A net that passes may still mix examples in ways that no invented batch
+shows: docs/proofs/deep/modules.md.
 """
 
 from collections.abc import Iterator
@@ -17,11 +17,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from discreet.deep.clipping.clipper import Clipper
 from discreet.deep.modules.constant import ConstantDraws
 from discreet.deep.modules.invented import (
     EXTREMES,
     Batch,
+    Law,
     invented,
     joined,
     mapped,
@@ -30,11 +30,11 @@ from discreet.deep.modules.invented import (
     with_others_of,
 )
 from discreet.deep.modules.remembered import Memory
-from discreet.deep.modules.trace import Net, NotRun, Trace, difference, outputs_of, trace_of
-from discreet.errors import BadValue, DiscreetError, short_text
+from discreet.deep.modules.trace import Net, NotRun, Trace, difference, trace_of
+from discreet.errors import BadValue
 
 SIZE, MANY = 4, 17  # examples of a batch, and of a larger one
-SEEDS = 4  # of dropout, for each of the two probes
+SEEDS, WILD = 4, 8  # seeds of dropout, and batches of numbers of very different sizes, for each of two probes
 
 
 @dataclass(frozen=True)
@@ -45,36 +45,30 @@ class Probe:
     inputs: Batch
     targets: Batch
     like: tuple[Batch, Batch]
-    normal: bool
+    law: Law
     generator: torch.Generator
 
     @classmethod
-    def invent(cls, net: Net, like: tuple[Batch, Batch], *, normal: bool) -> "Probe":
+    def invent(cls, net: Net, like: tuple[Batch, Batch], law: Law) -> "Probe":
         """A probe with a batch by a generator of its own."""
         generator = torch.Generator().manual_seed(17)
-        empty = cls(net, None, None, like, normal, generator)
+        empty = cls(net, None, None, like, law, generator)
         inputs, targets = empty.others(SIZE)
         return replace(empty, inputs=inputs, targets=targets)
 
-    def others(self, size: int) -> tuple[Batch, Batch]:
-        """As many other invented examples."""
-        draw = [invented(part, size, normal=self.normal, generator=self.generator) for part in self.like]
-        return draw[0], self._valid(draw[1], size)
+    def others(self, size: int, law: Law | None = None) -> tuple[Batch, Batch]:
+        """As many other invented examples; their targets are between 0 and 1, as losses of chances need them."""
+        inputs = invented(self.like[0], size, law or self.law, self.generator)
+        return inputs, invented(self.like[1], size, "even", self.generator)
 
     def trace(self, inputs: Batch, targets: Batch, seed: int = 0) -> Trace:
         """The trace of a batch of the usual size; dropout follows the seed."""
-        return trace_of(self.net, _copied(inputs), _copied(targets), SIZE, seed)
+        return trace_of(self.net, copied(inputs), copied(targets), SIZE, seed)
 
     def constant_trace(self, inputs: Batch, targets: Batch, size: int = SIZE) -> Trace:
         """The trace of a batch where draws of dropout are the same for every example."""
         with ConstantDraws():
-            return trace_of(self.net, _copied(inputs), _copied(targets), size)
-
-    def _valid(self, targets: Batch, size: int) -> Batch:
-        """Targets between 0 and 1, as losses of chances need them."""
-        if not self.normal:
-            return targets
-        return invented(self.like[1], size, normal=False, generator=self.generator)
+            return trace_of(self.net, copied(inputs), copied(targets), size)
 
 
 def require_unwritten(probe: Probe) -> None:
@@ -95,7 +89,7 @@ def require_unwritten(probe: Probe) -> None:
 
 def require_unmixed(probe: Probe) -> None:
     """Refuse a net or loss in which one example changes what is seen of another."""
-    first = SEEDS if probe.normal else 0
+    first = SEEDS if probe.law == "normal" else 0
     bases = [probe.trace(probe.inputs, probe.targets, first + seed) for seed in range(SEEDS)]
     for number, (inputs, targets, places, is_needed) in enumerate(_neighbours(probe)):
         try:
@@ -115,6 +109,11 @@ def _neighbours(probe: Probe) -> Iterator[tuple[Batch, Batch, list[int], bool]]:
         inputs, targets = probe.others(SIZE)
         kept_inputs = with_others_of(probe.inputs, inputs, place)
         yield kept_inputs, with_others_of(probe.targets, targets, place), [place], True
+    for number in range(WILD):
+        inputs, targets = probe.others(SIZE, "wild")
+        place = number % SIZE
+        kept_inputs = with_others_of(probe.inputs, inputs, place)
+        yield kept_inputs, with_others_of(probe.targets, targets, place), [place], False
     for number, change in enumerate(EXTREMES.values()):
         place = number % SIZE
         rest = [other for other in range(SIZE) if other != place]
@@ -147,87 +146,50 @@ def require_alone(probe: Probe) -> Trace:
     return base
 
 
-def require_clipped(probe: Probe) -> None:
-    """Refuse a net whose clipped sum is not that of gradients computed one example at a time."""
-    names, weights = zip(
-        *((name, part) for name, part in probe.net.module.named_parameters() if part.requires_grad), strict=True
-    )
-    gradients = [_gradient_alone(probe, weights, place) for place in range(SIZE)]
-    lengths = torch.stack([torch.sqrt(sum(part.square().sum() for part in parts)) for parts in gradients])
-    if not bool(lengths.isfinite().all() and (lengths > 1e-12).any()):
-        return
-    for clip in (1e9 * float(lengths.max()), float(lengths[lengths > 0].min()) / 2):
-        factors = torch.clamp(clip / lengths.clamp(min=1e-30), max=1.0)
-        clipped = _clipped_sum(probe, min(max(clip, 1e-12), 1e12))
-        for place, name in enumerate(names):
-            expected = sum(factors[row] * gradients[row][place] for row in range(SIZE))
-            scale = sum(factors[row] * gradients[row][place].norm() for row in range(SIZE))
-            floor = float((factors * lengths).sum())
-            error = float((clipped[name].double() - expected).norm())
-            if error > 3e-3 * float(scale) + _floor(weights[place]) * floor:
-                what = f"The gradient of {name} cannot be clipped person by person."
-                why = "It is used where no call of its own layer is seen, or what its layer was given is overwritten."
-                fix = (
-                    "Use it only in forward of its own module (no ParameterList), called on examples, and not in place."
-                )
-                raise BadValue(what, why, fix)
-
-
-def _gradient_alone(probe: Probe, weights: tuple[Tensor, ...], place: int) -> list[Tensor]:
-    """The gradient of one example's loss by plain autograd, in float64."""
-    inputs, targets = picked(probe.inputs, [place]), picked(probe.targets, [place])
-    with ConstantDraws(), torch.enable_grad():
-        losses = probe.net.losses(outputs_of(probe.net.module, inputs), targets)
-        try:
-            parts = torch.autograd.grad(losses.sum(), weights, allow_unused=True)
-        except RuntimeError as error:
-            raise NotRun(f"RuntimeError: {short_text(str(error))}") from error
-    zeros = [torch.zeros_like(weight) for weight in weights]
-    return [(zero if part is None else part).double() for part, zero in zip(parts, zeros, strict=True)]
-
-
-def _clipped_sum(probe: Probe, clip: float) -> dict[str, Tensor]:
-    """The sum that clipping gives, by the name of the parameter."""
-    module, net = probe.net.module, probe.net
-    with ConstantDraws(), Clipper(module, net.losses, clip=clip) as clipper:
-        try:
-            total = clipper.total(_copied(probe.inputs), _copied(probe.targets))
-        except DiscreetError:
-            raise
-        except Exception as error:
-            what = "The net has a layer that cannot be clipped person by person."
-            why = f"Its gradient for single examples raises {type(error).__name__}: {short_text(str(error))}"
-            raise BadValue(what, why, "Write it of layers such as nn.Linear.") from error
-        return {name: part.clone() for name, part in clipper.layout.views(total).items()}
-
-
 def _require_close(base: Trace, other: Trace, places: list[int], twins: list[int]) -> None:
     """Refuse traces that differ by more than rounding."""
     if base.parts.keys() != other.parts.keys():
         raise _mixing("which layers are called")
+    gradients = [part for call in base.calls for part in call.gradients if part is not None]
+    longest = max((float(part.nan_to_num(0, 0, 0).norm()) for part in gradients), default=0.0)
     for key, part in base.parts.items():
         twin = other.parts[key]
-        if (part is None) != (twin is None):
-            raise _mixing(key[0])
-        if part is not None and twin is not None and not _is_close(part[places], twin[twins]):
+        if part is None or twin is None:
+            is_close = part is None and twin is None
+        elif any(part is gradient for gradient in gradients):
+            is_close = _is_close(part[places], twin[twins], _KINKED, rounding(part) * longest)
+        else:
+            is_close = _is_close(part[places], twin[twins], _SMOOTH, 0.0)
+        if not is_close:
             raise _mixing(key[0])
 
 
-def _is_close(some: Tensor, other: Tensor) -> bool:
+_SMOOTH, _KINKED = 1e-3, 0.05  # of the norm of a row; the gradient at a kink, as relu has one, jumps by rounding
+
+
+def _is_close(some: Tensor, other: Tensor, share: float, floor: float) -> bool:
+    """Whether rows differ by at most this share of their norms, or by the floor."""
     if some.shape != other.shape:
         return False
     if not some.is_floating_point():
         return bool((some == other).all())
-    tolerance = _floor(some) * float(some.nan_to_num(0, 0, 0).abs().max()) if some.numel() else 0.0
-    return bool(torch.isclose(some, other, rtol=1e-3, atol=10 * tolerance + 1e-30, equal_nan=True).all())
+    if not bool((some.isnan() == other.isnan()).all()):
+        return False
+    rows, twins = (
+        part.nan_to_num(0).flatten(1) if part.dim() > 1 else part.nan_to_num(0)[:, None]
+        for part in (some.double(), other.double())
+    )
+    norms = torch.linalg.vector_norm(rows, dim=1)
+    share = max(share, rounding(some))
+    return bool((torch.linalg.vector_norm(rows - twins, dim=1) <= share * norms + floor + 1e-30).all())
 
 
-def _floor(like: Any) -> float:
+def rounding(like: Any) -> float:
     """Rounding errors of a pass, in parts of the largest number: some hundred units."""
     return min(300 * torch.finfo(like.dtype).eps, 0.05)
 
 
-def _copied(batch: Batch) -> Batch:
+def copied(batch: Batch) -> Batch:
     """The batch in memory of its own, as a net may write into what it is given."""
     return mapped(batch, torch.clone)
 

@@ -70,7 +70,8 @@ def _how(layer: nn.Module, is_trained: bool, pieces: Sequence[Piece]) -> str:
     if not pieces:
         return "unused: its gradient is zero"
     if not layers.is_known(layer):
-        return "by torch.func, one gradient for each example"
+        inside = ", run once more with all layers inside" if layer._modules else ""
+        return f"by torch.func, one gradient for each example{inside}"
     outer = [piece for piece in pieces if isinstance(piece, Outer)]
     if any(isinstance(piece, Picked) for piece in pieces):
         return "by its formula, norm from pairs of equal ids"

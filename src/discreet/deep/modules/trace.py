@@ -66,9 +66,11 @@ class Trace:
         assert losses is not None
         return losses
 
-    def is_finite(self) -> bool:
-        """Whether all losses and recorded gradients are."""
-        return all(bool(part.isfinite().all()) for part in self.parts.values() if part is not None)
+    def is_telling(self) -> bool:
+        """Whether all numbers are finite, and some gradient is not zero."""
+        gradients = [part for call in self.calls for part in call.gradients if part is not None]
+        is_finite = all(bool(part.isfinite().all()) for part in self.parts.values() if part is not None)
+        return is_finite and any(bool(part.any()) for part in gradients)
 
 
 def outputs_of(module: nn.Module, inputs: Batch) -> Any:
