@@ -145,7 +145,7 @@ def test_an_audit_of_a_training_without_noise_refutes_its_claim(form, monkeypatc
     for noise in ("LatticeNoise", "FloatNoise"):
         monkeypatch.setattr(f"discreet.deep.training.noise.{noise}.add", lambda self, total: None)
     audit = trainer_of(sigma="6", noise=form).audit(400, example=EXAMPLE)
-    assert audit.epsilon_lower > 2.5 > audit.epsilon_claimed
+    assert audit.epsilon_lower > 2 > audit.epsilon_claimed
     assert audit.is_refuted
     assert audit.words().endswith("The claim is refuted.")
 
