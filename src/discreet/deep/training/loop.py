@@ -5,7 +5,7 @@
             gradients = step.noisy(dp.deep.clipped_sum(module, loss, *step.batch, clip=run.clip))
 
 The batch and its clipped sum are private.  What `noisy` returns is released, and everything made of it alone is free.
-What else the loop does with its batches is not covered.  Proof page: docs/proofs/deep/step.md.
+What else the loop does with its batches is not covered.  Proof page: docs/proofs/deep/training.md.
 """
 
 from collections.abc import Iterator

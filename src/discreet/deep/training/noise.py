@@ -5,7 +5,7 @@
     noise    RoundedGaussian of σ·(C/h + ⌈√d⌉) steps on each number         cost Gaussian(σ)
 
 d: numbers of the sum; C: the length of a clipped gradient.  Whole numbers below 2⁵² are added in doubles, exactly.
-Noise for several steps is drawn at once where sums are short.  Proof page: docs/proofs/deep/step.md.
+Noise for several steps is drawn at once where sums are short.  Proof page: docs/proofs/deep/training/noise.md.
 """
 
 import os
