@@ -12,6 +12,7 @@ _NAMES = {
     "check": "discreet.deep.modules.check",
     "replaced": "discreet.deep.modules.replaced",
     "plan": "discreet.deep.accounting.plan",
+    "tuned": "discreet.deep.training.tuned",
     "stream_plan": "discreet.deep.accounting.stream",
     "Trainer": "discreet.deep.training.trainer",
     "Adam": "discreet.deep.training.optimizer",

@@ -1,8 +1,9 @@
 """The best of a random number of trainings, by a noisy score, as one charge.
 
-Each training takes a candidate by a fair draw, starts from its weights, and ends with one noisy score, which its plan pays
-for.  Only the net with the best score is shown, with its candidate and its score; how many trainings there were is not.
-Price: accounting/selection.py (Papernot & Steinke 2022; docs/proofs/deep/accounting/selection.md).
+Each training takes a candidate by a fair draw, starts from its weights, and ends with one noisy score, which its plan
+pays for.  Only the net with the best score is shown, with its candidate and its score.  How many trainings there were
+is not shown; whoever could time them could guess it.  Price: accounting/selection.py (Papernot & Steinke 2022).
+Proof page: docs/proofs/deep/accounting/selection.md.
 """
 
 from collections.abc import Sequence
