@@ -74,6 +74,28 @@ class LowRank(nn.Module):
         return self.base(x) + self.up(self.down(x))
 
 
+class Squared(nn.Module):
+    """A layer of two inputs without a formula of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Bilinear(5, 5, 3)
+
+    def forward(self, x):
+        return self.inner(x, x)
+
+
+class Warm(nn.Module):
+    """A layer whose outputs are divided by a learnt temperature, a parameter without axes."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner, self.temperature = nn.Linear(5, 4), nn.Parameter(torch.tensor(0.7))
+
+    def forward(self, x):
+        return self.inner(x) / self.temperature
+
+
 class Scaled(nn.Linear):
     """A subclass of a known layer that computes something else."""
 
@@ -111,6 +133,8 @@ NETS = {
     "called twice": lambda: (Twice(), torch.randn(7, 5)),
     "called twice on sequences": lambda: (Twice(), torch.randn(7, 3, 5)),
     "own parameters": lambda: (Own(), torch.randn(7, 5)),
+    "a parameter without axes": lambda: (Warm(), torch.randn(7, 5)),
+    "bilinear": lambda: (nn.Sequential(Squared(), nn.Tanh()), torch.randn(7, 5)),
     "low rank": lambda: (LowRank(), torch.randn(7, 6)),
     "subclass": lambda: (nn.Sequential(Scaled(5, 4), nn.Tanh(), nn.Linear(4, 2)), torch.randn(7, 5)),
 }  # fmt: skip
@@ -227,6 +251,12 @@ def test_layers_that_compute_in_a_shorter_type_stay_below_the_clip():
             row = slice(place, place + 1)
             norm = float(clipped_sum(net, shorter, inputs[row], targets[row], clip=1e-3).flat.norm())
             assert 0.98e-3 < norm < 1e-3
+
+
+def test_gradients_are_taken_where_they_are_switched_off():
+    net, inputs, targets = case("linear")
+    with torch.no_grad():
+        assert clipped_sum(net, squares, inputs, targets).flat.any()
 
 
 def test_no_rows_have_a_sum_of_zeros():

@@ -111,8 +111,9 @@ class Clipper:
         self._workspace.start()
         self._tape.start()
         try:
-            output = self.module(**inputs) if isinstance(inputs, Mapping) else self.module(*args)
-            calls = self._tape.calls(_require_losses(self.loss(output, targets), count))
+            with torch.enable_grad():
+                output = self.module(**inputs) if isinstance(inputs, Mapping) else self.module(*args)
+                calls = self._tape.calls(_require_losses(self.loss(output, targets), count))
         finally:
             self._tape.stop()
         parts: dict[str, list[Piece]] = defaultdict(list)

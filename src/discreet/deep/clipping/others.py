@@ -4,6 +4,7 @@ What the layer was given is run through it once more, example by example side by
 parameters alone.  Layers inside it have pieces of their own.
 """
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -44,10 +45,11 @@ def pieces_of(call: Call, workspace: Workspace) -> Iterator[tuple[str, Plain]]:
         return dict(gradients)
 
     cotangents = tuple(call.gradients[place] for place in wanted)
-    with torch.no_grad():
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*batching rule.*")  # slower, and right
         gradients: Any = vmap(gradient_of, randomness="different")(tuple(tensors), cotangents)
     for name, values in gradients.items():
-        yield name, Plain(values.flatten(1))
+        yield name, Plain(values.reshape(len(values), -1))
 
 
 def owners_of_parameters(module: nn.Module) -> list[nn.Module]:
