@@ -134,6 +134,14 @@ def test_with_a_share_held_out_the_net_is_of_the_others(people: Path, told: Told
     assert "unit_in" in where
 
 
+def test_a_net_is_scored_as_other_models_are(people: Path, told: Told) -> None:
+    offered = told(*TRAIN, "--test", "0.5")["next"][0]
+    assert shlex.split(offered)[:3] == ["discreet", "learn", "score"]
+    score = told(*shlex.split(offered)[1:])
+    assert (score["metric"], score["model"]) == ("accuracy", "a net for sick")
+    assert "The model was not trained on these units." in score["caveats"]
+
+
 def test_what_does_not_fit_is_refused_before_anybody_is_counted(people: Path, told: Told) -> None:
     problem = told("train", "people.toml", *SMALL[:-1], "300", exit_code=5)
     assert problem["fixes"][0]["verb"] == "train"
@@ -160,6 +168,6 @@ def test_files_that_are_there_or_are_none_are_refused_before_the_charge(people: 
 
 def test_without_torch_the_extra_is_named(people: Path, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     there = importlib.util.find_spec
-    monkeypatch.setattr("discreet.operation.train.find_spec", lambda name: None if name == "torch" else there(name))
+    monkeypatch.setattr("discreet.operation.model.find_spec", lambda name: None if name == "torch" else there(name))
     assert "discreet[deep]" in told("train", "plan", "people.toml", *SMALL, exit_code=2)["fix"]
     assert "discreet[deep]" in told("train", "card", "sick.dp", exit_code=2)["fix"]

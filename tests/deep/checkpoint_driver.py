@@ -26,11 +26,11 @@ STEPS = 4  # and as many blocks
 RULES = Rules(budget(40, "1e-3", ceiling=Fraction(1, 100)), failures=100)
 
 
-def edges():
+def edges(how):
     """Name → (owner, function, which call, after it or before): where a child is killed."""
     blocks = {
         f"{name} {n}": (owner, function, n, after)
-        for n in (1, STEPS)
+        for n in ((1, STEPS) if how == "alone" else (2,))
         for name, owner, function, after in [
             ("charged", Ledger, "charge_part", True),
             ("in the middle of step", Gradient, "take", False),
@@ -115,13 +115,13 @@ def main(place, how):
     torch.set_num_threads(1)
     sgd(net()), small_plan(STEPS)  # imports and prices that every child would repeat
     wrong, killed = [], 0
-    for number, (name, edge) in enumerate(edges().items()):
+    for number, (name, edge) in enumerate(edges(how).items()):
         folder = Path(place) / f"{how}{number}"
         folder.mkdir(parents=True)
         killed += ended(forked(partial(train, folder, how, edge))) == -signal.SIGKILL
         statuses = [ended(forked(partial(train, folder, how))) for _ in range(2)]  # taken up, and replayed
         wrong += [f"{name}: {what}" for what in (wrongs(folder, how) if statuses == [0, 0] else [str(statuses)])]
-    print(json.dumps({"wrong": wrong, "killed": killed, "edges": len(edges())}))
+    print(json.dumps({"wrong": wrong, "killed": killed, "edges": len(edges(how))}))
 
 
 if __name__ == "__main__":

@@ -351,6 +351,38 @@ def test_a_trained_net_is_read_back_from_its_file(people: Dataset) -> None:
         net_of(stored[:-1] + b"?")
 
 
+def test_a_net_is_scored_on_held_out_persons_and_knows_whom_it_was_trained_on(people: Dataset) -> None:
+    training_part, held_out = people.split(test="0.4")
+    net = training_part.train(trainer_of(people, epsilon=40, steps=60), target="sick")
+    score = held_out.score(net, metric="auc", epsilon=20)
+    assert 0.6 < score.low <= score.value <= 1
+    assert "The model was not trained on these units." in score.caveats
+    paid = spent(people)
+    assert held_out.score(net_of(to_bytes(net, net.privacy_)), metric="auc", epsilon=20).receipt == score.receipt
+    assert spent(people) == paid
+    rates = held_out.fairness(net, by="region", epsilon=20)
+    assert "a net for sick" in str(rates)
+    assert "maybe on these" in " ".join(people.score(net, metric="accuracy", epsilon=1).caveats)
+
+
+def test_a_net_with_other_weights_is_not_taken_for_the_one_in_the_ledger(people: Dataset) -> None:
+    net = people.train(trainer_of(people, steps=3), target="sick")
+    assert net.predictor().is_stored(people.table.ledger)
+    other = people.quote_score(net, metric="accuracy", epsilon=1)
+    assert other.fits
+    with torch.no_grad():
+        net.layers[1].bias += 1
+    assert not net.predictor().is_stored(people.table.ledger)
+    with pytest.raises(BadValue, match="must be a net that was trained"):
+        people.quote_score(table_net(people, "sick"), metric="accuracy", epsilon=1)
+
+
+def test_a_net_of_a_number_is_scored_by_r2(people: Dataset) -> None:
+    net = people.train(trainer_of(people, "pay", epsilon=40, steps=60), target="pay")
+    score = people.score(net, metric="r2", epsilon=20)
+    assert score.value is None or score.value <= 1
+
+
 # --- what is the same training --------------------------------------------------------------------------------------
 
 

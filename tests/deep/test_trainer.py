@@ -97,32 +97,6 @@ def test_micro_batches_hold_whole_persons_and_little_more_than_was_asked(count, 
             assert all(part.start == 0 or owners[part.start] != owners[part.start - 1] for part in parts)
 
 
-@pytest.mark.parametrize("noise", ["exact", "float"])
-@pytest.mark.parametrize(("count", "at_once"), [(0, 256), (COUNT, 25)])
-def test_each_number_of_a_gradient_gets_noise_once_of_the_stated_deviation(noise, count, at_once):
-    """N = 1,000 steps of 23 numbers: each variance is right to 25 %, their mean to 5 %, false alarm below 10⁻⁶.
-
-    A layer without noise, σ divided twice, noise in each micro-batch, and the realised batch are all seen.
-    """
-    module, steps = net(), 1000
-    plan, gradients = small_plan(steps=steps, sigma="1.5", rate="1", rows=200), []
-    teacher = trainer(module, plan=plan, optimizer=torch.optim.SGD(module.parameters(), lr=0.0), noise=noise,
-                      at_once=at_once)  # fmt: skip
-
-    def report(step):
-        gradients.append(torch.cat([parameter.grad.reshape(-1).clone() for parameter in module.parameters()]))
-
-    Block(teacher.course(), None, 0, steps, report)(rows_of(small_rows(count)), SYSTEM)
-    drawn, variance = torch.stack(gradients).double(), (1.5 * 0.5 / 200) ** 2
-    assert teacher.course().noise_variance == pytest.approx(variance, rel=0.01)
-    ratios = drawn.var(0) / variance
-    assert float((ratios - 1).abs().max()) < 0.25
-    assert abs(float(ratios.mean()) - 1) < 0.05
-    assert abs(float(ratios.mean()) / 1.21 - 1) > 0.05  # noise 10 % wider would be seen
-    assert len({row.numpy().tobytes() for row in drawn}) == steps
-    assert float(torch.corrcoef(drawn.T).fill_diagonal_(0).abs().max()) < 0.19
-
-
 # --- what a row can do -----------------------------------------------------------------------------------------------
 
 
@@ -362,6 +336,14 @@ def test_the_promise_states_price_unit_arithmetic_and_what_is_not_covered(noise,
     assert type(promise).from_json(json.loads(json.dumps(promise.to_json()))) == promise
     assert words in teacher.card()
     assert "at most 2 rows" in teacher.card()
+
+
+def test_a_card_lists_a_schedule_in_a_few_numbers():
+    teacher = trainer(plan=small_plan(40), schedule=lambda progress: 1 - progress)
+    teacher.fit(small_rows())
+    assert (
+        "times 1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.025 from the first step to the last" in teacher.card()
+    )
 
 
 def test_a_block_releases_bytes_whose_length_follows_from_public_facts():

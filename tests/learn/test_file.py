@@ -21,7 +21,7 @@ import discreet as dp
 from discreet.errors import BadValue, IntegrityError, MetadataError
 from discreet.learn import fit as fit_module
 from discreet.learn.fit import price_json
-from discreet.learn.heldout.trial_gate import digest
+from discreet.learn.heldout.predictor import digest
 from discreet.learn.input.column import model_column
 from discreet.learn.learner import facts_of
 from discreet.learn.learners import learner_of

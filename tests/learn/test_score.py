@@ -15,8 +15,8 @@ import discreet as dp
 from discreet.errors import BadValue, EngineFailed
 from discreet.learn.heldout import auc, metrics
 from discreet.learn.heldout.interval import Law, count_estimate, share_estimate, width_factor
+from discreet.learn.heldout.predictor import digest, predictor_of
 from discreet.learn.heldout.trial import Scored, trial_of
-from discreet.learn.heldout.trial_gate import digest
 from discreet.learn.price import parse_price
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.relation import Relation
@@ -98,11 +98,11 @@ def test_log_loss_counts_what_a_slow_twin_counts():
 def test_auc_is_the_plain_one_but_for_its_bins(fitted):
     _, _, test, model, (target, probability, _) = fitted
     score = test.score(model, metric="auc", epsilon=10_000)
-    binned = np.searchsorted(auc.edges_of(model.fit_, 1, auc.BINS), probability[:, 1])
+    binned = np.searchsorted(auc.edges_of(predictor_of(model), 1, auc.BINS), probability[:, 1])
     assert score.value == pytest.approx(roc_auc_score(target == "yes", binned), abs=1e-9)
     assert score.value == pytest.approx(roc_auc_score(target == "yes", probability[:, 1]), abs=0.003)
     coarse = test.score(model, metric="auc", epsilon=10_000, bins=8)
-    binned = np.searchsorted(auc.edges_of(model.fit_, 1, 8), probability[:, 1])
+    binned = np.searchsorted(auc.edges_of(predictor_of(model), 1, 8), probability[:, 1])
     assert coarse.value == pytest.approx(roc_auc_score(target == "yes", binned), abs=1e-9)
     turned = test.score(model, metric="auc", epsilon=10_000, positive="no")
     assert turned.value == pytest.approx(score.value, abs=0.003)
@@ -138,14 +138,15 @@ def test_a_model_with_probabilities_in_a_narrow_range_keeps_its_order(tmp_path, 
             line = spread * np.log(odds / (1 - odds)) + log(share / (1 - share))
             return np.stack([1 / (1 + np.exp(line)), 1 / (1 + np.exp(-line))], axis=1)
 
-    fit = type("F", (), {"plan": model.fit_.plan, "model": Narrow()})
+    predictor = Narrow()
+    predictor.subject = subject
     probability = Narrow().scores(subject.encoded({name: columns[name] for name in FEATURES}))[:, 1]
-    between, target = auc.edges_of(fit, 1, auc.BINS), columns["sick"] == "yes"
+    between, target = auc.edges_of(predictor, 1, auc.BINS), columns["sick"] == "yes"
     counts = auc.histogram(target, probability, between)
     binned = auc.auc_estimate(counts, Law(0.0, 0.0, LEVEL)).value
     assert binned == pytest.approx(roc_auc_score(target, probability), abs=0.005)
     assert len(between) == auc.BINS - 1
-    assert np.array_equal(between, auc.edges_of(fit, 1, auc.BINS))
+    assert np.array_equal(between, auc.edges_of(predictor, 1, auc.BINS))
 
 
 @pytest.mark.parametrize("scores", [[], [0.5], [np.nan, 0.2], [0.0, 1.0], [0.0, 1e-9, 1e-8], [0.2, 0.2, 0.7]], ids=str)

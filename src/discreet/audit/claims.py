@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 
-from discreet.audit import kernel_claims, local_claims, minimiser_claims, release_claims, vector_claims
+from discreet.audit import deep_claims, kernel_claims, local_claims, minimiser_claims, release_claims, vector_claims
 from discreet.audit.brute import keys_entered, keys_exchanged, nearby, one_row_more, one_row_other
 from discreet.audit.claim import EPSILONS, Claim
 from discreet.audit.trial import Pair
@@ -25,7 +25,7 @@ _FEWER = 2_000  # runs of mechanisms that are called once a run
 @cache
 def claims() -> tuple[Claim, ...]:
     """Every registered claim, in the order of the modules."""
-    modules = (vector_claims, kernel_claims, minimiser_claims, release_claims, local_claims)
+    modules = (vector_claims, kernel_claims, minimiser_claims, release_claims, local_claims, deep_claims)
     return tuple(claim for family in (*_MECHANISMS, *(module.family for module in modules)) for claim in family())
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ from discreet.outputs import is_same_file
 if TYPE_CHECKING:
     from discreet.learn.fit import Fit
     from discreet.learn.saved.verification import Verification
+
+NET = b"discreet net "  # begins the file of a net
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,25 @@ def predict(call: ModelCall) -> Reply[Predictions]:
         call, fit, "A prediction tells of people with the same features, not of one.", rows=rows, unread=unread
     )
     return Reply(data, predictions, next=(Fix("Next:", "learn card", {"model_file": str(call.model_file)}),))
+
+
+def read_model(path: Path) -> Any:
+    """The fit or the table net in a file."""
+    from discreet.learn.saved import file
+
+    stored = file.read_bytes(path)
+    if not stored.startswith(NET):
+        return file.from_bytes(stored)
+    require_torch()
+    from discreet.deep.table.saved import net_of
+
+    return net_of(stored)
+
+
+def require_torch() -> None:
+    """Refuses where the extra is not installed."""
+    if find_spec("torch") is None:
+        raise bad("net", "needs the package torch", "no torch here", "Install discreet[deep].")
 
 
 def require_other(call: ModelCall) -> None:

@@ -13,12 +13,11 @@ from discreet.fix import UNKNOWN, Fix
 from discreet.operation.cheaper import RAISE
 from discreet.operation.dataset import Watch, no_watch, open_called
 from discreet.operation.learn import call_fix, parts, reply_data, require_price, rows_of_a_unit
-from discreet.operation.model import ModelCall, require_other
+from discreet.operation.model import ModelCall, read_model, require_other
 from discreet.operation.reply import Reply
 
 if TYPE_CHECKING:
     from discreet.dataset import Dataset
-    from discreet.learn.fit import Fit
     from discreet.learn.heldout.fairness import Fairness
     from discreet.learn.heldout.score import Score
     from discreet.learn.heldout.trial_quote import TrialQuote
@@ -120,13 +119,11 @@ def fairness(call: ScoreCall, *, watch: Watch = no_watch) -> "Reply[Fairness]":
 
 
 @contextlib.contextmanager
-def _open_both(call: ScoreCall) -> "Iterator[tuple[Dataset, Fit]]":
+def _open_both(call: ScoreCall) -> "Iterator[tuple[Dataset, Any]]":
     """Open the dataset and read the model; refused without a price, or if files to be written are not apart."""
-    from discreet.learn.saved import file
-
     require_other(ModelCall(call.model_file, output=call.output))
     _require_own_picture(call)
-    fitted = file.read(call.model_file)
+    fitted = read_model(call.model_file)
     with open_called(call) as dataset:
         require_price(call)
         yield dataset, fitted

@@ -4,17 +4,17 @@ import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet import amounts
 from discreet.errors import BadValue, BudgetExceeded, CannotWrite, DiscreetError, bad, fixed_by
 from discreet.fix import UNKNOWN, Fix
+from discreet.ledger.refusal import down
 from discreet.operation.cheaper import RAISE
 from discreet.operation.dataset import Watch, no_watch, open_called
 from discreet.operation.learn import call_fix, names_in, output_file, parts, reply_data, require_price, rows_of_a_unit
-from discreet.operation.model import ModelCall, Predictions, require_other
+from discreet.operation.model import ModelCall, Predictions, require_other, require_torch
 from discreet.operation.reply import Reply, envelope
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def train(
         facts |= {"remaining": dataset.table.remaining(call.analyst), "receipt": privacy.receipt}
         more = {"file": str(path), "replayed": outcome.is_replayed, "privacy": privacy.to_json()}
         data = reply_data(dataset, call, **facts, **work.to_json(), **more)
-    return Reply(data, outcome.net, next=_following(call, path))
+    return Reply(data, outcome.net, next=_following(call, path, privacy, work.net.cells.subject.target.is_number))
 
 
 def card(call: ModelCall) -> Reply[str]:
@@ -134,12 +134,6 @@ def predict(call: ModelCall) -> Reply[Predictions]:
     caveat = "A prediction tells of people with the same features, not of one."
     data = _data(call, net, privacy, caveat, rows=told, unread=predictions.unread)
     return Reply(data, predictions, next=(Fix("Next:", "train card", {"model_file": str(call.model_file)}),))
-
-
-def require_torch() -> None:
-    """Refuses where the extra is not installed."""
-    if find_spec("torch") is None:
-        raise bad("train", "needs the package torch", "no torch here", "Install discreet[deep].")
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------
@@ -179,8 +173,6 @@ def _affordable(dataset: "Dataset", call: TrainCall) -> Iterator[None]:
 
 def _cheaper(dataset: "Dataset", call: TrainCall, remaining: Fraction) -> TrainCall | None:
     """The same call at a price that fits; None if there is none."""
-    from discreet.ledger.refusal import down
-
     for share in _SHARES:
         epsilon = Fraction(down(remaining * share))
         offer = replace(call, epsilon=down(epsilon))
@@ -190,12 +182,18 @@ def _cheaper(dataset: "Dataset", call: TrainCall, remaining: Fraction) -> TrainC
     return None
 
 
-def _following(call: TrainCall, path: Path) -> tuple[Fix, ...]:
-    """The card, and predictions after a training on real rows."""
-    card = Fix("Next:", "train card", {"model_file": str(path)})
+def _following(call: TrainCall, path: Path, privacy: "Privacy", is_number: bool) -> tuple[Fix, ...]:
+    """The card, a score where persons are held out, and predictions after a training on real rows."""
+    file = {"model_file": str(path)}
+    scored: tuple[Fix, ...] = ()
+    if call.test is not None:
+        options = {"test": call.test, "analyst": call.analyst, "rehearse": call.rehearse}
+        price = {"metric": "r2" if is_number else "accuracy", "epsilon": down(privacy.epsilon)}
+        scored = (Fix("Next:", "learn score", {"metadata": str(call.metadata), **file, **price, **options}),)
+    first = (*scored, Fix("Next:", "train card", file))
     if call.rehearse:
-        return card, replace(call, rehearse=False).fix("Next:")
-    return card, Fix("Next:", "train predict", {"model_file": str(path), "rows_file": UNKNOWN})
+        return *first, replace(call, rehearse=False).fix("Next:")
+    return *first, Fix("Next:", "train predict", {**file, "rows_file": UNKNOWN})
 
 
 def _read(call: ModelCall) -> "tuple[TableNet, Privacy]":

@@ -4,6 +4,7 @@ from functools import cache
 
 from discreet.audit.mutants import (
     additive,
+    deep,
     kernels,
     keys,
     local,
@@ -24,5 +25,6 @@ __all__ = ["Drawn", "Planted", "Proven", "audit_bug", "mutants"]
 @cache
 def mutants() -> tuple[Planted, ...]:
     """Every planted bug."""
-    modules = (additive, select, response, sparse, keys, sources, prices, vectors, kernels, minimisers, release, local)
+    trainings = (kernels, minimisers, deep)
+    modules = (additive, select, response, sparse, keys, sources, prices, vectors, *trainings, release, local)
     return tuple(bug for module in modules for bug in module.bugs())

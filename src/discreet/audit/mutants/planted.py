@@ -42,6 +42,7 @@ class Drawn:
     event: Event
     chances: tuple[float, float]  # of the event on either side: the first rounded down, the second up
     runs: int
+    most_runs: int = 20_000  # that tests of its chances may draw
 
 
 Planted = Proven | Drawn

@@ -128,8 +128,14 @@ def _public_lines(public: dict[str, Any]) -> list[str]:
         f"expected batch: {public['batch']}",
         f"steps: {public['steps']:,}",
         f"optimizer: {optimizer['type']}, learning rate {', '.join(rates) or 'of its own'}",
-        "schedule of the learning rate: " + ("constant" if public["schedule"] is None else "a function of progress"),
+        f"schedule of the learning rate: {_schedule_words(public['schedule'])}",
         f"average of the weights: decay {public['average']:g}",
         f"loss: {public['loss']}",
         f"initial weights: {public['initial weights']}",
     ]
+
+
+def _schedule_words(schedule: list[float] | None) -> str:
+    if schedule is None:
+        return "constant"
+    return f"times {', '.join(f'{factor:g}' for factor in schedule)} from the first step to the last"

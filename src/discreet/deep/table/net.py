@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from discreet import amounts
 from discreet.deep.table.cells import BINS, Cells, cells
+from discreet.deep.table.predictor import NetPredictor
 from discreet.errors import bad
 from discreet.learn.privacy import Privacy
 from discreet.ndarrays import Floats
@@ -60,6 +61,14 @@ class TableNet(nn.Module):
         """The net's outputs for codes of rows."""
         outputs: Tensor = self.layers(self.embedding(codes + self.offsets).sum(1))
         return outputs if self.cells.classes else outputs.squeeze(1)
+
+    def predictor(self) -> NetPredictor:
+        """The net as what a score or rates of groups are about; refused before it was trained on a dataset."""
+        privacy = getattr(self, "privacy_", None)
+        if privacy is None:
+            fix = "Train it first: people.train(trainer, target=…)."
+            raise bad("model", "must be a net that was trained on a dataset", type(self).__name__, fix)
+        return NetPredictor(self, privacy)
 
     @torch.no_grad()
     def predict_proba(self, frame: Any) -> Floats:

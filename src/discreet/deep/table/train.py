@@ -76,7 +76,7 @@ class Training:
         public = {**trainer.privacy_.public, "table": table_json(self.cells, net)}
         trainer.privacy_ = self.table.stamped(replace(trainer.privacy_, public=public))
         if isinstance(net, TableNet):
-            net.privacy_ = trainer.privacy_
+            net.privacy_, net.cells = trainer.privacy_, self.cells
         return Outcome(net, is_replayed)
 
 

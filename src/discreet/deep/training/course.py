@@ -86,11 +86,11 @@ class Course:
 
 
 def require_plain(parameters: list[Tensor]) -> None:
-    """Refuses parameters of several types or places: noise is one vector."""
-    kinds = {(parameter.dtype, parameter.device) for parameter in parameters}
-    if len(kinds) > 1 or next(iter(kinds))[0] not in _TYPES:
-        rule = "must have trainable parameters of one type, float32 or float64, in one place"
-        raise bad("module", rule, sorted(f"{kind} on {place}" for kind, place in kinds), "Write: net.float()")
+    """Refuses parameters of several types, or of another device than the processor: sums and noise lie in memory."""
+    kinds = {(parameter.dtype, parameter.device.type) for parameter in parameters}
+    if len(kinds) > 1 or next(iter(kinds))[0] not in _TYPES or next(iter(kinds))[1] != "cpu":
+        rule = "must have trainable parameters of one type, float32 or float64, in main memory"
+        raise bad("module", rule, sorted(f"{kind} on {place}" for kind, place in kinds), "Write: net.float().cpu()")
 
 
 def module_json(module: nn.Module) -> dict[str, Any]:

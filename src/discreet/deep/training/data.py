@@ -7,6 +7,7 @@ Which rows are in a step is drawn here and nowhere else, so batches that somebod
 shapes and types of a row are public; how many rows there are is not.
 """
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -99,13 +100,20 @@ def tensors_of(tree: Any, name: str) -> Tree:
     if hasattr(tree, "to_numpy"):  # a column of pandas or Polars
         tree = tree.to_numpy()
     if type(tree) is np.ndarray and tree.dtype.kind in "fiub":
-        double = tree.dtype == np.float64
-        tree = torch.from_numpy(np.require(tree, requirements=["C", "W"]))
-        tree = tree.to(torch.get_default_dtype()) if double else tree
+        tree = _tensor_of(tree)
     if not isinstance(tree, Tensor) or tree.dim() == 0 or tree.is_sparse:
         rule = "must be a dense tensor or array of numbers with rows along its first axis, or several of them"
         raise bad(name, rule, type(tree).__name__, "Give, for example, torch.as_tensor(values).")
     return tree.detach()
+
+
+def _tensor_of(array: Any) -> Any:
+    """The array as a tensor, or itself where its numbers are of no type of torch."""
+    native = np.require(array, dtype=array.dtype.newbyteorder("="), requirements=["C", "W"])
+    with contextlib.suppress(TypeError):
+        tensor = torch.from_numpy(native)
+        return tensor.to(torch.get_default_dtype()) if native.dtype == np.float64 else tensor
+    return array
 
 
 def leaves(tree: Tree) -> Iterator[Tensor]:

@@ -9,6 +9,7 @@ from discreet.deep.training.noise import EXACT
 from discreet.learn.privacy import GIVEN, Privacy
 from discreet.relation import Relation
 
+_SHOWN = 10  # factors of a schedule that are listed, beside the last
 EXACT_WORDS = (
     "exact noise on a public lattice; gradients are computed and clipped in floating point, for whose rounding 2⁻¹⁰ of "
     "the clip is set aside"
@@ -32,5 +33,12 @@ def privacy_of(
 def public_facts(course: Course) -> dict[str, Any]:
     """What a training takes as public, as JSON."""
     facts = course.to_json()
-    names = ("clip", "loss", "optimizer", "schedule", "average")
-    return {**{name: facts[name] for name in names}, "initial weights": "those that the module had before"}
+    names = ("clip", "loss", "optimizer", "average")
+    schedule, shown = course.factors, _SHOWN
+    if schedule is not None:
+        schedule = tuple(schedule[len(schedule) * place // shown] for place in range(shown)) + schedule[-1:]
+    return {
+        **{name: facts[name] for name in names},
+        "schedule": None if schedule is None else list(schedule),
+        "initial weights": "those that the module had before",
+    }

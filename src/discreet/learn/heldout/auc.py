@@ -13,8 +13,8 @@ Proof page: docs/proofs/learn/heldout/score.md.
 
 import numpy as np
 
-from discreet.learn.fit import Fit
 from discreet.learn.heldout.interval import Estimate, Law, estimate_of, hull, width_factor
+from discreet.learn.heldout.predictor import Predictor
 from discreet.learn.input.column import ModelColumn
 from discreet.ndarrays import Bools, Floats, Ints
 from discreet.noise.public import words_of
@@ -26,10 +26,10 @@ _FURTHEST = 8.0  # ln p/(1 − p) up to which bins are even
 _TINY = 1e-15
 
 
-def edges_of(fit: Fit, positive: int, bins: int) -> Floats:
+def edges_of(model: Predictor, positive: int, bins: int) -> Floats:
     """The probabilities between the bins, for that model and that class."""
-    rows = {feature.name: _invented_cells(feature) for feature in fit.plan.subject.features}
-    return edges(fit.model.scores(rows)[:, positive], bins)
+    rows = {feature.name: _invented_cells(feature) for feature in model.subject.features}
+    return edges(model.scores(rows)[:, positive], bins)
 
 
 def edges(scores: Floats, bins: int) -> Floats:

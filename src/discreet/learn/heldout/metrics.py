@@ -202,6 +202,6 @@ def metric_of(name: object, trial: Trial, positive: object = None, bins: object 
             return LogLoss()
         case "auc":
             place, count = require_class(trial, positive), amounts.count(bins, "bins", 4, 1024)
-            return Auc(place, tuple(auc.edges_of(trial.fit, place, count).tolist()))
+            return Auc(place, tuple(auc.edges_of(trial.model, place, count).tolist()))
         case _:
             return RSquared(float(trial.target.low), float(trial.target.high))

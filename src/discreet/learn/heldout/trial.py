@@ -16,7 +16,7 @@ from discreet import amounts
 from discreet.bounded import Sensitivity
 from discreet.errors import BadValue, bad
 from discreet.kernel.rows import UnitRows
-from discreet.learn.fit import Fit
+from discreet.learn.heldout.predictor import Predictor, predictor_of
 from discreet.learn.input.column import ModelColumn, model_column
 from discreet.learn.privacy import INVENTED
 from discreet.learn.subject import no_column
@@ -48,7 +48,7 @@ class Scored:
 class Trial:
     """A fitted model, and the columns of a table that it is tried on; a unit counts with its first `max_rows` rows."""
 
-    fit: Fit
+    model: Predictor
     schema: Schema
     features: tuple[ModelColumn, ...]
     target: ModelColumn
@@ -60,7 +60,7 @@ class Trial:
     @property
     def classes(self) -> tuple[Any, ...]:
         """The classes of the model; empty where it predicts a number."""
-        return self.fit.plan.subject.classes
+        return self.model.subject.classes
 
     @property
     def columns(self) -> list[str]:
@@ -71,7 +71,7 @@ class Trial:
     @property
     def title(self) -> str:
         """The model as people call it, and what it predicts."""
-        return f"{self.fit.facts.title} for {self.target.name}"
+        return f"{self.model.title} for {self.target.name}"
 
     @property
     def noun(self) -> str:
@@ -98,27 +98,27 @@ class Trial:
         target = self._target(rows.columns[self.target.column])
         counts &= ~np.isnan(target) if self.target.is_number else target >= 0
         cells = {name: column[counts] for name, column in rows.columns.items()}
-        theirs = self.fit.plan.subject.features
+        theirs = self.model.subject.features
         encoded = {
             their.name: _translated(cells[own.column], own, their)
             for own, their in zip(self.features, theirs, strict=True)
         }
         width, size = max(len(self.classes), 1), int(counts.sum())
-        scores = self.fit.scores(encoded) if size else np.zeros((0, width))
+        scores = self.model.scores(encoded) if size else np.zeros((0, width))
         if scores.shape != (size, width):
             raise ValueError
         group = np.full(size, -1) if self.by is None else self.by.codes(cells[self.by.column], 2)
         return Scored(target[counts], scores, group)
 
     def _target(self, cells: Any) -> Any:
-        theirs = self.fit.plan.subject.target
+        theirs = self.model.subject.target
         return cells if self.target.is_number else theirs.codes(_translated(cells, self.target, theirs), 2)
 
     @cached_property
     def knowledge(self) -> str:
         """What is known of the persons that the model was trained on, in a sentence."""
-        subject, units = self.fit.plan.subject, unit_plural(self.schema)
-        if self.fit.privacy.covers == INVENTED:
+        subject, units = self.model.subject, unit_plural(self.schema)
+        if self.model.privacy.covers == INVENTED:
             return "The model is of a REHEARSAL: it was trained on invented rows."
         if not self.is_of_table:
             return (
@@ -168,10 +168,8 @@ def trial_of(
 
     Columns are looked up by the model's names for them; `target` names the one that the model calls otherwise.
     """
-    fit = getattr(model, "fit_", model)
-    if not isinstance(fit, Fit):
-        raise bad("model", "must be a fitted estimator of dp.learn", type(model).__name__, "Fit it first.")
-    subject = fit.plan.subject
+    predictor = predictor_of(model)
+    subject = predictor.subject
     _require_names(schema, [feature.name for feature in subject.features])
     features = tuple(_like(schema, feature, feature.name) for feature in subject.features)
     goal = _like(schema, subject.target, _target_name(schema, subject.target.name, target))
@@ -180,7 +178,7 @@ def trial_of(
         rule = f"must have the classes of the model, which are {classes}"
         raise bad("target", rule, goal.values or goal.name, "Name the column that the model predicts.")
     rows = amounts.count(max_rows, "max_rows", 1, schema.max_rows if schema.unit is not None else 1)
-    return Trial(fit, schema, features, goal, rows, where, None if by is None else _groups(schema, by))
+    return Trial(predictor, schema, features, goal, rows, where, None if by is None else _groups(schema, by))
 
 
 def _require_names(schema: Schema, names: Sequence[str]) -> None:

@@ -5,28 +5,23 @@ what is counted, and the part of the table.  The level and what an interval is a
 stored numbers are shown.
 """
 
-import hashlib
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from discreet import envelope
 from discreet.engine.protocol import Progress
 from discreet.envelope import Envelope, Part
 from discreet.errors import IntegrityError
-from discreet.learn.fit import Fit, price_json
 from discreet.learn.heldout.trial import Scored, Trial
 from discreet.mechanism import additive
 from discreet.mechanism.additive import Additive
 from discreet.ndarrays import Ints
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.query.bound import path
-from discreet.query.canonical import canonical, canonical_json
-from discreet.query.explain import unit
+from discreet.query.canonical import canonical
 from discreet.request import Request
 from discreet.table import Table
 from discreet.terms import Terms
@@ -56,21 +51,6 @@ class Counted:
     is_replayed: bool
 
 
-def digest(fit: Fit) -> str:
-    """A hash of all that predictions follow from.
-
-    These are the facts, the released numbers, and what bins and smoothing depend on: price, relation and unit.
-    """
-    schema = fit.plan.subject.schema
-    protected = {"neighbours": str(schema.relation), "unit": unit(schema), "max_rows": schema.max_rows}
-    facts = fit.facts.to_json() | {"price": price_json(fit.plan.price), "schema": protected}
-    hashed = hashlib.sha256(canonical_json(facts).encode())
-    for name, numbers in sorted(fit.released.items()):
-        array = np.asarray(numbers).astype("<i8")
-        hashed.update(canonical_json([name, list(array.shape)]).encode() + array.tobytes())
-    return hashed.hexdigest()
-
-
 def mechanism_of(trial: Trial, measured: Measured, terms: Terms) -> Additive:
     """The noise that the counts get."""
     return additive.laplace(trial.sensitivity(measured.norm, measured.touched), terms.epsilon)
@@ -91,7 +71,7 @@ def measure(
     facts = {
         measured.kind: 1,
         **measured.facts,
-        "model": digest(trial.fit),
+        "model": trial.model.digest(),
         "target": trial.target.column,
         "max_rows": trial.max_rows,
         "by": None if trial.by is None else trial.by.column,

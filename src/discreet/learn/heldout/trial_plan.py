@@ -6,7 +6,6 @@ from typing import Any
 
 from discreet.engine.protocol import Progress
 from discreet.errors import BadValue, bad
-from discreet.learn.fit import is_stored
 from discreet.learn.heldout.interval import Law
 from discreet.learn.heldout.trial import Trial, trial_of, unit_plural
 from discreet.learn.heldout.trial_gate import Counted, Measured, measure
@@ -59,7 +58,7 @@ class TrialOptions:
         if self.of not in _ABOUT:
             raise bad("of", "must be persons or population", self.of, "Name one of these.")
         trial = trial_of(table.schema, model, target=self.target, max_rows=self.max_rows, where=self.where, by=by)
-        if trial.fit.privacy.covers == INVENTED and not table.is_rehearsal:
+        if trial.model.privacy.covers == INVENTED and not table.is_rehearsal:
             what = "The model is of a rehearsal, and this table is not."
             why = "It was trained on invented rows, so its score would be charged and say nothing about real ones."
             fix = (
@@ -68,7 +67,7 @@ class TrialOptions:
             )
             raise BadValue(what, why, fix)
         ledger = table.ledger_if_any()  # a quote makes none
-        return replace(trial, is_of_table=ledger is not None and is_stored(trial.fit, ledger))
+        return replace(trial, is_of_table=ledger is not None and trial.model.is_stored(ledger))
 
 
 @dataclass(frozen=True, eq=False)
