@@ -1,6 +1,6 @@
 """Children that train under a checkpoint and are killed: a process of its own, so that forking is safe.
 
-python -m deep.checkpoint_driver FOLDER alone|ledger       → one JSON object
+python -m deep.checkpoint_driver FOLDER       → one JSON object
 """
 
 import json
@@ -111,17 +111,20 @@ def wrongs(folder, how):
     return wrong
 
 
-def main(place, how):
+def main(place):
     torch.set_num_threads(1)
     sgd(net()), small_plan(STEPS)  # imports and prices that every child would repeat
-    wrong, killed = [], 0
-    for number, (name, edge) in enumerate(edges(how).items()):
-        folder = Path(place) / f"{how}{number}"
-        folder.mkdir(parents=True)
-        killed += ended(forked(partial(train, folder, how, edge))) == -signal.SIGKILL
-        statuses = [ended(forked(partial(train, folder, how))) for _ in range(2)]  # taken up, and replayed
-        wrong += [f"{name}: {what}" for what in (wrongs(folder, how) if statuses == [0, 0] else [str(statuses)])]
-    print(json.dumps({"wrong": wrong, "killed": killed, "edges": len(edges(how))}))
+    wrong, killed, tried = [], 0, 0
+    for how in ("alone", "ledger"):
+        for number, (name, edge) in enumerate(edges(how).items()):
+            folder = Path(place) / f"{how}{number}"
+            folder.mkdir(parents=True)
+            killed += ended(forked(partial(train, folder, how, edge))) == -signal.SIGKILL
+            statuses = [ended(forked(partial(train, folder, how))) for _ in range(2)]  # taken up, and replayed
+            own = wrongs(folder, how) if statuses == [0, 0] else [str(statuses)]
+            wrong += [f"{how}, {name}: {what}" for what in own]
+            tried += 1
+    print(json.dumps({"wrong": wrong, "killed": killed, "edges": tried}))
 
 
 if __name__ == "__main__":

@@ -32,11 +32,10 @@ def trainer(place, module=None, **options):
     return Trainer(module, options.pop("loss", CROSS_ENTROPY), options.pop("optimizer", None) or sgd(module), **options)
 
 
-@pytest.mark.parametrize("how", ["alone", "ledger"])
-def test_a_training_killed_anywhere_is_taken_up_with_one_charge_and_no_block_twice(tmp_path, how):
-    outcome = driven("deep.checkpoint_driver", tmp_path / "trainings", how, folder=tmp_path)
+def test_a_training_killed_anywhere_is_taken_up_with_one_charge_and_no_block_twice(tmp_path):
+    outcome = driven("deep.checkpoint_driver", tmp_path / "trainings", folder=tmp_path)
     assert outcome["wrong"] == []
-    assert outcome["killed"] == outcome["edges"]
+    assert outcome["killed"] == outcome["edges"] == 22
 
 
 def test_a_finished_training_is_replayed_whatever_weights_and_rows_are_handed_over(tmp_path):
