@@ -29,10 +29,15 @@ from discreet.deep.training.promise import privacy_of, public_facts
 from discreet.deep.training.score import accuracy, outputs_of, require_scored, require_scores
 from discreet.deep.training.training import BLOCKS, Stops, Trained, Undo, train
 from discreet.engine.protocol import Progress, View
-from discreet.errors import bad
+from discreet.errors import EngineFailed, bad, fixed_by
 from discreet.learn.privacy import GIVEN, Privacy
 from discreet.run import Run
 from discreet.schema.unit import ROW
+
+_BROKEN = (
+    "Train on invented or public rows to find what breaks: one row of another shape, or with a class or an id out of "
+    "range, is enough. Another fit, and another checkpoint, is charged anew."
+)
 
 
 class Trainer:
@@ -113,7 +118,8 @@ class Trainer:
         report = (lambda step: None) if self.progress is None else Telling(self.plan, self.progress)
         undo, stops = Undo(course), Stops(self.score, self.patience)
         try:
-            outcome: Trained = train(run, course, rows, stops, blocks=blocks, report=report)
+            with fixed_by(_BROKEN, EngineFailed):
+                outcome: Trained = train(run, course, rows, stops, blocks=blocks, report=report)
         except BaseException:  # whatever was drawn and not stored is not shown
             undo()
             raise
