@@ -34,6 +34,7 @@ def test_a_loop_trains_a_net(noise):
     module, plan = net(), small_plan(steps=60, sigma="1", rate="0.1", rows=2000)
     optimizer = sgd(module)
     with plan.run((inputs, targets), clip=1.0, noise=noise) as run:
+        assert run.noise_variance == pytest.approx((1 / 200) ** 2, rel=0.01)
         for step in run:
             for name, gradient in step.noisy(the_sum(module, step, run)).items():
                 module.get_parameter(name).grad = gradient

@@ -110,8 +110,8 @@ def with_the_batch_before(monkeypatch):
     real = Gradient.total
 
     def total(self, *given):
-        kept_sum = self._sum.clone()
-        return real(self, *given) + 0.5 * kept_sum
+        before = 0 if self._sum is None else self._sum.clone()
+        return real(self, *given) + 0.5 * before
 
     monkeypatch.setattr(Gradient, "total", total)
 

@@ -82,7 +82,7 @@ class Gradient:
 
     def __init__(self, course: Course) -> None:
         self._course, parameters = course, course.parameters
-        self._sum = torch.zeros(course.noise.size, dtype=course.precision)
+        self._sum: Tensor | None = None  # made when a sample first has several parts, or none
         self._flat = torch.zeros(course.noise.size, dtype=parameters[0].dtype, device=parameters[0].device)
         sizes = [parameter.numel() for parameter in parameters]
         parts = zip(self._flat.split(sizes), parameters, strict=True)
@@ -95,14 +95,15 @@ class Gradient:
         """Σ over the persons of a sample of their clipped gradients; a buffer."""
         at_once = min(self._course.at_once, clipper.rows_at_once or self._course.at_once)
         parts = slices(indices.size, owners, max(at_once, self._course.max_rows))
-        total: Tensor = self._sum
-        for number, part in enumerate(parts):
+        if len(parts) == 1:
+            return clipper.total(*rows.pick(indices), None if owners is None else torch.from_numpy(owners))
+        if self._sum is None:
+            self._sum = torch.empty(self._course.noise.size, dtype=self._course.precision)
+        total = self._sum.zero_()
+        for part in parts:
             own = None if owners is None else torch.from_numpy(owners[part])
-            added = clipper.total(*rows.pick(indices[part]), own)
-            if len(parts) == 1:
-                return added
-            total = total.copy_(added) if number == 0 else total.add_(added)
-        return total if parts else total.zero_()
+            total += clipper.total(*rows.pick(indices[part]), own)
+        return total
 
     def take(self, noisy: Tensor) -> None:
         """One step of the optimizer along a noisy sum divided by the public expected batch."""

@@ -48,7 +48,7 @@ class OwnRun:
     """One pass over the steps of a plan.
 
     clip             the rule that clipped sums must be made by: hand it to `clipped_sum`
-    noise_variance   of each number of a gradient, once the first step was noisy: for dp.deep.Adam
+    noise_variance   of the noise on each number of a gradient: for dp.deep.Adam
     privacy_         the promise, once the loop was entered
     """
 
@@ -108,8 +108,9 @@ class OwnRun:
 
     @property
     def noise_variance(self) -> float:
-        """The variance of the noise on each number of a gradient; 0 before the first."""
-        return 0.0 if self._law is None else self._law.variance
+        """The variance of the noise on each number of a gradient; before the first, but for one part in a thousand."""
+        law = self._law or Noise(self.plan, Fraction(self.clip.norm), 1, self._form)
+        return law.variance
 
     def noisy(self, step: "OwnStep", total: ClippedSum) -> dict[str, Tensor]:
         """As `OwnStep.noisy`."""
