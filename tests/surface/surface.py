@@ -49,6 +49,7 @@ required = true
 """
 QUESTION = "SELECT region, COUNT(*) AS n, AVG(age) AS age FROM people GROUP BY region"
 LEARN = ["--model", "naive-bayes", "--target", "region", "--features", "age"]
+TRAIN = ["--target", "region", "--features", "age", "--rows", "200", "--epochs", "1", "--hidden", "2", "--eps", "1"]
 COMMANDS = {  # name → the command line after the metadata file's place
     "check": ["check", "people.toml"],
     "quote": ["quote", "people.toml", QUESTION, "--eps", "1"],
@@ -65,6 +66,10 @@ COMMANDS = {  # name → the command line after the metadata file's place
     "learn score": ["learn", "score", "people.toml", "region.dp", "--metric", "accuracy", "--eps", "1"],
     "learn quote": ["learn", "quote", "people.toml", "region.dp", "--metric", "accuracy", "--eps", "1"],
     "learn fairness": ["learn", "fairness", "people.toml", "region.dp", "--by", "region", "--eps", "1"],
+    "train plan": ["train", "plan", "people.toml", *TRAIN],
+    "train": ["train", "people.toml", *TRAIN, "-o", "net.dp", "--yes"],
+    "train card": ["train", "card", "net.dp"],
+    "train predict": ["train", "predict", "net.dp", "people.csv"],
     "survey design": ["survey", "design", "tax.toml", "--precision", "3"],
     "survey page": ["survey", "page", "tax.toml", "-o", "page.html"],
     "survey simulate": ["survey", "simulate", "tax.toml", "--people", "1000", "-o", "reports.parquet"],
