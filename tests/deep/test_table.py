@@ -14,11 +14,12 @@ import pytest
 import torch
 from torch import nn
 
-from deep.folk import HEAD, opened, trainer_of, write
+from deep.folk import HEAD as METADATA
+from deep.folk import opened, trainer_of, write
 from discreet.bounded import RowLimit
 from discreet.dataset import Dataset
 from discreet.deep.accounting.stream import stream_plan
-from discreet.deep.saved.file import to_bytes
+from discreet.deep.saved.file import HEAD, load, to_bytes
 from discreet.deep.table.cells import cells, cells_of
 from discreet.deep.table.identity import code_digest, weights_digest
 from discreet.deep.table.net import TableNet, table_net
@@ -26,6 +27,7 @@ from discreet.deep.table.recipe import default_rate, noise_length, table_trainer
 from discreet.deep.table.rows import bounded_rows, no_rows, rows_of_units
 from discreet.deep.table.saved import net_of
 from discreet.deep.table.train import training
+from discreet.deep.training.state import bytes_of, contents_of
 from discreet.errors import BadValue, BudgetExceeded, IntegrityError, NotAnswerable
 from discreet.kernel.rows import UnitRows
 
@@ -334,12 +336,12 @@ def test_a_net_for_other_columns_is_refused(people: Dataset) -> None:
 
 
 def test_replace_one_is_refused_with_a_reason(folder: Path) -> None:
-    write(folder, head=HEAD.replace('source = "people.csv"', 'source = "people.csv"\nneighbours = "replace-one"'))
+    write(folder, head=METADATA.replace('source = "people.csv"', 'source = "people.csv"\nneighbours = "replace-one"'))
     with opened(folder) as people, pytest.raises(NotAnswerable, match="replace-one"):
         people.train(trainer_of(people), target="sick")
 
 
-def test_a_trained_net_is_read_back_from_its_file(people: Dataset) -> None:
+def test_a_trained_net_is_read_back_from_its_file(people: Dataset, folder: Path) -> None:
     trainer = trainer_of(people, steps=3)
     net = people.train(trainer, target="sick")
     stored = to_bytes(net, trainer.privacy_)
@@ -347,8 +349,36 @@ def test_a_trained_net_is_read_back_from_its_file(people: Dataset) -> None:
     frame = {"age": [20, 50, None], "region": ["n", "s", None]}
     assert np.array_equal(copy.predict_proba(frame), net.predict_proba(frame))
     assert copy.privacy_ == trainer.privacy_
+    assert isinstance(load(trainer.save(folder / "net.dp")), TableNet)
     with pytest.raises(IntegrityError):
         net_of(stored[:-1] + b"?")
+
+
+@pytest.mark.parametrize(
+    ("place", "forged"),
+    [
+        (("table", "hidden"), [10**9]),
+        (("table", "hidden"), [True]),
+        (("table", "hidden"), 4),
+        (("table", "bins"), 10**9),
+        (("table", "bins"), 9),
+        (("table", "subject"), {}),
+        (("table", "subject", "target", "column"), "age"),
+        (("table", "schema"), []),
+        (("table",), "x"),
+        ((), 3),
+    ],
+    ids=str,
+)
+def test_a_forged_description_is_refused_before_a_net_is_built(people: Dataset, place: Any, forged: Any) -> None:
+    trainer = trainer_of(people, steps=1)
+    facts, tensors = contents_of(to_bytes(people.train(trainer, target="sick"), trainer.privacy_), HEAD)
+    holder, names = facts["privacy"], ("public", *place)
+    for name in names[:-1]:
+        holder = holder[name]
+    holder[names[-1]] = forged
+    with pytest.raises(IntegrityError):
+        net_of(bytes_of(facts, tensors, HEAD))
 
 
 def test_a_net_is_scored_on_held_out_persons_and_knows_whom_it_was_trained_on(people: Dataset) -> None:

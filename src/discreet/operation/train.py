@@ -149,12 +149,12 @@ def _open(call: TrainCall) -> "Iterator[tuple[Dataset, Work]]":
 
 def _work(dataset: "Dataset", call: TrainCall) -> "Work":
     """The net to be trained; refused without a target or a price."""
-    from discreet.deep.table.work import work_of
-
     if call.target is None:
         fix = call.fix("Name it:", target=UNKNOWN)
         raise BadValue("There is nothing to learn yet.", "A training needs --target.", fix)
     require_price(call)
+    from discreet.deep.table.work import work_of  # it brings torch
+
     where = None if call.test is None else parts(dataset, call.test)[0]
     return work_of(dataset.table, call.target, names_in(call.features), where=where, **call.options())
 

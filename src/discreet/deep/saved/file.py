@@ -47,11 +47,16 @@ def to_bytes(module: nn.Module, privacy: Privacy) -> bytes:
     return bytes_of(facts, list(tensors.values()), HEAD)
 
 
-def load(path: Any, module: nn.Module) -> nn.Module:
+def load(path: Any, module: nn.Module | None = None) -> nn.Module:
     """The module with the weights of the file, ready to be used; its promise is `module.privacy_`.
 
-    The module must have the names, shapes and types that the net was saved with.
+    The module must have the names, shapes and types that the net was saved with.  A table net is made from the file
+    alone.
     """
+    if module is None:
+        from discreet.deep.table import saved  # which reads files by this module
+
+        return saved.read(path)
     return from_bytes(read_bytes(path), module)
 
 
