@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 from discreet import amounts
@@ -113,6 +114,11 @@ class StreamPlan:
             why = "Its cost is priced higher than the ε that it states."
             raise IntegrityError("This plan was changed.", why, "Make it anew.")
         return read
+
+    def run(self, data: Any, units: Any = None, *, ledger: Any = None, clip: Any = 1, max_rows: int = 1) -> Any:
+        """A loop of one's own over all steps: charged when it is entered; none of them can be left out."""
+        loop = import_module("discreet.deep.training.loop")  # it brings torch, and makes steps of plans
+        return loop.run_of(self, data, units, ledger=ledger, clip=clip, max_rows=max_rows, noise="exact")
 
 
 def stream_plan(
