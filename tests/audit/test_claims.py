@@ -19,6 +19,7 @@ from discreet.audit.forest import exact_layout
 from discreet.audit.reporting import Reporting
 from discreet.audit.trial import readings
 from discreet.bounded import Sensitivity
+from discreet.deep.audit.tiny import Steps
 from discreet.learn import risk
 from discreet.learn.risk.objective import ObjectivePerturbation
 from discreet.learn.risk.output import OutputPerturbation
@@ -56,7 +57,7 @@ def constructors() -> set[object]:
 
 def test_every_constructor_is_registered() -> None:
     assert len(constructors()) >= 28
-    assert constructors() | protocols() == {claim.constructor for claim in claims()}
+    assert constructors() | protocols() | {Steps} == {claim.constructor for claim in claims()}
 
 
 def protocols() -> set[object]:
@@ -86,6 +87,8 @@ def are_neighbours(claim: Claim, first: object, other: object) -> bool:
         return all(within(own, np.subtract(before, after)) for own, before, after in moves)
     if isinstance(mechanism, (ObjectivePerturbation, OutputPerturbation)):
         return differs_by_one_row(first, other, mechanism.sensitivity.relation)
+    if isinstance(mechanism, Steps):
+        return differs_by_one_row(first, other, Relation.ADD_REMOVE)
     a, b = flat(first), flat(other)
     match mechanism:
         case NameAndShame() | AllOrNothing():

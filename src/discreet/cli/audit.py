@@ -83,10 +83,17 @@ def _run(jobs: "list[Job]") -> "list[Row]":
 
 
 def _data(outcome: "Outcome", wrong: dict[str, str]) -> dict[str, Any]:
-    data = envelope(audit=[row.to_json() for row in outcome.claims], caveats=list(CAVEATS))
+    data = envelope(audit=[row.to_json() for row in outcome.claims], caveats=_caveats())
     if outcome.planted:
         data["mutants"] = [row.to_json() | {"wrong": wrong[row.name]} for row in outcome.planted]
     return data
+
+
+def _caveats() -> list[str]:
+    """What a reader must know, and what this installation left out."""
+    from discreet.audit import deep_claims
+
+    return [*CAVEATS, *([] if deep_claims.has_torch() else [deep_claims.LEFT_OUT])]
 
 
 def _picture(outcome: "Outcome") -> Any:
@@ -106,7 +113,7 @@ def _picture(outcome: "Outcome") -> Any:
     problem = outcome.problem()
     if problem is not None:
         parts += [str(problem), ""]
-    notes = "\n".join(f"· {note}" for note in CAVEATS)
+    notes = "\n".join(f"· {note}" for note in _caveats())
     return Group(*parts, Padding(notes, (0, 0), style="dim"))
 
 
