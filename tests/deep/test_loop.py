@@ -91,6 +91,24 @@ def test_a_sum_of_another_clip_batch_or_making_is_refused_and_the_step_is_left()
         assert set(step.noisy(right)) == set(right)
 
 
+def test_a_net_that_mixes_rows_gets_no_noisy_gradient():
+    class Centred(torch.nn.Module):
+        def forward(self, rows):
+            return rows - rows.mean(0)
+
+    mixing = torch.nn.Sequential(torch.nn.Linear(SIZE, 3), Centred(), torch.nn.Linear(3, 2))
+
+    def centred(outputs, targets):
+        return CROSS_ENTROPY(outputs - outputs.mean(0), targets)
+
+    with looped(small_plan(), small_rows()) as run:
+        step = next(iter(run))
+        for module, loss in ((mixing, CROSS_ENTROPY), (net(), centred)):
+            with pytest.raises(BadValue):
+                step.noisy(clipped_sum(module, loss, *step.batch, clip=run.clip))
+        assert step.noisy(the_sum(net(), step, run))
+
+
 def test_there_are_as_many_steps_as_were_planned_and_no_more():
     with looped(small_plan(), small_rows()) as run:
         assert [step.number for step in run] == [1, 2, 3, 4, 5, 6]

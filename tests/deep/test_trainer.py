@@ -271,11 +271,31 @@ def test_a_score_outside_its_bounds_counts_as_the_nearer_one():
     module, plan = net(), small_plan(steps=2, rate="0.1", rows=2000, sigma="1", scores=1)
 
     def wild(outputs, targets):
-        return torch.tensor([1e9, float("nan"), -5.0, 1.0]).repeat(len(outputs) // 4 + 1)[: len(outputs)]
+        return torch.where(targets == 1, 1e9, float("nan")) - 5.0 * (targets == 0)
 
-    teacher = trainer(module, plan=plan, score=wild)
-    teacher.fit(small_rows(2000), units=list(range(2000)))
-    assert teacher.history_[0] == pytest.approx(0.5, abs=7 * float(plan.score_sigma) / 2000)
+    teacher, (inputs, targets) = trainer(module, plan=plan, score=wild), small_rows(2000)
+    teacher.fit((inputs, targets), units=list(range(2000)))
+    expected = float((targets == 1).float().mean())
+    assert teacher.history_[0] == pytest.approx(expected, abs=7 * float(plan.score_sigma) / 2000)
+
+
+@pytest.mark.parametrize(
+    "score",
+    [
+        lambda outputs, targets: (outputs.argmax(1) == targets).float().mean(),
+        lambda outputs, targets: outputs.softmax(1)[:, 0] - outputs.softmax(1)[:, 0].mean(),
+        lambda outputs, targets: outputs.softmax(0)[:, 0],
+        lambda outputs, targets: 0.5,
+        lambda outputs, targets: outputs,
+    ],
+)
+def test_a_score_of_rows_together_is_refused_before_the_charge(score):
+    plan, module = small_plan(steps=2, rate="0.1", rows=2000, sigma="1", scores=1), net()
+    before = weights(module)
+    with pytest.raises(BadValue, match="score"):
+        trainer(module, plan=plan, score=score).fit(small_rows())
+    assert torch.equal(before, weights(module))
+    assert module.training
 
 
 def test_training_stops_on_shown_scores_alone():

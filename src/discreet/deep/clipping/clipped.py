@@ -18,6 +18,7 @@ class ClippedSum(Mapping[str, Tensor]):
     parts: Mapping[str, Tensor]
     rule: Rule
     batch: tuple[Any, Any, Any]  # the very inputs, targets and owners
+    net: tuple[nn.Module, Loss]  # the very module and loss, so that a loop can try them
 
     def __getitem__(self, name: str) -> Tensor:
         return self.parts[name]
@@ -42,4 +43,4 @@ def clipped_sum(
     """
     with Clipper(module, loss, clip=clip) as clipper:
         flat = clipper.total(inputs, targets, owners)
-    return ClippedSum(flat, clipper.layout.views(flat), clipper.rule, (inputs, targets, owners))
+    return ClippedSum(flat, clipper.layout.views(flat), clipper.rule, (inputs, targets, owners), (module, loss))

@@ -13,12 +13,14 @@ from fractions import Fraction
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from discreet import amounts
 from discreet.deep.accounting.stream import StreamPlan
 from discreet.deep.clipping.clipped import ClippedSum
+from discreet.deep.clipping.clipper import Loss
 from discreet.deep.clipping.rule import rule_of
+from discreet.deep.modules.check import require_clippable
 from discreet.deep.training.data import Rows, rows_of
 from discreet.deep.training.draws import AnyPlan, Noise, samples, scores_of_plan
 from discreet.deep.training.noise import SumNoise, require_form
@@ -62,6 +64,7 @@ class OwnRun:
         self._taken, self._is_over = 0, False
         self._drawn = samples(plan, rows.persons, self.max_rows, plan.steps, SYSTEM)
         self._current: OwnStep | None = None
+        self._tried = dict[tuple[int, int, bool], tuple[nn.Module, Loss]]()
         self._law: Noise | None = None
         self._noise: SumNoise | None = None
 
@@ -118,6 +121,7 @@ class OwnRun:
             rule = "must be the present one, with no noisy gradient yet"
             raise bad("step", rule, f"step {step.number}", "Take the next step: each gives one noisy gradient.")
         self._require_own(step, total)
+        self._require_clippable(*total.net)
         exact = total.flat.detach().cpu().double().numpy().copy()
         self._noise_of(exact.size).add(exact)
         self._current = None
@@ -134,6 +138,13 @@ class OwnRun:
             fix = "Freeze or add parameters before the run, not inside it."
             raise bad("sum", "must be of the same parameters in every step", size, fix)
         return self._noise
+
+    def _require_clippable(self, module: nn.Module, loss: Loss) -> None:
+        """Refuses a net that mixes rows, on invented ones, when it is first met in its mode."""
+        invented, mode = self._rows.invented_rows(2), (id(module), id(loss), module.training)
+        if invented is not None and mode not in self._tried:
+            require_clippable(module, loss, *invented)
+            self._tried[mode] = (module, loss)  # held, so that no other gets their ids
 
     def _require_own(self, step: "OwnStep", total: Any) -> None:
         """Refuses what is not the clipped sum of this step's batch, by this run's rule."""

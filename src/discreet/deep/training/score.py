@@ -16,8 +16,9 @@ from torch import Tensor
 
 from discreet.bounded import RowLimit, scalar
 from discreet.deep.accounting.plan import Plan
+from discreet.deep.modules.invented import invented
 from discreet.deep.training.course import Course
-from discreet.deep.training.data import Rows
+from discreet.deep.training.data import Rows, mapped
 from discreet.deep.training.draws import AnyPlan, scores_of_plan
 from discreet.errors import bad
 from discreet.mechanism import additive
@@ -26,6 +27,7 @@ from discreet.noise.source import Source
 from discreet.privacy.cost import Cost
 
 STEPS = 2**20  # of the lattice, in a score of 1
+_TRIED = 8  # invented rows
 Metric = Callable[[Any, Any], Tensor]
 
 
@@ -88,6 +90,24 @@ def require_scored(plan: AnyPlan) -> Plan:
         fix = "Give scores= when the plan is made, for example dp.deep.plan(…, scores=20)."
         raise bad("scores", "must be planned before they are shown: each is charged", scores_of_plan(plan), fix)
     return plan
+
+
+def require_own_scores(course: Course, metric: Metric, like: tuple[Any, Any]) -> None:
+    """Refuses a metric that gives no number for each row, or one that depends on other rows: tried on invented ones,
+    together and one by one."""
+    chance = torch.Generator().manual_seed(0)
+    inputs, targets = (invented(part, _TRIED, "even", chance) for part in like)
+
+    def scores(rows: slice) -> Floats:
+        own, wanted = (mapped(part, lambda leaf: leaf[rows]) for part in (inputs, targets))
+        return require_scores(metric(outputs_of(course.module, own), wanted), wanted)
+
+    with torch.no_grad():
+        together = scores(slice(None))
+        alone = [scores(slice(row, row + 1)) for row in range(_TRIED)]
+    if together.shape != (_TRIED,) or not np.allclose(together, np.concatenate(alone), atol=1e-3, equal_nan=True):
+        rule = "must give each row a number that depends on that row alone"
+        raise bad("score", rule, "a score of rows together", "Leave out means: they are taken afterwards.")
 
 
 def require_scores(scores: Any, targets: Any) -> Floats:

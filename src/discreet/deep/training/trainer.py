@@ -26,7 +26,7 @@ from discreet.deep.training.optimizer import factors_of, require_decay, require_
 from discreet.deep.training.payer import PERSON, paying
 from discreet.deep.training.progress import Telling
 from discreet.deep.training.promise import privacy_of, public_facts
-from discreet.deep.training.score import accuracy, outputs_of, require_scored, require_scores
+from discreet.deep.training.score import accuracy, require_own_scores, require_scored
 from discreet.deep.training.training import BLOCKS, Stops, Trained, Undo, train
 from discreet.engine.protocol import Progress, View
 from discreet.errors import EngineFailed, bad, fixed_by
@@ -142,8 +142,9 @@ class Trainer:
             with Clipper(self.module, self.loss, clip=course.rule, precision=course.precision) as clipper:
                 clipper.total(inputs, targets, torch.zeros(2, dtype=torch.int64) if self.max_rows > 1 else None)
             if course.scores:
-                with torch.no_grad():
-                    require_scores(self.score(outputs_of(self.module.eval(), inputs), targets), targets)
+                self.module.eval()
+                require_clippable(self.module, self.loss, inputs, targets)
+                require_own_scores(course, self.score, invented)
         finally:
             self.module.train(mode)
 
