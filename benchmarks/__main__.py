@@ -25,6 +25,7 @@ TOPICS = (
     "rooms",
     "kernel",
     "learn",
+    "deep",
     "fairness",
     "local",
 )
