@@ -110,6 +110,16 @@ def test_the_card_states_the_promise(people: Path, told: Told, shown: Shown) -> 
     assert told("train", "card", "sick.dp")["card"]["privacy"]["unit"] == "id"
 
 
+def test_the_card_comes_with_a_picture_of_what_was_spent(people: Path, told: Told) -> None:
+    told(*TRAIN)
+    assert told("train", "card", "sick.dp", "--plot", "spent.svg")["plot"] == "spent.svg"
+    drawn = Path("spent.svg").read_text(encoding="utf-8")
+    assert "What a net for sick spent" in drawn
+    both = ("--plot", "both.svg", "-o", "both.svg")
+    assert "must be another file" in told("train", "card", "sick.dp", *both, exit_code=2)["what"]
+    assert "--yes" in told("train", "card", "sick.dp", "--plot", "spent.svg", exit_code=2)["fix"]
+
+
 def test_predictions_are_a_csv_with_a_probability_of_each_class(people: Path, told: Told, shown: Shown) -> None:
     told(*TRAIN)
     Path("rows.csv").write_text("age,region\n20,n\n,?\n")

@@ -51,7 +51,7 @@ def quote_picture(lines: Iterable[str], fixes: Iterable[Fix]) -> Any:
     return Group(*map(Text, lines), *commands)
 
 
-def require_plot(file: Path | None, metadata: Path, output: Path | None, *, replace: bool) -> None:
+def require_plot(file: Path | None, metadata: Path | None, output: Path | None, *, replace: bool) -> None:
     """Refuses, before anything is spent, a picture that could not be written afterwards."""
     if file is not None:
         from discreet.plot import style
@@ -61,7 +61,7 @@ def require_plot(file: Path | None, metadata: Path, output: Path | None, *, repl
         require_new(file, replace, metadata, flag="plot")
 
 
-def draw(picture: Callable[[], Any], file: Path, metadata: Path, *, alt: str) -> str | None:
+def draw(picture: Callable[[], Any], file: Path, metadata: Path | None, *, alt: str) -> str | None:
     """Draw into the file; the reason if that failed, as what is drawn is paid for and must still be shown."""
     from discreet.plot import style
 

@@ -115,6 +115,22 @@ def card(call: ModelCall) -> Reply[str]:
     return Reply(_data(call, net, privacy, card=card_of(net, privacy, "json")), card_of(net, privacy))
 
 
+def spending_picture(call: ModelCall) -> Any:
+    """The picture of ε over the steps of a net's training."""
+    from discreet.deep.saved.spending import spending
+    from discreet.plot import training as plot
+
+    net, privacy = _read(call)
+    points = [(step, amounts.float_up(epsilon)) for step, epsilon in spending(privacy)]
+    about = f"at δ = {amounts.text_of(privacy.delta)}, for each {privacy.unit}; all was charged before the first"
+    title = f"What a net for {net.cells.subject.target.name} spent"
+    if privacy.is_invented:
+        from discreet.rehearsal import stamp
+
+        title = stamp.titled(title)
+    return plot.spending_picture(points, title=title, caption=f"ε of the first steps {about}.")
+
+
 def predict(call: ModelCall) -> Reply[Predictions]:
     """The predictions of a net for rows that the caller has; refused where the output is one of the two files."""
     from discreet.learn.input.file_rows import read_rows, unread_cells
