@@ -114,6 +114,32 @@ def test_a_checkpoint_is_charged_as_it_began_and_lies_where_nothing_else_does(tm
         trainer(3).fit(small_rows())
 
 
+def test_a_training_goes_on_from_its_stored_steps_however_blocks_are_cut_later(tmp_path, monkeypatch):
+    block, charge_part, taken = Block.__call__, Ledger.charge_part, []
+
+    def noted(self, exact, source):
+        taken.append((self.first, self.count))
+        return block(self, exact, source)
+
+    def interrupted(*given, **named):
+        if len(taken) == 2:
+            raise KeyboardInterrupt
+        return charge_part(*given, **named)
+
+    monkeypatch.setattr(Block, "__call__", noted)
+    monkeypatch.setattr(Ledger, "charge_part", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        trainer(tmp_path / "net").fit(small_rows())
+    monkeypatch.setattr(Ledger, "charge_part", charge_part)
+    monkeypatch.setattr("discreet.deep.training.trainer.BLOCKS", 3)
+    teacher = trainer(tmp_path / "net")
+    teacher.fit(small_rows())
+    assert taken == [(0, 1), (1, 1), (2, 2), (4, 2)]
+    assert teacher.steps_ == 6
+    with Ledger.open(tmp_path / "net") as ledger:
+        assert ledger.verify().spent.epsilon == small_plan().epsilon
+
+
 # --- states ----------------------------------------------------------------------------------------------------------
 
 

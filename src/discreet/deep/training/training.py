@@ -4,6 +4,7 @@ Each block and each score is a step of the run: stored before it is seen, and th
 again.  Whether the training ends early depends on scores that were shown, and on nothing else.
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from struct import pack, unpack
@@ -23,7 +24,7 @@ from discreet.deep.training.state import bytes_of, contents_of, from_bytes
 from discreet.errors import IntegrityError
 from discreet.run import Run
 
-BLOCKS = 10  # of a training that can be taken up
+BLOCKS = 10  # of a training that can be taken up; a block in flight is tried again only if it is cut as it was
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,25 +64,23 @@ def train(run: Run, course: Course, rows: Bounded[Rows], stops: Stops, *, blocks
 
 def _take_steps(run: Run, course: Course, rows: Bounded[Rows], stops: Stops, blocks: int, report: Report) -> bytes:
     """The result of all blocks, or of those up to an early end."""
-    scores = course.scores
-    number_of_blocks = 1 if isinstance(course.plan, StreamPlan) else scores or blocks
-    ends, state, history = ends_of(course.plan.steps, number_of_blocks), None, list[float]()
-    for number, (first, last) in enumerate(zip([0, *ends], ends, strict=False)):
-        block = Block(course, state, first, last - first, report)
-        state = run.step(f"block {number}", block, rows, pack=bytes)
-        if scores:
-            average = Average(course.parameters if course.decay else (), course.decay)
-            reached = from_bytes(state)
-            put(reached, course, average)
+    number_of_blocks = 1 if isinstance(course.plan, StreamPlan) else course.scores or blocks
+    ends, state, reached, history = ends_of(course.plan.steps, number_of_blocks), None, None, list[float]()
+    for number in itertools.count():
+        first = 0 if reached is None else reached.step  # of what is stored, however blocks were cut when it began
+        if first == course.plan.steps or stops.is_over(history):
+            break
+        last = next(end for end in ends if end > first)
+        state = run.step(f"block {number}", Block(course, state, first, last - first, report), rows, pack=bytes)
+        reached = from_bytes(state)
+        if course.scores:
+            put(reached, course, Average(course.parameters if course.decay else (), course.decay))
             put_weights(course, tuple(weights_of(reached, course.decay)))
             stored = run.step(
                 f"score {number}", Score(course, stops.metric), rows, pack=lambda score: pack("<d", score)
             )
             history.append(unpack("<d", stored)[0])
-            if stops.is_over(history):
-                break
-    assert state is not None
-    reached = from_bytes(state)
+    assert reached is not None
     return bytes_of({"history": history, "steps": reached.step}, tuple(weights_of(reached, course.decay)))
 
 
