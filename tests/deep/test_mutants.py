@@ -19,7 +19,7 @@ from discreet.audit.mutants.planted import Drawn
 from discreet.cli import audit as audit_verb
 from discreet.deep.accounting.plan import Plan
 from discreet.deep.audit.steps import draw_sums
-from discreet.deep.audit.wrong import draw_wrong, exchanged
+from discreet.deep.audit.wrong import draw_wrong, exchange
 from discreet.deep.sampling import persons_of, poisson_sample
 from discreet.deep.training import block
 from discreet.deep.training.draws import samples
@@ -140,7 +140,7 @@ def test_an_unknown_bug_is_the_real_training():
 
 def test_an_exchanged_part_is_put_back_also_after_a_failure():
     part = block.Clipper
-    with pytest.raises(TypeError), exchanged([(block, "Clipper", None)]):
+    with pytest.raises(TypeError), exchange([(block, "Clipper", None)]):
         block.Clipper()
     assert block.Clipper is part
 

@@ -81,9 +81,9 @@ def _clipping() -> Iterator[Planted]:
 
 
 def _noise() -> Iterator[Planted]:
-    one = _steps(_ONE, _ONE, 1)
+    step = _steps(_ONE, _ONE, 1)
     wrong = "Only the first layer gets noise."
-    yield _drawn("noise-on-one-layer", wrong, one, ((_ASIDE,), ()), _above(1, 0.5), _CERTAIN)
+    yield _drawn("noise-on-one-layer", wrong, step, ((_ASIDE,), ()), _above(1, 0.5), _CERTAIN)
     wrong = "σ is divided by the batch before noise is added to the sum, and the noisy sum is divided again."
     yield _drawn("sigma-twice", wrong, _steps(_ONE, _ONE, 1, divisor=_MANY), ((_AHEAD,), ()), _above(0, 0.5), _SURE)
     wrong = "Each gradient gets its share of the noise before the sum, so that nobody's sum has none."

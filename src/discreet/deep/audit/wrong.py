@@ -140,7 +140,7 @@ class ExampleNoise(Gradient):
         return total
 
 
-def _divided(steps: Steps, lattice: Lattice, source: Source) -> LatticeNoise:
+def _small_noise(steps: Steps, lattice: Lattice, source: Source) -> LatticeNoise:
     """Noise for the mean, added to the sum, which is divided after it."""
     return LatticeNoise(replace(lattice, sigma=lattice.sigma / steps.divisor), source)
 
@@ -153,7 +153,7 @@ def draw_wrong(name: str, steps: Steps, table: TinyTable, n: int, source: Source
     if name in _RULES:
         steps = replace(steps, clip=_RULES[name])
     parts: dict[str, list[Exchange]] = {
-        "sigma-twice": [(draws, "LatticeNoise", partial(_divided, steps))],
+        "sigma-twice": [(draws, "LatticeNoise", partial(_small_noise, steps))],
         "buffer": [(block, "Gradient", partial(Leaking, steps=steps.steps))],
         "noise-by-example": [
             (block, "Gradient", partial(ExampleNoise, source=source)),
@@ -161,7 +161,7 @@ def draw_wrong(name: str, steps: Steps, table: TinyTable, n: int, source: Source
         ],
         **_PARTS,
     }
-    with exchanged(parts.get(name, [])):
+    with exchange(parts.get(name, [])):
         return draw_sums(steps, table, n, source)
 
 
@@ -178,7 +178,7 @@ _PARTS: dict[str, list[Exchange]] = {
 
 
 @contextmanager
-def exchanged(parts: list[Exchange]) -> Iterator[None]:
+def exchange(parts: list[Exchange]) -> Iterator[None]:
     """Other objects under these names of modules, for as long as the context lasts."""
     before = [(module, name, getattr(module, name)) for module, name, _ in parts]
     try:
