@@ -259,6 +259,34 @@ def test_gradients_are_taken_where_they_are_switched_off():
         assert clipped_sum(net, squares, inputs, targets).flat.any()
 
 
+@pytest.mark.parametrize("places", [1, 16, 64])
+@pytest.mark.parametrize("clip", [0.1, Automatic(0.1)])
+@pytest.mark.parametrize("tiny", [2.6e-23, 1e-38])
+def test_numbers_whose_squares_vanish_stay_below_the_clip(places, clip, tiny):
+    """Gradients at outputs are so small that their squares are 0 in float32, and inputs so large that it matters."""
+    net, inputs = nn.Linear(64, 64, bias=False), torch.zeros(1, places, 64)
+    inputs[..., 0] = 1.8e19
+    with torch.no_grad():
+        net.weight.zero_()
+    targets = torch.full((1, places * 64), -tiny)
+    assert float(clipped_sum(net, squares, inputs, targets, clip=clip).flat.norm()) < 0.1
+
+
+def test_autocast_does_not_make_norms_smaller():
+    """Rows that cancel each other: norms by inner products in bfloat16 would be too small by far."""
+    torch.manual_seed(5)
+    net, row = nn.Linear(128, 128, bias=False), torch.randn(1, 1, 128)
+    inputs = torch.cat([row, -row * (1 + 1e-3)] * 8, 1)
+
+    def cancelling(outputs, goals):
+        return (outputs.float().flatten(1) * goals).sum(1)
+
+    targets = torch.randn(1, 1, 128).expand(1, 16, 128).flatten(1)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        norm = float(clipped_sum(net, cancelling, inputs, targets, clip=1e-3).flat.norm())
+    assert norm < 1e-3
+
+
 def test_no_rows_have_a_sum_of_zeros():
     net, inputs, targets = case("conv2d")
     assert not clipped_sum(net, squares, inputs[:0], targets[:0], clip=0.1).flat.any()

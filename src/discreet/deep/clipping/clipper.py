@@ -24,12 +24,12 @@ from discreet.deep.clipping.pieces import (
     Piece,
     Plain,
     add_weighted,
-    at_least_single,
     cheapest,
+    piece_at_least_single,
     squared_norms,
 )
 from discreet.deep.clipping.rule import rule_of
-from discreet.deep.clipping.tape import Tape
+from discreet.deep.clipping.tape import Call, Tape
 from discreet.deep.clipping.workspace import Workspace
 from discreet.errors import bad, bad_private
 
@@ -95,12 +95,21 @@ class Clipper:
         self._total.zero_()
         pieces = self.pieces(inputs, targets, owners)
         if pieces:
-            factors = self.rule.factors(sum(map(squared_norms, pieces.values())).sqrt())
-            if not bool((factors > 0).all()):
-                pieces = {name: [_without(piece, factors == 0) for piece in own] for name, own in pieces.items()}
-            for name, own in pieces.items():
-                add_weighted(own, factors, self._views[name], self._workspace)
+            with self._full_precision():
+                self._add(pieces)
         return self._total
+
+    def _add(self, pieces: Mapping[str, list[Piece]]) -> None:
+        """Add Σ over persons of factor · gradient to the buffer."""
+        factors = self.rule.factors(sum(map(squared_norms, pieces.values())).sqrt())
+        if not bool((factors > 0).all()):
+            pieces = {name: [_without(piece, factors == 0) for piece in own] for name, own in pieces.items()}
+        for name, own in pieces.items():
+            add_weighted(own, factors, self._views[name], self._workspace)
+
+    def _full_precision(self) -> Any:
+        """A caller's autocast may shorten what the net computes, and never what bounds it."""
+        return torch.autocast(self._total.device.type, enabled=False)
 
     def pieces(self, inputs: Any, targets: Any, owners: Tensor | None = None) -> Mapping[str, list[Piece]]:
         """The gradient of each trainable parameter for each person, in its cheapest form; none for no rows."""
@@ -120,10 +129,17 @@ class Clipper:
         persons = owners_of(owners)
         self.rows_at_once = _WIDE_ROWS if any(_has_positions(call.gradients) for call in calls) else None
         for call in calls:
-            source = layers if layers.is_known(call.layer) else others
-            for name, piece in source.pieces_of(call, self._workspace):
+            for name, piece in self._pieces_of(call):
                 parts[self._names[id(call.layer._parameters[name])]].append(_of_persons(piece, persons, count))
-        return {name: cheapest(own, self._workspace) for name, own in parts.items()}
+        with self._full_precision():
+            return {name: cheapest(own, self._workspace) for name, own in parts.items()}
+
+    def _pieces_of(self, call: Call) -> list[tuple[str, Piece]]:
+        """The pieces of one call by the parameter's name in its layer."""
+        if not layers.is_known(call.layer):
+            return list(others.pieces_of(call, self._workspace))
+        with self._full_precision():
+            return list(layers.pieces_of(call, self._workspace))
 
 
 def _of_persons(piece: Piece, persons: Owners | None, count: int) -> Piece:
@@ -131,7 +147,7 @@ def _of_persons(piece: Piece, persons: Owners | None, count: int) -> Piece:
     if len(rows) != count:
         what = "whose inputs and outputs have one example in each place of the first axis"
         raise bad_private("module", f"must have layers {what}", "Check it with dp.deep.check(module, example).")
-    wide = at_least_single(piece)
+    wide = piece_at_least_single(piece)
     return wide if persons is None or persons.longest == 1 else persons.of_persons(wide)
 
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from discreet.deep.clipping.pieces import Outer, Picked, Piece, Plain
+from discreet.deep.clipping.pieces import Outer, Picked, Piece, Plain, at_least_single
 from discreet.deep.clipping.rule import is_ghost_cheaper
 from discreet.deep.clipping.tape import Call
 from discreet.deep.clipping.workspace import CACHED, Workspace
@@ -42,6 +42,7 @@ def pieces_of(call: Call, workspace: Workspace) -> Pieces:
     if gradient is None:
         return
     (given,) = call.args or (call.kwargs["input"],)
+    given, gradient = at_least_single(given), at_least_single(gradient)
     wanted = {name for name, parameter in call.layer._parameters.items() if parameter is not None}
     for name, piece in _FORMULAS[type(call.layer)](call.layer, given, gradient, workspace):
         if name in wanted and call.layer._parameters[name].requires_grad:

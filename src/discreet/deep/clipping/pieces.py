@@ -100,19 +100,20 @@ def plain(piece: Piece) -> Plain:
             return Plain(values.scatter_add_(1, index, piece.right))
 
 
-def at_least_single(piece: Piece) -> Piece:
+def piece_at_least_single(piece: Piece) -> Piece:
     """The piece in float32 where it is in a shorter type, whose sums would be too coarse for the bounds below."""
     match piece:
         case Plain():
-            return Plain(_at_least_single(piece.values), piece.axes)
+            return Plain(at_least_single(piece.values), piece.axes)
         case Outer():
-            return Outer(_at_least_single(piece.left), _at_least_single(piece.right))
+            return Outer(at_least_single(piece.left), at_least_single(piece.right))
         case Picked():
-            return Picked(piece.rows, _at_least_single(piece.right), piece.height)
+            return Picked(piece.rows, at_least_single(piece.right), piece.height)
 
 
-def _at_least_single(values: Tensor) -> Tensor:
-    return values.float() if values.element_size() < 4 else values
+def at_least_single(values: Tensor) -> Tensor:
+    """The numbers in float32 where they are in a shorter type."""
+    return values.float() if values.is_floating_point() and values.element_size() < 4 else values
 
 
 def squared_norms(pieces: Sequence[Piece]) -> Tensor:
@@ -120,10 +121,8 @@ def squared_norms(pieces: Sequence[Piece]) -> Tensor:
     match pieces:
         case [Plain() as only]:
             return _plain_squares(only.values)
-        case [Outer(left=left)] if left.shape[1] == 1:
-            (outer,) = pieces
-            assert isinstance(outer, Outer)
-            return _row_squares(outer.left[:, 0]) * _row_squares(outer.right[:, 0])
+        case [Outer(left=left, right=right)] if left.shape[1] == 1:
+            return _row_squares(left)[:, 0] * _row_squares(right)[:, 0]
         case _:
             total = _inner(pieces[0], pieces[0])
             for place, piece in enumerate(pieces[1:], 1):
@@ -203,16 +202,28 @@ def _inner(some: Piece, other: Piece) -> Tensor:
 
 
 def _ghost_rounding(pieces: Sequence[Any]) -> Tensor:
-    """How much `_inner` of all pairs may be too small: Σ|products| ≤ (Σ_t ‖l_t‖·‖r_t‖)² by Cauchy and Schwarz."""
-    lengths, terms = 0.0, 0
-    for piece in pieces:
-        sizes = torch.linalg.vector_norm(piece.right, dim=2)
-        terms = max(terms, piece.right.shape[2]) + piece.right.shape[1]
-        if isinstance(piece, Outer):
-            sizes = sizes * torch.linalg.vector_norm(piece.left, dim=2)
-            terms += piece.left.shape[2]
-        lengths = lengths + sizes.double().sum(1)
-    return _rounding(terms) * torch.as_tensor(lengths).square()
+    """How much `_inner` of all pairs may be too small.
+
+    Relatively: Σ|products| ≤ (Σ_t ‖l_t‖·‖r_t‖)² by Cauchy and Schwarz.  By underflow: an inner product of n numbers is
+    off by 2n·2⁻¹²⁶ at most, which the other side multiplies, and so is each product of two inner products.
+    """
+    terms = sum(_width(piece) + piece.right.shape[1] for piece in pieces)
+    positions = sum(piece.right.shape[1] for piece in pieces)
+    rights = [_row_squares(piece.right) for piece in pieces]
+    lefts = [
+        _row_squares(piece.left) if isinstance(piece, Outer) else torch.ones_like(own)
+        for piece, own in zip(pieces, rights, strict=True)
+    ]
+    both = zip(lefts, rights, strict=True)
+    lengths = sum((left * right).sqrt().sum(1) for left, right in both)
+    left_sum, right_sum = (sum(side.sqrt().sum(1) for side in sides) for sides in (lefts, rights))
+    lost = 2 * terms * _TINY
+    underflow = lost * (torch.as_tensor(left_sum).square() + torch.as_tensor(right_sum).square())
+    return _rounding(terms) * torch.as_tensor(lengths).square() + underflow + positions**2 * (lost * lost + 4 * _TINY)
+
+
+def _width(piece: Any) -> int:
+    return int(piece.right.shape[2]) + (int(piece.left.shape[2]) if isinstance(piece, Outer) else 0)
 
 
 def _plain_squares(values: Tensor) -> Tensor:
@@ -220,23 +231,24 @@ def _plain_squares(values: Tensor) -> Tensor:
     values = values.flatten(2) if values.dim() > 2 else values
     if values.shape[-1] > _LONGEST:
         values = _folded(values.flatten(1))
-    rows = torch.linalg.vector_norm(values, dim=-1)
-    squares = rows.double().square()
-    squares = squares.flatten(1).sum(1) if squares.dim() > 1 else squares
-    return squares * (1 + _rounding(values.shape[-1] + 4))
+    squares = _row_squares(values)
+    return squares.sum(1) if squares.dim() > 1 else squares
+
+
+def _row_squares(rows: Tensor) -> Tensor:
+    """‖row‖² along the last axis, rounded up; squares of tiny numbers may have become 0, so as much is added."""
+    length = rows.shape[-1]
+    return torch.linalg.vector_norm(rows, dim=-1).double().square() * (1 + _rounding(length + 4)) + 2 * length * _TINY
 
 
 _LONGEST = 4096
+_TINY = 2.0**-126  # the least normal float32; what is below may be taken for 0
 
 
 def _folded(values: Tensor) -> Tensor:
     """The numbers of each person in rows of at most 4,096, the last filled with zeros."""
     missing = -values.shape[1] % _LONGEST
     return torch.nn.functional.pad(values, (0, missing)).view(len(values), -1, _LONGEST)
-
-
-def _row_squares(rows: Tensor) -> Tensor:
-    return torch.linalg.vector_norm(rows, dim=1).double().square() * (1 + _rounding(rows.shape[1] + 4))
 
 
 def _rounding(terms: int) -> float:
