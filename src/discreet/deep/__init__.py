@@ -20,7 +20,20 @@ _NAMES = {
     "cells": "discreet.deep.table.cells",
     "table_net": "discreet.deep.table.net",
 }
-__all__ = sorted(_NAMES)
+__all__ = [
+    "Adam",
+    "Automatic",
+    "Trainer",
+    "cells",
+    "check",
+    "clipped_sum",
+    "load",
+    "plan",
+    "replaced",
+    "stream_plan",
+    "table_net",
+    "tuned",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""How many trainings a tuning tries: a random number, because the best of a fixed number would cost that many times ε.
+"""How many trainings a tuning tries: a random number, because the best of a fixed number could cost that many times ε.
 
     P[K = k] = c·(1 − γ)^k·∏_{0<l<k} (l + η)/(l + 1),  k ≥ 1      truncated negative binomial (Papernot & Steinke 2022)
     η = 0    logarithmic    P[K = k] = (1 − γ)^k/(k·ln(1/γ))     mean (1 − γ)/(γ·ln(1/γ))

@@ -1,9 +1,9 @@
-"""The price of the best of a random number of trainings: all runs are paid for by little more than one.
+"""The price of the best of a random number of trainings: about one to two times that of a single one.
 
 Each run, with its noisy score, promises δ_Q(ε) in both orders.  K runs are made, K drawn by `run_count`, and only the
 one with the best score is shown.  With E[K] and the γ and η of K's law:
 
-    by the curve    ε(δ) = ε_Q(δ/E[K]) + (1 + η)·ε₁,   ε₁ the least with δ_Q(ε₁) ≤ γ(e^{ε₁} − 1)/(1 − γ)
+    by the curve    ε(δ) = ε_Q(δ/E[K]) + (1 + η)·ε₁,   ε₁ nearly the least with δ_Q(ε₁) ≤ γ(e^{ε₁} − 1)/(1 − γ)
     by an order     R'_α = R_α + (1 + η)·((1 − 1/β)·R_β + ln(1/γ)/β) + ln E[K]/(α − 1), for every β > 1
 
 The first is proven in docs/proofs/deep/accounting/selection.md, the second is Papernot & Steinke's (2022).

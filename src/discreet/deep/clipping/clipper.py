@@ -1,11 +1,11 @@
-"""Clipper: the sum over persons of their clipped gradients, by one forward and one backward pass.
+"""Clipper: the sum over persons of their clipped gradients, by one forward and one backward pass of known layers.
 
     forward      a tape records what each layer was given
-    backward     to the outputs of the layers alone; no gradient of a parameter is computed
+    backward     to the outputs of the layers alone; no gradient of a parameter of a known layer is computed
     norms        of each person, over all parameters, from the recorded pairs
     sum          Σ factor · gradient, from the same pairs, so that norms and sums cannot disagree
 
-Book-keeping: Bu, Wang, Zha & Karypis (2023).  Proof page: docs/proofs/deep/clipping.md.
+Book-keeping: Bu, Wang, Zha & Karypis (2023b).  Proof page: docs/proofs/deep/clipping.md.
 """
 
 from collections import defaultdict

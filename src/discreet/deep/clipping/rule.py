@@ -1,7 +1,7 @@
 """How far a person's gradient is shortened, and by which of two formulas its norm is computed.
 
     flat        factor = min(1, C / norm)            the norm of the clipped gradient is at most C
-    automatic   factor = C / (norm + γ)              below C, for every gradient (Bu, Wang, Zha & Karypis 2023)
+    automatic   factor = C / (norm + γ)              below C, for every gradient (Bu, Wang, Zha & Karypis 2023a)
 
 Factors are computed for a norm that is at least the true one, and for C(1 − 2⁻¹⁰) instead of C: what rounding can add
 to a clipped gradient has room in the rest (docs/proofs/deep/clipping.md).

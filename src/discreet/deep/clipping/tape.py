@@ -30,7 +30,7 @@ class Tape:
     def __init__(self, layers: Sequence[nn.Module]) -> None:
         self._calls: list[tuple[nn.Module, tuple[Any, ...], Mapping[str, Any], list[Any]]] = []
         self._is_on = False
-        # Before the hooks of others: what they make of an output is no part of the layer.
+        # Before the hooks of callers of `clipped_sum`: what these make of an output is no part of the layer.
         self._hooks = [layer.register_forward_hook(self._record, prepend=True, with_kwargs=True) for layer in layers]
 
     def start(self) -> None:
