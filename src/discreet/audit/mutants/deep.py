@@ -64,41 +64,41 @@ def _clipping() -> Iterator[Planted]:
     wrong = "The sum of a batch is clipped, and not each person's gradient."
     steps = _steps(_ONE, Fraction(5, 7), 1)
     pair: Pair = ((((10.0, 0.0),), ((-20.0, 0.0),)), (((10.0, 0.0),),))
-    yield _drawn("batch-clipped", wrong, steps, pair, Event(Coordinate(0), "≤", 0.0), _gauss(1.4), 800)
+    yield _drawn_bug("batch-clipped", wrong, steps, pair, Event(Coordinate(0), "≤", 0.0), _gauss(1.4), 800)
     wrong = "Each of a person's rows is clipped, and not their sum."
     steps = _steps(_ONE, _ONE, 1, max_rows=_MANY)
-    yield _drawn("rows-clipped", wrong, steps, ((_AHEAD * _MANY,), ()), _above(0, _MANY / 2), _SURE)
+    yield _drawn_bug("rows-clipped", wrong, steps, ((_AHEAD * _MANY,), ()), _above(0, _MANY / 2), _SURE)
     wrong = "A gradient's length is that of its first layer alone."
-    yield _drawn("norm-of-one-layer", wrong, _steps(_ONE, _ONE, 1), ((((0.0, 1e6),),), ()), _above(1, 5e5), _SURE)
+    yield _drawn_bug("norm-of-one-layer", wrong, _steps(_ONE, _ONE, 1), ((((0.0, 1e6),),), ()), _above(1, 5e5), _SURE)
     wrong = "Automatic clipping divides by the mean length of a batch, so that nothing bounds a long gradient."
     others = (((0.0, 0.0),),) * (_MANY - 1)
     pair = ((*others, ((100.0, 0.0),)), others)
-    yield _drawn("automatic-unbounded", wrong, _steps(_ONE, _ONE, 1), pair, _above(0, _MANY / 2), _SURE)
+    yield _drawn_bug("automatic-unbounded", wrong, _steps(_ONE, _ONE, 1), pair, _above(0, _MANY / 2), _SURE)
     wrong = "A gradient that is not a number is added to the sum."
     pair = ((((float("nan"), 0.0),),), ())
     event = Event(NoNumber(0), "=", 1)
-    yield _drawn("nan", wrong, _steps(_ONE, _ONE, 1), pair, event, _CERTAIN)
+    yield _drawn_bug("nan", wrong, _steps(_ONE, _ONE, 1), pair, event, _CERTAIN)
 
 
 def _noise() -> Iterator[Planted]:
     step = _steps(_ONE, _ONE, 1)
     wrong = "Only the first layer gets noise."
-    yield _drawn("noise-on-one-layer", wrong, step, ((_ASIDE,), ()), _above(1, 0.5), _CERTAIN)
+    yield _drawn_bug("noise-on-one-layer", wrong, step, ((_ASIDE,), ()), _above(1, 0.5), _CERTAIN)
     wrong = "σ is divided by the batch before noise is added to the sum, and the noisy sum is divided again."
-    yield _drawn("sigma-twice", wrong, _steps(_ONE, _ONE, 1, divisor=_MANY), ((_AHEAD,), ()), _above(0, 0.5), _SURE)
+    yield _drawn_bug("sigma-twice", wrong, _steps(_ONE, _ONE, 1, divisor=_MANY), ((_AHEAD,), ()), _above(0, 0.5), _SURE)
     wrong = "Each gradient gets its share of the noise before the sum, so that nobody's sum has none."
     event = Event(Coordinate(0), "=", 0.0)
-    yield _drawn("noise-by-example", wrong, _steps(_ONE, _ONE, 1, divisor=4), ((), (_AHEAD,)), event, _CERTAIN)
+    yield _drawn_bug("noise-by-example", wrong, _steps(_ONE, _ONE, 1, divisor=4), ((), (_AHEAD,)), event, _CERTAIN)
     wrong = "Two steps share their noise, and their difference has none."
     event = Event(Difference(0, 2), "≥", 0.5)
     chances = 0.25 - 1e-9, 0.0
-    yield _drawn("noise-repeated", wrong, _steps(_HALF, Fraction(8), 2), ((_AHEAD,), ()), event, chances, 600)
+    yield _drawn_bug("noise-repeated", wrong, _steps(_HALF, Fraction(8), 2), ((_AHEAD,), ()), event, chances, 600)
 
 
 def _batches() -> Iterator[Planted]:
     wrong = "A sum is divided by the batch that came; the noise is that of the expected one."
     steps = _steps(_ONE, _ONE, 1, divisor=_MANY)
-    yield _drawn("realised-batch", wrong, steps, ((_AHEAD,), ()), _above(0, _MANY / 2), _SURE)
+    yield _drawn_bug("realised-batch", wrong, steps, ((_AHEAD,), ()), _above(0, _MANY / 2), _SURE)
     wrong = "The buffer of the sum is not emptied before a step, so that a person stays in all steps after hers."
     ramp = tuple(float(step) for step in range(1, 10) for _ in range(2))
     yield _along("buffer", wrong, 3, ramp, sqrt(285) / 3)
@@ -112,10 +112,10 @@ def _along(name: str, wrong: str, sigma: int, means: tuple[float, ...], shift: f
     ahead = [mean * (place % 2 == 0) for place, mean in enumerate(means)]
     length = sqrt(sum(mean * mean for mean in ahead))
     event = Event(Along(tuple(mean / length for mean in ahead)), "≥", length / 2)
-    return _drawn(name, wrong, steps, ((_AHEAD,), ()), event, _gauss(shift / 2), 300, test=Shift(_ONE))
+    return _drawn_bug(name, wrong, steps, ((_AHEAD,), ()), event, _gauss(shift / 2), 300, test=Shift(_ONE))
 
 
-def _drawn(
+def _drawn_bug(
     name: str,
     wrong: str,
     steps: Any,
