@@ -14,6 +14,7 @@ from scipy.stats import binom
 
 from deep.nets import CROSS_ENTROPY, net, rows, sgd
 from discreet.deep.accounting.plan import plan
+from discreet.deep.accounting.stream import stream_plan
 from discreet.deep.audit import one_run
 from discreet.deep.audit.bound import Guesses, best_of, chance_of, least_epsilon
 from discreet.deep.audit.canaries import invented_canaries
@@ -187,6 +188,31 @@ def test_after_a_fit_no_example_is_needed():
         trainer.audit(20)
     trainer.fit(rows())
     assert trainer.audit(20).canaries == 20
+
+
+class ByName(torch.nn.Module):
+    """A net of two named inputs."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.Linear(40, 4)
+
+    def forward(self, *, ahead, aside):
+        return self.inner(ahead + aside)
+
+
+def test_inputs_may_be_named_and_examples_arrays():
+    zeros = np.zeros((2, 40))
+    audit = trainer_of(ByName(), steps=2).audit(20, example=({"ahead": zeros, "aside": zeros}, np.zeros(2, dtype=int)))
+    assert audit.canaries == 20
+
+
+def test_a_training_of_a_stream_is_audited_too():
+    module = wide_net()
+    own = stream_plan(rows=200, batch_size=50, epochs=2, sigma="2", delta="1e-5")
+    trainer = Trainer(module, CROSS_ENTROPY, torch.optim.SGD(module.parameters(), lr=0.05), plan=own, clip=1)
+    audit = trainer.audit(100, example=EXAMPLE)
+    assert audit.epsilon_lower < audit.epsilon_claimed == own.epsilon
 
 
 def test_a_result_says_at_least_and_never_that_all_is_well():

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from discreet import amounts
-from discreet.deep.training.data import Tree, leaves, mapped
+from discreet.deep.training.data import Tree, mapped, tensors_of
 from discreet.deep.training.score import outputs_of
 from discreet.errors import bad
 from discreet.ndarrays import Bools, Ints
@@ -53,17 +53,12 @@ def invented_canaries(module: nn.Module, example: tuple[Tree, Tree], count: int,
     return Canaries(persons, max_rows, inputs, targets)
 
 
-def require_example(example: Any) -> tuple[Tree, Tree]:
-    """Refuses what is not a pair of inputs and targets with rows."""
-    if not isinstance(example, (tuple, list)) or len(example) != 2 or not all(map(_has_rows, example)):
+def example_rows(example: Any) -> tuple[Tree, Tree]:
+    """Inputs and targets of a few rows as tensors; refused where they are none."""
+    if not isinstance(example, (tuple, list)) or len(example) != 2:
         fix = "Call fit first, or give a few public rows: trainer.audit(canaries=1000, example=(X[:2], y[:2]))."
         raise bad("example", "must be (inputs, targets) of the shape of the rows", type(example).__name__, fix)
-    return example[0], example[1]
-
-
-def _has_rows(tree: Tree) -> bool:
-    parts = list(leaves(tree))
-    return bool(parts) and all(isinstance(part, Tensor) and part.dim() > 0 for part in parts)
+    return tensors_of(example[0], "example"), tensors_of(example[1], "example")
 
 
 def _numbers(leaf: Tensor, rows: int, words: int, chance: Generator) -> Tensor:

@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet import amounts
 from discreet.deep.audit.bound import Guesses, best_of
-from discreet.deep.audit.canaries import Canaries, invented_canaries, require_example
+from discreet.deep.audit.canaries import Canaries, example_rows, invented_canaries
 from discreet.deep.audit.scores import Watch, losses_of
 from discreet.errors import bad
 from discreet.ndarrays import Bools, Floats
@@ -93,7 +93,7 @@ def audit_of(
         raise bad("score", "must be 'gradients' or 'losses'", score, "Leave it out: gradients show most.")
     alpha = 1 - amounts.inner_probability(confidence, "confidence")
     remembered = getattr(trainer, "rows_like_", None)
-    like = require_example(remembered.example if example is None and remembered is not None else example)
+    like = example_rows(remembered.example if example is None and remembered is not None else example)
     persons = invented_canaries(copy.deepcopy(trainer.module), like, canaries, trainer.max_rows)
     delta = trainer.plan.delta
     _require_power(persons.count, delta, alpha)
@@ -142,6 +142,7 @@ def _twin(trainer: "Trainer") -> "Trainer":
     """A trainer with the same options and a net of its own, which pays nobody and leaves no trace."""
     module, optimizer = copy.deepcopy((trainer.module, trainer.optimizer))
     twin = copy.copy(trainer)
+    vars(twin).pop("privacy_", None)  # it has not been fitted yet
     twin.module, twin.optimizer, twin.ledger, twin.checkpoint = module, optimizer, None, None
     return twin
 
