@@ -172,6 +172,8 @@ def test_files_that_are_there_or_are_none_are_refused_before_the_charge(people: 
     Path("sick.dp").write_text("mine")
     assert "replace=True" in told(*TRAIN, exit_code=2)["fix"]
     assert not people.with_suffix(".ledger").exists()
+    assert "shorter" in told(*TRAIN[:-1], "x" * 300, exit_code=2)["fix"]
+    assert "shorter" in told("learn", "fit", "x" * 300, exit_code=2)["fix"]
     told("train", "card", "sick.dp", exit_code=6)
     told("train", "card", "nowhere.dp", exit_code=2)
 

@@ -93,10 +93,14 @@ def output_file(call: "LearnCall | TrainCall") -> Path:
 
     ending = ".rehearsal.dp" if call.rehearse else ".dp"
     path = call.metadata.parent / f"{call.metadata.stem}{ending}" if call.output is None else call.output
-    if not path.absolute().parent.is_dir():
+    try:
+        is_placed, is_folder = path.absolute().parent.is_dir(), path.is_dir()
+    except OSError:
+        raise bad("output", "must be a name that the system takes", str(path), "Give a shorter one after -o.") from None
+    if not is_placed:
         make = f"Make it first: mkdir -p {shlex.quote(str(path.parent))}"
         raise bad("output", "must lie in a folder that exists", str(path), make)
-    if path.is_dir():
+    if is_folder:
         raise bad("output", "must be a file", str(path), f"Name one in it, for example: -o {path / 'model.dp'}")
     require_free(path, replace=call.replaces and not call.rehearse, toml=call.metadata)
     return path
