@@ -68,13 +68,15 @@ def nets(names: Sequence[str] = tuple(CASES)) -> tuple[list[Net], list[str]]:
     results = []
     for name in names:
         count = CASES[name].steps
-        own = _told(Path(sys.executable), OWN, name, str(ROUNDS), str(count))["milliseconds"]
+        ours = _told(Path(sys.executable), OWN, name, str(ROUNDS), str(count))
+        if ours["failures"]:
+            raise RuntimeError(f"{name} was not trained: {ours['failures']}")
         memory = {form: _told(Path(sys.executable), OWN, name, form, "memory") for form in ("plain", "float", "exact")}
         told: dict[str, Any] = {"milliseconds": {}, "failures": {}}
         if peer is not None:
             told = _told(peer, OPACUS, name, str(PEER_ROUNDS), str(max(2, count // 4)))
         notes += [f"Opacus does not train {name} in mode {mode}: {why}" for mode, why in told["failures"].items()]
-        results.append(Net(name, own, told["milliseconds"], told["failures"], memory))
+        results.append(Net(name, ours["milliseconds"], told["milliseconds"], told["failures"], memory))
     return results, notes
 
 
