@@ -158,10 +158,14 @@ def _has_positions(gradients: Sequence[Tensor | None]) -> bool:
 
 def _require_losses(losses: Any, count: int) -> Tensor:
     """The losses, refused unless there is one number for each example."""
-    if not isinstance(losses, Tensor) or losses.shape != (count,):
-        rule = "must give one number for each example, not a mean or a sum over them"
-        raise bad_private("loss", rule, 'Use reduction="none", and average what belongs to one example.')
-    return losses
+    if isinstance(losses, Tensor) and losses.shape == (count,):
+        return losses
+    rule = "must give one number for each example, not a mean or a sum over them"
+    fix = 'Use reduction="none", and average what belongs to one example.'
+    if isinstance(losses, Tensor) and losses.dim() > 1:
+        rule = "must give one number for each example, and gives several axes"
+        fix = "Give outputs and targets the same shape, and write: lambda o, t: loss(o, t).flatten(1).mean(1)"
+    raise bad_private("loss", rule, fix)
 
 
 def _without(piece: Piece, dropped: Tensor) -> Piece:
