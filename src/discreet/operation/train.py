@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet import amounts
-from discreet.errors import BadValue, BudgetExceeded, CannotWrite, DiscreetError, bad, fixed_by
+from discreet.errors import BadValue, BudgetExceeded, CannotWrite, DiscreetError, IntegrityError, bad, fixed_by
 from discreet.fix import UNKNOWN, Fix
 from discreet.ledger.refusal import down
 from discreet.operation.cheaper import RAISE
 from discreet.operation.dataset import Watch, no_watch, open_called
 from discreet.operation.learn import call_fix, names_in, output_file, parts, reply_data, require_price, rows_of_a_unit
-from discreet.operation.model import ModelCall, Predictions, require_other, require_torch
+from discreet.operation.model import NET, ModelCall, Predictions, require_other, require_torch
 from discreet.operation.reply import Reply, envelope
 
 if TYPE_CHECKING:
@@ -87,10 +87,10 @@ def train(
     call: TrainCall, *, agree: "Callable[[LearnQuote], object] | None" = None, watch: Watch = no_watch
 ) -> "Reply[TableNet]":
     """Charge once, train and write the file; before that `agree` gets the quote, and raises without agreement."""
-    from discreet.deep.saved.file import save
-
     path = output_file(call)
     with _open(call) as (dataset, work):
+        from discreet.deep.saved.file import save  # it brings torch
+
         quote = work.quote(call.analyst)
         if agree is not None:
             agree(quote)
@@ -108,19 +108,19 @@ def train(
 
 def card(call: ModelCall) -> Reply[str]:
     """The card of a net: data for programs, Markdown for people."""
-    from discreet.deep.saved.card import card as card_of
-
     require_other(call)
     net, privacy = _read(call)
+    from discreet.deep.saved.card import card as card_of
+
     return Reply(_data(call, net, privacy, card=card_of(net, privacy, "json")), card_of(net, privacy))
 
 
 def spending_picture(call: ModelCall) -> Any:
     """The picture of ε over the steps of a net's training."""
+    net, privacy = _read(call)
     from discreet.deep.saved.spending import spending
     from discreet.plot import training as plot
 
-    net, privacy = _read(call)
     points = [(step, amounts.float_up(epsilon)) for step, epsilon in spending(privacy)]
     about = f"at δ = {amounts.text_of(privacy.delta)}, for each {privacy.unit}; all was charged before the first"
     title = f"What a net for {net.cells.subject.target.name} spent"
@@ -213,10 +213,16 @@ def _following(call: TrainCall, path: Path, privacy: "Privacy", is_number: bool)
 
 
 def _read(call: ModelCall) -> "tuple[TableNet, Privacy]":
-    require_torch()
-    from discreet.deep.table.saved import read
+    from discreet.learn.saved.file import read_bytes
 
-    net = read(call.model_file)
+    require_torch()
+    stored = read_bytes(call.model_file)
+    if not stored.startswith(NET):
+        fix = "Give a file that a net was saved to."
+        raise IntegrityError("This is no file of a net.", "It does not begin like one.", fix)
+    from discreet.deep.table.saved import net_of  # it brings torch, which takes a second
+
+    net = net_of(stored)
     return net, net.privacy_
 
 
