@@ -119,3 +119,57 @@ def test_units_of_tensors_are_keys_and_floats_are_refused():
     for floats in (torch.zeros(4), np.zeros(4)):
         with pytest.raises(BadValue, match="must not be floats"):
             rows_of(data, floats)
+
+
+# --- what would let a person move more, or tell of a row ------------------------------------------------------------
+
+
+class Views(Squares):
+    """Gives several views of each index."""
+
+    def __getitems__(self, indices):
+        return [self[index] for index in indices for _ in range(self.views)]
+
+
+class Batches(Squares):
+    """Gives one thing for all indices, in which there may be any number of rows."""
+
+    def __getitems__(self, indices):
+        return torch.zeros(len(indices), 2)
+
+
+@pytest.mark.parametrize("views", [0, 2])
+def test_a_dataset_gives_one_row_for_each_index(views):
+    data = Views(9)
+    data.views = 1
+    rows = rows_of(data)
+    data.views = views
+    for indices in ([3], [3, 4]):
+        with pytest.raises(BadValue, match="must give one row for each index"):
+            rows.pick(np.array(indices))
+    for wrong in (data, Batches(9)):
+        with pytest.raises(BadValue, match="for index 0"):
+            rows_of(wrong)
+
+
+def test_what_a_dataset_raises_is_not_repeated():
+    class Failing(Squares):
+        def __getitem__(self, index):
+            raise ValueError("income 123456")
+
+    with pytest.raises(BadValue, match="for index 0") as refused:
+        rows_of(Failing(9))
+    shown = refused.value
+    assert "123456" not in str(shown)
+    assert shown.__context__ is None
+    assert shown.__cause__ is None
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_tensors_that_are_not_dense_are_refused_in_words():
+    dense = torch.ones(4, 2)
+    odd = [dense.to_sparse(), dense.to_sparse_csr(), dense.to_sparse_csc(), dense.to("meta")]
+    odd += [torch.nested.nested_tensor([dense[0], dense[1]]), dense.to_mkldnn()]
+    for inputs in odd:
+        with pytest.raises(BadValue, match="must be a dense tensor"):
+            rows_of((inputs, torch.zeros(4)))

@@ -1,9 +1,16 @@
 """Loops of one's own over a plan: charged on entry, and one noisy gradient a step, of the right sum alone."""
 
+import copy
+import os
+import pickle
+import threading
+import time
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 import torch
+from torch.utils.data import Dataset
 
 from deep.nets import COUNT, CROSS_ENTROPY, SIZE, net, sgd, small_plan, weights
 from deep.nets import rows as small_rows
@@ -12,11 +19,13 @@ from discreet.deep.clipping.clipped import clipped_sum
 from discreet.deep.training.data import rows_of
 from discreet.deep.training.draws import samples
 from discreet.deep.training.loop import run_of
+from discreet.deep.training.noise import LatticeNoise
 from discreet.deep.training.trainer import Trainer
 from discreet.errors import BadValue
 from discreet.ledger.filter import budget
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.rules import Opening, Rules
+from discreet.noise.gaussian import RoundedGaussian
 from discreet.noise.source import SYSTEM
 
 
@@ -109,6 +118,104 @@ def test_a_net_that_mixes_rows_gets_no_noisy_gradient():
         assert step.noisy(the_sum(net(), step, run))
 
 
+def test_a_sum_that_was_written_to_is_refused():
+    module = net()
+    with looped(small_plan(), small_rows()) as run:
+        step = next(iter(run))
+        scaled = the_sum(module, step, run)
+        for part in scaled.values():
+            part.mul_(1000)
+        right = the_sum(module, step, run)
+        swapped = replace(right, flat=right.flat * 1000)
+        for wrong in (scaled, swapped):
+            with pytest.raises(BadValue, match=r"must be as dp\.deep\.clipped_sum gave it"):
+                step.noisy(wrong)
+        assert step.noisy(right)
+
+
+def test_the_rule_and_the_plan_of_a_loop_cannot_be_changed():
+    with looped(small_plan(), small_rows()) as run:
+        for name in ("clip", "plan"):
+            with pytest.raises(AttributeError):
+                setattr(run, name, None)
+
+
+def test_a_loop_cannot_be_copied_and_a_copied_step_is_another_step():
+    with looped(small_plan(), small_rows()) as run:
+        step = next(iter(run))
+        for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(BadValue, match="must not be copied"):
+                copied(run)
+        with pytest.raises(BadValue, match="must not be copied"):
+            copy.deepcopy(step)
+        with pytest.raises(BadValue, match="must be the present one"):
+            copy.copy(step).noisy(the_sum(net(), step, run))
+
+
+def test_another_process_gets_neither_steps_nor_noise(monkeypatch):
+    """A forked process has everything but the number of the process."""
+    with looped(small_plan(), small_rows()) as run:
+        step = next(iter(run))
+        total, here = the_sum(net(), step, run), os.getpid()
+        monkeypatch.setattr(os, "getpid", lambda: here + 1)
+        for action in (lambda: step.noisy(total), lambda: next(iter(run))):
+            with pytest.raises(BadValue, match="in the process that entered it"):
+                action()
+        monkeypatch.undo()
+        assert step.noisy(total)
+
+
+def test_threads_get_one_noisy_gradient_of_a_step(monkeypatch):
+    barrier, answers = threading.Barrier(4), []
+    slow_draw = LatticeNoise.add
+
+    def slowly(self, total):
+        time.sleep(0.05)
+        slow_draw(self, total)
+
+    monkeypatch.setattr(LatticeNoise, "add", slowly)
+    with looped(small_plan(), small_rows()) as run:
+        step = next(iter(run))
+        total = the_sum(net(), step, run)
+
+        def ask():
+            barrier.wait()
+            try:
+                answers.append(bool(step.noisy(total)))
+            except BadValue:
+                answers.append(False)
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert sorted(answers) == [False, False, False, True]
+
+
+def test_a_step_whose_noise_was_interrupted_is_over(monkeypatch):
+    module = net()
+    with looped(small_plan(), small_rows()) as run:
+        step = next(iter(run))
+        total = the_sum(module, step, run)
+        interrupt(monkeypatch, LatticeNoise, "_next_noise")
+        with pytest.raises(KeyboardInterrupt):
+            step.noisy(total)
+        monkeypatch.undo()
+        with pytest.raises(BadValue, match="must be the present one"):
+            step.noisy(total)
+        step = next(iter(run))
+        assert step.number == 2
+        assert step.noisy(the_sum(module, step, run))
+
+
+def interrupt(monkeypatch, owner, name):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(owner, name, interrupted)
+
+
 def test_there_are_as_many_steps_as_were_planned_and_no_more():
     with looped(small_plan(), small_rows()) as run:
         assert [step.number for step in run] == [1, 2, 3, 4, 5, 6]
@@ -196,9 +303,60 @@ def test_steps_of_a_stream_cannot_be_left_out():
         steps = iter(run)
         first = next(steps)
         first.noisy(the_sum(module, first, run))
-        next(steps)
-        with pytest.raises(BadValue, match="must not be left out"):
-            next(steps)
+        second = next(steps)
+        for _ in range(3):
+            with pytest.raises(BadValue, match="must not be left out"):
+                next(iter(run))
+        second.noisy(the_sum(module, second, run))  # a refusal has thrown nothing away
+        third = next(iter(run))
+        rest = [step.batch[0] for step in (first, second, third)]
+        third.noisy(the_sum(module, third, run))
+        rest.append(next(iter(run)).batch[0])
+    assert sum(map(len, rest)) == COUNT
+    assert third.number == 3
+
+
+@pytest.mark.parametrize("fault", [OSError, KeyboardInterrupt])
+def test_a_stream_ends_where_its_rows_cannot_be_read(fault):
+    """N = 60 persons in four slots: the second is of nobody, and so read without a fault, once in 10⁷."""
+
+    class Disk(Dataset):
+        inputs, targets = small_rows()
+        is_broken = False
+
+        def __len__(self):
+            return COUNT
+
+        def __getitem__(self, index):
+            if self.is_broken:
+                raise fault
+            return self.inputs[index], self.targets[index]
+
+    module, disk = net(), Disk()
+    with STREAM.run(disk, clip=0.5) as run:
+        step = next(iter(run))
+        step.noisy(the_sum(module, step, run))
+        disk.is_broken = True
+        with pytest.raises(fault):
+            next(iter(run))
+        disk.is_broken = False
+        for action in (lambda: next(iter(run)), lambda: step.noisy(the_sum(module, step, run))):
+            with pytest.raises(BadValue, match="broke off"):
+                action()
+
+
+def test_a_stream_ends_where_its_noise_was_interrupted(monkeypatch):
+    module = net()
+    with STREAM.run(small_rows(), clip=0.5) as run:
+        step = next(iter(run))
+        total = the_sum(module, step, run)
+        interrupt(monkeypatch, RoundedGaussian, "draw")
+        with pytest.raises(KeyboardInterrupt):
+            step.noisy(total)
+        monkeypatch.undo()
+        for action in (lambda: step.noisy(total), lambda: next(iter(run))):
+            with pytest.raises(BadValue, match="broke off"):
+                action()
 
 
 def test_a_stream_trains_in_one_block_without_a_checkpoint(tmp_path):
@@ -214,6 +372,6 @@ def test_a_stream_trains_in_one_block_without_a_checkpoint(tmp_path):
         with pytest.raises(BadValue):
             Trainer(module, CROSS_ENTROPY, sgd(module), plan=plan, **options)
     before = weights(module)
-    teacher.fit((inputs[:0], targets[:0]))
+    Trainer(module, CROSS_ENTROPY, sgd(module), plan=plan, clip=1.0).fit((inputs[:0], targets[:0]))
     assert torch.isfinite(weights(module)).all()
     assert not torch.equal(before, weights(module))

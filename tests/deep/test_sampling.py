@@ -94,6 +94,56 @@ def test_a_column_of_floats_is_refused_by_its_type_alone(dtype):
     assert len(texts) == 1
 
 
+@pytest.mark.parametrize(
+    ("large", "smaller"),
+    [
+        (complex(2**53), complex(2**53 - 1)),
+        (np.complex64(2**24), np.complex64(2**24 - 1)),
+        (np.float32(2**24), np.float32(2**24 - 1)),
+        (np.float16(2**11), np.float16(2**11 - 1)),
+    ],
+)
+def test_cells_of_shorter_floats_and_of_complex_numbers_merge_keys_earlier(large, smaller):
+    assert sorted(persons_by_row([large, smaller, 5])) == [1, 2]
+
+
+def test_an_array_without_rows_is_not_refused_for_the_type_that_it_has_by_default():
+    assert persons_of(np.array([]), 0).count == 0
+    with pytest.raises(BadValue, match="must have one length"):
+        persons_of(np.array([]), 3)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128", "timedelta64[ns]", "V8", [("a", int), ("b", int)]])
+def test_a_column_of_no_keys_is_refused_by_its_type_alone(dtype):
+    texts = set()
+    for count in (1, 2, 7):
+        with pytest.raises(BadValue, match="units must") as refused:
+            persons_of(np.zeros(count, dtype=dtype), count)
+        texts.add(str(refused.value))
+    assert len(texts) == 1
+
+
+def test_spans_of_pandas_are_refused_by_their_type_and_its_dates_are_keys():
+    pandas = pytest.importorskip("pandas")
+    days = pandas.date_range("2020-01-01", periods=3)
+    for wrong in (days.to_period("D"), days - days[0], pandas.interval_range(0, 3), pandas.cut([1, 2, 3], 3)):
+        with pytest.raises(BadValue, match="must be whole numbers, texts, dates or UUIDs"):
+            persons_of(pandas.Series(wrong), 3)
+    assert persons_of(pandas.Series(days), 3).count == 3
+
+
+def test_tensors_and_arrays_of_one_number_are_that_number():
+    import torch
+
+    masked = np.ma.masked_array(5, True)
+    cells = [torch.tensor(5), np.array(5), 5, torch.tensor(5.0), masked, np.ma.masked, np.array("5"), np.array([5])]
+    by_row = persons_by_row(cells)
+    assert sorted(by_row) == [0, 1, 2, 3, 6]
+    assert len(set(by_row.values())) == 1
+    cells = [torch.tensor(2.0**24), torch.tensor(2.0**8, dtype=torch.bfloat16), torch.tensor(1, device="meta")]
+    assert not persons_by_row([*cells, torch.tensor(16.0).to(torch.float8_e4m3fn)])
+
+
 def test_a_tensor_names_persons_too():
     import torch
 

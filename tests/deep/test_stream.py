@@ -15,7 +15,7 @@ from discreet.errors import BadValue, IntegrityError
 from discreet.noise.source import SYSTEM
 from discreet.privacy import price
 from discreet.privacy.cost import Gaussian
-from replay import Seeded
+from replay import Exhausted, Replay, Seeded
 
 UNIT = {"sigma": 1, "delta": "1e-5"}
 
@@ -264,6 +264,17 @@ def test_a_sum_that_is_no_number_ends_the_stream():
     plan = stream_plan(rows=2, batch_size=1, **UNIT)
     with pytest.raises(ArithmeticError):
         StreamNoise(plan, F(1), 1, SYSTEM).next(np.array([math.nan]))
+
+
+def test_a_stream_does_not_go_on_after_a_step_that_broke_off():
+    """Its private sum was added to the memory, and none was released: once more would be another mechanism."""
+    source = Replay([])
+    noise = StreamNoise(stream_plan(rows=2, batch_size=1, **UNIT), F(1), 1, source)
+    with pytest.raises(Exhausted):
+        noise.next(np.zeros(1))
+    source.after = SYSTEM
+    with pytest.raises(BadValue, match="must not go on"):
+        noise.next(np.zeros(1))
 
 
 def test_sums_beyond_the_lattice_saturate():

@@ -52,7 +52,7 @@ class StreamNoise:
     def __init__(self, plan: StreamPlan, clip: Fraction, size: int, source: Source) -> None:
         weights = -np.array(plan.coefficients[1:])
         self._exact, self._released = Recent(weights, size), Recent(weights, size)
-        self._source, self._left = source, plan.steps
+        self._source, self._left, self._is_broken = source, plan.steps, False
         lattice = stream_lattice(plan, clip, size)
         self._law, self._step = lattice.mechanism.noise, float(lattice.step)
 
@@ -62,7 +62,10 @@ class StreamNoise:
             raise bad(
                 "steps", "must be at most those of the plan", "one more", "Plan more epochs before the first step."
             )
-        self._left -= 1
+        if self._is_broken:
+            fix = "Begin a stream anew: that is charged by itself."
+            raise bad("stream", "must not go on after a step that broke off", "one more step", fix)
+        self._left, self._is_broken = self._left - 1, True  # until both memories have moved
         require_finite(total)
         mixed = total + self._exact.weighted_sum()
         self._exact.push(mixed)
@@ -71,4 +74,5 @@ class StreamNoise:
         released *= self._step
         noisy = released - self._released.weighted_sum()
         self._released.push(released)
+        self._is_broken = False
         return noisy

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from discreet.deep.clipping.clipper import Clipper, Loss
 from discreet.deep.clipping.rule import Rule
+from discreet.errors import bad
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,6 +20,7 @@ class ClippedSum(Mapping[str, Tensor]):
     rule: Rule
     batch: tuple[Any, Any, Any]  # the very inputs, targets and owners
     net: tuple[nn.Module, Loss]  # the very module and loss, so that a loop can try them
+    version: int  # how often the flat tensor was written to when the sum was complete
 
     def __getitem__(self, name: str) -> Tensor:
         return self.parts[name]
@@ -43,4 +45,13 @@ def clipped_sum(
     """
     with Clipper(module, loss, clip=clip) as clipper:
         flat = clipper.total(inputs, targets, owners)
-    return ClippedSum(flat, clipper.layout.views(flat), clipper.rule, (inputs, targets, owners), (module, loss))
+    batch, net = (inputs, targets, owners), (module, loss)
+    return ClippedSum(flat, clipper.layout.views(flat), clipper.rule, batch, net, flat._version)
+
+
+def require_unchanged(total: ClippedSum) -> None:
+    """Refuses a sum that was written to: nothing bounds what a person moves it by."""
+    are_views = all(part._base is total.flat for part in total.parts.values())
+    if total.flat._version != total.version or not are_views:
+        fix = "Scale the noisy gradient instead: it is released."
+        raise bad("sum", "must be as dp.deep.clipped_sum gave it", "a sum that was changed", fix)

@@ -24,6 +24,7 @@ from discreet.ndarrays import Ints
 
 Tree = Any  # a tensor, or a tuple, list or dict of trees
 _ARRAYS = "(X, y) of tensors or arrays, or a Dataset of torch with a length"
+_GIVE_PAIRS = "Let __getitem__ give two things, each a dense tensor, a number, or a tuple or dict of them."
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,10 +102,16 @@ def tensors_of(tree: Any, name: str) -> Tree:
         tree = tree.to_numpy()
     if type(tree) is np.ndarray and tree.dtype.kind in "fiub":
         tree = _tensor_of(tree)
-    if not isinstance(tree, Tensor) or tree.dim() == 0 or tree.is_sparse:
+    if not isinstance(tree, Tensor) or tree.dim() == 0 or not _is_dense(tree):
         rule = "must be a dense tensor or array of numbers with rows along its first axis, or several of them"
         raise bad(name, rule, type(tree).__name__, "Give, for example, torch.as_tensor(values).")
     return tree.detach()
+
+
+def _is_dense(tensor: Tensor) -> bool:
+    """Whether it has one number in each place: not sparse in any layout, nested, quantized or without values."""
+    is_special = tensor.is_nested or tensor.is_quantized or tensor.is_meta
+    return tensor.layout is torch.strided and not is_special
 
 
 def _tensor_of(array: Any) -> Any:
@@ -162,21 +169,37 @@ def _rows_of_dataset(data: Any, units: Any) -> Rows:
         raise bad("data", "must be a Dataset with a length", type(data).__name__, f"Give {_ARRAYS}.")
     persons = persons_of(_units(units), len(data))
     fetch = getattr(data, "__getitems__", None) or (lambda indices: [data[index] for index in indices])
-    example = _without_rows(_pair(default_collate(fetch([0])))) if len(data) else None
+    example = _without_rows(_first_row(fetch)) if len(data) else None
 
     def pick(indices: Ints) -> tuple[Tree, Tree]:
         if not indices.size:
             return example or ((), ())
-        return _pair(default_collate(fetch(indices.tolist())))
+        return _batch_of(fetch(indices.tolist()), indices.size)
 
     return Rows(persons, pick, example)
+
+
+def _first_row(fetch: Callable[[list[int]], Any]) -> tuple[Tree, Tree]:
+    """The row of index 0, for its shapes; what a Dataset raises may quote the row, so nothing of it is attached."""
+    with contextlib.suppress(Exception):
+        return _batch_of(fetch([0]), 1)
+    raise bad_private("data", "must give (inputs, target) for index 0", _GIVE_PAIRS)
+
+
+def _batch_of(items: Any, count: int) -> tuple[Tree, Tree]:
+    """Inputs and targets of so many rows: one for each index, or a person would bring more than was priced."""
+    if not isinstance(items, (tuple, list)) or len(items) != count:
+        raise bad_private("data", "must give one row for each index", _GIVE_PAIRS)
+    pair = _pair(default_collate(items))
+    if any(leaf.dim() == 0 or not _is_dense(leaf) or len(leaf) != count for part in pair for leaf in leaves(part)):
+        raise bad_private("data", "must give dense tensors or numbers, of one row for each index", _GIVE_PAIRS)
+    return pair
 
 
 def _pair(item: Any) -> tuple[Tree, Tree]:
     """Inputs and targets of what a Dataset gave."""
     if not isinstance(item, (tuple, list)) or len(item) != 2 or not all(map(_is_tensor, leaves(tuple(item)))):
-        fix = "Let __getitem__ give two things, each a tensor, a number, or a tuple or dict of them."
-        raise bad("data", "must give (inputs, target) for an index", type(item).__name__, fix)
+        raise bad_private("data", "must give (inputs, target) for an index", _GIVE_PAIRS)
     return mapped(item[0], Tensor.detach), mapped(item[1], Tensor.detach)
 
 

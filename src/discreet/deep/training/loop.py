@@ -6,20 +6,25 @@
 
 The batch and its clipped sum are private.  What `noisy` returns is released, and everything made of it alone is free.
 What else the loop does with its batches is not covered.  Proof page: docs/proofs/deep/training.md.
+
+A step is over before its noise is drawn, so whatever ends the drawing, no sum gets noise twice.  A stream's private
+memory moves with every step: one that broke off in a draw, of rows or of noise, gives nothing more.
 """
 
+import os
+import threading
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch import Tensor, nn
 
 from discreet import amounts
 from discreet.deep.accounting.stream import StreamPlan
-from discreet.deep.clipping.clipped import ClippedSum
+from discreet.deep.clipping.clipped import ClippedSum, require_unchanged
 from discreet.deep.clipping.clipper import Loss
-from discreet.deep.clipping.rule import rule_of
+from discreet.deep.clipping.rule import Rule, rule_of
 from discreet.deep.modules.check import require_clippable
 from discreet.deep.training.data import Rows, rows_of
 from discreet.deep.training.draws import AnyPlan, Noise, samples, scores_of_plan
@@ -57,11 +62,12 @@ class OwnRun:
     def __init__(
         self, plan: AnyPlan, rows: Rows, has_units: bool, ledger: Any, clip: Any, max_rows: int, noise: str
     ) -> None:
-        self.plan, self.clip, self.max_rows = plan, rule_of(clip), amounts.count(max_rows, "max_rows", 1)
+        self._plan, self._clip, self.max_rows = plan, rule_of(clip), amounts.count(max_rows, "max_rows", 1)
         self._rows, self._has_units, self._form = rows, has_units, require_form(noise)
         self._ledger = None if ledger is None else require_ledger(ledger)
         self._purse: Purse | Unbooked | None = None
-        self._taken, self._is_over = 0, False
+        self._lock, self._process = threading.RLock(), os.getpid()
+        self._taken, self._is_over, self._is_broken = 0, False, False
         self._drawn = samples(plan, rows.persons, self.max_rows, plan.steps, SYSTEM)
         self._current: OwnStep | None = None
         self._tried = dict[tuple[int, int, bool], tuple[nn.Module, Loss]]()
@@ -72,6 +78,7 @@ class OwnRun:
         if self._purse is not None:
             fix = "Call plan.run again: that is charged as a run of its own."
             raise bad("run", "must be entered once", "a run that was entered before", fix)
+        self._process = os.getpid()
         plan, schema = self.plan, schema_of(self.max_rows, self._has_units)
         if self._ledger is None:
             self._purse = Unbooked()
@@ -87,8 +94,22 @@ class OwnRun:
 
     def __exit__(self, *_: object) -> None:
         self._current, self._is_over = None, True
-        if self._purse is not None:
+        if self._purse is not None and self._process == os.getpid():
             self._purse.end("done")
+
+    def __reduce__(self) -> NoReturn:
+        """Refuses copies: two would draw noise for one sum, and their mean has half the variance."""
+        raise bad("run", "must not be copied", "a copy of a run", "Call plan.run again: that is charged by itself.")
+
+    @property
+    def plan(self) -> AnyPlan:
+        """The plan that is charged."""
+        return self._plan
+
+    @property
+    def clip(self) -> Rule:
+        """The rule that clipped sums must be made by."""
+        return self._clip
 
     def __iter__(self) -> Iterator["OwnStep"]:
         """The steps that are left, each with a batch of its own."""
@@ -100,14 +121,30 @@ class OwnRun:
         return self._steps()
 
     def _steps(self) -> Iterator["OwnStep"]:
-        for indices, owners in self._drawn:
-            if isinstance(self.plan, StreamPlan) and self._current is not None:
+        while (step := self._next_step()) is not None:
+            yield step
+
+    def _next_step(self) -> "OwnStep | None":
+        """The next step, or None after the last; nothing of it is drawn where it is refused."""
+        self._require_own_process()
+        with self._lock:
+            if self._taken >= self.plan.steps:
+                return None
+            self._require_going()
+            if self._is_stream and self._current is not None:
                 fix = "Call step.noisy in every step, or leave the loop."
                 raise bad("step", "must not be left out of a stream", f"step {self._taken}", fix)
+            self._is_broken, self._current = self._is_stream, None  # a slot that is lost moves all later ones
+            drawn = next(self._drawn, None)
+            if drawn is None:  # an interrupted draw ends its generator
+                self._is_broken = True
+                raise _broken()
             self._taken += 1
+            indices, owners = drawn
             batch = (*self._rows.pick(indices), None if owners is None else torch.from_numpy(owners))
             self._current = step = OwnStep(self, self._taken, batch)
-            yield step
+            self._is_broken = False
+            return step
 
     @property
     def noise_variance(self) -> float:
@@ -117,14 +154,18 @@ class OwnRun:
 
     def noisy(self, step: "OwnStep", total: ClippedSum) -> dict[str, Tensor]:
         """As `OwnStep.noisy`."""
-        if self._current is not step:
-            rule = "must be the present one, with no noisy gradient yet"
-            raise bad("step", rule, f"step {step.number}", "Take the next step: each gives one noisy gradient.")
-        self._require_own(step, total)
-        self._require_clippable(*total.net)
-        exact = total.flat.detach().cpu().double().numpy().copy()
-        self._noise_of(exact.size).add(exact)
-        self._current = None
+        self._require_own_process()
+        with self._lock:
+            self._require_present(step)
+            self._require_own(step, total)
+            self._require_clippable(*total.net)
+            exact = total.flat.detach().cpu().double().numpy().copy()
+            require_unchanged(total)
+            noise = self._noise_of(exact.size)
+            self._require_present(step)  # what was called meanwhile is the caller's
+            self._is_broken, self._current = self._is_stream, None  # the step is over, whatever happens from here on
+            noise.add(exact)
+            self._is_broken = False
         flat = torch.from_numpy(exact).mul_(1 / float(self.plan.divisor)).to(torch.get_default_dtype())
         parts = flat.split([part.numel() for part in total.values()])
         return {name: part.view(total[name].shape) for name, part in zip(total, parts, strict=True)}
@@ -138,6 +179,31 @@ class OwnRun:
             fix = "Freeze or add parameters before the run, not inside it."
             raise bad("sum", "must be of the same parameters in every step", size, fix)
         return self._noise
+
+    @property
+    def _is_stream(self) -> bool:
+        return isinstance(self.plan, StreamPlan)
+
+    def _require_own_process(self) -> None:
+        """Refuses a forked process, which has the same private sums: each would draw noise of its own for them."""
+        if self._process != os.getpid():
+            fix = "Take all steps in one process, or call plan.run in each: every run is charged."
+            raise bad("run", "must be used in the process that entered it", "another process", fix)
+
+    def _require_going(self) -> None:
+        """Refuses steps after the end of the loop, and after a draw that broke off."""
+        if self._is_over:
+            raise bad("run", "must be used inside its with block", "a run that is over", "Call plan.run again.")
+        if self._is_broken:
+            raise _broken()
+
+    def _require_present(self, step: "OwnStep") -> None:
+        """Refuses a step that is over."""
+        if self._is_broken:
+            raise _broken()
+        if self._current is not step:
+            rule = "must be the present one, with no noisy gradient yet"
+            raise bad("step", rule, f"step {step.number}", "Take the next step: each gives one noisy gradient.")
 
     def _require_clippable(self, module: nn.Module, loss: Loss) -> None:
         """Refuses a net that mixes rows, on invented ones, when it is first met in its mode."""
@@ -156,6 +222,11 @@ class OwnRun:
         if not all(given is own for given, own in zip(total.batch, step.batch, strict=True)):
             what = "The sum is of another batch than this step's."
             raise BadValue(what, "The noise and the price are for the sample that was drawn for this step.", write)
+
+
+def _broken() -> BadValue:
+    what = "The run broke off while rows or noise were drawn, and gives no more steps."
+    return BadValue(what, "What was drawn is lost, and later steps count on it.", "Call plan.run again.")
 
 
 class OwnStep:
