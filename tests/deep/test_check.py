@@ -1,9 +1,15 @@
 """`check` lets nets through whose gradients can be clipped person by person, and refuses those that mix examples."""
 
+import argparse
+import array
 import contextlib
 import copy
+import io
+import sys
+import types
 import warnings
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -13,8 +19,10 @@ from torch.utils import checkpoint
 
 from discreet import errors
 from discreet.deep.modules.check import check, require_clippable
+from discreet.deep.modules.invented import leaves
 from discreet.deep.modules.remembered import Memory
 from discreet.deep.modules.replaced import replaced
+from discreet.deep.modules.rowwise import require_own_rows
 
 X = torch.zeros(2, 6)
 IDS = torch.zeros(2, 5, dtype=torch.long)
@@ -298,6 +306,7 @@ MIXING = {
     "a vote": lambda x: x * (x.sum() > 0),
     "a vote on all": lambda x: x if bool((x > -100).all()) else -x,
     "any that is no number": lambda x: torch.zeros_like(x) if bool(x.isnan().any()) else x,
+    "any that is infinite": lambda x: torch.zeros_like(x) if bool(x.isinf().any()) else x,
     "duplicates": lambda x: x * (len(x.unique(dim=0)) / 10),
     "the number of examples": lambda x: x / len(x),
     "one more than three": lambda x: x if len(x) < 16 else 2 * x,
@@ -386,6 +395,53 @@ def test_losses_that_mix_examples_are_refused():
     assert "mixes examples" in refusal(Net(), loss=contrastive)
 
 
+@pytest.mark.parametrize(
+    "is_seen",
+    [
+        lambda x: x.isposinf().all(1).any(),
+        lambda x: x.isneginf().all(1).any(),
+        lambda x: (x.isposinf().sum(1) == 1).any(),
+        lambda x: not (x.isneginf().all(1) | x.isfinite().all(1)).all() and not x.isnan().any(),
+    ],
+)
+def test_nets_whose_rows_change_where_another_is_infinite_are_refused(is_seen):
+    class Gated(Net):
+        def forward(self, x):
+            return super().forward(0 * x.nan_to_num(0, 0, 0) if is_seen(x) else x)
+
+    assert "mixes examples" in refusal(Gated())
+
+
+@pytest.mark.parametrize("like", [(X, LABELS), (X, X[:, 0]), ((X, IDS), {"class": LABELS, "weight": X[:, 0].double()})])
+def test_functions_of_rows_together_are_refused_and_those_of_each_row_pass(like):
+    def leaf(batch):
+        return next(leaves(batch))
+
+    def share(inputs, targets):
+        return (leaf(inputs).mean(1) > leaf(targets)).double().numpy()
+
+    require_own_rows("score", share, *like)
+    far = [lambda x, t: t.max() > 50, lambda x, t: x.max() > 1e20, lambda x, t: x.isinf().any()]
+    far += [lambda x, t: (t < 0).any(), lambda x, t: x[0, 0] > 0.5, lambda x, t: len(t) > 1]
+    for is_seen in far:
+
+        def together(inputs, targets, is_seen=is_seen):
+            value = float(is_seen(leaf(inputs), leaf(targets)))
+            return np.full(len(leaf(targets)), value)
+
+        with pytest.raises(errors.BadValue, match="depends on that row alone"):
+            require_own_rows("score", together, *like)
+
+
+def test_functions_that_raise_on_extreme_rows_pass_and_those_that_write_into_rows_are_tried_on_copies():
+    def own(inputs, targets):
+        if not bool(inputs.isfinite().all()):
+            raise ZeroDivisionError
+        return inputs.mul_(2)[:, 0].double().numpy()
+
+    require_own_rows("score", own, X, LABELS)
+
+
 # --- what remembers --------------------------------------------------------------------------------------------------
 
 
@@ -398,6 +454,9 @@ class Counting(Net):
     def __init__(self, where):
         super().__init__()
         self.where, self.calls, self.rows, self.sums = where, 0, [], {}
+        self.space, self.options = types.SimpleNamespace(last=None), argparse.Namespace()
+        self.bytes, self.numbers, self.file = bytearray(8), array.array("d"), io.StringIO()
+        self.generator, self.named = torch.Generator(), Named()
         self.register_buffer("last_mean", torch.zeros(6), persistent=False)
 
     def forward(self, x):
@@ -426,6 +485,34 @@ class Counting(Net):
                 self.train(not self.training)
             case "default":
                 remember(x)
+            case "namespace":
+                self.space.last = x.detach()
+            case "options":
+                self.options.last = float(x.detach().sum())
+            case "bytes":
+                self.bytes[:] = x.detach().numpy().tobytes()
+            case "numbers":
+                self.numbers.append(float(x.detach().sum()))
+            case "view":
+                VIEW[:8] = np.float64(x.detach().sum()).tobytes()
+            case "file in memory":
+                self.file.write(str(x.detach().sum()))
+            case "generator":
+                self.generator.manual_seed(int(1e6 * x.detach().sum().nan_to_num(0, 0, 0)) % 2**31)
+            case "module":
+                helpers.log.append(x.detach())
+            case "module's number":
+                helpers.inner.last = float(x.detach().sum())
+            case "module's function":
+                helpers.remember(x)
+            case "imported module":
+                import helpers_of_a_test as own_helpers
+
+                own_helpers.log.append(x.detach())
+            case "weight's attribute":
+                self.first.weight.last = x.detach()
+            case "list's attribute":
+                self.named.last = float(x.detach().sum())
             case "other object":
                 self.rows = Holder()
                 self.rows.value = float(x.detach().sum())
@@ -434,6 +521,15 @@ class Counting(Net):
 
 class Holder:
     value = 0.0
+
+
+class Named(list):
+    """A list with attributes."""
+
+
+VIEW = memoryview(bytearray(16))
+helpers, helpers.inner = types.ModuleType("helpers_of_a_test"), types.ModuleType("helpers_of_a_test.inner")
+helpers.log, helpers.inner.last, helpers.remember = [], 0.0, lambda x: remember(x)
 
 
 GLOBAL: list = []
@@ -447,10 +543,13 @@ def remember(x, into=[]):  # noqa: B006
     "where",
     [
         *("buffer", "new buffer", "number", "list", "dict", "class", "class list", "global", "weight"),
-        *("gradient flag", "mode", "default", "other object"),
+        *("gradient flag", "mode", "default", "other object", "namespace", "options", "bytes", "numbers", "view"),
+        *("file in memory", "generator", "module", "module's number", "module's function", "imported module"),
+        *("weight's attribute", "list's attribute"),
     ],
 )
-def test_nets_that_write_while_they_compute_are_refused(where):
+def test_nets_that_write_while_they_compute_are_refused(where, monkeypatch):
+    monkeypatch.setitem(sys.modules, "helpers_of_a_test", helpers)
     net = Counting(where)
     before = copy.deepcopy(net.state_dict())
     assert "writes to a buffer or an attribute" in refusal(net)
@@ -504,6 +603,27 @@ def test_a_digest_follows_what_objects_hold():
     assert Memory(holder, min).digest == before
     holder.part["a"][0][1] = 1
     assert Memory(holder, min).digest != before
+
+
+def test_a_digest_ends_and_looks_only_at_what_code_names_in_modules_of_the_user():
+    def reader():
+        return helpers.log, np.pi
+
+    helpers.other = [0]
+    before = Memory(reader).digest
+    helpers.other.append(1)
+    assert Memory(reader).digest == before
+    helpers.log.append(1)
+    assert Memory(reader).digest != before
+    helpers.log.append(helpers.log)
+    deep: list = []
+    for _ in range(10_000):
+        deep = [deep]
+    assert Memory(reader, deep, helpers).digest == Memory(reader, deep, helpers).digest
+    released, closed = memoryview(b"1"), io.BytesIO()
+    released.release()
+    closed.close()
+    assert Memory(released, closed).digest == Memory(released, closed).digest
 
 
 # --- weights that no layer's call shows ------------------------------------------------------------------------------

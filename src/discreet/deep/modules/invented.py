@@ -7,6 +7,7 @@
 The number of rows that the caller gave is not looked at.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
@@ -17,7 +18,7 @@ from discreet.errors import bad
 
 Law = Literal["even", "normal", "wild"]
 Batch = Any  # a tensor, or a tuple, list or dict of tensors
-Change = Callable[[Tensor], Tensor]  # one or more examples of one tensor, as others
+Change = Callable[[Tensor], Tensor]  # one example of one tensor, as another
 
 
 def leaves(batch: Batch) -> Iterator[Tensor]:
@@ -86,6 +87,11 @@ def with_change(batch: Batch, place: int, change: Change) -> Batch:
     return mapped(batch, changed_part)
 
 
+def changed_rows(batch: Batch, change: Change) -> Batch:
+    """The batch with each of its examples changed."""
+    return mapped(batch, lambda part: torch.stack([change(row) for row in part]))
+
+
 def _times(factor: float) -> Change:
     return lambda part: part * factor if part.is_floating_point() else _complement(part)
 
@@ -94,9 +100,19 @@ def _constant(value: float) -> Change:
     def filled_part(part: Tensor) -> Tensor:
         if not part.is_floating_point():
             return torch.full_like(part, bool(value))
-        return torch.full_like(part, min(value, torch.finfo(part.dtype).max))
+        largest = torch.finfo(part.dtype).max
+        return torch.full_like(part, min(value, largest) if math.isfinite(value) else value)
 
     return filled_part
+
+
+def _first_infinite(part: Tensor) -> Tensor:
+    """One number infinite among others: it stays so behind a layer, where signs of many would cancel to no number."""
+    if not part.is_floating_point():
+        return part
+    result = part.clone(memory_format=torch.contiguous_format)
+    result.view(-1)[:1] = math.inf
+    return result
 
 
 def _complement(part: Tensor) -> Tensor:
@@ -108,7 +124,10 @@ EXTREMES: dict[str, Change] = {
     "a thousand times as large": _times(1000.0),
     "negated": _times(-1.0),
     "huge": _constant(1e30),
-    "not a number": _constant(torch.nan),
+    "not a number": _constant(math.nan),
+    "infinite": _constant(math.inf),
+    "negative and infinite": _constant(-math.inf),
+    "infinite in one place": _first_infinite,
 }
 
 

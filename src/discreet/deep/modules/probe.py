@@ -3,7 +3,7 @@
     written      everything that net and loss remember is the same after a pass as before
     repeated     a pass with the same seed gives the same bits
     others       one example stays, and all others are drawn anew, also wildly; or all others, or one, become zero,
-                 huge, not a number, …: rows of the examples that stay are equal to the last bit
+                 huge, infinite, not a number, …: rows of the examples that stay are equal to the last bit
     alone        each example by itself, and among 16 others, gives what it gave in its batch, up to rounding
 
 The clipped sum itself is compared in `truth`.  A net that passes may still mix examples in ways that no invented batch
@@ -22,6 +22,7 @@ from discreet.deep.modules.invented import (
     EXTREMES,
     Batch,
     Law,
+    changed_rows,
     invented,
     joined,
     mapped,
@@ -118,7 +119,7 @@ def _neighbours(probe: Probe) -> Iterator[tuple[Batch, Batch, list[int], bool]]:
         place = number % SIZE
         rest = [other for other in range(SIZE) if other != place]
         yield with_change(probe.inputs, place, change), probe.targets, rest, False
-        extreme = mapped(probe.inputs, change)
+        extreme = changed_rows(probe.inputs, change)
         yield with_others_of(probe.inputs, extreme, place), probe.targets, [place], False
         if probe.targets is not None:
             yield probe.inputs, with_change(probe.targets, place, change), rest, False
