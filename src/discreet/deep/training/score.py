@@ -17,8 +17,9 @@ from torch import Tensor
 from discreet.bounded import RowLimit, scalar
 from discreet.deep.accounting.plan import Plan
 from discreet.deep.modules.invented import invented
+from discreet.deep.modules.rowwise import require_own_rows
 from discreet.deep.training.course import Course
-from discreet.deep.training.data import Rows, mapped
+from discreet.deep.training.data import Rows
 from discreet.deep.training.draws import AnyPlan, scores_of_plan
 from discreet.errors import bad
 from discreet.mechanism import additive
@@ -27,7 +28,6 @@ from discreet.noise.source import Source
 from discreet.privacy.cost import Cost
 
 STEPS = 2**20  # of the lattice, in a score of 1
-_TRIED = 8  # invented rows
 Metric = Callable[[Any, Any], Tensor]
 
 
@@ -94,20 +94,19 @@ def require_scored(plan: AnyPlan) -> Plan:
 
 def require_own_scores(course: Course, metric: Metric, like: tuple[Any, Any]) -> None:
     """Refuses a metric that gives no number for each row, or one that depends on other rows: tried on invented ones,
-    together and one by one."""
-    chance = torch.Generator().manual_seed(0)
-    inputs, targets = (invented(part, _TRIED, "even", chance) for part in like)
+    and on outputs that a net of other weights may give."""
 
-    def scores(rows: slice) -> Floats:
-        own, wanted = (mapped(part, lambda leaf: leaf[rows]) for part in (inputs, targets))
-        return require_scores(metric(outputs_of(course.module, own), wanted), wanted)
+    def scores(inputs: Any, targets: Any) -> Floats:
+        return scores_of_outputs(outputs_of(course.module, inputs), targets)
+
+    def scores_of_outputs(outputs: Any, targets: Any) -> Floats:
+        return require_scores(metric(outputs, targets), targets)
 
     with torch.no_grad():
-        together = scores(slice(None))
-        alone = [scores(slice(row, row + 1)) for row in range(_TRIED)]
-    if together.shape != (_TRIED,) or not np.allclose(together, np.concatenate(alone), atol=1e-3, equal_nan=True):
-        rule = "must give each row a number that depends on that row alone"
-        raise bad("score", rule, "a score of rows together", "Leave out means: they are taken afterwards.")
+        require_own_rows("score", scores, *like)
+        outputs = outputs_of(course.module, invented(like[0], 2, "even", torch.Generator().manual_seed(0)))
+        if isinstance(outputs, Tensor) and outputs.dim() > 0 and len(outputs) == 2:
+            require_own_rows("score", scores_of_outputs, outputs, like[1])
 
 
 def require_scores(scores: Any, targets: Any) -> Floats:
