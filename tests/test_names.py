@@ -17,7 +17,7 @@ IRREGULAR = {"begun", "bent", "built", "chosen", "done", "drawn", "found", "give
 IRREGULAR |= {"lost", "made", "meant", "paid", "said", "seen", "sent", "shown", "spelt", "taken", "thrown", "told"}
 IRREGULAR |= {"written"}
 CONTRACT = {"done", "stored"}  # of runs and payers, which rooms are written against
-FACE = {"disobeyed", "hashed", "poisoned"}  # of local protocols, which others write against
+FACE = {"disobeyed", "hashed", "poisoned", "tuned"}  # of what others write against: local protocols, nets
 # the argument in another type
 ALIKE = {"concatenated", "declared", "encoded", "negated", "rounded", "unsupported", "watched"}
 NOUNS = {"embed", "feed", "need", "seed", "shed", "speed"}

@@ -4,6 +4,7 @@
                        folder; through links of both kinds too
     by what they were  every file in the registry of sources: a table that was once asked, wherever it lies
     by their names     *.ledger, *.key, *.prepared, and any *.toml that is there, whosever they are
+    by what they hold  stores of surveys, ledgers and checkpoints of trainings under any name
     by their place     the state folder with its heads and its registry
 
 What may be written is made beside its place and put there whole.
@@ -24,13 +25,20 @@ from discreet.state import state_folder
 
 METADATA, TABLE = "the metadata of a dataset", "a private table"
 STORE, LOG = "the store of a survey", "the log of a survey's store"
+LEDGER, CHECKPOINT = "a ledger or the checkpoint of a training", "the checkpoint of a training"
+LEDGER_LOG = "the log of a ledger"
 _NAMES = {
     "a ledger": re.compile(r".*\.ledger(-wal|-shm|-journal)?", re.IGNORECASE),
     "the key of a dataset": re.compile(r".*\.key", re.IGNORECASE),
     "a prepared table": re.compile(r".*\.prepared(\.wal)?|\..*\.preparing(\.wal)?", re.IGNORECASE),
 }
 _LOG_NAME = re.compile(r"(.+)-(wal|shm|journal)", re.IGNORECASE | re.DOTALL)  # what SQLite keeps beside a file
-_STORE_MARK = (68, b"DPSV")  # where SQLite keeps the application's id, and that of a store
+_MARKS = {  # what files hold that may have any name, and where: SQLite keeps the application's id at 68
+    STORE: (68, b"DPSV"),
+    LEDGER: (68, b"DPLG"),
+    CHECKPOINT: (0, b'{"discreet": "training '),
+}
+_SQLITE, _HEAD = b"SQLite format 3\0", 72
 _TOML = ".toml"
 _STREAMS = ("/dev/", "/proc/")  # written themselves: there is nothing to put in their place
 
@@ -87,10 +95,12 @@ def input_kind(path: Path, toml: Path | None = None) -> str | None:
             return kind
     if _is_registered(place):
         return TABLE
-    if _is_store(place):
-        return STORE
-    if any(map(_is_store, _logged_files(path))):
-        return LOG
+    held = _kind_by_content(place)
+    if held is not None:
+        return held
+    logged = set(map(_kind_by_content, _logged_files(path)))
+    if logged & {STORE, LEDGER}:
+        return LOG if STORE in logged else LEDGER_LOG
     return METADATA if _is_toml(spelt) or _is_toml(place) else None
 
 
@@ -118,13 +128,25 @@ def _logged_files(path: Path) -> list[Path]:
     return [file.with_name(name[1]) for file, name in names if name is not None]
 
 
-def _is_store(path: Path) -> bool:
-    place, mark = _STORE_MARK
+def _kind_by_content(path: Path) -> str | None:
+    """What a file is by its first bytes; a database that is just being made has its mark in its log alone."""
     with contextlib.suppress(OSError, ValueError):
         if path.is_file():
             with path.open("rb") as file:
-                file.seek(place)
-                return file.read(len(mark)) == mark
+                head = file.read(_HEAD)
+            for kind, (start, mark) in _MARKS.items():
+                if head[start:].startswith(mark):
+                    return kind
+            if head.startswith(_SQLITE) and not any(head[68:72]) and _has_mark_in_log(path):
+                return LEDGER
+    return None
+
+
+def _has_mark_in_log(path: Path) -> bool:
+    """Whether the log beside a database begins with the first page of a ledger, after 32 and 24 bytes of its own."""
+    with contextlib.suppress(OSError, ValueError), path.with_name(f"{path.name}-wal").open("rb") as file:
+        start, mark = _MARKS[LEDGER]
+        return file.read(56 + _HEAD)[56 + start :] == mark
     return False
 
 

@@ -57,6 +57,8 @@ def test_a_finished_training_is_replayed_whatever_weights_and_rows_are_handed_ov
         {"average": 0.9},
         {"schedule": lambda progress: 1 - progress},
         {"noise": "float"},
+        {"plan": "scored", "score": CROSS_ENTROPY},
+        {"plan": "scored", "patience": 1},
         {"max_rows": 2},
         {"loss": torch.nn.CrossEntropyLoss(reduction="none", label_smoothing=0.1)},
         {"loss": torch.nn.MultiMarginLoss(reduction="none")},
@@ -68,7 +70,8 @@ def test_a_finished_training_is_replayed_whatever_weights_and_rows_are_handed_ov
     ids=str,
 )
 def test_another_training_under_one_checkpoint_is_refused(tmp_path, other):
-    trainer(tmp_path / "net").fit(small_rows())
+    is_scored = other.get("plan") == "scored"
+    trainer(tmp_path / "net", plan=small_plan(scores=2 * is_scored)).fit(small_rows())
     other, module = dict(other), net()
     changed = other.pop("module", None)
     if changed == "wider":
@@ -76,7 +79,7 @@ def test_another_training_under_one_checkpoint_is_refused(tmp_path, other):
     elif changed == "frozen":
         module[0].bias.requires_grad_(False)
     if other.get("plan"):
-        other["plan"] = small_plan(7)
+        other["plan"] = small_plan(scores=2) if is_scored else small_plan(7)
     trained = [parameter for parameter in module.parameters() if parameter.requires_grad]
     rate = 0.25 if other.pop("optimizer", None) else 0.5
     optimizer, units = torch.optim.SGD(trained, lr=rate, momentum=0.9), None

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 import torch
@@ -13,6 +15,9 @@ from discreet.deep.saved.card import card
 from discreet.deep.saved.file import HEAD, from_bytes, load, to_bytes
 from discreet.deep.training.trainer import Trainer
 from discreet.errors import BadValue, CannotWrite, IntegrityError
+from discreet.ledger.filter import budget
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.rules import Opening, Rules
 
 
 class Tied(torch.nn.Module):
@@ -86,6 +91,48 @@ def test_a_file_with_a_byte_changed_or_missing_is_refused(teacher):
         with pytest.raises(IntegrityError):
             from_bytes(stored[:place], other)
     assert all(torch.equal(old, new) for old, new in zip(before, other.parameters(), strict=True))
+
+
+def test_a_net_that_was_changed_after_its_fit_is_neither_saved_nor_described(teacher, tmp_path):
+    weight = teacher.module[0].weight
+    before = weight.detach().clone()
+    with torch.no_grad():
+        weight[0, 0] += 1
+    for act in (teacher.card, lambda: teacher.save(tmp_path / "changed.dp")):
+        with pytest.raises(BadValue, match="weights that the fit gave"):
+            act()
+    assert not (tmp_path / "changed.dp").exists()
+    with torch.no_grad():
+        weight.copy_(before)
+    assert "# Sequential" in teacher.card()
+
+
+@pytest.mark.parametrize("public", [{}, {"rows": "many"}, {"clip": 3}, {"optimizer": None}, {"chosen": None}])
+def test_a_file_whose_promise_gives_no_card_is_refused(teacher, public):
+    held = dict(teacher.privacy_.public)
+    forged = replace(teacher.privacy_, public={**held, **public} if public else {})
+    with pytest.raises(IntegrityError, match="no whole file of a net"):
+        from_bytes(to_bytes(teacher.module, forged), net())
+
+
+@pytest.mark.parametrize("has_ledger", [False, True])
+def test_a_net_is_not_saved_over_a_checkpoint_or_a_ledger_of_any_name(tmp_path, has_ledger):
+    opening = Opening("people", "row", "add-remove", Rules(budget(40, "1e-6")))
+    with Ledger.create(tmp_path / "people", opening) as ledger:
+        module, chosen = net(), replace(small_plan(), delta=Fraction(1, 10**7), epsilon=Fraction(30))
+        trainer = Trainer(
+            module, CROSS_ENTROPY, sgd(module), plan=chosen, checkpoint=tmp_path / "held.training",
+            ledger=ledger if has_ledger else None,
+        )  # fmt: skip
+        trainer.fit(small_rows())
+        for name in ("held.training", "people", "people-wal"):
+            before = (tmp_path / name).read_bytes()
+            with pytest.raises(BadValue, match="must not replace"):
+                trainer.save(tmp_path / name, replace=True)
+            assert (tmp_path / name).read_bytes() == before
+    with pytest.raises(BadValue, match="must not replace"):
+        trainer.save(tmp_path / "people", replace=True)
+    assert trainer.save(tmp_path / "people-old").exists()
 
 
 @pytest.mark.parametrize("facts", [{}, {"names": 3}, {"names": [], "privacy": {}}, {"names": [], "privacy": 1}])

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -17,7 +18,7 @@ from discreet.deep.training.data import rows_of
 from discreet.deep.training.progress import Telling
 from discreet.deep.training.trainer import Trainer
 from discreet.deep.training.training import Stops
-from discreet.errors import BadValue, BudgetExceeded, EngineFailed
+from discreet.errors import BadValue, BudgetExceeded, EngineFailed, IntegrityError
 from discreet.ledger.filter import budget
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.rules import Opening, Rules
@@ -184,6 +185,48 @@ def test_several_rows_a_person_need_the_person_of_each_row():
         trainer(max_rows=2).fit(small_rows())
 
 
+@pytest.mark.parametrize("layer", [torch.nn.BatchNorm1d(3), torch.nn.GRU(3, 3)])
+def test_layers_that_mix_rows_are_refused_though_a_dataset_has_none(layer):
+    module = torch.nn.Sequential(torch.nn.Linear(SIZE, 3), layer, torch.nn.Linear(3, 2))
+    with pytest.raises(BadValue, match=type(layer).__name__):
+        trainer(module).fit(torch.utils.data.TensorDataset(torch.zeros(0, SIZE), torch.zeros(0)))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"steps": 300},
+        {"sigma": Fraction(1, 100)},
+        {"epsilon": Fraction(1, 100)},
+        {"rate": Fraction(1)},
+        {"delta": Fraction(1, 10**9)},
+    ],
+)
+def test_a_plan_that_was_changed_is_refused(change):
+    changed = replace(small_plan(), **change)
+    with pytest.raises(IntegrityError, match="plan was changed"):
+        trainer(plan=changed)
+    teacher = trainer()
+    teacher.plan = changed
+    with pytest.raises(IntegrityError, match="plan was changed"):
+        teacher.fit(small_rows())
+    stream = dp.deep.stream_plan(rows=COUNT, batch_size=10, sigma=2, delta="1e-5")
+    with pytest.raises(IntegrityError, match="plan was changed"):
+        trainer(plan=replace(stream, sigma=Fraction(1)))
+
+
+def test_a_trainer_fits_once_but_replays_its_checkpoint(tmp_path):
+    teacher = trainer()
+    teacher.fit(small_rows())
+    teacher.checkpoint = tmp_path / "late"
+    with pytest.raises(BadValue, match="has trained its net already"):
+        teacher.fit(small_rows())
+    lasting = trainer(checkpoint=tmp_path / "net")
+    first = weights(lasting.fit(small_rows()))
+    assert torch.equal(weights(lasting.fit(small_rows())), first)
+    assert trainer(teacher.module).fit(small_rows()) is teacher.module
+
+
 # --- charges ---------------------------------------------------------------------------------------------------------
 
 
@@ -197,8 +240,8 @@ def test_every_fit_with_a_ledger_is_charged_before_its_first_step(ledger, monkey
 
     monkeypatch.setattr(Block, "__call__", noted)
     module = net()
-    teacher = trainer(module, ledger=ledger)
     for count in (1, 2):
+        teacher = trainer(module, ledger=ledger)
         teacher.fit(small_rows())
         assert charged[-1] == ledger.standing().charges == count
         assert ledger.entry_of(teacher.privacy_.receipt)["cost"] == to_json(small_plan().cost)
@@ -287,6 +330,9 @@ def test_a_score_outside_its_bounds_counts_as_the_nearer_one():
         lambda outputs, targets: outputs.softmax(0)[:, 0],
         lambda outputs, targets: 0.5,
         lambda outputs, targets: outputs,
+        lambda outputs, targets: torch.full((len(targets),), float(targets.max() > 50)),
+        lambda outputs, targets: torch.full((len(targets),), float(outputs.abs().max() > 50)),
+        lambda outputs, targets: torch.full((len(targets),), float(outputs.isfinite().all())),
     ],
 )
 def test_a_score_of_rows_together_is_refused_before_the_charge(score):

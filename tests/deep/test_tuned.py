@@ -90,6 +90,9 @@ def test_candidates_that_share_weights_or_differ_in_price_are_refused():
     others = candidates(plan=small_plan(scores=1, sigma="21"))
     with pytest.raises(BadValue, match="one plan"):
         tuned([trainers[0], others[0]], rows())
+    trainers[1].noise = "float"
+    with pytest.raises(BadValue, match="one form of noise"):
+        tuned(trainers, rows())
     for nothing in ([], None, trainers[0]):
         with pytest.raises(BadValue, match="candidates"):
             tuned(nothing, rows())

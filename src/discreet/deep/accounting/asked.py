@@ -66,6 +66,13 @@ def stated_epsilon(cost: Cost, delta: Fraction, asked: Fraction | None = None) -
     return asked if asked is not None and exact <= asked < stated else stated
 
 
+def is_enough(epsilon: Fraction, delta: Fraction, cost: Cost) -> bool:
+    """Whether the cost is (ε, δ)-DP; δ at ε is asked first, as that is priced sooner than ε at δ."""
+    if amounts.MIN_EPSILON <= epsilon <= amounts.MAX_EPSILON and price.delta(cost, epsilon).value <= delta:
+        return True
+    return price.epsilon(cost, delta).value <= epsilon
+
+
 def stored_amount(text: Any) -> Fraction:
     """An amount as a plan stores it, which may be longer than anyone may type.
 

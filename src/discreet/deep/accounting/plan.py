@@ -18,10 +18,17 @@ from importlib import import_module
 from typing import Any
 
 from discreet import amounts
-from discreet.deep.accounting.asked import open_delta, public_rows, require_single, stated_epsilon, stored_amount
+from discreet.deep.accounting.asked import (
+    is_enough,
+    open_delta,
+    public_rows,
+    require_single,
+    stated_epsilon,
+    stored_amount,
+)
 from discreet.errors import IntegrityError, bad
 from discreet.mechanism.additive import readable_sigma, root_up
-from discreet.privacy import calibrate, price
+from discreet.privacy import calibrate
 from discreet.privacy import cost as costs
 from discreet.privacy.cost import FREE, Cost, Gaussian, Repeated, Sampled, Together
 
@@ -115,7 +122,7 @@ class Plan:
         if read is None:
             fix = "Give what to_json gave, or make the plan anew."
             raise IntegrityError("This is not a stored plan.", "It is not what a plan writes.", fix)
-        if read.epsilon < price.epsilon(read.cost, read.delta).value:
+        if not is_enough(read.epsilon, read.delta, read.cost):
             why = "Its cost is priced higher than the ε that it states."
             raise IntegrityError("This plan was changed.", why, "Make it anew.")
         return read
@@ -126,7 +133,7 @@ class Plan:
         units: Any = None,
         *,
         ledger: Any = None,
-        clip: Any = 1,
+        clip: Any = 0.1,
         max_rows: int = 1,
         noise: str = "exact",
     ) -> Any:

@@ -19,9 +19,16 @@ from typing import Any
 
 from discreet import amounts
 from discreet.deep.accounting import toeplitz
-from discreet.deep.accounting.asked import open_delta, public_rows, require_single, stated_epsilon, stored_amount
+from discreet.deep.accounting.asked import (
+    is_enough,
+    open_delta,
+    public_rows,
+    require_single,
+    stated_epsilon,
+    stored_amount,
+)
 from discreet.errors import IntegrityError, bad
-from discreet.privacy import calibrate, price
+from discreet.privacy import calibrate
 from discreet.privacy import cost as costs
 from discreet.privacy.cost import Cost, Gaussian
 
@@ -110,12 +117,12 @@ class StreamPlan:
         if read is None:
             fix = "Give what to_json gave, or make the plan anew."
             raise IntegrityError("This is not a stored plan.", "It is not what a plan writes.", fix)
-        if read.epsilon < price.epsilon(read.cost, read.delta).value:
+        if not is_enough(read.epsilon, read.delta, read.cost):
             why = "Its cost is priced higher than the ε that it states."
             raise IntegrityError("This plan was changed.", why, "Make it anew.")
         return read
 
-    def run(self, data: Any, units: Any = None, *, ledger: Any = None, clip: Any = 1, max_rows: int = 1) -> Any:
+    def run(self, data: Any, units: Any = None, *, ledger: Any = None, clip: Any = 0.1, max_rows: int = 1) -> Any:
         """A loop of one's own over all steps: charged when it is entered; none of them can be left out."""
         loop = import_module("discreet.deep.training.loop")  # it brings torch, and makes steps of plans
         return loop.run_of(self, data, units, ledger=ledger, clip=clip, max_rows=max_rows, noise="exact")

@@ -1,6 +1,6 @@
 """The card of a trained net: what it is, what it promises and in which words, what was public, what it is not for."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from torch import nn
@@ -120,7 +120,15 @@ def clip_words(clip: dict[str, Any]) -> str:
     return f"Every gradient is divided by its length plus {clip['stability']:g}, and multiplied by {clip['norm']:g}."
 
 
-def _public_lines(public: dict[str, Any]) -> list[str]:
+def require_public(public: Mapping[str, Any]) -> None:
+    """Refuses public facts of which no card can be written, as KeyError, TypeError, ValueError or AttributeError."""
+    _public_lines(public)
+    clip_words(public["clip"])
+    if not isinstance(public["chosen"], str):
+        raise TypeError
+
+
+def _public_lines(public: Mapping[str, Any]) -> list[str]:
     optimizer = public["optimizer"]
     rates = sorted({str(group["lr"]) for group in optimizer["groups"] if "lr" in group})
     return [

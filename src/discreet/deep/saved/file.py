@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from discreet import envelope, outputs
+from discreet.deep.saved import card
 from discreet.deep.training.state import LARGEST, bytes_of, contents_of
 from discreet.errors import CannotWrite, IntegrityError, bad
 from discreet.learn.privacy import Privacy
@@ -65,6 +66,7 @@ def from_bytes(stored: bytes, module: nn.Module) -> nn.Module:
     facts, tensors = contents_of(stored, HEAD)
     try:
         names, privacy = [str(name) for name in facts["names"]], Privacy.from_json(facts["privacy"])
+        card.require_public(privacy.public)
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError):
         raise _no_net("Its facts are not those of a net.") from None
     own = stored_tensors(module)

@@ -1,8 +1,8 @@
 """What makes two trainings on a dataset the same one, so that the second is found in the ledger and costs nothing.
 
     net          layers by name and type, shapes, the first weights and all buffers to the bit
-    code         bytecode and plain attributes of the caller's own layers and loss, without functions called by name
-    optimizer    type and numbers       plan, clip, schedule, average, noise       columns, bins, max_rows and part
+    code         bytecode and plain attributes of the caller's own layers, loss and score; no function called by name
+    optimizer    type and numbers    plan, clip, schedule, average, noise, patience    columns, bins, max_rows and part
 
 Code that is called by name is not compared: whoever changes only that gets the earlier net again.  Another version of
 Python may compile to other bytecode, and is then a training with a charge of its own.
@@ -13,11 +13,10 @@ from collections.abc import Iterator
 from types import CellType, CodeType, FunctionType, NoneType
 from typing import Any
 
-import torch
 from torch import nn
 
 from discreet.deep.table.cells import Cells
-from discreet.deep.training.course import Course
+from discreet.deep.training.course import Course, tensors_digest
 from discreet.query.bound import path
 from discreet.query.canonical import canonical
 from discreet.request import Request
@@ -35,7 +34,7 @@ def request_of(course: Course, cells: Cells, analyst: str | None = None) -> Requ
         "train": 1,
         "course": course.to_json(),
         "weights": weights_digest(course.module),
-        "code": code_digest(course.module, course.loss),
+        "code": code_digest(course.module, course.loss, course.metric if course.scores else None),
         "cells": cells.to_json(),
         "rows": subject.max_rows,
         "where": None if subject.where is None else canonical(subject.where),
@@ -47,22 +46,19 @@ def request_of(course: Course, cells: Cells, analyst: str | None = None) -> Requ
 
 def weights_digest(module: nn.Module) -> str:
     """SHA-256 of all parameters and buffers, with their names, types and shapes."""
-    digest = hashlib.sha256()
-    for name, tensor in sorted({**dict(module.named_parameters()), **dict(module.named_buffers())}.items()):
-        digest.update(f"{len(name)}:{name} {tensor.dtype} {list(tensor.shape)} ".encode())
-        plain = tensor.detach().cpu().contiguous().reshape(-1)
-        digest.update(plain.view(torch.uint8).numpy().tobytes() if plain.numel() else b"")
-    return digest.hexdigest()
+    return tensors_digest({**dict(module.named_parameters()), **dict(module.named_buffers())})
 
 
-def code_digest(module: nn.Module, loss: Any) -> str:
-    """SHA-256 of the bytecode of the caller's own layers and loss, and of the plain attributes of all layers."""
-    layers = [*module.modules(), *(loss.modules() if isinstance(loss, nn.Module) else ())]
+def code_digest(module: nn.Module, loss: Any, score: Any = None) -> str:
+    """SHA-256 of the bytecode of the caller's own layers, loss and score, and of the plain attributes of all layers."""
+    judges = [judge for judge in (loss, score) if isinstance(judge, nn.Module)]
+    layers = [*module.modules(), *(layer for judge in judges for layer in judge.modules())]
     own = {base for layer in layers for base in type(layer).__mro__ if _is_own(base)}
     bases = sorted(own, key=lambda base: (base.__module__, base.__qualname__))
     functions = [function for base in bases for _, function in sorted(vars(base).items())]
-    code = [part for function in [*functions, getattr(loss, "func", loss)] for part in _parts_of(function)]
-    tensors = weights_digest(loss) if isinstance(loss, nn.Module) else ""
+    plain = [getattr(judge, "func", judge) for judge in (loss, score)]
+    code = [part for function in [*functions, *plain] for part in _parts_of(function)]
+    tensors = "".join(map(weights_digest, judges))
     digest = hashlib.sha256()
     for part in [*code, *map(_attributes, layers), tensors]:
         digest.update(f"{len(part)}:{part}".encode(errors="backslashreplace"))

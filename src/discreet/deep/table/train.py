@@ -61,6 +61,7 @@ class Training:
     def run(self, analyst: str | None = None, progress: Progress | None = None) -> "Outcome":
         """Charge and train, or go on, or replay; the trainer's module holds the weights."""
         trainer, subject = self.trainer, self.cells.subject
+        trainer.require_fresh()
         run = self.table.run(request_of(self.course, self.cells, analyst), self.course.plan.cost, progress=progress)
         own_progress = trainer.progress
         trainer.progress = progress if own_progress is None else own_progress
@@ -118,12 +119,7 @@ def _require_fresh(trainer: Any) -> None:
     if not isinstance(trainer.plan, Plan):
         fix = "Make it by dp.deep.plan(…)."
         raise bad("trainer.plan", "must be a plan with samples for a dataset", type(trainer.plan).__name__, fix)
-    if hasattr(trainer, "privacy_"):
-        what, why = "This trainer has trained its net already.", "Once more would be a further training, charged anew."
-        fix = (
-            "Make net and trainer anew: an equal training is replayed for nothing. To go on, make a trainer of the net."
-        )
-        raise BadValue(what, why, fix)
+    trainer.require_fresh()
 
 
 def _require_table(table: Table) -> None:

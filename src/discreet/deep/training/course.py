@@ -38,6 +38,8 @@ class Course:
     decay: float
     factors: tuple[float, ...] | None
     form: str
+    metric: Any = None  # of the scores that are shown
+    patience: int | None = None
 
     @cached_property
     def parameters(self) -> list[Tensor]:
@@ -77,6 +79,8 @@ class Course:
             "average": self.decay,
             "schedule": None if self.factors is None else list(self.factors),
             "noise": self.form,
+            "score": loss_name(self.metric) if self.scores else None,
+            "patience": self.patience,
         }
 
     def identity(self, has_units: bool) -> str:
@@ -106,9 +110,14 @@ def module_json(module: nn.Module) -> dict[str, Any]:
 
 def fixed_digest(module: nn.Module) -> str:
     """SHA-256 of buffers and frozen parameters: a training taken up with others would be another one."""
-    digest = hashlib.sha256()
     frozen = {name: parameter for name, parameter in module.named_parameters() if not parameter.requires_grad}
-    for name, tensor in sorted({**frozen, **dict(module.named_buffers())}.items()):
+    return tensors_digest({**frozen, **dict(module.named_buffers())})
+
+
+def tensors_digest(named: Mapping[str, Tensor]) -> str:
+    """SHA-256 of tensors with their names, types and shapes."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(named.items()):
         digest.update(f"{len(name)}:{name} {tensor.dtype} {list(tensor.shape)} ".encode())
         plain = tensor.detach().cpu().contiguous().reshape(-1)
         digest.update(plain.view(torch.uint8).numpy().tobytes() if plain.numel() else b"")
@@ -116,7 +125,7 @@ def fixed_digest(module: nn.Module) -> str:
 
 
 def loss_name(loss: Any) -> str:
-    """What a loss is called, with its options; two of one name and other code are not told apart."""
+    """What a loss or a score is called, with its options; two of one name and other code are not told apart."""
     if isinstance(loss, nn.Module):
         options = [f"{name}={value!r}" for name, value in sorted(vars(loss).items()) if _is_option(name, value)]
         fixed = [fixed_digest(loss)[:16]] if any(True for _ in loss.state_dict()) else []

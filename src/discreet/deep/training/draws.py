@@ -7,6 +7,7 @@ StreamPlan    each person in one step of every epoch, drawn for her once; noise 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from discreet import amounts
@@ -118,8 +119,16 @@ def mechanisms_of(plan: AnyPlan) -> tuple[str, ...]:
 
 
 def require_plan(plan: Any) -> AnyPlan:
-    """Refuses what is no plan."""
+    """Refuses what is no plan, and a plan that was changed: its ε is priced again, once for equal plans."""
     if not isinstance(plan, (Plan, StreamPlan)):
         fix = "Give dp.deep.plan(rows=…, batch_size=…, epochs=…, epsilon=…, delta=…)."
         raise bad("plan", "must be a plan", type(plan).__name__, fix)
+    _require_priced(plan)
     return plan
+
+
+@lru_cache(maxsize=256)
+def _require_priced(plan: AnyPlan) -> None:
+    """Refuses a plan that says of itself what cannot be read back, or less than its cost."""
+    kind = Plan if isinstance(plan, Plan) else StreamPlan
+    kind.from_json(plan.to_json())

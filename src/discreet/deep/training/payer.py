@@ -80,7 +80,8 @@ def _place(checkpoint: Any) -> Path:
     if not isinstance(checkpoint, (str, os.PathLike)):
         raise bad("checkpoint", "must be a path", type(checkpoint).__name__, 'Give a file name such as "net.training".')
     place = Path(checkpoint)
-    outputs.require_harmless(place, flag="checkpoint")
+    if outputs.input_kind(place) not in (outputs.LEDGER, outputs.CHECKPOINT):  # which it is taken up from
+        outputs.require_harmless(place, flag="checkpoint")
     return place
 
 

@@ -72,9 +72,18 @@ def scores_of(course: Course, metric: Metric, rows: Rows) -> Floats:
     course.module.eval()
     with torch.no_grad():
         for start in range(0, order.size, course.at_once):
-            inputs, targets = rows.pick(order[start : start + course.at_once])
-            parts.append(require_scores(metric(outputs_of(course.module, inputs), targets), targets))
-    return np.nan_to_num(np.concatenate(parts), nan=0.0).clip(0.0, 1.0)
+            own = order[start : start + course.at_once]
+            inputs, targets = rows.pick(own)
+            scores = require_scores(metric(outputs_of(course.module, inputs), targets), targets)
+            if scores.shape != own.shape:  # as it was on invented rows
+                raise ArithmeticError
+            parts.append(scores)
+    return within(np.concatenate(parts))
+
+
+def within(scores: Floats) -> Floats:
+    """Scores as they count: within [0, 1], and 0 where there is no number."""
+    return np.nan_to_num(scores, nan=0.0).clip(0.0, 1.0)
 
 
 def outputs_of(module: Any, inputs: Any) -> Any:
@@ -100,7 +109,7 @@ def require_own_scores(course: Course, metric: Metric, like: tuple[Any, Any]) ->
         return scores_of_outputs(outputs_of(course.module, inputs), targets)
 
     def scores_of_outputs(outputs: Any, targets: Any) -> Floats:
-        return require_scores(metric(outputs, targets), targets)
+        return within(require_scores(metric(outputs, targets), targets))
 
     with torch.no_grad():
         require_own_rows("score", scores, *like)

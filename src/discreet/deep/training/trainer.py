@@ -17,8 +17,9 @@ from discreet.deep.audit.one_run import OneRun, audit_of
 from discreet.deep.clipping.clipper import Clipper
 from discreet.deep.clipping.rule import rule_of
 from discreet.deep.modules.check import require_clippable
+from discreet.deep.modules.unsuited import require_suited
 from discreet.deep.saved import card, file
-from discreet.deep.training.course import Course, require_plain
+from discreet.deep.training.course import Course, require_plain, tensors_digest
 from discreet.deep.training.data import Rows, rows_of
 from discreet.deep.training.draws import AnyPlan, require_plan
 from discreet.deep.training.noise import require_form
@@ -27,9 +28,10 @@ from discreet.deep.training.payer import PERSON, paying
 from discreet.deep.training.progress import Telling
 from discreet.deep.training.promise import privacy_of, public_facts
 from discreet.deep.training.score import accuracy, require_own_scores, require_scored
-from discreet.deep.training.training import BLOCKS, Stops, Trained, Undo, train
+from discreet.deep.training.training import BLOCKS, Stops, Trained, train
+from discreet.deep.training.undo import Undo, modes_of, put_modes
 from discreet.engine.protocol import Progress, View
-from discreet.errors import EngineFailed, bad, fixed_by
+from discreet.errors import BadValue, EngineFailed, bad, fixed_by
 from discreet.learn.privacy import GIVEN, Privacy
 from discreet.run import Run
 from discreet.schema.unit import ROW
@@ -53,11 +55,12 @@ class Trainer:
     schedule     function of progress, from 0 to almost 1 → factor on the learning rate
     noise        "exact", or "float": quicker, with a promise in real arithmetic alone
     max_rows     how many rows of a person a step takes at most, drawn afresh in each
-    ledger       the dataset or ledger that each fit is charged to
+    ledger       the dataset or ledger that the fit is charged to
     checkpoint   a file: a fit that was interrupted is taken up there, with the ε of an uninterrupted one
     score        (outputs, targets) → a number in [0, 1] for each row, where the plan has noisy scores
     patience     end after so many scores without a better one; what was charged stays charged
-    progress     function of a text and the share that is done, called at most once a second
+    progress     function of a text and the share that is done, called at most once a second; in it the module has
+                 the weights from before the fit
 
     A finished checkpoint gives its net again, whatever rows are handed over.
     """
@@ -97,8 +100,9 @@ class Trainer:
     def fit(self, data: Any, units: Any = None) -> nn.Module:
         """Train on the rows of (X, y) or of a Dataset; `units` has the person of each row, without it each row is one.
 
-        Every call is charged, but for one that goes on or is replayed under a checkpoint.
+        It is charged, but for a fit that goes on or is replayed under a checkpoint.  A trainer fits once.
         """
+        self.require_fresh()
         course, rows = self.course(), rows_of(data, units)
         if units is None and self.max_rows != 1:
             raise bad("units", "must be given where a person has several rows", None, "Give the person of each row.")
@@ -115,8 +119,8 @@ class Trainer:
     ) -> nn.Module:
         """Train inside a run whose purse holds the plan's cost: for rooms that have the rows of a dataset."""
         course = self.course()
-        report = (lambda step: None) if self.progress is None else Telling(self.plan, self.progress)
         undo, stops = Undo(course), Stops(self.score, self.patience)
+        report = (lambda step: None) if self.progress is None else Telling(self.plan, _apart(self.progress, undo))
         try:
             with fixed_by(_BROKEN, EngineFailed):
                 outcome: Trained = train(run, course, rows, stops, blocks=blocks, report=report)
@@ -128,16 +132,29 @@ class Trainer:
             self.plan, public_facts(course), noise=course.form, max_rows=course.max_rows, unit=unit,
             receipt=run.receipt, covers=covers,
         )  # fmt: skip
+        self._trained_digest, self._trained_under = self._digest(), self.checkpoint
         return self.module.eval()
+
+    def require_fresh(self) -> None:
+        """Refuses a trainer that has trained its net; under the same checkpoint that training may be replayed."""
+        is_replay = self.checkpoint is not None and self.checkpoint == getattr(self, "_trained_under", None)
+        if hasattr(self, "privacy_") and not is_replay:
+            what, why = "This trainer has trained its net already.", "Another fit would be charged anew."
+            fix = (
+                "Make net and trainer anew: on a dataset, or with a checkpoint, an equal training is replayed for "
+                "nothing. To go on, make a trainer of the net: what both cost adds up."
+            )
+            raise BadValue(what, why, fix)
 
     def require_fit(self, course: Course, rows: Rows) -> None:
         """Refuses, on invented rows, a module or a loss that cannot be trained person by person."""
-        invented = rows.invented_rows(2)
-        if invented is None:  # an empty Dataset shows no shapes, and nothing will be differentiated
-            return
-        inputs, targets = invented
-        mode, _ = self.module.training, self.module.train()  # as it will be differentiated
+        modes, invented = modes_of(self.module), rows.invented_rows(2)
+        self.module.train()  # as it will be differentiated
         try:
+            require_suited(self.module)
+            if invented is None:  # an empty Dataset shows no shapes, and nothing will be differentiated
+                return
+            inputs, targets = invented
             require_clippable(self.module, self.loss, inputs, targets)
             with Clipper(self.module, self.loss, clip=course.rule, precision=course.precision) as clipper:
                 clipper.total(inputs, targets, torch.zeros(2, dtype=torch.int64) if self.max_rows > 1 else None)
@@ -146,7 +163,7 @@ class Trainer:
                 require_clippable(self.module, self.loss, inputs, targets)
                 require_own_scores(course, self.score, invented)
         finally:
-            self.module.train(mode)
+            put_modes(modes)
 
     def card(self, format: str = "markdown") -> Any:
         """What the net is, what it promises and what it is not for: Markdown, or with "json" an object."""
@@ -169,7 +186,14 @@ class Trainer:
     def _own_privacy(self) -> Privacy:
         if not hasattr(self, "privacy_"):
             raise bad("trainer", "must be fitted first", type(self).__name__, "Call fit.")
+        if self._digest() != self._trained_digest:
+            fix = "Save the net before you change it, or put its weights back: the promise is about those of the fit."
+            raise bad("module", "must hold the weights that the fit gave it", "a module with others", fix)
         return self.privacy_
+
+    def _digest(self) -> str:
+        """Of all that a file of the net holds."""
+        return tensors_digest(file.stored_tensors(self.module))
 
     def course(self) -> Course:
         """The course that the present options describe; refused where one of them is none."""
@@ -194,10 +218,20 @@ class Trainer:
         factors, rule = factors_of(self.schedule, plan.steps), rule_of(self.clip)
         course = Course(
             self.module, self.loss, self.optimizer, plan, rule, max_rows, at_once, require_decay(self.average),
-            factors, require_form(self.noise),
+            factors, require_form(self.noise), self.score, self.patience,
         )  # fmt: skip
         _ = course.noise  # refused where the plan has no such noise
         return course
+
+
+def _apart(progress: Progress, undo: Undo) -> Progress:
+    """The caller's function, which sees nothing of a block that is not stored."""
+
+    def tell(text: str, share: float) -> None:
+        with undo.as_before():
+            progress(text, share)
+
+    return tell
 
 
 def _no_view() -> View:

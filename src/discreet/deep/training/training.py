@@ -8,7 +8,6 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from struct import pack, unpack
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -113,24 +112,3 @@ def put_weights(course: Course, weights: Sequence[Tensor]) -> None:
     with torch.no_grad():
         for parameter, weight in zip(course.parameters, weights, strict=True):
             parameter.copy_(weight)
-
-
-class Undo:
-    """The weights and the optimizer's memory as they were, for a training that breaks: what it drew is not shown."""
-
-    def __init__(self, course: Course) -> None:
-        self._course = course
-        self._weights = [parameter.detach().clone() for parameter in course.parameters]
-        self._memory = {key: _copied(state) for key, state in course.optimizer.state.items()}
-        self._mode = course.module.training
-
-    def __call__(self) -> None:
-        """Put everything back."""
-        put_weights(self._course, self._weights)
-        self._course.optimizer.state.clear()
-        self._course.optimizer.state.update(self._memory)
-        self._course.module.train(self._mode)
-
-
-def _copied(state: dict[str, Any]) -> dict[str, Any]:
-    return {name: value.clone() if isinstance(value, Tensor) else value for name, value in state.items()}

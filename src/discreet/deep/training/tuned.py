@@ -26,7 +26,8 @@ from discreet.deep.training.promise import privacy_of, public_facts
 from discreet.deep.training.score import Metric, Score
 from discreet.deep.training.state import bytes_of, contents_of, from_bytes
 from discreet.deep.training.trainer import Trainer
-from discreet.deep.training.training import Undo, put_weights
+from discreet.deep.training.training import put_weights
+from discreet.deep.training.undo import Undo
 from discreet.engine.protocol import View
 from discreet.errors import bad
 from discreet.learn.fit import purse_of_arrays
@@ -164,6 +165,8 @@ def _require_alike(candidates: Any) -> list[Trainer]:
         raise bad("plan", "must have one score", getattr(first.plan, "scores", 0), "Write dp.deep.plan(…, scores=1).")
     if any(each.plan != first.plan or each.max_rows != first.max_rows for each in candidates):
         raise bad("candidates", "must have one plan and one max_rows", len(candidates), fix)
+    if any(each.noise != first.noise for each in candidates):
+        raise bad("candidates", "must have one form of noise", len(candidates), "Give all of them the same noise=.")
     if any(each.score is not first.score for each in candidates):
         raise bad("candidates", "must have one score function", len(candidates), fix)
     if any(each.ledger is not None or each.checkpoint is not None for each in candidates):
