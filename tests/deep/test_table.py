@@ -497,3 +497,12 @@ def test_a_killed_training_is_found_again_and_costs_nothing_more(folder: Path) -
         net = people.train(trainer_of(people), target="sick")
         assert spent(people) == paid
     assert isinstance(net, TableNet)
+
+
+def test_a_score_of_other_code_is_another_training(people: Dataset) -> None:
+    def digest(score: Any) -> str:
+        net = table_net(people, "sick", ["age", "region"], hidden=())
+        return code_digest(net, nn.CrossEntropyLoss(reduction="none"), score)
+
+    first, same, other = digest(lambda o, t: t * 0.5), digest(lambda o, t: t * 0.5), digest(lambda o, t: t * 0.25)
+    assert first == same != other
