@@ -213,6 +213,8 @@ def test_a_plan_that_was_changed_is_refused(change):
     stream = dp.deep.stream_plan(rows=COUNT, batch_size=10, sigma=2, delta="1e-5")
     with pytest.raises(IntegrityError, match="plan was changed"):
         trainer(plan=replace(stream, sigma=Fraction(1)))
+    with pytest.raises(IntegrityError, match="plan was changed"):
+        changed.run(small_rows())
 
 
 def test_a_trainer_fits_once_but_replays_its_checkpoint(tmp_path):

@@ -27,7 +27,7 @@ from discreet.deep.clipping.clipper import Loss
 from discreet.deep.clipping.rule import Rule, rule_of
 from discreet.deep.modules.check import require_clippable
 from discreet.deep.training.data import Rows, rows_of
-from discreet.deep.training.draws import AnyPlan, Noise, samples, scores_of_plan
+from discreet.deep.training.draws import AnyPlan, Noise, require_plan, samples, scores_of_plan
 from discreet.deep.training.noise import SumNoise, require_form
 from discreet.deep.training.payer import PERSON, require_ledger, schema_of
 from discreet.deep.training.promise import privacy_of
@@ -45,7 +45,7 @@ def run_of(plan: AnyPlan, data: Any, units: Any, *, ledger: Any, clip: Any, max_
     """The loop over those rows; nothing is charged until it is entered."""
     if units is None and max_rows != 1:
         raise bad("units", "must be given where a person has several rows", None, "Give the person of each row.")
-    if scores_of_plan(plan):
+    if scores_of_plan(require_plan(plan)):
         fix = "Make a plan without scores: in a loop of your own, nothing shows them."
         raise bad("plan", "must have no scores", scores_of_plan(plan), fix)
     return OwnRun(plan, rows_of(data, units), units is not None, ledger, clip, max_rows, noise)
