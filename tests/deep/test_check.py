@@ -869,3 +869,11 @@ def test_reports_and_refusals_do_not_depend_on_the_examples_or_their_number():
             except errors.BadValue as refused:
                 texts.add(str(refused))
         assert len(texts) == 1
+
+
+def test_what_a_net_raises_on_invented_rows_is_told_in_full():
+    with pytest.raises(errors.BadValue) as refused:
+        check(
+            torch.nn.Linear(4, 2), torch.zeros(3, 5), torch.nn.CrossEntropyLoss(reduction="none"), torch.zeros(3).long()
+        )
+    assert "mat1 and mat2 shapes cannot be multiplied" in str(refused.value)

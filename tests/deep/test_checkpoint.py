@@ -67,7 +67,7 @@ def test_a_finished_training_is_replayed_whatever_weights_and_rows_are_handed_ov
         {"module": "wider"},
         {"module": "frozen"},
     ],
-    ids=str,
+    ids=lambda other: " ".join(other),
 )
 def test_another_training_under_one_checkpoint_is_refused(tmp_path, other):
     is_scored = other.get("plan") == "scored"

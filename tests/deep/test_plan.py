@@ -11,6 +11,7 @@ from dp_accounting.pld import privacy_loss_distribution as library
 
 from discreet.answer import Answer, Estimates, column
 from discreet.deep.accounting.plan import Plan, plan
+from discreet.deep.accounting.stream import stream_plan
 from discreet.errors import BadValue, DiscreetError, IntegrityError
 from discreet.privacy import analytic, price
 from discreet.privacy.cost import Gaussian, Repeated, Sampled, Together
@@ -270,3 +271,11 @@ def test_the_words_say_what_is_drawn_and_what_it_costs():
     words = plan(**MNIST, batch_size=2048, steps=439, sigma="2.84", scores=5).words()
     for part in ("439 steps", "probability 0.03414", "2048 of 60000", "2.84 clips", "5 noisy scores", "δ = 1e-5"):
         assert part in words
+
+
+@pytest.mark.parametrize("making", [plan, stream_plan])
+def test_a_delta_above_one_in_the_rows_is_refused(making):
+    options = {"steps": 10} if making is plan else {}
+    with pytest.raises(BadValue, match="at most 1/rows"):
+        making(rows=800, batch_size=100, epsilon=3, delta="0.00126", **options)
+    assert making(rows=800, batch_size=100, epsilon=3, delta="0.00125", **options).delta == F(1, 800)

@@ -50,6 +50,18 @@ def open_delta(delta: Any) -> Fraction:
     return parsed
 
 
+def delta_among(delta: Any, rows: int) -> Fraction:
+    """δ above 0 and at most 1/rows: with a larger one, publishing a person outright could keep the promise.
+
+    The number of rows is the public one (docs/why/delta.md).
+    """
+    parsed = open_delta(delta)
+    if parsed * rows > 1:
+        fix = f'Give a number far below that, such as "1e-{len(str(rows)) + 1}".'
+        raise bad("delta", f"must be at most 1/rows, here 1/{rows}", delta, fix)
+    return parsed
+
+
 def require_single(first: str, given: Any, second: str, other: Any, example: str) -> None:
     """Refuses two ways of saying one thing, and none."""
     if given is not None and other is not None:

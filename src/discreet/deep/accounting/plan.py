@@ -19,6 +19,7 @@ from typing import Any
 
 from discreet import amounts
 from discreet.deep.accounting.asked import (
+    delta_among,
     is_enough,
     open_delta,
     public_rows,
@@ -157,9 +158,10 @@ def plan(
 ) -> Plan:
     """The plan of a training with Poisson samples: for a total ε the least noise, or the ε of a given noise.
 
-    Exactly one of `epsilon` and `sigma`, of `batch_size` and `rate`, and of `epochs` and `steps` is given.  `rows` is a
-    public number, or an answer that released it.  Of `scores` noisy scores, all inside the same ε, each one's noise is
-    such that together they are `score_share` of what a Gaussian mechanism of that ε would be.
+    Exactly one of `epsilon` and `sigma`, of `batch_size` and `rate`, and of `epochs` and `steps` is given.  `rows` is
+    the public number of persons, each with her rows, or an answer that released it.  Of `scores` noisy scores, all
+    inside the same ε, each one's noise is such that together they are `score_share` of what a Gaussian mechanism of
+    that ε would be.
 
     >>> full = plan(rows=1000, rate=1, steps=100, sigma=40, delta="1e-5")
     >>> full.divisor, round(float(full.epsilon), 4)
@@ -169,7 +171,7 @@ def plan(
     require_single("epsilon", epsilon, "sigma", sigma, 'epsilon="1"')
     chance = _rate(count, batch_size, rate)
     times = _steps(chance, epochs, steps)
-    open_at = open_delta(delta)
+    open_at = delta_among(delta, count)
     number = amounts.count(scores, "scores", 0, _MOST_SCORES)
     share = amounts.inner_probability(score_share, "score_share")
     if share > _LARGEST_SHARE:

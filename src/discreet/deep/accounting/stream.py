@@ -20,6 +20,7 @@ from typing import Any
 from discreet import amounts
 from discreet.deep.accounting import toeplitz
 from discreet.deep.accounting.asked import (
+    delta_among,
     is_enough,
     open_delta,
     public_rows,
@@ -157,7 +158,7 @@ def stream_plan(
     if steps > _MOST_STEPS:
         fix = "Give larger batches or fewer epochs."
         raise bad("rows, batch_size and epochs", f"must give at most {_MOST_STEPS} steps", steps, fix)
-    open_at = open_delta(delta)
+    open_at = delta_among(delta, count)
     asked = None if epsilon is None else amounts.epsilon(epsilon)
     noise = amounts.positive(sigma, "sigma") if asked is None else calibrate.gaussian_sigma(asked, open_at)
     if bands is None:

@@ -52,10 +52,10 @@ def chance_of(guesses: Guesses, persons: int, epsilon: Fraction, delta: Fraction
 def least_epsilon(guesses: Guesses, persons: int, delta: Fraction, alpha: Fraction) -> Fraction:
     """The largest ε under which so many right guesses are rarer than alpha, rounded down; 0 where there is none.
 
-    Whatever ε it tries, one that is refuted refutes all smaller ones: who keeps those keeps it too.
+    If an ε is refuted, so is every smaller one, since a smaller ε implies a larger one.
 
     >>> least_epsilon(Guesses(100, 95), 1000, Fraction(1, 10**5), Fraction(5, 100))
-    Fraction(2163, 1000)
+    Fraction(271, 125)
     """
     low, high = 0, _LARGEST + 1  # in steps: refuted, and not known to be
     if chance_of(guesses, persons, Fraction(0), delta) > alpha:

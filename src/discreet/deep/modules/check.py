@@ -122,5 +122,8 @@ def _refused_where_it_fails() -> Iterator[None]:
     except NotRun as error:
         what = "The net or its loss fails on invented examples of these shapes and types."
         why = f"It raises {error}"
-        fix = "Numbers are between 0 and 1, and whole numbers 0 or 1: make the net take them."
+        fix = (
+            "Give rows and targets in the shapes and types that net and loss take, for example X.float(), y.long() or "
+            "y.squeeze(1). Invented numbers are between 0 and 1, and whole ones 0 or 1: the net must take those."
+        )
         raise BadValue(what, why, fix) from error.__cause__

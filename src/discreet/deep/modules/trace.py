@@ -14,14 +14,23 @@ from torch import Tensor, nn
 from discreet.deep.clipping import layers, others
 from discreet.deep.clipping.tape import Call, Tape
 from discreet.deep.modules.invented import Batch
-from discreet.errors import BadValue, DiscreetError, short_text
+from discreet.errors import BadValue, DiscreetError
+from discreet.inert import visible
 
 Loss = Callable[[Any, Any], Tensor]
 _Parts = dict[tuple[str, int], Tensor | None]
 
 
+_LONGEST_TOLD = 400
+
+
 class NotRun(Exception):
     """The net or its loss raised an exception on an invented batch."""
+
+
+def sentence_of(error: Exception) -> str:
+    """What an exception says, on one line; the rows that it speaks of are invented."""
+    return visible(f"{type(error).__name__}: {' '.join(str(error).split())}"[:_LONGEST_TOLD])
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,12 +103,12 @@ def trace_of(net: Net, inputs: Batch, targets: Batch, size: int, seed: int = 0) 
             except DiscreetError:
                 raise
             except Exception as error:
-                raise NotRun(f"{type(error).__name__}: {short_text(str(error))}") from error
+                raise NotRun(sentence_of(error)) from error
             _require_losses(losses, size)
             try:
                 calls = tape.calls(losses)
             except RuntimeError as error:
-                raise NotRun(f"{type(error).__name__}: {short_text(str(error))}") from error
+                raise NotRun(sentence_of(error)) from error
     finally:
         tape.close()
     given, gradients = _records(net, calls, size)

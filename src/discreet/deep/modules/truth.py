@@ -15,7 +15,7 @@ from discreet.deep.clipping.clipper import Clipper
 from discreet.deep.modules.constant import ConstantDraws
 from discreet.deep.modules.invented import picked
 from discreet.deep.modules.probe import SIZE, Probe, copied, rounding
-from discreet.deep.modules.trace import NotRun, outputs_of
+from discreet.deep.modules.trace import NotRun, outputs_of, sentence_of
 from discreet.errors import BadValue, DiscreetError, short_text
 
 _SHARE = 0.02  # of the norms of all terms: rounding makes the gradient at a kink jump, and clipping has a margin
@@ -69,7 +69,7 @@ def _gradients(probe: Probe, weights: Sequence[Tensor], places: list[int]) -> li
     try:
         parts = torch.autograd.grad(losses.sum(), weights, allow_unused=True)
     except RuntimeError as error:
-        raise NotRun(f"RuntimeError: {short_text(str(error))}") from error
+        raise NotRun(sentence_of(error)) from error
     zeros = [torch.zeros_like(weight) for weight in weights]
     return [(zero if part is None else part).double() for part, zero in zip(parts, zeros, strict=True)]
 

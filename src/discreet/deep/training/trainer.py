@@ -1,6 +1,6 @@
 """Trainer: a net trained by noisy gradients, charged before the first step.
 
-Everything is checked on invented rows before the charge, so a net or a loss that cannot be trained costs nothing.
+What invented rows show of a net and a loss that cannot be trained is refused before the charge.
 After it, whatever goes wrong has one fixed reply.  No loss, score or gradient of a row is shown or stored.
 """
 
@@ -47,10 +47,11 @@ class Trainer:
 
     module       trained in place; `fit` returns it, with averaged weights, in the mode of evaluation
     loss         (outputs, targets) → one number for each example
-    optimizer    any optimizer of torch over exactly the module's trainable parameters, or dp.deep.Adam
+    optimizer    one of torch that steps on gradients alone, or dp.deep.Adam, over exactly the trainable parameters
     plan         dp.deep.plan(…): samples, steps, noise and price
     clip         the length that a person's gradient is shortened to, or dp.deep.Automatic(…)
-    at_once      how many rows are differentiated at a time; it moves memory and time, and no result
+    at_once      how many rows are differentiated at a time, at most 128 in nets for pictures and sequences; it moves
+                 memory, time and last digits
     average      decay of the average of the weights that is returned; None returns those of the last step
     schedule     function of progress, from 0 to almost 1 → factor on the learning rate
     noise        "exact", or "float": quicker, with a promise in real arithmetic alone

@@ -71,7 +71,7 @@ class Search:
         return self.selection.cost
 
     def __call__(self, exact: Rows, source: Source) -> bytes:
-        """The best weights; the earlier of two with equal scores, since the order of trainings is public and random."""
+        """The best weights; of two with equal scores the earlier: a fair draw, as trainings are alike."""
         best, best_score = b"", -float("inf")
         undo = [Undo(course) for course in self.courses]
         for _ in range(self.selection.count.draw(source)):
@@ -142,7 +142,7 @@ def _privacy_of(course: Course, best_of: Selection, unit: str, receipt: str) -> 
     plan_privacy = privacy_of(
         course.plan, public_facts(course), noise=course.form, max_rows=course.max_rows, unit=unit, receipt=receipt
     )
-    chosen = {"chosen": "the candidate was chosen by a noisy score, which the promise covers"}
+    chosen = {"candidate": "chosen by a noisy score, which the promise covers"}
     return replace(
         plan_privacy,
         epsilon=best_of.epsilon,
