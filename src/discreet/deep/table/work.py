@@ -27,6 +27,7 @@ from discreet.deep.table.recipe import EPOCHS, SAMPLE, noise_length, table_train
 from discreet.deep.table.train import Training, training
 from discreet.engine.protocol import Progress
 from discreet.errors import BadValue, BudgetExceeded, bad
+from discreet.fix import UNKNOWN, Fix
 from discreet.learn.heldout.trial import unit_plural
 from discreet.learn.privacy import Privacy
 from discreet.learn.task import LearnQuote
@@ -202,9 +203,15 @@ def work_of(
     recipe = {"learning_rate": learning_rate, "clip": clip, "max_rows": max_rows}
     terms = table.terms(epsilon, delta)
     if not terms.delta:
-        fix = "Give the budget a delta, and the training a part of it: --delta 1e-6."
-        raise bad("delta", "must be above 0 for a net: its noise is Gaussian", "0", fix)
+        raise bad("delta", "must be above 0 for a net: its noise is Gaussian", "0", _delta_fix(table))
     return Work(table, net, terms, rows, sampling, recipe, where)
+
+
+def _delta_fix(table: Table) -> str | Fix:
+    """How to get a δ: by default a training takes a hundredth of the budget's."""
+    if table.budget.delta:
+        return "Leave it out: a hundredth of the budget's is taken."
+    return Fix("Set a budget with a delta:", "budget set", {"delta": "1e-6", "why": UNKNOWN})
 
 
 def _widths(hidden: str) -> list[int]:
