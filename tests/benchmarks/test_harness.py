@@ -14,7 +14,7 @@ from benchmarks.harness import Job
 from benchmarks.report import Aim, Report, Table, verdict
 
 from benchmarks import __main__ as command
-from benchmarks import asking, environment, harness, local, noise, serve, start
+from benchmarks import asking, deep_steps, environment, harness, local, noise, serve, start
 
 ROOT = Path(__file__).resolve().parents[2]
 PINS = sorted((ROOT / "benchmarks" / "peers").glob("*/requirements.txt"))
@@ -128,6 +128,7 @@ def test_every_peer_pins_every_part_and_nothing_else() -> None:
         "diffprivlib",
         "interpret",
         "numpy",
+        "opacus",
         "opendp",
         "opendp_polars",
         "pure_ldp",
@@ -145,7 +146,9 @@ def test_numpy_is_compared_at_the_version_we_run() -> None:
 
 def test_every_peer_compared_has_its_pins() -> None:
     peers = (
-        {worker for worker, _ in noise.LAWS} - {noise.OURS} | asking.PEERS.keys() | {"interpret", local.PEER}
+        {worker for worker, _ in noise.LAWS} - {noise.OURS}
+        | asking.PEERS.keys()
+        | {"interpret", local.PEER, deep_steps.PEER}
     )  # of models and reports
     assert peers == {path.parent.name for path in PINS}
 
