@@ -15,7 +15,7 @@ from benchmarks.deep_data import DELTA, Pictures, Trial
 from discreet import deep
 
 RECIPES = {1.0: (500, 3), 2.93: (700, 4)}  # steps and learning rate
-BATCH, CLIP, AT_ONCE = 2048, 0.1, 128
+BATCH, CLIP = 2048, 0.1
 _SIDE, _ANGLES = 8, 8
 
 
@@ -61,7 +61,7 @@ def trial(pictures: Pictures, epsilon: float, seed: int) -> Trial:
     plan = deep.plan(rows=60_000, batch_size=BATCH, steps=steps, epsilon=str(epsilon), delta=DELTA)
     net, loss = network(seed), nn.CrossEntropyLoss(reduction="none")
     optimizer = torch.optim.SGD(net.parameters(), lr=rate, momentum=0.9)
-    trainer = deep.Trainer(net, loss, optimizer, plan=plan, clip=CLIP, at_once=AT_ONCE, schedule=falling)
+    trainer = deep.Trainer(net, loss, optimizer, plan=plan, clip=CLIP, schedule=falling)
     cpu, wall = time.process_time(), time.perf_counter()
     trainer.fit((pictures.inputs, pictures.targets))
     spent = time.process_time() - cpu, time.perf_counter() - wall

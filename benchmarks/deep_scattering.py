@@ -81,7 +81,7 @@ def trained(
     nn.init.zeros_(net.weight)
     optimizer = torch.optim.SGD(net.parameters(), lr=rate, momentum=0.9)
     loss = nn.CrossEntropyLoss(reduction="none")
-    trainer = deep.Trainer(net, loss, optimizer, plan=plan, clip=CLIP, at_once=1024, schedule=lambda done: 1 - done)
+    trainer = deep.Trainer(net, loss, optimizer, plan=plan, clip=CLIP, schedule=lambda done: 1 - done)
     return trainer.fit((train, pictures.targets)), test
 
 

@@ -16,11 +16,11 @@ def test_every_kind_of_step_is_measured(form):
 
 
 def test_steps_are_told_beside_every_mode_of_the_peer_that_runs():
-    own = {"plain": 2.0, "unrolled": 4.0, "float": 3.0, "exact": 5.0}
+    own = {"plain": 2.0, "ordered": 1.0, "unrolled": 4.0, "float": 3.0, "exact": 5.0}
     memory = {form: {"peak": 2 * deep_steps.MEBIBYTE, "growth": 10} for form in ("plain", "float", "exact")}
     measured = [deep_steps.Net(name, own, {"plain": 1.0, "hooks": 2.0, "ghost": 1.6}, memory=memory) for name in CASES]
     rows = {row[0]: row for row in deep_steps.table(measured).rows}
-    assert rows["MLP"][2:] == ("2.0", "1.50", "≤ 1.6", "yes", "2.50", "2.00", "–", "–", "1.60", "yes")
+    assert rows["MLP"][2:] == ("2.0", "1.50", "≤ 1.6", "yes", "0.50", "2.50", "2.00", "–", "–", "1.60", "yes")
     assert rows["CNN"][3:6] == ("1.50", "≤ 1.15", "no")
     assert rows["LSTM"][3] == "0.75"
     assert deep_steps.memory_table(measured).rows[0][1:] == ("2", "2", "2", "1.00", "yes", "1.00")

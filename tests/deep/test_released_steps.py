@@ -96,22 +96,25 @@ def divided_by_the_realised_batch(monkeypatch):
 
 def in_each_micro_batch(monkeypatch):
     """Noise drawn before the sum, for each part of it."""
-    real = Clipper.total
+    real = Clipper.add
 
-    def total(self, *given):
+    def add(self, *given):
         summed = real(self, *given)
-        return summed + CLIP * SIGMA * torch.randn(summed.shape)
+        summed += CLIP * SIGMA * torch.randn(summed.shape)
+        return summed
 
-    monkeypatch.setattr(block, "Clipper", type("Noisy", (Clipper,), {"total": total}))
+    monkeypatch.setattr(block, "Clipper", type("Noisy", (Clipper,), {"add": add}))
 
 
 def with_the_batch_before(monkeypatch):
-    """A buffer that is not emptied."""
-    real = Gradient.total
+    """Half of what the buffer held is there when the next sum begins."""
+    real, held = Gradient.total, [0.0]
 
     def total(self, *given):
-        before = 0 if self._sum is None else self._sum.clone()
-        return real(self, *given) + 0.5 * before
+        summed = real(self, *given)
+        summed += 0.5 * held[0]
+        held[0] = summed.clone()
+        return summed
 
     monkeypatch.setattr(Gradient, "total", total)
 

@@ -10,9 +10,11 @@ normal digits, and not for what runs (Mironov 2012).  Its words are as good as t
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.ndarrays import Words
 from discreet.noise.source import Source
 
 Singles = NDArray[np.float32]
+_DRAWN = 1 << 16  # words that are drawn at once, since each draw has a key of its own
 _CHUNK = 1 << 13  # pairs: their arrays stay in a core's cache
 _UNIT = np.float32(2.0**-32)
 _ANGLE = np.float32(2 * np.pi * 2.0**-32)
@@ -20,13 +22,16 @@ _ANGLE = np.float32(2 * np.pi * 2.0**-32)
 
 def add_normal(total: Singles, deviation: float, source: Source) -> None:
     """Add independent normal numbers of that standard deviation to a flat array, in place."""
-    for start in range(0, total.size, 2 * _CHUNK):
-        _add_to_chunk(total[start : start + 2 * _CHUNK], deviation, source)
+    for start in range(0, total.size, 2 * _DRAWN):
+        part = total[start : start + 2 * _DRAWN]
+        words = source.words((part.size + 1) // 2)
+        for first in range(0, words.size, _CHUNK):
+            _add_to_chunk(part[2 * first : 2 * (first + _CHUNK)], deviation, words[first : first + _CHUNK])
 
 
-def _add_to_chunk(total: Singles, deviation: float, source: Source) -> None:
-    pairs = (total.size + 1) // 2
-    words = source.words(pairs).view(np.uint32)
+def _add_to_chunk(total: Singles, deviation: float, drawn: Words) -> None:
+    pairs = drawn.size
+    words = drawn.view(np.uint32)
     radius = words[:pairs].astype(np.float32)
     radius += 1
     radius *= _UNIT

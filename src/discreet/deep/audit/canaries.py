@@ -14,8 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from discreet import amounts
+from discreet.deep.clipping.order import outputs_of
 from discreet.deep.training.data import Tree, mapped, tensors_of
-from discreet.deep.training.score import outputs_of
 from discreet.errors import bad
 from discreet.ndarrays import Bools, Ints
 from discreet.noise.public import Generator, generator

@@ -127,12 +127,12 @@ def guesses_of(scores: Floats, coins: Bools, count: int) -> Guesses:
 def _scores(trainer: "Trainer", persons: Canaries, coins: Bools, score: str) -> Floats:
     """The scores after one training of a twin on the canaries whose coin says so; a row is one way to score."""
     twin = _twin(trainer)
-    chosen = persons.rows_of(coins)
+    chosen, course = persons.rows_of(coins), twin.course()
     if score == "losses":
-        before = losses_of(twin.module, twin.loss, persons, twin.at_once)
+        before = losses_of(twin.module, twin.loss, persons, course.rows_forward)
         twin.fit(chosen, units=persons.units_of(coins))
-        return before - losses_of(twin.module, twin.loss, persons, twin.at_once)
-    watch = Watch(twin.course(), persons)
+        return before - losses_of(twin.module, twin.loss, persons, course.rows_forward)
+    watch = Watch(course, persons)
     twin.optimizer.register_step_pre_hook(watch)
     twin.fit(chosen, units=persons.units_of(coins))
     return watch.scores()

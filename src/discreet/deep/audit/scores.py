@@ -20,9 +20,9 @@ from torch import Tensor, nn
 
 from discreet.deep.audit.canaries import Canaries
 from discreet.deep.clipping.clipper import Clipper, Loss
+from discreet.deep.clipping.order import outputs_of
 from discreet.deep.clipping.pieces import Piece, joint_pieces, plain, squared_norms
 from discreet.deep.training.course import Course
-from discreet.deep.training.score import outputs_of
 from discreet.ndarrays import Floats, Ints
 
 _MOST_LOOKS, _FEWEST_LOOKS = 100, 5  # at the gradients of all canaries, in one training
@@ -80,7 +80,7 @@ class Watch:
         """The clipped gradients of all canaries at the present weights, one in each row."""
         course, canaries = self._course, self._canaries
         with Clipper(course.module, course.loss, clip=course.rule) as clipper, torch.enable_grad():
-            for persons in batches_of(canaries, course.at_once):
+            for persons in batches_of(canaries, course.rows_forward):
                 inputs, targets = canaries.rows_of(persons)
                 owners = torch.arange(persons.size).repeat_interleave(canaries.max_rows)
                 pieces = clipper.pieces(inputs, targets, owners if canaries.max_rows > 1 else None)

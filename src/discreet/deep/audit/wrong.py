@@ -3,7 +3,7 @@
 Each is drawn as `steps.draw_sums` draws the real one.  What catches it is in audit/mutants/deep.py.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -16,7 +16,7 @@ from torch import Tensor
 from discreet.deep.audit.steps import draw_sums
 from discreet.deep.audit.tiny import Steps, TinyTable
 from discreet.deep.clipping.clipper import Clipper
-from discreet.deep.clipping.pieces import add_weighted, squared_norms
+from discreet.deep.clipping.pieces import Piece, add_weighted, squared_norms
 from discreet.deep.clipping.rule import Automatic, Flat
 from discreet.deep.training import block, draws, noise
 from discreet.deep.training.block import Gradient
@@ -30,28 +30,24 @@ Exchange = tuple[Any, str, Any]  # a module, a name in it, and what stands there
 class WholeBatch(Clipper):
     """Clips the sum of a batch, not each person's gradient."""
 
-    def total(self, inputs: Any, targets: Any, owners: Tensor | None = None) -> Tensor:
-        return super().total(inputs, targets, torch.zeros(len(inputs), dtype=torch.int64))
+    def add(self, inputs: Any, targets: Any, owners: Tensor | None = None) -> Tensor:
+        return super().add(inputs, targets, torch.zeros(len(inputs), dtype=torch.int64))
 
 
 class RowByRow(Clipper):
     """Clips each row of a person, not their sum."""
 
-    def total(self, inputs: Any, targets: Any, owners: Tensor | None = None) -> Tensor:
-        return super().total(inputs, targets)
+    def add(self, inputs: Any, targets: Any, owners: Tensor | None = None) -> Tensor:
+        return super().add(inputs, targets)
 
 
 class FirstLayer(Clipper):
     """Takes the norm over the first layer alone."""
 
-    def total(self, inputs: Any, targets: Any, owners: Tensor | None = None) -> Tensor:
-        self._total.zero_()
-        pieces = self.pieces(inputs, targets, owners)
-        if pieces:
-            factors = self.rule.factors(squared_norms(next(iter(pieces.values()))).sqrt())
-            for name, own in pieces.items():
-                add_weighted(own, factors, self._views[name], self._workspace)
-        return self._total
+    def _add(self, pieces: Mapping[str, list[Piece]]) -> None:
+        factors = self.rule.factors(squared_norms(next(iter(pieces.values()))).sqrt())
+        for name, own in pieces.items():
+            add_weighted(own, factors, self._views[name], self._workspace)
 
 
 class BatchMean(Automatic):

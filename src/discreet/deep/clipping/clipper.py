@@ -5,6 +5,8 @@
     norms        of each person, over all parameters, from the recorded pairs
     sum          Σ factor · gradient, from the same pairs, so that norms and sums cannot disagree
 
+Pictures go through the net with channels last in memory (`order`), where convolutions and pooling are quickest.
+
 Book-keeping: Bu, Wang, Zha & Karypis (2023b).  Proof page: docs/proofs/deep/clipping.md.
 """
 
@@ -17,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from discreet.deep.clipping import layers, others
+from discreet.deep.clipping.order import Forward
 from discreet.deep.clipping.persons import Owners, owners_of
 from discreet.deep.clipping.pieces import (
     Outer,
@@ -35,6 +38,7 @@ from discreet.errors import bad, bad_private
 
 Loss = Callable[[Any, Any], Tensor]
 _WIDE_ROWS = 128  # of a net with many numbers for each row: what its layers made of more would leave the cache
+_NARROW_ROWS = 1024  # of other nets, where what is done once for each call would cost more than the cache saves
 
 
 @dataclass(frozen=True)
@@ -73,12 +77,13 @@ class Clipper:
     def __init__(self, module: nn.Module, loss: Loss, *, clip: Any, precision: torch.dtype = torch.float64) -> None:
         self.module, self.loss, self.rule = module, loss, rule_of(clip)
         self.layout = layout_of(module)
-        self._total = torch.zeros(self.layout.size, dtype=precision)
-        self._views = self.layout.views(self._total)
+        self.sum = torch.zeros(self.layout.size, dtype=precision)
+        self._views = self.layout.views(self.sum)
         self._names = {id(parameter): name for name, parameter in module.named_parameters() if parameter.requires_grad}
-        self.rows_at_once: int | None = None  # of the net as it was called last: how many rows are quickest together
+        self.rows_at_once = _WIDE_ROWS  # how many rows are quickest together, by what the net did when called last
         self._workspace = Workspace()
         self._tape = Tape(others.owners_of_parameters(module))
+        self._forward = Forward(module)
 
     def __enter__(self) -> "Clipper":
         return self
@@ -92,12 +97,20 @@ class Clipper:
 
     def total(self, inputs: Any, targets: Any, owners: Tensor | None = None) -> Tensor:
         """Σ over persons of clipped gradients, flat; `owners` names the person of each row."""
-        self._total.zero_()
+        return self.begin().add(inputs, targets, owners)
+
+    def begin(self) -> "Clipper":
+        """Begin a sum of no persons."""
+        self.sum.zero_()
+        return self
+
+    def add(self, inputs: Any, targets: Any, owners: Tensor | None = None) -> Tensor:
+        """The sum with these persons too, of whom all rows are given together."""
         pieces = self.pieces(inputs, targets, owners)
         if pieces:
             with self._full_precision():
                 self._add(pieces)
-        return self._total
+        return self.sum
 
     def _add(self, pieces: Mapping[str, list[Piece]]) -> None:
         """Add Σ over persons of factor · gradient to the buffer."""
@@ -109,25 +122,23 @@ class Clipper:
 
     def _full_precision(self) -> Any:
         """A caller's autocast may shorten what the net computes, and never what bounds it."""
-        return torch.autocast(self._total.device.type, enabled=False)
+        return torch.autocast(self.sum.device.type, enabled=False)
 
     def pieces(self, inputs: Any, targets: Any, owners: Tensor | None = None) -> Mapping[str, list[Piece]]:
         """The gradient of each trainable parameter for each person, in its cheapest form; none for no rows."""
-        args = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
-        count = len(next(iter(inputs.values())) if isinstance(inputs, Mapping) else args[0])
+        count = _rows_in(inputs)
         if count == 0:
             return {}
         self._workspace.start()
-        self._tape.start()
         try:
             with torch.enable_grad():
-                output = self.module(**inputs) if isinstance(inputs, Mapping) else self.module(*args)
+                output = self._forward(inputs, self._tape.start)
                 calls = self._tape.calls(_require_losses(self.loss(output, targets), count))
         finally:
             self._tape.stop()
         parts: dict[str, list[Piece]] = defaultdict(list)
         persons = owners_of(owners)
-        self.rows_at_once = _WIDE_ROWS if any(_has_positions(call.gradients) for call in calls) else None
+        self.rows_at_once = _WIDE_ROWS if any(_has_positions(call.gradients) for call in calls) else _NARROW_ROWS
         for call in calls:
             for name, piece in self._pieces_of(call):
                 parts[self._names[id(call.layer._parameters[name])]].append(_of_persons(piece, persons, count))
@@ -140,6 +151,12 @@ class Clipper:
             return list(others.pieces_of(call, self._workspace))
         with self._full_precision():
             return list(layers.pieces_of(call, self._workspace))
+
+
+def _rows_in(inputs: Any) -> int:
+    if isinstance(inputs, Mapping):
+        inputs = tuple(inputs.values())
+    return len(inputs[0] if isinstance(inputs, (tuple, list)) else inputs)
 
 
 def _of_persons(piece: Piece, persons: Owners | None, count: int) -> Piece:

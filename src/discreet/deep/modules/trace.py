@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from discreet.deep.clipping import layers, others
+from discreet.deep.clipping.order import Forward
 from discreet.deep.clipping.tape import Call, Tape
 from discreet.deep.modules.invented import Batch
 from discreet.errors import BadValue, DiscreetError
@@ -82,22 +83,14 @@ class Trace:
         return is_finite and any(bool(part.any()) for part in gradients)
 
 
-def outputs_of(module: nn.Module, inputs: Batch) -> Any:
-    """The output of the net on a batch."""
-    if isinstance(inputs, Mapping):
-        return module(**inputs)
-    return module(*inputs) if isinstance(inputs, (tuple, list)) else module(inputs)
-
-
 def trace_of(net: Net, inputs: Batch, targets: Batch, size: int, seed: int = 0) -> Trace:
     """The trace of a batch of `size` examples; dropout follows the seed.  `NotRun` if the net cannot take the batch."""
     torch.manual_seed(seed)
     tape = Tape(others.owners_of_parameters(net.module))
     try:
         with torch.enable_grad():
-            tape.start()
             try:
-                outputs = outputs_of(net.module, inputs)
+                outputs = Forward(net.module)(inputs, tape.start)
                 shown = dict(_shown_outputs(outputs, size, is_needed=net.loss is None))
                 losses = net.losses(outputs, targets)
             except DiscreetError:

@@ -12,10 +12,11 @@ import torch
 from torch import Tensor
 
 from discreet.deep.clipping.clipper import Clipper
+from discreet.deep.clipping.order import outputs_of
 from discreet.deep.modules.constant import ConstantDraws
 from discreet.deep.modules.invented import picked
 from discreet.deep.modules.probe import SIZE, Probe, copied, rounding
-from discreet.deep.modules.trace import NotRun, outputs_of, sentence_of
+from discreet.deep.modules.trace import NotRun, sentence_of
 from discreet.errors import BadValue, DiscreetError, short_text
 
 _SHARE = 0.02  # of the norms of all terms: rounding makes the gradient at a kink jump, and clipping has a margin

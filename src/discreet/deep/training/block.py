@@ -1,7 +1,7 @@
 """A block of steps as one mechanism: from rows and a released state to the next released state.
 
     sample    every person by a coin of her own, with at most max_rows of her rows
-    sum       of gradients clipped person by person, about at_once rows differentiated at a time
+    sum       of gradients clipped person by person, so many rows differentiated at a time
     noise     on the sum, which is then divided by the public expected batch
     step      of the optimizer, which sees nothing else; then the average takes the weights in
 
@@ -78,11 +78,10 @@ class Block:
 
 
 class Gradient:
-    """The buffers of one block: the sum over micro-batches, and the gradient that the optimizer sees."""
+    """The gradient that the optimizer sees in one block, in a buffer."""
 
     def __init__(self, course: Course) -> None:
         self._course, parameters = course, course.parameters
-        self._sum: Tensor | None = None  # made when a sample first has several parts, or none
         self._flat = torch.zeros(course.noise.size, dtype=parameters[0].dtype, device=parameters[0].device)
         sizes = [parameter.numel() for parameter in parameters]
         parts = zip(self._flat.split(sizes), parameters, strict=True)
@@ -93,17 +92,11 @@ class Gradient:
 
     def total(self, clipper: Clipper, rows: Rows, indices: Ints, owners: Ints | None) -> Tensor:
         """Σ over the persons of a sample of their clipped gradients; a buffer."""
-        at_once = min(self._course.at_once, clipper.rows_at_once or self._course.at_once)
-        parts = slices(indices.size, owners, max(at_once, self._course.max_rows))
-        if len(parts) == 1:
-            return clipper.total(*rows.pick(indices), None if owners is None else torch.from_numpy(owners))
-        if self._sum is None:
-            self._sum = torch.empty(self._course.noise.size, dtype=self._course.precision)
-        total = self._sum.zero_()
-        for part in parts:
-            own = None if owners is None else torch.from_numpy(owners[part])
-            total += clipper.total(*rows.pick(indices[part]), own)
-        return total
+        clipper.begin()
+        at_once = self._course.at_once or clipper.rows_at_once
+        for part in slices(indices.size, owners, max(at_once, self._course.max_rows)):
+            clipper.add(*rows.pick(indices[part]), None if owners is None else torch.from_numpy(owners[part]))
+        return clipper.sum
 
     def take(self, noisy: Tensor) -> None:
         """One step of the optimizer along a noisy sum divided by the public expected batch."""

@@ -22,6 +22,7 @@ from discreet.deep.training.optimizer import trained_parameters
 from discreet.errors import bad
 
 _TYPES = (torch.float32, torch.float64)
+_ROWS_FORWARD = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,7 @@ class Course:
     plan: AnyPlan
     rule: Rule
     max_rows: int
-    at_once: int
+    at_once: int | None
     decay: float
     factors: tuple[float, ...] | None
     form: str
@@ -56,6 +57,11 @@ class Course:
     def noise_variance(self) -> float:
         """The variance of the noise on each number of a gradient, which is public."""
         return self.noise.variance
+
+    @property
+    def rows_forward(self) -> int:
+        """How many rows go through the net at a time where nothing is differentiated."""
+        return self.at_once or _ROWS_FORWARD
 
     @property
     def scores(self) -> int:

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from discreet.bounded import RowLimit, scalar
 from discreet.deep.accounting.plan import Plan
+from discreet.deep.clipping.order import outputs_of
 from discreet.deep.modules.invented import invented
 from discreet.deep.modules.rowwise import require_own_rows
 from discreet.deep.training.course import Course
@@ -71,8 +72,8 @@ def scores_of(course: Course, metric: Metric, rows: Rows) -> Floats:
     order, parts = rows.persons.order, [np.zeros(0)]
     course.module.eval()
     with torch.no_grad():
-        for start in range(0, order.size, course.at_once):
-            own = order[start : start + course.at_once]
+        for start in range(0, order.size, course.rows_forward):
+            own = order[start : start + course.rows_forward]
             inputs, targets = rows.pick(own)
             scores = require_scores(metric(outputs_of(course.module, inputs), targets), targets)
             if scores.shape != own.shape:  # as it was on invented rows
@@ -84,13 +85,6 @@ def scores_of(course: Course, metric: Metric, rows: Rows) -> Floats:
 def within(scores: Floats) -> Floats:
     """Scores as they count: within [0, 1], and 0 where there is no number."""
     return np.nan_to_num(scores, nan=0.0).clip(0.0, 1.0)
-
-
-def outputs_of(module: Any, inputs: Any) -> Any:
-    """What a module gives for inputs, as when it is trained."""
-    if isinstance(inputs, dict):
-        return module(**inputs)
-    return module(*inputs) if isinstance(inputs, (tuple, list)) else module(inputs)
 
 
 def require_scored(plan: AnyPlan) -> Plan:

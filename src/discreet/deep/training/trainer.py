@@ -50,8 +50,8 @@ class Trainer:
     optimizer    one of torch that steps on gradients alone, or dp.deep.Adam, over exactly the trainable parameters
     plan         dp.deep.plan(…): samples, steps, noise and price
     clip         the length that a person's gradient is shortened to, or dp.deep.Automatic(…)
-    at_once      how many rows are differentiated at a time, at most 128 in nets for pictures and sequences; it moves
-                 memory, time and last digits
+    at_once      how many rows are differentiated at a time; None takes 128 in nets for pictures and sequences, and
+                 1,024 in others; it moves memory, time and last digits
     average      decay of the average of the weights that is returned; None returns those of the last step
     schedule     function of progress, from 0 to almost 1 → factor on the learning rate
     noise        "exact", or "float": quicker, with a promise in real arithmetic alone
@@ -74,7 +74,7 @@ class Trainer:
         *,
         plan: AnyPlan,
         clip: Any = 0.1,
-        at_once: int = 256,
+        at_once: int | None = None,
         average: float | None = 0.99,
         schedule: Any = None,
         noise: str = "exact",
@@ -206,8 +206,9 @@ class Trainer:
         plan = require_plan(self.plan)
         require_plain(trained_parameters(self.module) or [torch.zeros(1)])
         require_optimizer(self.optimizer, self.module)
-        max_rows, at_once = amounts.count(self.max_rows, "max_rows", 1), amounts.count(self.at_once, "at_once", 1)
-        if at_once < max_rows:
+        max_rows = amounts.count(self.max_rows, "max_rows", 1)
+        at_once = None if self.at_once is None else amounts.count(self.at_once, "at_once", 1)
+        if at_once is not None and at_once < max_rows:
             fix = "Give a larger at_once: a person's rows are differentiated together."
             raise bad("at_once", f"must be at least max_rows, {max_rows}", at_once, fix)
         if self.patience is not None:
