@@ -106,9 +106,9 @@ def table(measured: Sequence[Net]) -> Table:
     )
     meaning = (
         "Steps in units of plain PyTorch's in the same process, of an LSTM of ours in units of its unrolled cell. "
-        "Ours: a Trainer's steps, sampling included, with float noise, as Opacus has it, and with exact noise. Plain "
-        "steps have pictures as they are usually written; ours puts channels last by itself, where plain steps are "
-        "quicker too, and Opacus has the order that is quicker for the mode."
+        "Ours: a Trainer's steps, with every person in each step, with float noise, as Opacus has it, and with exact "
+        "noise. Plain steps have pictures as they are usually written; ours puts channels last by itself, where plain "
+        "steps are quicker too, and Opacus has the order that is quicker for the mode."
     )
     return Table("Time: a step of training", meaning, columns, tuple(map(_row, measured)))
 

@@ -221,7 +221,7 @@ def fixed_by(fix: Advice, kind: type[DiscreetError] = BadValue) -> Iterator[None
 
 def engine_failed() -> EngineFailed:
     """The one reply to every failure of the engine: its cause may depend on rows."""
-    what = "The engine gave no answer within its limits of time and memory."
+    what = "No answer came: something failed on the rows, or took more time or memory than is allowed."
     why = "The reason may depend on the data, so it is not told; what was charged stays charged."
     retry = "Ask it once more: a first failure is tried again under its charge, a second one is charged anew"
     return EngineFailed(what, why, f"{retry}; if it fails for good, ask at another epsilon or ask something simpler.")
@@ -235,9 +235,13 @@ def bad_private(name: str, rule: str, fix: Advice) -> BadValue:
 def short_text(value: object) -> str:
     """The caller's value, short enough for a sentence; a long one is cut and its length named.
 
+    What may hold rows, as an array or a frame does, is named by its type: somebody may have confused arguments.
+
     >>> short_text(Fraction(-5, 4)), short_text([Fraction(1, 3), Fraction(1, 100), 2])
     ('-1.25', '[1/3, 0.01, 2]')
     """
+    if getattr(value, "shape", ()) != ():
+        return f"something of type {type(value).__name__}, which is not repeated here"
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
         return f"an integer of {value.bit_length()} bits"
     try:

@@ -18,7 +18,7 @@ def _require_name(text: str | None) -> str | None:
 
 Toml = Annotated[Path, typer.Argument(metavar="TOML", readable=False, help="The metadata file, such as people.toml.")]
 Sql = Annotated[str, typer.Argument(metavar="SQL", help="The question; - reads it from stdin.")]
-Eps = Annotated[str | None, typer.Option("--eps", "--epsilon", metavar="ε", help="ε to spend on the question.")]
+Eps = Annotated[str | None, typer.Option("--eps", "--epsilon", metavar="ε", help="ε to spend.")]
 Error = Annotated[
     list[str] | None, typer.Option("--error", metavar="±", help="± to reach instead: n=15, or n=15,total=200.")
 ]

@@ -2,9 +2,10 @@
 
     N₁, N₂ = √(−2 ln U)·(cos 2πV, sin 2πV)             Box & Muller (1958)
 
-U is a whole number of 2⁻³² in (0, 1], V one in [−½, ½), from the words of the source.  Logarithm, root and angle are
-those of the processor, and |N| is at most √(2·32·ln 2) < 6.67.  So ε holds for this noise in real arithmetic, with
-normal digits, and not for what runs (Mironov 2012).  Its words are as good as those of all other noise.
+U is a whole number of 2⁻³² in (0, 1], V one in [−½, ½), from the words of the source, rounded to single precision.
+Logarithm, root and angle are those of the processor, and |N| is at most √(2·32·ln 2) < 6.67.  So ε holds for this noise
+in real arithmetic, with normal digits, and not for what runs (Mironov 2012).  Its words are as good as those of all
+other noise.
 """
 
 import numpy as np

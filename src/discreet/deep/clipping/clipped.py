@@ -6,9 +6,12 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from discreet.deep.clipping.clipper import Clipper, Loss
+from discreet.deep.clipping.clipper import Clipper, Loss, rows_in
 from discreet.deep.clipping.rule import Rule
-from discreet.errors import bad
+from discreet.deep.clipping.secret import secret_draws
+from discreet.deep.modules.unsuited import require_suited
+from discreet.errors import bad, bad_private
+from discreet.noise.source import SYSTEM
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,15 +41,27 @@ class ClippedSum(Mapping[str, Tensor]):
 def clipped_sum(
     module: nn.Module, loss: Loss, inputs: Any, targets: Any, owners: Tensor | None = None, *, clip: Any = 1.0
 ) -> ClippedSum:
-    """Σ over persons of gradients clipped to `clip`, without noise: {name: sum}, in float64.
+    """Σ over persons of gradients clipped to `clip` · (1 − 2⁻¹⁰), without noise: {name: sum}, in float64.
 
-    `loss(outputs, targets)` gives one number for each example.  `owners` names the person of each row;
-    without it each row is a person.
+    `loss(outputs, targets)` gives one number for each example.  `owners` names the person of each row by a whole
+    number; without it each row is a person.
     """
-    with Clipper(module, loss, clip=clip) as clipper:
+    require_suited(module)
+    _require_owners(owners, inputs)
+    with Clipper(module, loss, clip=clip) as clipper, secret_draws(SYSTEM):
         flat = clipper.total(inputs, targets, owners)
     batch, net = (inputs, targets, owners), (module, loss)
     return ClippedSum(flat, clipper.layout.views(flat), clipper.rule, batch, net, flat._version)
+
+
+def _require_owners(owners: Any, inputs: Any) -> None:
+    """Refuses owners that do not name one person for each row."""
+    if owners is None:
+        return
+    is_named = isinstance(owners, Tensor) and owners.dim() == 1 and not owners.is_floating_point()
+    if not is_named or len(owners) != rows_in(inputs):
+        rule = "must be a tensor of whole numbers, one for each row: its person"
+        raise bad_private("owners", rule, "Give, for example, torch.tensor([0, 0, 1]) for three rows of two persons.")
 
 
 def require_unchanged(total: ClippedSum) -> None:

@@ -126,7 +126,7 @@ class Clipper:
 
     def pieces(self, inputs: Any, targets: Any, owners: Tensor | None = None) -> Mapping[str, list[Piece]]:
         """The gradient of each trainable parameter for each person, in its cheapest form; none for no rows."""
-        count = _rows_in(inputs)
+        count = rows_in(inputs)
         if count == 0:
             return {}
         self._workspace.start()
@@ -153,7 +153,8 @@ class Clipper:
             return list(layers.pieces_of(call, self._workspace))
 
 
-def _rows_in(inputs: Any) -> int:
+def rows_in(inputs: Any) -> int:
+    """How many rows a batch has."""
     if isinstance(inputs, Mapping):
         inputs = tuple(inputs.values())
     return len(inputs[0] if isinstance(inputs, (tuple, list)) else inputs)

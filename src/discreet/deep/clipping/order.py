@@ -2,8 +2,8 @@
 
 A batch of pictures has examples, channels, rows and columns.  With channels last in memory its shape, its numbers and
 what they mean stay as they are; sums are added in another order, so last digits may differ.  On processors pooling is
-up to nine times quicker so.  A net that asks for the usual order, as `view` does after a convolution, raises an error
-by shapes alone: it is then called again, and from then on, with pictures as they were given.
+several times quicker so (`make bench deep`).  After a RuntimeError, such as `view` raises after a convolution, the net
+is called again, and from then on, with pictures as they were given; an error that has another cause comes again.
 """
 
 from collections.abc import Callable, Mapping

@@ -33,7 +33,7 @@ class Flat:
 
     def words(self) -> str:
         """The rule in a sentence."""
-        return f"A gradient longer than {self.norm:g} is shortened to that length."
+        return f"A gradient longer than {self.norm:g} is shortened to just below it."
 
     def to_json(self) -> dict[str, Any]:
         """The rule as JSON."""

@@ -39,8 +39,11 @@ def check(module: nn.Module, example: Batch, loss: Loss | None = None, targets: 
     require_suited(module)
     layout_of(module)  # refuses a net without trained weights
     if loss is not None:
+        if not callable(loss):
+            fix = "Write: dp.deep.check(net, X, loss, y)"
+            raise bad("loss", "must be a function of outputs and targets", type(loss).__name__, fix)
         _require_apart(module, loss)
-    with _apart_from_training(), torch.enable_grad():
+    with apart_from_training(), torch.enable_grad():
         probes = _passed_probes(module, loss, (example, targets))
         with ConstantDraws(), Clipper(probes[0].net.module, probes[0].net.losses, clip=1) as clipper:
             pieces = clipper.pieces(probes[0].inputs, probes[0].targets)
@@ -101,7 +104,7 @@ def _move_weights(module: nn.Module) -> None:
 
 
 @contextlib.contextmanager
-def _apart_from_training() -> Iterator[None]:
+def apart_from_training() -> Iterator[None]:
     """One thread, which is fastest for batches this small, and PyTorch's generators given back as they were."""
     state, threads = torch.get_rng_state(), torch.get_num_threads()
     torch.set_num_threads(1)
@@ -123,7 +126,8 @@ def _refused_where_it_fails() -> Iterator[None]:
         what = "The net or its loss fails on invented examples of these shapes and types."
         why = f"It raises {error}"
         fix = (
-            "Give rows and targets in the shapes and types that net and loss take, for example X.float(), y.long() or "
-            "y.squeeze(1). Invented numbers are between 0 and 1, and whole ones 0 or 1: the net must take those."
+            "Give rows and targets in the shapes and types that net and loss take, for example X.float(), net.float(), "
+            "y.long() or y.squeeze(1). Invented numbers are between 0 and 1, and whole ones 0 or 1: the net must take "
+            "those."
         )
         raise BadValue(what, why, fix) from error.__cause__

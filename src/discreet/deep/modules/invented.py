@@ -131,6 +131,9 @@ EXTREMES: dict[str, Change] = {
 }
 
 
+STAYING = ("infinite in one place", "huge", "a thousand times as large")  # of examples that stay
+
+
 def _rows_of(like: Tensor, size: int, law: Law, generator: torch.Generator) -> Tensor:
     shape = (size, *like.shape[1:])
     if like.is_floating_point() or like.is_complex():

@@ -20,7 +20,9 @@ from torch import Tensor
 from discreet.deep.modules.constant import ConstantDraws
 from discreet.deep.modules.invented import (
     EXTREMES,
+    STAYING,
     Batch,
+    Change,
     Law,
     changed_rows,
     invented,
@@ -100,6 +102,25 @@ def require_unmixed(probe: Probe) -> None:
                 raise
             continue  # a net may refuse an example of such values, but not mix it with others
         mixed = difference(bases[number % SEEDS], other, places)
+        if mixed is not None:
+            raise _mixing(mixed)
+    for number, name in enumerate(STAYING):
+        _require_unmixed_beside(probe, EXTREMES[name], number % SIZE, first)
+
+
+def _require_unmixed_beside(probe: Probe, change: Change, place: int, seed: int) -> None:
+    """Refuse a net or loss in which an extreme example that stays changes with extreme others."""
+    inputs = with_change(probe.inputs, place, change)
+    try:
+        base = probe.trace(inputs, probe.targets, seed)
+    except NotRun:
+        return  # a net may refuse such an example
+    for other_change in EXTREMES.values():
+        others = with_others_of(inputs, changed_rows(probe.inputs, other_change), place)
+        try:
+            mixed = difference(base, probe.trace(others, probe.targets, seed), [place])
+        except NotRun:
+            continue
         if mixed is not None:
             raise _mixing(mixed)
 

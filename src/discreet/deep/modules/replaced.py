@@ -26,6 +26,7 @@ def replaced(module: nn.Module) -> nn.Module:
                           Weight and bias are carried over; running statistics are dropped, so outputs change.
     InstanceNorm          the same without running statistics.
     LSTM, GRU, RNN        linear layers called step by step, with the same outputs; so are LSTMCell, GRUCell, RNNCell.
+                          Two biases of which only the sum is used are one weight, which a step moves half as far.
     MultiheadAttention    four linear layers, with the same outputs.
     Transformer…Layer     the same around that attention, without fast paths; so are encoders and decoders of them.
     Embedding             without max_norm, scale_grad_by_freq and sparse.

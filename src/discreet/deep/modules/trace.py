@@ -129,6 +129,8 @@ def _is_equal(some: Tensor, other: Tensor) -> bool:
 
 def _require_losses(losses: Any, size: int) -> None:
     fix = 'Use reduction="none", and average what belongs to one example.'
+    if isinstance(losses, Tensor) and losses.dim() > 1:
+        fix = "Give outputs and targets the same shape, and write: lambda o, t: loss(o, t).flatten(1).mean(1)"
     if not isinstance(losses, Tensor) or losses.shape != (size,):
         given = tuple(losses.shape) if isinstance(losses, Tensor) else type(losses).__name__
         what = "The loss must give one number for each example, not a mean or a sum over them."

@@ -1,6 +1,7 @@
 """The card of a trained net: what it is, what it promises and in which words, what was public, what it is not for."""
 
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import Any
 
 from torch import nn
@@ -60,7 +61,8 @@ def _not_for(privacy: Privacy, has_frozen: bool) -> list[str]:
     """Uses that the promise does not carry."""
     unit = privacy.unit
     uses = [
-        f"To tell whether a {unit} was in the data, or what its rows said: the promise is that it cannot be told well.",
+        f"To tell whether any one {unit} was in the data, or what its rows said: the promise is that it cannot be "
+        "told well.",
         "To decide about one person by an output alone: it tells of people who look alike.",
         "As a proof of accuracy or fairness: neither is promised, and measuring them on private rows is charged apart.",
         f"As a promise about how it was chosen: {privacy.public['chosen']}.",
@@ -104,7 +106,7 @@ def _made_lines(privacy: dict[str, Any]) -> list[str]:
     rows = privacy["max_rows"]
     return [
         f"Price: {price_text(privacy)}, neighbours by {privacy['neighbours']}, protecting each {privacy['unit']}.",
-        f"A {privacy['unit']} brings at most {rows} row{'s' * (rows > 1)} to a step, clipped as one.",
+        f"Each {privacy['unit']} brings at most {rows} row{'s' * (rows > 1)} to a step, clipped as one.",
         clip_words(privacy["public"]["clip"]),
         *(f"Measured: {mechanism}." for mechanism in privacy["mechanisms"]),
         f"It holds for {privacy['arithmetic']}.",
@@ -116,7 +118,7 @@ def _made_lines(privacy: dict[str, Any]) -> list[str]:
 def clip_words(clip: dict[str, Any]) -> str:
     """How gradients were shortened, in a sentence."""
     if clip["rule"] == "flat":
-        return f"A gradient longer than {clip['norm']:g} is shortened to that length."
+        return f"A gradient longer than {clip['norm']:g} is shortened to just below it."
     return f"Every gradient is divided by its length plus {clip['stability']:g}, and multiplied by {clip['norm']:g}."
 
 
@@ -133,7 +135,7 @@ def _public_lines(public: Mapping[str, Any]) -> list[str]:
     rates = sorted({str(group["lr"]) for group in optimizer["groups"] if "lr" in group})
     return [
         f"rows: {public['rows']:,}",
-        f"expected batch: {public['batch']}",
+        f"expected batch: {float(Fraction(public['batch'])):,g}",
         f"steps: {public['steps']:,}",
         f"optimizer: {optimizer['type']}, learning rate {', '.join(rates) or 'of its own'}",
         f"schedule of the learning rate: {_schedule_words(public['schedule'])}",

@@ -63,6 +63,8 @@ def load(path: Any, module: nn.Module | None = None) -> nn.Module:
 
 def from_bytes(stored: bytes, module: nn.Module) -> nn.Module:
     """The module with the weights in these bytes."""
+    if not stored.startswith(HEAD):
+        raise _no_net("It does not begin like one.")
     facts, tensors = contents_of(stored, HEAD)
     try:
         names, privacy = [str(name) for name in facts["names"]], Privacy.from_json(facts["privacy"])

@@ -8,9 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
 from torch import nn
 
 from discreet.deep.accounting.plan import Plan
+from discreet.deep.clipping.order import outputs_of
+from discreet.deep.modules.trace import Net, sentence_of
 from discreet.deep.table.cells import BINS, Cells, cells_of
 from discreet.deep.table.identity import request_of
 from discreet.deep.table.net import TableNet
@@ -105,6 +108,7 @@ def training(
     rows_pass(table.schema, cells.subject.columns)
     course = trainer.course()
     trainer.require_fit(course, no_rows(cells))
+    _require_all_codes(trainer, cells)
     return Training(table, trainer, course, cells)
 
 
@@ -120,6 +124,21 @@ def _require_fresh(trainer: Any) -> None:
         fix = "Make it by dp.deep.plan(…)."
         raise bad("trainer.plan", "must be a plan with samples for a dataset", type(trainer.plan).__name__, fix)
     trainer.require_fresh()
+
+
+def _require_all_codes(trainer: Trainer, cells: Cells) -> None:
+    """Refuses a net that does not take the last code of every feature, or a loss that does not take the last class:
+    a row with one would end the training after its charge."""
+    codes = torch.tensor([[size - 1 for size in cells.sizes]] * 2)
+    targets = torch.full((2,), len(cells.classes) - 1) if cells.classes else torch.zeros(2)
+    net = Net.copy_of(trainer.module, trainer.loss)
+    try:
+        with torch.no_grad(), torch.random.fork_rng(devices=[]):
+            net.losses(outputs_of(net.module, codes), targets)
+    except Exception as error:
+        what = "The net or its loss does not take all codes and classes of the table."
+        why = f"With the last ones, which are public, it raises {sentence_of(error)}."
+        raise BadValue(what, why, f"Make both for {cells!r}, or give a table net: dp.deep.table_net.") from None
 
 
 def _require_table(table: Table) -> None:

@@ -121,13 +121,14 @@ class Work:
         layers = f"tanh layers of {', '.join(map(str, self.net.hidden))}" if self.net.hidden else "no hidden layer"
         batch = f"{float(draft.divisor):,.0f} expected {noun}"
         length = f"{noise_length(self.net, draft):.2g}"
-        known = f"At {draft.rows:,} {noun} the" if self.rows is None else "The"
+        known = f"If there were {draft.rows:,} {noun}, the" if self.rows is None else "The"
+        verb = "would be" if self.rows is None else "is"
         return (
             f"The net has {len(cells.sizes)} features as {sum(cells.sizes)} codes, {layers}, {weights:,} weights.",
             f"{draft.steps:,} steps; each draws everyone with probability {amounts.text_up(draft.rate)} independently.",
             f"Noise on a sum of gradients has σ = {amounts.text_up(draft.sigma)} clips; the sum is divided by "
             + (f"the {batch}." if self.rows is not None else "the expected batch."),
-            f"{known} noise on a step's mean gradient is {length} times as long as that gradient can be.",
+            f"{known} noise on a step's mean gradient {verb} {length} times as long as that gradient can be.",
             *self._counting_words(noun),
         )
 

@@ -4,7 +4,8 @@
     w ← w − rate · m̂ / (√max(v̂ − Φ, floor·Φ) + eps)
 
 Φ = (σC/divisor)², the public variance of the noise on each number of a gradient, which the trainer tells.  Without the
-subtraction v̂ is almost Φ everywhere, and Adam becomes descent with momentum (Tang, Shpilevskiy & Lécuyer 2023).
+subtraction v̂ is almost Φ where noise is larger than gradients, and Adam becomes descent with momentum (Tang,
+Shpilevskiy & Lécuyer 2023).
 """
 
 from typing import Any

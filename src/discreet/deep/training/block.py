@@ -1,7 +1,7 @@
 """A block of steps as one mechanism: from rows and a released state to the next released state.
 
     sample    every person by a coin of her own, with at most max_rows of her rows
-    sum       of gradients clipped person by person, so many rows differentiated at a time
+    sum       of gradients clipped person by person, some rows differentiated at a time (at_once)
     noise     on the sum, which is then divided by the public expected batch
     step      of the optimizer, which sees nothing else; then the average takes the weights in
 
@@ -18,6 +18,7 @@ from torch import Tensor
 
 from discreet.bounded import RowLimit
 from discreet.deep.clipping.clipper import Clipper
+from discreet.deep.clipping.secret import secret_draws
 from discreet.deep.training.adam import Adam
 from discreet.deep.training.course import Course
 from discreet.deep.training.data import Rows
@@ -60,8 +61,9 @@ class Block:
         noise = course.noise.begin(source)
         rates, gradient = Rates(course.optimizer, course.factors), Gradient(course)
         course.module.train()
+        clipper = Clipper(course.module, course.loss, clip=course.rule, precision=course.precision)
         try:
-            with Clipper(course.module, course.loss, clip=course.rule, precision=course.precision) as clipper:
+            with clipper, secret_draws(source):
                 drawn = samples(course.plan, exact.persons, course.max_rows, self.count, source)
                 for step, (indices, owners) in enumerate(drawn, self.first):
                     total = gradient.total(clipper, exact, indices, owners)
@@ -108,6 +110,7 @@ class Gradient:
         for parameter, part in zip(self._course.parameters, self._parts, strict=True):
             parameter.grad = part
         self._course.optimizer.step()
+        torch.clear_autocast_cache()  # which holds the weights from before the step
 
     def clear(self) -> None:
         """Take the gradients off the parameters."""
@@ -154,6 +157,7 @@ def put(state: State, course: Course, average: Average) -> None:
             parameter.copy_(weight)
         for value, stored in zip(average.values, state.averages, strict=True):
             value.copy_(stored)
+    torch.clear_autocast_cache()
     average.count = state.step
     for parameter, remembered in zip(course.parameters, state.optimizer, strict=True):
         course.optimizer.state[parameter] = {

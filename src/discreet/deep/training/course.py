@@ -74,7 +74,7 @@ class Course:
         return torch.float64 if self.form == EXACT else torch.float32
 
     def to_json(self) -> dict[str, Any]:
-        """The public facts as JSON, without at_once: how many rows are differentiated at a time moves nothing."""
+        """The public facts as JSON, without at_once, which moves last digits alone."""
         return {
             "module": module_json(self.module),
             "loss": loss_name(self.loss),
@@ -97,6 +97,9 @@ class Course:
 
 def require_plain(parameters: list[Tensor]) -> None:
     """Refuses parameters of several types, or of another device than the processor: sums and noise lie in memory."""
+    if any(isinstance(parameter, nn.parameter.UninitializedParameter) for parameter in parameters):
+        fix = "Call the net once on public or invented rows: net(torch.zeros(1, 5))."
+        raise bad("module", "must have weights before it is trained", "lazy layers without any", fix)
     kinds = {(parameter.dtype, parameter.device.type) for parameter in parameters}
     if len(kinds) > 1 or next(iter(kinds))[0] not in _TYPES or next(iter(kinds))[1] != "cpu":
         rule = "must have trainable parameters of one type, float32 or float64, in main memory"

@@ -18,9 +18,11 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset, default_collate
 
 from discreet.bounded import Bounded, RowLimit
+from discreet.deep.clipping.secret import secret_draws
 from discreet.deep.sampling import Persons, persons_of
 from discreet.errors import bad, bad_private
 from discreet.ndarrays import Ints
+from discreet.noise.source import SYSTEM
 
 Tree = Any  # a tensor, or a tuple, list or dict of trees
 _ARRAYS = "(X, y) of tensors or arrays, or a Dataset of torch with a length"
@@ -55,7 +57,7 @@ class Rows:
 def rows_of(data: Any, units: Any = None) -> Rows:
     """The rows of a caller, each one's person named by `units`; without units each row is a person."""
     require_unsampled(data)
-    if isinstance(data, TensorDataset):
+    if type(data) is TensorDataset:  # a subclass may have rows of its own
         tensors = data.tensors
         data = (tensors[0] if len(tensors) == 2 else tensors[:-1], tensors[-1])
     if isinstance(data, (tuple, list)) and len(data) == 2:
@@ -98,14 +100,30 @@ def tensors_of(tree: Any, name: str) -> Tree:
         return {key: tensors_of(part, name) for key, part in tree.items()}
     if isinstance(tree, (tuple, list)) and tree and all(hasattr(part, "shape") for part in tree):
         return tuple(tensors_of(part, name) for part in tree)
-    if hasattr(tree, "to_numpy"):  # a column of pandas or Polars
-        tree = tree.to_numpy()
+    if hasattr(tree, "to_numpy"):  # a column or frame
+        tree = _array_of(tree, name)
     if type(tree) is np.ndarray and tree.dtype.kind in "fiub":
         tree = _tensor_of(tree)
     if not isinstance(tree, Tensor) or tree.dim() == 0 or not _is_dense(tree):
         rule = "must be a dense tensor or array of numbers with rows along its first axis, or several of them"
-        raise bad(name, rule, type(tree).__name__, "Give, for example, torch.as_tensor(values).")
+        fix = "Give, for example, torch.as_tensor(values); of texts the number of each class, from 0 upwards."
+        raise bad(name, rule, type(tree).__name__, fix)
     return tree.detach()
+
+
+def _array_of(frame: Any, name: str) -> Any:
+    """The array of a column or frame of pandas whose types are all NumPy's.
+
+    Columns of other types may have empty cells, and one of them would give all rows another type: they are refused by
+    their type, whatever they hold.
+    """
+    kinds: Any = getattr(frame, "dtypes", None)
+    declared: list[Any] = kinds.tolist() if hasattr(kinds, "tolist") else [kinds]
+    if not all(isinstance(kind, np.dtype) for kind in declared):
+        rule = "must be tensors, arrays or columns of NumPy's types: one empty cell would give all rows another type"
+        fix = "Fill empty cells and hand over arrays, for example frame.fill_null(0).to_numpy()."
+        raise bad(name, rule, f"a {type(frame).__name__} of other types", fix)
+    return frame.to_numpy()
 
 
 def _is_dense(tensor: Tensor) -> bool:
@@ -174,26 +192,40 @@ def _rows_of_dataset(data: Any, units: Any) -> Rows:
     def pick(indices: Ints) -> tuple[Tree, Tree]:
         if not indices.size:
             return example or ((), ())
-        return _batch_of(fetch(indices.tolist()), indices.size)
+        return _batch_of(fetch(indices.tolist()), indices.size, example)
 
     return Rows(persons, pick, example)
 
 
 def _first_row(fetch: Callable[[list[int]], Any]) -> tuple[Tree, Tree]:
     """The row of index 0, for its shapes; what a Dataset raises may quote the row, so nothing of it is attached."""
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(Exception), secret_draws(SYSTEM):
         return _batch_of(fetch([0]), 1)
     raise bad_private("data", "must give (inputs, target) for index 0", _GIVE_PAIRS)
 
 
-def _batch_of(items: Any, count: int) -> tuple[Tree, Tree]:
-    """Inputs and targets of so many rows: one for each index, or a person would bring more than was priced."""
+def _batch_of(items: Any, count: int, example: tuple[Tree, Tree] | None = None) -> tuple[Tree, Tree]:
+    """Inputs and targets of so many rows: one for each index, or a person would bring more than was priced.
+
+    Rows have the types of the example: put together by themselves they would all get the type of the widest.
+    """
     if not isinstance(items, (tuple, list)) or len(items) != count:
         raise bad_private("data", "must give one row for each index", _GIVE_PAIRS)
-    pair = _pair(default_collate(items))
+    pair = _pair(default_collate(items) if example is None else stacked(items, example))
     if any(leaf.dim() == 0 or not _is_dense(leaf) or len(leaf) != count for part in pair for leaf in leaves(part)):
         raise bad_private("data", "must give dense tensors or numbers, of one row for each index", _GIVE_PAIRS)
     return pair
+
+
+def stacked(items: Any, like: Tree) -> Tree:
+    """Rows as one tree of tensors, of the types of `like`."""
+    if isinstance(like, Mapping):
+        return {key: stacked([item[key] for item in items], part) for key, part in like.items()}
+    if isinstance(like, (tuple, list)):
+        if any(len(item) != len(like) for item in items):
+            raise bad_private("data", "must give rows of one form", _GIVE_PAIRS)
+        return tuple(stacked([item[place] for item in items], part) for place, part in enumerate(like))
+    return torch.stack([torch.as_tensor(item).to(like.dtype) for item in items])
 
 
 def _pair(item: Any) -> tuple[Tree, Tree]:

@@ -25,6 +25,7 @@ from discreet.deep.accounting.stream import StreamPlan
 from discreet.deep.clipping.clipped import ClippedSum, require_unchanged
 from discreet.deep.clipping.clipper import Loss
 from discreet.deep.clipping.rule import Rule, rule_of
+from discreet.deep.clipping.secret import secret_draws
 from discreet.deep.modules.check import require_clippable
 from discreet.deep.training.data import Rows, rows_of
 from discreet.deep.training.draws import AnyPlan, Noise, require_plan, samples, scores_of_plan
@@ -70,7 +71,7 @@ class OwnRun:
         self._taken, self._is_over, self._is_broken = 0, False, False
         self._drawn = samples(plan, rows.persons, self.max_rows, plan.steps, SYSTEM)
         self._current: OwnStep | None = None
-        self._tried = dict[tuple[int, int, bool], tuple[nn.Module, Loss]]()
+        self._tried = dict[tuple[int, int, tuple[bool, ...]], tuple[nn.Module, Loss]]()
         self._law: Noise | None = None
         self._noise: SumNoise | None = None
 
@@ -141,7 +142,9 @@ class OwnRun:
                 raise _broken()
             self._taken += 1
             indices, owners = drawn
-            batch = (*self._rows.pick(indices), None if owners is None else torch.from_numpy(owners))
+            with secret_draws(SYSTEM):
+                picked = self._rows.pick(indices)
+            batch = (*picked, None if owners is None else torch.from_numpy(owners))
             self._current = step = OwnStep(self, self._taken, batch)
             self._is_broken = False
             return step
@@ -206,8 +209,9 @@ class OwnRun:
             raise bad("step", rule, f"step {step.number}", "Take the next step: each gives one noisy gradient.")
 
     def _require_clippable(self, module: nn.Module, loss: Loss) -> None:
-        """Refuses a net that mixes rows, on invented ones, when it is first met in its mode."""
-        invented, mode = self._rows.invented_rows(2), (id(module), id(loss), module.training)
+        """Refuses a net that mixes rows, on invented ones, when it is first met with its layers in these modes."""
+        modes = tuple(layer.training for layer in module.modules())
+        invented, mode = self._rows.invented_rows(2), (id(module), id(loss), modes)
         if invented is not None and mode not in self._tried:
             require_clippable(module, loss, *invented)
             self._tried[mode] = (module, loss)  # held, so that no other gets their ids

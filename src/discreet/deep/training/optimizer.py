@@ -83,7 +83,10 @@ def factors_of(schedule: Any, steps: int) -> tuple[float, ...] | None:
     fix = "Give, for example, lambda progress: min(1, 2 * (1 - progress)); progress goes from 0 to almost 1."
     if not callable(schedule) or isinstance(schedule, torch.optim.lr_scheduler.LRScheduler):
         raise bad("schedule", "must be a function of progress", type(schedule).__name__, fix)
-    factors = tuple(float(schedule(step / steps)) for step in range(steps))
+    try:
+        factors = tuple(float(schedule(step / steps)) for step in range(steps))
+    except Exception as error:  # what a caller's function raises is its own, and says nothing of rows
+        raise bad("schedule", "must give a number for each progress", f"one that raises {error!r}"[:80], fix) from None
     if not all(math.isfinite(factor) and factor >= 0 for factor in factors):
         raise bad("schedule", "must give numbers that are not negative", "one that does not", fix)
     return factors

@@ -24,6 +24,7 @@ from discreet.ledger.filter import EpsilonDelta
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.purse import Purse
 from discreet.ledger.rules import Opening, Rules
+from discreet.ledger.schema import APPLICATION
 from discreet.ledger.unbooked import Unbooked
 from discreet.relation import Relation
 from discreet.schema import Schema, Unit
@@ -34,6 +35,7 @@ PERSON = "person"  # what a unit of the caller's is called
 _FAILURES = 1000  # kills that a checkpoint survives: each may have lost one draw that nobody saw
 _LONGEST_FILE = 4096
 _FORMAT = "training 1"
+_APPLICATION, _HEADER = 68, 72  # where a file of SQLite says whose it is, and where that ends
 
 
 def schema_of(max_rows: int, has_units: bool) -> Schema:
@@ -94,10 +96,23 @@ def _checkpoint(place: Path, course: Course, has_units: bool) -> Iterator[Ledger
     plan, name = course.plan, f"training {course.identity(has_units)}"
     rules = Rules(EpsilonDelta(plan.epsilon, plan.delta, 0, plan.delta, ()), failures=_FAILURES)  # type: ignore[arg-type]
     opening = Opening(name, PERSON if has_units else ROW, Relation.ADD_REMOVE, rules)
+    _require_ledger_file(place)
     with Ledger.open(place) if os.path.lexists(place) else Ledger.open_or_create(place, opening) as ledger:
         if ledger.standing().opening.dataset != name:
             raise _another(place)
         yield ledger
+
+
+def _require_ledger_file(place: Path) -> None:
+    """Refuses, without opening it as a ledger, a file that is none: opening would change its header."""
+    try:
+        with place.open("rb") as file:
+            header = file.read(_HEADER)
+    except OSError:  # none is there, or it cannot be read: opening it says so
+        return
+    if header and int.from_bytes(header[_APPLICATION:], "big") != APPLICATION:
+        fix = "Give the name of a file that is not there, or the checkpoint that this training began with."
+        raise bad("checkpoint", "must be the file of a training", str(place), fix)
 
 
 def _key_in(place: Path, identity: str) -> str:

@@ -11,8 +11,10 @@ from discreet.relation import Relation
 
 _SHOWN = 10  # factors of a schedule that are listed, beside the last
 EXACT_WORDS = (
-    "exact noise on a public lattice, and norms and sums that are rounded within a margin of 2⁻¹⁰ of the clip; that a "
-    "person's rows can change the last digits of other persons' gradients is covered in real arithmetic only"
+    "exact noise on a public lattice, and norms and sums that are rounded within a margin of 2⁻¹⁰ of the clip, for "
+    "samples of up to tens of thousands of persons (the proof of clipping says how many); that a person's rows can "
+    "change the last digits of other persons' gradients is covered in real arithmetic only; draws inside a net, as "
+    "dropout's, are pseudo-random, by a secret state"
 )
 FLOAT_WORDS = "real arithmetic: the noise is floating point, and so are the sums that it is added to"
 CHOSEN = "options that were chosen by looking at the data, such as a clip or a rate that won a search, are not covered"

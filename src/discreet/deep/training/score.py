@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from discreet.bounded import RowLimit, scalar
 from discreet.deep.accounting.plan import Plan
 from discreet.deep.clipping.order import outputs_of
+from discreet.deep.clipping.secret import secret_draws
 from discreet.deep.modules.invented import invented
 from discreet.deep.modules.rowwise import require_own_rows
 from discreet.deep.training.course import Course
@@ -29,11 +30,15 @@ from discreet.noise.source import Source
 from discreet.privacy.cost import Cost
 
 STEPS = 2**20  # of the lattice, in a score of 1
+_OF_NUMBERS = (nn.MSELoss, nn.L1Loss, nn.SmoothL1Loss, nn.HuberLoss)
 Metric = Callable[[Any, Any], Tensor]
 
 
 def accuracy(outputs: Tensor, targets: Tensor) -> Tensor:
     """1 for each row whose largest output is at its class, or whose single output has the sign of its class."""
+    if targets.is_floating_point() and outputs.dim() > 1 and outputs.shape[-1] > 1:
+        fix = "Give score=, a function of outputs and targets, or whole numbers as classes."
+        raise bad("score", "must be given where targets are no classes", str(targets.dtype), fix)
     if outputs.dim() > 1 and outputs.shape[-1] > 1:
         return (outputs.argmax(-1) == targets).float()
     return ((outputs.reshape(len(outputs)) > 0) == (targets.reshape(len(targets)) > 0.5)).float()
@@ -59,7 +64,8 @@ class Score:
     def __call__(self, exact: Rows, source: Source) -> float:
         """The noisy mean score; it may lie outside [0, 1]."""
         plan, persons = require_scored(self.course.plan), exact.persons
-        scores = scores_of(self.course, self.metric, exact)
+        with secret_draws(source):
+            scores = scores_of(self.course, self.metric, exact)
         sums = np.add.reduceat(np.append(scores, 0.0), persons.starts[:-1]) if persons.count else np.zeros(0)
         shares = np.floor(sums / np.maximum(persons.sizes, 1) * STEPS).clip(0, STEPS)
         noise = additive.gaussian(scalar(STEPS), Fraction(plan.score_sigma or 0) * STEPS)
@@ -98,6 +104,13 @@ def require_scored(plan: AnyPlan) -> Plan:
 def require_own_scores(course: Course, metric: Metric, like: tuple[Any, Any]) -> None:
     """Refuses a metric that gives no number for each row, or one that depends on other rows: tried on invented ones,
     and on outputs that a net of other weights may give."""
+
+    if not callable(metric):
+        fix = "Write: score=lambda outputs, targets: …, or leave it out for accuracy."
+        raise bad("score", "must be a function of outputs and targets", type(metric).__name__, fix)
+    if metric is accuracy and isinstance(course.loss, _OF_NUMBERS):
+        fix = "Give score=, a function of outputs and targets with a value in [0, 1] for each row."
+        raise bad("score", "must be given where numbers are predicted", "accuracy, the default", fix)
 
     def scores(inputs: Any, targets: Any) -> Floats:
         return scores_of_outputs(outputs_of(course.module, inputs), targets)

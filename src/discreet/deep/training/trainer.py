@@ -4,6 +4,8 @@ What invented rows show of a net and a loss that cannot be trained is refused be
 After it, whatever goes wrong has one fixed reply.  No loss, score or gradient of a row is shown or stored.
 """
 
+import contextlib
+import os
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from discreet.deep.accounting.stream import StreamPlan
 from discreet.deep.audit.one_run import OneRun, audit_of
 from discreet.deep.clipping.clipper import Clipper
 from discreet.deep.clipping.rule import rule_of
-from discreet.deep.modules.check import require_clippable
+from discreet.deep.modules.check import apart_from_training, require_clippable
 from discreet.deep.modules.unsuited import require_suited
 from discreet.deep.saved import card, file
 from discreet.deep.training.course import Course, require_plain, tensors_digest
@@ -38,7 +40,8 @@ from discreet.schema.unit import ROW
 
 _BROKEN = (
     "Train on invented or public rows to find what breaks: one row of another shape, or with a class or an id out of "
-    "range, is enough. Another fit, and another checkpoint, is charged anew."
+    "range, is enough. On a dataset, and under one checkpoint, an equal training is tried once more under its charge; "
+    "any other is charged anew."
 )
 
 
@@ -50,8 +53,9 @@ class Trainer:
     optimizer    one of torch that steps on gradients alone, or dp.deep.Adam, over exactly the trainable parameters
     plan         dp.deep.plan(…): samples, steps, noise and price
     clip         the length that a person's gradient is shortened to, or dp.deep.Automatic(…)
-    at_once      how many rows are differentiated at a time; None takes 128 in nets for pictures and sequences, and
-                 1,024 in others; it moves memory, time and last digits
+    at_once      how many rows are differentiated at a time, about; None takes 128 where a layer sees several positions
+                 of a row (pictures, sequences, codes of a table) and in the first step of a block, else 1,024; it moves
+                 memory, time and last digits
     average      decay of the average of the weights that is returned; None returns those of the last step
     schedule     function of progress, from 0 to almost 1 → factor on the learning rate
     noise        "exact", or "float": quicker, with a promise in real arithmetic alone
@@ -61,7 +65,7 @@ class Trainer:
     score        (outputs, targets) → a number in [0, 1] for each row, where the plan has noisy scores
     patience     end after so many scores without a better one; what was charged stays charged
     progress     function of a text and the share that is done, called at most once a second; in it the module has
-                 the weights from before the fit
+                 the weights from before the fit; one that raises an exception is not called again
 
     A finished checkpoint gives its net again, whatever rows are handed over.
     """
@@ -96,6 +100,7 @@ class Trainer:
         self.ledger, self.checkpoint, self.progress = ledger, checkpoint, progress
         self.score, self.patience = score, patience
         self.history_: tuple[float, ...] = ()
+        self._is_spent, self._trained_under = False, None
         self.course()
 
     def fit(self, data: Any, units: Any = None) -> nn.Module:
@@ -112,6 +117,9 @@ class Trainer:
         can_resume = self.checkpoint is not None
         with paying(course, units is not None, self.ledger, self.checkpoint) as purse:
             run = Run(purse, _no_view)
+            if self._is_spent and run.result() is None:
+                what, why = "The checkpoint holds no finished training.", "This trainer has trained its net already."
+                raise BadValue(what, why, "Make net and trainer anew.")
             unit = ROW if units is None else PERSON
             return self.fit_run(run, rows.for_gate(self.max_rows), unit=unit, blocks=BLOCKS if can_resume else 1)
 
@@ -133,13 +141,16 @@ class Trainer:
             self.plan, public_facts(course), noise=course.form, max_rows=course.max_rows, unit=unit,
             receipt=run.receipt, covers=covers,
         )  # fmt: skip
-        self._trained_digest, self._trained_under = self._digest(), self.checkpoint
+        self._trained_digest = self._digest()
+        self._trained_under = None if self.checkpoint is None else os.path.abspath(self.checkpoint)
+        self.spend()
         return self.module.eval()
 
     def require_fresh(self) -> None:
         """Refuses a trainer that has trained its net; under the same checkpoint that training may be replayed."""
-        is_replay = self.checkpoint is not None and self.checkpoint == getattr(self, "_trained_under", None)
-        if hasattr(self, "privacy_") and not is_replay:
+        place = None if self.checkpoint is None else os.path.abspath(self.checkpoint)
+        is_replay = place is not None and place == self._trained_under and os.path.lexists(place)
+        if self._is_spent and not is_replay:
             what, why = "This trainer has trained its net already.", "Another fit would be charged anew."
             fix = (
                 "Make net and trainer anew: on a dataset, or with a checkpoint, an equal training is replayed for "
@@ -147,11 +158,17 @@ class Trainer:
             )
             raise BadValue(what, why, fix)
 
+    def spend(self) -> None:
+        """Note that the net was trained: its card states one price, so it is not trained again."""
+        self._is_spent = True
+
     def require_fit(self, course: Course, rows: Rows) -> None:
         """Refuses, on invented rows, a module or a loss that cannot be trained person by person."""
         modes, invented = modes_of(self.module), rows.invented_rows(2)
         self.module.train()  # as it will be differentiated
-        try:
+        with contextlib.ExitStack() as stack:
+            stack.callback(put_modes, modes)
+            stack.enter_context(apart_from_training())
             require_suited(self.module)
             if invented is None:  # an empty Dataset shows no shapes, and nothing will be differentiated
                 return
@@ -163,8 +180,6 @@ class Trainer:
                 self.module.eval()
                 require_clippable(self.module, self.loss, inputs, targets)
                 require_own_scores(course, self.score, invented)
-        finally:
-            put_modes(modes)
 
     def card(self, format: str = "markdown") -> Any:
         """What the net is, what it promises and what it is not for: Markdown, or with "json" an object."""

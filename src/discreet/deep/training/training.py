@@ -112,3 +112,4 @@ def put_weights(course: Course, weights: Sequence[Tensor]) -> None:
     with torch.no_grad():
         for parameter, weight in zip(course.parameters, weights, strict=True):
             parameter.copy_(weight)
+    torch.clear_autocast_cache()

@@ -106,6 +106,8 @@ def tuned(
     the first training.  `delta` is that of the whole; by default it is the plan's.
     """
     trainers = _require_alike(candidates)
+    for trainer in trainers:
+        trainer.require_fresh()
     courses, rows = tuple(trainer.course() for trainer in trainers), rows_of(data, units)
     if units is None and courses[0].max_rows != 1:
         raise bad("units", "must be given where a person has several rows", None, "Give the person of each row.")
@@ -122,6 +124,8 @@ def tuned(
         for course_undo in undo:
             course_undo()
         raise
+    for trainer in trainers:
+        trainer.spend()
     facts, weights = contents_of(stored)
     course = courses[facts["candidate"]]
     put_weights(course, weights)

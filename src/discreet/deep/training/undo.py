@@ -34,6 +34,7 @@ class Undo:
         self._memory = {key: _copied(state) for key, state in optimizer.state.items()}
         self._options = [{name: group[name] for name in group if name != "params"} for group in optimizer.param_groups]
         self._modes = modes_of(course.module)
+        self._draws = torch.get_rng_state()
 
     def __call__(self) -> None:
         """Put everything back."""
@@ -45,11 +46,13 @@ class Undo:
 
     @contextlib.contextmanager
     def as_before(self) -> Iterator[None]:
-        """While the caller looks: weights and memory as they were before, and no gradients."""
+        """While the caller looks: weights, memory and PyTorch's generator as they were before, and no gradients."""
         parameters, optimizer = self._course.parameters, self._course.optimizer
         weights, gradients = _copies(parameters), [parameter.grad for parameter in parameters]
         memory, modes = dict(optimizer.state), modes_of(self._course.module)
+        draws = torch.get_rng_state()
         try:
+            torch.set_rng_state(self._draws)
             _put(parameters, self._weights)
             self._put_memory()
             for parameter in parameters:
@@ -62,6 +65,8 @@ class Undo:
             for parameter, gradient in zip(parameters, gradients, strict=True):
                 parameter.grad = gradient
             put_modes(modes)
+            self._draws = torch.get_rng_state()
+            torch.set_rng_state(draws)
 
     def _put_memory(self) -> None:
         """Copies: an optimizer changes its memory in place."""

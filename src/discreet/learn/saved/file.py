@@ -26,6 +26,7 @@ from discreet.learn.saved.rebuild import description_of, rebuild
 from discreet.ndarrays import Ints
 
 HEAD = b"discreet model 1\n"
+_NET = b"discreet net "  # begins the file of a net, which has verbs of its own
 LARGEST = 2**28  # bytes of a file
 LARGEST_FACTS = 2**26  # bytes of its JSON
 _DIGEST = 65  # bytes of its line
@@ -58,6 +59,9 @@ def from_bytes(stored: bytes) -> Fit:
 
 def contents(stored: bytes) -> tuple[Mapping[str, Any], Released]:
     """The stated facts and the released numbers, after the digest was compared."""
+    if stored.startswith(_NET):
+        fix = "Describe it by `discreet train card`, and predict by `discreet train predict`."
+        raise IntegrityError("This is the file of a net.", "This verb reads models of `discreet learn fit`.", fix)
     if not stored.startswith(HEAD):
         raise _no_model("It does not begin like one.")
     if len(stored) > LARGEST:
