@@ -240,7 +240,7 @@ def short_text(value: object) -> str:
     >>> short_text(Fraction(-5, 4)), short_text([Fraction(1, 3), Fraction(1, 100), 2])
     ('-1.25', '[1/3, 0.01, 2]')
     """
-    if getattr(value, "shape", ()) != ():
+    if _may_hold_rows(value):
         return f"something of type {type(value).__name__}, which is not repeated here"
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
         return f"an integer of {value.bit_length()} bits"
@@ -251,6 +251,20 @@ def short_text(value: object) -> str:
     if len(text) <= _LONGEST_QUOTE:
         return text
     return f"{text[:_LONGEST_QUOTE]}… ({len(text)} characters)"
+
+
+def _may_hold_rows(value: object) -> bool:
+    """Whether something is, or holds, an array, a column, a frame or a row of one."""
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return hasattr(value, "_fields") or any(map(_may_hold_rows, value))
+    if isinstance(value, dict):
+        return any(map(_may_hold_rows, [*value, *value.values()]))
+    is_scalar = getattr(value, "shape", None) == () and getattr(getattr(value, "dtype", None), "kind", "") in _SCALARS
+    return type(value).__module__.startswith(_OF_ROWS) or (hasattr(value, "shape") and not is_scalar)
+
+
+_SCALARS = tuple("biuf")  # kinds of single numbers in NumPy
+_OF_ROWS = ("pandas", "polars", "pyarrow", "torch")
 
 
 def _text(value: object) -> str:

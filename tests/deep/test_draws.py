@@ -1,5 +1,6 @@
 """Draws inside nets and rows of mixed types: nothing of them may tell who else is there."""
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -231,3 +232,98 @@ def test_clipped_sums_of_a_net_that_draws_differ_only_by_its_draws():
         first = clipper.total(inputs, targets).clone()
         torch.manual_seed(3)
         assert torch.equal(first, clipper.total(inputs, targets))
+
+
+@pytest.mark.parametrize("shape", [(1,), (2,)])
+def test_a_row_of_another_shape_ends_a_batch(shape):
+    class Odd(Dataset):
+        def __len__(self) -> int:
+            return 4
+
+        def __getitem__(self, index: int) -> Any:
+            return torch.zeros(3), torch.zeros(shape if index == 2 else ())
+
+    held = rows_of(Odd())
+    with pytest.raises(BadValue, match="rows of one shape"):
+        held.pick(np.arange(4))
+
+
+def test_rows_of_odd_kinds_bring_no_warning(recwarn):
+    class Odd(Dataset):
+        def __len__(self) -> int:
+            return 4
+
+        def __getitem__(self, index: int) -> Any:
+            return torch.zeros(3, dtype=torch.complex64 if index == 2 else torch.float32), 0
+
+    assert rows_of(Odd()).pick(np.arange(4))[0].dtype is torch.float32
+    assert not recwarn.list
+
+
+def test_threads_take_turns_with_the_generator():
+    """Without turns the second thread would leave the caller with the first one's secret state."""
+    torch.manual_seed(7)
+    before, states, inside = torch.get_rng_state(), [], threading.Event()
+
+    def other() -> None:
+        inside.wait()
+        with secret_draws(SYSTEM):
+            states.append(torch.get_rng_state())
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    with secret_draws(SYSTEM):
+        inside.set()
+        thread.join(0.2)
+        assert thread.is_alive()
+        assert not states
+    thread.join()
+    assert len(states) == 1
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_sum_is_tried_in_the_modes_that_it_was_made_in():
+    class Centred(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = nn.Linear(5, 2)
+
+        def forward(self, given: Any) -> Any:
+            return self.layer(given - given.mean(0) if self.training else given)
+
+    module = Centred()
+    plan = deep.plan(rows=40, rate=1, steps=1, sigma=1, delta="1e-5")
+    with plan.run(rows(40), clip=1) as run:
+        for step in run:
+            module.train()
+            total = deep.clipped_sum(module, CROSS_ENTROPY, *step.batch, clip=run.clip)
+            module.eval()
+            with pytest.raises(BadValue, match="mixes examples"):
+                step.noisy(total)
+            assert not module.training
+
+
+def test_a_net_that_seeds_its_draws_is_refused():
+    class Seeding(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = nn.Linear(5, 2)
+
+        def forward(self, given: Any) -> Any:
+            torch.manual_seed(11)
+            return self.layer(given * (torch.rand(given.shape) > 0.5))
+
+    with pytest.raises(BadValue, match="seeds PyTorch's generator"):
+        trainer(Seeding()).fit(rows(40))
+
+
+def test_dropout_draws_as_many_words_as_it_has_numbers():
+    """One word for all of a call, as other libraries draw by, would be a seed that can be searched."""
+    moved = []
+    for count in (1, 300):
+        torch.manual_seed(1)
+        nn.functional.dropout(torch.ones(count), 0.5)
+        moved.append(torch.rand(1))
+    torch.manual_seed(1)
+    torch.rand(300)
+    assert not torch.equal(moved[0], moved[1])

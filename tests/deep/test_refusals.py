@@ -26,7 +26,18 @@ def trainer(module: Any = None, **options: Any) -> Trainer:
     return Trainer(module, loss, sgd(module), **{"plan": small_plan(), "clip": 0.5, **options})
 
 
-@pytest.mark.parametrize("held", [pd.Series([SECRET, "Bob"]), pd.DataFrame({"name": [SECRET]}), np.array([SECRET])])
+HELD = [
+    pd.Series([SECRET, "Bob"]),
+    pd.DataFrame({"name": [SECRET]}),
+    np.array([SECRET]),
+    np.array(SECRET),
+    (np.array([SECRET]), 1),
+    {"name": np.array([SECRET])},
+    next(pd.DataFrame({"name": [SECRET]}).itertuples()),
+]
+
+
+@pytest.mark.parametrize("held", HELD)
 @pytest.mark.parametrize("name", ["rows", "batch_size", "epochs", "epsilon", "delta"])
 def test_rows_in_the_place_of_a_number_are_not_quoted(held, name):
     options = {"rows": 200, "batch_size": 20, "epochs": 1, "epsilon": 3, "delta": "1e-5"}

@@ -142,7 +142,8 @@ def _twin(trainer: "Trainer") -> "Trainer":
     """A trainer with the same options and a net of its own, which pays nobody and leaves no trace."""
     module, optimizer = copy.deepcopy((trainer.module, trainer.optimizer))
     twin = copy.copy(trainer)
-    vars(twin).pop("privacy_", None)  # it has not been fitted yet
+    vars(twin).pop("privacy_", None)
+    twin.renew()
     twin.module, twin.optimizer, twin.ledger, twin.checkpoint = module, optimizer, None, None
     return twin
 

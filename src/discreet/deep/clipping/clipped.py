@@ -23,6 +23,7 @@ class ClippedSum(Mapping[str, Tensor]):
     rule: Rule
     batch: tuple[Any, Any, Any]  # the very inputs, targets and owners
     net: tuple[nn.Module, Loss]  # the very module and loss, so that a loop can try them
+    modes: Mapping[nn.Module, bool]  # of all layers of both, training or not
     version: int  # how often the flat tensor was written to when the sum was complete
 
     def __getitem__(self, name: str) -> Tensor:
@@ -47,11 +48,13 @@ def clipped_sum(
     number; without it each row is a person.
     """
     require_suited(module)
+    parts = [part for part in (module, loss) if isinstance(part, nn.Module)]
+    modes = {layer: layer.training for part in parts for layer in part.modules()}
     _require_owners(owners, inputs)
     with Clipper(module, loss, clip=clip) as clipper, secret_draws(SYSTEM):
         flat = clipper.total(inputs, targets, owners)
     batch, net = (inputs, targets, owners), (module, loss)
-    return ClippedSum(flat, clipper.layout.views(flat), clipper.rule, batch, net, flat._version)
+    return ClippedSum(flat, clipper.layout.views(flat), clipper.rule, batch, net, modes, flat._version)
 
 
 def _require_owners(owners: Any, inputs: Any) -> None:

@@ -7,6 +7,8 @@ have nothing to do with them.
 """
 
 import contextlib
+import os
+import threading
 from collections.abc import Iterator
 
 import numpy as np
@@ -15,18 +17,40 @@ from torch import Tensor
 
 from discreet.noise.source import Source
 
+
+class _Turn:
+    """One thread at a time: all threads of a process share PyTorch's generator."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        os.register_at_fork(after_in_child=self._renew)
+
+    def _renew(self) -> None:
+        """A child has a lock of its own: another thread of its parent may have held the old one."""
+        self.lock = threading.RLock()
+
+
+TURN = _Turn()
 _WORDS, _FIRST_BYTE = 624, 24  # the state's words of 32 bits, each in 8 bytes, and where they begin
 
 
 @contextlib.contextmanager
 def secret_draws(source: Source) -> Iterator[None]:
     """PyTorch's generator draws from a secret state inside, and goes on outside as if nothing had been drawn."""
-    before = torch.get_rng_state()
-    torch.set_rng_state(_state(source))
-    try:
+    with own_draws():
+        torch.set_rng_state(_state(source))
         yield
-    finally:
-        torch.set_rng_state(before)
+
+
+@contextlib.contextmanager
+def own_draws() -> Iterator[None]:
+    """PyTorch's generator belongs to this thread inside, and stands afterwards where it stood before."""
+    with TURN.lock:
+        before = torch.get_rng_state()
+        try:
+            yield
+        finally:
+            torch.set_rng_state(before)
 
 
 def _state(source: Source) -> Tensor:

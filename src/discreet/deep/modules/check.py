@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from discreet.deep.clipping.clipper import Clipper, layout_of
+from discreet.deep.clipping.secret import own_draws
 from discreet.deep.modules.constant import ConstantDraws
 from discreet.deep.modules.invented import Batch, require_batch
 from discreet.deep.modules.probe import Probe, require_alone, require_unmixed, require_unwritten
@@ -106,14 +107,14 @@ def _move_weights(module: nn.Module) -> None:
 @contextlib.contextmanager
 def apart_from_training() -> Iterator[None]:
     """One thread, which is fastest for batches this small, and PyTorch's generators given back as they were."""
-    state, threads = torch.get_rng_state(), torch.get_num_threads()
+    threads = torch.get_num_threads()
     torch.set_num_threads(1)
     on_gpu = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else None
     try:
-        yield
+        with own_draws():
+            yield
     finally:
         torch.set_num_threads(threads)
-        torch.set_rng_state(state)
         if on_gpu is not None:
             torch.cuda.set_rng_state_all(on_gpu)
 

@@ -97,6 +97,7 @@ def trace_of(net: Net, inputs: Batch, targets: Batch, size: int, seed: int = 0) 
                 raise
             except Exception as error:
                 raise NotRun(sentence_of(error)) from error
+            _require_unseeded(seed)
             _require_losses(losses, size)
             try:
                 calls = tape.calls(losses)
@@ -125,6 +126,14 @@ def _is_equal(some: Tensor, other: Tensor) -> bool:
     if some.shape != other.shape or some.dtype != other.dtype:
         return False
     return bool(((some == other) | ((some != some) & (other != other))).all())
+
+
+def _require_unseeded(seed: int) -> None:
+    """Refuse a net that seeds PyTorch's generator: draws that everybody knows hide nobody."""
+    if torch.initial_seed() != seed:
+        what = "The net or its loss seeds PyTorch's generator."
+        why = "Draws in training are secret, and go by place in the batch."
+        raise BadValue(what, why, "Draw without a seed, by torch.rand, nn.Dropout and the like.")
 
 
 def _require_losses(losses: Any, size: int) -> None:

@@ -13,6 +13,7 @@ from torch import nn
 
 from discreet.deep.accounting.plan import Plan
 from discreet.deep.clipping.order import outputs_of
+from discreet.deep.clipping.secret import own_draws
 from discreet.deep.modules.trace import Net, sentence_of
 from discreet.deep.table.cells import BINS, Cells, cells_of
 from discreet.deep.table.identity import request_of
@@ -133,7 +134,7 @@ def _require_all_codes(trainer: Trainer, cells: Cells) -> None:
     targets = torch.full((2,), len(cells.classes) - 1) if cells.classes else torch.zeros(2)
     net = Net.copy_of(trainer.module, trainer.loss)
     try:
-        with torch.no_grad(), torch.random.fork_rng(devices=[]):
+        with torch.no_grad(), own_draws():
             net.losses(outputs_of(net.module, codes), targets)
     except Exception as error:
         what = "The net or its loss does not take all codes and classes of the table."

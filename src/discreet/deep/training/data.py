@@ -4,10 +4,11 @@
     a Dataset     with a length, which gives (inputs, target) for an index; what it gives depends on that row alone
 
 Which rows are in a step is drawn here and nowhere else, so batches that somebody has drawn already are refused.  The
-shapes and types of a row are public; how many rows there are is not.
+shapes and types of rows are public, of a Dataset those of index 0; how many rows there are is not.
 """
 
 import contextlib
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -121,7 +122,7 @@ def _array_of(frame: Any, name: str) -> Any:
     declared: list[Any] = kinds.tolist() if hasattr(kinds, "tolist") else [kinds]
     if not all(isinstance(kind, np.dtype) for kind in declared):
         rule = "must be tensors, arrays or columns of NumPy's types: one empty cell would give all rows another type"
-        fix = "Fill empty cells and hand over arrays, for example frame.fill_null(0).to_numpy()."
+        fix = "Fill empty cells and hand over arrays, for example frame.fillna(0).to_numpy() in pandas."
         raise bad(name, rule, f"a {type(frame).__name__} of other types", fix)
     return frame.to_numpy()
 
@@ -211,7 +212,9 @@ def _batch_of(items: Any, count: int, example: tuple[Tree, Tree] | None = None) 
     """
     if not isinstance(items, (tuple, list)) or len(items) != count:
         raise bad_private("data", "must give one row for each index", _GIVE_PAIRS)
-    pair = _pair(default_collate(items) if example is None else stacked(items, example))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they would tell of single rows
+        pair = _pair(default_collate(items) if example is None else stacked(items, example))
     if any(leaf.dim() == 0 or not _is_dense(leaf) or len(leaf) != count for part in pair for leaf in leaves(part)):
         raise bad_private("data", "must give dense tensors or numbers, of one row for each index", _GIVE_PAIRS)
     return pair
@@ -225,7 +228,10 @@ def stacked(items: Any, like: Tree) -> Tree:
         if any(len(item) != len(like) for item in items):
             raise bad_private("data", "must give rows of one form", _GIVE_PAIRS)
         return tuple(stacked([item[place] for item in items], part) for place, part in enumerate(like))
-    return torch.stack([torch.as_tensor(item).to(like.dtype) for item in items])
+    rows = [torch.as_tensor(item).to(like.dtype) for item in items]
+    if any(row.shape != like.shape[1:] for row in rows):
+        raise bad_private("data", "must give rows of one shape", _GIVE_PAIRS)
+    return torch.stack(rows)
 
 
 def _pair(item: Any) -> tuple[Tree, Tree]:

@@ -32,6 +32,7 @@ from discreet.deep.training.draws import AnyPlan, Noise, require_plan, samples, 
 from discreet.deep.training.noise import SumNoise, require_form
 from discreet.deep.training.payer import PERSON, require_ledger, schema_of
 from discreet.deep.training.promise import privacy_of
+from discreet.deep.training.undo import put_modes
 from discreet.errors import BadValue, bad
 from discreet.learn.fit import purse_of_arrays
 from discreet.learn.privacy import Privacy
@@ -161,7 +162,7 @@ class OwnRun:
         with self._lock:
             self._require_present(step)
             self._require_own(step, total)
-            self._require_clippable(*total.net)
+            self._require_clippable(total)
             exact = total.flat.detach().cpu().double().numpy().copy()
             require_unchanged(total)
             noise = self._noise_of(exact.size)
@@ -208,12 +209,16 @@ class OwnRun:
             rule = "must be the present one, with no noisy gradient yet"
             raise bad("step", rule, f"step {step.number}", "Take the next step: each gives one noisy gradient.")
 
-    def _require_clippable(self, module: nn.Module, loss: Loss) -> None:
-        """Refuses a net that mixes rows, on invented ones, when it is first met with its layers in these modes."""
-        modes = tuple(layer.training for layer in module.modules())
-        invented, mode = self._rows.invented_rows(2), (id(module), id(loss), modes)
+    def _require_clippable(self, total: ClippedSum) -> None:
+        """Refuses a net that mixes rows, on invented ones, when a sum was first made with its layers in these modes."""
+        (module, loss), present = total.net, {layer: layer.training for layer in total.modes}
+        invented, mode = self._rows.invented_rows(2), (id(module), id(loss), tuple(total.modes.values()))
         if invented is not None and mode not in self._tried:
-            require_clippable(module, loss, *invented)
+            put_modes(total.modes)
+            try:
+                require_clippable(module, loss, *invented)
+            finally:
+                put_modes(present)
             self._tried[mode] = (module, loss)  # held, so that no other gets their ids
 
     def _require_own(self, step: "OwnStep", total: Any) -> None:

@@ -100,7 +100,7 @@ class Trainer:
         self.ledger, self.checkpoint, self.progress = ledger, checkpoint, progress
         self.score, self.patience = score, patience
         self.history_: tuple[float, ...] = ()
-        self._is_spent, self._trained_under = False, None
+        self.renew()
         self.course()
 
     def fit(self, data: Any, units: Any = None) -> nn.Module:
@@ -157,6 +157,10 @@ class Trainer:
                 "nothing. To go on, make a trainer of the net: what both cost adds up."
             )
             raise BadValue(what, why, fix)
+
+    def renew(self) -> None:
+        """Note that the net was not trained yet."""
+        self._is_spent, self._trained_under = False, None
 
     def spend(self) -> None:
         """Note that the net was trained: its card states one price, so it is not trained again."""

@@ -59,14 +59,14 @@ class Undo:
                 parameter.grad = None
             yield
         finally:
+            self._draws = torch.get_rng_state()
+            torch.set_rng_state(draws)  # first: what follows may raise where the caller changed the net
             _put(parameters, weights)
             optimizer.state.clear()
             optimizer.state.update(memory)
             for parameter, gradient in zip(parameters, gradients, strict=True):
                 parameter.grad = gradient
             put_modes(modes)
-            self._draws = torch.get_rng_state()
-            torch.set_rng_state(draws)
 
     def _put_memory(self) -> None:
         """Copies: an optimizer changes its memory in place."""
