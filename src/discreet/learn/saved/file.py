@@ -20,6 +20,7 @@ import numpy as np
 
 from discreet import envelope, outputs
 from discreet.errors import BadValue, CannotWrite, DiscreetError, IntegrityError, bad
+from discreet.fix import UNKNOWN, Fix
 from discreet.learn.fit import Fit
 from discreet.learn.learner import Released
 from discreet.learn.saved.rebuild import description_of, rebuild
@@ -60,8 +61,9 @@ def from_bytes(stored: bytes) -> Fit:
 def contents(stored: bytes) -> tuple[Mapping[str, Any], Released]:
     """The stated facts and the released numbers, after the digest was compared."""
     if stored.startswith(_NET):
-        fix = "Describe it by `discreet train card`, and predict by `discreet train predict`."
-        raise IntegrityError("This is the file of a net.", "This verb reads models of `discreet learn fit`.", fix)
+        fix = Fix("Describe it:", "train card", {"model_file": UNKNOWN})
+        why = "What is read here are models that learners of dp.learn fitted."
+        raise IntegrityError("This is the file of a net.", why, fix)
     if not stored.startswith(HEAD):
         raise _no_model("It does not begin like one.")
     if len(stored) > LARGEST:
