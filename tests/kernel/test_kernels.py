@@ -32,11 +32,21 @@ BY_CLASS = {
     "features": [{"low": 0, "high": 10}, {"edges": [0, 2, 10]}, {"low": 0, "high": 10, "scale": "log"}],
     "target": {"size": 2},
 }
+GROUPED = {
+    "features": [{"edges": [0, 1, 5, 10]}, {"rows_of_unit": 3}, {"values": [7, 0, 1, 2]}, {"size": 3}],
+    "groups": [np.array(groups) for groups in ([0, 1, 1, 2], [1, 0, 0, 1], [1, 0, 2, 2, 3], [1, 0, 0, 2])],
+    "cliques": [np.array(clique) for clique in ([0], [3, 0], [2, 1, 0], [3, 2, 1, 0], [1, 3], [0, 3])],
+    "weights": np.array([300, 100, 7000, 100, 1, 2000]),
+    "rows": 3,
+}
 CASES = [
     ("leaves", CELLS, 4),
     ("leaves", CELLS | BARE | {"rows": 1, "target": {"values": [3, 0, 1]}}, 4),
     ("class_moments", BY_CLASS | {"rows": 3}, 4),
     ("class_moments", {"features": [{"size": 4}], "target": {"values": [0, 1]}}, 2),
+    ("marginals", GROUPED, 3),
+    ("marginals", GROUPED | {"each": "unit"}, 3),
+    ("marginals", GROUPED | {"each": "unit", "rows": 1}, 3),
 ]
 
 
@@ -126,6 +136,22 @@ def test_the_norms_of_counts_by_leaf_and_of_moments_by_class():
     assert moved == Sensitivity(12, 12 * unit, Fraction("12.3") * unit**2, 2 * unit, "replace-one")
 
 
+def test_the_norms_of_counts_by_clique():
+    """The cliques have 3, 9, 24, 72, 6 and 9 counts, of which each row of a unit may add to another."""
+
+    def stated(relation, **changed):
+        return kernel_of("marginals").sensitivity(GROUPED | changed, RowLimit(5, relation))
+
+    l1 = 300 + 100 + 7000 + 100 + 1 + 2000
+    squares = 300**2 + 100**2 + 7000**2 + 100**2 + 1 + 2000**2
+    assert stated(Relation.ADD_REMOVE, rows=1) == Sensitivity(6, l1, squares, 7000)
+    assert stated(Relation.ADD_REMOVE) == Sensitivity(18, 3 * l1, 9 * squares, 21000)
+    assert stated(Relation.ADD_REMOVE, each="unit") == Sensitivity(18, l1, squares, 7000)
+    assert stated(Relation.REPLACE_ONE) == Sensitivity(33, 6 * l1, 18 * squares, 21000, "replace-one")
+    assert stated(Relation.REPLACE_ONE, each="unit") == Sensitivity(33, 2 * l1, 2 * squares, 7000, "replace-one")
+    assert stated(Relation.ADD_REMOVE, rows=9) == Sensitivity(28, 5 * l1, 25 * squares, 35000)
+
+
 def test_two_numbers_of_one_class_differ_by_no_more_than_was_derived():
     """Over all pairs of steps; the derived bound is 5.15 squared units."""
     steps = np.arange(-1024.0, 1025.0)
@@ -154,6 +180,48 @@ REFUSED = [
     ("class_moments", BY_CLASS, [NUMBER, PAIR], "one for each feature"),
     ("class_moments", BY_CLASS | {"target": {"low": 0, "high": 1}}, WELL, "must have cells"),
     ("class_moments", BY_CLASS | {"features": [{"size": 2, "table": [0, 1]}]}, WELL, "no tables"),
+]
+
+
+COUNTED = [NUMBER, WIDE, LISTED]
+
+
+def without(place, key):
+    """The parameters without one of a list."""
+    return GROUPED | {key: [*GROUPED[key][:place], *GROUPED[key][place + 1 :]]}
+
+
+def instead(place, key, value):
+    """The parameters with another in the place of one of a list."""
+    return GROUPED | {key: [*GROUPED[key][:place], value, *GROUPED[key][place + 1 :]]}
+
+
+REFUSED += [
+    ("marginals", GROUPED, [NUMBER, LISTED], "one for each feature"),
+    ("marginals", GROUPED, [NUMBER, WIDE, PAIR], "3 public values"),
+    ("marginals", GROUPED | {"rows": 0}, COUNTED, "rows"),
+    ("marginals", GROUPED | {"weight": 1}, COUNTED, "known parameters"),
+    ("marginals", GROUPED | {"each": "table"}, COUNTED, "'row' or 'unit'"),
+    ("marginals", GROUPED | {"weights": GROUPED["weights"][1:]}, COUNTED, "one for each clique"),
+    ("marginals", GROUPED | {"weights": GROUPED["weights"] - 1}, COUNTED, "1 to 357,913,941 steps"),
+    ("marginals", GROUPED | {"weights": GROUPED["weights"] * 2**18}, COUNTED, "1 to 357,913,941 steps"),
+    ("marginals", GROUPED | {"weights": GROUPED["weights"] * 1.0}, COUNTED, "whole numbers"),
+    ("marginals", GROUPED | {"cliques": []}, COUNTED, "list of 1"),
+    ("marginals", instead(0, "cliques", [0]), COUNTED, "arrays of whole numbers"),
+    ("marginals", instead(0, "cliques", np.array([True])), COUNTED, "arrays of whole numbers"),
+    ("marginals", instead(0, "cliques", np.array([4])), COUNTED, "from 0 to 3"),
+    ("marginals", instead(0, "cliques", np.array([-1])), COUNTED, "from 0 to 3"),
+    ("marginals", instead(0, "cliques", np.array([2, 2])), COUNTED, "different numbers"),
+    ("marginals", instead(0, "cliques", np.zeros(0, dtype=np.int64)), COUNTED, "1 to 4"),
+    ("marginals", without(0, "groups"), COUNTED, "list of 4"),
+    ("marginals", instead(0, "groups", np.array([0, 1, 2])), COUNTED, "4 whole numbers"),
+    ("marginals", instead(0, "groups", np.array([0, 1, 1, 3])), COUNTED, "each of them used"),
+    ("marginals", instead(0, "groups", np.array([0, 1, 1, -1])), COUNTED, "each of them used"),
+    ("marginals", instead(0, "groups", np.array([0, 1, 1, 2**62])), COUNTED, "each of them used"),
+    ("marginals", instead(0, "features", {"low": 0, "high": 1}), COUNTED, "by cells"),
+    ("marginals", instead(3, "features", {"size": 3, "table": [0, 1, 2]}), COUNTED, "by cells"),
+    ("marginals", instead(1, "features", {"rows_of_unit": 0}), COUNTED, "rows_of_unit"),
+    ("marginals", GROUPED | {"features": [{"size": 2}] * 513}, COUNTED, "1 to 512"),
 ]
 
 

@@ -22,6 +22,9 @@ class Counting:
     def length(self, public):
         return 2
 
+    def per_row(self, public):
+        return 2
+
     def sensitivity(self, public, limit):
         return Sensitivity(2, 1 + limit.rows, 1 + limit.rows**2, limit.rows, limit.relation)
 

@@ -95,7 +95,36 @@ def scaled(cell, described):
     return 0 if math.isnan(cell) else round(((min(max(cell, low), high) - low) / (high - low) * 2 - 1) * 1024)
 
 
-TWINS = {"leaves": leaves, "class_moments": class_moments}
+def marginals(units, public):
+    """Counts of every clique, row by row; each row adds the clique's weight or its unit's share of that."""
+    total = []
+    groups = [np.asarray(group).tolist() for group in public["groups"]]
+    for clique, weight in zip(public["cliques"], public["weights"], strict=True):
+        shape = [1 + max(groups[feature]) for feature in clique]
+        counts = np.zeros(shape, dtype=object)
+        for unit in units:
+            counted = unit[: public.get("rows", 1)]
+            for row in counted:
+                own = groups_of(row, len(unit), public["features"], groups)
+                share = int(weight) // len(counted) if public.get("each") == "unit" else int(weight)
+                counts[tuple(own[feature] for feature in clique)] += share
+        total += counts.ravel().tolist()
+    return total
+
+
+def groups_of(row, size, described, groups):
+    """The group of a row by each feature: by its next cell, or by how many rows its unit has."""
+    own, left = [], list(row)
+    for feature, group in zip(described, groups, strict=True):
+        if "rows_of_unit" in feature:
+            own.append(group[min(size, feature["rows_of_unit"]) - 1])
+        else:
+            place = cell_of(left.pop(0), feature)
+            own.append(group[-1 if place is None else place])
+    return own
+
+
+TWINS = {"leaves": leaves, "class_moments": class_moments, "marginals": marginals}
 
 
 def invented_for(public, seed, units, *, wild=0.1):
@@ -109,7 +138,8 @@ def invented_for(public, seed, units, *, wild=0.1):
             return [math.nan, math.inf, -math.inf, 1e308, -1.0, 0.5][numbers.integers(6)]
         return float(numbers.integers(0, 11))
 
-    described = [*public["features"], public["target"]]
+    described = [feature for feature in public["features"] if "rows_of_unit" not in feature]
+    described += [public["target"]] if "target" in public else []
     return [[[cell(column) for column in described] for _ in range(numbers.integers(1, 5))] for _ in range(units)]
 
 

@@ -99,13 +99,14 @@ def kernel_pass(schema: Schema, kernel: str, columns: Sequence[str], public: Any
     if not 1 <= length <= MOST_NUMBERS or sensitivity.linf > 2 * MOST_STEPS:
         rule = f"must ask for at most {MOST_NUMBERS} numbers, of which a unit moves none by more than 2^30 steps"
         raise bad("public", rule, (length, sensitivity.linf), "Use fewer columns, or a wider step.")
-    return KernelPass(_pass(schema, declared, length), kernel, parameters, length), sensitivity
+    read = _pass(schema, declared, implementation.per_row(parameters))
+    return KernelPass(read, kernel, parameters, length), sensitivity
 
 
-def _pass(schema: Schema, columns: Sequence[Column], length: int) -> Pass:
+def _pass(schema: Schema, columns: Sequence[Column], per_row: int) -> Pass:
     places = [(column.name, storage(schema, column)) for column in columns]
     fields = tuple(Field(name, place.name, place.store, place.step) for name, place in places)
-    width, least_rows = length + len(fields), 2 * schema.max_rows
+    width, least_rows = per_row + len(fields), 2 * schema.max_rows
     if least_rows * width > MOST_CELLS:
         rule = f"must be at most {MOST_CELLS // (2 * width)} where {width} numbers a row are read and made"
         raise bad("max_rows", rule, schema.max_rows, "Lower unit.max_rows in the metadata, or use fewer columns.")

@@ -7,6 +7,7 @@ risk        the gradient of a loss at public weights
 gram        second moments, for least squares
 leaves      counts by class and leaf of public trees
 class_moments   counts, sums and squares by class
+marginals   counts by cliques of features, each with a weight · cliques, grouped  their parameters, rows as groups
 add         chunks added up, every one checked
 
 Proof page: docs/proofs/kernel.md.

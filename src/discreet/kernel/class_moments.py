@@ -89,6 +89,10 @@ class ClassMoments:
         block = Block.parse(public)
         return block.target.cells * block.width
 
+    def per_row(self, public: Public) -> int:
+        """As `Kernel.per_row`."""
+        return self.length(public)
+
     def sensitivity(self, public: Public, limit: RowLimit) -> Sensitivity:
         """As `Kernel.sensitivity`: rows of a unit may be equal, so their norms add up."""
         block, length = Block.parse(public), self.length(public)

@@ -32,6 +32,7 @@ KERNELS = {
     "gram": f"{_HOME}gram:GRAM",
     "leaves": f"{_HOME}leaves:LEAVES",
     "class_moments": f"{_HOME}class_moments:CLASS_MOMENTS",
+    "marginals": f"{_HOME}marginals:MARGINALS",
 }
 
 
@@ -43,6 +44,9 @@ class Kernel(Protocol):
 
     def length(self, public: Public) -> int:
         """How many numbers it gives."""
+
+    def per_row(self, public: Public) -> int:
+        """How many numbers it makes of one row while it adds up: with more of them a chunk holds fewer rows."""
 
     def sensitivity(self, public: Public, limit: RowLimit) -> Sensitivity:
         """How far one unit moves them, in steps, from public facts alone."""

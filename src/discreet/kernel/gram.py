@@ -59,6 +59,10 @@ class Gram:
             raise bad("target", "must be a number", "classes", "Describe it by low and high.")
         return encoding.width * (encoding.width + 1) // 2 + encoding.width
 
+    def per_row(self, public: Public) -> int:
+        """As `Kernel.per_row`."""
+        return self.length(public)
+
     def sensitivity(self, public: Public, limit: RowLimit) -> Sensitivity:
         """As `Kernel.sensitivity`: l2² = 25R⁴ + m²B²R², and under replace-one 2·25R⁴ + 4·m²B²R²."""
         encoding, length = Encoding.parse(public), self.length(public)

@@ -137,6 +137,10 @@ class Leaves:
         trees = Trees.parse(public)
         return len(trees.tests) * _parse_cells(public["target"]).cells * trees.leaves
 
+    def per_row(self, public: Public) -> int:
+        """As `Kernel.per_row`."""
+        return self.length(public)
+
     def sensitivity(self, public: Public, limit: RowLimit) -> Sensitivity:
         """As `Kernel.sensitivity`: a row lies in one leaf of each tree."""
         trees, rows = len(Trees.parse(public).tests), min(_rows(public), limit.rows)

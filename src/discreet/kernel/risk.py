@@ -179,6 +179,10 @@ class Risk:
             raise bad("intercept, norm and slope", rule, _furthest(loss, encoding), "Lower the intercept or the norm.")
         return lines * width
 
+    def per_row(self, public: Public) -> int:
+        """As `Kernel.per_row`."""
+        return self.length(public)
+
     def sensitivity(self, public: Public, limit: RowLimit) -> Sensitivity:
         """As `Kernel.sensitivity`: l2 = norm · slope, whatever the number of rows; twice that under replace-one."""
         encoding, loss = Encoding.parse(public), Loss.parse(public)
