@@ -46,9 +46,8 @@ def test_a_tuning_gives_the_weights_of_the_best_candidate_and_leaves_the_others(
 
 def test_every_candidate_is_taken():
     """Each of 40 tunings takes one of two by a fair coin: both are taken but with probability 2⁻³⁹ < 1e-6."""
-    trainers = candidates()
     with patch.object(RunCount, "draw", lambda self, source: 1):
-        taken = {tuned(trainers, rows(8)).candidate for _ in range(40)}
+        taken = {tuned(candidates(), rows(8)).candidate for _ in range(40)}
     assert taken == {0, 1}
 
 

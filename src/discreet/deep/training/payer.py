@@ -12,6 +12,7 @@ handed over.  So it is paid once, and its ε is that of a training without an in
 import contextlib
 import json
 import os
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -110,9 +111,24 @@ def _require_ledger_file(place: Path) -> None:
             header = file.read(_HEADER)
     except OSError:  # none is there, or it cannot be read: opening it says so
         return
-    if header and int.from_bytes(header[_APPLICATION:], "big") != APPLICATION:
+    is_ledger = int.from_bytes(header[_APPLICATION:], "big") == APPLICATION or _is_ledger_in_log(place)
+    if header and not is_ledger:
         fix = "Give the name of a file that is not there, or the checkpoint that this training began with."
         raise bad("checkpoint", "must be the file of a training", str(place), fix)
+
+
+def _is_ledger_in_log(place: Path) -> bool:
+    """Whether it is a ledger by its log: one that was killed early has nothing but a log, and a header without a name.
+
+    Opened for reading alone, no file is changed.
+    """
+    if not os.path.lexists(f"{place}-wal"):
+        return False
+    try:
+        with contextlib.closing(sqlite3.connect(f"{place.absolute().as_uri()}?mode=ro", uri=True)) as file:
+            return bool(file.execute("PRAGMA application_id").fetchone() == (APPLICATION,))
+    except sqlite3.Error:
+        return False
 
 
 def _key_in(place: Path, identity: str) -> str:

@@ -148,15 +148,18 @@ class Trainer:
 
     def require_fresh(self) -> None:
         """Refuses a trainer that has trained its net; under the same checkpoint that training may be replayed."""
-        place = None if self.checkpoint is None else os.path.abspath(self.checkpoint)
-        is_replay = place is not None and place == self._trained_under and os.path.lexists(place)
-        if self._is_spent and not is_replay:
+        if self._is_spent and not self._is_under_checkpoint():
             what, why = "This trainer has trained its net already.", "Another fit would be charged anew."
             fix = (
                 "Make net and trainer anew: on a dataset, or with a checkpoint, an equal training is replayed for "
                 "nothing. To go on, make a trainer of the net: what both cost adds up."
             )
             raise BadValue(what, why, fix)
+
+    def _is_under_checkpoint(self) -> bool:
+        """Whether the checkpoint is that of the net's own training, and is still there."""
+        place = None if self.checkpoint is None else os.path.abspath(self.checkpoint)
+        return place is not None and place == self._trained_under and os.path.lexists(place)
 
     def renew(self) -> None:
         """Note that the net was not trained yet."""
