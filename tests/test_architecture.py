@@ -20,7 +20,8 @@ ROWS = [
     "gate",
     "run",
     "table",
-    "ask release constrained synth learn local",
+    "ask release constrained learn local",
+    "synth",
     "deep rehearsal survey",
     "dataset federated audit",
     "attack report demo",
@@ -41,7 +42,7 @@ RANDOM = {"random", "secrets", "numpy.random", "torch.random", "uuid"}
 DRIVERS = {"duckdb", "sqlalchemy", "psycopg", "pyspark"}
 HEAVY = {
     "dp_accounting": {"privacy"},
-    "scipy": {"privacy", "mechanism", "audit", "release", "local"},
+    "scipy": {"privacy", "mechanism", "audit", "release", "local", "synth"},
     "matplotlib": {"plot"},
     "typer": {"cli"},
     "rich": {"cli", "demo", "plot"},

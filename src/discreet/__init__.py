@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discreet import deep, learn, local, noise
+    from discreet import deep, learn, local, noise, synth
     from discreet.answer.answer import Answer
     from discreet.bounded import Sensitivity
     from discreet.dataset import Dataset
@@ -78,6 +78,7 @@ __all__ = [
     "quantile",
     "stddev",
     "sum",
+    "synth",
     "top_k",
     "variance",
     "when",
@@ -99,6 +100,7 @@ _HOMES = {  # a name is fetched when first used, so that importing Discreet cost
         "max mean median min mode quantile stddev sum top_k variance when",
         "discreet.relation": "Relation",
         "discreet.schema.limits": "Limits",
+        "discreet.synth": "synth",
     }.items()
     for name in names.split()
 }

@@ -1,6 +1,6 @@
 """Dataset: the thin face.  It forwards to the rooms and holds nothing of its own."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from discreet.learn.heldout.score import Score
     from discreet.learn.heldout.trial_quote import TrialQuote
     from discreet.release.face import Releasing
+    from discreet.synth.task import SynthTask
 
 
 class Dataset:
@@ -85,6 +86,19 @@ class Dataset:
         from discreet.learn.estimators.task import task_of
 
         return task_of(self._table, estimator, target=target, features=features)
+
+    def synthesize(self, columns: Sequence[str] | None = None, **options: Any) -> "SynthTask":
+        """A synthetic table like this one, to be quoted and built; it carries no price itself.
+
+        `options` are method, max_cells, zeros and rows, and `children`, another dataset with rows of the same units
+        under a name for it: {"visits": visits}.
+        """
+        from discreet.synth.task import task_of
+
+        if isinstance(options.get("children"), Mapping):
+            named = options["children"].items()
+            options["children"] = {name: getattr(child, "_table", child) for name, child in named}
+        return task_of(self._table, columns=columns, **options)
 
     def train(
         self,

@@ -15,7 +15,7 @@ from typing import Any
 
 UNKNOWN = "…"  # an argument that only the reader knows
 
-_POSITIONAL = ("table", "metadata", "sql", "receipt", "folder", "model_file", "rows_file", "flags")
+_POSITIONAL = ("table", "synthetic_file", "metadata", "sql", "receipt", "folder", "model_file", "rows_file", "flags")
 _WITHOUT_METADATA = (
     "audit",
     "demo",

@@ -107,6 +107,11 @@ class Table:
                     self._engine = Engine(*about, source, self._limits)
             return self._engine
 
+    @property
+    def file(self) -> Path | None:
+        """The file that the rows are in; None for a table in memory or in a server."""
+        return None if self._frame is not None or self.metadata.address is not None else self._source()
+
     def _source(self) -> Path:
         path = self.metadata.source_path
         if path is None:
@@ -287,13 +292,17 @@ class Table:
             purse = self.ledger.purse_of(key)
             if purse is None:
                 with contextlib.suppress(Conflict):  # another process began and ended it meanwhile
-                    return self.ledger.purse(request.charge(key, snapshot, run_key), cost)
+                    return self._new_purse(request, request.charge(key, snapshot, run_key), cost)
                 purse = self.ledger.purse_of(key)
             if purse is not None:
                 run = Run(purse, lambda: self.view(snapshot=snapshot))
                 if purse.is_open or run.result() is not None:
                     return purse
         raise AssertionError("unreachable")
+
+    def _new_purse(self, _: Request, charge: ChargeRequest, cost: Cost) -> Purse:
+        """A purse for a run that begins."""
+        return self.ledger.purse(charge, cost)
 
     def close(self) -> None:
         """Stop the worker and let go of the ledger."""

@@ -17,6 +17,7 @@ from discreet.audit.claim import Claim, audit_draws, audit_exactly
 from discreet.audit.claims import claims
 from discreet.audit.forest import exact_layout
 from discreet.audit.reporting import Reporting
+from discreet.audit.small_tables import SmallTables
 from discreet.audit.trial import readings
 from discreet.bounded import Sensitivity
 from discreet.deep.audit.tiny import Steps
@@ -57,7 +58,7 @@ def constructors() -> set[object]:
 
 def test_every_constructor_is_registered() -> None:
     assert len(constructors()) >= 28
-    assert constructors() | protocols() | {Steps} == {claim.constructor for claim in claims()}
+    assert constructors() | protocols() | {Steps, SmallTables} == {claim.constructor for claim in claims()}
 
 
 def protocols() -> set[object]:
@@ -98,7 +99,7 @@ def are_neighbours(claim: Claim, first: object, other: object) -> bool:
             return len(moves) == 1 and moves[0] <= mechanism.apart
         case KaryResponse() | Survey():
             return sum(x != y for x, y in zip(a, b, strict=True)) == 1
-        case Additive() | Quantile() | Bias():
+        case Additive() | Quantile() | Bias() | SmallTables():
             return within(s, [x - y for x, y in zip(a, b, strict=True)])
         case _:
             return max(abs(x - y) for x, y in zip(a, b, strict=True)) <= s.linf

@@ -12,6 +12,7 @@ from discreet.audit.minimised import intercept_law
 from discreet.audit.report import Row
 from discreet.audit.reporting import Reporting
 from discreet.audit.runs import outputs
+from discreet.audit.small_tables import SmallTables
 from discreet.audit.trial import RUNS, Pair, audit
 from discreet.learn.risk.objective import ObjectivePerturbation
 from discreet.mechanism.additive import root_up
@@ -57,7 +58,7 @@ class Claim:
             return vector_numbers(self.mechanism, inputs)
         if isinstance(self.mechanism, ObjectivePerturbation):
             return intercept_law(self.mechanism, inputs)
-        if isinstance(self.mechanism, Reporting):
+        if isinstance(self.mechanism, (Reporting, SmallTables)):
             return self.mechanism.exact_law(inputs)
         return law(self.mechanism, inputs, self.window)
 

@@ -9,7 +9,16 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 
-from discreet.audit import deep_claims, kernel_claims, local_claims, minimiser_claims, release_claims, vector_claims
+from discreet.audit import (
+    deep_claims,
+    kernel_claims,
+    local_claims,
+    minimiser_claims,
+    release_claims,
+    small_claims,
+    synth_claims,
+    vector_claims,
+)
 from discreet.audit.brute import keys_entered, keys_exchanged, nearby, one_row_more, one_row_other
 from discreet.audit.claim import EPSILONS, Claim
 from discreet.audit.trial import Pair
@@ -25,7 +34,8 @@ _FEWER = 2_000  # runs of mechanisms that are called once a run
 @cache
 def claims() -> tuple[Claim, ...]:
     """Every registered claim, in the order of the modules."""
-    modules = (vector_claims, kernel_claims, minimiser_claims, release_claims, local_claims, deep_claims)
+    noisy = (vector_claims, kernel_claims, minimiser_claims, release_claims, local_claims, deep_claims)
+    modules = (*noisy, small_claims, synth_claims)
     return tuple(claim for family in (*_MECHANISMS, *(module.family for module in modules)) for claim in family())
 
 

@@ -14,13 +14,17 @@ if TYPE_CHECKING:
     from discreet.operation.question import QuestionCall
     from discreet.operation.release import ReleaseCall
     from discreet.operation.score import ScoreCall
+    from discreet.operation.synth import SynthCall
+    from discreet.operation.synth_report import SynthReportCall
     from discreet.operation.train import TrainCall
 
 Why = Annotated[str | None, typer.Option(metavar="TEXT", help="Reason to record in the ledger.")]
 Second = Annotated[bool, typer.Option("--second-ledger", help="Give these rows a second ledger; needs --why.")]
 WhySecond = Annotated[str | None, typer.Option("--why", metavar="TEXT", help="Reason to record in both ledgers.")]
 
-AnyCall = TypeVar("AnyCall", "LearnCall", "QuestionCall", "ReleaseCall", "ScoreCall", "TrainCall")
+AnyCall = TypeVar(
+    "AnyCall", "LearnCall", "QuestionCall", "ReleaseCall", "ScoreCall", "SynthCall", "SynthReportCall", "TrainCall"
+)
 
 
 def require_why(why: str | None, act: Fix) -> str:

@@ -53,6 +53,15 @@ VERBS = {  # in the order of a first afternoon
     "learn predict": Verb("learn_model", "predict", "Predict rows of your own with a model's file."),
     "learn card": Verb("learn_model", "card", "Describe a model: its promise in words, and what it is not for."),
     "learn verify": Verb("learn_model", "verify", "Recompute what a model's file states, against a ledger too."),
+    "synth quote": Verb(
+        "synth", "quote", "Show what a synthetic table would cost, how it would be measured and with which noise."
+    ),
+    "synth build": Verb("synth", "build", "Build a synthetic table: pay once, measure, fit, and write invented rows."),
+    "synth report": Verb(
+        "synth",
+        "report",
+        "Write a page about a synthetic table: its promise, what was measured, what it is not for, and a check.",
+    ),
     "train": Verb(
         "train",
         "train",

@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from discreet import durable
-from discreet.engine import files, frames, legacy, prepare, states, tables
+from discreet.engine import files, frames, joined, legacy, prepare, states
 from discreet.engine import source as origin
+from discreet.engine.joined import JoinedFile, JoinedSource
 from discreet.engine.prepared import Columns, Prepared, PreparingEngine, copy_in_use, rows_gone
 from discreet.engine.process import WorkerFailed, process
 from discreet.engine.protocol import Progress
@@ -56,8 +57,7 @@ class Engine(PreparingEngine):
         if not isinstance(name, str) or not name or Path(name).name != name:
             raise bad("name", "must be a file's name without its ending", name, 'Give a name such as "people".')
         super().__init__(folder, name, schema, limits)
-        is_path = isinstance(source, (str, os.PathLike))
-        self._source = Path(source).absolute() if is_path else frames.require_frame(source)
+        self._source = _source(source)
         self._state: _State | None = None
         self._holds = states.Holds()
         weakref.finalize(self, self._holds.release)
@@ -165,20 +165,22 @@ class Engine(PreparingEngine):
 
     def _is_good(self, state: _State) -> bool:
         """Whether source and prepared file are as they were, and the file is held."""
-        if not isinstance(self._source, Path):
+        on_disk = self._on_disk()
+        if on_disk is None:
             return False  # only its content tells whether a table in memory was changed in place
         path = self._path(state.snapshot)
         with contextlib.suppress(OSError):
             self._holds.hold(path)
-            stamps = _stamps_text(origin.file(self._source).stamps())
+            stamps = _stamps_text(on_disk.stamps())
             return bool(stamps) and (stamps, states.owned_stamp(path)) == (state.stamps, state.prepared)
         return False
 
     def _find_or_make(self, secret: Secret, tell: Progress) -> Prepared | None:
         """The table, as it was prepared before or prepared now; None if the source changed meanwhile."""
         tell("reading", _SHARE["reading"])
-        if isinstance(self._source, Path):
-            return self._from_file(origin.file(self._source), secret, tell)
+        on_disk = self._on_disk()
+        if on_disk is not None:
+            return self._from_file(on_disk, secret, tell)
         table = frames.arrow_table(self._source, self.schema)
         content = frames.digest(table)
         expected = self._expected_facts(secret, content, "")
@@ -193,7 +195,13 @@ class Engine(PreparingEngine):
                 self._put_in_place(expected, tell)
         return self._remember(facts, anew=anew)
 
-    def _from_file(self, file: origin.File, secret: Secret, tell: Progress) -> Prepared | None:
+    def _on_disk(self) -> origin.File | JoinedFile | None:
+        """The file, or the two, that the table lies in; None where it is in memory."""
+        if isinstance(self._source, JoinedSource):
+            return self._source.file()
+        return origin.file(self._source) if isinstance(self._source, Path) else None
+
+    def _from_file(self, file: origin.File | JoinedFile, secret: Secret, tell: Progress) -> Prepared | None:
         first_stamps = file.stamps()
         stamps = _stamps_text(first_stamps)
         known_facts = self._seen_before(stamps)
@@ -255,7 +263,9 @@ class Engine(PreparingEngine):
 
     # --- making it -------------------------------------------------------------------------------------------------
 
-    def _make(self, file: origin.File, secret: Secret, expected: dict[str, str], tell: Progress) -> dict[str, str]:
+    def _make(
+        self, file: origin.File | JoinedFile, secret: Secret, expected: dict[str, str], tell: Progress
+    ) -> dict[str, str]:
         """Write the new file beside its place, complete, and return its facts."""
         old_facts = self._facts(legacy.path(self.folder, self.name))
         older_snapshots = legacy.old_snapshots(old_facts, secret, self.schema, bytes.fromhex(expected["content"]))
@@ -264,9 +274,9 @@ class Engine(PreparingEngine):
         sources, new, spill = [str(path) for path in file.paths], self._scratch()[1], self._scratch()[3]
         refusal: Exception | None = None
         try:
-            table = tables.table(file, self.schema, lambda statements: self._ask("look", sources, list(statements)))
+            table = joined.read_as(file, self.schema, lambda statements: self._ask("look", sources, list(statements)))
             steps = [(step.name, list(step.statements)) for step in prepare.steps(self.schema, table)]
-            steps[0][1][:0] = tables.attachment(file)
+            steps[0][1][:0] = joined.attachment(file)
             steps[-1][1].append(prepare.facts(facts))
             advance: Callable[[str], None] = lambda name: tell(name, _SHARE.get(name, 0.0))  # noqa: E731
             self._ask("prepare", str(new), sources, str(spill), keys, steps, on_step=advance)
@@ -294,7 +304,7 @@ class Engine(PreparingEngine):
     def _ask(self, verb: str, *arguments: Any, on_step: Callable[[str], None] | None = None) -> Any:
         return self.process.ask(verb, *arguments, seconds=self.limits.prepare_seconds, on_step=on_step)
 
-    def _refusal(self, cause: str, file: origin.File) -> Exception:
+    def _refusal(self, cause: str, file: origin.File | JoinedFile) -> Exception:
         if cause == "write":
             return files.cannot_write(self._scratch()[1])
         if cause == "source":
@@ -319,6 +329,13 @@ class Engine(PreparingEngine):
             yield
         finally:
             files.or_cannot_write(self._scratch()[1], remove_scratch)
+
+
+def _source(source: Any) -> Any:
+    """The source as a path, as two, or as a table in memory."""
+    if isinstance(source, JoinedSource):
+        return source
+    return Path(source).absolute() if isinstance(source, (str, os.PathLike)) else frames.require_frame(source)
 
 
 def _agree(facts: dict[str, str], expected: dict[str, str]) -> bool:

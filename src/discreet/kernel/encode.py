@@ -111,7 +111,8 @@ class Feature:
     def require(self, column: Column) -> None:
         """Refuses a column that it does not describe."""
         if self.size:
-            if column.type is not Type.CATEGORY or column.values is None or len(column.values) != self.size:
+            is_listed = column.type in (Type.CATEGORY, Type.TEXT) and column.values is not None
+            if not is_listed or len(column.values or ()) != self.size:
                 raise bad(f"column {column.name!r}", f"must have {self.size} public values", str(column.type), "")
         elif column.type in (Type.CATEGORY, Type.TEXT):
             raise bad(f"column {column.name!r}", "must hold numbers", str(column.type), "Describe it by its size.")

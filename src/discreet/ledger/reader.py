@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from discreet.errors import bad
+from discreet.errors import DiscreetError, bad
 from discreet.ledger import account as accounts
 from discreet.ledger import refusal
 from discreet.ledger.books import Books
 from discreet.ledger.chain import Row, broken, export_lines
 from discreet.ledger.decide import Charge
+from discreet.ledger.payer import ChargeRequest
 from discreet.ledger.question import snapshot_name
 from discreet.ledger.standing import Receipt, Standing, standing
 from discreet.ledger.store import SqliteStore
@@ -75,6 +76,17 @@ class Reader:
             declaration = declared(cost, self._relation, epsilon=epsilon, delta=delta)
             place = books.place({"path": self._path(path), "snapshot": snapshot_name(snapshot)})
             return refusal.remaining_after(books, place, analyst, weight_of(declaration, books.rules.budget))
+
+    def refusal(self, request: ChargeRequest, cost: Cost) -> DiscreetError | None:
+        """Why that charge would be refused now; None where it fits."""
+        with self._store.lock:
+            books = self._read()
+            declaration = declared(cost, self._relation, epsilon=request.epsilon, delta=request.delta)
+            place = books.place({"path": self._path(request.path), "snapshot": snapshot_name(request.snapshot)})
+            if books.is_closed:
+                return refusal.dataset_closed(books)
+            weight = weight_of(declaration, books.rules.budget)
+            return refusal.over_budget(books, declaration, weight, path=place, analyst=request.analyst)
 
     def older_snapshots(self, snapshot: str) -> tuple[str, ...]:
         """Ids that earlier versions gave the same content: for finding their answers, never for splits."""

@@ -11,7 +11,7 @@ Value = TypeVar("Value")
 
 
 def rehearsed(value: Value) -> Value:
-    """An answer, a quote, a release to be or a part of a model, so that all that leaves it is stamped."""
+    """What a room gives out, so that all that leaves it is stamped."""
     kind: Any
     match value:
         case Answer():
@@ -22,6 +22,10 @@ def rehearsed(value: Value) -> Value:
             from discreet.rehearsal.models import stamped_part
 
             return stamped_part(value)  # type: ignore[no-any-return]
+        case _ if type(value).__module__.startswith("discreet.synth."):
+            from discreet.rehearsal import synthetic
+
+            return synthetic.stamped_part(value)  # type: ignore[no-any-return]
         case _:
             from discreet.rehearsal.releases import RehearsedReleasing as kind
     return as_kind(kind, value)  # type: ignore[no-any-return]

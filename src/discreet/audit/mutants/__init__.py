@@ -13,8 +13,10 @@ from discreet.audit.mutants import (
     release,
     response,
     select,
+    small,
     sources,
     sparse,
+    synth,
     vectors,
 )
 from discreet.audit.mutants.planted import Drawn, Planted, Proven, audit_bug
@@ -27,4 +29,4 @@ def mutants() -> tuple[Planted, ...]:
     """Every planted bug."""
     trainings = (kernels, minimisers, deep)
     modules = (additive, select, response, sparse, keys, sources, prices, vectors, *trainings, release, local)
-    return tuple(bug for module in modules for bug in module.bugs())
+    return tuple(bug for module in (*modules, small, synth) for bug in module.bugs())

@@ -1,9 +1,12 @@
-"""Parts of a dataset's persons on which nets can be trained: what `people.split` gives."""
+"""Parts of a dataset's persons on which nets are trained and like which tables are made: what `people.split` gives."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from discreet.learn.heldout.split import Side
+
+if TYPE_CHECKING:
+    from discreet.synth.task import SynthTask
 
 
 class Part(Side):
@@ -23,3 +26,9 @@ class Part(Side):
 
         own = self._with_part(options)
         return train(self.table, trainer, target=target, features=features, bins=bins, **own)
+
+    def synthesize(self, columns: Sequence[str] | None = None, **options: Any) -> "SynthTask":
+        """A synthetic table like these persons, to be quoted and built; as `Dataset.synthesize`."""
+        from discreet.synth.task import task_of
+
+        return task_of(self.table, columns=columns, **self._with_part(options))

@@ -191,7 +191,7 @@ def model_column(column: Column, name: str | None = None) -> ModelColumn:
     if column.type is Type.BOOLEAN:
         return ModelColumn(shown, column.name, (False, True))
     if column.values is not None:
-        return ModelColumn(shown, column.name, column.values, is_coded=column.type is Type.CATEGORY)
+        return ModelColumn(shown, column.name, column.values, is_coded=column.type in (Type.CATEGORY, Type.TEXT))
     if column.bounds is None or column.step is None:
         raise _without_facts(shown, column)
     low, high = (number_of(end) for end in column.bounds)

@@ -6,7 +6,7 @@ facts: sensitivities and noise follow from these alone.  The rebuilt facts must 
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -34,7 +34,7 @@ _FORMS = {
 }
 _TAGS = Tags(_FORMS, tuple(Single(kind.__name__.casefold(), kind, str, kind) for kind in (Type, Null, Empty, Relation)))
 _COVERS = (GIVEN, WHOLE, INVENTED)
-_RECEIPT = re.compile(rf"({re.escape(REHEARSED)})?\d{{1,18}}-[0-9a-f]{{12}}", re.ASCII)
+RECEIPT = re.compile(rf"({re.escape(REHEARSED)})?\d{{1,18}}-[0-9a-f]{{12}}", re.ASCII)
 _SPARE_CELLS = 2**8  # beyond the numbers of a model
 _FRACTION = re.compile(r"-?\d{1,1000}(/\d{1,1000})?", re.ASCII)
 
@@ -65,12 +65,12 @@ def rebuild(stored: Mapping[str, Any], released: Released) -> Fit:
     if facts_of(learner, subject).to_json() != facts:
         raise Unlike("the facts are not those of the columns")
     _require_proportionate(learner, subject, released)
-    plan = learner.plan(subject, _price_of(stored["price"]))
+    plan = learner.plan(subject, price_from_json(stored["price"]))
     _require_paid(plan)
     covers, receipt = str(stored["privacy"]["covers"]), str(stored["privacy"]["receipt"])
     if covers not in _COVERS:
         raise Unlike("nothing is known of what the promise covers")
-    if receipt != NOWHERE and _RECEIPT.fullmatch(receipt) is None:
+    if receipt != NOWHERE and RECEIPT.fullmatch(receipt) is None:
         raise Unlike("the receipt is none of a ledger")
     fit = Fit(facts_of(learner, subject), plan, released, privacy_of(plan, receipt=receipt, covers=covers))
     _require_scores(fit)
@@ -107,14 +107,23 @@ def _require_proportionate(learner: Learner, subject: Subject, released: Release
 
 def schema_json(subject: Subject) -> Any:
     """The schema without the columns that the model does not use, as JSON."""
-    return _TAGS.plain(_used_schema(subject))
+    return used_schema_json(subject.schema, subject.columns, subject.where)
 
 
-def _used_schema(subject: Subject) -> Schema:
-    schema = subject.schema
-    used = {name.casefold() for name in (*subject.columns, *_columns_in(QUESTION_TAGS.plain(subject.where)))}
+def used_schema_json(schema: Schema, names: Iterable[str], where: Expr | None) -> Any:
+    """The schema with these columns and those of the condition alone, as JSON."""
+    used = {name.casefold() for name in (*names, *_columns_in(QUESTION_TAGS.plain(where)))}
     columns = tuple(column for column in schema.columns if column.name.casefold() in used)
-    return Schema(schema.name, columns, schema.unit, schema.relation)
+    return _TAGS.plain(Schema(schema.name, columns, schema.unit, schema.relation))
+
+
+def schema_from_json(stored: Any) -> Schema:
+    """The schema that `used_schema_json` gave; ValueError where it is none."""
+    _require_short_numbers(stored)
+    schema = _TAGS.value(stored)
+    if not isinstance(schema, Schema):
+        raise Unlike("there is no schema")
+    return schema
 
 
 def _columns_in(stored: Any) -> Iterator[str]:
@@ -130,18 +139,16 @@ def _columns_in(stored: Any) -> Iterator[str]:
 
 def subject_from_json(facts: Mapping[str, Any], stored_schema: Any) -> Subject:
     """The subject that its facts and `schema_json` describe; ValueError where they do not belong together."""
-    _require_short_numbers(stored_schema)
-    schema = _TAGS.value(stored_schema)
-    if not isinstance(schema, Schema):
-        raise Unlike("there is no schema")
+    schema = schema_from_json(stored_schema)
     columns = [*facts["features"], facts["target"]]
     names = {column["column"]: column["name"] for column in columns}
     features = [column["column"] for column in facts["features"]]
-    where = _expression(facts["where"])
+    where = expression_from_text(facts["where"])
     return subject_of(schema, facts["target"]["column"], features, max_rows=facts["max_rows"], where=where, names=names)
 
 
-def _expression(text: str | None) -> Expr | None:
+def expression_from_text(text: str | None) -> Expr | None:
+    """The expression with that canonical text; None for none."""
     if text is None:
         return None
     stored = json.loads(text)
@@ -157,19 +164,21 @@ def _require_short_numbers(stored: Any) -> None:
             _require_short_numbers(part)
     elif isinstance(stored, dict):
         if stored.get("is") == "fraction":
-            _fraction(stored["of"])
+            fraction_from_text(stored["of"])
         _require_short_numbers(list(stored.values()))
 
 
-def _fraction(text: Any) -> Fraction:
+def fraction_from_text(text: Any) -> Fraction:
+    """The number that `str` of a fraction wrote; ValueError for any other text."""
     if not isinstance(text, str) or _FRACTION.fullmatch(text) is None:
         raise Unlike("a number is not written as one")
     return Fraction(text)
 
 
-def _price_of(stored: Mapping[str, Any]) -> Price:
-    terms = Terms.parse(_fraction(stored["epsilon"]), _fraction(stored["delta"]))
-    sigma = None if stored["sigma"] is None else amounts.positive(_fraction(stored["sigma"]), "sigma")
+def price_from_json(stored: Mapping[str, Any]) -> Price:
+    """The price that `price_json` described; ValueError where it is none."""
+    terms = Terms.parse(fraction_from_text(stored["epsilon"]), fraction_from_text(stored["delta"]))
+    sigma = None if stored["sigma"] is None else amounts.positive(fraction_from_text(stored["sigma"]), "sigma")
     return Price(terms, sigma, is_rho=stored["rho"] is True)
 
 

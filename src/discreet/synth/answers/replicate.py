@@ -1,0 +1,50 @@
+"""Replicates: the table as it could have come out with other noise, refitted and drawn anew, for standard errors.
+
+A replicate is a build of redrawn numbers (`redrawn`).  Its fit and its rows are made as those of the table, and it
+carries what smoothing did (`smoothing`), so it varies by noise, fit and sampling of rows.  The i-th replicate follows
+from the released numbers and i alone.  Fits are large: only the rows are remembered.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from discreet import amounts
+from discreet.synth.answers.redrawn import generator_of, redrawn_parts
+from discreet.synth.answers.smoothing import residuals_of, with_residuals, with_rough_columns
+from discreet.synth.build import Build
+from discreet.synth.drawn import draw_rows, seed_of
+from discreet.synth.model.synthesis import synthesis_of
+from discreet.synth.synthetic import SyntheticTable
+
+FEWEST, MOST = 2, 1000
+_REMEMBERED: "WeakKeyDictionary[Build, dict[int, Build]]" = WeakKeyDictionary()
+
+
+def replicate_tables(table: SyntheticTable, count: Any) -> tuple[SyntheticTable, ...]:
+    """The first `count` replicates; those of a rehearsal have its stamp."""
+    return tuple(each_replicate(table, amounts.count(count, "count", FEWEST, MOST)))
+
+
+def each_replicate(table: SyntheticTable, count: int) -> Iterator[SyntheticTable]:
+    """The same one by one: of the same class and promise as the table."""
+    remembered = _REMEMBERED.setdefault(table.build, {})
+    for index in range(count):
+        if index not in remembered:
+            remembered[index] = replicate_build(table.build, index)
+        yield replace(table, build=remembered[index])
+
+
+def replicate_build(build: Build, index: int) -> Build:
+    """The build that other noise would have made; of two tables without what smoothing took away (`smoothing`)."""
+    fitted, random = build.synthesis, generator_of(build.parts, index)
+    if build.plan.subject.absence is not None:  # its second table is counted among units with rows: x is not known here
+        parts = redrawn_parts(fitted, build.parts, random)
+        synthesis = synthesis_of(build.plan, parts)
+    else:
+        parts = redrawn_parts(with_rough_columns(fitted), build.parts, random)
+        synthesis = with_residuals(synthesis_of(build.plan, parts), residuals_of(fitted.singles), random)
+    drawn = Build(build.plan, parts, build.receipt, build.is_replayed)
+    drawn.__dict__["codes"] = draw_rows(synthesis, seed_of(parts))  # known, so never drawn from another fit
+    return drawn

@@ -1,0 +1,1 @@
+"""What is written about a synthetic table: its card and its page."""

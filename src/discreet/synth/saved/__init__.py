@@ -1,0 +1,1 @@
+"""Files of synthetic tables: rows with their promise and the released numbers, read again without trust."""
