@@ -28,6 +28,7 @@ TOPICS = (
     "deep",
     "fairness",
     "local",
+    "synth",
 )
 _PRINTING = frozenset({"timing"})  # a topic that prints its own text
 

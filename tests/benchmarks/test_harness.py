@@ -14,7 +14,7 @@ from benchmarks.harness import Job
 from benchmarks.report import Aim, Report, Table, verdict
 
 from benchmarks import __main__ as command
-from benchmarks import asking, deep_steps, environment, harness, local, noise, serve, start
+from benchmarks import asking, deep_steps, environment, harness, local, noise, serve, start, synth_peers
 
 ROOT = Path(__file__).resolve().parents[2]
 PINS = sorted((ROOT / "benchmarks" / "peers").glob("*/requirements.txt"))
@@ -127,12 +127,14 @@ def test_every_peer_pins_every_part_and_nothing_else() -> None:
     assert [path.parent.name for path in PINS] == [
         "diffprivlib",
         "interpret",
+        "mbi",
         "numpy",
         "opacus",
         "opendp",
         "opendp_polars",
         "pure_ldp",
         "smartnoise",
+        "smartnoise_synth",
     ]
     for path in PINS:
         for line in path.read_text().splitlines():
@@ -148,8 +150,8 @@ def test_every_peer_compared_has_its_pins() -> None:
     peers = (
         {worker for worker, _ in noise.LAWS} - {noise.OURS}
         | asking.PEERS.keys()
-        | {"interpret", local.PEER, deep_steps.PEER}
-    )  # of models and reports
+        | {"interpret", local.PEER, deep_steps.PEER, *synth_peers.PEERS}
+    )  # of models, reports and synthetic tables
     assert peers == {path.parent.name for path in PINS}
 
 
