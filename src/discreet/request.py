@@ -12,7 +12,7 @@ from discreet.query.canonical import canonical_json
 from discreet.schema import Budget, Schema
 from discreet.terms import Terms
 
-_OWN = {"epsilon", "delta", "schema", "analyst", "snapshot", "attempt"}  # facts that every key has
+_OWN = {"epsilon", "delta", "schema", "analyst", "snapshot", "attempt", "rows_ledger"}  # facts that every key has
 
 
 @dataclass(frozen=True)

@@ -291,8 +291,9 @@ class Table:
             key = self._key(request, "run", snapshot=snapshot, attempt=str(attempt))
             purse = self.ledger.purse_of(key)
             if purse is None:
-                with contextlib.suppress(Conflict):  # another process began and ended it meanwhile
-                    return self._new_purse(request, request.charge(key, snapshot, run_key), cost)
+                purse = self._new_purse(request, request.charge(key, snapshot, run_key), cost)
+                if purse is not None:
+                    return purse
                 purse = self.ledger.purse_of(key)
             if purse is not None:
                 run = Run(purse, lambda: self.view(snapshot=snapshot))
@@ -300,9 +301,11 @@ class Table:
                     return purse
         raise AssertionError("unreachable")
 
-    def _new_purse(self, _: Request, charge: ChargeRequest, cost: Cost) -> Purse:
-        """A purse for a run that begins."""
-        return self.ledger.purse(charge, cost)
+    def _new_purse(self, _: Request, charge: ChargeRequest, cost: Cost) -> Purse | None:
+        """A purse for a run that begins; None where another process began and ended it meanwhile."""
+        with contextlib.suppress(Conflict):
+            return self.ledger.purse(charge, cost)
+        return None
 
     def close(self) -> None:
         """Stop the worker and let go of the ledger."""

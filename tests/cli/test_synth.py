@@ -313,3 +313,10 @@ def test_no_output_replaces_the_second_table_or_the_zeros(people: Path, told: To
     )
     assert "file of zeros" in problem["what"]
     assert zeros.read_text() == "[]"
+
+
+@pytest.mark.parametrize("name", [".", "", "/", ".."])
+@pytest.mark.parametrize("verb", ["quote", "build", "report"])
+def test_names_that_are_no_files_are_refused(verb: str, name: str) -> None:
+    inputs = (name, name) if verb == "report" else (name,)
+    assert main.status(["synth", verb, *inputs, "--eps", "1", "--json"]) in (2, 3)

@@ -132,7 +132,7 @@ def task_of(dataset: "Dataset", call: SynthCall, children: "Mapping[str, Dataset
 def output_file(call: SynthCall) -> Path:
     """The file to write; refused, before anything is spent, if it could not be written afterwards."""
     ending = ".rehearsal.parquet" if call.rehearse else ".synthetic.parquet"
-    path = call.metadata.with_name(f"{call.metadata.stem}{ending}") if call.output is None else call.output
+    path = call.metadata.parent / f"{call.metadata.stem}{ending}" if call.output is None else call.output
     needed = ENDINGS.get(path.suffix.lower())
     if needed is None:
         rule = f"must end in {' or '.join(ENDINGS)}"
@@ -216,7 +216,7 @@ def _following(call: SynthCall, path: Path, remaining: Fraction) -> tuple[Fix, .
     """A page about the table with a check that costs a tenth of it, as far as that remains; of a CSV, which has no
     promise, first the file that has one."""
     if path.suffix.lower() == ".csv":
-        return (call.fix("Next:", output=str(path.with_suffix(".parquet"))),)
+        return (call.fix("Next:", output=str(path.parent / f"{path.stem}.parquet")),)
     epsilon = down(min(Fraction(call.epsilon or 0) / _CHECKED, remaining))
     checked = {"epsilon": None if epsilon == "0" else epsilon, "analyst": call.analyst, "rehearse": call.rehearse}
     report = Fix("Next:", "synth report", {"synthetic_file": str(path), "metadata": str(call.metadata), **checked})

@@ -75,7 +75,8 @@ def report(
 
 def page_file(call: SynthReportCall) -> Path:
     """The page to write; refused, before anything is spent, if it could not be written afterwards."""
-    path = call.synthetic_file.with_suffix(".html") if call.output is None else call.output
+    place = call.synthetic_file.parent / f"{call.synthetic_file.stem}.html"
+    path = place if call.output is None else call.output
     if path.suffix.lower() not in ENDINGS:
         raise bad("output", "must end in .html", str(path), "Write, for example: -o report.html")
     if outputs.is_same_file(path, call.synthetic_file):

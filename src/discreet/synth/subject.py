@@ -7,6 +7,7 @@
 All of it is public.  The number of units of a table with one row each is the number of its rows.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -191,5 +192,6 @@ def subject_of(
     places = {column.name: place for place, column in enumerate(schema.columns)}
     ordered = tuple(sorted(chosen.columns, key=lambda column: places[column.name]))  # one order, one key, one charge
     of_absence = () if absence is None else absence_zeros(absence, ordered, schema.max_rows)
-    zeros_of_rows = (*zeros_of(stated, ordered), *of_absence)
+    by_text = {json.dumps(zero.to_json(), sort_keys=True): zero for zero in zeros_of(stated, ordered)}
+    zeros_of_rows = (*(by_text[text] for text in sorted(by_text)), *of_absence)
     return Subject(schema, ordered, zeros_of_rows, chosen.left_out, where, absence)

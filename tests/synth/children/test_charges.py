@@ -7,7 +7,8 @@ import pandas
 import pytest
 
 import discreet as dp
-from discreet.errors import BadValue, BudgetExceeded, SecondLedger
+from discreet.dataset import Dataset
+from discreet.errors import BadValue, BudgetExceeded, NotAnswerable, SecondLedger
 from discreet.ledger.ledger import Ledger
 from discreet.synth.children import table as joined
 from discreet.table import Table
@@ -290,3 +291,61 @@ def test_columns_in_another_order_are_the_same_build(folder):
         first = task(persons, rows, columns=FEW).build(epsilon=2)
         assert task(persons, rows, columns=FEW[::-1]).build(epsilon=2).build.is_replayed
         assert first.build.plan.subject.column_names == ["age", "sex", "has visits", "reason"]
+
+
+def test_two_tables_are_only_synthesised(folder):
+    """Another room would charge one ledger alone, or count with a bound that holds for one alone."""
+    with opened(folder) as (persons, rows):
+        both = task(persons, rows, columns=FEW)
+        with pytest.raises(NotAnswerable, match="only synthesised"):
+            dp.synth.small_database(both, ["sex = 'f'"], alpha="0.3", epsilon=1, public_rows=150)
+        for ask in (
+            lambda table: table.sql("SELECT sex, COUNT(*) AS n FROM patients_with_visits GROUP BY sex").ask(epsilon=1),
+            lambda table: table.learn(dp.learn.NaiveBayes(), target="sex", features=["reason"]).fit(epsilon=1),
+        ):
+            with pytest.raises(NotAnswerable, match="only synthesised"):
+                ask(Dataset(both.table))
+        assert spent(persons, rows) == [0, 0]
+
+
+def test_an_analyst_gets_anothers_build_only_where_both_tables_share_answers(tmp_path):
+    shared = f"{BUDGET}share_answers = true\n"
+    folder = written(tmp_path, patients_of(50), budget=shared, rows_budget=BUDGET)
+    with opened(folder) as (persons, rows):
+        task(persons, rows, columns=FEW).build(epsilon=2, analyst="ann")
+        assert not task(persons, rows, columns=FEW).build(epsilon=2, analyst="bob").build.is_replayed
+        assert spent(persons, rows) == [4, 4]
+
+
+def test_a_question_between_an_interrupt_and_the_build_costs_the_rows_nothing(folder, monkeypatch):
+    with opened(folder) as (persons, rows):
+        with monkeypatch.context() as patch:
+            patch.setattr(Ledger, "purse", interrupted_at(persons, Ledger.purse))
+            with pytest.raises(KeyboardInterrupt):
+                task(persons, rows, columns=FEW).build(epsilon=2)
+        assert spent(persons, rows) == [0, 2]
+        persons.agg(n=dp.count()).ask(epsilon=1)
+        task(persons, rows, columns=FEW).build(epsilon=2)
+        assert spent(persons, rows) == [3, 2]
+
+
+def interrupted_at(persons, real):
+    """`Ledger.purse` that is interrupted in the ledger of persons."""
+
+    def purse(ledger, *given):
+        if ledger is persons.table.ledger:
+            raise KeyboardInterrupt
+        return real(ledger, *given)
+
+    return purse
+
+
+def test_combinations_in_another_order_or_twice_are_the_same_build(folder):
+    first, second = {"sex": "f", "age": (60, 89)}, {"sex": "m", "age": (0, 29)}
+    with opened(folder) as (persons, rows):
+        built = persons.synthesize(["sex", "age"], zeros=[first, second]).build(epsilon=1)
+        for zeros in ([second, first], [first, second, first]):
+            repeated = persons.synthesize(["sex", "age"], zeros=zeros).build(epsilon=1)
+            assert repeated.build.is_replayed
+            assert repeated.to_pandas().equals(built.to_pandas())
+        assert spent(persons, rows) == [1, 0]

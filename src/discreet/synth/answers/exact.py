@@ -53,7 +53,7 @@ class _Sum:
     @property
     def variance(self) -> float:
         """Of the sum in units; never 0, for others are weighed by it."""
-        return self.cells * max(float(self.law.variance), 1e-6) / self.weight**2
+        return max(self.cells, 1) * max(float(self.law.variance), 1e-6) / self.weight**2
 
 
 def exact_count(build: Build, whole: Mapping[int, Bools], level: Fraction) -> Exact | None:

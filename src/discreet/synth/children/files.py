@@ -53,7 +53,7 @@ def child_place(path: Path, name: str) -> Path:
     >>> child_place(Path("out/synthetic.parquet"), "visits").name
     'synthetic.visits.parquet'
     """
-    return path.with_name(f"{path.stem}.{name}{path.suffix}")
+    return path.parent / f"{path.stem}.{name}{path.suffix}"
 
 
 def _tomls(tables: "SyntheticTables") -> list[Path]:

@@ -10,6 +10,7 @@ Proof page: docs/proofs/synth/children.md.
 
 import contextlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -17,8 +18,9 @@ from typing import Any
 
 from discreet.engine import Engine
 from discreet.engine.joined import JoinedSource
-from discreet.engine.protocol import View
+from discreet.engine.protocol import Progress, View
 from discreet.errors import BadValue, BudgetExceeded, NotAnswerable, bad
+from discreet.gate import Disclosed
 from discreet.ledger import account as accounts
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.payer import ChargeRequest
@@ -26,6 +28,7 @@ from discreet.ledger.purse import Purse
 from discreet.privacy.cost import Cost, to_json
 from discreet.query.nodes import Expr
 from discreet.request import Request
+from discreet.run import Run
 from discreet.schema import Budget, Schema
 from discreet.synth.children.joining import Joining, joining_of
 from discreet.table import Table
@@ -48,8 +51,9 @@ class JoinedTable(Table):
 
     @property
     def budget(self) -> Budget:
-        """The budget of persons."""
-        return self.persons.budget
+        """The budget of persons; answers are shared among analysts only where both tables share theirs."""
+        shares = self.persons.budget.share_answers and self.rows.budget.share_answers
+        return replace(self.persons.budget, share_answers=shares)
 
     @property
     def ledger_path(self) -> Path:
@@ -101,14 +105,24 @@ class JoinedTable(Table):
 
     def _key(self, request: Request, prefix: str, **more: str) -> str:
         """As `Table._key`, for this pair of ledgers."""
-        return super()._key(request, prefix, rows=self.rows.ledger.origin, **more)
+        return super()._key(request, prefix, rows_ledger=self.rows.ledger.origin, **more)
 
     def _enter(self, view: View) -> None:
         """Enter each ledger in the registry, over the table that it stands over."""
         for table in (self.persons, self.rows):
             table.view().close()
 
-    def _new_purse(self, request: Request, charge: ChargeRequest, cost: Cost) -> Purse:
+    def run(self, request: Request, cost: Cost, *, progress: Progress | None = None) -> Run:
+        """As `Table.run`, for synthesis alone: only its counts have a bound that holds for both ledgers."""
+        if "absence" not in request.facts.get("subject", {}):
+            raise _only_synthesised()
+        return super().run(request, cost, progress=progress)
+
+    def disclose(self, *_: Any, **__: Any) -> Disclosed:
+        """Refused: one charge would leave the ledger of the rows out."""
+        raise _only_synthesised()
+
+    def _new_purse(self, request: Request, charge: ChargeRequest, cost: Cost) -> Purse | None:
         """A purse of persons; the rows' ledger is charged first, unless that of persons has no room."""
         with _telling_whose(self.persons):
             refused = self.ledger.refusal(charge, cost)
@@ -122,11 +136,11 @@ class JoinedTable(Table):
 def pay_rows(rows: Table, persons: Ledger, request: Request, purse_key: str, cost: Cost) -> None:
     """Charge the ledger of the rows for the run of that purse; again, it costs nothing.
 
-    What is asked names the ledger of persons and its newest entry: a copy of it, or one that was set back and adopted,
+    What is asked names the ledger of persons and each time that it was adopted: a copy, or a ledger that was set back,
     can begin the same purse once more, with other noise, and that is paid for anew.  So is one at another default δ.
     """
     words = {"text": f"{request.memo['text']}, with the table that it belongs to"}
-    ledger = [persons.origin, persons.standing().head]
+    ledger = [persons.origin, *(act for act in persons.acts() if act["kind"] == "adopt")]
     facts = {"synth rows": 1, "purse": purse_key, "ledger": ledger, "cost": to_json(cost)}
     run = rows.run(Request(facts, request.terms, request.analyst, (), words), cost)
     try:
@@ -134,6 +148,11 @@ def pay_rows(rows: Table, persons: Ledger, request: Request, purse_key: str, cos
             run.done(PAID)
     finally:
         run.close()
+
+
+def _only_synthesised() -> NotAnswerable:
+    what, why = "Two tables together are only synthesised.", "Other questions have no bound that both ledgers can keep."
+    return NotAnswerable(what, why, "Ask each table by itself.")
 
 
 @contextlib.contextmanager
