@@ -1,0 +1,18 @@
+"""Attacks on what was published, with and without privacy: each a function that returns a `Result`."""
+
+from importlib import import_module
+from typing import Any
+
+_HOMES: dict[str, str] = {}  # name of the function -> module below this package; imported when first used
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'discreet.attack' has no attribute {name!r}")
+    return getattr(import_module(f"discreet.attack.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,48 @@
+"""Every attack by its name: the module that runs it, and what it can be tried on besides its built-in example.
+
+A module of an attack has `example(epsilons, seed)`, which runs it on invented or public rows, raw and at each ε.
+Where `on` names a kind of file, the module has `on_file(path, seed)` for the curator's own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import bad
+
+if TYPE_CHECKING:
+    from discreet.attack.result import Result
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One attack: its module below `discreet.attack`, what it does in a line, and the kinds of file it can be tried on."""
+
+    module: str
+    title: str
+    on: tuple[str, ...] = ()  # of "release", "synthetic", "model"
+
+    def example(self, epsilons: Sequence[str], seed: int) -> "Result":
+        """The attack on its built-in example, raw and at each ε."""
+        result: Result = self._home().example(tuple(epsilons), seed)
+        return result
+
+    def on_file(self, path: Path, seed: int) -> "Result":
+        """The attack on a file of the curator's own."""
+        result: Result = self._home().on_file(path, seed)
+        return result
+
+    def _home(self) -> Any:
+        return import_module(f"discreet.attack.{self.module}")
+
+
+ATTACKS: dict[str, Attack] = {}
+
+
+def attack_named(name: str) -> Attack:
+    """The attack of that name, or a refusal that lists them."""
+    if name not in ATTACKS:
+        raise bad("attack", f"must be one of {', '.join(ATTACKS)}", name, "See discreet attack list.")
+    return ATTACKS[name]

@@ -1,0 +1,65 @@
+"""Sentences about results; a private stamp where the rows are real."""
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from discreet.attack.result import Result
+
+STAMP = "PRIVATE: a success rate is a function of rows. It is the curator's alone and must not be published."
+
+
+def number(value: float | None) -> str:
+    """Three significant digits, with thousands apart; — where there is none.
+
+    >>> number(0.97312), number(1455389376.0), number(1e-12), number(None), number(math.inf)
+    ('0.973', '1,455,389,376', '1e-12', '—', '∞')
+    """
+    if value is None:
+        return "—"
+    if math.isinf(value):
+        return "∞"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def with_interval(result: "Result", key: str, value: float | None) -> str:
+    """The number with the ends of its interval, where it has one.
+
+    The ends are 95 % ends over the attack's own trials.
+    """
+    ends = result.intervals.get(key)
+    return number(value) if ends is None else f"{number(value)} ({number(ends[0])} to {number(ends[1])})"
+
+
+def sentence(result: "Result") -> str:
+    """What was achieved raw and under each ε, beside blind guessing and the ceiling."""
+    clauses = [f"{result.measure[:1].upper()}{result.measure[1:]}"]
+    parts = [] if result.raw is None else [f"{number(result.raw)} without noise"]
+    for epsilon, value in result.private.items():
+        ceiling = result.ceiling.get(epsilon)
+        most = "" if ceiling is None else f" (at {'most' if result.better == 'higher' else 'least'} {number(ceiling)})"
+        parts.append(f"{number(value)} at ε = {epsilon}{most}")
+    if result.baseline is not None:
+        parts.append(f"{number(result.baseline)} by blind guessing")
+    text = f"{clauses[0]}: {', '.join(parts)}."
+    nothing = [epsilon for epsilon in result.private if not beats_guessing(result, epsilon)]
+    if result.baseline is not None and nothing:
+        text += f" At ε = {', '.join(nothing)} the attack found nothing above blind guessing."
+    return text
+
+
+def beats_guessing(result: "Result", key: str) -> bool:
+    """Whether the attack's interval, or its number where there is none, lies beyond blind guessing."""
+    value = result.raw if key == "raw" else result.private[key]
+    if result.baseline is None or value is None:
+        return True
+    low, high = result.intervals.get(key, (value, value))
+    return low > result.baseline if result.better == "higher" else high < result.baseline
+
+
+def alt_text(result: "Result") -> str:
+    """The description of the picture for who cannot see it."""
+    stamp = f"{STAMP} " if result.of_real_data else ""
+    return f"{stamp}{result.sentence} Ceilings are for {result.units}."
