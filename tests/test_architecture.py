@@ -42,12 +42,12 @@ RANDOM = {"random", "secrets", "numpy.random", "torch.random", "uuid"}
 DRIVERS = {"duckdb", "sqlalchemy", "psycopg", "pyspark"}
 HEAVY = {
     "dp_accounting": {"privacy"},
-    "scipy": {"privacy", "mechanism", "audit", "release", "local", "synth"},
+    "scipy": {"privacy", "mechanism", "audit", "release", "local", "synth", "attack"},
     "matplotlib": {"plot"},
     "typer": {"cli"},
     "rich": {"cli", "demo", "plot"},
-    "torch": {"deep"},
-    "sklearn": {"learn"},
+    "torch": {"deep", "attack"},
+    "sklearn": {"learn", "attack"},
     "cvxpy": {"release", "constrained"},
     "numba": {"release"},
     "ortools": {"release", "attack"},

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discreet import deep, learn, local, noise, synth
+    from discreet import attack, deep, learn, local, noise, synth
     from discreet.answer.answer import Answer
     from discreet.bounded import Sensitivity
     from discreet.dataset import Dataset
@@ -54,6 +54,7 @@ __all__ = [
     "Refuted",
     "Relation",
     "Sensitivity",
+    "attack",
     "bins",
     "case",
     "col",
@@ -88,6 +89,7 @@ _HOMES = {  # a name is fetched when first used, so that importing Discreet cost
     name: home
     for home, names in {
         "discreet.answer.answer": "Answer",
+        "discreet.attack": "attack",
         "discreet.bounded": "Sensitivity",
         "discreet.dataset": "Dataset open",
         "discreet.deep": "deep",

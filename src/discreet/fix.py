@@ -15,8 +15,12 @@ from typing import Any
 
 UNKNOWN = "…"  # an argument that only the reader knows
 
-_POSITIONAL = ("table", "synthetic_file", "metadata", "sql", "receipt", "folder", "model_file", "rows_file", "flags")
+_POSITIONAL = (
+    *("attack", "table", "synthetic_file", "metadata", "sql", "receipt", "folder", "model_file", "rows_file", "flags"),
+)
 _WITHOUT_METADATA = (
+    "attack",
+    "attack list",
     "audit",
     "demo",
     "init",

@@ -99,6 +99,14 @@ VERBS = {  # in the order of a first afternoon
     ),
     "odds": Verb("odds", "odds", "Show what a promise lets someone conclude about you: beliefs, guesses, catches."),
     "audit": Verb("audit", "audit", "Look for a lower bound on ε above what each mechanism claims."),
+    "attack": Verb(
+        "attack",
+        "attack",
+        "Run an attack on its built-in example, without noise and at one ε, or on a file of your own.",
+    ),
+    "attack list": Verb(
+        "attack", "attack_list", "List the attacks, and what each can be tried on besides its built-in example."
+    ),
 }
 
 
