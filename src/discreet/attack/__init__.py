@@ -3,9 +3,9 @@
 from importlib import import_module
 from typing import Any
 
-_HOMES: dict[str, str] = {}  # name of the function -> module below this package; imported when first used
+_HOMES: dict[str, str] = {}  # name of the function -> module below this package; imported when first used; sorted
 
-__all__ = sorted(_HOMES)
+__all__ = [*_HOMES]
 
 
 def __getattr__(name: str) -> Any:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import bad
+from discreet.fix import Fix
 
 if TYPE_CHECKING:
     from discreet.attack.result import Result
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Attack:
-    """One attack: its module below `discreet.attack`, what it does in a line, and the kinds of file it can be tried on."""
+    """One attack: its module below `discreet.attack`, what it does in a line, and the files it can be tried on."""
 
     module: str
     title: str
@@ -44,5 +45,5 @@ ATTACKS: dict[str, Attack] = {}
 def attack_named(name: str) -> Attack:
     """The attack of that name, or a refusal that lists them."""
     if name not in ATTACKS:
-        raise bad("attack", f"must be one of {', '.join(ATTACKS)}", name, "See discreet attack list.")
+        raise bad("attack", f"must be one of {', '.join(ATTACKS)}", name, Fix("See", "attack list"))
     return ATTACKS[name]

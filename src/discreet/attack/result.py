@@ -37,8 +37,8 @@ class Result:
 
     `raw` is what it achieves on what is published without noise, `private` the same by ε, `baseline` what blind
     guessing achieves, `ceiling` what the promise allows at most, by ε: None where it bounds nothing.  `intervals` hold
-    95 % intervals by the keys of `private` and "raw", over `trials` independent attacks.  `units` names the unit and the
-    group that the ceiling is for, `measure` is what the numbers are in words.
+    95 % intervals by the keys of `private` and "raw", over `trials` independent attacks.  `units` names the unit and
+    the group that the ceiling is for, `measure` is what the numbers are in words.
     """
 
     name: str
