@@ -5,7 +5,22 @@ from typing import Any
 
 _HOMES: dict[str, str] = {}  # name of the function -> module below this package; imported when first used; sorted
 
-__all__ = [*_HOMES]
+__all__ = [
+    "anonymous",
+    "attribute",
+    "averaging",
+    "canary",
+    "differencing",
+    "gradient",
+    "linkage",
+    "membership",
+    "missing_row",
+    "ratings",
+    "shame",
+    "subset_sums",
+    "vectors",
+    "worlds",
+]
 
 
 def __getattr__(name: str) -> Any:
