@@ -3,7 +3,9 @@
 from importlib import import_module
 from typing import Any
 
-_HOMES: dict[str, str] = {}  # name of the function -> module below this package; imported when first used; sorted
+_HOMES: dict[str, str] = {  # name of the function -> module below this package; imported when first used; sorted
+    "missing_row": "models.missing_row",
+}
 
 __all__ = [
     "anonymous",

@@ -39,7 +39,9 @@ class Attack:
         return import_module(f"discreet.attack.{self.module}")
 
 
-ATTACKS: dict[str, Attack] = {}
+ATTACKS: dict[str, Attack] = {
+    "missing_row": Attack("models.missing_row", "All rows but one and an exact logistic model give the missing row."),
+}
 
 
 def attack_named(name: str) -> Attack:
