@@ -5,6 +5,7 @@ from typing import Any
 
 _HOMES: dict[str, str] = {  # name of the function -> module below this package; imported when first used; sorted
     "missing_row": "models.missing_row",
+    "subset_sums": "reconstruction.subset_sums",
 }
 
 __all__ = [

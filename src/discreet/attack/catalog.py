@@ -41,6 +41,7 @@ class Attack:
 
 ATTACKS: dict[str, Attack] = {
     "missing_row": Attack("models.missing_row", "All rows but one and an exact logistic model give the missing row."),
+    "subset_sums": Attack("reconstruction.subset_sums", "Solve for secret bits from sums over random subsets."),
 }
 
 
