@@ -25,6 +25,7 @@ ROWS = [
     "deep rehearsal survey",
     "dataset federated audit",
     "attack report demo",
+    "lecture",
     "operation",
     "cli service console",
     "__main__",

@@ -16,18 +16,34 @@ from typing import Any
 UNKNOWN = "…"  # an argument that only the reader knows
 
 _POSITIONAL = (
-    *("attack", "table", "synthetic_file", "metadata", "sql", "receipt", "folder", "model_file", "rows_file", "flags"),
+    *(
+        "attack",
+        "curve",
+        "table",
+        "synthetic_file",
+        "metadata",
+        "sql",
+        "receipt",
+        "folder",
+        "model_file",
+        "rows_file",
+        "flags",
+    ),
 )
 _WITHOUT_METADATA = (
     "attack",
     "attack list",
     "audit",
+    "curve",
     "demo",
+    "demo lecture",
     "init",
     "learn card",
     "learn predict",
     "learn verify",
+    "lecture",
     "odds",
+    "picture",
     "train card",
     "train predict",
 )

@@ -107,6 +107,11 @@ VERBS = {  # in the order of a first afternoon
     "attack list": Verb(
         "attack", "attack_list", "List the attacks, and what each can be tried on besides its built-in example."
     ),
+    "lecture": Verb(
+        "lecture",
+        "lecture",
+        "Walk through a lecture: each figure that it prints beside the one that Discreet computes.",
+    ),
 }
 
 
