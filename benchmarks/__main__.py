@@ -29,6 +29,7 @@ TOPICS = (
     "fairness",
     "local",
     "synth",
+    "attacks",
 )
 _PRINTING = frozenset({"timing"})  # a topic that prints its own text
 
