@@ -28,8 +28,9 @@ eyes = random.Random(1).choices(["blue", "brown", "green"], [8, 80, 12], k=30_00
 with tempfile.TemporaryDirectory() as folder:
     toml = Path(folder) / "town.toml"
     toml.write_text(TOWN, encoding="utf-8")
-    town = dp.open(toml, table=pa.table({"eyes": eyes}))
+    again = "invented people, asked anew each time this runs"  # with real ones each run would be a fresh budget
+    town = dp.open(toml, table=pa.table({"eyes": eyes}), second_ledger=again)
     question = town.where(dp.col("eyes") == "blue").agg(n=dp.count())
     print(question.explain(epsilon="0.1"))
-    answer = question.ask(epsilon="0.1").rows[0]["n"]
-    print(f"{eyes.count('blue'):,} have blue eyes; answered {answer}")
+    answer = question.ask(epsilon="0.1").column("n")
+    print(f"{eyes.count('blue'):,} have blue eyes; answered {answer.value[0]:,} ± {answer.moe[0]:g}")

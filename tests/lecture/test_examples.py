@@ -8,7 +8,7 @@ import pytest
 EXAMPLES = Path(__file__).parents[2] / "examples" / "lectures"
 FIGURES = {
     "beliefs": ("0.3763 and 0.4242", "0.3619 and 0.4421"),
-    "blue_eyes": ("Sensitivity 1", "Laplace noise of scale 10"),
+    "blue_eyes": ("Sensitivity 1", "Laplace noise of scale 10", "have blue eyes; answered"),
     "choosing": ("exponent ε/(2Δ) = 0.05", "at most 165.9", "exponent 0.0217"),
     "how_far": ("feet: 7", "at once: 200K", "more person: 5", "changed: 2", "0.001", "ε = 0.1: 120", "ε = 0.1: 30"),
     "minimiser": ("4G/(nλ): 0.4", "2G/(nλ): 0.2", "G/(nλ): 0.1"),
