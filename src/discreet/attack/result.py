@@ -52,6 +52,7 @@ class Result:
     trials: int
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     better: Literal["higher", "lower"] = "higher"  # which way the attacker wins
+    without: str = "without noise"  # what `raw` lacks, after a number
     chart: Chart | None = None
     notes: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)  # further numbers, by name, as JSON has them
@@ -70,6 +71,7 @@ class Result:
             "measure": self.measure,
             "better": self.better,
             "raw": self.raw,
+            "raw_is": self.without,
             "private": dict(self.private),
             "baseline": self.baseline,
             "ceiling": dict(self.ceiling),

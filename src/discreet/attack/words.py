@@ -36,7 +36,7 @@ def with_interval(result: "Result", key: str, value: float | None) -> str:
 def sentence(result: "Result") -> str:
     """What was achieved raw and under each ε, beside blind guessing and the ceiling."""
     clauses = [f"{result.measure[:1].upper()}{result.measure[1:]}"]
-    parts = [] if result.raw is None else [f"{number(result.raw)} without noise"]
+    parts = [] if result.raw is None else [f"{number(result.raw)} {result.without}"]
     for epsilon, value in result.private.items():
         ceiling = result.ceiling.get(epsilon)
         most = "" if ceiling is None else f" (at {'most' if result.better == 'higher' else 'least'} {number(ceiling)})"

@@ -92,7 +92,7 @@ def _picture(result: "Result", caveats: list[str]) -> Any:
 
 def _table(result: "Result") -> Any:
     """A line for each column of the result: its number and interval, and the ceiling where there is one."""
-    rows = [] if result.raw is None else [("without noise", words.with_interval(result, RAW, result.raw), "")]
+    rows = [] if result.raw is None else [(result.without, words.with_interval(result, RAW, result.raw), "")]
     for epsilon, value in result.private.items():
         ceiling = words.number(result.ceiling.get(epsilon))
         rows.append((f"ε = {epsilon}", words.with_interval(result, epsilon, value), ceiling))

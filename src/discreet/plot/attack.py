@@ -35,7 +35,7 @@ def attack_picture(result: "Result") -> "Figure":
 
 
 def _draw_columns(axes: "Axes", result: "Result") -> None:
-    columns = [] if result.raw is None else [("raw", "without noise", result.raw)]
+    columns = [] if result.raw is None else [("raw", result.without, result.raw)]
     columns += [(epsilon, f"ε = {epsilon}", value) for epsilon, value in result.private.items()]
     for place, (key, _, value) in enumerate(columns):
         low, high = result.intervals.get(key, (value, value))
