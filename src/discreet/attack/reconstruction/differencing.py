@@ -1,0 +1,148 @@
+"""Subtract two counts that differ in one person: COUNT(all) − COUNT(all but Alice) says whether Alice is there.
+
+    difference  d = (n + z₁) − (n − x + z₂) = x + z₁ − z₂        x is 1 if she is there, else 0; z₁, z₂ the noise
+    guess       "there" iff d ≥ 1/2
+
+Each count alone is about many, so a rule against small groups lets both pass (Dwork & Roth 2014, §1.1).  At ε for both
+together nobody is right more often than e^ε/(1 + e^ε), in the mean over both cases.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet import amounts
+from discreet.answer import Answer
+from discreet.attack.ceiling import guess_of_many
+from discreet.attack.given import bits, column_of, numbers
+from discreet.attack.interval import share_interval
+from discreet.attack.invented import invented_dataset
+from discreet.attack.result import RAW, Result
+from discreet.dataset import Dataset
+from discreet.errors import BudgetExceeded, bad_private
+from discreet.ndarrays import Bools, Floats
+from discreet.noise.public import generator
+
+TRIALS, OTHERS = 1_000, 19  # wards, each with an Alice or without; people beside her
+_ALL = "SELECT ward, COUNT(*) AS people FROM invented GROUP BY ward"
+_BUT_ALICE = "SELECT ward, COUNT(*) AS people FROM invented WHERE name <> 'Alice' GROUP BY ward"
+_ALICE = "SELECT ward, COUNT(*) AS people FROM invented WHERE name = 'Alice' GROUP BY ward"
+_TOML = """
+[unit]
+key = "person"
+max_rows = 1
+[columns.ward]
+type = "category"
+values = {wards}
+fixed_per_unit = true
+[columns.name]
+type = "category"
+values = ["Alice", "somebody else"]
+[budget]
+epsilon = {epsilon}
+"""
+Columns = Mapping[str, Sequence[Any]]
+
+
+def differencing(of_all: Any, of_others: Any, present: Any, *, epsilon: Any = None, delta: Any = 0) -> Result:
+    """How often the difference of two counts says rightly whether the person between them is there.
+
+    Each of the three lists has an entry for each trial: the count of all, the count of all but that person, and 0 or 1
+    for whether she is there.  `epsilon` and `delta` are those of both counts together; without them there is no noise.
+
+    >>> differencing([20, 19], [19, 19], [1, 0]).raw
+    1.0
+    """
+    first, second = numbers(of_all, "of_all", dimensions=1), numbers(of_others, "of_others", dimensions=1)
+    if first.size != second.size:
+        raise bad_private("of_others", "must be as many as of_all", "Give both counts of each trial.")
+    truth = bits(present, "present", length=first.size)
+    hits = {column_of(epsilon): int((is_there(first, second) == truth).sum())}
+    return _result(hits, first.size, float(amounts.delta(delta, ceiling=Fraction(1, 2))))
+
+
+def example(epsilons: tuple[str, ...], seed: int) -> Result:
+    """1,000 wards, each asked for with and without its Alice: exactly, and by two questions of ε/2 on a budget of ε."""
+    present = generator(seed).integers(0, 2, size=TRIALS) == 1
+    columns = _patients(present)
+    exact = OTHERS + present
+    hits = {RAW: int((is_there(exact, np.full(TRIALS, OTHERS)) == present).sum())}
+    direct, refusals = {}, {}
+    for epsilon in epsilons:
+        with invented_dataset(_toml(epsilon), columns) as patients:
+            of_all, of_others = (_counts(patients, text, amounts.epsilon(epsilon) / 2) for text in (_ALL, _BUT_ALICE))
+            hits[epsilon] = int((is_there(of_all, of_others) == present).sum())
+            refusals[epsilon] = _refusal(patients)
+        with invented_dataset(_toml(epsilon), columns) as patients:
+            alices = _counts(patients, _ALICE, amounts.epsilon(epsilon))
+            direct[epsilon] = float((is_there(alices, np.zeros(TRIALS)) == present).mean())
+    return _result(hits, TRIALS, 0.0, direct=direct, refusals=refusals)
+
+
+def is_there(of_all: Any, of_others: Any) -> Bools:
+    """The guess: whether the difference is nearer 1 than 0."""
+    return np.asarray(np.asarray(of_all) - np.asarray(of_others) >= 0.5)
+
+
+def _patients(present: Bools) -> Columns:
+    """Wards of 19 people, and an Alice in some."""
+    sizes = OTHERS + present
+    wards = [name for name, size in zip(_wards(), sizes, strict=True) for _ in range(size)]
+    is_first = np.concatenate([np.arange(size) == 0 for size in sizes])
+    is_alice = is_first & np.repeat(present, sizes)
+    names = np.where(is_alice, "Alice", "somebody else").tolist()
+    return {"person": list(range(len(wards))), "ward": wards, "name": names}
+
+
+def _wards() -> list[str]:
+    return [f"ward {number:04}" for number in range(TRIALS)]
+
+
+def _toml(epsilon: str) -> str:
+    return _TOML.format(wards=_wards(), epsilon=epsilon)
+
+
+def _counts(patients: Dataset, text: str, epsilon: Fraction) -> Floats:
+    """The answered count of each ward: each patient is in one ward, so all wards cost what one does."""
+    answer: Answer = patients.sql(text).ask(epsilon=epsilon)
+    by_ward = {row["ward"]: row["people"] for row in answer.rows}
+    return np.array([by_ward[ward] for ward in _wards()], dtype=np.float64)
+
+
+def _refusal(patients: Dataset) -> str:
+    """What the ledger says to a third question."""
+    try:
+        patients.sql(_ALICE).ask(epsilon="0.001")
+    except BudgetExceeded as refused:
+        return str(refused)
+    raise AssertionError("a question beyond the budget was answered")
+
+
+def _result(
+    hits: Mapping[str, int],
+    trials: int,
+    delta: float,
+    *,
+    direct: Mapping[str, float] | None = None,
+    refusals: Mapping[str, str] | None = None,
+) -> Result:
+    notes = [
+        f"One question by her name, at all of ε = {epsilon}, gives {share:.3f} right guesses: it reaches the ceiling."
+        for epsilon, share in (direct or {}).items()
+    ]
+    return Result(
+        name="differencing",
+        metric="right guesses",
+        measure="share of right guesses whether one person is in the table, from two counts",
+        raw=None if RAW not in hits else hits[RAW] / trials,
+        private={name: right / trials for name, right in hits.items() if name != RAW},
+        baseline=0.5,
+        ceiling={name: guess_of_many(float(amounts.epsilon(name)), delta) for name in hits if name != RAW},
+        units="one person, who is there or not",
+        trials=trials,
+        intervals={name: share_interval(right, trials) for name, right in hits.items()},
+        notes=tuple(notes),
+        details={"asked_for_by_name": dict(direct or {}), "third_question": dict(refusals or {})},
+    )
