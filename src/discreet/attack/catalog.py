@@ -40,6 +40,7 @@ class Attack:
 
 
 ATTACKS: dict[str, Attack] = {
+    "averaging": Attack("reconstruction.averaging", "Repeat a question until the noise averages out."),
     "differencing": Attack("reconstruction.differencing", "Subtract two counts that differ in one person."),
     "gradient": Attack("models.gradient", "The gradient of one example at a linear layer is that example."),
     "missing_row": Attack("models.missing_row", "All rows but one and an exact logistic model give the missing row."),

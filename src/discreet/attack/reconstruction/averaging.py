@@ -1,0 +1,202 @@
+"""Repeat a question until its noise averages out, with a ledger and without one.
+
+    fresh noise in each of k answers    the error of their mean is σ/√k, with σ² the variance of the noise
+    the same question, with a ledger    the stored answer again: it stays σ for all k
+    the budget split over k questions   each has noise of scale k/ε: it grows as √k
+
+Errors are root mean squares.  Least error under ε: for two worlds whose counts are j apart, outputs O and any guess
+t(O) between them, ½(E₀|t| + E₁|j − t|) ≥ ½·j·Σ min(P₀(O), P₁(O)) ≥ j/(1 + e^{jε}), and a root mean square is no less
+than a mean; the floor is the greatest of these over j.
+"""
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet import amounts
+from discreet.attack.given import column_of, numbers
+from discreet.attack.interval import mean_interval
+from discreet.attack.invented import invented_dataset
+from discreet.attack.result import RAW, Chart, Line, Result
+from discreet.bounded import scalar
+from discreet.dataset import Dataset
+from discreet.errors import BudgetExceeded, bad_private
+from discreet.mechanism.additive import laplace
+from discreet.ndarrays import Floats
+from discreet.noise.public import generator
+from discreet.noise.source import SYSTEM
+
+REPEATS, TRIALS = 1_024, 1_000  # of each question; wards
+PER_REPEAT = "1"  # ε of each answer where nobody keeps a ledger
+_MOST = 100  # people in a ward
+_AGAIN = 20  # how often the ledger is asked the same; all answers have the same bytes
+_QUESTION = "SELECT ward, COUNT(*) AS people FROM invented GROUP BY ward"
+_TOML = """
+[unit]
+key = "person"
+max_rows = 1
+[columns.ward]
+type = "category"
+values = {wards}
+fixed_per_unit = true
+[budget]
+epsilon = {epsilon}
+"""
+
+
+def averaging(answers: Any, truth: Any, *, epsilon: Any = None) -> Result:
+    """How far the mean of repeated answers is from the truth.
+
+    `answers` has a row for each question and a column for each repeat, `truth` the exact answer of each question.
+    `epsilon` is that of one question with all its repeats together, under add-remove; without it nothing bounds them.
+
+    >>> averaging([[9, 11], [21, 20]], [10, 20.5]).raw
+    0.0
+    """
+    repeated, exact = numbers(answers, "answers", dimensions=2), numbers(truth, "truth", dimensions=1)
+    if len(repeated) != exact.size or exact.size < 2:
+        raise bad_private("truth", "must hold the exact answer of each of two or more questions", "Give one each.")
+    key, errors = column_of(epsilon), errors_by_repeats(repeated - exact[:, None])
+    line = Line("mean of the first k answers", tuple(map(float, errors)), tuple(map(typical, errors.values())))
+    return _result({key: errors[max(errors)]}, None, (line,), repeats=repeated.shape[1])
+
+
+def example(epsilons: tuple[str, ...], seed: int) -> Result:
+    """1,000 wards counted 1,024 times: at ε = 1 each time and charged nowhere, and through a ledger with ε in all."""
+    exact = generator(seed).integers(0, _MOST + 1, size=TRIALS)
+    noise = laplace(scalar(1), PER_REPEAT)(np.zeros((TRIALS, REPEATS), dtype=np.int64), SYSTEM)
+    unbooked = errors_by_repeats(noise.astype(np.float64))
+    counts = tuple(map(float, unbooked))
+    lines = [Line(f"no ledger, ε = {PER_REPEAT} each", counts, tuple(map(typical, unbooked.values())))]
+    columns, refusals = {RAW: unbooked[REPEATS]}, {}
+    for epsilon in epsilons:
+        with invented_dataset(_TOML.format(wards=_wards(), epsilon=epsilon), _people(exact.tolist())) as wards:
+            again = _asked_again(wards, epsilon)
+            refusals[epsilon] = _refusal(wards)
+        columns[epsilon] = np.abs(again.mean(axis=1) - exact)
+        error = typical(columns[epsilon])
+        lines.append(Line(f"ledger, the same question, ε = {epsilon} in all", counts, (error,) * len(counts)))
+        split = tuple(split_error(amounts.epsilon(epsilon), int(repeats)) for repeats in counts)
+        lines.append(Line(f"ledger, ε = {epsilon} split over k questions", counts, split))
+    slope = slope_of(lines[0])
+    return _result(columns, _blind(exact), tuple(lines), repeats=REPEATS, slope=slope, refusals=refusals)
+
+
+def errors_by_repeats(errors: Floats) -> dict[int, Floats]:
+    """|mean of the first k errors| of each question, for k = 1, 2, 4, … and all of them.
+
+    >>> errors_by_repeats(np.array([[1.0, -1.0, 3.0]]))
+    {1: array([1.]), 2: array([0.]), 3: array([1.])}
+    """
+    repeats = errors.shape[1]
+    sums = errors.cumsum(axis=1)
+    counts = sorted({2**power for power in range(repeats.bit_length())} | {repeats})
+    return {count: np.abs(sums[:, count - 1]) / count for count in counts}
+
+
+def split_error(epsilon: Fraction, questions: int) -> float:
+    """Error of the mean of so many answers at ε/k each; the noise is drawn anew for each of 1,000 wards."""
+    mechanism = laplace(scalar(1), epsilon / questions)
+    noise = mechanism(np.zeros((TRIALS, questions), dtype=np.int64), SYSTEM)
+    return typical(noise.mean(axis=1))
+
+
+def typical(errors: Any) -> float:
+    """The root of the mean square.
+
+    >>> typical([3, -3])
+    3.0
+    """
+    return float(np.sqrt(np.square(errors).mean()))
+
+
+def least_error(epsilon: float) -> float:
+    """max over j of j/(1 + e^{jε}): no guess of a count errs less in the mean over two worlds that far apart.
+
+    >>> round(least_error(1.0), 4)
+    0.2689
+    """
+    best = 1.2785 / epsilon  # where the continuous maximum lies: e^x·(x − 1) = 1
+    steps = {max(1, math.floor(best)), max(1, math.ceil(best))}
+    return max(step / (1 + math.exp(min(step * epsilon, 700))) for step in steps)
+
+
+def slope_of(line: Line) -> float:
+    """Least-squares slope of log error against log k."""
+    x, y = np.log(line.x), np.log(line.y)
+    return float(((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum())
+
+
+def _wards() -> list[str]:
+    return [f"ward {number:04}" for number in range(TRIALS)]
+
+
+def _people(sizes: list[int]) -> dict[str, list[Any]]:
+    wards = [name for name, size in zip(_wards(), sizes, strict=True) for _ in range(size)]
+    return {"person": list(range(len(wards))), "ward": wards}
+
+
+def _blind(exact: Any) -> float:
+    """The error of whoever says 50 each time."""
+    return typical(exact - _MOST / 2)
+
+
+def _asked_again(wards: Dataset, epsilon: str) -> Floats:
+    """The answers to the same question at all of ε, again and again: a column for each time."""
+    columns = []
+    for _ in range(_AGAIN):
+        answer = wards.sql(_QUESTION).ask(epsilon=epsilon)
+        by_ward = {row["ward"]: row["people"] for row in answer.rows}
+        columns.append([by_ward[ward] for ward in _wards()])
+    return np.array(columns, dtype=np.float64).T
+
+
+def _refusal(wards: Dataset) -> str:
+    """What the ledger says to the same question at an ε of its own, which would be a new draw."""
+    try:
+        wards.sql(_QUESTION).ask(epsilon="0.001")
+    except BudgetExceeded as refused:
+        return str(refused)
+    raise AssertionError("a question beyond the budget was answered")
+
+
+def _interval(errors: Floats) -> tuple[float, float]:
+    low, high = mean_interval(errors**2, least=0)
+    return math.sqrt(low), math.sqrt(high)
+
+
+def _result(
+    columns: Mapping[str, Floats],
+    baseline: float | None,
+    lines: tuple[Line, ...],
+    *,
+    repeats: int,
+    slope: float | None = None,
+    refusals: Mapping[str, str] | None = None,
+) -> Result:
+    notes = [f"A fresh draw is refused: {said}" for said in (refusals or {}).values()]
+    if slope is not None:
+        notes.insert(0, f"Without a ledger the error falls as k^{slope:.3f}, with k the number of repeats.")
+    return Result(
+        name="averaging",
+        metric="error of the mean",
+        measure=f"root mean square error of a count after {repeats:,} repeats of its question",
+        raw=None if RAW not in columns else typical(columns[RAW]),
+        private={name: typical(errors) for name, errors in columns.items() if name != RAW},
+        baseline=baseline,
+        ceiling={name: least_error(float(amounts.epsilon(name))) for name in columns if name != RAW},
+        units="one person, who is counted or not",
+        trials=len(next(iter(columns.values()))),
+        intervals={name: _interval(errors) for name, errors in columns.items()},
+        better="lower",
+        without="without a ledger",
+        chart=Chart("times k the question was asked", "error of the mean", lines, log_x=True, log_y=True),
+        notes=tuple(notes),
+        details={
+            "slope": slope,
+            "curves": {line.name: dict(zip(map(int, line.x), line.y, strict=True)) for line in lines},
+        },
+    )
