@@ -8,6 +8,7 @@ _HOMES: dict[str, str] = {  # name of the function -> module below this package;
     "differencing": "reconstruction.differencing",
     "gradient": "models.gradient",
     "missing_row": "models.missing_row",
+    "shame": "reconstruction.shame",
     "subset_sums": "reconstruction.subset_sums",
 }
 

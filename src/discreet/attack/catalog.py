@@ -44,6 +44,7 @@ ATTACKS: dict[str, Attack] = {
     "differencing": Attack("reconstruction.differencing", "Subtract two counts that differ in one person."),
     "gradient": Attack("models.gradient", "The gradient of one example at a linear layer is that example."),
     "missing_row": Attack("models.missing_row", "All rows but one and an exact logistic model give the missing row."),
+    "shame": Attack("reconstruction.shame", "Publish rows under a δ that is too large."),
     "subset_sums": Attack("reconstruction.subset_sums", "Solve for secret bits from sums over random subsets."),
 }
 
