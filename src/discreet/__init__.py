@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discreet import attack, deep, learn, local, noise, synth
+    from discreet import attack, audit, deep, learn, local, noise, synth
     from discreet.answer.answer import Answer
     from discreet.bounded import Sensitivity
     from discreet.dataset import Dataset
@@ -55,6 +55,7 @@ __all__ = [
     "Relation",
     "Sensitivity",
     "attack",
+    "audit",
     "bins",
     "case",
     "col",
@@ -90,6 +91,7 @@ _HOMES = {  # a name is fetched when first used, so that importing Discreet cost
     for home, names in {
         "discreet.answer.answer": "Answer",
         "discreet.attack": "attack",
+        "discreet.audit": "audit",
         "discreet.bounded": "Sensitivity",
         "discreet.dataset": "Dataset open",
         "discreet.deep": "deep",

@@ -6,7 +6,7 @@ pair in turn (StatDP, Ding et al. 2018; DP-Sniper, Bichsel et al. 2021; Delta-Si
 """
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.audit.bounds import Hits, Odds, Shift, Test
 from discreet.audit.classify import fitted_score
-from discreet.audit.features import NoNumber, Outputs, Pattern, Values, plain_features
+from discreet.audit.features import Outputs, Pattern, Statement, Values, plain_features
 from discreet.ndarrays import Bools
 
 _SHARES = (0.0005, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4)
@@ -55,8 +55,9 @@ class Event:
         return Hits(int(self.holds(first).sum()), int(self.holds(second).sum()), len(first))
 
     def __str__(self) -> str:
-        if isinstance(self.feature, (NoNumber, Pattern)) and self.value == 1 and self.sign != "≤":
-            return str(self.feature)
+        if isinstance(self.feature, Statement) and self.value in (0, 1):
+            is_true = self.value == 1 if self.sign == "=" else self.sign == "≥"
+            return str(self.feature) if is_true else f"not: {self.feature}"
         return f"{self.feature} {self.sign} {self.value:{'.6g' if isinstance(self.value, float) else ''}}"
 
 
@@ -83,15 +84,24 @@ def loudest(test: Test, families: list[Candidates], runs: int) -> Event:
 def candidates(first: Outputs, second: Outputs) -> list[Candidates]:
     """Every family counted on the training runs of both sides; for either order of the pair, since ≤ is tried too."""
     features: list[Feature] = [*plain_features(first), fitted_score(first, second)]
-    families = [
+    return [*threshold_families(features, first, second), *pattern_families(first, second)]
+
+
+def threshold_families(features: Sequence[Feature], first: Outputs, second: Outputs) -> list[Candidates]:
+    """Thresholds and points of these features."""
+    return [
         Candidates(partial(_threshold_event, feature, sign, values), first_hits, second_hits)
         for feature in features
         for sign, values, first_hits, second_hits in _hit_counts(feature.of(first), feature.of(second))
     ]
-    if first.ndim == 2:
-        width = min(first.shape[1], _WIDEST)
-        families += [_patterns(first, second, places) for places in {width, (width + 1) // 2}]
-    return families
+
+
+def pattern_families(first: Outputs, second: Outputs) -> list[Candidates]:
+    """Whole outputs and their first halves; none where outputs are single numbers."""
+    if first.ndim == 1:
+        return []
+    width = min(first.shape[1], _WIDEST)
+    return [_patterns(first, second, places) for places in {width, (width + 1) // 2}]
 
 
 def _threshold_event(feature: Feature, sign: str, values: Values, index: int) -> Event:

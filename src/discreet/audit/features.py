@@ -124,6 +124,52 @@ class Pattern:
         return f"y is ({', '.join(f'{v:g}' for v in self.values)})"
 
 
+@dataclass(frozen=True)
+class Kind:
+    """1 where the output is of that kind; the last place of coded outputs holds the kinds' numbers."""
+
+    number: int
+    label: str
+
+    def of(self, outputs: Outputs) -> Values:
+        return np.equal(outputs[:, -1], self.number).astype(np.int64)
+
+    def __str__(self) -> str:
+        return f"y {self.label}"
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """1 where the output is that of another start in the same place, which the place `other` holds: NaN for none."""
+
+    other: int
+    label: str
+
+    def of(self, outputs: Outputs) -> Values:
+        return np.equal(outputs[:, 0], outputs[:, self.other]).astype(np.int64)
+
+    def __str__(self) -> str:
+        return f"y repeats an earlier start on {self.label}"
+
+
+@dataclass(frozen=True)
+class Within:
+    """A feature of the first places alone."""
+
+    feature: Any
+    width: int
+
+    def of(self, outputs: Outputs) -> Values:
+        places = outputs[:, 0] if self.width == 1 else outputs[:, : self.width]
+        values: Values = self.feature.of(places)
+        return values
+
+    def __str__(self) -> str:
+        return str(self.feature)
+
+
+Statement = NoNumber | Pattern | Kind | Repeated  # 1 where it is true, 0 where not
+
 Plain = Coordinate | Total | Difference | Residue | LowestBit | NoNumber
 
 

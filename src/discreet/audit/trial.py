@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.audit.bounds import ALPHA, Odds, Shift, Test, lower_bound, refutes
-from discreet.audit.events import Event, candidates, loudest
+from discreet.audit.events import Candidates, Event, candidates, loudest
 from discreet.audit.features import Outputs
 from discreet.audit.report import Row, verdict
 from discreet.errors import NotPriced
@@ -86,7 +86,14 @@ def audit(
 def both_orders(tests: tuple[Test, ...], first: Outputs, second: Outputs, alpha: float) -> list[Finding]:
     """The findings of each test in both orders: events chosen on the first halves, counted on the second at alpha."""
     half = len(first) // 2
-    families = candidates(first[:half], second[:half])
+    return findings_of(tests, candidates(first[:half], second[:half]), first, second, alpha)
+
+
+def findings_of(
+    tests: tuple[Test, ...], families: list[Candidates], first: Outputs, second: Outputs, alpha: float
+) -> list[Finding]:
+    """The same for families that were counted on the first halves."""
+    half = len(first) // 2
     orders = ((families, first, second), ([family.turned() for family in families], second, first))
     findings = []
     for ordered, likelier, rarer in orders:
