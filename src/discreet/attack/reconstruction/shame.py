@@ -104,7 +104,7 @@ def _result(deltas: Mapping[str, Fraction], people: int, runs: int, *, refusal: 
     )
     notes = [
         f"δ = {amounts.text_of(delta)}: someone is named in {seen[name]['someone']:,} of {runs:,} releases, "
-        f"{seen[name]['published'] / runs:.3g} people a release; all-or-nothing names everyone in {seen[name]['everyone']}."
+        f"{seen[name]['published'] / runs:.3g} people a release; everyone by all-or-nothing in {seen[name]['everyone']}."
         for name, delta in dict(list(deltas.items())[:2]).items()
     ]
     if refusal is not None:
