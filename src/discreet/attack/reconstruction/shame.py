@@ -103,8 +103,8 @@ def _result(deltas: Mapping[str, Fraction], people: int, runs: int, *, refusal: 
         log_y=True,
     )
     notes = [
-        f"δ = {amounts.text_of(delta)}: someone is named in {seen[name]['someone']:,} of {runs:,} releases, "
-        f"{seen[name]['published'] / runs:.3g} people a release; everyone by all-or-nothing in {seen[name]['everyone']}."
+        f"δ = {amounts.text_of(delta)}: someone named in {seen[name]['someone']:,} of {runs:,} releases, "
+        f"{seen[name]['published'] / runs:.3g} people a release; all by all-or-nothing in {seen[name]['everyone']}."
         for name, delta in dict(list(deltas.items())[:2]).items()
     ]
     if refusal is not None:
