@@ -1,0 +1,82 @@
+"""Every attack is whole: a name of the face, a page, an example, and words for what it achieved."""
+
+import inspect
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from discreet import attack
+from discreet.attack import words
+from discreet.attack.catalog import ATTACKS, attack_named
+from discreet.attack.result import Result
+from discreet.errors import BadValue
+
+PAGES = Path(__file__).parents[2] / "docs" / "attacks"
+
+
+def result(**changes):
+    facts = {
+        "name": "guess",
+        "metric": "bits recovered",
+        "measure": "share of bits that are recovered",
+        "raw": 1.0,
+        "private": {"1": 0.52},
+        "baseline": 0.5,
+        "ceiling": {"1": 0.731},
+        "units": "one person's bit",
+        "trials": 100,
+        "intervals": {"1": (0.45, 0.6), "raw": (0.97, 1.0)},
+    }
+    return Result(**(facts | changes))
+
+
+def test_names_of_the_face_are_sorted_and_resolve():
+    assert attack.__all__ == sorted(attack._HOMES)
+    for name in attack.__all__:
+        assert callable(getattr(attack, name))
+    with pytest.raises(AttributeError, match="has no attribute 'magic'"):
+        attack.magic  # noqa: B018
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_attack_has_a_page_and_an_example(name):
+    assert (PAGES / f"{name}.md").read_text(encoding="utf-8").startswith("# ")
+    home = import_module(f"discreet.attack.{ATTACKS[name].module}")
+    assert list(inspect.signature(home.example).parameters) == ["epsilons", "seed"]
+    assert hasattr(home, "on_file") == bool(ATTACKS[name].on)
+
+
+def test_every_page_is_of_an_attack():
+    assert {page.stem for page in PAGES.glob("*.md")} - {"README"} == set(ATTACKS)
+
+
+def test_unknown_attack_is_refused_with_all_names():
+    with pytest.raises(BadValue, match="worlds"):
+        attack_named("magic")
+
+
+def test_failed_attack_says_that_it_found_nothing_and_never_that_all_is_safe():
+    sentence = result().sentence
+    assert "0.52 at ε = 1 (at most 0.731)" in sentence
+    assert sentence.endswith("At ε = 1 the attack found nothing above blind guessing.")
+    assert "safe" not in sentence
+
+
+def test_attack_above_guessing_is_not_called_failed():
+    assert "nothing" not in result(intervals={"1": (0.51, 0.6)}).sentence
+
+
+def test_fewer_is_better_for_some_attackers():
+    fewer = result(better="lower", private={"1": 0.6}, baseline=0.5, intervals={})
+    assert "at least" in fewer.sentence
+    assert "nothing" in fewer.sentence
+
+
+def test_results_on_real_rows_are_stamped_in_the_picture_too():
+    assert words.alt_text(result(of_real_data=True)).startswith("PRIVATE")
+    assert result(of_real_data=True).to_json()["private_to_the_curator"] is True
+
+
+def test_plot_is_written(tmp_path):
+    assert result().plot(tmp_path / "x.png").stat().st_size > 1000

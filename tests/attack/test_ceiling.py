@@ -1,0 +1,83 @@
+"""Ceilings against the best attacker, found by brute force on laws that use the whole promise."""
+
+import itertools
+import math
+
+import pytest
+
+from discreet.attack.ceiling import caught, chance_of, group_terms, guess_of_many
+
+EPSILONS = (0.1, 0.5, 1.0, 3.0)
+
+
+def response(epsilon, choices, truth):
+    """The law of k-ary randomized response."""
+    low = 1 / (math.exp(epsilon) + choices - 1)
+    return [math.exp(epsilon) * low if value == truth else low for value in range(choices)]
+
+
+def leaking(epsilon, delta, truth):
+    """The truth itself with probability δ, else a randomized bit: it uses all of (ε, δ)."""
+    bit = [(1 - delta) * mass for mass in response(epsilon, 2, truth)]
+    return [*bit, *(delta if value == truth else 0.0 for value in range(2))]
+
+
+def best_catch(law, other, false_alarms):
+    """The most powerful random test at that rate, by the likelihood ratio (Neyman & Pearson)."""
+    order = sorted(range(len(law)), key=lambda i: law[i] / other[i] if other[i] else math.inf, reverse=True)
+    left, power = false_alarms, 0.0
+    for i in order:
+        share = 1.0 if other[i] <= left else left / other[i]
+        power, left = power + share * law[i], left - share * other[i]
+        if share < 1:
+            break
+    return power
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("false_alarms", [0.001, 0.01, 0.1, 0.4, 0.9])
+def test_no_test_catches_more_and_response_catches_as_many(epsilon, false_alarms):
+    power = best_catch(response(epsilon, 2, 1), response(epsilon, 2, 0), false_alarms)
+    assert power == pytest.approx(caught(epsilon, false_alarms=false_alarms), rel=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("delta", [1e-6, 0.01, 0.2])
+@pytest.mark.parametrize("false_alarms", [0.0, 0.01, 0.3])
+def test_with_delta_the_leak_stays_below(epsilon, delta, false_alarms):
+    power = best_catch(leaking(epsilon, delta, 1), leaking(epsilon, delta, 0), false_alarms)
+    ceiling = caught(epsilon, delta, false_alarms=false_alarms)
+    assert power <= ceiling + 1e-12
+    assert power >= ceiling - 1.1 * delta - 1e-12  # so a ceiling without δ, or with a smaller ε, would be crossed
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("choices", [2, 3, 5])
+def test_no_guess_is_better_and_response_reaches_it(epsilon, choices):
+    laws = [response(epsilon, choices, truth) for truth in range(choices)]
+    rates = [
+        sum(laws[truth][output] for output, truth in enumerate(guesses)) / choices
+        for guesses in itertools.product(range(choices), repeat=choices)
+    ]
+    assert max(rates) == pytest.approx(guess_of_many(epsilon, choices=choices), rel=1e-12)
+
+
+@pytest.mark.parametrize("delta", [0.01, 0.2])
+def test_guess_with_delta_stays_below(delta):
+    laws = [leaking(1.0, delta, truth) for truth in range(2)]
+    best = sum(max(laws[truth][output] for truth in range(2)) for output in range(4)) / 2
+    assert guess_of_many(1.0) < best <= guess_of_many(1.0, delta)
+
+
+def test_groups_multiply_epsilon_and_sum_deltas():
+    assert group_terms(1.0, 0.0, 4) == (4.0, 0.0)
+    loss, chance = group_terms(1.0, 1e-5, 3)
+    assert loss == 3.0
+    assert chance == pytest.approx(1e-5 * (1 + math.e + math.e**2))
+    assert chance_of(1.0, 0.0, without=1e-4, group=4) == pytest.approx(1e-4 * math.exp(4))
+    assert guess_of_many(0.25, group=4) == pytest.approx(guess_of_many(1.0))
+
+
+def test_ceilings_at_epsilon_one_are_the_known_figures():
+    assert guess_of_many(1.0) == pytest.approx(0.7311, abs=5e-5)
+    assert caught(1.0, false_alarms=0.01) == pytest.approx(0.0272, abs=5e-5)
