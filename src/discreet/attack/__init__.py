@@ -7,6 +7,7 @@ _HOMES: dict[str, str] = {  # name of the function -> module below this package;
     "averaging": "reconstruction.averaging",
     "differencing": "reconstruction.differencing",
     "gradient": "models.gradient",
+    "linkage": "linking.linkage",
     "missing_row": "models.missing_row",
     "shame": "reconstruction.shame",
     "subset_sums": "reconstruction.subset_sums",

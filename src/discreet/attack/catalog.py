@@ -43,6 +43,7 @@ ATTACKS: dict[str, Attack] = {
     "averaging": Attack("reconstruction.averaging", "Repeat a question until the noise averages out."),
     "differencing": Attack("reconstruction.differencing", "Subtract two counts that differ in one person."),
     "gradient": Attack("models.gradient", "The gradient of one example at a linear layer is that example."),
+    "linkage": Attack("linking.linkage", "Join a table without names to a register by zip code, birth date and sex.", ("synthetic",)),
     "missing_row": Attack("models.missing_row", "All rows but one and an exact logistic model give the missing row."),
     "shame": Attack("reconstruction.shame", "Publish rows under a δ that is too large."),
     "subset_sums": Attack("reconstruction.subset_sums", "Solve for secret bits from sums over random subsets."),
