@@ -99,6 +99,8 @@ VERBS = {  # in the order of a first afternoon
     ),
     "odds": Verb("odds", "odds", "Show what a promise lets someone conclude about you: beliefs, guesses, catches."),
     "audit": Verb("audit", "audit", "Look for a lower bound on ε above what each mechanism claims."),
+    "curve": Verb("curve", "curve", "Measure a curve of the lectures: errors and prices beside their theory."),
+    "picture": Verb("picture", "picture", "Flip every bit of a picture made of people and show what remains."),
     "attack": Verb(
         "attack",
         "attack",

@@ -67,14 +67,14 @@ def empty_figure() -> "tuple[Figure, Axes]":
     return figure, figure.add_subplot()
 
 
-def checked_path(path: Path) -> Path:
+def checked_path(path: Path, *, flag: str = "plot") -> Path:
     """The path, if a picture can be written there: a known suffix, a folder that exists, the package that draws."""
     if path.suffix.lower() not in SUFFIXES:
-        raise bad("plot", "must be a file ending in .png or .svg", str(path), "Give a name such as errors.png.")
+        raise bad(flag, "must be a file ending in .png or .svg", str(path), "Give a name such as errors.png.")
     if not path.parent.is_dir():
-        raise bad("plot", "must lie in a folder that exists", str(path), "Make the folder first.")
+        raise bad(flag, "must lie in a folder that exists", str(path), "Make the folder first.")
     if find_spec("matplotlib") is None:
-        raise bad("plot", "needs the package matplotlib", str(path), "Install discreet[plot].")
+        raise bad(flag, "needs the package matplotlib", str(path), "Install discreet[plot].")
     return path
 
 

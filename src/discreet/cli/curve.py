@@ -1,0 +1,69 @@
+"""`discreet curve`: measure a curve of the lectures, and draw it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from discreet import amounts
+from discreet.cli.drawing import fact_list, text_table
+from discreet.cli.reply import AsJson, Reply, Yes
+from discreet.errors import bad
+
+if TYPE_CHECKING:
+    from discreet.lecture.curve import Curve, Point
+
+_NAMES = (
+    "laplace, gaussian, response, local, shuffled, central, dimensions, bernoulli, composition, sampling, exponential "
+    "or descent."
+)
+
+
+def curve(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help=_NAMES)] = None,
+    eps: Annotated[
+        list[str] | None,
+        typer.Option("--eps", "--epsilon", metavar="ε", help="ε to measure at; can be given more than once."),
+    ] = None,
+    seed: Annotated[str, typer.Option(metavar="N", help="Seed of the invented people; the noise takes none.")] = "1",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Draw it into FILE, .svg or .png.")
+    ] = None,
+    json: AsJson = False,
+    yes: Yes = False,
+) -> Reply:
+    """Measure a curve of the lectures: errors and prices beside their theory.
+
+    Example: discreet curve response -o curve.svg
+    """
+    from discreet.operation.curve import MOST_SEED, CurveCall
+    from discreet.operation.curve import curve as operation
+
+    if name is None:
+        raise bad("curve", f"must be {_NAMES.removesuffix('.')}", name, "Take response, for example.")
+    people = amounts.whole(seed, "seed", 0, MOST_SEED, such_as=1)
+    done = operation(CurveCall(name, tuple(eps or ()), people, output, yes))
+    return Reply(done.to_json(), lambda: _picture(done.value, output))
+
+
+def _picture(curve: "Curve", file: Path | None) -> Any:
+    """The table that is the picture's twin, its result, and what to know."""
+    from rich.console import Group
+    from rich.padding import Padding
+
+    header = (curve.axis if curve.axis != "epsilon" else "ε", "theory", "measured", "95 % interval")
+    parts: list[Any] = [curve.title, ""]
+    for series in curve.series:
+        slope = "" if series.slope is None else f", slope {series.slope:.3f} ± {series.slope_error or 0:.3f}"
+        parts += [f"{series.name}{slope}".replace("-", "−"), text_table(header, _rows(series.points), keys=0), ""]
+    facts = [("y", curve.y), ("result", curve.sentence), *([("drawn", str(file))] if file is not None else [])]
+    notes = "\n".join(f"· {note}" for note in curve.notes)
+    return Group(*parts, fact_list(facts), *([Padding(notes, (1, 0, 0, 0), style="dim")] if notes else []))
+
+
+def _rows(points: "tuple[Point, ...]") -> Iterator[tuple[str, ...]]:
+    for point in points:
+        measured = "" if point.measured is None else f"{point.measured:.4g}"
+        known = point.low is not None and point.high is not None and point.high > point.low
+        yield f"{point.x:,g}", f"{point.theory:.4g}", measured, f"{point.low:.4g} … {point.high:.4g}" if known else ""
