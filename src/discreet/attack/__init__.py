@@ -9,6 +9,7 @@ _HOMES: dict[str, str] = {  # name of the function -> module below this package;
     "gradient": "models.gradient",
     "linkage": "linking.linkage",
     "missing_row": "models.missing_row",
+    "ratings": "linking.ratings",
     "shame": "reconstruction.shame",
     "subset_sums": "reconstruction.subset_sums",
 }

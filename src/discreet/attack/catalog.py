@@ -45,6 +45,7 @@ ATTACKS: dict[str, Attack] = {
     "gradient": Attack("models.gradient", "The gradient of one example at a linear layer is that example."),
     "linkage": Attack("linking.linkage", "Join a table without names to a register by zip code, birth date and sex.", ("synthetic",)),
     "missing_row": Attack("models.missing_row", "All rows but one and an exact logistic model give the missing row."),
+    "ratings": Attack("linking.ratings", "Find a person among rating histories from a few ratings and dates."),
     "shame": Attack("reconstruction.shame", "Publish rows under a δ that is too large."),
     "subset_sums": Attack("reconstruction.subset_sums", "Solve for secret bits from sums over random subsets."),
 }
