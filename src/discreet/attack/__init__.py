@@ -5,6 +5,7 @@ from typing import Any
 
 _HOMES: dict[str, str] = {  # name of the function -> module below this package; imported when first used; sorted
     "averaging": "reconstruction.averaging",
+    "canary": "models.canary",
     "differencing": "reconstruction.differencing",
     "gradient": "models.gradient",
     "linkage": "linking.linkage",

@@ -41,6 +41,7 @@ class Attack:
 
 ATTACKS: dict[str, Attack] = {
     "averaging": Attack("reconstruction.averaging", "Repeat a question until the noise averages out."),
+    "canary": Attack("models.canary", "A secret line, planted in what a language model learnt, is recited."),
     "differencing": Attack("reconstruction.differencing", "Subtract two counts that differ in one person."),
     "gradient": Attack("models.gradient", "The gradient of one example at a linear layer is that example."),
     "linkage": Attack("linking.linkage", "Join a table without names to a register by zip code, birth date and sex.", ("synthetic",)),

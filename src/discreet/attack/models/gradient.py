@@ -107,7 +107,7 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
             f"The attacker knows the layer and the {_PICTURES} invented pictures that it can be, and no label.",
             f"The private gradient is clipped to {_CLIP} and has the noise of a single step of private training.",
             f"Secure aggregation alone: of a sum over {_CROWDS[0]} clients, {crowds[str(_CROWDS[0])]:.0%} of those "
-            f"named were in it (by guessing {_CROWDS[0] / _PICTURES:.0%}); whoever knows all clients but one subtracts.",
+            f"named were in it (by guessing {_CROWDS[0] / _PICTURES:.0%}); who knows all clients but one subtracts.",
         ),
         details={
             "largest_error_raw": float(errors["raw"].max()),
