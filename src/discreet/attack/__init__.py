@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import Any
 
 _HOMES: dict[str, str] = {  # name of the function -> module below this package; imported when first used; sorted
+    "anonymous": "linking.anonymous",
     "averaging": "reconstruction.averaging",
     "canary": "models.canary",
     "differencing": "reconstruction.differencing",

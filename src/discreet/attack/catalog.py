@@ -40,6 +40,7 @@ class Attack:
 
 
 ATTACKS: dict[str, Attack] = {
+    "anonymous": Attack("linking.anonymous", "Find what is left of a k-anonymous table for someone whose age is known."),
     "averaging": Attack("reconstruction.averaging", "Repeat a question until the noise averages out."),
     "canary": Attack("models.canary", "A secret line, planted in what a language model learnt, is recited."),
     "differencing": Attack("reconstruction.differencing", "Subtract two counts that differ in one person."),
