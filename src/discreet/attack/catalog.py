@@ -40,12 +40,12 @@ class Attack:
 
 
 ATTACKS: dict[str, Attack] = {
-    "anonymous": Attack("linking.anonymous", "Find what is left of a k-anonymous table for someone whose age is known."),
+    "anonymous": Attack("linking.anonymous", "Look what a k-anonymous table leaves of one person's secret."),
     "averaging": Attack("reconstruction.averaging", "Repeat a question until the noise averages out."),
     "canary": Attack("models.canary", "A secret line, planted in what a language model learnt, is recited."),
     "differencing": Attack("reconstruction.differencing", "Subtract two counts that differ in one person."),
     "gradient": Attack("models.gradient", "The gradient of one example at a linear layer is that example."),
-    "linkage": Attack("linking.linkage", "Join a table without names to a register by zip code, birth date and sex.", ("synthetic",)),
+    "linkage": Attack("linking.linkage", "Name people by zip code, birth date and sex.", on=("synthetic",)),
     "missing_row": Attack("models.missing_row", "All rows but one and an exact logistic model give the missing row."),
     "ratings": Attack("linking.ratings", "Find a person among rating histories from a few ratings and dates."),
     "shame": Attack("reconstruction.shame", "Publish rows under a δ that is too large."),

@@ -88,6 +88,7 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
     chance = generator(seed)
     one, both = (secrets_left(table, REBECCA, secret=SECRET) for table in (HOSPITAL, CLINIC))
     everything = sorted(set(HOSPITAL[SECRET]))
+    two = certain_by_releases(chance)
     columns = {RAW: 1 / len(one)}
     hits = {epsilon: _guessed(everything, epsilon, chance) for epsilon in epsilons}
     columns |= {epsilon: count / TRIALS for epsilon, count in hits.items()}
@@ -97,7 +98,7 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
         [set(everything), one, one & both],
         secret=SECRET,
         hits=hits,
-        details={"two_releases": certain_by_releases(chance)},
+        details={"two_releases": two},
     )
 
 

@@ -60,6 +60,7 @@ def _result(hits: dict[str, int], own: Ints, blind: float, names: Sequence[str])
             "Blind guessing is the same synthetic table with each column shuffled by itself.",
             "An equal row need not be a copy: it may be what the columns have to do with each other.",
         ),
+        without="if the rows themselves were published",
         of_real_data=True,
     )
 

@@ -80,8 +80,6 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
     index = index_of(history)
     known = {user: _remembered(history.of(user), KNOWN, chance) for user in range(history.people)}
     columns = {RAW: _found(index, known, dates=True)}
-    for epsilon in epsilons:
-        columns[epsilon] = _found(index_of(redrawn(history, epsilon, chance)), known, dates=True)
     variants = {
         "without dates": _found(index, known, dates=False),
         f"{WRONG} of {KNOWN} wrong": _found(index, _with_wrong(known, history, chance), dates=True),
@@ -90,6 +88,8 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
         ),
     }
     chart = _chart(index, chance)
+    for epsilon in epsilons:
+        columns[epsilon] = _found(index_of(redrawn(history, epsilon, chance)), known, dates=True)
     measure = f"by {KNOWN} ratings to ± {STARS} star and ± {DAYS} days ({source})"
     return _result(columns, history.people, measure, variants, chart)
 
