@@ -10,10 +10,12 @@ _HOMES: dict[str, str] = {  # name of the function -> module below this package;
     "differencing": "reconstruction.differencing",
     "gradient": "models.gradient",
     "linkage": "linking.linkage",
+    "membership": "models.membership",
     "missing_row": "models.missing_row",
     "ratings": "linking.ratings",
     "shame": "reconstruction.shame",
     "subset_sums": "reconstruction.subset_sums",
+    "worlds": "consistent.left",
 }
 
 __all__ = [
