@@ -172,7 +172,7 @@ def test_unknown_name_is_an_attribute_error() -> None:
 def test_codes_come_from_training_outputs_alone() -> None:
     learnt = coder(["a", "a", (1, 2), Raised("KeyError")])
     assert learnt.width == 2
-    rows = learnt.coded(["b", (1, 2, 3), "a", Raised("KeyError")])
+    rows = learnt.rows(["b", (1, 2, 3), "a", Raised("KeyError")])
     assert rows[:, -1].tolist() == [-1, -1, 0, 2]
     assert rows[1].tolist() == [1, 2, -1]
 

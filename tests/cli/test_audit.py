@@ -2,8 +2,10 @@
 
 import dataclasses
 import json
+import shlex
 import sys
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ import pytest
 from discreet.audit import suite
 from discreet.audit.claims import claims
 from discreet.audit.mutants import mutants
-from discreet.cli import audit, main, terminal
+from discreet.cli import audit, audit_table, main, terminal
 from discreet.noise.laplace import DiscreteLaplace
 
 ROW_KEYS = {"name", "claim", "lower_bound", "runs", "event", "verdict"}
@@ -91,7 +93,7 @@ def test_names_stay_whole_on_a_narrow_terminal_and_in_a_file(
     for width in (40, 60, 200):
         console = Console(width=width, color_system=None)
         with console.capture() as drawn:
-            console.print(audit._table("claims", rows))
+            console.print(audit_table.rows_table("claims", rows))
         assert all(name in drawn.get() for name in names)
         assert "…" not in drawn.get()
         assert max(map(len, drawn.get().splitlines())) <= width
@@ -195,3 +197,104 @@ def test_bar_appears_on_a_terminal_only_and_leaves_stdout_alone(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
     assert main.status(["audit", "two-coins", "--runs", "200", "--json"]) == 0
     assert capfd.readouterr().err == ""
+
+
+TOOLS = Path(__file__).parents[1] / "audit" / "tools"
+
+
+@pytest.fixture
+def person(tmp_path: Path) -> list[str]:
+    """Nobody, and one person with three visits."""
+    header = "who,visit\n"
+    (tmp_path / "nobody.csv").write_text(header)
+    (tmp_path / "ada.csv").write_text(header + "".join(f"Ada,{day}\n" for day in range(3)))
+    return ["--pair", str(tmp_path / "nobody.csv"), str(tmp_path / "ada.csv"), "--claim", "0.5"]
+
+
+def tool(name: str) -> list[str]:
+    return ["--command", f"{shlex.quote(sys.executable)} {shlex.quote(str(TOOLS / name))} {{table}} {{repeats}}"]
+
+
+@pytest.mark.parametrize(
+    ("name", "event"),
+    [("scale.py", ""), ("rows.py", ""), ("floats.py", "lowest set bit"), ("seeded.py", "repeats an earlier start")],
+)
+def test_a_program_with_a_planted_mistake_is_refuted(
+    name: str, event: str, person: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    status, reply = said(capfd, *tool(name), *person, "--runs", "6000")
+    assert (status, reply["code"], reply["ok"]) == (6, "refuted", False)
+    (row,) = reply["audit"]
+    assert row["verdict"] == "refuted"
+    assert row["lower_bound"] > 0.5
+    assert event in row["event"]
+
+
+def test_a_right_program_is_not_refuted_and_the_plan_comes_first(
+    person: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main.status(["audit", *tool("right.py"), *person, "--runs", "1e4"]) == 0
+    out = capfd.readouterr()
+    assert "about 10,000 runs on each table: a true ε of 1.5 times the claim would be seen" in out.err
+    assert "is not refuted" in out.out
+    assert "verified" not in out.out
+    status, reply = said(capfd, *tool("right.py"), *person, "--runs", "2000")
+    assert (status, reply["plan"]["runs"]) == (0, 2000)
+    assert set(reply["audit"][0]) == {*ROW_KEYS, "sentence"}
+
+
+@pytest.mark.long
+def test_a_right_program_is_not_refuted_in_100_audits(person: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    """By chance once in 10⁶ audits at most."""
+    for _ in range(100):
+        assert said(capfd, *tool("right.py"), *person, "--runs", "4000")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--command", "./t {table} {repeats}"], "command needs two tables"),
+        (["--command", "./t {table} {repeats}", "--pair", "x.csv", "y.csv"], "command needs a claimed ε"),
+        (["--command", "./t {table}", "PAIR"], "{repeats}"),
+        (["--command", "./t {table} {repeats}", "--pair", "x.csv", "y.csv", "--claim", "1"], "pair must be two files"),
+        (["--command", "./t {table} {repeats}", "PAIR", "--claim", "-1"], "claim must be"),
+        (["--command", "./t {table} {repeats}", "PAIR", "--delta", "2"], "delta must be"),
+        (["--command", "./t {table} {repeats}", "PAIR", "--seconds", "0"], "seconds must be"),
+        (["--command", "./t {table} {repeats}", "PAIR", "--runs", "5"], "runs must be"),
+        (["--command", "./t {table} {repeats}", "PAIR"], "can be started"),
+        (["laplace-1", "--command", "./t {table} {repeats}", "PAIR"], "command must stand alone"),
+        (["--claim", "1"], "claim is about a program"),
+        (["PAIR"], "is about a program"),
+    ],
+)
+def test_what_a_program_lacks_is_said(
+    arguments: list[str], words: str, person: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    filled = [word for argument in arguments for word in (person if argument == "PAIR" else [argument])]
+    status, reply = said(capfd, *filled)
+    assert (status, reply["code"]) == (2, "bad-value")
+    assert words in f"{reply['what']} {reply['why']}"
+
+
+def test_two_tables_alike_are_refused(person: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    status, reply = said(capfd, *tool("right.py"), "--pair", person[1], person[1], "--claim", "1")
+    assert status == 2
+    assert "tables that differ" in reply["what"]
+
+
+def test_the_tables_are_never_written_over(person: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    status, reply = said(capfd, *tool("right.py"), *person, "-o", person[2], "--yes")
+    assert status == 2
+    assert "output must not be" in reply["what"]
+    assert Path(person[2]).read_text().startswith("who,visit")
+
+
+def test_a_program_that_prints_rows_is_not_quoted(
+    person: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "leak.py").write_text("import sys\nprint(open(sys.argv[1]).read() + '\\x1b[31msecret\\n' * 30)\n")
+    command = f"{shlex.quote(sys.executable)} {shlex.quote(str(tmp_path / 'leak.py'))} {{table}} {{repeats}}"
+    assert main.status(["audit", "--command", command, *person]) == 2
+    out = capfd.readouterr()
+    assert "secret" not in out.out + out.err
+    assert "\x1b" not in out.out + out.err

@@ -49,7 +49,7 @@ class Audited:
         return self.row.to_json() | {"sentence": self.sentence}
 
 
-def audited(name: str, claim: Odds, findings: list[Finding], runs: int, notes: tuple[str, ...] = ()) -> Audited:
+def result_of(name: str, claim: Odds, findings: list[Finding], runs: int, notes: tuple[str, ...] = ()) -> Audited:
     """The finding that came nearest to the claim, or furthest above it."""
     worst = max(findings, key=lambda finding: finding.excess)
     return Audited(name, claim, max(0.0, worst.bound), worst.is_refuted, str(worst.event), runs, notes)

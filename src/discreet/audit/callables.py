@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from discreet import amounts
-from discreet.audit.audited import Audited, audited
+from discreet.audit.audited import Audited, result_of
 from discreet.audit.bounds import ALPHA, Odds
 from discreet.audit.classify import fitted_score
 from discreet.audit.coding import Coder, Raised, coder
@@ -49,11 +49,11 @@ def mechanism(
     first, second = _calls(function, pair, size)
     half = size // 2
     learnt = coder([*first[:half], *second[:half]])
-    ahead, behind = learnt.coded(first), learnt.coded(second)
+    ahead, behind = learnt.rows(first), learnt.rows(second)
     families = coded_families(learnt, ahead[:half], behind[:half])
     findings = findings_of((test,), families, ahead, behind, ALPHA / 2)
     notes = (_SEEDED,) if all(_is_constant(side) for side in (ahead, behind)) else ()
-    return audited("mechanism", test, findings, size, notes)
+    return result_of("mechanism", test, findings, size, notes)
 
 
 def claim_of(claim: Any, delta: Any) -> Odds:

@@ -41,7 +41,7 @@ class Coder:
     kinds: tuple[str, ...]
     width: int
 
-    def coded(self, values: Sequence[Any]) -> Outputs:
+    def rows(self, values: Sequence[Any]) -> Outputs:
         """A row for each output; −1 is a kind that training did not see, and 0 a number that is not there."""
         numbers_of_kinds = {kind: number for number, kind in enumerate(self.kinds)}
         rows = np.zeros((len(values), self.width + 1))
@@ -56,7 +56,7 @@ class Coder:
 def coder(values: Sequence[Any]) -> Coder:
     """What these training outputs teach.
 
-    >>> coder([1.5, 2, None]).coded([7, "x", None]).tolist()
+    >>> coder([1.5, 2, None]).rows([7, "x", None]).tolist()
     [[7.0, 0.0], [1.0, -1.0], [0.0, 1.0]]
     """
     seen = [parts(value) for value in values]

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet import amounts
-from discreet.cli import terminal
+from discreet.cli import audit_command, terminal
+from discreet.cli.audit_table import rows_table
 from discreet.cli.drawing import unwrapped_text
-from discreet.cli.reply import AsJson, Fitting, OutFile, Reply, Yes, require_new
+from discreet.cli.reply import AsJson, OutFile, Reply, Yes, require_new
 from discreet.fix import command_line
 from discreet.operation.reply import envelope
 
@@ -29,22 +30,41 @@ def audit(
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Run every planted bug too; all must be caught.")] = False,
     listed: Annotated[bool, typer.Option("--list", help="List the names and run nothing.")] = False,
-    runs: Annotated[str, typer.Option(metavar="N", help="Runs per neighbour, half to choose events.")] = "20000",
+    runs: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="Runs per neighbour, half to choose events; 20000, or what the time allows."),
+    ] = None,
+    command: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="Audit a program of your own: './tool {table} {repeats}' prints numbers."),
+    ] = None,
+    pair: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(metavar="A.csv B.csv", help="Two tables that differ in one unit, for --command."),
+    ] = None,
+    claim: Annotated[str | None, typer.Option(metavar="EPS", help="The ε that the command claims.")] = None,
+    delta: Annotated[str | None, typer.Option(metavar="DELTA", help="The δ that the command claims; else 0.")] = None,
+    seconds: Annotated[str | None, typer.Option(metavar="S", help="Time for the command; 300 if left out.")] = None,
     json: AsJson = False,
     output: OutFile = None,
     yes: Yes = False,
 ) -> Reply:
     """Look for a lower bound on ε above what each mechanism claims.
 
-    Without a name every claim is tried; planted bugs run when named, or with --all.
+    Without a name every claim is tried; planted bugs run when named, or with --all.  With --command a program of your
+    own is tried on two tables.
 
     Example: discreet audit laplace --runs 1e5
     """
     from discreet.audit.suite import MOST_RUNS, Outcome, checked_names, claim_jobs, mutant_jobs
-    from discreet.audit.trial import LEAST_RUNS
+    from discreet.audit.trial import LEAST_RUNS, RUNS
 
     require_new(output, yes)
-    size = amounts.whole(runs, "runs", LEAST_RUNS, MOST_RUNS, such_as=20_000)
+    own = audit_command.request_of(command, pair, claim=claim, delta=delta, seconds=seconds, runs=runs)
+    if own is not None:
+        audit_command.require_alone(names or everything or listed)
+        return audit_command.reply(own, output, yes)
+    size = amounts.whole(RUNS if runs is None else runs, "runs", LEAST_RUNS, MOST_RUNS, such_as=RUNS)
     chosen = [] if everything else checked_names(names or [])
     jobs = claim_jobs(chosen, size)
     planted = mutant_jobs(chosen) if chosen or everything or listed else []
@@ -102,11 +122,11 @@ def _picture(outcome: "Outcome") -> Any:
 
     parts: list[Any] = []
     if outcome.claims:
-        parts += [_table("claims", outcome.claims), ""]
+        parts += [rows_table("claims", outcome.claims), ""]
     if outcome.planted:
         caught = sum(row.is_refuted for row in outcome.planted)
         parts += [
-            _table("planted bugs", outcome.planted),
+            rows_table("planted bugs", outcome.planted),
             f"{caught} of {len(outcome.planted)} planted bugs caught",
             "",
         ]
@@ -115,29 +135,3 @@ def _picture(outcome: "Outcome") -> Any:
         parts += [str(problem), ""]
     notes = "\n".join(f"· {note}" for note in _caveats())
     return Group(*parts, Padding(notes, (0, 0), style="dim"))
-
-
-def _table(title: str, rows: "tuple[Row, ...]") -> Any:
-    """One line per row, or three where the terminal is too narrow for that."""
-    from rich.console import Group
-    from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    stacked: list[Any] = [Text(title, style="bold")]
-    for name in (title, "claimed", "at least", "runs", "event", "verdict"):
-        table.add_column(name, justify="right" if name in ("at least", "runs") else "left", no_wrap=True)
-    for row in rows:
-        bound, runs = _bound_text(row), f"{row.runs:,}" if row.runs else "exact"
-        table.add_row(row.name, row.claim, bound, runs, row.event, row.verdict)
-        details = f"{row.claim}, at least {bound}, {runs if runs == 'exact' else f'{runs} runs'}: {row.verdict}"
-        stacked += [Text(row.name), Padding(Text(f"{details}\n{row.event}"), (0, 0, 0, 2))]
-    return Fitting(table, Group(*stacked))
-
-
-def _bound_text(row: "Row") -> str:
-    from discreet.audit.report import rounded_down
-
-    bound = rounded_down(row.lower_bound)
-    return "∞" if bound == float("inf") else f"{bound:g}"
