@@ -7,5 +7,7 @@ thinning             sampling, and the steps of noisy gradients
 curves               all of them by name
 drawn, image         the built-in picture, by formulas · a picture from a file
 mosaic               people's bits, flipped, zoomed out, unbiased
+two_worlds, worlds_page   laws of neighbouring tables and their band · with an ε to drag
+pictures             two worlds, beliefs after an answer, the odometer of a budget
 catalog, section, topics, page   five lectures, figure by figure · as one page
 """
