@@ -1,0 +1,1 @@
+"""Which databases could have led to the published tables: parsing, exact counting, enumeration and sampling."""
