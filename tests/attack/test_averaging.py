@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.attack.reconstruction import averaging as module
-from discreet.attack.reconstruction.averaging import averaging, errors_by_repeats, example, least_error
+from discreet.attack.reconstruction.averaging import averaging, example, least_error, means_by_repeats, pairs_apart
 from discreet.errors import BadValue
 
 
@@ -32,10 +32,11 @@ def test_with_a_ledger_the_repeats_are_one_answer(built_in):
 def test_a_budget_that_is_split_buys_a_worse_mean(built_in):
     (split,) = (line for line in built_in.chart.lines if "split" in line.name)
     assert split.y[-1] > 10 * split.y[0]
+    assert split.y[-1] < 60  # the attacker knows that a ward has 0 to 100 people
 
 
 def test_no_error_lies_below_the_floor(built_in):
-    assert built_in.ceiling["1"] == least_error(1.0) < built_in.private["1"]
+    assert built_in.ceiling["1"] == least_error(1.0, worlds=101) < built_in.private["1"]
     assert built_in.better == "lower"
 
 
@@ -52,12 +53,26 @@ def test_the_floor_holds_for_the_best_guess_between_two_worlds():
     assert 0.5 * np.minimum(law, shifted).sum() == pytest.approx(least_error(1.0), rel=1e-9)
 
 
-def test_errors_by_repeats_agree_with_the_means_themselves():
+@pytest.mark.parametrize(("step", "worlds"), [(1, 6), (2, 7), (3, 7), (4, 7), (6, 7), (5, 12)])
+def test_pairs_agree_with_pairing_greedily(step, worlds):
+    paired, pairs = set(), 0
+    for world in range(worlds - step):
+        if world not in paired:
+            paired |= {world, world + step}
+            pairs += 1
+    assert pairs_apart(step, worlds) == pairs
+
+
+def test_the_floor_of_a_range_is_met_by_blind_guessing_where_nothing_is_told():
+    assert least_error(1e-9, worlds=101) == pytest.approx(np.abs(np.arange(101) - 50).mean())
+
+
+def test_means_by_repeats_agree_with_the_means_themselves():
     errors = np.arange(35, dtype=float).reshape(5, 7) ** 2 % 11 - 5
-    by_repeats = errors_by_repeats(errors)
+    by_repeats = means_by_repeats(errors)
     assert list(by_repeats) == [1, 2, 4, 7]
-    for count, found in by_repeats.items():
-        assert found == pytest.approx([abs(row[:count].mean()) for row in errors])
+    for count, means in by_repeats.items():
+        assert means == pytest.approx([row[:count].mean() for row in errors])
 
 
 def test_answers_of_the_callers_own_are_averaged():

@@ -49,7 +49,7 @@ def test_the_law_agrees_with_all_coins(people, delta):
 
 def test_people_and_delta_of_the_callers_own():
     result = shame(100, "0.01", runs=400)
-    low, high = result.intervals["raw"]
+    low, high = result.details["drawn"]["raw"]
     assert low - 0.1 < result.raw < high + 0.1
     assert result.private == {}
 

@@ -19,9 +19,10 @@ from discreet.attack.given import column_of
 from discreet.attack.interval import share_interval
 from discreet.attack.invented import invented_dataset
 from discreet.attack.linking.keys import NOBODY, columns_of, shared_keys, unique_matches, unique_share
-from discreet.attack.result import RAW, Chart, Line, Result
+from discreet.attack.result import RAW, Result
 from discreet.ndarrays import Bools
 from discreet.noise.public import Generator, generator
+from discreet.plot.attack import Chart, Line
 
 ON = ("zip", "birth", "sex")
 PER_ZIP, ZIPS, SAMPLE, REGISTERED = 8_000, 10, 0.2, 0.7
@@ -94,12 +95,15 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
     total = int(is_patient.sum())
     blind = int((_claimed(_blind(total, chance), people) & is_patient).sum()) / total
     ceiling = {
-        name: chance_of(float(amounts.epsilon(name)), float(amounts.DELTA_CEILING), without=rate)
+        name: chance_of(float(amounts.epsilon(name)), float(amounts.DELTA_CEILING), without=max(rate, blind))
         for name, rate in without.items()
     }
     measure = f"share of {total:,} patients whose name and diagnosis are told rightly, by {', '.join(ON)}"
     details = {"by_size": _by_size(chance), "outside": without}
-    notes = (_MOST_CLAIMS, "Ceilings are e^ε times what happens to people who are not in the table, at most.")
+    notes = (
+        _MOST_CLAIMS,
+        "Ceilings are e^ε times what blind guessing or such claims achieve on people who are not in the table.",
+    )
     return _result(hits, total, measure, baseline=blind, ceiling=ceiling, details=details, notes=notes)
 
 

@@ -6,12 +6,12 @@
 
 Errors are root mean squares.  Least error under ε: for two worlds whose counts are j apart, outputs O and any guess
 t(O) between them, ½(E₀|t| + E₁|j − t|) ≥ ½·j·Σ min(P₀(O), P₁(O)) ≥ j/(1 + e^{jε}), and a root mean square is no less
-than a mean; the floor is the greatest of these over j.
+than a mean.  Where N counts in a row are equally likely, p pairs that are j apart hold 2p of them, which leaves 2p/N of
+this.  The floor is the greatest over j.
 """
 
 import math
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from discreet import amounts
 from discreet.attack.given import column_of, numbers
 from discreet.attack.interval import mean_interval
 from discreet.attack.invented import invented_dataset
-from discreet.attack.result import RAW, Chart, Line, Result
+from discreet.attack.result import RAW, Result
 from discreet.bounded import scalar
 from discreet.dataset import Dataset
 from discreet.errors import BudgetExceeded, bad_private
@@ -28,6 +28,7 @@ from discreet.mechanism.additive import laplace
 from discreet.ndarrays import Floats
 from discreet.noise.public import generator
 from discreet.noise.source import SYSTEM
+from discreet.plot.attack import Chart, Line
 
 REPEATS, TRIALS = 1_024, 1_000  # of each question; wards
 PER_REPEAT = "1"  # ε of each answer where nobody keeps a ledger
@@ -59,16 +60,17 @@ def averaging(answers: Any, truth: Any, *, epsilon: Any = None) -> Result:
     repeated, exact = numbers(answers, "answers", dimensions=2), numbers(truth, "truth", dimensions=1)
     if len(repeated) != exact.size or exact.size < 2:
         raise bad_private("truth", "must hold the exact answer of each of two or more questions", "Give one each.")
-    key, errors = column_of(epsilon), errors_by_repeats(repeated - exact[:, None])
+    key, errors = column_of(epsilon), means_by_repeats(repeated - exact[:, None])
     line = Line("mean of the first k answers", tuple(map(float, errors)), tuple(map(typical, errors.values())))
-    return _result({key: errors[max(errors)]}, None, (line,), repeats=repeated.shape[1])
+    floors = {} if epsilon is None else {key: least_error(float(amounts.epsilon(epsilon)))}
+    return _result({key: errors[max(errors)]}, (line,), floors, repeats=repeated.shape[1])
 
 
 def example(epsilons: tuple[str, ...], seed: int) -> Result:
     """1,000 wards counted 1,024 times: at ε = 1 each time and charged nowhere, and through a ledger with ε in all."""
     exact = generator(seed).integers(0, _MOST + 1, size=TRIALS)
     noise = laplace(scalar(1), PER_REPEAT)(np.zeros((TRIALS, REPEATS), dtype=np.int64), SYSTEM)
-    unbooked = errors_by_repeats(noise.astype(np.float64))
+    unbooked = {count: _in_range(exact + mean) - exact for count, mean in means_by_repeats(noise).items()}
     counts = tuple(map(float, unbooked))
     lines = [Line(f"no ledger, ε = {PER_REPEAT} each", counts, tuple(map(typical, unbooked.values())))]
     columns, refusals = {RAW: unbooked[REPEATS]}, {}
@@ -76,32 +78,34 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
         with invented_dataset(_TOML.format(wards=_wards(), epsilon=epsilon), _people(exact.tolist())) as wards:
             again = _asked_again(wards, epsilon)
             refusals[epsilon] = _refusal(wards)
-        columns[epsilon] = np.abs(again.mean(axis=1) - exact)
+        columns[epsilon] = _in_range(again.mean(axis=1)) - exact
         error = typical(columns[epsilon])
         lines.append(Line(f"ledger, the same question, ε = {epsilon} in all", counts, (error,) * len(counts)))
-        split = tuple(split_error(amounts.epsilon(epsilon), int(repeats)) for repeats in counts)
+        split = tuple(typical(_split_errors(exact, epsilon, int(repeats))) for repeats in counts)
         lines.append(Line(f"ledger, ε = {epsilon} split over k questions", counts, split))
     slope = slope_of(lines[0])
-    return _result(columns, _blind(exact), tuple(lines), repeats=REPEATS, slope=slope, refusals=refusals)
+    floors = {epsilon: least_error(float(amounts.epsilon(epsilon)), worlds=_MOST + 1) for epsilon in epsilons}
+    return _result(
+        columns,
+        tuple(lines),
+        floors,
+        repeats=REPEATS,
+        baseline=typical(exact - _MOST / 2),
+        slope=slope,
+        refusals=refusals,
+    )
 
 
-def errors_by_repeats(errors: Floats) -> dict[int, Floats]:
-    """|mean of the first k errors| of each question, for k = 1, 2, 4, … and all of them.
+def means_by_repeats(errors: Any) -> dict[int, Floats]:
+    """The mean of the first k errors of each question, for k = 1, 2, 4, … and all of them.
 
-    >>> errors_by_repeats(np.array([[1.0, -1.0, 3.0]]))
+    >>> means_by_repeats(np.array([[1.0, -1.0, 3.0]]))
     {1: array([1.]), 2: array([0.]), 3: array([1.])}
     """
     repeats = errors.shape[1]
     sums = errors.cumsum(axis=1)
     counts = sorted({2**power for power in range(repeats.bit_length())} | {repeats})
-    return {count: np.abs(sums[:, count - 1]) / count for count in counts}
-
-
-def split_error(epsilon: Fraction, questions: int) -> float:
-    """Error of the mean of so many answers at ε/k each; the noise is drawn anew for each of 1,000 wards."""
-    mechanism = laplace(scalar(1), epsilon / questions)
-    noise = mechanism(np.zeros((TRIALS, questions), dtype=np.int64), SYSTEM)
-    return typical(noise.mean(axis=1))
+    return {count: sums[:, count - 1] / count for count in counts}
 
 
 def typical(errors: Any) -> float:
@@ -113,21 +117,49 @@ def typical(errors: Any) -> float:
     return float(np.sqrt(np.square(errors).mean()))
 
 
-def least_error(epsilon: float) -> float:
-    """max over j of j/(1 + e^{jε}): no guess of a count errs less in the mean over two worlds that far apart.
+def least_error(epsilon: float, worlds: int | None = None) -> float:
+    """max over j of (2p/N)·j/(1 + e^{jε}), of N counts in a row that are equally likely, or of two worlds alone.
 
-    >>> round(least_error(1.0), 4)
-    0.2689
+    >>> round(least_error(1.0), 4), round(least_error(1.0, worlds=101), 4)
+    (0.2689, 0.2663)
     """
-    best = 1.2785 / epsilon  # where the continuous maximum lies: e^x·(x − 1) = 1
-    steps = {max(1, math.floor(best)), max(1, math.ceil(best))}
-    return max(step / (1 + math.exp(min(step * epsilon, 700))) for step in steps)
+    if worlds is None:
+        best = 1.2785 / epsilon  # where the continuous maximum lies: e^x·(x − 1) = 1
+        steps = {max(1, math.floor(best)), max(1, math.ceil(best))}
+        return max(_apart(step, epsilon) for step in steps)
+    return max(2 * pairs_apart(step, worlds) / worlds * _apart(step, epsilon) for step in range(1, worlds))
+
+
+def pairs_apart(step: int, worlds: int) -> int:
+    """How many pairs a step apart can be formed of so many worlds in a row, each in one pair at most.
+
+    >>> pairs_apart(1, 5), pairs_apart(3, 5)
+    (2, 2)
+    """
+    length, longer = divmod(worlds, step)  # of the chains of worlds a step apart, of which some have one more
+    return longer * ((length + 1) // 2) + (step - longer) * (length // 2)
+
+
+def _apart(step: int, epsilon: float) -> float:
+    return step / (1 + math.exp(min(step * epsilon, 700)))
 
 
 def slope_of(line: Line) -> float:
     """Least-squares slope of log error against log k."""
     x, y = np.log(line.x), np.log(line.y)
     return float(((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum())
+
+
+def _in_range(counts: Any) -> Floats:
+    """What the attacker knows of a ward: it has 0 to 100 people."""
+    return np.asarray(np.clip(counts, 0, _MOST), dtype=np.float64)
+
+
+def _split_errors(exact: Any, epsilon: str, questions: int) -> Floats:
+    """Errors of the mean of so many answers at ε/k each, with fresh noise for each ward."""
+    mechanism = laplace(scalar(1), amounts.epsilon(epsilon) / questions)
+    noise = mechanism(np.zeros((TRIALS, questions), dtype=np.int64), SYSTEM)
+    return np.asarray(_in_range(exact + noise.mean(axis=1)) - exact)
 
 
 def _wards() -> list[str]:
@@ -137,11 +169,6 @@ def _wards() -> list[str]:
 def _people(sizes: list[int]) -> dict[str, list[Any]]:
     wards = [name for name, size in zip(_wards(), sizes, strict=True) for _ in range(size)]
     return {"person": list(range(len(wards))), "ward": wards}
-
-
-def _blind(exact: Any) -> float:
-    """The error of whoever says 50 each time."""
-    return typical(exact - _MOST / 2)
 
 
 def _asked_again(wards: Dataset, epsilon: str) -> Floats:
@@ -170,10 +197,11 @@ def _interval(errors: Floats) -> tuple[float, float]:
 
 def _result(
     columns: Mapping[str, Floats],
-    baseline: float | None,
     lines: tuple[Line, ...],
+    floors: Mapping[str, float],
     *,
     repeats: int,
+    baseline: float | None = None,
     slope: float | None = None,
     refusals: Mapping[str, str] | None = None,
 ) -> Result:
@@ -187,7 +215,7 @@ def _result(
         raw=None if RAW not in columns else typical(columns[RAW]),
         private={name: typical(errors) for name, errors in columns.items() if name != RAW},
         baseline=baseline,
-        ceiling={name: least_error(float(amounts.epsilon(name))) for name in columns if name != RAW},
+        ceiling=floors,
         units="one person, who is counted or not",
         trials=len(next(iter(columns.values()))),
         intervals={name: _interval(errors) for name, errors in columns.items()},

@@ -17,10 +17,11 @@ import numpy as np
 from discreet import amounts
 from discreet.attack.interval import share_interval
 from discreet.attack.invented import invented_dataset
-from discreet.attack.result import RAW, Chart, Line, Result
+from discreet.attack.result import RAW, Result
 from discreet.errors import DiscreetError
 from discreet.mechanism.demonstration import all_or_nothing, name_and_shame
 from discreet.noise.source import SYSTEM
+from discreet.plot.attack import Chart, Line
 
 PEOPLE, RUNS = 10_000, 2_000
 TOO_LARGE = "1e-4"  # 1/n
@@ -114,18 +115,18 @@ def _result(deltas: Mapping[str, Fraction], people: int, runs: int, *, refusal: 
         metric="someone named",
         measure=f"chance that name-and-shame names any of {people:,} people, where ε comes with the greatest δ "
         f"that is taken, {amounts.text_of(amounts.DELTA_CEILING)}",
-        raw=chances[RAW],  # the law itself; the intervals are those of the releases that were drawn
+        raw=chances[RAW],  # the law itself; `details` has what was drawn
         private={name: chances[name] for name in private},
         baseline=0.0,
         ceiling={name: min(1.0, people * float(delta)) for name, delta in private.items()},
         units="all people together, each named with chance δ at most",
         trials=runs,
-        intervals={name: share_interval(hits["someone"], runs) for name, hits in seen.items()},
         without=f"at δ = {amounts.text_of(deltas[RAW])}",
         chart=chart,
         notes=tuple(notes),
         details={
             "releases": seen,
+            "drawn": {name: list(share_interval(hits["someone"], runs)) for name, hits in seen.items()},
             "delta": {name: float(delta) for name, delta in deltas.items()},
             "refusal": refusal,
         },
