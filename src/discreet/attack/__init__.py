@@ -5,6 +5,7 @@ from typing import Any
 
 _HOMES: dict[str, str] = {  # name of the function -> module below this package; imported when first used; sorted
     "anonymous": "linking.anonymous",
+    "attribute": "models.attribute",
     "averaging": "reconstruction.averaging",
     "canary": "models.canary",
     "differencing": "reconstruction.differencing",

@@ -42,6 +42,9 @@ class Attack:
 ATTACKS: dict[str, Attack] = {
     "ages": Attack("consistent.ages", "Count the databases that could have led to averages of five ages."),
     "anonymous": Attack("linking.anonymous", "Look what a k-anonymous table leaves of one person's secret."),
+    "attribute": Attack(
+        "models.attribute", "Tell a hidden cell by a model's answers or a synthetic table.", on=("synthetic",)
+    ),
     "averaging": Attack("reconstruction.averaging", "Repeat a question until the noise averages out."),
     "canary": Attack("models.canary", "A secret line, planted in what a language model learnt, is recited."),
     "differencing": Attack("reconstruction.differencing", "Subtract two counts that differ in one person."),
@@ -53,6 +56,9 @@ ATTACKS: dict[str, Attack] = {
     "missing_row": Attack("models.missing_row", "All rows but one and an exact logistic model give the missing row."),
     "ratings": Attack("linking.ratings", "Find a person among rating histories from a few ratings and dates."),
     "shame": Attack("reconstruction.shame", "Publish rows under a δ that is too large."),
+    "small_area": Attack(
+        "consistent.small_area", "Rebuild small areas from their tables.", on=("release",)
+    ),
     "subset_sums": Attack("reconstruction.subset_sums", "Solve for secret bits from sums over random subsets."),
     "worlds": Attack("consistent.block", "Count the databases that could have led to the tables of a census block."),
 }

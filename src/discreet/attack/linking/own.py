@@ -28,16 +28,16 @@ _CSV, _PARQUET = (".csv",), (".parquet", ".pq")
 
 def linked_file(path: Path, seed: int) -> Result:
     """How many private rows the synthetic table in this file singles out; the TOML of its table must lie beside it."""
-    synthetic, people = _of_its_table(path)
+    synthetic, people = of_its_table(path)
     arrow = synthetic.to_arrow()
     names = [column.name for column in synthetic.build.plan.subject.columns]
-    released = {name: _texts(arrow.column(name).to_pylist()) for name in names}
-    private = {name: _texts(cells) for name, cells in _source_columns(people, names).items()}
+    released = {name: texts(arrow.column(name).to_pylist()) for name in names}
+    private = {name: texts(cells) for name, cells in source_columns(people, names).items()}
     chance = generator(seed)
     shuffled = {name: [cells[place] for place in chance.permutation(len(cells))] for name, cells in released.items()}
     own, theirs, by_chance = shared_keys([private, released, shuffled], names)
     is_single = np.bincount(own)[own] == 1
-    hits = {RAW: int(is_single.sum()), _epsilon(synthetic): int((is_single & np.isin(own, theirs)).sum())}
+    hits = {RAW: int(is_single.sum()), epsilon_of(synthetic): int((is_single & np.isin(own, theirs)).sum())}
     blind = int((is_single & np.isin(own, by_chance)).sum()) / own.size
     return _result(hits, own, blind, names)
 
@@ -65,7 +65,7 @@ def _result(hits: dict[str, int], own: Ints, blind: float, names: Sequence[str])
     )
 
 
-def _of_its_table(path: Path) -> tuple[SyntheticTable, Table]:
+def of_its_table(path: Path) -> tuple[SyntheticTable, Table]:
     """The synthetic table with the private one, found by the TOML in the same folder whose facts it states."""
     from discreet.synth.saved.file import load
 
@@ -82,7 +82,7 @@ def _of_its_table(path: Path) -> tuple[SyntheticTable, Table]:
     )
 
 
-def _source_columns(people: Table, names: Sequence[str]) -> dict[str, list[Any]]:
+def source_columns(people: Table, names: Sequence[str]) -> dict[str, list[Any]]:
     """These columns of the private file, cell by cell."""
     file = people.file
     kind = "" if file is None else file.suffix.lower()
@@ -110,10 +110,10 @@ def _parquet_columns(file: Path, names: Sequence[str]) -> dict[str, list[Any]]:
     return {name: table.column(name).to_pylist() for name in names}
 
 
-def _texts(cells: Sequence[Any]) -> list[str]:
+def texts(cells: Sequence[Any]) -> list[str]:
     """One spelling for each value, whether it comes from text or is typed.
 
-    >>> _texts(["01", 1.0, None, "", date(2020, 5, 1), "2020-05-01", "north"])
+    >>> texts(["01", 1.0, None, "", date(2020, 5, 1), "2020-05-01", "north"])
     ['1.0', '1.0', '', '', '2020-05-01', '2020-05-01', 'north']
     """
     return [_text(cell) for cell in cells]
@@ -131,5 +131,5 @@ def _text(cell: Any) -> str:
         return text.casefold() if text.casefold() in ("true", "false") else text
 
 
-def _epsilon(synthetic: SyntheticTable) -> str:
+def epsilon_of(synthetic: SyntheticTable) -> str:
     return amounts.text_of(synthetic.build.plan.price.terms.epsilon)
