@@ -199,6 +199,19 @@ def test_bar_appears_on_a_terminal_only_and_leaves_stdout_alone(
     assert capfd.readouterr().err == ""
 
 
+def test_a_markdown_file_gets_the_tables_as_markdown(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "audit.md"
+    assert main.status(["audit", "two-coins", "fork-repeats-noise", "--runs", "400", "-o", str(file)]) == 0
+    text = file.read_text(encoding="utf-8")
+    assert text.startswith("# Claims and lower bounds\n")
+    assert "1 claims, 0 refuted. 1 of 1 planted bugs caught." in text
+    assert f"`discreet audit -o {file} --yes two-coins fork-repeats-noise`" in text
+    assert "| two-coins | ε = 1.09862 | 1.098 | exact |" in text
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert {row.count(" | ") for row in rows} == {5, 6}
+    assert capfd.readouterr().out == ""
+
+
 TOOLS = Path(__file__).parents[1] / "audit" / "tools"
 
 

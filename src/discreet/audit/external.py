@@ -82,9 +82,9 @@ def clock(seconds: Any) -> Clock:
 
 def plan_of(command: Command, pair: tuple[Path, Path], claim: Odds, watch: Clock, most_runs: int) -> Plan:
     """Time a few starts and plan the rest; refused where too few runs would fit."""
-    took = [_timed(command, pair[1], _PILOTS[0], watch)]
+    took = [_seconds_of(command, pair[1], _PILOTS[0], watch)]
     for repeats in _PILOTS:
-        took.append(_timed(command, pair[0], repeats, watch))
+        took.append(_seconds_of(command, pair[0], repeats, watch))
         if took[-1] > max(_NOTICEABLE, 2 * min(took)) or repeats * STARTS >= most_runs:
             break
     start = min(took)
@@ -115,7 +115,7 @@ def audit_command(command: Command, pair: tuple[Path, Path], plan: Plan, watch: 
     return result_of("command", plan.claim, findings, plan.runs, (_SEEDED,) if _are_seeded(starts) else ())
 
 
-def _timed(command: Command, table: Path, repeats: int, watch: Clock) -> float:
+def _seconds_of(command: Command, table: Path, repeats: int, watch: Clock) -> float:
     began = time.monotonic()
     printed_numbers(command, table, repeats, watch.left)
     return time.monotonic() - began

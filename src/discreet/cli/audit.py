@@ -1,5 +1,6 @@
 """`discreet audit`: show every claim beside the largest lower bound that was found for it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +11,7 @@ from discreet.cli import audit_command, terminal
 from discreet.cli.audit_table import rows_table
 from discreet.cli.drawing import unwrapped_text
 from discreet.cli.reply import AsJson, OutFile, Reply, Yes, require_new
-from discreet.fix import command_line
+from discreet.fix import Fix, command_line
 from discreet.operation.reply import envelope
 
 if TYPE_CHECKING:
@@ -73,10 +74,13 @@ def audit(
     rows = _run([*jobs, *planted])
     outcome = Outcome(tuple(rows[: len(jobs)]), tuple(rows[len(jobs) :]))
     problem = outcome.problem()
-    data = _data(outcome, {job.name: job.wrong for job in planted})
+    wrong = {job.name: job.wrong for job in planted}
+    data = _data(outcome, wrong)
     if problem is not None:
         data |= problem.to_json(command_line)
-    return Reply(data, lambda: _picture(outcome), output, exit=problem.exit if problem else 0, replace=yes)
+    content = _page(outcome, wrong, output, chosen)
+    code = problem.exit if problem else 0
+    return Reply(data, lambda: _picture(outcome), output, exit=code, replace=yes, content=content)
 
 
 def _listing(claims: list[str], planted: "list[Job]", output: Path | None, yes: bool) -> Reply:
@@ -100,6 +104,16 @@ def _run(jobs: "list[Job]") -> "list[Row]":
             advance(job.name, index / len(jobs))
             rows.append(job.row())
     return rows
+
+
+def _page(outcome: "Outcome", wrong: dict[str, str], output: Path | None, names: Sequence[str]) -> bytes | None:
+    """The same as Markdown, where that is what the file is called."""
+    if output is None or output.suffix != ".md":
+        return None
+    from discreet.audit.page import page
+
+    command = command_line(Fix("", "audit", {"all": bool(wrong) and not names, "output": str(output), "yes": True}))
+    return page(" ".join([command, *names]), outcome.claims, outcome.planted, wrong).encode()
 
 
 def _data(outcome: "Outcome", wrong: dict[str, str]) -> dict[str, Any]:
