@@ -1,5 +1,6 @@
 """The picture of an attack: its success raw and under each ε, beside blind guessing and the ceiling of the promise."""
 
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from discreet.inert import visible
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 
     from discreet.attack.result import Chart, Result
 
+_MARK_WIDTH = 10  # characters, so that names of eight points stand beside each other
 _NARROW = 0.32  # half the width of a mark for a ceiling, in columns
 
 
@@ -63,7 +65,8 @@ def _draw_chart(axes: "Axes", chart: "Chart") -> None:
         axes.plot(line.x, line.y, marker=pen.marker, linestyle=pen.dash, color=pen.colour, label=visible(line.name))
     axes.set(xscale="log" if chart.log_x else "linear", yscale="log" if chart.log_y else "linear")
     if chart.marks:
-        axes.set_xticks(range(len(chart.marks)), [visible(mark) for mark in chart.marks])
+        marks = [fill(visible(mark), _MARK_WIDTH) for mark in chart.marks]
+        axes.set_xticks(range(len(marks)), marks, fontsize=10, **AS_TEXT)
     axes.set_xlabel(visible(chart.x), **AS_TEXT)
     axes.set_ylabel(visible(chart.y), **AS_TEXT)
     if len(chart.lines) > 1:
