@@ -5,30 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from discreet import outputs
 from discreet.attack import words
+from discreet.plot.attack import Chart, Column, attack_picture
 
 RAW = "raw"  # the key of the attack on what is published without noise
-
-
-@dataclass(frozen=True)
-class Line:
-    """One curve of an attack's own picture: points, and how the curve is called."""
-
-    name: str
-    x: tuple[float, ...]
-    y: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Chart:
-    """Curves that show more than one number a column: worlds after each table, errors of repeated questions."""
-
-    x: str
-    y: str
-    lines: tuple[Line, ...]
-    log_x: bool = False
-    log_y: bool = False
-    marks: tuple[str, ...] = ()  # names of the points on the x axis, where it has no scale
 
 
 @dataclass(frozen=True)
@@ -84,11 +65,31 @@ class Result:
             "private_to_the_curator": self.of_real_data,
         }
 
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The numbers of the picture, from left to right."""
+        keys = [] if self.raw is None else [(RAW, self.without, self.raw)]
+        keys += [(epsilon, f"ε = {epsilon}", value) for epsilon, value in self.private.items()]
+        return tuple(
+            Column(label, value, *self.intervals.get(key, (value, value)), ceiling=self.ceiling.get(key))
+            for key, label, value in keys
+        )
+
+    def picture(self) -> Any:
+        """The attack's own curves where it has some, else a point for each column with its interval."""
+        return attack_picture(
+            self.columns if self.chart is None else self.chart,
+            title=f"{self.name.replace('_', ' ')}: {self.metric}",
+            measure=self.metric,
+            guessing=self.baseline,
+            caption=words.caption(self),
+        )
+
     def plot(self, path: str | Path) -> Path:
-        """Write the picture as PNG or SVG."""
-        from discreet.plot.attack import attack_picture
+        """Write the picture as PNG or SVG; a file that is there is replaced, unless it is an input of a dataset."""
         from discreet.plot.style import checked_path, write
 
         file = checked_path(Path(path))
-        write(attack_picture(self), file, alt=words.alt_text(self))
+        with outputs.replacing(file, flag="plot") as draft:
+            write(self.picture(), draft, alt=words.alt_text(self))
         return file

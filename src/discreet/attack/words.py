@@ -63,3 +63,9 @@ def alt_text(result: "Result") -> str:
     """The description of the picture for who cannot see it."""
     stamp = f"{STAMP} " if result.of_real_data else ""
     return f"{stamp}{result.sentence} Ceilings are for {result.units}."
+
+
+def caption(result: "Result") -> str:
+    """What stands under the picture."""
+    stamp = "PRIVATE, for the curator alone. " if result.of_real_data else ""
+    return f"{stamp}Ceilings are for {result.units}; {result.trials:,} trials."

@@ -17,7 +17,7 @@ from discreet.operation.attack import AttackCall
 if TYPE_CHECKING:
     from discreet.attack.result import Result
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the attack; see discreet attack list.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the attack.")]
 Epsilon = Annotated[str, typer.Option("--eps", "--epsilon", metavar="ε", help="ε of the private column.")]
 Seed = Annotated[str, typer.Option(metavar="N", help="Seed of the invented rows; the noise takes none.")]
 On = Annotated[Path | None, typer.Option(metavar="FILE", help="Release, synthetic table or model of your own.")]
@@ -49,9 +49,7 @@ def attack(
         reply = operation.attack(AttackCall(name, eps, seed, on, curator, plot))
     result, data, notes = reply.value, reply.to_json(command_line), []
     if plot is not None:
-        from discreet.plot.attack import attack_picture
-
-        failure = draw(lambda: attack_picture(result), plot, None, alt=words.alt_text(result))
+        failure = draw(result.picture, plot, None, alt=words.alt_text(result))
         data["result"]["plot"] = None if failure else str(plot)
         notes.append(failure or f"Drawn: {plot}")
     told = (lambda: unwrapped_text("\n".join(notes))) if notes else None

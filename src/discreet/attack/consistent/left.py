@@ -8,9 +8,10 @@ from discreet.attack.consistent.counting import counted_worlds
 from discreet.attack.consistent.fitting import Estimate, estimated_worlds, fits
 from discreet.attack.consistent.published import Published, Rule, Universe, published, universe
 from discreet.attack.consistent.solver import enumerated_worlds
-from discreet.attack.result import Chart, Line, Result
+from discreet.attack.result import Result
 from discreet.errors import bad
 from discreet.noise.public import generator
+from discreet.plot.attack import Chart, Line
 
 MOST_LISTED = 5_000  # so few are listed and not only counted
 _SHOWN = 3

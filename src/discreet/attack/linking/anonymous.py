@@ -20,10 +20,11 @@ from discreet.attack.interval import share_interval
 from discreet.attack.invented import invented_dataset
 from discreet.attack.linking.keys import columns_of
 from discreet.attack.linking.mondrian import groups
-from discreet.attack.result import RAW, Chart, Line, Result
+from discreet.attack.result import RAW, Result
 from discreet.errors import bad, bad_private
 from discreet.ndarrays import Bools, Floats, Ints
 from discreet.noise.public import Generator, generator
+from discreet.plot.attack import Chart, Line
 
 SECRET = "diagnosis"
 HOSPITAL = {  # printed in Kearns & Roth, The Ethical Algorithm (2019), with names as *

@@ -17,10 +17,11 @@ from discreet.attack.interval import share_interval
 from discreet.attack.linking.histories import invented, movielens, redrawn
 from discreet.attack.linking.keys import columns_of
 from discreet.attack.linking.scoring import DAYS, STARS, Histories, Index, best, index_of, scores
-from discreet.attack.result import RAW, Chart, Line, Result
+from discreet.attack.result import RAW, Result
 from discreet.errors import bad_private
 from discreet.ndarrays import Ints
 from discreet.noise.public import Generator, generator
+from discreet.plot.attack import Chart, Line
 
 KNOWN, WRONG = 6, 2  # ratings that the attacker knows; how many of them are of other films in one variant
 COUNTS = (1, 2, 3, 4, 6, 8)

@@ -17,13 +17,14 @@ from discreet import amounts
 from discreet.attack.ceiling import guess_of_many
 from discreet.attack.given import bits, column_of, numbers
 from discreet.attack.interval import mean_interval, share_interval
-from discreet.attack.result import RAW, Chart, Line, Result
+from discreet.attack.result import RAW, Result
 from discreet.bounded import cells
 from discreet.errors import bad_private
 from discreet.mechanism.additive import laplace
 from discreet.ndarrays import Bools, Floats, Ints
 from discreet.noise.public import Generator, generator
 from discreet.noise.source import SYSTEM
+from discreet.plot.attack import Chart, Line
 from discreet.relation import Relation
 
 PEOPLE, SUMS, TRIALS = 128, 512, 20
