@@ -41,7 +41,7 @@ class Attack:
 
 ATTACKS: dict[str, Attack] = {
     "ages": Attack("consistent.ages", "Count the databases that could have led to averages of five ages."),
-    "anonymous": Attack("linking.anonymous", "Look what a k-anonymous table leaves of one person's secret."),
+    "anonymous": Attack("linking.anonymous", "See what a k-anonymous table leaves of one person's secret."),
     "attribute": Attack(
         "models.attribute", "Tell a hidden cell by a model's answers or a synthetic table.", on=("synthetic",)
     ),

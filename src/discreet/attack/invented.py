@@ -35,9 +35,9 @@ class InventedTable(Table):
 def invented_dataset(toml: str, columns: Mapping[str, Sequence[Any]]) -> Iterator[Dataset]:
     """The dataset `invented` over these columns, removed at the end of the block; the TOML needs no [dataset]."""
     with tempfile.TemporaryDirectory(prefix="discreet-attack-") as place:
-        folder = Path(place)
-        (folder / f"{_NAME}.csv").write_text(as_csv({name: list(column) for name, column in columns.items()}))
+        folder, table = Path(place), as_csv({name: list(column) for name, column in columns.items()})
+        (folder / f"{_NAME}.csv").write_text(table, encoding="utf-8", newline="")
         file = folder / f"{_NAME}.toml"
-        file.write_text(f'[dataset]\nname = "{_NAME}"\nsource = "{_NAME}.csv"\n{toml}')
+        file.write_text(f'[dataset]\nname = "{_NAME}"\nsource = "{_NAME}.csv"\n{toml}', encoding="utf-8")
         with Dataset(InventedTable(metadata.load(file), file)) as dataset:
             yield dataset
