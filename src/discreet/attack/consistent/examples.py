@@ -121,7 +121,4 @@ def _ends(step: Step, who: Universe) -> tuple[float, float]:
 
 def _intervals_note(last: Mapping[str, Step]) -> str:
     left = ", ".join(f"{step.text} at ε = {epsilon}" for epsilon, step in last.items())
-    return (
-        f"A noisy number admits every world within its ±, and all ± hold together with probability 95 %: {left}. "
-        "More than the cap is not counted further."
-    )
+    return f"A noisy number admits every world within its ±; all ± hold together with probability 95 %: {left}."

@@ -20,6 +20,7 @@ from discreet.attack.interval import mean_interval
 from discreet.attack.invented import invented_dataset
 from discreet.attack.result import RAW, Result
 from discreet.errors import bad
+from discreet.fix import Fix
 from discreet.ndarrays import Floats, Ints
 from discreet.noise.public import Generator, generator
 
@@ -170,7 +171,7 @@ def on_file(path: Path, seed: int) -> Result:
 
 def _ranges_of(path: Path) -> tuple[list[tuple[Ints, Ints]], dict[str, Any]]:
     """The ends of every cell, area by area, on the release's lowest level."""
-    fix = "Give the folder that discreet release build wrote."
+    fix = Fix("Build one:", "release build")
     try:
         facts = json.loads((path / "release.json").read_text(encoding="utf-8"))
         from pyarrow import parquet  # type: ignore[import-untyped]
