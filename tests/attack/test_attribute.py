@@ -68,6 +68,10 @@ def test_the_prior_decides_between_equal_chances():
     assert inverted(chances, [0, 1], np.array([0.5, 0.5])).tolist() == [0.5, 0.5]
 
 
+def test_a_single_person_has_no_interval():
+    assert attribute([1], chances=[[0.1, 0.9]]).intervals == {}
+
+
 def test_a_copy_of_a_table_tells_its_hidden_column():
     table = {"age": [30, 40, 50], "sex": ["f", "m", "f"], "ward": ["a", "b", "c"]}
     known = {"age": [30, 40, 50], "sex": ["f", "m", "f"]}

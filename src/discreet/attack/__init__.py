@@ -16,6 +16,7 @@ _HOMES: dict[str, str] = {  # name of the function -> module below this package;
     "ratings": "linking.ratings",
     "shame": "reconstruction.shame",
     "subset_sums": "reconstruction.subset_sums",
+    "vectors": "models.vectors",
     "worlds": "consistent.left",
 }
 

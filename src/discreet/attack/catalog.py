@@ -56,10 +56,9 @@ ATTACKS: dict[str, Attack] = {
     "missing_row": Attack("models.missing_row", "All rows but one and an exact logistic model give the missing row."),
     "ratings": Attack("linking.ratings", "Find a person among rating histories from a few ratings and dates."),
     "shame": Attack("reconstruction.shame", "Publish rows under a δ that is too large."),
-    "small_area": Attack(
-        "consistent.small_area", "Rebuild small areas from their tables.", on=("release",)
-    ),
+    "small_area": Attack("consistent.small_area", "Rebuild small areas from their tables.", on=("release",)),
     "subset_sums": Attack("reconstruction.subset_sums", "Solve for secret bits from sums over random subsets."),
+    "vectors": Attack("models.vectors", "Rows stand in the file of a support-vector machine with a kernel."),
     "worlds": Attack("consistent.block", "Count the databases that could have led to the tables of a census block."),
 }
 

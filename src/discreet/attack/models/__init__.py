@@ -1,6 +1,6 @@
 """Attacks on what was learnt: on a model, its steps, its answers, and on synthetic tables.
 
-trials        95 % intervals of shares, and arrays that a caller hands over
+trials        medians with intervals, and lists that a caller hands over
 missing_row   all rows but one, and an exact model, give that row
 vectors       rows that a support-vector machine keeps in its file
 gradient      the picture in the gradient of one example

@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 
 from discreet.attack.ceiling import chance_of
+from discreet.attack.given import numbers
+from discreet.attack.interval import mean_interval
 from discreet.attack.models.attribute_example import DELTA, VALUES, from_models, from_tables
 from discreet.attack.models.nearest import chances_of_right, coded
-from discreet.attack.models.trials import matrix, vector
+from discreet.attack.models.trials import vector
 from discreet.attack.result import Result
 from discreet.errors import bad, bad_private
 from discreet.ndarrays import Floats
@@ -68,7 +70,7 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
         ceiling={epsilon: chance_of(float(epsilon), 0.0, without=guess) for epsilon in epsilons},
         units="one row, by add-remove; of synthetic tables too, with δ = " + DELTA,
         trials=len(by_model["raw"]),
-        intervals={key: _around(values) for key, values in by_model.items()},
+        intervals={key: mean_interval(values, least=0, most=1) for key, values in by_model.items()},
         notes=(
             "Hidden values are fair coins: whatever is right beyond guessing came out of the person's own row.",
             f"From a copy of the rows {by_table['raw'].mean():.1%} are told, from synthetic tables "
@@ -145,7 +147,7 @@ def inverted(chances: Floats, truth: Any, prior: Floats) -> Floats:
 
 
 def _by_model(truth: Any, chances: Any, prior: Any) -> tuple[Floats, float]:
-    lines = matrix(chances, "chances")
+    lines = numbers(chances, "chances", dimensions=2)
     places = vector(truth, "truth", len(lines))
     shares = np.full(lines.shape[1], 1 / lines.shape[1]) if prior is None else vector(prior, "prior", lines.shape[1])
     if not np.isin(places, np.arange(lines.shape[1])).all():
@@ -172,13 +174,8 @@ def _by_table(truth: list[Any], known: Any, published: Any, column: str) -> tupl
 def _result(right: Floats, frequent: float, units: str) -> Result:
     return Result(
         name="attribute", metric="cells told rightly", measure=_MEASURE, raw=float(right.mean()), private={},
-        baseline=frequent, ceiling={}, units=units, trials=len(right), intervals={"raw": _around(right)},
+        baseline=frequent, ceiling={}, units=units, trials=len(right),
+        intervals={"raw": mean_interval(right, least=0, most=1)} if len(right) > 1 else {},
         without="by this attack", of_real_data=True,
         notes=("Blind guessing is the most frequent value; what other rows tell as well is a fact about them all.",),
     )  # fmt: skip
-
-
-def _around(right: Floats) -> tuple[float, float]:
-    """Mean ± 1.96 standard errors."""
-    mean, error = float(right.mean()), float(right.std()) / len(right) ** 0.5
-    return max(0.0, mean - _NORMAL * error), min(1.0, mean + _NORMAL * error)

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from discreet.attack.ceiling import chance_of
-from discreet.attack.models.trials import interval, matrix, vector
+from discreet.attack.given import numbers
+from discreet.attack.interval import share_interval
+from discreet.attack.models.trials import vector
 from discreet.attack.result import Result
 from discreet.errors import bad_private
 from discreet.ndarrays import Floats, Ints
@@ -58,7 +60,7 @@ def gradient(weight: Any, bias: Any, *, truth: Any = None) -> Result:
     >>> gradient([[-0.3, -0.6], [0.3, 0.6]], [-0.5, 0.5]).details
     {'example': [0.6, 1.2], 'class': 0}
     """
-    of_weight = matrix(weight, "weight")
+    of_weight = numbers(weight, "weight", dimensions=2)
     of_bias = vector(bias, "bias", len(of_weight))
     if not of_bias.any():
         raise bad_private("bias", "must not be 0 throughout", "A gradient of 0 says nothing about its example.")
@@ -102,7 +104,7 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
         ceiling={epsilon: chance_of(float(epsilon), delta, without=1 / _PICTURES) for epsilon in epsilons},
         units=f"one picture, by add-remove, whose gradient is sent once; δ = {_DELTA}",
         trials=_TRIALS,
-        intervals={key: interval(count, _TRIALS) for key, count in hits.items()},
+        intervals={key: share_interval(count, _TRIALS) for key, count in hits.items()},
         notes=(
             f"The attacker knows the layer and the {_PICTURES} invented pictures that it can be, and no label.",
             f"The private gradient is clipped to {_CLIP} and has the noise of a single step of private training.",

@@ -14,10 +14,12 @@ import numpy as np
 
 from discreet import amounts
 from discreet.attack.ceiling import caught
+from discreet.attack.given import numbers
+from discreet.attack.interval import mean_interval, share_interval
 from discreet.attack.models import beside, shadows
 from discreet.attack.models.grown_ups import adults
 from discreet.attack.models.lira import caught_share, likelihood_ratios
-from discreet.attack.models.trials import interval, matrix, vector
+from discreet.attack.models.trials import vector
 from discreet.attack.result import Result
 from discreet.errors import bad_private
 from discreet.ndarrays import Bools, Floats
@@ -26,7 +28,6 @@ from discreet.noise.public import generator
 FALSE_ALARMS = 0.01
 _NETS, _ROWS = 72, 1200
 _FAR = 1e-12  # how near to 0 or 1 a chance may come
-_NORMAL = 1.96
 _MEASURE = f"share of members that are caught at {FALSE_ALARMS:.0%} false alarms"
 _LEAST = 20  # rows of each kind
 
@@ -49,8 +50,8 @@ def membership(chances: Any, members: Any, *, shadow_chances: Any = None, shadow
         raise bad_private("members", f"must be 1 for {_LEAST} rows or more, and 0 for as many", fix)
     if shadow_chances is None:
         return _result_of(own, is_member, "the loss alone")
-    phi = logits(matrix(shadow_chances, "shadow_chances"))
-    with_row = _truths(matrix(shadow_members, "shadow_members"), "shadow_members")
+    phi = logits(numbers(shadow_chances, "shadow_chances", dimensions=2))
+    with_row = _truths(numbers(shadow_members, "shadow_members", dimensions=2), "shadow_members")
     if phi.shape != with_row.shape or phi.shape[1] != len(own):
         fix = "Give a line for each shadow model and a number for each row."
         raise bad_private("shadow_chances", "must be of the rows that chances are of", fix)
@@ -90,7 +91,7 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
         ceiling={epsilon: caught(float(epsilon), delta, false_alarms=FALSE_ALARMS) for epsilon in epsilons},
         units=f"one row, by add-remove; δ = {shadows.DELTA}",
         trials=_NETS,
-        intervals={key: _around(shares) for key, shares in by_ratio.items()},
+        intervals={key: mean_interval(shares, least=0, most=1) for key, shares in by_ratio.items()},
         notes=(
             f"{_NETS} nets, each on a random half of {_ROWS:,} {'adults of 1994' if is_real else 'invented people'}; "
             "each net in turn is attacked, and the threshold is one for all.",
@@ -145,12 +146,6 @@ def _caught_by_net(scores: Floats, members: Bools) -> Floats:
     return shares
 
 
-def _around(shares: Floats) -> tuple[float, float]:
-    """Mean ± 1.96 standard errors, over nets: rows of one net are not independent."""
-    mean, error = float(shares.mean()), float(shares.std(ddof=1)) / len(shares) ** 0.5
-    return max(0.0, mean - _NORMAL * error), mean + _NORMAL * error
-
-
 def _means(by_net: Mapping[str, Floats]) -> dict[str, float]:
     return {key: float(shares.mean()) for key, shares in by_net.items()}
 
@@ -158,11 +153,12 @@ def _means(by_net: Mapping[str, Floats]) -> dict[str, float]:
 def _result_of(scores: Floats, members: Bools, score: str) -> Result:
     share, _ = caught_share(scores, members, FALSE_ALARMS)
     others = int((~members).sum())
+    caught_rows, rows = round(share * int(members.sum())), int(members.sum())
     few = () if others * FALSE_ALARMS >= 1 else (f"{others} rows of others are too few for 1 %: none may be above.",)
     return Result(
         name="membership", metric="members caught", measure=f"{_MEASURE}, by {score}", raw=share, private={},
-        baseline=FALSE_ALARMS, ceiling={}, units="one row", trials=int(members.sum()), of_real_data=True,
-        without="by this model", intervals={"raw": interval(round(share * int(members.sum())), int(members.sum()))},
+        baseline=FALSE_ALARMS, ceiling={}, units="one row", trials=rows, of_real_data=True,
+        without="by this model", intervals={"raw": share_interval(caught_rows, rows)},
         notes=("Attacks by shadow models catch far more than the loss alone.", *few),
     )  # fmt: skip
 

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from discreet.attack.ceiling import chance_of
-from discreet.attack.models.trials import interval, matrix, vector
+from discreet.attack.given import numbers
+from discreet.attack.interval import share_interval
+from discreet.attack.models.trials import vector
 from discreet.attack.result import Result
 from discreet.errors import bad_private
 from discreet.ndarrays import Floats
@@ -53,7 +55,7 @@ def missing_row(weights: Any, rows: Any, answers: Any, *, ridge: Any, truth: Any
     >>> missing_row([0.5, 0.25], [[1.0]], [1], ridge=1.0).details["answer"]
     1
     """
-    known = matrix(rows, "rows")
+    known = numbers(rows, "rows", dimensions=2)
     line = vector(weights, "weights", known.shape[1] + 1)
     signs = _signs(answers, len(known))
     penalty = vector(np.broadcast_to(ridge, len(line)) if np.ndim(ridge) == 0 else ridge, "ridge", len(line))
@@ -115,7 +117,7 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
         ceiling={epsilon: chance_of(float(epsilon), 0.0, without=blind) for epsilon in epsilons},
         units="one row of a logistic model, by add-remove; the attacker knows all others and the ridge",
         trials=_DRAWS,
-        intervals={key: interval(count, _DRAWS) for key, count in hits.items()},
+        intervals={key: share_interval(count, _DRAWS) for key, count in hits.items()},
         notes=(
             f"{_ROWS} invented rows with {_FEATURES} numbers in [−1, 1] and a ridge of {_RIDGE:g}; the private models "
             "are minima of the same risk with noise (output perturbation, ε alone).",
