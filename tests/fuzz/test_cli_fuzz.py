@@ -149,6 +149,10 @@ SLOW = {  # refused, or run nothing
     "demo lecture": ("--seed", "x"),
     "audit": ("--list",),
     "survey serve": ("--tokens", "x"),
+    "attack": ("--seed", "x"),
+    "curve": ("--seed", "x"),
+    "lecture": ("--output", "lecture.txt"),
+    "picture": ("--size", "x"),
 }
 TYPED = (b"SELECT COUNT(*) AS n FROM people", b"", b"\xff\xfe", b"\x00", b"SELECT \xe2\x82", "é\u202e".encode(), b"y\n")
 
@@ -186,8 +190,10 @@ class Typist:
                 return [file, asked.replace("\x00", " "), *(("--eps", "0.1") if self.below(2) else ())]
             case "init":
                 return ["people.csv" if self.below(3) else file, "--dry-run"]
-            case "demo" | "demo lecture" | "odds" | "audit":
+            case "demo" | "demo lecture" | "odds" | "audit" | "attack list" | "picture":
                 return []
+            case "attack" | "curve" | "lecture":
+                return [self.one(("shame", "laplace", "5", file))]
             case "survey estimate" | "survey report":
                 return [self.one(("tax.toml", "tax.toml", file)), "reports.parquet"]
             case _ if verb.startswith("survey "):

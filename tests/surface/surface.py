@@ -79,6 +79,11 @@ COMMANDS = {  # name → the command line after the metadata file's place
     "survey estimate": ["survey", "estimate", "tax.toml", "reports.parquet", "--by", "region", "--from-shuffler"],
     "survey report": ["survey", "report", "tax.toml", "reports.parquet", "-o", "report.html"],
     "odds": ["odds", "--eps", "1"],
+    "attack": ["attack", "shame"],
+    "attack list": ["attack", "list"],
+    "curve": ["curve", "dimensions"],
+    "lecture": ["lecture", "5"],
+    "picture": ["picture", "--size", "64"],
     "a refusal": ["ask", "people.toml", "SELECT * FROM people", "--eps", "1", "--yes"],
 }
 
