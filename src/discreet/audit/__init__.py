@@ -3,9 +3,13 @@
 from importlib import import_module
 from typing import Any
 
-_HOMES = {"mechanism": "callables"}  # name of the function -> module below this package; imported when first used
+_HOMES = {  # name of the function -> module below this package; imported when first used
+    "mechanism": "callables",
+    "release": "plans",
+    "survey": "plans",
+}
 
-__all__ = ["mechanism"]
+__all__ = ["mechanism", "release", "survey"]
 
 
 def __getattr__(name: str) -> Any:
