@@ -13,10 +13,11 @@ from discreet.errors import bad
 
 if TYPE_CHECKING:
     from discreet.lecture.curve import Curve, Point
+    from discreet.operation.promise import PromiseCall
 
 _NAMES = (
     "laplace, gaussian, response, local, shuffled, central, dimensions, bernoulli, composition, sampling, exponential "
-    "or descent."
+    "or descent; or a picture of a promise: worlds, posterior or odometer."
 )
 
 
@@ -27,24 +28,49 @@ def curve(
         typer.Option("--eps", "--epsilon", metavar="ε", help="ε to measure at; can be given more than once."),
     ] = None,
     seed: Annotated[str, typer.Option(metavar="N", help="Seed of the invented people; the noise takes none.")] = "1",
+    delta: Annotated[str | None, typer.Option(metavar="δ", help="δ of worlds, 0 by default.")] = None,
+    budget: Annotated[str | None, typer.Option(metavar="ε", help="Budget of odometer.")] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Draw it into FILE, .svg or .png.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Draw it into FILE, .svg or .png; worlds into .html too."),
     ] = None,
     json: AsJson = False,
     yes: Yes = False,
 ) -> Reply:
     """Measure a curve of the lectures: errors and prices beside their theory.
 
+    Or draw a promise: worlds, posterior or odometer. As .html the ε of worlds can be dragged.
+
     Example: discreet curve response -o curve.svg
     """
     from discreet.operation.curve import MOST_SEED, CurveCall
     from discreet.operation.curve import curve as operation
+    from discreet.operation.promise import PROMISES, PromiseCall, require_fitting
 
     if name is None:
         raise bad("curve", f"must be {_NAMES.removesuffix('.')}", name, "Take response, for example.")
+    if name in PROMISES:
+        return _promise(PromiseCall(name, tuple(eps or ()), delta, budget, output, yes))
+    require_fitting(name, delta, budget)
     people = amounts.whole(seed, "seed", 0, MOST_SEED, such_as=1)
     done = operation(CurveCall(name, tuple(eps or ()), people, output, yes))
     return Reply(done.to_json(), lambda: _picture(done.value, output))
+
+
+def _promise(call: "PromiseCall") -> Reply:
+    """The picture's table, what it says, and where it was drawn."""
+    from discreet.operation.promise import promise
+
+    done = promise(call)
+    drawn = [("drawn", str(call.output))] if call.output is not None else []
+
+    def shown() -> Any:
+        from rich.console import Group
+
+        table = text_table(done.value.header, done.value.rows, keys=1)
+        return Group(done.value.title, "", table, "", fact_list([("result", done.value.caption), *drawn]))
+
+    return Reply(done.to_json(), shown)
 
 
 def _picture(curve: "Curve", file: Path | None) -> Any:

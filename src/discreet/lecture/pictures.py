@@ -1,12 +1,11 @@
 """Pictures of a promise, each with its words and its table: two worlds, beliefs after an answer, an odometer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from discreet import amounts
 from discreet.errors import bad
+from discreet.lecture.picture import Draggable, Picture
 from discreet.lecture.two_worlds import HEADER, SHOWN, belief, two_worlds
 from discreet.privacy.odds import response_posterior
 
@@ -15,47 +14,28 @@ _TABLED = (0.02, 0.1, 0.4, 0.5, 0.9)
 _MOST_CHARGES = 60
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A figure of matplotlib, the same in words, and the same as a table."""
-
-    figure: Any
-    alt: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-    def write(self, path: str | Path) -> Path:
-        """Write it as PNG or SVG, with its words inside."""
-        from discreet.plot.style import checked_path, write
-
-        file = checked_path(Path(path))
-        write(self.figure, file, alt=self.alt)
-        return file
-
-
 def two_worlds_picture(epsilon: Any, delta: Any = 0) -> Picture:
     """The law of a noisy count without you and with you, and the band between them."""
-    from discreet.plot.worlds import Steps, worlds_picture
-
     worlds = two_worlds(epsilon, delta)
     title, caption = "Two worlds, one promise", f"{worlds.noise[0].upper()}{worlds.noise[1:]}. {worlds.sentence}"
-    steps = Steps(SHOWN, worlds.without, worlds.present, *worlds.band)
     alt = f"Two laws of a published count, one step apart, inside a band. {caption}"
-    return Picture(worlds_picture(steps, title=title, caption=caption), alt, HEADER, worlds.rows())
+
+    def draw() -> Any:
+        from discreet.plot.worlds import Steps, worlds_picture
+
+        steps = Steps(SHOWN, worlds.without, worlds.present, *worlds.band)
+        return worlds_picture(steps, title=title, caption=caption)
+
+    start = Draggable(worlds.epsilon, worlds.delta)
+    return Picture(title, caption, alt, HEADER, worlds.rows(), draw, worlds.rows(98, 103), draggable=start)
 
 
 def posterior_picture(epsilons: Sequence[Any] = ("0.1", "1", "3")) -> Picture:
     """Where any answer of an ε-DP mechanism can move a belief, for one to three ε."""
-    from discreet.plot.worlds import posterior_picture as draw
-
     if not 1 <= len(epsilons) <= 3:
-        raise bad("epsilons", "must be one to three of them", len(epsilons), "Give, for example, 0.1, 1 and 3.")
+        raise bad("epsilon", "must be one to three of them", len(epsilons), "Give, for example, 0.1, 1 and 3.")
     losses = [amounts.epsilon(value) for value in epsilons]
     names = [f"ε = {amounts.text_of(loss)}" for loss in losses]
-    ends = [[belief(prior, loss) for prior in _PRIORS] for loss in losses]
-    bands = [
-        (name, [low for low, _ in pairs], [high for _, high in pairs]) for name, pairs in zip(names, ends, strict=True)
-    ]
     low, high = belief(0.4, losses[0])
     coins = response_posterior("0.02", "3/4", "1/4")
     caption = (
@@ -69,14 +49,22 @@ def posterior_picture(epsilons: Sequence[Any] = ("0.1", "1", "3")) -> Picture:
         )
         for prior in _TABLED
     )
-    figure = draw(bands, _PRIORS, title="What an answer can do to a belief", caption=caption)
-    return Picture(figure, f"Beliefs after an answer against beliefs before it. {caption}", ("before", *names), rows)
+    title = "What an answer can do to a belief"
+
+    def draw() -> Any:
+        from discreet.plot.worlds import posterior_picture as drawn
+
+        ends = [[belief(prior, loss) for prior in _PRIORS] for loss in losses]
+        pairs = zip(names, ends, strict=True)
+        bands = [(name, [low for low, _ in both], [high for _, high in both]) for name, both in pairs]
+        return drawn(bands, _PRIORS, title=title, caption=caption)
+
+    alt = f"Beliefs after an answer against beliefs before it. {caption}"
+    return Picture(title, caption, alt, ("before", *names), rows, draw)
 
 
 def odometer_picture(charges: Sequence[tuple[str, Any]], budget: Any) -> Picture:
     """How much of a budget each answer took, in the order in which they were paid, and what is left."""
-    from discreet.plot.worlds import odometer_picture as draw
-
     whole = amounts.epsilon(budget, "budget")
     if len(charges) > _MOST_CHARGES:
         fix = "Join some, for example those of one day."
@@ -92,15 +80,16 @@ def odometer_picture(charges: Sequence[tuple[str, Any]], budget: Any) -> Picture
         f"{amounts.text_of(whole - spent)} is left. It only moves forward: what is spent never comes back, and the "
         "same question asked again costs nothing."
     )
-    figure = draw(
-        [(name, float(cost)) for name, cost in costs],
-        float(whole),
-        title="The odometer of a budget",
-        reading=f"ε: {reading}",
-        caption=caption,
-    )
+    title = "The odometer of a budget"
+
+    def draw() -> Any:
+        from discreet.plot.worlds import odometer_picture as drawn
+
+        charged = [(name, float(cost)) for name, cost in costs]
+        return drawn(charged, float(whole), title=title, reading=f"ε: {reading}", caption=caption)
+
     rows, total = [], whole * 0
     for name, cost in costs:
         total += cost
         rows.append((name, amounts.text_of(cost), amounts.text_of(total), amounts.text_of(whole - total)))
-    return Picture(figure, f"Half a dial. {caption}", ("answer", "ε", "spent", "left"), tuple(rows))
+    return Picture(title, caption, f"Half a dial. {caption}", ("answer", "ε", "spent", "left"), tuple(rows), draw)

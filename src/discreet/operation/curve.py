@@ -6,6 +6,7 @@ from pathlib import Path
 from discreet import outputs
 from discreet.errors import bad
 from discreet.lecture.curve import Curve
+from discreet.lecture.curves import CURVES
 from discreet.lecture.curves import curve as measure
 from discreet.operation.reply import Reply, envelope
 
@@ -27,6 +28,7 @@ class CurveCall:
 def curve(call: CurveCall) -> Reply[Curve]:
     """Measure and, where a file is given, draw; what could not be written is refused before anything runs."""
     require_picture(call.output, replaces=call.replaces)
+    _require_name(call.name)
     measured = measure(call.name, call.epsilons, seed=call.seed)
     if call.output is not None:
         from discreet.plot.style import write
@@ -36,6 +38,18 @@ def curve(call: CurveCall) -> Reply[Curve]:
     shown = None if call.output is None else str(call.output)
     data = envelope(dataset="invented", **measured.to_json(), alt=measured.alt, file=shown, caveats=list(CAVEATS))
     return Reply(data, measured)
+
+
+def _require_name(name: str) -> None:
+    """Refuses what is neither a curve nor a picture of a promise."""
+    from discreet.operation.promise import PROMISES
+    from discreet.schema.words import suggestion
+
+    if name not in CURVES:
+        names = [*CURVES, *PROMISES]
+        closest = suggestion(name, names)
+        fix = f"Did you mean {closest}?" if closest is not None else "Take response, for example."
+        raise bad("curve", f"must be one of {', '.join(names)}", name, fix)
 
 
 def require_picture(file: Path | None, *, replaces: bool) -> None:
