@@ -82,7 +82,7 @@ def test_a_copy_of_a_table_tells_its_hidden_column():
 
 
 def test_trees_tell_coins_and_private_trees_stay_below_the_ceiling():
-    """2,560 people; at the ceiling of .68 a share above it by 5 standard errors would be .73."""
+    """40 trees and 5,120 people: .4 is more than 20 standard errors above what is seen."""
     result = example(("1",), 7)
     assert result.raw > 0.6
     assert result.private["1"] < 0.4

@@ -9,7 +9,7 @@ from discreet.ndarrays import Floats, Ints
 from discreet.noise.public import generator
 
 VALUES, DELTA = 4, "1e-6"
-_PEOPLE, _KNOWN, _ANSWERS, _TREES = 128, 7, 8, 20
+_PEOPLE, _KNOWN, _ANSWERS, _TREES = 128, 7, 8, 40
 _ROWS, _AGES, _ZIPS = 1000, 100, 40
 _TOML = """
 [columns.age]
@@ -31,16 +31,16 @@ delta = {delta}
 
 
 def from_models(epsilons: tuple[str, ...], seed: int) -> dict[str, Floats]:
-    """By column, for each person the chance that the diagnosis is told from a tree's answers."""
-    right: dict[str, list[Floats]] = {key: [] for key in ("raw", *epsilons)}
+    """By column, for each tree the share of its people whose diagnosis is told from its answers."""
+    right: dict[str, list[float]] = {key: [] for key in ("raw", *epsilons)}
     chance = generator(seed)
     for _ in range(_TREES):
         known = chance.integers(2, size=(_PEOPLE, _KNOWN))
         hidden, answers = chance.integers(VALUES, size=_PEOPLE), chance.integers(_ANSWERS, size=_PEOPLE)
         for key in right:
             tree = _plain_tree if key == "raw" else _private_tree(key)
-            right[key].append(_told(tree(known, hidden, answers), known, hidden, answers))
-    return {key: np.concatenate(shares) for key, shares in right.items()}
+            right[key].append(float(_told(tree(known, hidden, answers), known, hidden, answers).mean()))
+    return {key: np.array(shares) for key, shares in right.items()}
 
 
 def from_tables(epsilons: tuple[str, ...], seed: int) -> dict[str, Floats]:
