@@ -1,7 +1,8 @@
 """Audits of a curator's own plans: sound ones stand, those with noise for other neighbours fall, nothing is paid."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,12 @@ import pytest
 import discreet as dp
 from discreet.audit.plans import neighbours
 from discreet.errors import DiscreetError
+from discreet.learn.price import Price, price_of
 from discreet.local.response_code import ResponseCode
+from discreet.privacy.cost import Pure
 from discreet.relation import Relation
 from discreet.release.plan import ReleasePlan
+from discreet.terms import Terms
 
 RUNS = 2_000
 PEOPLE = """
@@ -130,6 +134,8 @@ def test_a_survey_whose_code_tells_the_truth_is_refuted(tmp_path: Path, monkeypa
 def test_bad_input_is_refused(people: Any, tmp_path: Path) -> None:
     refused: tuple[Any, ...] = (
         lambda: dp.audit.release(5),
+        lambda: dp.audit.synthesis(5),
+        lambda: dp.audit.synthesis(people.synthesize(), epsilon=0),
         lambda: dp.audit.release(people.release()),
         lambda: dp.audit.release(people.release(), epsilon=1, runs=5),
         lambda: dp.audit.survey(tmp_path / "nowhere.toml"),
@@ -139,3 +145,31 @@ def test_bad_input_is_refused(people: Any, tmp_path: Path) -> None:
         with pytest.raises(DiscreetError) as refusal:
             call()
         assert refusal.value.fix
+
+
+@pytest.mark.parametrize("method", ["auto", "independent"])
+@pytest.mark.parametrize("delta", [0, "1e-8"])
+def test_a_planned_synthetic_table_stands(people: Any, method: str, delta: Any) -> None:
+    spent = people.table.remaining(None)
+    audit = dp.audit.synthesis(people.synthesize(method=method), runs=RUNS, epsilon=4, delta=delta)
+    assert not audit.refuted
+    assert audit.rows[0].lower_bound > 0.1
+    assert people.table.remaining(None) == spent
+
+
+@dataclass(frozen=True)
+class Understated(Price):
+    """Noise for its terms, at the cost of an ε of 1."""
+
+    @property
+    def cost(self) -> Any:
+        delta = self.terms.delta
+        return Pure(Fraction(1)) if self.is_pure else price_of(Terms.parse(1, delta)).cost
+
+
+@pytest.mark.parametrize("delta", [0, "1e-8"])
+@pytest.mark.parametrize("method", ["auto", "independent"])
+def test_a_synthetic_table_with_too_little_noise_is_refuted(people: Any, method: str, delta: Any) -> None:
+    plan = people.synthesize(method=method).plan(epsilon=12, delta=delta)
+    audit = dp.audit.synthesis(replace(plan, price=Understated(plan.price.terms, plan.price.sigma)), runs=RUNS)
+    assert audit.refuted

@@ -7,9 +7,10 @@ _HOMES = {  # name of the function -> module below this package; imported when f
     "mechanism": "callables",
     "release": "plans",
     "survey": "plans",
+    "synthesis": "synth_plan",
 }
 
-__all__ = ["mechanism", "release", "survey"]
+__all__ = ["mechanism", "release", "survey", "synthesis"]
 
 
 def __getattr__(name: str) -> Any:
