@@ -5,12 +5,13 @@ from typing import Any
 
 _HOMES = {  # name of the function -> module below this package; imported when first used
     "mechanism": "callables",
+    "membership": "members",
     "release": "plans",
     "survey": "plans",
     "synthesis": "synth_plan",
 }
 
-__all__ = ["mechanism", "release", "survey", "synthesis"]
+__all__ = ["mechanism", "membership", "release", "survey", "synthesis"]
 
 
 def __getattr__(name: str) -> Any:

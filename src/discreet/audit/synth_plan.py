@@ -150,8 +150,8 @@ def _row(steps: Steps, first: Persons, second: Persons, runs: int, alpha: float)
 
     def draw(exact: Any, n: int, source: Source) -> Outputs:
         noisy = outputs(steps.mechanism, exact, n, source)
-        near, far = ((noisy[:, moved] - side[moved]) / widths[moved] for side in (before, after))
-        odds = np.abs(far) - np.abs(near) if is_laplace else (far**2 - near**2) / 2
+        own, other = ((noisy[:, moved] - side[moved]) / widths[moved] for side in (before, after))
+        odds = np.abs(other) - np.abs(own) if is_laplace else (other**2 - own**2) / 2
         return np.column_stack([odds.sum(axis=1), noisy[:, widest]])
 
     return audit("synthesis", steps.plan.cost, draw=draw, pairs=(sides,), runs=runs, alpha=alpha, source=SYSTEM)
