@@ -7,7 +7,7 @@ import pytest
 
 import discreet as dp
 from discreet.attack.models.attribute import attribute, example, inverted, on_file
-from discreet.attack.models.nearest import chances_of_right, coded
+from discreet.attack.models.nearest import chances_of_right, codes_of
 from discreet.errors import BadValue
 from discreet.noise.public import generator
 
@@ -33,8 +33,8 @@ delta = 1e-6
 def chance_by_hand(known, truth, published, values):
     """The slow twin, one row at a time."""
     alike = [sum(a == b for a, b in zip(known, row, strict=True)) for row in published]
-    near = [value for value, count in zip(values, alike, strict=True) if count == max(alike)]
-    counts = Counter(near)
+    nearest = [value for value, count in zip(values, alike, strict=True) if count == max(alike)]
+    counts = Counter(nearest)
     best = [value for value, count in counts.items() if count == max(counts.values())]
     return (truth in best) / len(best)
 
@@ -57,7 +57,7 @@ def test_a_row_left_out_is_told_by_all_others_alone():
 
 
 def test_codes_are_equal_where_cells_are():
-    first, second = coded([[["a", "b"], [1, 2]], [["b", "c"], [2, 2]]])
+    first, second = codes_of([[["a", "b"], [1, 2]], [["b", "c"], [2, 2]]])
     assert first.tolist() == [[0, 0], [1, 1]]
     assert second.tolist() == [[1, 1], [2, 1]]
 

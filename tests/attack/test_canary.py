@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from discreet.attack.models import line_net
-from discreet.attack.models.canary import canary, example, exposure, median_ceiling, planted, rank
+from discreet.attack.models.canary import canary, example, exposure, median_ceiling, rank, training_of
 from discreet.attack.models.lines import LETTERS, codes, invented_lines, secret_codes, secret_line
 from discreet.errors import BadValue
 from discreet.noise.public import generator
@@ -56,10 +56,10 @@ def test_the_ceiling_of_the_median_is_half_the_chance_of_a_rank():
 
 def test_four_copies_are_recited_and_none_is_not():
     """Chance alone gives 12 bits or more once in 4,096."""
-    told = planted(line_net.train_plainly, 4, 7, lines=400)
+    told = training_of(line_net.train_plainly, 4, 7, lines=400)
     assert told.exposure >= 12
     assert told.recited >= 10
-    assert planted(line_net.train_plainly, 0, 7, lines=100).recited < 10
+    assert training_of(line_net.train_plainly, 0, 7, lines=100).recited < 10
 
 
 def test_a_private_training_learns_the_language_and_says_what_it_cost(monkeypatch):

@@ -6,7 +6,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from discreet.attack.models.vectors import arrays_of, example, held, vectors
+from discreet.attack.models.vectors import arrays_of, example, rows_in, vectors
 from discreet.errors import BadValue
 from discreet.noise.public import generator
 
@@ -17,7 +17,7 @@ def people(count=80):
     return rows, (rows[:, 0] + chance.normal(size=count) > 0).astype(int)
 
 
-def held_by_hand(arrays, rows):
+def rows_by_hand(arrays, rows):
     """The slow twin: every window against every row."""
     width, stands = rows.shape[1], []
     for row in rows:
@@ -52,7 +52,7 @@ def test_windows_are_found_as_by_a_slow_search():
     chance = generator(3)
     rows = chance.integers(0, 3, size=(30, 2)).astype(float)
     arrays = [chance.integers(0, 3, size=7).astype(float), chance.integers(0, 3, size=(2, 3)).astype(float)]
-    assert held(arrays, rows).tolist() == held_by_hand(arrays, rows)
+    assert rows_in(arrays, rows).tolist() == rows_by_hand(arrays, rows)
 
 
 def test_arrays_are_found_wherever_a_model_keeps_them():

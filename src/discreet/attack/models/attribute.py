@@ -17,7 +17,7 @@ from discreet.attack.ceiling import chance_of
 from discreet.attack.given import numbers
 from discreet.attack.interval import mean_interval
 from discreet.attack.models.attribute_example import DELTA, VALUES, from_models, from_tables
-from discreet.attack.models.nearest import chances_of_right, coded
+from discreet.attack.models.nearest import chances_of_right, codes_of
 from discreet.attack.models.trials import vector
 from discreet.attack.result import Result
 from discreet.errors import bad, bad_private
@@ -96,14 +96,14 @@ def on_file(path: Path, seed: int) -> Result:
     arrow, chance = synthetic.to_arrow(), generator(seed)
     released = [texts(arrow.column(name).to_pylist()) for name in names]
     private = [texts(cells) for cells in source_columns(people, names).values()]
-    theirs, own = coded([released, private])
+    theirs, own = codes_of([released, private])
     if not len(theirs) or not len(own):
         raise bad_private("table", "must have rows, and so must the synthetic one", "There is nothing to tell.")
     theirs, own = (codes[chance.permutation(len(codes))[:_MOST_ROWS]] for codes in (theirs, own))
     epsilon, by_column = epsilon_of(synthetic), {}
     for place, name in enumerate(names):
         if len(np.unique(own[:, place])) <= _MOST_VALUES:
-            by_column[name] = _told(
+            by_column[name] = _figures(
                 np.delete(own, place, 1), own[:, place], np.delete(theirs, place, 1), theirs[:, place]
             )
     if not by_column:
@@ -128,7 +128,7 @@ def on_file(path: Path, seed: int) -> Result:
     )  # fmt: skip
 
 
-def _told(known: Any, truth: Any, published: Any, values: Any) -> dict[str, float]:
+def _figures(known: Any, truth: Any, published: Any, values: Any) -> dict[str, float]:
     """How many cells are told by the synthetic table, by all other private rows, and by the most frequent value."""
     few = slice(0, _MOST_TARGETS)
     return {
@@ -166,7 +166,7 @@ def _by_table(truth: list[Any], known: Any, published: Any, column: str) -> tupl
     ours = [*(list(known[name]) for name in names), truth]
     if min(len(truth), len(theirs[0])) == 0 or len({*map(len, ours)}) > 1 or len({*map(len, theirs)}) > 1:
         raise bad_private("columns", "must be of one length in each table, and not empty", "Give a cell for each row.")
-    own, other = coded([ours, theirs])
+    own, other = codes_of([ours, theirs])
     right = chances_of_right(own[:, :-1], own[:, -1], other[:, :-1], other[:, -1])
     return right, float(np.bincount(own[:, -1]).max() / len(own))
 

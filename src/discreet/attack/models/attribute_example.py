@@ -39,7 +39,7 @@ def from_models(epsilons: tuple[str, ...], seed: int) -> dict[str, Floats]:
         hidden, answers = chance.integers(VALUES, size=_PEOPLE), chance.integers(_ANSWERS, size=_PEOPLE)
         for key in right:
             tree = _plain_tree if key == "raw" else _private_tree(key)
-            right[key].append(float(_told(tree(known, hidden, answers), known, hidden, answers).mean()))
+            right[key].append(float(_chances_told(tree(known, hidden, answers), known, hidden, answers).mean()))
     return {key: np.array(shares) for key, shares in right.items()}
 
 
@@ -56,7 +56,7 @@ def from_tables(epsilons: tuple[str, ...], seed: int) -> dict[str, Floats]:
     return right
 
 
-def _told(tree: Any, known: Ints, hidden: Ints, answers: Ints) -> Floats:
+def _chances_told(tree: Any, known: Ints, hidden: Ints, answers: Ints) -> Floats:
     """Every value is put in, and the tree's chance of the person's own answer decides."""
     from discreet.attack.models.attribute import inverted
 
@@ -91,13 +91,13 @@ def _private_tree(epsilon: str) -> Any:
         table = {f"known{place}": column.tolist() for place, column in enumerate(cells.T)}
         return {**table, "diagnosis": values.tolist()}
 
-    def fitted(known: Ints, hidden: Ints, answers: Ints) -> Any:
+    def fit(known: Ints, hidden: Ints, answers: Ints) -> Any:
         values = {**{f"known{place}": [0, 1] for place in range(_KNOWN)}, "diagnosis": list(range(VALUES))}
         tree = DecisionTree(epsilon=epsilon, values=values, classes=list(range(_ANSWERS)))
         tree.fit(columns(known, hidden), answers.tolist())
         return lambda cells, put_in: tree.predict_proba(columns(cells, put_in))
 
-    return fitted
+    return fit
 
 
 def _synthetic(people: Ints, epsilon: str) -> Ints:

@@ -32,7 +32,7 @@ Train = Callable[[Ints, Generator], Any]
 
 
 @dataclass(frozen=True)
-class Planted:
+class Training:
     """What one training gave away of its secret: exposure in bits, characters recited, and its loss on other lines."""
 
     exposure: float
@@ -77,18 +77,18 @@ def median_ceiling(epsilon: float, delta: float, *, group: int, secrets: int) ->
     6.77
     """
     loss, chance = group_terms(epsilon, delta, group)
-    most = math.log2(secrets)
-    return most if chance >= 0.5 else min(most, loss / math.log(2) - math.log2(0.5 - chance))
+    bits = math.log2(secrets)
+    return bits if chance >= 0.5 else min(bits, loss / math.log(2) - math.log2(0.5 - chance))
 
 
-def planted(train: Train, repeats: int, seed: int, *, lines: int = _LINES) -> Planted:
+def training_of(train: Train, repeats: int, seed: int, *, lines: int = _LINES) -> Training:
     """One training on invented lines with one secret, so many times."""
     chance = generator(seed)
     secret = int(chance.integers(SECRETS))
     others, fresh = invented_lines(lines, chance), codes(invented_lines(lines // 4, chance))
     net = train(codes(others + [secret_line(secret)] * repeats), chance)
     characters = int((fresh != 0).sum()) + len(fresh)
-    return Planted(
+    return Training(
         exposure(line_net.losses_of(net, secret_codes()), secret),
         line_net.longest_run(net, codes([secret_line(secret)])[0]),
         float(line_net.losses_of(net, fresh).sum()) / math.log(2) / characters,
@@ -97,10 +97,10 @@ def planted(train: Train, repeats: int, seed: int, *, lines: int = _LINES) -> Pl
 
 def example(epsilons: tuple[str, ...], seed: int) -> Result:
     """Small language models with a pin planted four times: five trained as usual, three privately at each ε."""
-    raw = [planted(line_net.train_plainly, _REPEATS, seed + place) for place in range(_SEEDS)]
-    fewer = {str(repeats): planted(line_net.train_plainly, repeats, seed) for repeats in _FEWER}
+    raw = [training_of(line_net.train_plainly, _REPEATS, seed + place) for place in range(_SEEDS)]
+    fewer = {str(repeats): training_of(line_net.train_plainly, repeats, seed) for repeats in _FEWER}
     private = {
-        epsilon: [planted(_private(epsilon), _REPEATS, seed + place) for place in range(_PRIVATE_SEEDS)]
+        epsilon: [training_of(_private(epsilon), _REPEATS, seed + place) for place in range(_PRIVATE_SEEDS)]
         for epsilon in epsilons
     }
     delta = float(_DELTA)

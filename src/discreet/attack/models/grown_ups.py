@@ -18,25 +18,25 @@ def adults(count: int, chance: Generator) -> tuple[Floats, Floats, bool]:
     """(rows with a last column of ones, classes ±1, whether they are real) of so many people, drawn by chance."""
     folder = Path(os.environ.get("DISCREET_DATA", "")) / "adult"
     if not (folder / _ROWS).is_file() or not (folder / _DOMAIN).is_file():
-        return *_invented(count, chance), False
+        return *_invented_people(count, chance), False
     sizes: dict[str, int] = json.loads((folder / _DOMAIN).read_text())
     table = np.loadtxt(folder / _ROWS, delimiter=",", skiprows=1, dtype=np.int64)
     table = table[chance.permutation(len(table))[:count]]
     signs = np.where(table[:, list(sizes).index(_TARGET)] == 1, 1.0, -1.0)
     sizes_of_features = {name: size for name, size in sizes.items() if name != _TARGET}
-    return _coded(table, sizes_of_features, _NUMBERS), signs, True
+    return _design(table, sizes_of_features, _NUMBERS), signs, True
 
 
-def _invented(count: int, chance: Generator) -> tuple[Floats, Floats]:
+def _invented_people(count: int, chance: Generator) -> tuple[Floats, Floats]:
     """People whose class follows from their age, hours and education, and otherwise from a coin."""
     table = np.column_stack([chance.integers(size, size=count) for size in _INVENTED.values()])
     scaled = table / np.array(list(_INVENTED.values()))
-    slope = 3 * (scaled[:, 0] + scaled[:, 2] + 2 * scaled[:, 4]) - 7.5
+    slope = 2 * (scaled[:, 0] + scaled[:, 2] + 2 * scaled[:, 4]) - 5
     signs = np.where(slope + chance.logistic(size=count) > 0, 1.0, -1.0)
-    return _coded(table, _INVENTED, frozenset({"weight"})), signs
+    return _design(table, _INVENTED, frozenset({"weight"})), signs
 
 
-def _coded(table: Ints, sizes: dict[str, int], numbers: frozenset[str]) -> Floats:
+def _design(table: Ints, sizes: dict[str, int], numbers: frozenset[str]) -> Floats:
     """A column for each value of a category, one in [−1, 1] for a number, and one of ones."""
     parts = []
     for (name, size), column in zip(sizes.items(), table.T, strict=False):

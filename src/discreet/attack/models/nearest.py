@@ -14,7 +14,7 @@ from discreet.ndarrays import Floats, Ints
 _AT_ONCE = 2**24  # comparisons
 
 
-def coded(tables: Sequence[Sequence[Sequence[object]]]) -> list[Ints]:
+def codes_of(tables: Sequence[Sequence[Sequence[object]]]) -> list[Ints]:
     """Tables of the same columns as codes, equal where cells are; a row of a table is a row of codes."""
     columns = []
     for place in range(len(tables[0])):

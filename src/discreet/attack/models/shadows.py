@@ -104,9 +104,11 @@ def train(nets: Nets, chance: Generator, *, steps: int, rate: float, summed: Sum
 
 def trained_plainly(nets: Nets, chance: Generator) -> Floats:
     """Nets that learn their rows by heart."""
-    return train(
-        nets, chance, steps=_STEPS, rate=_RATE, summed=lambda own, at: gradients(own, at, None), kind=np.float32
-    )
+
+    def exact(own: Nets, weights: Floats) -> Floats:
+        return gradients(own, weights, None)
+
+    return train(nets, chance, steps=_STEPS, rate=_RATE, summed=exact, kind=np.float32)
 
 
 def trained_privately(nets: Nets, chance: Generator, epsilon: str) -> Floats:

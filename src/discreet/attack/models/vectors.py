@@ -40,7 +40,7 @@ def vectors(model: Any, rows: Any) -> Result:
     if not arrays:
         fix = "Give a fitted estimator, or the arrays of its file."
         raise bad("model", "must hold numbers", type(model).__name__, fix)
-    stands = held(arrays, table)
+    stands = rows_in(arrays, table)
     return Result(
         name="vectors", metric="rows found", measure=_MEASURE, raw=float(stands.mean()), private={}, baseline=0.0,
         ceiling={}, units="one row", trials=len(table), of_real_data=True, without="in this model",
@@ -77,7 +77,7 @@ def _numbers_in(part: Any) -> Floats | None:
     return array if array.size and np.isfinite(array).all() else None
 
 
-def held(arrays: list[Floats], rows: Floats) -> Bools:
+def rows_in(arrays: list[Floats], rows: Floats) -> Bools:
     """Which rows stand in one of the arrays, as so many numbers after one another or below one another."""
     from scipy.spatial import cKDTree
 
@@ -102,11 +102,11 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
         rows = chance.integers(-_GRID, _GRID + 1, size=(_ROWS, _FEATURES)) / _GRID
         classes = (rows[:, 0] + rows[:, 1] ** 2 + chance.normal(size=_ROWS) / 2 > 1 / 3).astype(np.int64)
         plain = _plain(rows, classes)
-        shares["raw"].append(float(held(list(arrays_of(plain)), rows).mean()))
+        shares["raw"].append(float(rows_in(list(arrays_of(plain)), rows).mean()))
         told.append(_classes_told(plain, classes))
         for epsilon in epsilons:
             model = _private(rows, classes, epsilon)
-            shares[epsilon].append(float(held(list(arrays_of(model)), rows).mean()))
+            shares[epsilon].append(float(rows_in(list(arrays_of(model)), rows).mean()))
     blind = float(2 * _GRID + 1) ** -_FEATURES
     return Result(
         name="vectors",
