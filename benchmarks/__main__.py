@@ -30,6 +30,7 @@ TOPICS = (
     "local",
     "synth",
     "attacks",
+    "audits",
 )
 _PRINTING = frozenset({"timing"})  # a topic that prints its own text
 

@@ -82,6 +82,8 @@ def _off_lattice() -> Iterator[Planted]:
     wrong = "A number off the lattice is taken, and whole noise leaves its fraction as it was."
     pair = ((Fraction(0), Fraction(1, 2)),)
     yield Proven("fraction-kept", wrong, _ONE, pair, lambda x: {x + k: mass(_UNIT, k) for k in _WINDOW})
+    wrong = "A mean divides its noisy sum by the exact number of rows, so halves are seen with two rows alone."
+    yield Proven("mean-by-exact-rows", wrong, _ONE, ((1, 2),), _mean_by_rows)
     wrong = "The noise is added to a masked array, whose mask goes out with it."
     yield Proven("mask-kept", wrong, _ONE, ((0, 1),), lambda mask: {(k, mask): mass(_UNIT, k) for k in _WINDOW})
 
@@ -120,6 +122,11 @@ def _drawn_at_one(name: str, wrong: str, test: Odds | Shift, noise: Noise, runs:
 def _one_sided(exact: int) -> OutputLaw:
     noise = Geometric(Fraction(1))
     return {k: noise.mass(k - exact) for k in _WINDOW}
+
+
+def _mean_by_rows(rows: int) -> OutputLaw:
+    """Of rows that are all 0: noise divided by how many there are."""
+    return {Fraction(k, rows): mass(_UNIT, k) for k in range(rows * _WINDOW.start, rows * _WINDOW.stop)}
 
 
 def _redrawn(exact: int) -> OutputLaw:
