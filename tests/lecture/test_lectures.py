@@ -13,11 +13,13 @@ from discreet.fix import command_line
 from discreet.lecture.catalog import LECTURES
 from discreet.lecture.page import page
 from discreet.lecture.section import Row, Section
-from discreet.lecture.topics import answers, choices, noise, together
+from discreet.lecture.topics import answers, attacks, choices, noise, together
 from discreet.operation.lecture import lecture
 
 TOPICS = {topic for chosen in LECTURES for topic in chosen.topics}
 COMPUTED = {  # lectures/README, the worked figures
+    attacks.anonymous: ["2", "1"],
+    attacks.differencing: ["1", "0.7311"],
     answers.coins: ["3/4", "1/4", "1.099 = ln 3", "0.05769"],
     answers.coin_estimate: ["1", "0.75", "4", "0.91", "1.5"],
     answers.any_epsilon: ["0.7311", "1", "0.9207"],

@@ -21,7 +21,7 @@ _PAGES = (".html", ".htm")
 def lecture(number: Number, json: AsJson = False, output: OutFile = None, yes: Yes = False) -> Reply:
     """Walk through a lecture: each figure that it prints beside the one that Discreet computes.
 
-    With -o and a name that ends in .html it becomes one page.
+    With -o and a name that ends in .html it becomes one page, with pictures.
 
     Example: discreet lecture 1 -o lecture.html
     """
@@ -41,6 +41,7 @@ def lecture(number: Number, json: AsJson = False, output: OutFile = None, yes: Y
 
 def _picture(chosen: "Lecture", sections: "tuple[Section, ...]") -> Any:
     from rich.console import Group
+    from rich.padding import Padding
     from rich.text import Text
 
     parts: list[Any] = [Text(f"Lecture {chosen.number}. {chosen.title}", style="bold")]
@@ -50,6 +51,13 @@ def _picture(chosen: "Lecture", sections: "tuple[Section, ...]") -> Any:
         parts.append(text_table(("", "the lecture", "Discreet"), rows, keys=1))
         if section.loose:
             parts.append(Text(f"Where the lecture is loose: {section.loose}"))
+        for picture in section.pictures:
+            table = Padding(text_table(picture.header, picture.short_rows, keys=1), (0, 0, 0, 2))
+            parts += [
+                Text(picture.title, style="italic"),
+                table,
+                Padding(Text(picture.caption, style="dim"), (0, 0, 0, 2)),
+            ]
         if section.command:
             parts.append(Text(f"See for yourself: {command_line(section.command)}", style="dim", no_wrap=True))
     return Group(*parts)

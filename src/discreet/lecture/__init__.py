@@ -9,5 +9,8 @@ drawn, image         the built-in picture, by formulas · a picture from a file
 mosaic               people's bits, flipped, zoomed out, unbiased
 two_worlds, worlds_page   laws of neighbouring tables and their band · with an ε to drag
 pictures             two worlds, beliefs after an answer, the odometer of a budget
-catalog, section, topics, page   five lectures, figure by figure · as one page
+picture              a picture as a value: words, a table, a figure that is drawn where it is seen
+catalog, section, topics   five lectures, figure by figure
+shown, attacked      the pictures beside the figures: promises and curves · quick attacks
+document, page       a lecture as one page
 """

@@ -1,10 +1,14 @@
-"""The five lectures: a title each, and its topics in the order of the lecture."""
+"""The five lectures: a title each, its topics in the order of the lecture, and the pictures beside them."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
+from discreet.lecture import attacked, shown
+from discreet.lecture.picture import Picture
 from discreet.lecture.section import Section
-from discreet.lecture.topics import answers, choices, noise, together
+from discreet.lecture.topics import answers, attacks, choices, noise, together
+
+Topic = Callable[[], Section]
 
 
 @dataclass(frozen=True)
@@ -13,7 +17,15 @@ class Lecture:
 
     number: int
     title: str
-    topics: tuple[Callable[[], Section], ...]
+    topics: tuple[Topic, ...]
+    pictures: Mapping[Topic, tuple[Callable[[], Picture], ...]]
+
+    def sections(self) -> tuple[Section, ...]:
+        """Every topic computed now, with its pictures."""
+        return tuple(
+            replace(topic(), pictures=tuple(picture() for picture in self.pictures.get(topic, ())))
+            for topic in self.topics
+        )
 
 
 LECTURES = (
@@ -30,11 +42,18 @@ LECTURES = (
             together.minimisers,
             together.descent,
         ),
+        {
+            answers.sums: (shown.worlds,),
+            together.composition: (shown.composition,),
+            noise.shame: (attacked.shame,),
+        },
     ),
     Lecture(
         2,
         "Differential privacy: from two coins to small databases",
         (
+            attacks.anonymous,
+            attacks.differencing,
             answers.coins,
             answers.coin_estimate,
             answers.beliefs,
@@ -46,6 +65,14 @@ LECTURES = (
             choices.bernoulli,
             choices.small_database,
         ),
+        {
+            attacks.anonymous: (attacked.anonymous,),
+            attacks.differencing: (attacked.differencing,),
+            answers.coins: (attacked.coins,),
+            answers.coin_estimate: (shown.response,),
+            answers.beliefs: (shown.beliefs,),
+            choices.bernoulli: (shown.bernoulli,),
+        },
     ),
     Lecture(
         3,
@@ -60,6 +87,11 @@ LECTURES = (
             choices.two_sided,
             choices.cost_tables,
         ),
+        {
+            answers.ages: (attacked.ages,),
+            answers.beliefs: (shown.beliefs,),
+            choices.picture: (shown.mosaic,),
+        },
     ),
     Lecture(
         4,
@@ -76,10 +108,18 @@ LECTURES = (
             together.sampling,
             choices.choosing,
         ),
+        {
+            noise.local: (shown.local, shown.shuffled),
+            noise.gaussian: (shown.worlds_with_tail,),
+            together.composition: (shown.odometer,),
+            noise.many_numbers: (shown.dimensions,),
+            together.sampling: (shown.sampling,),
+        },
     ),
     Lecture(
         5,
         "Privacy in AI: response against Laplace",
         (answers.any_epsilon, answers.sums, noise.rates),
+        {noise.rates: (shown.response,)},
     ),
 )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.fix import Fix, command_line
+from discreet.lecture.picture import Picture
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,8 @@ class Row:
 class Section:
     """A topic of a lecture with its figures.
 
-    `loose` says where the lecture is loose or wrong, and what is right; `command` shows more.
+    `loose` says where the lecture is loose or wrong, and what is right; `command` shows more.  Figures are the same on
+    every run; what `pictures` call measured is not.
     """
 
     title: str
@@ -28,6 +30,7 @@ class Section:
     rows: tuple[Row, ...]
     loose: str = ""
     command: Fix | None = None
+    pictures: tuple[Picture, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """One object for programs."""
@@ -38,6 +41,7 @@ class Section:
             "figures": figures,
             "loose": self.loose,
             "command": None if self.command is None else command_line(self.command),
+            "pictures": [picture.to_json() for picture in self.pictures],
         }
 
 

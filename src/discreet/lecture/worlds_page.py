@@ -4,13 +4,13 @@ The page makes no request; without scripts it shows the ε that it was made for.
 """
 
 import json
-from base64 import b64encode
+from dataclasses import dataclass
 from fractions import Fraction
-from hashlib import sha256
 from html import escape
 from typing import Any
 
 from discreet import amounts
+from discreet.lecture.document import document, html_table
 from discreet.lecture.two_worlds import HEADER, SHOWN, WITH, WITHOUT, Worlds, two_worlds
 from discreet.synth.report.style import STYLE
 
@@ -43,7 +43,7 @@ _HUNDREDTHS = (
 _POSITIONS = tuple(Fraction(number, 100) for number in (*_HUNDREDTHS, 400, 450, 500))
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP = 640, 320, 64, 34, 12
 
-_OWN = """
+WORLDS_STYLE = """
 :root { --band: #c9deee; --without: #0072b2; --present: #b84e00; }
 @media (prefers-color-scheme: dark) { :root { --band: #24435a; --without: #56b4e9; --present: #f0a050; } }
 svg.worlds { max-width: 100%; touch-action: pan-y; }
@@ -63,11 +63,11 @@ ul.key svg { display: inline-block; width: 2.2rem; height: .9rem; vertical-align
 noscript p { color: var(--faint); }
 :focus-visible { outline: 3px solid var(--without); outline-offset: 2px; }
 """
-_SCRIPT = """
+WORLDS_SCRIPT = """
 "use strict";
 const places = JSON.parse(document.getElementById("places").textContent);
 const slider = document.getElementById("slider"), number = document.getElementById("number");
-const cells = document.querySelectorAll("tbody td");
+const cells = document.querySelectorAll("#twin td");
 function show(index) {
   const place = places[index];
   slider.value = index;
@@ -99,41 +99,50 @@ show(Number(slider.value));
 """
 
 
-def two_worlds_page(epsilon: Any = 1, delta: Any = 0) -> str:
-    """The page, whose ε can be moved from 0.1 to 5; it begins at `epsilon`, at the δ that stays as it is."""
+@dataclass(frozen=True)
+class MovingWorlds:
+    """Two worlds as a part of a page: what is seen and moved, the table, and the data of the script."""
+
+    controls: str
+    table: str
+    data: str
+    intro: str
+
+
+def moving_worlds(epsilon: Any = 1, delta: Any = 0) -> MovingWorlds:
+    """The part, whose ε can be moved from 0.1 to 5; it begins at `epsilon`, at the δ that stays as it is.
+
+    A page has one of them, with `WORLDS_STYLE` and `WORLDS_SCRIPT`.
+    """
     first = two_worlds(epsilon, delta)
     epsilons = sorted({*_POSITIONS, first.epsilon})
     places = [_place(two_worlds(value, delta)) for value in epsilons]
     start = epsilons.index(first.epsilon)
-    style, data = STYLE + _OWN, _in_script(places)
-    policy = (
-        f"default-src 'none'; style-src 'sha256-{_digest(style)}'; script-src 'sha256-{_digest(_SCRIPT)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    body = _body(first, places[start], start, len(places) - 1)
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="referrer" content="no-referrer">'
-        f"<title>Two worlds, one promise</title><style>{style}</style></head>\n<body>\n<main>\n{body}\n</main>\n"
-        f'<script type="application/json" id="places">{data}</script>\n<script>{_SCRIPT}</script></body></html>\n'
-    )
+    controls = _controls(first, places[start], start, len(places) - 1)
+    table = f'<div id="twin">{html_table(HEADER, first.rows())}</div>'
+    return MovingWorlds(controls, table, _in_script(places), _intro(first))
 
 
-def _body(worlds: Worlds, place: dict[str, Any], start: int, last: int) -> str:
-    head = "".join(f"<th scope=col>{escape(name)}</th>" for name in HEADER)
-    rows = "".join(
-        f"<tr><th scope=row>{output}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
-        for output, *cells in worlds.rows()
-    )
+def two_worlds_page(epsilon: Any = 1, delta: Any = 0) -> str:
+    """The part as a page of its own."""
+    part = moving_worlds(epsilon, delta)
+    title = "Two worlds, one promise"
+    body = (f"<h1>{title}</h1>", f"<p>{part.intro}</p>", part.controls, "<h2>The same as a table</h2>", part.table)
+    return document(title, "\n".join(body), style=STYLE + WORLDS_STYLE, script=WORLDS_SCRIPT, data=part.data)
+
+
+def _intro(worlds: Worlds) -> str:
     but = f", but for a part of δ = {amounts.text_of(worlds.delta)}" if worlds.delta else ""
+    return (
+        f"A count is published with noise. Without you it is {WITHOUT}, with you {WITH}. Whoever sees the "
+        "published number must guess which world it came from. The promise is a band: with you, no output may be "
+        f"likelier than e^ε times its chance without you, nor less likely than e^−ε times it{but}."
+    )
+
+
+def _controls(worlds: Worlds, place: dict[str, Any], start: int, last: int) -> str:
     return "\n".join(
         (
-            "<h1>Two worlds, one promise</h1>",
-            f"<p>A count is published with noise. Without you it is {WITHOUT}, with you {WITH}. Whoever sees the "
-            "published number must guess which world it came from. The promise is a band: with you, no output may be "
-            f"likelier than e^ε times its chance without you, nor less likely than e^−ε times it{but}.</p>",
             '<form id="form" hidden><label for="slider">ε <input type="range" id="slider" min="0" '
             f'max="{last}" value="{start}" aria-label="ε, the promise"></label>'
             f'<input type="number" id="number" min="0.1" max="5" step="any" value="{place["epsilon"]:g}" '
@@ -143,8 +152,6 @@ def _body(worlds: Worlds, place: dict[str, Any], start: int, last: int) -> str:
             _key(worlds.delta > 0),
             f'<p id="noise">{escape(place["noise"])}</p>',
             f'<p id="sentence" aria-live="polite">{escape(place["sentence"])}</p>',
-            f'<h2>The same as a table</h2><div class="wide"><table><thead><tr>{head}</tr></thead>',
-            f"<tbody>{rows}</tbody></table></div>",
         )
     )
 
@@ -224,7 +231,3 @@ def _y(share: float) -> float:
 def _in_script(value: Any) -> str:
     """JSON that cannot end its element."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-
-
-def _digest(text: str) -> str:
-    return b64encode(sha256(text.encode()).digest()).decode()

@@ -154,5 +154,5 @@ def ages() -> Section:
             ("mean age of the women", "28", short(means["women"])),
         ),
         "The lecture calls this a reconstruction. It is a staircase: the three means still leave 22,085 tables.",
-        Fix("", "attack", {"attack": "worlds"}),
+        Fix("", "attack", {"attack": "ages"}),
     )
