@@ -19,33 +19,21 @@ import numpy as np
 from discreet import amounts
 from discreet.attack.given import column_of, numbers
 from discreet.attack.interval import mean_interval
-from discreet.attack.invented import invented_dataset
+from discreet.attack.reconstruction.wards import WARDS, answered_counts, question, refusal_beyond, ward_dataset
 from discreet.attack.result import RAW, Result
 from discreet.bounded import scalar
 from discreet.dataset import Dataset
-from discreet.errors import BudgetExceeded, bad_private
+from discreet.errors import bad_private
 from discreet.mechanism.additive import laplace
 from discreet.ndarrays import Floats
 from discreet.noise.public import generator
 from discreet.noise.source import SYSTEM
 from discreet.plot.attack import Chart, Line
 
-REPEATS, TRIALS = 1_024, 1_000  # of each question; wards
+REPEATS = 1_024  # of each question
 PER_REPEAT = "1"  # ε of each answer where nobody keeps a ledger
 _MOST = 100  # people in a ward
 _AGAIN = 20  # how often the ledger is asked the same; all answers have the same bytes
-_QUESTION = "SELECT ward, COUNT(*) AS people FROM invented GROUP BY ward"
-_TOML = """
-[unit]
-key = "person"
-max_rows = 1
-[columns.ward]
-type = "category"
-values = {wards}
-fixed_per_unit = true
-[budget]
-epsilon = {epsilon}
-"""
 
 
 def averaging(answers: Any, truth: Any, *, epsilon: Any = None) -> Result:
@@ -68,17 +56,17 @@ def averaging(answers: Any, truth: Any, *, epsilon: Any = None) -> Result:
 
 def example(epsilons: tuple[str, ...], seed: int) -> Result:
     """1,000 wards counted 1,024 times: at ε = 1 each time and charged nowhere, and through a ledger with ε in all."""
-    exact = generator(seed).integers(0, _MOST + 1, size=TRIALS)
-    noise = laplace(scalar(1), PER_REPEAT)(np.zeros((TRIALS, REPEATS), dtype=np.int64), SYSTEM)
+    exact = generator(seed).integers(0, _MOST + 1, size=WARDS)
+    noise = laplace(scalar(1), PER_REPEAT)(np.zeros((WARDS, REPEATS), dtype=np.int64), SYSTEM)
     unbooked = {count: _in_range(exact + mean) - exact for count, mean in means_by_repeats(noise).items()}
     counts = tuple(map(float, unbooked))
     lines = [Line(f"no ledger, ε = {PER_REPEAT} each", counts, tuple(map(typical, unbooked.values())))]
     columns, refusals = {RAW: unbooked[REPEATS]}, {}
     for epsilon in epsilons:
-        with invented_dataset(_TOML.format(wards=_wards(), epsilon=epsilon), _people(exact.tolist())) as wards:
-            again = _asked_again(wards, epsilon)
-            refusals[epsilon] = _refusal(wards)
-        columns[epsilon] = _in_range(again.mean(axis=1)) - exact
+        with ward_dataset(exact.tolist(), epsilon) as wards:
+            answers = _repeated_answers(wards, epsilon)
+            refusals[epsilon] = refusal_beyond(wards, question())  # at another ε it would be a new draw
+        columns[epsilon] = _in_range(answers.mean(axis=1)) - exact
         error = typical(columns[epsilon])
         lines.append(Line(f"ledger, the same question, ε = {epsilon} in all", counts, (error,) * len(counts)))
         split = tuple(typical(_split_errors(exact, epsilon, int(repeats))) for repeats in counts)
@@ -158,36 +146,13 @@ def _in_range(counts: Any) -> Floats:
 def _split_errors(exact: Any, epsilon: str, questions: int) -> Floats:
     """Errors of the mean of so many answers at ε/k each, with fresh noise for each ward."""
     mechanism = laplace(scalar(1), amounts.epsilon(epsilon) / questions)
-    noise = mechanism(np.zeros((TRIALS, questions), dtype=np.int64), SYSTEM)
+    noise = mechanism(np.zeros((WARDS, questions), dtype=np.int64), SYSTEM)
     return np.asarray(_in_range(exact + noise.mean(axis=1)) - exact)
 
 
-def _wards() -> list[str]:
-    return [f"ward {number:04}" for number in range(TRIALS)]
-
-
-def _people(sizes: list[int]) -> dict[str, list[Any]]:
-    wards = [name for name, size in zip(_wards(), sizes, strict=True) for _ in range(size)]
-    return {"person": list(range(len(wards))), "ward": wards}
-
-
-def _asked_again(wards: Dataset, epsilon: str) -> Floats:
+def _repeated_answers(wards: Dataset, epsilon: str) -> Floats:
     """The answers to the same question at all of ε, again and again: a column for each time."""
-    columns = []
-    for _ in range(_AGAIN):
-        answer = wards.sql(_QUESTION).ask(epsilon=epsilon)
-        by_ward = {row["ward"]: row["people"] for row in answer.rows}
-        columns.append([by_ward[ward] for ward in _wards()])
-    return np.array(columns, dtype=np.float64).T
-
-
-def _refusal(wards: Dataset) -> str:
-    """What the ledger says to the same question at an ε of its own, which would be a new draw."""
-    try:
-        wards.sql(_QUESTION).ask(epsilon="0.001")
-    except BudgetExceeded as refused:
-        return str(refused)
-    raise AssertionError("a question beyond the budget was answered")
+    return np.column_stack([answered_counts(wards, question(), epsilon) for _ in range(_AGAIN)])
 
 
 def _interval(errors: Floats) -> tuple[float, float]:

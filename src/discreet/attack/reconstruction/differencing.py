@@ -7,43 +7,31 @@ Each count alone is about many, so a rule against small groups lets both pass (D
 together nobody is right more often than e^ε/(1 + e^ε), in the mean over both cases.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from discreet import amounts
-from discreet.answer import Answer
 from discreet.attack.ceiling import guess_of_many
 from discreet.attack.given import bits, column_of, numbers
 from discreet.attack.interval import share_interval
-from discreet.attack.invented import invented_dataset
+from discreet.attack.reconstruction.wards import WARDS, answered_counts, question, refusal_beyond, ward_dataset
 from discreet.attack.result import RAW, Result
 from discreet.dataset import Dataset
-from discreet.errors import BudgetExceeded, bad_private
-from discreet.ndarrays import Bools, Floats
+from discreet.errors import bad_private
+from discreet.ndarrays import Bools
 from discreet.noise.public import generator
 
-TRIALS, OTHERS = 1_000, 19  # wards, each with an Alice or without; people beside her
-_ALL = "SELECT ward, COUNT(*) AS people FROM invented GROUP BY ward"
-_BUT_ALICE = "SELECT ward, COUNT(*) AS people FROM invented WHERE name <> 'Alice' GROUP BY ward"
-_ALICE = "SELECT ward, COUNT(*) AS people FROM invented WHERE name = 'Alice' GROUP BY ward"
+OTHERS = 19  # people of a ward, beside its Alice or without her
+_BUT_ALICE, _ALICE = "name <> 'Alice'", "name = 'Alice'"
 _TOML = """
-[unit]
-key = "person"
-max_rows = 1
-[columns.ward]
-type = "category"
-values = {wards}
-fixed_per_unit = true
 [columns.name]
 type = "category"
 values = ["Alice", "somebody else"]
-[budget]
-epsilon = {epsilon}
 """
-Columns = Mapping[str, Sequence[Any]]
 
 
 def differencing(of_all: Any, of_others: Any, present: Any, *, epsilon: Any = None, delta: Any = 0) -> Result:
@@ -65,20 +53,21 @@ def differencing(of_all: Any, of_others: Any, present: Any, *, epsilon: Any = No
 
 def example(epsilons: tuple[str, ...], seed: int) -> Result:
     """1,000 wards, each asked for with and without its Alice: exactly, and by two questions of ε/2 on a budget of ε."""
-    present = generator(seed).integers(0, 2, size=TRIALS) == 1
-    columns = _patients(present)
+    present = generator(seed).integers(0, 2, size=WARDS) == 1
     exact = OTHERS + present
-    hits = {RAW: int((is_there(exact, np.full(TRIALS, OTHERS)) == present).sum())}
+    hits = {RAW: int((is_there(exact, np.full(WARDS, OTHERS)) == present).sum())}
     direct, refusals = {}, {}
     for epsilon in epsilons:
-        with invented_dataset(_toml(epsilon), columns) as patients:
-            of_all, of_others = (_counts(patients, text, amounts.epsilon(epsilon) / 2) for text in (_ALL, _BUT_ALICE))
-            hits[epsilon] = int((is_there(of_all, of_others) == present).sum())
-            refusals[epsilon] = _refusal(patients)
-        with invented_dataset(_toml(epsilon), columns) as patients:
-            alices = _counts(patients, _ALICE, amounts.epsilon(epsilon))
-            direct[epsilon] = float((is_there(alices, np.zeros(TRIALS)) == present).mean())
-    return _result(hits, TRIALS, 0.0, direct=direct, refusals=refusals)
+        with _patients(present, epsilon) as patients:
+            halves = [
+                answered_counts(patients, question(where), amounts.epsilon(epsilon) / 2) for where in ("", _BUT_ALICE)
+            ]
+            hits[epsilon] = int((is_there(*halves) == present).sum())
+            refusals[epsilon] = refusal_beyond(patients, question(_ALICE))
+        with _patients(present, epsilon) as patients:
+            alices = answered_counts(patients, question(_ALICE), epsilon)
+            direct[epsilon] = float((is_there(alices, np.zeros(WARDS)) == present).mean())
+    return _result(hits, WARDS, 0.0, direct=direct, refusals=refusals)
 
 
 def is_there(of_all: Any, of_others: Any) -> Bools:
@@ -86,38 +75,13 @@ def is_there(of_all: Any, of_others: Any) -> Bools:
     return np.asarray(np.asarray(of_all) - np.asarray(of_others) >= 0.5)
 
 
-def _patients(present: Bools) -> Columns:
+def _patients(present: Bools, epsilon: str) -> AbstractContextManager[Dataset]:
     """Wards of 19 people, and an Alice in some."""
     sizes = OTHERS + present
-    wards = [name for name, size in zip(_wards(), sizes, strict=True) for _ in range(size)]
     is_first = np.concatenate([np.arange(size) == 0 for size in sizes])
     is_alice = is_first & np.repeat(present, sizes)
     names = np.where(is_alice, "Alice", "somebody else").tolist()
-    return {"person": list(range(len(wards))), "ward": wards, "name": names}
-
-
-def _wards() -> list[str]:
-    return [f"ward {number:04}" for number in range(TRIALS)]
-
-
-def _toml(epsilon: str) -> str:
-    return _TOML.format(wards=_wards(), epsilon=epsilon)
-
-
-def _counts(patients: Dataset, text: str, epsilon: Fraction) -> Floats:
-    """The answered count of each ward: each patient is in one ward, so all wards cost what one does."""
-    answer: Answer = patients.sql(text).ask(epsilon=epsilon)
-    by_ward = {row["ward"]: row["people"] for row in answer.rows}
-    return np.array([by_ward[ward] for ward in _wards()], dtype=np.float64)
-
-
-def _refusal(patients: Dataset) -> str:
-    """What the ledger says to a third question."""
-    try:
-        patients.sql(_ALICE).ask(epsilon="0.001")
-    except BudgetExceeded as refused:
-        return str(refused)
-    raise AssertionError("a question beyond the budget was answered")
+    return ward_dataset(sizes.tolist(), epsilon, columns={"name": names}, toml=_TOML)
 
 
 def _result(
