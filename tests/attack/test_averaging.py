@@ -24,8 +24,8 @@ def test_without_a_ledger_the_error_falls_as_the_root_of_the_repeats(built_in):
 def test_with_a_ledger_the_repeats_are_one_answer(built_in):
     """σ² = 2a/(1 − a)² = 1.84 at ε = 1; the mean of 1,000 squares is within a third of it but for 1 run in 10⁶."""
     assert 1.1 < built_in.private["1"] < 1.6
-    (again,) = (line for line in built_in.chart.lines if "the same question" in line.name)
-    assert set(again.y) == {built_in.private["1"]}
+    (line_of_question,) = (line for line in built_in.chart.lines if "the same question" in line.name)
+    assert set(line_of_question.y) == {built_in.private["1"]}
     assert "the largest pure ε that still fits is 0" in built_in.notes[1]
 
 

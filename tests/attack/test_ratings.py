@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.attack.ceiling import guess_of_many
-from discreet.attack.linking.histories import invented, movielens
+from discreet.attack.linking.histories import invented_histories, movielens
 from discreet.attack.linking.ratings import example, ratings
 from discreet.attack.linking.scoring import Histories, best, index_of, scores
 from discreet.errors import BadValue
@@ -43,7 +43,7 @@ def test_after_noisy_counts_it_is_blind_guessing(built_in):
 
 
 def test_the_scores_agree_with_the_formula_for_all_pairs():
-    history = invented(30, 60, generator(4))
+    history = invented_histories(30, 60, generator(4))
     known = history.of(7).at(np.arange(5))
     index = index_of(history)
     for dates in (True, False):
@@ -51,17 +51,17 @@ def test_the_scores_agree_with_the_formula_for_all_pairs():
         for film, stars, day in zip(known.films, known.stars, known.days, strict=True):
             support = len(set(history.users[history.films == film]))
             for place in np.flatnonzero(history.films == film):
-                near = abs(history.stars[place] - stars) <= 1 and (not dates or abs(history.days[place] - day) <= 14)
-                slow[history.users[place]] += near / math.log(1 + support)
+                fits = abs(history.stars[place] - stars) <= 1 and (not dates or abs(history.days[place] - day) <= 14)
+                slow[history.users[place]] += fits / math.log(1 + support)
         assert scores(index, known, dates=dates) == pytest.approx(slow)
         assert best(slow)[0] == 7
 
 
 def test_a_film_that_nobody_rated_scores_nothing():
-    one = Histories(np.array([0]), np.array([3]), np.array([4.0]), np.array([1.0]), 2)
+    history = Histories(np.array([0]), np.array([3]), np.array([4.0]), np.array([1.0]), 2)
     for film in (2, 3, 9):
         known = Histories(np.array([0]), np.array([film]), np.array([4.0]), np.array([1.0]), 2)
-        assert scores(index_of(one), known, dates=True).any() == (film == 3)
+        assert scores(index_of(history), known, dates=True).any() == (film == 3)
 
 
 def test_movielens_is_read_where_it_is_at_hand(tmp_path, monkeypatch):

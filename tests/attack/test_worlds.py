@@ -12,7 +12,7 @@ from discreet.attack.consistent.block import BLOCK, NO_MARRIED_CHILD
 from discreet.attack.consistent.counting import counted_worlds
 from discreet.attack.consistent.examples import noisy_tables
 from discreet.attack.consistent.fitting import estimated_worlds, fits
-from discreet.attack.consistent.published import published, universe
+from discreet.attack.consistent.published import published_table, universe
 from discreet.attack.consistent.solver import enumerated_worlds
 from discreet.errors import BadValue
 from discreet.noise.public import generator
@@ -40,7 +40,7 @@ def by_hand(who, tables):
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_solver_and_dynamic_program_count_what_trying_all_worlds_counts(case):
     who = universe(SMALL)
-    tables = [published(table, place, who) for place, table in enumerate(CASES[case])]
+    tables = [published_table(table, place, who) for place, table in enumerate(CASES[case])]
     expected = by_hand(who, tables)
     assert counted_worlds(who, tables) == len(expected)
     enumerated = enumerated_worlds(who, tables, 10_000)
@@ -53,7 +53,7 @@ def test_sampling_meets_the_exact_count():
     """100,000 draws and six standard deviations: a false alarm once in 10⁸."""
     who = universe(SMALL)
     for case in (1, 3, 4):
-        tables = [published(table, place, who) for place, table in enumerate(CASES[case])]
+        tables = [published_table(table, place, who) for place, table in enumerate(CASES[case])]
         exact, estimate = counted_worlds(who, tables), estimated_worlds(who, tables, generator(3))
         if estimate is not None:
             share = exact / who.worlds
@@ -71,7 +71,7 @@ def test_the_census_block_is_left_alone_by_seven_tables_and_the_rule():
 
 def test_without_the_rule_the_child_may_be_married():
     who = universe(BLOCK.people)
-    tables = [published(table, place, who) for place, table in enumerate(BLOCK.tables)]
+    tables = [published_table(table, place, who) for place, table in enumerate(BLOCK.tables)]
     two = enumerated_worlds(who, tables, 100)
     assert two.complete
     assert who.truth in two.worlds(10)

@@ -15,7 +15,7 @@ from PIL import Image
 from discreet.errors import DiscreetError
 from discreet.lecture.drawn import landscape
 from discreet.lecture.image import darkness
-from discreet.lecture.mosaic import TILE, Mosaic, bits_of, mosaic, noise_variance, zoomed
+from discreet.lecture.mosaic import TILE, Mosaic, bits_of, block_means, mosaic, noise_variance
 
 
 @cache
@@ -41,7 +41,7 @@ def test_at_the_lectures_flips_no_block_is_enough_and_the_picture_is_inverted() 
     assert picture.inverted is True
     assert picture.epsilon_bit == pytest.approx(math.log(0.51 / 0.49))
     assert 0.2 < picture.correlation < 0.8  # unbiased it leans to the original
-    raw = np.corrcoef(zoomed(picture.flipped, 128).ravel(), zoomed(picture.bits, 128).ravel())[0, 1]
+    raw = np.corrcoef(block_means(picture.flipped, 128).ravel(), block_means(picture.bits, 128).ravel())[0, 1]
     assert raw == pytest.approx(-picture.correlation)
     assert "inverted" in picture.sentence
     assert "No block" in picture.sentence
@@ -55,7 +55,7 @@ def test_so_many_bits_are_flipped_as_is_said() -> None:
 
 def test_unbiased_blocks_have_no_bias_and_the_stated_noise() -> None:
     picture = flipped("0.38")
-    errors = (picture.unbiased(32) - zoomed(picture.bits, 32)).ravel()  # 4,096 blocks
+    errors = (picture.unbiased_means(32) - block_means(picture.bits, 32)).ravel()  # 4,096 blocks
     variance = noise_variance(0.38, 32)
     assert abs(errors.mean()) < 6 * math.sqrt(variance / errors.size)
     assert abs(errors.var() / variance - 1) < 6 * math.sqrt(2 / errors.size)
@@ -83,14 +83,14 @@ def test_tile_is_a_persons_square_of_m_and_dots() -> None:
 def test_zoomed_is_the_mean_of_every_block() -> None:
     bits = bits_of(landscape(128), 2)
     slow = [[bits[8 * i : 8 * i + 8, 8 * j : 8 * j + 8].mean() for j in range(16)] for i in range(16)]
-    assert np.allclose(zoomed(bits, 8), slow)
+    assert np.allclose(block_means(bits, 8), slow)
 
 
 def test_built_in_picture_is_the_same_at_every_size_and_never_plain() -> None:
-    small, large = landscape(256), landscape(1024)
-    assert np.corrcoef(large.reshape(256, 4, 256, 4).mean(axis=(1, 3)).ravel(), small.ravel())[0, 1] > 0.98
-    assert 0 < large.min() < large.max() < 1
-    assert large.std() == pytest.approx(0.145, abs=0.002)
+    coarse, fine = landscape(256), landscape(1024)
+    assert np.corrcoef(fine.reshape(256, 4, 256, 4).mean(axis=(1, 3)).ravel(), coarse.ravel())[0, 1] > 0.98
+    assert 0 < fine.min() < fine.max() < 1
+    assert fine.std() == pytest.approx(0.145, abs=0.002)
 
 
 def test_picture_has_five_panels_and_words() -> None:

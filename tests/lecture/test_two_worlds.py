@@ -33,9 +33,9 @@ def test_laplace_worlds_are_the_law_that_runs_and_never_leave_the_band(epsilon: 
 @pytest.mark.parametrize(("epsilon", "delta"), [("0.5", "1e-2"), ("1", "1e-5"), ("3", "1e-3")])
 def test_gaussian_worlds_are_the_law_that_runs_and_leave_the_band_by_at_most_delta(epsilon: str, delta: str) -> None:
     worlds, law = two_worlds(epsilon, delta), RoundedGaussian(gaussian_sigma(epsilon, delta))
-    near = [k for k in SHOWN if abs(k - WITHOUT) < 8]
-    assert [worlds.without[SHOWN.index(k)] for k in near] == pytest.approx(
-        [float(law.mass(k - WITHOUT)) for k in near], rel=1e-6
+    central = [k for k in SHOWN if abs(k - WITHOUT) < 8]
+    assert [worlds.without[SHOWN.index(k)] for k in central] == pytest.approx(
+        [float(law.mass(k - WITHOUT)) for k in central], rel=1e-6
     )
     assert 0 < worlds.tail <= float(Fraction(delta)) * (1 + 1e-9)
     assert sum(worlds.beyond) <= worlds.tail * (1 + 1e-9)

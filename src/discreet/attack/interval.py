@@ -19,13 +19,13 @@ def share_interval(hits: int, trials: int) -> tuple[float, float]:
     return lower_end(hits, trials, _EACH_SIDE), upper_end(hits, trials, _EACH_SIDE)
 
 
-def mean_interval(values: Floats, *, least: float = -math.inf, most: float = math.inf) -> tuple[float, float]:
-    """Mean ± 1.96·s/√n, for n ≥ 2 independent values between `least` and `most`; rough below some thirty of them.
+def mean_interval(values: Floats, *, least: float = -math.inf, greatest: float = math.inf) -> tuple[float, float]:
+    """Mean ± 1.96·s/√n, for n ≥ 2 independent values between `least` and `greatest`; rough below some thirty of them.
 
     >>> import numpy as np
-    >>> mean_interval(np.array([1.0, 1.0, 1.0]), most=1)
+    >>> mean_interval(np.array([1.0, 1.0, 1.0]), greatest=1)
     (1.0, 1.0)
     """
     mean = float(values.mean())
     half = _NORMAL * float(values.std(ddof=1)) / len(values) ** 0.5
-    return max(mean - half, least), min(mean + half, most)
+    return max(mean - half, least), min(mean + half, greatest)

@@ -39,8 +39,8 @@ def sentence(result: "Result") -> str:
     parts = [] if result.raw is None else [f"{number(result.raw)} {result.without}"]
     for epsilon, value in result.private.items():
         ceiling = result.ceiling.get(epsilon)
-        most = "" if ceiling is None else f" (at {'most' if result.better == 'higher' else 'least'} {number(ceiling)})"
-        parts.append(f"{number(value)} at ε = {epsilon}{most}")
+        bound = "" if ceiling is None else f" (at {'most' if result.better == 'higher' else 'least'} {number(ceiling)})"
+        parts.append(f"{number(value)} at ε = {epsilon}{bound}")
     if result.baseline is not None:
         parts.append(f"{number(result.baseline)} by blind guessing")
     text = f"{clauses[0]}: {', '.join(parts)}."

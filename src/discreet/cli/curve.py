@@ -64,13 +64,13 @@ def _promise(call: "PromiseCall") -> Reply:
     done = promise(call)
     drawn = [("drawn", str(call.output))] if call.output is not None else []
 
-    def shown() -> Any:
+    def view() -> Any:
         from rich.console import Group
 
         table = text_table(done.value.header, done.value.rows, keys=1)
         return Group(done.value.title, "", table, "", fact_list([("result", done.value.caption), *drawn]))
 
-    return Reply(done.to_json(), shown)
+    return Reply(done.to_json(), view)
 
 
 def _picture(curve: "Curve", file: Path | None) -> Any:

@@ -81,8 +81,8 @@ def of_result(result: Result, title: str, *, notes: int | None = None) -> Pictur
     has_ceiling = any(ceiling is not None for ceiling in result.ceiling.values())
     about = (words.caption(result),) if has_ceiling else ()
     caption = " ".join((result.sentence, *result.notes[:notes], *about))
-    most = "at most" if result.better == "higher" else "at least"
-    in_columns = ("published", "the attack", most), _column_rows(result)
+    limit = "at most" if result.better == "higher" else "at least"
+    in_columns = ("published", "the attack", limit), _column_rows(result)
     header, rows = in_columns if result.chart is None else _chart_table(result.chart)
     return Picture(title, caption, words.alt_text(result), header, rows, result.picture)
 

@@ -109,7 +109,7 @@ LECTURES = (
             choices.choosing,
         ),
         {
-            noise.local: (shown.local, shown.shuffled),
+            noise.local: (shown.local, shown.shuffling),
             noise.gaussian: (shown.worlds_with_tail,),
             together.composition: (shown.odometer,),
             noise.many_numbers: (shown.dimensions,),

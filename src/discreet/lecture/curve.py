@@ -153,6 +153,6 @@ def _point_json(point: Point) -> dict[str, Any]:
     return {name: _rounded(getattr(point, name), 8) for name in names}
 
 
-def _rounded(value: float | None, digits: int = 4) -> Any:
+def _rounded(value: float | None, digits: int = 4) -> float | None:
     """So many digits after the first that is not 0: more would say what no measurement knows."""
     return None if value is None else value if isinstance(value, int) else float(f"{value:.{digits}g}")

@@ -22,7 +22,7 @@ class Drawn:
 
     home: str
     epsilons: tuple[str, ...]
-    most: int
+    most_epsilons: int
     shows: str
 
 
@@ -31,7 +31,7 @@ CURVES = {
     "gaussian": Drawn("means.gaussian", ("0.1", "1", "10"), MOST_EPSILONS, "error of a mean by Gaussian noise"),
     "response": Drawn("means.response", ("1",), 2, "randomized response beside Laplace"),
     "local": Drawn("trust.local", ("1",), 2, "phones that add the noise themselves"),
-    "shuffled": Drawn("trust.shuffled", ("1",), 1, "nobody, a shuffler or a curator"),
+    "shuffled": Drawn("trust.shuffled_curve", ("1",), 1, "nobody, a shuffler or a curator"),
     "central": Drawn("trust.central", (), _MOST_AGAINST_EPSILON, "a curator's noise against ε"),
     "dimensions": Drawn("many.dimensions", ("1",), 2, "where Gaussian overtakes Laplace as counts grow"),
     "bernoulli": Drawn("choosing.bernoulli", ("0.1",), 1, "the bias of a coin in two ways"),
@@ -70,9 +70,9 @@ def _entry(name: str) -> Drawn:
 def _epsilons(name: str, chosen: Drawn, given: Sequence[Any]) -> tuple[Fraction, ...]:
     """The given ε, each once and in order, or the usual ones."""
     parsed = sorted({amounts.epsilon(value) for value in given})
-    if len(parsed) > chosen.most:
+    if len(parsed) > chosen.most_epsilons:
         fix = "Leave some out, or draw two curves."
-        raise bad("epsilon", f"must be at most {chosen.most} of them for {name}", len(parsed), fix)
+        raise bad("epsilon", f"must be at most {chosen.most_epsilons} of them for {name}", len(parsed), fix)
     for value in parsed:
         if not _LEAST <= value <= _LARGEST:
             fix = "Give a number such as 1."

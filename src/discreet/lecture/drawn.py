@@ -40,10 +40,10 @@ def _above(x: Floats, y: Floats) -> Floats:
     distance = np.hypot(x - _SUN[0], y - _SUN[1])
     sky = 0.5 - 0.42 * y - 0.22 * np.exp(-((distance / 0.3) ** 2))
     sky = np.where(distance < _SUN[2], -0.12, sky)
-    far = _HORIZON - 0.15 - 0.09 * np.abs(np.sin(5.3 * x + 1.1)) - _rough(x, 17.0, 0.03)
-    near = _peaks(x) - _rough(x, 31.0, 0.02)
-    scene = np.where(y > far, 0.52 + 0.5 * (y - far), sky)
-    below = y - near
+    far_ridge = _HORIZON - 0.15 - 0.09 * np.abs(np.sin(5.3 * x + 1.1)) - _rough(x, 17.0, 0.03)
+    near_ridge = _peaks(x) - _rough(x, 31.0, 0.02)
+    scene = np.where(y > far_ridge, 0.52 + 0.5 * (y - far_ridge), sky)
+    below = y - near_ridge
     snow = y < 0.29 + 0.045 * np.sin(47 * x) + 0.025 * np.sin(113 * x + 2)
     lean = x - 0.12 * below + 0.012 * np.sin(38 * below)
     slope = np.where(_peaks(lean + 0.004) < _peaks(lean), 0.16, 0.0)  # the side away from the sun lies in shadow

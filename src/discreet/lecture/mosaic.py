@@ -79,9 +79,9 @@ class Mosaic:
         rows = (self.flipped if sent else self.bits)[top : top + TILE, left : left + TILE]
         return tuple("".join("M" if bit else "." for bit in row) for row in rows)
 
-    def unbiased(self, block: int) -> Floats:
+    def unbiased_means(self, block: int) -> Floats:
         """The picture from flipped bits."""
-        restored: Floats = (zoomed(self.flipped, block) - self.flip) / (1 - 2 * self.flip)
+        restored: Floats = (block_means(self.flipped, block) - self.flip) / (1 - 2 * self.flip)
         return restored
 
     @property
@@ -107,7 +107,7 @@ class Mosaic:
 
         top, left = (min(max(place - _CLOSE // 2, 0), self.size - _CLOSE) for place in self.person)
         close = self.flipped[top : top + _CLOSE, left : left + _CLOSE].astype(float)
-        restored, original = self.unbiased(self.zoom), zoomed(self.bits, self.zoom)
+        restored, original = self.unbiased_means(self.zoom), block_means(self.bits, self.zoom)
         panels = Panels(self.tile(sent=False), self.tile(sent=True), self.zoom, restored, close, original)
         return mosaic_picture(panels, title=title, caption=self.sentence)
 
@@ -186,7 +186,7 @@ def mosaic(
     return Mosaic(share, loss, bits, sent, result.person, shown, zooms)
 
 
-def zoomed(bits: Bools, block: int) -> Floats:
+def block_means(bits: Bools, block: int) -> Floats:
     """Means over blocks."""
     blocks = len(bits) // block
     means: Floats = bits.reshape(blocks, block, blocks, block).mean(axis=(1, 3))
@@ -214,7 +214,7 @@ def flip_text(flip: Fraction) -> str:
 def _zoom(bits: Bools, sent: Bools, flip: float, block: int) -> Zoom:
     import numpy as np
 
-    original, seen = zoomed(bits, block), zoomed(sent, block) * (1 if flip < 0.5 else -1)
+    original, seen = block_means(bits, block), block_means(sent, block) * (1 if flip < 0.5 else -1)
     signal = float(original.var())
     expected = math.sqrt(signal / (signal + noise_variance(flip, block)))
     return Zoom(block, len(original), expected, float(np.corrcoef(original.ravel(), seen.ravel())[0, 1]))

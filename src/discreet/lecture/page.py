@@ -94,12 +94,12 @@ def _picture(picture: Picture, needs: _Needs) -> str:
     said = f'<figcaption class="said">{escape(visible(picture.caption))}</figcaption>'
     if not needs.can_draw:
         return f'<div class="picture">{heading}<figure>{table}{said}</figure></div>'
-    drawn = _drawn(picture, needs)
-    seen = f'<div class="far" tabindex="0" role="group" aria-label="{_HINT}">{drawn}</div><p class="hint">{_HINT}</p>'
+    drawing = _drawing(picture, needs)
+    seen = f'<div class="far" tabindex="0" role="group" aria-label="{_HINT}">{drawing}</div><p class="hint">{_HINT}</p>'
     return f'<div class="picture">{heading}<figure>{seen}{said}</figure>{_details(table)}</div>'
 
 
-def _drawn(picture: Picture, needs: _Needs) -> str:
+def _drawing(picture: Picture, needs: _Needs) -> str:
     """The picture as lines and shapes of the page, or as an image inside it."""
     from discreet.plot.inline import STYLE as DRAWN_STYLE
     from discreet.plot.inline import png_of, svg_of

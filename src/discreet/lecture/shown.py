@@ -6,7 +6,7 @@ What a promise shows is a law.  What curves and the picture call measured was dr
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from discreet.lecture.curves import curve as measured
+from discreet.lecture.curves import curve as measured_curve
 from discreet.lecture.picture import Picture
 from discreet.lecture.pictures import odometer_picture, posterior_picture, two_worlds_picture
 
@@ -41,7 +41,7 @@ def odometer() -> Picture:
 
 def curve(name: str) -> Picture:
     """A curve of that name, measured now at its usual ε."""
-    drawn = measured(name)
+    drawn = measured_curve(name)
     axis = "ε" if drawn.axis == "epsilon" else drawn.axis
     rows = tuple((series.name, *_point_row(point)) for series in drawn.series for point in series.points)
     ends = tuple((series.name, *_point_row(point)) for series in drawn.series for point in _ends(series.points))
@@ -66,7 +66,7 @@ def local() -> Picture:
     return curve("local")
 
 
-def shuffled() -> Picture:
+def shuffling() -> Picture:
     """Nobody, a shuffler or a curator."""
     return curve("shuffled")
 

@@ -54,7 +54,7 @@ def local(epsilons: Sequence[Fraction], seed: int) -> Curve:
     return Curve("local", "Phones that add the noise themselves", "n", "people", y, tuple(lines), sentence, (note,))
 
 
-def shuffled(epsilons: Sequence[Fraction], seed: int) -> Curve:
+def shuffled_curve(epsilons: Sequence[Fraction], seed: int) -> Curve:
     """Nobody, a shuffler and a curator at one (ε, δ)."""
     epsilon = epsilons[0]
     local_line = response_line("nobody trusted", response(epsilon), epsilon, SHUFFLED_SIZES, seed, 0)

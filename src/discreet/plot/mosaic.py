@@ -59,7 +59,7 @@ def _tile(
             wrong = letter != right
             look: Any = {"color": PENS[0].colour if wrong else INK, "fontweight": "bold" if wrong else "normal"}
             axes.text(column, row, letter, ha="center", va="center", family="monospace", fontsize=9.5, **look)
-    _named(axes, name)
+    _label(axes, name)
 
 
 def _image(figure: "Figure", box: tuple[float, float, float, float], name: str, values: "Floats") -> None:
@@ -70,10 +70,10 @@ def _image(figure: "Figure", box: tuple[float, float, float, float], name: str, 
     low, high = np.quantile(values, (_EDGE, 1 - _EDGE))
     axes.imshow(1 - values, cmap="gray", vmin=1 - high, vmax=1 - low, interpolation="nearest")
     axes.set(xticks=[], yticks=[])
-    _named(axes, name)
+    _label(axes, name)
 
 
-def _named(axes: Any, name: str) -> None:
+def _label(axes: Any, name: str) -> None:
     axes.set_title(visible(name), fontsize=10.5, loc="left", pad=6, **AS_TEXT)
     for side in axes.spines.values():
         side.set_visible(True)

@@ -49,7 +49,7 @@ def worlds_picture(steps: Steps, *, title: str, caption: str) -> "Figure":
         axes.set_ylabel("chance", **AS_TEXT)
         axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.3g} %")
         axes.legend(frameon=False, loc="upper right")
-        _framed(figure, axes, title, caption)
+        _add_words(figure, axes, title, caption)
     return figure
 
 
@@ -76,7 +76,7 @@ def posterior_picture(
         axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.02, 0.5))
         axes.grid(color="#dddddd", linewidth=0.8)
         axes.set_axisbelow(True)
-        _framed(figure, axes, title, caption)
+        _add_words(figure, axes, title, caption)
         figure.subplots_adjust(right=0.77)
     return figure
 
@@ -111,7 +111,7 @@ def odometer_picture(
         shown = [*range(min(len(charges), _MOST_NAMES)), len(charges)]
         legend: Any = {"frameon": False, "loc": "center left", "bbox_to_anchor": (1.0, 0.55)}
         axes.legend([handles[i] for i in shown], [names[i] for i in shown], title="ε of each answer", **legend)
-        _framed(figure, axes, title, caption)
+        _add_words(figure, axes, title, caption)
         figure.subplots_adjust(left=0.03, right=0.68)
     return figure
 
@@ -126,7 +126,7 @@ def _piece(axes: "Axes", start: float, end: float, colour: str, hatch: str, name
     axes.add_patch(Wedge((0, 0), 1.0, 180 * (1 - end), 180 * (1 - start), width=0.28, alpha=alpha, **look))
 
 
-def _framed(figure: "Figure", axes: "Axes", title: str, caption: str) -> None:
+def _add_words(figure: "Figure", axes: "Axes", title: str, caption: str) -> None:
     from textwrap import fill
 
     heading: Any = {"ha": "left", "va": "top", "fontsize": 14, "fontweight": "bold"}

@@ -1,6 +1,6 @@
 """A lecture's table of five ages: averages make a staircase of worlds, and not a reconstruction."""
 
-from discreet.attack.consistent.examples import Example, measured
+from discreet.attack.consistent.examples import Example, worlds_left
 from discreet.attack.consistent.left import Worlds
 
 _OLDEST = 110
@@ -27,4 +27,4 @@ AGES = Example(
 
 def example(epsilons: tuple[str, ...], seed: int) -> Worlds:
     """Worlds that the lecture's averages leave, exact and with noise."""
-    return measured(AGES, epsilons, seed)
+    return worlds_left(AGES, epsilons, seed)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from discreet.attack.consistent.examples import Example, measured
+from discreet.attack.consistent.examples import Example, worlds_left
 from discreet.attack.consistent.left import Worlds, worlds
 
 __all__ = ["BLOCK", "WITHOUT_RULE", "example", "worlds"]
@@ -59,4 +59,4 @@ WITHOUT_RULE = Example(BLOCK.name, BLOCK.persons, _COLUMNS, BLOCK.tables, _CONDI
 
 def example(epsilons: tuple[str, ...], seed: int) -> Worlds:
     """Worlds that the seven tables leave, exact and with noise, under the rule that nobody under 15 is married."""
-    return measured(BLOCK, epsilons, seed)
+    return worlds_left(BLOCK, epsilons, seed)

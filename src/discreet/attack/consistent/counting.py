@@ -28,9 +28,9 @@ def counted_worlds(who: Universe, tables: Sequence[Published], most_states: int 
     classes = classes_of(tables, len(who.kinds))
     value = np.max(np.where(classes.members, classes.values, np.iinfo(np.int64).min), axis=1, initial=0)
     value = np.where(classes.members.any(axis=1), value, 0)
-    followers = [_Follower(table, at, value[classes.members[:, at]]) for at, table in enumerate(tables)]
+    followers = [_Follower(table, place, value[classes.members[:, place]]) for place, table in enumerate(tables)]
     states = np.zeros((1, 1 + 3 * len(tables)), dtype=np.int64)
-    states[:, [3 + 3 * at for at in range(len(tables))]] = _NONE
+    states[:, [3 + 3 * place for place in range(len(tables))]] = _NONE
     ways = np.ones(1, dtype=np.int64)
     order = np.argsort(value, kind="stable")
     for step, place in enumerate(order):
@@ -129,33 +129,33 @@ class _Follower:
         mine, table = states[:, self.columns], self.table
         left = np.zeros(len(mine), dtype=np.int64) if following is None else persons - states[:, 0]
         kept = np.ones(len(mine), dtype=bool)
-        least, most = mine[:, 0], mine[:, 0] + left
+        least, greatest = mine[:, 0], mine[:, 0] + left
         if table.count is not None:
-            kept &= (mine[:, 0] <= floor(table.count[1])) & (most >= ceil(table.count[0]))
+            kept &= (mine[:, 0] <= floor(table.count[1])) & (greatest >= ceil(table.count[0]))
             least = np.maximum(least, ceil(table.count[0]))
-            most = np.minimum(most, floor(table.count[1]))
+            greatest = np.minimum(greatest, floor(table.count[1]))
         if self.needs_sum and self.least >= 0:
             next_value = self.greatest if following is None else max(following, self.least)
             lowest = mine[:, 1] + (least - mine[:, 0]) * next_value
-            highest = mine[:, 1] + np.maximum(most - mine[:, 0], 0) * self.greatest
-            kept &= self._sums_fit(lowest, highest, most, least)
+            highest = mine[:, 1] + np.maximum(greatest - mine[:, 0], 0) * self.greatest
+            kept &= self._sums_fit(lowest, highest, greatest, least)
         elif self.needs_sum and following is None:
             kept &= self._sums_fit(mine[:, 1], mine[:, 1], mine[:, 0], mine[:, 0])
         if table.median is not None and not table.is_middle_of_two:
             below, above = np.maximum(mine[:, 2], 0) % 1000, np.maximum(mine[:, 2], 0) // 1000
-            kept &= (2 * below <= most + 2 * table.ranks) & (2 * above <= most + 2 * table.ranks)
+            kept &= (2 * below <= greatest + 2 * table.ranks) & (2 * above <= greatest + 2 * table.ranks)
         elif table.median is not None and following is not None:
             waiting = mine[:, 2] >= 0
             kept &= ~waiting | (mine[:, 2] + self.least + following <= floor(2 * table.median[1]))
         return kept
 
-    def _sums_fit(self, lowest: Ints, highest: Ints, most: Ints, least: Ints) -> Bools:
+    def _sums_fit(self, lowest: Ints, highest: Ints, greatest: Ints, least: Ints) -> Bools:
         kept = np.ones(len(lowest), dtype=bool)
         if self.table.total is not None:
             low, high = self.table.total
             kept &= (lowest <= floor(high)) & (highest >= ceil(low))
         if self.table.mean is not None:
             low, high = self.table.mean
-            kept &= lowest * high.denominator <= np.maximum(high.numerator * most, high.numerator * least)
-            kept &= highest * low.denominator >= np.minimum(low.numerator * least, low.numerator * most)
+            kept &= lowest * high.denominator <= np.maximum(high.numerator * greatest, high.numerator * least)
+            kept &= highest * low.denominator >= np.minimum(low.numerator * least, low.numerator * greatest)
         return kept

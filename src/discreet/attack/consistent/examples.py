@@ -32,7 +32,7 @@ class Example:
         return {"count": len(self.persons), "columns": self.columns, "truth": self.persons}
 
 
-def measured(example: Example, epsilons: Sequence[str], seed: int) -> Worlds:
+def worlds_left(example: Example, epsilons: Sequence[str], seed: int) -> Worlds:
     """The worlds that exact tables leave, and those that the same tables leave with noise at each ε."""
     raw, who, given = steps_of(example.tables, example.people, example.rules, cap=CAP, seed=seed)
     columns: dict[str, tuple[Step, ...]] = {"without noise": raw}

@@ -19,9 +19,9 @@ _LEAST_HITS = 30
 def fits(world: Sequence[int], table: Published) -> bool:
     """Whether the table could have been computed from this multiset of kinds.
 
-    >>> from discreet.attack.consistent.published import published, universe
+    >>> from discreet.attack.consistent.published import published_table, universe
     >>> who = universe({"count": 3, "columns": {"age": range(50)}})
-    >>> fits((8, 18, 24), published({"median": 18, "mean": "16.7"}, 1, who))
+    >>> fits((8, 18, 24), published_table({"median": 18, "mean": "16.7"}, 1, who))
     True
     """
     values = sorted(int(table.values[kind]) for kind in world if table.members[kind])

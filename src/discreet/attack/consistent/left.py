@@ -6,7 +6,7 @@ from typing import Any
 
 from discreet.attack.consistent.counting import counted_worlds
 from discreet.attack.consistent.fitting import Estimate, estimated_worlds, fits
-from discreet.attack.consistent.published import Published, Rule, Universe, published, universe
+from discreet.attack.consistent.published import Published, Rule, Universe, published_table, universe
 from discreet.attack.consistent.solver import enumerated_worlds
 from discreet.attack.result import Result
 from discreet.errors import bad
@@ -140,7 +140,7 @@ def steps_of(
     if not isinstance(cap, int) or isinstance(cap, bool) or not 1 <= cap <= 10_000_000:
         raise bad("cap", "must be a whole number from 1 to 10,000,000", cap, "Leave it at 100,000.")
     who = universe(people, tuple(rules))
-    all_tables = tuple(published(table, place, who) for place, table in enumerate(tables, 1))
+    all_tables = tuple(published_table(table, place, who) for place, table in enumerate(tables, 1))
     if not all_tables:
         raise bad("tables", "must hold a published table", "none", 'Add one: {"count": 5, "mean": "30.4"}.')
     counter = _Counter(who, cap, seed)

@@ -98,7 +98,7 @@ def universe(people: Mapping[str, Any], rules: Iterable[Rule] = ()) -> Universe:
     return Universe(persons, names, kinds, _truth_of(people.get("truth"), persons, names, kinds))
 
 
-def published(table: Mapping[str, Any], place: int, who: Universe) -> Published:
+def published_table(table: Mapping[str, Any], place: int, who: Universe) -> Published:
     """One table, its texts and numbers read as intervals.
 
     Text is rounded as printed: "36.7" stands for 36.65 … 36.75.  A whole number or Fraction is exact, and a pair is an
@@ -113,8 +113,8 @@ def published(table: Mapping[str, Any], place: int, who: Universe) -> Published:
     where = table.get("where", {})
     if not isinstance(where, Mapping):
         raise bad("where", "must be a mapping from columns to values", where, 'Write {"sex": "man"}.')
-    admitted = [(_index(who.columns, column), _admitted(values)) for column, values in where.items()]
-    members = np.array([all(kind[at] in values for at, values in admitted) for kind in who.kinds], dtype=bool)
+    admitted = [(_index(who.columns, column), _value_set(values)) for column, values in where.items()]
+    members = np.array([all(kind[place] in values for place, values in admitted) for kind in who.kinds], dtype=bool)
     of = _value_column(table.get("of"), who) if any(numbers[name] for name in _NUMBERS[1:]) else None
     values = np.zeros(len(who.kinds), dtype=np.int64)
     if of is not None:
@@ -162,7 +162,7 @@ def _values_of(name: str, listed: Any) -> tuple[Any, ...]:
     return values
 
 
-def _admitted(values: Any) -> frozenset[Any]:
+def _value_set(values: Any) -> frozenset[Any]:
     is_list = isinstance(values, (list, tuple, set, frozenset, range))
     return frozenset(values if is_list else [values])
 
@@ -177,8 +177,8 @@ def _value_column(of: Any, who: Universe) -> str:
     """The column that is summed and ranked: the one that is named, or the only one of whole numbers."""
     whole = [
         name
-        for at, name in enumerate(who.columns)
-        if all(isinstance(kind[at], (int, np.integer)) and not isinstance(kind[at], bool) for kind in who.kinds)
+        for place, name in enumerate(who.columns)
+        if all(isinstance(kind[place], (int, np.integer)) and not isinstance(kind[place], bool) for kind in who.kinds)
     ]
     if of is None and len(whole) == 1:
         return whole[0]
@@ -196,7 +196,7 @@ def _rule_of(rule: Rule, values: Mapping[str, Any]) -> Callable[[dict[str, Any]]
         raise bad("rule", "must be a mapping of what nobody is, or a function of a person", rule, example)
     for column in rule:
         _index(tuple(values), column)
-    nobody = {column: _admitted(listed) for column, listed in rule.items()}
+    nobody = {column: _value_set(listed) for column, listed in rule.items()}
     return lambda person: not all(person[column] in listed for column, listed in nobody.items())
 
 

@@ -76,14 +76,14 @@ def rebuilt(tables: Sequence[Ints], views: Sequence[tuple[int, ...]], shape: tup
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()
-    most = max(1, *(int(table.max(initial=0)) for table in tables))
+    largest = max(1, *(int(table.max(initial=0)) for table in tables))
     places = list(product(*map(range, shape)))
-    cells = {place: model.new_int_var(0, most, "") for place in places}
+    cells = {place: model.new_int_var(0, largest, "") for place in places}
     misses = []
     for table, view in zip(tables, views, strict=True):
         for label in product(*(range(shape[axis]) for axis in view)):
             within = [cells[place] for place in places if tuple(place[axis] for axis in view) == label]
-            misses.append(model.new_int_var(0, 4 * most * len(within), ""))
+            misses.append(model.new_int_var(0, 4 * largest * len(within), ""))
             model.add_abs_equality(misses[-1], sum(within) - int(table[label]))
     model.minimize(sum(misses))
     solver = cp_model.CpSolver()
@@ -100,7 +100,9 @@ def overlap(truth: Ints, guess: Ints) -> float:
 
 
 def _rebuilt_shares(truth: Ints, tables: Sequence[Ints]) -> Floats:
-    shares = [overlap(area, rebuilt([table[at] for table in tables], _VIEWS, _SHAPE)) for at, area in enumerate(truth)]
+    shares = [
+        overlap(area, rebuilt([table[place] for table in tables], _VIEWS, _SHAPE)) for place, area in enumerate(truth)
+    ]
     return np.array(shares, dtype=np.float64)
 
 
@@ -117,10 +119,10 @@ def _margins(truth: Ints, view: tuple[int, ...]) -> Ints:
 
 def released_tables(truth: Ints, epsilon: Fraction) -> list[Ints]:
     """The three tables of every area by three releases of Discreet, each at ε/3 over district and areas."""
-    at = np.repeat(np.argwhere(truth >= 0), truth.reshape(-1), axis=0)
+    persons = np.repeat(np.argwhere(truth >= 0), truth.reshape(-1), axis=0)
     names = list(_LABELS)
-    columns: dict[str, list[Any]] = {"person": list(range(len(at))), "area": [f"b{row[0]:03d}" for row in at]}
-    columns |= {name: [_LABELS[name][row[axis + 1]] for row in at] for axis, name in enumerate(names)}
+    columns: dict[str, list[Any]] = {"person": list(range(len(persons))), "area": [f"b{row[0]:03d}" for row in persons]}
+    columns |= {name: [_LABELS[name][row[axis + 1]] for row in persons] for axis, name in enumerate(names)}
     branches = ", ".join(f'["all", "b{area:03d}"]' for area in range(len(truth)))
     toml = '[unit]\nkey = "person"\nmax_rows = 1\n[columns.area]\ntype = "category"\n'
     toml += "".join(
@@ -178,8 +180,8 @@ def _ranges_of(path: Path) -> tuple[list[tuple[Ints, Ints]], dict[str, Any]]:
 
         frame = parquet.read_table(path / "table.parquet").to_pydict()
         lowest = facts["levels"][-1]["level"]
-        rows = [at for at, level in enumerate(frame["level"]) if level == lowest]
-        low, high = (np.array([frame[name][at] for at in rows], dtype=np.int64) for name in ("n_low", "n_high"))
+        rows = [row for row, level in enumerate(frame["level"]) if level == lowest]
+        low, high = (np.array([frame[name][row] for row in rows], dtype=np.int64) for name in ("n_low", "n_high"))
         cells = int(facts["cells"])
         if not rows or cells < 1 or len(rows) % cells or not {"epsilon", "unit"} <= set(facts):
             raise ValueError

@@ -27,10 +27,10 @@ class Enumerated:
         """How many worlds these are."""
         return sum(map(self.classes.worlds_of, self.chosen))
 
-    def worlds(self, most: int) -> tuple[tuple[int, ...], ...]:
+    def worlds(self, limit: int) -> tuple[tuple[int, ...], ...]:
         """At most so many of them, each as sorted kinds."""
         every = (world for chosen in self.chosen for world in self.classes.expand(chosen))
-        return tuple(islice(every, most))
+        return tuple(islice(every, limit))
 
 
 def enumerated_worlds(who: Universe, tables: Sequence[Published], cap: int, seconds: float = SECONDS) -> Enumerated:

@@ -87,19 +87,19 @@ def anonymous(tables: Sequence[Any], known: Mapping[str, Any], *, secret: str = 
 def example(epsilons: tuple[str, ...], seed: int) -> Result:
     """Rebecca, 55, in the printed hospital table and in an invented second one; then noisy counts of her group."""
     chance = generator(seed)
-    one, both = (secrets_left(table, REBECCA, secret=SECRET) for table in (HOSPITAL, CLINIC))
+    by_hospital, by_clinic = (secrets_left(table, REBECCA, secret=SECRET) for table in (HOSPITAL, CLINIC))
     everything = sorted(set(HOSPITAL[SECRET]))
-    two = certain_by_releases(chance)
-    columns = {RAW: 1 / len(one)}
-    hits = {epsilon: _guessed(everything, epsilon, chance) for epsilon in epsilons}
+    certain = certain_by_releases(chance)
+    columns = {RAW: 1 / len(by_hospital)}
+    hits = {epsilon: _right_guesses(everything, epsilon, chance) for epsilon in epsilons}
     columns |= {epsilon: count / TRIALS for epsilon, count in hits.items()}
     return _result(
         columns,
         len(everything),
-        [set(everything), one, one & both],
+        [set(everything), by_hospital, by_hospital & by_clinic],
         secret=SECRET,
         hits=hits,
-        details={"two_releases": two},
+        details={"two_releases": certain},
     )
 
 
@@ -146,13 +146,13 @@ def certain_by_releases(chance: Generator) -> dict[str, float]:
     releases = ((codes, np.arange(PEOPLE)), (days, np.arange(size - PEOPLE, size)))
     left = [_possible(groups(_traits(ages, other, rows), K), secrets[rows]) for other, rows in releases]
     shared = int(PEOPLE * BOTH)
-    one, two = left[0][-shared:], left[1][:shared]
+    by_first, by_second = left[0][-shared:], left[1][:shared]
     return {
         "people in both": float(shared),
-        "certain by one release": float((one.sum(axis=1) == 1).mean()),
-        "certain by both": float(((one & two).sum(axis=1) == 1).mean()),
-        "left by one release": float(one.sum(axis=1).mean()),
-        "left by both": float((one & two).sum(axis=1).mean()),
+        "certain by one release": float((by_first.sum(axis=1) == 1).mean()),
+        "certain by both": float(((by_first & by_second).sum(axis=1) == 1).mean()),
+        "left by one release": float(by_first.sum(axis=1).mean()),
+        "left by both": float((by_first & by_second).sum(axis=1).mean()),
     }
 
 
@@ -168,7 +168,7 @@ def _possible(labels: Ints, secrets: Ints) -> Bools:
     return result
 
 
-def _guessed(everything: Sequence[str], epsilon: str, chance: Generator) -> int:
+def _right_guesses(everything: Sequence[str], epsilon: str, chance: Generator) -> int:
     """How often the largest noisy count names Rebecca's diagnosis, where it is any of all with equal chance.
 
     In each trial her group has two women, as printed: her, and one more with any diagnosis.  One question counts the

@@ -56,7 +56,7 @@ def movielens() -> Histories | None:
     return Histories(users, films, stars, days, int(users.max()) + 1)
 
 
-def invented(people: int, films: int, chance: Generator) -> Histories:
+def invented_histories(people: int, films: int, chance: Generator) -> Histories:
     """Films by Zipf's law, 20 ratings or more each, more than half of the people on a single day."""
     shares, parts = 1 / (10 + np.arange(films)), []
     for user in range(people):

@@ -85,15 +85,15 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
     people = _population(PER_ZIP, ZIPS, chance)
     is_patient = chance.random(PER_ZIP * ZIPS) < SAMPLE
     patients = _rows(people, is_patient)
-    hits = {RAW: int((_claimed(patients, people) & is_patient).sum())}
+    hits = {RAW: int((_right_claims(patients, people) & is_patient).sum())}
     without = {}
     for epsilon in epsilons:
-        claimed = _claimed(_synthetic(patients, epsilon), people)
+        claimed = _right_claims(_synthetic(patients, epsilon), people)
         hits[epsilon] = int((claimed & is_patient).sum())
         outside = int((claimed & ~is_patient).sum())  # as likely as for a patient whose row had not been there
         without[epsilon] = share_interval(outside, int((~is_patient).sum()))[1]
     total = int(is_patient.sum())
-    blind = int((_claimed(_blind(total, chance), people) & is_patient).sum()) / total
+    blind = int((_right_claims(_blind(total, chance), people) & is_patient).sum()) / total
     ceiling = {
         name: chance_of(float(amounts.epsilon(name)), float(amounts.DELTA_CEILING), without=max(rate, blind))
         for name, rate in without.items()
@@ -137,7 +137,7 @@ def _rows(table: Columns, kept: Bools) -> Columns:
     return {name: [column[place] for place in places] for name, column in table.items()}
 
 
-def _claimed(published: Columns, people: Columns) -> Bools:
+def _right_claims(published: Columns, people: Columns) -> Bools:
     """For each person, whether some published row is claimed for them with the diagnosis that they have."""
     keys = shared_keys([published, people], ON)
     matches = unique_matches(*keys)

@@ -20,16 +20,16 @@ def groups(columns: Floats, k: int) -> Ints:
     spread = np.ptp(columns, axis=0)
     scaled = columns / np.where(spread > 0, spread, 1)
     labels = np.zeros(len(columns), dtype=np.int64)
-    for number, rows in enumerate(_halved(scaled, np.arange(len(columns)), k)):
+    for number, rows in enumerate(_smallest_groups(scaled, np.arange(len(columns)), k)):
         labels[rows] = number
     return labels
 
 
-def _halved(columns: Floats, rows: Ints, k: int) -> list[Ints]:
+def _smallest_groups(columns: Floats, rows: Ints, k: int) -> list[Ints]:
     """The rows in groups of at least k that cannot be cut further."""
     part = columns[rows]
     for column in np.argsort(-np.ptp(part, axis=0), kind="stable"):
         is_low = part[:, column] <= np.median(part[:, column])
         if k <= is_low.sum() <= len(rows) - k:
-            return _halved(columns, rows[is_low], k) + _halved(columns, rows[~is_low], k)
+            return _smallest_groups(columns, rows[is_low], k) + _smallest_groups(columns, rows[~is_low], k)
     return [rows]

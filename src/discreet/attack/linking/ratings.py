@@ -14,7 +14,7 @@ from discreet import amounts
 from discreet.attack.ceiling import guess_of_many
 from discreet.attack.given import column_of, numbers
 from discreet.attack.interval import share_interval
-from discreet.attack.linking.histories import invented, movielens, redrawn
+from discreet.attack.linking.histories import invented_histories, movielens, redrawn
 from discreet.attack.linking.keys import columns_of
 from discreet.attack.linking.scoring import DAYS, STARS, Histories, Index, best, index_of, scores
 from discreet.attack.result import RAW, Result
@@ -63,11 +63,11 @@ def ratings(published: Any, known: Any, *, dates: bool = True, epsilon: Any = No
     """
     names = _COLUMNS if dates else _COLUMNS[:3]
     tables = [columns_of(table, names, what) for table, what in ((published, "published"), (known, "known"))]
-    history, parts = _coded(tables)
+    history, parts = _as_histories(tables)
     people = np.unique(parts.users)
     if people.max() >= history.people:
         raise bad_private("known", "must be of people in the published table", "Leave out the others.")
-    hits = _found(index_of(history), {int(user): parts.of(int(user)) for user in people}, dates=dates)
+    hits = _hits_of(index_of(history), {int(user): parts.of(int(user)) for user in people}, dates=dates)
     columns = {column_of(epsilon): hits}
     return _result(columns, history.people, f"from what is known of {hits.people:,} of them", {}, None)
 
@@ -77,25 +77,25 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
     chance = generator(seed)
     table = movielens()
     source = "of MovieLens" if table is not None else "invented"
-    history = table if table is not None else invented(*_INVENTED, chance)
+    history = table if table is not None else invented_histories(*_INVENTED, chance)
     index = index_of(history)
     known = {user: _remembered(history.of(user), KNOWN, chance) for user in range(history.people)}
-    columns = {RAW: _found(index, known, dates=True)}
+    columns = {RAW: _hits_of(index, known, dates=True)}
     variants = {
-        "without dates": _found(index, known, dates=False),
-        f"{WRONG} of {KNOWN} wrong": _found(index, _with_wrong(known, history, chance), dates=True),
-        f"without dates, of films with {_OFTEN} raters or more": _found(
+        "without dates": _hits_of(index, known, dates=False),
+        f"{WRONG} of {KNOWN} wrong": _hits_of(index, _with_wrong(known, history, chance), dates=True),
+        f"without dates, of films with {_OFTEN} raters or more": _hits_of(
             index, _of_often_rated(history, chance), dates=False
         ),
     }
     chart = _chart(index, chance)
     for epsilon in epsilons:
-        columns[epsilon] = _found(index_of(redrawn(history, epsilon, chance)), known, dates=True)
+        columns[epsilon] = _hits_of(index_of(redrawn(history, epsilon, chance)), known, dates=True)
     measure = f"by {KNOWN} ratings to ± {STARS} star and ± {DAYS} days ({source})"
     return _result(columns, history.people, measure, variants, chart)
 
 
-def _found(index: Index, known: Mapping[int, Histories], *, dates: bool) -> Hits:
+def _hits_of(index: Index, known: Mapping[int, Histories], *, dates: bool) -> Hits:
     """The attack on each person of whom something is known."""
     guesses = [(user, *best(scores(index, part, dates=dates))) for user, part in known.items()]
     return Hits(
@@ -133,7 +133,7 @@ def _with_wrong(known: Mapping[int, Histories], history: Histories, chance: Gene
     return {user: swapped(part) for user, part in known.items()}
 
 
-def _coded(tables: list[dict[str, list[Any]]]) -> tuple[Histories, Histories]:
+def _as_histories(tables: list[dict[str, list[Any]]]) -> tuple[Histories, Histories]:
     """Both tables with people and items as numbers, those of the published table first."""
     people: dict[str, int] = {}
     items: dict[str, int] = {}
@@ -158,7 +158,7 @@ def _chart(index: Index, chance: Generator) -> Chart:
         history = index.histories
         known = {user: _remembered(history.of(user), count, chance) for user in range(history.people)}
         for name, row in shares.items():
-            row.append(_found(index, known, dates=name == "with dates").share)
+            row.append(_hits_of(index, known, dates=name == "with dates").share)
     lines = tuple(Line(name, tuple(map(float, COUNTS)), tuple(row)) for name, row in shares.items())
     return Chart("ratings known of a person", "share of people found", lines)
 

@@ -70,7 +70,7 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
         ceiling={epsilon: chance_of(float(epsilon), 0.0, without=guess) for epsilon in epsilons},
         units="one row, by add-remove; of synthetic tables too, with δ = " + DELTA,
         trials=len(by_model["raw"]),
-        intervals={key: mean_interval(values, least=0, most=1) for key, values in by_model.items()},
+        intervals={key: mean_interval(values, least=0, greatest=1) for key, values in by_model.items()},
         notes=(
             "Hidden values are fair coins: whatever is right beyond guessing came out of the person's own row.",
             f"From a copy of the rows {by_table['raw'].mean():.1%} are told, from synthetic tables "
@@ -175,7 +175,7 @@ def _result(right: Floats, frequent: float, units: str) -> Result:
     return Result(
         name="attribute", metric="cells told rightly", measure=_MEASURE, raw=float(right.mean()), private={},
         baseline=frequent, ceiling={}, units=units, trials=len(right),
-        intervals={"raw": mean_interval(right, least=0, most=1)} if len(right) > 1 else {},
+        intervals={"raw": mean_interval(right, least=0, greatest=1)} if len(right) > 1 else {},
         without="by this attack", of_real_data=True,
         notes=("Blind guessing is the most frequent value; what other rows tell as well is a fact about them all.",),
     )  # fmt: skip

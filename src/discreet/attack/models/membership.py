@@ -91,7 +91,7 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
         ceiling={epsilon: caught(float(epsilon), delta, false_alarms=FALSE_ALARMS) for epsilon in epsilons},
         units=f"one row, by add-remove; δ = {shadows.DELTA}",
         trials=_NETS,
-        intervals={key: mean_interval(shares, least=0, most=1) for key, shares in by_ratio.items()},
+        intervals={key: mean_interval(shares, least=0, greatest=1) for key, shares in by_ratio.items()},
         notes=(
             f"{_NETS} nets, each on a random half of {_ROWS:,} {'adults of 1994' if is_real else 'invented people'}; "
             "each net in turn is attacked, and the threshold is one for all.",

@@ -79,7 +79,7 @@ def _sizes(people: Any, runs: Any) -> tuple[int, int]:
     return number, amounts.count(runs, "runs", 1, _MOST_CELLS // number)
 
 
-def _measured(people: int, delta: Fraction, runs: int) -> dict[str, int]:
+def _names_in_runs(people: int, delta: Fraction, runs: int) -> dict[str, int]:
     """Runs in which someone was named, in which all were, and how often the first person was named."""
     rows = np.arange(people)
     each, together = name_and_shame(delta), all_or_nothing(delta)
@@ -89,7 +89,7 @@ def _measured(people: int, delta: Fraction, runs: int) -> dict[str, int]:
 
 
 def _result(deltas: Mapping[str, Fraction], people: int, runs: int, *, refusal: str | None = None) -> Result:
-    seen = {name: _measured(people, delta, runs) for name, delta in deltas.items()}
+    seen = {name: _names_in_runs(people, delta, runs) for name, delta in deltas.items()}
     chances = {name: someone_named(people, delta) for name, delta in deltas.items()}
     private = {name: delta for name, delta in deltas.items() if name != RAW}
     xs = tuple(map(float, _DELTAS))

@@ -52,10 +52,12 @@ def subset_sums(subsets: Any, answers: Any, secret: Any, *, epsilon: Any = None,
         raise bad_private("answers", "must be as many as subsets", "Give one answer for each row of subsets.")
     truth = bits(secret, "secret", length=chosen.shape[1])
     key = column_of(epsilon)
-    small = float(amounts.delta(delta, ceiling=Fraction(1, 2)))
+    total_delta = float(amounts.delta(delta, ceiling=Fraction(1, 2)))
     shares = np.array([[(guess == truth).mean() for guess in guesses(chosen, sums)]])
     best = round(float(shares.max()) * truth.size)
-    return _result({key: shares}, truth.size, len(sums), delta=small, ends={key: share_interval(best, truth.size)})
+    return _result(
+        {key: shares}, truth.size, len(sums), delta=total_delta, ends={key: share_interval(best, truth.size)}
+    )
 
 
 def example(epsilons: tuple[str, ...], seed: int) -> Result:
@@ -67,7 +69,7 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
         chosen = chance.integers(0, 2, size=(SUMS, PEOPLE))
         secret = chance.integers(0, 2, size=PEOPLE) == 1
         exact = chosen @ secret
-        for name, answers in _published(exact, epsilons, chance).items():
+        for name, answers in _published_sums(exact, epsilons, chance).items():
             columns[name][trial] = [(guess == secret).mean() for guess in guesses(chosen, answers)]
     return _result(columns, PEOPLE, SUMS, delta=0.0, ends={})
 
@@ -101,12 +103,12 @@ def rounded_squares(subsets: Any, answers: Floats) -> Bools:
     return np.asarray(weights >= 0.5)
 
 
-def _published(exact: Ints, epsilons: tuple[str, ...], chance: Generator) -> dict[str, Floats]:
+def _published_sums(exact: Ints, epsilons: tuple[str, ...], chance: Generator) -> dict[str, Floats]:
     """The same sums as each column publishes them."""
     published = {RAW: exact.astype(np.float64)}
     for name, share in _ERRORS.items():
-        most = share * PEOPLE**0.5
-        published[name] = exact + chance.uniform(-most, most, size=exact.size)
+        bound = share * PEOPLE**0.5
+        published[name] = exact + chance.uniform(-bound, bound, size=exact.size)
     for epsilon in epsilons:
         mechanism = laplace(cells(exact.size, 1, Relation.REPLACE_ONE), epsilon)  # one bit moves each sum by at most 1
         published[epsilon] = mechanism(exact, SYSTEM).astype(np.float64)
@@ -120,7 +122,7 @@ def _result(
     means = {name: shares.mean(axis=0) for name, shares in columns.items()}
     best = {name: int(mean.argmax()) for name, mean in means.items()}
     reported = [name for name in columns if name not in _ERRORS]
-    intervals = dict(ends) or {name: mean_interval(columns[name][:, best[name]], most=1) for name in reported}
+    intervals = dict(ends) or {name: mean_interval(columns[name][:, best[name]], greatest=1) for name in reported}
     by_name = {name: dict(zip(METHODS, map(float, mean), strict=True)) for name, mean in means.items()}
     private = {name: float(means[name].max()) for name in reported if name != RAW}
     ceiling = {epsilon: guess_of_many(float(amounts.epsilon(epsilon)), delta) for epsilon in private}

@@ -9,13 +9,13 @@ from discreet.lecture.section import Section, rows_of, short
 
 def anonymous() -> Section:
     """The printed hospital table without names (lecture 2)."""
-    one, both = (secrets_left(table, REBECCA, secret=SECRET) for table in (HOSPITAL, CLINIC))
+    by_hospital, by_clinic = (secrets_left(table, REBECCA, secret=SECRET) for table in (HOSPITAL, CLINIC))
     return Section(
         "Rebecca, 55, in a table without names",
         "Ages are given by decades and names are stars. Whoever knows her age and sex finds her group.",
         rows_of(
-            ("diagnoses that the printed table leaves", "2", str(len(one))),
-            ("if an invented second table has her too", "", str(len(one & both))),
+            ("diagnoses that the printed table leaves", "2", str(len(by_hospital))),
+            ("if an invented second table has her too", "", str(len(by_hospital & by_clinic))),
         ),
         command=Fix("", "attack", {"attack": "anonymous"}),
     )
