@@ -131,6 +131,16 @@ def test_bounds_that_say_nothing_are_said_to_say_nothing(people):
     assert "it says nothing" not in str(small_plan(people, QUERIES, epsilon=3, public_rows=ROWS, size=9))
 
 
+def test_a_bound_is_never_told_without_its_condition(people):
+    plan = small_plan(people, QUERIES, epsilon=3, public_rows=ROWS, size=9)
+    result = small_database(people, QUERIES, epsilon=3, public_rows=ROWS, size=9)
+    assert f"exactly {ROWS} rows, none with an empty cell" in plan.condition
+    for told in (plan, result):
+        assert f"No answer is more than {plan.bound:.3g} off" in str(told)
+        assert plan.condition in str(told)
+        assert told.to_json()["condition"] == plan.condition
+
+
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
 @pytest.mark.parametrize("max_rows", [1, 3])
 def test_the_charge_is_epsilon_and_the_rate_follows_the_rows_of_a_unit(tmp_path, neighbours, max_rows):
