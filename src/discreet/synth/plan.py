@@ -129,9 +129,11 @@ class SynthPlan:
     def words(self) -> tuple[str, ...]:
         """How units count and what is measured, in sentences."""
         law, columns = self.price.law, len(self.subject.sizes)
-        measured = f"Measured: {columns} columns by their cells, with {law} noise"
+        measured = f"Measured: {_counted(columns, 'column by its cells', 'columns by their cells')}, with {law} noise"
         if self.with_pairs:
-            measured += f"; a score of each of {len(self.pairs):,} pairs; and the tables of the pairs that are worth it"
+            pairs = len(self.pairs)
+            scored = "a score of the one pair" if pairs == 1 else f"a score of each of {pairs:,} pairs"
+            measured += f"; {scored}; and the tables of pairs whose scores exceed their expected noise"
         left_out = [f"Left out: {name}. {reason}" for name, reason in self.subject.left_out.items()]
         return (self.subject.words(), f"{measured}.", *left_out)
 
@@ -164,3 +166,7 @@ def plan_of(
     plan = SynthPlan(subject, price, method, cells, public_rows)
     require_buildable(plan)
     return plan
+
+
+def _counted(number: int, singular: str, plural: str) -> str:
+    return f"{number:,} {singular if number == 1 else plural}"

@@ -10,7 +10,7 @@ from discreet.query.nodes import Expr
 from discreet.synth.build import build, require_kernels
 from discreet.synth.children.table import require_whole, with_child
 from discreet.synth.plan import AUTO, MAX_CELLS, SynthPlan, plan_of
-from discreet.synth.quote import SynthQuote, quote_of
+from discreet.synth.quote import SynthQuote, quote_of, title_of
 from discreet.synth.subject import Subject, subject_of
 from discreet.synth.synthetic import SyntheticTable, synthetic_of
 from discreet.table import Table
@@ -40,15 +40,18 @@ class SynthTask:
     def build(
         self, *, epsilon: Any, delta: Any = None, analyst: str | None = None, progress: Progress | None = None
     ) -> SyntheticTable:
-        """The synthetic table: charged once and stored; the same again gives the same bytes for nothing."""
+        """The synthetic table: charged once and stored; the same again costs nothing.
+
+        Its bytes are the same on one machine and version of the packages.
+        """
         plan = self.plan(epsilon=epsilon, delta=delta)
         built = build(self.table, plan, analyst=analyst, progress=progress)
         return synthetic_of(self.table, built)
 
     def __repr__(self) -> str:
-        columns = len(self.subject.columns)
+        title = title_of(self.subject)
         verbs = ".quote(epsilon=1) costs nothing, .build(epsilon=1) is charged once"
-        return f"<synthetic table of {columns} columns: {verbs}>"
+        return f"<{title[0].lower()}{title[1:]}: {verbs}>"
 
 
 def task_of(
