@@ -88,7 +88,10 @@ class SyntheticTable:
         return answer(self, sql)
 
     def replicates(self, count: int = 20) -> "tuple[Any, ...]":
-        """Frames as this one could have come out with other noise, for standard errors of any statistic; free."""
+        """Frames as this one could have come out with other noise; free.
+
+        Their spread is what noise adds to the standard error of a statistic; the model's error is not in it.
+        """
         from discreet.synth.answers.replicate import replicate_tables
 
         return tuple(table.to_pandas() for table in replicate_tables(self, count))

@@ -29,8 +29,8 @@ from discreet.terms import LEVEL
 MEASURED, REPLICATES, NONE = "measured", "replicates", "none"
 REPLICATED = 20
 WORDS = {
-    MEASURED: "measured: counted with noise of a known law; ± covers the private count, and so how far the synthetic "
-    "rows are from the measured one.",
+    MEASURED: "measured: counted in the private table, with noise of a known law; the private count lies within ± as "
+    "often as stated.",
     REPLICATES: f"replicates: ± is of noise alone, from {REPLICATED} replicates; model error unknown, and often "
     "larger, as for values within a cell or for pairs that were not measured.",
     NONE: "none: no ± is known.",

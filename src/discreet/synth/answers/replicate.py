@@ -1,4 +1,4 @@
-"""Replicates: the table as it could have come out with other noise, refitted and drawn anew, for standard errors.
+"""Replicates: the table as it could have come out with other noise, refitted and drawn anew, to see what noise does.
 
 A replicate is a build of redrawn numbers (`redrawn`).  Its fit and its rows are made as those of the table, and it
 carries what smoothing did (`smoothing`), so it varies by noise, fit and sampling of rows.  The i-th replicate follows

@@ -185,15 +185,16 @@ def not_for(table: SyntheticTable) -> list[str]:
         else "Anything about two columns together: no pair was measured."
     )
     within = (
-        f"What joins the rows of one {unit}, beyond its own columns and their number: given these, rows are drawn one "
-        "by one."
+        f"How rows of one unit ({unit}) go together, beyond their number and the columns that are the same in all of "
+        "them: given these, each row is drawn by itself."
     )
     return [
-        f"Single persons: a row is drawn. It can equal that of a {unit} by chance, and proves nothing about one.",
+        "Single persons: a row is drawn. It can equal a private row by chance, and proves nothing about anyone.",
         "Rare groups: where fewer persons than a few times σ are counted, a number is mostly noise.",
         joint,
         *([within] if table.build.plan.subject.is_shared else []),
-        "Tests and intervals as of real rows: they take noise for signal. Use replicates, or ask the private table.",
+        "Tests and intervals as of real rows: they take noise for signal. Replicates show what noise does, but not "
+        "what the model leaves out; the private table can be asked.",
         "Decisions about one person: only shares of groups follow the private table.",
         "Linking with other data: a match with a row is a coincidence.",
     ]
