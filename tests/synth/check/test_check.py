@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,6 +10,7 @@ import discreet as dp
 from discreet.errors import BadValue, BudgetExceeded, DiscreetError, IntegrityError
 from discreet.rehearsal.stamp import SENTENCE, STAMP
 from discreet.synth.check import measuring
+from discreet.synth.check import words as check_words
 from discreet.synth.check.check import check, quote_check
 from discreet.synth.saved.file import LoadedBuild
 from discreet.table import Table
@@ -308,3 +310,11 @@ def test_what_is_stored_of_another_check_is_refused(people, table, monkeypatch):
 def test_a_check_that_is_killed_goes_on_and_pays_once(tmp_path, edges):
     said = driven("synth.check.kill_driver", tmp_path, *edges, folder=tmp_path)
     assert said == {"wrong": [], "killed": len(edges)}
+
+
+def test_the_only_column_is_not_called_the_one_that_looks_furthest_off():
+    statistic = SimpleNamespace(columns=("age",), value=0.1, moe=0.02)
+    (alone,) = check_words._furthest(None, (statistic,), "column")
+    (several,) = check_words._furthest(None, (statistic, statistic), "column")
+    assert alone == "For the column age Σ|p − q| is 0.100 ± 0.020."
+    assert several.endswith("Of 2 noisy numbers the largest looks worse than it is.")
