@@ -197,9 +197,20 @@ def test_a_small_database_that_does_not_fit_the_budget_is_not_chosen(tmp_path):
 def test_only_whole_datasets_have_small_databases(people):
     with pytest.raises(BadValue, match="people must be a dataset"):
         small_plan([1, 2, 3], QUERIES, **ASKED)
+    with pytest.raises(BadValue, match="people must be a dataset"):
+        small_plan(people.synthesize(), QUERIES, **ASKED)
     with pytest.raises(NotAnswerable, match="of a whole dataset"):
         small_plan(people.split(test="0.2")[0], QUERIES, **ASKED)
     assert isinstance(small_plan(people.table, QUERIES, **ASKED), SmallPlan)
+
+
+def test_a_synthetic_table_does_not_charge_the_private_one(people):
+    table = people.synthesize().build(epsilon=1)
+    spent = people.budget.spent.epsilon
+    assert table.table is people.table
+    with pytest.raises(BadValue, match="people must be a dataset"):
+        small_database(table, QUERIES, **ASKED)
+    assert people.budget.spent.epsilon == spent
 
 
 # --- what is shown ---------------------------------------------------------------------------------------------------

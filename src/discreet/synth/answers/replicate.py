@@ -11,6 +11,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from discreet import amounts
+from discreet.errors import NotAnswerable
 from discreet.synth.answers.redrawn import generator_of, redrawn_parts
 from discreet.synth.answers.smoothing import residuals_of, with_residuals, with_rough_columns
 from discreet.synth.build import Build
@@ -19,6 +20,7 @@ from discreet.synth.model.synthesis import synthesis_of
 from discreet.synth.synthetic import SyntheticTable
 
 FEWEST, MOST = 2, 1000
+MOST_UNITS = 10**8  # of a replicate, which is drawn in memory
 _REMEMBERED: "WeakKeyDictionary[Build, dict[int, Build]]" = WeakKeyDictionary()
 
 
@@ -28,12 +30,22 @@ def replicate_tables(table: SyntheticTable, count: Any) -> tuple[SyntheticTable,
 
 
 def each_replicate(table: SyntheticTable, count: int) -> Iterator[SyntheticTable]:
-    """The same one by one: of the same class and promise as the table."""
+    """The same one by one: of the same class and promise as the table; refused for more units than are drawn here."""
+    _require_few_units(table)
     remembered = _REMEMBERED.setdefault(table.build, {})
     for index in range(count):
         if index not in remembered:
             remembered[index] = replicate_build(table.build, index)
         yield replace(table, build=remembered[index])
+
+
+def _require_few_units(table: SyntheticTable) -> None:
+    """Refuses by the number of units that is public or released."""
+    units = table.build.synthesis.rows
+    if units > MOST_UNITS:
+        what = f"Replicates are drawn of at most {MOST_UNITS:,} units."
+        why = f"This table stands for {units:,}: each replicate would have as many in memory."
+        raise NotAnswerable(what, why, "Give fewer rows to synthesize: an equal build with other rows costs nothing.")
 
 
 def replicate_build(build: Build, index: int) -> Build:

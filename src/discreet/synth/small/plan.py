@@ -6,6 +6,7 @@ from typing import Any
 from discreet.errors import NotAnswerable, bad
 from discreet.query.explain import unit
 from discreet.query.nodes import Expr, UnitIn
+from discreet.synth.opened import opened_table
 from discreet.synth.small.conditions import conditions_of
 from discreet.synth.small.law import SmallLaw
 from discreet.synth.small.selection import Selection, selection_of
@@ -175,12 +176,12 @@ def small_plan(
 
 def table_of(people: Any) -> Table:
     """The table of a dataset."""
-    table = people if isinstance(people, Table) else getattr(people, "table", None)
     if isinstance(getattr(people, "where", None), UnitIn):
         what = "A small database is of a whole dataset."
         why = "How many rows a part of the persons has is not public."
         raise NotAnswerable(what, why, "Give the dataset, as dp.open returns it.")
-    if not isinstance(table, Table):
+    table = opened_table(people)
+    if table is None:
         raise bad("people", "must be a dataset", people, 'Write, for example: people = dp.open("people.toml")')
     return table
 
