@@ -163,6 +163,14 @@ def test_another_build_is_another_charge(people, changed):
     assert people.budget.charges == 2
 
 
+@pytest.mark.parametrize("options", [{"method": "independent"}, {"columns": ["sex"]}], ids=["asked", "one column"])
+def test_where_no_pair_is_measured_the_cells_of_a_model_change_no_charge(people, options):
+    first = people.synthesize(**options).build(epsilon=5)
+    other = people.synthesize(**options, max_cells=2000).build(epsilon=5)
+    assert (other.build.is_replayed, other.build.receipt) == (True, first.build.receipt)
+    assert people.budget.charges == 1
+
+
 def test_rows_that_changed_after_a_build_are_a_new_build(tmp_path):
     with dp.open(written(tmp_path)) as people:
         first = people.synthesize().build(epsilon=5)

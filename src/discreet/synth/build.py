@@ -32,7 +32,7 @@ from discreet.synth.measured.pairs import HOPELESS, Room, is_any_worthwhile, wor
 from discreet.synth.measuring import Measuring
 from discreet.synth.model.junction import Pair
 from discreet.synth.model.synthesis import Singles, Synthesis, groups_for, required_pairs, singles_of, synthesis_of
-from discreet.synth.plan import SCORES, SINGLES, SynthPlan
+from discreet.synth.plan import MAX_CELLS, SCORES, SINGLES, SynthPlan
 from discreet.table import Table
 from discreet.terms import Terms
 
@@ -65,7 +65,7 @@ def request_of(plan: SynthPlan, analyst: str | None = None) -> Request:
         "synth": 1,
         "subject": plan.subject.to_json(),
         "method": plan.method,
-        "max_cells": plan.max_cells,
+        "max_cells": plan.max_cells if plan.with_pairs else MAX_CELLS,  # single columns are counted alike in any case
         "rho": True if plan.price.is_rho else None,
     }
     text = f"synthetic table of {len(plan.subject.columns)} columns"
