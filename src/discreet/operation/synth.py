@@ -18,7 +18,7 @@ from discreet.operation.dataset import Watch, no_watch, open_called
 from discreet.operation.learn import call_fix, reply_data, require_price
 from discreet.operation.reply import Reply
 from discreet.operation.synth_children import children_facts, opened_children, require_child_files
-from discreet.operation.synth_zeros import read_zeros, require_sense
+from discreet.operation.synth_zeros import read_zeros
 
 if TYPE_CHECKING:
     from discreet.dataset import Dataset
@@ -122,8 +122,7 @@ def task_of(dataset: "Dataset", call: SynthCall, children: "Mapping[str, Dataset
     """The table to be built; refused without a price, and where it has no meaning at any."""
     options, zeros = call.options(), None
     if call.zeros is not None:
-        zeros = read_zeros(call.zeros, call.metadata)
-        require_sense(zeros, dataset.table.schema)
+        zeros = read_zeros(call.zeros, call.metadata, dataset.table.schema)
     task = dataset.synthesize(_columns(call.columns), zeros=zeros, children=children, **options)
     require_price(call)
     return task
