@@ -74,50 +74,50 @@ def _whole(fields: Fields, field: int) -> int:
     return int(value)
 
 
-def _struct(file: mmap, at: int, depth: int) -> tuple[Fields, int]:
+def _struct(file: mmap, start: int, depth: int) -> tuple[Fields, int]:
     """The fields of the struct that begins there, with their kinds, and where it ends."""
     fields, number = Fields(), 0
-    while (first := file[at]) != 0:
-        at, kind = at + 1, first & 15
+    while (first := file[start]) != 0:
+        start, kind = start + 1, first & 15
         if first >> 4:
             number += first >> 4
         else:
-            number, at = _number(file, at)
+            number, start = _number(file, start)
         if not 0 < number < 2**15 or number in fields:  # readers cut the number to 16 bits, and take the last of two
             raise Unlike("a page says something twice")
-        value, at = _value(file, at, kind, depth)
+        value, start = _value(file, start, kind, depth)
         fields[number] = kind, value
-    return fields, at + 1
+    return fields, start + 1
 
 
-def _value(file: mmap, at: int, kind: int, depth: int) -> tuple[Any, int]:
+def _value(file: mmap, start: int, kind: int, depth: int) -> tuple[Any, int]:
     """The value of that kind that begins there, None where it does not matter, and where it ends."""
     match kind:
         case 1 | 2:
-            return None, at
+            return None, start
         case 3:
-            return None, at + 1
+            return None, start + 1
         case 5 | 6:
-            return _number(file, at)
+            return _number(file, start)
         case 8:
-            length, at = _varint(file, at)
-            return None, at + length
+            length, start = _varint(file, start)
+            return None, start + length
         case 12 if depth > 1:
-            return _struct(file, at, depth - 1)
+            return _struct(file, start, depth - 1)
         case _:
             raise Unlike("a page has another head")
 
 
-def _number(file: mmap, at: int) -> tuple[int, int]:
-    code, at = _varint(file, at)
-    return (code >> 1) ^ -(code & 1), at
+def _number(file: mmap, start: int) -> tuple[int, int]:
+    code, start = _varint(file, start)
+    return (code >> 1) ^ -(code & 1), start
 
 
-def _varint(file: mmap, at: int) -> tuple[int, int]:
+def _varint(file: mmap, start: int) -> tuple[int, int]:
     code = 0
-    for place in range(_LONGEST):
-        byte = file[at + place]
-        code |= (byte & 127) << 7 * place
+    for digit in range(_LONGEST):
+        byte = file[start + digit]
+        code |= (byte & 127) << 7 * digit
         if byte < 128:
-            return code, at + place + 1
+            return code, start + digit + 1
     raise Unlike("a number has no end")

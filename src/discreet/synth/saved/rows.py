@@ -123,13 +123,13 @@ def require_units(subject: Subject, units: int, codes: Codes) -> None:
 
     Where combinations are impossible some rows are left out, if rounding lost a chance of 0: that is rarely any.
     """
-    found = codes.rows
+    shown = codes.rows
     if codes.units is not None:
-        found = len(np.unique(codes.units))
+        shown = len(np.unique(codes.units))
         if codes.units.max(initial=0) >= units:
             raise Unlike("units are numbered otherwise")
-    most_units = _UNITS_LOST * found + _FEW_UNITS if subject.zeros else found
-    if not found <= units <= most_units:
+    most_units = _UNITS_LOST * shown + _FEW_UNITS if subject.zeros else shown
+    if not shown <= units <= most_units:
         raise Unlike("the rows are of other units")
 
 
