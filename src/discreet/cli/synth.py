@@ -61,6 +61,9 @@ Page = Annotated[
 ]
 
 
+_OF_TWO = 'read both with pandas.read_parquet; in Python tables.report("report.html") writes a page about them'
+
+
 def _flags(
     metadata: Toml,
     columns: Columns = None,
@@ -107,7 +110,8 @@ def build(
     """Build a synthetic table: pay once, measure, fit, and write invented rows.
 
     On a terminal the quote is shown first and Enter agrees. The same build again costs nothing, and on one machine
-    and version of the packages it writes the same bytes.  One that was interrupted goes on where it stood.
+    and version of the packages it writes the same bytes, with --yes over the same FILE.  One that was interrupted goes
+    on where it stood.
 
     Example: discreet synth build people.toml --eps 1 -o synthetic.parquet
     """
@@ -119,7 +123,8 @@ def build(
     confirms = not (yes or json or call.rehearse) and terminal.is_terminal()
     reply = operation.build(call, agree=agree if confirms else None, watch=terminal.bar)
     data = reply.to_json(command_line)
-    return Reply(data, lambda: unwrapped_text(data["file"]), notes=lambda: _notes(data, _method(reply.value)))
+    files = "\n".join([data["file"], *(own["file"] for own in data.get("children", {}).values())])
+    return Reply(data, lambda: unwrapped_text(files), notes=lambda: _notes(data, _method(reply.value)))
 
 
 def report(
@@ -175,14 +180,15 @@ def _notes(data: dict[str, Any], method: str) -> Any:
         paid, left = f"cost: nothing was charged; without --rehearse {price}", "remaining: as before"
     lines = [
         "",
-        f"{data['rows']:,} rows of {_columns(len(data['columns']))}. {_pairs(data, method)}",
+        f"{_rows(data)} {_pairs(data, method)}",
         *data["doubts"],
         *data["words"],
         f"{paid}, protecting each {cost['unit']} ({cost['neighbours']})",
         left,
         f"receipt: {data['receipt']}",
     ]
-    commands = ["", "Next:", *(f"  {line}" for line in data["next"])] if data["next"] else []
+    following = [_OF_TWO] if "children" in data else data["next"]
+    commands = ["", "Next:", *(f"  {line}" for line in following)] if following else []
     return Group(Text("\n".join(lines), style="dim"), unwrapped_text("\n".join(commands), "dim"))
 
 
@@ -208,8 +214,23 @@ def _method(table: "SyntheticTable") -> str:
     return words.method(table)
 
 
-def _columns(number: int) -> str:
-    return f"{number} column{'s' * (number != 1)}"
+def _rows(data: dict[str, Any]) -> str:
+    """How many rows each file has, of which units, and what joins two files."""
+    own = f"{_counted(data['rows'], 'row')} of {_counted(len(data['columns']), 'column')}"
+    key = data["columns"][0]
+    children = data.get("children", {})
+    if data["units"] != data["rows"] and not children:
+        return f"{own}, of {_counted(data['units'], 'unit')} ({data['cost']['unit']})."
+    others = [
+        f" {name}: {_counted(facts['rows'], 'row')} of {_counted(len(facts['columns']), 'column')} in {facts['file']}; "
+        f"{facts['columns'][0]} says which {key} each belongs to."
+        for name, facts in children.items()
+    ]
+    return "".join([f"{data['dataset']}: {own} in {data['file']}." if children else f"{own}.", *others])
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def _pairs(data: dict[str, Any], method: str) -> str:

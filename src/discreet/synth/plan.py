@@ -158,14 +158,19 @@ def plan_of(
     subject: Subject, price: Price, *, method: Any = AUTO, max_cells: Any = MAX_CELLS, rows: Any = None
 ) -> SynthPlan:
     """The plan of a synthesis; what a pass or the noise would refuse later is refused here."""
+    cells, public_rows = require_options(method, max_cells, rows)
+    plan = SynthPlan(subject, price, method, cells, public_rows)
+    require_buildable(plan)
+    return plan
+
+
+def require_options(method: Any, max_cells: Any, rows: Any) -> tuple[int, int | None]:
+    """The numbers of cells and of rows; refused, with the method, where they mean nothing at any price."""
     if method not in METHODS:
         fix = "Write: method='auto', which measures pairs where they are worth it."
         raise bad("method", f"must be one of {', '.join(METHODS)}", method, fix)
     cells = amounts.count(max_cells, "max_cells", LEAST_CELLS, MOST_CELLS)
-    public_rows = None if rows is None else amounts.count(rows, "rows", LEAST_ROWS, MOST_ROWS)
-    plan = SynthPlan(subject, price, method, cells, public_rows)
-    require_buildable(plan)
-    return plan
+    return cells, None if rows is None else amounts.count(rows, "rows", LEAST_ROWS, MOST_ROWS)
 
 
 def _counted(number: int, singular: str, plural: str) -> str:
