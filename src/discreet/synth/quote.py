@@ -130,6 +130,6 @@ def _why(plan: SynthPlan, needed: int | None) -> str:
     tree = f"the tables of a fitted tree have at most {plan.max_cells:,} cells"
     return (
         f"Pairs of columns whose noisy scores exceed their expected noise are measured; {tree}. Below some "
-        f"{needed:,} units ({each}) no pair is measured, and weak relations need several times as many; a larger "
-        "epsilon or fewer columns lowers that."
+        f"{needed:,} unit{'s' * (needed != 1)} ({each}) no pair is measured, and weak relations need several times "
+        "as many; a larger epsilon or fewer columns lowers that."
     )

@@ -32,6 +32,8 @@ def _units(check: "Check") -> str:
     units = check.find(UNITS)
     if units is None:
         return f"How many {check.noun} were compared is not known."
+    if not units.value or units.high <= 0 or units.moe >= units.value:
+        return f"How many {check.noun} were compared is hidden by the noise."
     low, high = outward(units.low, units.high, 0)
     return f"About {units.value:,.0f} {check.noun} were compared ({low} to {high})."
 
