@@ -89,6 +89,17 @@ def desk(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.parametrize("name", ["people.key", "people.ledger", "people.ledger-wal", "people.prepared"])
+@pytest.mark.parametrize("folder", ["", "elsewhere"])
+def test_a_hard_link_to_what_belongs_to_a_dataset_is_an_input(desk, name, folder):
+    (desk / folder).mkdir(exist_ok=True)
+    link = desk / folder / "answer.txt"
+    link.hardlink_to(desk / name)
+    assert outputs.input_kind(link, desk / "people.toml") == outputs.input_kind(desk / name)
+    (desk / name).unlink()
+    assert outputs.input_kind(link, desk / "people.toml") is None
+
+
 def state(folder: Path):
     return {
         str(path.relative_to(folder)): (path.is_symlink(), path.read_bytes())

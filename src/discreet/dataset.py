@@ -93,8 +93,9 @@ class Dataset:
         `options` are method, max_cells, zeros and rows, and `children`, another dataset with rows of the same units
         under a name for it: {"visits": visits}.
         """
-        from discreet.synth.task import task_of
+        from discreet.synth.task import require_names, task_of
 
+        require_names(options)
         if isinstance(options.get("children"), Mapping):
             named = options["children"].items()
             options["children"] = {name: getattr(child, "_table", child) for name, child in named}

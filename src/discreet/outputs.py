@@ -3,7 +3,8 @@
     by what they are   source and public files of the dataset at hand and of those whose metadata lie in the same
                        folder; through links of both kinds too
     by what they were  every file in the registry of sources: a table that was once asked, wherever it lies
-    by their names     *.ledger, *.key, *.prepared, and any *.toml that is there, whosever they are
+    by their names     *.ledger, *.key, *.prepared, and any *.toml that is there, whosever they are; through links of
+                       both kinds too, hard ones of a file in the folder of the metadata at hand or of the output
     by what they hold  stores of surveys, ledgers and checkpoints of trainings under any name
     by their place     the state folder with its heads and its registry
 
@@ -80,15 +81,16 @@ def is_log_of(path: Path, other: Path) -> bool:
 def input_kind(path: Path, toml: Path | None = None) -> str | None:
     """What of a dataset lies there, or would; None where nothing of the kind does."""
     spelt, place = path.absolute(), _resolved(path)
-    for kind, names in _NAMES.items():
-        if names.fullmatch(spelt.name) or names.fullmatch(place.name):
-            return kind
+    folders = dict.fromkeys((spelt.parent, place.parent))
+    named = _kind_by_name(spelt) or _kind_by_name(place) or _linked_kind(place, [*folders, *_folder_of(toml)])
+    if named is not None:
+        return named
     with contextlib.suppress(LedgerUnavailable):  # no home, so no state
         state = _resolved(state_folder())
         if place == state or state in place.parents:
             return "what is remembered of ledgers"
     files = {} if toml is None else {toml: None}
-    for folder in dict.fromkeys((spelt.parent, place.parent)):
+    for folder in folders:
         files |= dict.fromkeys(_tomls(folder))
     for kind, kept in (pair for file in files for pair in _inputs(file)):
         if _is_same(place, _resolved(kept)):
@@ -102,6 +104,25 @@ def input_kind(path: Path, toml: Path | None = None) -> str | None:
     if logged & {STORE, LEDGER}:
         return LOG if STORE in logged else LEDGER_LOG
     return METADATA if _is_toml(spelt) or _is_toml(place) else None
+
+
+def _kind_by_name(path: Path) -> str | None:
+    return next((kind for kind, names in _NAMES.items() if names.fullmatch(path.name)), None)
+
+
+def _linked_kind(place: Path, folders: Iterable[Path]) -> str | None:
+    """What a file is by its other names, where hard links in these folders give it one."""
+    with contextlib.suppress(OSError, ValueError):
+        if place.is_file() and place.stat().st_nlink > 1:
+            for other in (file for folder in folders for file in _files(folder)):
+                kind = _kind_by_name(other)
+                if kind is not None and _is_same(place, other):
+                    return kind
+    return None
+
+
+def _folder_of(toml: Path | None) -> list[Path]:
+    return [] if toml is None else [_resolved(toml).parent, toml.absolute().parent]
 
 
 def _is_registered(place: Path) -> bool:
@@ -157,8 +178,12 @@ def _is_toml(path: Path) -> bool:
 
 
 def _tomls(folder: Path) -> list[Path]:
+    return [path for path in _files(folder) if _is_toml(path)]
+
+
+def _files(folder: Path) -> list[Path]:
     try:
-        return sorted(path for path in folder.iterdir() if _is_toml(path)) if folder.is_dir() else []
+        return sorted(folder.iterdir()) if folder.is_dir() else []
     except (OSError, ValueError):  # no name a folder can have, or one where nobody may look
         return []
 

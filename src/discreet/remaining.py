@@ -7,7 +7,9 @@ from discreet.ledger import account as accounts
 from discreet.ledger import filter as filters
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.refusal import down
+from discreet.ledger.weigh import declared, weight_of
 from discreet.privacy.cost import Cost
+from discreet.relation import Relation
 from discreet.schema import Budget
 from discreet.terms import Terms
 
@@ -29,16 +31,39 @@ def remaining(budget: Budget, ledger: Ledger | None, analyst: str | None) -> dic
 
 
 def remaining_after(
-    budget: Budget, ledger: Ledger | None, analyst: str | None, cost: Cost, terms: Terms, path: accounts.Path
+    budget: Budget,
+    ledger: Ledger | None,
+    analyst: str | None,
+    cost: Cost,
+    terms: Terms,
+    path: accounts.Path,
+    relation: Relation,
 ) -> dict[str, str]:
     """What `remaining` would give after that charge, whether or not it fits."""
-    if ledger is None:
+    if ledger is None and terms.delta > budget.delta:
+        after = _first_at_larger_delta(budget, analyst, cost, terms, relation)
+    elif ledger is None:
         difference = total_epsilon(budget, analyst) - terms.epsilon
         after = max(min(difference, budget.max_epsilon_per_question or difference), Fraction(0))
     else:
         after = ledger.remaining_after(path, cost, epsilon=terms.epsilon, delta=terms.delta, analyst=analyst)
     left_delta = max(Fraction(remaining(budget, ledger, analyst)["delta"]) - terms.delta, Fraction(0))
     return {"epsilon": down(after), "delta": down(left_delta)}
+
+
+def _first_at_larger_delta(
+    budget: Budget, analyst: str | None, cost: Cost, terms: Terms, relation: Relation
+) -> Fraction:
+    """As `remaining_after` in ε before the first charge, for a δ that the budget lacks: its noise is weighed anew."""
+    rules = filters.budget(budget.epsilon, budget.delta, ceiling=budget.max_delta)
+    weight = weight_of(declared(cost, relation, epsilon=terms.epsilon, delta=terms.delta), rules)
+    account = accounts.with_charge(accounts.empty(len(rules.orders)), (), weight)
+    if not filters.accepts(rules, account.spent):
+        return Fraction(0)
+    left = filters.remaining(rules, account)
+    cap = None if analyst is None else budget.cap(analyst)
+    own = left if cap is None else max(cap - terms.epsilon, Fraction(0))
+    return min(left, own, budget.max_epsilon_per_question or left)
 
 
 def total_epsilon(budget: Budget, analyst: str | None) -> Fraction:

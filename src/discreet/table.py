@@ -172,6 +172,11 @@ class Table:
             raise bad("delta", "must be 0 under a budget without a delta", typed, fix)
         return delta
 
+    @property
+    def least_delta(self) -> Fraction:
+        """The δ of the budget; of several ledgers that are charged together the least."""
+        return self.budget.delta
+
     def terms(self, epsilon: Any, delta: Any = None, level: Any = None) -> Terms:
         """The terms of a request, parsed here and nowhere below; the default level is 0.95."""
         parsed = Terms.parse(epsilon, self.delta(delta), LEVEL if level is None else level)
@@ -185,7 +190,8 @@ class Table:
         self, cost: Cost, terms: Terms, *, analyst: str | None = None, path: accounts.Path = ()
     ) -> dict[str, str]:
         """What `remaining` would give after that charge, whether or not it fits."""
-        return remains.remaining_after(self.budget, self.ledger_if_any(), analyst, cost, terms, path)
+        ledger, relation = self.ledger_if_any(), self.schema.relation
+        return remains.remaining_after(self.budget, ledger, analyst, cost, terms, path, relation)
 
     def stamped(self, value: Value) -> Value:
         """What a room gives out, as it is; a rehearsal puts its stamp on it."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from cli.conftest import CANARY
 from discreet.cli import main, terminal
 from discreet.rehearsal.stamp import SENTENCE
 
@@ -151,6 +152,27 @@ def test_impossible_combinations_never_occur(people: Path, told: Told) -> None:
     assert not [row for row in table if row["region"] == "north" and row["age"] is not None and row["age"] <= 89]
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        [{"person_id": 1, CANARY: "north"}],
+        [{"region": CANARY, "age": 40}],
+        [{"region": ["north", CANARY], "age": 40}],
+        [{"region": "north", "age": CANARY}],
+        [{"region": "north", "age": {CANARY: 1}}],
+        [{CANARY: {"from": 1, "to": 2, "x": 3}}],
+        {"zeros": [], CANARY: 1},
+        [CANARY],
+    ],
+    ids=repr,
+)
+def test_a_private_file_in_place_of_zeros_is_not_repeated(people: Path, told: Told, content: Any) -> None:
+    """`told` looks for the canary in all that is printed."""
+    Path("zeros.json").write_text(json.dumps(content))
+    problem = told(*BUILD, "--zeros", "zeros.json", exit_code=2)
+    assert "zeros" in problem["what"]
+
+
 def test_a_second_ledger_over_the_same_rows_is_refused(people: Path, told: Told) -> None:
     told(*BUILD)
     people.with_name("twin.toml").write_text(people.read_text())
@@ -184,6 +206,21 @@ def test_a_check_is_charged_once_and_stands_on_the_page(people: Path, told: Told
     _, err = shown(*REPORT, "--eps", "0.5", "-o", "r.html", "--yes")
     assert "replayed" in err
     assert first["receipt"] in err
+
+
+@pytest.mark.parametrize("epsilon", ["0.0002", "0.001"])
+def test_a_check_that_noise_drowns_is_told_as_json(people: Path, told: Told, epsilon: str) -> None:
+    """The ± of a correlation has no end where the noisy number of units is less than its own ±, as it mostly is."""
+    number = '[columns.number]\ntype = "integer"\nbounds = [0, 600]\n'
+    people.write_text(people.read_text().replace("[budget]", f"{number}[budget]", 1))
+    first, *lines = people.with_suffix(".csv").read_text().splitlines()
+    rows = [f"{first},number", *(f"{line},{number}" for number, line in enumerate(lines))]
+    people.with_suffix(".csv").write_text("\n".join(rows) + "\n")
+    told(*BUILD)
+    reply = told(*REPORT, "--eps", epsilon)
+    (gap,) = [own for own in reply["check"]["statistics"] if own["statistic"] == "correlation"]
+    assert gap["moe"] is None or gap["moe"] > 1
+    assert told(*REPORT, "--eps", epsilon, "--yes")["check"]["statistics"] == reply["check"]["statistics"]
 
 
 def test_a_check_that_does_not_fit_offers_one_that_does(people: Path, told: Told) -> None:

@@ -163,6 +163,14 @@ def test_another_build_is_another_charge(people, changed):
     assert people.budget.charges == 2
 
 
+@pytest.mark.parametrize("options", [{"method": "independent"}, {"columns": ["sex"]}], ids=["asked", "one column"])
+def test_where_no_pair_is_measured_the_cells_of_a_model_change_no_charge(people, options):
+    first = people.synthesize(**options).build(epsilon=5)
+    other = people.synthesize(**options, max_cells=2000).build(epsilon=5)
+    assert (other.build.is_replayed, other.build.receipt) == (True, first.build.receipt)
+    assert people.budget.charges == 1
+
+
 def test_rows_that_changed_after_a_build_are_a_new_build(tmp_path):
     with dp.open(written(tmp_path)) as people:
         first = people.synthesize().build(epsilon=5)
@@ -399,6 +407,26 @@ def test_a_quote_that_does_not_fit_says_so(tmp_path):
     with dp.open(written(tmp_path, epsilon=2)) as people:
         assert people.synthesize().quote(epsilon=1, delta=0).fits
         assert not people.synthesize().quote(epsilon=3, delta=0).fits
+
+
+def test_a_delta_above_that_of_the_budget_is_told_at_the_budgets(tmp_path):
+    """The ledger weighs noise at its own δ, so a quote says what it is there, and whether that fits."""
+    with dp.open(written(tmp_path, epsilon=4, budget="delta = 1e-9\n")) as people:
+        dear, cheap, usual = (
+            people.synthesize().quote(epsilon=epsilon, delta=delta)
+            for epsilon, delta in (("3.9", "1e-6"), (1, "1e-6"), (1, None))
+        )
+        assert usual.ledger_epsilon is None
+        assert "budget's δ" not in str(usual)
+        assert Fraction(dear.ledger_epsilon) > 4
+        assert not dear.fits
+        assert f"At the budget's δ the same noise has ε = {dear.ledger_epsilon}." in str(dear)
+        assert 1 < Fraction(cheap.ledger_epsilon) < Fraction("1.5")
+        assert cheap.fits
+        with pytest.raises(BudgetExceeded):
+            people.synthesize().build(epsilon="3.9", delta="1e-6")
+        people.synthesize().build(epsilon=1, delta="1e-6")
+        assert cheap.remaining_after["epsilon"] == people.table.remaining()["epsilon"]
 
 
 def test_what_is_stated_of_a_build_is_what_was_measured(people):

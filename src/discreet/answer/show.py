@@ -107,10 +107,13 @@ def number(value: Any, moe: Any) -> str:
 
     >>> number(1234567, 30), number(41.23456, 0.0123), number(41.23456, 12.3)
     ('1,234,567', '41.235', '41')
+    >>> number(-0.00001, 0.0123)
+    '0.000'
     """
     if not isinstance(value, float):
         return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else label(value)
-    return f"{value:,.10g}" if not moe else f"{value:,.{_decimals(moe)}f}"
+    shown = f"{value:,.10g}" if not moe else f"{value:,.{_decimals(moe)}f}"
+    return shown if shown.strip("-0.,") else shown.removeprefix("-")
 
 
 def label(value: Any) -> str:

@@ -25,6 +25,7 @@ from discreet.terms import price_text
 if TYPE_CHECKING:
     from discreet.synth.check.quote import CheckQuote
     from discreet.synth.quote import SynthQuote
+    from discreet.synth.synthetic import SyntheticTable
 
 Columns = Annotated[
     str | None, typer.Option(metavar="A,B", help="Columns of the table; all with public facts by default.")
@@ -58,6 +59,9 @@ Target = Annotated[
 Page = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Page to write; NAME.html beside TABLE.")
 ]
+
+
+_OF_TWO = 'read both with pandas.read_parquet; in Python tables.report("report.html") writes a page about them'
 
 
 def _flags(
@@ -105,8 +109,9 @@ def build(
 ) -> Reply:
     """Build a synthetic table: pay once, measure, fit, and write invented rows.
 
-    On a terminal the quote is shown first and Enter agrees. The same build again costs nothing and writes the same
-    bytes, and one that was interrupted goes on where it stood.
+    On a terminal the quote is shown first and Enter agrees. The same build again costs nothing, and on one machine
+    and version of the packages it writes the same bytes, with --yes over the same FILE.  One that was interrupted goes
+    on where it stood.
 
     Example: discreet synth build people.toml --eps 1 -o synthetic.parquet
     """
@@ -118,7 +123,8 @@ def build(
     confirms = not (yes or json or call.rehearse) and terminal.is_terminal()
     reply = operation.build(call, agree=agree if confirms else None, watch=terminal.bar)
     data = reply.to_json(command_line)
-    return Reply(data, lambda: unwrapped_text(data["file"]), notes=lambda: _notes(data))
+    files = "\n".join([data["file"], *(own["file"] for own in data.get("children", {}).values())])
+    return Reply(data, lambda: unwrapped_text(files), notes=lambda: _notes(data, _method(reply.value)))
 
 
 def report(
@@ -161,12 +167,12 @@ def _lines(priced: "SynthQuote") -> list[str]:
     return str(priced).splitlines()
 
 
-def _notes(data: dict[str, Any]) -> Any:
+def _notes(data: dict[str, Any], method: str) -> Any:
     """How many rows there are, what they cost, whom that protects, and what can follow."""
     from rich.console import Group
     from rich.text import Text
 
-    cost, remaining, pairs = data["cost"], data["remaining"], _pairs(data)
+    cost, remaining = data["cost"], data["remaining"]
     price = price_text(cost)
     paid = f"replayed: cost 0 (when first built, {price})" if data["replayed"] else f"cost: {price}"
     left = f"remaining: ε = {remaining['epsilon']}, δ = {remaining['delta']}"
@@ -174,14 +180,15 @@ def _notes(data: dict[str, Any]) -> Any:
         paid, left = f"cost: nothing was charged; without --rehearse {price}", "remaining: as before"
     lines = [
         "",
-        f"{data['rows']:,} rows of {len(data['columns'])} columns; {pairs}",
+        f"{_rows(data)} {_pairs(data, method)}",
         *data["doubts"],
         *data["words"],
         f"{paid}, protecting each {cost['unit']} ({cost['neighbours']})",
         left,
         f"receipt: {data['receipt']}",
     ]
-    commands = ["", "Next:", *(f"  {line}" for line in data["next"])] if data["next"] else []
+    following = [_OF_TWO] if "children" in data else data["next"]
+    commands = ["", "Next:", *(f"  {line}" for line in following)] if following else []
     return Group(Text("\n".join(lines), style="dim"), unwrapped_text("\n".join(commands), "dim"))
 
 
@@ -200,11 +207,37 @@ def _page_notes(data: dict[str, Any], words: Sequence[str]) -> Any:
     return Group(Text("\n".join(["", *told, remaining]), style="dim"), unwrapped_text("\n".join(commands), "dim"))
 
 
-def _pairs(data: dict[str, Any]) -> str:
-    """Which pairs were measured."""
+def _method(table: "SyntheticTable") -> str:
+    """How the table was measured, as its card says it."""
+    from discreet.synth.report import words
+
+    return words.method(table)
+
+
+def _rows(data: dict[str, Any]) -> str:
+    """How many rows each file has, of which units, and what joins two files."""
+    own = f"{_counted(data['rows'], 'row')} of {_counted(len(data['columns']), 'column')}"
+    key = data["columns"][0]
+    children = data.get("children", {})
+    if data["units"] != data["rows"] and not children:
+        return f"{own}, of {_counted(data['units'], 'unit')} ({data['cost']['unit']})."
+    others = [
+        f" {name}: {_counted(facts['rows'], 'row')} of {_counted(len(facts['columns']), 'column')} in {facts['file']}; "
+        f"{facts['columns'][0]} says which {key} each belongs to."
+        for name, facts in children.items()
+    ]
+    return "".join([f"{data['dataset']}: {own} in {data['file']}." if children else f"{own}.", *others])
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def _pairs(data: dict[str, Any], method: str) -> str:
+    """Which pairs were measured, or why none was and what joins columns nevertheless."""
     chosen = [" × ".join(part["columns"]) for part in data["measured"] if part["step"] == "pairs"]
     if not chosen:
-        return "no pair was measured, so columns are independent of each other"
+        return method
     listed = ", ".join(chosen[:6])
     were = "1 pair was" if len(chosen) == 1 else f"{len(chosen)} pairs were"
-    return f"{were} measured: {listed}{', …' if len(chosen) > 6 else ''}"
+    return f"{were} measured: {listed}{', …' if len(chosen) > 6 else ''}."

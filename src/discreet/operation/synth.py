@@ -1,7 +1,6 @@
 """Quote and build a synthetic table of a dataset."""
 
 import contextlib
-import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -18,7 +17,8 @@ from discreet.operation.dataset import Watch, no_watch, open_called
 from discreet.operation.learn import call_fix, reply_data, require_price
 from discreet.operation.reply import Reply
 from discreet.operation.synth_children import children_facts, opened_children, require_child_files
-from discreet.operation.synth_zeros import read_zeros, require_sense
+from discreet.operation.synth_files import again_fix, require_place
+from discreet.operation.synth_zeros import read_zeros
 
 if TYPE_CHECKING:
     from discreet.dataset import Dataset
@@ -96,15 +96,15 @@ def build(
     path = output_file(call)
     with open_called(call) as dataset, opened_children(call) as children:
         task = task_of(dataset, call, children)
-        require_child_files(call, path, children)
+        require_child_files(call, path, children, again_fix(call))
         priced = task.quote(**call.price, analyst=call.analyst)
         if agree is not None:
             agree(priced)
         with watch() as progress, _affordable(call, task):
             table = task.build(**call.price, analyst=call.analyst, progress=progress)
-        elsewhere = call.fix("The table is stored; write it elsewhere for nothing:", output=UNKNOWN)
-        with fixed_by(elsewhere, CannotWrite), fixed_by(elsewhere):
-            table.save(path, replace=call.replaces and not call.rehearse)
+            elsewhere = call.fix("The table is stored; write it elsewhere for nothing:", output=UNKNOWN)
+            with fixed_by(elsewhere, CannotWrite), fixed_by(elsewhere):
+                table.save(path, replace=call.replaces and not call.rehearse)
         facts = {name: value for name, value in priced.to_json().items() if name not in ("remaining_after", "fits")}
         facts |= _paid_facts(table)  # begun at another default δ, a build keeps its price; the quote has the new one
         facts |= {"remaining": task.table.remaining(call.analyst), "receipt": table.privacy_.receipt}
@@ -122,8 +122,7 @@ def task_of(dataset: "Dataset", call: SynthCall, children: "Mapping[str, Dataset
     """The table to be built; refused without a price, and where it has no meaning at any."""
     options, zeros = call.options(), None
     if call.zeros is not None:
-        zeros = read_zeros(call.zeros, call.metadata)
-        require_sense(zeros, dataset.table.schema)
+        zeros = read_zeros(call.zeros, call.metadata, dataset.table.schema)
     task = dataset.synthesize(_columns(call.columns), zeros=zeros, children=children, **options)
     require_price(call)
     return task
@@ -139,24 +138,9 @@ def output_file(call: SynthCall) -> Path:
         raise bad("output", rule, str(path), "Write, for example: -o synthetic.parquet")
     if find_spec(needed) is None:
         raise bad("output", f"needs the package {needed}", str(path), "Install discreet[frames].")
-    require_place(path, call.metadata, replaces=call.replaces and not call.rehearse, example="synthetic.parquet")
+    is_replaced, again = call.replaces and not call.rehearse, again_fix(call)
+    require_place(path, call.metadata, replaces=is_replaced, example="synthetic.parquet", again=again)
     return path
-
-
-def require_place(path: Path, metadata: Path, *, replaces: bool, example: str) -> None:
-    """Refuses a file that could not be written: no folder, a folder itself, an input, or one that is to be kept."""
-    from discreet.learn.saved.file import require_free
-
-    try:
-        is_placed, is_folder = path.absolute().parent.is_dir(), path.is_dir()
-    except OSError:
-        raise bad("output", "must be a name that the system takes", str(path), "Give a shorter one after -o.") from None
-    if not is_placed:
-        make = f"Make it first: mkdir -p {shlex.quote(str(path.parent))}"
-        raise bad("output", "must lie in a folder that exists", str(path), make)
-    if is_folder:
-        raise bad("output", "must be a file", str(path), f"Name one in it, for example: -o {path / example}")
-    require_free(path, replace=replaces, toml=metadata)
 
 
 def table_facts(table: "SyntheticTable") -> dict[str, Any]:
@@ -165,7 +149,13 @@ def table_facts(table: "SyntheticTable") -> dict[str, Any]:
 
     measured = [measurement.to_json() for measurement in table.measured]
     doubts = doubts_of(table.build)
-    return {"rows": table.rows, "columns": list(table.columns), "measured": measured, "doubts": doubts}
+    return {
+        "rows": table.rows,
+        "units": table.rows if table.codes.units is None else len(set(table.codes.units.tolist())),
+        "columns": list(table.columns),
+        "measured": measured,
+        "doubts": doubts,
+    }
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------

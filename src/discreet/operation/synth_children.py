@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from discreet import outputs
 from discreet.errors import bad
-from discreet.learn.saved.file import require_free
+from discreet.fix import Fix
 from discreet.operation.dataset import require_metadata_file
+from discreet.operation.synth_files import require_new
 
 if TYPE_CHECKING:
     from discreet.dataset import Dataset
@@ -59,13 +60,13 @@ def _is_same(left: Path, right: Path) -> bool:
         return left.absolute() == right.absolute()
 
 
-def require_child_files(call: Call, path: Path, children: "Mapping[str, Dataset] | None") -> None:
+def require_child_files(call: Call, path: Path, children: "Mapping[str, Dataset] | None", again: Fix | str) -> None:
     """Refuses, before anything is spent, files that could not be written."""
     from discreet.synth.children.files import child_place
 
     require_no_input(call, path)
     for name in children or {}:
-        require_free(child_place(path, name), replace=call.replaces, toml=call.child)
+        require_new(child_place(path, name), call.child, replaces=call.replaces, again=again)
 
 
 def children_facts(table: Any, path: Path) -> dict[str, Any]:

@@ -8,7 +8,8 @@
     births = { empty = true }                       the empty cell; in JSON null too
 
 JSON has the same tables in a list.  The file is public: nothing that ends otherwise is opened, nor any table with a
-ledger, so a private table that is given by mistake stays unread.
+ledger or one that metadata at hand name.  Another private file that is given by mistake is read, so of its keys and
+values none is repeated that is not in the metadata.
 """
 
 import json
@@ -29,30 +30,47 @@ _SPELLING = "In a file a range is spelt { from = 0, to = 14 }, and the empty cel
 _FIX = 'Write, for example:\n[[zeros]]\nage = { from = 0, to = 14 }\nmarital_status = ["married"]'
 
 
-def read_zeros(path: Path, toml: Path) -> list[dict[str, Any]]:
-    """The combinations in the file, as `Dataset.synthesize` takes them; `toml` is the metadata at hand."""
+def read_zeros(path: Path, toml: Path, schema: Schema) -> list[dict[str, Any]]:
+    """The combinations in the file, as `Dataset.synthesize` takes them; `toml` is the metadata at hand.
+
+    Refused where the table does not have them, with how a file spells what is meant.
+    """
     _require_public(path, toml)
     tables = _document(path)
     if isinstance(tables, dict):
         if set(tables) != {KEY}:
-            raise bad(KEY, "must be a file with the one key zeros", sorted(tables)[:3], _FIX)
+            raise BadValue("zeros must be a file with the one key zeros.", "This one has others.", _FIX)
         tables = tables[KEY]
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise bad(KEY, "must be a file with a list of tables", type(tables).__name__, _FIX)
-    return [
-        {name: _cells(given, f"zeros[{place}].{name}") for name, given in table.items()}
+    zeros = [
+        {name: _cells(given, _shown(name, place, schema)) for name, given in table.items()}
         for place, table in enumerate(tables)
     ]
+    _require_sense(zeros, schema)
+    return zeros
 
 
-def require_sense(zeros: list[dict[str, Any]], schema: Schema) -> None:
-    """Refuses combinations that the table does not have, with how a file spells what is meant."""
+def _shown(name: str, place: int, schema: Schema) -> str:
+    """Where a cell stands: a name that is no column's is not repeated."""
+    return f"zeros[{place}]" if schema.find(name) is None else f"zeros[{place}].{name}"
+
+
+def _require_sense(zeros: list[dict[str, Any]], schema: Schema) -> None:
+    """Refuses combinations that the table does not have, without what the file says instead."""
+    from discreet.synth.column.choice import near_name
     from discreet.synth.column.stated import stated_zeros
 
+    for place, zero in enumerate(zeros):
+        unknown = [name for name in zero if schema.find(name) is None]
+        if unknown:
+            what, why = f"zeros[{place}] must name declared columns.", "It names another, which is not repeated here."
+            raise BadValue(what, why, f"{near_name(schema, unknown[0])} {_SPELLING}")
     try:
         stated_zeros(schema, zeros)
     except BadValue as refusal:
-        raise refusal.with_fix((*refusal.advice, _SPELLING)) from None
+        advice = (*refusal.advice, _SPELLING)
+        raise BadValue(refusal.what, "What the file has there is not repeated here.", advice, refusal.rule) from None
 
 
 def _require_public(path: Path, toml: Path) -> None:
@@ -104,4 +122,5 @@ def _cell(given: Any, where: str) -> Any:
         return given
     if set(given) == _EMPTY and given["empty"] is True:
         return None
-    raise bad(where, "must be a value, a list of values, a range or the empty cell", sorted(given)[:3], _SPELLING)
+    rule = "must be a value, a list of values, a range or the empty cell"
+    raise BadValue(f"{where} {rule}.", "It is a table with other keys.", _SPELLING, rule)

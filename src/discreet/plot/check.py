@@ -13,8 +13,8 @@ from discreet.inert import visible
 from discreet.plot.style import PENS
 
 MOST_BARS = 40
-_WIDTH, _LINE, _FOOT = 560, 24, 28
-_LETTER, _LONGEST = 7.2, 34
+_WIDTH, _LINE, _FOOT = 340, 40, 28  # as wide as a phone shows
+_LEFT, _RIGHT, _BAR, _LONGEST = 10, 20, 18, 44  # the label stands above its bar
 _TICKS = 5
 
 
@@ -36,11 +36,10 @@ def bars_svg(bars: Sequence[Bar], *, alt: str, note: str = "") -> str:
         end for bar in shown for end in (bar.low, bar.high, bar.value, *(() if bar.other is None else (bar.other,)))
     ]
     low, high = min([0.0, *ends]), max([0.0, *ends]) or 1.0
-    left = 18 + round(_LETTER * max((len(_label(bar)) for bar in shown), default=0))
-    scale = (_WIDTH - left - 30) / (high - low)
+    scale = (_WIDTH - _LEFT - _RIGHT) / (high - low)
 
     def x(number: float) -> float:
-        return float(round(left + (number - low) * scale, 2))
+        return float(round(_LEFT + (number - low) * scale, 2))
 
     height = _LINE * len(shown) + 6
     foot = _FOOT + (_LINE if note else 0)
@@ -50,12 +49,12 @@ def bars_svg(bars: Sequence[Bar], *, alt: str, note: str = "") -> str:
         parts.append(f'<path d="M{x(number)} 0V{height}" stroke="currentColor" stroke-opacity="0.2" fill="none"/>')
         parts.append(f'<text x="{x(number)}" y="{height + 17}" {_FONT} text-anchor="middle">{number:g}</text>')
     for place, bar in enumerate(shown):
-        y = _LINE * place + 5
+        y = _LINE * place + _BAR + 3
         start, end = sorted((x(0), x(bar.value)))
         fill = f'fill="{PENS[1].colour}" fill-opacity="0.45"'
         parts += [
-            f'<text x="{left - 8}" y="{y + 14}" {_FONT} text-anchor="end">{_text(_label(bar))}</text>',
-            f'<rect x="{start}" y="{y + 2}" width="{round(end - start, 2)}" height="{_LINE - 8}" {fill}/>',
+            f'<text x="{_LEFT}" y="{y - 3}" {_FONT}>{_text(_label(bar))}</text>',
+            f'<rect x="{start}" y="{y + 2}" width="{round(end - start, 2)}" height="{_BAR - 2}" {fill}/>',
             f'<path d="M{x(bar.low)} {y + 10}H{x(bar.high)}M{x(bar.low)} {y + 6}v8M{x(bar.high)} {y + 6}v8" '
             'stroke="currentColor" stroke-width="1.5" fill="none"/>',
         ]

@@ -9,6 +9,7 @@ from discreet.mechanism.keys import KeySelection
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy import cost as costs
 from discreet.query.aggregate import EXTREMES, coarse_step
+from discreet.query.bound import Draft
 from discreet.query.canonical import canonical
 from discreet.query.joint import Measured
 from discreet.query.meaning.domain import domain
@@ -81,21 +82,11 @@ def words(plan: Plan) -> list[str]:
 def caveats(plan: Plan) -> list[str]:
     """The caveats of an answer, the same for every table with this schema."""
     draft, who = plan.draft, unit(plan.draft.schema)
-    lines = []
-    if draft.schema.unit is not None:
-        lines.append(
-            f"At most {plural(draft.reach.rows, 'row')} of one {who} can count; of more, a fixed choice of them does. "
-            "± does not cover what is left out."
-        )
+    lines = _row_limit(draft)
     if draft.caps.groups is not None:
         groups = plural(draft.caps.groups, "group")
         lines.append(f"One {who} counts in at most {groups}; ± does not cover what is left out.")
-    for output in draft.question.outputs:
-        if isinstance(output.aggregate, Extreme):
-            q, end = EXTREMES[output.aggregate.end], "largest" if output.aggregate.end is End.MAX else "smallest"
-            lines.append(
-                f"{output.name} is the {amounts.text_of(q)}-quantile: the {end} value itself belongs to one unit."
-            )
+    lines += _extremes(draft)
     for output, recipe in zip(draft.question.outputs, draft.recipes, strict=True):
         if isinstance(recipe, MeanAmong):
             lines.append(
@@ -114,11 +105,43 @@ def caveats(plan: Plan) -> list[str]:
             lines.append(f"Small groups are missing: one of {least} or more appears in {chance} of 100 answers.")
     if any(isinstance(measured.part, RowSum | Ranks) for measured in plan.measured):
         lines.append("Values outside their public bounds count as the nearer end.")
-    lines += _readable(plan) + _left_out(plan)
-    after = draft.question.after
-    if after.having is not None or (after.order and after.limit is not None):
-        lines.append("Rows were chosen by their noisy numbers, which favours lucky ones; ± does not know of that.")
+    return lines + _readable(plan) + _left_out(draft) + _chosen(draft)
+
+
+def synthetic_caveats(draft: Draft) -> list[str]:
+    """Those that hold of an answer of synthetic rows too: of what was counted, of quantiles, groups and choices."""
+    return _row_limit(draft) + _extremes(draft) + _left_out(draft) + _chosen(draft)
+
+
+def _row_limit(draft: Draft) -> list[str]:
+    """How many rows of one unit count."""
+    if draft.schema.unit is None:
+        return []
+    most, who = plural(draft.reach.rows, "row"), unit(draft.schema)
+    return [
+        f"At most {most} of one {who} can count; of more, a fixed choice of them does. ± does not cover what is left "
+        "out."
+    ]
+
+
+def _extremes(draft: Draft) -> list[str]:
+    """Which quantile stands for the largest or smallest value."""
+    lines = []
+    for output in draft.question.outputs:
+        if isinstance(output.aggregate, Extreme):
+            q, end = EXTREMES[output.aggregate.end], "largest" if output.aggregate.end is End.MAX else "smallest"
+            lines.append(
+                f"{output.name} is the {amounts.text_of(q)}-quantile: the {end} value itself belongs to one unit."
+            )
     return lines
+
+
+def _chosen(draft: Draft) -> list[str]:
+    """That rows were chosen by what is uncertain."""
+    after = draft.question.after
+    if after.having is None and not (after.order and after.limit is not None):
+        return []
+    return ["Rows were chosen by their noisy numbers, which favours lucky ones; ± does not know of that."]
 
 
 def undeclared_steps(plan: Plan, least: Fraction = Fraction(0)) -> list[str]:
@@ -193,9 +216,8 @@ def _columns(plan: Plan) -> list[Column]:
     return [column for name in names if (column := schema.find(name)) is not None]
 
 
-def _left_out(plan: Plan) -> list[str]:
+def _left_out(draft: Draft) -> list[str]:
     """Which rows belong to no group: those whose key is empty, not listed or outside the bins."""
-    draft = plan.draft
     keys = [cells for cells in draft.cells.keys if not cells.with_null and _may_be_empty(cells.key.item)]
     if not keys:
         return []

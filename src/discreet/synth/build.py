@@ -18,7 +18,7 @@ from discreet.errors import IntegrityError, NotAnswerable, bad
 from discreet.learn.fit import price_json
 from discreet.learn.price import price_of
 from discreet.learn.privacy import REHEARSED
-from discreet.ndarrays import Ints
+from discreet.ndarrays import Floats, Ints
 from discreet.privacy.cost import to_json
 from discreet.query.bound import path
 from discreet.request import Request
@@ -28,11 +28,11 @@ from discreet.synth.law import law_of
 from discreet.synth.measured import expected
 from discreet.synth.measured.expected import Expected
 from discreet.synth.measured.noisy import deviation_of, groups_of
-from discreet.synth.measured.pairs import HOPELESS, Room, worthwhile_pairs
+from discreet.synth.measured.pairs import HOPELESS, Room, is_any_worthwhile, worthwhile_pairs
 from discreet.synth.measuring import Measuring
 from discreet.synth.model.junction import Pair
 from discreet.synth.model.synthesis import Singles, Synthesis, groups_for, required_pairs, singles_of, synthesis_of
-from discreet.synth.plan import SCORES, SINGLES, SynthPlan
+from discreet.synth.plan import MAX_CELLS, SCORES, SINGLES, SynthPlan
 from discreet.table import Table
 from discreet.terms import Terms
 
@@ -65,7 +65,7 @@ def request_of(plan: SynthPlan, analyst: str | None = None) -> Request:
         "synth": 1,
         "subject": plan.subject.to_json(),
         "method": plan.method,
-        "max_cells": plan.max_cells,
+        "max_cells": plan.max_cells if plan.with_pairs else MAX_CELLS,  # single columns are counted alike in any case
         "rho": True if plan.price.is_rho else None,
     }
     text = f"synthetic table of {len(plan.subject.columns)} columns"
@@ -133,14 +133,23 @@ def expected_of(plan: SynthPlan, singles: Singles, groups: Sequence[Ints]) -> Ex
 
 def chosen_pairs(plan: SynthPlan, scores: Part, share: Fraction) -> tuple[list[Any], tuple[Pair, ...]]:
     """The groups that the scores were counted by, and the pairs that are worth their noise at that share."""
-    groups, unit = groups_of(scores), scores.tally["steps"]
-    law = law_of(plan.price)
+    return groups_of(scores), worthwhile_pairs(*_score_facts(plan, scores, share))
+
+
+def has_worthwhile_pair(plan: SynthPlan, scores: Part, share: Fraction) -> bool:
+    """Whether a pair by itself is worth its noise at that share, if any number of cells were allowed."""
+    return is_any_worthwhile(*_score_facts(plan, scores, share))
+
+
+def _score_facts(plan: SynthPlan, scores: Part, share: Fraction) -> tuple[Floats, float, list[Pair], list[int], Room]:
+    """Scores in units, their deviation, their pairs, the sizes of features by groups, and the room for pairs."""
+    unit, law = scores.tally["steps"], law_of(plan.price)
     fine = law.parts(np.array(plan.subject.sizes, dtype=np.float64))
     required = required_pairs(plan)
     room = Room(law, plan.precision(share), float(fine.sum()), plan.max_cells, required, plan.subject.first)
     pairs = [(int(left), int(right)) for left, right in scores.tally["pairs"]]
-    sizes = [int(group.max()) + 1 for group in groups]
-    return groups, worthwhile_pairs(scores.values / unit, deviation_of(scores) / unit, pairs, sizes, room)
+    sizes = [int(group.max()) + 1 for group in groups_of(scores)]
+    return scores.values / unit, deviation_of(scores) / unit, pairs, sizes, room
 
 
 def require_kernels(table: Table) -> None:

@@ -129,9 +129,11 @@ class SynthPlan:
     def words(self) -> tuple[str, ...]:
         """How units count and what is measured, in sentences."""
         law, columns = self.price.law, len(self.subject.sizes)
-        measured = f"Measured: {columns} columns by their cells, with {law} noise"
+        measured = f"Measured: {_counted(columns, 'column by its cells', 'columns by their cells')}, with {law} noise"
         if self.with_pairs:
-            measured += f"; a score of each of {len(self.pairs):,} pairs; and the tables of the pairs that are worth it"
+            pairs = len(self.pairs)
+            scored = "a score of the one pair" if pairs == 1 else f"a score of each of {pairs:,} pairs"
+            measured += f"; {scored}; and the tables of pairs whose scores exceed their expected noise"
         left_out = [f"Left out: {name}. {reason}" for name, reason in self.subject.left_out.items()]
         return (self.subject.words(), f"{measured}.", *left_out)
 
@@ -156,11 +158,20 @@ def plan_of(
     subject: Subject, price: Price, *, method: Any = AUTO, max_cells: Any = MAX_CELLS, rows: Any = None
 ) -> SynthPlan:
     """The plan of a synthesis; what a pass or the noise would refuse later is refused here."""
+    cells, public_rows = require_options(method, max_cells, rows)
+    plan = SynthPlan(subject, price, method, cells, public_rows)
+    require_buildable(plan)
+    return plan
+
+
+def require_options(method: Any, max_cells: Any, rows: Any) -> tuple[int, int | None]:
+    """The numbers of cells and of rows; refused, with the method, where they mean nothing at any price."""
     if method not in METHODS:
         fix = "Write: method='auto', which measures pairs where they are worth it."
         raise bad("method", f"must be one of {', '.join(METHODS)}", method, fix)
     cells = amounts.count(max_cells, "max_cells", LEAST_CELLS, MOST_CELLS)
-    public_rows = None if rows is None else amounts.count(rows, "rows", LEAST_ROWS, MOST_ROWS)
-    plan = SynthPlan(subject, price, method, cells, public_rows)
-    require_buildable(plan)
-    return plan
+    return cells, None if rows is None else amounts.count(rows, "rows", LEAST_ROWS, MOST_ROWS)
+
+
+def _counted(number: int, singular: str, plural: str) -> str:
+    return f"{number:,} {singular if number == 1 else plural}"

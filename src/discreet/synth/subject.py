@@ -165,7 +165,7 @@ class Subject:
         """How a unit counts, in a sentence."""
         name = unit(self.schema)
         if self.absence is not None:
-            return self.absence.words(name, self.schema.max_rows)
+            return self.absence.words(name, self.schema.max_rows, self.schema.relation)
         if not self.is_shared:
             return f"Each {name} counts once."
         rows = f"its rows, at most {self.schema.max_rows}, share its weight"

@@ -81,17 +81,23 @@ class SyntheticTable:
 
         return save(self, place, replace=replace)
 
-    def answer(self, sql: str) -> "SyntheticAnswer":
-        """A question asked of the synthetic rows, with a ± that says what it covers; free."""
+    def answer(self, sql: str, *, progress: Progress | None = None) -> "SyntheticAnswer":
+        """A question asked of the synthetic rows, with a ± that says what it covers; free.
+
+        The first ± from replicates makes them: `progress` is told of it.
+        """
         from discreet.synth.answers.answer import answer
 
-        return answer(self, sql)
+        return answer(self, sql, progress=progress)
 
-    def replicates(self, count: int = 20) -> "tuple[Any, ...]":
-        """Frames as this one could have come out with other noise, for standard errors of any statistic; free."""
+    def replicates(self, count: int = 20, *, progress: Progress | None = None) -> "tuple[Any, ...]":
+        """Frames as this one could have come out with other noise; free.
+
+        Their spread is what noise adds to the standard error of a statistic; the model's error is not in it.
+        """
         from discreet.synth.answers.replicate import replicate_tables
 
-        return tuple(table.to_pandas() for table in replicate_tables(self, count))
+        return tuple(table.to_pandas() for table in replicate_tables(self, count, progress=progress))
 
     def check(
         self,

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.errors import BadValue
+from discreet.errors import BadValue, NotAnswerable
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.public import generator
 from discreet.query.tags import TAGS
 from discreet.rehearsal.synthetic import RehearsedSyntheticTable
+from discreet.synth.answers import replicate
 from discreet.synth.answers.redrawn import fitted_marginal, generator_of, noise_of, redrawn_parts
 from discreet.synth.answers.replicate import replicate_build, replicate_tables
 from discreet.synth.answers.smoothing import residuals_of, rough_shares, with_residuals, with_rough_columns
@@ -54,6 +55,13 @@ def test_more_replicates_begin_with_the_same_ones_and_differ_from_each_other(tab
 def test_a_count_outside_of_2_to_1000_is_refused(table, count):
     with pytest.raises(BadValue, match="count must be a whole number between 2 and 1000"):
         table.replicates(count)
+
+
+def test_replicates_of_more_units_than_are_drawn_are_refused(table, monkeypatch):
+    monkeypatch.setattr(replicate, "MOST_UNITS", table.build.synthesis.rows - 1)
+    for asked in (lambda: table.replicates(2), lambda: table.answer("SELECT AVG(pay) AS x FROM people")):
+        with pytest.raises(NotAnswerable, match="at most"):
+            asked()
 
 
 def test_replicates_charge_nothing(tmp_path):

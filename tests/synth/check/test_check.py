@@ -1,15 +1,20 @@
 """A check through the gate: one charge, equal bytes, held-out persons, and refusals that cost nothing."""
 
+import json
+import math
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 
 import discreet as dp
-from discreet.errors import BadValue, BudgetExceeded, DiscreetError, IntegrityError
+from discreet.errors import BadValue, BudgetExceeded, DiscreetError, IntegrityError, NotAnswerable
 from discreet.rehearsal.stamp import SENTENCE, STAMP
 from discreet.synth.check import measuring
+from discreet.synth.check import words as check_words
 from discreet.synth.check.check import check, quote_check
+from discreet.synth.drawn import Codes
 from discreet.synth.saved.file import LoadedBuild
 from discreet.table import Table
 from faults.common import driven
@@ -208,6 +213,27 @@ def stated(table, parts=None, **changed):
     return replace(table, build=LoadedBuild(**rows, rows_read=build.codes))
 
 
+@pytest.mark.parametrize("verb", [quote_check, check])
+def test_a_table_without_rows_is_refused_before_the_charge(people, table, verb):
+    """Its shares are none, so a check could be charged and never be finished."""
+    build, spent = table.build, people.budget.spent.epsilon
+    none = Codes(tuple(codes[:0] for codes in build.codes.columns), None)
+    empty = replace(table, build=LoadedBuild(build.plan, build.parts, build.receipt, True, none))
+    with pytest.raises(NotAnswerable, match="has no rows"):
+        verb(empty, epsilon=1)
+    assert people.budget.spent.epsilon == spent
+
+
+def test_a_check_that_noise_drowns_is_json(people, table):
+    """Where the number of units is less than its own ±, nothing bounds a correlation."""
+    told = table.check(epsilon="0.0002")
+    endless = replace(told.find("correlation"), moe=math.inf)  # as it is 98 times in 100
+    assert endless.to_json()["moe"] is None
+    told = replace(told, statistics=(*told.statistics, endless))
+    assert json.loads(json.dumps(told.to_json(), allow_nan=False))["statistics"] == told.rows()
+    assert "hidden by the noise" in str(told)
+
+
 def test_a_check_is_of_the_groups_that_it_compares_by(table):
     """Equal rows and equal numbers under other groups, another law or other options are another table."""
     parts = table.build.parts
@@ -308,3 +334,11 @@ def test_what_is_stored_of_another_check_is_refused(people, table, monkeypatch):
 def test_a_check_that_is_killed_goes_on_and_pays_once(tmp_path, edges):
     said = driven("synth.check.kill_driver", tmp_path, *edges, folder=tmp_path)
     assert said == {"wrong": [], "killed": len(edges)}
+
+
+def test_the_only_column_is_not_called_the_one_that_looks_furthest_off():
+    statistic = SimpleNamespace(columns=("age",), value=0.1, moe=0.02)
+    (alone,) = check_words._furthest(None, (statistic,), "column")
+    (several,) = check_words._furthest(None, (statistic, statistic), "column")
+    assert alone == "For the column age Σ|p − q| is 0.100 ± 0.020."
+    assert several.endswith("Of 2 noisy numbers the largest looks worse than it is.")

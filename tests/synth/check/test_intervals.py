@@ -23,7 +23,7 @@ AREA_SHORT = 0.02  # its interval is approximate: docs/proofs/learn/heldout/scor
 
 
 def least_hits(draws, level):
-    """The hits below which an interval of that level stays with a chance of at max_rows 1e-6."""
+    """The hits below which an interval of that level stays with a chance of at most 1e-6."""
     chances = [comb(draws, hits) * level**hits * (1 - level) ** (draws - hits) for hits in range(draws + 1)]
     return int(np.searchsorted(np.cumsum(chances), 1e-6))
 
@@ -41,7 +41,7 @@ def view_cells(row):
     ids=["Laplace", "Gaussian, several rows"],
 )
 def test_intervals_hold_as_often_as_they_say(tmp_path, delta, max_rows):
-    """120 draws; a false alarm of at max_rows 1e-6 for each kind of number, some 20 of them in all."""
+    """120 draws; a false alarm of at most 1e-6 for each number, some 25 to 30 of them in all."""
     rows = rows_of(150, max_rows)
     with dp.open(written(tmp_path, rows, max_rows=max_rows, budget="delta = 1e-6\nmax_delta = 1e-6\n")) as people:
         table = people.synthesize().build(epsilon=20)

@@ -1,4 +1,4 @@
-"""How far one unit moves what a check measures, by brute force: every neighbour of tiny tables, beside the bound."""
+"""How far one unit moves what a check measures, by brute force: many neighbours of tiny tables, beside the bound."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -45,7 +45,7 @@ def single_units(max_rows):
 
 
 def neighbours(max_rows, relation):
-    """Pairs of tables of at max_rows three units that differ in one."""
+    """Pairs of tables of at most three units that differ in one."""
     units = single_units(max_rows)
     bases = [[], [units[0]], [units[-1], units[1]]]
     for base in bases:

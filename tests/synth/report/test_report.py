@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 import discreet as dp
@@ -15,6 +16,7 @@ from discreet.synth.report import pictures, words
 from discreet.synth.report.page import page
 from discreet.synth.report.pictures import Bar
 from discreet.synth.report.shares import MOST_BARS, _largest, column_bars, singles
+from synth import folk
 from synth.saved.village import ODD, built
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -88,6 +90,35 @@ def test_a_table_without_pairs_says_so(village: tuple[Any, Any]) -> None:
     assert "a public number" in card
     assert "Anything about two columns together" in card
     assert "one by one, as was asked" in page(alone)
+
+
+def test_a_single_column_is_not_said_to_be_alone_by_request(tmp_path: Path) -> None:
+    with dp.open(folk.written(tmp_path)) as people:
+        task = people.synthesize(["age"])
+        assert repr(task).startswith("<synthetic table of 1 column:")
+        quote = str(task.quote(epsilon=1))
+        assert quote.startswith("Synthetic table of 1 column: ")
+        assert "Measured: 1 column by its cells" in quote
+        sentence = words.method(task.build(epsilon=1))
+    for told in (quote, sentence):
+        assert "one by one, for there is no pair of them" in told
+        assert "as was asked" not in told
+
+
+def test_pairs_that_are_too_large_are_told_apart_from_pairs_that_are_not_worth_it(tmp_path: Path) -> None:
+    age, independent = np.arange(60_000) % 100, np.arange(60_000) // 100 % 100
+    numbers = "".join(f'[columns.{name}]\ntype = "integer"\nbounds = [0, 99]\n' for name in ("age", "pay"))
+    toml = tmp_path / "people.toml"
+    toml.write_text(f'[dataset]\nname = "people"\n{numbers}[budget]\nepsilon = 100\ndelta = 1e-6\n')
+    for pay, said in (
+        (age, "No pair of columns that was worth its noise fits in tables of at most 1,000 cells"),
+        (independent, "No pair of columns was worth its noise. "),
+    ):
+        with dp.open(toml, table=pandas.DataFrame({"age": age, "pay": pay})) as people:
+            table = people.synthesize(max_cells=1000).build(epsilon=20)
+        assert words.pairs(table.measured) == []
+        assert said in words.method(table)
+        assert "independently" in words.method(table)
 
 
 def test_the_page_makes_no_request_and_runs_nothing(village: tuple[Any, Any]) -> None:

@@ -331,8 +331,11 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
 def test_with_the_dataset_the_table_can_be_checked(village: tuple[Any, Any], place: Path) -> None:
     _, people = village
     assert dp.synth.load(place, people).table is people.table
-    with pytest.raises(BadValue, match="open dataset"):
-        dp.synth.load(place, "people.toml")
+    synthetic = replace(village[0], table=people.table)
+    others = ("people.toml", synthetic, people.synthesize(), people.split(test="0.2")[0])
+    for other in others:  # what has the private table behind it is not what was meant
+        with pytest.raises(BadValue, match="open dataset"):
+            dp.synth.load(place, other)
 
 
 def test_a_dataset_with_other_public_facts_is_refused(village: tuple[Any, Any], place: Path, tmp_path: Path) -> None:

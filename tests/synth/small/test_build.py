@@ -131,6 +131,16 @@ def test_bounds_that_say_nothing_are_said_to_say_nothing(people):
     assert "it says nothing" not in str(small_plan(people, QUERIES, epsilon=3, public_rows=ROWS, size=9))
 
 
+def test_a_bound_is_never_told_without_its_condition(people):
+    plan = small_plan(people, QUERIES, epsilon=3, public_rows=ROWS, size=9)
+    result = small_database(people, QUERIES, epsilon=3, public_rows=ROWS, size=9)
+    assert f"exactly {ROWS} rows, none with an empty cell" in plan.condition
+    for told in (plan, result):
+        assert f"No answer is more than {plan.bound:.3g} off" in str(told)
+        assert plan.condition in str(told)
+        assert told.to_json()["condition"] == plan.condition
+
+
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
 @pytest.mark.parametrize("max_rows", [1, 3])
 def test_the_charge_is_epsilon_and_the_rate_follows_the_rows_of_a_unit(tmp_path, neighbours, max_rows):
@@ -187,9 +197,20 @@ def test_a_small_database_that_does_not_fit_the_budget_is_not_chosen(tmp_path):
 def test_only_whole_datasets_have_small_databases(people):
     with pytest.raises(BadValue, match="people must be a dataset"):
         small_plan([1, 2, 3], QUERIES, **ASKED)
+    with pytest.raises(BadValue, match="people must be a dataset"):
+        small_plan(people.synthesize(), QUERIES, **ASKED)
     with pytest.raises(NotAnswerable, match="of a whole dataset"):
         small_plan(people.split(test="0.2")[0], QUERIES, **ASKED)
     assert isinstance(small_plan(people.table, QUERIES, **ASKED), SmallPlan)
+
+
+def test_a_synthetic_table_does_not_charge_the_private_one(people):
+    table = people.synthesize().build(epsilon=1)
+    spent = people.budget.spent.epsilon
+    assert table.table is people.table
+    with pytest.raises(BadValue, match="people must be a dataset"):
+        small_database(table, QUERIES, **ASKED)
+    assert people.budget.spent.epsilon == spent
 
 
 # --- what is shown ---------------------------------------------------------------------------------------------------

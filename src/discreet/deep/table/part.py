@@ -29,6 +29,7 @@ class Part(Side):
 
     def synthesize(self, columns: Sequence[str] | None = None, **options: Any) -> "SynthTask":
         """A synthetic table like these persons, to be quoted and built; as `Dataset.synthesize`."""
-        from discreet.synth.task import task_of
+        from discreet.synth.task import require_names, task_of
 
+        require_names(options)
         return task_of(self.table, columns=columns, **self._with_part(options))

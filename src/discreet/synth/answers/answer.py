@@ -13,9 +13,11 @@ from typing import Any
 
 from discreet.answer.column import Column, Plain, column, one_text, one_value, plain
 from discreet.answer.noisy import Estimates
+from discreet.engine.protocol import Progress
 from discreet.errors import NotAnswerable, bad
 from discreet.query.after import row_order
 from discreet.query.bound import Draft
+from discreet.query.explain import synthetic_caveats
 from discreet.query.readable import question_text
 from discreet.synth.answers.asked import draft_for
 from discreet.synth.answers.counted import Counted, counted_on
@@ -23,14 +25,15 @@ from discreet.synth.answers.exact import Exact, exact_count
 from discreet.synth.answers.replicate import each_replicate
 from discreet.synth.answers.whole import whole_counts
 from discreet.synth.children.tables import SyntheticTables
+from discreet.synth.drawing import draw_now
 from discreet.synth.synthetic import SyntheticTable
 from discreet.terms import LEVEL
 
 MEASURED, REPLICATES, NONE = "measured", "replicates", "none"
 REPLICATED = 20
 WORDS = {
-    MEASURED: "measured: counted with noise of a known law; ± covers the private count, and so how far the synthetic "
-    "rows are from the measured one.",
+    MEASURED: "measured: counted in the private table, with noise of a known law; the private count lies within ± as "
+    "often as stated.",
     REPLICATES: f"replicates: ± is of noise alone, from {REPLICATED} replicates; model error unknown, and often "
     "larger, as for values within a cell or for pairs that were not measured.",
     NONE: "none: no ± is known.",
@@ -116,13 +119,15 @@ class SyntheticAnswer:
         return html(self._outgoing)
 
 
-def answer(table: SyntheticTable, sql: str) -> SyntheticAnswer:
+def answer(table: SyntheticTable, sql: str, *, progress: Progress | None = None) -> SyntheticAnswer:
     """The answer of the synthetic rows to that question; free, and the same whenever it is asked."""
     _require_single(table)
     draft = draft_for(sql, table.build.plan.subject)
+    if progress is not None:
+        draw_now(table.build, progress)
     (counted,) = counted_on([table.to_arrow()], draft)
     exacts = _exacts(table, draft, counted)
-    replicates = [] if _are_all_exact(exacts) else _replicate_counts(table, draft)
+    replicates = [] if _are_all_exact(exacts) else _replicate_counts(table, draft, progress)
     columns, kinds = [], []
     for place, output in enumerate(draft.question.outputs):
         estimates, own = _estimates(place, counted, exacts[place], replicates)
@@ -138,7 +143,7 @@ def answer(table: SyntheticTable, sql: str) -> SyntheticAnswer:
         kinds=tuple(kinds),
         measured=tuple(tuple(None if own is None else own.value for own in column) for column in exacts),
         cost=terms.cost_json(schema.relation, table.privacy_.unit),
-        notes=_notes(table, kinds),
+        notes=(*_notes(table, kinds), *synthetic_caveats(draft)),
     )
     taken = _taken(whole, draft)
     return taken if table.table is None else table.table.stamped(taken)
@@ -165,8 +170,9 @@ def _are_all_exact(exacts: Sequence[Sequence[Exact | None]]) -> bool:
     return all(exact is not None for own in exacts for exact in own)
 
 
-def _replicate_counts(table: SyntheticTable, draft: Draft) -> list[Counted]:
-    return counted_on((replicate.to_arrow() for replicate in each_replicate(table, REPLICATED)), draft)
+def _replicate_counts(table: SyntheticTable, draft: Draft, progress: Progress | None) -> list[Counted]:
+    replicates = each_replicate(table, REPLICATED, progress=progress)
+    return counted_on((replicate.to_arrow() for replicate in replicates), draft)
 
 
 def _estimates(

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from discreet.engine.protocol import Progress
-from discreet.errors import BadValue, bad
+from discreet.errors import BadValue, NotAnswerable, bad
 from discreet.learn.learner import LATTICE
 from discreet.learn.price import price_of
 from discreet.learn.privacy import WHOLE, Privacy
@@ -86,7 +86,10 @@ def plan_of(
     target: str | None = None,
     on: Any = None,
 ) -> CheckPlan:
-    """The plan of a check at that price; it reads no rows."""
+    """The plan of a check at that price; it reads no rows.  Refused for a table that has none to compare."""
+    if table.rows == 0:
+        what, why = "The synthetic table has no rows.", "A check compares their shares, and of no rows there are none."
+        raise NotAnswerable(what, why, "Build it again with rows = 1000: an equal build costs nothing.")
     price = price_of(private.terms(epsilon, delta))
     persons = persons_of(private, table.build, on)
     trial = None if target is None else trial_for(table.build, table.privacy_, target, persons.where)

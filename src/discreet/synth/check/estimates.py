@@ -9,6 +9,7 @@ So the ± is the noise of T and that of n̂ together, each at half of what the l
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -45,14 +46,14 @@ class Statistic:
     synthetic: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """All of it as JSON."""
+        """All of it as JSON, which has no infinite numbers: null where noise bounds nothing."""
         return {
             "statistic": self.name,
             "columns": list(self.columns),
             "value": self.value,
             "low": self.low,
             "high": self.high,
-            "moe": self.moe,
+            "moe": self.moe if isfinite(self.moe) else None,
             "synthetic": self.synthetic,
             "tables": self.tables,
         }

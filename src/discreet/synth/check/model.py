@@ -118,7 +118,9 @@ def trial_for(build: Build, privacy: Privacy, target: Any, where: Expr | None) -
     """The trial on real rows of a model of that column; refused where it has no classes or stands alone."""
     own = build.plan.subject
     if not isinstance(target, str) or target not in own.column_names:
-        fix = near_name(own.schema, target)
+        declared = isinstance(target, str) and own.schema.find(target) is not None
+        listed = ", ".join(own.column_names[:12])
+        fix = f"Name one of {listed}." if declared else near_name(own.schema, target, own.column_names)
         raise bad("target", "must be a column of the synthetic table", target, fix)
     features = [name for name in own.column_names if name != target]
     if not features:

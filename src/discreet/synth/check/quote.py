@@ -26,6 +26,16 @@ PLAIN = {
     CLASSES: "the accuracy of a model of the synthetic rows",
     AREA: "the area under its ROC curve",
 }
+_OF_ONE = {
+    "cells": "the error of the one column by its cells",
+    "columns": "the error of the one column by groups of cells",
+    "pairs": "the error of the one pair",
+    "triples": "the error of the one triple",
+    GAP: "the gap of the one correlation",
+    "each column": "the error of the one column",
+    "each pair": "the error of the one pair",
+    "each correlation": "the one correlation",
+}
 
 
 @dataclass(frozen=True)
@@ -88,13 +98,16 @@ def quote_of(table: Table, plan: CheckPlan, analyst: str | None = None) -> Check
 
 def title_of(plan: CheckPlan) -> str:
     """What a check is called."""
-    return f"Check of a synthetic table of {len(plan.compared.build.plan.subject.columns)} columns"
+    columns = len(plan.compared.build.plan.subject.columns)
+    return f"Check of a synthetic table of {columns} column{'s' * (columns != 1)}"
 
 
 def name_words(plan: CheckPlan, name: str) -> str:
     """What a name of the plan is about, for people."""
     about = plan.compared
     numbers = about.numbers(name) if EACH.get(name, name) in (*ORDERS, GAP) else 0
+    if numbers == 1:
+        return _OF_ONE[name]
     return PLAIN[name].format(noun=about.persons.noun, numbers=f"{numbers:,}")
 
 

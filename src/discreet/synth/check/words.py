@@ -32,6 +32,8 @@ def _units(check: "Check") -> str:
     units = check.find(UNITS)
     if units is None:
         return f"How many {check.noun} were compared is not known."
+    if not units.value or units.high <= 0 or units.moe >= units.value:
+        return f"How many {check.noun} were compared is hidden by the noise."
     low, high = outward(units.low, units.high, 0)
     return f"About {units.value:,.0f} {check.noun} were compared ({low} to {high})."
 
@@ -58,10 +60,11 @@ def _furthest(check: "Check", each: tuple[Statistic, ...], noun: str) -> list[st
         return []
     worst = max(each, key=lambda own: own.value or 0.0)
     named = " and ".join(worst.columns)
-    return [
-        f"The {noun} that looks furthest off is {named}: Σ|p − q| is {worst.value:.3f} ± {_above(worst.moe)}. Of "
-        f"{len(each):,} noisy numbers the largest looks worse than it is."
-    ]
+    distance = f"Σ|p − q| is {worst.value:.3f} ± {_above(worst.moe)}."
+    if len(each) == 1:
+        return [f"For the {noun} {named} {distance}"]
+    looks_worse = f"Of {len(each):,} noisy numbers the largest looks worse than it is."
+    return [f"The {noun} that looks furthest off is {named}: {distance} {looks_worse}"]
 
 
 def _correlations(check: "Check") -> list[str]:
@@ -70,20 +73,18 @@ def _correlations(check: "Check") -> list[str]:
         return []
     if gap.moe >= _HIDDEN or gap.value is None:
         return ["How far correlations of numeric columns lie apart is hidden by the noise."]
-    sentence = (
-        f"Correlations of {gap.tables:,} pairs of numeric columns, by the synthetic means and spreads, differ by "
-        f"{gap.value:.3f} ± {_above(gap.moe)} on average."
-    )
+    by, gap_text = "by the synthetic means and spreads", f"{gap.value:.3f} ± {_above(gap.moe)}"
+    sentence = f"Correlations of {gap.tables:,} pairs of numeric columns, {by}, differ by {gap_text} on average."
+    if gap.tables == 1:
+        sentence = f"The correlation of the two numeric columns, {by}, differs by {gap_text}."
     each = check.all_of("each correlation")
     if not each:
         return [sentence]
     worst = max(each, key=lambda own: abs((own.value or 0.0) - (own.synthetic or 0.0)))
     named = " and ".join(worst.columns)
-    return [
-        sentence,
-        f"The one that looks furthest off is of {named}: {worst.value:.2f} ± {_above(worst.moe)} against "
-        f"{worst.synthetic:.2f} in the synthetic rows.",
-    ]
+    whose = "It is" if len(each) == 1 else f"The one that looks furthest off is of {named}:"
+    compared = f"{worst.value:.2f} ± {_above(worst.moe)} against {worst.synthetic:.2f} in the synthetic rows"
+    return [sentence, f"{whose} {compared}."]
 
 
 def _target(check: "Check") -> list[str]:

@@ -87,6 +87,11 @@ class JoinedTable(Table):
         """As `Table.delta`; without one the lesser default, so that neither table is charged more than is usual."""
         return min(table.delta(typed) for table in (self.persons, self.rows))
 
+    @property
+    def least_delta(self) -> Fraction:
+        """The lesser δ of both budgets."""
+        return min(table.budget.delta for table in (self.persons, self.rows))
+
     def remaining(self, analyst: str | None = None) -> dict[str, str]:
         """The less of what remains in both ledgers."""
         return _less(self.persons.remaining(analyst), self.rows.remaining(analyst))

@@ -96,7 +96,7 @@ class SyntheticTables(SyntheticTable):
         return _with_key(self.unit_column, self._units[self._is_first], arrow, {})
 
     def replicate_tables(self, count: int = 20) -> "tuple[SyntheticTables, ...]":
-        """Both tables as they could have come out with other noise, for standard errors of any statistic; free."""
+        """Both tables as they could have come out with other noise, without the model's error; free."""
         from discreet.synth.answers.replicate import replicate_tables
 
         return tuple(table for table in replicate_tables(self, count) if isinstance(table, SyntheticTables))

@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.errors import bad
 from discreet.ndarrays import Bools
+from discreet.relation import Relation
 from discreet.synth.column.column import SynthColumn
 from discreet.synth.column.zeros import Zero
 
@@ -29,15 +30,18 @@ class Absence:
         """Its public facts."""
         return {"presence": self.presence, "columns": list(self.columns)}
 
-    def words(self, unit: str, max_rows: int) -> str:
-        """How a unit of two tables counts, and who is charged, in sentences."""
+    def words(self, unit: str, max_rows: int, relation: Relation) -> str:
+        """How a unit of two tables counts, who is charged, and what is hidden, in sentences."""
         persons, rows = self.tables
+        hidden = f"whether a {unit} is in {persons}, with which values, and its rows of {rows}."
+        if relation is Relation.REPLACE_ONE:
+            hidden = f"values of a {unit} in {persons}, and its rows of {rows}. That it is in {persons} is not hidden."
         own = f"its rows of {rows}, none to {max_rows}, share its weight, and their number is synthesised too"
         own = own if max_rows > 1 else f"it has one row of {rows}, or none"
         return (
             f"Each {unit} counts once, in both tables: {own}. "
             f"Both ledgers are charged, that of {persons} and that of {rows}; what remains is the lesser of both. "
-            f"What is hidden: whether a {unit} is in both tables, in {persons} alone, or has rows in {rows}."
+            f"What is hidden: {hidden}"
         )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.errors import BadValue, bad
 from discreet.schema import Column, Schema
-from discreet.schema.words import first_twice, suggestion, toml_value
+from discreet.schema.words import first_twice, key, suggestion, toml_value
 from discreet.synth.column.column import SynthColumn, synth_column
 
 Cuts = Mapping[str, Iterable[Fraction]]
@@ -48,9 +48,18 @@ def _all_columns(schema: Schema, cuts: Cuts) -> Chosen:
         except BadValue as refusal:
             left_out[column.name] = refusal.why
     if not columns:
-        rule, fix = "must hold one with public values or bounds", 'Declare, for example: values = ["…"]'
-        raise bad("columns", rule, [column.name for column in schema.columns], fix)
+        raise _none_public(schema)
     return Chosen(tuple(columns), left_out)
+
+
+def _none_public(schema: Schema) -> BadValue:
+    """The refusal where no column has public cells, or none is declared at all."""
+    names = [column.name for column in schema.columns]
+    if not names:
+        what, why = f"The metadata of {schema.name} declare no columns.", "A synthetic table has only public values."
+        return BadValue(what, why, 'Declare one, for example:\n[columns.age]\ntype = "integer"\nbounds = [0, 110]')
+    rule, table = "must hold one with public values or bounds", key("columns", names[0])
+    return bad("columns", rule, names, f'In the metadata of {schema.name}, under [{table}] write: values = ["…"]')
 
 
 def _column(schema: Schema, name: Any) -> Column:
@@ -63,9 +72,10 @@ def _column(schema: Schema, name: Any) -> Column:
     raise bad("columns", "must be declared columns", name, near_name(schema, name))
 
 
-def near_name(schema: Schema, name: Any) -> str:
-    """A fix for a name that is no declared column."""
-    similar = suggestion(name, [known.name for known in schema.columns]) if isinstance(name, str) else None
+def near_name(schema: Schema, name: Any, known: Iterable[str] | None = None) -> str:
+    """A fix for a name that is no declared column, or none of those that are known."""
+    names = [column.name for column in schema.columns] if known is None else known
+    similar = suggestion(name, names) if isinstance(name, str) else None
     return f"Did you mean {similar!r}?" if similar else f"Name a declared column, as in {_example(schema)}."
 
 

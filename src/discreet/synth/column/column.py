@@ -29,6 +29,7 @@ from discreet.synth.column.obstacle import require_cells
 
 MOST_FINE = 256  # cells of a number without declared bins
 EMPTY = "empty"
+_LONGEST_EDGE, _EDGE_DIGITS = 8, 4  # letters of an edge as it is; significant digits of a longer one
 _EPOCH = datetime(1970, 1, 1)
 _BEYOND = Fraction(3, 2)  # steps: bounds that lie between two points of the lattice are rounded outward by a table
 
@@ -105,7 +106,7 @@ class SynthColumn:
         first, end = (int(start) for start in self.starts[code : code + 2])
         if end - first == 1:
             return measure_text(first * self.step, self.type)
-        low, high = (measure_text(edge, self.type) for edge in self._ends[code : code + 2])
+        low, high = _edge_texts(self._ends[code], self._ends[code + 1], self.type)
         return f"[{low}, {high}{']' if code == self.cells - 1 else ')'}"
 
     def to_json(self) -> dict[str, Any]:
@@ -132,6 +133,22 @@ def measure_text(measure: Fraction, kind: Type) -> str:
     if kind is Type.DATETIME:
         return (_EPOCH + timedelta(microseconds=int(measure * 10**6))).isoformat()
     return toml_value(measure).strip('"')
+
+
+def _edge_texts(low: Fraction, high: Fraction, kind: Type) -> tuple[str, str]:
+    """The edges of a bin; those of many digits, as even bins have, in so few that they still differ, at least four."""
+    texts = measure_text(low, kind), measure_text(high, kind)
+    if kind is not Type.NUMBER or max(map(len, texts)) <= _LONGEST_EDGE:
+        return texts
+    for digits in range(_EDGE_DIGITS, 17):
+        rounded = [_rounded(edge, digits) for edge in (low, high)]
+        if rounded[0] != rounded[1]:
+            break
+    return measure_text(rounded[0], kind), measure_text(rounded[1], kind)
+
+
+def _rounded(edge: Fraction, digits: int) -> Fraction:
+    return Fraction(f"{float(edge):.{digits}g}")
 
 
 def synth_column(column: Column, cuts: Iterable[Fraction] = ()) -> SynthColumn:

@@ -51,10 +51,8 @@ class Room:
 def worthwhile_pairs(
     scores: Floats, deviation: float, pairs: Sequence[Pair], sizes: Sequence[int], room: Room
 ) -> tuple[Pair, ...]:
-    """The pairs to measure: none where their noise would be worse than treating columns as independent."""
-    parts = room.law.parts(np.array([sizes[left] * sizes[right] for left, right in pairs], dtype=np.float64))
-    varies = np.array([sizes[left] > 1 and sizes[right] > 1 for left, right in pairs])
-    worth = np.where(varies, scores - _DEVIATIONS * deviation, 0.0)
+    """The pairs to measure: none where none that fits has a score above what it costs in noise."""
+    parts, worth = _parts_and_worth(scores, deviation, pairs, sizes, room)
     hopeful = np.flatnonzero(worth > 0)
     if not len(hopeful):
         return ()
@@ -68,6 +66,26 @@ def worthwhile_pairs(
         if gain > best:
             best, best_places = gain, chosen
     return tuple(pairs[place] for place in best_places)
+
+
+def is_any_worthwhile(
+    scores: Floats, deviation: float, pairs: Sequence[Pair], sizes: Sequence[int], room: Room
+) -> bool:
+    """Whether some pair alone is worth its noise, however many cells it has.
+
+    Where none is, no set of them is: the noise of a set is at least the sum of that of its pairs.
+    """
+    parts, worth = _parts_and_worth(scores, deviation, pairs, sizes, room)
+    return any(own > room.price(part) for own, part in zip(worth.tolist(), parts.tolist(), strict=True))
+
+
+def _parts_and_worth(
+    scores: Floats, deviation: float, pairs: Sequence[Pair], sizes: Sequence[int], room: Room
+) -> tuple[Floats, Floats]:
+    """The parts of each pair's table, and how far its score is above what noise alone explains."""
+    parts = room.law.parts(np.array([sizes[left] * sizes[right] for left, right in pairs], dtype=np.float64))
+    varies = np.array([sizes[left] > 1 and sizes[right] > 1 for left, right in pairs])
+    return parts, np.where(varies, scores - _DEVIATIONS * deviation, 0.0)
 
 
 def _places_within(order: Sequence[int], pairs: Sequence[Pair], sizes: Sequence[int], room: Room) -> list[int]:

@@ -9,8 +9,9 @@ for entropy with slack).  τ = 1 would be the posterior mode under a prior that 
 The minimum is looked for by L-BFGS with a fixed number of evaluations: it is post-processing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -53,10 +54,12 @@ def fit(
     forbidden: Sequence[tuple[tuple[int, ...], Any]] = (),
     given: Sequence[tuple[tuple[int, ...], Floats]] = (),
     evaluations: int = EVALUATIONS,
+    progress: Callable[[float], None] | None = None,
 ) -> Fitted:
     """The distribution over the tree's columns; `forbidden` has masks over some columns, of cells that cannot occur.
 
-    `given` has chances over some columns, in increasing order, that are part of the base.
+    `given` has chances over some columns, in increasing order, that are part of the base; `progress` gets the share of
+    evaluations that are done.
     """
     from scipy.optimize import minimize
 
@@ -67,6 +70,8 @@ def fit(
     observed = np.concatenate([target.counts.ravel() for target in targets]) if targets else np.zeros(0)
     variance = np.concatenate([_variance(target) for target in targets]) if targets else np.zeros(0)
 
+    evaluated = count()
+
     def potentials_of(duals: Floats) -> list[Floats]:
         tables = [table.copy() for table in roots]
         for (index, shape, _), begin, end in zip(places, ends, ends[1:], strict=False):
@@ -74,6 +79,8 @@ def fit(
         return tables
 
     def value_and_slope(scaled: Floats) -> tuple[float, Floats]:
+        if progress is not None:
+            progress(min(next(evaluated) / evaluations, 1.0))
         duals = scaled * scale
         marginals, log_sum = beliefs.of(potentials_of(duals))
         expected = np.concatenate([marginals[index].sum(axis=axes).ravel() for index, _, axes in places])

@@ -1,6 +1,6 @@
 """A fitted synthesis: from noisy tables to a distribution over groups, and the fine cells within each group."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -100,8 +100,16 @@ class Synthesis:
         return np.where(empty[:, None] & members, 1.0, table)
 
 
-def synthesis_of(plan: SynthPlan, parts: Sequence[Part]) -> Synthesis:
-    """The synthesis that released parts make; it reads no rows and is the same whenever it is computed."""
+def synthesis_of(
+    plan: SynthPlan,
+    parts: Sequence[Part],
+    *,
+    progress: Callable[[float], None] | None = None,
+) -> Synthesis:
+    """The synthesis that released parts make; it reads no rows and is the same whenever it is computed.
+
+    `progress` gets the share of the fit that is done.
+    """
     by_name = {str(part.tally["name"]): part for part in parts}
     singles = singles_of(plan, [by_name[name] for name in ("singles", "columns") if name in by_name])
     chosen = by_name.get("pairs", by_name.get("scores"))
@@ -117,7 +125,15 @@ def synthesis_of(plan: SynthPlan, parts: Sequence[Part]) -> Synthesis:
     ]
     targets = [among_present(plan.subject, target, groups) for target in _agreeing(plan, singles, targets, forbidden)]
     base, given = _base(plan, singles, groups)
-    fitted = fit(tree, base, targets if graph else (), singles.total, forbidden=forbidden, given=given)
+    fitted = fit(
+        tree,
+        base,
+        targets if graph else (),
+        singles.total,
+        forbidden=forbidden,
+        given=given,
+        progress=progress,
+    )
     return Synthesis(plan, fitted, tuple(groups), singles, pairs)
 
 

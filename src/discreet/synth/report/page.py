@@ -131,7 +131,7 @@ def _check_parts(check: "Check") -> list[str]:
     for drawn in check.pictures():
         twin = _table(_STATISTIC, [(str(row["label"]), *_cells(row)) for row in drawn.rows], drawn.title)
         parts += [
-            f'<h3>{text(drawn.title)}</h3><figure><div class="wide far">{drawn.svg}</div>',
+            f'<h3>{text(drawn.title)}</h3><figure><div class="wide">{drawn.svg}</div>',
             f"<details><summary>{text(drawn.title)}, as a table</summary>{twin}</details></figure>",
         ]
     rows = [(" ".join([row["statistic"], *row["columns"]]), *_cells(row)) for row in check.rows()[:_MOST_NUMBERS]]

@@ -7,7 +7,8 @@ STYLE = """
 }
 body { margin: 0; font: 1rem/1.5 system-ui, sans-serif; color: var(--ink); background: var(--page); }
 main { max-width: 46rem; margin: 1.5rem auto; padding: 0 1rem; }
-p, li, h1, h2, h3, summary, tbody th { overflow-wrap: anywhere; }
+p, li, h1, h2, h3, summary { overflow-wrap: anywhere; }
+tbody th { overflow-wrap: break-word; hyphens: auto; }
 h1 { font-size: 1.6rem; line-height: 1.25; }
 h2 { font-size: 1.25rem; margin-top: 2rem; border-bottom: 1px solid var(--line); }
 h3 { font-size: 1rem; margin-bottom: .25rem; }
@@ -22,7 +23,6 @@ th:first-child { text-align: left; }
 figure { margin: 0 0 1rem; }
 summary { cursor: pointer; color: var(--faint); font-size: .9rem; }
 svg { width: 100%; max-width: 30rem; height: auto; display: block; }
-.far svg { min-width: 28rem; max-width: 36rem; }
 svg.own text { fill: var(--ink); font: 11px system-ui, sans-serif; }
 svg.own text.small { font-size: 9px; }
 svg.own rect { fill: var(--bar); fill-opacity: .55; }

@@ -12,10 +12,11 @@ from discreet.privacy import odds, words
 from discreet.privacy.cost import Approx, Cost, Pure
 from discreet.relation import Relation
 from discreet.shares import Share, parts_in_words
+from discreet.synth.build import has_worthwhile_pair
 from discreet.synth.column.absence import absence_zeros
 from discreet.synth.doubts import doubts_of
 from discreet.synth.measured.facts import Measurement
-from discreet.synth.plan import SynthPlan
+from discreet.synth.plan import SCORES, SINGLES, SynthPlan
 from discreet.synth.synthetic import SyntheticTable
 from discreet.terms import price_text
 
@@ -101,10 +102,23 @@ def method(table: SyntheticTable) -> str:
         many = "1 pair of columns was" if len(chosen) == 1 else f"{len(chosen):,} pairs of columns were"
         return f"{many} measured, chosen by noisy scores; a maximum-entropy model joins them, and rows follow it."
     if not table.build.plan.with_pairs:
-        return f"Columns were measured one by one, as was asked. {_apart(table)}"
+        why = "as was asked" if table.build.plan.pairs else "for there is no pair of them"
+        return f"Columns were measured one by one, {why}. {_apart(table)}"
     if "scores" in steps:
-        return f"No pair of columns was worth its noise. {_apart(table)}"
+        return f"{_why_none(table)} {_apart(table)}"
     return f"There are too few units for pairs at this price. {_apart(table)}"
+
+
+def _why_none(table: SyntheticTable) -> str:
+    """Why no pair was measured although all were scored."""
+    plan = table.build.plan
+    scores = next(part for part in table.build.parts if part.tally["name"] == "scores")
+    if not has_worthwhile_pair(plan, scores, 1 - SINGLES - SCORES):
+        return "No pair of columns was worth its noise."
+    return (
+        f"No pair of columns that was worth its noise fits in tables of at most {plan.max_cells:,} cells; a build with "
+        "a larger max_cells has room for more."
+    )
 
 
 def _apart(table: SyntheticTable) -> str:
@@ -171,15 +185,16 @@ def not_for(table: SyntheticTable) -> list[str]:
         else "Anything about two columns together: no pair was measured."
     )
     within = (
-        f"What joins the rows of one {unit}, beyond its own columns and their number: given these, rows are drawn one "
-        "by one."
+        f"How rows of one unit ({unit}) go together, beyond their number and the columns that are the same in all of "
+        "them: given these, each row is drawn by itself."
     )
     return [
-        f"Single persons: a row is drawn. It can equal that of a {unit} by chance, and proves nothing about one.",
+        "Single persons: a row is drawn. It can equal a private row by chance, and proves nothing about anyone.",
         "Rare groups: where fewer persons than a few times σ are counted, a number is mostly noise.",
         joint,
         *([within] if table.build.plan.subject.is_shared else []),
-        "Tests and intervals as of real rows: they take noise for signal. Use replicates, or ask the private table.",
+        "Tests and intervals as of real rows: they take noise for signal. Replicates show what noise does, but not "
+        "what the model leaves out; the private table can be asked.",
         "Decisions about one person: only shares of groups follow the private table.",
         "Linking with other data: a match with a row is a coincidence.",
     ]

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet import envelope
+from discreet.kernel.encode import MOST_ROWS
 from discreet.learn.fit import price_json
 from discreet.learn.privacy import INVENTED, REHEARSED, WHOLE
 from discreet.learn.saved.rebuild import (
@@ -25,6 +26,7 @@ from discreet.privacy import price as prices
 from discreet.query.nodes import UnitIn
 from discreet.schema import Schema
 from discreet.synth.column.column import SynthColumn, synth_column
+from discreet.synth.column.stated import MOST_ZEROS
 from discreet.synth.column.zeros import Zero
 from discreet.synth.plan import SynthPlan, plan_of
 from discreet.synth.subject import MOST_COLUMNS, Subject
@@ -32,6 +34,7 @@ from discreet.synth.synthetic import SyntheticTable
 
 FORMAT = 1
 _MOST_LEFT_OUT, _LONGEST_TEXT = 10_000, 10_000
+_MOST_MASKS = 2**15  # columns of all combinations: a tree of 10^8 cells holds none of more than 26
 _COVERS = (INVENTED, WHOLE.replace("model", "synthetic table"))
 _OPTIONS = ("method", "max_cells", "rows")
 _CLOSE = 1e-9  # of a stated σ, which is computed by doubles
@@ -102,15 +105,17 @@ def _comparable(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _subject_from_json(facts: Mapping[str, Any], schema: Schema, left_out: Sequence[tuple[str, str]]) -> Subject:
-    stored = facts["columns"]
+    stored, zeros = facts["columns"], facts["zeros"]
     if not 0 < len(stored) <= MOST_COLUMNS or len(left_out) > _MOST_LEFT_OUT:
         raise Unlike("there are too many columns")
+    if schema.max_rows > MOST_ROWS or len(zeros) > MOST_ZEROS or sum(map(len, zeros)) > _MOST_MASKS:
+        raise Unlike("there are too many rows of a unit, or too many combinations")
     columns = tuple(_column(schema, column) for column in stored)
     names = {column.name for column in columns}
     texts = [text for name, reason in left_out for text in (name, reason)]
     if len(names) < len(columns) or not all(isinstance(text, str) and len(text) <= _LONGEST_TEXT for text in texts):
         raise Unlike("a column has no name of its own")
-    zeros = tuple(_zero(columns, zero) for zero in facts["zeros"])
+    zeros = tuple(_zero(columns, zero) for zero in zeros)
     return Subject(schema, columns, zeros, dict(left_out), _part_from_text(facts.get("where")))
 
 

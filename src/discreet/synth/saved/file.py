@@ -31,6 +31,7 @@ from discreet.release.publish.sheets import write_csv
 from discreet.synth.build import KIND, Build, facts_of
 from discreet.synth.children.table import JoinedTable
 from discreet.synth.drawn import Codes
+from discreet.synth.opened import opened_table
 from discreet.synth.plan import SynthPlan
 from discreet.synth.saved.description import (
     description_of,
@@ -38,16 +39,27 @@ from discreet.synth.saved.description import (
     receipt_of,
     require_description,
 )
-from discreet.synth.saved.parts import most_rows, require_parts
-from discreet.synth.saved.rows import arrow_schema, codes_of, most_bytes, require_rows, require_schema
+from discreet.synth.saved.pages import require_unpacked
+from discreet.synth.saved.parts import most_number_bytes, require_parts, units_of
+from discreet.synth.saved.rows import (
+    arrow_schema,
+    codes_of,
+    most_bytes,
+    require_rows,
+    require_schema,
+    require_units,
+)
 from discreet.synth.subject import Subject
 from discreet.synth.synthetic import SyntheticTable, synthetic_of
 from discreet.table import Table
 
 SUFFIXES = (".parquet", ".csv")
 LARGEST = 2**32  # bytes of a file
-LARGEST_FACTS = 2**27  # letters of its metadata
-LARGEST_NUMBERS = 2**29  # bytes of the released numbers, unpacked
+# A pass counts 2^20 numbers at most, and what is released has three: 25 MB, 40 MB in base 64 with its head, beside the
+# public values of as many cells.  Read as JSON an item takes 70 bytes, of which a letter or two may be written.
+LARGEST_FACTS, MOST_ITEMS = 2**26, 2**22  # letters of its metadata, and items
+LARGEST_NUMBERS = 2**27  # bytes of the released numbers, unpacked with their head
+_HEAD_ITEMS, _CELL_ITEMS = 2**20, 6  # of that head: a cell is a public value and has up to four groups
 MOST_CELLS = 2**30  # rows times columns that are read
 _KEY = b"discreet"
 _ROWS_AT_ONCE = 2**20
@@ -153,7 +165,7 @@ def _facts_and_table(path: Path) -> tuple[Mapping[str, Any], SyntheticTable]:
     try:
         with parquet.ParquetFile(str(path)) as file:
             stated = _facts(file.metadata.metadata)
-            return stated, _table_of_file(stated, file)
+            return stated, _table_of_file(stated, file, path)
     except (*reading, IntegrityError, MemoryError, pyarrow.ArrowException):
         pass
     why = "It was edited, or its facts, rows and numbers make no table that this Discreet knows."
@@ -163,7 +175,7 @@ def _facts_and_table(path: Path) -> tuple[Mapping[str, Any], SyntheticTable]:
 
 def _facts(metadata: Mapping[bytes, bytes] | None) -> Mapping[str, Any]:
     text = (metadata or {})[_KEY]
-    if len(text) > LARGEST_FACTS:
+    if len(text) > LARGEST_FACTS or items_at_most(text) > MOST_ITEMS:
         raise Unlike("the facts are too long")
     facts = json.loads(text)
     if not isinstance(facts, dict):
@@ -173,16 +185,19 @@ def _facts(metadata: Mapping[bytes, bytes] | None) -> Mapping[str, Any]:
     return facts
 
 
-def _table_of_file(stated: Mapping[str, Any], file: Any) -> SyntheticTable:
+def _table_of_file(stated: Mapping[str, Any], file: Any, path: Path) -> SyntheticTable:
     """The table that facts and rows make; ValueError where they do not agree."""
-    plan, receipt, parts = plan_from_json(stated), receipt_of(stated), _parts(stated["released"])
+    plan, receipt = plan_from_json(stated), receipt_of(stated)
+    parts = _parts(stated["released"], plan)
     require_parts(plan, parts)
     subject, is_invented = plan.subject, stated.get("rehearsal") is True
     schema = arrow_schema(subject)
     require_schema(file.schema_arrow, schema, is_invented)
-    _require_small(plan, most_rows(plan, parts), file.metadata)
+    units = units_of(plan, parts)
+    _require_small(plan, units * subject.schema.max_rows, file.metadata, path)
     arrow = file.read(columns=schema.names) if is_invented else file.read()
     codes = codes_of(subject.columns, unit(subject.schema) if subject.is_shared else None, subject.limit.rows, arrow)
+    require_units(subject, units, codes)
     loaded = synthetic_of(None, LoadedBuild(plan, parts, receipt, True, codes))
     if stated["sha256"] != _digest({name: fact for name, fact in stated.items() if name != "sha256"}, codes):
         raise Unlike("bytes were changed")
@@ -191,25 +206,38 @@ def _table_of_file(stated: Mapping[str, Any], file: Any) -> SyntheticTable:
     return loaded
 
 
-def _require_small(plan: SynthPlan, rows: int, metadata: Any) -> None:
+def _require_small(plan: SynthPlan, rows: int, metadata: Any, path: Path) -> None:
     """Refuses more rows than the plan gives, and more bytes, unpacked, than so many rows take as they are written."""
-    sizes = [metadata.row_group(place).total_byte_size for place in range(metadata.num_row_groups)]
+    pieces = [metadata.row_group(place).num_rows for place in range(metadata.num_row_groups)]
     if metadata.num_rows > rows or metadata.num_rows * metadata.num_columns > MOST_CELLS:
         raise Unlike("there are too many rows")
-    if len(sizes) > metadata.num_rows // _ROWS_AT_ONCE + 1:
+    if len(pieces) > metadata.num_rows // _ROWS_AT_ONCE + 1 or min(pieces, default=0) < 0:
         raise Unlike("the rows are in pieces")
-    if min(sizes, default=0) < 0 or sum(sizes) > most_bytes(plan.subject.columns, metadata.num_rows, len(sizes)):
-        raise Unlike("the rows are too long")
+    if sum(pieces) != metadata.num_rows:
+        raise Unlike("the pieces have other rows")
+    require_unpacked(path, metadata, most_bytes(plan.subject.columns, metadata.num_rows, len(pieces)))
 
 
-def _parts(released: str) -> tuple[Part, ...]:
-    """The parts in that text, unpacked only as far as they may reach."""
+def _parts(released: str, plan: SynthPlan) -> tuple[Part, ...]:
+    """The parts in that text, unpacked only as far as they may reach, and parsed where the plan has so many cells."""
     stored = base64.b64decode(released, validate=True)
     unpacking = zlib.decompressobj()
-    unpacking.decompress(stored[len(envelope.HEAD) :], LARGEST_NUMBERS)
-    if not unpacking.eof:
+    body = unpacking.decompress(stored[len(envelope.HEAD) :], LARGEST_NUMBERS)
+    head, cells = body.find(b"\n"), sum(plan.subject.sizes)
+    if not unpacking.eof or len(body) - head > most_number_bytes(plan):
         raise Unlike("there are too many numbers")
+    if head < 0 or items_at_most(body[:head]) > _HEAD_ITEMS + _CELL_ITEMS * cells:
+        raise Unlike("the head of the numbers is too long")
     return envelope.from_bytes(stored, KIND).parts
+
+
+def items_at_most(text: bytes) -> int:
+    """No fewer than the lists, objects, texts and numbers in a JSON text.
+
+    >>> items_at_most(b'{"a":[1,2,{}]}')
+    7
+    """
+    return 1 + sum(map(text.count, (b",", b":", b"[", b"{")))
 
 
 # --- guards ----------------------------------------------------------------------------------------------------------
@@ -248,8 +276,8 @@ def _two_tables() -> NotAnswerable:
 
 def _table_of(people: Any) -> Table:
     """The table behind a dataset."""
-    table = getattr(people, "table", people)
-    if not isinstance(table, Table):
+    table = opened_table(people)
+    if table is None:
         raise bad("people", "must be an open dataset", people, 'Give it, as in load("synthetic.parquet", people).')
     return table
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from discreet.envelope import Part
-from discreet.kernel.contract import kernel_of
+from discreet.kernel.contract import MOST_NUMBERS, kernel_of
 from discreet.learn.saved.rebuild import Unlike, fraction_from_text
 from discreet.ndarrays import Ints
 from discreet.query.tags import TAGS
@@ -60,11 +60,17 @@ def require_parts(plan: SynthPlan, parts: Sequence[Part]) -> None:
     _require_room(plan, by_name)
 
 
-def most_rows(plan: SynthPlan, parts: Sequence[Part]) -> int:
-    """How many rows at most so many units have as the plan or the released numbers say."""
+def most_number_bytes(plan: SynthPlan) -> int:
+    """How many bytes the released numbers take at most: three tables of one pass each, and the scores."""
+    return 8 * (3 * MOST_NUMBERS + len(plan.pairs)) + 1
+
+
+def units_of(plan: SynthPlan, parts: Sequence[Part]) -> int:
+    """How many units are drawn: as the plan or the released numbers say."""
+    if plan.rows is not None:
+        return plan.rows
     tables = [part for part in parts if part.tally["name"] in ("singles", "columns")]
-    units = max(1, round(singles_of(plan, tables).total)) if plan.rows is None else plan.rows
-    return units * plan.subject.schema.max_rows
+    return max(1, round(singles_of(plan, tables).total))
 
 
 def _require_columns(plan: SynthPlan, part: Part, share: Fraction) -> None:

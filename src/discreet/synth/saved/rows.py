@@ -17,6 +17,7 @@ from discreet.synth.subject import Subject
 
 _CELL = 16  # bytes of a cell beside its text, its levels and its length included
 _PIECE = 2**16  # of a column in a row group, beside its cells
+_UNITS_LOST, _FEW_UNITS = 10, 1000  # so many times the units found, and so many more, may have been drawn
 
 
 def arrow_schema(subject: Subject) -> Any:
@@ -115,6 +116,21 @@ def _units(cells: Any, most_rows: int) -> Ints:
     if (units < 0).any() or (np.diff(units) < 0).any() or rows_of_unit.max(initial=0) > most_rows:
         raise Unlike("units are numbered otherwise")
     return units
+
+
+def require_units(subject: Subject, units: int, codes: Codes) -> None:
+    """Refuses, as ValueError, rows of fewer units than are drawn, of which replicates have as many.
+
+    Where combinations are impossible some rows are left out, if rounding lost a chance of 0: that is rarely any.
+    """
+    shown = codes.rows
+    if codes.units is not None:
+        shown = len(np.unique(codes.units))
+        if codes.units.max(initial=0) >= units:
+            raise Unlike("units are numbered otherwise")
+    most_units = _UNITS_LOST * shown + _FEW_UNITS if subject.zeros else shown
+    if not shown <= units <= most_units:
+        raise Unlike("the rows are of other units")
 
 
 def require_rows(columns: Sequence[SynthColumn], own: Any, theirs: Any) -> None:

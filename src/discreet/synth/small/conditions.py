@@ -1,5 +1,6 @@
 """Queries as conditions on one row: texts of SQL, or the Python form; each is the share of rows that satisfy it."""
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,6 +16,7 @@ from discreet.schema import Schema
 MOST_QUERIES = 10_000
 MOST_PARTS = 500  # of one condition
 _EXAMPLE = 'Write, for example: queries=["age >= 40 AND ill", dp.col("region") == "north"]'
+_QUESTION = re.compile(r"\s*(select|with|from)\b", re.IGNORECASE)
 _COUNTED = (Output("n", CountRows()),)
 
 
@@ -46,6 +48,10 @@ def _expression(query: Any, schema: Schema) -> Expr:
     """The expression of a condition: of a term, or of a text that stands where WHERE has its condition."""
     if isinstance(query, Term):
         return query.expr
+    if isinstance(query, str) and _QUESTION.match(query):
+        why = "Its answer is the share of rows for which it is true, so it has no SELECT."
+        fix = "Write what would stand after WHERE alone, such as \"color = 'green'\"."
+        raise NotAnswerable("A query is one condition on a row, not a question.", why, fix)
     if not isinstance(query, str):
         raise bad("query", "must be a condition: SQL text, or the Python form", query, _EXAMPLE)
     try:

@@ -6,6 +6,7 @@ from typing import Any
 from discreet.errors import NotAnswerable, bad
 from discreet.query.explain import unit
 from discreet.query.nodes import Expr, UnitIn
+from discreet.synth.opened import opened_table
 from discreet.synth.small.conditions import conditions_of
 from discreet.synth.small.law import SmallLaw
 from discreet.synth.small.selection import Selection, selection_of
@@ -54,8 +55,16 @@ class SmallPlan:
 
     @property
     def bound(self) -> float:
-        """With probability `level` no answer is further than this from the table's."""
+        """With probability `level` no answer is further than this from the table's, under `condition`."""
         return self.selection.bound
+
+    @property
+    def condition(self) -> str:
+        """When the bounds hold, in a sentence."""
+        return (
+            f"The bounds hold if the table has exactly {self.public_rows:,} rows, none with an empty cell; otherwise "
+            "add twice the share by which their number differs."
+        )
 
     @property
     def lecture_bound(self) -> float:
@@ -64,7 +73,7 @@ class SmallPlan:
 
     @property
     def level(self) -> float:
-        """How often the bounds hold: 1 − β."""
+        """How often the bounds hold, under `condition`: 1 − β."""
         return float(self.terms.level)
 
     @property
@@ -100,9 +109,8 @@ class SmallPlan:
         return (
             f"Chosen: one of {_large(self.databases)} multisets of {_counted(self.size, 'row', 'rows')}, over {rows} "
             f"({', '.join(self.universe.names)}); the queries tell {self.enumerated:,} apart, and each is weighed.",
-            bound_words(self.bound, self.lecture_bound, self.level),
-            f"That holds if the table has exactly {self.public_rows:,} rows, none with an empty cell; otherwise add "
-            "twice the share by which their number differs. Privacy does not depend on it.",
+            bound_words(self),
+            "Privacy does not depend on the number of rows.",
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -118,6 +126,7 @@ class SmallPlan:
             "bound": self.bound,
             "lecture_bound": self.lecture_bound,
             "level": self.level,
+            "condition": self.condition,
             "cost": self.cost,
             "remaining": self.remaining(),
             "remaining_after": self.remaining_after(),
@@ -167,22 +176,23 @@ def small_plan(
 
 def table_of(people: Any) -> Table:
     """The table of a dataset."""
-    table = people if isinstance(people, Table) else getattr(people, "table", None)
     if isinstance(getattr(people, "where", None), UnitIn):
         what = "A small database is of a whole dataset."
         why = "How many rows a part of the persons has is not public."
         raise NotAnswerable(what, why, "Give the dataset, as dp.open returns it.")
-    if not isinstance(table, Table):
+    table = opened_table(people)
+    if table is None:
         raise bad("people", "must be a dataset", people, 'Write, for example: people = dp.open("people.toml")')
     return table
 
 
-def bound_words(bound: float, lecture_bound: float, level: float) -> str:
-    """How far answers may be off, in a sentence."""
-    often = f"{100 * level:g} times in 100"
-    if bound >= USELESS:
-        return f"The bound on the worst error is {bound:.3g}: it says nothing, for shares lie between 0 and 1."
-    return f"No answer is more than {bound:.3g} off, {often}; by the lecture's bound {lecture_bound:.3g}."
+def bound_words(plan: SmallPlan) -> str:
+    """How far answers may be off, and when that holds, in two sentences."""
+    often = f"{100 * plan.level:g} times in 100"
+    if plan.bound >= USELESS:
+        return f"The bound on the worst error is {plan.bound:.3g}: it says nothing, for shares lie between 0 and 1."
+    lecture = f"by the lecture's bound {plan.lecture_bound:.3g}"
+    return f"No answer is more than {plan.bound:.3g} off, {often}; {lecture}. {plan.condition}"
 
 
 def _counted(number: int, singular: str, plural: str) -> str:

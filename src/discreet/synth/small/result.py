@@ -39,7 +39,7 @@ class SmallDatabase:
 
     @property
     def bound(self) -> float:
-        """With probability `level` no answer is further than this from the table's."""
+        """With probability `level` no answer is further than this from the table's, under `plan.condition`."""
         return self.plan.bound
 
     @property
@@ -49,7 +49,7 @@ class SmallDatabase:
 
     @property
     def level(self) -> float:
-        """How often the bounds hold."""
+        """How often the bounds hold, under `plan.condition`."""
         return self.plan.level
 
     @property
@@ -83,6 +83,7 @@ class SmallDatabase:
             "bound": self.bound,
             "lecture_bound": self.lecture_bound,
             "level": self.level,
+            "condition": self.plan.condition,
             "databases": str(self.databases),
             "size": self.plan.size,
             "public_rows": self.plan.public_rows,
@@ -98,8 +99,7 @@ class SmallDatabase:
         paid = f"It was replayed and cost 0 (when first asked, {price})" if self.is_replayed else f"It cost {price}"
         answers = "Answers: " + ", ".join(f"{answer:.3f}" for answer in self.answers[:12])
         more = f" … ({len(self.answers):,} in all)" if len(self.answers) > 12 else ""
-        bounds = bound_words(self.bound, self.lecture_bound, self.level)
-        return "\n".join([head, f"{answers}{more}.", bounds, f"{paid}; receipt {self.receipt}."])
+        return "\n".join([head, f"{answers}{more}.", bound_words(self.plan), f"{paid}; receipt {self.receipt}."])
 
 
 def _plain(value: Any) -> Any:

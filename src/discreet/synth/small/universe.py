@@ -5,7 +5,7 @@ bins, or the points of a bounded lattice.  None is a value where the metadata sa
 an empty cell lies in no cell, as in GROUP BY, and satisfies no query.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
@@ -26,9 +26,11 @@ from discreet.query.meaning.names import in_sql
 from discreet.query.nodes import Bins, Case, Col, CountRows, Expr, Key, Literal, Output, Question, weight
 from discreet.query.tally import Tally
 from discreet.schema import Column, Schema, Type
+from discreet.schema.kind import number_of
 from discreet.schema.words import key as toml_key
 
 MOST_CELLS = 20_000
+MOST_ALONE = 1_000_000  # values of one column
 _MOST_TRIED = 1_000_000  # values of conditions: some ten seconds
 _MOST_TRUTHS = 50_000_000  # one byte for each query and cell
 _OF_BINS = 16  # what a bin takes, where a value takes 1: all that lies in it has to be looked at
@@ -68,11 +70,10 @@ def universe_of(schema: Schema, conditions: tuple[Expr, ...], bins: Any = None) 
     keys = tuple(_key(column, edges) for column in schema.columns if column.name in used)
     names = {key.name.casefold() for key in keys}
     counted = (Output(unused_name("n", names), CountRows()),)
+    _require_few(keys, counted, schema)
     tally = draft_of(Question(schema.name, counted, keys), schema).tally
     for axis in tally.cells.keys:
         _require_public(axis)
-    if tally.cells.size > MOST_CELLS:
-        raise _too_many_cells(tally.cells)
     return Universe(tally, _truths(tally.cells, conditions, schema))
 
 
@@ -112,11 +113,33 @@ def _require_public(axis: KeyCells) -> None:
         raise NotAnswerable(what, why, f"Under [{table}] declare {declared}{edges}.")
 
 
-def _too_many_cells(cells: Cells) -> NotAnswerable:
-    largest = max(cells.keys, key=lambda axis: len(axis.labels or ()))
-    why = f"The columns of the queries have {cells.size:,} combinations of values, and {MOST_CELLS:,} are the most."
-    fix = f"Ask about fewer columns, or give {largest.key.name} edges: bins={{{largest.key.name!r}: [0, 40, 110]}}."
-    return NotAnswerable("There are too many cells.", why, fix)
+def _require_few(keys: Sequence[Key], counted: tuple[Output, ...], schema: Schema) -> None:
+    """Refuses columns whose values together have too many combinations; a column alone may have too many."""
+    sizes = {key.name: _size(Question(schema.name, counted, (key,)), schema) for key in keys}
+    if prod(sizes.values()) <= MOST_CELLS:
+        return
+    largest = max(sizes, key=lambda name: sizes[name])
+    many = "more than a million" if max(sizes.values()) > MOST_ALONE else f"{prod(sizes.values()):,}"
+    why = f"The columns of the queries have {many} combinations of values, and {MOST_CELLS:,} are the most."
+    fix = f"Ask about fewer columns, or give {largest} edges: bins={{{largest!r}: {_edges_example(schema, largest)}}}."
+    raise NotAnswerable("There are too many cells.", why, fix)
+
+
+def _edges_example(schema: Schema, name: str) -> str:
+    """Edges within the bounds of a number: both ends and the middle."""
+    column = schema.find(name)
+    if column is None or column.bounds is None or column.type not in (Type.INTEGER, Type.NUMBER):
+        return "[…]"
+    low, high = (number_of(end) for end in column.bounds)
+    return f"[{float(low):g}, {float((low + high) // 2):g}, {float(high):g}]"
+
+
+def _size(question: Question, schema: Schema) -> int:
+    """How many values one column has; of one without public values 1, and more than `MOST_ALONE` where it has."""
+    try:
+        return draft_of(question, schema).tally.cells.size
+    except NotAnswerable:
+        return MOST_ALONE + 1
 
 
 # --- which query holds where -----------------------------------------------------------------------------------------
