@@ -57,3 +57,45 @@ def test_what_cannot_be_tried_is_refused_before_it_begins(arguments, said, capfd
     reply = json.loads(capfd.readouterr().out)
     assert said in f"{reply['what']} {reply['why']} {reply['fix']}"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def attacked(tmp_path):
+    """A folder with everything that an attack reads, its private source elsewhere."""
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "lab" / "built").mkdir(parents=True)
+    (tmp_path / "lab" / "people.toml").write_text('[dataset]\nname = "people"\nsource = "../rows/people.csv"\n')
+    for name in ("synthetic.parquet", "model.dp", "members.csv", "others.csv", "built/release.json"):
+        (tmp_path / "lab" / name).write_text("kept")
+    (tmp_path / "rows" / "people.csv").write_text("kept")
+    (tmp_path / "lab" / "hard.svg").hardlink_to(tmp_path / "lab" / "synthetic.parquet")
+    (tmp_path / "lab" / "in.svg").hardlink_to(tmp_path / "lab" / "built" / "release.json")
+    (tmp_path / "lab" / "link.svg").symlink_to("members.csv")
+    return tmp_path / "lab"
+
+
+@pytest.mark.parametrize(
+    ("name", "on", "flag", "file"),
+    [
+        ("linkage", "synthetic.parquet", "-o", "synthetic.parquet"),
+        ("linkage", "synthetic.parquet", "-o", "hard.svg"),
+        ("linkage", "synthetic.parquet", "--plot", "hard.svg"),
+        ("linkage", "synthetic.parquet", "-o", "../rows/people.csv"),
+        ("linkage", "synthetic.parquet", "-o", "people.toml"),
+        ("small_area", "built", "-o", "built/release.json"),
+        ("small_area", "built", "--plot", "built/new.svg"),
+        ("small_area", "built", "--plot", "in.svg"),
+        ("membership", "model.dp", "-o", "model.dp"),
+        ("membership", "model.dp", "-o", "members.csv"),
+        ("membership", "model.dp", "-o", "others.csv"),
+        ("membership", "model.dp", "--plot", "link.svg"),
+    ],
+)
+def test_what_is_attacked_is_never_written_over(name, on, flag, file, attacked, capfd, monkeypatch):
+    monkeypatch.chdir(attacked)
+    assert status(["attack", name, "--on", on, "--curator", flag, file, "--yes", "--json"]) == 2
+    reply = json.loads(capfd.readouterr().out)
+    assert "must be another file than those that are attacked" in reply["what"] or "must not replace" in reply["what"]
+    kept = [path for path in attacked.parent.rglob("*") if path.is_file() and path.suffix != ".toml"]
+    assert {path.read_text() for path in kept} == {"kept"}
+    assert not (attacked / "built" / "new.svg").exists()

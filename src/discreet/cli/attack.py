@@ -46,7 +46,7 @@ def attack(
     require_plot(plot, None, output, replace=yes)
     with terminal.bar() as advance:
         advance(name, 0.0)
-        reply = operation.attack(AttackCall(name, eps, seed, on, curator, plot))
+        reply = operation.attack(AttackCall(name, eps, seed, on, curator, plot, output))
     result, data, notes = reply.value, reply.to_json(command_line), []
     if plot is not None:
         failure = draw(result.picture, plot, None, alt=words.alt_text(result))

@@ -28,6 +28,7 @@ class AttackCall:
     on: Path | None = None
     curator: bool = False
     plot: Path | None = None
+    output: Path | None = None  # where the reply will be written
 
 
 def attack(call: AttackCall) -> Reply[Result]:
@@ -41,6 +42,9 @@ def attack(call: AttackCall) -> Reply[Result]:
         from discreet.plot.style import checked_path
 
         outputs.require_harmless(checked_path(call.plot), flag="plot")
+    if call.on is not None:
+        _require_spared(call.output, call.on, flag="output")
+        _require_spared(call.plot, call.on, flag="plot")
     if call.on is None:
         if call.curator:
             raise bad("curator", "goes with --on and a file of your own", "no --on", "Leave it out for the example.")
@@ -56,6 +60,19 @@ def attack_list() -> Reply[dict[str, Attack]]:
     return Reply(envelope(attacks=rows), dict(ATTACKS))
 
 
+def _require_spared(file: Path | None, on: Path, *, flag: str) -> None:
+    """Refuses to write over what is attacked, or over what the attack reads beside it: rows, metadata, their source."""
+    if file is None:
+        return
+    from discreet.attack.models.beside import MEMBERS, OTHERS
+
+    folder, inside = on.absolute().parent, list(on.glob("*"))  # none in a file
+    if any(outputs.is_same_file(file, kept) for kept in (on, folder / MEMBERS, folder / OTHERS, *inside)):
+        raise bad(flag, "must be another file than those that are attacked", str(file), "Give a name of its own.")
+    for toml in sorted(folder.glob("*.toml")):
+        outputs.require_harmless(file, toml, flag=flag)
+
+
 def _on_file(name: str, chosen: Attack, path: Path, seed: int, *, curator: bool) -> Result:
     """The attack on the curator's own file, refused unless the caller says to be the curator."""
     if not chosen.on:
@@ -64,7 +81,7 @@ def _on_file(name: str, chosen: Attack, path: Path, seed: int, *, curator: bool)
     if not curator:
         raise bad(
             "on",
-            "must come with --curator: its result is a function of rows and must not leave the curator",
+            "must come with --curator: its result may be a function of rows, which must not leave the curator",
             str(path),
             "Add --curator if the rows are yours to see.",
         )
