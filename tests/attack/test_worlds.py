@@ -93,9 +93,7 @@ def test_the_ages_of_the_lecture_are_a_staircase_and_said_to_be():
 def test_noise_of_the_product_leaves_more_than_a_hundred_thousand_worlds():
     """At ε = 1 the intervals of seven noisy tables, counted with a cap of 100,000 or sampled."""
     steps, _, _ = left.steps_of(noisy_tables(BLOCK, 1), BLOCK.people, BLOCK.rules)
-    last = steps[-1]
-    assert (last.count or last.more_than + 1) > 100_000
-    assert last.height > 100_000
+    assert steps[-1].height > 100_000
 
 
 def test_more_worlds_than_the_cap_are_said_to_be_more(monkeypatch):
