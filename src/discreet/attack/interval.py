@@ -9,14 +9,16 @@ _EACH_SIDE = 0.025
 _NORMAL = 1.959963984540054  # Φ⁻¹(0.975)
 
 
-def share_interval(hits: int, trials: int) -> tuple[float, float]:
+def share_interval(hits: int, trials: int, *, each_side: float = _EACH_SIDE) -> tuple[float, float]:
     """The ends for a chance that was seen `hits` times in `trials` independent ones (Clopper & Pearson 1934).
+
+    The chance lies beyond each of them with probability `each_side` at most.
 
     >>> low, high = share_interval(731, 1000)
     >>> round(low, 3), round(high, 3)
     (0.702, 0.758)
     """
-    return lower_end(hits, trials, _EACH_SIDE), upper_end(hits, trials, _EACH_SIDE)
+    return lower_end(hits, trials, each_side), upper_end(hits, trials, each_side)
 
 
 def mean_interval(values: Floats, *, least: float = -math.inf, greatest: float = math.inf) -> tuple[float, float]:

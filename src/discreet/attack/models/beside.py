@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 MEMBERS, OTHERS = "members.csv", "others.csv"
 _NET = b"discreet net "  # begins the file of a net
-_FEWEST = 20
 
 
 @dataclass(frozen=True)
@@ -50,14 +49,13 @@ def texts(path: Path, columns: list[str]) -> list[tuple[str, ...]]:
         raise bad_private(
             path.name, f"must have the column {absent[0]!r}", "Give all columns of the file it is beside."
         )
-    require_enough(path, len(rows))
     return rows
 
 
-def require_enough(path: Path, rows: int) -> None:
+def require_enough(path: Path, rows: int, least: int) -> None:
     """Refuses a file of rows that are too few for a share of them."""
-    if rows < _FEWEST:
-        raise bad_private(path.name, f"must have {_FEWEST} rows or more", "Give more rows of the same population.")
+    if rows < least:
+        raise bad_private(path.name, f"must have {least} rows or more", "Give more rows of the same population.")
 
 
 def model_in(path: Path) -> "Predictor":
@@ -73,8 +71,8 @@ def model_in(path: Path) -> "Predictor":
     return predictor_of(net_of(stored))
 
 
-def class_chances(predictor: "Predictor", path: Path) -> Any:
-    """The chance that the model gives to the own class of each row that has one."""
+def class_chances(predictor: "Predictor", path: Path, *, least: int) -> Any:
+    """The chance that the model gives to the own class of each row that has one, of which there must be so many."""
     import numpy as np
 
     from discreet.learn.input.file_rows import read_rows
@@ -84,8 +82,9 @@ def class_chances(predictor: "Predictor", path: Path) -> Any:
     if not classes:
         raise bad("model", "must predict classes for this attack", "a model of a number", "Give one of classes.")
     targets = [row[0] for row in texts(path, [subject.target.name])]
+    require_enough(path, len(targets), least)
     places = np.array([classes.index(name) if name in classes else -1 for name in targets])
     chances = predictor.scores(subject.encoded(read_rows(path, subject)))
     has_class = places >= 0
-    require_enough(path, int(has_class.sum()))
+    require_enough(path, int(has_class.sum()), least)
     return chances[has_class, places[has_class]]

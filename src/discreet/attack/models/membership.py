@@ -29,7 +29,8 @@ FALSE_ALARMS = 0.01
 _NETS, _ROWS = 72, 1200
 _FAR = 1e-12  # how near to 0 or 1 a chance may come
 _MEASURE = f"share of members that are caught at {FALSE_ALARMS:.0%} false alarms"
-_LEAST = 20  # rows of each kind
+_LEAST, LEAST_OTHERS = 20, 100  # members; others, of whom one may be above the threshold
+_EACH_END = 0.0125  # of two intervals that hold together
 
 
 def membership(chances: Any, members: Any, *, shadow_chances: Any = None, shadow_members: Any = None) -> Result:
@@ -40,14 +41,14 @@ def membership(chances: Any, members: Any, *, shadow_chances: Any = None, shadow
     shadow_chances   the same for shadow models that you trained: a line a model; without it, the loss alone is used
     shadow_members   which rows each shadow learnt from: a line a model
 
-    >>> membership([0.9] * 20 + [0.5] * 20, [1] * 20 + [0] * 20).raw
+    >>> membership([0.9] * 20 + [0.5] * 100, [1] * 20 + [0] * 100).raw
     1.0
     """
     own = logits(vector(chances, "chances"))
     is_member = _truths(vector(members, "members", len(own)), "members")
-    if min(is_member.sum(), (~is_member).sum()) < _LEAST:
-        fix = "Give more rows, or the attack's rate says nothing."
-        raise bad_private("members", f"must be 1 for {_LEAST} rows or more, and 0 for as many", fix)
+    if is_member.sum() < _LEAST or (~is_member).sum() < LEAST_OTHERS:
+        rule = f"must be 1 for {_LEAST} rows or more, and 0 for {LEAST_OTHERS} or more"
+        raise bad_private("members", rule, "Give more rows, or the attack's rate says nothing.")
     if shadow_chances is None:
         return _result_of(own, is_member, "the loss alone")
     phi = logits(numbers(shadow_chances, "shadow_chances", dimensions=2))
@@ -110,12 +111,14 @@ def on_file(path: Path, seed: int) -> Result:
     """The loss of a model's file on `members.csv` and `others.csv` that lie beside it."""
     pair = beside.beside(path)
     predictor = beside.model_in(path)
-    inside, outside = (logits(beside.class_chances(predictor, file)) for file in (pair.members, pair.others))
+    inside = logits(beside.class_chances(predictor, pair.members, least=_LEAST))
+    outside = logits(beside.class_chances(predictor, pair.others, least=LEAST_OTHERS))
     is_member = np.arange(len(inside) + len(outside)) < len(inside)
     promise = predictor.privacy
     epsilon = amounts.text_of(promise.epsilon)
     loss = _result_of(np.append(inside, outside), is_member, "the loss alone")
-    ceiling = caught(float(promise.epsilon), float(promise.delta), false_alarms=FALSE_ALARMS)
+    most = false_alarms_of(outside)[1]
+    ceiling = caught(float(promise.epsilon), float(promise.delta), false_alarms=most)
     return replace(
         loss,
         raw=None,
@@ -152,15 +155,40 @@ def _means(by_net: Mapping[str, Floats]) -> dict[str, float]:
 
 def _result_of(scores: Floats, members: Bools, score: str) -> Result:
     share, _ = caught_share(scores, members, FALSE_ALARMS)
-    others = int((~members).sum())
-    caught_rows, rows = round(share * int(members.sum())), int(members.sum())
-    few = () if others * FALSE_ALARMS >= 1 else (f"{others} rows of others are too few for 1 %: none may be above.",)
+    rows, others = int(members.sum()), int((~members).sum())
+    passing = int(FALSE_ALARMS * others)
+    least, most = false_alarms_of(scores[~members])
+    blind = (passing + 1) / (others + 1)
+    low, high = share_interval(round(share * rows), rows, each_side=_EACH_END)
     return Result(
-        name="membership", metric="members caught", measure=f"{_MEASURE}, by {score}", raw=share, private={},
-        baseline=FALSE_ALARMS, ceiling={}, units="one row", trials=rows, of_real_data=True,
-        without="by this model", intervals={"raw": share_interval(caught_rows, rows)},
-        notes=("Attacks by shadow models catch far more than the loss alone.", *few),
+        name="membership", metric="members caught", raw=share, private={}, baseline=blind, ceiling={},
+        measure=f"share of members that are caught above the scores of all but {passing:,} of {others:,} others, "
+        f"by {score}",
+        units="one row", trials=rows, of_real_data=True, without="by this model",
+        intervals={"raw": (max(0.0, low - (most - blind)), min(1.0, high + (blind - least)))},
+        notes=(
+            f"False alarms at this threshold: {least:.2%} to {most:.2%} (97.5 %). The intervals of what is caught "
+            "are longer by what that may be away from blind guessing.",
+            "Attacks by shadow models catch far more than the loss alone.",
+        ),
+        details={"false_alarms": [least, most], "others": others},
     )  # fmt: skip
+
+
+def false_alarms_of(others: Floats) -> tuple[float, float]:
+    """The 97.5 % interval of q = P[score > t] for one more of the others, where t is the (k + 1)-th largest of n.
+
+    q has the law Beta(k + 1, n − k) with the mean (k + 1)/(n + 1), k = ⌊n/100⌋, and is less where scores are equal.
+    With the share p of members above t and q each in its interval of 97.5 %, p − q lies between the differences of
+    their ends with probability 95 %: so a score that says nothing seems to beat guessing in at most 2.5 % of runs.
+    """
+    from scipy.stats import beta
+
+    passing = int(FALSE_ALARMS * len(others))
+    threshold = np.sort(others)[len(others) - 1 - passing]
+    law = beta(passing + 1, len(others) - passing)
+    least = float(law.ppf(_EACH_END)) if (others == threshold).sum() == 1 else 0.0
+    return least, float(law.isf(_EACH_END))
 
 
 def _truths(values: Floats, name: str) -> Bools:
