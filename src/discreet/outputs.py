@@ -62,10 +62,10 @@ def replacing(path: Path, toml: Path | None = None, *, flag: str = "output") -> 
         yield draft
 
 
-def require_apart(plot: Path | None, other: Path | None, rule: str) -> None:
+def require_apart(plot: Path | None, other: Path | None, rule: str, *, flag: str = "plot") -> None:
     """Refuses a picture that would share its file with something else."""
     if plot is not None and other is not None and is_same_file(plot, other):
-        raise bad("plot", rule, str(plot), "Give another name after --plot.")
+        raise bad(flag, rule, str(plot), f"Give another name after {'-o' if flag == 'output' else f'--{flag}'}.")
 
 
 def is_same_file(path: Path, other: Path) -> bool:

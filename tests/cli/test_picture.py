@@ -58,7 +58,9 @@ def test_own_image_takes_the_place_of_the_built_in_one(told: Told) -> None:
     Image.linear_gradient("L").save("own.png")
     reply = told("picture", "--image", "own.png", "--eps", "5", *SMALL)
     assert reply["correlation"] > 0.9
-    told("picture", "--image", "own.png", "-o", "own.png", "--yes", exit_code=2)
+    refusal = told("picture", "--image", "own.png", "-o", "own.png", "--yes", exit_code=2)
+    assert refusal["what"] == "output must be another file than the image."
+    assert refusal["fix"] == "Give another name after -o."
 
 
 @pytest.mark.parametrize(

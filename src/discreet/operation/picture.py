@@ -43,7 +43,7 @@ def picture(call: PictureCall) -> Reply[Mosaic]:
         _require_power("zoom", call.zoom, 1, call.size // 16, such_as=16)
     require_picture(call.output, replaces=call.replaces)
     if call.output is not None and call.image is not None:
-        outputs.require_apart(call.output, call.image, "must be another file than the image")
+        outputs.require_apart(call.output, call.image, "must be another file than the image", flag="output")
     result = mosaic(_bits(call), flip=flip, epsilon=epsilon, zoom=call.zoom, seed=call.seed)
     alt: str | None = None
     if call.output is not None:
