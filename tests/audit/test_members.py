@@ -79,11 +79,24 @@ def test_rows_that_are_always_in_are_in() -> None:
         ((len, seen, CANARIES[:5]), {}, "canaries must be"),
         ((len, seen, CANARIES), {"shadows": 2}, "shadows must be"),
         ((len, seen, CANARIES), {"claim": -1}, "claim must be"),
+        ((len, seen, 5), {}, "canaries must be a list"),
+        ((len, seen, None), {}, "canaries must be a list"),
+        ((len, seen, iter(CANARIES)), {}, "canaries must be a list"),
+        ((len, seen, "a" * 400), {}, "canaries must be a list"),
+        ((len, seen, dict.fromkeys(CANARIES)), {}, "canaries must be a list"),
+        ((len, seen, CANARIES), {"rows": None}, "rows must be a list"),
+        ((len, seen, CANARIES), {"rows": iter([1])}, "rows must be a list"),
+        ((len, lambda model, row: "secret", CANARIES), {}, "score must return a number"),
+        ((len, lambda model, row: "0.5", CANARIES), {}, "score must return a number"),
+        ((len, lambda model, row: None, CANARIES), {}, "score must return a number"),
+        ((len, lambda model, row: [1, 2], CANARIES), {}, "score must return a number"),
     ],
 )
 def test_bad_input_is_refused(arguments: Any, options: Any, words: str) -> None:
-    with pytest.raises(BadValue, match=words):
+    with pytest.raises(BadValue, match=words) as refusal:
         membership(*arguments, **options)
+    assert refusal.value.fix
+    assert "secret" not in str(refusal.value)
 
 
 @pytest.mark.long

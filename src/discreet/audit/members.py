@@ -19,7 +19,7 @@ import numpy as np
 from discreet import amounts
 from discreet.audit.bounds import Odds
 from discreet.audit.callables import claim_of
-from discreet.errors import bad
+from discreet.errors import BadValue, bad
 from discreet.ndarrays import Bools, Floats
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.source import SYSTEM
@@ -84,6 +84,8 @@ def membership(
     for name, function in (("fit", fit), ("score", score)):
         if not callable(function):
             raise bad(name, "must be a function", function, "Give fit(rows) and score(model, row).")
+    for name, given in (("canaries", canaries), ("rows", rows)):
+        _require_list(name, given)
     test = claim_of(claim, delta)
     count = amounts.count(len(canaries), "canaries", _FEWEST_CANARIES, _MOST_CANARIES)
     size = amounts.whole(shadows, "shadows", _FEWEST_SHADOWS, _MOST_SHADOWS, such_as=32)
@@ -110,8 +112,29 @@ def log_odds(shadows: Floats, coins: Bools, scores: Floats) -> Floats:
 def _scores(fit: Any, score: Any, canaries: Sequence[Any], rows: Sequence[Any], inside: Bools) -> Floats:
     """The score of every canary after one training on those inside."""
     model = fit([*rows, *(canary for canary, is_in in zip(canaries, inside.tolist(), strict=True) if is_in)])
-    scores: Floats = np.nan_to_num([float(score(model, canary)) for canary in canaries])
+    scores: Floats = np.nan_to_num([_number(score(model, canary)) for canary in canaries])
     return scores
+
+
+def _number(score: Any) -> float:
+    """The score as a float; it is not quoted, since a model may hold rows."""
+    try:
+        if isinstance(score, (str, bytes)):
+            raise TypeError
+        return float(score)
+    except (TypeError, ValueError, OverflowError):
+        why = f"It returned what is no such number, of type {type(score).__name__}."
+        fix = "Return a float, such as the log-odds of the row's label."
+        raise BadValue("score must return a number for each row.", why, fix) from None
+
+
+def _require_list(name: str, given: Any) -> None:
+    """Refuses what cannot be gone through for each model anew; a text, a dict and a frame yield something else."""
+    has_rows = all(hasattr(given, method) for method in ("__len__", "__getitem__", "__iter__"))
+    if not has_rows or isinstance(given, (str, bytes)) or hasattr(given, "keys"):
+        raise bad(
+            name, "must be a list of rows", type(given).__name__, "Give a list; list(…) makes one of an iterator."
+        )
 
 
 def _result_of(test: Odds, odds: Floats, coins: Bools, shadows: int) -> Members:
