@@ -85,6 +85,54 @@ def test_a_constant_costs_nothing() -> None:
     assert (audit.refuted, audit.lower) == (False, 0.0)
 
 
+_PLACES = generator(4)
+
+
+def beyond_every_float(rows: list[str]) -> int:
+    return 2**70 * int(DiscreteLaplace(Fraction(1)).draw(1, SYSTEM)[0]) + len(rows)
+
+
+@pytest.mark.parametrize(
+    ("noiseless", "event"),
+    [
+        (lambda rows: [0] * 79 + [len(rows)], "y[79]"),
+        (lambda rows: np.append(_PLACES.random(79), len(rows)), "y[79]"),
+        (lambda rows: 2**70 + len(rows), "y"),
+        (lambda rows: [0.5, 2**70 + len(rows)], "y"),
+        (lambda rows: 10**9000 + len(rows), "y"),  # too long to print
+        (lambda rows: Fraction(2**70 + len(rows), 3), "y"),
+        (beyond_every_float, "digits of y[0]"),
+        (lambda rows: (_PLACES.random(200) + 0.3 * len(rows)).tolist(), "y"),
+    ],
+)
+def test_no_place_and_no_digit_is_dropped(noiseless: Draw, event: str) -> None:
+    audit = mechanism(noiseless, PERSON, 1, runs=600)
+    assert audit.refuted
+    assert event in audit.event
+
+
+def test_noise_on_a_number_beyond_floats_is_seen_and_not_called_seeded() -> None:
+    """A true claim falls at most once in 10⁶ audits; the bound is some 0.7."""
+    counts = counted(1)
+    audit = mechanism(lambda rows: 2**60 + counts(rows), PERSON, 1, runs=4_000)
+    assert not audit.refuted
+    assert audit.lower > 0.3
+    assert "seeded" not in audit.sentence
+    assert "counted from the first output" in audit.sentence
+    assert "counted from" not in mechanism(counts, PERSON, 1, runs=200).sentence
+
+
+def test_noise_in_the_last_of_many_places_is_not_called_seeded() -> None:
+    counts = counted(1)
+    audit = mechanism(lambda rows: [0] * 79 + [counts(rows)], PERSON, 1, runs=4_000)
+    assert not audit.refuted
+    assert audit.lower > 0.3
+    assert "seeded" not in audit.sentence
+    constant = mechanism(lambda rows: [0] * 80, PERSON, 1, runs=200)
+    assert (constant.refuted, constant.lower) == (False, 0.0)
+    assert "seeded" in constant.sentence
+
+
 def flips(rows: list[str]) -> bool:
     return bool(_CHANCE.random() < (0.95 if rows else 0.05))
 
@@ -175,6 +223,18 @@ def test_codes_come_from_training_outputs_alone() -> None:
     rows = learnt.rows(["b", (1, 2, 3), "a", Raised("KeyError")])
     assert rows[:, -1].tolist() == [-1, -1, 0, 2]
     assert rows[1].tolist() == [1, 2, -1]
+
+
+def test_what_stands_beside_the_first_places_is_exact() -> None:
+    learnt = coder([[0] * 70 + [2**70, Fraction(1, 3)]], [[0] * 70 + [2**70 + 5, Fraction(1, 3)]])
+    assert (learnt.width, learnt.rounded) == (64, (71,))
+    labels = [str(feature) for feature in learnt.beside]
+    assert "y[70]" in labels
+    assert labels[-3:] == ["digits of y[71]", "sum of y", "hash of y"]
+    same, other = learnt.rows([[0] * 70 + [2**70 + 1, Fraction(1, 3)], [0] * 70 + [2**70 + 1, Fraction(2, 3)]])
+    assert dict(zip(labels, same[64:-1], strict=True))["y[70]"] == 1
+    assert same[-2] != other[-2]
+    assert parts(np.zeros((2, 3)))[0] != parts(np.zeros((3, 2)))[0]
 
 
 def test_long_texts_are_cut_and_stay_apart() -> None:

@@ -10,9 +10,9 @@ from discreet import amounts
 from discreet.audit.audited import Audited, result_of
 from discreet.audit.bounds import ALPHA, Odds
 from discreet.audit.classify import fitted_score
-from discreet.audit.coding import Coder, Raised, coder
+from discreet.audit.coding import Coder, Raised, are_alike, coder
 from discreet.audit.events import Candidates, Feature, pattern_families, threshold_families
-from discreet.audit.features import Kind, NoNumber, Outputs, Within, plain_features
+from discreet.audit.features import Kind, NoNumber, Outputs, Total, Within, plain_features
 from discreet.audit.trial import LEAST_RUNS, findings_of
 from discreet.errors import BadValue, bad
 
@@ -21,6 +21,8 @@ _FIRST_CALLS = 20
 _SEEDED = (
     "Every run on the same input gave the same output: if there is noise in it, its generator is seeded anew each time."
 )
+
+_COUNTED_FROM = "Whole numbers beyond 2^53 are counted from the first output: of such, y is the difference."
 
 
 def mechanism(
@@ -48,12 +50,13 @@ def mechanism(
     size = amounts.whole(runs, "runs", LEAST_RUNS, MOST_RUNS, such_as=10_000)
     first, second = _calls(function, pair, size)
     half = size // 2
-    learnt = coder([*first[:half], *second[:half]])
+    learnt = coder(first[:half], second[:half])
     ahead, behind = learnt.rows(first), learnt.rows(second)
     families = coded_families(learnt, ahead[:half], behind[:half])
     findings = findings_of((test,), families, ahead, behind, ALPHA / 2)
-    notes = (_SEEDED,) if all(_is_constant(side) for side in (ahead, behind)) else ()
-    return result_of("mechanism", test, findings, size, notes)
+    notes = (_SEEDED,) if all(map(are_alike, (first, second))) else ()
+    far = (_COUNTED_FROM,) if any(learnt.origins) else ()
+    return result_of("mechanism", test, findings, size, (*notes, *far))
 
 
 def claim_of(claim: Any, delta: Any) -> Odds:
@@ -62,7 +65,7 @@ def claim_of(claim: Any, delta: Any) -> Odds:
 
 
 def coded_families(learnt: Coder, first: Outputs, second: Outputs) -> list[Candidates]:
-    """Events of the numbers, where there are any, and of kinds."""
+    """Events of the numbers, where there are any, of what stands beside them, and of kinds."""
     features: list[Feature] = []
     if len(learnt.kinds) > 1:
         features += [Kind(number, label) for number, label in enumerate(learnt.kinds)]
@@ -71,13 +74,11 @@ def coded_families(learnt: Coder, first: Outputs, second: Outputs) -> list[Candi
     numbers = [side[:, 0] if learnt.width == 1 else side[:, : learnt.width] for side in (first, second)]
     with np.errstate(invalid="ignore", over="ignore"):  # outputs may be infinite
         for feature in (*plain_features(numbers[0]), fitted_score(*numbers)):
-            features.append(feature if isinstance(feature, NoNumber) else Within(feature, learnt.width))
+            if not (learnt.beyond and isinstance(feature, Total)):  # it would be the sum of the first places alone
+                features.append(feature if isinstance(feature, NoNumber) else Within(feature, learnt.width))
+        features += learnt.beside
         families = threshold_families(features, first, second)
         return families if learnt.width == 1 else [*families, *pattern_families(*numbers)]
-
-
-def _is_constant(outputs: Outputs) -> bool:
-    return np.array_equal(outputs, np.broadcast_to(outputs[0], outputs.shape), equal_nan=True)
 
 
 def _calls(function: Callable[[Any], Any], pair: Sequence[Any], runs: int) -> tuple[list[Any], list[Any]]:

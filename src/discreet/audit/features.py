@@ -168,6 +168,21 @@ class Within:
         return str(self.feature)
 
 
+@dataclass(frozen=True)
+class Beside:
+    """A number that coding put beside the first places, under the name that it has there."""
+
+    column: int
+    label: str
+
+    def of(self, outputs: Outputs) -> Values:
+        values: Values = outputs[:, self.column]
+        return values
+
+    def __str__(self) -> str:
+        return self.label
+
+
 Statement = NoNumber | Pattern | Kind | Repeated  # 1 where it is true, 0 where not
 
 Plain = Coordinate | Total | Difference | Residue | LowestBit | NoNumber
