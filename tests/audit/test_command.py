@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import signal
 import sys
 import time
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet.audit import external
+from discreet.audit import command, external
 from discreet.audit.bounds import Odds
 from discreet.audit.command import command_of, printed_numbers
 from discreet.errors import BadValue
@@ -35,14 +36,14 @@ def test_each_line_is_a_number() -> None:
 
 def test_no_shell_reads_the_words(tmp_path: Path) -> None:
     touched = tmp_path / "touched"
-    command = command_of(program("import sys; print(len(sys.argv))", "{table} {repeats} ';' touch $HOME '&&'"))
-    assert printed_numbers(command, Path(f"a; touch {touched}"), 1, 20).tolist() == [7]
+    harmless = command_of(program("import sys; print(len(sys.argv))", "{table} {repeats} ';' touch $HOME '&&'"))
+    assert printed_numbers(harmless, Path(f"a; touch {touched}"), 1, 20).tolist() == [7]
     assert not touched.exists()
 
 
 def test_places_are_filled_word_by_word() -> None:
     assert command_of("./t --n={repeats} {table}").line(Path("my table.csv"), 9) == ["./t", "--n=9", "my table.csv"]
-    assert command_of("./t {table} {repeats}").line(Path("{repeats}"), 9)[0] == "./t"
+    assert command_of("./t {table} {repeats}").line(Path("a{repeats}.csv"), 9) == ["./t", "a{repeats}.csv", "9"]
 
 
 @pytest.mark.parametrize(
@@ -130,6 +131,28 @@ def test_all_that_it_started_ends_with_it(rest: str, tmp_path: Path) -> None:
             run(text, 1, 1.5)
     assert time.monotonic() - began < 15
     assert ended(int(note.read_text()))
+
+
+def test_a_child_that_leaves_the_group_lives_on_as_the_docs_say(tmp_path: Path) -> None:
+    note = tmp_path / "child"
+    child = "subprocess.Popen(['sleep', '60'], start_new_session=True, stdout=subprocess.DEVNULL)"
+    run(f"import subprocess; c = {child}; open({str(note)!r}, 'w').write(str(c.pid)); print(1)", 1)
+    process = int(note.read_text())
+    try:
+        assert is_alive(process)
+    finally:
+        os.kill(process, signal.SIGKILL)
+    howto = Path(__file__).parents[2] / "docs" / "howto" / "audit.md"
+    assert "setsid" in howto.read_text(encoding="utf-8")
+    assert "setsid" in (command.__doc__ or "")
+
+
+def test_what_runs_is_known_by_its_files(tmp_path: Path) -> None:
+    script = tmp_path / "tool.py"
+    script.write_text("print(1)")
+    files = command_of(f"sh {script} {{table}} {{repeats}} {'x' * 5000}").files()
+    assert script in files
+    assert [file.name for file in files] == ["sh", "tool.py"]
 
 
 def test_one_that_closes_its_stdout_and_lives_on_is_stopped() -> None:

@@ -230,7 +230,13 @@ def tool(name: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("name", "event"),
-    [("scale.py", ""), ("rows.py", ""), ("floats.py", "lowest set bit"), ("seeded.py", "repeats an earlier start")],
+    [
+        ("scale.py", ""),
+        ("rows.py", ""),
+        ("floats.py", "lowest set bit"),
+        ("seeded.py", "repeats an earlier start"),
+        ("clocked.py", "in the same second"),
+    ],
 )
 def test_a_program_with_a_planted_mistake_is_refuted(
     name: str, event: str, person: list[str], capfd: pytest.CaptureFixture[str]
@@ -241,6 +247,7 @@ def test_a_program_with_a_planted_mistake_is_refuted(
     assert row["verdict"] == "refuted"
     assert row["lower_bound"] > 0.5
     assert event in row["event"]
+    assert ("seeded by the clock" in row["sentence"]) == (name == "clocked.py")
 
 
 def test_a_right_program_is_not_refuted_and_the_plan_comes_first(
@@ -300,6 +307,25 @@ def test_the_tables_are_never_written_over(person: list[str], capfd: pytest.Capt
     assert status == 2
     assert "output must not be" in reply["what"]
     assert Path(person[2]).read_text().startswith("who,visit")
+
+
+def test_the_program_is_never_written_over(
+    person: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program, script = tmp_path / "lap", tmp_path / "lap.py"
+    script.write_bytes((TOOLS / "right.py").read_bytes())
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    link = tmp_path / "lap2"
+    link.hardlink_to(program)
+    for command, output in ((program, program), (program, link), (f"sh {script}", script)):
+        before = output.read_bytes()
+        status, reply = said(
+            capfd, "--command", f"{command} {{table}} {{repeats}}", *person, "-o", str(output), "--yes"
+        )
+        assert status == 2
+        assert "output must not be a file that the command runs" in reply["what"]
+        assert output.read_bytes() == before
 
 
 def test_a_program_that_prints_rows_is_not_quoted(

@@ -1,5 +1,7 @@
 """Run a command of the user's own: within a time and a size, in a process group that ends with it, never by a shell.
 
+A child that leaves the group, as one started by setsid does, is not ended; only the system could hold it.
+
     ./tool {table} {repeats}   prints one number a line, and as many lines as repeats
 
 What it prints is read as numbers and never shown, since it may hold rows.  What it writes to stderr is thrown away.
@@ -7,8 +9,10 @@ What it prints is read as numbers and never shown, since it may hold rows.  What
 
 import contextlib
 import os
+import re
 import selectors
 import shlex
+import shutil
 import signal
 import subprocess
 import time
@@ -21,6 +25,7 @@ from discreet.errors import BadValue, bad
 from discreet.ndarrays import Floats
 
 TABLE, REPEATS = "{table}", "{repeats}"
+_PLACES = re.compile(f"{re.escape(TABLE)}|{re.escape(REPEATS)}")
 _LINE = 64  # bytes that a number and its line end may take
 _SPARE = 1 << 16
 _PIECE = 1 << 16
@@ -34,8 +39,14 @@ class Command:
     words: tuple[str, ...]
 
     def line(self, table: Path, repeats: int) -> list[str]:
-        """The words with both filled in."""
-        return [word.replace(TABLE, str(table)).replace(REPEATS, str(repeats)) for word in self.words]
+        """The words with both filled in, at once: a table's path may hold the name of a place."""
+        filled = {TABLE: str(table), REPEATS: str(repeats)}
+        return [_PLACES.sub(lambda place: filled[place.group()], word) for word in self.words]
+
+    def files(self) -> list[Path]:
+        """What is run: the program, wherever it is found, and each other word that is a file, such as a script."""
+        words = (shutil.which(self.words[0]) or self.words[0], *self.words[1:])
+        return [Path(word) for word in words if os.path.isfile(word)]  # Path.is_file would raise for a long word
 
 
 def command_of(text: str) -> Command:
@@ -91,7 +102,7 @@ def _output(command: Command, words: list[str], most_bytes: int, seconds: float)
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            start_new_session=True,  # a group of its own, so that all that it starts can be ended
+            start_new_session=True,  # a group of its own, so that all that stays in it can be ended
         )
     except OSError as error:
         why = f"{os.strerror(error.errno) if error.errno else 'The system refused'}: {words[0]}."
@@ -150,7 +161,7 @@ def _has_ended(process: "subprocess.Popen[bytes]", patience: float) -> bool:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> int:
-    """End it and all that it started; its exit status."""
+    """End it and all of its group; its exit status."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     status = process.wait()

@@ -3,6 +3,7 @@
 Four starts on each table print equally many numbers.  The first two choose the event, the last two are counted.  Beside
 the number itself an event may look at whether it repeats the number in the same place of the first start on one of the
 tables: a tool that seeds its generator alike at each start is refuted by that, though each start looks right by itself.
+Short starts within one second follow, where time is left, for a tool that seeds it by the clock (sameness.py).
 Numbers in different places need not have the same chance of repeating: Σ of independent coins has tails no heavier than
 those of the binomial law with their mean (Hoeffding 1956), so Clopper & Pearson's ends hold.
 """
@@ -17,12 +18,14 @@ import numpy as np
 
 from discreet import amounts
 from discreet.audit.audited import Audited, result_of
-from discreet.audit.bounds import ALPHA, Odds
+from discreet.audit.bounds import Odds
 from discreet.audit.classify import fitted_score
+from discreet.audit.clock import Clock
 from discreet.audit.command import Command, printed_numbers
 from discreet.audit.events import Feature, threshold_families
 from discreet.audit.features import Outputs, Repeated, Within, plain_features
 from discreet.audit.foresight import factor_words
+from discreet.audit.sameness import TESTS_ALPHA, Second, Short, findings_of_a_second, starts_of_a_second
 from discreet.audit.trial import LEAST_RUNS, findings_of
 from discreet.errors import BadValue
 
@@ -31,29 +34,23 @@ MOST_RUNS = 10**6
 _PILOTS = (20, 200, 2_000, 20_000)  # repeats, until one of them takes a noticeable time
 _NOTICEABLE, _SHARE = 0.5, 0.8  # seconds; the part of the time that is planned
 _SEEDED = "Starts repeat each other's noise: its generator is seeded alike at each start."
+_BY_CLOCK = "Starts within one second repeat each other's noise: its generator is seeded by the clock."
 Advance = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
-class Clock:
-    """How much of the allowed time is left."""
-
-    seconds: float
-    began: float
-
-    @property
-    def left(self) -> float:
-        return max(0.01, self.began + self.seconds - time.monotonic())
-
-
-@dataclass(frozen=True)
 class Plan:
-    """So many runs on each table, and what they can see; `seconds` is about how long they take."""
+    """So many runs on each table, and what they can see; `seconds` is about how long they take.
+
+    A start takes about `start` seconds, and each repeat `each`.
+    """
 
     claim: Odds
     runs: int
     allowed: float
     seconds: float
+    start: float
+    each: float
 
     @property
     def repeats(self) -> int:
@@ -95,7 +92,7 @@ def plan_of(command: Command, pair: tuple[Path, Path], claim: Odds, watch: Clock
         why = f"A start takes {start:.2f} s and a repeat {1000 * each:.1f} ms, and {2 * STARTS} starts are needed."
         raise BadValue(f"seconds must allow {LEAST_RUNS} runs on each table.", why, "Give more --seconds.")
     runs -= runs % STARTS
-    return Plan(claim, runs, watch.seconds, 2 * (STARTS * start + runs * each))
+    return Plan(claim, runs, watch.seconds, 2 * (STARTS * start + runs * each), start, each)
 
 
 def audit_command(command: Command, pair: tuple[Path, Path], plan: Plan, watch: Clock, advance: Advance) -> Audited:
@@ -111,8 +108,12 @@ def audit_command(command: Command, pair: tuple[Path, Path], plan: Plan, watch: 
         features: list[Feature] = [Within(feature, 1) for feature in _features(first[:half], second[:half])]
         features += [Repeated(1, pair[0].name), Repeated(2, pair[1].name)]
         families = threshold_families(features, first[:half], second[:half])
-        findings = findings_of((plan.claim,), families, first, second, ALPHA / 2)
-    return result_of("command", plan.claim, findings, plan.runs, (_SEEDED,) if _are_seeded(starts) else ())
+        findings = findings_of((plan.claim,), families, first, second, TESTS_ALPHA)
+    short = Short.of(plan.start, plan.each, plan.repeats)
+    seconds = starts_of_a_second(command, pair, short, watch)
+    findings += findings_of_a_second(plan.claim, seconds, pair[0].name)
+    notes = (_SEEDED,) if _are_seeded(starts) else (_BY_CLOCK,) if seconds and all(map(_are_repeated, seconds)) else ()
+    return result_of("command", plan.claim, findings, plan.runs, notes)
 
 
 def _seconds_of(command: Command, table: Path, repeats: int, watch: Clock) -> float:
@@ -140,3 +141,8 @@ def _beside_first_starts(starts: tuple[list[Outputs], list[Outputs]], side: int)
 def _are_seeded(starts: tuple[list[Outputs], list[Outputs]]) -> bool:
     """Whether every start on a table printed the same, and not one number alone."""
     return all(all(np.array_equal(own[0], start) for start in own[1:]) and np.ptp(own[0]) > 0 for own in starts)
+
+
+def _are_repeated(second: Second) -> bool:
+    """Whether the two starts on the first table printed the same, and not one number alone."""
+    return np.array_equal(second.reference, second.first) and bool(np.ptp(second.first) > 0)

@@ -39,7 +39,7 @@ def _is_seen(claim: Odds, factor: Fraction, runs: int) -> bool:
     true = float(claim.epsilon * factor)
     p = 1 / (1 + math.exp(-true))
     hits = Hits(_quantile(runs, p, _MISSED), _quantile(runs, math.exp(-true) * p, 1 - _MISSED), runs)
-    return refutes(claim, lower_bound(claim, hits, ALPHA / 2))
+    return refutes(claim, lower_bound(claim, hits, ALPHA / 4))
 
 
 def _quantile(runs: int, p: float, level: float) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from discreet import amounts
+from discreet import amounts, outputs
 from discreet.cli import terminal
 from discreet.cli.audit_table import rows_table
 from discreet.cli.reply import Reply, plain
@@ -75,6 +75,8 @@ def reply(own: Request, output: Path | None, yes: bool) -> Reply:
 
     if output is not None and any(output.exists() and output.samefile(table) for table in own.pair):
         raise bad("output", "must not be a table of the pair", str(output), "Give another name after -o.")
+    if output is not None and any(outputs.is_same_file(output, file) for file in own.command.files()):
+        raise bad("output", "must not be a file that the command runs", str(output), "Give another name after -o.")
     watch = external.clock(own.seconds)
     plan = external.plan_of(own.command, own.pair, own.claim, watch, own.most_runs)
     typer.echo(plain(visible(plan.sentence), sys.stderr.encoding), err=True)
