@@ -85,3 +85,17 @@ def test_the_median_of_five_trainings_is_12_bits_and_at_epsilon_1_it_stays_below
 def test_what_is_no_list_with_a_secret_is_refused(losses, secret):
     with pytest.raises(BadValue):
         canary(losses, secret)
+
+
+def test_so_few_trainings_have_no_95_percent_interval_and_the_result_says_so(monkeypatch):
+    """Five trainings and three: exposures 0 to 4, in order."""
+    from discreet.attack.models import canary as module
+
+    exposures = iter([4.0, 0.0, 1.0, 2.0, 3.0, *[0.0] * 3, 2.0, 0.5, 1.0])
+    monkeypatch.setattr(module, "training_of", lambda *_, **__: module.Training(next(exposures), 1, 1.0))
+    told = example(("1",), 7).to_json()
+    assert told["trials"] == told["details"]["trainings"]["1"] == 3
+    assert told["details"]["trainings"]["raw"] == 5
+    assert told["intervals"] == {"raw": [0, 4], "1": [0.5, 2]}
+    assert "least to the most" in told["intervals_are"]
+    assert any("no 95 % intervals" in note for note in told["notes"])

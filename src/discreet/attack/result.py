@@ -18,8 +18,8 @@ class Result:
 
     `raw` is what it achieves on what is published without noise, `private` the same by ε, `baseline` what blind
     guessing achieves, `ceiling` what the promise allows at most, by ε: None where it bounds nothing.  `intervals` hold
-    95 % intervals by the keys of `private` and "raw", over `trials` independent attacks.  `units` names the unit and
-    the group that the ceiling is for, `measure` is what the numbers are in words.
+    95 % intervals, or what `intervals_are` says, by the keys of `private` and "raw", over `trials` independent attacks.
+    `units` names the unit and the group that the ceiling is for, `measure` is what the numbers are in words.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Result:
     trials: int
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     better: Literal["higher", "lower"] = "higher"  # which way the attacker wins
+    intervals_are: str = "95 %"  # else what the ends of `intervals` are
     without: str = "without noise"  # what `raw` lacks, after a number
     chart: Chart | None = None
     notes: tuple[str, ...] = ()
@@ -57,6 +58,7 @@ class Result:
             "baseline": self.baseline,
             "ceiling": dict(self.ceiling),
             "intervals": {name: list(ends) for name, ends in self.intervals.items()},
+            "intervals_are": self.intervals_are,
             "units": self.units,
             "trials": self.trials,
             "sentence": self.sentence,

@@ -117,13 +117,16 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
             epsilon: median_ceiling(float(epsilon), delta, group=_REPEATS, secrets=SECRETS) for epsilon in epsilons
         },
         units=f"the group of {_REPEATS} lines that hold the secret, each a unit, by add-remove; δ = {_DELTA}",
-        trials=_SEEDS,
+        trials=_PRIVATE_SEEDS if epsilons else _SEEDS,
+        intervals_are="from the least to the most of the trainings, which are too few for 95 %",
         intervals={key: middle_interval(values) for key, values in exposures.items()},
         notes=(
-            f"{_SEEDS} trainings without noise, {_PRIVATE_SEEDS} at each ε; intervals go from the least to the most.",
+            f"{_SEEDS} trainings without noise, {_PRIVATE_SEEDS} at each ε; intervals go from the least to the most "
+            "of them, and are no 95 % intervals.",
             f"A model recites the characters of “{PREFIX}dddd” that it continues by itself.",
         ),
         details={
+            "trainings": {key: len(column) for key, column in columns.items()},
             "exposure": exposures,
             "exposure_by_repeats": {repeats: training.exposure for repeats, training in fewer.items()},
             "longest_run": {key: max(training.recited for training in column) for key, column in columns.items()},
