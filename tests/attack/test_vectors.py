@@ -6,7 +6,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from discreet.attack.models.vectors import arrays_of, example, rows_in, vectors
+from discreet.attack.models.vectors import arrays_of, example, rows_in, vectors, windows_in
 from discreet.errors import BadValue
 from discreet.noise.public import generator
 
@@ -53,6 +53,8 @@ def test_windows_are_found_as_by_a_slow_search():
     rows = chance.integers(0, 3, size=(30, 2)).astype(float)
     arrays = [chance.integers(0, 3, size=7).astype(float), chance.integers(0, 3, size=(2, 3)).astype(float)]
     assert rows_in(arrays, rows).tolist() == rows_by_hand(arrays, rows)
+    assert windows_in(arrays, 2) == 6 + 5 + 5
+    assert windows_in(arrays, 7) == 1
 
 
 def test_arrays_are_found_wherever_a_model_keeps_them():
@@ -69,6 +71,9 @@ def test_kernel_machines_hold_half_their_rows_and_private_machines_none():
     assert result.details["classes_told"] == 1
     assert result.private["1"] == 0
     assert "found nothing above" in result.sentence
+    windows = result.details["windows"]["1"]
+    assert windows > 1  # a row may stand in any of them
+    assert result.ceiling["1"] == pytest.approx(min(1, windows * result.baseline * np.e))
 
 
 @pytest.mark.parametrize(("model", "rows"), [("text", [[1.0]]), ([1.0], [1.0]), ({}, [[1.0]]), ([1.0], [["a"]])])
