@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from itertools import product
 
 import numpy as np
@@ -68,14 +69,14 @@ def test_worlds_in_ranges_are_the_product_of_their_lengths():
     assert math.isclose(10 ** log_worlds(low, high), len(inside))
 
 
-def test_a_built_release_is_attacked_and_the_result_is_the_curators(tmp_path):
+def test_a_built_release_is_attacked_by_what_it_publishes(tmp_path):
     people = [("a", "f")] * 9 + [("b", "m")] * 20 + [("c", "f")] * 3
     columns = {"person": list(range(32)), "area": [area for area, _ in people], "sex": [sex for _, sex in people]}
     with invented_dataset(_TOML, columns) as dataset:
         dataset.release("places", by=["sex"]).build(epsilon=20).save(tmp_path / "built")
     result = attack_named("small_area").on_file(tmp_path / "built", 7)
-    assert result.of_real_data
-    assert alt_text(result).startswith(STAMP)
+    assert not result.of_real_data  # it reads what is published, and no row
+    assert STAMP not in alt_text(result)
     assert result.trials == 3
     assert list(result.private) == ["20"]
     assert 0 <= result.private["20"] < 4
@@ -91,3 +92,59 @@ def test_what_is_no_release_is_refused_in_a_sentence(tmp_path, text):
         (tmp_path / "release.json").write_text(text)
     with pytest.raises(BadValue, match="built release"):
         small_area.on_file(tmp_path, 7)
+
+
+@pytest.fixture
+def forged(tmp_path):
+    """A release of which any fact or number can be replaced."""
+    from pyarrow import array, parquet, table, uint64
+
+    def write(low=0, high=1, **facts):
+        (tmp_path / "release.json").write_text(
+            json.dumps({"levels": [{"level": "area"}], "cells": 1, "epsilon": "1", "unit": "person"} | facts)
+        )
+        ends = (array([end], uint64() if end == 2**64 - 1 else None) for end in (low, high))
+        parquet.write_table(
+            table(dict(zip(("level", "n_low", "n_high"), (["area"], *ends), strict=True))), tmp_path / "table.parquet"
+        )
+        return tmp_path
+
+    return write
+
+
+def test_a_release_that_reads_is_no_more_private_than_it_was(forged):
+    result = small_area.on_file(forged(), 7)
+    assert result.private == {"1": pytest.approx(math.log10(2))}
+    assert not result.of_real_data
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        *[{"high": number} for number in (2**64 - 1, 1e300, math.inf, math.nan, 1.5, 10**16, "canary", None)],
+        *[{"low": number} for number in (-1, 2**64 - 1, math.inf)],
+        *[{"cells": number} for number in (math.inf, 1e300, 0, -1, 2, "1e9999999", None)],
+        *[{"epsilon": number} for number in (math.inf, math.nan, -1, 1e300, "canary", None, [], "1e999999999")],
+        *[{"unit": name} for name in ([1], 3, {})],
+    ],
+)
+def test_forged_numbers_are_refused_in_one_sentence(forged, facts):
+    with pytest.raises(BadValue, match="must be the folder of a") as refused:
+        small_area.on_file(forged(**facts), 7)
+    assert "canary" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["release.json", "table.parquet"])
+def test_a_pipe_in_a_release_is_not_waited_for(forged, name):
+    folder = forged()
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    with pytest.raises(BadValue, match="built release"):
+        small_area.on_file(folder, 7)
+
+
+def test_blind_guessing_is_the_mean_of_many_districts(monkeypatch):
+    """The mean over 8,000 areas is the same by another seed; one district of 40 is not."""
+    monkeypatch.setattr(small_area, "_rebuilt_shares", lambda truth, tables: np.zeros(len(truth)))
+    blind = [small_area.example((), seed).baseline for seed in range(4)]
+    assert max(blind) - min(blind) < 0.01
