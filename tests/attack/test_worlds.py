@@ -104,6 +104,12 @@ def test_more_worlds_than_the_cap_are_said_to_be_more(monkeypatch):
     assert (last.count, last.more_than, last.text) == (None, 50, "more than 50")
 
 
+def test_a_condition_may_be_a_range_that_is_longer_than_the_memory():
+    result = dp.attack.worlds([{"where": {"age": range(5, 10**30), "sex": "f"}, "count": 4}], SMALL)
+    assert result.raw == 35  # four persons of four kinds
+    assert result.of_real_data
+
+
 def test_contradictory_tables_leave_nothing():
     result = dp.attack.worlds([{"count": 4, "mean": "3.0"}, {"sum": 20}], SMALL)
     assert result.steps[-1].count == 0
@@ -132,6 +138,20 @@ def test_a_rule_may_be_a_function_of_a_person():
         ([{"count": 1}], {"columns": {"age": range(3)}}, "people"),
         ([{"count": 1}], {"count": 1, "columns": {"age": []}}, "columns"),
         ([{"count": 1}], SMALL | {"truth": [{"age": 3, "sex": "f"}]}, "truth"),
+        ([{"count": 1}], SMALL | {"truth": 3}, "truth"),
+        ([{"count": 1}], SMALL | {"truth": [3] * 4}, "truth"),
+        ([{"count": 1}], SMALL | {"truth": [{"age": [3], "sex": "f"}] * 4}, "truth"),
+        (None, SMALL, "tables"),
+        (3, SMALL, "tables"),
+        *[([{"mean": number}], SMALL, "mean") for number in ("1e400", "1e9999999", "1e-9999999", "inf", "nan", 10**16)],
+        *[([{"sum": number}], SMALL, "sum") for number in ((1, "1e9999999"), 10**5000, "-1e9999999", 1e300)],
+        ([{"mean": "3." + "3" * 25}], SMALL, "fewer digits"),
+        ([{"median": 3, "ranks": 10**30}], SMALL, "ranks"),
+        ([{"where": {"age": [[3]]}, "count": 1}], SMALL, "where"),
+        *[([{"mean": 1}], {"count": 2, "columns": {"age": [0, age]}}, "columns") for age in (10**30, 2**61, -1)],
+        ([{"count": 1}], {"count": 2, "columns": {"age": range(10**30)}}, "columns"),
+        ([{"count": 1}], {"count": 2, "columns": {"age": [[1]]}}, "columns"),
+        ([{"count": 1}], {"count": 200, "columns": {"age": range(20_000)}}, "people"),
     ],
 )
 def test_bad_tables_and_people_are_refused_in_a_sentence(tables, people, word):

@@ -101,6 +101,7 @@ def worlds(
         units=f"all {who.persons} persons together",
         trials=1,
         better="lower",
+        of_real_data=True,
         chart=staircase({"tables as given": steps}, who),
         notes=(remark(last),),
         details={"steps": [step.to_json() for step in steps]},
@@ -139,6 +140,9 @@ def steps_of(
     """A step for each table, the universe, and how many tables there are."""
     if not isinstance(cap, int) or isinstance(cap, bool) or not 1 <= cap <= 10_000_000:
         raise bad("cap", "must be a whole number from 1 to 10,000,000", cap, "Leave it at 100,000.")
+    for name, listed in (("tables", tables), ("rules", rules)):
+        if not isinstance(listed, Iterable):
+            raise bad(name, "must be a list", type(listed).__name__, "Give a list, be it of one alone.")
     who = universe(people, tuple(rules))
     all_tables = tuple(published_table(table, place, who) for place, table in enumerate(tables, 1))
     if not all_tables:

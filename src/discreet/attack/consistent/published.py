@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from itertools import product
+from itertools import islice, product
 from math import comb, prod
 from typing import Any
 
@@ -18,6 +18,8 @@ from discreet.ndarrays import Bools, Ints
 
 MOST_PERSONS = 200
 MOST_KINDS = 20_000
+_MOST_WORLDS = 10**300
+_MOST_VALUE, _MOST_NUMBER, _MOST_DIGITS = 10**9, 10**15, 30
 _NUMBERS = ("count", "sum", "mean", "median")
 _KEYS = ("name", "where", "of", *_NUMBERS, "ranks")
 Ends = tuple[Fraction, Fraction]  # the least and the greatest that a number can be
@@ -95,7 +97,10 @@ def universe(people: Mapping[str, Any], rules: Iterable[Rule] = ()) -> Universe:
     kinds = tuple(row for row in rows if all(test(dict(zip(names, row, strict=True))) for test in tests))
     if not kinds:
         raise bad("rules", "must leave a possible person", "none", "Remove a rule.")
-    return Universe(persons, names, kinds, _truth_of(people.get("truth"), persons, names, kinds))
+    who = Universe(persons, names, kinds, _truth_of(people.get("truth"), persons, names, kinds))
+    if who.worlds > _MOST_WORLDS:
+        raise bad("people", "must leave at most 1e300 databases", persons, "Take fewer persons or coarser values.")
+    return who
 
 
 def published_table(table: Mapping[str, Any], place: int, who: Universe) -> Published:
@@ -118,12 +123,18 @@ def published_table(table: Mapping[str, Any], place: int, who: Universe) -> Publ
     of = _value_column(table.get("of"), who) if any(numbers[name] for name in _NUMBERS[1:]) else None
     values = np.zeros(len(who.kinds), dtype=np.int64)
     if of is not None:
-        values = np.array([kind[_index(who.columns, of)] for kind in who.kinds], dtype=np.int64)
+        column = _index(who.columns, of)
+        if not all(0 <= kind[column] <= _MOST_VALUE for kind in who.kinds):
+            rule = f"must have values from 0 to {_MOST_VALUE:,} where they are summed or ranked"
+            raise bad("columns", rule, of, "Count from the least value, or in larger units.")
+        values = np.array([kind[column] for kind in who.kinds], dtype=np.int64)
     ranks = table.get("ranks", 0)
-    if not isinstance(ranks, int) or isinstance(ranks, bool) or ranks < 0:
-        raise bad("ranks", "must be a whole number from 0 on", ranks, "Give how far off the median's rank may be.")
+    if not isinstance(ranks, int) or isinstance(ranks, bool) or not 0 <= ranks <= _MOST_NUMBER:
+        raise bad("ranks", "must be a whole number from 0 to 1e15", ranks, "Give how far off the median's rank may be.")
     name = str(table.get("name", f"table {place}"))
     count, total, mean, median = (numbers[name] for name in _NUMBERS)
+    if mean is not None:
+        _require_countable(mean, max(1, int(values.max())), who.persons)
     if median is not None and count is not None and count[1] < 1:
         raise bad("median", "must be of a group with somebody in it", "a count of 0", "Remove the median.")
     return Published(name, members, values, of, count, total, mean, median, ranks)
@@ -148,23 +159,56 @@ def _ends(name: str, number: Any) -> Ends:
 def _exact(name: str, number: Any) -> Fraction:
     if isinstance(number, (int, float, str, Decimal, Fraction, np.integer)) and not isinstance(number, bool):
         try:
-            return Fraction(Decimal(str(number))) if not isinstance(number, Fraction) else number
+            if isinstance(number, Fraction):
+                value = number
+            else:
+                decimal = Decimal(str(number))
+                exponent = decimal.as_tuple().exponent  # looked at first: 10**exponent may be larger than the memory
+                if not isinstance(exponent, int) or exponent < -_MOST_DIGITS or decimal.adjusted() > _MOST_DIGITS:
+                    raise ValueError
+                value = Fraction(decimal)
+            if abs(value) <= _MOST_NUMBER:
+                return value
         except (ArithmeticError, ValueError):
             pass
-    raise bad(name, "must be a number or a pair of numbers", number, 'Write 4, "33.5" or (2, 6).')
+    raise bad(
+        name,
+        "must be a number or a pair of numbers, none beyond 1e15",
+        number,
+        'Write 4, "33.5" or (2, 6).',
+    )
+
+
+def _require_countable(mean: Ends, greatest: int, persons: int) -> None:
+    """Refuses a mean with so many digits that counting persons by it leaves 64 bits."""
+    for end in mean:
+        if max(end.denominator * greatest, abs(end.numerator)) * persons >= 2**61:
+            rule = f"must have fewer digits for {persons} persons"
+            raise bad("mean", rule, end, 'Round it: "36.7" stands for 36.65 … 36.75.')
 
 
 def _values_of(name: str, listed: Any) -> tuple[Any, ...]:
     is_list = isinstance(listed, Iterable) and not isinstance(listed, (str, bytes, Mapping))
-    values = tuple(dict.fromkeys(listed)) if is_list else ()
+    values = tuple(islice(listed, MOST_KINDS + 1)) if is_list else ()
+    if len(values) > MOST_KINDS:
+        raise bad("columns", f"must list at most {MOST_KINDS:,} values of each column", name, "Take coarser values.")
+    try:
+        values = tuple(dict.fromkeys(values))
+    except TypeError:
+        values = ()
     if not values:
         raise bad("columns", "must list the possible values of each column", name, "Give a list or a range.")
     return values
 
 
-def _value_set(values: Any) -> frozenset[Any]:
-    is_list = isinstance(values, (list, tuple, set, frozenset, range))
-    return frozenset(values if is_list else [values])
+def _value_set(values: Any) -> frozenset[Any] | range:
+    """The values to compare with; a range stays one, as it may be longer than the memory."""
+    if isinstance(values, range):
+        return values
+    try:
+        return frozenset(values if isinstance(values, (list, tuple, set, frozenset)) else [values])
+    except TypeError:
+        raise bad("where", "must have numbers or texts as values", type(values).__name__, "Give a list.") from None
 
 
 def _index(columns: Sequence[str], column: Any) -> int:
@@ -206,7 +250,10 @@ def _truth_of(
     if rows is None:
         return None
     places = {kind: place for place, kind in enumerate(kinds)}
-    truth = [places.get(tuple(row.get(name) for name in names), -1) for row in rows]
+    try:
+        truth = [places.get(tuple(row.get(name) for name in names), -1) for row in rows]
+    except (AttributeError, TypeError):  # no rows, or cells that are lists
+        truth = []
     if len(truth) != persons or min(truth) < 0:
         rule = "must be as many persons as count says, each of possible values"
         raise bad("truth", rule, f"{len(truth)} rows", "Give every column of every person.")
