@@ -95,6 +95,18 @@ def test_tables_of_the_callers_own_are_intersected():
     result = anonymous([first, second], {"age": 22, "sex": "f"}, secret="illness")
     assert result.details["left"] == [["flu", "gout"], ["flu", "gout"], ["gout"]]
     assert result.raw == 1
+    assert result.of_real_data
+    assert anonymous((table for table in (first, second)), {"age": 22, "sex": "f"}, secret="illness") == result
+
+
+@pytest.mark.parametrize("kind", ["polars", "pandas", "arrow"])
+def test_tables_may_be_frames(kind):
+    import pandas
+    import polars
+    import pyarrow
+
+    build = {"polars": polars.DataFrame, "pandas": pandas.DataFrame, "arrow": pyarrow.table}[kind]
+    assert anonymous([build(HOSPITAL)], REBECCA).raw == 0.5
 
 
 @pytest.mark.parametrize(
@@ -104,6 +116,10 @@ def test_tables_of_the_callers_own_are_intersected():
         ([{"age": ["20-30"], "illness": ["canary"]}], {"age": 40}, "illness"),
         ([{"age": ["20-30"]}], {"age": 22}, "illness"),
         ([3], {"age": 22}, "illness"),
+        (3, {"age": 22}, "illness"),
+        ({"age": ["20-30"], "illness": ["canary"]}, {"age": 22}, "illness"),
+        ([{"age": ["20-30"], "illness": ["canary"]}], ["age"], "illness"),
+        ([{"age": ["20-30"], "illness": ["canary"]}], None, "illness"),
     ],
 )
 def test_tables_that_nobody_fits_are_refused(tables, known, secret):

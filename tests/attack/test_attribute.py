@@ -3,6 +3,9 @@
 from collections import Counter
 
 import numpy as np
+import pandas
+import polars
+import pyarrow
 import pytest
 
 import discreet as dp
@@ -79,6 +82,9 @@ def test_a_copy_of_a_table_tells_its_hidden_column():
     assert result.raw == 1
     assert result.baseline == pytest.approx(1 / 3)
     assert result.of_real_data
+    for build in (polars.DataFrame, pandas.DataFrame, pyarrow.table):
+        of_frames = attribute(build(table)["ward"], known=build(known), published=build(table), column="ward")
+        assert of_frames == result
 
 
 def test_trees_tell_coins_and_private_trees_stay_below_the_ceiling():
@@ -135,8 +141,19 @@ def test_a_synthetic_table_away_from_its_own_is_refused(tmp_path):
         {"known": {"a": []}, "published": {"a": [], "b": []}, "column": "b"},
         {"chances": [[0.5, 0.5]], "prior": [1.0]},
         {"chances": [[0.5]]},
+        {"known": {"a": [[1]]}, "published": {"a": [[1]], "b": [1]}, "column": "b"},
+        {"known": 3, "published": {"a": [1], "b": [1]}, "column": "b"},
+        {"known": {"a": [1]}, "published": None, "column": "b"},
     ],
 )
 def test_what_hides_no_cell_is_refused(given):
     with pytest.raises(BadValue):
         attribute([1], **given)
+
+
+@pytest.mark.parametrize("truth", [None, 3, []])
+def test_no_truth_is_refused(truth):
+    with pytest.raises(BadValue):
+        attribute(truth, known={"a": [1]}, published={"a": [1], "b": [1]}, column="b")
+    with pytest.raises(BadValue):
+        attribute(truth, chances=[[0.5, 0.5]])

@@ -80,6 +80,7 @@ def test_answers_of_the_callers_own_are_averaged():
     assert result.raw is None
     assert result.private["0.1"] == pytest.approx(module.typical([0.1, 0]))
     assert result.ceiling["0.1"] == least_error(0.1)
+    assert result.of_real_data
 
 
 @pytest.mark.parametrize("lists", [([[1]], [1]), ([[1], [2]], [1]), ([1, 2], [1, 2]), ([["canary"]] * 2, [1, 2])])

@@ -51,10 +51,13 @@ def test_counts_of_the_callers_own_are_attacked():
     result = differencing([10.2, 7.9, 8.0], [9.0, 8.0, 7.0], [1, 0, 0], epsilon=1, delta="1e-6")
     assert result.raw is None
     assert result.private == {"1": pytest.approx(2 / 3)}
+    assert result.of_real_data
     assert result.ceiling["1"] == pytest.approx(guess_of_many(1.0, 1e-6))
 
 
-@pytest.mark.parametrize("lists", [([1], [1, 2], [0]), ([1], [1], [2]), ([1], [1], []), (["canary"], [1], [0])])
+@pytest.mark.parametrize(
+    "lists", [([1], [1, 2], [0]), ([1], [1], [2]), ([1], [1], []), (["canary"], [1], [0]), ([10**400], [1], [0])]
+)
 def test_counts_that_do_not_match_are_refused(lists):
     with pytest.raises(BadValue) as refused:
         differencing(*lists)

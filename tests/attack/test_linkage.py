@@ -1,6 +1,8 @@
 """Zip code, birth date and sex name most people in a table without names, and nobody in a synthetic one."""
 
 import math
+import os
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -76,6 +78,30 @@ def test_tables_of_the_callers_own_are_joined():
     assert result.private == {"1": pytest.approx(1 / 3)}  # 1 is named, 2 is taken for 9, and two people could be 3
     assert result.details["matched"] == pytest.approx(2 / 3)
     assert result.details["precision"] == 0.5
+    assert result.sentence.startswith("PRIVATE")
+
+
+def test_cells_that_differ_in_a_nul_differ():
+    keys = shared_keys([{"a": ["a", "a\0"]}, {"a": ["a\0", "a"]}], ["a"])
+    assert [key.tolist() for key in keys] == [[0, 1], [1, 0]]
+
+
+def test_one_long_cell_takes_its_own_memory_alone():
+    """An array of texts would have 20,000 times the 130,000 letters: 10 GB."""
+    cells = ["x" * 130_000, *map(str, range(19_999))]
+    tracemalloc.start()
+    try:
+        assert len(np.unique(shared_keys([{"a": cells}], ["a"])[0])) == 20_000
+        assert tracemalloc.get_traced_memory()[1] < 2**25
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("on", [None, [], "zip", 3, [["zip"]], ["canary"]])
+def test_columns_that_are_none_are_refused(on):
+    table = {"person": [1], "zip": ["A"]}
+    with pytest.raises(BadValue):
+        linkage(table, table, on)
 
 
 @pytest.mark.parametrize(
@@ -142,4 +168,33 @@ def test_a_private_table_that_is_gone_is_refused(folder, tmp_path):
     for name in ("synthetic.parquet", "people.toml"):
         (tmp_path / name).write_bytes((folder / name).read_bytes())
     with pytest.raises(DiscreetError):
+        on_file(tmp_path / "synthetic.parquet", 7)
+
+
+def test_a_private_table_without_rows_is_refused(folder, tmp_path):
+    for name in ("synthetic.parquet", "people.toml"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    (tmp_path / "people.csv").write_text("person,town,age,member\n")
+    with pytest.raises(BadValue, match="must have rows"):
+        on_file(tmp_path / "synthetic.parquet", 7)
+
+
+@pytest.mark.parametrize("pipe", ["synthetic.parquet", "people.csv", "another.toml"])
+def test_a_pipe_is_not_waited_for(pipe, folder, tmp_path):
+    for name in ("synthetic.parquet", "people.toml", "people.csv"):
+        if name != pipe:
+            (tmp_path / name).write_bytes((folder / name).read_bytes())
+    os.mkfifo(tmp_path / pipe)
+    if pipe == "another.toml":
+        assert on_file(tmp_path / "synthetic.parquet", 7).trials == 200
+    else:
+        with pytest.raises(DiscreetError):
+            on_file(tmp_path / "synthetic.parquet", 7)
+
+
+def test_two_tomls_that_fit_are_refused_by_their_names(folder, tmp_path):
+    for name in ("synthetic.parquet", "people.toml", "people.csv"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    (tmp_path / "copy.toml").write_bytes((folder / "people.toml").read_bytes())
+    with pytest.raises(BadValue, match=r"copy\.toml, people\.toml"):
         on_file(tmp_path / "synthetic.parquet", 7)

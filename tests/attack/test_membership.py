@@ -196,11 +196,11 @@ def test_where_nothing_is_to_be_found_guessing_is_seldom_beaten(members, others,
 def test_false_alarms_have_the_law_of_an_order_statistic():
     """P[score > t] of uniform scores is 1 − t: 4,000 runs by a public seed lie below the ends in 1.25 % each."""
     chance = generator(12)
-    least, most = false_alarms_of(np.arange(150.0))
+    least, greatest = false_alarms_of(np.arange(150.0))
     rates = 1 - np.sort(chance.random((4000, 150)), axis=1)[:, -2]
     assert rates.mean() == pytest.approx(2 / 151, abs=0.0008)
     assert (rates < least).mean() == pytest.approx(0.0125, abs=0.008)
-    assert (rates > most).mean() == pytest.approx(0.0125, abs=0.008)
+    assert (rates > greatest).mean() == pytest.approx(0.0125, abs=0.008)
 
 
 def test_what_is_to_be_found_is_found_among_few_others():

@@ -81,6 +81,7 @@ def test_ratings_of_the_callers_own_are_attacked():
     published = {"person": ["p", "p", "q", "q"], "item": "abac", "rating": [5, 4, 5, 1], "date": [1, 2, 300, 301]}
     known = {"person": ["p", "q"], "item": "aa", "rating": [4.5, 5], "date": [8, 290]}
     assert ratings(published, known).raw == 1
+    assert ratings(published, known).of_real_data
     without = ratings(published, known, dates=False, epsilon="0.5")
     assert without.private == {"0.5": 0.5}  # both rated that film alike
     assert without.ceiling["0.5"] == guess_of_many(0.5, group=4)

@@ -66,6 +66,7 @@ def test_sums_of_the_callers_own_are_attacked():
     result = subset_sums(subsets, subsets @ secret, secret)
     assert result.raw == 1
     assert result.private == {}
+    assert result.sentence.startswith("PRIVATE")
     under_noise = subset_sums(subsets, subsets @ secret, secret, epsilon="0.50", delta="1e-6")
     assert under_noise.raw is None
     assert under_noise.private == {"0.5": 1}
@@ -88,6 +89,17 @@ def test_what_is_no_sum_over_subsets_is_refused_without_quoting_it(subsets, answ
     with pytest.raises(BadValue) as refused:
         subset_sums(subsets, answers, secret)
     assert "canary" not in str(refused.value)
+
+
+@pytest.mark.parametrize("size", [1e25, 1e300])
+def test_answers_far_beyond_any_sum_are_read_as_the_nearest_sum(size):
+    """|A·x − y| changes by a constant where y moves beyond what a sum can be, so the best x stays."""
+    chance = generator(5)
+    subsets, secret = chance.integers(0, 2, size=(40, 12)), chance.integers(0, 2, size=12)
+    answers = (subsets @ secret).astype(float)
+    answers[:2] = size, -size
+    assert (rounded_program(subsets, answers) == secret).all()
+    assert subset_sums(subsets, answers, secret).raw == 1
 
 
 def test_an_epsilon_that_is_none_is_refused():

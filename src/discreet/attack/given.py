@@ -1,5 +1,6 @@
 """What a caller of an attack gives: arrays, checked without quoting them, and the ε that answers were released at."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,32 @@ def numbers(values: Any, name: str, *, dimensions: int) -> Floats:
     shape = ("a list", "a list of rows, all of one length")[dimensions - 1]
     try:
         array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = np.empty(0)
     if array.ndim != dimensions or not array.size or not np.isfinite(array).all():
         raise bad_private(name, f"must be {shape} of numbers", "Leave out empty cells and texts.")
     return array
+
+
+def column_names(table: Any) -> list[Any]:
+    """What the columns of a mapping, a frame, an Arrow table or an array with names are called; none of anything else.
+
+    >>> column_names({"zip": ["19146"], "sex": ["f"]}), column_names(3)
+    (['zip', 'sex'], [])
+    """
+    if isinstance(table, Mapping):
+        return list(table)
+    named = getattr(table, "column_names", None)  # before `columns`, which of an Arrow table are its cells
+    named = getattr(table, "columns", None) if named is None else named
+    named = getattr(getattr(table, "dtype", None), "names", None) if named is None else named
+    return list(named) if isinstance(named, Iterable) and not isinstance(named, str) else []
+
+
+def cells_of(column: Any) -> list[Any] | None:
+    """The cells of a list, a series, or a column of Arrow; None of anything else."""
+    to_list = getattr(column, "to_pylist", None)
+    cells = column if to_list is None else to_list()
+    return list(cells) if isinstance(cells, Iterable) else None
 
 
 def bits(values: Any, name: str, *, length: int) -> Bools:

@@ -27,13 +27,18 @@ def number(value: float | None) -> str:
 def with_interval(result: "Result", key: str, value: float | None) -> str:
     """The number with the ends of its interval, where it has one.
 
-    The ends are 95 % ends over the attack's own trials.
+    The ends are what `intervals_are` says, over the attack's own trials.
     """
     ends = result.intervals.get(key)
     return number(value) if ends is None else f"{number(value)} ({number(ends[0])} to {number(ends[1])})"
 
 
 def sentence(result: "Result") -> str:
+    """The result in words, behind the stamp where it has rows of somebody's own."""
+    return f"{STAMP} {comparison(result)}" if result.of_real_data else comparison(result)
+
+
+def comparison(result: "Result") -> str:
     """What was achieved raw and under each ε, beside blind guessing and the ceiling."""
     clauses = [f"{result.measure[:1].upper()}{result.measure[1:]}"]
     parts = [] if result.raw is None else [f"{number(result.raw)} {result.without}"]
@@ -61,8 +66,7 @@ def beats_guessing(result: "Result", key: str) -> bool:
 
 def alt_text(result: "Result") -> str:
     """The description of the picture for who cannot see it."""
-    stamp = f"{STAMP} " if result.of_real_data else ""
-    return f"{stamp}{result.sentence} Ceilings are for {result.units}."
+    return f"{result.sentence} Ceilings are for {result.units}."
 
 
 def caption(result: "Result") -> str:

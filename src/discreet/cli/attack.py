@@ -83,7 +83,7 @@ def _picture(result: "Result", caveats: list[str]) -> Any:
         *head,
         Text(result.metric, style="bold"),
         _table(result),
-        Padding(Text(result.sentence), (1, 0)),
+        Padding(Text(words.comparison(result)), (1, 0)),
         Padding(Text(told), (0, 0), style="dim"),
     )
 

@@ -8,14 +8,15 @@ al. 2007), and k-anonymity does not compose.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from discreet import amounts
 from discreet.attack.ceiling import guess_of_many
-from discreet.attack.given import column_of
+from discreet.attack.given import column_names, column_of
 from discreet.attack.interval import share_interval
 from discreet.attack.invented import invented_dataset
 from discreet.attack.linking.keys import columns_of
@@ -63,7 +64,7 @@ epsilon = {epsilon}
 """
 
 
-def anonymous(tables: Sequence[Any], known: Mapping[str, Any], *, secret: str = SECRET) -> Result:
+def anonymous(tables: Iterable[Any], known: Mapping[str, Any], *, secret: str = SECRET) -> Result:
     """How likely a guess of one person's secret is right, from all these tables that the person is in.
 
     `known` are the person's values of some columns.  A cell fits a value that is equal to it, lies in its range "50-60"
@@ -73,15 +74,19 @@ def anonymous(tables: Sequence[Any], known: Mapping[str, Any], *, secret: str = 
     >>> result.details["left"][-1], result.raw
     (['HIV', 'Ulcerative colitis'], 0.5)
     """
+    tables = list(tables) if isinstance(tables, Iterable) and not column_names(tables) else []
     if not tables:
-        raise bad("tables", "must be one table or more", 0, "Give a list of tables.")
+        raise bad("tables", "must be a list of one table or more", 0, "Give a list of tables.")
+    if not isinstance(known, Mapping):
+        raise bad_private("known", "must be the person's values by column", 'Write {"age": 55, "sex": "Female"}.')
     left = [secrets_left(table, known, secret=secret) for table in tables]
     together = set.intersection(*left)
     if not together:
         raise bad_private("known", "must fit a row of each table, with one secret in all", "Check the person's values.")
     everything = {str(cell) for cell in columns_of(tables[0], [secret], "tables")[secret]}
     steps = [set.intersection(*left[: count + 1]) for count in range(len(left))]
-    return _result({column_of(None): 1 / len(together)}, len(everything), [everything, *steps], secret=secret)
+    told = _result({column_of(None): 1 / len(together)}, len(everything), [everything, *steps], secret=secret)
+    return replace(told, of_real_data=True)
 
 
 def example(epsilons: tuple[str, ...], seed: int) -> Result:
@@ -105,10 +110,7 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
 
 def secrets_left(table: Any, known: Mapping[str, Any], *, secret: str) -> set[str]:
     """The secrets of the rows that fit what is known of a person."""
-    try:
-        names = [name for name in known if name in table]
-    except TypeError:
-        names = []
+    names = [name for name in known if name in column_names(table)]
     columns = columns_of(table, [*names, secret], "tables")
     rows = range(len(columns[secret]))
     return {str(columns[secret][row]) for row in rows if all(fits(columns[name][row], known[name]) for name in names)}

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.attack.given import cells_of, column_names
 from discreet.errors import bad, bad_private
 from discreet.ndarrays import Ints
 
@@ -20,10 +21,10 @@ def columns_of(table: Any, names: Sequence[str], what: str) -> dict[str, list[An
     """
     columns: dict[str, list[Any]] = {}
     for name in names:
-        try:
-            columns[name] = list(table[name])
-        except (KeyError, TypeError, IndexError, ValueError):
-            raise bad(what, f"must have the column {name!r}", "none of that name", "Name a column it has.") from None
+        cells = cells_of(table[name]) if name in column_names(table) else None
+        if cells is None:
+            raise bad(what, f"must have the column {name!r}", "none of that name", "Name a column it has.")
+        columns[name] = cells
     if len({len(column) for column in columns.values()}) != 1 or not next(iter(columns.values())):
         raise bad_private(what, "must have columns of one length with one row or more", "Give a whole table.")
     return columns
@@ -40,9 +41,9 @@ def shared_keys(tables: Sequence[Columns], on: Sequence[str]) -> list[Ints]:
     sizes = [len(table[on[0]]) for table in tables]
     combined = np.zeros(sum(sizes), dtype=np.int64)
     for name in on:
-        texts = np.array([str(cell) for table in tables for cell in table[name]])
-        values, codes = np.unique(texts, return_inverse=True)
-        combined = np.unique(combined * len(values) + codes, return_inverse=True)[1]
+        places: dict[str, int] = {}  # no array of texts, which is as wide as the longest of them and ends at a NUL
+        codes = [places.setdefault(str(cell), len(places)) for table in tables for cell in table[name]]
+        combined = np.unique(combined * len(places) + codes, return_inverse=True)[1]
     return np.split(combined.astype(np.int64), np.cumsum(sizes)[:-1])
 
 

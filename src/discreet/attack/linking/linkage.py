@@ -7,6 +7,7 @@ at equally likely dates: .87 for 8,000 people, as Sweeney estimated for the Unit
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,12 @@ import numpy as np
 
 from discreet import amounts
 from discreet.attack.ceiling import chance_of
-from discreet.attack.given import column_of
+from discreet.attack.given import cells_of, column_of
 from discreet.attack.interval import share_interval
 from discreet.attack.invented import invented_dataset
 from discreet.attack.linking.keys import NOBODY, columns_of, shared_keys, unique_matches, unique_share
 from discreet.attack.result import RAW, Result
+from discreet.errors import bad
 from discreet.ndarrays import Bools
 from discreet.noise.public import Generator, generator
 from discreet.plot.attack import Chart, Line
@@ -66,6 +68,9 @@ def linkage(
     >>> linkage(hospital, {"person": [8, 9, 7], "zip": ["B", "C", "A"], "sex": ["m", "f", "f"]}, ["zip", "sex"]).raw
     1.0
     """
+    on = [] if isinstance(on, str) else cells_of(on) or []
+    if not on:
+        raise bad("on", "must be a list of one column or more", on, 'Name what both tables have: ["zip", "sex"].')
     rows, names = (
         columns_of(table, [*on, person], what) for table, what in ((published, "published"), (register, "register"))
     )
@@ -75,8 +80,8 @@ def linkage(
     right = named & (places[0] == places[1][matches])
     hits = {column_of(epsilon): int(right.sum())}
     details = {"matched": float(named.mean()), "precision": _precision(right, named), "unique": unique_share(keys[0])}
-    measure = f"share of published rows that are rightly named by joining on {', '.join(on)}"
-    return _result(hits, len(right), measure, details=details)
+    measure = f"share of published rows that are rightly named by joining on {', '.join(map(str, on))}"
+    return replace(_result(hits, len(right), measure, details=details), of_real_data=True)
 
 
 def example(epsilons: tuple[str, ...], seed: int) -> Result:

@@ -4,6 +4,7 @@ A private row that no other row equals is *singled out* where a synthetic row ha
 do so by chance: that is what the same synthetic values give when each column is shuffled by itself.
 """
 
+import contextlib
 import csv
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -17,7 +18,7 @@ from discreet.attack.interval import share_interval
 from discreet.attack.linking.keys import shared_keys
 from discreet.attack.result import RAW, Result
 from discreet.dataset import open_dataset
-from discreet.errors import DiscreetError, SourceUnavailable, bad
+from discreet.errors import DiscreetError, SourceUnavailable, bad, bad_private
 from discreet.ndarrays import Ints
 from discreet.noise.public import generator
 from discreet.synth.synthetic import SyntheticTable
@@ -33,6 +34,8 @@ def linked_file(path: Path, seed: int) -> Result:
     names = [column.name for column in synthetic.build.plan.subject.columns]
     released = {name: texts(arrow.column(name).to_pylist()) for name in names}
     private = {name: texts(cells) for name, cells in source_columns(people, names).items()}
+    if not arrow.num_rows or not private[names[0]]:
+        raise bad_private("table", "must have rows, and so must the synthetic one", "There is nobody to single out.")
     chance = generator(seed)
     shuffled = {name: [cells[place] for place in chance.permutation(len(cells))] for name, cells in released.items()}
     own, theirs, by_chance = shared_keys([private, released, shuffled], names)
@@ -70,13 +73,17 @@ def of_its_table(path: Path) -> tuple[SyntheticTable, Table]:
     from discreet.synth.saved.file import load
 
     synthetic = load(path)  # refuses what is no synthetic table
-    for toml in sorted(path.parent.glob("*.toml")):
-        try:
+    tables = {}
+    for toml in sorted(file for file in path.parent.glob("*.toml") if file.is_file()):  # a pipe would never end
+        with contextlib.suppress(DiscreetError):
             dataset = open_dataset(toml)
             load(path, dataset)
-        except DiscreetError:
-            continue
-        return synthetic, dataset.table
+            tables[toml.name] = dataset.table
+    if len(tables) > 1:  # their rows differ, and the synthetic table states none
+        rule = f"must lie beside one TOML that it may be of, and not {len(tables)}: {', '.join(tables)}"
+        raise bad("on", rule, str(path), "Leave the TOML of its own table there alone.")
+    for table in tables.values():
+        return synthetic, table
     raise bad(
         "on", "must lie beside the TOML of the table that it was made from", str(path), "Copy it into that folder."
     )
@@ -89,6 +96,8 @@ def source_columns(people: Table, names: Sequence[str]) -> dict[str, list[Any]]:
     if file is None or kind not in (*_CSV, *_PARQUET):
         raise bad("on", "must be of a table in a CSV or Parquet file", kind or "another source", "Export the table.")
     try:
+        if not file.is_file():  # a pipe or a device would never end
+            raise OSError
         return _csv_columns(file, names) if kind in _CSV else _parquet_columns(file, names)
     except (OSError, UnicodeDecodeError, csv.Error, KeyError, ValueError):
         pass

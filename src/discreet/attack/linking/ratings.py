@@ -69,7 +69,8 @@ def ratings(published: Any, known: Any, *, dates: bool = True, epsilon: Any = No
         raise bad_private("known", "must be of people in the published table", "Leave out the others.")
     hits = _hits_of(index_of(history), {int(user): parts.of(int(user)) for user in people}, dates=dates)
     columns = {column_of(epsilon): hits}
-    return _result(columns, history.people, f"from what is known of {hits.people:,} of them", {}, None)
+    told = _result(columns, history.people, f"from what is known of {hits.people:,} of them", {}, None)
+    return replace(told, of_real_data=True)
 
 
 def example(epsilons: tuple[str, ...], seed: int) -> Result:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from discreet.attack.ceiling import chance_of
-from discreet.attack.given import numbers
+from discreet.attack.given import cells_of, column_names, numbers
 from discreet.attack.interval import mean_interval
 from discreet.attack.models.attribute_example import DELTA, VALUES, from_models, from_tables
 from discreet.attack.models.nearest import chances_of_right, codes_of
@@ -47,7 +47,7 @@ def attribute(
     if chances is not None:
         right, frequent = _by_model(truth, chances, prior)
     elif known is not None and published is not None:
-        right, frequent = _by_table(list(truth), known, published, column)
+        right, frequent = _by_table(truth, known, published, column)
     else:
         fix = "Give chances, or known, published and column."
         raise bad("attribute", "must be given a model's chances or a published table", "neither", fix)
@@ -156,17 +156,21 @@ def _by_model(truth: Any, chances: Any, prior: Any) -> tuple[Floats, float]:
     return inverted(lines, whole, shares), float(np.bincount(whole).max() / len(whole))
 
 
-def _by_table(truth: list[Any], known: Any, published: Any, column: str) -> tuple[Floats, float]:
-    names = list(known)
-    absent = [name for name in (*names, column) if name not in published]
-    if absent or not names or column in known:
+def _by_table(truth: Any, known: Any, published: Any, column: str) -> tuple[Floats, float]:
+    names, others = column_names(known), column_names(published)
+    absent = [name for name in (*names, column) if name not in others]
+    if absent or not names or column in names:
         fix = "Name the hidden column, and give in `known` some others of the published table."
         raise bad("column", "must be hidden and published, and known columns published too", absent or column, fix)
-    theirs = [list(published[name]) for name in (*names, column)]
-    ours = [*(list(known[name]) for name in names), truth]
-    if min(len(truth), len(theirs[0])) == 0 or len({*map(len, ours)}) > 1 or len({*map(len, theirs)}) > 1:
-        raise bad_private("columns", "must be of one length in each table, and not empty", "Give a cell for each row.")
-    own, other = codes_of([ours, theirs])
+    theirs = [cells_of(published[name]) or [] for name in (*names, column)]
+    ours = [cells_of(cells) or [] for cells in (*(known[name] for name in names), truth)]
+    if not ours[-1] or not theirs[0] or len({*map(len, ours)}) > 1 or len({*map(len, theirs)}) > 1:
+        fix = "Give a cell for each row, and for each person the truth."
+        raise bad_private("columns", "must be of one length in each table, and not empty", fix)
+    try:
+        own, other = codes_of([ours, theirs])
+    except TypeError:
+        raise bad_private("cells", "must be numbers, texts or dates", "Take lists and sets apart.") from None
     right = chances_of_right(own[:, :-1], own[:, -1], other[:, :-1], other[:, -1])
     return right, float(np.bincount(own[:, -1]).max() / len(own))
 

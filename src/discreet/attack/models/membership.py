@@ -117,8 +117,8 @@ def on_file(path: Path, seed: int) -> Result:
     promise = predictor.privacy
     epsilon = amounts.text_of(promise.epsilon)
     loss = _result_of(np.append(inside, outside), is_member, "the loss alone")
-    most = false_alarms_of(outside)[1]
-    ceiling = caught(float(promise.epsilon), float(promise.delta), false_alarms=most)
+    greatest = false_alarms_of(outside)[1]
+    ceiling = caught(float(promise.epsilon), float(promise.delta), false_alarms=greatest)
     return replace(
         loss,
         raw=None,
@@ -157,7 +157,7 @@ def _result_of(scores: Floats, members: Bools, score: str) -> Result:
     share, _ = caught_share(scores, members, FALSE_ALARMS)
     rows, others = int(members.sum()), int((~members).sum())
     passing = int(FALSE_ALARMS * others)
-    least, most = false_alarms_of(scores[~members])
+    least, greatest = false_alarms_of(scores[~members])
     blind = (passing + 1) / (others + 1)
     low, high = share_interval(round(share * rows), rows, each_side=_EACH_END)
     return Result(
@@ -165,13 +165,13 @@ def _result_of(scores: Floats, members: Bools, score: str) -> Result:
         measure=f"share of members that are caught above the scores of all but {passing:,} of {others:,} others, "
         f"by {score}",
         units="one row", trials=rows, of_real_data=True, without="by this model",
-        intervals={"raw": (max(0.0, low - (most - blind)), min(1.0, high + (blind - least)))},
+        intervals={"raw": (max(0.0, low - (greatest - blind)), min(1.0, high + (blind - least)))},
         notes=(
-            f"False alarms at this threshold: {least:.2%} to {most:.2%} (97.5 %). The intervals of what is caught "
+            f"False alarms at this threshold: {least:.2%} to {greatest:.2%} (97.5 %). The intervals of what is caught "
             "are longer by what that may be away from blind guessing.",
             "Attacks by shadow models catch far more than the loss alone.",
         ),
-        details={"false_alarms": [least, most], "others": others},
+        details={"false_alarms": [least, greatest], "others": others},
     )  # fmt: skip
 
 

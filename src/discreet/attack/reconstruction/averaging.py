@@ -12,6 +12,7 @@ this.  The floor is the greatest over j.
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,8 @@ def averaging(answers: Any, truth: Any, *, epsilon: Any = None) -> Result:
     key, errors = column_of(epsilon), means_by_repeats(repeated - exact[:, None])
     line = Line("mean of the first k answers", tuple(map(float, errors)), tuple(map(typical, errors.values())))
     floors = {} if epsilon is None else {key: least_error(float(amounts.epsilon(epsilon)))}
-    return _result({key: errors[max(errors)]}, (line,), floors, repeats=repeated.shape[1])
+    told = _result({key: errors[max(errors)]}, (line,), floors, repeats=repeated.shape[1])
+    return replace(told, of_real_data=True)
 
 
 def example(epsilons: tuple[str, ...], seed: int) -> Result:

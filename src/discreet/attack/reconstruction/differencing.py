@@ -9,6 +9,7 @@ together nobody is right more often than e^ε/(1 + e^ε), in the mean over both 
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -48,7 +49,8 @@ def differencing(of_all: Any, of_others: Any, present: Any, *, epsilon: Any = No
         raise bad_private("of_others", "must be as many as of_all", "Give both counts of each trial.")
     truth = bits(present, "present", length=first.size)
     hits = {column_of(epsilon): int((is_there(first, second) == truth).sum())}
-    return _result(hits, first.size, float(amounts.delta(delta, ceiling=Fraction(1, 2))))
+    told = _result(hits, first.size, float(amounts.delta(delta, ceiling=Fraction(1, 2))))
+    return replace(told, of_real_data=True)
 
 
 def example(epsilons: tuple[str, ...], seed: int) -> Result:

@@ -8,6 +8,7 @@ Errors of o(√n) leave almost every bit to whoever asks n·log²n such sums; on
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -55,9 +56,8 @@ def subset_sums(subsets: Any, answers: Any, secret: Any, *, epsilon: Any = None,
     total_delta = float(amounts.delta(delta, ceiling=Fraction(1, 2)))
     shares = np.array([[(guess == truth).mean() for guess in guesses(chosen, sums)]])
     best = round(float(shares.max()) * truth.size)
-    return _result(
-        {key: shares}, truth.size, len(sums), delta=total_delta, ends={key: share_interval(best, truth.size)}
-    )
+    ends = {key: share_interval(best, truth.size)}
+    return replace(_result({key: shares}, truth.size, len(sums), delta=total_delta, ends=ends), of_real_data=True)
 
 
 def example(epsilons: tuple[str, ...], seed: int) -> Result:
@@ -85,6 +85,8 @@ def rounded_program(subsets: Any, answers: Floats) -> Bools:
     from scipy.sparse import csc_array, eye_array, hstack
 
     sums, people = np.shape(subsets)
+    largest = np.asarray(subsets, dtype=np.float64).sum(axis=1)
+    answers = np.clip(answers, 0, largest)  # beyond what a sum can be, |A·x − y| changes by a constant alone
     identity = eye_array(sums)
     optimum = linprog(
         np.concatenate([np.zeros(people), np.ones(2 * sums)]),
