@@ -88,10 +88,10 @@ def test_a_small_database_takes_conditions_and_says_so(people):
 
 def test_too_many_cells_of_a_small_database_are_told_as_cells_with_bins(people):
     queries = ["pay >= 20", "ill", "region = 'north'", "sex = 'f'", "age >= 18"]
-    with pytest.raises(NotAnswerable, match="too many cells") as small:
+    with pytest.raises(NotAnswerable, match="too many cells") as refused:
         small_plan(people, queries * 2, **PRICE, bins={"age": list(range(0, 111))})
-    assert "groups" not in str(small.value)
-    assert "bins={'pay': [0, 50, 100]}" in small.value.fix
+    assert "groups" not in str(refused.value)
+    assert "bins={'pay': [0, 50, 100]}" in refused.value.fix
 
 
 def test_what_the_docstring_names_is_there():

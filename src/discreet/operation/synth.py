@@ -17,7 +17,7 @@ from discreet.operation.dataset import Watch, no_watch, open_called
 from discreet.operation.learn import call_fix, reply_data, require_price
 from discreet.operation.reply import Reply
 from discreet.operation.synth_children import children_facts, opened_children, require_child_files
-from discreet.operation.synth_files import again_fix, require_place
+from discreet.operation.synth_files import require_place, rerun_fix
 from discreet.operation.synth_zeros import read_zeros
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def build(
     path = output_file(call)
     with open_called(call) as dataset, opened_children(call) as children:
         task = task_of(dataset, call, children)
-        require_child_files(call, path, children, again_fix(call))
+        require_child_files(call, path, children, rerun_fix(call))
         priced = task.quote(**call.price, analyst=call.analyst)
         if agree is not None:
             agree(priced)
@@ -138,8 +138,8 @@ def output_file(call: SynthCall) -> Path:
         raise bad("output", rule, str(path), "Write, for example: -o synthetic.parquet")
     if find_spec(needed) is None:
         raise bad("output", f"needs the package {needed}", str(path), "Install discreet[frames].")
-    is_replaced, again = call.replaces and not call.rehearse, again_fix(call)
-    require_place(path, call.metadata, replaces=is_replaced, example="synthetic.parquet", again=again)
+    is_replaced, fix = call.replaces and not call.rehearse, rerun_fix(call)
+    require_place(path, call.metadata, replaces=is_replaced, example="synthetic.parquet", fix=fix)
     return path
 
 

@@ -60,13 +60,13 @@ def _is_same(left: Path, right: Path) -> bool:
         return left.absolute() == right.absolute()
 
 
-def require_child_files(call: Call, path: Path, children: "Mapping[str, Dataset] | None", again: Fix | str) -> None:
+def require_child_files(call: Call, path: Path, children: "Mapping[str, Dataset] | None", fix: Fix | str) -> None:
     """Refuses, before anything is spent, files that could not be written."""
     from discreet.synth.children.files import child_place
 
     require_no_input(call, path)
     for name in children or {}:
-        require_new(child_place(path, name), call.child, replaces=call.replaces, again=again)
+        require_new(child_place(path, name), call.child, replaces=call.replaces, fix=fix)
 
 
 def children_facts(table: Any, path: Path) -> dict[str, Any]:

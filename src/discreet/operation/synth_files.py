@@ -10,7 +10,7 @@ from discreet.errors import bad
 from discreet.fix import Fix
 
 
-def require_place(path: Path, metadata: Path, *, replaces: bool, example: str, again: Fix | str) -> None:
+def require_place(path: Path, metadata: Path, *, replaces: bool, example: str, fix: Fix | str) -> None:
     """Refuses a file that could not be written: no folder, a folder itself, an input, or one that is to be kept."""
     try:
         is_placed, is_folder = path.absolute().parent.is_dir(), path.is_dir()
@@ -21,17 +21,17 @@ def require_place(path: Path, metadata: Path, *, replaces: bool, example: str, a
         raise bad("output", "must lie in a folder that exists", str(path), make)
     if is_folder:
         raise bad("output", "must be a file", str(path), f"Name one in it, for example: -o {path / example}")
-    require_new(path, metadata, replaces=replaces, again=again)
+    require_new(path, metadata, replaces=replaces, fix=fix)
 
 
-def require_new(path: Path, metadata: Path | None, *, replaces: bool, again: Fix | str) -> None:
+def require_new(path: Path, metadata: Path | None, *, replaces: bool, fix: Fix | str) -> None:
     """Refuses an input, and a file that is there and is to be kept; `again` says how to go on."""
     outputs.require_harmless(path, metadata)
     if os.path.lexists(path) and not replaces:
-        raise bad("output", "must not be there yet", str(path), again)
+        raise bad("output", "must not be there yet", str(path), fix)
 
 
-def again_fix(call: Any) -> Fix | str:
+def rerun_fix(call: Any) -> Fix | str:
     """What to do where the file is there: the same call, which replaces it; invented rows replace nothing."""
     if call.rehearse:
         return "Give another name after -o."

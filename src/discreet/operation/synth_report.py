@@ -16,7 +16,7 @@ from discreet.operation.dataset import Watch, no_watch, open_called
 from discreet.operation.learn import call_fix, reply_data
 from discreet.operation.reply import Reply
 from discreet.operation.synth import table_facts
-from discreet.operation.synth_files import again_fix, require_place
+from discreet.operation.synth_files import require_place, rerun_fix
 
 if TYPE_CHECKING:
     from discreet.dataset import Dataset
@@ -82,7 +82,7 @@ def page_file(call: SynthReportCall) -> Path:
         raise bad("output", "must end in .html", str(path), "Write, for example: -o report.html")
     if outputs.is_same_file(path, call.synthetic_file):
         raise bad("output", "must be another file than the synthetic table", str(path), "Give another name after -o.")
-    require_place(path, call.metadata, replaces=call.replaces, example="report.html", again=again_fix(call))
+    require_place(path, call.metadata, replaces=call.replaces, example="report.html", fix=rerun_fix(call))
     return path
 
 

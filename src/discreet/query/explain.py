@@ -105,21 +105,21 @@ def caveats(plan: Plan) -> list[str]:
             lines.append(f"Small groups are missing: one of {least} or more appears in {chance} of 100 answers.")
     if any(isinstance(measured.part, RowSum | Ranks) for measured in plan.measured):
         lines.append("Values outside their public bounds count as the nearer end.")
-    return lines + _readable(plan) + _left_out(draft) + _chosen(draft)
+    return lines + _readable(plan) + _left_out(draft) + _selection_notes(draft)
 
 
 def synthetic_caveats(draft: Draft) -> list[str]:
     """Those that hold of an answer of synthetic rows too: of what was counted, of quantiles, groups and choices."""
-    return _row_limit(draft) + _extremes(draft) + _left_out(draft) + _chosen(draft)
+    return _row_limit(draft) + _extremes(draft) + _left_out(draft) + _selection_notes(draft)
 
 
 def _row_limit(draft: Draft) -> list[str]:
     """How many rows of one unit count."""
     if draft.schema.unit is None:
         return []
-    most, who = plural(draft.reach.rows, "row"), unit(draft.schema)
+    limit, who = plural(draft.reach.rows, "row"), unit(draft.schema)
     return [
-        f"At most {most} of one {who} can count; of more, a fixed choice of them does. ± does not cover what is left "
+        f"At most {limit} of one {who} can count; of more, a fixed choice of them does. ± does not cover what is left "
         "out."
     ]
 
@@ -136,7 +136,7 @@ def _extremes(draft: Draft) -> list[str]:
     return lines
 
 
-def _chosen(draft: Draft) -> list[str]:
+def _selection_notes(draft: Draft) -> list[str]:
     """That rows were chosen by what is uncertain."""
     after = draft.question.after
     if after.having is None and not (after.order and after.limit is not None):

@@ -13,12 +13,12 @@ def fit_now(build: Build, progress: Progress | None) -> None:
     if "synthesis" in build.__dict__:
         return
 
-    def told(share: float) -> None:
+    def tell(share: float) -> None:
         if progress is not None:
             progress("fitting the model", _FITTED * share)
 
-    told(0.0)
-    build.__dict__["synthesis"] = synthesis_of(build.plan, build.parts, progress=told)
+    tell(0.0)
+    build.__dict__["synthesis"] = synthesis_of(build.plan, build.parts, progress=tell)
 
 
 def draw_now(build: Build, progress: Progress) -> None:

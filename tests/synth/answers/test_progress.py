@@ -18,9 +18,9 @@ def table(tmp_path_factory):
 def test_replicates_side_by_side_are_those_made_one_by_one(table, monkeypatch):
     monkeypatch.setattr(replicate, "_workers", lambda build: 4)
     several = list(each_replicate(table, 5))
-    for index, made in enumerate(several):
+    for index, copy in enumerate(several):
         alone = replicate_build(table.build, index)
-        assert all(np.array_equal(a, b) for a, b in zip(alone.codes.columns, made.build.codes.columns, strict=True))
+        assert all(np.array_equal(a, b) for a, b in zip(alone.codes.columns, copy.build.codes.columns, strict=True))
 
 
 def test_a_large_fit_is_made_alone(table, monkeypatch):

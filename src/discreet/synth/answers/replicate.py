@@ -45,21 +45,21 @@ def each_replicate(table: SyntheticTable, count: int, *, progress: Progress | No
     _require_few_units(table)
     remembered = _REMEMBERED.setdefault(table.build, {})
     missing = [index for index in range(count) if index not in remembered]
-    for index, made in _made(table.build, missing):
-        remembered[index] = made
+    for index, build in _replicates(table.build, missing):
+        remembered[index] = build
         if progress is not None:
             progress("drawing noise again", len(remembered) / count)
     for index in range(count):
         yield replace(table, build=remembered[index])
 
 
-def _made(build: Build, indices: Sequence[int]) -> Iterator[tuple[int, Build]]:
+def _replicates(build: Build, indices: Sequence[int]) -> Iterator[tuple[int, Build]]:
     """The replicates with these indices, each as it is alone."""
     with ThreadPoolExecutor(_workers(build)) as pool:
         waiting = [(index, pool.submit(replicate_build, build, index)) for index in indices]
         try:
-            for index, made in waiting:
-                yield index, made.result()
+            for index, future in waiting:
+                yield index, future.result()
         finally:
             pool.shutdown(cancel_futures=True)
 
