@@ -30,7 +30,7 @@ def test_rebecca_who_is_55_has_one_of_two_diagnoses(built_in):
     assert secrets_left(HOSPITAL, {"age": 55}, secret="diagnosis") == {
         *("HIV", "Lyme disease", "Seasonal allergies", "Ulcerative colitis")
     }
-    assert built_in.raw == 0.5
+    assert anonymous([HOSPITAL], REBECCA).raw == 0.5
     assert built_in.details["left"][1] == ["HIV", "Ulcerative colitis"]
 
 
@@ -50,6 +50,14 @@ def test_noisy_counts_leave_a_guess_below_the_ceiling(built_in):
     assert 0.2 < built_in.private["1"] < 0.4
     assert built_in.ceiling["1"] == guess_of_many(1.0, choices=8, group=2) == pytest.approx(0.514, abs=1e-3)
     assert built_in.baseline == 1 / 8
+
+
+def test_exact_counts_are_guessed_from_in_the_same_trials(built_in):
+    """Both women have one diagnosis with chance ⅛, else the guess is one of two: 9/16, ± .08 but for 1 seed in 10⁶."""
+    assert built_in.raw == pytest.approx(9 / 16, abs=0.08)
+    low, high = built_in.intervals["raw"]
+    assert low < built_in.raw < high
+    assert example(("100",), 7).private["100"] == pytest.approx(built_in.raw, abs=0.1)
 
 
 @pytest.mark.parametrize(

@@ -95,11 +95,13 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
     by_hospital, by_clinic = (secrets_left(table, REBECCA, secret=SECRET) for table in (HOSPITAL, CLINIC))
     everything = sorted(set(HOSPITAL[SECRET]))
     certain = certain_by_releases(chance)
-    columns = {RAW: 1 / len(by_hospital)}
-    hits = {epsilon: _right_guesses(everything, epsilon, chance) for epsilon in epsilons}
-    columns |= {epsilon: count / TRIALS for epsilon, count in hits.items()}
+    women = chance.integers(0, len(everything), size=(TRIALS, _WOMEN))  # the first of each group is Rebecca
+    exact = np.zeros((TRIALS, len(everything)))
+    np.add.at(exact, (np.arange(TRIALS)[:, None], women), 1)
+    hits = {RAW: _right_guesses(exact, women, chance)}
+    hits |= {epsilon: _right_guesses(_counts(everything, women, epsilon), women, chance) for epsilon in epsilons}
     return _result(
-        columns,
+        {name: count / TRIALS for name, count in hits.items()},
         len(everything),
         [set(everything), by_hospital, by_hospital & by_clinic],
         secret=SECRET,
@@ -170,26 +172,30 @@ def _possible(labels: Ints, secrets: Ints) -> Bools:
     return result
 
 
-def _right_guesses(everything: Sequence[str], epsilon: str, chance: Generator) -> int:
-    """How often the largest noisy count names Rebecca's diagnosis, where it is any of all with equal chance.
+def _right_guesses(counts: Floats, women: Ints, chance: Generator) -> int:
+    """How often the largest count names Rebecca's diagnosis; of equal ones any is guessed."""
+    ties = chance.random(counts.shape) / 2
+    return int(((counts + ties).argmax(axis=1) == women[:, 0]).sum())
 
-    In each trial her group has two women, as printed: her, and one more with any diagnosis.  One question counts the
-    women of all trials by diagnosis, and each woman is in one trial.
+
+def _counts(everything: Sequence[str], women: Ints, epsilon: str) -> Floats:
+    """Noisy counts by trial and diagnosis, where each diagnosis is any of all with equal chance.
+
+    In each trial Rebecca's group has two women, as printed: her, and one more.  One question counts the women of all
+    trials by diagnosis, and each woman is in one trial.
     """
-    own, other = chance.integers(0, len(everything), size=(2, TRIALS))
     columns = {
         "person": list(range(_WOMEN * TRIALS)),
         "trial": [trial for trial in range(TRIALS) for _ in range(_WOMEN)],
-        "diagnosis": [everything[place] for women in zip(own, other, strict=True) for place in women],
+        "diagnosis": [everything[place] for place in women.ravel()],
     }
     toml = _TOML.format(last=TRIALS - 1, diagnoses=list(everything), epsilon=epsilon)
     counts = np.zeros((TRIALS, len(everything)))
-    with invented_dataset(toml, columns) as women:
+    with invented_dataset(toml, columns) as dataset:
         text = "SELECT trial, diagnosis, COUNT(*) AS n FROM invented GROUP BY trial, diagnosis"
-        for row in women.sql(text).ask(epsilon=epsilon).rows:
+        for row in dataset.sql(text).ask(epsilon=epsilon).rows:
             counts[row["trial"], everything.index(row["diagnosis"])] = row["n"]
-    ties = chance.random(counts.shape) / 2
-    return int(((counts + ties).argmax(axis=1) == own).sum())
+    return counts
 
 
 def _result(
@@ -224,7 +230,7 @@ def _result(
         units=f"one person whose {secret} is another, a removal and an addition",
         trials=TRIALS if hits else 1,
         intervals={name: share_interval(count, TRIALS) for name, count in (hits or {}).items()},
-        without="by the rows as they are",
+        without="by the exact counts of her group" if hits else "by the rows as they are",
         chart=Chart("seen so far", f"values of {secret} left", (Line("left", places, sizes),), marks=marks),
         notes=tuple(notes),
         details={"left": [sorted(step) for step in steps], **(details or {})},

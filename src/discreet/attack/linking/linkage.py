@@ -98,7 +98,7 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
         outside = int((claimed & ~is_patient).sum())  # as likely as for a patient whose row had not been there
         without[epsilon] = share_interval(outside, int((~is_patient).sum()))[1]
     total = int(is_patient.sum())
-    blind = int((_right_claims(_blind(total, chance), people) & is_patient).sum()) / total
+    blind = blind_share(people, is_patient)
     ceiling = {
         name: chance_of(float(amounts.epsilon(name)), float(amounts.DELTA_CEILING), without=max(rate, blind))
         for name, rate in without.items()
@@ -162,9 +162,19 @@ def _synthetic(patients: Columns, epsilon: str) -> Columns:
     return {name: [str(cell)[:10] for cell in rows.column(name).to_pylist()] for name in (*ON, "diagnosis")}
 
 
-def _blind(rows: int, chance: Generator) -> Columns:
-    """As many rows from public facts alone."""
-    return {name: column[:] for name, column in _population(-(-rows // ZIPS), ZIPS, chance).items()}
+def blind_share(people: Columns, is_patient: Bools) -> float:
+    """The expected share of patients who are told rightly by as many rows from public facts alone, r in each zip code.
+
+        E = mean over patients of [nobody else has their key]·r·q·(1 − q)^(r − 1)·P(their diagnosis)      q = 1/58,074
+
+    A row is claimed where it alone has a key of one person alone.
+    """
+    keys = shared_keys([people], ON)[0]
+    is_single = (np.bincount(keys)[keys] == 1) & is_patient
+    rows, chance = -(-int(is_patient.sum()) // ZIPS), 1 / (2 * DAYS)
+    shares = np.array([_DIAGNOSES[name] for name in people["diagnosis"]])
+    claimed = rows * chance * (1 - chance) ** (rows - 1)
+    return float(claimed * shares[is_single].sum() / is_patient.sum())
 
 
 def _by_size(chance: Generator) -> dict[str, dict[str, float]]:
