@@ -187,7 +187,7 @@ def _counts(everything: Sequence[str], women: Ints, epsilon: str) -> Floats:
     columns = {
         "person": list(range(_WOMEN * TRIALS)),
         "trial": [trial for trial in range(TRIALS) for _ in range(_WOMEN)],
-        "diagnosis": [everything[place] for place in women.ravel()],
+        "diagnosis": [everything[place] for place in women.ravel().tolist()],
     }
     toml = _TOML.format(last=TRIALS - 1, diagnoses=list(everything), epsilon=epsilon)
     counts = np.zeros((TRIALS, len(everything)))
