@@ -4,8 +4,8 @@
     linear programming                       min Σ_i |A_i·x − y_i| over 0 ≤ x_j ≤ 1, then each x_j rounded
     least squares                            min Σ_i (A_i·x − y_i)² over all real x, then each x_j rounded
 
-Errors of o(√n) leave almost every bit to whoever asks n·log²n such sums: smaller errors do not protect, and errors of the
-order √n need not.
+Errors of o(√n) leave almost every bit to whoever asks n·log²n such sums: smaller errors do not protect, and errors of
+the order √n need not.
 """
 
 from collections.abc import Mapping
