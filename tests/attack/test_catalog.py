@@ -73,6 +73,26 @@ def test_fewer_is_better_for_some_attackers():
     assert "nothing" in fewer.sentence
 
 
+def test_what_a_result_does_not_say_is_said_where_it_applies():
+    failed, bounded = "That this attack failed does not say that another would.", "Ceilings hold for any attacker"
+    told = words.caveats(result())
+    assert told[:-1] == [failed]
+    assert told[-1].startswith(bounded)
+    assert words.caveats(result(private={"1": 0.6}, intervals={}))[0].startswith(bounded)
+    assert words.caveats(result(bounds_any_attacker=False)) == [failed]
+    assert words.caveats(result(ceiling={"1": None}, baseline=None)) == []
+
+
+def test_bounds_are_named_by_their_side_and_not_at_all_where_there_are_none():
+    floors = result(better="lower", raw=None, private={"1": 0.6})
+    assert words.caption(result()) == "Ceilings are for one person's bit; 100 trials."
+    assert words.caption(floors) == "Floors are for one person's bit; 100 trials."
+    assert words.alt_text(floors).endswith("Floors are for one person's bit.")
+    assert words.caveats(floors)[-1].startswith("Floors hold for any attacker")
+    assert words.caption(result(ceiling={"1": None}, trials=1)) == "1 trial."
+    assert "are for" not in words.alt_text(result(ceiling={}))
+
+
 def test_results_on_real_rows_are_stamped_in_the_picture_too():
     assert words.alt_text(result(of_real_data=True)).startswith("PRIVATE")
     assert result(of_real_data=True).to_json()["private_to_the_curator"] is True

@@ -33,6 +33,7 @@ class Result:
     trials: int
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     better: Literal["higher", "lower"] = "higher"  # which way the attacker wins
+    bounds_any_attacker: bool = True  # else `ceiling` is for what this attack does alone
     intervals_are: str = "95 %"  # else what the ends of `intervals` are
     without: str = "without noise"  # what `raw` lacks, after a number
     chart: Chart | None = None

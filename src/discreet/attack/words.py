@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from discreet.attack.result import Result
 
 STAMP = "PRIVATE: a success rate is a function of rows. It is the curator's alone and must not be published."
+_FAILED = "That this attack failed does not say that another would."
+_ONE_RELEASE = "hold for any attacker against one release at that ε; what else was published about a person adds up."
 
 
 def number(value: float | None) -> str:
@@ -66,10 +68,31 @@ def beats_guessing(result: "Result", key: str) -> bool:
 
 def alt_text(result: "Result") -> str:
     """The description of the picture for who cannot see it."""
-    return f"{result.sentence} Ceilings are for {result.units}."
+    return f"{result.sentence} {_bounds(result)} are for {result.units}." if is_bounded(result) else result.sentence
 
 
 def caption(result: "Result") -> str:
     """What stands under the picture."""
     stamp = "PRIVATE, for the curator alone. " if result.of_real_data else ""
-    return f"{stamp}Ceilings are for {result.units}; {result.trials:,} trials."
+    about = f"{_bounds(result)} are for {result.units}; " if is_bounded(result) else ""
+    return f"{stamp}{about}{result.trials:,} trial{'' if result.trials == 1 else 's'}."
+
+
+def caveats(result: "Result") -> list[str]:
+    """What its numbers do not say: where it failed, and where they are bounded for any attacker."""
+    keys = [*([] if result.raw is None else ["raw"]), *result.private]
+    failed = [] if all(beats_guessing(result, key) for key in keys) else [_FAILED]
+    return [*failed, f"{_bounds(result)} {_ONE_RELEASE}"] if _bounds_anybody(result) else failed
+
+
+def is_bounded(result: "Result") -> bool:
+    """Whether the promise bounds the attack at some ε."""
+    return any(ceiling is not None for ceiling in result.ceiling.values())
+
+
+def _bounds_anybody(result: "Result") -> bool:
+    return is_bounded(result) and result.bounds_any_attacker
+
+
+def _bounds(result: "Result") -> str:
+    return "Ceilings" if result.better == "higher" else "Floors"

@@ -12,10 +12,6 @@ from discreet.operation.reply import Reply, envelope
 
 _MOST_SEED = 2**63 - 1
 _MOST_EPSILON = 100
-_CAVEATS = (
-    "An attack that fails shows what this attack could not do, not what every attack cannot.",
-    "Ceilings hold for any attacker against one release at that ε; what else was published about a person adds up.",
-)
 
 
 @dataclass(frozen=True)
@@ -94,4 +90,4 @@ def _on_file(name: str, chosen: Attack, path: Path, seed: int, *, curator: bool)
 def _data(result: Result, plot: Path | None) -> dict[str, object]:
     stamp = (words.STAMP,) if result.of_real_data else ()
     shown = None if plot is None else str(plot)
-    return envelope(**{"result": result.to_json() | {"plot": shown}, "caveats": [*stamp, *_CAVEATS]})
+    return envelope(**{"result": result.to_json() | {"plot": shown}, "caveats": [*stamp, *words.caveats(result)]})
