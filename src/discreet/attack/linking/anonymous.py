@@ -184,7 +184,7 @@ def _counts(everything: Sequence[str], women: Ints, epsilon: str) -> Floats:
     In each trial Rebecca's group has two women, as printed: her, and one more.  One question counts the women of all
     trials by diagnosis, and each woman is in one trial.
     """
-    columns = {
+    columns: dict[str, Sequence[Any]] = {
         "person": list(range(_WOMEN * TRIALS)),
         "trial": [trial for trial in range(TRIALS) for _ in range(_WOMEN)],
         "diagnosis": [everything[place] for place in women.ravel().tolist()],
