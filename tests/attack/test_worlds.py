@@ -1,6 +1,8 @@
 """Worlds: the figures of the literature, three ways of counting that agree, and what is refused."""
 
-from itertools import combinations_with_replacement
+from fractions import Fraction
+from itertools import combinations, combinations_with_replacement, product
+from statistics import median
 
 import pytest
 
@@ -58,6 +60,70 @@ def test_sampling_meets_the_exact_count():
         if estimate is not None:
             share = exact / who.worlds
             assert abs(estimate.worlds / who.worlds - share) < 6 * (share / 100_000) ** 0.5
+
+
+def statistics_of(world, numbers):
+    """By definition: the number of persons, and mean and median of their ages; the latter of nobody are none."""
+    ages = [age for age, _ in world]
+    rows = {"count": len(ages)}
+    if ages:
+        rows |= {"mean": Fraction(sum(ages), len(ages)), "median": Fraction(median(map(Fraction, ages)))}
+    return {name: rows.get(name) for name in numbers}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_numbers_of_random_groups_leave_what_the_definitions_leave(seed):
+    """Every choice of mean, median and count for everybody and for one sex, of persons drawn at random."""
+    chance = generator(seed)
+    persons = int(chance.integers(3, 6))
+    kinds = [(age, sex) for age in range(5) for sex in "fm"]
+    truth = sorted(kinds[place] for place in [1, *chance.integers(0, len(kinds), size=persons - 1)])
+    people = {"count": persons, "columns": {"age": range(5), "sex": ("f", "m")}}
+    every = list(combinations_with_replacement(kinds, persons))
+    names = ("mean", "median", "count")
+    choices = [chosen for size in range(4) for chosen in combinations(names, size)]
+    for of_all, of_one in product(choices, choices):
+        asked = [(everybody, of_all), (only_men, of_one)]
+        published = [(group, statistics_of(group(truth), numbers)) for group, numbers in asked if numbers]
+        expected = sum(all(statistics_of(group(world), row) == row for group, row in published) for world in every)
+        tables = [row | ({"where": M} if group is only_men else {}) for group, row in published]
+        who = universe(people)
+        constraints = [published_table(table, place, who) for place, table in enumerate(tables, 1)]
+        if constraints:
+            assert dp.attack.worlds(tables, people).steps[-1].count == expected, tables
+            assert counted_worlds(who, constraints) == expected, tables
+        if constraints and seed == 0:
+            assert enumerated_worlds(who, constraints, 10_000).count == expected, tables
+
+
+def everybody(world):
+    return world
+
+
+def only_men(world):
+    return [person for person in world if person[1] == "m"]
+
+
+def test_a_median_of_everybody_is_of_as_many_as_there_are():
+    """Tables that leave the count to `people`: a mean of 45.75 … 45.85 and a middle of 47, of four ages."""
+    people = {"count": 4, "columns": {"age": range(19, 76)}}
+    expected = sum(
+        1
+        for ages in combinations_with_replacement(range(19, 76), 4)
+        if 183 <= sum(ages) <= 183.4 and ages[1] + ages[2] == 94
+    )
+    result = dp.attack.worlds([{"mean": "45.8"}, {"median": 47}], people)
+    stated = dp.attack.worlds([{"mean": "45.8", "count": 4}, {"median": 47, "count": 4}], people)
+    assert result.raw == stated.raw == expected == 300
+
+
+def test_the_median_of_a_group_is_sampled_as_it_is_counted():
+    """100,000 draws and six standard deviations: a false alarm once in 10⁸."""
+    who = universe(SMALL)
+    tables = [published_table({"where": M, "median": (3, 6)}, 1, who)]
+    exact, estimate = counted_worlds(who, tables), estimated_worlds(who, tables, generator(3))
+    assert exact == len(by_hand(who, tables))
+    assert abs(estimate.worlds - exact) / who.worlds < 6 * (exact / who.worlds / 100_000) ** 0.5
 
 
 def test_the_census_block_is_left_alone_by_seven_tables_and_the_rule():

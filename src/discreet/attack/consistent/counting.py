@@ -1,12 +1,14 @@
 """Count the worlds without listing them: a dynamic program over classes in the order of their values.
 
 A state is what the tables know of the persons so far: how many, and for each table its members, their sum and, for a
-median, the lower middle value or the members beyond its ends.  Each class of m kinds adds j persons in C(m + j − 1, j)
-ways.  States are rows of an array, and equal rows are added up after each class.
+median, the lower middle value under each number of members that is possible, or the members beyond its ends.  Each
+class of m kinds adds j persons in C(m + j − 1, j) ways.  States are rows of an array, and equal rows are added up after
+each class.
 """
 
 from collections.abc import Sequence
-from math import ceil, comb, floor
+from itertools import product
+from math import ceil, comb, floor, prod
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from discreet.attack.consistent.published import Published, Universe
 from discreet.ndarrays import Bools, Ints
 
 MOST_STATES = 150_000
+_WIDTH = 4  # columns of a state for each table
 _NONE, _DONE = -1, -2  # of a lower middle value, as an offset from the least value: not reached yet; settled
 
 
@@ -29,9 +32,10 @@ def counted_worlds(who: Universe, tables: Sequence[Published], most_states: int 
     value = np.max(np.where(classes.members, classes.values, np.iinfo(np.int64).min), axis=1, initial=0)
     value = np.where(classes.members.any(axis=1), value, 0)
     followers = [_Follower(table, place, value[classes.members[:, place]]) for place, table in enumerate(tables)]
-    states = np.zeros((1, 1 + 3 * len(tables)), dtype=np.int64)
-    states[:, [3 + 3 * place for place in range(len(tables))]] = _NONE
-    ways = np.ones(1, dtype=np.int64)
+    states = _first_states(tables, who.persons, most_states)
+    if states is None:
+        return None
+    ways = np.ones(len(states), dtype=np.int64)
     order = np.argsort(value, kind="stable")
     for step, place in enumerate(order):
         following = None if step + 1 == len(order) else int(value[order[step + 1]])
@@ -39,6 +43,30 @@ def counted_worlds(who: Universe, tables: Sequence[Published], most_states: int 
         if len(states) > most_states:
             return None
     return int(ways.sum())
+
+
+def _first_states(tables: Sequence[Published], persons: int, most_states: int) -> Ints | None:
+    """Nobody yet, once for each way to choose the number of members of every group with a median; None if too many.
+
+    The number of one group is chosen once, from what all tables of that group admit.
+    """
+    groups = {table.members.tobytes(): range(0) for table in tables if table.has_middle}
+    for group in groups:
+        ends = [table.count for table in tables if table.count is not None and table.members.tobytes() == group]
+        groups[group] = range(
+            max(1, *(ceil(low) for low, _ in ends)), min(persons, *(floor(high) for _, high in ends)) + 1
+        )
+    if prod(map(len, groups.values())) > most_states:
+        return None
+    chosen = np.array(list(product(*groups.values())), dtype=np.int64).reshape(
+        prod(map(len, groups.values())), len(groups)
+    )
+    states = np.zeros((len(chosen), 1 + _WIDTH * len(tables)), dtype=np.int64)
+    for place, table in enumerate(tables):
+        states[:, 3 + _WIDTH * place] = _NONE
+        if table.has_middle:
+            states[:, 4 + _WIDTH * place] = chosen[:, list(groups).index(table.members.tobytes())]
+    return states
 
 
 def _with_class(
@@ -89,10 +117,10 @@ def _added_up(states: Ints, ways: Ints) -> tuple[Ints, Ints]:
 
 
 class _Follower:
-    """What a state knows of one table, in three columns: members, sum, and the middle or the members beyond."""
+    """What a state knows of one table: members, sum, the middle or the members beyond, and how many it will have."""
 
     def __init__(self, table: Published, place: int, values: Ints) -> None:
-        self.table, self.place, self.columns = table, place, slice(1 + 3 * place, 4 + 3 * place)
+        self.table, self.place, self.columns = table, place, slice(1 + _WIDTH * place, 1 + _WIDTH * (place + 1))
         self.least, self.greatest = (int(values.min()), int(values.max())) if len(values) else (0, 0)
         self.needs_sum = table.total is not None or table.mean is not None
         self.needs_count = table.count is not None or table.mean is not None or table.median is not None
@@ -109,16 +137,15 @@ class _Follower:
         if table.median is None:
             return kept
         low, high = table.median
-        if not table.is_middle_of_two:  # members below the low end count one, above the high end a thousand
+        if not table.has_middle:  # members below the low end count one, above the high end a thousand
             if mine[0:1, 2].size:
                 mine[mine[:, 2] == _NONE, 2] = 0
             mine[:, 2] += persons * (int(value < ceil(low)) + 1000 * int(value > floor(high)))
             return kept
-        assert table.fixed_count is not None
-        half = table.fixed_count // 2
-        lower = (before < half) & (half <= mine[:, 0])
+        first, second = (mine[:, 3] + 1) // 2, mine[:, 3] // 2 + 1  # ranks of the middle, one for an odd number
+        lower = (before < first) & (first <= mine[:, 0])
         mine[lower, 2] = value - self.least
-        upper = (before < half + 1) & (half + 1 <= mine[:, 0])
+        upper = (before < second) & (second <= mine[:, 0])
         both = mine[:, 2] + self.least + value
         kept &= ~upper | ((both >= ceil(2 * low)) & (both <= floor(2 * high)))
         mine[upper, 2] = _DONE
@@ -134,6 +161,9 @@ class _Follower:
             kept &= (mine[:, 0] <= floor(table.count[1])) & (greatest >= ceil(table.count[0]))
             least = np.maximum(least, ceil(table.count[0]))
             greatest = np.minimum(greatest, floor(table.count[1]))
+        if table.has_middle:
+            kept &= (mine[:, 0] <= mine[:, 3]) & (mine[:, 3] <= greatest)
+            least = greatest = mine[:, 3]
         if self.needs_sum and self.least >= 0:
             next_value = self.greatest if following is None else max(following, self.least)
             lowest = mine[:, 1] + (least - mine[:, 0]) * next_value
@@ -141,7 +171,7 @@ class _Follower:
             kept &= self._sums_fit(lowest, highest, greatest, least)
         elif self.needs_sum and following is None:
             kept &= self._sums_fit(mine[:, 1], mine[:, 1], mine[:, 0], mine[:, 0])
-        if table.median is not None and not table.is_middle_of_two:
+        if table.median is not None and not table.has_middle:
             below, above = np.maximum(mine[:, 2], 0) % 1000, np.maximum(mine[:, 2], 0) // 1000
             kept &= (2 * below <= greatest + 2 * table.ranks) & (2 * above <= greatest + 2 * table.ranks)
         elif table.median is not None and following is not None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, floor
 
 import numpy as np
 
@@ -35,8 +36,8 @@ def fits(world: Sequence[int], table: Published) -> bool:
     if table.median is None:
         return True
     low, high = table.median
-    if table.is_middle_of_two:
-        return low <= Fraction(values[count // 2 - 1] + values[count // 2], 2) <= high
+    if table.has_middle:
+        return count > 0 and low <= Fraction(values[(count - 1) // 2] + values[count // 2], 2) <= high
     below, above = sum(value < low for value in values), sum(value > high for value in values)
     return 2 * max(below, above) <= count + 2 * table.ranks
 
@@ -93,10 +94,14 @@ def _fit(worlds: Ints, table: Published) -> Bools:
         kept &= (total * low.denominator >= low.numerator * count) & (
             total * high.denominator <= high.numerator * count
         )
-    if table.median is not None and not table.is_middle_of_two:
+    if table.median is not None and not table.has_middle:
         low, high = table.median
         for beyond in (values < float(low), values > float(high)):
             kept &= 2 * (members & beyond).sum(axis=1) <= count + 2 * table.ranks
-    if table.is_middle_of_two:
-        kept &= np.array([keep and fits(row, table) for keep, row in zip(kept.tolist(), worlds, strict=True)])
+    if table.median is not None and table.has_middle:
+        low, high = table.median
+        ranked = np.sort(np.where(members, values, table.values.max() + 1), axis=1)  # members first
+        ranks = np.maximum((count - 1) // 2, 0), np.minimum(count // 2, worlds.shape[1] - 1)
+        both = sum(np.take_along_axis(ranked, rank[:, None], axis=1)[:, 0] for rank in ranks)
+        kept &= (count > 0) & (both >= ceil(2 * low)) & (both <= floor(2 * high))
     return kept

@@ -49,7 +49,9 @@ class Universe:
 class Published:
     """One table as constraints: who is in its group, and the ends of its numbers.
 
-    A median is given by rank: at most count/2 + `ranks` members are below its low end, and as many above its high end.
+    `count` holds what the table itself says of it too: all persons in a table of everybody, somebody behind a mean.
+    A median is the middle value, or the mean of the two middle ones.  With `ranks` it may be off by so many: at most
+    count/2 + `ranks` members are below its low end, and as many above its high end.
     """
 
     name: str
@@ -64,16 +66,13 @@ class Published:
 
     @property
     def fixed_count(self) -> int | None:
-        """The exact number of members, where it is published."""
-        if self.count is None or self.count[0] != self.count[1]:
-            return None
-        return int(self.count[0])
+        """The exact number of members, where it is known."""
+        return None if self.count is None or self.count[0] != self.count[1] else int(self.count[0])
 
     @property
-    def is_middle_of_two(self) -> bool:
-        """Whether the median is the mean of the two middle values, which ranks alone do not say."""
-        fixed = self.fixed_count
-        return self.median is not None and fixed is not None and fixed % 2 == 0 and self.ranks == 0
+    def has_middle(self) -> bool:
+        """Whether the median is the middle itself, and not some ranks off."""
+        return self.median is not None and self.ranks == 0
 
 
 def universe(people: Mapping[str, Any], rules: Iterable[Rule] = ()) -> Universe:
@@ -137,14 +136,28 @@ def published_table(table: Mapping[str, Any], place: int, who: Universe) -> Publ
         _require_countable(mean, max(1, int(values.max())), who.persons)
     if median is not None and count is not None and count[1] < 1:
         raise bad("median", "must be of a group with somebody in it", "a count of 0", "Remove the median.")
+    has_somebody = (median is not None and ranks == 0) or not (mean is None or _is_pair(table["mean"]))
+    if median is not None or mean is not None:
+        count = _narrowed(count or (Fraction(0), Fraction(who.persons)), int(has_somebody), who.persons)
+    if count is not None and members.all():
+        count = _narrowed(count, who.persons, who.persons)
     return Published(name, members, values, of, count, total, mean, median, ranks)
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
+def _narrowed(ends: Ends, least: int, greatest: int) -> Ends:
+    """The ends within least … greatest; crossed where nothing is in both."""
+    return max(ends[0], Fraction(least)), min(ends[1], Fraction(greatest))
+
+
+def _is_pair(number: Any) -> bool:
+    return isinstance(number, (tuple, list)) and len(number) == 2
+
+
 def _ends(name: str, number: Any) -> Ends:
-    if isinstance(number, (tuple, list)) and len(number) == 2:
+    if _is_pair(number):
         low, high = (_exact(name, end) for end in number)
         if low > high:
             raise bad(name, "must be an interval from low to high", number, "Swap the ends.")

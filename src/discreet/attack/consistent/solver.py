@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.attack.consistent.classes import Classes, classes_of
 from discreet.attack.consistent.published import Published, Universe
+from discreet.attack.packages import require
 
 SECONDS = 60.0
 
@@ -39,6 +40,7 @@ def enumerated_worlds(who: Universe, tables: Sequence[Published], cap: int, seco
     A slot for each person holds a class, and slots are sorted, so every multiset is one assignment.  All other
     variables are functions of the slots, so nothing is met twice.
     """
+    require("ortools")
     from ortools.sat.python import cp_model
 
     classes = classes_of(tables, len(who.kinds))
@@ -109,25 +111,28 @@ class _Model:
                 low, high = table.mean
                 self.model.add(total * low.denominator >= low.numerator * count)
                 self.model.add(total * high.denominator <= high.numerator * count)
-        if table.is_middle_of_two:
-            self.require_middle(table, members, values)
-        elif table.median is not None:
+        if table.has_middle and (table.fixed_count is None or table.fixed_count % 2 == 0):
+            self.require_middle(table, members, values, count)
+        elif table.median is not None:  # of an odd number, the middle is what at most half of them are beyond
             low, high = table.median
             for beyond in (members & (values < ceil(low)), members & (values > floor(high))):
                 self.model.add(2 * sum(self.of_slots(beyond)) <= count + 2 * table.ranks)
 
-    def require_middle(self, table: Published, members: Any, values: Any) -> None:
-        """a ≤ b are the two middle values of an even number c of members, and their mean lies between the ends.
+    def require_middle(self, table: Published, members: Any, values: Any, count: Any) -> None:
+        """a ≤ b are the values at the ranks ⌈c/2⌉ and ⌊c/2⌋ + 1 of c members, and their mean lies between the ends.
 
-        a is the lower one iff at most c/2 − 1 members are less than a and at least c/2 are at most a; b likewise, one
-        rank higher.
+        a has rank r iff at most r − 1 members are less than a and at least r are at most a.
         """
         assert table.median is not None
-        assert table.fixed_count is not None
-        half, least, beyond = table.fixed_count // 2, int(table.values.min()), int(table.values.max()) + 1
+        least, beyond = int(table.values.min()), int(table.values.max()) + 1
         ranked = self.of_slots(np.where(members, values, beyond))
         lower, upper = (self.model.new_int_var(least, beyond - 1, "") for _ in range(2))
-        for middle, rank in ((lower, half), (upper, half + 1)):
+        for middle, more in ((lower, 0), (upper, 1)):
+            rank = (table.fixed_count or 0) // 2 + more  # of an even number
+            if table.fixed_count is None:
+                rank = self.model.new_int_var(1, len(self.slots), "")
+                self.model.add(2 * rank >= count + more)
+                self.model.add(2 * rank <= count + more + 1)
             self.model.add(sum(self.below(value, middle) for value in ranked) <= rank - 1)
             self.model.add(sum(self.below(value, middle + 1) for value in ranked) >= rank)
         self.between(lower + upper, (2 * table.median[0], 2 * table.median[1]))
