@@ -128,13 +128,13 @@ def _features(first: Outputs, second: Outputs) -> list[Any]:
 
 
 def _beside_first_starts(starts: tuple[list[Outputs], list[Outputs]], side: int) -> Outputs:
-    """(number, that of the first start on the first table, that of the first start on the second); NaN for itself."""
-    columns = []
-    for other in (0, 1):
-        repeated = [starts[other][0]] * STARTS
-        if other == side:
-            repeated[0] = np.full_like(starts[other][0], np.nan)
-        columns.append(np.concatenate(repeated))
+    """(number, that of the first start on the first table, that of the first start on the second).
+
+    First starts are compared with nothing: a start repeats itself, and if one side alone had that, repeats would be
+    rarer there by the comparisons that it lacks.
+    """
+    without = np.full_like(starts[side][0], np.nan)
+    columns = [np.concatenate([without, *[starts[other][0]] * (STARTS - 1)]) for other in (0, 1)]
     return np.column_stack([np.concatenate(starts[side]), *columns])
 
 
