@@ -17,6 +17,7 @@ from discreet import amounts
 from discreet.attack.consistent.ranges import log_worlds
 from discreet.attack.interval import mean_interval
 from discreet.attack.invented import invented_dataset
+from discreet.attack.packages import require
 from discreet.attack.result import RAW, Result
 from discreet.errors import DiscreetError, bad
 from discreet.fix import Fix
@@ -76,6 +77,7 @@ def invented_areas(chance: Generator) -> Ints:
 
 def rebuilt(tables: Sequence[Ints], views: Sequence[tuple[int, ...]], shape: tuple[int, ...]) -> Ints:
     """The table of whole persons whose margins are nearest to the given ones: min Σ |margin − table|, by CP-SAT."""
+    require("ortools")
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()
@@ -175,6 +177,7 @@ def on_file(path: Path, seed: int) -> Result:
 
 def _ranges_of(path: Path) -> tuple[list[tuple[Ints, Ints]], dict[str, Any]]:
     """The ends of every cell, area by area, on the release's lowest level."""
+    require("pyarrow")
     fix = Fix("Build one:", "release build")
     try:
         if not all((path / name).is_file() for name in ("release.json", "table.parquet")):

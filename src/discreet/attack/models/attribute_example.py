@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from discreet.attack.models.nearest import chances_of_right
+from discreet.attack.packages import require
 from discreet.ndarrays import Floats, Ints
 from discreet.noise.public import generator
 
@@ -67,6 +68,7 @@ def _chances_told(tree: Any, known: Ints, hidden: Ints, answers: Ints) -> Floats
 
 def _plain_tree(known: Ints, hidden: Ints, answers: Ints) -> Any:
     """A tree that grows until it is right about everybody."""
+    require("sklearn")
     from sklearn.tree import DecisionTreeClassifier
 
     def columns(cells: Ints, values: Ints) -> Floats:

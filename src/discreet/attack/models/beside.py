@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet.attack.packages import require
 from discreet.errors import bad, bad_private
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def model_in(path: Path) -> "Predictor":
     stored = file.read_bytes(path)
     if not stored.startswith(_NET):
         return predictor_of(file.from_bytes(stored))
+    require("torch")
     from discreet.deep.table.saved import net_of
 
     return predictor_of(net_of(stored))

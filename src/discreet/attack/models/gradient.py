@@ -18,6 +18,7 @@ from discreet.attack.ceiling import chance_of
 from discreet.attack.given import numbers
 from discreet.attack.interval import share_interval
 from discreet.attack.models.trials import vector
+from discreet.attack.packages import require
 from discreet.attack.result import Result
 from discreet.errors import bad_private
 from discreet.ndarrays import Floats, Ints
@@ -160,6 +161,7 @@ def _likeliest(sent: Floats, directions: Floats) -> int:
 
 def _sender(layer: Layer, epsilon: str) -> Send:
     """A client that clips and adds noise by the product: one step of a private training of one picture."""
+    require("torch")
     import torch
 
     from discreet import deep

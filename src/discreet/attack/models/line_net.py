@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from discreet.attack.models.lines import LETTERS
+from discreet.attack.packages import require
 from discreet.ndarrays import Floats, Ints
 from discreet.noise.public import Generator
 
@@ -21,6 +22,7 @@ _AT_ONCE = 2500  # lines that are scored at a time
 
 def line_net(chance: Generator) -> Any:
     """The untrained net; its first weights follow from the generator."""
+    require("torch")
     import torch
     from torch import nn
 

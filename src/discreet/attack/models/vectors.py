@@ -14,6 +14,7 @@ import numpy as np
 from discreet.attack.ceiling import chance_of
 from discreet.attack.given import numbers
 from discreet.attack.interval import share_interval
+from discreet.attack.packages import require
 from discreet.attack.result import Result
 from discreet.errors import bad
 from discreet.ndarrays import Bools, Floats
@@ -141,6 +142,7 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
 
 def _plain(rows: Floats, classes: Any) -> Any:
     """A machine with a Gaussian kernel, as scikit-learn fits it."""
+    require("sklearn")
     from sklearn.svm import SVC
 
     return SVC(C=1.0, gamma="scale").fit(rows, classes)
