@@ -268,10 +268,10 @@ def test_a_program_of_twice_its_claim_is_refuted_by_its_numbers(
 ) -> None:
     """At a small ε whole answers repeat by chance, as often on both tables: that event must not hide the numbers.
 
-    40,000 runs see ε = 0.5 above a claim of 0.25 with chance ≥ 1 − 1e-6.
+    200,000 runs see ε = 0.5 above a claim of 0.25 with chance ≥ 1 − 1e-6.
     """
     pair = [*person[:-1], "0.25"]
-    status, reply = said(capfd, *tool("right.py"), *pair, "--runs", "40000")
+    status, reply = said(capfd, *tool("right.py"), *pair, "--runs", "200000")
     assert status == 6
     assert "repeats" not in reply["audit"][0]["event"]
 
