@@ -3,7 +3,9 @@
 import itertools
 import math
 
+import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from discreet.attack.ceiling import caught, chance_of, group_terms, guess_of_many
 
@@ -60,6 +62,24 @@ def test_no_guess_is_better_and_response_reaches_it(epsilon, choices):
         for guesses in itertools.product(range(choices), repeat=choices)
     ]
     assert max(rates) == pytest.approx(guess_of_many(epsilon, choices=choices), rel=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("choices", [2, 3, 8])
+def test_the_best_guess_of_an_independent_secret_under_presence(epsilon, choices):
+    """By linear programming over all laws of a guess: `choices` of them with a row of each secret, and one without."""
+    law, size = np.arange((choices + 1) * choices).reshape(choices + 1, choices), (choices + 1) * choices
+    limits = []
+    for truth, value in itertools.product(range(choices), repeat=2):
+        for more, less in ((law[truth, value], law[-1, value]), (law[-1, value], law[truth, value])):
+            limits.append(np.zeros(size))  # P[more] − e^ε·P[less] ≤ 0
+            limits[-1][[more, less]] = 1, -math.exp(epsilon)
+    right, sums = np.zeros(size), np.repeat(np.eye(choices + 1), choices, axis=1)
+    right[np.diag(law)] = 1 / choices
+    best = linprog(-right, A_ub=np.array(limits), b_ub=np.zeros(len(limits)), A_eq=sums, b_eq=np.ones(choices + 1))
+    ceiling = chance_of(epsilon, 0.0, without=1 / choices)
+    assert -best.fun == pytest.approx(ceiling, rel=1e-6)
+    assert ceiling <= guess_of_many(epsilon, choices=choices, group=2)
 
 
 @pytest.mark.parametrize("delta", [0.01, 0.2])

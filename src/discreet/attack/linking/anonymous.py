@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from discreet import amounts
-from discreet.attack.ceiling import guess_of_many
+from discreet.attack.ceiling import chance_of
 from discreet.attack.given import column_names, column_of
 from discreet.attack.interval import share_interval
 from discreet.attack.invented import invented_dataset
@@ -224,10 +224,8 @@ def _result(
         raw=columns.get(RAW),
         private=private,
         baseline=1 / choices,
-        ceiling={
-            name: guess_of_many(float(amounts.epsilon(name)), choices=max(2, choices), group=2) for name in private
-        },
-        units=f"one person whose {secret} is another, a removal and an addition",
+        ceiling={name: chance_of(float(amounts.epsilon(name)), 0.0, without=1 / choices) for name in private},
+        units=f"one person, in the table or not, whose {secret} is independent of all other rows",
         trials=TRIALS if hits else 1,
         intervals={name: share_interval(count, TRIALS) for name, count in (hits or {}).items()},
         without="by the exact counts of her group" if hits else "by the rows as they are",
