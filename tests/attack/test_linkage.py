@@ -11,6 +11,7 @@ import discreet as dp
 from discreet.attack.linking import linkage as module
 from discreet.attack.linking.keys import shared_keys, unique_matches
 from discreet.attack.linking.linkage import DAYS, example, linkage, on_file
+from discreet.attack.words import caveats
 from discreet.errors import BadValue, DiscreetError
 from discreet.noise.public import generator
 from discreet.rehearsal.rows import as_csv
@@ -61,6 +62,11 @@ def test_a_synthetic_table_names_no_more_than_blind_rows_do(built_in):
     assert 0.002 < built_in.private["1"] < 0.0085
     assert built_in.baseline == pytest.approx(0.00436, abs=0.0001)
     assert built_in.private["1"] < built_in.ceiling["1"]
+
+
+def test_the_bound_is_not_called_a_ceiling_for_any_attacker(built_in):
+    assert built_in.notes[-1].startswith("Bounds this attack's claims only")
+    assert not any("any attacker against" in caveat for caveat in caveats(built_in))
 
 
 def test_blind_guessing_is_what_blind_rows_achieve_on_average():

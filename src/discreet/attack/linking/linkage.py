@@ -33,6 +33,10 @@ _FIRST = date(1920, 1, 1)
 _DIAGNOSES = {"flu": 0.3, "asthma": 0.2, "diabetes": 0.15, "injury": 0.15, "cancer": 0.1, "stroke": 0.06, "HIV": 0.04}
 _SIZES = (500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000)
 _MOST_CLAIMS = "The attacker claims a name and a diagnosis for each published row that matches one person alone."
+_BOUND = (
+    "Bounds this attack's claims only: e^ε times how often they are right of people who are not in the table; not a "
+    "ceiling for any attacker. Who says flu of as many people, chosen blindly, is right more often."
+)
 _TOML = """
 [unit]
 key = "person"
@@ -100,16 +104,12 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
     total = int(is_patient.sum())
     blind = blind_share(people, is_patient)
     ceiling = {
-        name: chance_of(float(amounts.epsilon(name)), float(amounts.DELTA_CEILING), without=max(rate, blind))
+        name: chance_of(float(amounts.epsilon(name)), float(amounts.DELTA_CEILING), without=rate)
         for name, rate in without.items()
     }
     measure = f"share of {total:,} patients whose name and diagnosis are told rightly, by {', '.join(ON)}"
     details = {"by_size": _by_size(chance), "outside": without}
-    notes = (
-        _MOST_CLAIMS,
-        "Ceilings are e^ε times what blind guessing or such claims achieve on people who are not in the table.",
-    )
-    return _result(hits, total, measure, baseline=blind, ceiling=ceiling, details=details, notes=notes)
+    return _result(hits, total, measure, baseline=blind, ceiling=ceiling, details=details, notes=(_MOST_CLAIMS, _BOUND))
 
 
 def on_file(path: Path, seed: int) -> Result:
@@ -220,6 +220,7 @@ def _result(
         baseline=baseline,
         ceiling=ceiling or {},
         units="one person, who is in the table or not",
+        bounds_any_attacker=False,
         trials=total,
         intervals={name: share_interval(count, total) for name, count in hits.items()},
         chart=_chart(details["by_size"]) if "by_size" in details else None,
