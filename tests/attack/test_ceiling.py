@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from discreet.attack.ceiling import caught, chance_of, group_terms, guess_of_many
+from discreet.attack.ceiling import caught, chance_of, group_terms, guess_of_bit, guess_of_many
+from discreet.noise.public import generator
 
 EPSILONS = (0.1, 0.5, 1.0, 3.0)
 
@@ -87,6 +88,31 @@ def test_guess_with_delta_stays_below(delta):
     laws = [leaking(1.0, delta, truth) for truth in range(2)]
     best = sum(max(laws[truth][output] for truth in range(2)) for output in range(4)) / 2
     assert guess_of_many(1.0) < best <= guess_of_many(1.0, delta)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("delta", [0.0, 1e-6, 0.2])
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.3, 0.5, 0.72, 0.95, 1.0])
+def test_no_rule_guesses_a_biased_bit_better_and_the_leak_reaches_it(epsilon, delta, share):
+    """All sixteen rules from the four outputs of the leak to a bit."""
+    weights = (1 - share, share)
+    laws = [leaking(epsilon, delta, truth) for truth in range(2)]
+    rates = [
+        sum(weights[guess] * laws[guess][output] for output, guess in enumerate(rule))
+        for rule in itertools.product(range(2), repeat=4)
+    ]
+    assert max(rates) == pytest.approx(guess_of_bit(epsilon, delta, share=share), rel=1e-12)
+
+
+def test_other_laws_of_the_same_promise_guess_a_biased_bit_no_better():
+    """Laws on five outputs whose odds lie within e^±1, drawn at random."""
+    chance = generator(4)
+    for _ in range(300):
+        one = chance.random(5)
+        other = one * chance.choice([1, math.e**0.5, math.e], size=5)
+        one, other = one / one.sum(), other / other.sum()
+        epsilon, share = float(abs(np.log(one / other)).max()), float(chance.random())
+        assert np.maximum(share * one, (1 - share) * other).sum() <= guess_of_bit(epsilon, share=share) + 1e-12
 
 
 def test_groups_multiply_epsilon_and_sum_deltas():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.attack.ceiling import guess_of_many
+from discreet.attack.ceiling import guess_of_bit
 from discreet.attack.reconstruction.differencing import differencing, example, is_there
 from discreet.errors import BadValue
 
@@ -21,7 +21,7 @@ def test_without_noise_every_person_is_given_away(built_in):
 def test_through_the_ledger_the_guess_is_little_better_than_a_coin(built_in):
     """1,000 trials: a chance of .59 gives .50 to .68 but for 1 run in 10⁶, so .731 is far beyond."""
     assert 0.48 < built_in.private["1"] < 0.69
-    assert built_in.ceiling["1"] == guess_of_many(1.0) == pytest.approx(0.7311, abs=1e-4)
+    assert built_in.ceiling["1"] == guess_of_bit(1.0) == pytest.approx(0.7311, abs=1e-4)
 
 
 def test_her_own_count_at_the_whole_epsilon_reaches_the_ceiling(built_in):
@@ -52,7 +52,15 @@ def test_counts_of_the_callers_own_are_attacked():
     assert result.raw is None
     assert result.private == {"1": pytest.approx(2 / 3)}
     assert result.of_real_data
-    assert result.ceiling["1"] == pytest.approx(guess_of_many(1.0, 1e-6))
+    assert result.ceiling["1"] == guess_of_bit(1.0, 1e-6, share=1 / 3)
+    assert result.baseline == pytest.approx(2 / 3)
+
+
+def test_of_nine_in_ten_who_are_there_blind_guessing_is_right_nine_times_in_ten():
+    there = [1] * 9 + [0]
+    result = differencing([20] * 10, [19] * 10, there, epsilon=1)
+    assert result.private["1"] == result.baseline == result.ceiling["1"] == 0.9
+    assert "found nothing above blind guessing" in result.sentence
 
 
 @pytest.mark.parametrize(

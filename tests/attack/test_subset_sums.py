@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.attack.ceiling import guess_of_many
+from discreet.attack.ceiling import guess_of_bit
 from discreet.attack.reconstruction.subset_sums import example, guesses, rounded_program, rounded_squares, subset_sums
 from discreet.errors import BadValue
 from discreet.noise.public import generator
@@ -55,7 +55,7 @@ def test_noise_at_one_leaves_blind_guessing_and_stays_below_the_ceiling(built_in
     """2,560 bits: at a chance of .51 the share lies within ± .06 but for 1 run in 10⁶ (six standard deviations)."""
     assert abs(built_in.private["1"] - 0.5) <= 0.07
     assert built_in.private["10"] <= 0.65
-    assert built_in.ceiling["1"] == guess_of_many(1.0)
+    assert built_in.ceiling["1"] == guess_of_bit(1.0)
     assert set(built_in.intervals) == {"raw", "1", "10"}
     assert "blind guessing" in built_in.sentence
 
@@ -70,7 +70,12 @@ def test_sums_of_the_callers_own_are_attacked():
     under_noise = subset_sums(subsets, subsets @ secret, secret, epsilon="0.50", delta="1e-6")
     assert under_noise.raw is None
     assert under_noise.private == {"0.5": 1}
-    assert under_noise.ceiling["0.5"] == pytest.approx(guess_of_many(0.5, 1e-6))
+    assert under_noise.ceiling["0.5"] == guess_of_bit(0.5, 1e-6, share=float(secret.mean()))
+
+
+def test_of_secret_bits_that_are_mostly_one_blind_guessing_is_mostly_right():
+    result = subset_sums([[1] * 10], [9], [1] * 9 + [0], epsilon="0.1")
+    assert result.baseline == result.ceiling["0.1"] == 0.9
 
 
 @pytest.mark.parametrize(

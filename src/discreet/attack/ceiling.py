@@ -29,6 +29,20 @@ def guess_of_many(epsilon: float, delta: float = 0.0, *, choices: float = 2, gro
     return min(1.0, 1 / (1 + (choices - 1) * math.exp(-loss)) + chance)
 
 
+def guess_of_bit(epsilon: float, delta: float = 0.0, *, share: float = 0.5, group: int = 1) -> float:
+    """The best guess of a bit that is 1 with chance p: max(p + (1−p)δ, 1−p + pδ, (e^ε + δ)/(1 + e^ε)).
+
+    Condition: replacing the bit changes `group` units, and the attacker knows p, in `share`.
+
+    >>> round(guess_of_bit(1.0), 4), guess_of_bit(1.0, share=0.9)
+    (0.7311, 0.9)
+    """
+    loss, chance = group_terms(epsilon, delta, group)
+    by_answers = (1 + chance * math.exp(-loss)) / (1 + math.exp(-loss))
+    often = max(share, 1 - share)
+    return max(by_answers, often + (1 - often) * chance)
+
+
 def caught(epsilon: float, delta: float = 0.0, *, false_alarms: float, group: int = 1) -> float:
     """The most members caught at a rate of false alarms α: min(e^ε·α + δ, 1 − e^{−ε}(1 − δ − α)).
 

@@ -4,7 +4,8 @@
     guess       "there" iff d ≥ 1/2
 
 Each count alone is about many, so a rule against small groups lets both pass (Dwork & Roth 2014, §1.1).  At ε for both
-together nobody is right more often than e^ε/(1 + e^ε), in the mean over both cases.
+together nobody is right more often than e^ε/(1 + e^ε), in the mean over both cases, or than who always says the more
+frequent of them.
 """
 
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from discreet import amounts
-from discreet.attack.ceiling import guess_of_many
+from discreet.attack.ceiling import guess_of_bit
 from discreet.attack.given import bits, column_of, numbers
 from discreet.attack.interval import share_interval
 from discreet.attack.reconstruction.wards import WARDS, answered_counts, question, refusal_beyond, ward_dataset
@@ -49,7 +50,8 @@ def differencing(of_all: Any, of_others: Any, present: Any, *, epsilon: Any = No
         raise bad_private("of_others", "must be as many as of_all", "Give both counts of each trial.")
     truth = bits(present, "present", length=first.size)
     hits = {column_of(epsilon): int((is_there(first, second) == truth).sum())}
-    told = _result(hits, first.size, float(amounts.delta(delta, ceiling=Fraction(1, 2))))
+    terms = float(amounts.delta(delta, ceiling=Fraction(1, 2))), float(truth.mean())
+    told = _result(hits, first.size, *terms)
     return replace(told, of_real_data=True)
 
 
@@ -69,7 +71,7 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
         with _patients(present, epsilon) as patients:
             alices = answered_counts(patients, question(_ALICE), epsilon)
             direct[epsilon] = float((is_there(alices, np.zeros(WARDS)) == present).mean())
-    return _result(hits, WARDS, 0.0, direct=direct, refusals=refusals)
+    return _result(hits, WARDS, 0.0, 0.5, direct=direct, refusals=refusals)
 
 
 def is_there(of_all: Any, of_others: Any) -> Bools:
@@ -90,6 +92,7 @@ def _result(
     hits: Mapping[str, int],
     trials: int,
     delta: float,
+    share: float,  # of trials where she is there, by the law that they are drawn by or as they are
     *,
     direct: Mapping[str, float] | None = None,
     refusals: Mapping[str, str] | None = None,
@@ -104,8 +107,8 @@ def _result(
         measure="share of right guesses whether one person is in the table, from two counts",
         raw=None if RAW not in hits else hits[RAW] / trials,
         private={name: right / trials for name, right in hits.items() if name != RAW},
-        baseline=0.5,
-        ceiling={name: guess_of_many(float(amounts.epsilon(name)), delta) for name in hits if name != RAW},
+        baseline=max(share, 1 - share),
+        ceiling={name: guess_of_bit(float(amounts.epsilon(name)), delta, share=share) for name in hits if name != RAW},
         units="one person, who is there or not",
         trials=trials,
         intervals={name: share_interval(right, trials) for name, right in hits.items()},

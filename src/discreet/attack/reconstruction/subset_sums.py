@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from discreet import amounts
-from discreet.attack.ceiling import guess_of_many
+from discreet.attack.ceiling import guess_of_bit
 from discreet.attack.given import bits, column_of, numbers
 from discreet.attack.interval import mean_interval, share_interval
 from discreet.attack.result import RAW, Result
@@ -58,7 +58,8 @@ def subset_sums(subsets: Any, answers: Any, secret: Any, *, epsilon: Any = None,
     shares = np.array([[(guess == truth).mean() for guess in guesses(chosen, sums)]])
     best = round(float(shares.max()) * truth.size)
     ends = {key: share_interval(best, truth.size)}
-    return replace(_result({key: shares}, truth.size, len(sums), delta=total_delta, ends=ends), of_real_data=True)
+    told = _result({key: shares}, truth.size, len(sums), delta=total_delta, share=float(truth.mean()), ends=ends)
+    return replace(told, of_real_data=True)
 
 
 def example(epsilons: tuple[str, ...], seed: int) -> Result:
@@ -72,7 +73,7 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
         exact = chosen @ secret
         for name, answers in _published_sums(exact, epsilons, chance).items():
             columns[name][trial] = [(guess == secret).mean() for guess in guesses(chosen, answers)]
-    return _result(columns, PEOPLE, SUMS, delta=0.0, ends={})
+    return _result(columns, PEOPLE, SUMS, delta=0.0, share=0.5, ends={})
 
 
 def guesses(subsets: Any, answers: Floats) -> tuple[Bools, Bools]:
@@ -119,23 +120,32 @@ def _published_sums(exact: Ints, epsilons: tuple[str, ...], chance: Generator) -
 
 
 def _result(
-    columns: Mapping[str, Floats], people: int, sums: int, *, delta: float, ends: Mapping[str, tuple[float, float]]
+    columns: Mapping[str, Floats],
+    people: int,
+    sums: int,
+    *,
+    delta: float,
+    share: float,
+    ends: Mapping[str, tuple[float, float]],
 ) -> Result:
-    """The result from the shares of bits by column, trial and method; the method is chosen once for a column."""
+    """The result from the shares of bits by column, trial and method; the method is chosen once for a column.
+
+    `share` is that of ones among the secret bits, by the law that they are drawn by or as they are.
+    """
     means = {name: shares.mean(axis=0) for name, shares in columns.items()}
     best = {name: int(mean.argmax()) for name, mean in means.items()}
     reported = [name for name in columns if name not in _ERRORS]
     intervals = dict(ends) or {name: mean_interval(columns[name][:, best[name]], greatest=1) for name in reported}
     by_name = {name: dict(zip(METHODS, map(float, mean), strict=True)) for name, mean in means.items()}
     private = {name: float(means[name].max()) for name in reported if name != RAW}
-    ceiling = {epsilon: guess_of_many(float(amounts.epsilon(epsilon)), delta) for epsilon in private}
+    ceiling = {epsilon: guess_of_bit(float(amounts.epsilon(epsilon)), delta, share=share) for epsilon in private}
     return Result(
         name="subset_sums",
         metric="bits recovered",
         measure=f"share of {people} secret bits that follow from {sums} sums over subsets",
         raw=None if RAW not in means else float(means[RAW].max()),
         private=private,
-        baseline=0.5,
+        baseline=max(share, 1 - share),
         ceiling=ceiling,
         units=_UNITS,
         trials=len(next(iter(columns.values()))),
