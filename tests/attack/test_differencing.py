@@ -27,6 +27,7 @@ def test_through_the_ledger_the_guess_is_little_better_than_a_coin(built_in):
 def test_her_own_count_at_the_whole_epsilon_reaches_the_ceiling(built_in):
     """Its chance is 1/(1 + e^−1) exactly; five standard deviations of 1,000 trials are .07."""
     assert abs(built_in.details["asked_for_by_name"]["1"] - 0.7311) < 0.07
+    assert built_in.notes[0].endswith("right guesses in these trials; its law, e^ε/(1 + e^ε), is the ceiling.")
 
 
 def test_a_third_question_is_refused(built_in):

@@ -98,7 +98,8 @@ def _result(
     refusals: Mapping[str, str] | None = None,
 ) -> Result:
     notes = [
-        f"One question by her name, at all of ε = {epsilon}, gives {share:.3f} right guesses: it reaches the ceiling."
+        f"One question by her name, at all of ε = {epsilon}, gave {share:.3f} right guesses in these trials; its law, "
+        "e^ε/(1 + e^ε), is the ceiling."
         for epsilon, share in (direct or {}).items()
     ]
     return Result(
