@@ -255,7 +255,7 @@ def test_a_right_program_is_not_refuted_and_the_plan_comes_first(
 ) -> None:
     assert main.status(["audit", *tool("right.py"), *person, "--runs", "1e4"]) == 0
     out = capfd.readouterr()
-    assert "about 10,000 runs on each table: a true ε of 1.5 times the claim would be seen" in out.err
+    assert "about 10,000 runs on each table: Laplace noise on a count for 1.5 times the claimed ε" in out.err
     assert "is not refuted" in out.out
     assert "verified" not in out.out
     status, reply = said(capfd, *tool("right.py"), *person, "--runs", "2000")

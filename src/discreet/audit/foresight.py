@@ -1,7 +1,7 @@
 """What an audit can see before it runs: how far a claim must be off for so many runs to refute it.
 
-For the noise that is hardest to tell from its claim: whole Laplace noise of a true ε′ = f·ε on counts that differ by 1,
-with the event y ≥ the larger count; p = 1/(1 + e^−ε′) and q = e^−ε′·p are its chances.
+For one kind of noise: whole Laplace noise of a true ε′ = f·ε on counts that differ by 1, with the event y ≥ the larger
+count; p = 1/(1 + e^−ε′) and q = e^−ε′·p are its chances.  A leak in rare outputs alone may take more runs.
 """
 
 import math
@@ -24,15 +24,16 @@ def factor_seen(claim: Odds, counted: int) -> Fraction | None:
 
 
 def factor_words(claim: Odds, counted: int) -> str:
-    """The clause about that factor.
+    """The clauses about that factor.
 
-    >>> factor_words(Odds(Fraction(1)), 10_000)
-    'a true ε of 1.2 times the claim would be seen 99 times of 100'
+    >>> factor_words(Odds(Fraction(1)), 10_000).partition(";")[0]
+    'Laplace noise on a count for 1.2 times the claimed ε would be seen 99 times of 100'
     """
     factor = factor_seen(claim, counted)
     if factor is None:
-        return f"not even a true ε of {FACTORS[-1]} times the claim would surely be seen"
-    return f"a true ε of {float(factor):g} times the claim would be seen 99 times of 100"
+        return f"not even Laplace noise on a count for {FACTORS[-1]} times the claimed ε would surely be seen"
+    seen = f"Laplace noise on a count for {float(factor):g} times the claimed ε would be seen 99 times of 100"
+    return f"{seen}; a leak in rare outputs may not be"
 
 
 def _is_seen(claim: Odds, factor: Fraction, runs: int) -> bool:
