@@ -39,7 +39,8 @@ def posterior_picture(epsilons: Sequence[Any] = ("0.1", "1", "3")) -> Picture:
     low, high = belief(0.4, losses[0])
     coins = response_posterior("0.02", "3/4", "1/4")
     caption = (
-        f"At {names[0]} a belief of 40 % ends between {100 * low:.2f} and {100 * high:.2f} %, whatever was published. "
+        f"At {names[0]} a belief of 40 % ends between {100 * low:.2f} and {100 * high:.2f} %, "
+        "whatever one answer without δ was. "
         f"Two fair coins have ε = ln 3: after a yes a belief of 2 % is {100 * float(coins):.2f} %."
     )
     rows = tuple(

@@ -56,7 +56,8 @@ class Worlds:
         )
         if self.delta == 0:
             return f"{odds}."
-        return f"{odds}, but for the tail: there chances exceed the band, by {self.tail:.2g} in all, at most δ."
+        limit = f"at most δ = {amounts.text_of(self.delta)}"
+        return f"{odds}, but for the tail: there chances exceed the band, by {self.tail:.2g} in all, {limit}."
 
     def rows(self, first: int = 94, last: int = 107) -> tuple[tuple[str, ...], ...]:
         """The table twin: output, chance without you, with you, and their ratio."""

@@ -51,7 +51,8 @@ def coin_estimate() -> Section:
                 "0.910",
                 short(laplace_scale(scalar(1), epsilon), 3),
             ),
-            ("variance of the integer noise that runs", "1.66", short(count.variance)),
+            ("variance of real-valued noise, 2/(ln 3)²", "", short(2 / math.log(3) ** 2)),
+            ("variance of the integer noise that runs", "", short(count.variance)),
         ),
         "The factor 4 is reached at share ½ only: at share 0 plain answers do not err at all and coins still do.",
         Fix("", "survey design", {"metadata": "tax.toml"}),
@@ -81,12 +82,12 @@ def beliefs() -> Section:
     belief = posterior("0.1", "0.4")
     return Section(
         "What an attacker can conclude",
-        "Under ε the odds of any belief move by a factor of at most e^ε, whatever else is known.",
+        "One answer without δ moves the odds that one person is in the table by at most e^ε, whatever else is known.",
         rows_of(
             ("lowest belief after ε = 0.1, 0.4 before", f"{short(0.4 * math.exp(-0.1))}", short(belief.low)),
             ("highest belief", f"{short(0.4 * math.exp(0.1))}", short(belief.high)),
         ),
-        "The lecture's ends 0.4·e^∓ε hold and are loose: e^ε moves the odds, not the probability.",
+        "The printed ends 0.4·e^∓ε hold and are loose: e^ε moves the odds, not the probability.",
         Fix("", "odds", {"epsilon": "0.1", "prior": "0.4"}),
     )
 
@@ -112,7 +113,8 @@ def neighbours() -> Section:
     added, replaced = laplace_scale(cells(1, 1), 1), laplace_scale(cells(2, 1, Relation.REPLACE_ONE), 1)
     return Section(
         "Neighbours: a person more, or a person changed",
-        "Lectures 2 and 3 say “differ in one entry”. Both readings exist; Discreet names its own in every answer.",
+        "Lecture 2 says “agree except for a single entry”, lecture 3 “differ in one entry”. Both readings exist; "
+        "Discreet names its own in every answer.",
         rows_of(
             ("Δ of a histogram, one person more", "1", short(added)),
             ("Δ of a histogram, one person changed", "", short(replaced)),
@@ -153,6 +155,6 @@ def ages() -> Section:
             ("mean age of the men", "34", short(means["men"])),
             ("mean age of the women", "28", short(means["women"])),
         ),
-        "The lecture calls this a reconstruction. It is a staircase: the three means still leave 22,085 tables.",
+        "This is no reconstruction yet but a staircase: the three means still leave 22,085 tables.",
         Fix("", "attack", {"attack": "ages"}),
     )

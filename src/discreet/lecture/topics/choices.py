@@ -28,7 +28,11 @@ def choosing() -> Section:
         "Choose y with probability proportional to exp(ε·score/(2Δ)): good answers are likely, none is certain.",
         rows_of(
             ("exponent per score at ε = 0.1", "ε/(2Δ) = 0.05", short(choice.rate)),
-            ("95 in 100 choices lose at most, of 200", "(2Δ/ε)(ln|Y| − ln δ)", short(choice.shortfall(200, "0.05"))),
+            (
+                "of 200 candidates, 95 choices in 100 fall short by less than",
+                "(2Δ/ε)(ln|Y| − ln δ)",
+                short(choice.shortfall(200, "0.05")),
+            ),
             ("exponent where one row moves all scores one way", "", short(monotone_exponential(scalar(1), "0.1").rate)),
         ),
         "Lecture 4 prints the exponent without the 2: right only where one row can move every score in one direction.",
@@ -146,6 +150,7 @@ def picture() -> Section:
             ("ε of a person's 64 × 64 bits", "", short(price.epsilon(tile, 0).value)),
             ("the same at δ = 10⁻⁶", "", short(price.epsilon(tile, "1e-6").value)),
         ),
-        "At 51 % the big picture is inverted and, at 2,048² bits, no zoom brings it back; 25 % needs blocks of 16.",
+        "At 51 % unbiasing turns the big picture back, and with 2,048² bits no block up to 128² shows it (correlation "
+        "below 0.9); at 25 % blocks of 16² do.",
         Fix("", "picture", {"flip": "0.25", "output": "picture.png"}),
     )

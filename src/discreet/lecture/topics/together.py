@@ -18,13 +18,12 @@ def composition() -> Section:
     hundred = Repeated(Pure(Fraction(1, 10)), 100)
     return Section(
         "Many answers add up",
-        "k answers at ε each are kε together, and far less if a small δ is allowed.",
+        "k answers at ε each are kε together, and far less if a small δ is allowed: the ledger prices losses together.",
         rows_of(
             ("100 answers at ε = 0.1, δ = 0", "kε = 10", short(price.epsilon(hundred, 0).value)),
             ("the same at δ = 10⁻⁵, the smallest ε", "", short(price.epsilon(hundred, _DELTA).value)),
         ),
-        "Adding up is safe and wasteful; the ledger keeps the losses themselves and prices them together.",
-        Fix("", "curve", {"curve": "composition", "output": "composition.svg"}),
+        command=Fix("", "curve", {"curve": "composition", "output": "composition.svg"}),
     )
 
 
@@ -39,7 +38,7 @@ def sampling() -> Section:
             ("ε = 1 on a sample of one in 100", "0.01704", short(step)),
             ("ε = 5 on a sample of one in 10", "at most 2pε = 1", short(tenth)),
         ),
-        "ln(1 + p(e^ε − 1)) ≤ 2pε fails above ε = 1.2564 for small p: at ε = 5 it claims 1 where 2.75 is spent.",
+        "ln(1 + p(e^ε − 1)) ≤ 2pε fails above ε = 1.2564 for small p: at ε = 5 it claims 1 where 2.76 is spent.",
         Fix("", "curve", {"curve": "sampling", "output": "sampling.svg"}),
     )
 
