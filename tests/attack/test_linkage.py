@@ -9,7 +9,7 @@ import pytest
 
 import discreet as dp
 from discreet.attack.linking import linkage as module
-from discreet.attack.linking.keys import shared_keys, unique_matches
+from discreet.attack.linking.keys import shared_keys, spelling, unique_matches
 from discreet.attack.linking.linkage import DAYS, example, linkage, on_file
 from discreet.attack.words import caveats
 from discreet.errors import BadValue, DiscreetError
@@ -97,6 +97,32 @@ def test_tables_of_the_callers_own_are_joined():
     assert result.details["matched"] == pytest.approx(2 / 3)
     assert result.details["precision"] == 0.5
     assert result.sentence.startswith("PRIVATE")
+
+
+def test_types_of_cells_keep_nobody_from_being_named():
+    """Numbers and days as another program writes them, against texts; missing values are equal to nothing."""
+    pandas = pytest.importorskip("pandas")
+    births = ["2020-01-01", "2020-01-02", "2020-01-03", "2020-01-04"]
+    hospital = pandas.DataFrame({"person": [1, 2, 3, 4], "birth": pandas.to_datetime(births)})
+    hospital["age"] = [34.0, 35.0, float("nan"), 1e22]
+    register = {"person": ["1", "2", "3", "4"], "birth": births, "age": ["34", "35.00", None, "1" + "0" * 22]}
+    result = linkage(hospital, register, ["birth", "age"])
+    assert result.raw == result.details["unique"] == result.details["matched"] == 0.75
+    assert result.details["blank"] == {"published": 1, "register": 1}
+    assert "1 of 4 rows of published have a blank" in result.notes[0]
+    codes = linkage(
+        {"person": [1], "day": np.array(births[:1], "datetime64[s]")}, {"person": [1], "day": births[:1]}, ["day"]
+    )
+    assert (codes.raw, codes.notes) == (1, ())
+
+
+def test_a_row_without_a_person_is_nobodys():
+    assert linkage({"person": [None], "zip": ["A"]}, {"person": [None], "zip": ["A"]}, ["zip"]).raw == 0
+
+
+@pytest.mark.parametrize("cell", ["nan", "None", "1e5", "1-2", "0x1", "12.", "", "−3", "2020-01-01 05:00:00"])
+def test_texts_that_are_no_plain_numbers_stay_as_they_are(cell):
+    assert spelling(cell) == cell.rstrip(".")
 
 
 def test_cells_that_differ_in_a_nul_differ():

@@ -19,7 +19,7 @@ from discreet.attack.ceiling import chance_of
 from discreet.attack.given import cells_of, column_of
 from discreet.attack.interval import share_interval
 from discreet.attack.invented import invented_dataset
-from discreet.attack.linking.keys import NOBODY, columns_of, shared_keys, unique_matches, unique_share
+from discreet.attack.linking.keys import NOBODY, blank_rows, columns_of, shared_keys, unique_matches, unique_share
 from discreet.attack.result import RAW, Result
 from discreet.errors import bad
 from discreet.ndarrays import Bools
@@ -66,7 +66,7 @@ def linkage(
     """How many published rows are rightly named by joining both tables on these columns.
 
     `person` is a column of both that the attacker is not shown: whose row it is.  A row is named where both tables have
-    exactly one row with its values.
+    exactly one row with its values: 34.0 is 34, midnight is its day, and a row with a blank among them is never named.
 
     >>> hospital = {"person": [7, 8], "zip": ["A", "B"], "sex": ["f", "m"]}
     >>> linkage(hospital, {"person": [8, 9, 7], "zip": ["B", "C", "A"], "sex": ["m", "f", "f"]}, ["zip", "sex"]).raw
@@ -79,13 +79,23 @@ def linkage(
         columns_of(table, [*on, person], what) for table, what in ((published, "published"), (register, "register"))
     )
     keys, places = shared_keys([rows, names], on), shared_keys([rows, names], [person])
-    matches = unique_matches(*keys)
-    named = matches != NOBODY
-    right = named & (places[0] == places[1][matches])
+    blank = [blank_rows(table, on) for table in (rows, names)]
+    named = ((matches := unique_matches(*keys)) != NOBODY) & ~blank[0]
+    right = named & (places[0] == places[1][matches]) & ~blank_rows(rows, [person])
     hits = {column_of(epsilon): int(right.sum())}
-    details = {"matched": float(named.mean()), "precision": _precision(right, named), "unique": unique_share(keys[0])}
+    details: dict[str, Any] = {
+        "matched": float(named.mean()),
+        "precision": _precision(right, named),
+        "unique": unique_share(keys[0], left_out=blank[0]),
+        "blank": {"published": int(blank[0].sum()), "register": int(blank[1].sum())},
+    }
+    notes = tuple(
+        f"{count:,} of {len(missing):,} rows of {what} have a blank in these columns: they match nobody."
+        for (what, count), missing in zip(details["blank"].items(), blank, strict=True)
+        if count
+    )
     measure = f"share of published rows that are rightly named by joining on {', '.join(map(str, on))}"
-    return replace(_result(hits, len(right), measure, details=details), of_real_data=True)
+    return replace(_result(hits, len(right), measure, details=details, notes=notes), of_real_data=True)
 
 
 def example(epsilons: tuple[str, ...], seed: int) -> Result:
