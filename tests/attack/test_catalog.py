@@ -67,6 +67,21 @@ def test_attack_above_guessing_is_not_called_failed():
     assert "nothing" not in result(intervals={"1": (0.51, 0.6)}).sentence
 
 
+def test_an_interval_beyond_the_ceiling_refutes_the_claim():
+    told = "At ε = 1 its whole interval is better than ε allows: the claim is wrong."
+    assert told in result(private={"1": 0.9}, intervals={"1": (0.8, 0.95)}).sentence
+    floors = {"better": "lower", "raw": None, "private": {"1": 0.2}}
+    assert told in result(**floors, intervals={"1": (0.1, 0.3)}).sentence
+    for other in (
+        result(private={"1": 0.8}, intervals={"1": (0.7, 0.9)}),
+        result(private={"1": 0.9}, intervals={}),
+        result(private={"1": 0.9}, intervals={"1": (0.8, 0.95)}, ceiling={"1": None}),
+        result(private={"1": 0.9}, intervals={"1": (0.8, 0.95)}, bounds_any_attacker=False),
+        result(**floors, intervals={"1": (0.1, 0.8)}),
+    ):
+        assert "wrong" not in other.sentence
+
+
 def test_fewer_is_better_for_some_attackers():
     fewer = result(better="lower", private={"1": 0.6}, baseline=0.5, intervals={})
     assert "at least" in fewer.sentence

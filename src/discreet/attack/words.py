@@ -54,7 +54,18 @@ def comparison(result: "Result") -> str:
     nothing = [epsilon for epsilon in result.private if not beats_guessing(result, epsilon)]
     if result.baseline is not None and nothing:
         text += f" At ε = {', '.join(nothing)} the attack found nothing above blind guessing."
+    beyond = [epsilon for epsilon in result.private if is_beyond(result, epsilon)]
+    if beyond:
+        text += f" At ε = {', '.join(beyond)} its whole interval is better than ε allows: the claim is wrong."
     return text
+
+
+def is_beyond(result: "Result", key: str) -> bool:
+    """Whether the interval lies beyond what the promise allows any attacker, so that the promise does not hold."""
+    ends, ceiling = result.intervals.get(key), result.ceiling.get(key)
+    if ends is None or ceiling is None or not result.bounds_any_attacker:
+        return False
+    return ends[0] > ceiling if result.better == "higher" else ends[1] < ceiling
 
 
 def beats_guessing(result: "Result", key: str) -> bool:

@@ -81,8 +81,7 @@ def blank_rows(table: Columns, on: Sequence[str]) -> Bools:
     >>> blank_rows({"a": [1, None, "x"], "b": ["y", "z", " "]}, ["a", "b"]).tolist()
     [False, True, True]
     """
-    blank: Bools = np.array([[spelling(cell) == BLANK for cell in table[name]] for name in on]).any(axis=0)
-    return blank
+    return np.asarray(np.any([[spelling(cell) == BLANK for cell in table[name]] for name in on], axis=0))
 
 
 def unique_matches(published: Ints, register: Ints) -> Ints:
