@@ -242,3 +242,11 @@ def test_two_tomls_that_fit_are_refused_by_their_names(folder, tmp_path):
     (tmp_path / "copy.toml").write_bytes((folder / "people.toml").read_bytes())
     with pytest.raises(BadValue, match=r"copy\.toml, people\.toml"):
         on_file(tmp_path / "synthetic.parquet", 7)
+
+
+@pytest.mark.parametrize("on", ["age", [], None, 3])
+def test_columns_to_join_on_are_a_list_of_names(on):
+    table = {"person": [1], "age": [30]}
+    with pytest.raises(BadValue, match="on must be a list of column names") as refused:
+        linkage(table, table, on)
+    assert f"You gave {on!r}." in str(refused.value)

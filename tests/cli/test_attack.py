@@ -46,7 +46,10 @@ def test_picture_is_drawn_with_its_description(shown, tmp_path):
         ([QUICK, "--curator"], "goes with --on"),
         ([QUICK, "--on", "x.parquet", "--curator"], "is not for"),
         (["linkage", "--on", "x.parquet"], "must come with --curator"),
-        (["linkage", "--on", "x.parquet", "--curator"], "that is there"),
+        (["linkage", "--on", "x.parquet", "--curator"], "must be a synthetic table that is there"),
+        (["membership", "--on", "x.dp", "--curator"], "must be a model that is there"),
+        (["linkage", "--on", "x.parquet", "--curator", "--eps", "3"], "goes with the built-in example alone"),
+        (["subset_sum"], "Did you mean subset_sums?"),
         ([QUICK, "--plot", "a.gif"], "ending in .png or .svg"),
     ],
 )

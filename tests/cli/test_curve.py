@@ -76,6 +76,12 @@ def test_worlds_are_a_page_whose_epsilon_can_be_dragged(told: Told) -> None:
     assert 'value="0.77"' not in Path("worlds.html").read_text(encoding="utf-8")
 
 
+def test_no_name_is_told_the_names(told: Told) -> None:
+    reply = told("curve", exit_code=2)
+    assert "laplace, gaussian" in reply["what"]
+    assert reply["why"] == "You gave no name."
+
+
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
@@ -91,7 +97,8 @@ def test_worlds_are_a_page_whose_epsilon_can_be_dragged(told: Told) -> None:
         (["laplace", "--delta", "0.1"], "delta"),
         (["laplace", "--budget", "1"], "budget"),
         (["posteror"], "posterior"),
-        (["posterior", "-o", "c.html"], ".png or .svg"),
+        (["posterior", "-o", "c.html"], "only curve worlds takes .html"),
+        (["response", "-o", "c.html"], "only curve worlds takes .html"),
         (["worlds", "-o", "nowhere/c.html"], "folder"),
         (["worlds", "--eps", "1000"], "epsilon"),
         (["worlds", "--eps", "1", "--eps", "2"], "epsilon"),

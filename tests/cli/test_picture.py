@@ -54,10 +54,13 @@ def test_table_shows_both_tiles_and_every_zoom(shown: Shown) -> None:
     assert sum(set(line.replace(" ", "")) == {"M", "."} for line in out.splitlines()) == 16
 
 
-def test_own_image_takes_the_place_of_the_built_in_one(told: Told) -> None:
+def test_own_image_takes_the_place_of_the_built_in_one(told: Told, shown: Shown) -> None:
     Image.linear_gradient("L").save("own.png")
     reply = told("picture", "--image", "own.png", "--eps", "5", *SMALL)
     assert reply["correlation"] > 0.9
+    assert "the middle square was taken" in reply["caveats"][-1]
+    assert "the middle square was taken" in shown("picture", "--image", "own.png", *SMALL)[0]
+    assert "middle square" not in shown("picture", *SMALL)[0]
     refusal = told("picture", "--image", "own.png", "-o", "own.png", "--yes", exit_code=2)
     assert refusal["what"] == "output must be another file than the image."
     assert refusal["fix"] == "Give another name after -o."

@@ -12,7 +12,7 @@ from discreet.errors import BadValue
 from discreet.fix import command_line
 from discreet.lecture.catalog import LECTURES
 from discreet.lecture.page import page
-from discreet.lecture.section import Row, Section
+from discreet.lecture.section import _STANDS_FOR, Row, Section
 from discreet.lecture.topics import answers, attacks, choices, noise, together
 from discreet.operation.lecture import lecture
 
@@ -104,6 +104,18 @@ def test_page_makes_no_request_and_escapes_what_it_shows():
     assert "<i>" not in html
     assert not re.search(r"(src|href)=|https?://|url\(", html)
     assert "default-src 'none'" in html.replace("&#x27;", "'")
+
+
+def test_files_of_commands_are_explained_once_where_there_are_some(sections, capsys):
+    people = "people.toml stands for a dataset of your own"
+    chosen = next(chosen for chosen in LECTURES if chosen.number == 4)
+    assert status(["lecture", "4"]) == 0
+    for text in (page(chosen, [sections[topic] for topic in chosen.topics]), capsys.readouterr().out):
+        assert " ".join(text.split()).count(people) == 1
+        assert "tax.toml stands" not in text
+    files = {part.command.arguments.get("metadata") for part in sections.values() if part.command}
+    assert set(_STANDS_FOR) == files - {None}
+    assert people not in page(LECTURES[0], [Section("a", "b", ())])
 
 
 def test_page_is_written_to_html_alone(tmp_path, capsys):

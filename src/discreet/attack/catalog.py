@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.attack.packages import one_thread, require
 from discreet.errors import bad
 from discreet.fix import Fix
+from discreet.schema.words import suggestion
 
 if TYPE_CHECKING:
     from discreet.attack.result import Result
@@ -100,5 +101,7 @@ ATTACKS: dict[str, Attack] = {
 def attack_named(name: str) -> Attack:
     """The attack of that name, or a refusal that lists them."""
     if name not in ATTACKS:
-        raise bad("attack", f"must be one of {', '.join(ATTACKS)}", name, Fix("See", "attack list"))
+        closest = suggestion(name, ATTACKS)
+        fix = Fix("See", "attack list") if closest is None else f"Did you mean {closest}?"
+        raise bad("attack", f"must be one of {', '.join(ATTACKS)}", name, fix)
     return ATTACKS[name]

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from discreet.attack.result import Result
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the attack.")]
-Epsilon = Annotated[str, typer.Option("--eps", "--epsilon", metavar="ε", help="ε of the private column.")]
+Epsilon = Annotated[
+    str | None, typer.Option("--eps", "--epsilon", metavar="ε", help="ε of the private column of the example; 1.")
+]
 Seed = Annotated[str, typer.Option(metavar="N", help="Seed of the invented rows; the noise takes none.")]
 On = Annotated[Path | None, typer.Option(metavar="FILE", help="Release, synthetic table or model of your own.")]
 Curator = Annotated[bool, typer.Option("--curator", help="Say that the rows behind --on are yours to see.")]
@@ -27,7 +29,7 @@ Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the result
 
 def attack(
     name: Name,
-    eps: Epsilon = "1",
+    eps: Epsilon = None,
     seed: Seed = "7",
     on: On = None,
     curator: Curator = False,

@@ -9,7 +9,7 @@ import typer
 from discreet import amounts
 from discreet.cli.drawing import fact_list, text_table
 from discreet.cli.reply import AsJson, Reply, Yes
-from discreet.errors import bad
+from discreet.errors import BadValue
 
 if TYPE_CHECKING:
     from discreet.lecture.curve import Curve, Point
@@ -48,7 +48,7 @@ def curve(
     from discreet.operation.promise import PROMISES, PromiseCall, require_fitting
 
     if name is None:
-        raise bad("curve", f"must be {_NAMES.removesuffix('.')}", name, "Take response, for example.")
+        raise BadValue(f"curve must be {_NAMES}", "You gave no name.", "Take response, for example.")
     if name in PROMISES:
         return _promise(PromiseCall(name, tuple(eps or ()), delta, budget, output, yes))
     require_fitting(name, delta, budget)

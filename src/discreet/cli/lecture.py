@@ -44,6 +44,8 @@ def _picture(chosen: "Lecture", sections: "tuple[Section, ...]") -> Any:
     from rich.padding import Padding
     from rich.text import Text
 
+    from discreet.lecture.section import stand_ins
+
     parts: list[Any] = [Text(f"Lecture {chosen.number}. {chosen.title}", style="bold")]
     for section in sections:
         parts += [Text(""), Text(section.title, style="bold"), Text(section.text)]
@@ -60,4 +62,5 @@ def _picture(chosen: "Lecture", sections: "tuple[Section, ...]") -> Any:
             ]
         if section.command:
             parts.append(Text(f"See for yourself: {command_line(section.command)}", style="dim", no_wrap=True))
-    return Group(*parts)
+    files = stand_ins(sections)
+    return Group(*parts, *([Text(""), Text(files, style="dim")] if files else []))

@@ -22,7 +22,7 @@ def picture(
     ] = None,
     size: Annotated[str, typer.Option(metavar="N", help="Bits a side, a power of two.")] = "2048",
     zoom: Annotated[str | None, typer.Option(metavar="Z", help="Side of a block; by default what is needed.")] = None,
-    image: Annotated[Path | None, typer.Option(metavar="FILE", help="Picture of your own, PNG or JPEG.")] = None,
+    image: Annotated[Path | None, typer.Option(metavar="FILE", help="PNG or JPEG; its middle square is taken.")] = None,
     seed: Annotated[str, typer.Option(metavar="N", help="Seed of the people's bits; the flips take none.")] = "1",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Draw it into FILE, .png or .svg.")
@@ -43,18 +43,21 @@ def picture(
     block = None if zoom is None else amounts.whole(zoom, "zoom", 1, _MOST, such_as=16)
     call = PictureCall(flip, eps, side, block, image, people, output, yes)
     done = operation(call)
-    return Reply(done.to_json(), lambda: _picture(done.value, output))
+    return Reply(done.to_json(), lambda: _picture(done.value, output, is_own=image is not None))
 
 
-def _picture(mosaic: "Mosaic", file: Path | None) -> Any:
+def _picture(mosaic: "Mosaic", file: Path | None, *, is_own: bool) -> Any:
     """One person's tile before and after, the table of zooms, and the result."""
     from rich.console import Group
     from rich.padding import Padding
 
+    from discreet.operation.picture import MIDDLE
+
     tiles = zip(mosaic.tile(sent=False), mosaic.tile(sent=True), strict=True)
     header = ("block", "picture", "expected", "correlation")
     rows = [(f"{z.block}²", f"{z.blocks}²", f"{z.expected:.3f}", f"{z.correlation:.3f}") for z in mosaic.zooms]
-    facts = [("result", mosaic.sentence), *([("drawn", str(file))] if file is not None else [])]
+    image = [("image", MIDDLE)] if is_own else []
+    facts = [*image, ("result", mosaic.sentence), *([("drawn", str(file))] if file is not None else [])]
     return Group(
         unwrapped_text(f"{'one person':18}what they send\n" + "\n".join(f"{a}  {b}" for a, b in tiles)),
         Padding(text_table(header, rows, keys=0), (1, 0)),

@@ -13,7 +13,7 @@ from discreet.inert import visible
 from discreet.lecture.catalog import Lecture
 from discreet.lecture.document import document, html_table
 from discreet.lecture.picture import Picture
-from discreet.lecture.section import Section
+from discreet.lecture.section import Section, stand_ins
 from discreet.lecture.worlds_page import WORLDS_SCRIPT, WORLDS_STYLE, moving_worlds
 from discreet.synth.report.style import STYLE
 
@@ -53,8 +53,9 @@ def page(lecture: Lecture, sections: Sequence[Section]) -> str:
     needs = _Needs(find_spec("matplotlib") is not None)
     parts = [_section(section, needs) for section in sections]
     has_pictures = any(section.pictures for section in sections)
+    files = [f"<p>{escape(text)}</p>"] if (text := stand_ins(sections)) else []
     undrawn = [f"<p>{_UNDRAWN}</p>"] if has_pictures and not needs.can_draw else []
-    body = [f"<h1>{escape(title)}</h1>", f"<p>{_TOLD}</p>", *undrawn, *parts]
+    body = [f"<h1>{escape(title)}</h1>", f"<p>{_TOLD}</p>", *files, *undrawn, *parts]
     return document(
         title,
         "\n".join(body),

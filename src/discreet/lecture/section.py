@@ -7,6 +7,11 @@ from typing import Any
 from discreet.fix import Fix, command_line
 from discreet.lecture.picture import Picture
 
+_STANDS_FOR = {
+    "people.toml": "people.toml stands for a dataset of your own.",
+    "tax.toml": "tax.toml stands for a survey of your own.",
+}
+
 
 @dataclass(frozen=True)
 class Row:
@@ -43,6 +48,12 @@ class Section:
             "command": None if self.command is None else command_line(self.command),
             "pictures": [picture.to_json() for picture in self.pictures],
         }
+
+
+def stand_ins(sections: Sequence[Section]) -> str:
+    """What the files in the sections' commands stand for; "" where no command has one."""
+    files = {section.command.arguments.get("metadata") for section in sections if section.command is not None}
+    return " ".join(sentence for file, sentence in _STANDS_FOR.items() if file in files)
 
 
 def rows_of(*figures: Sequence[str]) -> tuple[Row, ...]:

@@ -12,14 +12,15 @@ from discreet.operation.reply import Reply, envelope
 
 _MOST_SEED = 2**63 - 1
 _MOST_EPSILON = 100
+_KINDS = {"release": "a release", "synthetic": "a synthetic table", "model": "a model"}
 
 
 @dataclass(frozen=True)
 class AttackCall:
-    """An attack's name with the ε of its private column, or the file that it is tried on."""
+    """An attack's name with the ε of its private column, 1 by default, or the file that it is tried on."""
 
     name: str
-    epsilon: str = "1"
+    epsilon: str | None = None
     seed: str = "7"
     on: Path | None = None
     curator: bool = False
@@ -31,7 +32,10 @@ def attack(call: AttackCall) -> Reply[Result]:
     """Everything that was typed is checked before the attack begins, which takes up to two minutes."""
     chosen = attack_named(call.name)
     seed = amounts.whole(call.seed, "seed", 0, _MOST_SEED, such_as=7)
-    epsilon = amounts.epsilon(call.epsilon)
+    if call.epsilon is not None and call.on is not None:
+        rule = "goes with the built-in example alone: a file was made at an ε of its own"
+        raise bad("epsilon", rule, call.epsilon, "Leave --eps out, or --on.")
+    epsilon = amounts.epsilon("1" if call.epsilon is None else call.epsilon)
     if epsilon > _MOST_EPSILON:
         raise bad("epsilon", f"must be at most {_MOST_EPSILON} for an attack", call.epsilon, "Give, say, --eps 10.")
     if call.plot is not None:
@@ -82,8 +86,8 @@ def _on_file(name: str, chosen: Attack, path: Path, seed: int, *, curator: bool)
             "Add --curator if the rows are yours to see.",
         )
     if not path.exists():
-        kinds = " or ".join(chosen.on)
-        raise bad("on", f"must be a {kinds} that is there", str(path), "Give the path of what you built.")
+        kinds = " or ".join(_KINDS[kind] for kind in chosen.on)
+        raise bad("on", f"must be {kinds} that is there", str(path), "Give the path of what you built.")
     return chosen.on_file(path, seed)
 
 

@@ -11,6 +11,7 @@ from discreet.lecture.curves import curve as measure
 from discreet.operation.reply import Reply, envelope
 
 MOST_SEED = 2**63 - 1
+PAGES = (".html", ".htm")
 CAVEATS = ("People are invented; the noise is the system's own, so measured points differ from run to run.",)
 
 
@@ -58,6 +59,9 @@ def require_picture(file: Path | None, *, replaces: bool) -> None:
         return
     from discreet.plot.style import checked_path
 
+    if file.suffix.lower() in PAGES:
+        rule = "must be a file ending in .png or .svg: only curve worlds takes .html"
+        raise bad("output", rule, str(file), f"Give a name such as {file.stem}.svg.")
     checked_path(file, flag="output")
     outputs.require_harmless(file)
     if file.is_file() and not replaces:

@@ -19,6 +19,7 @@ CAVEATS = (
     "protected where one bit is.",
     "Flips come from the system and take no seed, so the picture differs a little from run to run.",
 )
+MIDDLE = "Of your picture the middle square was taken."
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,8 @@ def picture(call: PictureCall) -> Reply[Mosaic]:
             write(result.figure(f"Every bit is {how}"), draft, alt=alt)
     facts: dict[str, Any] = result.to_json()
     shown = None if call.output is None else str(call.output)
-    data = envelope(
-        dataset="invented" if call.image is None else None, **facts, alt=alt, file=shown, caveats=[*CAVEATS]
-    )
+    caveats = [*CAVEATS, *([] if call.image is None else [MIDDLE])]
+    data = envelope(dataset="invented" if call.image is None else None, **facts, alt=alt, file=shown, caveats=caveats)
     return Reply(data, result)
 
 

@@ -9,11 +9,10 @@ from discreet import amounts, outputs
 from discreet.errors import bad
 from discreet.lecture.picture import Picture
 from discreet.lecture.pictures import odometer_picture, posterior_picture, two_worlds_picture
-from discreet.operation.curve import require_picture
+from discreet.operation.curve import PAGES, require_picture
 from discreet.operation.reply import Reply, envelope
 
 PROMISES = ("worlds", "posterior", "odometer")
-PAGES = (".html", ".htm")
 CAVEATS = ("These are laws and prices, not draws: they are the same on every run.",)
 _LEAST, _LARGEST = Fraction(1, 100), 20  # beyond, one line covers the other or none of the noise is seen
 _BUDGET = "3"

@@ -11,7 +11,6 @@ import numpy as np
 from discreet.attack.consistent.classes import Classes, classes_of
 from discreet.attack.consistent.published import Published, Universe
 from discreet.attack.packages import require
-from discreet.attack.packages import require
 
 SECONDS = 60.0
 
@@ -41,7 +40,6 @@ def enumerated_worlds(who: Universe, tables: Sequence[Published], cap: int, seco
     A slot for each person holds a class, and slots are sorted, so every multiset is one assignment.  All other
     variables are functions of the slots, so nothing is met twice.
     """
-    require("ortools")
     require("ortools")
     from ortools.sat.python import cp_model
 

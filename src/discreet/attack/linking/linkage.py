@@ -72,9 +72,10 @@ def linkage(
     >>> linkage(hospital, {"person": [8, 9, 7], "zip": ["B", "C", "A"], "sex": ["m", "f", "f"]}, ["zip", "sex"]).raw
     1.0
     """
-    on = [] if isinstance(on, str) else cells_of(on) or []
-    if not on:
-        raise bad("on", "must be a list of one column or more", on, 'Name what both tables have: ["zip", "sex"].')
+    listed = [] if isinstance(on, str) else cells_of(on) or []
+    if not listed:
+        raise bad("on", "must be a list of column names", on, 'Name what both tables have: ["zip", "sex"].')
+    on = listed
     rows, names = (
         columns_of(table, [*on, person], what) for table, what in ((published, "published"), (register, "register"))
     )
