@@ -108,6 +108,25 @@ def test_tables_of_the_callers_own_are_intersected():
     assert anonymous((table for table in (first, second)), {"age": 22, "sex": "f"}, secret="illness") == result
 
 
+def test_the_guess_is_the_most_frequent_of_what_is_left():
+    ward = {"age": ["20-30"] * 6 + ["30-40"] * 2, "illness": ["flu"] * 4 + ["gout", "mumps", "mumps", "HIV"]}
+    alone = anonymous([ward], {"age": 22}, secret="illness")
+    assert alone.raw == pytest.approx(4 / 6)
+    assert alone.baseline == 4 / 8
+    other = {"sex": ["f", "f", "f", "m"], "illness": ["gout", "gout", "mumps", "flu"]}
+    assert anonymous([ward, other], {"age": 22, "sex": "f"}, secret="illness").raw == pytest.approx(2 / 3)
+
+
+def test_a_column_that_no_table_has_is_no_knowledge():
+    with pytest.raises(BadValue, match=r"known must be of columns that a table has.*alter"):
+        anonymous([HOSPITAL], {"alter": 35})
+
+
+def test_a_table_that_is_not_in_a_list_is_refused_as_such():
+    with pytest.raises(BadValue, match=r"one table.*\[table\]"):
+        anonymous(HOSPITAL, REBECCA)
+
+
 @pytest.mark.parametrize("kind", ["polars", "pandas", "arrow"])
 def test_tables_may_be_frames(kind):
     import pandas

@@ -8,6 +8,7 @@ al. 2007), and k-anonymity does not compose.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -68,25 +69,33 @@ def anonymous(tables: Iterable[Any], known: Mapping[str, Any], *, secret: str = 
     """How likely a guess of one person's secret is right, from all these tables that the person is in.
 
     `known` are the person's values of some columns.  A cell fits a value that is equal to it, lies in its range "50-60"
-    or agrees with it up to the * that stand for anything; a column that a table lacks tells nothing.
+    or agrees with it up to the * that stand for anything; a column that a table lacks tells nothing.  The guess is the
+    most frequent value of the rows that fit, among those that every table leaves, in the table where its share is most.
 
     >>> result = anonymous([HOSPITAL], REBECCA)
     >>> result.details["left"][-1], result.raw
     (['HIV', 'Ulcerative colitis'], 0.5)
     """
-    tables = list(tables) if isinstance(tables, Iterable) and not column_names(tables) else []
+    if column_names(tables):
+        raise bad("tables", "must be a list of tables", "one table", "Put it into a list: [table].")
+    tables = list(tables) if isinstance(tables, Iterable) else []
     if not tables:
         raise bad("tables", "must be a list of one table or more", 0, "Give a list of tables.")
     if not isinstance(known, Mapping):
         raise bad_private("known", "must be the person's values by column", 'Write {"age": 55, "sex": "Female"}.')
-    left = [secrets_left(table, known, secret=secret) for table in tables]
+    strange = [name for name in known if not any(name in column_names(table) for table in tables)]
+    if strange:
+        raise bad("known", "must be of columns that a table has", str(strange[0]), "Correct the column's name.")
+    counts = [_secret_counts(table, known, secret=secret) for table in tables]
+    left = [set(fitting) for fitting in counts]
     together = set.intersection(*left)
     if not together:
         raise bad_private("known", "must fit a row of each table, with one secret in all", "Check the person's values.")
-    everything = {str(cell) for cell in columns_of(tables[0], [secret], "tables")[secret]}
+    everything = Counter(str(cell) for cell in columns_of(tables[0], [secret], "tables")[secret])
     steps = [set.intersection(*left[: count + 1]) for count in range(len(left))]
-    told = _result({column_of(None): 1 / len(together)}, len(everything), [everything, *steps], secret=secret)
-    return replace(told, of_real_data=True)
+    risk = max(_greatest_share({value: fitting[value] for value in together}) for fitting in counts)
+    told = _result({column_of(None): risk}, len(everything), [set(everything), *steps], secret=secret)
+    return replace(told, baseline=_greatest_share(everything), of_real_data=True)
 
 
 def example(epsilons: tuple[str, ...], seed: int) -> Result:
@@ -112,10 +121,20 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
 
 def secrets_left(table: Any, known: Mapping[str, Any], *, secret: str) -> set[str]:
     """The secrets of the rows that fit what is known of a person."""
+    return set(_secret_counts(table, known, secret=secret))
+
+
+def _greatest_share(counts: Mapping[str, int]) -> float:
+    return max(counts.values()) / sum(counts.values())
+
+
+def _secret_counts(table: Any, known: Mapping[str, Any], *, secret: str) -> Counter[str]:
+    """How many rows that fit what is known of a person have each secret."""
     names = [name for name in known if name in column_names(table)]
     columns = columns_of(table, [*names, secret], "tables")
     rows = range(len(columns[secret]))
-    return {str(columns[secret][row]) for row in rows if all(fits(columns[name][row], known[name]) for name in names)}
+    fitting = (row for row in rows if all(fits(columns[name][row], known[name]) for name in names))
+    return Counter(str(columns[secret][row]) for row in fitting)
 
 
 def fits(cell: Any, value: Any) -> bool:
