@@ -7,6 +7,8 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "lectures"
 FIGURES = {
+    "ages": ("1,455,389,376", "2,012,983", "22,085"),
+    "anonymous": ("2 diagnoses are left: HIV, Ulcerative colitis",),
     "beliefs": ("0.3763 and 0.4242", "0.3619 and 0.4421"),
     "blue_eyes": ("Sensitivity 1", "Laplace noise of scale 10", "have blue eyes; answered"),
     "choosing": ("exponent ε/(2Δ) = 0.05", "at most 165.9", "exponent 0.0217"),
