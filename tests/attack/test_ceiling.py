@@ -115,6 +115,13 @@ def test_other_laws_of_the_same_promise_guess_a_biased_bit_no_better():
         assert np.maximum(share * one, (1 - share) * other).sum() <= guess_of_bit(epsilon, share=share) + 1e-12
 
 
+def test_ceilings_of_an_epsilon_beyond_the_floats_are_one():
+    for loss in (1e3, 1e6):
+        ceilings = (caught(loss, false_alarms=0.01), guess_of_bit(loss), guess_of_many(loss, choices=9))
+        assert (*ceilings, chance_of(loss, 1e-9, without=1e-18, group=4)) == (1, 1, 1, 1)
+        assert caught(loss, false_alarms=0) == 0
+
+
 def test_groups_multiply_epsilon_and_sum_deltas():
     assert group_terms(1.0, 0.0, 4) == (4.0, 0.0)
     loss, chance = group_terms(1.0, 1e-5, 3)

@@ -5,6 +5,8 @@ A ceiling is for the group whose rows differ between the two worlds: for k units
 
 import math
 
+_MOST_LOSS = 700.0
+
 
 def group_terms(epsilon: float, delta: float, group: int) -> tuple[float, float]:
     """(kε, δ·(e^{kε} − 1)/(e^ε − 1)): the promise for k units at once (Dwork & Roth 2014, Theorem 2.2, for δ too).
@@ -14,7 +16,13 @@ def group_terms(epsilon: float, delta: float, group: int) -> tuple[float, float]
     """
     if delta == 0 or group == 1:
         return group * epsilon, delta
-    return group * epsilon, min(1.0, delta * math.expm1(group * epsilon) / math.expm1(epsilon))
+    growth = sum(_exp(unit * epsilon) for unit in range(group))
+    return group * epsilon, min(1.0, delta * growth)
+
+
+def _exp(loss: float) -> float:
+    """e^loss, or 10³⁰⁴ where it leaves the floats: far above 1 over any chance that is not 0."""
+    return math.exp(min(loss, _MOST_LOSS))
 
 
 def guess_of_many(epsilon: float, delta: float = 0.0, *, choices: float = 2, group: int = 1) -> float:
@@ -50,7 +58,7 @@ def caught(epsilon: float, delta: float = 0.0, *, false_alarms: float, group: in
     0.0272
     """
     loss, chance = group_terms(epsilon, delta, group)
-    return min(1.0, math.exp(loss) * false_alarms + chance, 1 - math.exp(-loss) * (1 - chance - false_alarms))
+    return min(1.0, _exp(loss) * false_alarms + chance, 1 - math.exp(-loss) * (1 - chance - false_alarms))
 
 
 def chance_of(epsilon: float, delta: float, *, without: float, group: int = 1) -> float:
