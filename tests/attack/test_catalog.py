@@ -115,3 +115,22 @@ def test_results_on_real_rows_are_stamped_in_the_picture_too():
 
 def test_plot_is_written(tmp_path):
     assert result().plot(tmp_path / "x.png").stat().st_size > 1000
+
+
+def test_numbers_that_a_double_rounds_have_three_digits_and_one_is_singular():
+    told = result(private={}, raw=75455088718862432.0, better="lower", trials=1)
+    assert "7.55e16" in told.sentence
+    assert words.caption(told).endswith("1 trial.")
+    assert words.number(3029652849792) == "3,029,652,849,792"
+
+
+def test_what_is_not_compared_with_the_truth_says_so():
+    recovered = attack.gradient([[-0.3, -0.6], [0.3, 0.6]], [-0.5, 0.5])
+    assert "not measured, as the truth was not given, 0 by blind guessing. What was recovered" in recovered.sentence
+    assert "not measured" not in attack.gradient([[-0.3], [0.3]], [-0.5, 0.5], truth=[0.6]).sentence
+    assert "not measured" in attack.missing_row([0.5, 0.25], [[1.0]], [1], ridge=1.0).sentence
+
+
+def test_worlds_of_one_table_and_one_person_are_told_in_the_singular():
+    told = attack.worlds([{"count": 1, "mean": "30"}], {"count": 1, "columns": {"age": range(100)}})
+    assert "databases of 1 person that fit 1 table" in told.measure

@@ -7,23 +7,35 @@ if TYPE_CHECKING:
     from discreet.attack.result import Result
 
 STAMP = "PRIVATE: a success rate is a function of rows. It is the curator's alone and must not be published."
+_EXACT = 1e15  # whole numbers from here on have digits that a double rounds
 _FAILED = "That this attack failed does not say that another would."
 _ONE_RELEASE = "hold for any attacker against one release at that ε; what else was published about a person adds up."
 
 
 def number(value: float | None) -> str:
-    """Three significant digits, with thousands apart; — where there is none.
+    """Three significant digits, or a whole number that a double still holds, thousands apart; — where there is none.
 
-    >>> number(0.97312), number(1455389376.0), number(1e-12), number(None), number(math.inf)
-    ('0.973', '1,455,389,376', '1e-12', '—', '∞')
+    >>> number(0.97312), number(1455389376.0), number(1e-12), number(75455088718862424), number(None), number(math.inf)
+    ('0.973', '1,455,389,376', '1e-12', '7.55e16', '—', '∞')
     """
     if value is None:
         return "—"
     if math.isinf(value):
         return "∞"
+    if abs(value) >= _EXACT:
+        return powers(value)
     if abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.3g}"
+
+
+def powers(value: float) -> str:
+    """Three significant digits with a power of ten where it is large.
+
+    >>> powers(7.5455e16), powers(12345678), powers(123)
+    ('7.55e16', '1.23e7', '123')
+    """
+    return f"{value:.3g}".replace("e+0", "e").replace("e+", "e")
 
 
 def with_interval(result: "Result", key: str, value: float | None) -> str:
@@ -33,6 +45,15 @@ def with_interval(result: "Result", key: str, value: float | None) -> str:
     """
     ends = result.intervals.get(key)
     return number(value) if ends is None else f"{number(value)} ({number(ends[0])} to {number(ends[1])})"
+
+
+def counted(number: int, noun: str) -> str:
+    """The number with its noun in the singular or plural.
+
+    >>> counted(1, "table"), counted(1200, "person")
+    ('1 table', '1,200 persons')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def sentence(result: "Result") -> str:
@@ -48,9 +69,13 @@ def comparison(result: "Result") -> str:
         ceiling = result.ceiling.get(epsilon)
         bound = "" if ceiling is None else f" (at {'most' if result.better == 'higher' else 'least'} {number(ceiling)})"
         parts.append(f"{number(value)} at ε = {epsilon}{bound}")
+    if not parts:  # of one's own data, without the truth to compare with
+        parts.append("not measured, as the truth was not given")
     if result.baseline is not None:
         parts.append(f"{number(result.baseline)} by blind guessing")
     text = f"{clauses[0]}: {', '.join(parts)}."
+    if result.raw is None and not result.private:
+        text += " What was recovered stands in the details."
     nothing = [epsilon for epsilon in result.private if not beats_guessing(result, epsilon)]
     if result.baseline is not None and nothing:
         text += f" At ε = {', '.join(nothing)} the attack found nothing above blind guessing."
@@ -86,7 +111,7 @@ def caption(result: "Result") -> str:
     """What stands under the picture."""
     stamp = "PRIVATE, for the curator alone. " if result.of_real_data else ""
     about = f"{_bounds(result)} are for {result.units}; " if is_bounded(result) else ""
-    return f"{stamp}{about}{result.trials:,} trial{'' if result.trials == 1 else 's'}."
+    return f"{stamp}{about}{counted(result.trials, 'trial')}."
 
 
 def caveats(result: "Result") -> list[str]:

@@ -9,6 +9,7 @@ from discreet.attack.consistent.fitting import Estimate, estimated_worlds, fits
 from discreet.attack.consistent.published import Published, Rule, Universe, published_table, universe
 from discreet.attack.consistent.solver import enumerated_worlds
 from discreet.attack.result import Result
+from discreet.attack.words import counted, powers
 from discreet.errors import bad
 from discreet.noise.public import generator
 from discreet.plot.attack import Chart, Line
@@ -45,7 +46,7 @@ class Step:
         if self.count is not None:
             return f"{self.count:,}"
         if self.estimate is not None:
-            return f"about {self.estimate.worlds:.2g}"
+            return f"about {powers(self.estimate.worlds)}"
         return f"more than {self.more_than:,}"
 
     def to_json(self) -> dict[str, Any]:
@@ -93,12 +94,12 @@ def worlds(
     return Worlds(
         "worlds",
         METRIC,
-        f"databases of {who.persons} persons that fit {given} tables",
+        f"databases of {counted(who.persons, 'person')} that fit {counted(given, 'table')}",
         raw=last.height,
         private={},
         baseline=float(who.worlds),
         ceiling={},
-        units=f"all {who.persons} persons together",
+        units=f"all {counted(who.persons, 'person')} together",
         trials=1,
         better="lower",
         of_real_data=True,
