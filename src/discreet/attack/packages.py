@@ -8,7 +8,13 @@ from importlib.util import find_spec
 
 from discreet.errors import BadValue
 
-EXTRAS = {"ortools": "release", "pyarrow": "frames", "sklearn": "learn", "torch": "deep"}  # which extra installs it
+EXTRAS = {  # which extra installs it
+    "numba": "release",
+    "ortools": "release",
+    "pyarrow": "frames",
+    "sklearn": "learn",
+    "torch": "deep",
+}
 _TITLES = {"sklearn": "scikit-learn"}
 
 
@@ -18,7 +24,7 @@ def require(*packages: str) -> None:
     if absent:
         names = " and ".join(_TITLES.get(package, package) for package in absent)
         extras = ",".join(sorted({EXTRAS[package] for package in absent}))
-        what = f"This attack needs the package{'s' * (len(absent) > 1)} {names}."
+        what = f"This needs the package{'s' * (len(absent) > 1)} {names}."
         raise BadValue(what, "It is not installed here, and nothing was computed.", f"Install discreet[{extras}].")
 
 

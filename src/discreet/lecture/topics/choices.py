@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.attack.packages import require
 from discreet.bounded import cells, scalar
 from discreet.fix import Fix
 from discreet.lecture.section import Section, rows_of, short
@@ -97,6 +98,7 @@ def small_database() -> Section:
 
 def cost_tables() -> Section:
     """The dynamic program on a tree of three regions (lecture 3)."""
+    require("numba")
     tree = from_edges([("US", "GA"), ("US", "MI")])
     noisy, weights = np.array([[2], [3], [0]]), np.array([1, 1, 1])
     whole = integer.fit(tree, noisy, weights)[:, 0].tolist()
