@@ -141,7 +141,7 @@ def test_a_file_of_a_model_is_tried_on_the_rows_beside_it(model):
 
 def test_a_file_of_a_model_without_rows_beside_it_is_refused_with_what_is_needed(model):
     (model.parent / "others.csv").unlink()
-    with pytest.raises(BadValue, match=r"members\.csv.*others\.csv"):
+    with pytest.raises(BadValue, match=r"members\.csv.*others\.csv.*before the fit.*fit to members\.csv alone"):
         on_file(model, 7)
 
 

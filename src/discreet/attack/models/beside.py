@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from discreet.learn.heldout.predictor import Predictor
 
 MEMBERS, OTHERS = "members.csv", "others.csv"
+_HOW = (
+    f"Divide the rows by person before the fit, for instance every fifth person to {OTHERS} and all else to {MEMBERS}, "
+    f"with the columns' names in the first line of both, and fit to {MEMBERS} alone."
+)
 _NET = b"discreet net "  # begins the file of a net
 
 
@@ -33,7 +37,7 @@ def beside(path: Path) -> Beside:
     for file in (pair.members, pair.others):
         if not file.is_file():
             rule = f"must lie in one folder with {MEMBERS}, rows it was made from, and {OTHERS}, rows it was not"
-            raise bad("on", rule, str(path), f"Write {file.name}, with the columns' names in its first line.")
+            raise bad("on", rule, str(path), _HOW)
     return pair
 
 

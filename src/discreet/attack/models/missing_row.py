@@ -120,7 +120,7 @@ def example(epsilons: tuple[str, ...], seed: int) -> Result:
         intervals={key: share_interval(count, _DRAWS) for key, count in hits.items()},
         notes=(
             f"{_ROWS} invented rows with {_FEATURES} numbers in [−1, 1] and a ridge of {_RIDGE:g}; the private models "
-            "are minima of the same risk with noise (output perturbation, ε alone).",
+            "are minima of that risk with clipped slopes, and noise (output perturbation, ε alone).",
             f"Numbers are multiples of 1/{_GRID}, and blind guessing names {_FEATURES} of them.",
         ),
         details={
