@@ -2,6 +2,7 @@
 
 import inspect
 from importlib import import_module
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from discreet.attack import words
 from discreet.attack.catalog import ATTACKS, attack_named
 from discreet.attack.result import Result
 from discreet.errors import BadValue
+from discreet.plot.attack import Chart, Line
 
 PAGES = Path(__file__).parents[2] / "docs" / "attacks"
 
@@ -106,6 +108,28 @@ def test_bounds_are_named_by_their_side_and_not_at_all_where_there_are_none():
     assert words.caveats(floors)[-1].startswith("Floors hold for any attacker")
     assert words.caption(result(ceiling={"1": None}, trials=1)) == "1 trial."
     assert "are for" not in words.alt_text(result(ceiling={}))
+
+
+def test_curves_without_ceilings_have_no_words_about_them():
+    named = [Chart("x", "y", (Line(name, (0.0,), (1.0,)),)) for name in ("left", "ceiling", "floor at ε = 1")]
+    assert ["are for" in words.caption(result(chart=chart)) for chart in named] == [False, True, True]
+
+
+def test_labels_of_columns_stand_apart():
+    """A rate near blind guessing, under every number of columns that is printed."""
+    for epsilons in (("1",), ("0.1", "1", "10")):
+        figure = result(
+            raw=1.0,
+            private=dict.fromkeys(epsilons, 0.0109),
+            baseline=0.0109,
+            ceiling=dict.fromkeys(epsilons, 0.6),
+            intervals=dict.fromkeys(epsilons, (0.008, 0.013)),
+        ).picture()
+        figure.canvas.draw()
+        boxes = [(text.get_text(), text.get_window_extent()) for text in figure.axes[0].texts]
+        assert {"blind guessing", "ceiling", "0.0109", "1"} == {text for text, _ in boxes}
+        for (first, box), (second, other) in combinations(boxes, 2):
+            assert not box.overlaps(other), (first, second)
 
 
 def test_results_on_real_rows_are_stamped_in_the_picture_too():

@@ -110,7 +110,7 @@ def alt_text(result: "Result") -> str:
 def caption(result: "Result") -> str:
     """What stands under the picture."""
     stamp = "PRIVATE, for the curator alone. " if result.of_real_data else ""
-    about = f"{_bounds(result)} are for {result.units}; " if is_bounded(result) else ""
+    about = f"{_bounds(result)} are for {result.units}; " if _draws_bounds(result) else ""
     return f"{stamp}{about}{counted(result.trials, 'trial')}."
 
 
@@ -124,6 +124,13 @@ def caveats(result: "Result") -> list[str]:
 def is_bounded(result: "Result") -> bool:
     """Whether the promise bounds the attack at some ε."""
     return any(ceiling is not None for ceiling in result.ceiling.values())
+
+
+def _draws_bounds(result: "Result") -> bool:
+    """Whether the picture shows bounds: columns do, and curves where one of them is the ceilings or floors."""
+    bounds = ("ceiling", "floor")
+    lines = None if result.chart is None else [line.name for line in result.chart.lines]
+    return is_bounded(result) and (lines is None or any(word in name for name in lines for word in bounds))
 
 
 def _bounds_anybody(result: "Result") -> bool:

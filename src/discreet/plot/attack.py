@@ -72,14 +72,15 @@ def _draw_columns(axes: "Axes", columns: tuple[Column, ...], guessing: float | N
         error = ((max(column.value - column.low, 0),), (max(column.high - column.value, 0),))
         axes.errorbar((place,), (column.value,), yerr=error, fmt=pen.marker, color=pen.colour, markersize=9, capsize=6)
         style: Any = {"textcoords": "offset points", "va": "center"}
-        axes.annotate(f"{column.value:.3g}", (place, column.value), xytext=(12, 0), color=INK, **style)
+        top: Any = {"textcoords": "offset points", "va": "bottom", "ha": "center"}
+        axes.annotate(f"{column.value:.3g}", (place, max(column.value, column.high)), xytext=(0, 8), color=INK, **top)
         if column.ceiling is not None:
             axes.hlines(column.ceiling, place - _NARROW, place + _NARROW, color=INK, linewidth=1.6)
             axes.annotate("ceiling", (place - _NARROW, column.ceiling), xytext=(0, 5), color=INK, fontsize=9, **style)
     if guessing is not None:
         axes.axhline(guessing, color=FAINT, linestyle="dotted")
-        end: Any = {"textcoords": "offset points", "va": "bottom", "ha": "right"}
-        axes.annotate("blind guessing", (len(columns) - 0.45, guessing), xytext=(0, 3), color=FAINT, **end)
+        start: Any = {"textcoords": "offset points", "va": "bottom", "ha": "left"}
+        axes.annotate("blind guessing", (-0.55, guessing), xytext=(0, 3), color=FAINT, **start)
     axes.set_xticks(range(len(columns)), [visible(column.label) for column in columns])
     axes.set_xlim(-0.6, len(columns) - 0.4)
 

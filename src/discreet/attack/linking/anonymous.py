@@ -248,7 +248,12 @@ def _result(
         trials=TRIALS if hits else 1,
         intervals={name: share_interval(count, TRIALS) for name, count in (hits or {}).items()},
         without="by the exact counts of her group" if hits else "by the rows as they are",
-        chart=Chart("seen so far", f"values of {secret} left", (Line("left", places, sizes),), marks=marks),
+        chart=Chart(
+            "tables seen so far",
+            f"values of {secret} that are left for a person",
+            (Line("left", places, sizes),),
+            marks=marks,
+        ),
         notes=tuple(notes),
         details={"left": [sorted(step) for step in steps], **(details or {})},
     )
