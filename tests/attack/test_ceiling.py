@@ -108,11 +108,11 @@ def test_other_laws_of_the_same_promise_guess_a_biased_bit_no_better():
     """Laws on five outputs whose odds lie within e^±1, drawn at random."""
     chance = generator(4)
     for _ in range(300):
-        one = chance.random(5)
-        other = one * chance.choice([1, math.e**0.5, math.e], size=5)
-        one, other = one / one.sum(), other / other.sum()
-        epsilon, share = float(abs(np.log(one / other)).max()), float(chance.random())
-        assert np.maximum(share * one, (1 - share) * other).sum() <= guess_of_bit(epsilon, share=share) + 1e-12
+        law = chance.random(5)
+        other = law * chance.choice([1, math.e**0.5, math.e], size=5)
+        law, other = law / law.sum(), other / other.sum()
+        epsilon, share = float(abs(np.log(law / other)).max()), float(chance.random())
+        assert np.maximum(share * law, (1 - share) * other).sum() <= guess_of_bit(epsilon, share=share) + 1e-12
 
 
 def test_ceilings_of_an_epsilon_beyond_the_floats_are_one():
