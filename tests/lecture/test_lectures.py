@@ -21,7 +21,7 @@ COMPUTED = {  # lectures/README, the worked figures
     attacks.anonymous: ["2", "1"],
     attacks.differencing: ["1", "0.7311"],
     answers.coins: ["3/4", "1/4", "1.099 = ln 3", "0.05769"],
-    answers.coin_estimate: ["1", "0.75", "4", "0.91", "1.5"],
+    answers.coin_estimate: ["1", "0.75", "4", "0.91", "1.657", "1.5"],
     answers.any_epsilon: ["0.7311", "1", "0.9207"],
     answers.beliefs: ["0.3763", "0.4242"],
     answers.blue_eyes: ["10", "199.83", "9.983"],

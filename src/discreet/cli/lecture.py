@@ -50,9 +50,9 @@ def _picture(chosen: "Lecture", sections: "tuple[Section, ...]") -> Any:
     for section in sections:
         parts += [Text(""), Text(section.title, style="bold"), Text(section.text)]
         rows = [(row.figure, row.printed, row.computed) for row in section.rows]
-        parts.append(text_table(("", "the lecture", "Discreet"), rows, keys=1))
+        parts.append(text_table(("", "the lectures", "Discreet"), rows, keys=1))
         if section.loose:
-            parts.append(Text(f"Where the lecture is loose: {section.loose}"))
+            parts.append(Text(f"Where a lecture is loose: {section.loose}"))
         for picture in section.pictures:
             table = Padding(text_table(picture.header, picture.short_rows, keys=1), (0, 0, 0, 2))
             parts += [

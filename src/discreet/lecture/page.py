@@ -28,7 +28,7 @@ code { overflow-wrap: anywhere; }
 @media (max-width: 38rem) { .hint { display: block; } }
 """
 _TOLD = (
-    "What the lecture prints stands beside what Discreet computes with the parts that really run. Those figures are "
+    "What the lectures print stands beside what Discreet computes with the parts that really run. Those figures are "
     "laws and prices, the same on every run. What pictures call measured, and what attacks achieve, was drawn when "
     "this page was made, with the noise that really runs, and differs a little from run to run."
 )
@@ -69,7 +69,7 @@ def page(lecture: Lecture, sections: Sequence[Section]) -> str:
 def _section(section: Section, needs: _Needs) -> str:
     parts = [f"<h2>{escape(section.title)}</h2>", f"<p>{escape(section.text)}</p>", _table(section)]
     if section.loose:
-        parts.append(f'<p class="loose">Where the lecture is loose: {escape(section.loose)}</p>')
+        parts.append(f'<p class="loose">Where a lecture is loose: {escape(section.loose)}</p>')
     parts += [_picture(picture, needs) for picture in section.pictures]
     if section.command:
         parts.append(f"<p>See for yourself: <code>{escape(command_line(section.command))}</code></p>")
@@ -78,7 +78,7 @@ def _section(section: Section, needs: _Needs) -> str:
 
 def _table(section: Section) -> str:
     rows = tuple((row.figure, row.printed, row.computed) for row in section.rows)
-    return html_table(("figure", "the lecture", "Discreet"), rows)
+    return html_table(("figure", "the lectures", "Discreet"), rows)
 
 
 def _picture(picture: Picture, needs: _Needs) -> str:

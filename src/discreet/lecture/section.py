@@ -1,4 +1,4 @@
-"""A section of a lecture, walked through: what the lecture prints beside what Discreet computes."""
+"""A section of a lecture, walked through: what the lectures print beside what Discreet computes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _STANDS_FOR = {
 
 @dataclass(frozen=True)
 class Row:
-    """One figure: its name, what the lecture prints, and what Discreet computes; "" where the lecture prints none."""
+    """One figure: its name, what the lectures print, and what Discreet computes; "" where none prints it."""
 
     figure: str
     printed: str
