@@ -70,7 +70,7 @@ def test_attack_above_guessing_is_not_called_failed():
 
 
 def test_an_interval_beyond_the_ceiling_refutes_the_claim():
-    told = "At ε = 1 its whole interval is better than ε allows: the claim is wrong."
+    told = "At ε = 1 its whole interval is beyond the ceiling: chance, in one of 40 runs, or a wrong claim."
     assert told in result(private={"1": 0.9}, intervals={"1": (0.8, 0.95)}).sentence
     floors = {"better": "lower", "raw": None, "private": {"1": 0.2}}
     assert told in result(**floors, intervals={"1": (0.1, 0.3)}).sentence

@@ -81,7 +81,7 @@ def comparison(result: "Result") -> str:
         text += f" At ε = {', '.join(nothing)} the attack found nothing above blind guessing."
     beyond = [epsilon for epsilon in result.private if is_beyond(result, epsilon)]
     if beyond:
-        text += f" At ε = {', '.join(beyond)} its whole interval is better than ε allows: the claim is wrong."
+        text += f" At ε = {', '.join(beyond)} its whole interval is beyond the ceiling: chance, in one of 40 runs, or a wrong claim."
     return text
 
 
