@@ -81,7 +81,8 @@ def comparison(result: "Result") -> str:
         text += f" At ε = {', '.join(nothing)} the attack found nothing above blind guessing."
     beyond = [epsilon for epsilon in result.private if is_beyond(result, epsilon)]
     if beyond:
-        text += f" At ε = {', '.join(beyond)} its whole interval is beyond the ceiling: chance, in one of 40 runs, or a wrong claim."
+        reason = "chance, in one of 40 runs, or a wrong claim"
+        text += f" At ε = {', '.join(beyond)} its whole interval is beyond the ceiling: {reason}."
     return text
 
 
