@@ -169,7 +169,7 @@ def test_the_plan_says_what_the_time_allows_to_see() -> None:
     plan = planned("import sys; print('1\\n' * int(sys.argv[2]), end='')", 60)
     assert (plan.runs, plan.repeats) == (4_000, 1_000)
     assert "4,000 runs" in plan.sentence
-    assert "a true ε of 1.5 times the claim" in plan.sentence
+    assert "Laplace noise on a count for 1.5 times the claimed ε would be seen" in plan.sentence
     slow = planned("import sys, time; n = int(sys.argv[2]); time.sleep(n / 500); print('1\\n' * n, end='')", 20)
     assert 1_000 < slow.runs < 4_000
 
