@@ -100,6 +100,7 @@ def _move_weights(module: nn.Module) -> None:
         for parameter in module.parameters():
             if parameter.is_floating_point():
                 size = parameter[0].numel() ** -0.5 if parameter.dim() > 1 and parameter.numel() else 0.1
+                # Seeded on purpose: it moves a copy that is tried before the charge, and protects nothing.
                 noise = torch.randn(parameter.shape, generator=generator) * size
                 parameter.add_(noise.to(parameter.dtype).to(parameter.device))
 

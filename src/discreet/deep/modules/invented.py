@@ -140,6 +140,7 @@ def _rows_of(like: Tensor, size: int, law: Law, generator: torch.Generator) -> T
         draws = torch.rand(shape, generator=generator)
         if law != "even":
             scales = 10 ** (5 * draws - 2) if law == "wild" else torch.ones(())
+            # Seeded on purpose: invented rows to try a net on before the charge, and no noise of an answer.
             draws = torch.randn(shape, generator=generator) * scales
         return draws.to(like.dtype).to(like.device)
     coins = torch.randint(0, 2, shape, generator=generator)
