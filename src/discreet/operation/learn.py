@@ -87,12 +87,8 @@ def plan(call: LearnCall) -> "Reply[LearnQuote]":
     return Reply(reply_data(dataset, call, **quote.to_json(), **_model_facts(call, learning)), quote, next=fixes)
 
 
-def output_file(call: "LearnCall | TrainCall") -> Path:
-    """The file to write; refused, before anything is spent, if it could not be written afterwards."""
-    from discreet.learn.saved.file import require_free
-
-    ending = ".rehearsal.dp" if call.rehearse else ".dp"
-    path = call.metadata.parent / f"{call.metadata.stem}{ending}" if call.output is None else call.output
+def require_file_place(path: Path, *, example: str) -> None:
+    """Refuses a file that could not be written: a name that is too long, no folder, or a folder itself."""
     try:
         is_placed, is_folder = path.absolute().parent.is_dir(), path.is_dir()
     except OSError:
@@ -101,7 +97,16 @@ def output_file(call: "LearnCall | TrainCall") -> Path:
         make = f"Make it first: mkdir -p {shlex.quote(str(path.parent))}"
         raise bad("output", "must lie in a folder that exists", str(path), make)
     if is_folder:
-        raise bad("output", "must be a file", str(path), f"Name one in it, for example: -o {path / 'model.dp'}")
+        raise bad("output", "must be a file", str(path), f"Name one in it, for example: -o {path / example}")
+
+
+def output_file(call: "LearnCall | TrainCall") -> Path:
+    """The file to write; refused, before anything is spent, if it could not be written afterwards."""
+    from discreet.learn.saved.file import require_free
+
+    ending = ".rehearsal.dp" if call.rehearse else ".dp"
+    path = call.metadata.parent / f"{call.metadata.stem}{ending}" if call.output is None else call.output
+    require_file_place(path, example="model.dp")
     require_free(path, replace=call.replaces and not call.rehearse, toml=call.metadata)
     return path
 
